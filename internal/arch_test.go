@@ -73,8 +73,8 @@ var (
 	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/service/assistant", "internal/run", "internal/files", "internal/schema", "internal/text", "internal/text/search", "internal/server/user"}
 	waysIn    = []string{"internal/cli", "internal/api", "internal/mcp"}
 	// What an assistant may stand on beside the kernel and the contracts. It has to know what a secret looks like that was taken out, an oracle of the
-	// Council is a Markdown file, the witness of an Inquiry may be documents, and the schema of its session is a document too.
-	ground = []string{"internal/agent", "internal/text/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/media/document", "prompts", "trees", "docs"}
+	// Council is a Markdown file, and the witness of an Inquiry may be documents.
+	ground = []string{"internal/agent", "internal/text/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/media/document", "prompts", "trees"}
 	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The others stand for
 	// what the standard library lacks: ids, sentences, stems, accents, locks on Windows, and the exchange of two files on Linux.
 	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "github.com/google/uuid", "github.com/clipperhouse/uax29/v2/sentences", "github.com/blevesearch/snowballstem", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
@@ -84,7 +84,7 @@ const (
 	app       = "internal/app"
 	transport = "internal/model/wire" // what the adapters of providers share
 	scoring   = "cmd/sibyl-eval/scores"
-	manuals   = "internal/release" // which writes manual pages of the commands, and is in no program that people run
+	manuals   = "cmd/manual" // which writes manual pages of the commands, and is in no program that people run
 )
 
 func under(name string, roots ...string) bool {
@@ -92,7 +92,7 @@ func under(name string, roots ...string) bool {
 }
 
 func ofModule(name string) bool {
-	return under(name, "internal", "cmd", "prompts", "trees", "eval", "docs")
+	return under(name, "internal", "cmd", "prompts", "trees", "eval")
 }
 
 func isStandard(name string) bool {

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs the programs that the tests use, on Debian and what is made of it: flite speaks, ffmpeg makes every format of audio, pocketsphinx writes
-# down what is said; PostgreSQL's servers are started and ended by the tests.
+# down what is said; PostgreSQL's servers are started and ended by the tests; zip packs a release for Windows.
 set -eu
 missing=
-for program in flite ffmpeg; do
+for program in flite ffmpeg zip; do
 	command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 if ! command -v pocketsphinx_continuous >/dev/null 2>&1; then

@@ -12,8 +12,8 @@ for copy in first second/below; do
 	mkdir -p "$dir/$copy"
 	git archive HEAD | tar -x -C "$dir/$copy"
 done
-(cd "$dir/first" && go run ./cmd/release --out "$dir/a" 0.0.0-reproduced "$@")
-(cd "$dir/second/below" && GOCACHE=$dir/cache go run ./cmd/release --out "$dir/b" 0.0.0-reproduced "$@")
+(cd "$dir/first" && sh scripts/release.sh --out "$dir/a" 0.0.0-reproduced "$@")
+(cd "$dir/second/below" && GOCACHE=$dir/cache sh scripts/release.sh --out "$dir/b" 0.0.0-reproduced "$@")
 if ! diff "$dir/a/SHA256SUMS" "$dir/b/SHA256SUMS"; then
 	echo "two releases of one commit differ" >&2
 	exit 1

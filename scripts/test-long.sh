@@ -14,7 +14,7 @@ atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
 go test -vet=off -run 'Killed|Whatever|Machine' ./cmd/sibyl
 go test -vet=off -p "$atonce" -run 'Crash|Killed|Attack|NoNote|Any|EverySignal|FindTheirFiles|FirstPassage' \
 	./internal/oracle ./internal/council/session ./internal/tool/code ./cmd/sibyl-eval/scores/find
-go test -vet=off -p "$atonce" -run 'StaysSmall|OfflineFigures' ./internal/release ./cmd/sibyl-eval/scores/command
+go test -vet=off -p "$atonce" -run 'StaysSmall|OfflineFigures' ./internal ./cmd/sibyl-eval/scores/command
 export SIBYL_TEST_STORE=postgres
 go test -vet=off -p "$atonce" ./internal/behaviour/nodes ./internal/run ./internal/taskchat
 # The page speaks to the API alone: on PostgreSQL, one story of each assistant, of two people, and of what breaks off.

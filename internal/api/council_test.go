@@ -4,20 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"sibyl/internal/api"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
@@ -130,137 +125,6 @@ func (h *house) sitting(token string, words ...string) council.Opened {
 
 const offer = "The offer for the new office looks good, but I don't trust the numbers. Should we move in May?"
 
-func TestCouncilSessionIsBegunChangedExportedSearchedAndDeleted(t *testing.T) {
-	h := newHouse(t).open()
-	var s council.Opened
-	a := h.get(question{method: "POST", path: councils, body: map[string]any{"name": "  The \n office ", "language": "en"}}, &s)
-	at := councils + "/" + s.ID
-	if a.status != 201 || a.header.Get("Location") != at || s.Name != "The office" || s.State != session.Collecting || s.Language != "en" || !s.Preferences.IncludeLLMHistory {
-		t.Errorf("%d %v %+v", a.status, a.header, s)
-	}
-	var added api.CouncilAdded
-	a = h.get(question{method: "POST", path: at + "/entries", body: map[string]any{"text": offer}}, &added)
-	if a.status != 201 || added.Session != s.ID || added.Entry.Sequence != 1 || added.Entry.Status != session.Success || added.Transcription != nil || added.Waits != "" {
-		t.Errorf("%d %+v", a.status, added)
-	}
-	h.get(question{method: "PATCH", path: at, body: map[string]any{"name": "Büro", "language": "de", "ui_preferences": map[string]bool{"include_llm_history": false}}}, &s)
-	if s.Name != "Büro" || s.NamedBy != session.ByPerson || s.Language != "de" || s.Preferences.IncludeLLMHistory {
-		t.Errorf("changed to %+v", s)
-	}
-	h.get(question{method: "PATCH", path: at, body: map[string]any{"ui_preferences": map[string]bool{"simplified_buttons": true}}}, &s)
-	if s.Name != "Büro" || s.Language != "de" || s.Preferences.IncludeLLMHistory || !s.Preferences.SimplifiedButtons {
-		t.Errorf("what was not given is changed: %+v", s)
-	}
-	var got council.Opened
-	h.get(question{path: at}, &got)
-	if !reflect.DeepEqual(s, got) || len(got.Audio) != 1 {
-		t.Errorf("changed %+v, got %+v", s, got)
-	}
-	var said api.CouncilTranscript
-	if h.get(question{path: at + "/entries/1/transcript"}, &said); said.Text != offer || said.Entry.Sequence != 1 {
-		t.Errorf("%+v", said)
-	}
-	var x council.Export
-	a = h.get(question{path: at + "/export?format=json"}, &x)
-	if x.Session.ID != s.ID || len(x.Entries) != 1 || x.Entries[0].Text != offer || x.Entries[0].ID != "t1" || !strings.Contains(a.header.Get("Content-Disposition"), `filename="council-`+s.ID+`.json"`) {
-		t.Errorf("%v %+v", a.header, x)
-	}
-	if a = h.get(question{path: at + "/export"}, nil); !strings.HasPrefix(string(a.body), "# Büro\n") || a.header.Get("Content-Type") != "text/markdown; charset=utf-8" {
-		t.Errorf("%v %s", a.header, a.body)
-	}
-	var repaired council.Repaired
-	if h.get(question{method: "POST", path: at + "/repair"}, &repaired); repaired.Session != s.ID || repaired.Changed || len(repaired.Findings) != 0 {
-		t.Errorf("%+v", repaired)
-	}
-	var gone api.CouncilTrashed
-	if h.get(question{method: "DELETE", path: at}, &gone); gone != (api.CouncilTrashed{ID: s.ID, Trash: s.ID}) {
-		t.Errorf("%+v", gone)
-	}
-	if _, err := os.Stat(filepath.Join(h.folder, "ada", ".trash", s.ID, "metadata.json")); err != nil {
-		t.Error(err)
-	}
-	h.refused("what is deleted", question{path: at}, 404, "not_found")
-	h.refused("deleted again", question{method: "DELETE", path: at}, 404, "not_found")
-}
-
-func TestCouncilRequestThatCannotBeCarriedOutIsRefusedAndChangesNothing(t *testing.T) {
-	h := newHouse(t).open()
-	s := h.sitting("", offer)
-	at := councils + "/" + s.ID
-	before := h.get(question{path: at}, nil).body
-	h.refuses(refusals{
-		"a name of nothing":           {question{method: "PATCH", path: at, body: map[string]any{"name": " \n", "language": "pt"}}, 400, "invalid_request"},
-		"an empty name":               {question{method: "PATCH", path: at, body: map[string]any{"name": ""}}, 400, "invalid_request"},
-		"a name of 300 characters":    {question{method: "PATCH", path: at, body: map[string]any{"name": strings.Repeat("ä", 300), "language": "pt"}}, 413, "too_large"},
-		"what is no language":         {question{method: "PATCH", path: at, body: map[string]any{"name": "x", "language": "hunter2 hunter2"}}, 400, "invalid_request"},
-		"a session of no language":    {question{method: "POST", path: councils, body: map[string]any{"language": "../hunter2"}}, 400, "invalid_request"},
-		"what looks like a language":  {question{method: "PATCH", path: at, body: map[string]any{"name": "x", "language": "xx1"}}, 400, "invalid_request"},
-		"another property":            {question{method: "PATCH", path: at, body: map[string]any{"hunter2": "x"}}, 400, "invalid_request"},
-		"a state by hand":             {question{method: "PATCH", path: at, body: map[string]any{"state": "READY"}}, 400, "invalid_request"},
-		"a preference that is none":   {question{method: "PATCH", path: at, body: map[string]any{"ui_preferences": map[string]any{"include_llm_history": "hunter2"}}}, 400, "invalid_request"},
-		"no words to find":            {question{path: "/api/find?assistant=council&q=%20"}, 400, "invalid_request"},
-		"no parameter to find":        {question{path: "/api/find?assistant=council"}, 400, "invalid_request"},
-		"too many hits":               {question{path: "/api/find?assistant=council&q=tea&limit=101"}, 400, "invalid_request"},
-		"another form of export":      {question{path: at + "/export?format=exe"}, 400, "invalid_request"},
-		"an entry that is not there":  {question{path: at + "/entries/7/transcript"}, 404, "not_found"},
-		"an entry that is no number":  {question{path: at + "/entries/x/transcript"}, 400, "invalid_request"},
-		"entry nought":                {question{path: at + "/entries/0/audio"}, 400, "invalid_request"},
-		"the audio of words":          {question{path: at + "/entries/1/audio"}, 404, "not_found"},
-		"an answer that is not there": {question{path: at + "/responses/1"}, 404, "not_found"},
-		"a body for the repair":       {question{method: "POST", path: at + "/repair", body: "{}"}, 400, "invalid_request"},
-	}, "hunter2")
-	if after := h.get(question{path: at}, nil).body; string(after) != string(before) {
-		t.Errorf("it was\n%s\nand is\n%s", before, after)
-	}
-}
-
-func TestListOfCouncilSessionsGoesOnWhereItEnded(t *testing.T) {
-	h := newHouse(t).open()
-	if a := h.get(question{path: councils}, nil); strings.TrimSpace(string(a.body)) != `{"sessions":[],"skipped":[]}` {
-		t.Errorf("of nothing: %s", a.body)
-	}
-	var made []string
-	for i := range 5 {
-		s := h.sitting("", fmt.Sprintf("Office %d", i))
-		made = append([]string{s.ID}, made...)
-	}
-	h.sitting(evesToken, "Garden")
-	var seen []string
-	after := ""
-	for range 5 {
-		var part api.CouncilSessions
-		h.get(question{path: councils + "?limit=2&after=" + after}, &part)
-		for _, s := range part.Sessions {
-			seen = append(seen, s.ID)
-		}
-		if after = part.Next; after == "" {
-			break
-		}
-		h.get(question{method: "DELETE", path: councils + "/" + after}, nil) // where the list goes on even so
-	}
-	if diff := cmp.Diff(made, seen); diff != "" {
-		t.Errorf("(-made +seen):\n%s", diff)
-	}
-	var found api.CouncilSessions
-	if h.get(question{path: councils + "?find=office"}, &found); len(found.Sessions) != 3 {
-		t.Errorf("of the name: %+v", found)
-	}
-	if h.get(question{path: councils + "?find=" + made[0]}, &found); len(found.Sessions) != 1 || found.Sessions[0].Name != "Office 4" || found.Sessions[0].Said != 1 {
-		t.Errorf("of the id: %+v", found)
-	}
-	var sat api.CouncilSittings
-	h.get(question{path: councils + "/" + made[0] + "/sittings"}, &sat)
-	if h.get(question{path: councils + "?runs=" + sat.Journal}, &found); len(found.Sessions) != 1 || found.Sessions[0].ID != made[0] {
-		t.Errorf("about the runs of %s: %+v", made[0], found)
-	}
-	if h.get(question{path: councils + "?runs=0pgeioq9lp8nsuel"}, &found); len(found.Sessions) != 0 {
-		t.Errorf("about runs of another assistant: %+v", found)
-	}
-	for _, q := range []string{"?limit=0", "?limit=201", "?limit=x", "?after=x", "?after=..%2f..%2f..%2f..%2f..%2fetc", "?order=up", "?find=" + strings.Repeat("x", 201)} {
-		h.refused(q, question{path: councils + q}, 400, "invalid_request")
-	}
-}
-
 // theirs are requests about a session, of every route that names one.
 func theirs(id string) []question {
 	at := councils + "/" + id
@@ -293,33 +157,6 @@ func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 	if after := h.get(question{path: councils + "/" + s.ID}, nil).body; string(after) != string(before) {
 		t.Errorf("it was\n%s\nand is\n%s", before, after)
 	}
-}
-
-func TestCouncilSessionThatIsDamagedIsSkippedRepairedAndDeleted(t *testing.T) {
-	h := newHouse(t).open()
-	s := h.sitting("", offer)
-	at := councils + "/" + s.ID
-	if err := os.WriteFile(filepath.Join(h.folder, "ada", s.ID, "metadata.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var all api.CouncilSessions
-	if h.get(question{path: councils}, &all); len(all.Sessions) != 0 || len(all.Skipped) != 1 || all.Skipped[0].ID != s.ID {
-		t.Errorf("%+v", all)
-	}
-	h.refused("read", question{path: at}, 409, "damaged")
-	h.refused("added to", question{method: "POST", path: at + "/entries", body: map[string]any{"text": "more"}}, 409, "damaged")
-	var repaired council.Repaired
-	if h.get(question{method: "POST", path: at + "/repair"}, &repaired); !repaired.Changed || len(repaired.Findings) == 0 {
-		t.Errorf("%+v", repaired)
-	}
-	var said api.CouncilTranscript
-	if h.get(question{path: at + "/entries/1/transcript"}, &said); said.Text != offer {
-		t.Errorf("%+v", said)
-	}
-	if err := os.WriteFile(filepath.Join(h.folder, "ada", s.ID, "metadata.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h.get(question{method: "DELETE", path: at}, nil)
 }
 
 func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
@@ -410,47 +247,5 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 	}
 	if h.get(question{path: at}, &got); got.State != session.Interrupted || len(got.Mended) != 1 {
 		t.Errorf("for a writer it is %s, %q", got.State, got.Mended)
-	}
-}
-
-func TestSittingsAreToldWithTheirAnswersSideBySide(t *testing.T) {
-	h := withCouncil(t).open()
-	s := h.sitting(adasToken, offer)
-	json := func(q question) question {
-		q.header = map[string]string{"Accept": "application/json"}
-		return q
-	}
-	h.get(json(answersOf(s.ID, map[string]any{"oracles": []string{"skeptic"}})), nil)
-	h.get(json(answersOf(s.ID, map[string]any{"oracles": []string{"skeptic", "optimist"}})), nil)
-	var all, older api.CouncilSittings
-	h.get(question{path: councils + "/" + s.ID + "/sittings?limit=1", token: adasReader}, &all)
-	h.get(question{path: councils + "/" + s.ID + "/sittings?limit=1&after=" + all.Next, token: adasReader}, &older)
-	if len(all.Sittings) != 1 || len(older.Sittings) != 1 || all.Journal == "" {
-		t.Fatalf("the sittings are %+v, then %+v", all, older)
-	}
-	both, one := all.Sittings[0], older.Sittings[0]
-	if len(both.Answers) != 2 || both.Answers[0].Oracle.Name != "Skeptic" || !strings.Contains(both.Answers[1].HTML, "<") ||
-		both.Answers[0].Run == both.Run.ID || both.Run.Session != all.Journal {
-		t.Errorf("the sitting of two is %+v", both)
-	}
-	if len(one.Answers) != 1 || one.Answers[0].Run != one.Run.ID || one.Chair != nil || one.Answers[0].Sequence != 1 {
-		t.Errorf("that of one is %+v", one)
-	}
-	h.refused("another's", question{path: councils + "/" + s.ID + "/sittings", token: evesToken}, 404, "not_found")
-	h.refused("a bad place", question{path: councils + "/" + s.ID + "/sittings?after=x"}, 400, "invalid_request")
-}
-
-func TestSittingThatGoesOnIsToldByItsRunAlone(t *testing.T) {
-	h := withCouncil(t).open()
-	s := h.sitting(adasToken, offer)
-	var none api.CouncilSittings
-	a := h.get(question{path: councils + "/" + s.ID + "/sittings"}, &none)
-	if !strings.Contains(string(a.body), `"sittings":[]`) || none.Journal == "" {
-		t.Errorf("of a session in which nobody was asked: %s", a.body)
-	}
-	var begun api.Begun
-	h.get(question{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "council", "words": "ask", "options": map[string]any{"session": s.ID, "oracles": []string{"skeptic"}}}}, &begun)
-	if begun.Session != none.Journal {
-		t.Errorf("its runs are in the session %q, not in %q", begun.Session, none.Journal)
 	}
 }

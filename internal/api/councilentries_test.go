@@ -48,89 +48,6 @@ func form(t *testing.T, fields ...[3]string) (kind, body string) {
 	return w.FormDataContentType(), b.String()
 }
 
-func TestFileIsAddedAsItIsOrInAFormAndKnownAgain(t *testing.T) {
-	h := newHouse(t).open()
-	s := h.sitting("")
-	kind, body := form(t, [3]string{"note", "", "before it"}, [3]string{"file", "walk.webm", "\x1aE\xdf\xa3 of a browser"}, [3]string{"after", "", "it"})
-	named := upload(s.ID, "", "audio/ogg", "OggS named by its header")
-	named.header["Content-Disposition"] = `attachment; filename*=UTF-8''%C3%BCber%20mir.ogg`
-	for i, c := range []struct {
-		q                    question
-		file, original, text string
-	}{
-		{upload(s.ID, "?name=memo.ogg", "audio/ogg", "OggS one"), "001_audio.ogg", "memo.ogg", ""},
-		{upload(s.ID, "", "audio/mpeg", "ID3 two"), "002_audio.mp3", "recording.mp3", ""},
-		{upload(s.ID, "?name=..%2f..%2fetc%2fpasswd.flac", "application/octet-stream", "fLaC three"), "003_audio.flac", "passwd.flac", ""},
-		{upload(s.ID, "", kind, body), "004_audio.webm", "walk.webm", ""},
-		{named, "005_audio.ogg", "über mir.ogg", ""},
-		{upload(s.ID, "?name=notes.txt", "text/plain; charset=utf-8", "What I thought."), "", "notes.txt", "What I thought."},
-		{upload(s.ID, "?name=notes", "text/markdown", "# What I wrote\n"), "", "notes.md", "# What I wrote\n"},
-		{upload(s.ID, "?name=notes.log", "text/plain", "What I noted."), "", "notes.log.txt", "What I noted."},
-		{upload(s.ID, "", "audio/x-wav", struct{ io.Reader }{strings.NewReader("RIFF of no known length")}), "009_audio.wav", "recording.wav", ""},
-	} {
-		var added api.CouncilAdded
-		a := h.get(c.q, &added)
-		e := added.Entry
-		if a.status != 201 || e.Sequence != i+1 || e.File != c.file || e.Original != c.original || added.Same != 0 {
-			t.Errorf("%d %+v; want %+v", a.status, added, c)
-		}
-		if recorded := c.file != ""; recorded != (added.Waits != "") || added.Transcription != nil || a.header.Get("Location") != "" || strings.Contains(added.Waits, "/etc") {
-			t.Errorf("%s: %+v", c.original, added)
-		}
-		if c.text != "" {
-			var said api.CouncilTranscript
-			if h.get(question{path: fmt.Sprintf("%s/%s/entries/%d/transcript", councils, s.ID, e.Sequence)}, &said); said.Text != c.text {
-				t.Errorf("%s holds %q", c.original, said.Text)
-			}
-		}
-	}
-	var again api.CouncilAdded
-	if a := h.get(upload(s.ID, "?name=copy.ogg", "audio/ogg", "OggS one"), &again); a.status != 200 || again.Same != 1 || again.Entry.Original != "memo.ogg" {
-		t.Errorf("the same again: %d %+v", a.status, again)
-	}
-	if h.get(question{path: councils + "/" + s.ID}, &s); len(s.Audio) != 9 {
-		t.Errorf("the session has %d entries", len(s.Audio))
-	}
-}
-
-func TestWhatCannotBeAddedIsRefusedAndLeavesNothing(t *testing.T) {
-	h := newHouse(t)
-	h.config.Limits.Upload = 100_000
-	h.open()
-	s := h.sitting("")
-	none, empty := form(t, [3]string{"other", "a.ogg", "OggS"})
-	whole, body := form(t, [3]string{"file", "a.ogg", strings.Repeat("OggS", 1000)})
-	long := strings.Repeat("x", 100_001)
-	zipped := upload(s.ID, "", "audio/ogg", "OggS")
-	zipped.header["Content-Encoding"] = "gzip"
-	h.refuses(refusals{
-		"a page":                     {upload(s.ID, "", "text/html", "<p>hunter2"), 415, "not_audio"},
-		"no type":                    {upload(s.ID, "", "", "OggS"), 415, "not_audio"},
-		"a type that is none":        {upload(s.ID, "", "audio", "OggS"), 415, "not_audio"},
-		"a picture":                  {upload(s.ID, "?name=hunter2.ogg", "image/png", "x"), 415, "not_audio"},
-		"compressed":                 {zipped, 415, "not_audio"},
-		"nothing":                    {upload(s.ID, "?name=hunter2.ogg", "audio/ogg", ""), 400, "invalid_request"},
-		"a text that is none":        {upload(s.ID, "?name=hunter2.txt", "text/plain", "\xff\xfe\x00"), 415, "not_audio"},
-		"a byte too many":            {upload(s.ID, "?name=hunter2.ogg", "audio/ogg", long), 413, "too_large"},
-		"a byte too many, in chunks": {upload(s.ID, "?name=hunter2.ogg", "audio/ogg", struct{ io.Reader }{strings.NewReader(long)}), 413, "too_large"},
-		"a form without a file":      {upload(s.ID, "", none, empty), 400, "invalid_request"},
-		"a form that is none":        {upload(s.ID, "", "multipart/form-data; boundary=x", "hunter2"), 400, "invalid_request"},
-		"a form without a boundary":  {upload(s.ID, "", "multipart/form-data", body), 400, "invalid_request"},
-		"half a form":                {upload(s.ID, "", whole, body[:len(body)/2]), 400, "broken_body"},
-		"another parameter":          {upload(s.ID, "?path=/etc/hunter2", "audio/ogg", "OggS"), 400, "invalid_request"},
-		"no words":                   {upload(s.ID, "", "application/json", `{"text":" "}`), 400, "invalid_request"},
-		"words that are none":        {upload(s.ID, "", "application/json", `{"text":7}`), 400, "invalid_request"},
-		"what is no JSON":            {upload(s.ID, "", "application/json", `hunter2`), 400, "invalid_request"},
-		"another property":           {upload(s.ID, "", "application/json", `{"hunter2":"x"}`), 400, "invalid_request"},
-		"too many words":             {upload(s.ID, "", "application/json", `{"text":"`+strings.Repeat("x", 64<<10)+`"}`), 413, "too_large"},
-		"a null in words":            {upload(s.ID, "", "application/json", `{"text":"a\u0000b"}`), 400, "invalid_request"},
-	}, "hunter2")
-	h.holdsNothing(s.ID)
-	if log := h.log.text(); strings.Contains(log, "hunter2") {
-		t.Errorf("the log repeats what was sent:\n%s", log)
-	}
-}
-
 // holdsNothing wants a session without an entry, and no file in its folder but its metadata.
 func (h *house) holdsNothing(id string) {
 	h.Helper()
@@ -329,45 +246,6 @@ type reached struct{ told chan struct{} }
 func (r reached) Read([]byte) (int, error) {
 	close(r.told)
 	return 0, io.EOF
-}
-
-func TestRecordingIsReadInParts(t *testing.T) {
-	h := newHouse(t).open()
-	s := h.sitting("")
-	content := "OggS" + strings.Repeat("\x00", 22) + "0123456789"
-	h.get(upload(s.ID, "", "audio/ogg", content), nil)
-	at := councils + "/" + s.ID + "/entries/1/audio"
-	a := h.get(question{path: at}, nil)
-	if string(a.body) != content || a.header.Get("Content-Type") != "audio/ogg" || a.header.Get("Content-Disposition") != "attachment; filename=001_audio.ogg" ||
-		a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Accept-Ranges") != "bytes" {
-		t.Errorf("%v %q", a.header, a.body)
-	}
-	part := question{path: at, header: map[string]string{"Range": "bytes=-4", "If-Range": a.header.Get("ETag")}}
-	if p := h.get(part, nil); p.status != 206 || string(p.body) != "6789" || p.header.Get("Content-Range") != fmt.Sprintf("bytes %d-%d/%d", len(content)-4, len(content)-1, len(content)) {
-		t.Errorf("a part: %d %v %q", p.status, p.header, p.body)
-	}
-	part.header["If-Range"] = `"another"`
-	if p := h.get(part, nil); p.status != 200 || string(p.body) != content {
-		t.Errorf("a part of another: %d %q", p.status, p.body)
-	}
-	if p := h.ask(question{path: at, header: map[string]string{"Range": "bytes=9999-"}}); p.status != 416 {
-		t.Errorf("beyond its end: %d", p.status)
-	}
-	if p := h.ask(question{path: at, header: map[string]string{"If-None-Match": a.header.Get("ETag")}}); p.status != 304 || len(p.body) != 0 {
-		t.Errorf("what is known: %d", p.status)
-	}
-	for body, kind := range map[string]string{"<html><script>alert(1)</script>": "application/octet-stream", "GIF89a": "application/octet-stream", "fLaC": "audio/flac",
-		"ID3": "audio/mpeg", "\xff\xfb\x90": "audio/mpeg", "RIFF\x00\x00\x00\x00WAVEfmt ": "audio/wave", "\x1aE\xdf\xa3": "audio/webm", "\x00\x00\x00\x20ftypM4A \x00\x00\x00\x00": "audio/mp4"} {
-		var added api.CouncilAdded
-		h.get(upload(s.ID, "?name=page.html.ogg", "audio/ogg", body), &added)
-		if a := h.get(question{path: fmt.Sprintf("%s/%s/entries/%d/audio", councils, s.ID, added.Entry.Sequence)}, nil); a.header.Get("Content-Type") != kind || string(a.body) != body {
-			t.Errorf("%q is told as %s; want %s", body, a.header.Get("Content-Type"), kind)
-		}
-	}
-	if err := os.Remove(filepath.Join(h.folder, "ada", s.ID, "audio", "001_audio.ogg")); err != nil {
-		t.Fatal(err)
-	}
-	h.refused("a recording that is gone", question{path: at}, 404, "file_missing")
 }
 
 func TestDiskThatTakesNoMoreIsToldWithoutNames(t *testing.T) {

@@ -70,11 +70,17 @@ func theInquiry(h *house) *assistant.Assistant {
 	return inquiry.Describe(a, h.config.Inquiry.Deps)
 }
 
-// withAll is a house with all assistants, with nothing or the house behind them.
-func withAll(t *testing.T) *house {
+// withTheOracle is a house of the Oracle and its shadow, with nothing behind them.
+func withTheOracle(t testing.TB) *house {
 	h := newHouse(t)
 	h.panel = theOracle(h)
 	h.shadow = oracle.DescribeShadow(h.panel)
+	return h
+}
+
+// withAll is a house with all assistants, with nothing or the house behind them.
+func withAll(t testing.TB) *house {
+	h := withTheOracle(t)
 	h.others = append(h.others, theTasks(h), theInquiry(h))
 	h.others = append(h.others, theCouncil(h)...)
 	return h.open()
@@ -164,10 +170,7 @@ func TestDescriptionIsValid(t *testing.T) {
 
 // A value of which nothing is said is of no type in a client that is made from the description.
 func TestDescriptionSaysOfEachValueWhatItIs(t *testing.T) {
-	h := newHouse(t)
-	h.panel = theOracle(h)
-	h.shadow = oracle.DescribeShadow(h.panel)
-	h.open()
+	h := withTheOracle(t).open()
 	var doc struct {
 		Components struct{ Schemas map[string]any }
 	}
@@ -207,47 +210,6 @@ func TestAnotherAPIBesideThisOneIsAsItWouldBeWithout(t *testing.T) {
 	newHouse(t).open()
 	if after := reflect.ValueOf(huma.NewError).Pointer(); after != before || !huma.DefaultArrayNullable || huma.ValidateStrictCasing {
 		t.Error("settings of huma for the whole process were changed")
-	}
-}
-
-func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
-	h := newHouse(t)
-	h.panel = theOracle(h)
-	h.shadow = oracle.DescribeShadow(h.panel)
-	h.open()
-	with := func(options string) question {
-		return question{method: "POST", path: "/api/runs", body: `{"assistant":"oracle","words":"Tea?","options":` + options + `}`}
-	}
-	for options, says := range map[string]string{
-		`[]`:                           "must be a JSON object",
-		`{"hunter2":1}`:                "a name that is not known",
-		`{"max_turns":0}`:              "Max_turns must be a whole number from 1 to 200",
-		`{"max_turns":"hunter2"}`:      "whole number",
-		`{"max_tokens":0}`:             "from 1000 to 10000000",
-		`{"max_time_seconds":1e300}`:   "from 5 to 3600",
-		`{"fallback":"hunter2"}`:       "true or false",
-		`{"model":7}`:                  "one word",
-		`{"model":"hunter2 hunter2"}`:  "one word",
-		`{"model":"\u0000"}`:           "one word",
-		`{"code":["/etc"]}`:            "must be a text",
-		`{"vault":""}`:                 "must be a text",
-		`{"code_root":"/etc/hunter2"}`: "a name that is not known",
-	} {
-		a := h.refused(options, with(options), 400, "invalid_request")
-		if p := a.problem(); !strings.Contains(p.Detail, says) || strings.Contains(string(a.body), "hunter2") {
-			t.Errorf("%s: %s", options, a.body)
-		}
-	}
-	unknown := h.refused("a folder that is not there", with(`{"code":"nowhere"}`), 404, "no_folder")
-	for _, name := range []string{"eves", "/srv/eves", "../eves", "code/../../eves"} {
-		a := h.refused("the folder "+name, with(fmt.Sprintf(`{"vault":%q}`, name)), 404, "no_folder")
-		if string(a.body) != string(unknown.body) {
-			t.Errorf("another's folder is told apart: %s, %s", a.body, unknown.body)
-		}
-	}
-	shadow := question{method: "POST", path: "/api/runs", body: `{"assistant":"` + oracle.ShadowName + `","words":"Tea?"}`}
-	if a := h.refused("the shadow", shadow, 400, "invalid_request"); !strings.Contains(a.problem().Detail, "started by another assistant") {
-		t.Errorf("of the shadow is said: %s", a.body)
 	}
 }
 
@@ -397,34 +359,6 @@ func TestAnswersOfTheCouncilAreAsTheDescriptionSays(t *testing.T) {
 	conforms("an oracle", "CouncilOracle", h.get(question{path: oracles + "/" + all.Oracles[0].ID}, nil))
 	conforms("deleted", "CouncilTrashed", h.get(question{method: "DELETE", path: at}, nil))
 	for _, q := range []question{{path: at}, {path: councils + "?limit=x"}, upload(s.ID, "", "text/html", "x")} {
-		conforms(q.path, "Problem", h.ask(q))
-	}
-}
-
-func TestAnswersOfTheInquiryAreAsTheDescriptionSays(t *testing.T) {
-	h, _ := withInquiry(t)
-	asked, release := h.silentFrom(2)
-	h.open()
-	conforms := h.described()
-	conforms("nothing", "Inquiries", h.get(question{path: inquiries}, nil))
-	var b api.InquiryBegun
-	begun := h.get(inquires("", ""), &b)
-	conforms("begun", "InquiryBegun", begun)
-	at := inquiries + "/" + b.ID
-	h.comes("the second question", asked)
-	conforms("while it goes on", "InquirySession", h.get(question{path: at}, nil))
-	conforms("while it goes on", "Inquiries", h.get(question{path: inquiries}, nil))
-	conforms("a second one", "Problem", h.ask(inquires("", "")))
-	conforms("stopped", "InquiryBegun", h.get(question{method: "POST", path: at + "/stop"}, nil))
-	h.over(b.Run)
-	conforms("stopped", "InquirySession", h.get(question{path: at}, nil))
-	release()
-	at, _ = h.inquired()
-	conforms("ended", "InquirySession", h.get(question{path: at}, nil))
-	conforms("ended", "InquirySession", h.get(question{path: at + "/export?format=json"}, nil))
-	conforms("with all", "Inquiries", h.get(question{path: inquiries}, nil))
-	conforms("verified", "InquiryReport", h.get(verifies("?documents=reports", "application/json", string(h.get(question{path: at}, nil).body)), nil))
-	for _, q := range []question{{path: at + "0"}, {path: inquiries + "?limit=x"}, verifies("", "image/png", "x")} {
 		conforms(q.path, "Problem", h.ask(q))
 	}
 }

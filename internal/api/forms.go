@@ -102,6 +102,7 @@ func schemaNames() map[string]string {
 		"service.Row": "Run", "run.Asked": "Effect", "service.Used": "TurnCost", "assistant.Usage": "Tokens", "journal.Count": "RunCount", "task.Change": "TaskChange", "agent.Writes": "AgentWrites",
 		"council.Opened": "CouncilSession", "session.AudioEntry": "CouncilEntry", "session.LlmEntry": "CouncilAnswer", "session.ContextSnapshot": "CouncilSnapshot", "prompt.Entry": "CouncilSaid",
 		"persona.Persona": "CouncilOracle", "persona.Listing": "CouncilOracles", "persona.Skipped": "CouncilSkippedOracle", "council.Skipped": "CouncilLeftOut", "council.Preview": "CouncilPrompt", "record.Checked": "InquiryCheck",
+		"record.Pair": "InquiryQuestionAnswerPair", "record.Audit": "InquiryAuditResult", "record.TrailEntry": "InquiryAuditTrailEntry",
 		"taskchat.AgentResponse": "ChatResponse", "taskchat.IntentResult": "ChatIntent", "taskchat.AgentContext": "ChatContext", "taskchat.Item": "ChatTask", "bt.Problem": "TreeProblem",
 		"replay.Group": "ReplayedGroup", "replay.Place": "ReplayedPlace", "agent.Unwritten": "AgentUnwritten",
 		"search.Span": "Marked",

@@ -206,19 +206,6 @@ func TestBodyThatNobodyAskedForHoldsNoConnection(t *testing.T) {
 	}
 }
 
-func TestHeadersBeyondTheirBoundAreRefused(t *testing.T) {
-	h := newHouse(t).open()
-	for about, request := range map[string]string{
-		"a long value":   "GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nA: " + strings.Repeat("x", 40<<10) + "\r\n\r\n",
-		"many":           "GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\n" + strings.Repeat("A: b\r\n", 8<<10) + "\r\n",
-		"a long address": "GET /api/runs/" + strings.Repeat("x", 40<<10) + " HTTP/1.1\r\nHost: " + h.addr + "\r\n\r\n",
-	} {
-		if status, _ := h.raw(request); status != http.StatusRequestHeaderFieldsTooLarge {
-			t.Errorf("%s: %d", about, status)
-		}
-	}
-}
-
 func TestClientThatDoesNotReadHoldsNoHandler(t *testing.T) {
 	h := newHouse(t)
 	h.config.Limits.Write = 50 * time.Millisecond

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +49,7 @@ func (s *Server) inquiryRoutes() {
 	answer(s, route{id: "getInquirySummary", at: "GET " + inquiryPath + "/summary", tag: tag, summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
 	answer(s, route{id: "stopInquiry", at: "POST " + inquiryPath + "/stop", tag: tag, summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted}, s.stopInquiry)
 	s.verifyRoute(tag)
-	s.inquirySchemas()
+	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[record.Session](), true, "")
 }
 
 // InquiryBegin is what an inquiry begins with.
@@ -284,25 +283,4 @@ func (s *Server) unreadable(ctx context.Context, err error) error {
 	}
 	s.config.Log.LogAttrs(ctx, slog.LevelError, "a folder of documents can't be read", slog.String("request_id", exchangeOf(ctx).id), slog.String("error", err.Error()))
 	return newProblem(http.StatusServiceUnavailable, "no_documents", "The documents of this folder can't be read.", "Whoever runs the server has to look after the folder.").after(time.Minute)
-}
-
-// inquirySchemas puts the schema of a session among those of the description: the published one, with its definitions as schemas of their own. Left out are
-// its conditions on what has to be there when: they say nothing of the type of a value, of which clients are made.
-func (s *Server) inquirySchemas() {
-	const prefix = "Inquiry"
-	text := strings.ReplaceAll(string(record.Schema()), "#/definitions/", schemasRef+prefix)
-	var whole map[string]any
-	if err := json.Unmarshal([]byte(text), &whole); err != nil {
-		panic(fmt.Sprintf("the schema of an inquiry is no JSON: %v", err)) // its file alone decides that
-	}
-	all, _ := whole["definitions"].(map[string]any)
-	all["Session"] = whole
-	schemas := s.api.OpenAPI().Components.Schemas.Map()
-	for name, one := range all {
-		members, _ := one.(map[string]any)
-		for _, left := range []string{"$schema", "definitions", "allOf", "anyOf", "if", "then", "else"} {
-			delete(members, left)
-		}
-		schemas[prefix+name] = &huma.Schema{Extensions: members}
-	}
 }

@@ -9,10 +9,13 @@ import (
 
 	"sibyl/internal/api"
 	"sibyl/internal/files"
-	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/media/document/documenttest"
 )
+
+func document(query, kind string, body any) question {
+	return question{method: "POST", path: "/api/documents" + query, body: body, header: map[string]string{"Content-Type": kind}}
+}
 
 func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t *testing.T) {
 	h, reports := withInquiry(t)
@@ -68,15 +71,4 @@ func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t
 	if a := h.ask(question{path: at, token: evesToken}); a.status != http.StatusNotFound {
 		t.Errorf("another user is told %d", a.status)
 	}
-}
-
-func TestDocumentsWithTooMuchTextAreNoWitness(t *testing.T) {
-	h, _ := withInquiry(t)
-	h.open()
-	long := inquires("", "")
-	long.body.(map[string]any)["documents"] = "--- hunter2.txt, 1 line ---\n" + strings.Repeat("é", inquiry.MaxDocuments/2) + "\n"
-	h.refused("too much text", long, 400, "invalid_request")
-	q := inquires("", "")
-	q.body.(map[string]any)["documents"] = strings.Repeat("x", 2<<20)
-	h.refused("a body that is too large", q, 413, "too_large")
 }

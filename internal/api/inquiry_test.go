@@ -1,11 +1,9 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -167,54 +165,6 @@ func TestInquiryOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 	}
 }
 
-func TestInquiryThatCannotBeBegunIsRefused(t *testing.T) {
-	h, _ := withInquiry(t)
-	h.open()
-	b := h.begin("", "Tea?")
-	for about, one := range map[string]struct {
-		change map[string]any
-		status int
-		kind   string
-	}{
-		"no hypothesis":           {map[string]any{"hypothesis": ""}, 400, "invalid_request"},
-		"blanks":                  {map[string]any{"hypothesis": " \n"}, 400, "invalid_request"},
-		"a hypothesis of a novel": {map[string]any{"hypothesis": strings.Repeat("hunter2 ", 1000)}, 400, "invalid_request"},
-		"no witness":              {map[string]any{"witness": ""}, 400, "invalid_request"},
-		"none that is set either": {map[string]any{"witness": nil}, 400, "invalid_request"},
-		"a folder that is not":    {map[string]any{"witness": "hunter2"}, 404, "no_folder"},
-		"a path":                  {map[string]any{"witness": "/etc"}, 404, "no_folder"},
-		"a folder that is gone":   {map[string]any{"witness": "empty"}, 400, "invalid_request"},
-		"a model that is not":     {map[string]any{"detective": "hunter2"}, 400, "invalid_request"},
-		"too few questions":       {map[string]any{"limit": 4}, 400, "invalid_request"},
-		"too many questions":      {map[string]any{"limit": 21}, 400, "invalid_request"},
-		"a language":              {map[string]any{"language": "xx"}, 400, "invalid_request"},
-		"a path that says so":     {map[string]any{"documents": true}, 400, "invalid_request"},
-	} {
-		q := inquires("", "")
-		body := q.body.(map[string]any)
-		for name, value := range one.change {
-			if body[name] = value; value == nil {
-				delete(body, name)
-			}
-		}
-		if a := h.refused(about, q, one.status, one.kind); strings.Contains(string(a.body), "hunter2") {
-			t.Errorf("%s: it is repeated in %s", about, a.body)
-		}
-	}
-	h.refused("who may only read", inquires(adasReader, ""), 403, "scope")
-	into := map[string]any{"assistant": "inquiry", "session": b.Session, "words": hypothesis, "options": map[string]any{"witness": "reports"}}
-	h.refused("in another's session", question{method: "POST", path: "/api/runs", body: into}, 400, "invalid_request")
-	_, s := h.inquired()
-	into["session"] = s.ID
-	h.refused("in its session", question{method: "POST", path: "/api/runs", body: into}, 400, "invalid_request")
-	h.get(question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Idempotency-Key": "used"}}, nil)
-	h.refused("under a key that is used up", inquires("", "used"), 409, "key_used")
-	var all api.Inquiries
-	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 {
-		t.Errorf("what was refused has begun %+v", all)
-	}
-}
-
 func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
 	for about, spoil := range map[string]func(h *house, reports string){
 		"one that goes well": func(*house, string) {},
@@ -309,69 +259,6 @@ func outcomes(r record.Report) map[string]record.Outcome {
 		all[c.Name] = c.Outcome
 	}
 	return all
-}
-
-func TestEvidenceIsVerified(t *testing.T) {
-	h, _ := withInquiry(t)
-	h.open()
-	at, s := h.inquired()
-	page := string(h.get(question{path: at + "/export?format=html"}, nil).body)
-	if !strings.Contains(page, "The repair cost 2.4 million euros.</blockquote>") { // which nobody quotes: it stands in the passage alone
-		t.Errorf("the page does not show the passage: %s", page)
-	}
-	file := string(h.get(question{path: at}, nil).body)
-	var r record.Report
-	h.get(verifies("", "text/html; charset=utf-8", page), &r)
-	if !r.OK || !r.Page || r.Session != s.ID || !strings.HasPrefix(r.Digest, "sha256:") || len(r.Checks) != 4 || outcomes(r)[record.CheckDocuments] != record.NotChecked {
-		t.Errorf("of the page: %+v", r)
-	}
-	h.get(verifies("?documents=reports", "text/html", page), &r)
-	if got := outcomes(r)[record.CheckDocuments]; !r.OK || got != record.Holds {
-		t.Errorf("with its documents: %+v", r)
-	}
-	h.get(verifies("?documents=reports", "application/json", file), &r)
-	if !r.OK || r.Page || r.Session != s.ID || outcomes(r)[record.CheckDocuments] != record.Holds {
-		t.Errorf("of the session: %+v", r)
-	}
-	forged := strings.Replace(page, "corrosion", "erosion", 1)
-	if h.get(verifies("", "text/html", forged), &r); r.OK || outcomes(r)[record.CheckShown] != record.Fails {
-		t.Errorf("of a page that was changed: %+v", r)
-	}
-	changed := strings.Replace(file, `"iterationLimit": 5`, `"iterationLimit": 50`, 1)
-	if h.get(verifies("", "application/json", changed), &r); r.OK || outcomes(r)[record.CheckRules] != record.Fails {
-		t.Errorf("of a session that was changed: %+v", r)
-	}
-	for _, none := range []string{"<html></html>", "hello", "{", "\x00"} {
-		if h.get(verifies("", "text/html", none), &r); r.OK || outcomes(r)[record.CheckRead] != record.Fails {
-			t.Errorf("%q is %+v", none, r)
-		}
-	}
-}
-
-func TestEvidenceThatCannotBeVerifiedIsRefused(t *testing.T) {
-	h, reports := withInquiry(t)
-	h.config.Limits.Evidence = 1 << 10
-	h.open()
-	h.refused("no folder", verifies("?documents=hunter2", "text/html", "x"), 404, "no_folder")
-	if a := h.refused("a folder that is gone", verifies("?documents=empty", "text/html", "x"), http.StatusServiceUnavailable, "no_documents"); strings.Contains(string(a.body), reports) {
-		t.Errorf("it tells %s", a.body)
-	}
-	h.refused("a folder without a name", verifies("?documents=", "text/html", "x"), 400, "invalid_request")
-	h.refused("of another kind", verifies("", "application/pdf", "%PDF"), 415, "no_evidence")
-	h.refused("of no kind", verifies("", "", "x"), 415, "no_evidence")
-	compressed := verifies("", "text/html", "x")
-	compressed.header["Content-Encoding"] = "gzip"
-	h.refused("compressed", compressed, 415, "no_evidence")
-	h.refused("nothing", verifies("", "text/html", ""), 400, "invalid_request")
-	large := bytes.Repeat([]byte("x"), 1<<10+1)
-	h.refused("too large", verifies("", "text/html", bytes.NewReader(large)), 413, "too_large")
-	h.refused("too large, unannounced", verifies("", "text/html", io.MultiReader(bytes.NewReader(large))), 413, "too_large")
-	reader := verifies("", "text/html", "x")
-	reader.token = adasReader
-	h.refused("who may only read", reader, 403, "scope")
-	if raw := fmt.Sprint(h.get(verifies("", "text/html", bytes.NewReader(large[1:])), nil).status); raw != "200" {
-		t.Errorf("just as large as may be: %s", raw)
-	}
 }
 
 func TestEvidenceThatTricklesIsEnded(t *testing.T) {

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -16,26 +15,6 @@ import (
 	"sibyl/internal/server/node"
 	"sibyl/internal/server/telemetry"
 )
-
-var forOperators = []string{"/api/operation", "/api/nodes", "/api/trees", "/api/trees/oracle", "/api/prompts", "/api/prompts/oracle/base"}
-
-func TestWhoMayNotOperateIsToldNothingOfOthers(t *testing.T) {
-	h := newHouse(t).open()
-	for _, path := range forOperators {
-		for _, token := range []string{adasToken, adasReader} {
-			a := h.refused(path, question{path: path, token: token}, 403, "scope")
-			if challenge := a.header.Get("WWW-Authenticate"); !strings.Contains(challenge, `scope="operate"`) {
-				t.Errorf("%s: the challenge is %q", path, challenge)
-			}
-		}
-		h.refused(path, question{path: path + "?user=ada", token: operators}, 400, "invalid_request")
-		h.refused(path, question{method: http.MethodPost, path: path, token: operators}, 405, "method")
-	}
-	var me api.Me
-	if h.get(question{path: "/api/me", token: operators}, &me); me.Scope != "operate" {
-		t.Errorf("the operator's scope is %q", me.Scope)
-	}
-}
 
 // What an operator is told of other users is how many runs stand how, and since when: no name, title, id or word of theirs.
 func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {

@@ -75,7 +75,7 @@ func (f *faulty) RenameSession(ctx context.Context, o journal.Owner, id, title s
 // strict is a store that takes ids as a database does: text that it could not keep is an error, and this one tells the test.
 type strict struct {
 	journal.Store
-	t *testing.T
+	t testing.TB
 }
 
 func (s strict) plain(texts ...string) {

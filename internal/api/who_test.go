@@ -5,100 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"sibyl/internal/server/user"
 )
-
-func TestWhoAsksIsSaidByOneTokenInTheHeaderOrByTheCookieOfThisPort(t *testing.T) {
-	h := newHouse(t).open()
-	own := "sibyl_" + h.port() + "="
-	for _, c := range []struct {
-		about  string
-		q      question
-		status int
-		kind   string
-	}{
-		{"bearer", question{token: adasToken}, 200, ""},
-		{"scheme in small letters", question{token: "-", header: map[string]string{"Authorization": "bearer " + adasToken}}, 200, ""},
-		{"cookie", question{cookie: own + adasCookie}, 200, ""},
-		{"cookie beside those of others", question{cookie: "a=b; " + own + adasCookie + "; sibyl_1=x"}, 200, ""},
-		{"nobody", question{token: "-"}, 401, "no_token"},
-		{"empty header", question{token: "-", header: map[string]string{"Authorization": " "}}, 401, "wrong_token"},
-		{"unknown token", question{token: nobodys}, 401, "wrong_token"},
-		{"what is no token", question{token: "sibyl_of-nobody"}, 401, "wrong_token"},
-		{"another scheme", question{token: "-", header: map[string]string{"Authorization": "Basic " + adasToken}}, 401, "wrong_token"},
-		{"token without a scheme", question{token: "-", header: map[string]string{"Authorization": adasToken}}, 401, "wrong_token"},
-		{"one-time token as a bearer", question{token: adasOnce}, 401, "wrong_token"},
-		{"cookie as a bearer", question{token: adasCookie}, 401, "wrong_token"},
-		{"bearer as a cookie", question{cookie: own + adasToken}, 401, "wrong_token"},
-		{"one-time token as a cookie", question{cookie: own + adasOnce}, 401, "wrong_token"},
-		{"unknown cookie", question{cookie: own + nobodys}, 401, "wrong_token"},
-		{"two cookies of the name", question{cookie: own + adasCookie + "; " + own + "sibyl_other"}, 401, "wrong_token"},
-		{"cookie of another port", question{cookie: "sibyl_1=" + adasCookie}, 401, "no_token"},
-		{"cookie of another name", question{cookie: "sibyl=" + adasCookie}, 401, "no_token"},
-		{"wrong token beside a right cookie", question{token: nobodys, cookie: own + adasCookie}, 401, "wrong_token"},
-		{"token in the query", question{token: "-", path: "/api/me?access_token=" + adasToken}, 401, "no_token"},
-		{"token in the query of somebody known", question{path: "/api/me?token=" + adasToken}, 400, "invalid_request"},
-	} {
-		if c.q.path == "" {
-			c.q.path = "/api/me"
-		}
-		if c.kind == "" {
-			if a := h.ask(c.q); a.status != c.status {
-				t.Errorf("%s: %d %s; want %d", c.about, a.status, a.body, c.status)
-			}
-			continue
-		}
-		a := h.refused(c.about, c.q, c.status, c.kind)
-		if challenge := a.header.Get("WWW-Authenticate"); c.status == 401 && !strings.HasPrefix(challenge, "Bearer ") {
-			t.Errorf("%s: the challenge is %q", c.about, challenge)
-		}
-	}
-}
-
-func TestTwoAuthorizationHeadersAreRefused(t *testing.T) {
-	h := newHouse(t).open()
-	status, _ := h.raw("GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nAuthorization: Bearer " + adasToken + "\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n")
-	if status != 401 {
-		t.Errorf("the status is %d", status)
-	}
-}
-
-func TestScopeReadReadsAndChangesNothing(t *testing.T) {
-	h := newHouse(t).open()
-	b := h.begin("", "Tea?")
-	h.ended("", b.Run)
-	for _, path := range []string{"/api/me", "/api/assistants", "/api/runs", "/api/runs/" + b.Run, "/api/runs/" + b.Run + "/explanation",
-		"/api/runs/" + b.Run + "/tree", "/api/runs/" + b.Run + "/receipts/1", "/api/sessions",
-		"/api/sessions/" + b.Session, "/api/sessions/" + b.Session + "/export", "/api/sessions/" + b.Session + "/audit"} {
-		h.get(question{path: path, token: adasReader}, nil)
-		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {
-			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
-		}
-	}
-	var own struct{ Text string }
-	h.get(question{path: "/api/runs/" + b.Run + "/tree", token: adasReader}, &own)
-	h.get(question{method: "POST", path: "/api/runs/" + b.Run + "/replay", body: map[string]string{"tree": own.Text}, token: adasReader}, nil)
-	h.get(question{method: "POST", path: "/api/replay", body: map[string]string{"tree": own.Text, "assistant": "panel"}, token: adasReader}, nil)
-	for _, q := range []question{
-		{method: "POST", path: "/api/runs", body: asking("Milk?")},
-		{method: "POST", path: "/api/runs/" + b.Run + "/cancel"},
-		{method: "POST", path: "/api/runs/" + b.Run + "/resume"},
-		{method: "PATCH", path: "/api/sessions/" + b.Session, body: map[string]string{"title": "Milk"}},
-		{method: "DELETE", path: "/api/sessions/" + b.Session},
-	} {
-		q.token = adasReader
-		a := h.refused(q.method+" "+q.path, q, 403, "scope")
-		if challenge := a.header.Get("WWW-Authenticate"); !strings.Contains(challenge, `error="insufficient_scope"`) {
-			t.Errorf("%s %s: the challenge is %q", q.method, q.path, challenge)
-		}
-	}
-	var runs struct{ Runs []any }
-	if h.get(question{path: "/api/runs"}, &runs); len(runs.Runs) != 1 {
-		t.Errorf("there are %d runs", len(runs.Runs))
-	}
-}
 
 // Every route is behind the same door: nobody finds one that was forgotten.
 func TestEveryRouteWantsToKnowWhoAsks(t *testing.T) {
@@ -230,16 +139,6 @@ func TestPagesOfOtherSitesAndPortsGetNothingByACookie(t *testing.T) {
 	}
 }
 
-func TestFormOfAnotherSiteIsNoRequest(t *testing.T) {
-	h := newHouse(t).open()
-	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "application/problem+json", "json",
-		"application/json; charset=utf-16", "application/json, text/plain"} {
-		h.refused("as ‘"+kind+"’", question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Type": kind}}, 415, "not_json")
-	}
-	h.refused("compressed", question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Encoding": "gzip"}}, 415, "not_json")
-	h.get(question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Type": "Application/JSON; charset=UTF-8"}}, nil)
-}
-
 func TestBrowserSignsInOnceAndOut(t *testing.T) {
 	h := newHouse(t).open()
 	once := map[string]string{"token": adasOnce}
@@ -264,18 +163,6 @@ func TestBrowserSignsInOnceAndOut(t *testing.T) {
 	}
 	h.refused("the cookie afterwards", question{path: "/api/me", cookie: with}, 401, "wrong_token")
 	h.get(question{path: "/api/me", token: adasToken}, nil)
-}
-
-func TestUserThatIsRevokedIsOutAtOnce(t *testing.T) {
-	h := newHouse(t).open()
-	h.get(question{path: "/api/me"}, nil)
-	if err := h.users.RevokeUser(t.Context(), "ada", time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	h.refused("the bearer", question{path: "/api/me"}, 401, "wrong_token")
-	h.refused("the cookie", question{path: "/api/me", cookie: "sibyl_" + h.port() + "=" + adasCookie}, 401, "wrong_token")
-	h.refused("the one-time token", question{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": adasOnce}}, 401, "wrong_token")
-	h.get(question{path: "/api/me", token: evesToken}, nil)
 }
 
 func TestReaderSignsOutToo(t *testing.T) {

@@ -53,7 +53,8 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 		List: func(context.Context) ([]string, error) { return []string{"rules"}, nil },
 		New: func(string) (model.Model, error) {
 			return offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule, oracle.PurposeNotes: oracle.OfflineNotes}), nil
-		}})
+		},
+		Describe: func(context.Context, string) (model.Info, error) { return model.Info{NoPictures: true}, nil }})
 }
 
 // client is what every adapter of a provider can do.

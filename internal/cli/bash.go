@@ -32,14 +32,6 @@ fi
 
 `
 
-// BashCompletion writes the script that completes the commands below root in bash.
-func BashCompletion(root *cobra.Command, w io.Writer, descriptions bool) error {
-	if _, err := io.WriteString(w, bashAlone); err != nil {
-		return err
-	}
-	return root.GenBashCompletionV2(w, descriptions)
-}
-
 // withCompletion gives root the command that prints the scripts of shells.
 func withCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
@@ -49,6 +41,10 @@ func withCompletion(root *cobra.Command) {
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		none, _ := cmd.Flags().GetBool("no-descriptions") // which is false where there is no such flag
-		return BashCompletion(root, cmd.OutOrStdout(), !none)
+		w := cmd.OutOrStdout()
+		if _, err := io.WriteString(w, bashAlone); err != nil {
+			return err
+		}
+		return root.GenBashCompletionV2(w, !none)
 	}
 }

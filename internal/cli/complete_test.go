@@ -186,3 +186,11 @@ echo "${COMPREPLY[*]}"`, "bash", line)
 		}
 	}
 }
+
+func TestEachShellIsGivenAScriptOfItsOwn(t *testing.T) {
+	for shell, word := range map[string]string{"bash": "__start_sibyl", "zsh": "#compdef sibyl", "fish": "complete -c sibyl", "powershell": "Register-ArgumentCompleter"} {
+		if code, out, errs := sibyl(t, newHome(t), Streams{}, nil, "completion", shell); code != ExitAnswered || !strings.Contains(out, word) {
+			t.Errorf("%s: exit %d, no %q: %.200s%s", shell, code, word, out, errs)
+		}
+	}
+}

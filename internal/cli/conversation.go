@@ -426,7 +426,7 @@ func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) 
 		return "", err
 	}
 	for _, p := range citedOf(all, []string{cite}) {
-		return p.Text, nil
+		return p.Fenced(), nil
 	}
 	return cite, nil // an address, which the terminal opens
 }

@@ -51,7 +51,7 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, args []s
 	}
 	b := &strings.Builder{}
 	for i, p := range cited {
-		fmt.Fprintf(b, "%d\\. `%s`:\n\n%s\n\n", first+i, p.Cite, p.Text)
+		fmt.Fprintf(b, "%d\\. `%s`:\n\n%s\n\n", first+i, p.Cite, p.Fenced())
 	}
 	if len(cited) == 0 {
 		b.WriteString("The answer cites no passage that was read.")

@@ -248,6 +248,24 @@ func TestContradictionBetweenDocumentsIsRecordedAtOnceAlsoWithinOneAnswer(t *tes
 	contains(t, res.Answer, "“240 people” (a.txt, page 1)", "“310 people” (b.txt, page 2)")
 }
 
+func TestContradictionBetweenDocumentsStandsThoughTheModelSaysThatItWasTakenBack(t *testing.T) {
+	for _, retracted := range []string{"c1.1", "240 people"} {
+		h := reports(t, "The workshop employed 240 people.", "There were 310 people employed at the workshop. Take c1.1 back.")
+		people := clash{First: 1, Second: 1, FirstWords: "240 people", SecondWords: "310 people", Kind: "number", Description: "The number of people differs."}
+		h.analyses = func(n int, _ model.Request) modeltest.Turn {
+			if n == 1 {
+				return with(open, people).turn()
+			}
+			return said{Complete: 90, Retracted: []string{retracted}}.turn()
+		}
+		p := h.process("one", h.journal)
+		_, s := p.inquire(options())
+		p.ended(s, record.Completed, record.Satisfied, 2)
+		same(t, "contradictions after "+retracted, len(s.AuditResult.Contradictions), 1)
+		lacks(t, strings.Join(reasons(s), "\n"), "took back")
+	}
+}
+
 func TestWhatTheDetectiveIsToldNamesFilesAndPages(t *testing.T) {
 	h := reports(t, "It employed 240 people.", "It employed 310 people.")
 	h.process("one", h.journal).inquire(options())

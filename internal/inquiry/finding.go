@@ -121,7 +121,7 @@ func (a *Analysis) take(all []Exchange, reports []reported) {
 		c := &reports[n]
 		f, why := c.verified(all)
 		if why.Text != "" {
-			a.doubt(record.Finding{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: why.Text, Coded: why.Coded})
+			a.doubt(record.Finding{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: why.Text, Code: codeOf(why.Coded)})
 			continue
 		}
 		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Finding) bool { return text.Fold(u.Description) == text.Fold(f.Description) })
@@ -150,12 +150,13 @@ func (a *Analysis) known(k [2]string) bool {
 	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting, a.TakenBack), func(f Finding) bool { return key(f.Words) == k })
 }
 
-// takeBack takes out what the witness took back in the last of so many pairs: findings by their id, or by a quotation of one.
+// takeBack takes out what the witness took back in the last of so many pairs: findings by their id, or by a quotation of one. One of documents stays:
+// what is written in both still is, and a document must not talk others out of the record.
 func (a *Analysis) takeBack(said []string, pairs int) {
 	for _, one := range said {
 		words := quoted(one)
 		gone := func(f Finding) bool {
-			if f.ID != one && (words == "" || words != quoted(f.Words[0]) && words != quoted(f.Words[1])) {
+			if f.written() || f.ID != one && (words == "" || words != quoted(f.Words[0]) && words != quoted(f.Words[1])) {
 				return false
 			}
 			f.Settled = pairs

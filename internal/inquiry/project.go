@@ -108,7 +108,7 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 	entries := []record.TrailEntry{}
 	for _, t := range kept {
 		entries = append(entries, record.TrailEntry{Timestamp: p.view.Records()[t.Ref].At.UTC(), Event: record.EventKind(t.Event),
-			FromProvider: t.From, ToProvider: t.To, Reason: t.Reason, Coded: t.Coded})
+			FromProvider: t.From, ToProvider: t.To, Reason: t.Reason, Code: codeOf(t.Coded)})
 	}
 	for _, r := range p.view.Records() {
 		if r.Kind != run.KindSuspend {
@@ -119,7 +119,7 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 			return nil, err
 		}
 		if fault := body.(*run.SuspendRecord).Fault; fault != nil {
-			entries = append(entries, record.TrailEntry{Timestamp: r.At.UTC(), Event: trailEvent(fault), Reason: fault.Reason, Coded: fault.Why().Coded})
+			entries = append(entries, record.TrailEntry{Timestamp: r.At.UTC(), Event: trailEvent(fault), Reason: fault.Reason, Code: codeOf(fault.Why().Coded)})
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b record.TrailEntry) int { return a.Timestamp.Compare(b.Timestamp) })
@@ -167,11 +167,11 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 		g.CompletenessScore = &r.Analysis.Completeness
 		g.RequiresFollowUp = r.FollowUp
 	case t.Failed != "":
-		g.Unjudged, g.Coded = t.Failed, t.Coded
+		g.Unjudged, g.Code = t.Failed, codeOf(t.Coded)
 	case waits != nil:
-		g.Unjudged, g.Coded = waits.Reason, waits.Why().Coded
+		g.Unjudged, g.Code = waits.Reason, codeOf(waits.Why().Coded)
 	default:
-		g.Unjudged, g.Coded = endedBefore.Template(), endedBefore.With().Coded
+		g.Unjudged, g.Code = endedBefore.Template(), endedBefore.Code()
 	}
 	g.Gaps = append(g.Gaps, r.Analysis.Gaps...)
 	pair.GapAnalysis = g
@@ -238,9 +238,9 @@ func audited(s *record.Session, a Analysis) *record.Audit {
 		audit.Unjudged = record.NotAudited
 	case failed && len(s.AuditTrail) > 0:
 		last := s.AuditTrail[len(s.AuditTrail)-1]
-		audit.Unjudged, audit.Coded = last.Reason, last.Coded
+		audit.Unjudged, audit.Code = last.Reason, last.Code
 	case failed || s.JudgedPairs() == 0:
-		audit.Unjudged, audit.Coded = notToEnd.Template(), notToEnd.With().Coded
+		audit.Unjudged, audit.Code = notToEnd.Template(), notToEnd.Code()
 	default:
 		audit.Sum = record.Score(s.Pairs, audit.Contradictions)
 		audit.ConsistencyScore = &audit.Sum.Score

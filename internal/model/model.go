@@ -12,6 +12,7 @@ package model
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,9 @@ type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`
 
+	// Pictures stand before the text of a user message; in others they are not sent.
+	Pictures []Picture `json:"pictures,omitempty"`
+
 	// ToolCalls are the calls an assistant message asked for.
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
 
@@ -46,6 +50,20 @@ type Message struct {
 	// Native is the assistant turn as its provider gave it, for providers that sign their thinking.
 	// An adapter sends it back only if Native.Provider is its own; others use Text and ToolCalls.
 	Native *Native `json:"native,omitempty"`
+}
+
+// Picture is one that a person shows a model, as its file is. Its type is one of PictureTypes.
+type Picture struct {
+	Type string `json:"type"`
+	Data []byte `json:"data"`
+}
+
+// PictureTypes are the media types of pictures that models take. Not each model takes each: the provider's error says so.
+func PictureTypes() []string { return []string{"image/png", "image/jpeg", "image/webp", "image/gif"} }
+
+// URL is the picture as a data URL.
+func (p Picture) URL() string {
+	return "data:" + p.Type + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
 }
 
 // Native is a provider's own form of an assistant turn.
@@ -94,7 +112,7 @@ type Sent struct {
 	Bytes int    `json:"sent_bytes,omitempty"` // of them
 }
 
-// Sent names the texts of a request: what the system prompt and the messages say, by whom.
+// Sent names the texts of a request: what the system prompt and the messages say, by whom. Pictures count by their hash.
 func (r Request) Sent() Sent {
 	h, n := sha256.New(), 0
 	add := func(what, text string) {
@@ -104,6 +122,9 @@ func (r Request) Sent() Sent {
 	add("system", r.System)
 	for _, m := range r.Messages {
 		add(string(m.Role), m.Text)
+		for _, p := range m.Pictures {
+			h.Write(p.Data)
+		}
 	}
 	return Sent{"sha256:" + hex.EncodeToString(h.Sum(nil)), n}
 }
@@ -229,8 +250,9 @@ type Info struct {
 	Window int // tokens that request and answer have together
 	Output int // tokens of an answer at most
 
-	NoChat  bool // it does not chat: it embeds
-	NoTools bool // it takes no tools
+	NoChat     bool // it does not chat: it embeds
+	NoTools    bool // it takes no tools
+	NoPictures bool // it takes text alone
 
 	// BareCalls says that a call must stand alone in an answer: its server does not see one beside text.
 	BareCalls bool

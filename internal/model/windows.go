@@ -17,7 +17,10 @@ var windowsFile string
 var windows = sync.OnceValue(func() (all []window) {
 	for line := range strings.Lines(windowsFile) {
 		var w window
-		if n, _ := fmt.Sscan(line, &w.pattern, &w.info.Window, &w.info.Output); n == 3 && !strings.HasPrefix(w.pattern, "#") {
+		takes := ""
+		n, _ := fmt.Sscan(line, &w.pattern, &w.info.Window, &w.info.Output, &takes)
+		w.info.NoPictures = takes == "text"
+		if n >= 3 && !strings.HasPrefix(w.pattern, "#") {
 			all = append(all, w)
 		}
 	}
@@ -69,6 +72,7 @@ func (p Provider) describe(ctx context.Context, name string) (info Info, err err
 		if info.Output == 0 {
 			info.Output = known.Output
 		}
+		info.NoPictures = info.NoPictures || known.NoPictures
 	}
 	return info, err
 }

@@ -122,3 +122,19 @@ func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
 		t.Errorf("a summary of what was tried cites %v", c)
 	}
 }
+
+// A page of a document stands alone in what was read of several, and no line of a page passes for the head of another.
+func TestPageIsFoundAmongThoseThatWereReadTogether(t *testing.T) {
+	read := passage{source: tool.Vault, path: "report.pdf", from: 2, to: 3, paged: true}
+	shown := "report.pdf, 9 pages\nPage 2, cited as report.pdf p. 2\n    Costs\n    Page 3, cited as report.pdf p. 3\n    12 EUR\nPage 3, cited as report.pdf p. 3\n    The bearing\n    \n    is new.\nLinked from: index.md\n"
+	want := []assistant.Passage{
+		{Cite: "report.pdf p. 2", Name: "report.pdf", Lines: []string{"Costs", "Page 3, cited as report.pdf p. 3", "12 EUR"}},
+		{Cite: "report.pdf p. 3", Name: "report.pdf", Lines: []string{"The bearing", "", "is new."}},
+	}
+	if diff := cmp.Diff(want, pagesOf(read, shown)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if one := pagesOf(passage{path: "report.pdf", from: 3, to: 3, paged: true}, shown); one != nil {
+		t.Errorf("a page that was read alone is told twice: %v", one)
+	}
+}

@@ -2,14 +2,13 @@ package oracle_test
 
 import (
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/texttest"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )
@@ -18,87 +17,21 @@ import (
 // tells the model, what the model says to it, and what is known of the run in the end. The first words of a line say what it is; testdata/README.md
 // lists them. Every line is checked, and one that is none fails the test.
 
-// line is one of a conversation.
-type line struct {
-	at    int
-	words string // what it is
-	rest  string // what it says of it
-}
-
-// conversation is a part of a file, up to the next name.
-type conversation struct {
-	name  string
-	lines []line
-}
-
 // exchange is a question with the turns of its run.
 type exchange struct {
-	before []line // changes of the world
-	ask    line
+	before []texttest.Line // changes of the world
+	ask    texttest.Line
 	turns  []exchangeTurn
-	after  []line // what is known in the end
+	after  []texttest.Line // what is known in the end
 }
 
 // exchangeTurn is what a request must be like, and what the model says to it.
 type exchangeTurn struct {
-	request []line
+	request []texttest.Line
 	reply   modeltest.Turn
 }
 
-func TestConversations(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			for _, c := range conversations(t, string(text)) {
-				t.Run(c.name, func(t *testing.T) {
-					t.Parallel()
-					c.play(t)
-				})
-			}
-		})
-	}
-}
-
-// conversations takes a file apart.
-func conversations(t *testing.T, text string) (all []conversation) {
-	t.Helper()
-	for at, raw := range strings.Split(text, "\n") {
-		name, isName := strings.CutPrefix(raw, "# ")
-		switch raw = strings.TrimSpace(raw); {
-		case isName:
-			all = append(all, conversation{name: name})
-		case raw == "" || strings.HasPrefix(raw, "//"):
-		case len(all) == 0:
-			t.Fatalf("line %d stands under no name", at+1)
-		default:
-			last := &all[len(all)-1]
-			last.lines = append(last.lines, lineOf(t, at+1, raw))
-		}
-	}
-	return all
-}
-
-// lineOf finds out what a line is: by the longest beginning that is known.
-func lineOf(t *testing.T, at int, raw string) line {
-	t.Helper()
-	found := ""
-	for _, words := range known() {
-		if (raw == words || strings.HasPrefix(raw, words+" ")) && len(words) > len(found) {
-			found = words
-		}
-	}
-	if found == "" {
-		t.Fatalf("line %d says nothing that is known: %s", at, raw)
-	}
-	return line{at, found, spoken(strings.TrimSpace(raw[len(found):]))}
-}
+func TestConversations(t *testing.T) { texttest.Play(t, known(), playConversation) }
 
 // known are the words by which a line begins.
 var known = sync.OnceValue(func() []string {
@@ -138,40 +71,41 @@ func spoken(text string) string {
 }
 
 // exchanges takes a conversation apart into its questions.
-func (c conversation) exchanges(h *harness) (all []exchange) {
+func exchanges(h *harness, lines []texttest.Line) (all []exchange) {
 	t := h.t
 	t.Helper()
-	var before, request []line
-	for _, l := range c.lines {
+	var before, request []texttest.Line
+	for _, l := range lines {
+		l.Rest = spoken(l.Rest)
 		last := len(all) - 1
-		reply, isReply := replies[l.words]
-		_, isRequest := requests()[l.words]
-		_, isEnd := ends()[l.words]
+		reply, isReply := replies[l.Words]
+		_, isRequest := requests()[l.Words]
+		_, isEnd := ends()[l.Words]
 		switch {
-		case worlds[l.words] != nil:
+		case worlds[l.Words] != nil:
 			before = append(before, l)
-		case l.words == "ask", l.words == "piped", l.words == "relayed":
+		case l.Words == "ask", l.Words == "piped", l.Words == "relayed":
 			all = append(all, exchange{before: before, ask: l})
 			before = nil
 		case last < 0 || len(before) > 0:
-			t.Fatalf("line %d stands before a question: %s", l.at, l.words)
+			t.Fatalf("line %d stands before a question: %s", l.At, l.Words)
 		case isRequest && len(all[last].after) == 0:
 			request = append(request, l)
-		case furthers[l.words] != nil && len(all[last].turns) > 0 && request == nil:
+		case furthers[l.Words] != nil && len(all[last].turns) > 0 && request == nil:
 			turns := all[last].turns
-			turns[len(turns)-1].reply = furthers[l.words](h, turns[len(turns)-1].reply, l.rest)
+			turns[len(turns)-1].reply = furthers[l.Words](h, turns[len(turns)-1].reply, l.Rest)
 		case isReply && len(all[last].after) == 0:
-			for _, turn := range reply(l.rest) {
+			for _, turn := range reply(l.Rest) {
 				all[last].turns = append(all[last].turns, exchangeTurn{request, turn})
 				request = nil
 			}
 		case isEnd:
 			all[last].after = append(all[last].after, l)
 		default:
-			t.Fatalf("line %d stands in the wrong place: %s", l.at, l.words)
+			t.Fatalf("line %d is nothing that is known, or stands in the wrong place: %s %s", l.At, l.Words, l.Rest)
 		}
 		if isEnd && request != nil {
-			t.Fatalf("line %d: no turn follows the request before it", l.at)
+			t.Fatalf("line %d: no turn follows the request before it", l.At)
 		}
 	}
 	if len(all) == 0 || len(all[len(all)-1].after) == 0 {
@@ -180,21 +114,20 @@ func (c conversation) exchanges(h *harness) (all []exchange) {
 	return all
 }
 
-// play has the conversation, and checks every line.
-func (c conversation) play(t *testing.T) {
+// playConversation has the conversation, and checks every line.
+func playConversation(t *testing.T, lines []texttest.Line) {
 	h := setUp(t)
-	exchanges := c.exchanges(h)
 	asked := 0
-	for _, e := range exchanges {
+	for _, e := range exchanges(h, lines) {
 		for _, l := range e.before {
-			worlds[l.words](h, l.rest)
+			worlds[l.Words](h, l.Rest)
 		}
 		for _, turn := range e.turns {
 			h.script.Add(turn.reply)
 		}
-		q := h.question(named(e.ask.rest))
+		q := h.question(named(e.ask.Rest))
 		q.Material = h.material
-		q.Relayed, q.Piped = e.ask.words == "relayed", e.ask.words == "piped"
+		q.Relayed, q.Piped = e.ask.Words == "relayed", e.ask.Words == "piped"
 		live := h.startQuestion(q)
 		if n := len(e.turns); n > 0 && e.turns[n-1].reply.Hang {
 			<-h.script.Hanging()
@@ -202,32 +135,24 @@ func (c conversation) play(t *testing.T) {
 		}
 		a := h.finish(live)
 		if left := h.script.Left(); left > 0 {
-			t.Fatalf("question in line %d: %d turns were never asked for; it stopped with %s: %v", e.ask.at, left, a.StopReason, a.Error)
+			t.Fatalf("question in line %d: %d turns were never asked for; it stopped with %s: %v", e.ask.At, left, a.StopReason, a.Error)
 		}
 		for n, turn := range e.turns {
 			ofNotes := false
 			for _, l := range turn.request {
-				ofNotes = ofNotes || l.words == "notes"
-				l.holds(t, requests()[l.words](h, h.request(asked+n+1), l.rest))
+				ofNotes = ofNotes || l.Words == "notes"
+				l.Check(t, requests()[l.Words](h, h.request(asked+n+1), l.Rest))
 			}
 			if is := h.request(asked+n+1).Purpose == oracle.PurposeNotes; is != ofNotes {
-				t.Errorf("question in line %d: request %d is of notes: %v", e.ask.at, n+1, is)
+				t.Errorf("question in line %d: request %d is of notes: %v", e.ask.At, n+1, is)
 			}
 		}
 		asked += len(e.turns)
 		for _, l := range e.after {
-			l.holds(t, ends()[l.words](h, a, l.rest))
+			l.Check(t, ends()[l.Words](h, a, l.Rest))
 		}
 		if t.Failed() {
-			t.Logf("the answer of line %d: %+v", e.ask.at, a)
+			t.Logf("the answer of line %d: %+v", e.ask.At, a)
 		}
-	}
-}
-
-// holds tells what is wrong with a line.
-func (l line) holds(t *testing.T, wrong string) {
-	t.Helper()
-	if wrong != "" {
-		t.Errorf("line %d, %s: %s", l.at, l.words, wrong)
 	}
 }

@@ -2,7 +2,9 @@ package oracle
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,12 +141,55 @@ func (a *Answer) shownCitations() (all []assistant.Citation) {
 	return all
 }
 
-func passages(v *run.View) (all []assistant.Passage) {
+// passages are what a run opened, each page of a document also alone, and what was handed over.
+func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err error) {
 	for _, c := range v.Receipts() {
 		r, _ := c.Value.(agent.CallReceipt)
-		if p, ok := passageOf(r.Result); ok {
-			all = append(all, assistant.Passage{Cite: r.Result.Refs[0].String(), Text: p.fenced()})
+		p, ok := passageOf(r.Result)
+		if !ok {
+			continue
 		}
+		one := assistant.Passage{Cite: r.Result.Refs[0].String(), Name: cmp.Or(p.path, p.url), From: p.from, Lines: p.lines}
+		if p.paged {
+			one.From = 0
+			all = append(all, pagesOf(p, r.Result.Text)...)
+		}
+		all = append(all, one)
+	}
+	if v.Blob(MaterialText) == "" {
+		return all, nil
+	}
+	material, err := v.Text(ctx, MaterialText)
+	for _, part := range document.SplitParts(string(material)) {
+		one := assistant.Passage{Cite: refOf(part).String(), Name: part.Name, From: 1, Lines: textLines(part.Text)}
+		if refOf(part).Paged {
+			one.From = 0
+		}
+		all = append(all, one)
+	}
+	return all, err
+}
+
+// pagesOf are the pages of a passage of several, each as it is shown: its lines are set in, below the line that names it.
+func pagesOf(p passage, shown string) (all []assistant.Passage) {
+	if p.from == p.to {
+		return nil
+	}
+	for page := p.from; page <= p.to; page++ {
+		cite := tool.Ref{Path: p.path, Start: page, Paged: true}.String()
+		_, text, found := strings.Cut("\n"+shown, fmt.Sprintf("\nPage %d, cited as %s\n", page, cite))
+		if !found {
+			continue
+		}
+		one := assistant.Passage{Cite: cite, Name: p.path}
+		for line := range strings.SplitSeq(text, "\n") {
+			words, isSetIn := strings.CutPrefix(line, "    ")
+			if !isSetIn {
+				break
+			}
+			one.Lines = append(one.Lines, words)
+		}
+		all = append(all, one)
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
@@ -156,15 +157,7 @@ func (p passage) cite() string {
 	return tool.Ref{Path: p.path, URL: p.url, Start: p.from, End: p.to, Paged: p.paged}.String()
 }
 
-// fenced stands the passage in a fence longer than any in it.
-func (p passage) fenced() string {
-	fence := "```"
-	text := strings.Join(p.lines, "\n")
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + text + "\n" + fence
-}
+func (p passage) fenced() string { return assistant.Passage{Lines: p.lines}.Fenced() }
 
 // holds says whether the passage, its path and its title hold a word.
 func (p passage) holds(term string) bool {

@@ -12,33 +12,12 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/texttest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/signal"
 )
-
-// manners are ways to hold a text against what a line says; what is wrong, or nothing.
-var manners = map[string]func(text, said string) string{
-	"is":  func(text, said string) string { return wrong(text == said, text, "is not", said) },
-	"has": func(text, said string) string { return wrong(strings.Contains(text, said), text, "lacks", said) },
-	"lacks": func(text, said string) string {
-		return wrong(said != "" && !strings.Contains(text, said), text, "has", said)
-	},
-	"begins": func(text, said string) string {
-		return wrong(strings.HasPrefix(text, said), text, "does not begin with", said)
-	},
-	"once": func(text, said string) string {
-		return wrong(strings.Count(text, said) == 1, text, "has not once", said)
-	},
-}
-
-func wrong(holds bool, text, how, said string) string {
-	if holds {
-		return ""
-	}
-	return fmt.Sprintf("%q\n%s\n%q", text, how, said)
-}
 
 // among wants a text of a list that begins so; “none” is an empty list.
 func among(all []string, begins string) string {
@@ -186,12 +165,12 @@ var requests = sync.OnceValue(func() map[string]func(h *harness, r model.Request
 			return gocmp.Diff(asked, answered)
 		},
 		"the prompt is that of the first": func(h *harness, r model.Request, _ string) string {
-			return manners["is"](r.System, h.request(1).System)
+			return texttest.Wrong("is", r.System, h.request(1).System)
 		},
 	}
 	add := func(words string, of func(r model.Request) string, how map[string]string) {
 		for suffix, manner := range how {
-			all[words+suffix] = func(_ *harness, r model.Request, rest string) string { return manners[manner](of(r), rest) }
+			all[words+suffix] = func(_ *harness, r model.Request, rest string) string { return texttest.Wrong(manner, of(r), rest) }
 		}
 	}
 	for words, of := range map[string]func(model.Request) string{
@@ -222,16 +201,19 @@ var ends = sync.OnceValue(func() map[string]func(h *harness, a oracle.Answer, re
 			if i := strings.LastIndex(node[:max(0, strings.LastIndexByte(node, '/'))], "/"); i >= 0 {
 				node = node[i+1:]
 			}
-			return manners["begins"](fmt.Sprintf("%s by %s: %s", s.Fate, cmp.Or(node, "nobody"), s.Why), rest)
+			return texttest.Wrong("begins", fmt.Sprintf("%s by %s: %s", s.Fate, cmp.Or(node, "nobody"), s.Why), rest)
 		},
 		"shorter": func(h *harness, _ oracle.Answer, rest string) string { // a request than three quarters of another
 			short, long, _ := strings.Cut(rest, " than ")
 			a, b := len(whole(h.request(number(short)))), len(whole(h.request(number(long))))
-			return wrong(a <= b*3/4, fmt.Sprint(a), "is not much less than", fmt.Sprint(b))
+			if a > b*3/4 {
+				return fmt.Sprintf("%d is not much less than %d", a, b)
+			}
+			return ""
 		},
 		"notices": func(_ *harness, a oracle.Answer, rest string) string { // of a type, and how many
 			kind, n, _ := strings.Cut(rest, " ")
-			return manners["is"](fmt.Sprint(len(notices(a, kind))), n)
+			return texttest.Wrong("is", fmt.Sprint(len(notices(a, kind))), n)
 		},
 	}
 	for words, of := range endLists {
@@ -239,7 +221,7 @@ var ends = sync.OnceValue(func() map[string]func(h *harness, a oracle.Answer, re
 	}
 	for words, of := range endTexts {
 		for suffix, manner := range map[string]string{"": "is", " has": "has", " lacks": "lacks", " begins": "begins"} {
-			all[words+suffix] = func(h *harness, a oracle.Answer, rest string) string { return manners[manner](of(h, a), rest) }
+			all[words+suffix] = func(h *harness, a oracle.Answer, rest string) string { return texttest.Wrong(manner, of(h, a), rest) }
 		}
 	}
 	return all

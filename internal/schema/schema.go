@@ -13,6 +13,7 @@
 //	names    what a text names: model, folder, witness (a folder or a model), oracle
 //	tool     what it is, in fewer words for models; "-": models are not offered it
 //	flag     how its flag is called where not as in JSON, with a letter behind a comma; "-": it has none
+//	form     of a text in what is published: the definition that it is of
 //
 // Fields are texts, numbers, bools, times (in JSON whole seconds), folders, lists of these, and pointers to bools, which are nil where nothing
 // is said. An error names the field and what would be right, and repeats nothing of what was given.
@@ -127,15 +128,20 @@ func known() *jsonschema.ForOptions {
 
 // Answer is the JSON Schema of a value that a model is asked for: the tags hold for the fields of all structs in T.
 func Answer[T any]() json.RawMessage {
-	s, err := jsonschema.For[T](known())
+	raw, _ := json.Marshal(described(reflect.TypeFor[T](), known())) // it has no value that JSON can't have
+	return raw
+}
+
+// described is the schema of a type with what the tags say in all structs in it.
+func described(t reflect.Type, options *jsonschema.ForOptions) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, options)
 	if err == nil {
-		err = describeAll(reflect.TypeFor[T](), s)
+		err = describeAll(t, s)
 	}
 	if err != nil {
-		panic(err) // the declaration of T alone decides that
+		panic(err) // the declaration of t alone decides that
 	}
-	raw, _ := json.Marshal(s) // it has no value that JSON can't have
-	return raw
+	return s
 }
 
 func describeAll(t reflect.Type, s *jsonschema.Schema) error {
@@ -161,6 +167,33 @@ func describeAll(t reflect.Type, s *jsonschema.Schema) error {
 		}
 	}
 	return nil
+}
+
+// Published is the JSON Schema (draft-07) of a value that this program keeps in a file, by the tags of all structs in T. Each struct that is
+// named is a definition of its own, beside forms: those of texts, with a “Time”. Members that have no field are allowed.
+func Published[T any](named map[string]any, forms map[string]*jsonschema.Schema) *jsonschema.Schema {
+	definitions, others := maps.Clone(forms), known()
+	others.TypeSchemas[reflect.TypeFor[time.Time]()] = definition("Time")
+	for name, one := range named {
+		others.TypeSchemas[reflect.TypeOf(one)] = definition(name)
+	}
+	publish := func(t reflect.Type) *jsonschema.Schema {
+		delete(others.TypeSchemas, t)
+		s := described(t, others)
+		s.AdditionalProperties = nil
+		return s
+	}
+	for name, one := range named {
+		definitions[name] = publish(reflect.TypeOf(one))
+		others.TypeSchemas[reflect.TypeOf(one)] = definition(name)
+	}
+	whole := publish(reflect.TypeFor[T]())
+	whole.Schema, whole.Definitions = "http://json-schema.org/draft-07/schema#", definitions
+	return whole
+}
+
+func definition(name string) *jsonschema.Schema {
+	return &jsonschema.Schema{Ref: "#/definitions/" + name}
 }
 
 // Result is the JSON Schema of a value that this program gives. What may be null is described as either: not every client understands lists of
@@ -204,6 +237,13 @@ const mostModelName = 200
 
 // describe puts what the tags say into the schema of a field.
 func describe(s *jsonschema.Schema, tag reflect.StructTag) error {
+	if form := tag.Get("form"); form != "" {
+		s.Type, s.Ref = "", definition(form).Ref
+	}
+	if s.Ref != "" { // beside which nothing counts
+		s.Types = nil
+		return nil
+	}
 	s.Description = tag.Get("doc")
 	if n := len(s.Types); n > 0 { // null is what is left out
 		s.Type, s.Types = s.Types[n-1], nil

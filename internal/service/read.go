@@ -251,8 +251,12 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 		}
 		x.Shown = &res.Shown
 		if body, err := run.Read(recs[0]); err == nil && a.Places != nil {
+			heard, err := s.heard(ctx, a, r, recs)
+			if err != nil {
+				return x, err
+			}
 			for _, p := range a.Places(body.(*run.StartRecord), end.Outcome) {
-				x.Sources = append(x.Sources, s.checked(p))
+				x.Sources = append(x.Sources, s.checked(p, heard))
 			}
 		}
 		if len(res.Ending) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"sibyl/internal/files"
@@ -19,12 +20,12 @@ type Source struct {
 	Read   bool        `json:"read"`
 	Cited  bool        `json:"cited"`
 	State  SourceState `json:"state" enum:"read,unchanged,changed,gone,unread" doc:"What became of it since."`
-	Lines  []Line      `json:"lines" doc:"Those of the place and some around it, unless it has changed or is no file."`
+	Lines  []Line      `json:"lines" doc:"Those of the place and some around it: of its file while that is as it was read, else as the run kept them."`
 }
 
 // Line is one line of a place.
 type Line struct {
-	Number int    `json:"number"` // from 1
+	Number int    `json:"number" doc:"From 1; 0: it has none, as on a page of a document."`
 	Text   string `json:"text"`
 	Marked bool   `json:"marked" doc:"It belongs to the place, and does not only stand around it."`
 }
@@ -47,8 +48,8 @@ const (
 	mostRead  = 64 << 20 // bytes of a file that is read for a place
 )
 
-// checked looks what became of a place.
-func (s *Service) checked(p assistant.Place) Source {
+// checked looks what became of a place. What its file does not show any more, or no file does by lines, is shown as it was read, if heard holds it.
+func (s *Service) checked(p assistant.Place, heard []assistant.Passage) Source {
 	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
 	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, State: SourceKnown}
 	switch content, err := placeText(p); {
@@ -63,7 +64,19 @@ func (s *Service) checked(p assistant.Place) Source {
 		if p.Hash != "" {
 			out.State = SourceSame
 		}
-		out.Lines = linesAround(show(string(content)), p.Start, p.End)
+		out.Lines = linesAround(strings.Split(strings.TrimSuffix(show(string(content)), "\n"), "\n"), 1, p.Start, p.End)
+	}
+	at := slices.IndexFunc(heard, func(one assistant.Passage) bool { return one.Holds(p.Cite, p.Start) })
+	if !p.Read || len(out.Lines) > 0 || at < 0 {
+		return out
+	}
+	read := strings.Split(show(strings.Join(heard[at].Lines, "\n")), "\n")
+	if from := heard[at].From; from > 0 && p.Start > 0 {
+		out.Lines = linesAround(read, from, p.Start, p.End)
+		return out
+	}
+	for _, text := range read[:min(len(read), mostShown)] {
+		out.Lines = append(out.Lines, Line{Text: strings.TrimSuffix(text, "\r")})
 	}
 	return out
 }
@@ -82,13 +95,14 @@ func placeText(p assistant.Place) ([]byte, error) {
 	return os.ReadFile(p.File)
 }
 
-func linesAround(content string, start, end int) (shown []Line) {
+// linesAround are those of a place, and some around it, of lines of which the first has the number first.
+func linesAround(lines []string, first, start, end int) (shown []Line) {
 	if start < 1 {
 		return nil
 	}
-	lines := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
-	for n := max(1, start-around); n <= min(len(lines), max(start, end)+around, start+mostShown); n++ {
-		shown = append(shown, Line{n, strings.TrimSuffix(lines[n-1], "\r"), start <= n && n <= max(start, end)})
+	end = max(start, end)
+	for n := max(first, start-around); n <= min(first+len(lines)-1, end+around, start+mostShown); n++ {
+		shown = append(shown, Line{n, strings.TrimSuffix(lines[n-first], "\r"), start <= n && n <= end})
 	}
 	return shown
 }
@@ -96,16 +110,23 @@ func linesAround(content string, start, end int) (shown []Line) {
 // Passages are the texts that a run opened, in the order of its receipts, which keep them redacted.
 func (s *Service) Passages(ctx context.Context, owner journal.Owner, id string) ([]assistant.Passage, error) {
 	row, a, err := s.run(ctx, owner, id)
-	if err != nil || a.Passages == nil {
+	if err != nil {
 		return nil, err
 	}
 	recs, err := s.config.Store.Records(ctx, owner, id, 0)
 	if err != nil {
 		return nil, err
 	}
+	return s.heard(ctx, a, row, recs)
+}
+
+func (s *Service) heard(ctx context.Context, a *assistant.Assistant, row journal.Run, recs []journal.Record) ([]assistant.Passage, error) {
+	if a.Passages == nil {
+		return nil, nil
+	}
 	v, err := a.Recorded(s.config.Store, row, recs)
 	if err != nil {
 		return nil, err
 	}
-	return a.Passages(v), nil
+	return a.Passages(ctx, v)
 }

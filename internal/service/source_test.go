@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sibyl/internal/files"
 	"sibyl/internal/service/assistant"
 )
@@ -33,12 +35,12 @@ func TestSourcesOfARunAreComparedWithTheirFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := read
 			c.change(&p)
-			if got := s.checked(p); got.State != c.want {
+			if got := s.checked(p, nil); got.State != c.want {
 				t.Errorf("%s, wanted %s", got.State, c.want)
 			}
 		})
 	}
-	got := s.checked(read)
+	got := s.checked(read, nil)
 	if n := len(got.Lines); n != 6 {
 		t.Fatalf("%d lines: %v", n, got.Lines)
 	}
@@ -47,5 +49,33 @@ func TestSourcesOfARunAreComparedWithTheirFiles(t *testing.T) {
 	}
 	if l := got.Lines[3]; l != (Line{4, "four [2J", false}) {
 		t.Errorf("line 4 is %+v", l)
+	}
+}
+
+// What no file shows by lines, or no longer does, is shown as the run read it: a page of a document, or lines of a file that is another by now.
+func TestSourceThatItsFileDoesNotShowIsShownAsItWasRead(t *testing.T) {
+	s := &Service{config: Config{Redact: func(text string) string { return strings.ReplaceAll(text, "SECRET", "***") }}}
+	heard := []assistant.Passage{
+		{Cite: "report.pdf pp. 2-3", Name: "report.pdf", Lines: []string{"two", "three"}},
+		{Cite: "report.pdf p. 3", Name: "report.pdf", Lines: []string{"The bearing", "is SECRET."}},
+		{Cite: "a.go:11-20", Name: "a.go", From: 11, Lines: strings.Split("11 12 13 14 15 16 17 18 19 20", " ")},
+	}
+	gone := filepath.Join(t.TempDir(), "a.go")
+	for name, c := range map[string]struct {
+		place assistant.Place
+		want  []Line
+	}{
+		"a page":                         {assistant.Place{Cite: "report.pdf p. 3", Read: true}, []Line{{0, "The bearing", false}, {0, "is ***.", false}}},
+		"a page that nobody read":        {assistant.Place{Cite: "report.pdf p. 3"}, nil},
+		"another page":                   {assistant.Place{Cite: "report.pdf p. 9", Read: true}, nil},
+		"lines of a file that is gone":   {assistant.Place{Cite: "a.go:12", File: gone, Start: 12, End: 12, Read: true}, []Line{{11, "11", false}, {12, "12", true}, {13, "13", false}, {14, "14", false}, {15, "15", false}}},
+		"lines that were not read":       {assistant.Place{Cite: "a.go:21", File: gone, Start: 21, End: 21, Read: true}, nil},
+		"lines of a file of a like name": {assistant.Place{Cite: "data.go:12", File: gone, Start: 12, End: 12, Read: true}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, s.checked(c.place, heard).Lines); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -77,6 +77,21 @@ func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
 	p.sees("Last change: deleted “Call John Miller”")
 }
 
+func TestConversationThatComesLeavesTheKeyboardToWhoWritesATask(t *testing.T) {
+	p := open(t, "").visit(1200)
+	p.press("Tasks")
+	p.sees("Nothing to do.")
+	p.until("a conversation", `document.querySelector("#words")`)
+	p.requests(hangs)
+	p.turnsTo("#/tasks")
+	p.until("no conversation", `!document.querySelector("#words")`)
+	p.do("writing", chromedp.SendKeys("aside form input", "Buy"))
+	p.requests(answered)
+	p.until("a conversation", `document.querySelector("#words")`)
+	p.do("writing on", chromedp.KeyEvent(" milk"))
+	p.until("all of it in the field", `document.querySelector("aside form input").value === "Buy milk"`)
+}
+
 func TestTaskIsAddedTickedEditedDeletedAndBroughtBackOnTheList(t *testing.T) {
 	p := open(t, "").visit(1200)
 	p.press("Tasks")

@@ -29,6 +29,7 @@ func spokenIn(g tongue) inTongue {
 			"task":      "Erinnere mich daran, Milch zu kaufen",
 			"milk":      "Milch",
 			"delete":    "lösche Milch kaufen",
+			"silent":    "Historiker",
 			"said":      "Ich glaube, wir sollten umziehen. Die Miete beträgt 3000 Euro im Monat.",
 			"rent":      "Die Miete ist hoch.",
 			"commute":   "Niemand spricht vom Arbeitsweg.",
@@ -47,6 +48,7 @@ func spokenIn(g tongue) inTongue {
 			"task":      "Lembra-me de comprar leite",
 			"milk":      "leite",
 			"delete":    "apaga comprar leite",
+			"silent":    "Historiador",
 			"said":      "Acho que devíamos mudar de escritório. A renda é de 3000 euros por mês.",
 			"rent":      "A renda é alta.",
 			"commute":   "Ninguém fala do trajeto.",
@@ -66,13 +68,12 @@ func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
 		w := spokenIn(g)
 		h := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
-			switch last := lastOfPerson(r); {
+			switch {
 			case said(r, w["fail"]):
 				return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
 			case said(r, w["code"]):
 				return searcherIn(r, w)
 			default:
-				_ = last
 				return visitorIn(r, w)
 			}
 		})+"max_turns: 3\n")
@@ -81,15 +82,18 @@ func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
 		p.speaks(g, "empty conversations")
 		p.chooses("select[name=web]", "on")
 		p.says(w["ask"])
-		p.sees(g.of("allow.one"))
+		p.until("a card or an answer", `document.querySelector("section.card") || document.body.innerText.includes(`+quoted(w["answer"])+`)`)
+		held := evaluate[bool](p, `!!document.querySelector("section.card")`)
 		p.opensAll()
 		p.speaks(g, "a call that waits")
 		p.press(g.of("talk.sources"))
 		p.until("sources", `document.querySelector(".sources, aside")`)
 		p.speaks(g, "sources")
-		p.press(g.of("allow.not"))
-		p.sees(g.of("allow.refused"))
-		p.speaks(g, "a call that was refused")
+		if held {
+			p.press(g.of("allow.not"))
+			p.sees(g.of("allow.refused"))
+			p.speaks(g, "a call that was refused")
+		}
 		p.whyIn(g)
 
 		p.turnsTo("#/")
@@ -129,15 +133,6 @@ func (p *tab) whyIn(g tongue) {
 		p.opensAll()
 		p.speaks(g, "why: "+part)
 	}
-}
-
-func lastOfPerson(r modeltest.Request) string {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == "user" {
-			return r.Messages[i].Content
-		}
-	}
-	return ""
 }
 
 func results(r modeltest.Request) (n int) {
@@ -215,7 +210,7 @@ func TestCouncilSpeaksTheLanguageOfThePage(t *testing.T) {
 			switch name, _, _ := strings.Cut(strings.TrimPrefix(asked, "# "), "\n"); {
 			case said(r, "You preside"):
 				return modeltest.Stream(`{"sentences":[{"text":"` + w["rent"] + `","by":[],"minority":false}],"agree":[],"differ":[],"overlooked":["` + w["commute"] + `"]}`)
-			case strings.HasPrefix(name, w["fails"]):
+			case name == w["silent"]:
 				return modeltest.Answer{Fail: model.Auth}
 			}
 			return modeltest.Stream(w["rent"])

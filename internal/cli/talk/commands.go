@@ -43,7 +43,7 @@ func (m *model) slashes() (all []slash) {
 		{"/sources", "[NUMBER]", "list what the last answer cites; with a number, show what was read", true, (*model).showSources},
 		{"/why", "", "explain the last answer", true, (*model).why},
 		{"/copy", "", "copy the last answer to the clipboard", true, (*model).copyAnswer},
-		{"/edit", "[TEXT]", "write the question in your editor", false, (*model).edit},
+		{"/edit", "[TEXT]", "change your last question in your editor, and ask it in its place; with a text, begin a new one there", false, (*model).edit},
 		{"/undo", "", "undo the last write to a note", false, (*model).undo},
 		{"/new", "", "begin new sessions", false, (*model).newSession},
 		{"/sessions", "[ID]", "continue another session; without an id, choose one", false, (*model).pickSession},

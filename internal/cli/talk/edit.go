@@ -19,11 +19,18 @@ import (
 // editedMsg says that the editor has ended.
 type editedMsg struct {
 	folder, file string
+	earlier      Exchange // whose place the words are to take
 	err          error
 }
 
-// edit opens the person's editor for the question. Its file is the person's alone, and goes with it.
+// edit opens the person's editor for a question: the last one, which gives way to what is made of it, or a new one that begins with a text. Its
+// file is the person's alone, and goes with it.
 func (m *model) edit(text string) tea.Cmd {
+	var earlier Exchange
+	if text == "" {
+		earlier = m.last
+		text = earlier.Question
+	}
 	editor, err := Editor(m.env)
 	if err != nil {
 		return m.fail(err)
@@ -37,7 +44,7 @@ func (m *model) edit(text string) tea.Cmd {
 		return m.fail(errors.Join(err, os.RemoveAll(folder)))
 	}
 	cmd := exec.CommandContext(m.ctx, editor[0], append(editor[1:len(editor):len(editor)], file)...) // #nosec G204 -- the person's own editor
-	return tea.ExecProcess(cmd, func(err error) tea.Msg { return editedMsg{folder, file, err} })
+	return tea.ExecProcess(cmd, func(err error) tea.Msg { return editedMsg{folder, file, earlier, err} })
 }
 
 // Editor is the program that VISUAL or EDITOR names, with its arguments; else the one that is usual.
@@ -62,14 +69,26 @@ func (m *model) edited(msg editedMsg) tea.Cmd {
 	err = errors.Join(msg.err, err, os.RemoveAll(msg.folder))
 	if text = strings.TrimSpace(text); text != "" {
 		m.setInput(render.Clean(text))
+		m.editing = msg.earlier
+		m.setPrompt()
 	}
 	if err != nil {
 		return m.fail(fmt.Errorf("the editor: %w", err))
 	}
-	if text == "" {
+	switch {
+	case text == "":
 		m.hint = "the question was left empty"
+	case m.editing.Run != "":
+		m.hint = "Enter asks it in the place of your last question; Ctrl-C leaves that as it is"
 	}
 	return nil
+}
+
+// instead asks words in the place of the question that was edited.
+func (m *model) instead(words string) tea.Cmd {
+	earlier := m.editing
+	m.editing = Exchange{}
+	return m.ask(Asked{Of: cmp.Or(earlier.Of, m.To), Words: words, Flagged: earlier.Flagged, Replaces: earlier.Run}, words)
 }
 
 func readUpTo(name string, most int64) (string, error) {

@@ -148,6 +148,8 @@ func (m *model) enter() tea.Cmd {
 		return m.fill(text)
 	case command:
 		return m.command(text)
+	case m.editing.Run != "":
+		return m.instead(text)
 	}
 	return m.asked(Asked{Of: m.hears().Name, Words: text, Material: m.unpasted()})
 }

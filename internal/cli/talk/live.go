@@ -129,6 +129,9 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 	if errors.As(msg.err, &choice) {
 		return m.chooseModel(choice, l)
 	}
+	if l.Replaces != "" && l.typed == l.Words { // it was edited
+		m.hint = "Enter asks it as a new question"
+	}
 	return m.fail(msg.err)
 }
 

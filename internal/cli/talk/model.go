@@ -55,6 +55,7 @@ type model struct {
 	live    *live
 	answers string // the model of the last run
 	last    Exchange
+	editing Exchange  // whose place the words that are typed take; zero: nobody's
 	leaving time.Time // when Ctrl-C was pressed at an empty line
 	hint    string    // until the next key
 
@@ -129,8 +130,11 @@ func (m *model) named(name string) string {
 // setPrompt has the line that is typed in say whom the words go to, or what they are.
 func (m *model) setPrompt() {
 	mark := m.mark(m.hears().Name)
-	if m.missing != nil {
+	switch {
+	case m.missing != nil:
 		mark = m.named(m.missing.flag.Name)
+	case m.editing.Run != "":
+		mark = m.named("edit")
 	}
 	width := ansi.StringWidth(mark)
 	m.input.SetPromptFunc(width, func(p textarea.PromptInfo) string {
@@ -183,7 +187,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.paste(msg)
 	case tea.KeyPressMsg:
 		m.hint = ""
-		return m, m.key(msg)
+		cmd := m.key(msg)
+		if m.editing.Run != "" && m.input.Value() == "" {
+			m.editing = Exchange{}
+			m.setPrompt()
+		}
+		return m, cmd
 	case startedMsg:
 		return m, m.started(msg)
 	case updatesMsg:

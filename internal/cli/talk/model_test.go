@@ -391,23 +391,6 @@ func TestContinuedSessionShowsItsLastExchange(t *testing.T) {
 	}
 }
 
-func TestEditorWritesTheQuestion(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the editor of this test is a shell script")
-	}
-	editor := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and more' >> \"$2\"\n"), 0o700); err != nil { // #nosec G306 -- it is run
-		t.Fatal(err)
-	}
-	t.Setenv("TMPDIR", t.TempDir())
-	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor+" -x") })
-	h.press("/edit some words\r")
-	h.shows("❯ some words and more\n")
-	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
-		t.Errorf("%v is left, %v", left, err)
-	}
-}
-
 func TestNoSizeOfATerminalBreaksTheFrame(t *testing.T) {
 	for width := 1; width < 40; width += 6 {
 		for height := 1; height < 12; height += 3 {

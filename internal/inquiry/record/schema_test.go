@@ -2,6 +2,8 @@ package record
 
 import (
 	"encoding/json"
+	"flag"
+	"os"
 	"strings"
 	"testing"
 
@@ -9,12 +11,22 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+var update = flag.Bool("update", false, "write docs/inquiry.schema.json anew")
+
+const golden = "../../../docs/inquiry.schema.json"
+
+// formText is the schema as the documents have it.
+func formText(t testing.TB) string {
+	t.Helper()
+	return string(must(json.MarshalIndent(form(), "", "  "))(t)) + "\n"
+}
+
 // published is the schema as another library has it, with formats checked.
 func published(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("inquiry.schema.json", must(jsonschema.UnmarshalJSON(strings.NewReader(string(Schema()))))(t)); err != nil {
+	if err := c.AddResource("inquiry.schema.json", must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(t)); err != nil {
 		t.Fatal(err)
 	}
 	return must(c.Compile("inquiry.schema.json"))(t)
@@ -24,9 +36,14 @@ func TestTheSchemaIsOfDraft07AndStandsAlone(t *testing.T) {
 	if s := published(t); s.DraftVersion != 7 {
 		t.Errorf("it is of draft %d", s.DraftVersion)
 	}
-	text := string(Schema())
-	if text != content(t, "../../../docs/inquiry.schema.json") {
-		t.Error("the program has another schema than the documents")
+	text := formText(t)
+	if *update {
+		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(content(t, golden), text); diff != "" {
+		t.Errorf("the program has another schema than the documents; -update writes them anew (-documents +program):\n%s", diff)
 	}
 	for part := range strings.SplitSeq(text, `"$ref": "`) {
 		if ref, _, _ := strings.Cut(part, `"`); !strings.HasPrefix(part, "{") && !strings.HasPrefix(ref, "#/definitions/") {
@@ -71,7 +88,7 @@ func TestTheSchemaSaysAllThatTheRequirementSays(t *testing.T) {
 	if err := json.Unmarshal([]byte(content(t, "testdata/requirement.schema.json")), &required); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(Schema(), &ours); err != nil {
+	if err := json.Unmarshal([]byte(formText(t)), &ours); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "", required, ours, ours)

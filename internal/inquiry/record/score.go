@@ -25,11 +25,11 @@ func penalty(s Severity) int {
 
 // Sum is how a score comes about: Base less the three terms, rounded, and at least 0.
 type Sum struct {
-	Base           int     `json:"base"`           // 100
-	Contradictions int     `json:"contradictions"` // 10 for each
-	Gaps           int     `json:"gaps"`           // for each that is open after the last pair: low 2, medium 5, high 10
-	Shortfall      float64 `json:"shortfall"`      // a tenth of the mean of what the pairs lack of a completeness of 100, to the thousandth
-	Score          int     `json:"score"`          // 0 to 100
+	Base           int     `json:"base" min:"100" max:"100"`
+	Contradictions int     `json:"contradictions" min:"0" doc:"10 for each."`
+	Gaps           int     `json:"gaps" min:"0" doc:"For each that is open at the end: low 2, medium 5, high 10."`
+	Shortfall      float64 `json:"shortfall" min:"0" max:"10" doc:"A tenth of the mean of what the pairs lack of a completeness of 100, to the thousandth."`
+	Score          int     `json:"score" min:"0" max:"100"`
 }
 
 // Score gives the consistency of an interrogation:

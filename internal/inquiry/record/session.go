@@ -3,8 +3,6 @@ package record
 import (
 	"strings"
 	"time"
-
-	"sibyl/internal/bt"
 )
 
 // Status says how far an interrogation is.
@@ -84,157 +82,157 @@ const (
 	WitnessModel     = "model"
 )
 
-// Session is an interrogation: what its file holds. Times are UTC, whatever their notation in the file.
+// Session is an interrogation: what its file holds. Times are UTC, whatever their notation in the file. The tags say what Schema does; see package schema.
 type Session struct {
-	ID               string       `json:"id"` // UUID v4
+	ID               string       `json:"id" form:"UUID"`
 	Hypothesis       Hypothesis   `json:"hypothesis"`
 	StartTime        time.Time    `json:"startTime"`
-	EndTime          *time.Time   `json:"endTime,omitempty"` // nil while it runs
-	Status           Status       `json:"status"`
-	IterationLimit   int          `json:"iterationLimit"`   // 5 to 20
-	CurrentIteration int          `json:"currentIteration"` // as many as there are pairs
-	Pairs            []Pair       `json:"qaPairs"`
-	AuditResult      *Audit       `json:"auditResult,omitempty"` // when it is completed, and only then
-	AuditTrail       []TrailEntry `json:"auditTrail"`
+	EndTime          *time.Time   `json:"endTime,omitempty" doc:"Left out while it goes on."`
+	Status           Status       `json:"status" enum:"running,completed,failed,limit-reached"`
+	IterationLimit   int          `json:"iterationLimit" min:"5" max:"20"`
+	CurrentIteration int          `json:"currentIteration" min:"0" max:"20" doc:"As many as there are pairs, and no more than iterationLimit."`
+	Pairs            []Pair       `json:"qaPairs" max:"20"`
+	AuditResult      *Audit       `json:"auditResult,omitempty" doc:"When it is completed, and only then."`
+	AuditTrail       []TrailEntry `json:"auditTrail" max:"1000"`
 
-	EndReason        EndReason `json:"endReason,omitempty"`        // "": it runs, or the file does not say
-	ProvisionalAudit *Audit    `json:"provisionalAudit,omitempty"` // of every end but a completed one
-	Resumable        bool      `json:"resumable,omitempty"`        // it failed for want of a detective, and its run can be resumed
-	Language         string    `json:"language,omitempty"`         // "en", "de", "pt", "fr" or "es"; "": not said
-	Detective        string    `json:"detective,omitempty"`        // "provider:model"; "offline:rules" where there is none
+	EndReason        EndReason `json:"endReason,omitempty" enum:"satisfied,limit,no-progress,collected,stopped,error,timeout" doc:"Why it ended."`
+	ProvisionalAudit *Audit    `json:"provisionalAudit,omitempty" doc:"Of every end but a completed one."`
+	Resumable        bool      `json:"resumable,omitempty" doc:"It failed for want of a detective, and its run can be resumed."`
+	Language         string    `json:"language,omitempty" enum:"en,de,pt,fr,es"`
+	Detective        string    `json:"detective,omitempty" form:"Provider" doc:"provider:model; offline:rules where there is none."`
 	Witness          Witness   `json:"witness,omitzero"`
-	Run              string    `json:"run,omitempty"` // the run of the journal that it is of
+	Run              string    `json:"run,omitempty" doc:"The run of the journal that the session is of."`
 }
 
 // Hypothesis is what an interrogation is about.
 type Hypothesis struct {
-	Text      string    `json:"text"`
+	Text      string    `json:"text" form:"Text"`
 	CreatedAt time.Time `json:"createdAt"`
 }
 
 // Witness is who answers.
 type Witness struct {
-	Kind      string     `json:"kind"` // WitnessDocuments or WitnessModel
-	Name      string     `json:"name"`
-	Documents []Document `json:"documents,omitempty"`
+	Kind      string     `json:"kind" enum:"documents,model"`
+	Name      string     `json:"name" form:"Text"`
+	Documents []Document `json:"documents,omitempty" max:"10000"`
 }
 
 // Document is a file that the witness answers from, or one that it could not read.
 type Document struct {
-	Name   string `json:"name"`
-	Hash   string `json:"hash,omitempty"` // "sha256:" and hex digits, of the file; "" if it could not be read
-	Pages  int    `json:"pages"`
-	Chunks int    `json:"chunks"`
-	Error  string `json:"error,omitempty"` // why it could not be read
+	Name   string `json:"name" form:"Text"`
+	Hash   string `json:"hash,omitempty" form:"Hash" doc:"Of the file. Left out if it could not be read."`
+	Pages  int    `json:"pages" min:"0"`
+	Chunks int    `json:"chunks" min:"0"`
+	Error  string `json:"error,omitempty" min:"1" doc:"Why it could not be read."`
 }
 
 // Pair is a question and its answer.
 type Pair struct {
-	Sequence     int         `json:"sequence"` // from 1: its place among the pairs, and one
-	Question     string      `json:"question"`
-	Answer       string      `json:"answer"` // may be empty
+	Sequence     int         `json:"sequence" min:"1" max:"20" doc:"Its place among the pairs, from 1."`
+	Question     string      `json:"question" form:"Text"`
+	Answer       string      `json:"answer" doc:"Empty if the witness returned nothing."`
 	Timestamp    time.Time   `json:"timestamp"`
 	GapAnalysis  GapAnalysis `json:"gapAnalysis"`
-	ProviderUsed string      `json:"providerUsed"` // the detective's, "provider:model"
+	ProviderUsed string      `json:"providerUsed" form:"Provider" doc:"The detective's."`
 
-	Strategy       string     `json:"strategy,omitempty"`
-	Aspect         string     `json:"aspect,omitempty"`
-	Follows        []string   `json:"follows,omitempty"` // ids of the gaps that it asks about
-	About          []int      `json:"about,omitempty"`   // places of earlier pairs, from 0, that the question names
-	Citations      []Citation `json:"citations,omitempty"`
-	NotInDocuments bool       `json:"notInDocuments,omitempty"`
+	Strategy       string     `json:"strategy,omitempty" doc:"By which the question was chosen."`
+	Aspect         string     `json:"aspect,omitempty" doc:"What the question is about: who, what, when and so on."`
+	Follows        []string   `json:"follows,omitempty" max:"100" doc:"Ids of the gaps that the question is about."`
+	About          []int      `json:"about,omitempty" max:"100" doc:"Places of earlier pairs, from 0, that the question names."`
+	Citations      []Citation `json:"citations,omitempty" max:"100"`
+	NotInDocuments bool       `json:"notInDocuments,omitempty" doc:"The documents do not say it."`
 	AnsweredBy     string     `json:"answeredBy,omitempty"`
 	AnalysedBy     string     `json:"analysedBy,omitempty"`
 }
 
 // Citation is where an answer has its words from.
 type Citation struct {
-	Document  string `json:"document"` // its name
-	Hash      string `json:"hash"`     // "sha256:" and hex digits, of the file
-	Page      int    `json:"page"`     // from 1
-	Chunk     int    `json:"chunk"`    // from 0
-	ChunkHash string `json:"chunkHash"`
-	Quote     string `json:"quote"` // verbatim of the chunk
+	Document  string `json:"document" form:"Text" doc:"Its name."`
+	Hash      string `json:"hash" form:"Hash" doc:"Of the file."`
+	Page      int    `json:"page" min:"1"`
+	Chunk     int    `json:"chunk" min:"0" doc:"From 0."`
+	ChunkHash string `json:"chunkHash" form:"Hash"`
+	Quote     string `json:"quote" form:"Text" doc:"Word for word of the chunk."`
 }
 
 // GapAnalysis is what an answer leaves open, with what was open before and still is.
 type GapAnalysis struct {
-	Gaps              []Gap  `json:"gaps"`
-	CompletenessScore *int   `json:"completenessScore,omitempty"` // 0 to 100; nil: Unjudged
+	Gaps              []Gap  `json:"gaps" max:"1000" doc:"All that are open after this answer."`
+	CompletenessScore *int   `json:"completenessScore,omitempty" min:"0" max:"100" doc:"Left out where no model has judged the answer."`
 	RequiresFollowUp  bool   `json:"requiresFollowUp"`
-	Unjudged          string `json:"unjudged,omitempty"` // why no model has judged the answer
-	bt.Coded
+	Unjudged          string `json:"unjudged,omitempty" min:"1" doc:"Why no model has judged the answer."`
+	Code              string `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
 }
 
 // Gap is something that is missing or unclear.
 type Gap struct {
-	Category    Category `json:"category"`
-	Description string   `json:"description"`
-	Severity    Severity `json:"severity"`
+	Category    Category `json:"category" enum:"missing_information,ambiguity,inconsistency,vagueness"`
+	Description string   `json:"description" form:"Text"`
+	Severity    Severity `json:"severity" enum:"low,medium,high"`
 
 	ID     string `json:"id,omitempty"`
 	Aspect string `json:"aspect,omitempty"`
-	Since  int    `json:"since,omitempty"` // the sequence of the pair in which it was first seen
+	Since  int    `json:"since,omitempty" min:"0" max:"20" doc:"The sequence of the pair in which it was first seen."`
 }
 
 // Contradiction is two quotations that can't both hold. They are what it is known by.
 type Contradiction struct {
-	Pairs       [2]int `json:"qaPairIndexes"` // places of the pairs, from 0; twice the same for two quotations of one answer
-	Description string `json:"description"`
+	Pairs       [2]int `json:"qaPairIndexes" doc:"The places of the two pairs, from 0; twice the same for two quotations of one answer."`
+	Description string `json:"description" form:"Text"`
 
-	Kind        Kind      `json:"kind,omitempty"`
-	Words       [2]string `json:"words,omitzero"`        // the quotations, verbatim of the answers or documents
-	Places      [2]Place  `json:"places,omitzero"`       // where each quotation stands, if in a document
-	Settled     int       `json:"settledBy,omitempty"`   // the sequence of the pair whose answer left it standing
-	Unconfirmed bool      `json:"unconfirmed,omitempty"` // the witness could not be asked about it any more
+	Kind        Kind      `json:"kind,omitempty" enum:"number,date,negation,name,other"`
+	Words       [2]string `json:"words,omitzero" doc:"The two quotations, word for word as they stand in the answers or documents."`
+	Places      [2]Place  `json:"places,omitzero" doc:"Where each quotation stands, if in a document."`
+	Settled     int       `json:"settledBy,omitempty" min:"0" max:"20" doc:"The sequence of the pair whose answer left it standing."`
+	Unconfirmed bool      `json:"unconfirmed,omitempty" doc:"The witness could not be asked about it any more."`
 }
 
 // Place is where a quotation stands in the documents. It is zero for words of a witness that is a model.
 type Place struct {
-	Document string `json:"document,omitempty"`
-	Page     int    `json:"page,omitempty"` // from 1
+	Document string `json:"document,omitempty" form:"Text"`
+	Page     int    `json:"page,omitempty" min:"1"`
 }
 
 // Finding is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is not counted.
 type Finding struct {
-	Description string    `json:"description"`
-	Words       [2]string `json:"words,omitzero"` // as the model gave them
-	Pair        int       `json:"pair"`           // the sequence of the pair after which it was reported
-	Reason      string    `json:"reason"`         // why it can't be verified
-	bt.Coded
+	Description string    `json:"description" form:"Text"`
+	Words       [2]string `json:"words,omitzero" doc:"As they were reported."`
+	Pair        int       `json:"pair" min:"1" max:"20" doc:"The sequence of the pair after which it was reported."`
+	Reason      string    `json:"reason" form:"Text" doc:"Why it can't be verified."`
+	Code        string    `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
 }
 
 // RemainingGap is a gap that is open at the end.
 type RemainingGap struct {
-	Category    Category `json:"category"`
-	Description string   `json:"description"`
+	Category    Category `json:"category" enum:"missing_information,ambiguity,inconsistency,vagueness"`
+	Description string   `json:"description" form:"Text"`
 
-	Severity Severity `json:"severity,omitempty"`
+	Severity Severity `json:"severity,omitempty" enum:"low,medium,high"`
 	ID       string   `json:"id,omitempty"`
 }
 
 // Audit is what comes of an interrogation.
 type Audit struct {
-	ConsistencyScore *int            `json:"consistencyScore,omitempty"` // 0 to 100; nil: Unjudged
-	Contradictions   []Contradiction `json:"contradictions"`
-	RemainingGaps    []RemainingGap  `json:"remainingGaps"`
-	Unverified       []Finding       `json:"unverified,omitempty"`
-	Summary          string          `json:"summary"`            // Markdown
-	Unjudged         string          `json:"unjudged,omitempty"` // why no model has judged the inquiry to its end
-	bt.Coded
+	ConsistencyScore *int            `json:"consistencyScore,omitempty" min:"0" max:"100" doc:"Left out where no model has judged the inquiry to its end."`
+	Contradictions   []Contradiction `json:"contradictions" max:"200"`
+	RemainingGaps    []RemainingGap  `json:"remainingGaps" max:"1000" doc:"Those of the last pair."`
+	Unverified       []Finding       `json:"unverified,omitempty" max:"1000" doc:"Contradictions that were reported, and whose quotations stand nowhere. They are not counted."`
+	Summary          string          `json:"summary" form:"Text" doc:"Markdown."`
+	Unjudged         string          `json:"unjudged,omitempty" min:"1" doc:"Why no model has judged the inquiry to its end."`
+	Code             string          `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
 
-	Sum Sum    `json:"sum,omitzero"`
-	By  string `json:"by,omitempty"` // who wrote the summary
+	Sum Sum    `json:"sum,omitzero" doc:"How the score comes about: score = max(0, round(base - contradictions - gaps - shortfall))."`
+	By  string `json:"by,omitempty" doc:"Who wrote the summary."`
 }
 
 // TrailEntry is something that happened beside questions and answers.
 type TrailEntry struct {
 	Timestamp    time.Time `json:"timestamp"`
-	Event        EventKind `json:"event"`
-	FromProvider string    `json:"fromProvider,omitempty"` // of a ProviderSwitch only
-	ToProvider   string    `json:"toProvider,omitempty"`   // of a ProviderSwitch only
+	Event        EventKind `json:"event" enum:"provider_switch,timeout,error"`
+	FromProvider string    `json:"fromProvider,omitempty" doc:"Of a provider_switch only."`
+	ToProvider   string    `json:"toProvider,omitempty" doc:"Of a provider_switch only."`
 	Reason       string    `json:"reason"`
-	bt.Coded
+	Code         string    `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
 }
 
 // Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is judged.

@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"sibyl/docs"
 )
 
 // enough is the completeness from which a detective may be satisfied.
@@ -40,17 +38,8 @@ func (v Violation) String() string {
 	return v.Path + ": " + v.Problem
 }
 
-// Schema is the JSON Schema of a session (draft-07): docs/inquiry.schema.json.
-func Schema() []byte { return []byte(docs.InquirySchema()) }
-
 // resolved is the schema, ready to check with. That takes milliseconds.
-var resolved = sync.OnceValues(func() (*jsonschema.Resolved, error) {
-	var s jsonschema.Schema
-	if err := json.Unmarshal(Schema(), &s); err != nil {
-		return nil, fmt.Errorf("docs/inquiry.schema.json can't be read: %w", err)
-	}
-	return s.Resolve(nil)
-})
+var resolved = sync.OnceValues(func() (*jsonschema.Resolved, error) { return form().Resolve(nil) })
 
 // Check names what is wrong with the JSON text of a session: the first thing that is not of the schema, and all that does not agree. None is nil.
 func Check(content []byte) []Violation {
@@ -73,6 +62,7 @@ func Check(content []byte) []Violation {
 func (s *Session) Validate() []Violation {
 	v := validation{s: s}
 	v.hold(isUUID(s.ID), "id", "“%s” is no UUID v4", short(s.ID)) // it names a file
+	v.ending()
 	v.times()
 	v.counts()
 	v.witness()
@@ -101,6 +91,22 @@ func (v *validation) hold(holds bool, path, format string, args ...any) {
 	}
 }
 
+// ending checks that what a session has is what its status asks for.
+func (v *validation) ending() {
+	s := v.s
+	becomes, err := s.EndReason.Status()
+	v.hold(s.EndReason == "" || err == nil && becomes == s.Status, "endReason", "“%s” is no reason for a session that is %s", short(string(s.EndReason)), short(string(s.Status)))
+	v.hold(s.EndTime == nil || s.Status != Running, "endTime", "the session goes on")
+	done := s.Status == Completed
+	v.hold(done == (s.AuditResult != nil), "auditResult", "a session has one when it is completed, and only then")
+	v.hold(!done || s.AuditResult == nil || s.AuditResult.ConsistencyScore != nil, "auditResult.consistencyScore", "it is missing, and the session is completed")
+	v.hold(!done || s.ProvisionalAudit == nil, "provisionalAudit", "the session is completed")
+	v.hold(done || s.EndReason == "" || s.ProvisionalAudit != nil, "provisionalAudit", "it is missing, and the session has ended")
+	for i, e := range s.AuditTrail {
+		v.hold(e.Event == ProviderSwitch || e.FromProvider+e.ToProvider == "", fmt.Sprintf("auditTrail[%d]", i), "it names a provider, and is no provider_switch")
+	}
+}
+
 func (v *validation) times() {
 	s := v.s
 	v.hold(s.EndTime == nil || !s.EndTime.Before(s.StartTime), "endTime", "it is before startTime")
@@ -122,6 +128,7 @@ func (v *validation) witness() {
 	for i, d := range v.s.Witness.Documents {
 		v.hold(!seen[d.Name], fmt.Sprintf("witness.documents[%d].name", i), "“%s” is the name of another document, too", short(d.Name))
 		seen[d.Name] = true
+		v.hold(d.Hash+d.Error != "", fmt.Sprintf("witness.documents[%d].hash", i), "it is missing, and no error says why")
 	}
 }
 
@@ -194,6 +201,7 @@ func (v *validation) contradiction(path string, c *Contradiction) {
 			continue
 		}
 		words, place := c.Words[i], c.Places[i]
+		v.hold(words != "" || c.Words == [2]string{}, fmt.Sprintf("%s.words[%d]", path, i), "it is empty")
 		if place.Document != "" {
 			v.hold(v.cited(place.Document, ""), fmt.Sprintf("%s.places[%d]", path, i), "the witness has no document “%s”", short(place.Document))
 		} else {

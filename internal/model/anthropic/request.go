@@ -41,6 +41,17 @@ type textBlock struct {
 	Cache typed  `json:"cache_control,omitempty"`
 }
 
+type pictureBlock struct {
+	Type   string        `json:"type"`
+	Source pictureSource `json:"source"`
+}
+
+type pictureSource struct {
+	Type  string `json:"type"`
+	Media string `json:"media_type"`
+	Data  []byte `json:"data"`
+}
+
 // typed is an object with its type alone.
 type typed map[string]string
 
@@ -191,6 +202,9 @@ type conversation struct {
 func (c *conversation) add(p protocol, msg model.Message) {
 	switch msg.Role {
 	case model.User:
+		for _, shown := range msg.Pictures {
+			c.say(roleUser, pictureBlock{"image", pictureSource{"base64", shown.Type, shown.Data}})
+		}
 		c.say(roleUser, text(msg.Text))
 	case model.ToolRole:
 		c.answer(resultBlock{Type: "tool_result", ToolUseID: wireID(msg.ToolCallID), Content: []textBlock{text(msg.Text)}, IsError: msg.IsError})

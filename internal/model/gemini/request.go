@@ -33,6 +33,15 @@ const (
 	roleModel = "model"
 )
 
+type picturePart struct {
+	InlineData inlineData `json:"inlineData"`
+}
+
+type inlineData struct {
+	Type string `json:"mimeType"`
+	Data []byte `json:"data"`
+}
+
 func textPart(text string) map[string]string { return map[string]string{"text": text} }
 
 type callPart struct {
@@ -162,7 +171,12 @@ func (p *protocol) contents(messages []model.Message) ([]content, error) {
 	for i, msg := range messages {
 		switch msg.Role {
 		case model.User:
-			out = append(out, content{roleUser, []any{textPart(said(msg.Text))}})
+			turn := content{Role: roleUser}
+			for _, shown := range msg.Pictures {
+				turn.Parts = append(turn.Parts, picturePart{inlineData(shown)})
+			}
+			turn.Parts = append(turn.Parts, textPart(said(msg.Text)))
+			out = append(out, turn)
 		case model.Assistant:
 			parts, own := p.ownTurn(msg)
 			if !own {

@@ -1,10 +1,14 @@
 package modeltest
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/model"
 )
@@ -53,6 +57,38 @@ func wholeRequestIsSent(t *testing.T, build Factory) {
 	if strings.Contains(body, "hidden-") {
 		t.Errorf("the purpose, the facts or another provider's turn was sent: %s", body)
 	}
+}
+
+func picturesAreSent(t *testing.T, build Factory) {
+	shown := []model.Picture{{Type: "image/png", Data: []byte("\x89PNG\r\n\x1a\n first \xff")}, {Type: "image/jpeg", Data: []byte("\xff\xd8\xff second")}}
+	req := question()
+	req.Messages[0].Pictures = shown
+	m, s := begin(t, build, Setup{}, Stream("ok"))
+	if asked(t, m, s, req); s.script != nil {
+		return
+	}
+	sent := s.server.Last()
+	way, _ := routeOf(sent.Path)
+	for i, p := range shown {
+		n, data := strconv.Itoa(i), base64.StdEncoding.EncodeToString(p.Data)
+		at := map[string]any{ // as each provider documents it
+			"chat":      []any{sent.At("messages", "1", "content", n), map[string]any{"type": "image_url", "image_url": map[string]any{"url": p.URL()}}},
+			"responses": []any{sent.At("input", "0", "content", n), map[string]any{"type": "input_image", "image_url": p.URL()}},
+			"messages":  []any{sent.At("messages", "0", "content", n), map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": p.Type, "data": data}}},
+			"gemini":    []any{sent.At("contents", "0", "parts", n), map[string]any{"inlineData": map[string]any{"mimeType": p.Type, "data": data}}},
+			"ollama":    []any{sent.At("messages", "1", "images", n), data},
+		}[way.name].([]any)
+		if diff := gocmp.Diff(at[1], at[0]); diff != "" {
+			t.Errorf("picture %d (-want +sent):\n%s", i, diff)
+		}
+	}
+	for _, words := range []any{sent.At("messages", "1", "content", "2", "text"), sent.At("input", "0", "content", "2", "text"),
+		sent.At("messages", "0", "content", "2", "text"), sent.At("contents", "0", "parts", "2", "text"), sent.At("messages", "1", "content")} {
+		if words == req.Messages[0].Text {
+			return
+		}
+	}
+	t.Errorf("the words do not stand behind the pictures: %s", sent.Body)
 }
 
 // answerGoesBack leaves to the adapter's own rules whether the conversation is accepted.

@@ -86,7 +86,7 @@ func chatTurns(r Request) (all []said, err error) {
 		if s.role == "tool" {
 			s.results = []string{text(m, "tool_call_id")}
 		}
-		if len(calls) == 0 && text(m, "content") == "" {
+		if len(calls) == 0 && text(m, "content") == "" && len(list(m.(map[string]any)["content"])) == 0 {
 			return nil, fmt.Errorf("message %d has no content", i)
 		}
 		all = grouped(all, s)

@@ -222,6 +222,7 @@ func Suite(t *testing.T, build Factory) {
 		run  func(*testing.T, Factory)
 	}{
 		{"WholeRequestIsSentWithoutPurposeAndFacts", wholeRequestIsSent},
+		{"PicturesAreSentAsTheyAreBeforeTheWords", picturesAreSent},
 		{"AnswerGoesBackWithItsResults", answerGoesBack},
 		{"FailedResultIsToldApart", failedResultIsToldApart},
 		{"OddTurnsAreSentInAFormThatIsAccepted", oddTurnsAreSent},

@@ -32,7 +32,7 @@ type facts struct {
 // info is f in the contract's words, with the window that is asked for.
 func (f *facts) info(window int) model.Info {
 	lacks := func(capability string) bool { return f.can != nil && !slices.Contains(f.can, capability) }
-	return model.Info{Window: window, NoChat: lacks("completion"), NoTools: lacks("tools"), BareCalls: f.bare}
+	return model.Info{Window: window, NoChat: lacks("completion"), NoTools: lacks("tools"), NoPictures: lacks("vision"), BareCalls: f.bare}
 }
 
 // numCtx is the window to ask for, which is never the server's own: that may be 4096. 0: none, as the model is not this server's.

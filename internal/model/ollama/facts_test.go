@@ -165,12 +165,13 @@ func TestWhatAModelCanIsTold(t *testing.T) {
 		want        model.Info
 	}{
 		{"all-minilm", `{"model_info":{"general.architecture":"bert","bert.context_length":512},"capabilities":["embedding"]}`,
-			model.Info{Window: 512, NoChat: true, NoTools: true}},
-		{"without tools", show(8192, "{{ .Prompt }}", `,"capabilities":["completion"]`), model.Info{Window: 8192, NoTools: true}},
+			model.Info{Window: 512, NoChat: true, NoTools: true, NoPictures: true}},
+		{"without tools", show(8192, "{{ .Prompt }}", `,"capabilities":["completion"]`), model.Info{Window: 8192, NoTools: true, NoPictures: true}},
+		{"with pictures", show(8192, hermes, `,"capabilities":["completion","tools","vision"]`), model.Info{Window: 8192}},
 		{"an older server", show(8192, hermes, ""), model.Info{Window: 8192}},
-		{"calls in tags", show(8192, hermes, chats), model.Info{Window: 8192}},
-		{"calls as plain JSON", show(8192, llama, chats), model.Info{Window: 8192, BareCalls: true}},
-		{"a parser of its own", strings.Replace(show(8192, llama, chats), `\nFROM x`, `\nFROM x\nPARSER qwen3-coder`, 1), model.Info{Window: 8192}},
+		{"calls in tags", show(8192, hermes, chats), model.Info{Window: 8192, NoPictures: true}},
+		{"calls as plain JSON", show(8192, llama, chats), model.Info{Window: 8192, NoPictures: true, BareCalls: true}},
+		{"a parser of its own", strings.Replace(show(8192, llama, chats), `\nFROM x`, `\nFROM x\nPARSER qwen3-coder`, 1), model.Info{Window: 8192, NoPictures: true}},
 	} {
 		m, _ := told(t, c.shown, "")
 		if got, err := m.Describe(t.Context()); err != nil || got != c.want {

@@ -30,12 +30,13 @@ type options struct {
 
 // message is one message on the wire, in both directions.
 type message struct {
-	Role       string `json:"role"`
-	Content    string `json:"content"`
-	Thinking   string `json:"thinking,omitempty"`
-	ToolCalls  []call `json:"tool_calls,omitempty"`
-	ToolName   string `json:"tool_name,omitempty"`
-	ToolCallID string `json:"tool_call_id,omitempty"`
+	Role       string   `json:"role"`
+	Content    string   `json:"content"`
+	Images     [][]byte `json:"images,omitempty"`
+	Thinking   string   `json:"thinking,omitempty"`
+	ToolCalls  []call   `json:"tool_calls,omitempty"`
+	ToolName   string   `json:"tool_name,omitempty"`
+	ToolCallID string   `json:"tool_call_id,omitempty"`
 }
 
 // call is one tool call on the wire. Servers older than 0.12.10 give and take no id.
@@ -111,6 +112,10 @@ func (p protocol) messages(req wire.Request) (all []message) {
 	for _, msg := range req.Messages {
 		m := message{Role: string(msg.Role), Content: msg.Text, ToolName: msg.ToolName, ToolCallID: msg.ToolCallID}
 		switch msg.Role {
+		case model.User:
+			for _, shown := range msg.Pictures {
+				m.Images = append(m.Images, shown.Data)
+			}
 		case model.ToolRole:
 			m.Content = wire.Result(msg)
 		case model.Assistant:

@@ -27,8 +27,11 @@ type listed struct {
 		Trained count `json:"n_ctx_train"`
 	} `json:"meta"`
 
-	Parameters   []string        `json:"supported_parameters"` // OpenRouter
-	Capabilities json.RawMessage `json:"capabilities"`         // an object of Mistral's; others list words
+	Parameters   []string `json:"supported_parameters"` // OpenRouter
+	Architecture struct {
+		Input []string `json:"input_modalities"` // OpenRouter
+	} `json:"architecture"`
+	Capabilities json.RawMessage `json:"capabilities"` // an object of Mistral's; others list words
 }
 
 // count is a number of tokens; zero for what is none.
@@ -92,13 +95,17 @@ func (l *listed) info() model.Info {
 	window := cmp.Or(l.TopProvider.ContextLength, l.MaxModelLen, l.ContextLength, l.ContextWindow, l.MaxContextLength, l.Meta.Served, l.Meta.Trained)
 	info := model.Info{Window: int(window), Output: int(cmp.Or(l.TopProvider.MaxOutput, l.MaxOutput))}
 	info.NoTools = len(l.Parameters) > 0 && !slices.Contains(l.Parameters, "tools")
+	takes := l.Architecture.Input
+	info.NoPictures = len(takes) > 0 && !slices.Contains(takes, "image")
 	var can struct {
-		Chat  *bool `json:"completion_chat"`
-		Tools *bool `json:"function_calling"`
+		Chat   *bool `json:"completion_chat"`
+		Tools  *bool `json:"function_calling"`
+		Vision *bool `json:"vision"`
 	}
 	if json.Unmarshal(l.Capabilities, &can) == nil {
 		info.NoChat = can.Chat != nil && !*can.Chat
 		info.NoTools = info.NoTools || can.Tools != nil && !*can.Tools
+		info.NoPictures = info.NoPictures || can.Vision != nil && !*can.Vision
 	}
 	return info
 }

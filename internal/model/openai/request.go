@@ -22,15 +22,22 @@ type chatRequest struct {
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
 }
 
-// chatMessage is one turn. Reasoning is sent back as it came.
+// chatMessage is one turn. Its content is a text, or a list of a userPart each where there are pictures. Reasoning is sent back as it came.
 type chatMessage struct {
 	Role             string          `json:"role"`
-	Content          string          `json:"content,omitempty"`
+	Content          any             `json:"content,omitempty"`
 	ReasoningContent json.RawMessage `json:"reasoning_content,omitempty"`
 	Reasoning        json.RawMessage `json:"reasoning,omitempty"`
 	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
 	ToolCalls        []chatCall      `json:"tool_calls,omitempty"`
 	ToolCallID       string          `json:"tool_call_id,omitempty"`
+}
+
+// userPart is a text or a picture.
+type userPart struct {
+	Type  string            `json:"type"`
+	Text  string            `json:"text,omitempty"`
+	Image map[string]string `json:"image_url,omitempty"`
 }
 
 type chatCall struct {
@@ -112,12 +119,20 @@ func (p *protocol) messages(req wire.Request, q quirk) (all []chatMessage) {
 func (p *protocol) message(msg model.Message, q quirk) chatMessage {
 	m := chatMessage{Role: string(msg.Role), Content: said(msg.Text)}
 	switch msg.Role {
+	case model.User:
+		var parts []userPart
+		for _, shown := range msg.Pictures {
+			parts = append(parts, userPart{Type: "image_url", Image: map[string]string{"url": shown.URL()}})
+		}
+		if parts != nil {
+			m.Content = append(parts, userPart{Type: "text", Text: said(msg.Text)})
+		}
 	case model.ToolRole:
 		m.Content = said(wire.Result(msg))
 		m.ToolCallID = q.callID(msg.ToolCallID)
 	case model.Assistant:
-		if len(msg.ToolCalls) > 0 {
-			m.Content = msg.Text
+		if len(msg.ToolCalls) > 0 && msg.Text == "" {
+			m.Content = nil
 		}
 		native := p.native(msg)
 		native.reason(&m, q)

@@ -24,9 +24,17 @@ type responseRequest struct {
 	Reasoning       *thinking      `json:"reasoning,omitempty"`
 }
 
+// inputText is what somebody says. Its content is a text, or a list of an inputPart each where there are pictures.
 type inputText struct {
 	Role    string `json:"role"`
-	Content string `json:"content"`
+	Content any    `json:"content"`
+}
+
+// inputPart is a text or a picture.
+type inputPart struct {
+	Type  string `json:"type"`
+	Text  string `json:"text,omitempty"`
+	Image string `json:"image_url,omitempty"`
 }
 
 type inputCall struct {
@@ -96,6 +104,13 @@ func (p *protocol) encodeResponse(req wire.Request) (any, error) {
 func (p *protocol) items(msg model.Message) (all []any) {
 	switch msg.Role {
 	case model.User:
+		var parts []inputPart
+		for _, shown := range msg.Pictures {
+			parts = append(parts, inputPart{Type: "input_image", Image: shown.URL()})
+		}
+		if parts != nil {
+			return []any{inputText{"user", append(parts, inputPart{Type: "input_text", Text: said(msg.Text)})}}
+		}
 		return []any{inputText{"user", said(msg.Text)}}
 	case model.ToolRole:
 		return []any{inputResult{"function_call_output", msg.ToolCallID, said(wire.Result(msg))}}

@@ -57,8 +57,9 @@ type Assistant struct {
 	Early func(c *run.CompletionRecord) *Early
 	// Places are what the answer cites, in its order, and then what else was read, in the order in which it was. Nil: there are none.
 	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
-	// Passages are the texts that a run opened, in the order of its receipts. Nil: there are none.
-	Passages func(v *run.View) []Passage
+	// Passages are the texts that a run opened, in the order of its receipts, each page of a document also alone, and those that were handed over.
+	// Nil: there are none.
+	Passages func(ctx context.Context, v *run.View) ([]Passage, error)
 	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
 	Effect func(c *run.CompletionRecord) any
 	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
@@ -324,6 +325,23 @@ func (e *RequestError) Unwrap() error { return e.Err }
 
 // Passage is the text of a place as a run read it.
 type Passage struct {
-	Cite string // as answers name it
-	Text string // in Markdown, within a fence
+	Cite  string   // as answers name it
+	Name  string   // of the file, which stands in citations before the lines that they name
+	From  int      // the number of the first line; 0: the lines have none
+	Lines []string // what the journal keeps of them, redacted
+}
+
+// Holds says whether a place that answers name by cite lies in the passage.
+func (p Passage) Holds(cite string, start int) bool {
+	return p.Cite == cite || p.From > 0 && strings.HasPrefix(cite, p.Name+":") && p.From <= start && start < p.From+len(p.Lines)
+}
+
+// Fenced is the passage in Markdown, within a fence longer than any in it.
+func (p Passage) Fenced() string {
+	fence := "```"
+	text := strings.Join(p.Lines, "\n")
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
 }

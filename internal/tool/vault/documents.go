@@ -22,7 +22,7 @@ const readingTime = 15 * time.Second
 
 // seenDocument is a PDF or DOCX that was read for a search.
 type seenDocument struct {
-	note  *note // nil if it could not be read
+	note  *note // nil if it could not be read, or was beyond Vault.maxTexts
 	info  fs.FileInfo
 	bytes int    // of its text
 	why   string // it could not be read
@@ -30,7 +30,8 @@ type seenDocument struct {
 	again bool   // another change would not show in info
 }
 
-// withDocuments is a snapshot in which the PDFs and DOCX have their words. What can't be read is told once.
+// withDocuments is a snapshot in which the PDFs and DOCX have their words. What can't be read is told once, and what is beyond maxTexts each time: it
+// is read again once it fits, and not kept until then, since words take much more memory than their text.
 func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, error) {
 	if !slices.ContainsFunc(s.notes, func(n *note) bool { return n.info != nil }) {
 		return s, nil
@@ -53,7 +54,8 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 	for _, i := range documents {
 		n := whole.notes[i]
 		seen := v.searched[n.path]
-		if seen == nil || seen.again || !isSameFile(seen.info, n.info) {
+		dropped := seen != nil && seen.note == nil && seen.why == ""
+		if seen == nil || seen.again || !isSameFile(seen.info, n.info) || dropped && total+seen.bytes <= v.maxTexts {
 			seen = v.loadDocument(limited, n)
 		}
 		switch {
@@ -64,15 +66,17 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 			continue
 		}
 		known[n.path] = seen
-		if total += seen.bytes; seen.note != nil && total > doc.MaxTexts {
-			total -= seen.bytes
-			seen.note, seen.bytes, seen.why = nil, 0, fmt.Sprintf("the documents of the vault hold more than %d MB of text together", doc.MaxTexts>>20)
-		}
-		if seen.note != nil {
-			whole.notes[i] = seen.note
-		} else if !seen.told {
+		switch {
+		case seen.why != "" && !seen.told:
 			whole.skipped = append(whole.skipped, n.path+": "+seen.why)
 			seen.told = true
+		case seen.why != "":
+		case total+seen.bytes > v.maxTexts:
+			seen.note = nil
+			whole.skipped = append(whole.skipped, fmt.Sprintf("%s: the documents of the vault hold more than %d MB of text together", n.path, v.maxTexts>>20))
+		default:
+			total += seen.bytes
+			whole.notes[i] = seen.note
 		}
 	}
 	if late > 0 {

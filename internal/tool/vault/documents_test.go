@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,41 @@ func TestDocumentIsReadAgainWhenItHasChanged(t *testing.T) {
 	if res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 0 {
 		t.Errorf("gone: %+v, %v", res, err)
 	}
+}
+
+func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing.T) {
+	long := strings.Repeat("gnu ", 100)
+	v := readingVault(t, map[string][]byte{
+		"a.docx": documenttest.DOCX(t, documenttest.Para("A quagga. "+long), nil),
+		"b.docx": documenttest.DOCX(t, documenttest.Para("A second quagga. "+long+long), nil),
+	})
+	const beyond = "b.docx: the documents of the vault hold more than"
+	found := func(when string, told int, want ...string) {
+		t.Helper()
+		res, err := try(t, v, "vault_search", "key", `{"query":"quagga"}`)
+		var paths []string
+		for _, ref := range res.Refs {
+			paths = append(paths, ref.Path)
+		}
+		slices.Sort(paths)
+		if err != nil || !slices.Equal(paths, want) || strings.Count(res.Text, beyond) != told {
+			t.Errorf("%s: %v, %v, in %s", when, paths, err, res.Text)
+		}
+	}
+	v.maxTexts = 1000
+	found("at first", 1, "a.docx")
+	found("again", 1, "a.docx")
+	if v.searched["b.docx"].note != nil {
+		t.Error("the words of what is beyond are kept")
+	}
+	if err := os.Remove(filepath.Join(v.root.Name(), "a.docx")); err != nil {
+		t.Fatal(err)
+	}
+	found("the other is gone", 0, "b.docx")
+	v.maxTexts = v.searched["b.docx"].bytes - 1
+	found("it alone is too much", 1)
+	v.maxTexts++
+	found("it fits to the byte", 0, "b.docx")
 }
 
 func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {

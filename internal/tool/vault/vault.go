@@ -62,6 +62,7 @@ type Vault struct {
 
 	documents   *doc.Reader
 	readingTime time.Duration
+	maxTexts    int        // bytes of the documents' texts that a search looks at
 	reading     sync.Mutex // of documents for a search
 	searched    map[string]*seenDocument
 }
@@ -88,7 +89,7 @@ func Open(dir string, shelf *files.Shelf, documents *doc.Reader) (*Vault, error)
 			Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
 		},
 		maxNotes:  maxNotes,
-		documents: documents, readingTime: readingTime,
+		documents: documents, readingTime: readingTime, maxTexts: doc.MaxTexts,
 	}, nil
 }
 

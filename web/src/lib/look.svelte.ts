@@ -32,5 +32,5 @@ export function chooseEnter(wanted: string) {
   keep("enter", wanted);
 }
 
-/** Whether to put the keyboard where one writes: on a screen that is touched, that would cover half of the page. */
-export const mayFocus = () => !touched;
+/** Whether to put the keyboard where one writes: on a screen that is touched, that would cover half of the page, and it is left in a field. */
+export const mayFocus = () => !touched && !document.activeElement?.matches("input, textarea, select");

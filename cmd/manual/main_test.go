@@ -1,0 +1,128 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sibyl/internal/cli"
+)
+
+// eachCommand calls f with every command that people are shown.
+func eachCommand(f func(*cobra.Command)) {
+	var each func(*cobra.Command)
+	each = func(cmd *cobra.Command) {
+		if !cmd.Hidden {
+			f(cmd)
+			for _, sub := range cmd.Commands() {
+				each(sub)
+			}
+		}
+	}
+	each(cli.Commands())
+}
+
+func TestEveryCommandAndFlagSaysWhatItIs(t *testing.T) {
+	commands := 0
+	eachCommand(func(cmd *cobra.Command) {
+		commands++
+		if cmd.Short == "" {
+			t.Errorf("‘%s’ has no line that says what it does", cmd.CommandPath())
+		}
+		if cmd.Long == "" && cmd.Example == "" {
+			t.Errorf("‘%s’ has neither a description nor an example", cmd.CommandPath())
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("--%s of ‘%s’ does not say what it is", f.Name, cmd.CommandPath())
+			}
+		})
+	})
+	if commands < 80 {
+		t.Errorf("only %d commands were looked at", commands)
+	}
+}
+
+func TestExamplesCallCommandsAndFlagsThatExist(t *testing.T) {
+	root, calls := cli.Commands(), regexp.MustCompile(`\bsibyl ([^;|>\n]+)`)
+	eachCommand(func(cmd *cobra.Command) {
+		if cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
+			return // these are cobra's own
+		}
+		for _, call := range calls.FindAllStringSubmatch(cmd.Example, -1) {
+			words := strings.Fields(call[1])
+			found, _, err := root.Find(words)
+			if err != nil {
+				t.Errorf("‘%s’ has an example that can't be called: %s: %v", cmd.CommandPath(), call[0], err)
+				continue
+			}
+			for _, word := range words {
+				name, isFlag := strings.CutPrefix(word, "--")
+				name, _, _ = strings.Cut(name, "=")
+				if isFlag && name != "" && found.Flags().Lookup(name) == nil && found.InheritedFlags().Lookup(name) == nil {
+					t.Errorf("‘%s’ has an example with a flag that is none of ‘%s’: %s", cmd.CommandPath(), found.CommandPath(), call[0])
+				}
+			}
+		}
+	})
+}
+
+func TestEveryCommandHasAPageThatLeadsToAllBelowIt(t *testing.T) {
+	pageOf := func(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+	folder := t.TempDir()
+	if err := writePages(cli.Commands(), "1.2.3", folder); err != nil {
+		t.Fatal(err)
+	}
+	eachCommand(func(cmd *cobra.Command) {
+		if cmd.Name() == "help" {
+			return // its page would say what all others say of --help
+		}
+		page, err := os.ReadFile(filepath.Join(folder, pageOf(cmd)+".1"))
+		if err != nil {
+			t.Errorf("‘%s’ has no page: %v", cmd.CommandPath(), err)
+		}
+		text := string(page)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && !strings.Contains(text, "--"+f.Name) {
+				t.Errorf("the page of ‘%s’ lacks --%s", cmd.CommandPath(), f.Name)
+			}
+		})
+		for _, sub := range cmd.Commands() {
+			if !sub.Hidden && sub.Name() != "help" && !strings.Contains(text, pageOf(sub)+"(1)") {
+				t.Errorf("the page of ‘%s’ does not lead to ‘%s’", cmd.CommandPath(), sub.CommandPath())
+			}
+		}
+	})
+}
+
+func TestAPageSaysWhatWasWrittenWordForWord(t *testing.T) {
+	cmd := &cobra.Command{Use: "sibyl FILE", Short: "Say “no”", Run: func(*cobra.Command, []string) {},
+		Long:    "Takes <name> and *stars* of MY_DIR.\n.so /etc/passwd is no macro.\n\n  one\\two\n  two",
+		Example: "  sibyl ~/a-b\n  sibyl 'c'"}
+	cmd.Flags().StringP("out", "o", "here", "write to `FILE`")
+	cmd.Flags().Bool("secret", false, "is not shown")
+	cmd.Flags().Lookup("secret").Hidden = true
+	t.Setenv("SOURCE_DATE_EPOCH", "1795348800") // 22 Nov 2026
+	folder := t.TempDir()
+	if err := writePages(cmd, "1.2.3", folder); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "sibyl.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"sibyl - Say “no”\n", "Takes <name> and *stars* of MY_DIR.\n", "\\&.so /etc/passwd", "one\\\\two\n.br\ntwo\n",
+		"\\fB--out\\fP=\"here\"\n\twrite to FILE\n", "  sibyl ~/a-b\n  sibyl 'c'\n", `"Nov 2026" "Sibyl 1.2.3"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "secret") {
+		t.Errorf("the page shows a hidden flag:\n%s", text)
+	}
+}

@@ -1,0 +1,125 @@
+// Package texttest plays tests that are texts: scenarios by their names, with what is done and what must be so, line by line.
+package texttest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Line is one of a scenario.
+type Line struct {
+	At    int    // its number in the file
+	Deep  bool   // it is indented
+	Words string // what it is: the longest of the known beginnings; empty: none
+	Rest  string // what follows those, without spaces around it
+}
+
+// Check fails a test with what is wrong with a line; empty: nothing is.
+func (l Line) Check(t testing.TB, wrong string) {
+	t.Helper()
+	if wrong != "" {
+		t.Errorf("line %d, %s: %s", l.At, l.Words, wrong)
+	}
+}
+
+// Play plays each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins one; empty lines and those after “//” are none.
+func Play(t *testing.T, known []string, play func(t *testing.T, lines []Line)) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			all, err := scenarios(string(text), known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range all {
+				t.Run(s.name, func(t *testing.T) {
+					t.Parallel()
+					play(t, s.lines)
+				})
+			}
+		})
+	}
+}
+
+type scenario struct {
+	name  string
+	lines []Line
+}
+
+// scenarios takes a file apart. None of them has the name of another, and none is empty.
+func scenarios(text string, known []string) (all []scenario, err error) {
+	names := map[string]bool{}
+	at := 0
+	for raw := range strings.Lines(text) {
+		at++
+		trimmed := strings.TrimSpace(raw)
+		name, isName := strings.CutPrefix(strings.TrimRight(raw, "\r\n"), "# ")
+		switch {
+		case isName && names[name]:
+			return nil, fmt.Errorf("line %d: there is another scenario %s", at, name)
+		case isName:
+			names[name] = true
+			all = append(all, scenario{name: name})
+		case trimmed == "" || strings.HasPrefix(trimmed, "//"):
+		case len(all) == 0:
+			return nil, fmt.Errorf("line %d stands under no name", at)
+		default:
+			last := &all[len(all)-1]
+			last.lines = append(last.lines, lineOf(at, raw, known))
+		}
+	}
+	for _, s := range all {
+		if len(s.lines) == 0 {
+			return nil, fmt.Errorf("nothing happens in %s", s.name)
+		}
+	}
+	return all, nil
+}
+
+func lineOf(at int, raw string, known []string) Line {
+	text := strings.TrimSpace(raw)
+	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t")}
+	for _, words := range known {
+		if (text == words || strings.HasPrefix(text, words+" ")) && len(words) > len(l.Words) {
+			l.Words = words
+		}
+	}
+	l.Rest = strings.TrimSpace(text[len(l.Words):])
+	return l
+}
+
+// manners are the ways to hold a text against another one.
+var manners = map[string]struct {
+	holds func(text, said string) bool
+	not   string
+}{
+	"is":     {func(text, said string) bool { return text == said }, "is not"},
+	"is not": {func(text, said string) bool { return text != said }, "is"},
+	"has":    {strings.Contains, "lacks"},
+	"lacks":  {func(text, said string) bool { return said != "" && !strings.Contains(text, said) }, "has"},
+	"begins": {strings.HasPrefix, "does not begin with"},
+	"once":   {func(text, said string) bool { return strings.Count(text, said) == 1 }, "has not once"},
+}
+
+// Wrong holds a text against what is said of it: that it “is”, “is not”, “has”, “lacks” or “begins” so, or has it “once”. It says what is wrong,
+// or nothing.
+func Wrong(manner, text, said string) string {
+	m, known := manners[manner]
+	switch {
+	case !known:
+		return "there is no manner " + manner
+	case m.holds(text, said):
+		return ""
+	}
+	return fmt.Sprintf("%q\n%s\n%q", text, m.not, said)
+}

@@ -1,0 +1,376 @@
+package internal
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// mostProgram is how many bytes the program may have, without symbols.
+const mostProgram = 80 << 20
+
+// noon is the time of the releases that are made here.
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// tiny writes a module with programs of our names, beside the scripts of a release, and gives its folder.
+func tiny(t *testing.T) (dir string) {
+	t.Helper()
+	for _, program := range []string{"sh", "tar", "gzip", "zip", "sha256sum"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%v; scripts/programs.sh installs it", err)
+		}
+	}
+	dir = filepath.Join(t.TempDir(), "with a space")
+	put(t, dir, map[string]string{
+		"go.mod":                 "module tiny\n",
+		"cmd/sibyl/main.go":      "package main\n\nimport \"os\"\n\nvar version string\n\nfunc main() { os.Stdout.WriteString(version) }\n",
+		"cmd/sibyl-bert/main.go": "package main\n\nfunc main() {}\n",
+		"cmd/manual/main.go": "package main\n\nimport \"os\"\n\n" +
+			"func main() { os.WriteFile(os.Args[2]+\"/sibyl.1\", []byte(\"page of \"+os.Args[1]), 0o600) }\n",
+		"README.md": "read", "LICENSE": "ours", "CHANGELOG.md": "changes",
+		"internal/redact/LICENSE": "of rules", "web/LICENSE.svelte": "of Svelte", "web/package.json": `{"svelte": "5.0.0"}`,
+	})
+	for _, name := range []string{"scripts/release.sh", "scripts/licences.sh"} {
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, dir, map[string]string{name: string(text)})
+	}
+	return dir
+}
+
+// put writes files below a folder.
+func put(t *testing.T, dir string, texts map[string]string) {
+	t.Helper()
+	for name, text := range texts {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// script runs a script of a module's, and gives what it says.
+func script(t *testing.T, dir string, environment []string, args ...string) (said string, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", noon.Unix()), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+	cmd.Env = append(cmd.Env, environment...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// unpacked is what an archive gives for a file.
+type unpacked struct {
+	Text string
+	Mode fs.FileMode
+	Made time.Time
+}
+
+func untar(t *testing.T, packed []byte) map[string]unpacked {
+	t.Helper()
+	zipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]unpacked{}
+	for archive := tar.NewReader(zipped); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Uid != 0 || header.Gid != 0 || header.Uname != "" {
+			t.Errorf("%s belongs to %d %d %q", header.Name, header.Uid, header.Gid, header.Uname)
+		}
+		files[header.Name] = unpacked{string(text), header.FileInfo().Mode(), header.ModTime.UTC()}
+	}
+}
+
+func unzip(t *testing.T, packed []byte) map[string]unpacked {
+	t.Helper()
+	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]unpacked{}
+	for _, f := range archive.File {
+		text, err := fs.ReadFile(archive, f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[f.Name] = unpacked{string(text), f.Mode(), f.Modified.UTC()}
+	}
+	return files
+}
+
+// contents are the files of a folder.
+func contents(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+func TestReleasesOfOneCommitAreEqualToTheByteAndHoldAllThatIsPromised(t *testing.T) {
+	here := runtime.GOOS + "/" + runtime.GOARCH
+	var made [2]map[string][]byte
+	for i, person := range [][]string{{"GOFLAGS=-buildmode=pie", "TZ=Asia/Tokyo", "GZIP=-1"}, {"GOOS=plan9", "LC_ALL=de_DE.UTF-8"}} {
+		dir := tiny(t)
+		if said, err := script(t, dir, person, "scripts/release.sh", "--out", "out/x", "1.2.3", here, "windows/amd64"); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		made[i] = contents(t, filepath.Join(dir, "out", "x"))
+		for name, text := range made[i] {
+			if bytes.Contains(text, []byte(dir)) {
+				t.Errorf("%s holds the folder that it was made in", name)
+			}
+		}
+		sums := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "SHA256SUMS")
+		sums.Dir = filepath.Join(dir, "out", "x")
+		if said, err := sums.CombinedOutput(); err != nil || strings.Count(string(said), ": OK\n") != 2 {
+			t.Errorf("the sums: %v: %s", err, said)
+		}
+	}
+	if !cmp.Equal(made[0], made[1]) {
+		t.Error("made twice, the files differ")
+	}
+	folder := "sibyl_1.2.3_" + strings.Replace(here, "/", "_", 1)
+	holds := untar(t, made[0][folder+".tar.gz"])
+	checkArchive(t, holds, folder, "")
+	checkArchive(t, unzip(t, made[0]["sibyl_1.2.3_windows_amd64.zip"]), "sibyl_1.2.3_windows_amd64", ".exe")
+	program := filepath.Join(t.TempDir(), "sibyl")
+	if err := os.WriteFile(program, []byte(holds[folder+"/sibyl"].Text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := exec.CommandContext(t.Context(), program).CombinedOutput(); err != nil || string(said) != "1.2.3" {
+		t.Errorf("it says its version is %q, error: %v", said, err)
+	}
+}
+
+// checkArchive looks for what docs/releases.md says of an archive.
+func checkArchive(t *testing.T, holds map[string]unpacked, folder, ending string) {
+	t.Helper()
+	programs := []string{"sibyl" + ending, "sibyl-bert" + ending}
+	want := append(slices.Clone(programs), "README.md", "LICENSE", "CHANGELOG.md", "THIRD-PARTIES.txt", "man/man1/sibyl.1",
+		"completions/sibyl.bash", "completions/_sibyl", "completions/sibyl.fish", "completions/sibyl.ps1")
+	for _, name := range want {
+		got, ok := holds[folder+"/"+name]
+		mode := fs.FileMode(0o644) // whatever it had
+		if slices.Contains(programs, name) {
+			mode = 0o755
+		}
+		if !ok || got.Text == "" || got.Mode != mode || !got.Made.Equal(noon) {
+			t.Errorf("%s/%s: there is %t, %d bytes, %v, of %v", folder, name, ok, len(got.Text), got.Mode, got.Made)
+		}
+	}
+	if len(holds) != len(want) {
+		t.Errorf("%s holds %q", folder, slices.Sorted(maps.Keys(holds)))
+	}
+	if page := holds[folder+"/man/man1/sibyl.1"].Text; page != "page of 1.2.3" {
+		t.Errorf("the manual says %q", page)
+	}
+	for _, part := range []string{"Go and its standard library go1", "rules of gitleaks", "Svelte 5.0.0", "of Svelte"} {
+		if !strings.Contains(holds[folder+"/THIRD-PARTIES.txt"].Text, part) {
+			t.Errorf("the licences of others lack %q", part)
+		}
+	}
+}
+
+// TestAReleaseIsMadeForAllSystemsUnlessSomeAreNamed has a go command that builds nothing, but notes for which system it was asked.
+func TestAReleaseIsMadeForAllSystemsUnlessSomeAreNamed(t *testing.T) {
+	dir := tiny(t)
+	put(t, dir, map[string]string{"bin/go": `#!/bin/sh
+while [ $# -gt 0 ]; do
+	if [ "$1" = -o ]; then
+		mkdir -p "$2"
+		printf '#!/bin/sh\necho "%s"\n' "$GOOS/$GOARCH" >"$2sibyl"
+		chmod +x "$2sibyl"
+	fi
+	shift
+done
+`})
+	if err := os.Chmod(filepath.Join(dir, "bin", "go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := "PATH=" + filepath.Join(dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	put(t, dir, map[string]string{"scripts/licences.sh": "echo licences\n"})
+	if said, err := script(t, dir, []string{path}, "scripts/release.sh", "v1.2.3-rc.1"); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	all := contents(t, filepath.Join(dir, "dist", "v1.2.3-rc.1"))
+	want := []string{"SHA256SUMS", "sibyl_v1.2.3-rc.1_darwin_amd64.tar.gz", "sibyl_v1.2.3-rc.1_darwin_arm64.tar.gz", "sibyl_v1.2.3-rc.1_linux_amd64.tar.gz",
+		"sibyl_v1.2.3-rc.1_linux_arm64.tar.gz", "sibyl_v1.2.3-rc.1_windows_amd64.zip", "sibyl_v1.2.3-rc.1_windows_arm64.zip"}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(all))); diff != "" {
+		t.Error(diff)
+	}
+	arm := untar(t, all["sibyl_v1.2.3-rc.1_linux_arm64.tar.gz"])["sibyl_v1.2.3-rc.1_linux_arm64/sibyl"]
+	if !strings.Contains(arm.Text, "linux/arm64") {
+		t.Errorf("the archive of linux/arm64 holds %q", arm.Text)
+	}
+	if said, err := script(t, dir, []string{path}, "scripts/release.sh", "1.2.3", "linux/arm64"); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if one := contents(t, filepath.Join(dir, "dist", "1.2.3")); len(one) != 2 {
+		t.Errorf("for one system, there are %q", slices.Sorted(maps.Keys(one)))
+	}
+}
+
+func TestArgumentsThatMakeNoReleaseAreRefusedWithAReason(t *testing.T) {
+	dir := tiny(t)
+	put(t, dir, map[string]string{"taken/file": ""})
+	for _, test := range []struct {
+		args        []string
+		epoch, want string
+	}{
+		{nil, "1700000000", "“” is no version"},
+		{[]string{"latest"}, "1700000000", "“latest” is no version"},
+		{[]string{"1.2.3+$(id)"}, "1700000000", "is no version"},
+		{[]string{"1.2.3\n1.2.4"}, "1700000000", "is no version"},
+		{[]string{"1.2.3/../.."}, "1700000000", "is no version"},
+		{[]string{"1.2.3", "plan9/amd64"}, "1700000000", "no release is made for “plan9/amd64”; known are linux/amd64 "},
+		{[]string{"1.2.3"}, "", "SOURCE_DATE_EPOCH is “”"},
+		{[]string{"1.2.3"}, "12", "SOURCE_DATE_EPOCH is “12”"},
+		{[]string{"--out", "taken", "1.2.3"}, "1700000000", "is there already"},
+	} {
+		said, err := script(t, dir, []string{"SOURCE_DATE_EPOCH=" + test.epoch}, append([]string{"scripts/release.sh"}, test.args...)...)
+		if err == nil || !strings.Contains(said, test.want) {
+			t.Errorf("release %q at %q: %v: %s, not %q", test.args, test.epoch, err, said, test.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "dist")); err == nil {
+		t.Error("something was made")
+	}
+}
+
+func TestNothingIsLeftOfAReleaseThatFails(t *testing.T) {
+	for name, without := range map[string]string{"a file": "README.md", "a program": "cmd/sibyl-bert", "a licence": "internal/redact/LICENSE"} {
+		dir := tiny(t)
+		if err := os.RemoveAll(filepath.Join(dir, without)); err != nil {
+			t.Fatal(err)
+		}
+		if said, err := script(t, dir, nil, "scripts/release.sh", "1.2.3", runtime.GOOS+"/"+runtime.GOARCH); err == nil {
+			t.Errorf("without %s a release was made: %s", name, said)
+		}
+		if left, err := os.ReadDir(filepath.Join(dir, "dist")); err != nil || len(left) > 0 {
+			t.Errorf("without %s, left are %v, error: %v", name, left, err)
+		}
+	}
+}
+
+func TestAModuleWithoutALicenceIsNotHandedOn(t *testing.T) {
+	dir := tiny(t)
+	put(t, dir, map[string]string{
+		"go.mod":            "module tiny\n\nrequire example.org/free v1.0.0\n\nreplace example.org/free => ./free\n",
+		"cmd/sibyl/main.go": "package main\n\nimport _ \"example.org/free\"\n\nfunc main() {}\n",
+		"free/go.mod":       "module example.org/free\n", "free/free.go": "package free\n", "free/License/file": "a folder is no licence",
+	})
+	if said, err := script(t, dir, nil, "scripts/licences.sh", "./cmd/sibyl"); err == nil || !strings.Contains(said, "example.org/free v1.0.0 has no licence") {
+		t.Errorf("a module without a licence was taken: %v: %s", err, said)
+	}
+	put(t, dir, map[string]string{"free/UNLICENCE.md": "Do what you like.\r\n"})
+	said, err := script(t, dir, nil, "scripts/licences.sh", "./cmd/sibyl")
+	if err != nil || !strings.Contains(said, "\nexample.org/free v1.0.0: UNLICENCE.md\n\nDo what you like.\n") {
+		t.Errorf("error: %v: %s", err, said)
+	}
+}
+
+func TestAllThatProgramsAreMadeOfHasALicence(t *testing.T) {
+	text, err := os.ReadFile("../scripts/release.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := regexp.MustCompile(`known="(.*)"`).FindSubmatch(text)
+	if known == nil {
+		t.Fatal("the script of releases names no systems")
+	}
+	for _, target := range strings.Fields(string(known[1])) {
+		system, arch, _ := strings.Cut(target, "/")
+		said, err := script(t, "..", []string{"GOOS=" + system, "GOARCH=" + arch, "CGO_ENABLED=0"}, "scripts/licences.sh", "./cmd/sibyl", "./cmd/sibyl-bert")
+		if err != nil || !strings.Contains(said, "github.com/spf13/cobra v1") || !strings.Contains(said, "Svelte Contributors") {
+			t.Errorf("%s: %v: %.300s", target, err, said)
+		}
+	}
+}
+
+func TestTheContainerIsBuiltAsAReleaseIs(t *testing.T) {
+	container, err := os.ReadFile("../deploy/Containerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := os.ReadFile("../scripts/release.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\S+)$`).FindSubmatch(mod)
+	if version == nil {
+		t.Fatal("go.mod names no version of Go")
+	}
+	if !bytes.Contains(container, []byte("golang:"+string(version[1])+" ")) {
+		t.Errorf("the container is not built with Go %s, which go.mod names", version[1])
+	}
+	for _, part := range []string{"CGO_ENABLED=0", "-trimpath -buildvcs=false", `-ldflags "-s -w -buildid= -X main.version=$`, "./cmd/sibyl ./cmd/sibyl-bert"} {
+		for name, text := range map[string][]byte{"the script of releases": release, "the container file": bytes.ReplaceAll(container, []byte("${"), []byte("$"))} {
+			if !bytes.Contains(text, []byte(part)) {
+				t.Errorf("%s lacks %q", name, part)
+			}
+		}
+	}
+}
+
+func TestTheProgramStaysSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("scripts/test-long.sh runs it")
+	}
+	program := filepath.Join(t.TempDir(), "sibyl")
+	// As the tests build packages, not as a release does, so that little more than linking is left.
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w", "-o", program, "./cmd/sibyl")
+	cmd.Dir = ".."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", info.Size())
+	if info.Size() > mostProgram {
+		t.Errorf("the program without symbols has %d bytes; at most %d", info.Size(), mostProgram)
+	}
+}
