@@ -250,7 +250,7 @@ func (o *Outcome) question() string {
 	for _, seat := range o.Oracles {
 		oracles = append(oracles, seat.Name)
 	}
-	return strings.Join(oracles, ", ") + " on " + name
+	return strings.Join(oracles, ", ") + ": " + name
 }
 
 func (o *Outcome) footer() string {

@@ -257,7 +257,7 @@ func TestInquirySpeaksTheLanguageOfThePage(t *testing.T) {
 		p.writes("input[name=limit]", "6")
 		p.press(g.of("inquiry.begin"))
 		p.sees(g.of("inquiry.judged.none"))
-		p.until("the verdict", `document.querySelector(".verdict .markdown")`)
+		p.until("the verdict", `document.querySelector(".verdict .says p")`)
 		p.opensAll()
 		p.speaks(g, "an inquiry without a detective")
 		p.whyIn(g)
