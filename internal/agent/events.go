@@ -52,7 +52,8 @@ type BudgetSeen struct {
 // LoopFound says that the model repeats itself, for the Strikes-th time.
 type LoopFound struct {
 	Pattern string `json:"pattern"`
-	Strikes int    `json:"strikes"`
+	bt.Coded
+	Strikes int `json:"strikes"`
 }
 
 // ToolTakenAway says which tool is not offered any more.

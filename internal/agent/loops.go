@@ -168,18 +168,18 @@ func GoesRound() bt.Leaf {
 	}
 	return bt.Func("GoesRound", "Finds out whether the run repeats itself, counts it and tells the user. FAILURE if it does not. 0 turns a pattern off.", func(i in, o *out) error {
 		l := &o.Ledger
-		var pattern string
+		var pattern bt.Reason
 		switch {
 		case i.Reasons > 0 && i.SameReason >= i.Reasons && !l.LastRound().Novel:
-			pattern = "the same reason"
+			pattern = sameReason
 		case i.Calls > 0 && l.sameCall(i.Calls):
-			pattern = "the same call"
+			pattern = sameCall
 		case i.Errors > 0 && l.sameError() >= i.Errors:
-			pattern = "the same error"
+			pattern = sameError
 		case i.Rounds > 1 && l.cycle(i.Longest, i.Rounds):
-			pattern = "a cycle of calls"
+			pattern = cycleOfCalls
 		case i.Idle > 0 && l.idle() >= i.Idle:
-			pattern = "nothing new"
+			pattern = nothingNew
 		default:
 			return fmt.Errorf("nothing repeats")
 		}
@@ -187,15 +187,15 @@ func GoesRound() bt.Leaf {
 			return fmt.Errorf("the fallback has turned the model another way in this turn")
 		}
 		o.Ledger = o.Ledger.Clone()
-		o.Ledger.strike(pattern, i.Forgive)
+		o.Ledger.strike(pattern.With(), i.Forgive)
 		o.Strikes = o.Ledger.Strikes
-		o.Events = []bt.Typed{LoopFound{pattern, o.Strikes}}
+		o.Events = []bt.Typed{LoopFound{pattern.Template(), pattern.With().Coded, o.Strikes}}
 		return nil
 	})
 }
 
 // strike counts one more loop, and tells the person.
-func (l *Ledger) strike(pattern string, forgive int) {
+func (l *Ledger) strike(pattern bt.Why, forgive int) {
 	if l.recovered(forgive) {
 		l.Strikes = 0
 	}
@@ -205,7 +205,7 @@ func (l *Ledger) strike(pattern string, forgive int) {
 	if l.Strikes > 1 {
 		why = stillSame.With(pattern, l.Strikes)
 	}
-	l.Notice(NoticeLoop, Warning, Pairs("pattern", pattern, "step", l.Strikes), why)
+	l.Notice(NoticeLoop, Warning, Pairs("pattern", pattern.Text, "step", l.Strikes), why)
 }
 
 // sameCall says whether a call of the last turn was made so often since it last brought something new.
@@ -308,7 +308,7 @@ func sameCalls(a, b Round) bool {
 // Nudged enters a first strike, of which the fallback's hint is the nudge. A strike that stands stays.
 func (l *Ledger) Nudged(forgive int) {
 	if l.Strikes == 0 || l.recovered(forgive) {
-		l.strike("the same reason", forgive)
+		l.strike(sameReason.With(), forgive)
 	}
 }
 

@@ -77,10 +77,18 @@ const (
 	moreWait    bt.Reason = "notice.more_wait: More calls of {tool} needed your approval than can wait; they were refused and are not shown: ask for them one at a time."
 	repeats     bt.Reason = "notice.repeats: The model repeats itself ({pattern})."
 	stillSame   bt.Reason = "notice.still_repeats: The model still repeats itself ({pattern}), step {step}."
-	budgetLow   bt.Reason = "notice.budget_low: {spent} were used."
-	budgetOut   bt.Reason = "notice.budget_out: The budget ran out: the last turn began after {spent}."
-	turnCut     bt.Reason = "notice.turn_cut: A turn was cut off to leave time for the last one."
-	timeUp      bt.Reason = "notice.time_up: The time is used up: the last turn was cut off."
+
+	// What repeats itself.
+	sameReason   bt.Reason = "loop.reason: the same reason"
+	sameCall     bt.Reason = "loop.call: the same call"
+	sameError    bt.Reason = "loop.error: the same error"
+	cycleOfCalls bt.Reason = "loop.cycle: a cycle of calls"
+	nothingNew   bt.Reason = "loop.nothing: nothing new"
+
+	budgetLow bt.Reason = "notice.budget_low: {spent} were used."
+	budgetOut bt.Reason = "notice.budget_out: The budget ran out: the last turn began after {spent}."
+	turnCut   bt.Reason = "notice.turn_cut: A turn was cut off to leave time for the last one."
+	timeUp    bt.Reason = "notice.time_up: The time is used up: the last turn was cut off."
 
 	spentTurns   bt.Reason = "budget.turns: {used} of {limit} turns"
 	spentTokens  bt.Reason = "budget.tokens: {used} of {limit} tokens"
@@ -89,7 +97,7 @@ const (
 
 // noticeReasons are all of them.
 func noticeReasons() []bt.Reason {
-	return []bt.Reason{resultsCut, otherModel, readInPart, unsureWrite, noApproval, moreWait, repeats, stillSame, budgetLow, budgetOut, turnCut, timeUp,
+	return []bt.Reason{resultsCut, otherModel, readInPart, unsureWrite, noApproval, moreWait, repeats, stillSame, sameReason, sameCall, sameError, cycleOfCalls, nothingNew, budgetLow, budgetOut, turnCut, timeUp,
 		spentTurns, spentTokens, spentSeconds}
 }
 

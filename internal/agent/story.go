@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"sibyl/internal/bt"
-	"sibyl/internal/text"
 )
 
 // What a run's story tells of calls and budgets.
@@ -28,7 +27,7 @@ const (
 	storyLast    bt.Reason = "story.limit.last: Nearly at a limit, so the next turn had to be the last"
 	storyLoop    bt.Reason = "story.checked.loop: Noticed that the model repeats itself"
 	storyAway    bt.Reason = "story.checked.away: Took {tool} away from the model"
-	storyHint    bt.Reason = "story.checked.hint: Sent the model back with a hint: {what}"
+	storyHint    bt.Reason = "story.checked.hint: Sent the model back with a hint"
 	storyNoted   bt.Reason = "story.noted: Took notes on what had been read, to make room for more"
 )
 
@@ -81,10 +80,7 @@ func (e BudgetSeen) Story() bt.Why {
 }
 
 // Story implements bt.Narrated.
-func (e HintGiven) Story() bt.Why { return storyHint.With(text.Brief(e.Text, mostHint)) }
-
-// mostHint is how many characters of a hint a story tells.
-const mostHint = 160
+func (HintGiven) Story() bt.Why { return storyHint.With() }
 
 // Story implements bt.Narrated.
 func (e LoopFound) Story() bt.Why { return storyLoop.With() }

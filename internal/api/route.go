@@ -362,7 +362,7 @@ func declared[T any](r huma.Registry, only ...string) *huma.Schema {
 func (s *Server) nameEvents() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
 	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]string{}
-	listed := slices.Concat(run.Reasons(), assistant.Reasons(), service.StoryReasons())
+	listed := slices.Concat(run.Reasons(), assistant.Reasons(), assistant.Failures(), service.StoryReasons())
 	for _, a := range s.config.Service.Assistants() {
 		for _, e := range a.Events {
 			fields[e.EventType()] = fieldsOf(reflect.TypeOf(e))

@@ -64,6 +64,15 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Reason }
 
+// Why is the fault as a sentence, which programs know by its kind: “fail.” and the kind. No values are put into it: its
+// Reason may hold words that are nobody's to translate, such as a provider's.
+func (f *Fault) Why() Why {
+	if f.Kind == "" {
+		return Because(f.Reason)
+	}
+	return Why{f.Reason, Coded{Code: "fail." + f.Kind}}
+}
+
 // Effect is one thing the world is asked to do for a task leaf.
 type Effect struct {
 	Op      uint64          `json:"op"`

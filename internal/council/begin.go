@@ -108,7 +108,7 @@ func (d Deps) begin(which func(Options) beginner) func(context.Context, assistan
 
 // titled is a title of a run about a session.
 func titled(s session.Session, what string) string {
-	return text.Brief(what+" on "+cmp.Or(s.Name, s.ID), mostTitle)
+	return text.Brief(what+": "+cmp.Or(s.Name, s.ID), mostTitle)
 }
 
 // mostTitle bounds what lists show of a run.

@@ -123,7 +123,7 @@ func chairLeaf() bt.Leaf {
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
-		o.Events = []bt.Typed{Skipped{partChair, bt.Because(why.Reason)}}
+		o.Events = []bt.Typed{Skipped{partChair, why.Why()}}
 	}
 	const doc = "Has the chair merge all answers, and say where they agree, where they differ and what all overlook. " +
 		"Each sentence names its authors, and minority views are kept."

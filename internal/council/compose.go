@@ -73,7 +73,7 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 		o.member(seq, asked, done)
 	case ChairPayload:
 		if done.Err != nil {
-			o.Skipped = append(o.Skipped, Skipped{partChair, bt.Because(done.Err.Reason)})
+			o.Skipped = append(o.Skipped, Skipped{partChair, done.Err.Why()})
 		}
 	}
 }
@@ -97,11 +97,11 @@ func (o *Outcome) member(seq int64, asked MemberPayload, done *run.CompletionRec
 		o.Answers = append(o.Answers, *r.Answer)
 		return
 	case done.Err != nil && seq == unrecorded:
-		r.Failed = wasStopped
+		r.Failed, r.Coded = wasStopped, bt.Coded{}
 	case done.Err != nil:
-		r.Failed = done.Err.Reason
+		r.Failed, r.Coded = done.Err.Reason, done.Err.Why().Coded
 	}
-	o.Silent = append(o.Silent, Silent{asked.Oracle, r.Run, r.Failed})
+	o.Silent = append(o.Silent, Silent{asked.Oracle, r.Run, r.Failed, r.Coded})
 }
 
 // place says where an answer lies, or that it has to be written yet.

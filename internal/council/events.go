@@ -29,6 +29,7 @@ type OracleHeard struct {
 	Oracle string `json:"oracle"`
 	Run    string `json:"run,omitempty"`
 	Failed string `json:"failed,omitempty"`
+	bt.Coded
 }
 
 // EventType implements bt.Typed.

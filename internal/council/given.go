@@ -55,6 +55,7 @@ type Heard struct {
 	Run    string `json:"run"`
 	Ref    int64  `json:"ref,omitempty"`
 	Failed string `json:"failed,omitempty"`
+	bt.Coded
 }
 
 // Recording is one that waited to be transcribed, and how that went.

@@ -69,6 +69,7 @@ type Silent struct {
 	Oracle Seat   `json:"oracle"`
 	Run    string `json:"run_id,omitempty"`
 	Reason string `json:"reason"`
+	bt.Coded
 }
 
 // Failure is why a run gave nothing.
@@ -249,7 +250,7 @@ func (o *Outcome) question() string {
 	for _, seat := range o.Oracles {
 		oracles = append(oracles, seat.Name)
 	}
-	return strings.Join(oracles, ", ") + " on " + name
+	return strings.Join(oracles, ", ") + ": " + name
 }
 
 func (o *Outcome) footer() string {

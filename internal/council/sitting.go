@@ -32,6 +32,7 @@ type MemberReceipt struct {
 	Run    string  `json:"run"`
 	Answer *Answer `json:"answer,omitempty"`
 	Failed string  `json:"failed,omitempty"`
+	bt.Coded
 }
 
 // memberID is the run of an oracle in a sitting, which is named by what it was given as its name.
@@ -89,16 +90,16 @@ func hearOracles() bt.Leaf {
 			r, err := bt.ResultOf[MemberReceipt](c)
 			switch {
 			case c.Err != nil:
-				h.Failed = c.Err.Reason
+				h.Failed, h.Coded = c.Err.Reason, c.Err.Why().Coded
 			case err != nil:
 				return err
 			case r.Answer == nil:
-				h.Run, h.Failed = r.Run, r.Failed
+				h.Run, h.Failed, h.Coded = r.Run, r.Failed, r.Coded
 			default:
 				h.Run, h.Ref = r.Run, c.Ref
 			}
 			o.Heard = append(o.Heard, h)
-			o.Events = append(o.Events, OracleHeard{Oracle: h.Seat.Name, Run: h.Run, Failed: h.Failed})
+			o.Events = append(o.Events, OracleHeard{Oracle: h.Seat.Name, Run: h.Run, Failed: h.Failed, Coded: h.Coded})
 		}
 		if len(spoken(o.Heard)) == 0 {
 			return errors.New("no oracle has answered")
@@ -150,7 +151,8 @@ func (p *performing) member(ctx context.Context, job run.Job, asked MemberPayloa
 		return nil, err
 	}
 	if out.Failure != nil { // what had arrived stays in the outcome of that run: half an answer is none
-		r.Failed = out.Failure.Message
+		why := (&bt.Fault{Kind: out.Failure.Kind, Reason: out.Failure.Message}).Why()
+		r.Failed, r.Coded = why.Text, why.Coded
 		return r, nil
 	}
 	r.Answer = out.Answer

@@ -33,7 +33,7 @@ func (e OracleAsked) InRun() string { return e.Run }
 // Story implements bt.Narrated.
 func (e OracleHeard) Story() bt.Why {
 	if e.Failed != "" {
-		return storySilent.With(e.Oracle, e.Failed)
+		return storySilent.With(e.Oracle, bt.Why{Text: e.Failed, Coded: e.Coded})
 	}
 	return storyHeard.With(e.Oracle)
 }

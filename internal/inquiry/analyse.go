@@ -89,9 +89,10 @@ func analyseLeaf() bt.Leaf {
 	}
 	fails := func(_ in, why *bt.Fault, ref int64, o *out) {
 		o.Turns = slices.Clone(o.Turns)
-		o.Turns[len(o.Turns)-1].Failed = why.Reason
+		last := &o.Turns[len(o.Turns)-1]
+		last.Failed, last.Coded = why.Reason, why.Why().Coded
 		o.Trail = failed(o.Trail, ref, why)
-		o.Events = []bt.Typed{AnalysisFailed{len(o.Turns), why.Reason}}
+		o.Events = []bt.Typed{AnalysisFailed{len(o.Turns), why.Reason, why.Why().Coded}}
 	}
 	collected := func(i in, r AnalyseReceipt, ref int64, o *out) error {
 		o.Trail, o.Events = switched(o.Trail, ref, i.Detective, r.Tries, r.By)
@@ -110,12 +111,12 @@ func (r *AnalyseReceipt) told(trail []Trail, ref int64, pair int) []Trail {
 	trail = slices.Clip(trail)
 	for _, f := range r.Analysis.TakenBack {
 		if f.Settled == pair {
-			trail = append(trail, Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: "the witness took back a contradiction: " + f.Description})
+			trail = append(trail, noted(ref, record.ErrorEvent, tookBack.With(f.Description)))
 		}
 	}
 	for _, u := range r.Analysis.Unverified {
 		if u.Pair == pair {
-			trail = append(trail, Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: "a contradiction is not verifiable (" + u.Description + "): " + u.Reason})
+			trail = append(trail, noted(ref, record.ErrorEvent, unverifiable.With(u.Description, bt.Why{Text: u.Reason, Coded: bt.Coded{Code: u.Code}})))
 		}
 	}
 	return trail

@@ -44,6 +44,9 @@ func openLeaf() bt.Leaf {
 	}
 	collect := func(_ in, r OpenReceipt, ref int64, o *out) error {
 		e := WitnessOpened{Name: r.Name, Embeddings: r.Embeddings.By, Away: r.Embeddings.Away, Model: r.Model}
+		if n := len(r.Documents); n > 1 {
+			e.Coded = severalDocuments.With(r.Documents[0].Name, n-1).Coded
+		}
 		for _, d := range r.Documents {
 			if d.Error != "" {
 				e.Unread = append(e.Unread, d.Name+": "+d.Error)
@@ -111,7 +114,7 @@ func hearLeaf() bt.Leaf {
 		o.Turns[len(o.Turns)-1].Answer = ref
 		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By, Notes: r.Notes}}
 		for _, note := range r.Notes {
-			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: ref, Event: string(record.ErrorEvent), Reason: note})
+			o.Trail = append(slices.Clip(o.Trail), noted(ref, record.ErrorEvent, bt.Because(note)))
 		}
 		return nil
 	}

@@ -16,6 +16,7 @@ func Events() []bt.Typed {
 // WitnessOpened says who answers.
 type WitnessOpened struct {
 	Name      string   `json:"name"`
+	bt.Coded           // of the name, where it tells of several documents
 	Documents int      `json:"documents,omitempty"`
 	Chunks    int      `json:"chunks,omitempty"`
 	Unread    []string `json:"unread,omitempty"` // documents that can't be read, each with the reason
@@ -88,6 +89,7 @@ func (e AnswerHeard) String() string {
 type AnalysisFailed struct {
 	Number int    `json:"number"`
 	Reason string `json:"reason"`
+	bt.Coded
 }
 
 // EventType implements bt.Typed.
@@ -102,6 +104,7 @@ type DetectiveSwitched struct {
 	From   string `json:"from"`
 	To     string `json:"to"`
 	Reason string `json:"reason"`
+	bt.Coded
 }
 
 // EventType implements bt.Typed.

@@ -57,16 +57,16 @@ func saying(id string, status int, kind model.Kind) string {
 	return id + ": " + words
 }
 
-func trailEvent(err *bt.Fault) string {
+func trailEvent(err *bt.Fault) record.EventKind {
 	if err.Kind == string(model.Timeout) {
-		return string(record.TimeoutEvent)
+		return record.TimeoutEvent
 	}
-	return string(record.ErrorEvent)
+	return record.ErrorEvent
 }
 
 // failed adds to the trail what went wrong.
 func failed(trail []Trail, ref int64, err *bt.Fault) []Trail {
-	return append(slices.Clip(trail), Trail{Ref: ref, Event: trailEvent(err), Reason: err.Reason})
+	return append(slices.Clip(trail), noted(ref, trailEvent(err), err.Why()))
 }
 
 // switched adds to the trail that another model has taken over, and tells it: once for each switch, not for each answer of the one that took over.
@@ -82,23 +82,25 @@ func switched(trail []Trail, ref int64, detective string, tries []model.Try, by 
 	}
 	var told []bt.Typed
 	trail = slices.Clip(trail)
-	add := func(from, to, reason string) {
-		trail = append(trail, Trail{Ref: ref, Event: string(record.ProviderSwitch), From: from, To: to, Reason: reason})
-		told = append(told, DetectiveSwitched{from, to, reason})
+	add := func(from, to string, why bt.Why) {
+		entry := noted(ref, record.ProviderSwitch, why)
+		entry.From, entry.To = from, to
+		trail = append(trail, entry)
+		told = append(told, DetectiveSwitched{from, to, why.Text, why.Coded})
 	}
 	if len(tries) == 0 {
-		add(last, by, by+" answers again")
+		add(last, by, answersAgain.With(by))
 	}
 	for n, t := range tries {
 		to := by
 		if n+1 < len(tries) {
 			to = tries[n+1].Model
 		}
-		reason := saying(t.Model, t.Status, t.Kind)
+		why := &bt.Fault{Kind: string(t.Kind), Reason: saying(t.Model, t.Status, t.Kind)}
 		if t.Cooling {
-			reason = t.String()
+			why.Reason = t.String()
 		}
-		add(t.Model, to, reason)
+		add(t.Model, to, why.Why())
 	}
 	return trail, told
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/text"
@@ -84,7 +85,7 @@ func standing(all []Exchange, words string, named int) (pair int, at record.Plac
 }
 
 // verified looks up the quotations of a contradiction that a model reports. Its pairs count from 1. What can't be verified comes with the reason.
-func (c *reported) verified(all []Exchange) (f Finding, reason string) {
+func (c *reported) verified(all []Exchange) (f Finding, why bt.Why) {
 	words := [2]string{c.FirstWords, c.SecondWords}
 	var missing []string
 	for n, named := range []int{c.First - 1, c.Second - 1} {
@@ -97,9 +98,9 @@ func (c *reported) verified(all []Exchange) (f Finding, reason string) {
 	}
 	switch {
 	case len(missing) > 0:
-		return f, strings.Join(missing, " and ") + " stands in no answer and in no passage, letter by letter"
+		return f, standsNowhere.With(strings.Join(missing, ", "))
 	case key(f.Words)[0] == key(f.Words)[1]:
-		return f, "both quotations are the same words"
+		return f, sameWords.With()
 	}
 	if f.Pairs[0] > f.Pairs[1] {
 		slices.Reverse(f.Pairs[:])
@@ -108,7 +109,7 @@ func (c *reported) verified(all []Exchange) (f Finding, reason string) {
 	}
 	f.Kind = record.Kind(c.Kind)
 	f.Description = cmp.Or(strings.TrimSpace(c.Description), fmt.Sprintf("“%s” against “%s”", f.Words[0], f.Words[1]))
-	return f, ""
+	return f, why
 }
 
 // mostTold is how many characters of a text a reason shows.
@@ -118,9 +119,9 @@ const mostTold = 120
 func (a *Analysis) addReports(all []Exchange, reports []reported) {
 	for n := range reports {
 		c := &reports[n]
-		f, reason := c.verified(all)
-		if reason != "" {
-			a.doubt(record.Unverified{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: reason})
+		f, why := c.verified(all)
+		if why.Text != "" {
+			a.doubt(record.Unverified{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: why.Text, Code: codeOf(why.Coded)})
 			continue
 		}
 		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Unverified) bool { return text.Fold(u.Description) == text.Fold(f.Description) })

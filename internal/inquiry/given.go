@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
 )
 
 // Given is what a run begins with.
@@ -50,6 +51,20 @@ type Trail struct {
 	From   string `json:"from,omitempty"`
 	To     string `json:"to,omitempty"`
 	Reason string `json:"reason"`
+	bt.Coded
+}
+
+// noted is an entry that says what went wrong.
+func noted(ref int64, event record.EventKind, why bt.Why) Trail {
+	return Trail{Ref: ref, Event: string(event), Reason: why.Text, Coded: why.Coded}
+}
+
+// codeOf is the code of a sentence as a session keeps it, which has no values: of one with values there is none.
+func codeOf(why bt.Coded) string {
+	if len(why.Values) > 0 {
+		return ""
+	}
+	return why.Code
 }
 
 // The texts that a run keeps.

@@ -156,6 +156,7 @@ type Turn struct {
 	Answer   int64  `json:"answer,omitempty"`
 	Analysis int64  `json:"analysis,omitempty"`
 	Failed   string `json:"failed,omitempty"`
+	bt.Coded
 }
 
 // exchanges are the pairs that were answered.

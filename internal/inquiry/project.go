@@ -47,7 +47,7 @@ func writeLeaf() bt.Leaf {
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: string(record.ErrorEvent), Reason: "the session file could not be written; it is written the next time the session is opened: " + err.Reason})
+			o.Trail = append(slices.Clip(o.Trail), noted(done[0].Ref, record.ErrorEvent, unwritten.With(err.Reason)))
 		}
 		return nil // the journal has all of it
 	}
@@ -108,7 +108,7 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 	entries := []record.TrailEntry{}
 	for _, t := range kept {
 		entries = append(entries, record.TrailEntry{Timestamp: p.view.Records()[t.Ref].At.UTC(), Event: record.EventKind(t.Event),
-			FromProvider: t.From, ToProvider: t.To, Reason: t.Reason})
+			FromProvider: t.From, ToProvider: t.To, Reason: t.Reason, Code: codeOf(t.Coded)})
 	}
 	for _, r := range p.view.Records() {
 		if r.Kind != run.KindSuspend {
@@ -119,7 +119,7 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 			return nil, err
 		}
 		if fault := body.(*run.SuspendRecord).Fault; fault != nil {
-			entries = append(entries, record.TrailEntry{Timestamp: r.At.UTC(), Event: record.EventKind(trailEvent(fault)), Reason: fault.Reason})
+			entries = append(entries, record.TrailEntry{Timestamp: r.At.UTC(), Event: trailEvent(fault), Reason: fault.Reason, Code: codeOf(fault.Why().Coded)})
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b record.TrailEntry) int { return a.Timestamp.Compare(b.Timestamp) })
@@ -167,11 +167,11 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 		g.CompletenessScore = &r.Analysis.Completeness
 		g.RequiresFollowUp = r.FollowUp
 	case t.Failed != "":
-		g.Unjudged = t.Failed
+		g.Unjudged, g.Code = t.Failed, codeOf(t.Coded)
 	case waits != nil:
-		g.Unjudged = waits.Reason
+		g.Unjudged, g.Code = waits.Reason, codeOf(waits.Why().Coded)
 	default:
-		g.Unjudged = "the inquiry ended before"
+		g.Unjudged, g.Code = endedBefore.Template(), endedBefore.Code()
 	}
 	g.Gaps = append(g.Gaps, r.Analysis.Gaps...)
 	pair.GapAnalysis = g
@@ -237,9 +237,10 @@ func audited(s *record.Session, a Analysis) *record.Audit {
 	case !s.Judged():
 		audit.Unjudged = record.NotAudited
 	case failed && len(s.AuditTrail) > 0:
-		audit.Unjudged = s.AuditTrail[len(s.AuditTrail)-1].Reason
+		last := s.AuditTrail[len(s.AuditTrail)-1]
+		audit.Unjudged, audit.Code = last.Reason, last.Code
 	case failed || s.JudgedPairs() == 0:
-		audit.Unjudged = "no model has judged the inquiry to its end"
+		audit.Unjudged, audit.Code = notToEnd.Template(), notToEnd.Code()
 	default:
 		audit.Sum = record.Score(s.Pairs, audit.Contradictions)
 		audit.ConsistencyScore = &audit.Sum.Score

@@ -10,41 +10,56 @@ import (
 
 // What a run's story tells of an inquiry.
 const (
-	storyWitness   bt.Reason = "story.read.witness: The witness is {name}"
-	storyDocuments bt.Reason = "story.read.documents: Read the documents of {name}: {n}"
-	storyUnread    bt.Reason = "story.read.unread: Read the documents of {name}: {n}; could not read {which}"
-	storyQuestion  bt.Reason = "story.thought.question: Asked question {n}: “{words}”"
-	storyAnswer    bt.Reason = "story.heard.answer: The answer: “{words}”"
-	storyNoPassage bt.Reason = "story.heard.nothing: No passage answers question {n}"
-	storyUnjudged  bt.Reason = "story.failed.analysis: Answer {n} could not be judged: {why}"
-	storySwitched  bt.Reason = "story.failed.detective: {from} could not go on, so {to} was asked"
-	storyJudged    bt.Reason = "story.checked.judged: Judged the answers: {complete} % complete, open points {open}, contradictions {clashes}"
-	storySatisfied bt.Reason = "story.answered.satisfied: Stopped asking: the answers were complete"
-	storyLimit     bt.Reason = "story.part.questions: Stopped asking: all the questions that were allowed were asked"
-	storyStale     bt.Reason = "story.part.stale: Stopped asking: nothing new came"
-	storyCollected bt.Reason = "story.answered.collected: Collected what the documents say; no language model judged it"
-	storyStopped   bt.Reason = "story.part.stopped: Stopped asking, because you said so"
-	storyBroken    bt.Reason = "story.failed.broken: Stopped asking: an error"
-	storyTimedOut  bt.Reason = "story.part.time: Stopped asking: no time was left"
+	storyWitness     bt.Reason = "story.read.witness: The witness is {name}"
+	storyDocuments   bt.Reason = "story.read.documents: Read the documents of {name}: {n}"
+	storyUnread      bt.Reason = "story.read.unread: Read the documents of {name}: {n}; could not read {which}"
+	severalDocuments bt.Reason = "witness.several: {name} and {n} more documents"
+	storyQuestion    bt.Reason = "story.thought.question: Asked question {n}: “{words}”"
+	storyAnswer      bt.Reason = "story.heard.answer: The answer: “{words}”"
+	storyNoPassage   bt.Reason = "story.heard.nothing: No passage answers question {n}"
+	storyUnjudged    bt.Reason = "story.failed.analysis: Answer {n} could not be judged: {why}"
+	storySwitched    bt.Reason = "story.failed.detective: {from} could not go on, so {to} was asked"
+	storyJudged      bt.Reason = "story.checked.judged: Judged the answers: {complete} % complete, open points {open}, contradictions {clashes}"
+	storySatisfied   bt.Reason = "story.answered.satisfied: Stopped asking: the answers were complete"
+	storyLimit       bt.Reason = "story.part.questions: Stopped asking: all the questions that were allowed were asked"
+	storyStale       bt.Reason = "story.part.stale: Stopped asking: nothing new came"
+	storyCollected   bt.Reason = "story.answered.collected: Collected what the documents say; no language model judged it"
+	storyStopped     bt.Reason = "story.part.stopped: Stopped asking, because you said so"
+	storyBroken      bt.Reason = "story.failed.broken: Stopped asking: an error"
+	storyTimedOut    bt.Reason = "story.part.time: Stopped asking: no time was left"
+)
+
+// What goes wrong beside the questions and answers, and why something is not judged.
+const (
+	answersAgain  bt.Reason = "trail.again: {model} answers again"
+	tookBack      bt.Reason = "trail.taken_back: the witness took back a contradiction: {what}"
+	unverifiable  bt.Reason = "trail.unverifiable: a contradiction is not verifiable ({what}): {why}"
+	unwritten     bt.Reason = "trail.unwritten: the session file could not be written; it is written the next time the session is opened: {why}"
+	standsNowhere bt.Reason = "finding.nowhere: {words} stands in no answer and in no passage, letter by letter"
+	sameWords     bt.Reason = "finding.same: both quotations are the same words"
+	endedBefore   bt.Reason = "unjudged.ended: the inquiry ended before"
+	notToEnd      bt.Reason = "unjudged.end: no model has judged the inquiry to its end"
 )
 
 // mostQuoted is how many characters of a question or an answer a story tells.
 const mostQuoted = 200
 
 func stories() []bt.Reason {
-	return []bt.Reason{storyWitness, storyDocuments, storyUnread, storyQuestion, storyAnswer, storyNoPassage, storyUnjudged, storySwitched, storyJudged,
-		storySatisfied, storyLimit, storyStale, storyCollected, storyStopped, storyBroken, storyTimedOut}
+	return []bt.Reason{storyWitness, storyDocuments, storyUnread, severalDocuments, storyQuestion, storyAnswer, storyNoPassage, storyUnjudged, storySwitched, storyJudged,
+		storySatisfied, storyLimit, storyStale, storyCollected, storyStopped, storyBroken, storyTimedOut,
+		answersAgain, tookBack, unverifiable, unwritten, standsNowhere, sameWords, endedBefore, notToEnd}
 }
 
 // Story implements bt.Narrated.
 func (e WitnessOpened) Story() bt.Why {
+	name := bt.Why{Text: e.Name, Coded: e.Coded}
 	switch {
 	case e.Documents == 0:
-		return storyWitness.With(e.Name)
+		return storyWitness.With(name)
 	case len(e.Unread) > 0:
-		return storyUnread.With(e.Name, e.Documents, strings.Join(e.Unread, ", "))
+		return storyUnread.With(name, e.Documents, strings.Join(e.Unread, ", "))
 	}
-	return storyDocuments.With(e.Name, e.Documents)
+	return storyDocuments.With(name, e.Documents)
 }
 
 // Story implements bt.Narrated.
@@ -61,7 +76,9 @@ func (e AnswerHeard) Story() bt.Why {
 }
 
 // Story implements bt.Narrated.
-func (e AnalysisFailed) Story() bt.Why { return storyUnjudged.With(e.Number, e.Reason) }
+func (e AnalysisFailed) Story() bt.Why {
+	return storyUnjudged.With(e.Number, bt.Why{Text: e.Reason, Coded: e.Coded})
+}
 
 // Story implements bt.Narrated.
 func (e DetectiveSwitched) Story() bt.Why { return storySwitched.With(e.From, e.To) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
@@ -131,6 +132,8 @@ type Explanation struct {
 	Used    []Used           `json:"used" doc:"What models took, in order."`
 	Tokens  assistant.Usage  `json:"tokens" doc:"All of that."`
 	Shown   *assistant.Shown `json:"-"` // what came of it; nil: it has not ended
+
+	waits bt.Why // why it waits; without text: it does not
 }
 
 // Step is what the tree did with one record.
@@ -158,6 +161,7 @@ type Took struct {
 	Effect  string `json:"effect,omitempty" doc:"Of a receipt: the kind of its effect."`
 	Label   string `json:"label,omitempty" doc:"Of that effect."`
 	Failure string `json:"failure,omitempty" doc:"Why it failed."`
+	bt.Coded
 }
 
 func explained(step run.TraceStep, words run.Vocabulary) Step {
@@ -222,9 +226,13 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 	switch {
 	case last.Kind == run.KindSuspend:
 		x.Ending = recordLines(last)
+		if body, err := run.Read(*last); err == nil {
+			x.waits = body.(*run.SuspendRecord).Fault.Why()
+		}
 		return x, nil
 	case r.Rests(s.config.Engine.When()):
-		x.Ending = []string{"set aside because it made no progress; it is retried later, and can be resumed or cancelled before that"}
+		x.waits = whyRests.With()
+		x.Ending = []string{x.waits.Text}
 		return x, nil
 	case r.Status == journal.Running:
 		return x, nil
@@ -295,7 +303,7 @@ func tookIn(recs []journal.Record, seq int64) (string, *Took, uint64) {
 		took.Effect, took.Label = c.Kind, c.Label
 		name := run.Asked{Kind: c.Kind, Label: c.Label}.Name()
 		if c.Err != nil {
-			took.Failure = c.Err.Reason
+			took.Failure, took.Coded = c.Err.Reason, c.Err.Why().Coded
 			return name + ": failed: " + c.Err.Reason, took, c.Op
 		}
 		return name + ": done", took, c.Op

@@ -18,11 +18,12 @@ import (
 // Receipt is an effect with what it sent and what came back.
 type Receipt struct {
 	run.Asked
-	Record  int64            `json:"record" doc:"The number of the record that holds it."`
-	At      time.Time        `json:"at"`
-	TookMS  int64            `json:"took_ms"`
-	Found   bool             `json:"found" doc:"It was performed before a crash, and found afterwards."`
-	Failure string           `json:"failure,omitempty" doc:"Why it failed. Left out: it did not."`
+	Record  int64     `json:"record" doc:"The number of the record that holds it."`
+	At      time.Time `json:"at"`
+	TookMS  int64     `json:"took_ms"`
+	Found   bool      `json:"found" doc:"It was performed before a crash, and found afterwards."`
+	Failure string    `json:"failure,omitempty" doc:"Why it failed. Left out: it did not."`
+	bt.Coded
 	To      string           `json:"to,omitempty" doc:"The model that answered, or the tool."`
 	Sent    []Part           `json:"sent" doc:"In the order in which it was sent."`
 	Got     []Part           `json:"got" doc:"What came back."`
@@ -68,7 +69,7 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	r := Receipt{Asked: run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, Record: record, At: recs[record].At,
 		TookMS: c.TookMS, Found: c.Found}
 	if c.Err != nil {
-		r.Failure = c.Err.Reason
+		r.Failure, r.Coded = c.Err.Reason, c.Err.Why().Coded
 	}
 	if used := s.usedOf(row.Assistant, recs[record:record+1]); len(used) > 0 {
 		r.Used = &used[0].Usage

@@ -19,6 +19,7 @@ type Told struct {
 	Took int64 `json:"took_ms"`
 	bt.Why
 	Run string `json:"run,omitempty" doc:"The run that it leads to."`
+	End bool   `json:"end,omitempty" doc:"It tells how the run ended, or why it waits."`
 }
 
 // Sent is what was sent to one place.
@@ -37,11 +38,12 @@ const (
 	storyWaits   bt.Reason = "story.waits: It waits: {why}"
 	storyEnded   bt.Reason = "story.failed.end: Ended here: {why}"
 	storyStopped bt.Reason = "story.stopped: You stopped it"
+	whyRests     bt.Reason = "run.rests: it made no progress, and is tried again later"
 )
 
 // StoryReasons are the sentences that the story of every run may have.
 func StoryReasons() []bt.Reason {
-	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped}
+	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped, whyRests}
 }
 
 // mostAsked is how many characters of what a person said a story tells.
@@ -95,12 +97,12 @@ func (x *Explanation) since(at time.Time) int64 {
 func (x *Explanation) storyEnd() {
 	var ends []bt.Why
 	switch {
-	case x.Run.Status == journal.Running && len(x.Ending) > 0:
-		ends = []bt.Why{storyWaits.With(strings.Join(x.Ending, "; "))}
+	case x.waits.Text != "":
+		ends = []bt.Why{storyWaits.With(x.waits)}
 	case x.Run.Status == journal.Cancelled:
 		ends = []bt.Why{storyStopped.With()}
 	case x.Shown != nil && x.Shown.Failure != nil:
-		ends = []bt.Why{storyEnded.With(x.Shown.Failure.Message)}
+		ends = []bt.Why{storyEnded.With(x.Shown.Failure.Why())}
 	case x.Shown != nil:
 		ends = x.Shown.Came
 	case x.Run.Status == journal.Failed && len(x.Ending) > 0:
@@ -111,7 +113,7 @@ func (x *Explanation) storyEnd() {
 		at = x.since(x.Steps[n-1].At)
 	}
 	for _, why := range ends {
-		x.Story = append(x.Story, Told{Step: max(len(x.Steps), 1), From: at, Why: why})
+		x.Story = append(x.Story, Told{Step: max(len(x.Steps), 1), From: at, End: true, Why: why})
 	}
 }
 

@@ -1,4 +1,5 @@
 import type { Form } from "./api";
+import { say } from "./words.svelte";
 
 type Session = Form<"InquirySession">;
 type Pair = Session["qaPairs"][number];
@@ -14,6 +15,12 @@ export interface Standing {
   medium: number;
   low: number;
   completeness: number;
+}
+
+/** Whom an inquiry has asked: a model, a document, or several documents. */
+export function nameOf(witness: Session["witness"]): string {
+  const [first, ...others] = witness?.documents ?? [];
+  return first && others.length ? say("inquiry.witness.several", { name: first.name, n: others.length }) : (witness?.name ?? "");
 }
 
 /** How an inquiry stood after each of its answers. */

@@ -44,9 +44,9 @@ export class Loaded<T> {
 /** Whatever went wrong, as something that can be shown. */
 export const asRefusal = (e: unknown) => (e instanceof Refusal ? e : new Refusal(0, "broken", e instanceof Error ? e.message : String(e)));
 
-/** What went wrong, in the page's language where the kind says enough, and else as the server says it. In another language than the server's, its detail stays beside. */
+/** What went wrong: in English as the server says it, which may know more; in another language by its kind, or else as the server says it. */
 export function why(e: Refusal): string {
   if (e.kind === "unreachable") return `${say("app.unreachable")} ${say("app.unreachable.hint")}`;
   const own = sayOr(`problem.${e.kind}`, "");
-  return spoken() === "en" || !own ? e.words : `${own} (${e.words})`;
+  return (spoken() !== "en" && own) || e.words;
 }

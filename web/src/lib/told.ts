@@ -43,13 +43,14 @@ export class Teller {
     if (!took) return text;
     if (!took.effect) return this.sayOr(`took.${took.kind}`, text);
     const what = this.effect(took.effect, took.label);
-    return took.failure ? this.say("took.failed", { what, why: took.failure }) : this.say("took.done", { what });
+    return took.failure ? this.say("took.failed", { what, why: this.reason({ ...took, why: took.failure }) }) : this.say("took.done", { what });
   }
 
   /** A record that is worth a line to somebody who waits; lines are how the server says it. */
   record(kind: string, data: unknown, lines: readonly string[]): string[] {
     if (!lines.length || !["resume", "leave", "suspend"].includes(kind)) return [...lines];
-    return [this.say(`took.${kind}` as Key, { why: ((data as Fields | undefined)?.fault as { reason?: string } | undefined)?.reason ?? "" })];
+    const fault = ((data as Fields | undefined)?.fault ?? {}) as { reason?: string; kind?: string };
+    return [this.say(`took.${kind}` as Key, { why: this.reason({ why: fault.reason ?? "", why_code: `fail.${fault.kind}` }) })];
   }
 
   is = (value: unknown) => this.sayOr(`told.is.${value}`, String(value ?? ""));
@@ -115,14 +116,14 @@ export const tellers: Record<string, Telling> = {
     t.tell("budget.seen", { used: ((d.used ?? []) as { kind: string; used: number; limit: number }[]).map((s) => `${t.budget(s.kind)} ${t.n(s.used)} / ${t.n(s.limit)}`).join(", ") }),
     d.last && t.tell("last"),
   ],
-  "loop.found": (d, t) => [t.tell("loop.found", { pattern: d.pattern, n: d.strikes })],
+  "loop.found": (d, t) => [t.tell("loop.found", { pattern: t.why({ ...d, why: d.pattern }), n: d.strikes })],
   "tool.taken_away": (d, t) => [t.tell("tool.taken_away", { tool: d.tool })],
   "notes.taken": (d, t) => [t.tell("notes.taken", { tokens: t.n(d.tokens), turns: d.turns })],
 
   "intent.read": (d, t) => [
     t.tell("intent.read", { intent: t.is(d.intent_type), confidence: t.share(d.confidence), by: t.is(d.by) }),
     d.alternatives?.length && t.tell("or", { others: scored(d.alternatives, t) }),
-    d.reasoning,
+    d.reasoning && t.is(d.reasoning),
   ],
   "task.resolved": (d, t) => [
     d.tasks?.length ? t.tell("task.resolved", { reference: d.reference, tasks: d.tasks.map((name: string) => `‘${name}’`).join(", "), why: t.why(d) }) : t.tell("task.unresolved", { reference: d.reference, why: t.why(d) }),
@@ -132,26 +133,26 @@ export const tellers: Record<string, Telling> = {
   "model.unheard": (d, t) => [t.tell("model.unheard", { kind: d.kind })],
 
   "oracle.asked": (d, t) => [t.tell("oracle.asked", { oracle: d.oracle })],
-  "oracle.heard": (d, t) => [d.failed ? t.tell("oracle.silent", { oracle: d.oracle, why: d.failed }) : t.tell("oracle.heard", { oracle: d.oracle })],
+  "oracle.heard": (d, t) => [d.failed ? t.tell("oracle.silent", { oracle: d.oracle, why: t.why({ ...d, why: d.failed }) }) : t.tell("oracle.heard", { oracle: d.oracle })],
   "answer.kept": (d, t) => [t.tell("answer.kept", { file: d.file })],
   "answer.unsaved": (d, t) => [t.tell("answer.unsaved", { why: d.reason })],
   "answers.merging": (d, t) => [t.tell("answers.merging", { oracle: d.oracle })],
   "answers.chaired": (d, t) => [t.tell("answers.chaired", { oracle: d.oracle, agree: d.agree, differ: d.differ, overlooked: d.overlooked })],
   "part.skipped": (d, t) => [t.tell("part.skipped", { what: t.is(d.what), why: t.why(d) })],
   "session.named": (d, t) => [t.tell("session.named", { name: d.name })],
-  "recording.transcribed": (d, t) => [t.tell("recording.transcribed", { n: d.sequence, words: t.n(d.words) }), d.by && t.tell("by", { by: d.by }), d.flags?.length && t.tell("doubted", { flags: t.list(d.flags) })],
+  "recording.transcribed": (d, t) => [t.tell("recording.transcribed", { n: d.sequence, words: t.n(d.words) }), d.by && t.tell("by", { by: d.by }), d.flags?.length && t.tell("doubted", { flags: t.list(((d.flags ?? []) as string[]).map(t.is)) })],
   "recording.failed": (d, t) => [t.tell("recording.failed", { n: d.sequence, why: d.reason })],
 
   "witness.opened": (d, t) => [
-    t.tell("witness.opened", { name: d.name }),
+    t.tell("witness.opened", { name: t.why({ ...d, why: d.name }) }),
     d.documents && t.tell("documents", { n: d.documents, chunks: t.n(d.chunks) }),
     ...((d.unread ?? []) as string[]).map((what) => t.tell("unread", { what })),
     d.embeddings && t.tell(d.away ? "embeddings.away" : "embeddings", { model: d.embeddings }),
   ],
   "question.put": (d, t) => [t.tell("question.put", { n: d.number, text: d.text })],
   "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.notes ?? []) as string[])],
-  "analysis.failed": (d, t) => [t.tell("analysis.failed", { n: d.number, reason: d.reason })],
-  "detective.switched": (d, t) => [t.tell("detective.switched", { to: d.to, reason: d.reason })],
+  "analysis.failed": (d, t) => [t.tell("analysis.failed", { n: d.number, reason: t.why({ ...d, why: d.reason }) })],
+  "detective.switched": (d, t) => [t.tell("detective.switched", { to: d.to, reason: t.why({ ...d, why: d.reason }) })],
   "ledger.kept": (d, t) => [
     d.completeness !== undefined && t.tell("ledger.kept", { n: d.number, limit: d.limit, complete: d.completeness, high: d.high, medium: d.medium, low: d.low }),
     d.contradictions && t.tell("contradictions", { n: d.contradictions }),

@@ -77,11 +77,11 @@ export class Why {
   #take(s: Form<"StepMade">) {
     const record = this.#records.get(s.seq);
     this.#records.clear(); // those before it are of no step
-    const told = record?.data as { op?: number; label?: string; kind?: string; err?: { reason?: string } } | undefined;
+    const told = record?.data as { op?: number; label?: string; kind?: string; err?: { reason?: string; kind?: string } } | undefined;
     this.#fresh.push({
       record: s.seq,
       took_in: told?.label ?? told?.kind ?? "",
-      ...(record ? { took: record.kind === "completion" ? { kind: record.kind, effect: told?.kind ?? "", label: told?.label ?? "", failure: told?.err?.reason ?? "" } : { kind: record.kind } } : {}),
+      ...(record ? { took: record.kind === "completion" ? { kind: record.kind, effect: told?.kind ?? "", label: told?.label ?? "", failure: told?.err?.reason ?? "", ...(told?.err?.kind ? { why_code: `fail.${told.err.kind}` } : {}) } : { kind: record.kind } } : {}),
       status: s.status,
       events: s.events,
       started: s.started,

@@ -116,6 +116,9 @@ export function reason(said: Why): string {
   return reasonIn(sentences, said).replace(turning, "");
 }
 
+/** What failed, in the language of the page where its kind says enough, and else as the server or a provider says it. */
+export const failed = (f: { kind?: string; message?: string }) => reason({ why: f.message ?? "", ...(f.kind ? { why_code: `fail.${f.kind}` } : {}) });
+
 /** The browser's own variant of the language, for the form of times and numbers. */
 const variant = () => navigator.languages.find((l) => l.slice(0, 2) === language) ?? language;
 

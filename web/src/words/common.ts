@@ -95,6 +95,8 @@ export const common = {
   "problem.document_unsupported": ["This is neither a text nor a PDF or DOCX.", "Das ist weder ein Text noch ein PDF oder DOCX.", "Isto não é um texto, nem um PDF ou DOCX."],
   "problem.not_audio": ["This can’t be added to a session.", "Das lässt sich keiner Sitzung hinzufügen.", "Isto não pode ser adicionado a uma sessão."],
   "problem.unfit": ["The run can’t be taken through this tree by this server.", "Dieser Server kann den Lauf nicht durch diesen Baum führen.", "Este servidor não pode passar a execução por esta árvore."],
+  "problem.not_last": ["Something was said in the conversation since. Ask it as a new message.", "Seither wurde im Gespräch etwas gesagt. Fragen Sie mit einer neuen Nachricht.", "Entretanto disse-se algo na conversa. Pergunte com uma nova mensagem."],
+  "problem.acted": ["This message has changed something, so it keeps its place. Ask it as a new message.", "Diese Nachricht hat etwas geändert und behält darum ihren Platz. Fragen Sie mit einer neuen Nachricht.", "Esta mensagem alterou algo, por isso mantém o seu lugar. Pergunte com uma nova mensagem."],
   "problem.no_change": ["There is nothing to take back.", "Es gibt nichts zurückzunehmen.", "Não há nada para reverter."],
   "state.running": ["in progress", "läuft", "em curso"],
   "state.queued": ["waiting", "wartet", "em espera"],

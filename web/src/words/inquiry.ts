@@ -12,6 +12,7 @@ export const inquiry = {
   "inquiry.hypothesis.hint": ["The bridge was closed because of corrosion.", "Die Brücke wurde wegen Korrosion gesperrt.", "A ponte foi fechada por causa da corrosão."],
   "inquiry.witness": ["Witness", "Zeuge", "Testemunha"],
   "inquiry.witness.folder": ["Documents in “{name}”", "Dokumente in „{name}“", "Documentos em “{name}”"],
+  "inquiry.witness.several": ["{name} and {n} {n:other document|other documents}", "{name} und {n} {n:weiteres Dokument|weitere Dokumente}", "{name} e {n} {n:outro documento|outros documentos}"],
   "inquiry.witness.set": ["As the server is set to", "Wie am Server eingestellt", "Conforme o servidor"],
   "inquiry.detective": ["Detective", "Detektivin", "Detetive"],
   "inquiry.detective.rules": ["None: collect quotations only", "Keine: nur Belege sammeln", "Nenhum: só recolher citações"],

@@ -181,6 +181,85 @@ export const reasons: Record<string, readonly [string, string, string?]> = {
   "answer.blocked": ["was im Weg stand: {what}", "o que a impediu: {what}"],
   "answer.would_help": ["was helfen würde: {what}", "o que ajudaria: {what}"],
   "answer.cited_unread": ["zitiert, aber nicht gelesen: {place}", "citado, mas não lido: {place}"],
+  // The faults of models, by their kinds. In English they are worded here: the server says the same at more length.
+  "fail.rate_limit": [
+    "Der Anbieter des Modells nimmt gerade keine weiteren Anfragen an. Versuchen Sie es später noch einmal.",
+    "O fornecedor do modelo não aceita mais pedidos por agora. Tente mais tarde.",
+    "The model’s provider takes no more requests for now. Try again in a while.",
+  ],
+  "fail.overloaded": [
+    "Der Anbieter des Modells ist überlastet. Versuchen Sie es später noch einmal.",
+    "O fornecedor do modelo está sobrecarregado. Tente mais tarde.",
+    "The model’s provider has too much to do. Try again in a while.",
+  ],
+  "fail.payment": [
+    "Beim Anbieter des Modells ist kein Guthaben mehr da.",
+    "Não há crédito no fornecedor do modelo.",
+    "There is no credit left at the model’s provider.",
+  ],
+  "fail.output_length": [
+    "Das Modell hat beim Nachdenken die Länge seiner Antwort verbraucht. Fragen Sie nach weniger auf einmal.",
+    "O modelo gastou o tamanho da resposta a pensar. Pergunte menos de cada vez.",
+    "The model used up the length of its answer by thinking. Ask for less at a time.",
+  ],
+  "fail.auth": [
+    "Der Anbieter des Modells nimmt den Schlüssel nicht an. Wer den Server betreibt, kann einen anderen setzen.",
+    "O fornecedor do modelo não aceita a chave. Quem gere o servidor pode definir outra.",
+    "The model’s provider does not accept the key. Whoever runs this server can set another.",
+  ],
+  "fail.context_length": [
+    "Das ist zu lang für das Modell. Fragen Sie nach weniger auf einmal.",
+    "Isto é demasiado longo para o modelo. Pergunte sobre menos de cada vez.",
+    "This is too long for the model. Ask about less at a time.",
+  ],
+  "fail.timeout": [
+    "Das Modell hat nicht rechtzeitig geantwortet.",
+    "O modelo não respondeu a tempo.",
+    "The model did not answer in time.",
+  ],
+  "fail.server": [
+    "Der Anbieter des Modells hat versagt oder ist nicht erreichbar.",
+    "O fornecedor do modelo falhou ou está inacessível.",
+    "The model’s provider failed, or can’t be reached.",
+  ],
+  "fail.refused": [
+    "Das Modell hat die Antwort verweigert.",
+    "O modelo recusou-se a responder.",
+    "The model refused to answer.",
+  ],
+  "fail.invalid": [
+    "Der Anbieter kennt dieses Modell nicht oder nimmt eine solche Anfrage nicht an.",
+    "O fornecedor não conhece este modelo, ou não aceita um pedido assim.",
+    "The provider does not know this model, or does not take such a request.",
+  ],
+  "fail.garbled": [
+    "Die Antwort des Modells war nicht zu lesen.",
+    "Não foi possível ler a resposta do modelo.",
+    "The model’s reply could not be read.",
+  ],
+  "fail.cancelled": ["es wurde angehalten", "foi parado"],
+  "fail.witness": ["der Zeuge lässt sich nicht befragen", "não é possível interrogar a testemunha"],
+  "fail.folder": ["der Ordner der Sitzung ist nicht benutzbar", "a pasta da sessão não pode ser usada"],
+  "fail.file": ["die Datei der Sitzung ließ sich nicht schreiben", "não foi possível escrever o ficheiro da sessão"],
+  "fail.tree": ["der Baum kam nicht weiter", "a árvore não avançou mais"],
+  "run.rests": ["er kam nicht voran und wird später erneut versucht", "não avançou e será tentada de novo mais tarde"],
+  "loop.reason": ["derselbe Grund", "a mesma razão"],
+  "loop.call": ["derselbe Aufruf", "a mesma chamada"],
+  "loop.error": ["derselbe Fehler", "o mesmo erro"],
+  "loop.cycle": ["dieselben Aufrufe im Kreis", "as mesmas chamadas em círculo"],
+  "loop.nothing": ["nichts Neues", "nada de novo"],
+  "witness.several": ["{name} und {n} weitere", "{name} e mais {n}"],
+  "trail.again": ["{model} antwortet wieder", "{model} volta a responder"],
+  "trail.taken_back": ["der Zeuge nahm einen Widerspruch zurück: {what}", "a testemunha desfez uma contradição: {what}"],
+  "trail.unverifiable": ["ein Widerspruch ist nicht nachprüfbar ({what}): {why}", "uma contradição não é verificável ({what}): {why}"],
+  "trail.unwritten": [
+    "die Datei der Sitzung ließ sich nicht schreiben; das geschieht, wenn die Sitzung das nächste Mal geöffnet wird: {why}",
+    "não foi possível escrever o ficheiro da sessão; será escrito quando a sessão voltar a ser aberta: {why}",
+  ],
+  "finding.nowhere": ["{words} steht Buchstabe für Buchstabe in keiner Antwort und in keinem Abschnitt", "{words} não está, letra por letra, em nenhuma resposta nem passagem"],
+  "finding.same": ["beide Zitate sind dieselben Worte", "as duas citações são as mesmas palavras"],
+  "unjudged.ended": ["die Befragung endete vorher", "o inquérito terminou antes"],
+  "unjudged.end": ["kein Modell hat die Befragung bis zu ihrem Ende beurteilt", "nenhum modelo avaliou o inquérito até ao fim"],
 };
 
 /** A reason, by the sentences of a language. What has no code in them stays as the server says it. */

@@ -22,7 +22,7 @@ export const story: Record<string, readonly [string, string]> = {
   "story.limit.last": ["Eine Grenze war fast erreicht, darum musste die nächste Runde die letzte sein", "Um limite estava quase atingido, por isso o turno seguinte tinha de ser o último"],
   "story.checked.loop": ["Bemerkte, dass sich das Modell wiederholt", "Notou que o modelo se repete"],
   "story.checked.away": ["Nahm dem Modell {tool}", "Retirou {tool} ao modelo"],
-  "story.checked.hint": ["Schickte das Modell mit einem Hinweis zurück: {what}", "Devolveu o trabalho ao modelo com uma indicação: {what}"],
+  "story.checked.hint": ["Schickte das Modell mit einem Hinweis zurück", "Devolveu o trabalho ao modelo com uma indicação"],
   "story.noted": ["Machte Notizen vom Gelesenen, um Platz für mehr zu haben", "Tomou notas do que leu, para ter espaço para mais"],
 
   "story.understood.code": ["Verstand es als Frage zum Code", "Entendeu-o como pergunta sobre o código"],

@@ -81,6 +81,8 @@ export const why = {
   "why.segment.open": ["what is open", "was offen ist", "o que está em aberto"],
   "why.segment.clashes": ["what seems to clash", "was sich zu widersprechen scheint", "o que parece contradizer-se"],
   "why.segment.form": ["the form of the answer", "die Form der Antwort", "a forma da resposta"],
+  "why.segment.signals": ["how to signal", "wie Signale zu geben sind", "como dar sinais"],
+  "why.segment.tools": ["the tools", "die Werkzeuge", "as ferramentas"],
   "why.segment.question": ["the question", "die Frage", "a pergunta"],
   "why.receipt.cut": ["Only the beginning is shown.", "Nur der Anfang wird gezeigt.", "Só se mostra o início."],
   "why.receipt.left": ["Left out of the prompt", "Aus dem Prompt weggelassen", "Deixado fora do prompt"],
