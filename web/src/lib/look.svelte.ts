@@ -33,4 +33,4 @@ export function chooseEnter(wanted: string) {
 }
 
 /** Whether to put the keyboard where one writes: on a screen that is touched, that would cover half of the page, and it is left in a field. */
-export const mayFocus = () => !touched && !document.activeElement?.matches("input, textarea, select");
+export const mayFocus = () => !touched && !document.activeElement?.matches("input, textarea, select, [data-task] *");
