@@ -1,1 +1,0 @@
-import"./disclose-version-xihTtKlq.js";import{M as e,St as t,Tt as n,W as r,Z as i,dt as a,lt as o,tt as s,zt as c}from"./words.svelte-DzUF53Wb.js";var l=a(`<section><!></section>`);function u(a,u){let d=e(u,`over`,3,!1);var f=l();let p;var m=n(f);s(m,()=>u.children),c(f),t(()=>{p=i(f,1,`card svelte-83dztq`,null,p,{over:d()}),r(f,`aria-label`,u.label)}),o(a,f)}export{u as t};

@@ -1,1 +1,0 @@
-import"./disclose-version-xihTtKlq.js";import{Dt as e,Q as t,St as n,Z as r,dt as i,lt as a,st as o}from"./words.svelte-DzUF53Wb.js";var s=i(`<span> </span>`);function c(i,c){var l=s(),u=e(l,!0);n(()=>{r(l,1,t(c.tone),`svelte-dwfc6w`),o(u,c.word)}),a(i,l)}export{c as t};

@@ -1,1 +1,0 @@
-import{Ct as e}from"./words.svelte-DzUF53Wb.js";function t(t,n){let r;return e(()=>()=>clearTimeout(r)),(...e)=>{clearTimeout(r),r=setTimeout(()=>n(...e),t)}}export{t};

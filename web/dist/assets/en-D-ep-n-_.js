@@ -1,1 +1,0 @@
-var e={"notice.no_engine":`No search engine is set up, so the web was not searched. Whoever runs this server can set one up.`,"notice.no_vault":`No folder of notes is chosen, so none was searched.`,"notice.no_code":`No folder of code is chosen, so none was searched.`};export{e as words};

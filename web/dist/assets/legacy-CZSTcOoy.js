@@ -1,0 +1,1 @@
+import{Rt as e}from"./words.svelte-QUg-GyfZ.js";e();

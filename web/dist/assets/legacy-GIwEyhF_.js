@@ -1,1 +1,0 @@
-import{Lt as e}from"./words.svelte-DzUF53Wb.js";e();
