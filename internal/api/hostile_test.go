@@ -31,7 +31,7 @@ func TestLargeBodyIsRefusedWithoutBeingTakenIn(t *testing.T) {
 	fits += strings.Repeat(" ", 2<<20-len(fits))
 	h.get(question{method: "POST", path: "/api/runs", body: fits}, nil)
 	h.refused("a byte more", question{method: "POST", path: "/api/runs", body: fits + " "}, 413, "too_large")
-	h.refused("a byte more, in chunks", question{method: "POST", path: "/api/runs", body: struct{ io.Reader }{strings.NewReader(fits + " ")}}, 413, "too_large")
+	h.refused("a byte more, in chunks", question{method: "POST", path: "/api/runs", body: func() io.Reader { return struct{ io.Reader }{strings.NewReader(fits + " ")} }}, 413, "too_large")
 	const plain = 64 << 10 // where no texts of documents belong
 	h.refused("more where no texts belong", question{method: "POST", path: "/api/sign-in", body: strings.Repeat(" ", plain+1)}, 413, "too_large")
 	const gigabyte = 1 << 30

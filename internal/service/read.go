@@ -196,7 +196,8 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 	}
 	row := s.row(r)
 	if row.State == SetAside { // to go through it would end this process, too
-		return Explanation{Run: row, Ending: []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id + "’ tries again, ‘sibyl run cancel " + id + "’ ends it"}}, nil
+		ending := []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id + "’ tries again, ‘sibyl run cancel " + id + "’ ends it"}
+		return Explanation{Run: row, Ending: ending, waits: bt.Because(strings.Join(ending, "; "))}, nil
 	}
 	steps, err := s.config.Engine.Explain(ctx, owner, id)
 	if errors.Is(err, run.ErrIncompatible) {

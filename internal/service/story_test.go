@@ -46,7 +46,7 @@ func TestStoryTellsWhatLeavesNarrateAndHowLongItTook(t *testing.T) {
 	x.storyEnd()
 	want := []Told{
 		{Step: 1, Why: storyAsked.With("Who is it?")}, {Step: 1, Why: bt.Because("one")}, {Step: 2, Took: 500, Why: bt.Because("two"), Run: "0other"},
-		{Step: 2, From: 500, Took: 400, Why: bt.Because("three")}, {Step: 4, From: 500, Took: 1000, Why: bt.Because("four")}, {Step: 4, From: 1500, Why: bt.Because("the end")},
+		{Step: 2, From: 500, Took: 400, Why: bt.Because("three")}, {Step: 4, From: 500, Took: 1000, Why: bt.Because("four")}, {Step: 4, From: 1500, End: true, Why: bt.Because("the end")},
 	}
 	if diff := cmp.Diff(want, x.Story); diff != "" {
 		t.Error(diff)
@@ -61,7 +61,7 @@ func TestStoryEndsWithWhyItEndedOrWaits(t *testing.T) {
 		wants []bt.Why
 	}{
 		{"goes on", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}}, nil},
-		{"waits", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}, Ending: []string{"no answer", "yet"}}, []bt.Why{storyWaits.With("no answer; yet")}},
+		{"waits", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}, waits: bt.Because("no answer yet")}, []bt.Why{storyWaits.With("no answer yet")}},
 		{"stopped", Explanation{Run: Row{Run: journal.Run{Status: journal.Cancelled}}, Shown: failed}, []bt.Why{storyStopped.With()}},
 		{"failed", Explanation{Run: Row{Run: journal.Run{Status: journal.Failed}}, Shown: failed}, []bt.Why{storyEnded.With("no money")}},
 		{"failed, of another build", Explanation{Run: Row{Run: journal.Run{Status: journal.Failed}}, Ending: []string{"broken"}}, []bt.Why{storyEnded.With("broken")}},

@@ -224,7 +224,8 @@ func TestFailureKeepsItsKindAndNamesItsPart(t *testing.T) {
 				return model.Transcript{}, &model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("no")}
 			}}
 			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).Transcribe(t.Context(), path, "", scribe.Listener{})
-			if want := fmt.Sprintf("house:whisper: %s: part 2 of 3: no", kind); err == nil || err.Error() != want || len(p.calls) != calls {
+			want := (&model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("part 2 of 3: no")}).Error()
+			if model.KindOf(err) != kind || err.Error() != want || len(p.calls) != calls {
 				t.Errorf("%v after %d calls; want %s after %d", err, len(p.calls), want, calls)
 			}
 		}
