@@ -2,6 +2,7 @@ package stories
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,8 @@ func TestPictureIsShownToTheModelAndNamedAmongTheSources(t *testing.T) {
 	p.sees("Attached: car.png")
 	p.says("What do you see?")
 	p.sees("It is a bridge.")
-	if asked := m.Requests(); len(asked) == 0 || !strings.Contains(asked[0].Body, "data:image/png;base64,iVBORw0KGgoA") {
+	asked := m.Requests()
+	if !slices.ContainsFunc(asked, func(r modeltest.Request) bool { return strings.Contains(r.Body, "data:image/png;base64,iVBORw0KGgoA") }) {
 		t.Errorf("the model was shown nothing in %d requests", len(asked))
 	}
 	p.press("Sources")
@@ -49,7 +51,7 @@ func TestQuestionOverTheLimitOfADayBeginsOnlyAfterAYes(t *testing.T) {
 	p.forgive("402")
 	answers := func(n int) {
 		t.Helper()
-		p.until(fmt.Sprintf("%d answers", n), fmt.Sprintf(`document.querySelector("main ol").innerText.split("The rent is high.").length === %d`, n+1))
+		p.until(fmt.Sprintf("%d answers", n), fmt.Sprintf(`(document.querySelector("main ol")?.innerText ?? "").split("The rent is high.").length === %d`, n+1))
 	}
 	p.says("Tell me something about leases in general.")
 	answers(1)
