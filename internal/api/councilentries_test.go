@@ -1,11 +1,9 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,30 +20,6 @@ import (
 // upload is a file for a session of ada's.
 func upload(id, query, kind string, body any) question {
 	return question{method: "POST", path: councils + "/" + id + "/entries" + query, body: body, header: map[string]string{"Content-Type": kind}}
-}
-
-// form is the body of a form with these fields in order, each a name, a file name and a content; and its content type.
-func form(t *testing.T, fields ...[3]string) (kind, body string) {
-	t.Helper()
-	b := &bytes.Buffer{}
-	w := multipart.NewWriter(b)
-	for _, f := range fields {
-		create := func() (io.Writer, error) { return w.CreateFormField(f[0]) }
-		if f[1] != "" {
-			create = func() (io.Writer, error) { return w.CreateFormFile(f[0], f[1]) }
-		}
-		part, err := create()
-		if err == nil {
-			_, err = io.WriteString(part, f[2])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return w.FormDataContentType(), b.String()
 }
 
 // holdsNothing wants a session without an entry, and no file in its folder but its metadata.

@@ -10,11 +10,6 @@ import (
 	"sibyl/internal/journal"
 )
 
-// answersOf asks oracles about a session, and wants the answer whole.
-func answersOf(id string, body map[string]any) question {
-	return question{method: "POST", path: councils + "/" + id + "/answers", body: body, header: map[string]string{"Accept": "application/json"}}
-}
-
 func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
 	h := withCouncil(t)
 	entered, release := make(chan string, 4), make(chan struct{})
