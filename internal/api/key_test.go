@@ -42,7 +42,11 @@ func ofSitting(path string, body any) func(*house, string) question {
 		if h.transcribe != nil {
 			recording := upload(s.ID, "", "audio/ogg", "OggS one")
 			recording.token = token
-			h.get(recording, nil)
+			var added api.CouncilAdded
+			h.get(recording, &added)
+			if added.Transcription != nil {
+				h.over(added.Transcription.Run)
+			}
 		}
 		return question{method: "POST", path: councils + "/" + s.ID + path, body: body}
 	}
