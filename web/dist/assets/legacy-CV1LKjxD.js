@@ -1,0 +1,1 @@
+import{Rt as e}from"./words.svelte-DgnYdUqz.js";e();

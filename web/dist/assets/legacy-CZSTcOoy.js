@@ -1,1 +1,0 @@
-import{Rt as e}from"./words.svelte-QUg-GyfZ.js";e();
