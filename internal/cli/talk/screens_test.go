@@ -191,8 +191,9 @@ func heldAt(t *testing.T, width int) {
 		{Call: "web_fetch", Target: "https://example.com", Why: bt.Because("nobody named the address")}}
 	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Waiting: calls,
 		Warnings: []string{"a warning of its own"}}})
+	h.shows("a warning of its own") // printed above the prompt, which may be drawn before it
 	s := h.shows("Do it?")
-	if strings.Contains(s, "sibyl ask -c") || strings.Count(s, "shopping.md") != 1 || !strings.Contains(s, "a warning of its own") {
+	if strings.Contains(s, "sibyl ask -c") || strings.Count(s, "shopping.md") != 1 {
 		t.Errorf("the terminal shows\n%s", s)
 	}
 	golden(t, fmt.Sprintf("held_%d", width), s)

@@ -19,7 +19,12 @@ export interface LiveRun {
   taken: { html: string; why: string } | undefined;
   /** Why the last reply was not enough. */
   lacks: string;
+  /** It has stopped short or gone on: a row that was fetched may be how it stood before. */
+  turned: boolean;
 }
+
+/** The records by which a run stops short or goes on. */
+export const turns = ["suspend", "resume", "leave"];
 
 /** Lines of a run that are kept; the first of them go. */
 const mostLines = 20;
@@ -46,7 +51,10 @@ class Live {
         this.of(run).run = row;
         void this.learn();
       },
-      record: ({ run, kind, data, lines }) => this.say(run, this.teller?.record(kind, data, lines) ?? lines),
+      record: ({ run, kind, data, lines }) => {
+        if (turns.includes(kind)) this.of(run).turned = true;
+        this.say(run, this.teller?.record(kind, data, lines) ?? lines);
+      },
       event: ({ run, type, data, words, lines }) => {
         this.say(run, lines.length ? [this.teller?.event({ type, data, words }) ?? words] : []);
         this.decided(this.of(run), type, data);
@@ -77,7 +85,7 @@ class Live {
   }
 
   private of(id: string): LiveRun {
-    return (this.runs[id] ??= { run: undefined, lines: [], html: "", op: 0, calls: [], taken: undefined, lacks: "" });
+    return (this.runs[id] ??= { run: undefined, lines: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", turned: false });
   }
 
   /** What an event decides on what is shown. */

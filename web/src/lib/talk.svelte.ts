@@ -1,5 +1,5 @@
 import { get, send, type Form } from "./api";
-import { live } from "./live.svelte";
+import { live, turns } from "./live.svelte";
 import { merged } from "./merged";
 
 type Row = Form<"Run">;
@@ -13,8 +13,6 @@ export class Talk {
   /** Where the runs before the first one are found; "" if there are none. */
   earlier = $state("");
   #fetching: Promise<void> | undefined;
-  /** Runs that stopped short or went on before they were fetched: how they were fetched may be how they stood before. */
-  #heard = new Set<string>();
   constructor(readonly session: string) {}
 
   /** Fetches the last runs. */
@@ -25,7 +23,7 @@ export class Talk {
     this.earlier = next ?? "";
     await this.#complete();
     if (told !== live.opened) this.lookAgain();
-    for (const row of this.rows) if (this.#heard.delete(row.id)) void this.#settle(row.id);
+    for (const row of this.rows.filter(goesOn)) if (live.runs[row.id]?.turned) void this.#settle(row.id);
   }
 
   /** Fetches those before the first one; what is asked for twice is fetched once. */
@@ -54,9 +52,8 @@ export class Talk {
       },
       begin: ({ row }) => this.take(row),
       record: ({ run, kind }) => {
-        if (!["suspend", "resume", "leave"].includes(kind)) return;
-        if (!this.rows.some((r) => r.id === run)) this.#heard.add(run);
-        else if (kind === "resume") this.look(run);
+        if (!turns.includes(kind) || !this.rows.some((r) => r.id === run)) return;
+        if (kind === "resume") this.look(run);
         else void this.#settle(run);
       },
       end: ({ row }) => this.take(row),
@@ -79,7 +76,7 @@ export class Talk {
       await new Promise((done) => setTimeout(done, pause));
       const now = await get("/api/runs/{run}", { run }).catch(() => undefined);
       if (now) this.take(now);
-      if (!now || !goesOn(now) || stands(now)) return;
+      if (now && (!goesOn(now) || stands(now))) return;
     }
   }
 
@@ -89,7 +86,7 @@ export class Talk {
     if (row.state === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
     else if (at < 0) {
       this.rows = [...this.rows, row];
-      if (this.#heard.delete(row.id)) void this.#settle(row.id);
+      if (goesOn(row) && live.runs[row.id]?.turned) void this.#settle(row.id);
     }
     else if (row.records >= this.rows[at]!.records) this.rows = this.rows.with(at, row); // what was asked for before may come after what was told since
   }
