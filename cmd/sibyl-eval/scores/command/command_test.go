@@ -68,7 +68,7 @@ func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := golden(t, r)
-	file := filepath.Join("..", "..", "..", "eval", filepath.FromSlash(evaldata.OracleGolden))
+	file := filepath.Join("..", "..", "..", "..", "eval", filepath.FromSlash(evaldata.OracleGolden))
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
