@@ -1,5 +1,5 @@
 import { get, type Form } from "./api";
-import { Stream, type Link } from "./stream";
+import { Stream, turns, type Link } from "./stream";
 import { callTold, type Call } from "./did";
 import { part } from "./part";
 import type { Teller } from "./told";
@@ -22,9 +22,6 @@ export interface LiveRun {
   /** It has stopped short or gone on: a row that was fetched may be how it stood before. */
   turned: boolean;
 }
-
-/** The records by which a run stops short or goes on. */
-export const turns = ["suspend", "resume", "leave"];
 
 /** Lines of a run that are kept; the first of them go. */
 const mostLines = 20;

@@ -8,6 +8,9 @@ type Hearer = { [N in Name]?: (data: Events[N]) => void };
 
 const names: Name[] = ["sync", "begin", "record", "step", "event", "text", "retract", "wait", "end"];
 
+/** The records by which a run stops short or goes on. */
+export const turns = ["suspend", "resume", "leave"];
+
 /** How the connection stands. */
 export type Link = "connecting" | "open" | "lost";
 

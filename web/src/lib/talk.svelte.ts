@@ -1,6 +1,7 @@
 import { get, send, type Form } from "./api";
-import { live, turns } from "./live.svelte";
+import { live } from "./live.svelte";
 import { merged } from "./merged";
+import { turns } from "./stream";
 
 type Row = Form<"Run">;
 

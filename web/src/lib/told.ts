@@ -1,4 +1,5 @@
 import type { Form } from "./api";
+import { turns } from "./stream";
 import type { Key } from "../words";
 import type { Why } from "../words/reasons";
 
@@ -48,7 +49,7 @@ export class Teller {
 
   /** A record that is worth a line to somebody who waits; lines are how the server says it. */
   record(kind: string, data: unknown, lines: readonly string[]): string[] {
-    if (!lines.length || !["resume", "leave", "suspend"].includes(kind)) return [...lines];
+    if (!lines.length || !turns.includes(kind)) return [...lines];
     const fault = ((data as Fields | undefined)?.fault ?? {}) as { reason?: string; kind?: string };
     return [this.say(`took.${kind}` as Key, { why: this.reason({ why: fault.reason ?? "", why_code: `fail.${fault.kind}` }) })];
   }
