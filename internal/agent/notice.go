@@ -97,8 +97,11 @@ const (
 
 // noticeReasons are all of them.
 func noticeReasons() []bt.Reason {
-	return []bt.Reason{resultsCut, otherModel, readInPart, unsureWrite, noApproval, moreWait, repeats, stillSame, sameReason, sameCall, sameError, cycleOfCalls, nothingNew, budgetLow, budgetOut, turnCut, timeUp,
-		spentTurns, spentTokens, spentSeconds}
+	return []bt.Reason{
+		resultsCut, otherModel, readInPart, unsureWrite, noApproval, moreWait, repeats, stillSame, sameReason,
+		sameCall, sameError, cycleOfCalls, nothingNew, budgetLow, budgetOut, turnCut, timeUp, spentTurns, spentTokens,
+		spentSeconds,
+	}
 }
 
 // Why tells what was used, with its code.

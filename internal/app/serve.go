@@ -57,7 +57,14 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
 		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo, Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.sources, Documents: a.Documents, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
-			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody, Texts: mostTexts},
+			Limits: api.Limits{
+				Runs:     cfg.Limits.Runs,
+				Requests: float64(cfg.Limits.Requests) / 60,
+				Burst:    max(cfg.Limits.Requests/10, 1),
+				Bytes:    cfg.Limits.Bytes,
+				Body:     mostBody,
+				Texts:    mostTexts,
+			},
 			Leaving: leaving, Lag: a.telemetry.Lag,
 			Ready: ready, Metrics: a.telemetry.Handler(), Log: a.log, Now: a.Clock.Now})
 		if err != nil {

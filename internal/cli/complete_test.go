@@ -65,12 +65,19 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 			args = append(args, "")
 		}
 		offers, _ := completion(t, home, args...)
+		for tries := 0; len(offers) == 0 && tries < 20; tries++ { // what is late is not offered: a busy machine may be too slow
+			offers, _ = completion(t, home, args...)
+		}
 		if !slices.Contains(offers, c.holds) || slices.Contains(offers, c.lacks) {
 			t.Errorf("%s: %q, want %q and not %q", c.line, offers, c.holds, c.lacks)
 		}
 	}
 	for line, want := range map[string]string{"council show": "2", "inquiry show": "", "run cancel": ""} {
-		if offers, _ := completion(t, home, append(strings.Fields(line), "")...); (len(offers) > 0) != (want != "") || !strings.HasPrefix(strings.Join(offers, ""), want) {
+		offers, _ := completion(t, home, append(strings.Fields(line), "")...)
+		for tries := 0; want != "" && len(offers) == 0 && tries < 20; tries++ {
+			offers, _ = completion(t, home, append(strings.Fields(line), "")...)
+		}
+		if (len(offers) > 0) != (want != "") || !strings.HasPrefix(strings.Join(offers, ""), want) {
 			t.Errorf("%s: %q", line, offers)
 		}
 	}

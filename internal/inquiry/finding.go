@@ -121,7 +121,13 @@ func (a *Analysis) addReports(all []Exchange, reports []reported) {
 		c := &reports[n]
 		f, why := c.verified(all)
 		if why.Text != "" {
-			a.doubt(record.Unverified{Description: strings.TrimSpace(c.Description), Words: [2]string{c.FirstWords, c.SecondWords}, Pair: len(all), Reason: why.Text, Code: codeOf(why.Coded)})
+			a.doubt(record.Unverified{
+				Description: strings.TrimSpace(c.Description),
+				Words:       [2]string{c.FirstWords, c.SecondWords},
+				Pair:        len(all),
+				Reason:      why.Text,
+				Code:        codeOf(why.Coded),
+			})
 			continue
 		}
 		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Unverified) bool { return text.Fold(u.Description) == text.Fold(f.Description) })

@@ -45,9 +45,12 @@ const (
 const mostQuoted = 200
 
 func stories() []bt.Reason {
-	return []bt.Reason{storyWitness, storyDocuments, storyUnread, severalDocuments, storyQuestion, storyAnswer, storyNoPassage, storyUnjudged, storySwitched, storyJudged,
-		storySatisfied, storyLimit, storyStale, storyCollected, storyStopped, storyBroken, storyTimedOut,
-		answersAgain, tookBack, unverifiable, unwritten, standsNowhere, sameWords, endedBefore, notToEnd}
+	return []bt.Reason{
+		storyWitness, storyDocuments, storyUnread, severalDocuments, storyQuestion, storyAnswer, storyNoPassage,
+		storyUnjudged, storySwitched, storyJudged, storySatisfied, storyLimit, storyStale, storyCollected,
+		storyStopped, storyBroken, storyTimedOut, answersAgain, tookBack, unverifiable, unwritten, standsNowhere,
+		sameWords, endedBefore, notToEnd,
+	}
 }
 
 // Story implements bt.Narrated.

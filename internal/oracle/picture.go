@@ -121,7 +121,12 @@ func refusePictures(name string, pictures []string) error {
 	if name == model.OfflineRules {
 		why, help = fmt.Sprintf("no language model is in use, and without one nobody can look at %s", shown), "‘sibyl init’ sets one up"
 	}
-	return &assistant.RequestError{Kind: "no_pictures", Public: why, Hint: "choose a model that takes pictures, or attach the text in them", Err: fmt.Errorf("%s: %s", why, help)}
+	return &assistant.RequestError{
+		Kind:   "no_pictures",
+		Public: why,
+		Hint:   "choose a model that takes pictures, or attach the text in them",
+		Err:    fmt.Errorf("%s: %s", why, help),
+	}
 }
 
 // picturesIn reads the pictures that a run keeps, in the order of the parts of its material.

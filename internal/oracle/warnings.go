@@ -53,8 +53,12 @@ const (
 )
 
 func warningReasons() []bt.Reason {
-	return []bt.Reason{nothingOpened, nothingLookedUp, nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault, noCode, noCapability, noClassifier, notSure,
-		delegating, severalSignals, topicChanged, ServerFailed, ServerStarts, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten, needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread}
+	return []bt.Reason{
+		nothingOpened, nothingLookedUp, nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault,
+		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
+		ServerStarts, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
+		needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread,
+	}
 }
 
 // reasons say why it is not the whole answer, in the words of the rules and of the model.
