@@ -1,4 +1,5 @@
-// Package evaldata embeds the labelled sets of this folder; README.md says how they were made and how to read them. No program of a release imports it.
+// Package evaldata embeds the labelled sets of this folder; README.md says how they were made and how to read them. No
+// program of a release imports it.
 package evaldata
 
 import "embed"

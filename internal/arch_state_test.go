@@ -8,16 +8,18 @@ import (
 )
 
 // makers give values that nothing changes.
-var makers = []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.OnceValue", "sync.OnceValues", "strings.NewReplacer", "strings.Fields",
+var makers = []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.OnceValue", "sync.OnceValues",
+	"strings.NewReplacer", "strings.Fields",
 	"reflect.TypeFor", "time.Date", "base64.StdEncoding.EncodeToString", "json.RawMessage"}
 
 // pools are package-level variables that change, and that nobody can tell from ones that do not.
 var pools = map[string]string{}
 
-// variables reports the package-level variables that hold state: those of a kind that is changed in place, and those that a function writes.
-// What is left are errors, functions, patterns, embedded files and tables.
+// variables reports the package-level variables that hold state: those of a kind that is changed in place, and those
+// that a function writes. What is left are errors, functions, patterns, embedded files and tables.
 func (p *pack) variables(broken func(string, ...any)) {
-	const reason = "a package that remembers can't be used twice in a process, nor tested beside itself; put it into a value that is passed"
+	const reason = "a package that remembers can't be used twice in a process, nor tested beside itself; put it into " +
+		"a value that is passed"
 	own := map[string]string{} // the file of each
 	for file, f := range p.files {
 		for _, d := range f.Decls {
@@ -36,7 +38,8 @@ func (p *pack) variables(broken func(string, ...any)) {
 					if pools[file+" "+name.Name] != "" {
 						continue
 					}
-					if !embedded && (i >= len(v.Values) || !p.constant(v.Values[i], strings.HasPrefix(strings.ToLower(name.Name), "err"))) {
+					if !embedded && (i >= len(v.Values) ||
+						!p.constant(v.Values[i], strings.HasPrefix(strings.ToLower(name.Name), "err"))) {
 						broken("%s: the variable %s may change: %s", file, name.Name, reason)
 					}
 				}

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// module is the source of a module as the rules see it: its packages by their folders, test files left out, since what a test needs is its
-// own business.
+// module is the source of a module as the rules see it: its packages by their folders, test files left out, since what
+// a test needs is its own business.
 type module struct {
 	files    fs.FS
 	packages map[string]*pack
@@ -33,7 +33,8 @@ func load(files fs.FS) (*module, error) {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); file != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
+			if name := d.Name(); file != "." && (strings.HasPrefix(name, ".") || name == "testdata" ||
+				name == "node_modules") {
 				return fs.SkipDir
 			}
 			return nil
@@ -45,7 +46,8 @@ func load(files fs.FS) (*module, error) {
 		if err != nil {
 			return err
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments|parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
@@ -70,14 +72,20 @@ func load(files fs.FS) (*module, error) {
 // The kinds of rooms. A room that is none of them is under the rules for all.
 var (
 	kernel    = []string{"internal/bt", "internal/signal"}
-	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/service/assistant", "internal/run", "internal/files", "internal/schema", "internal/text", "internal/text/search", "internal/server/user"}
-	waysIn    = []string{"internal/cli", "internal/api", "internal/mcp"}
-	// What an assistant may stand on beside the kernel and the contracts. It has to know what a secret looks like that was taken out, an oracle of the
-	// Council is a Markdown file, and the witness of an Inquiry may be documents.
-	ground = []string{"internal/agent", "internal/text/jsonobject", "internal/redact", "internal/text/language", "internal/text/markdown", "internal/media/document", "prompts", "trees"}
-	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The others stand for
-	// what the standard library lacks: ids, sentences, stems, accents, locks on Windows, and the exchange of two files on Linux.
-	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "github.com/google/uuid", "github.com/clipperhouse/uax29/v2/sentences", "github.com/blevesearch/snowballstem", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
+	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/service/assistant",
+		"internal/run", "internal/files", "internal/schema", "internal/text", "internal/text/search",
+		"internal/server/user"}
+	waysIn = []string{"internal/cli", "internal/api", "internal/mcp"}
+	// What an assistant may stand on beside the kernel and the contracts. It has to know what a secret looks like that
+	// was taken out, an oracle of the Council is a Markdown file, and the witness of an Inquiry may be documents.
+	ground = []string{"internal/agent", "internal/text/jsonobject", "internal/redact", "internal/text/language",
+		"internal/text/markdown", "internal/media/document", "prompts", "trees"}
+	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The
+	// others stand for what the standard library lacks: ids, sentences, stems, accents, locks on Windows, and the
+	// exchange of two files on Linux.
+	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "github.com/google/uuid",
+		"github.com/clipperhouse/uax29/v2/sentences", "github.com/blevesearch/snowballstem",
+		"golang.org/x/text/unicode/norm", "golang.org/x/sys/windows", "golang.org/x/sys/unix"}
 )
 
 const (
@@ -99,12 +107,13 @@ func isStandard(name string) bool {
 	return !ofModule(name) && !strings.Contains(first, ".")
 }
 
-// isAdapter says that a package touches a driver, a provider or the world: it is the store, or a folder of its own below a contract, but no
-// suite and no transport.
+// isAdapter says that a package touches a driver, a provider or the world: it is the store, or a folder of its own
+// below a contract, but no suite and no transport.
 func isAdapter(name string) bool {
 	dir, last := path.Split(name)
-	return name == "internal/bert" || name == "internal/store" || slices.Contains([]string{"internal/model/", "internal/tool/"}, dir) &&
-		name != transport && !strings.HasSuffix(last, "test")
+	return name == "internal/bert" || name == "internal/store" ||
+		slices.Contains([]string{"internal/model/", "internal/tool/"}, dir) &&
+			name != transport && !strings.HasSuffix(last, "test")
 }
 
 // isChild says that a package is a program that an adapter starts: the other half of that adapter.
@@ -125,7 +134,8 @@ func adapterOf(name string) string {
 // assistants are the rooms that describe themselves: they import the contract and only bring an assistant to it.
 func (m *module) assistants() (rooms []string) {
 	for name, p := range m.packages {
-		if slices.Contains(p.imports, "internal/service/assistant") && !under(name, waysIn...) && !under(name, app, "internal/service", scoring) {
+		if slices.Contains(p.imports, "internal/service/assistant") && !under(name, waysIn...) &&
+			!under(name, app, "internal/service", scoring) {
 			rooms = append(rooms, name)
 		}
 	}
@@ -147,7 +157,8 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 	"kernel": func(m *module, broken func(string, ...any)) {
 		m.eachImport(func(pkg, name string) {
 			if under(pkg, kernel...) && !isStandard(name) {
-				broken("%s imports %s: trees and signals must stay readable and portable without anything else", pkg, name)
+				broken("%s imports %s: trees and signals must stay readable and portable without anything else",
+					pkg, name)
 			}
 		})
 	},
@@ -165,7 +176,8 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 			switch {
 			case other == "" || other == own || under(pkg, app) || isChild(pkg):
 			case own != "":
-				broken("%s imports the adapter %s: what two of them share belongs to their contract, or one can't be taken away", pkg, name)
+				broken("%s imports the adapter %s: what two of them share belongs to their contract, or one can't be "+
+					"taken away", pkg, name)
 			default:
 				broken("%s imports the adapter %s: only app chooses what stands behind a contract", pkg, name)
 			}
@@ -182,11 +194,14 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 		m.eachImport(func(pkg, name string) {
 			room, other := m.roomOf(pkg), m.roomOf(name)
 			switch {
-			case room != "" && !isStandard(name) && other != room && !under(name, libraries...) && !slices.Contains(contracts, name) &&
+			case room != "" && !isStandard(name) && other != room && !under(name, libraries...) &&
+				!slices.Contains(contracts, name) &&
 				!slices.Contains(kernel, name) && !slices.Contains(ground, name):
-				broken("%s imports %s: an assistant stands on contracts, so that it runs over every adapter and is known by every way in", pkg, name)
+				broken("%s imports %s: an assistant stands on contracts, so that it runs over every adapter and is "+
+					"known by every way in", pkg, name)
 			case room == "" && other != "" && !under(pkg, app, scoring) && !under(pkg, waysIn...):
-				broken("%s imports the assistant %s: what serves all of them knows them by their descriptions", pkg, name)
+				broken("%s imports the assistant %s: what serves all of them knows them by their descriptions",
+					pkg, name)
 			}
 		})
 	},
@@ -200,11 +215,13 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 				switch n := n.(type) {
 				case *ast.CallExpr:
 					if what, _ := decoded(n); what == "Outcome" || what == "Summary" {
-						broken("%s decodes the %s of a run: only the room of an assistant knows its form; use its description", file, strings.ToLower(what))
+						broken("%s decodes the %s of a run: only the room of an assistant knows its form; use its "+
+							"description", file, strings.ToLower(what))
 					}
 				case *ast.SelectorExpr:
 					if name := dotted(n); kept[name] {
-						broken("%s uses %s, which a run keeps: only the room of an assistant knows its form; use its description", file, name)
+						broken("%s uses %s, which a run keeps: only the room of an assistant knows its form; use its "+
+							"description", file, name)
 					}
 				}
 				return true
@@ -219,7 +236,8 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 				seen[name] = true
 				for _, next := range p.imports {
 					if under(next, "internal/task") {
-						broken("internal/taskchat reaches %s by %s: the agent changes tasks by tools only, or nothing checks what it does", next, name)
+						broken("internal/taskchat reaches %s by %s: the agent changes tasks by tools only, or "+
+							"nothing checks what it does", next, name)
 					}
 					reach(next)
 				}
@@ -235,8 +253,10 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 				broken("%s imports app: what wires everything must not be wired in", pkg)
 			case under(name, waysIn...) && !isWay && !under(pkg, app, "cmd"):
 				broken("%s imports %s: data flows from the ways in to the core, never back", pkg, name)
-			case under(name, "internal/config") && !isWay && !under(pkg, app, scoring, "internal/config", "internal/keys"):
-				broken("%s imports config: settings reach the core as values, so that it can be used without files", pkg)
+			case under(name, "internal/config") && !isWay && !under(pkg, app, scoring, "internal/config",
+				"internal/keys"):
+				broken("%s imports config: settings reach the core as values, so that it can be used without files",
+					pkg)
 			case isWay && under(name, "internal/store"):
 				broken("%s imports %s: a way in parses and renders; service reads the journal", pkg, name)
 			}
@@ -247,7 +267,8 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
 				// app.App has an Engine and a Store; the Engine of the web's settings is a search engine.
-				if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "Engine" || s.Sel.Name == "Store") && dotted(s.X) != "Web" && !strings.HasSuffix(dotted(s.X), ".Web") {
+				if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "Engine" || s.Sel.Name == "Store") &&
+					dotted(s.X) != "Web" && !strings.HasSuffix(dotted(s.X), ".Web") {
 					broken("%s uses %s: a way in parses and renders; what can be done with runs and sessions is in service", file, dotted(s))
 				}
 				return true
@@ -271,7 +292,8 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 		m.eachFile(func(pkg, file string, _ *ast.File) {
 			text, err := fs.ReadFile(m.files, file)
 			if lines := strings.Count(string(text), "\n"); err != nil || path.Dir(pkg) == "cmd" && lines >= 60 {
-				broken("%s has %d lines (error: %v): it turns signals and exit codes, all else belongs to cli", file, lines, err)
+				broken("%s has %d lines (error: %v): it turns signals and exit codes, all else belongs to cli", file,
+					lines, err)
 			}
 		})
 	},
@@ -281,7 +303,8 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 			broken("%v", err)
 		}
 		for name := range m.packages {
-			if dir, room := path.Split(name); dir == "internal/" && !strings.Contains(string(text), "`"+name+"`") && !strings.Contains(string(text), "`"+room+"`") {
+			if dir, room := path.Split(name); dir == "internal/" && !strings.Contains(string(text), "`"+name+"`") &&
+				!strings.Contains(string(text), "`"+room+"`") {
 				broken("docs/architecture.md does not name %s: who looks for the place of a thing begins there", name)
 			}
 		}
@@ -341,7 +364,8 @@ func decoded(call *ast.CallExpr) (what, into string) {
 	return what, into
 }
 
-// keptTypes are the types of assistants that their rooms decode from what a run keeps of them: outcomes, summaries and results of effects.
+// keptTypes are the types of assistants that their rooms decode from what a run keeps of them: outcomes, summaries and
+// results of effects.
 func (m *module) keptTypes(broken func(string, ...any)) map[string]bool {
 	kept := map[string]bool{}
 	for _, room := range m.assistants() {
@@ -361,7 +385,8 @@ func (m *module) keptTypes(broken func(string, ...any)) map[string]bool {
 					if what == "Outcome" {
 						outcomes++
 					}
-					if slices.Contains([]string{"Outcome", "Summary", "Result"}, what) && ast.IsExported(declared[into]) {
+					if slices.Contains([]string{"Outcome", "Summary", "Result"}, what) &&
+						ast.IsExported(declared[into]) {
 						kept[path.Base(room)+"."+declared[into]] = true
 					}
 				}
@@ -369,7 +394,8 @@ func (m *module) keptTypes(broken func(string, ...any)) map[string]bool {
 			})
 		}
 		if outcomes == 0 {
-			broken("%s decodes no outcome that the rule can see: json.Unmarshal(outcome, &variable) is the form, so that nobody else does it unseen", room)
+			broken("%s decodes no outcome that the rule can see: json.Unmarshal(outcome, &variable) is the form, so "+
+				"that nobody else does it unseen", room)
 		}
 	}
 	return kept
@@ -381,7 +407,8 @@ func TestArchitecture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(m.packages) < 40 || len(m.assistants()) == 0 {
-		t.Fatalf("%d packages and %d assistants found: the test looks in the wrong place", len(m.packages), len(m.assistants()))
+		t.Fatalf("%d packages and %d assistants found: the test looks in the wrong place", len(m.packages),
+			len(m.assistants()))
 	}
 	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) { rule(m, t.Errorf) })

@@ -55,13 +55,16 @@ func forEverybody(t *testing.T) map[string]string {
 	return texts
 }
 
-// commandsIn finds what is called of the program: the words after its name. Of Markdown only what is marked as code is looked at.
+// commandsIn finds what is called of the program: the words after its name. Of Markdown only what is marked as code is
+// looked at.
 func commandsIn(file, text string) (calls []string) {
 	if strings.HasSuffix(file, ".md") {
 		text = strings.Join(regexp.MustCompile("(?s)```.*?\n```|`[^`\n]+`").FindAllString(text, -1), "\n")
 	}
-	text = strings.NewReplacer("\\\n", " ", `CMD ["/sibyl", "`, "sibyl ", "add sibyl -- ", "", `CMD ["`, "sibyl ", `"]`, "", "run --rm node-1 ", "sibyl ", "‘", "`", "’", "`", "`", " ` ").Replace(text)
-	for _, m := range regexp.MustCompile(`(?m)(?:^|[ (]|bin/)sibyl((?: [^\s|;&()]+)+)`).FindAllStringSubmatch(text, -1) {
+	text = strings.NewReplacer("\\\n", " ", `CMD ["/sibyl", "`, "sibyl ", "add sibyl -- ", "", `CMD ["`, "sibyl ", `"]`,
+		"", "run --rm node-1 ", "sibyl ", "‘", "`", "’", "`", "`", " ` ").Replace(text)
+	for _, m := range regexp.MustCompile(`(?m)(?:^|[ (]|bin/)sibyl((?: [^\s|;&()]+)+)`).
+		FindAllStringSubmatch(text, -1) {
 		calls = append(calls, m[1])
 	}
 	return calls
@@ -75,7 +78,8 @@ func help(t *testing.T, path []string) (text string, below []string) {
 		args, above = []string{"help", "all"}, "Examples:\n" // the groups stand below these
 	}
 	var out bytes.Buffer
-	if code := cli.Main(t.Context(), cli.Program{}, args, nil, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != 0 {
+	if code := cli.Main(t.Context(), cli.Program{}, args, nil, cli.Streams{In: strings.NewReader(""), Out: &out,
+		Err: &out}); code != 0 {
 		t.Fatalf("sibyl %s: %s", strings.Join(args, " "), out.String())
 	}
 	_, list, _ := strings.Cut(out.String(), above)
@@ -117,7 +121,8 @@ func TestDocumentsNameCommandsAndFlagsThatExist(t *testing.T) {
 				switch {
 				case strings.HasPrefix(w, "--"):
 					name, _, _ := strings.Cut(w, "=")
-					if found++; !regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(name)+`\b`).MatchString(about) && name != "--help" {
+					if found++; !regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(name)+`\b`).MatchString(about) &&
+						name != "--help" {
 						t.Errorf("%s: sibyl%s: ‘sibyl %s’ has no flag %s", file, call, strings.Join(path, " "), name)
 					}
 				case slices.Contains(below, w) || isCommand(path, w):
@@ -182,12 +187,14 @@ func TestServerGuideHasATableOfAllSettingsForServers(t *testing.T) {
 	exist := map[string]bool{}
 	for _, l := range lines {
 		exist[l.Path] = true
-		if section, _, _ := strings.Cut(l.Path, "."); (section == "server" || section == "telemetry") && !strings.Contains(text, "| `"+l.Path+"` |") {
+		if section, _, _ := strings.Cut(l.Path, "."); (section == "server" || section == "telemetry") &&
+			!strings.Contains(text, "| `"+l.Path+"` |") {
 			t.Errorf("docs/server.md has no row for %s", l.Path)
 		}
 	}
 	for file, text := range forOperators(t) {
-		for _, m := range regexp.MustCompile("`((?:server|telemetry)\\.[a-z_.]*[a-z])`").FindAllStringSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile("`((?:server|telemetry)\\.[a-z_.]*[a-z])`").
+			FindAllStringSubmatch(text, -1) {
 			if !exist[m[1]] {
 				t.Errorf("%s names the setting %s, which there is not", file, m[1])
 			}
@@ -203,7 +210,8 @@ func reads(t *testing.T, variable string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, value := range []string{"1", "x", "debug", "/x", "a=b", "127.0.0.1:1", "http://127.0.0.1:1", "postgres://a@b/c"} {
+	for _, value := range []string{"1", "x", "debug", "/x", "a=b", "127.0.0.1:1", "http://127.0.0.1:1",
+		"postgres://a@b/c"} {
 		set, err := config.Load(config.Options{Home: home, Environ: []string{variable + "=" + value}})
 		if err != nil && strings.Contains(err.Error(), variable) || err == nil && !reflect.DeepEqual(set, usual) {
 			return true
@@ -215,7 +223,8 @@ func reads(t *testing.T, variable string) bool {
 func TestFilesForOperatorsNameVariablesThatAreRead(t *testing.T) {
 	found := map[string]bool{}
 	for file, text := range forOperators(t) {
-		for _, variable := range regexp.MustCompile(`\b(?:SIBYL|OTEL|OPENAI|ANTHROPIC|GEMINI|OLLAMA|DATABASE)_[A-Z_]*[A-Z]\b`).FindAllString(text, -1) {
+		for _, variable := range regexp.MustCompile(
+			`\b(?:SIBYL|OTEL|OPENAI|ANTHROPIC|GEMINI|OLLAMA|DATABASE)_[A-Z_]*[A-Z]\b`).FindAllString(text, -1) {
 			if !found[variable] && !reads(t, variable) {
 				t.Errorf("%s names %s, which nothing reads", file, variable)
 			}

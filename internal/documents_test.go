@@ -21,7 +21,8 @@ func documents(t *testing.T) map[string]string {
 		}
 		texts[filepath.ToSlash(strings.TrimPrefix(file, ".."+string(filepath.Separator)))] = string(text)
 	}
-	for _, name := range []string{"README.md", "SECURITY.md", "CHANGELOG.md", "eval/README.md", "eval/training/README.md", "internal/api/client/README.md"} {
+	for _, name := range []string{"README.md", "SECURITY.md", "CHANGELOG.md", "eval/README.md",
+		"eval/training/README.md", "internal/api/client/README.md"} {
 		read(filepath.Join("..", filepath.FromSlash(name)))
 	}
 	err := filepath.WalkDir(filepath.Join("..", "docs"), func(file string, _ fs.DirEntry, err error) error {
@@ -42,7 +43,8 @@ func TestDocumentsStayShort(t *testing.T) {
 		switch {
 		case name == "README.md":
 			return 1000
-		case slices.Contains([]string{"docs/getting-started.md", "docs/oracle.md", "docs/tasks.md", "docs/council.md", "docs/inquiry.md"}, name):
+		case slices.Contains([]string{"docs/getting-started.md", "docs/oracle.md", "docs/tasks.md", "docs/council.md",
+			"docs/inquiry.md"}, name):
 			return 600
 		case strings.HasPrefix(name, "docs/decisions/"):
 			return 120
@@ -86,7 +88,8 @@ func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
 			}
 			var places []string
 			for _, h := range heading.FindAllStringSubmatch(blocks.ReplaceAllString(texts[target], ""), -1) {
-				places = append(places, strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-"))
+				places = append(places, strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(h[1]), ""),
+					" ", "-"))
 			}
 			if m[2] != "" && !slices.Contains(places, m[2]) {
 				t.Errorf("%s: %s has no heading %s", name, target, m[2])

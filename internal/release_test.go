@@ -39,13 +39,15 @@ func tiny(t *testing.T) (dir string) {
 	}
 	dir = filepath.Join(t.TempDir(), "with a space")
 	put(t, dir, map[string]string{
-		"go.mod":                 "module tiny\n",
-		"cmd/sibyl/main.go":      "package main\n\nimport \"os\"\n\nvar version string\n\nfunc main() { os.Stdout.WriteString(version) }\n",
+		"go.mod": "module tiny\n",
+		"cmd/sibyl/main.go": "package main\n\nimport \"os\"\n\nvar version string\n\nfunc main() { " +
+			"os.Stdout.WriteString(version) }\n",
 		"cmd/sibyl-bert/main.go": "package main\n\nfunc main() {}\n",
 		"cmd/manual/main.go": "package main\n\nimport \"os\"\n\n" +
 			"func main() { os.WriteFile(os.Args[2]+\"/sibyl.1\", []byte(\"page of \"+os.Args[1]), 0o600) }\n",
 		"README.md": "read", "LICENSE": "ours", "CHANGELOG.md": "changes",
-		"internal/redact/LICENSE": "of rules", "web/LICENSE.svelte": "of Svelte", "web/package.json": `{"svelte": "5.0.0"}`,
+		"internal/redact/LICENSE": "of rules", "web/LICENSE.svelte": "of Svelte",
+		"web/package.json": `{"svelte": "5.0.0"}`,
 	})
 	for _, name := range []string{"scripts/release.sh", "scripts/licences.sh"} {
 		text, err := os.ReadFile(filepath.Join("..", name))
@@ -62,7 +64,8 @@ func put(t *testing.T, dir string, texts map[string]string) {
 	t.Helper()
 	for name, text := range texts {
 		name = filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text),
+			0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +76,8 @@ func script(t *testing.T, dir string, environment []string, args ...string) (sai
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", noon.Unix()), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", noon.Unix()), "GIT_CEILING_DIRECTORIES="+
+		filepath.Dir(dir))
 	cmd.Env = append(cmd.Env, environment...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -147,9 +151,11 @@ func contents(t *testing.T, dir string) map[string][]byte {
 func TestReleasesOfOneCommitAreEqualToTheByteAndHoldAllThatIsPromised(t *testing.T) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	var made [2]map[string][]byte
-	for i, person := range [][]string{{"GOFLAGS=-buildmode=pie", "TZ=Asia/Tokyo", "GZIP=-1"}, {"GOOS=plan9", "LC_ALL=de_DE.UTF-8"}} {
+	for i, person := range [][]string{{"GOFLAGS=-buildmode=pie", "TZ=Asia/Tokyo", "GZIP=-1"},
+		{"GOOS=plan9", "LC_ALL=de_DE.UTF-8"}} {
 		dir := tiny(t)
-		if said, err := script(t, dir, person, "scripts/release.sh", "--out", "out/x", "1.2.3", here, "windows/amd64"); err != nil {
+		if said, err := script(t, dir, person, "scripts/release.sh", "--out", "out/x", "1.2.3", here,
+			"windows/amd64"); err != nil {
 			t.Fatalf("%v: %s", err, said)
 		}
 		made[i] = contents(t, filepath.Join(dir, "out", "x"))
@@ -184,7 +190,8 @@ func TestReleasesOfOneCommitAreEqualToTheByteAndHoldAllThatIsPromised(t *testing
 func checkArchive(t *testing.T, holds map[string]unpacked, folder, ending string) {
 	t.Helper()
 	programs := []string{"sibyl" + ending, "sibyl-bert" + ending}
-	want := append(slices.Clone(programs), "README.md", "LICENSE", "CHANGELOG.md", "THIRD-PARTIES.txt", "man/man1/sibyl.1",
+	want := append(slices.Clone(programs), "README.md", "LICENSE", "CHANGELOG.md", "THIRD-PARTIES.txt",
+		"man/man1/sibyl.1",
 		"completions/sibyl.bash", "completions/_sibyl", "completions/sibyl.fish", "completions/sibyl.ps1")
 	for _, name := range want {
 		got, ok := holds[folder+"/"+name]
@@ -209,7 +216,8 @@ func checkArchive(t *testing.T, holds map[string]unpacked, folder, ending string
 	}
 }
 
-// TestAReleaseIsMadeForAllSystemsUnlessSomeAreNamed has a go command that builds nothing, but notes for which system it was asked.
+// TestAReleaseIsMadeForAllSystemsUnlessSomeAreNamed has a go command that builds nothing, but notes for which system it
+// was asked.
 func TestAReleaseIsMadeForAllSystemsUnlessSomeAreNamed(t *testing.T) {
 	dir := tiny(t)
 	put(t, dir, map[string]string{"bin/go": `#!/bin/sh
@@ -231,8 +239,10 @@ done
 		t.Fatalf("%v: %s", err, said)
 	}
 	all := contents(t, filepath.Join(dir, "dist", "v1.2.3-rc.1"))
-	want := []string{"SHA256SUMS", "sibyl_v1.2.3-rc.1_darwin_amd64.tar.gz", "sibyl_v1.2.3-rc.1_darwin_arm64.tar.gz", "sibyl_v1.2.3-rc.1_linux_amd64.tar.gz",
-		"sibyl_v1.2.3-rc.1_linux_arm64.tar.gz", "sibyl_v1.2.3-rc.1_windows_amd64.zip", "sibyl_v1.2.3-rc.1_windows_arm64.zip"}
+	want := []string{"SHA256SUMS", "sibyl_v1.2.3-rc.1_darwin_amd64.tar.gz", "sibyl_v1.2.3-rc.1_darwin_arm64.tar.gz",
+		"sibyl_v1.2.3-rc.1_linux_amd64.tar.gz",
+		"sibyl_v1.2.3-rc.1_linux_arm64.tar.gz", "sibyl_v1.2.3-rc.1_windows_amd64.zip",
+		"sibyl_v1.2.3-rc.1_windows_arm64.zip"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(all))); diff != "" {
 		t.Error(diff)
 	}
@@ -260,12 +270,14 @@ func TestArgumentsThatMakeNoReleaseAreRefusedWithAReason(t *testing.T) {
 		{[]string{"1.2.3+$(id)"}, "1700000000", "is no version"},
 		{[]string{"1.2.3\n1.2.4"}, "1700000000", "is no version"},
 		{[]string{"1.2.3/../.."}, "1700000000", "is no version"},
-		{[]string{"1.2.3", "plan9/amd64"}, "1700000000", "no release is made for “plan9/amd64”; known are linux/amd64 "},
+		{[]string{"1.2.3", "plan9/amd64"}, "1700000000",
+			"no release is made for “plan9/amd64”; known are linux/amd64 "},
 		{[]string{"1.2.3"}, "", "SOURCE_DATE_EPOCH is “”"},
 		{[]string{"1.2.3"}, "12", "SOURCE_DATE_EPOCH is “12”"},
 		{[]string{"--out", "taken", "1.2.3"}, "1700000000", "is there already"},
 	} {
-		said, err := script(t, dir, []string{"SOURCE_DATE_EPOCH=" + test.epoch}, append([]string{"scripts/release.sh"}, test.args...)...)
+		said, err := script(t, dir, []string{"SOURCE_DATE_EPOCH=" + test.epoch}, append([]string{"scripts/release.sh"},
+			test.args...)...)
 		if err == nil || !strings.Contains(said, test.want) {
 			t.Errorf("release %q at %q: %v: %s, not %q", test.args, test.epoch, err, said, test.want)
 		}
@@ -276,12 +288,14 @@ func TestArgumentsThatMakeNoReleaseAreRefusedWithAReason(t *testing.T) {
 }
 
 func TestNothingIsLeftOfAReleaseThatFails(t *testing.T) {
-	for name, without := range map[string]string{"a file": "README.md", "a program": "cmd/sibyl-bert", "a licence": "internal/redact/LICENSE"} {
+	for name, without := range map[string]string{"a file": "README.md", "a program": "cmd/sibyl-bert",
+		"a licence": "internal/redact/LICENSE"} {
 		dir := tiny(t)
 		if err := os.RemoveAll(filepath.Join(dir, without)); err != nil {
 			t.Fatal(err)
 		}
-		if said, err := script(t, dir, nil, "scripts/release.sh", "1.2.3", runtime.GOOS+"/"+runtime.GOARCH); err == nil {
+		if said, err := script(t, dir, nil, "scripts/release.sh", "1.2.3", runtime.GOOS+"/"+
+			runtime.GOARCH); err == nil {
 			t.Errorf("without %s a release was made: %s", name, said)
 		}
 		if left, err := os.ReadDir(filepath.Join(dir, "dist")); err != nil || len(left) > 0 {
@@ -295,9 +309,11 @@ func TestAModuleWithoutALicenceIsNotHandedOn(t *testing.T) {
 	put(t, dir, map[string]string{
 		"go.mod":            "module tiny\n\nrequire example.org/free v1.0.0\n\nreplace example.org/free => ./free\n",
 		"cmd/sibyl/main.go": "package main\n\nimport _ \"example.org/free\"\n\nfunc main() {}\n",
-		"free/go.mod":       "module example.org/free\n", "free/free.go": "package free\n", "free/License/file": "a folder is no licence",
+		"free/go.mod":       "module example.org/free\n", "free/free.go": "package free\n",
+		"free/License/file": "a folder is no licence",
 	})
-	if said, err := script(t, dir, nil, "scripts/licences.sh", "./cmd/sibyl"); err == nil || !strings.Contains(said, "example.org/free v1.0.0 has no licence") {
+	if said, err := script(t, dir, nil, "scripts/licences.sh", "./cmd/sibyl"); err == nil ||
+		!strings.Contains(said, "example.org/free v1.0.0 has no licence") {
 		t.Errorf("a module without a licence was taken: %v: %s", err, said)
 	}
 	put(t, dir, map[string]string{"free/UNLICENCE.md": "Do what you like.\r\n"})
@@ -318,8 +334,10 @@ func TestAllThatProgramsAreMadeOfHasALicence(t *testing.T) {
 	}
 	for _, target := range strings.Fields(string(known[1])) {
 		system, arch, _ := strings.Cut(target, "/")
-		said, err := script(t, "..", []string{"GOOS=" + system, "GOARCH=" + arch, "CGO_ENABLED=0"}, "scripts/licences.sh", "./cmd/sibyl", "./cmd/sibyl-bert")
-		if err != nil || !strings.Contains(said, "github.com/spf13/cobra v1") || !strings.Contains(said, "Svelte Contributors") {
+		said, err := script(t, "..", []string{"GOOS=" + system, "GOARCH=" + arch, "CGO_ENABLED=0"},
+			"scripts/licences.sh", "./cmd/sibyl", "./cmd/sibyl-bert")
+		if err != nil || !strings.Contains(said, "github.com/spf13/cobra v1") ||
+			!strings.Contains(said, "Svelte Contributors") {
 			t.Errorf("%s: %v: %.300s", target, err, said)
 		}
 	}
@@ -345,8 +363,10 @@ func TestTheContainerIsBuiltAsAReleaseIs(t *testing.T) {
 	if !bytes.Contains(container, []byte("golang:"+string(version[1])+" ")) {
 		t.Errorf("the container is not built with Go %s, which go.mod names", version[1])
 	}
-	for _, part := range []string{"CGO_ENABLED=0", "-trimpath -buildvcs=false", `-ldflags "-s -w -buildid= -X main.version=$`, "./cmd/sibyl ./cmd/sibyl-bert"} {
-		for name, text := range map[string][]byte{"the script of releases": release, "the container file": bytes.ReplaceAll(container, []byte("${"), []byte("$"))} {
+	for _, part := range []string{"CGO_ENABLED=0", "-trimpath -buildvcs=false",
+		`-ldflags "-s -w -buildid= -X main.version=$`, "./cmd/sibyl ./cmd/sibyl-bert"} {
+		for name, text := range map[string][]byte{"the script of releases": release,
+			"the container file": bytes.ReplaceAll(container, []byte("${"), []byte("$"))} {
 			if !bytes.Contains(text, []byte(part)) {
 				t.Errorf("%s lacks %q", name, part)
 			}

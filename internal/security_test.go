@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// testsIn names the tests and fuzz targets of a folder of the module, and the conversations in its testdata: “# Name: a case of it” is TestName.
+// testsIn names the tests and fuzz targets of a folder of the module, and the conversations in its testdata: “# Name: a
+// case of it” is TestName.
 func testsIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "*_test.go"))

@@ -14,7 +14,8 @@ const MostBytes = 256 << 10
 // Names are the prompts, by assistant and name, as FS has them: “oracle/base.md”.
 func Names() ([]string, error) { return fs.Glob(FS, "*/*.md") }
 
-// Read gives the text of a prompt as it stands in fsys, and what is wrong with it whichever assistant it is of. What is longer than MostBytes is cut.
+// Read gives the text of a prompt as it stands in fsys, and what is wrong with it whichever assistant it is of. What is
+// longer than MostBytes is cut.
 func Read(fsys fs.FS, name string) (text string, wrong error) {
 	file, err := fsys.Open(name)
 	if err != nil {

@@ -17,7 +17,8 @@ func TestPromptThatNoModelCanBeToldIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := prompts.Read(fstest.MapFS{"tasks/intent.md": {Data: []byte(c.text)}}, "tasks/intent.md")
-			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) || len(text) > prompts.MostBytes || !strings.HasPrefix(text, c.text[:1]) {
+			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) ||
+				len(text) > prompts.MostBytes || !strings.HasPrefix(text, c.text[:1]) {
 				t.Errorf("%d bytes, %v", len(text), err)
 			}
 		})

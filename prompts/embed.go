@@ -18,8 +18,8 @@ var FS embed.FS
 //go:embed oracles/*.md
 var oracles embed.FS
 
-// Oracles holds the personas of the Council that are built in, a Markdown file each. They are no prompts in the sense of FS: who wants
-// others has a folder of oracles.
+// Oracles holds the personas of the Council that are built in, a Markdown file each. They are no prompts in the sense
+// of FS: who wants others has a folder of oracles.
 func Oracles() fs.FS {
 	sub, err := fs.Sub(oracles, "oracles")
 	if err != nil {
@@ -30,7 +30,8 @@ func Oracles() fs.FS {
 
 // Overlay returns the embedded prompts with the files of upper in place of those of the same name. upper may hold
 // only some of them. A Markdown file in it that replaces nothing is an error, because a misspelt name would
-// otherwise be ignored without a word. README.md, files of other kinds, hidden folders and a folder of oracles are ignored.
+// otherwise be ignored without a word. README.md, files of other kinds, hidden folders and a folder of oracles are
+// ignored.
 //
 // The result is for opening files by name: its directories are the embedded ones. A file of upper that cannot be
 // read is an error when it is opened, never a reason to serve the embedded text.

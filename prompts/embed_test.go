@@ -63,7 +63,8 @@ func TestOverlayRefusesAFileThatReplacesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := prompts.Overlay(fstest.MapFS{file: {Data: []byte("mine")}})
-			if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "oracle/signals.md") {
+			if err == nil || !strings.Contains(err.Error(), file) ||
+				!strings.Contains(err.Error(), "oracle/signals.md") {
 				t.Errorf("error = %v, want one that names %s and the names that exist", err, file)
 			}
 		})
@@ -78,7 +79,8 @@ func TestOverlayOfAMissingFolderIsAnError(t *testing.T) {
 }
 
 func TestAFolderOfOraclesIsNoPartOfTheOverlay(t *testing.T) {
-	fsys, err := prompts.Overlay(fstest.MapFS{"oracle/base.md": {Data: []byte("mine")}, "oracles/mine.md": {Data: []byte("# Mine")}})
+	fsys, err := prompts.Overlay(fstest.MapFS{"oracle/base.md": {Data: []byte("mine")},
+		"oracles/mine.md": {Data: []byte("# Mine")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func TestPageAsksNobodyElse(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, foreign := range []string{"src=\"http", "href=\"http", "url(http", "@import", "sourceMappingURL", "eval(", "new Function("} {
+		for _, foreign := range []string{"src=\"http", "href=\"http", "url(http", "@import", "sourceMappingURL",
+			"eval(", "new Function("} {
 			if strings.Contains(string(text), foreign) {
 				t.Errorf("%s has %s", path, foreign)
 			}

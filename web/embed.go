@@ -1,5 +1,5 @@
-// Package web is the page that ‘sibyl serve’ shows: what vite makes of src, as it is committed in dist, so that whoever builds the program needs
-// no npm. The page uses the HTTP API alone, and asks nothing of any other host.
+// Package web is the page that ‘sibyl serve’ shows: what vite makes of src, as it is committed in dist, so that whoever
+// builds the program needs no npm. The page uses the HTTP API alone, and asks nothing of any other host.
 package web
 
 import "embed"

@@ -1,4 +1,5 @@
-// Command manual writes a manual page for each command of sibyl. scripts/release.sh calls it. SOURCE_DATE_EPOCH says the month that they bear.
+// Command manual writes a manual page for each command of sibyl. scripts/release.sh calls it. SOURCE_DATE_EPOCH says
+// the month that they bear.
 package main
 
 import (
@@ -25,7 +26,8 @@ func main() {
 	}
 }
 
-// writePages writes the pages of a command and of all below it to a folder that is there: sibyl-config-set.1 for ‘sibyl config set’. It changes the commands.
+// writePages writes the pages of a command and of all below it to a folder that is there: sibyl-config-set.1 for ‘sibyl
+// config set’. It changes the commands.
 func writePages(root *cobra.Command, version, folder string) error {
 	quote(root)
 	header := &doc.GenManHeader{Source: "Sibyl " + version, Manual: "Sibyl"}
@@ -34,8 +36,8 @@ func writePages(root *cobra.Command, version, folder string) error {
 
 var signs = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~]")
 
-// quote makes Markdown of the texts of a command and of all below it. cobra takes them for Markdown, but they are plain: * and _ and < mean themselves,
-// and a line that is indented stays one of its own.
+// quote makes Markdown of the texts of a command and of all below it. cobra takes them for Markdown, but they are
+// plain: * and _ and < mean themselves, and a line that is indented stays one of its own.
 func quote(cmd *cobra.Command) {
 	plain := func(text string) string {
 		return signs.ReplaceAllString(strings.ReplaceAll(text, "\n  ", "  \n"), `\$0`)

@@ -64,8 +64,10 @@ func TestExamplesCallCommandsAndFlagsThatExist(t *testing.T) {
 			for _, word := range words {
 				name, isFlag := strings.CutPrefix(word, "--")
 				name, _, _ = strings.Cut(name, "=")
-				if isFlag && name != "" && found.Flags().Lookup(name) == nil && found.InheritedFlags().Lookup(name) == nil {
-					t.Errorf("‘%s’ has an example with a flag that is none of ‘%s’: %s", cmd.CommandPath(), found.CommandPath(), call[0])
+				if isFlag && name != "" && found.Flags().Lookup(name) == nil &&
+					found.InheritedFlags().Lookup(name) == nil {
+					t.Errorf("‘%s’ has an example with a flag that is none of ‘%s’: %s", cmd.CommandPath(),
+						found.CommandPath(), call[0])
 				}
 			}
 		}
@@ -116,7 +118,8 @@ func TestAPageSaysWhatWasWrittenWordForWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sibyl - Say “no”\n", "Takes <name> and *stars* of MY_DIR.\n", "\\&.so /etc/passwd", "one\\\\two\n.br\ntwo\n",
+	for _, want := range []string{"sibyl - Say “no”\n", "Takes <name> and *stars* of MY_DIR.\n", "\\&.so /etc/passwd",
+		"one\\\\two\n.br\ntwo\n",
 		"\\fB--out\\fP=\"here\"\n\twrite to FILE\n", "  sibyl ~/a-b\n  sibyl 'c'\n", `"Nov 2026" "Sibyl 1.2.3"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)

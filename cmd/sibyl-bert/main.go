@@ -1,5 +1,6 @@
-// Command sibyl-bert computes a classifier of the BERT family for sibyl, which starts it where the setting bert.model names a folder. It reads
-// questions on standard input, writes answers to standard output, and ends with its input. See docs/control.md.
+// Command sibyl-bert computes a classifier of the BERT family for sibyl, which starts it where the setting bert.model
+// names a folder. It reads questions on standard input, writes answers to standard output, and ends with its input. See
+// docs/control.md.
 package main
 
 import (

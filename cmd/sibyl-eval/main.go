@@ -1,4 +1,5 @@
-// Command sibyl-eval scores Sibyl on the labelled sets in eval/, and trains its classifier of questions. It is in no release.
+// Command sibyl-eval scores Sibyl on the labelled sets in eval/, and trains its classifier of questions. It is in no
+// release.
 package main
 
 import (

@@ -13,8 +13,9 @@ import (
 	"sibyl/internal/store/pgtest"
 )
 
-// TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes kills the process before and after writes of each message of a dialogue that adds
-// a task and deletes it; in the long form every write. The person says again what was not heard, and goes on where it was.
+// TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes kills the process before and after writes of each message of a
+// dialogue that adds a task and deletes it; in the long form every write. The person says again what was not heard, and
+// goes on where it was.
 func TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes(t *testing.T) {
 	killedInChat(t, func(*testing.T) string { return "" }, unlessLong(2))
 }

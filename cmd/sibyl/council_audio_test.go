@@ -28,7 +28,8 @@ type uploaded struct {
 	content         []byte
 }
 
-// dictaphone is a server of both protocols, as OpenAI's and whisper.cpp's, which says what write says is in an upload. An error is a status.
+// dictaphone is a server of both protocols, as OpenAI's and whisper.cpp's, which says what write says is in an upload.
+// An error is a status.
 type dictaphone struct {
 	*httptest.Server
 	write func(u uploaded, n int) (text string, status int)
@@ -78,7 +79,8 @@ func (d *dictaphone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	reply := map[string]any{"text": text, "language": "english", "duration": 2.5, "segments": []any{map[string]any{"id": 0, "start": 0.0, "end": 2.4, "text": text, "no_speech_prob": 0.01}}}
+	reply := map[string]any{"text": text, "language": "english", "duration": 2.5,
+		"segments": []any{map[string]any{"id": 0, "start": 0.0, "end": 2.4, "text": text, "no_speech_prob": 0.01}}}
 	if err := json.NewEncoder(w).Encode(reply); err != nil {
 		panic(err)
 	}
@@ -172,12 +174,16 @@ func read(t *testing.T, file string) []byte {
 	return content
 }
 
-// TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs has one of each form added, and looks at what the endpoint got.
+// TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs has one of each form added, and looks at what the
+// endpoint got.
 func TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
-	d := newDictaphone(t, func(_ uploaded, n int) (string, int) { return fmt.Sprintf(" Tomorrow, for the %d. time.", n), 0 })
-	s.set(t, fmt.Sprintf("transcription: {model: 'house:whisper-1'}\nproviders:\n  house: {base_url: %q, key_command: [echo, canary-key-123456]}\n", d.URL+"/v1"))
+	d := newDictaphone(t, func(_ uploaded, n int) (string, int) {
+		return fmt.Sprintf(" Tomorrow, for the %d. time.", n), 0
+	})
+	s.set(t, fmt.Sprintf("transcription: {model: 'house:whisper-1'}\nproviders:\n  house: {base_url: %q, "+
+		"key_command: [echo, canary-key-123456]}\n", d.URL+"/v1"))
 	files := recorded(t, folder)
 	args := []string{"council", "add", "--new"}
 	for _, form := range forms() {
@@ -196,7 +202,8 @@ func TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs(t *testing
 	}
 	for i, form := range forms() {
 		u := got[i]
-		if u.path != "/v1/audio/transcriptions" || u.key != "Bearer canary-key-123456" || filepath.Ext(u.name) != "."+form || strings.Contains(u.name, "memo") {
+		if u.path != "/v1/audio/transcriptions" || u.key != "Bearer canary-key-123456" || filepath.Ext(u.name) != "."+
+			form || strings.Contains(u.name, "memo") {
 			t.Errorf("%s: sent to %s as %q with the key %q", form, u.path, u.name, u.key)
 		}
 		if !bytes.Equal(u.content, read(t, files[form])) {
@@ -211,7 +218,8 @@ func TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs(t *testing
 		t.Fatalf("the session is %s with %d entries", m.State, len(m.Audio))
 	}
 	for i, e := range m.Audio {
-		if e.Status != session.Success || e.By != "house:whisper-1" || e.Heard != "en" || !strings.HasSuffix(e.File, "."+forms()[i]) {
+		if e.Status != session.Success || e.By != "house:whisper-1" || e.Heard != "en" ||
+			!strings.HasSuffix(e.File, "."+forms()[i]) {
 			t.Errorf("entry %d: %+v", i+1, e)
 		}
 		if e.Seconds == nil || math.Abs(*e.Seconds-2.3) > 0.7 {
@@ -233,7 +241,8 @@ func plainWAV(t *testing.T, content []byte) (rate, channels int, seconds float64
 		size := int(binary.LittleEndian.Uint32(content[at+4:]))
 		switch string(content[at : at+4]) {
 		case "fmt ":
-			channels, rate = int(binary.LittleEndian.Uint16(content[at+10:])), int(binary.LittleEndian.Uint32(content[at+12:]))
+			channels, rate = int(binary.LittleEndian.Uint16(content[at+10:])),
+				int(binary.LittleEndian.Uint32(content[at+12:]))
 		case "data":
 			size = min(size, len(content)-at-8)
 			return rate, channels, float64(size) / float64(2*channels*rate)
@@ -244,7 +253,8 @@ func plainWAV(t *testing.T, content []byte) (rate, channels int, seconds float64
 	return 0, 0, 0
 }
 
-// loudness is how loud each twentieth of a second of a WAV file is: by it sounds are known, whatever codec they went through.
+// loudness is how loud each twentieth of a second of a WAV file is: by it sounds are known, whatever codec they went
+// through.
 func loudness(t *testing.T, content []byte) (all []float64) {
 	t.Helper()
 	rate, channels, _ := plainWAV(t, content)
@@ -260,7 +270,8 @@ func loudness(t *testing.T, content []byte) (all []float64) {
 	return all
 }
 
-// resemblance is 1 for sounds that are loud at the same times, and about 0 for any two. A codec may begin up to a tenth of a second later.
+// resemblance is 1 for sounds that are loud at the same times, and about 0 for any two. A codec may begin up to a tenth
+// of a second later.
 func resemblance(a, b []float64) (most float64) {
 	for late := -2; late <= 2; late++ {
 		x, y := a[max(0, late):], b[max(0, -late):]
@@ -276,7 +287,8 @@ func resemblance(a, b []float64) (most float64) {
 	return most
 }
 
-// TestWhisperServerHearsEveryFormAsPlainWAV has a server like whisper.cpp's, which can read nothing else, get a recording in each form.
+// TestWhisperServerHearsEveryFormAsPlainWAV has a server like whisper.cpp's, which can read nothing else, get a
+// recording in each form.
 func TestWhisperServerHearsEveryFormAsPlainWAV(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
@@ -296,8 +308,10 @@ func TestWhisperServerHearsEveryFormAsPlainWAV(t *testing.T) {
 	}
 	for i, u := range d.uploads() {
 		rate, channels, seconds := plainWAV(t, u.content)
-		if u.path != "/inference" || rate != 16000 || channels != 1 || math.Abs(seconds-2.3) > 0.7 || u.fields["language"] != "en" || u.fields["response_format"] != "verbose_json" {
-			t.Errorf("%s: sent to %s with %v: %d Hz, %d channels, %.2f s", forms()[i], u.path, u.fields, rate, channels, seconds)
+		if u.path != "/inference" || rate != 16000 || channels != 1 || math.Abs(seconds-2.3) > 0.7 ||
+			u.fields["language"] != "en" || u.fields["response_format"] != "verbose_json" {
+			t.Errorf("%s: sent to %s with %v: %d Hz, %d channels, %.2f s", forms()[i], u.path, u.fields, rate, channels,
+				seconds)
 		}
 		if like := resemblance(spoken, loudness(t, u.content)); like < 0.95 {
 			t.Errorf("%s: what was sent resembles what was said by %.2f", forms()[i], like)
@@ -329,8 +343,8 @@ func loop(t *testing.T, from, to string, seconds int) {
 	}
 }
 
-// TestHalfAnHourIsWrittenDownInParts has a recording of half an hour transcribed by a server of this machine, which gets it in parts, and by a
-// hosted model, which gets what is under its limit.
+// TestHalfAnHourIsWrittenDownInParts has a recording of half an hour transcribed by a server of this machine, which
+// gets it in parts, and by a hosted model, which gets what is under its limit.
 func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
@@ -360,11 +374,13 @@ func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
 		}
 		last = at
 	}
-	if e := s.sessions(t)[0].Audio[0]; e.Seconds == nil || math.Abs(*e.Seconds-1800) > 0.1 || e.Status != session.Success {
+	if e := s.sessions(t)[0].Audio[0]; e.Seconds == nil || math.Abs(*e.Seconds-1800) > 0.1 ||
+		e.Status != session.Success {
 		t.Errorf("%+v", e)
 	}
 	before := len(d.uploads())
-	s.set(t, fmt.Sprintf("transcription: {model: 'cloud:whisper-1'}\nproviders:\n  cloud: {base_url: %q, local: false, key_command: [echo, canary-key-123456]}\n", d.URL+"/v1"))
+	s.set(t, fmt.Sprintf("transcription: {model: 'cloud:whisper-1'}\nproviders:\n  cloud: {base_url: %q, local: "+
+		"false, key_command: [echo, canary-key-123456]}\n", d.URL+"/v1"))
 	large := filepath.Join(folder, "large.wav")
 	loop(t, short, large, 840) // 27 MB
 	s.run(t, "", 0, []string{"council", "add", "--new", large})
@@ -383,7 +399,8 @@ func TestSilenceIsSentToNobody(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	silence := filepath.Join(folder, "silence.ogg")
-	if err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "4", "-c:a", "libopus", silence).Run(); err != nil {
+	if err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t",
+		"4", "-c:a", "libopus", silence).Run(); err != nil {
 		t.Fatal(err)
 	}
 	d := newDictaphone(t, func(uploaded, int) (string, int) { return "Thanks for watching!", 0 })
@@ -393,7 +410,8 @@ func TestSilenceIsSentToNobody(t *testing.T) {
 		t.Errorf("silence was sent %d times", n)
 	}
 	e := s.sessions(t)[0].Audio[0]
-	if !e.Silent || e.Status != session.Success || len(e.Flags) != 1 || e.Flags[0].Kind != "silence" || s.heard(t, 1) != "" {
+	if !e.Silent || e.Status != session.Success || len(e.Flags) != 1 || e.Flags[0].Kind != "silence" ||
+		s.heard(t, 1) != "" {
 		t.Errorf("%+v", e)
 	}
 	if o := s.run(t, "", 0, []string{"council", "show"}); !strings.Contains(o.out, "silence") {
@@ -401,7 +419,8 @@ func TestSilenceIsSentToNobody(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown has files that end in the middle added, of each form that can be heard without its end.
+// TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown has files that end in the middle added, of each form that can be
+// heard without its end.
 func TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
@@ -418,7 +437,9 @@ func TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown(t *testing.T) {
 		o := s.run(t, "", 0, []string{"council", "add", cut})
 		kept++
 		e := s.sessions(t)[0].Audio[kept-1]
-		if e.Status != session.Success || !bytes.Equal(read(t, filepath.Join(s.data, "sessions", s.sessions(t)[0].ID, "audio", e.File)), whole[:len(whole)*6/10]) {
+		if e.Status != session.Success ||
+			!bytes.Equal(read(t, filepath.Join(s.data, "sessions", s.sessions(t)[0].ID, "audio", e.File)),
+				whole[:len(whole)*6/10]) {
 			t.Errorf("%s: %+v\n%s", form, e, o.err)
 		}
 	}
@@ -429,12 +450,14 @@ func TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeHeardIsRefusedByName has files added that are no audio. Nothing of them is kept, and no session begins with them.
+// TestWhatCannotBeHeardIsRefusedByName has files added that are no audio. Nothing of them is kept, and no session
+// begins with them.
 func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	picture := filepath.Join(folder, "picture.mp4")
-	if err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=size=64x64:rate=5", "-t", "1", picture).Run(); err != nil {
+	if err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=size=64x64:rate=5", "-t",
+		"1", picture).Run(); err != nil {
 		t.Fatal(err)
 	}
 	files := recorded(t, folder)
@@ -475,16 +498,19 @@ func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
 	if err := speak(wav, spokenWords); err != nil {
 		t.Fatal(err)
 	}
-	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav}, "recording 1 could not be transcribed but is kept", "failed to read audio data")
+	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav},
+		"recording 1 could not be transcribed but is kept", "failed to read audio data")
 	if n := strings.Count(o.err, "failed to read audio data"); n != 1 {
 		t.Errorf("the failure is told %d times: %s", n, o.err)
 	}
 	m := s.sessions(t)[0]
-	if e := m.Audio[0]; m.State != session.Failed || e.Status != session.Failure || !strings.Contains(e.Error, "failed to read audio data") || strings.Contains(o.err, folder) {
+	if e := m.Audio[0]; m.State != session.Failed || e.Status != session.Failure ||
+		!strings.Contains(e.Error, "failed to read audio data") || strings.Contains(o.err, folder) {
 		t.Errorf("the session is %s: %+v", m.State, e)
 	}
 	o = s.run(t, "", 0, []string{"council", "transcribe"})
-	if want := "1 recording could not be transcribed: ‘sibyl council transcribe --again " + m.ID; !strings.Contains(o.out, want) {
+	if want := "1 recording could not be transcribed: ‘sibyl council transcribe --again " +
+		m.ID; !strings.Contains(o.out, want) {
 		t.Errorf("it says %q", o.out)
 	}
 	if n := len(d.uploads()); n != 1 {

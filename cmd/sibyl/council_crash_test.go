@@ -20,7 +20,8 @@ import (
 // witness is what the machine's transcriber in these tests says, and how often it was asked.
 const witness = "#!/bin/sh\necho asked >> \"$SIBYL_DATA/witness.log\"\necho Tomorrow we will talk about the money.\n"
 
-// thinking is a story of the Council: with a model that answers as oracles, a transcriber of this machine, and a recording.
+// thinking is a story of the Council: with a model that answers as oracles, a transcriber of this machine, and a
+// recording.
 type thinking struct {
 	*story
 	model councillors
@@ -47,7 +48,8 @@ func newThinking(t *testing.T) *thinking {
 // tone is a WAV file of a second in which something is to be heard.
 func tone() []byte {
 	const size = 32000
-	head := "RIFF" + string([]byte{36 + size&0xff, size >> 8 & 0xff, 0, 0}) + "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data" +
+	head := "RIFF" + string([]byte{36 + size&0xff, size >> 8 & 0xff, 0, 0}) +
+		"WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data" +
 		string([]byte{size & 0xff, size >> 8 & 0xff, 0, 0})
 	out := []byte(head)
 	for i := range size / 2 {
@@ -67,7 +69,8 @@ func (s *thinking) at(t *testing.T, point string, args []string) (killed bool, o
 	return o.code == -1, o
 }
 
-// whole wants the only session to tell of every file of its folder and of no other, and repair to find nothing in it. It gives the session.
+// whole wants the only session to tell of every file of its folder and of no other, and repair to find nothing in it.
+// It gives the session.
 func (s *thinking) whole(t *testing.T, point string) session.Session {
 	t.Helper()
 	all := s.sessions(t)
@@ -113,14 +116,19 @@ func (s *thinking) whole(t *testing.T, point string) session.Session {
 	return m
 }
 
-// points are those at which a process may be killed: before each step in the folder, and around each write of the journal.
+// points are those at which a process may be killed: before each step in the folder, and around each write of the
+// journal.
 func points(n int) []string {
-	return []string{fmt.Sprintf("%s=%d", crashStep, n), fmt.Sprintf("%s=%d", crashAt, n), fmt.Sprintf("%s=-%d", crashAt, n)}
+	return []string{fmt.Sprintf("%s=%d", crashStep, n), fmt.Sprintf("%s=%d", crashAt, n),
+		fmt.Sprintf("%s=-%d", crashAt, n)}
 }
 
-// killedEverywhere kills a command at each step in the folder, and at writes of the journal, in the long form at every one. check looks at what is left,
-// and goes on. before is done first, and each time anew.
-func killedEverywhere(t *testing.T, least int, before func(s *thinking), args func(s *thinking) []string, check func(s *thinking, point string)) {
+// killedEverywhere kills a command at each step in the folder, and at writes of the journal, in the long form at every
+// one. check looks at what is left, and goes on. before is done first, and each time anew.
+func killedEverywhere(
+	t *testing.T, least int, before func(s *thinking), args func(s *thinking) []string,
+	check func(s *thinking, point string),
+) {
 	t.Helper()
 	matrix(t)
 	killed := 0
@@ -149,7 +157,9 @@ func killedEverywhere(t *testing.T, least int, before func(s *thinking), args fu
 
 func TestCouncilKilledWhileARecordingIsAddedHasItOnce(t *testing.T) {
 	t.Parallel()
-	killedEverywhere(t, 6, func(*thinking) {}, func(s *thinking) []string { return []string{"council", "add", "--later", s.memo} },
+	killedEverywhere(t, 6, func(*thinking) {}, func(s *thinking) []string {
+		return []string{"council", "add", "--later", s.memo}
+	},
 		func(s *thinking, point string) {
 			s.run(t, "", 0, []string{"council", "add", "--later", s.memo}) // nobody said that it was added
 			m := s.whole(t, point)
@@ -180,7 +190,8 @@ func TestCouncilKilledWhileItTranscribesHasTheTranscriptOnce(t *testing.T) {
 		func(s *thinking, point string) {
 			s.run(t, "", 0, []string{"council", "transcribe"})
 			m := s.whole(t, point)
-			if m.State != session.Transcribed || len(m.Audio) != 1 || m.Audio[0].Status != session.Success || s.heard(t, 1) != "Tomorrow we will talk about the money." {
+			if m.State != session.Transcribed || len(m.Audio) != 1 || m.Audio[0].Status != session.Success ||
+				s.heard(t, 1) != "Tomorrow we will talk about the money." {
 				t.Errorf("%s: the session is %s: %+v", point, m.State, m.Audio)
 			}
 			log, err := os.ReadFile(filepath.Join(s.data, "witness.log"))
@@ -210,7 +221,9 @@ func TestCouncilKilledWhileAnOracleAnswersHasTheAnswerOnce(t *testing.T) {
 func TestCouncilKilledInASittingHasEachAnswerOnce(t *testing.T) {
 	t.Parallel()
 	ask := []string{"council", "ask", "skeptic", "optimist"}
-	killedEverywhere(t, 12, func(s *thinking) { s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."}) },
+	killedEverywhere(t, 12, func(s *thinking) {
+		s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."})
+	},
 		func(*thinking) []string { return ask },
 		func(s *thinking, point string) {
 			s.goesOn(t, ask)
@@ -239,7 +252,8 @@ func (s *thinking) goesOn(t *testing.T, ask []string) {
 	}
 }
 
-// TestTwoProcessesAddToOneSessionAtOnce has several processes say and add to a session: nothing is lost, nothing is there twice.
+// TestTwoProcessesAddToOneSessionAtOnce has several processes say and add to a session: nothing is lost, nothing is
+// there twice.
 func TestTwoProcessesAddToOneSessionAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newThinking(t)
@@ -293,7 +307,8 @@ func TestFolderThatTakesNothingSaysSoAndStaysAsItWas(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for _, args := range [][]string{{"say", "More."}, {"add", s.memo}, {"rename", m.ID, "Other"}, {"set", "--history=false"}, {"delete", m.ID}, {"new"}} {
+	for _, args := range [][]string{{"say", "More."}, {"add", s.memo}, {"rename", m.ID, "Other"},
+		{"set", "--history=false"}, {"delete", m.ID}, {"new"}} {
 		o := s.begin(t, onlyReads, append([]string{"council"}, args...)...)()
 		if o.code != cli.ExitFailed || !strings.Contains(o.err, "permission denied") || o.out != "" {
 			t.Errorf("council %s exits %d: %s%s", args[0], o.code, o.out, o.err)
@@ -323,14 +338,17 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 		}
 	})
 	o := s.begin(t, onlyReads, "council", "ask", "skeptic")()
-	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") || !strings.Contains(o.err, "stays in the journal") {
+	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") ||
+		!strings.Contains(o.err, "stays in the journal") {
 		t.Errorf("it exits %d: %s%s", o.code, o.out, o.err)
 	}
 	if err := chmod(folder, 0o700, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o = s.begin(t, onlyReads, "council", "show")()
-	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") || !strings.Contains(o.err, "an answer that could not be written before is now in the session's folder: 001_skeptic.txt") {
+	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") ||
+		!strings.Contains(o.err,
+			"an answer that could not be written before is now in the session's folder: 001_skeptic.txt") {
 		t.Errorf("the next command exits %d: %s%s", o.code, o.out, o.err)
 	}
 	if m := s.whole(t, "afterwards"); len(m.Answers) != 1 || len(s.model.requests()) != 1 {
@@ -338,7 +356,8 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 	}
 }
 
-// give lets the user whom onlyReads makes of root have the folders of the story; where this is no root, they are that user's already.
+// give lets the user whom onlyReads makes of root have the folders of the story; where this is no root, they are that
+// user's already.
 func (s *thinking) give(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -392,7 +411,8 @@ func TestDiskThatIsFullLosesNothingOfASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := s.begin(t, fileLimit+"=600000", "council", "add", "--later", large)()
-	if o.code != cli.ExitFailed || !strings.Contains(o.err, "large.wav") || !strings.Contains(o.err, "file too large") || !strings.Contains(o.err, m.ID) {
+	if o.code != cli.ExitFailed || !strings.Contains(o.err, "large.wav") ||
+		!strings.Contains(o.err, "file too large") || !strings.Contains(o.err, m.ID) {
 		t.Errorf("it exits %d: %s%s", o.code, o.out, o.err)
 	}
 	if now := s.whole(t, "full"); len(now.Audio) != 1 {
@@ -413,7 +433,8 @@ func TestKilledFromOutsideWhileAnOracleSpeaks(t *testing.T) {
 	t.Parallel()
 	s := newThinking(t)
 	oracles := filepath.Join(s.vault, "oracles")
-	if err := errors.Join(os.Mkdir(oracles, 0o700), os.WriteFile(filepath.Join(oracles, "silent.md"), []byte("# Silent\n\n{{CONTEXT}}\n"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(oracles, 0o700), os.WriteFile(filepath.Join(oracles, "silent.md"),
+		[]byte("# Silent\n\n{{CONTEXT}}\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."})

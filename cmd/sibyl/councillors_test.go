@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// councillors are a model that plays every oracle and chair: who it is, it knows by the request alone, so that a repeated request gets the
-// same reply.
+// councillors are a model that plays every oracle and chair: who it is, it knows by the request alone, so that a
+// repeated request gets the same reply.
 type councillors struct{ *modeltest.Server }
 
 func newCouncillors() councillors {
@@ -103,7 +103,8 @@ func convene(ts *testscript.TestScript, neg bool, args []string) {
 // sittings are the councillors of one story.
 type sittings struct{ last councillors }
 
-// told writes what a model was sent: told FILE [PATTERN]. With a pattern it is the last request that has it somewhere, else all.
+// told writes what a model was sent: told FILE [PATTERN]. With a pattern it is the last request that has it somewhere,
+// else all.
 func told(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: told FILE [PATTERN]")

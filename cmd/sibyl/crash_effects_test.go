@@ -25,7 +25,8 @@ import (
 	"sibyl/internal/store/pgtest"
 )
 
-// aftermath is what the journal, the vault and the server hold in the end. What differs by itself between two runs is left out.
+// aftermath is what the journal, the vault and the server hold in the end. What differs by itself between two runs is
+// left out.
 type aftermath struct {
 	answers map[string]oracle.Answer // by assistant
 	asked   map[string]int
@@ -112,8 +113,8 @@ func (a *aftermath) count(t *testing.T, r journal.Run, rec journal.Record) {
 	}
 }
 
-// timeless is an answer without what differs between two runs of the same conversation: ids, times, and how the first model was
-// found to be down. That it was asked in vain a short time ago is known to a process, and not to the run.
+// timeless is an answer without what differs between two runs of the same conversation: ids, times, and how the first
+// model was found to be down. That it was asked in vain a short time ago is known to a process, and not to the run.
 func timeless(a oracle.Answer) oracle.Answer {
 	a.RunID, a.SessionID, a.TookMS = "", "", 0
 	for i := range a.ToolCalls {
@@ -145,7 +146,8 @@ func timeless(a oracle.Answer) oracle.Answer {
 func (d *drama) here(t *testing.T, args ...string) (code int, out string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = cli.Main(t.Context(), cli.Program{Build: "test"}, args, d.environ(), cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr})
+	code = cli.Main(t.Context(), cli.Program{Build: "test"}, args, d.environ(), cli.Streams{In: strings.NewReader(""),
+		Out: &stdout, Err: &stderr})
 	return code, stdout.String() + stderr.String()
 }
 
@@ -157,7 +159,8 @@ func (d *drama) sound(t *testing.T, a aftermath) {
 			t.Errorf("the run of %s has not ended", r.Assistant)
 			continue
 		}
-		if code, out := d.here(t, "replay", r.ID); code != cli.ExitAnswered || !strings.Contains(out, "all as recorded") {
+		if code, out := d.here(t, "replay", r.ID); code != cli.ExitAnswered ||
+			!strings.Contains(out, "all as recorded") {
 			t.Errorf("the replay of the run of %s exits %d:\n%s", r.Assistant, code, out)
 		}
 		code, out := d.here(t, "session", "audit", r.Session, "--json")
@@ -177,7 +180,8 @@ func (d *drama) sound(t *testing.T, a aftermath) {
 	}
 }
 
-// like checks the aftermath of a run that was interrupted against that of one that was not, and gives how many requests were repeated.
+// like checks the aftermath of a run that was interrupted against that of one that was not, and gives how many requests
+// were repeated.
 func (d *drama) like(t *testing.T, calm aftermath, crashes int) (again int) {
 	t.Helper()
 	got := d.ended(t)
@@ -208,7 +212,8 @@ func (d *drama) like(t *testing.T, calm aftermath, crashes int) (again int) {
 	return again
 }
 
-// calmly plays it without a crash; it must have in it what the matrix is about. It also gives the number of writes to the journal.
+// calmly plays it without a crash; it must have in it what the matrix is about. It also gives the number of writes to
+// the journal.
 func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, writes int) {
 	t.Helper()
 	d := newDrama(t)
@@ -216,7 +221,8 @@ func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, wri
 	d.childless(t)
 	calm = d.ended(t)
 	d.sound(t, calm)
-	want := map[string]int{"oracle model.turn": 9, "oracle tool.call": 9, "oracle model.notes": 2, "oracle fallback.classify": 2,
+	want := map[string]int{"oracle model.turn": 9, "oracle tool.call": 9, "oracle model.notes": 2,
+		"oracle fallback.classify": 2,
 		"oracle.shadow model.turn": 2, "oracle.shadow tool.call": 3}
 	if diff := gocmp.Diff(want, calm.kinds); diff != "" {
 		t.Errorf("effects (-want +got):\n%s", diff)
@@ -226,7 +232,8 @@ func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, wri
 	for _, n := range ours.Notices {
 		kinds[n.Type]++
 	}
-	wantKinds := map[string]int{agent.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, agent.NoticeSummarised: 1, agent.NoticeTruncated: 1, agent.NoticeLoop: 2, agent.NoticeOtherModel: 1}
+	wantKinds := map[string]int{agent.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, agent.NoticeSummarised: 1,
+		agent.NoticeTruncated: 1, agent.NoticeLoop: 2, agent.NoticeOtherModel: 1}
 	if diff := gocmp.Diff(wantKinds, kinds); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
@@ -240,7 +247,8 @@ func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, wri
 	if ours.StopReason != oracle.StopNeedsUser || ours.Model != "openai:second" {
 		t.Errorf("it stops with %s, of %s", ours.StopReason, ours.Model)
 	}
-	if _, out := d.here(t, "explain", "--full", calm.runs[1].ID); !strings.Contains(out, "vault_search is not offered any more") {
+	if _, out := d.here(t, "explain", "--full", calm.runs[1].ID); !strings.Contains(out,
+		"vault_search is not offered any more") {
 		t.Errorf("no tool was taken away:\n%s", out)
 	}
 	const begins, ends, marks = 2, 2, 2

@@ -68,8 +68,8 @@ func TestResumedShadowIsNotShownAsTheAnswer(t *testing.T) {
 	}
 }
 
-// TestKeyInAToolResultIsRedactedAfterACrashToo: the key comes from a command, is in a note, and the reading of that note is
-// what the resumed process begins with.
+// TestKeyInAToolResultIsRedactedAfterACrashToo: the key comes from a command, is in a note, and the reading of that
+// note is what the resumed process begins with.
 func TestKeyInAToolResultIsRedactedAfterACrashToo(t *testing.T) {
 	t.Parallel()
 	const key = "correct-horse-battery-staple"
@@ -81,7 +81,8 @@ func TestKeyInAToolResultIsRedactedAfterACrashToo(t *testing.T) {
 			t.Fatal(err)
 		}
 		text = append(text, []byte("providers: {openai: {key_command: [echo, "+key+"]}}\n")...)
-		for name, text := range map[string]string{settings: string(text), filepath.Join(d.vault, "more.md"): "# More\n\n" + key + "\n"} {
+		for name, text := range map[string]string{settings: string(text),
+			filepath.Join(d.vault, "more.md"): "# More\n\n" + key + "\n"} {
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +92,8 @@ func TestKeyInAToolResultIsRedactedAfterACrashToo(t *testing.T) {
 	check := func(t *testing.T, d *drama, when string) {
 		t.Helper()
 		for _, r := range d.ended(t).runs {
-			if _, out := d.here(t, "run", "watch", r.ID); strings.Contains(out, key) || !strings.Contains(out, "more.md") {
+			if _, out := d.here(t, "run", "watch", r.ID); strings.Contains(out, key) ||
+				!strings.Contains(out, "more.md") {
 				t.Errorf("%s: the journal holds the key, or nothing of the note", when)
 			}
 		}

@@ -60,7 +60,9 @@ func (r staged) step() int {
 
 // part names what is asked for.
 func (r staged) part() string {
-	isShadow := slices.ContainsFunc(r.Tools, func(one json.RawMessage) bool { return bytes.Contains(one, []byte(`"web_fetch"`)) })
+	isShadow := slices.ContainsFunc(r.Tools, func(one json.RawMessage) bool {
+		return bytes.Contains(one, []byte(`"web_fetch"`))
+	})
 	switch {
 	case strings.Contains(r.Messages[len(r.Messages)-1].Content, "The conversation has become long"):
 		return fmt.Sprintf("notes before step %d", r.step())
@@ -93,12 +95,14 @@ func (s *stage) answer(r staged) modeltest.Answer {
 	}
 	a := modeltest.Answer{Chunks: []string{begun + " ", rest}, Usage: model.Usage{InputTokens: 100, OutputTokens: 50}}
 	for i, c := range calls {
-		a.Calls = append(a.Calls, model.ToolCall{ID: fmt.Sprintf("call_%d_%d", r.step(), i), Name: c[0], Arguments: c[1]})
+		a.Calls = append(a.Calls, model.ToolCall{ID: fmt.Sprintf("call_%d_%d", r.step(), i), Name: c[0],
+			Arguments: c[1]})
 	}
 	return a
 }
 
-// playPart is what the second model says: step 3 is doubtful, steps 4 to 7 go round, step 9 is a question to the person.
+// playPart is what the second model says: step 3 is doubtful, steps 4 to 7 go round, step 9 is a question to the
+// person.
 func playPart(part string, step int) (text string, calls [][2]string) {
 	goOn := func(reason, confidence string) string {
 		return fmt.Sprintf(`This is step %d. <signal type="need_turn"><reason>%s</reason><confidence>%s</confidence></signal>`, step, reason, confidence)
@@ -152,8 +156,9 @@ func newDrama(t *testing.T) *drama {
 	}
 	settings := fmt.Sprintf("bert: {model: %q}\nfallback: {models: ['openai:second']}\ntrees: %q\n", d.model, d.data)
 	for name, text := range map[string]string{
-		filepath.Join(d.vault, "more.md"):             "# More\n\nThere is more.\n",
-		filepath.Join(d.data, "oracle.xml"):           strings.Replace(string(tree.Text), `most="24000"`, `most="150"`, 1),
+		filepath.Join(d.vault, "more.md"): "# More\n\nThere is more.\n",
+		filepath.Join(d.data, "oracle.xml"): strings.Replace(string(tree.Text), `most="24000"`,
+			`most="150"`, 1),
 		filepath.Join(d.data, "sibyl", "config.yaml"): settings,
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -168,7 +173,8 @@ func newDrama(t *testing.T) *drama {
 
 // ask is the question; with shadow, it is answered by the baseline as well.
 func (d *drama) ask(shadow bool) []string {
-	args := []string{"ask", "--json", "--in", d.vault, "--vault", d.vault, "-m", "openai:first", "--max-turns", "11", "--max-tokens", "2000"}
+	args := []string{"ask", "--json", "--in", d.vault, "--vault", d.vault, "-m", "openai:first", "--max-turns", "11",
+		"--max-tokens", "2000"}
 	if shadow {
 		args = append(args, "--shadow")
 	}
@@ -186,7 +192,8 @@ func (d *drama) killed(t *testing.T, crash string, args ...string) {
 	d.shownOnlyAtTheEnd(t, o.out)
 }
 
-// shownOnlyAtTheEnd checks that what a process printed before it was killed is nothing, or the answer that is in the journal.
+// shownOnlyAtTheEnd checks that what a process printed before it was killed is nothing, or the answer that is in the
+// journal.
 func (d *drama) shownOnlyAtTheEnd(t *testing.T, out string) {
 	t.Helper()
 	if out == "" {
@@ -260,11 +267,12 @@ func (d *drama) children(t *testing.T) (pids []string) {
 	return pids
 }
 
-// killOnQuestion is a file in the classifier's folder. It says on which question the classifier's process kills the one that asks; 0: before
-// it has loaded the model.
+// killOnQuestion is a file in the classifier's folder. It says on which question the classifier's process kills the one
+// that asks; 0: before it has loaded the model.
 const killOnQuestion = "kill-on-question"
 
-// killsWhoAsks gives the questions of a classifier's process. If its folder has such a file, the process that asks is killed, once.
+// killsWhoAsks gives the questions of a classifier's process. If its folder has such a file, the process that asks is
+// killed, once.
 func killsWhoAsks(questions io.Reader, folder string) io.Reader {
 	file := filepath.Join(folder, killOnQuestion)
 	text, err := os.ReadFile(file)

@@ -26,7 +26,8 @@ func newStory(t *testing.T) *story {
 
 // environ is that of every process.
 func (s *story) environ() []string {
-	return append(os.Environ(), "SIBYL_DATA="+s.data, "SIBYL_DATABASE="+s.database, "HOME="+s.data, "XDG_CONFIG_HOME="+s.data, "OPENAI_BASE_URL="+s.server.BaseURL+"/v1",
+	return append(os.Environ(), "SIBYL_DATA="+s.data, "SIBYL_DATABASE="+s.database, "HOME="+s.data, "XDG_CONFIG_HOME="+
+		s.data, "OPENAI_BASE_URL="+s.server.BaseURL+"/v1",
 		"OPENAI_MODEL=player", "OLLAMA_HOST=127.0.0.1:1")
 }
 
@@ -40,13 +41,15 @@ func (s *story) sibyl(t *testing.T, crash string, args ...string) (out []byte, k
 	return []byte(o.out), o.code < 0
 }
 
-// TestKilledAtEveryJournalWrite kills the process before and after every write of a run with model calls, reads and a write to
-// the vault, and resumes it: the write is there once, and each turn was asked for at most once more than needed.
+// TestKilledAtEveryJournalWrite kills the process before and after every write of a run with model calls, reads and a
+// write to the vault, and resumes it: the write is there once, and each turn was asked for at most once more than
+// needed.
 func TestKilledAtEveryJournalWrite(t *testing.T) {
 	for _, after := range []string{"", "-"} {
 		for n := 1; ; n++ {
 			s := newStory(t)
-			ask := []string{"ask", "--json", "--in", s.vault, "--vault", s.vault, "Add a note to caching.md that we use no cache"}
+			ask := []string{"ask", "--json", "--in", s.vault, "--vault", s.vault,
+				"Add a note to caching.md that we use no cache"}
 			_, killed := s.sibyl(t, after+itoa(n), ask...)
 			if !killed {
 				if n < 5 {

@@ -20,9 +20,10 @@ import (
 
 // notRun are the commands of the pages that no test can run, with the reasons.
 var notRun = map[string]string{
-	"sh scripts/test.sh":           "it runs the tests, this one among them",
-	"go install ./cmd/sibyl":       "it builds the program once more, into a folder of the person",
-	"sibyl ask -c yes":             "something has to wait for a yes: the scripts of undo and of pipes say it where something does",
+	"sh scripts/test.sh":     "it runs the tests, this one among them",
+	"go install ./cmd/sibyl": "it builds the program once more, into a folder of the person",
+	"sibyl ask -c yes": "something has to wait for a yes: the scripts of undo and of pipes say it where " +
+		"something does",
 	"export ORACLES_DIR=~/oracles": "every command has a shell of its own: runsAs gives this to those that follow",
 }
 
@@ -35,7 +36,8 @@ var runsAs = map[string]string{
 	`sibyl council oracles --check`:           `ORACLES_DIR=~/oracles sibyl council oracles --check`,
 }
 
-// exitsWith are the commands that are meant to end otherwise than with 0. No model is played that leads an inquiry, so it is one without a detective.
+// exitsWith are the commands that are meant to end otherwise than with 0. No model is played that leads an inquiry, so
+// it is one without a detective.
 var exitsWith = map[string]int{
 	`sibyl investigate "The bridge was closed because of corrosion" --witness reports/`:           3,
 	`sibyl investigate "The bridge was closed because of corrosion" --witness reports/ --limit 5`: 3,
@@ -47,8 +49,8 @@ type command struct {
 	text string
 }
 
-// commandsOf reads the commands of a page. A block of “sh” holds nothing but commands, one of “console” has them behind a dollar sign. A command in any
-// other block would be run by nobody, so it is given as stray.
+// commandsOf reads the commands of a page. A block of “sh” holds nothing but commands, one of “console” has them behind
+// a dollar sign. A command in any other block would be run by nobody, so it is given as stray.
 func commandsOf(page string) (all, stray []command) {
 	kind, inside := "", false
 	for i, line := range strings.Split(page, "\n") {
@@ -70,7 +72,8 @@ func commandsOf(page string) (all, stray []command) {
 	return all, stray
 }
 
-// TestCommandsOfThePagesRun does what each page for people says, one command after the other, as somebody who follows it would.
+// TestCommandsOfThePagesRun does what each page for people says, one command after the other, as somebody who follows
+// it would.
 func TestCommandsOfThePagesRun(t *testing.T) {
 	known := map[string]bool{}
 	for _, name := range pages() {
@@ -90,7 +93,8 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) { follow(t, name, all) })
 	}
-	for _, text := range slices.Concat(slices.Collect(maps.Keys(notRun)), slices.Collect(maps.Keys(runsAs)), slices.Collect(maps.Keys(exitsWith))) {
+	for _, text := range slices.Concat(slices.Collect(maps.Keys(notRun)), slices.Collect(maps.Keys(runsAs)),
+		slices.Collect(maps.Keys(exitsWith))) {
 		if !known[text] {
 			t.Errorf("‘%s’ stands on no page any more", text)
 		}
@@ -103,7 +107,8 @@ var withoutModel = regexp.MustCompile(`^sibyl (chat|investigate) |caching|net/ht
 // elsewhere are the commands that pages only mention and no script runs, with who runs them.
 var elsewhere = map[string]string{"sibyl open": "it serves until it is stopped: the stories of the page run it"}
 
-// TestCommandsThatPagesMentionAreRun looks for a run of each command that stands within a sentence or a table: in a block of a page, or in a script.
+// TestCommandsThatPagesMentionAreRun looks for a run of each command that stands within a sentence or a table: in a
+// block of a page, or in a script.
 func TestCommandsThatPagesMentionAreRun(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) < 20 {
@@ -155,7 +160,8 @@ func pathOf(line string) string {
 
 // pages are those for people who use the program.
 func pages() (files []string) {
-	for _, name := range []string{"README", "docs/getting-started", "docs/oracle", "docs/tasks", "docs/council", "docs/inquiry"} {
+	for _, name := range []string{"README", "docs/getting-started", "docs/oracle", "docs/tasks", "docs/council",
+		"docs/inquiry"} {
 		files = append(files, filepath.Join("..", "..", filepath.FromSlash(name)+".md"))
 	}
 	return files
@@ -192,7 +198,8 @@ func follow(t *testing.T, name string, all []command) {
 	}
 }
 
-// reader is somebody with a project, notes, reports and a model that is played: the folder they stand in, and their environment.
+// reader is somebody with a project, notes, reports and a model that is played: the folder they stand in, and their
+// environment.
 func reader(t *testing.T) (work string, environment []string) {
 	t.Helper()
 	home := t.TempDir()
@@ -202,32 +209,43 @@ func reader(t *testing.T) (work string, environment []string) {
 		t.Fatal(err)
 	}
 	for file, text := range map[string]string{
-		"app/go.mod":             "module app\n",
-		"app/greet.go":           "package app\n\n// Greet greets by name; its errors are handled by who calls it.\nfunc Greet(name string) string { return \"Hello, \" + name }\n",
-		"app/repo/greet.go":      "package repo\n\n// Greet greets by name.\nfunc Greet(name string) string { return \"Hello, \" + name }\n",
-		"app/build.log":          "greet.go:4: missing return\n",
-		"app/reports/closure.md": "# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. The repair cost 40000 euros.\n",
-		"notes/caching.md":       "# Caching\n\nWe decided against a cache.\n",
+		"app/go.mod": "module app\n",
+		"app/greet.go": "package app\n\n// Greet greets by name; its errors are handled by who calls " +
+			"it.\nfunc Greet(name string) string { return \"Hello, \" + name }\n",
+		"app/repo/greet.go": "package repo\n\n// Greet greets by name.\nfunc Greet(name string) string { return " +
+			"\"Hello, \" + name }\n",
+		"app/build.log": "greet.go:4: missing return\n",
+		"app/reports/closure.md": "# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. The " +
+			"repair cost 40000 euros.\n",
+		"notes/caching.md": "# Caching\n\nWe decided against a cache.\n",
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, file)), 0o700), os.WriteFile(filepath.Join(home, file), []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, file)), 0o700),
+			os.WriteFile(filepath.Join(home, file), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	pdf := documenttest.PDF(true, []string{"The repair cost 40000 euros."})
-	err = errors.Join(os.WriteFile(filepath.Join(work, "report.pdf"), pdf, 0o600), os.Symlink(home, filepath.Join(home, "src")), exec.Command("git", "init", "-q", work).Run(), exec.Command("git", "-C", work, "add", ".").Run(),
-		os.WriteFile(filepath.Join(work, "build.log"), []byte("greet.go:5: missing return\n"), 0o600)) // so that there is a difference
+	err = errors.Join(os.WriteFile(filepath.Join(work, "report.pdf"), pdf, 0o600),
+		os.Symlink(home, filepath.Join(home, "src")), exec.Command("git", "init", "-q", work).Run(),
+		exec.Command("git", "-C", work, "add", ".").Run(),
+		// so that there is a difference
+		os.WriteFile(filepath.Join(work, "build.log"), []byte("greet.go:5: missing return\n"), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
 	played := newPlayed()
 	t.Cleanup(played.Close)
 	played.Play(func(r modeltest.Request) modeltest.Answer {
-		if asked := first(r, "user"); strings.HasPrefix(asked, "# ") || strings.Contains(first(r, "system"), "You preside") {
+		if asked := first(r, "user"); strings.HasPrefix(asked, "# ") ||
+			strings.Contains(first(r, "system"), "You preside") {
 			return opinion(r)
 		}
 		return played.answer(r)
 	})
-	return work, append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "XDG_") || strings.HasPrefix(v, "SIBYL_") }),
-		"HOME="+home, "REPOSITORY="+repository, "SIBYL_DATA="+filepath.Join(home, "data"), "SIBYL_KEYS=file", "OLLAMA_HOST=127.0.0.1:1",
+	return work, append(slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "XDG_") || strings.HasPrefix(v, "SIBYL_")
+	}),
+		"HOME="+home, "REPOSITORY="+repository, "SIBYL_DATA="+filepath.Join(home, "data"), "SIBYL_KEYS=file",
+		"OLLAMA_HOST=127.0.0.1:1",
 		"OPENAI_BASE_URL="+played.BaseURL+"/v1", "OPENAI_MODEL=player")
 }

@@ -247,7 +247,8 @@ func (o op) names() bool { return o.file < 0 || o.opens() }
 
 func (o op) opens() bool { return o.call.Call == "open" || o.call.Call == "openat" }
 
-// after is a disk as a machine that fails may leave it: the changes before a call, of which those that are not durable are there if kept says so.
+// after is a disk as a machine that fails may leave it: the changes before a call, of which those that are not durable
+// are there if kept says so.
 func (h *history) after(call int, kept func(n int, o op) (size int, there bool)) disk {
 	p := h.before.play()
 	for n, o := range h.ops {
@@ -272,8 +273,8 @@ type crash struct {
 	last bool // nothing was done after it: all that was said to be done must be there
 }
 
-// crashes are the disks that a failure of the machine may leave: at every change, with all, none, the names alone or the contents alone of what is
-// not durable, with one change missing, and with the last write cut in half.
+// crashes are the disks that a failure of the machine may leave: at every change, with all, none, the names alone or
+// the contents alone of what is not durable, with one change missing, and with the last write cut in half.
 func (h *history) crashes() (all []crash) {
 	seen := map[string]bool{}
 	for _, call := range append(slices.Clone(h.points), h.calls) {
@@ -300,29 +301,33 @@ func (h *history) crashes() (all []crash) {
 			return len(o.call.Data), true
 		})
 		for missing := max(0, n-8); missing < n; missing++ {
-			add(fmt.Sprintf("all but %s %s", h.ops[missing].call.Call, h.ops[missing].call.Path), func(i int, o op) (int, bool) { return len(o.call.Data), i != missing })
+			add(fmt.Sprintf("all but %s %s", h.ops[missing].call.Call, h.ops[missing].call.Path),
+				func(i int, o op) (int, bool) {
+					return len(o.call.Data), i != missing
+				})
 		}
 	}
 	return all
 }
 
-// torn names the files of a disk that hold neither what they held before nor what they were to hold. The database mends its own; names with a
-// dot are nobody's to read.
+// torn names the files of a disk that hold neither what they held before nor what they were to hold. The database mends
+// its own; names with a dot are nobody's to read.
 func (h *history) torn(d disk, folders ...string) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(d)) {
 		rel := name
 		for _, folder := range folders {
 			rel = strings.TrimPrefix(rel, folder)
 		}
-		if d[name] != nil && !isLock(rel) && !strings.Contains(rel, "/.") && !strings.Contains(rel, "sibyl.db") && !h.whole[name][string(d[name])] {
+		if d[name] != nil && !isLock(rel) && !strings.Contains(rel, "/.") && !strings.Contains(rel, "sibyl.db") &&
+			!h.whole[name][string(d[name])] {
 			all = append(all, fmt.Sprintf("%s holds %q", rel, d[name][:min(len(d[name]), 80)]))
 		}
 	}
 	return all
 }
 
-// isLock says whether a file is the lock by which a process is known, which is empty. Where the name of one is lost with the machine, its leases
-// are waited for; here they are found as after a kill, so that nothing has to wait.
+// isLock says whether a file is the lock by which a process is known, which is empty. Where the name of one is lost
+// with the machine, its leases are waited for; here they are found as after a kill, so that nothing has to wait.
 func isLock(name string) bool { return strings.Contains(name, "/processes/") }
 
 // withLocks puts the locks back that any of the disks has.
@@ -342,9 +347,9 @@ func withLocks(all []crash) {
 	}
 }
 
-// TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone lets the machine fail at every change of the disk that a run of each
-// assistant makes, with what was not synced lost, in part or in another order: no reader finds a torn file, what was said to be done is there,
-// and who goes on has it once.
+// TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone lets the machine fail at every change of the disk
+// that a run of each assistant makes, with what was not synced lost, in part or in another order: no reader finds a
+// torn file, what was said to be done is there, and who goes on has it once.
 func TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone(t *testing.T) {
 	matrix(t)
 	t.Parallel()
@@ -387,7 +392,8 @@ func (h *history) agrees(t *testing.T, now disk) {
 	t.Helper()
 	told := h.after(h.calls, func(_ int, o op) (int, bool) { return len(o.call.Data), true })
 	for name, content := range now {
-		if got, there := told[name]; !strings.HasSuffix(name, "-shm") && filepath.Base(name) != "witness.log" && // which another program writes
+		// which another program writes
+		if got, there := told[name]; !strings.HasSuffix(name, "-shm") && filepath.Base(name) != "witness.log" &&
 			(!there || !bytes.Equal(got, content)) {
 			t.Errorf("the calls do not tell of %s: %d bytes, and there are %d", name, len(got), len(content))
 		}
@@ -406,7 +412,8 @@ func (p *played) forget() {
 	clear(p.turns)
 }
 
-// TestWriteThatIsNotSyncedIsFoundTorn is the control: without a sync, or with it in the wrong place, the harness notices.
+// TestWriteThatIsNotSyncedIsFoundTorn is the control: without a sync, or with it in the wrong place, the harness
+// notices.
 func TestWriteThatIsNotSyncedIsFoundTorn(t *testing.T) {
 	const name, temp = "/x/note", "/x/.note.tmp"
 	before := disk{"/x": nil, name: []byte("old")}
@@ -418,11 +425,13 @@ func TestWriteThatIsNotSyncedIsFoundTorn(t *testing.T) {
 		calls      []osCall
 		torn, lost bool
 	}{
-		"synced":                  {[]osCall{create, write, sync, rename, syncFolder}, false, false},
-		"folder not synced":       {[]osCall{create, write, sync, rename}, false, true},
-		"content not synced":      {[]osCall{create, write, rename, syncFolder}, true, true},
-		"content synced too late": {[]osCall{create, write, rename, syncFolder, {Call: "fsync", Path: name}}, true, false},
-		"written in place":        {[]osCall{{Call: "openat", Path: name, Flags: syscall.O_TRUNC | syscall.O_CREAT, Result: 3}, {Call: "write", Path: name, Data: write.Data, Result: 12}}, true, true},
+		"synced":             {[]osCall{create, write, sync, rename, syncFolder}, false, false},
+		"folder not synced":  {[]osCall{create, write, sync, rename}, false, true},
+		"content not synced": {[]osCall{create, write, rename, syncFolder}, true, true},
+		"content synced too late": {[]osCall{create, write, rename, syncFolder, {Call: "fsync", Path: name}}, true,
+			false},
+		"written in place": {[]osCall{{Call: "openat", Path: name, Flags: syscall.O_TRUNC | syscall.O_CREAT,
+			Result: 3}, {Call: "write", Path: name, Data: write.Data, Result: 12}}, true, true},
 	} {
 		h := historyOf(before, c.calls)
 		torn, lost := false, false

@@ -172,8 +172,9 @@ func most(usual int) int {
 	return usual
 }
 
-// TestWhateverCallFailsIsToldAndNothingIsLost has one call of the operating system after the other fail that a run of each assistant makes, for
-// its journal, for files, and for the network. A named error reaches the person, or it goes well; then nothing is lost, half-written or doubled.
+// TestWhateverCallFailsIsToldAndNothingIsLost has one call of the operating system after the other fail that a run of
+// each assistant makes, for its journal, for files, and for the network. A named error reaches the person, or it goes
+// well; then nothing is lost, half-written or doubled.
 func TestWhateverCallFailsIsToldAndNothingIsLost(t *testing.T) {
 	matrix(t)
 	t.Parallel()
@@ -196,20 +197,21 @@ func TestWhateverCallFailsIsToldAndNothingIsLost(t *testing.T) {
 				}
 			})
 			for _, f := range failures {
-				t.Run(strings.ReplaceAll(fmt.Sprintf("%s #%d %s", f.class, f.nth, f.way), "/", "|"), func(t *testing.T) {
-					t.Parallel()
-					s := d.begin(t)
-					o, calls := s.watch(t, faultPlan{Class: f.class, Nth: f.nth, Way: f.way}, d.args(s)...)
-					if slices.ContainsFunc(calls, func(c osCall) bool { return c.Failed }) {
-						hit.Add(1)
-					}
-					s.told(t, o, d.ways)
-					d.goesOn(t, s, o)
-					s.tidy(t, o)
-					if t.Failed() {
-						t.Logf("it had exited %d:\n%s%s", o.code, o.out, o.err)
-					}
-				})
+				t.Run(strings.ReplaceAll(fmt.Sprintf("%s #%d %s", f.class, f.nth, f.way), "/", "|"),
+					func(t *testing.T) {
+						t.Parallel()
+						s := d.begin(t)
+						o, calls := s.watch(t, faultPlan{Class: f.class, Nth: f.nth, Way: f.way}, d.args(s)...)
+						if slices.ContainsFunc(calls, func(c osCall) bool { return c.Failed }) {
+							hit.Add(1)
+						}
+						s.told(t, o, d.ways)
+						d.goesOn(t, s, o)
+						s.tidy(t, o)
+						if t.Failed() {
+							t.Logf("it had exited %d:\n%s%s", o.code, o.out, o.err)
+						}
+					})
 			}
 		})
 	}

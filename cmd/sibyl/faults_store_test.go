@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// faultyStore is “NUMBER FILE”: the call of the journal that fails, negative for one that takes effect and then fails, and the file that is
-// made when it does.
+// faultyStore is “NUMBER FILE”: the call of the journal that fails, negative for one that takes effect and then fails,
+// and the file that is made when it does.
 const faultyStore = "SIBYL_TEST_FAULTY_STORE"
 
 // failing is a journal of which one call fails, as one on another machine may.
@@ -62,7 +62,9 @@ func (f *failing) Begin(ctx context.Context, b journal.Beginning) error {
 	return f.around(func() error { return f.Store.Begin(ctx, b) })
 }
 
-func (f *failing) Append(ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End) error {
+func (f *failing) Append(
+	ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End,
+) error {
 	return f.around(func() error { return f.Store.Append(ctx, owner, run, recs, end) })
 }
 
@@ -79,7 +81,9 @@ func (f *failing) Run(ctx context.Context, owner journal.Owner, id string) (r jo
 	return r, err
 }
 
-func (f *failing) Records(ctx context.Context, owner journal.Owner, run string, from int64) (all []journal.Record, err error) {
+func (f *failing) Records(
+	ctx context.Context, owner journal.Owner, run string, from int64,
+) (all []journal.Record, err error) {
 	err = f.reads(func() error { all, err = f.Store.Records(ctx, owner, run, from); return err })
 	return all, err
 }
@@ -94,7 +98,9 @@ func (f *failing) Session(ctx context.Context, owner journal.Owner, id string) (
 	return s, err
 }
 
-func (f *failing) Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) (all []journal.Pending, err error) {
+func (f *failing) Pending(
+	ctx context.Context, owner journal.Owner, session string, now time.Time,
+) (all []journal.Pending, err error) {
 	err = f.reads(func() error { all, err = f.Store.Pending(ctx, owner, session, now); return err })
 	return all, err
 }
@@ -113,8 +119,9 @@ func (f *failing) reads(do func() error) error {
 	return err
 }
 
-// TestWhateverCallOfTheJournalFailsNothingIsLost has one call of the journal after the other fail in a run of each assistant, before it takes effect or
-// after; in the long form every call. It is told or got over, and nothing is lost or doubled.
+// TestWhateverCallOfTheJournalFailsNothingIsLost has one call of the journal after the other fail in a run of each
+// assistant, before it takes effect or after; in the long form every call. It is told or got over, and nothing is lost
+// or doubled.
 func TestWhateverCallOfTheJournalFailsNothingIsLost(t *testing.T) {
 	matrix(t)
 	t.Parallel()

@@ -46,7 +46,8 @@ func (s *story) begin(t *testing.T, env string, args ...string) func() outcome {
 		if err != nil && !errors.As(err, &exit) {
 			t.Errorf("sibyl %s: %v", strings.Join(args, " "), err)
 		}
-		return outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errText.String(), took: time.Since(began)}
+		return outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errText.String(),
+			took: time.Since(began)}
 	}
 }
 
@@ -72,13 +73,15 @@ func (o outcome) want(t *testing.T, what string, code int, words ...string) {
 
 // question asks for a note, in which there are reads, a write and four turns of the model.
 func (s *story) question() []string {
-	return []string{"ask", "--json", "--in", s.vault, "--vault", s.vault, "Add a note to caching.md that we use no cache"}
+	return []string{"ask", "--json", "--in", s.vault, "--vault", s.vault,
+		"Add a note to caching.md that we use no cache"}
 }
 
 // greeted is a story in which a first question was asked and answered.
 func greeted(t *testing.T) *story {
 	s := newStory(t)
-	if err := os.WriteFile(filepath.Join(s.vault, "greet.go"), []byte("package greet\n\n// Greet greets.\nfunc Greet() {}\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(s.vault, "greet.go"),
+		[]byte("package greet\n\n// Greet greets.\nfunc Greet() {}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s.run(t, "", cli.ExitAnswered, []string{"ask", "-q", "--in", s.vault, "How does the Greet function work?"})
@@ -149,7 +152,8 @@ func TestJournalThatIsLockedIsWaitedForAndNamed(t *testing.T) {
 	release := s.holdLock(t)
 	defer release()
 	s.run(t, "", cli.ExitAnswered, []string{"session", "list"}) // who only reads need not wait
-	o := s.run(t, "", cli.ExitJournal, s.question(), "locked by another process", app.DatabaseFile(s.data), "another program has locked the journal")
+	o := s.run(t, "", cli.ExitJournal, s.question(), "locked by another process", app.DatabaseFile(s.data),
+		"another program has locked the journal")
 	if o.took < patience { // begin ends one that waits for minutes
 		t.Errorf("it waited %v, want %v", o.took, patience)
 	}
@@ -213,7 +217,8 @@ func TestProcessesThatAskAtTheSameTimeBothGetTheirAnswer(t *testing.T) {
 	t.Parallel()
 	const processes = 3
 	s := newStory(t)
-	if err := os.WriteFile(filepath.Join(s.vault, "greet.go"), []byte("package greet\n\n// Greet greets.\nfunc Greet() {}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.vault, "greet.go"),
+		[]byte("package greet\n\n// Greet greets.\nfunc Greet() {}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup // of processes whose first turn has not been asked for
@@ -232,7 +237,8 @@ func TestProcessesThatAskAtTheSameTimeBothGetTheirAnswer(t *testing.T) {
 	})
 	var waits []func() outcome
 	for n := range processes { // on a new folder, which each of them finds without a journal
-		waits = append(waits, s.begin(t, "", "ask", "--json", "--in", s.vault, fmt.Sprintf("How does the Greet%d function work?", n)))
+		waits = append(waits, s.begin(t, "", "ask", "--json", "--in", s.vault,
+			fmt.Sprintf("How does the Greet%d function work?", n)))
 	}
 	for n, wait := range waits {
 		o := wait()
@@ -250,7 +256,8 @@ func TestProcessesThatAskAtTheSameTimeBothGetTheirAnswer(t *testing.T) {
 			t.Errorf("process %d says %+v", n, a)
 		}
 		j := s.journal(t, a.RunID)
-		if j.question != want || j.turns != 2 || j.turns != a.Turns || j.kinds[0] != "start" || j.kinds[len(j.kinds)-1] != "end" ||
+		if j.question != want || j.turns != 2 || j.turns != a.Turns || j.kinds[0] != "start" ||
+			j.kinds[len(j.kinds)-1] != "end" ||
 			slices.Contains(j.kinds, "resume") {
 			t.Errorf("process %d has the journal %+v", n, j)
 		}
@@ -276,7 +283,8 @@ func TestOfProcessesThatResumeARunOneDoesAndTheOtherSaysWho(t *testing.T) {
 			wait := s.begin(t, "", "run", "resume", "last", "--json")
 			go func() { ended <- wait() }()
 		}
-		(<-ended).want(t, fmt.Sprintf("round %d: the one that came late", round), cli.ExitUsage, "another process drives this run", hostname(t)+"-")
+		(<-ended).want(t, fmt.Sprintf("round %d: the one that came late", round), cli.ExitUsage,
+			"another process drives this run", hostname(t)+"-")
 		close(goOn) // until now the other one has no answer
 		o := <-ended
 		o.want(t, fmt.Sprintf("round %d: the one that goes on", round), cli.ExitAnswered)
@@ -297,14 +305,16 @@ func TestDataFolderThatCanOnlyBeReadIsRead(t *testing.T) {
 	t.Parallel()
 	s := greeted(t)
 	s.closeFolder(t)
-	for _, args := range [][]string{{"session", "list"}, {"session", "show"}, {"session", "export"}, {"session", "audit"}, {"explain"}, {"run", "list"},
+	for _, args := range [][]string{{"session", "list"}, {"session", "show"}, {"session", "export"},
+		{"session", "audit"}, {"explain"}, {"run", "list"},
 		{"session", "prune", "--older-than", "1h", "--dry-run"}} {
 		o := s.run(t, onlyReads, cli.ExitAnswered, args)
 		if !strings.Contains(o.out, "Greet") && !slices.Contains(args, "--dry-run") {
 			t.Errorf("%s shows %q", strings.Join(args, " "), o.out)
 		}
 	}
-	for _, args := range [][]string{s.question(), {"session", "delete", "last", "--yes"}, {"session", "rename", "last", "x"}} {
+	for _, args := range [][]string{s.question(), {"session", "delete", "last", "--yes"},
+		{"session", "rename", "last", "x"}} {
 		s.run(t, onlyReads, cli.ExitJournal, args, "can only be read", app.DatabaseFile(s.data), "--data")
 	}
 	if o := s.run(t, onlyReads, cli.ExitFailed, []string{"doctor"}); !strings.Contains(o.out, "can only be read") {

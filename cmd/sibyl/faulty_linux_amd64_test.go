@@ -17,8 +17,9 @@ import (
 	"syscall"
 )
 
-// faulty is a program that runs another one and watches its calls of the operating system: those for files below some folders, and those for
-// the network. It notes them, and has one of them fail. The program itself is the real one, and knows nothing of it.
+// faulty is a program that runs another one and watches its calls of the operating system: those for files below some
+// folders, and those for the network. It notes them, and has one of them fail. The program itself is the real one, and
+// knows nothing of it.
 func faulty() {
 	var p faultPlan
 	if err := json.Unmarshal([]byte(os.Getenv(faultPlanAt)), &p); err != nil {
@@ -61,19 +62,25 @@ var watched = sync.OnceValue(func() map[uint64]struct {
 		name string
 		how  int
 	}{
-		2: {"open", byName}, 4: {"stat", byName}, 6: {"lstat", byName}, 21: {"access", byName}, 82: {"rename", byNames}, 83: {"mkdir", byName}, 84: {"rmdir", byName}, 86: {"link", byNames},
+		2: {"open", byName}, 4: {"stat", byName}, 6: {"lstat", byName}, 21: {"access", byName}, 82: {"rename", byNames},
+		83: {"mkdir", byName}, 84: {"rmdir", byName}, 86: {"link", byNames},
 		87: {"unlink", byName}, 89: {"readlink", byName}, 90: {"chmod", byName},
-		0: {"read", byDescriptor}, 1: {"write", byDescriptor}, 3: {"close", byDescriptor}, 5: {"fstat", byDescriptor}, 9: {"mmap", byMapping}, 17: {"pread64", byDescriptor}, 18: {"pwrite64", byDescriptor},
-		20: {"writev", byDescriptor}, 42: {"connect", byDescriptor}, 72: {"fcntl", byDescriptor}, 73: {"flock", byDescriptor}, 74: {"fsync", byDescriptor}, 75: {"fdatasync", byDescriptor},
-		77: {"ftruncate", byDescriptor}, 91: {"fchmod", byDescriptor}, 217: {"getdents64", byDescriptor}, 257: {"openat", byFolder}, 258: {"mkdirat", byFolder}, 262: {"newfstatat", byFolder},
-		263: {"unlinkat", byFolder}, 264: {"renameat", byFolders}, 265: {"linkat", byFolders}, 267: {"readlinkat", byFolder}, 268: {"fchmodat", byFolder}, 316: {"renameat2", byFolders},
+		0: {"read", byDescriptor}, 1: {"write", byDescriptor}, 3: {"close", byDescriptor}, 5: {"fstat", byDescriptor},
+		9: {"mmap", byMapping}, 17: {"pread64", byDescriptor}, 18: {"pwrite64", byDescriptor},
+		20: {"writev", byDescriptor}, 42: {"connect", byDescriptor}, 72: {"fcntl", byDescriptor},
+		73: {"flock", byDescriptor}, 74: {"fsync", byDescriptor}, 75: {"fdatasync", byDescriptor},
+		77: {"ftruncate", byDescriptor}, 91: {"fchmod", byDescriptor}, 217: {"getdents64", byDescriptor},
+		257: {"openat", byFolder}, 258: {"mkdirat", byFolder}, 262: {"newfstatat", byFolder},
+		263: {"unlinkat", byFolder}, 264: {"renameat", byFolders}, 265: {"linkat", byFolders},
+		267: {"readlinkat", byFolder}, 268: {"fchmodat", byFolder}, 316: {"renameat2", byFolders},
 	}
 })
 
 // locks says whether a call of fcntl takes a lock: no other fails, and none that frees one.
 func (w *tracing) locks(regs syscall.PtraceRegs) bool {
 	const openDescription, openDescriptionWait = 37, 38
-	if command := int(regs.Rsi); command != syscall.F_SETLK && command != syscall.F_SETLKW && command != openDescription && command != openDescriptionWait {
+	if command := int(regs.Rsi); command != syscall.F_SETLK && command != syscall.F_SETLKW &&
+		command != openDescription && command != openDescriptionWait {
 		return false
 	}
 	var kind [2]byte
@@ -106,7 +113,8 @@ func (p faultPlan) run(args []string) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	w := &tracing{plan: p, pid: cmd.Process.Pid, under: map[int]*stopped{}, seen: map[string]int{}, log: json.NewEncoder(log)}
+	w := &tracing{plan: p, pid: cmd.Process.Pid, under: map[int]*stopped{}, seen: map[string]int{},
+		log: json.NewEncoder(log)}
 	if w.memory, err = os.Open(fmt.Sprintf("/proc/%d/mem", w.pid)); err != nil {
 		return 0, err
 	}
@@ -115,7 +123,8 @@ func (p faultPlan) run(args []string) (code int, err error) {
 		return 0, err
 	}
 	const sysGood, clone, exitKill = 1, 8, 1 << 20
-	if err := errors.Join(syscall.PtraceSetOptions(w.pid, sysGood|clone|exitKill), syscall.PtraceSyscall(w.pid, 0)); err != nil {
+	if err := errors.Join(syscall.PtraceSetOptions(w.pid, sysGood|clone|exitKill),
+		syscall.PtraceSyscall(w.pid, 0)); err != nil {
 		return 0, err
 	}
 	for {

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden asks a question, looks at the run in every way there is, and wants all that is seen, and every exit code, to be as in
-// testdata/golden/NAME.txt. The question has a journal of its own.
+// golden asks a question, looks at the run in every way there is, and wants all that is seen, and every exit code, to
+// be as in testdata/golden/NAME.txt. The question has a journal of its own.
 func golden(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: golden NAME ARGS-OF-ASK…")
@@ -67,7 +67,8 @@ func golden(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// The patterns of steady, each with what takes its place. The quotes of JSON may be escaped, as in a value that is JSON itself.
+// The patterns of steady, each with what takes its place. The quotes of JSON may be escaped, as in a value that is JSON
+// itself.
 var unsteady = []struct{ pattern, by string }{
 	{`127\.0\.0\.1:\d+`, "127.0.0.1:PORT"},
 	{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?|\b\d\d:\d\d:\d\d\b`, "TIME"},
@@ -83,12 +84,14 @@ var unsteady = []struct{ pattern, by string }{
 // innermost is an object or a list of JSON that holds no other, over several lines.
 const innermost = `[[{](?:\n +(?:"(?:[^"\\]|\\.)*": )?(?:"(?:[^"\\]|\\.)*"|[-\w.]+),?)+\n *[]}]`
 
-// steady puts words in the place of what differs from run to run, or with every word of a prompt or a tree. It gives each
-// innermost object of JSON one line.
+// steady puts words in the place of what differs from run to run, or with every word of a prompt or a tree. It gives
+// each innermost object of JSON one line.
 func steady(text, work string) string {
 	text = strings.ReplaceAll(text, work, "WORK")
 	for _, u := range unsteady {
 		text = regexp.MustCompile(u.pattern).ReplaceAllString(text, u.by)
 	}
-	return regexp.MustCompile(innermost).ReplaceAllStringFunc(text, func(s string) string { return strings.Join(strings.Fields(s), " ") })
+	return regexp.MustCompile(innermost).ReplaceAllStringFunc(text, func(s string) string {
+		return strings.Join(strings.Fields(s), " ")
+	})
 }

@@ -13,8 +13,9 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// A witness that never answers is left at once, whoever stops the inquiry: its server sees the request go. That this takes 3 s at most is shown by a clock that
-// no machine slows down, in internal/inquiry; nothing but the stop ends the request here, since a local model may be silent for minutes.
+// A witness that never answers is left at once, whoever stops the inquiry: its server sees the request go. That this
+// takes 3 s at most is shown by a clock that no machine slows down, in internal/inquiry; nothing but the stop ends the
+// request here, since a local model may be silent for minutes.
 func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 	for name, stop := range map[string]func(t *testing.T, s *story, asking *exec.Cmd){
 		"by Ctrl-C": func(t *testing.T, _ *story, asking *exec.Cmd) {
@@ -25,15 +26,18 @@ func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 		"from another process": func(t *testing.T, s *story, _ *exec.Cmd) { s.sibyl(t, "", "inquiry", "stop") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
+			witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."),
+				modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
 			witness.Models = []string{"silent"}
 			s := newStory(t)
 			settings := filepath.Join(s.data, "settings.yaml")
-			if err := os.WriteFile(settings, []byte("ollama: {host: '"+witness.BaseURL+"'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n"), 0o600); err != nil {
+			if err := os.WriteFile(settings, []byte("ollama: {host: '"+witness.BaseURL+
+				"'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			t.Setenv("SIBYL_CONFIG", settings)
-			asking := exec.CommandContext(t.Context(), "sibyl", "investigate", "The bridge was closed because of corrosion.", "--witness", "ollama:silent", "-m", "offline:rules")
+			asking := exec.CommandContext(t.Context(), "sibyl", "investigate",
+				"The bridge was closed because of corrosion.", "--witness", "ollama:silent", "-m", "offline:rules")
 			asking.Env = withoutOllama(s.environ())
 			var said bytes.Buffer
 			asking.Stderr = &said
@@ -52,7 +56,8 @@ func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 				ProvisionalAudit  *struct{}
 			}
 			out, _ := s.sibyl(t, "", "inquiry", "show", "--json")
-			if err := json.Unmarshal(out, &session); err != nil || session.Status != "failed" || session.EndReason != "stopped" || session.ProvisionalAudit == nil ||
+			if err := json.Unmarshal(out, &session); err != nil || session.Status != "failed" ||
+				session.EndReason != "stopped" || session.ProvisionalAudit == nil ||
 				len(session.QAPairs) != 1 || !strings.Contains(session.QAPairs[0].Answer, "4 March 2021") {
 				t.Errorf("%v: %+v", err, session)
 			}

@@ -32,7 +32,8 @@ import (
 )
 
 // keepJournals has TestThereIsAKeptJournalOfThisFormat write one where it is missing.
-var keepJournals = flag.Bool("keep-journals", false, "write journals of this build's format to testdata/journals, if there are none")
+var keepJournals = flag.Bool("keep-journals", false,
+	"write journals of this build's format to testdata/journals, if there are none")
 
 // formatFile describes the format of the journals beside it. Those of builds that had no such description have none.
 const formatFile = "format.txt"
@@ -40,21 +41,30 @@ const formatFile = "format.txt"
 // The kinds of records, with what is kept in each.
 var recordTypes = map[string]reflect.Type{
 	records.KindStart: reflect.TypeFor[records.StartRecord](), records.KindMark: reflect.TypeFor[records.MarkRecord](),
-	records.KindCompletion: reflect.TypeFor[records.CompletionRecord](), records.KindTime: reflect.TypeFor[records.TimeRecord](),
-	records.KindCancel: reflect.TypeFor[records.CancelRecord](), records.KindStopped: reflect.TypeFor[records.StoppedRecord](),
-	records.KindSuspend: reflect.TypeFor[records.SuspendRecord](), records.KindLeave: reflect.TypeFor[records.LeaveRecord](),
-	records.KindResume: reflect.TypeFor[records.ResumeRecord](), records.KindTrace: reflect.TypeFor[records.TraceStep](),
-	records.KindEnd: reflect.TypeFor[records.EndRecord](),
+	records.KindCompletion: reflect.TypeFor[records.CompletionRecord](),
+	records.KindTime:       reflect.TypeFor[records.TimeRecord](),
+	records.KindCancel:     reflect.TypeFor[records.CancelRecord](),
+	records.KindStopped:    reflect.TypeFor[records.StoppedRecord](),
+	records.KindSuspend:    reflect.TypeFor[records.SuspendRecord](),
+	records.KindLeave:      reflect.TypeFor[records.LeaveRecord](),
+	records.KindResume:     reflect.TypeFor[records.ResumeRecord](),
+	records.KindTrace:      reflect.TypeFor[records.TraceStep](),
+	records.KindEnd:        reflect.TypeFor[records.EndRecord](),
 }
 
-// What assistants keep beside receipts: what a run is begun on, what comes of it, what lists show of it, and the files that follow from runs.
+// What assistants keep beside receipts: what a run is begun on, what comes of it, what lists show of it, and the files
+// that follow from runs.
 var keptTypes = map[string]reflect.Type{
-	"oracle env": reflect.TypeFor[oracle.Env](), "oracle outcome": reflect.TypeFor[oracle.Answer](), "oracle summary": reflect.TypeFor[oracle.Exchange](),
-	"council env": reflect.TypeFor[council.Env](), "council outcome": reflect.TypeFor[council.Outcome](), "council summary": reflect.TypeFor[council.Turn](),
-	"council file": reflect.TypeFor[session.Session](),
-	"inquiry env":  reflect.TypeFor[inquiry.Env](), "inquiry outcome": reflect.TypeFor[inquiry.Outcome](), "inquiry summary": reflect.TypeFor[inquiry.Item](),
-	"inquiry file": reflect.TypeFor[record.Session](),
-	"tasks env":    reflect.TypeFor[taskchat.Env](), "tasks outcome": reflect.TypeFor[taskchat.AgentResponse](), "tasks summary": reflect.TypeFor[taskchat.Turn](),
+	"oracle env": reflect.TypeFor[oracle.Env](), "oracle outcome": reflect.TypeFor[oracle.Answer](),
+	"oracle summary": reflect.TypeFor[oracle.Exchange](),
+	"council env":    reflect.TypeFor[council.Env](), "council outcome": reflect.TypeFor[council.Outcome](),
+	"council summary": reflect.TypeFor[council.Turn](),
+	"council file":    reflect.TypeFor[session.Session](),
+	"inquiry env":     reflect.TypeFor[inquiry.Env](), "inquiry outcome": reflect.TypeFor[inquiry.Outcome](),
+	"inquiry summary": reflect.TypeFor[inquiry.Item](),
+	"inquiry file":    reflect.TypeFor[record.Session](),
+	"tasks env":       reflect.TypeFor[taskchat.Env](), "tasks outcome": reflect.TypeFor[taskchat.AgentResponse](),
+	"tasks summary":  reflect.TypeFor[taskchat.Turn](),
 	"tasks question": reflect.TypeFor[taskchat.Question](),
 }
 
@@ -76,7 +86,8 @@ func (f *form) of(t reflect.Type) string {
 		return "json"
 	case t.Kind() == reflect.Pointer:
 		return f.of(t.Elem())
-	case t.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
+	case t.Implements(reflect.TypeFor[json.Marshaler]()) ||
+		reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
 		return t.String()
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return "text"
@@ -111,12 +122,13 @@ func (f *form) fields(t reflect.Type) {
 // comments are what a description leaves out of the statements of tables.
 const comments = `--[^\n]*`
 
-// journalFormat describes all that this build writes to a journal, and what a step of the Oracle decides by that no record holds, so that two builds with
-// one description read each other's, and replay them alike.
+// journalFormat describes all that this build writes to a journal, and what a step of the Oracle decides by that no
+// record holds, so that two builds with one description read each other's, and replay them alike.
 func journalFormat(t *testing.T) string {
 	t.Helper()
 	data := t.TempDir()
-	cfg, err := config.Load(config.Options{Environ: []string{"SIBYL_DATA=" + data, "HOME=" + data, "XDG_CONFIG_HOME=" + data}})
+	cfg, err := config.Load(config.Options{Environ: []string{"SIBYL_DATA=" + data, "HOME=" + data, "XDG_CONFIG_HOME=" +
+		data}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +142,8 @@ func journalFormat(t *testing.T) string {
 		}
 	}()
 	f := &form{told: map[reflect.Type]bool{}}
-	for _, t := range []reflect.Type{reflect.TypeFor[journal.Session](), reflect.TypeFor[journal.Run](), reflect.TypeFor[journal.Pending](), reflect.TypeFor[journal.Tombstone]()} {
+	for _, t := range []reflect.Type{reflect.TypeFor[journal.Session](), reflect.TypeFor[journal.Run](),
+		reflect.TypeFor[journal.Pending](), reflect.TypeFor[journal.Tombstone]()} {
 		f.of(t)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(recordTypes)) {
@@ -182,8 +195,8 @@ func tablesOf(t *testing.T, file string) string {
 	return all.String()
 }
 
-// TestThereIsAKeptJournalOfThisFormat fails for a build that writes what no kept journal has: whoever changes the format keeps one of it,
-// beside those of earlier formats, which stay as they are.
+// TestThereIsAKeptJournalOfThisFormat fails for a build that writes what no kept journal has: whoever changes the
+// format keeps one of it, beside those of earlier formats, which stay as they are.
 func TestThereIsAKeptJournalOfThisFormat(t *testing.T) {
 	format := journalFormat(t)
 	folders := keptFolders(t)
@@ -203,8 +216,10 @@ func TestThereIsAKeptJournalOfThisFormat(t *testing.T) {
 	}
 	t.Errorf("the format of the journal has changed, and no journal of it is kept. Commit what it is meant to be, then\n"+
 		"\tgo test ./cmd/sibyl -run TestThereIsAKeptJournalOfThisFormat -keep-journals\n"+
-		"and commit the folder that this makes in testdata/journals. The folders before it stay: they show that earlier journals are read.\n"+
-		"What is not as in the last one (-kept +this build):\n%s", cmp.Diff(strings.Split(newest, "\n"), strings.Split(format, "\n")))
+		"and commit the folder that this makes in testdata/journals. The folders before it stay: they show that "+
+		"earlier journals are read.\n"+
+		"What is not as in the last one (-kept +this build):\n%s", cmp.Diff(strings.Split(newest, "\n"),
+		strings.Split(format, "\n")))
 }
 
 // TestChangeOfAFormatIsNoticed: a field, its name or its type make another format.
@@ -236,7 +251,8 @@ func TestChangeOfAFormatIsNoticed(t *testing.T) {
 	if first != described(reflect.TypeFor[one]()) || !strings.Contains(first, "A int") {
 		t.Errorf("it says %q", first)
 	}
-	for _, other := range []reflect.Type{reflect.TypeFor[renamed](), reflect.TypeFor[retyped](), reflect.TypeFor[more]()} {
+	for _, other := range []reflect.Type{reflect.TypeFor[renamed](), reflect.TypeFor[retyped](),
+		reflect.TypeFor[more]()} {
 		if described(other) == first {
 			t.Errorf("%s is taken for the same", other)
 		}

@@ -26,8 +26,8 @@ import (
 	"sibyl/internal/cli"
 )
 
-// journalsFolder holds journals that builds of Sibyl have written: a folder for each format, in the order of their numbers, and in it an
-// archive for each play.
+// journalsFolder holds journals that builds of Sibyl have written: a folder for each format, in the order of their
+// numbers, and in it an archive for each play.
 const journalsFolder = "testdata/journals"
 
 // The folders of a story that writes a kept journal: prompts name them, so they are the same on every machine.
@@ -37,7 +37,8 @@ const (
 	keptVault = keptRoot + "/vault"
 )
 
-// play is a story that leaves a journal with runs in several states. The server of its models is there again when the journal is read.
+// play is a story that leaves a journal with runs in several states. The server of its models is there again when the
+// journal is read.
 type play struct {
 	begin func(t *testing.T) *story
 	tell  func(t *testing.T, s *story)
@@ -61,7 +62,8 @@ func allPlays() map[string]play {
 	}
 }
 
-// tellOracle leaves a run that ended, one that wrote a note, one that was cancelled, and one that a crash interrupted before its write.
+// tellOracle leaves a run that ended, one that wrote a note, one that was cancelled, and one that a crash interrupted
+// before its write.
 func tellOracle(t *testing.T, s *story) {
 	s.note(t, "greet.go", "package greet\n\n// Greet greets.\nfunc Greet() {}\n")
 	s.run(t, "", cli.ExitAnswered, []string{"ask", "--in", s.vault, "How does the Greet function work?"})
@@ -81,15 +83,18 @@ func tellSuspended(t *testing.T, s *story) {
 	s.begin(t, "", (&drama{story: s}).ask(false)...)()
 }
 
-// tellTasks leaves a list, a deletion that was confirmed, one that is asked about, and a message that a crash interrupted.
+// tellTasks leaves a list, a deletion that was confirmed, one that is asked about, and a message that a crash
+// interrupted.
 func tellTasks(t *testing.T, s *story) {
-	for _, words := range []string{"add buy milk", "add call Ada", "show my tasks", "delete task 1", "yes", "delete call Ada"} {
+	for _, words := range []string{"add buy milk", "add call Ada", "show my tasks", "delete task 1", "yes",
+		"delete call Ada"} {
 		s.begin(t, "", "chat", "-m", "offline:rules", words)()
 	}
 	s.sibyl(t, "-1", "chat", "-m", "offline:rules", "--conversation", "new", "add water the plants")
 }
 
-// tellCouncil leaves a session with words, a transcript, an answer and a sitting, and a sitting that a crash interrupted.
+// tellCouncil leaves a session with words, a transcript, an answer and a sitting, and a sitting that a crash
+// interrupted.
 func tellCouncil(t *testing.T, s *story) {
 	s.note(t, "memo.wav", string(tone()))
 	s.run(t, "", cli.ExitAnswered, []string{"council", "say", "The rent is 3000 euros."})
@@ -101,9 +106,12 @@ func tellCouncil(t *testing.T, s *story) {
 
 // tellInquiry leaves an inquiry that ended, and one that a crash interrupted.
 func tellInquiry(t *testing.T, s *story) {
-	s.note(t, "reports/closure.txt", "The bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n")
+	s.note(t, "reports/closure.txt",
+		"The bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the "+
+			"closure.\n")
 	s.note(t, "reports/repair.md", "# Repair\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n")
-	investigate := []string{"investigate", "--detective", "offline:rules", "The bridge was closed because of corrosion.", "--witness", filepath.Join(s.vault, "reports"), "--limit", "6"}
+	investigate := []string{"investigate", "--detective", "offline:rules",
+		"The bridge was closed because of corrosion.", "--witness", filepath.Join(s.vault, "reports"), "--limit", "6"}
 	s.begin(t, "", investigate...)()
 	s.begin(t, crashAt+"=-9", investigate...)()
 }
@@ -183,7 +191,8 @@ func writeJournals(t *testing.T, folder, format string) {
 	}
 }
 
-// moves gives the runs that have not ended the folders of this story, so that they can go on. Those that ended are left as they are.
+// moves gives the runs that have not ended the folders of this story, so that they can go on. Those that ended are left
+// as they are.
 func (s *story) moves(t *testing.T) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+app.DatabaseFile(s.data))
@@ -247,7 +256,8 @@ func packed(t *testing.T, folders map[string]string) []byte {
 	for to, from := range folders {
 		err := filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
 			rel, relErr := filepath.Rel(from, name)
-			if err = errors.Join(err, relErr); err != nil || entry.IsDir() || leftOut().MatchString(filepath.ToSlash(rel)) {
+			if err = errors.Join(err, relErr); err != nil || entry.IsDir() ||
+				leftOut().MatchString(filepath.ToSlash(rel)) {
 				return err
 			}
 			content, err := os.ReadFile(name)
@@ -273,7 +283,8 @@ func packed(t *testing.T, folders map[string]string) []byte {
 
 // leftOut are the files that belong to a machine and to programs that run.
 var leftOut = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^sibyl/config\.yaml$|-(wal|shm)$|^witness|^oracle\.xml$|(^|/)\.?lock$|^sessions/\.locks/|^\.cache/`)
+	return regexp.MustCompile(
+		`^sibyl/config\.yaml$|-(wal|shm)$|^witness|^oracle\.xml$|(^|/)\.?lock$|^sessions/\.locks/|^\.cache/`)
 })
 
 // unpack gives a story the folders of an archive.
@@ -321,18 +332,22 @@ func (r reading) String() string {
 
 func clipped(text string) string { return text[:min(len(text), 2000)] }
 
-// internals are words of the machinery: of Go, of its libraries and of the database. No person can do anything about them.
+// internals are words of the machinery: of Go, of its libraries and of the database. No person can do anything about
+// them.
 var internals = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)panic|goroutine \d|runtime error|0xc0|%!|\*\w+\.\w+Error\b|cannot unmarshal|(^|[:;] )(unexpected )?EOF$|no such (table|column)|SQL logic|nil pointer|sql:`)
+	return regexp.MustCompile(
+		`(?m)panic|goroutine \d|runtime error|0xc0|%!|\*\w+\.\w+Error\b|cannot unmarshal|(^|[:;] )(unexpected )?EOF$|no such (table|column)|SQL logic|nil pointer|sql:`)
 })
 
 // look runs the command line in this process.
 func (s *story) look(t *testing.T, args ...string) reading {
 	t.Helper()
 	var out, errText bytes.Buffer
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, fmt.Errorf("sibyl %s has not ended in time", strings.Join(args, " ")))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, fmt.Errorf("sibyl %s has not ended in time",
+		strings.Join(args, " ")))
 	defer cancel()
-	code := cli.Main(ctx, cli.Program{Build: "test"}, args, s.environ(), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errText})
+	code := cli.Main(ctx, cli.Program{Build: "test"}, args, s.environ(), cli.Streams{In: strings.NewReader(""),
+		Out: &out, Err: &errText})
 	r := reading{strings.Join(args, " "), code, out.String(), errText.String()}
 	if ctx.Err() != nil {
 		t.Errorf("%v: %s", context.Cause(ctx), r)
@@ -350,12 +365,15 @@ func (s *story) look(t *testing.T, args ...string) reading {
 func (r reading) refused() bool { return r.code != cli.ExitAnswered && r.code != cli.ExitPartial }
 
 // keptStates are those of runs that must be among the journals of a format.
-var keptStates = []string{"oracle satisfied", "oracle needs_user", "oracle cancelled", "oracle interrupted", "oracle.shadow satisfied",
-	"tasks success", "tasks confirmation_required", "tasks interrupted", "council answered", "council interrupted", "council.member interrupted",
+var keptStates = []string{"oracle satisfied", "oracle needs_user", "oracle cancelled", "oracle interrupted",
+	"oracle.shadow satisfied",
+	"tasks success", "tasks confirmation_required", "tasks interrupted", "council answered", "council interrupted",
+	"council.member interrupted",
 	"council.transcription transcribed", "inquiry collected", "inquiry interrupted"}
 
-// TestKeptJournalsAreReadOrRefusedWithAClearMessage looks at the journals of all formats in every way there is, and goes on with what was
-// interrupted. Those of this build's format are all read; of those of earlier ones, what this build can't fold is refused, by its build.
+// TestKeptJournalsAreReadOrRefusedWithAClearMessage looks at the journals of all formats in every way there is, and
+// goes on with what was interrupted. Those of this build's format are all read; of those of earlier ones, what this
+// build can't fold is refused, by its build.
 func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
 	format, ofThis := journalFormat(t), 0
 	var mu sync.Mutex
@@ -363,7 +381,8 @@ func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
 	defer func() {              // when all have been read
 		for _, want := range keptStates {
 			if !t.Failed() && !states[want] {
-				t.Errorf("no journal of this format has a run of %s; there are %q", want, slices.Sorted(maps.Keys(states)))
+				t.Errorf("no journal of this format has a run of %s; there are %q", want,
+					slices.Sorted(maps.Keys(states)))
 			}
 		}
 	}()
@@ -434,9 +453,11 @@ func (s *story) readWhole(t *testing.T, all bool) []listed {
 			open = append(open, r)
 		}
 	}
-	if again := s.look(t, "run", "resume"); again.refused() && again.code != cli.ExitFailed || all && len(open) > 0 && strings.Contains(again.err, "no interrupted runs") {
+	if again := s.look(t, "run", "resume"); again.refused() && again.code != cli.ExitFailed || all && len(open) > 0 &&
+		strings.Contains(again.err, "no interrupted runs") {
 		t.Errorf("going on: %s", again)
-	} else if !all && strings.Contains(again.err, "no interrupted runs") && len(open) > 0 && !wrongBuild().MatchString(again.err) {
+	} else if !all && strings.Contains(again.err, "no interrupted runs") && len(open) > 0 &&
+		!wrongBuild().MatchString(again.err) {
 		t.Errorf("going on, it does not say why not: %s", again)
 	}
 	s.readRuns(t, open, all)
@@ -459,7 +480,8 @@ func (s *story) readRuns(t *testing.T, runs []listed, all bool) {
 		}
 		if !sessions[r.Session] {
 			sessions[r.Session] = true
-			commands = append(commands, []string{"session", "show", r.Session}, []string{"session", "audit", r.Session}, []string{"session", "export", "--format", "json", r.Session})
+			commands = append(commands, []string{"session", "show", r.Session}, []string{"session", "audit", r.Session},
+				[]string{"session", "export", "--format", "json", r.Session})
 		}
 		for _, command := range commands {
 			seen := s.look(t, command...)

@@ -21,8 +21,8 @@ func main() {
 }
 
 func run() int {
-	// The first interrupt is a request to stop: the run ends in order and keeps what it has. The second ends the program; the
-	// journal makes that harmless.
+	// The first interrupt is a request to stop: the run ends in order and keeps what it has. The second ends the
+	// program; the journal makes that harmless.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stop := make(chan os.Signal, 2)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)

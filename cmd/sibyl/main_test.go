@@ -24,22 +24,23 @@ import (
 	"sibyl/internal/store/pgtest"
 )
 
-// fileLimit names how many bytes a file may have that the process writes, as on a disk that is full. onlyReads has it give
-// up the rights of root, which no closed folder holds for.
+// fileLimit names how many bytes a file may have that the process writes, as on a disk that is full. onlyReads has it
+// give up the rights of root, which no closed folder holds for.
 const (
 	fileLimit = "SIBYL_TEST_FILE_LIMIT"
 	onlyReads = "SIBYL_TEST_ONLY_READS=1"
 )
 
-// crashAt names the append at which the process kills itself: a number, negative for “after it is written”. crashStep is the same for the steps that
-// change a session of the Council.
+// crashAt names the append at which the process kills itself: a number, negative for “after it is written”. crashStep
+// is the same for the steps that change a session of the Council.
 const (
 	crashAt   = "SIBYL_TEST_CRASH_AT"
 	crashStep = "SIBYL_TEST_CRASH_STEP"
 )
 
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, "yardstick": yardstick, app.ClassifierProgram: classifies}
+	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, "yardstick": yardstick,
+		app.ClassifierProgram: classifies}
 	maps.Copy(programs, watchers())
 	testscript.Main(pgtest.Main(m), programs)
 }
@@ -79,7 +80,8 @@ func program() {
 
 // classifies is the program that computes a classifier.
 func classifies() {
-	os.Exit(network.Main(context.Background(), os.Args[1:], killsWhoAsks(os.Stdin, os.Args[len(os.Args)-1]), os.Stdout, os.Stderr))
+	os.Exit(network.Main(context.Background(), os.Args[1:], killsWhoAsks(os.Stdin, os.Args[len(os.Args)-1]), os.Stdout,
+		os.Stderr))
 }
 
 // restrict takes from the process what the environment says.
@@ -107,7 +109,8 @@ func lost() {
 	if err != nil {
 		panic(err)
 	}
-	os.Exit(cli.Main(context.Background(), cli.Program{Build: "test"}, os.Args[1:], os.Environ(), cli.Streams{In: os.Stdin, Out: full, Err: os.Stderr}))
+	os.Exit(cli.Main(context.Background(), cli.Program{Build: "test"}, os.Args[1:], os.Environ(),
+		cli.Streams{In: os.Stdin, Out: full, Err: os.Stderr}))
 }
 
 // deadly kills the process, as kill -9 does, at one of the journal's writes.
@@ -139,7 +142,9 @@ func (d *deadly) Begin(ctx context.Context, b journal.Beginning) error {
 	return d.around(func() error { return d.Store.Begin(ctx, b) })
 }
 
-func (d *deadly) Append(ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End) error {
+func (d *deadly) Append(
+	ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End,
+) error {
 	return d.around(func() error { return d.Store.Append(ctx, owner, run, recs, end) })
 }
 
@@ -148,13 +153,17 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   filepath.Join("testdata", "script"),
 		Setup: setup,
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits, "backdate": backdate, "word": word,
-			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended, "classifier": classifier, "childless": childless, "golden": golden,
-			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named, "installs": installs, "later": later},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits,
+			"backdate": backdate, "word": word,
+			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended,
+			"classifier": classifier, "childless": childless, "golden": golden,
+			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named, "installs": installs,
+			"later": later},
 	})
 }
 
-// installs puts the program into a folder as ‘go install ./cmd/sibyl’ does in a checkout, with the module and build caches of who runs the tests.
+// installs puts the program into a folder as ‘go install ./cmd/sibyl’ does in a checkout, with the module and build
+// caches of who runs the tests.
 func installs(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: installs FOLDER")

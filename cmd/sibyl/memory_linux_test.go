@@ -22,7 +22,8 @@ func (s *story) within(t *testing.T, megabytes int, in string, args ...string) o
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -d "$0" || exit 77; exec sibyl "$@"`, itoa(megabytes << 10)}, args...)...)
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -d "$0" || exit 77; exec sibyl "$@"`,
+		itoa(megabytes << 10)}, args...)...)
 	cmd.Env = append(s.environ(), "GOMEMLIMIT=64MiB")
 	var out, errText bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &out, &errText
@@ -37,7 +38,8 @@ func (s *story) within(t *testing.T, megabytes int, in string, args ...string) o
 	return outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errText.String()}
 }
 
-// least is about as little memory as the program takes to start and to read its journal, in MB. Much of it is room that it only sets aside.
+// least is about as little memory as the program takes to start and to read its journal, in MB. Much of it is room that
+// it only sets aside.
 func (s *story) least(t *testing.T) (megabytes int) {
 	t.Helper()
 	for megabytes = 50; megabytes < 4<<10; megabytes += 50 {
@@ -49,8 +51,8 @@ func (s *story) least(t *testing.T) (megabytes int) {
 	return 0
 }
 
-// TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName gives the program little memory and much to read: it works, or says that there is not
-// enough memory, and the journal is whole.
+// TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName gives the program little memory and much to read: it
+// works, or says that there is not enough memory, and the journal is whole.
 func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
@@ -58,18 +60,22 @@ func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) 
 	t.Logf("it starts with %d MB", least)
 	enough := least + 500
 	line := strings.Repeat("All of this is about the bridge and its corrosion. ", 20) + "\n"
-	if o := s.within(t, enough, strings.Repeat(line, oracle.MaxMaterial/len(line)), "ask", "--json", "-m", "offline:rules", "What does it say about the bridge and its corrosion?"); o.code != cli.ExitAnswered {
+	if o := s.within(t, enough, strings.Repeat(line, oracle.MaxMaterial/len(line)), "ask", "--json", "-m",
+		"offline:rules", "What does it say about the bridge and its corrosion?"); o.code != cli.ExitAnswered {
 		t.Errorf("a large text beside a question exits %d: %s", o.code, clipped(o.err))
 	}
 	s.note(t, "reports/large.txt", strings.Repeat(line, 60<<20/len(line)))
-	o := s.within(t, least+200, "", "investigate", "The bridge was closed.", "--witness", filepath.Join(s.vault, "reports"))
-	if o.code == cli.ExitAnswered || o.code == cli.ExitPartial || !strings.Contains(o.err, "not enough memory") || !strings.Contains(o.err, "large.txt") || internals().MatchString(o.err) {
+	o := s.within(t, least+200, "", "investigate", "The bridge was closed.", "--witness",
+		filepath.Join(s.vault, "reports"))
+	if o.code == cli.ExitAnswered || o.code == cli.ExitPartial || !strings.Contains(o.err, "not enough memory") ||
+		!strings.Contains(o.err, "large.txt") || internals().MatchString(o.err) {
 		t.Errorf("a document that is too large exits %d: %s", o.code, clipped(o.err))
 	}
 	if err := os.Truncate(filepath.Join(s.vault, "reports", "large.txt"), 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if o := s.within(t, enough, "", "investigate", "-q", "--detective", "offline:rules", "The bridge was closed.", "--limit", "5", "--witness", filepath.Join(s.vault, "reports")); o.code != cli.ExitAnswered &&
+	if o := s.within(t, enough, "", "investigate", "-q", "--detective", "offline:rules", "The bridge was closed.",
+		"--limit", "5", "--witness", filepath.Join(s.vault, "reports")); o.code != cli.ExitAnswered &&
 		o.code != cli.ExitPartial {
 		t.Errorf("one that is not exits %d: %s", o.code, clipped(o.err))
 	}
@@ -79,8 +85,8 @@ func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) 
 // outOfMemory is what the program says, or its runtime and the C library where there is none left to say anything else.
 var outOfMemory = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`memory|pthread_create failed`) })
 
-// TestWhateverMemoryThereIsTheJournalIsWhole gives the program less and less memory, until it can't even start: it works, or its last words are that
-// there is no memory, and what was kept is there.
+// TestWhateverMemoryThereIsTheJournalIsWhole gives the program less and less memory, until it can't even start: it
+// works, or its last words are that there is no memory, and what was kept is there.
 func TestWhateverMemoryThereIsTheJournalIsWhole(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)

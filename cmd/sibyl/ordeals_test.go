@@ -24,26 +24,34 @@ type ordeal struct {
 
 func ordeals() map[string]ordeal {
 	return map[string]ordeal{
-		"oracle": {newStory, func(s *story) []string { return s.question() }, []int{cli.ExitAnswered}, func(t *testing.T, s *story, o outcome) {
+		"oracle": {newStory, func(s *story) []string {
+			return s.question()
+		}, []int{cli.ExitAnswered}, func(t *testing.T, s *story, o outcome) {
 			if o.code != cli.ExitPartial { // else it has ended, and said what it could not do
 				o = s.resumeOrRepeat(t, o, s.question())
 			}
 			s.notedOnce(t, o)
 		}},
-		"council add": {memoTold, func(s *story) []string { return []string{"council", "add", filepath.Join(s.vault, "memo.wav")} }, []int{cli.ExitAnswered},
+		"council add": {memoTold, func(s *story) []string {
+			return []string{"council", "add", filepath.Join(s.vault, "memo.wav")}
+		}, []int{cli.ExitAnswered},
 			func(t *testing.T, s *story, _ outcome) {
 				s.run(t, "", cli.ExitAnswered, []string{"council", "add", filepath.Join(s.vault, "memo.wav")})
 				s.run(t, "", cli.ExitAnswered, []string{"run", "resume"})
 				s.run(t, "", cli.ExitAnswered, []string{"council", "transcribe", "--again"})
 				m := (&thinking{story: s}).whole(t, "a fault")
-				if len(m.Audio) != 2 || m.Audio[1].Status != session.Success || s.heard(t, 2) != "Tomorrow we will talk about the money." {
+				if len(m.Audio) != 2 || m.Audio[1].Status != session.Success ||
+					s.heard(t, 2) != "Tomorrow we will talk about the money." {
 					t.Errorf("the session is %s: %+v", m.State, m.Audio)
 				}
 			}},
-		"council sitting": {memoTold, func(*story) []string { return []string{"council", "ask", "skeptic", "optimist"} }, []int{cli.ExitAnswered},
+		"council sitting": {memoTold, func(*story) []string {
+			return []string{"council", "ask", "skeptic", "optimist"}
+		}, []int{cli.ExitAnswered},
 			func(t *testing.T, s *story, o outcome) {
 				s.run(t, "", cli.ExitAnswered, []string{"run", "resume"})
-				if all := s.sessions(t); len(all[0].Answers) == 0 && !strings.Contains(o.out, "The rent of 3000 euros") {
+				if all := s.sessions(t); len(all[0].Answers) == 0 &&
+					!strings.Contains(o.out, "The rent of 3000 euros") {
 					s.run(t, "", cli.ExitAnswered, []string{"council", "ask", "skeptic", "optimist"})
 				}
 				var names []string
@@ -54,11 +62,14 @@ func ordeals() map[string]ordeal {
 					t.Errorf("there are answers of %v", names)
 				}
 			}},
-		"tasks": {newStory, func(*story) []string { return []string{"chat", "--json", "-m", "offline:rules", "add buy milk"} }, []int{cli.ExitAnswered}, goesOnWithTasks},
-		"inquiry": {reported, investigation, []int{cli.ExitAnswered, cli.ExitPartial}, func(t *testing.T, s *story, o outcome) {
-			s.resumeOrRepeat(t, o, investigation(s))
-			s.soundInquiries(t)
-		}},
+		"tasks": {newStory, func(*story) []string {
+			return []string{"chat", "--json", "-m", "offline:rules", "add buy milk"}
+		}, []int{cli.ExitAnswered}, goesOnWithTasks},
+		"inquiry": {reported, investigation, []int{cli.ExitAnswered, cli.ExitPartial},
+			func(t *testing.T, s *story, o outcome) {
+				s.resumeOrRepeat(t, o, investigation(s))
+				s.soundInquiries(t)
+			}},
 	}
 }
 
@@ -72,12 +83,15 @@ func memoTold(t *testing.T) *story {
 // reported is a folder of documents.
 func reported(t *testing.T) *story {
 	s := newStory(t)
-	s.note(t, "reports/closure.txt", "The bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n")
+	s.note(t, "reports/closure.txt",
+		"The bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the "+
+			"closure.\n")
 	return s
 }
 
 func investigation(s *story) []string {
-	return []string{"investigate", "--json", "-q", "--detective", "offline:rules", "The bridge was closed because of corrosion.", "--witness", filepath.Join(s.vault, "reports"), "--limit", "5"}
+	return []string{"investigate", "--json", "-q", "--detective", "offline:rules",
+		"The bridge was closed because of corrosion.", "--witness", filepath.Join(s.vault, "reports"), "--limit", "5"}
 }
 
 // resumeOrRepeat goes on with what was interrupted; where nothing was begun, the person asks again.
@@ -154,8 +168,8 @@ func (s *story) soundInquiries(t *testing.T) {
 	}
 }
 
-// tidy wants nothing half-written: no temporary file that stays, no JSON that is torn. A process that stops short for its journal does not wait for
-// what an oracle beside it writes, which is then as after a crash.
+// tidy wants nothing half-written: no temporary file that stays, no JSON that is torn. A process that stops short for
+// its journal does not wait for what an oracle beside it writes, which is then as after a crash.
 func (s *story) tidy(t *testing.T, o outcome) {
 	t.Helper()
 	for _, folder := range []string{s.data, s.vault} {
@@ -166,7 +180,8 @@ func (s *story) tidy(t *testing.T, o outcome) {
 			if strings.HasSuffix(name, ".tmp") && !strings.Contains(o.err, "stopped short") {
 				t.Errorf("%s stays behind", name)
 			}
-			if content, err := os.ReadFile(name); strings.HasSuffix(name, ".json") && (err != nil || !json.Valid(content)) {
+			if content, err := os.ReadFile(name); strings.HasSuffix(name, ".json") &&
+				(err != nil || !json.Valid(content)) {
 				t.Errorf("%s is torn (%v): %q", name, err, content)
 			}
 			return nil

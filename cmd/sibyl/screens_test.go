@@ -23,8 +23,8 @@ import (
 // screenWidth gives the program terminals of so many columns in the place of its pipes.
 const screenWidth = "SIBYL_TEST_SCREEN"
 
-// TestScreensArePleasantAtEveryWidth runs the commands that people run most on terminals of three widths. What stands on them at the end is kept
-// in testdata/screens, a file for each width: all that is seen of the story screens.txtar.
+// TestScreensArePleasantAtEveryWidth runs the commands that people run most on terminals of three widths. What stands
+// on them at the end is kept in testdata/screens, a file for each width: all that is seen of the story screens.txtar.
 func TestScreensArePleasantAtEveryWidth(t *testing.T) {
 	for _, width := range []int{60, 80, 200} {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
@@ -39,7 +39,8 @@ func TestScreensArePleasantAtEveryWidth(t *testing.T) {
 					env.Setenv("SIBYL_DATA", "") // it is below the home, as usual
 					return err
 				},
-				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"convene": convene, "recites": recites, "screen": s.show, "word": word},
+				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"convene": convene,
+					"recites": recites, "screen": s.show, "word": word},
 			})
 		})
 	}
@@ -162,13 +163,14 @@ func (s *screens) compare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(s.seen.String(), "\n")); diff != "" && !t.Failed() {
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(s.seen.String(), "\n")); diff != "" &&
+		!t.Failed() {
 		t.Errorf("the screens are not those of %s, which -update writes anew (-want +got):\n%s", file, diff)
 	}
 }
 
-// recites starts a model that reads a file and then answers with the text of another, and that leads an inquiry to its end; it has the program
-// use it: recites FILE.
+// recites starts a model that reads a file and then answers with the text of another, and that leads an inquiry to its
+// end; it has the program use it: recites FILE.
 func recites(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: recites FILE")
@@ -185,7 +187,8 @@ func recites(ts *testscript.TestScript, neg bool, args []string) {
 // recited is what the model of recites says to a request.
 func recited(r modeltest.Request, text string) modeltest.Answer {
 	says := func(pieces ...string) modeltest.Answer {
-		return modeltest.Answer{Chunks: pieces, Usage: model.Usage{InputTokens: 4000, CachedTokens: 3000, OutputTokens: 120}}
+		return modeltest.Answer{Chunks: pieces, Usage: model.Usage{InputTokens: 4000, CachedTokens: 3000,
+			OutputTokens: 120}}
 	}
 	told := first(r, "system")
 	switch {
@@ -197,9 +200,11 @@ func recited(r modeltest.Request, text string) modeltest.Answer {
 	case strings.Contains(told, "You find what documents say"):
 		return says(`{"quotations":[{"passage":1,"words":"The bridge was closed on 4 March 2021 because of corrosion."}],"search":[]}`)
 	case strings.Contains(told, "You sum up"):
-		return says("The answers support the hypothesis: corrosion was found, and the bridge was closed for it (answer 1).")
+		return says("The answers support the hypothesis: corrosion was found, and the bridge was closed for it " +
+			"(answer 1).")
 	}
-	looks := [][]string{{"code_read", `{"path":"greet.go"}`}, {"code_search", `{"query":"who calls Greet and what do they do with the name"}`}}
+	looks := [][]string{{"code_read", `{"path":"greet.go"}`},
+		{"code_search", `{"query":"who calls Greet and what do they do with the name"}`}}
 	for _, m := range r.Messages {
 		if m.Role == "tool" {
 			looks = looks[1:]

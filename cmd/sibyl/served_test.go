@@ -31,12 +31,14 @@ type reply struct {
 	body   string
 }
 
-// newServed serves a folder of notes to ada, eve and bob, who may only read. All of them name it notes; mine is ada's alone.
+// newServed serves a folder of notes to ada, eve and bob, who may only read. All of them name it notes; mine is ada's
+// alone.
 func newServed(t *testing.T) *served {
 	t.Helper()
 	s := &served{story: newStory(t), t: t, tokens: map[string]string{}}
 	s.config = filepath.Join(s.data, "served.yaml")
-	settings := fmt.Sprintf("server:\n  listen: 127.0.0.1:0\n  folders: {notes: %q, ada/mine: %q}\n", s.vault, t.TempDir())
+	settings := fmt.Sprintf("server:\n  listen: 127.0.0.1:0\n  folders: {notes: %q, ada/mine: %q}\n", s.vault,
+		t.TempDir())
 	if err := os.WriteFile(s.config, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,8 @@ func (s *served) serve() {
 	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // else the line never comes
 	defer late.Stop()
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if s.url = strings.TrimSpace(strings.TrimPrefix(line, "listening at ")); err != nil || !strings.HasPrefix(s.url, "http://127.0.0.1:") {
+	if s.url = strings.TrimSpace(strings.TrimPrefix(line, "listening at ")); err != nil ||
+		!strings.HasPrefix(s.url, "http://127.0.0.1:") {
 		s.t.Fatalf("the server says %q, %v", line, err)
 	}
 }
@@ -114,7 +117,9 @@ func (s *served) asks(user, method, path string, body any) (r reply) {
 // notes has a user get a note written, and gives the id of that write.
 func (s *served) notes(user string) string {
 	s.t.Helper()
-	r := s.asks(user, http.MethodPost, "/api/ask", map[string]any{"question": "Add a note to caching.md that we use no cache", "options": map[string]any{"vault": "notes"}})
+	r := s.asks(user, http.MethodPost, "/api/ask",
+		map[string]any{"question": "Add a note to caching.md that we use no cache",
+			"options": map[string]any{"vault": "notes"}})
 	if r.status != http.StatusOK || !strings.Contains(r.body, `"state":"satisfied"`) {
 		s.t.Fatalf("%s gets no note written: %d %s", user, r.status, r.body)
 	}
@@ -129,7 +134,8 @@ func (s *served) notes(user string) string {
 func (s *served) writes(user string) (ids []string) {
 	s.t.Helper()
 	var all struct{ Writes []struct{ ID string } }
-	if r := s.asks(user, http.MethodGet, "/api/writes", nil); r.status != http.StatusOK || json.Unmarshal([]byte(r.body), &all) != nil {
+	if r := s.asks(user, http.MethodGet, "/api/writes", nil); r.status != http.StatusOK ||
+		json.Unmarshal([]byte(r.body), &all) != nil {
 		s.t.Fatalf("the writes of %s: %d %s", user, r.status, r.body)
 	}
 	for _, w := range all.Writes {

@@ -28,7 +28,8 @@ func TestWriteIsTakenBackOverHTTPByItsOwnerAlone(t *testing.T) {
 	if got := s.note(); got != written {
 		t.Fatalf("the note is %q", got)
 	}
-	for user, want := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden, "eve": http.StatusNotFound} {
+	for user, want := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden,
+		"eve": http.StatusNotFound} {
 		s.wants("by “"+user+"”", s.undoes(user, write), want, "")
 	}
 	if theirs := s.writes("eve"); len(theirs) > 0 || s.note() != written {
@@ -76,7 +77,9 @@ func TestUndoOverHTTPIsDoneOnceHoweverManyAskAndWhileOthersWrite(t *testing.T) {
 		})
 	}
 	all.Go(func() {
-		r := s.asks("eve", http.MethodPost, "/api/ask", map[string]any{"question": "Add a note to caching.md that we use no cache", "options": map[string]any{"vault": "notes"}})
+		r := s.asks("eve", http.MethodPost, "/api/ask",
+			map[string]any{"question": "Add a note to caching.md that we use no cache",
+				"options": map[string]any{"vault": "notes"}})
 		if r.status != http.StatusOK {
 			t.Errorf("eve's write: %d %s", r.status, r.body)
 		}

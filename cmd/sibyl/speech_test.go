@@ -17,7 +17,8 @@ const spokenWords = "Tomorrow we will talk about the money."
 // speak has flite say words into a WAV file of 16 kHz.
 func speak(file, words string) error {
 	if _, err := exec.LookPath("flite"); err != nil {
-		return fmt.Errorf("the tests make real audio with flite, which is not on the PATH: sh scripts/programs.sh installs it")
+		return fmt.Errorf("the tests make real audio with flite, which is not on the PATH: sh scripts/programs.sh " +
+			"installs it")
 	}
 	if out, err := exec.Command("flite", "-voice", "slt", "-t", words, file).CombinedOutput(); err != nil {
 		return fmt.Errorf("flite could not speak: %w: %s", err, out)
@@ -28,7 +29,8 @@ func speak(file, words string) error {
 // remake has ffmpeg make another file of one.
 func remake(from, to string, args ...string) error {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		return fmt.Errorf("the tests make real audio with ffmpeg, which is not on the PATH: sh scripts/programs.sh installs it")
+		return fmt.Errorf("the tests make real audio with ffmpeg, which is not on the PATH: sh scripts/programs.sh " +
+			"installs it")
 	}
 	args = append(append([]string{"-nostdin", "-v", "error", "-y", "-i", "file:" + from}, args...), "file:"+to)
 	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
@@ -55,7 +57,9 @@ func speaks(ts *testscript.TestScript, neg bool, args []string) {
 // codecs are those that phones and browsers use, where ffmpeg has others for usual.
 var codecs = map[string][]string{".ogg": {"-c:a", "libopus"}, ".webm": {"-c:a", "libopus"}}
 
-var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(_\d\d)?`) })
+var sessionID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(_\d\d)?`)
+})
 
 // named puts the id of the first session on standard output into a variable.
 func named(ts *testscript.TestScript, neg bool, args []string) {

@@ -20,8 +20,8 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// actor is a server of one of the four protocols. Whatever it speaks, its model follows the same part: what it says depends
-// on the question and on what was said since, so that a repeated request gets the same reply.
+// actor is a server of one of the four protocols. Whatever it speaks, its model follows the same part: what it says
+// depends on the question and on what was said since, so that a repeated request gets the same reply.
 type actor struct {
 	*modeltest.Server
 	name, mood string
@@ -54,7 +54,8 @@ func newActor(name, protocol, mood string) (*actor, error) {
 	a.Models = []string{name}
 	a.Play(func(r modeltest.Request) modeltest.Answer {
 		if strings.HasSuffix(r.Path, "/v1/messages") != (protocol == "anthropic") {
-			return modeltest.Answer{Raw: &modeltest.Raw{Status: http.StatusNotFound}} // the server speaks every protocol, an actor one
+			// the server speaks every protocol, an actor one
+			return modeltest.Answer{Raw: &modeltest.Raw{Status: http.StatusNotFound}}
 		}
 		s, err := sceneOf([]byte(r.Body))
 		if err != nil {
@@ -149,11 +150,13 @@ func (a *actor) part(s scene) modeltest.Answer {
 	}
 	says := func(pieces ...string) modeltest.Answer {
 		known := 4000 + 10*s.replies // of what was sent before
-		return modeltest.Answer{Chunks: pieces, Usage: model.Usage{InputTokens: known + 900, CachedTokens: known, OutputTokens: 100}}
+		return modeltest.Answer{Chunks: pieces, Usage: model.Usage{InputTokens: known + 900, CachedTokens: known,
+			OutputTokens: 100}}
 	}
 	reads := func(path string) modeltest.Answer {
 		answer := says()
-		answer.Calls = []model.ToolCall{{ID: fmt.Sprintf("call_%d", s.replies), Name: "code_read", Arguments: fmt.Sprintf("{\"path\":%q}", path)}}
+		answer.Calls = []model.ToolCall{{ID: fmt.Sprintf("call_%d", s.replies), Name: "code_read",
+			Arguments: fmt.Sprintf("{\"path\":%q}", path)}}
 		return answer
 	}
 	about := func(word string) bool { return strings.Contains(s.question, word) }
@@ -169,7 +172,8 @@ func (a *actor) part(s scene) modeltest.Answer {
 	case about("go round") && s.tools:
 		return reads("greet.go")
 	case about("as much as you can") && s.results > 0:
-		answer := says("It greets: `greet.go:4`. ", signalText("context_sufficient", "<sources_found>1</sources_found>", "0.9"))
+		answer := says("It greets: `greet.go:4`. ", signalText("context_sufficient", "<sources_found>1</sources_found>",
+			"0.9"))
 		answer.Usage.InputTokens = 1_229_467
 		return answer
 	case !s.tools:
@@ -181,13 +185,15 @@ func (a *actor) part(s scene) modeltest.Answer {
 	case about("unsure"):
 		return says("Perhaps it greets. ", signalText("context_sufficient", "<sources_found>0</sources_found>", "0.1"))
 	case about("which Greet"):
-		return says("There are two. Which of them do you mean? ", signalText("stuck", "<attempted>[\"greet.go\"]</attempted><blocker>two of them</blocker>", "0.9"))
+		return says("There are two. Which of them do you mean? ",
+			signalText("stuck", "<attempted>[\"greet.go\"]</attempted><blocker>two of them</blocker>", "0.9"))
 	case about("lost"):
 		return says(signalText("stuck", "<attempted>[\"greet.go\"]</attempted><blocker>no such thing</blocker>", "0.9"))
 	case s.results == 0:
 		return reads("greet.go")
 	}
-	return says("It greets by name, says "+a.name+": `greet.go", ":4`. ", signalText("context_sufficient", "<sources_found>1</sources_found>", "0.9"))
+	return says("It greets by name, says "+a.name+": `greet.go", ":4`. ", signalText("context_sufficient",
+		"<sources_found>1</sources_found>", "0.9"))
 }
 
 // troupe is the actors of one story, and what runs in its background.

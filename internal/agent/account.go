@@ -29,8 +29,8 @@ type ToolUse struct {
 	Used      bool   `json:"used"` // the answer cites what it opened or named, or it wrote
 }
 
-// Account is what a run has done, by its receipts: turns, what they cost, the calls in the order in which they were proposed, and what
-// was read.
+// Account is what a run has done, by its receipts: turns, what they cost, the calls in the order in which they were
+// proposed, and what was read.
 type Account struct {
 	Turns   int
 	Model   string // that answered last
@@ -78,10 +78,11 @@ func (a *Account) Writes(tools []ToolFact) (w Writes) {
 	return w.withoutTexts()
 }
 
-// AccountOf reads the receipts of a run, and those that came in when it was stopped. heard is called for each reply and each notes, in
-// order.
+// AccountOf reads the receipts of a run, and those that came in when it was stopped. heard is called for each reply and
+// each notes, in order.
 func AccountOf[R any](
-	v *run.View, under []run.CompletionRecord, transcript []Entry, heard func(c *run.CompletionRecord, r TurnReceipt[R]),
+	v *run.View, under []run.CompletionRecord, transcript []Entry, heard func(c *run.CompletionRecord,
+		r TurnReceipt[R]),
 ) Account {
 	a := Account{Calls: []ToolUse{}, Sources: []Source{}}
 	var uses []use
@@ -111,11 +112,14 @@ func AccountOf[R any](
 	for _, e := range TurnsOf(transcript) {
 		for k, t := range e.Tools {
 			if t.Refused != "" && t.Ref == 0 {
-				uses = append(uses, use{turn: e.Turn, call: k, ToolUse: ToolUse{Refused: t.Refused}, fate: WriteRefused, why: t.Refused})
+				uses = append(uses, use{turn: e.Turn, call: k, ToolUse: ToolUse{Refused: t.Refused}, fate: WriteRefused,
+					why: t.Refused})
 			}
 		}
 	}
-	slices.SortStableFunc(uses, func(x, y use) int { return cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.call, y.call)) })
+	slices.SortStableFunc(uses, func(x, y use) int {
+		return cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.call, y.call))
+	})
 	seen := map[string]bool{}
 	a.never = neverDone(turns, proposed, uses)
 	for i := range uses {
@@ -185,8 +189,9 @@ func called(uses []use, c *run.CompletionRecord) []use {
 
 // EffectTypes are the effects of an agent whose replies are reported on by R.
 func EffectTypes[R any]() map[string]run.EffectType {
-	return map[string]run.EffectType{EffectTurn: run.EffectOf[TurnPayload, TurnReceipt[R]](), EffectNotes: run.EffectOf[TurnPayload, TurnReceipt[R]](),
-		EffectCall: run.EffectOf[CallPayload, CallReceipt]()}
+	return map[string]run.EffectType{EffectTurn: run.EffectOf[TurnPayload, TurnReceipt[R]](),
+		EffectNotes: run.EffectOf[TurnPayload, TurnReceipt[R]](),
+		EffectCall:  run.EffectOf[CallPayload, CallReceipt]()}
 }
 
 // Overlaps says whether two places have a line in common; 0 is the whole.

@@ -55,7 +55,8 @@ type Verdict struct {
 	Refused bt.Why `json:"refused,omitzero"` // what the model is told
 }
 
-// Held is a call that waits for a yes of the person: the record of the turn that proposes it, and which of its calls it is.
+// Held is a call that waits for a yes of the person: the record of the turn that proposes it, and which of its calls it
+// is.
 type Held struct {
 	Turn   int64  `json:"turn"`
 	Call   int    `json:"call"`
@@ -77,7 +78,8 @@ const (
 	whyLong    bt.Reason = "held.long: private text was read in this run, and the query has more than {most} characters"
 )
 
-// Why a call is not made, as the model reads it, and people who look at a run. Those of a call that is held begin with why it is.
+// Why a call is not made, as the model reads it, and people who look at a run. Those of a call that is held begin with
+// why it is.
 const (
 	nobodyAsked bt.Reason = "call.nobody_asked: {why}, so it is not called"
 	tooManyWait bt.Reason = "call.too_many_wait: {why}, and {others} other calls wait for the person already: " +
@@ -95,10 +97,12 @@ const (
 	notAdmitted bt.Reason = "call.not_admitted: the tree has not admitted it"
 )
 
-// Reasons are the sentences that say why a call is let through, held or refused, what the person is told beside an answer, and those of a run's story.
+// Reasons are the sentences that say why a call is let through, held or refused, what the person is told beside an
+// answer, and those of a run's story.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{
-		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany,
+		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead,
+		askedFirst, tooMany,
 		notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted,
 	}
 	all = append(append(append(all, noticeReasons()...), writeReasons()...), stories()...)
@@ -123,8 +127,8 @@ type gate struct {
 	Otherwise string     `port:"otherwise" default:"ask" oneof:"ask refuse" doc:"ask holds the call until the person says yes"`
 }
 
-// Admit decides on each call of a reply whether it is performed, by the labels of what the model has seen (FR-016; the design's “What may
-// leave”).
+// Admit decides on each call of a reply whether it is performed, by the labels of what the model has seen (FR-016; the
+// design's “What may leave”).
 func Admit() bt.Leaf {
 	type out struct {
 		Admitted []Verdict  `port:"admitted" doc:"a verdict on each call of the reply"`
@@ -133,7 +137,8 @@ func Admit() bt.Leaf {
 		Ledger   Ledger     `port:"ledger" doc:"tells the person of calls for which too many others wait"`
 		Events   []bt.Typed `port:",events"`
 	}
-	return bt.Func("Admit", "Decides which calls in the reply are performed, by what was read and where each call goes. Calls that no rule allows wait for the user's approval.",
+	return bt.Func("Admit", "Decides which calls in the reply are performed, by what was read and where each call "+
+		"goes. Calls that no rule allows wait for the user's approval.",
 		func(i gate, o *out) error {
 			o.Admitted = make([]Verdict, len(i.Reply.Calls))
 			o.Ledger = o.Ledger.Clone()
@@ -148,7 +153,8 @@ func Admit() bt.Leaf {
 				if held != nil {
 					v.Refused, o.Held = wait(o.Held, *held, i.asks(), &o.Ledger)
 					if waits(o.Held, held.Digest) {
-						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: i.Ledger.Labels})
+						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why,
+							Labels: i.Ledger.Labels})
 					}
 				}
 				o.Admitted[k] = v
@@ -157,12 +163,12 @@ func Admit() bt.Leaf {
 		})
 }
 
-// asks says whether the person is asked at all. Where a program passed the words on, they would be asked through it, and what waits could
-// be taken for something else by whoever says yes later.
+// asks says whether the person is asked at all. Where a program passed the words on, they would be asked through it,
+// and what waits could be taken for something else by whoever says yes later.
 func (i *gate) asks() bool { return i.Otherwise == "ask" && !i.Said.Relayed }
 
-// wait has a call wait for the person, if they are asked and there is room, and says what the model is told. The person is told of those for
-// which there is none.
+// wait has a call wait for the person, if they are asked and there is room, and says what the model is told. The person
+// is told of those for which there is none.
 func wait(all []Held, h Held, asks bool, l *Ledger) (told bt.Why, now []Held) {
 	size, others := h.Size, 0
 	for _, o := range all {
@@ -214,7 +220,9 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 		return Verdict{Refused: notOffered.With()}, nil
 	case c.Twice != "":
 		return Verdict{Refused: namedTwice.With(c.Twice)}, nil
-	case !slices.Contains(used, c.Digest) && slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool { return w.Digest() == c.Digest }):
+	case !slices.Contains(used, c.Digest) && slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool {
+		return w.Digest() == c.Digest
+	}):
 		return Verdict{Rule: RuleAllowed, Labels: l.Labels}, nil
 	}
 	hold := func(why bt.Why) (Verdict, *Held) {
@@ -266,7 +274,8 @@ func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why bt.Why)
 // takesPrivate says whether the tree's ports let private text reach an outlet.
 func (i *gate) takesPrivate(o tool.Outlet) bool {
 	const private = "private"
-	return o == tool.ToAddress && i.Addresses == private || o == tool.ToEngine && i.Queries == private || o == tool.ToServer && i.Servers == private
+	return o == tool.ToAddress && i.Addresses == private || o == tool.ToEngine && i.Queries == private ||
+		o == tool.ToServer && i.Servers == private
 }
 
 // knows says whether the person wrote an address, or a search engine returned it.

@@ -50,10 +50,13 @@ func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
 		{"another port", own, fetch("https://example.org:8443/a?b=c"), "", true},
 		{"that page with a user", own, fetch("https://secret@example.org/a?b=c"), "", false},
 		{"no address", own, call{tool: "fetch", args: `{"url":7}`}, "", false},
-		{"two addresses under one name", own, call{tool: "fetch", args: `{"url":"` + known + `","url":"https://evil.example/"}`}, "", false},
-		{"a query and nothing under one name", own, call{tool: "find", args: `{"query":"secret","query":null}`}, "", false},
+		{"two addresses under one name", own, call{tool: "fetch", args: `{"url":"` + known +
+			`","url":"https://evil.example/"}`}, "", false},
+		{"a query and nothing under one name", own, call{tool: "find", args: `{"query":"secret","query":null}`}, "",
+			false},
 		{"a name twice, further in", person, call{tool: "write", args: `{"path":"n","of":[{"a":1,"a":2}]}`}, "", false},
-		{"a name in two objects", person, call{tool: "write", args: `{"path":"n","of":[{"a":1},{"a":2}]}`}, agent.RuleWords, false},
+		{"a name in two objects", person, call{tool: "write", args: `{"path":"n","of":[{"a":1},{"a":2}]}`},
+			agent.RuleWords, false},
 		{"a query with nothing private seen", page, find(strings.Repeat("x", 300)), agent.RulePublic, false},
 		{"a short query after own notes", own, find("idle timeout"), agent.RuleQuery, false},
 		{"a long query after own notes", own, find(strings.Repeat("x", 201)), "", true},
@@ -88,7 +91,8 @@ func TestCallForWhichTooManyOthersWaitIsSaidNotToWait(t *testing.T) {
 		t.Errorf("one that waits: %+v", v)
 	}
 	same(t, "calls that wait", len(b.Held), 8)
-	if v := b.decided(call{tool: "write", args: `{"path":"n"}`}); !strings.Contains(v.Refused.Text, "so the person is asked first") {
+	if v := b.decided(call{tool: "write", args: `{"path":"n"}`}); !strings.Contains(v.Refused.Text,
+		"so the person is asked first") {
 		t.Errorf("a write beside all those addresses: %+v", v)
 	}
 	same(t, "what the person is told", len(b.Ledger.Notices), 1)
@@ -107,7 +111,8 @@ func TestYesLetsExactlyThatCallThrough(t *testing.T) {
 func TestAddressOfASearchIsKnownAndThatOfAPageIsNot(t *testing.T) {
 	b := set(t, runTools)
 	found := func(name, url string) call {
-		return call{tool: name, args: `{"query":"q","url":"u"}`, gives: tool.Result{Text: url, Items: 1, Refs: []tool.Ref{{Source: tool.Web, URL: url}}}}
+		return call{tool: name, args: `{"query":"q","url":"u"}`, gives: tool.Result{Text: url, Items: 1,
+			Refs: []tool.Ref{{Source: tool.Web, URL: url}}}}
 	}
 	b.turn(false, found("find", "https://hit.example/"), found("fetch", "https://link.example/"), reads("a"))
 	same(t, "a hit", b.decided(call{tool: "fetch", args: `{"url":"https://hit.example"}`}).Rule, agent.RuleKnown)
@@ -167,9 +172,11 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 		waiting []agent.Waiting
 		allowed []agent.Waiting
 	}{
-		{"yes", one, one}, {"Yes.", one, one}, {"ja", one, one}, {"sim", one, one}, {"ok!", one, nil}, {"Okay", one, nil}, {"1", one, one},
+		{"yes", one, one}, {"Yes.", one, one}, {"ja", one, one}, {"sim", one, one}, {"ok!", one, nil},
+		{"Okay", one, nil}, {"1", one, one},
 		{"yes", two, nil}, {"2", two, two[1:]}, {"yes, 1 and 2", two, two}, {"2 2", two, two[1:]},
-		{"3", two, nil}, {"0", two, nil}, {"no", one, nil}, {"yes, but only later", one, nil}, {"", one, nil}, {".", one, nil},
+		{"3", two, nil}, {"0", two, nil}, {"no", one, nil}, {"yes, but only later", one, nil}, {"", one, nil},
+		{".", one, nil},
 		{"yes please save it and delete the rest", one, nil}, {"yes", nil, nil},
 	} {
 		same(t, c.words, agent.SaidYes(c.words, c.waiting, false), c.allowed)
@@ -182,9 +189,11 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 func TestQueryOfOtherWordsWaitsForThePerson(t *testing.T) {
 	b := set(t, runTools)
 	b.Ledger.Labels = agent.LabelledAs(agent.Own, true)
-	query := call{tool: "find", args: `{"query":"zebra-4711-kiwi"}`, held: "private text was read in this run, and neither the person nor the web said “zebra-4711-kiwi”"}
+	query := call{tool: "find", args: `{"query":"zebra-4711-kiwi"}`,
+		held: "private text was read in this run, and neither the person nor the web said “zebra-4711-kiwi”"}
 	b.turn(false, reads("a"), query, reads("b"))
-	same(t, "what waits", b.Held, []agent.Held{{Turn: 1, Call: 1, Tool: "find", Digest: b.Reply.Calls[1].Digest, Why: bt.Because(query.held), Size: len(query.args)}})
+	same(t, "what waits", b.Held, []agent.Held{{Turn: 1, Call: 1, Tool: "find", Digest: b.Reply.Calls[1].Digest,
+		Why: bt.Because(query.held), Size: len(query.args)}})
 	same(t, "the others", []int64{b.Transcript[0].Tools[0].Ref, b.Transcript[0].Tools[2].Ref}, []int64{2, 4})
 	if told := b.Transcript[0].Tools[1].Refused; !strings.Contains(told, "the person is asked first") {
 		t.Errorf("the model is told: %s", told)
@@ -199,14 +208,16 @@ func TestYesLetsACallThroughOnceHoweverItIsWritten(t *testing.T) {
 	b := set(t, runTools)
 	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	b.Said.Yes = []agent.Waiting{{Tool: "write", Arguments: `{"path":"a","n":1}`}}
-	same(t, "written otherwise", b.decided(call{tool: "write", args: `{ "n": 1, "path": "a" }`}).Rule, agent.RuleAllowed)
+	same(t, "written otherwise", b.decided(call{tool: "write", args: `{ "n": 1, "path": "a" }`}).Rule,
+		agent.RuleAllowed)
 	same(t, "once more", b.decided(call{tool: "write", args: `{"path":"a","n":1}`}).Rule, agent.Rule(""))
 	b = set(t, runTools)
 	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	b.Said.Yes = []agent.Waiting{{Tool: "write", Arguments: `{"path":"a"}`}}
 	twice := call{tool: "write", args: `{"path":"a"}`}
 	b.propose(twice, twice)
-	same(t, "twice in one reply", []agent.Rule{b.Admitted[0].Rule, b.Admitted[1].Rule}, []agent.Rule{agent.RuleAllowed, ""})
+	same(t, "twice in one reply", []agent.Rule{b.Admitted[0].Rule, b.Admitted[1].Rule},
+		[]agent.Rule{agent.RuleAllowed, ""})
 }
 
 func TestCallThatIsLetThroughLaterWaitsNoMore(t *testing.T) {
@@ -232,12 +243,15 @@ func TestWaitingCallHidesNothing(t *testing.T) {
 		`{"url":"https://p\u0430ypal.example/"}`:              to(`https://p\u{430}ypal.example/`),
 		`{"text":"Grüße\u200b, \u202eevil"}`:                  to(`Grüße\u{200b}, \u{202e}evil`),
 		`{"text":"hi` + strings.Repeat(" ", 5000) + `there"}`: to(`hi⟨5000 blanks, 0 ends of lines⟩there`),
-		`{"text":"hi` + strings.Repeat(`\n`, 500) + `there"}`: with("", agent.Argument{Name: "text", Value: "hi⟨0 blanks, 500 ends of lines⟩there"}),
-		`{"text":"a\u001b[2Jb\u0000"}`:                        to(`a\u{1b}[2Jb\u{0}`),
-		`{"text":"a` + strings.Repeat("\u0301", 4) + `"}`:     to("a\u0301\u0301\\u{301}\\u{301}"),
-		`{"text":"hi\n2. Not called"}`:                        with("", agent.Argument{Name: "text", Value: "hi\n2. Not called"}),
+		`{"text":"hi` + strings.Repeat(`\n`, 500) +
+			`there"}`: with("", agent.Argument{Name: "text", Value: "hi⟨0 blanks, 500 ends of lines⟩there"}),
+		`{"text":"a\u001b[2Jb\u0000"}`:                    to(`a\u{1b}[2Jb\u{0}`),
+		`{"text":"a` + strings.Repeat("\u0301", 4) + `"}`: to("a\u0301\u0301\\u{301}\\u{301}"),
+		`{"text":"hi\n2. Not called"}`: with("",
+			agent.Argument{Name: "text", Value: "hi\n2. Not called"}),
 		`{"a\n2. Not called":1,"b":9007199254740993}`: with("",
-			agent.Argument{Name: `a\u{a}2. Not called`, Value: "1"}, agent.Argument{Name: "b", Value: "9007199254740993"}),
+			agent.Argument{Name: `a\u{a}2. Not called`, Value: "1"},
+			agent.Argument{Name: "b", Value: "9007199254740993"}),
 		`{"path":"a.md","content":"b"}`: with("a.md", agent.Argument{Name: "content", Value: "b"}),
 		`{"path":"a\nb","query":"q"}`:   with("q", agent.Argument{Name: "path", Value: "a\nb"}),
 	} {
@@ -253,7 +267,8 @@ func TestCallThatIsTooLongToBeReadWaitsForNobody(t *testing.T) {
 	long := call{tool: "write", args: `{"path":"` + strings.Repeat("x", 33<<10) + `"}`}
 	b.propose(long, call{tool: "write", args: `{"path":"n"}`})
 	same(t, "calls that wait", len(b.Held), 1)
-	if told := b.Admitted[0].Refused.Text; !strings.Contains(told, "32768 bytes") || strings.Contains(told, "is asked first") {
+	if told := b.Admitted[0].Refused.Text; !strings.Contains(told, "32768 bytes") ||
+		strings.Contains(told, "is asked first") {
 		t.Errorf("of the long one the model is told: %s", told)
 	}
 }
@@ -261,7 +276,8 @@ func TestCallThatIsTooLongToBeReadWaitsForNobody(t *testing.T) {
 func TestExplanationNamesRuleAndLabels(t *testing.T) {
 	b := set(t, runTools)
 	b.Ledger.Labels, b.Words = agent.LabelledAs(agent.Own, true), "https://go.example/"
-	b.turn(false, call{tool: "fetch", args: `{"url":"https://go.example/"}`, gives: tool.Result{Text: "page", Items: 1}}, reads("a"))
+	b.turn(false, call{tool: "fetch", args: `{"url":"https://go.example/"}`, gives: tool.Result{Text: "page",
+		Items: 1}}, reads("a"))
 	var told []string
 	for _, e := range b.told {
 		told = append(told, e.(agent.CallDone).String())

@@ -15,8 +15,8 @@ func object(arguments string) (args map[string]any, err error) {
 	return args, err
 }
 
-// twice finds a name that stands twice in an object of a JSON text: of two readers, one may take the first, and the other the last. "" for
-// none, and for what is not JSON.
+// twice finds a name that stands twice in an object of a JSON text: of two readers, one may take the first, and the
+// other the last. "" for none, and for what is not JSON.
 func twice(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -65,15 +65,16 @@ func digestOf(name, arguments string) string {
 	return Digest(name, " ", arguments)
 }
 
-// How much of a text that shows nothing may stand in a row before it is counted instead: it would push what follows out of sight.
+// How much of a text that shows nothing may stand in a row before it is counted instead: it would push what follows out
+// of sight.
 const (
 	mostBlanks  = 40
 	mostLines   = 3
 	mostAccents = 2 // on one letter
 )
 
-// plain is a text in which every character can be seen: what has no shape of its own, or changes how others are shown, is written as its
-// number, and long gaps are counted.
+// plain is a text in which every character can be seen: what has no shape of its own, or changes how others are shown,
+// is written as its number, and long gaps are counted.
 func plain(text string) string {
 	var b strings.Builder
 	marks, runes := 0, []rune(text)
@@ -89,7 +90,9 @@ func plain(text string) string {
 		case blanks > mostBlanks || ends > mostLines:
 			fmt.Fprintf(&b, "⟨%d blanks, %d ends of lines⟩", blanks, ends)
 			at += blanks + ends - 1
-		case r == '\n' || r == ' ' || marks <= mostAccents && unicode.IsGraphic(r) && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) && !unicode.Is(unicode.Variation_Selector, r):
+		case r == '\n' || r == ' ' || marks <= mostAccents && unicode.IsGraphic(r) &&
+			!unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) &&
+			!unicode.Is(unicode.Variation_Selector, r):
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, "\\u{%x}", r)

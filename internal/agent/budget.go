@@ -37,49 +37,52 @@ func Budget() bt.Leaf {
 		Left   int        `port:"left_ms" doc:"time for this turn, in ms: up to last_at, or for the last turn up to the limit, and at least what last_at leaves it; 0 where there is no limit"`
 		Events []bt.Typed `port:",events"`
 	}
-	return bt.Func("Budget", "Says before a turn whether it is the last one the budgets allow, and warns when they run low.", func(i in, o *out) error {
-		for _, p := range []struct {
-			port string
-			part float64
-		}{{"last_at", i.LastAt}, {"warn_at", i.WarnAt}} {
-			if p.part <= 0 || p.part > 1 {
-				return fmt.Errorf("port %s is %g: a part of a budget lies between 0 and 1", p.port, p.part)
-			}
-		}
-		// o holds what the ports do: last is what the Loop wrote for this turn, and is only raised here.
-		o.Ledger, o.Warn = o.Ledger.Clone(), false
-		seen := BudgetSeen{Used: make([]Spent, 0, 3)}
-		for _, s := range []Spent{{"turns", i.Turn - 1, i.MaxTurns}, {"tokens", o.Ledger.Tokens, i.MaxTokens}, {"seconds", int(i.Now / 1000), i.MaxSeconds}} {
-			if s.Limit <= 0 {
-				continue
-			}
-			part := float64(s.Used) / float64(s.Limit)
-			over := part >= 1
-			switch s.Kind {
-			case "turns": // the one that begins is in the budget as well
-				over = i.Turn >= s.Limit
-			case "seconds":
-				part = float64(i.Now) / 1000 / float64(s.Limit)
-				over = part >= i.LastAt
-			}
-			if over {
-				o.Last = true
-				if o.Ledger.Exhausted == nil {
-					o.Ledger.Exhausted = &s
+	return bt.Func("Budget",
+		"Says before a turn whether it is the last one the budgets allow, and warns when they run low.",
+		func(i in, o *out) error {
+			for _, p := range []struct {
+				port string
+				part float64
+			}{{"last_at", i.LastAt}, {"warn_at", i.WarnAt}} {
+				if p.part <= 0 || p.part > 1 {
+					return fmt.Errorf("port %s is %g: a part of a budget lies between 0 and 1", p.port, p.part)
 				}
 			}
-			if part >= i.WarnAt && !slices.Contains(o.Ledger.Warned, s.Kind) {
-				o.Warn = true
-				o.Ledger.Warned = append(o.Ledger.Warned, s.Kind)
-				o.Ledger.Notice(NoticeBudgetWarning, Warning, s.payload(), budgetLow.With(s.Why()))
+			// o holds what the ports do: last is what the Loop wrote for this turn, and is only raised here.
+			o.Ledger, o.Warn = o.Ledger.Clone(), false
+			seen := BudgetSeen{Used: make([]Spent, 0, 3)}
+			for _, s := range []Spent{{"turns", i.Turn - 1, i.MaxTurns}, {"tokens", o.Ledger.Tokens, i.MaxTokens},
+				{"seconds", int(i.Now / 1000), i.MaxSeconds}} {
+				if s.Limit <= 0 {
+					continue
+				}
+				part := float64(s.Used) / float64(s.Limit)
+				over := part >= 1
+				switch s.Kind {
+				case "turns": // the one that begins is in the budget as well
+					over = i.Turn >= s.Limit
+				case "seconds":
+					part = float64(i.Now) / 1000 / float64(s.Limit)
+					over = part >= i.LastAt
+				}
+				if over {
+					o.Last = true
+					if o.Ledger.Exhausted == nil {
+						o.Ledger.Exhausted = &s
+					}
+				}
+				if part >= i.WarnAt && !slices.Contains(o.Ledger.Warned, s.Kind) {
+					o.Warn = true
+					o.Ledger.Warned = append(o.Ledger.Warned, s.Kind)
+					o.Ledger.Notice(NoticeBudgetWarning, Warning, s.payload(), budgetLow.With(s.Why()))
+				}
+				seen.Used = append(seen.Used, s)
 			}
-			seen.Used = append(seen.Used, s)
-		}
-		o.Left = timeLeft(i.Now, i.MaxSeconds, i.LastAt, o.Last)
-		seen.Last = o.Last
-		o.Events = []bt.Typed{seen}
-		return nil
-	})
+			o.Left = timeLeft(i.Now, i.MaxSeconds, i.LastAt, o.Last)
+			seen.Last = o.Last
+			o.Events = []bt.Typed{seen}
+			return nil
+		})
 }
 
 // timeLeft is how long a turn may take, in ms; 0 where there is no limit. The last turn always has its part.
@@ -107,11 +110,12 @@ func NoteCut() bt.Leaf {
 	type out struct {
 		Ledger Ledger `port:"ledger"`
 	}
-	return bt.Func("NoteCut", "Records that a turn was cut off to leave time for the last one.", func(_ none, o *out) error {
-		o.Ledger = o.Ledger.Clone()
-		o.Ledger.Notice(NoticeCut, Warning, nil, turnCut.With())
-		return nil
-	})
+	return bt.Func("NoteCut", "Records that a turn was cut off to leave time for the last one.",
+		func(_ none, o *out) error {
+			o.Ledger = o.Ledger.Clone()
+			o.Ledger.Notice(NoticeCut, Warning, nil, turnCut.With())
+			return nil
+		})
 }
 
 // TimeIsUp enters that the last turn was cut off, since the time is used up.

@@ -26,7 +26,8 @@ type ToolFact struct {
 func FactsOf(specs []tool.Spec) []ToolFact {
 	facts := make([]ToolFact, len(specs))
 	for i, s := range specs {
-		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Search: s.Search, Foreign: s.Foreign, Out: s.Out, Target: s.Target}
+		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Search: s.Search,
+			Foreign: s.Foreign, Out: s.Out, Target: s.Target}
 	}
 	return facts
 }
@@ -49,8 +50,9 @@ func KeptTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) 
 	return specs, err
 }
 
-// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that let it through. Unless it only
-// reads here, it also says the labels of what the model had seen, and where to it leaves the machine, if it does.
+// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that let it
+// through. Unless it only reads here, it also says the labels of what the model had seen, and where to it leaves the
+// machine, if it does.
 type CallPayload struct {
 	Turn   int64       `json:"turn"`
 	Call   int         `json:"call"`
@@ -68,8 +70,9 @@ type CallReceipt struct {
 	Result    *tool.Result `json:"result,omitempty"`
 	Error     *tool.Error  `json:"error,omitempty"`
 	Labels    Labels       `json:"labels,omitempty"` // of what it gave
-	Held      string       `json:"held,omitempty"`   // why it was not called, where what it would have sent wants a yes of the person
-	bt.Coded               // of Held
+	// why it was not called, where what it would have sent wants a yes of the person
+	Held     string `json:"held,omitempty"`
+	bt.Coded        // of Held
 }
 
 // held is why the call of a completion was not made, if it wants a yes of the person.
@@ -116,7 +119,8 @@ func factOf(tools []ToolFact, name string) ToolFact {
 // notDone stands in the transcript for a call that has no result yet, and stays where the turn is cut off before.
 const notDone = "it was not done in time"
 
-// performed is the place of the call that request n is for. It goes by the transcript, since what is done may change what may be called.
+// performed is the place of the call that request n is for. It goes by the transcript, since what is done may change
+// what may be called.
 func performed(tools []ToolEntry, n int) int {
 	for k, t := range tools {
 		if t.Ref == 0 && t.Refused != notDone { // it was never asked for
@@ -156,12 +160,14 @@ func (i *callsOf) requests() (all []bt.Request) {
 			continue
 		}
 		all = append(all, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
-			Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.recorded(), To: t.Out.To, Labels: v.Labels}})
+			Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.recorded(),
+				To: t.Out.To, Labels: v.Labels}})
 	}
 	return all
 }
 
-// entry opens the last turn of the transcript to be written in. Its refused calls are entered with the first that is done.
+// entry opens the last turn of the transcript to be written in. Its refused calls are entered with the first that is
+// done.
 func (i *callsOf) entry(o *callsMade) *Entry {
 	o.Ledger = o.Ledger.cloneCounts()
 	o.Transcript = slices.Clone(o.Transcript)

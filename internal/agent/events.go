@@ -69,7 +69,8 @@ type NotesTaken struct {
 
 // Events are all of them, for those who read them back.
 func Events() []bt.Typed {
-	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, CallHeld{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{}, NotesTaken{}}
+	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, CallHeld{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{},
+		NotesTaken{}}
 }
 
 func (HintGiven) EventType() string     { return "hint.given" }

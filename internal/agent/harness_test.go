@@ -54,10 +54,14 @@ func set(t *testing.T, node string) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, tree: tree}
-	b.Tools = agent.FactsOf([]tool.Spec{{Name: "read", Source: tool.Code, Effect: tool.Repeatable}, {Name: "search", Source: tool.Code, Search: true, Effect: tool.Repeatable},
-		{Name: "fetch", Source: tool.Web, Foreign: true, Effect: tool.Repeatable, Out: tool.Out{To: tool.ToAddress, Arg: "url"}}, {Name: "write", Source: tool.Vault, Effect: tool.Once},
-		{Name: "find", Source: tool.Web, Foreign: true, Search: true, Effect: tool.Repeatable, Out: tool.Out{To: tool.ToEngine, Arg: "query"}},
-		{Name: "theirs", Source: tool.Server, Foreign: true, Effect: tool.Repeatable, Out: tool.Out{To: tool.ToServer}}})
+	b.Tools = agent.FactsOf([]tool.Spec{{Name: "read", Source: tool.Code, Effect: tool.Repeatable},
+		{Name: "search", Source: tool.Code, Search: true, Effect: tool.Repeatable},
+		{Name: "fetch", Source: tool.Web, Foreign: true, Effect: tool.Repeatable, Out: tool.Out{To: tool.ToAddress,
+			Arg: "url"}}, {Name: "write", Source: tool.Vault, Effect: tool.Once},
+		{Name: "find", Source: tool.Web, Foreign: true, Search: true, Effect: tool.Repeatable,
+			Out: tool.Out{To: tool.ToEngine, Arg: "query"}},
+		{Name: "theirs", Source: tool.Server, Foreign: true, Effect: tool.Repeatable,
+			Out: tool.Out{To: tool.ToServer}}})
 	b.Offered = []string{"read", "search", "fetch", "write", "find", "theirs"}
 	return b
 }
@@ -76,7 +80,8 @@ type call struct {
 
 func reads(path string) call {
 	return call{tool: "read", args: fmt.Sprintf(`{"path":%q}`, path),
-		gives: tool.Result{Text: "text of " + path, Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: path, Start: 1, End: 9, Opened: true}}}}
+		gives: tool.Result{Text: "text of " + path, Items: 1,
+			Refs: []tool.Ref{{Source: tool.Code, Path: path, Start: 1, End: 9, Opened: true}}}}
 }
 
 // propose begins a turn with these calls, and gives the state of its tree and the requests that it asks for.

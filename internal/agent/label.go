@@ -39,8 +39,8 @@ func (i Integrity) atLeast(o Integrity) bool { return i.rank() >= o.rank() }
 
 func (i Integrity) String() string { return cmp.Or(string(i), "person") }
 
-// Labels say of a text whose words it is made of, and whether it is its owner's alone. What is made of two texts has the join of their
-// labels. Public is that of the person's own words, which may go where they are sent.
+// Labels say of a text whose words it is made of, and whether it is its owner's alone. What is made of two texts has
+// the join of their labels. Public is that of the person's own words, which may go where they are sent.
 type Labels string
 
 // Public is the zero value.
@@ -82,8 +82,8 @@ func (l Labels) String() string {
 	return l.Integrity().String() + ", public"
 }
 
-// labelsOf are those of what a tool gives: the web is public and a stranger's, servers of others are a stranger's and private, all else
-// is the person's own and private.
+// labelsOf are those of what a tool gives: the web is public and a stranger's, servers of others are a stranger's and
+// private, all else is the person's own and private.
 func labelsOf(s tool.Source, foreign bool) Labels {
 	i := Own
 	if foreign {
@@ -107,7 +107,8 @@ func (l *Ledger) Know(addresses ...string) {
 // Newest are the addresses that came to be known last.
 func (l *Ledger) Newest(most int) []string { return l.Addresses[max(0, len(l.Addresses)-most):] }
 
-// Address names an address: the digest of its host, port, path and query, letter by letter. "" if it is none, or holds a user.
+// Address names an address: the digest of its host, port, path and query, letter by letter. "" if it is none, or holds
+// a user.
 func Address(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -125,10 +126,12 @@ func Address(text string) string {
 }
 
 var writtenAddress = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>"'“”‘’«»` + "`" + `]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]+)?(?:[/?#][^\s<>"'“”‘’«»` + "`" + `]*)?`)
+	return regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>"'“”‘’«»` + "`" +
+		`]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]+)?(?:[/?#][^\s<>"'“”‘’«»` + "`" + `]*)?`)
 })
 
-// AddressesIn names the addresses that a person wrote in a text. Marks behind one may belong to it or to the sentence, so both are known.
+// AddressesIn names the addresses that a person wrote in a text. Marks behind one may belong to it or to the sentence,
+// so both are known.
 func AddressesIn(text string) []string {
 	var all []string
 	for _, a := range writtenAddress().FindAllString(text, mostAddresses/2) {

@@ -77,7 +77,8 @@ func (l *Ledger) Left(tools []ToolFact) []ToolFact {
 
 // Clone lets a leaf add to the ledger without touching what the blackboard holds.
 func (l Ledger) Clone() Ledger {
-	l.Sources, l.Rounds, l.Opened, l.Taken = slices.Clip(l.Sources), slices.Clip(l.Rounds), slices.Clip(l.Opened), slices.Clip(l.Taken)
+	l.Sources, l.Rounds, l.Opened, l.Taken = slices.Clip(l.Sources), slices.Clip(l.Rounds), slices.Clip(l.Opened),
+		slices.Clip(l.Taken)
 	l.Addresses = slices.Clip(l.Addresses)
 	l.Notices, l.Known, l.Warned = slices.Clip(l.Notices), slices.Clip(l.Known), slices.Clip(l.Warned)
 	return l
@@ -100,7 +101,8 @@ func (l *Ledger) Replied(r Reply) {
 		l.NoticeOnce(NoticeTooLong, Warning, nil, resultsCut.With())
 	}
 	if r.Instead != "" {
-		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead), otherModel.With(r.Model, r.Instead))
+		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead),
+			otherModel.With(r.Model, r.Instead))
 	}
 	l.Fresh = false // until tools open something anew
 }
@@ -111,13 +113,14 @@ const leastCounted = 0.5
 // windowStep divides the windows of models, in tokens.
 const windowStep = 256
 
-// truncated tells the person of a request of which the server has read a part only: it counts far fewer tokens than were sent, or as many
-// as before although more was.
+// truncated tells the person of a request of which the server has read a part only: it counts far fewer tokens than
+// were sent, or as many as before although more was.
 func (l *Ledger) truncated(r Reply) {
 	short := float64(r.Counted) < leastCounted*float64(r.Sent)
 	same := r.Counted == l.Counted && r.Counted%windowStep == 0 && r.Counted < r.Sent && r.Sent > l.Sent
 	if r.Counted > 0 && !r.Cut && (short || same) {
-		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted), readInPart.With(r.Counted, r.Sent))
+		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
+			readInPart.With(r.Counted, r.Sent))
 	}
 	l.Sent, l.Counted = r.Sent, r.Counted
 }
@@ -137,8 +140,9 @@ func (l *Ledger) refused(t ToolFact, c CallFact, why bt.Why) CallRefused {
 	return CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why}
 }
 
-// enterCall counts a call that was performed: at its source, in the last round, among the writes if it is one, with what it opened. It gives the event.
-// c.Err is an effect that was lost, so a write may have been done; r.Error is a tool that refused, so it was not. Held calls go to refused instead.
+// enterCall counts a call that was performed: at its source, in the last round, among the writes if it is one, with
+// what it opened. It gives the event. c.Err is an effect that was lost, so a write may have been done; r.Error is a
+// tool that refused, so it was not. Held calls go to refused instead.
 func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
 	tried := l.tried(t.Source)
 	tried.Calls++

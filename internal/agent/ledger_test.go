@@ -8,13 +8,18 @@ func TestRequestOfWhichTheServerReadOnlyAPartIsTold(t *testing.T) {
 		replies []Reply
 		told    bool
 	}{
-		"all was read":                              {[]Reply{{Sent: 4000, Counted: 4100}, {Sent: 4500, Counted: 4600}}, false},
-		"it counts fewer than is estimated":         {[]Reply{{Sent: 4000, Counted: 2500}, {Sent: 4500, Counted: 2800}}, false},
-		"far fewer":                                 {[]Reply{{Sent: 9000, Counted: 4096}}, true},
-		"as many as before, although more was":      {[]Reply{{Sent: 4000, Counted: 4096}, {Sent: 4800, Counted: 4096}}, true},
-		"as many as before, of the same":            {[]Reply{{Sent: 4000, Counted: 4096}, {Sent: 4000, Counted: 4096}}, false},
-		"it counts nothing":                         {[]Reply{{Sent: 9000}, {Sent: 9500}}, false},
-		"as many as before, since results were cut": {[]Reply{{Sent: 4000, Counted: 4096}, {Sent: 4800, Counted: 4096, Cut: true}}, false},
+		"all was read": {[]Reply{{Sent: 4000, Counted: 4100}, {Sent: 4500, Counted: 4600}},
+			false},
+		"it counts fewer than is estimated": {[]Reply{{Sent: 4000, Counted: 2500}, {Sent: 4500, Counted: 2800}},
+			false},
+		"far fewer": {[]Reply{{Sent: 9000, Counted: 4096}}, true},
+		"as many as before, although more was": {[]Reply{{Sent: 4000, Counted: 4096}, {Sent: 4800, Counted: 4096}},
+			true},
+		"as many as before, of the same": {[]Reply{{Sent: 4000, Counted: 4096}, {Sent: 4000, Counted: 4096}},
+			false},
+		"it counts nothing": {[]Reply{{Sent: 9000}, {Sent: 9500}}, false},
+		"as many as before, since results were cut": {[]Reply{{Sent: 4000, Counted: 4096},
+			{Sent: 4800, Counted: 4096, Cut: true}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &Ledger{}

@@ -55,15 +55,16 @@ func (l *Ledger) made(m Made) {
 	r.Novel = r.Novel || m.Novel
 }
 
-// order puts the calls of the last round into the order in which the reply proposes them: those that run at once are entered as they
-// are done.
+// order puts the calls of the last round into the order in which the reply proposes them: those that run at once are
+// entered as they are done.
 func (l *Ledger) order(proposed []CallFact) {
 	place := func(m Made) int { return slices.IndexFunc(proposed, func(c CallFact) bool { return c.Key == m.Key }) }
 	slices.SortFunc(l.Rounds[len(l.Rounds)-1].Calls, func(a, b Made) int { return place(a) - place(b) })
 }
 
 // learn says whether a result holds something that no result before it held: a place that was not named or not opened
-// before, or, where no place tells, a text that differs in more than the time of day. A search without a hit holds nothing.
+// before, or, where no place tells, a text that differs in more than the time of day. A search without a hit holds
+// nothing.
 func (l *Ledger) learn(t ToolFact, r *tool.Result) bool {
 	if t.Search && r.Items == 0 {
 		return false
@@ -93,27 +94,32 @@ func (l *Ledger) learn(t ToolFact, r *tool.Result) bool {
 
 // volatile are what changes by itself between two calls that are otherwise the same: times, and generated identifiers.
 var volatile = sync.OnceValue(func() (v struct{ clocks, idents, numbers *regexp.Regexp }) {
-	v.clocks = regexp.MustCompile(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b` +
-		`|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b|\b1\d{9}(?:\d{3}){0,3}\b|\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds|minutes|min) ?(?:ago)?\b` +
-		`|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? \d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}\b`)
-	v.idents = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:0x)?[0-9a-f]{11,}\b`)
+	v.clocks = regexp.MustCompile(
+		`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b` +
+			`|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b|\b1\d{9}(?:\d{3}){0,3}\b|\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds|minutes|min) ?(?:ago)?\b` +
+			`|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? \d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}\b`)
+	v.idents = regexp.MustCompile(
+		`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:0x)?[0-9a-f]{11,}\b`)
 	v.numbers = regexp.MustCompile(`[0-9]+`)
 	return v
 })
 
 // maskClock hides what is volatile in a result. Other numbers stay: a counter that moves is news.
 func maskClock(text string) string {
-	return volatile().idents.ReplaceAllStringFunc(volatile().clocks.ReplaceAllString(text, "#t"), func(id string) string {
-		if !strings.ContainsAny(id, "0123456789") {
-			return id // a word of the letters a to f
-		}
-		return "#i"
-	})
+	return volatile().idents.ReplaceAllStringFunc(volatile().clocks.ReplaceAllString(text, "#t"),
+		func(id string) string {
+			if !strings.ContainsAny(id, "0123456789") {
+				return id // a word of the letters a to f
+			}
+			return "#i"
+		})
 }
 
 // volatileNames are arguments that say nothing of what is asked for.
-var volatileNames = map[string]bool{"request_id": true, "requestid": true, "nonce": true, "timestamp": true, "ts": true, "time": true, "now": true,
-	"date": true, "seed": true, "uuid": true, "trace_id": true, "attempt": true, "retry": true, "try": true, "counter": true, "id": true, "cache_bust": true}
+var volatileNames = map[string]bool{"request_id": true, "requestid": true, "nonce": true, "timestamp": true, "ts": true,
+	"time": true, "now": true,
+	"date": true, "seed": true, "uuid": true, "trace_id": true, "attempt": true, "retry": true, "try": true,
+	"counter": true, "id": true, "cache_bust": true}
 
 // callKey names a tool and its arguments: order, space, case and numbers in them aside, and without volatile ones. Two
 // calls of one key are a repetition only if the later one brought nothing new.
@@ -166,32 +172,34 @@ func GoesRound() bt.Leaf {
 		Strikes int        `port:"strikes" doc:"how often the run was found in a loop"`
 		Events  []bt.Typed `port:",events"`
 	}
-	return bt.Func("GoesRound", "Finds out whether the run repeats itself, counts it and tells the user. FAILURE if it does not. 0 turns a pattern off.", func(i in, o *out) error {
-		l := &o.Ledger
-		var pattern bt.Reason
-		switch {
-		case i.Reasons > 0 && i.SameReason >= i.Reasons && !l.LastRound().Novel:
-			pattern = sameReason
-		case i.Calls > 0 && l.sameCall(i.Calls):
-			pattern = sameCall
-		case i.Errors > 0 && l.sameError() >= i.Errors:
-			pattern = sameError
-		case i.Rounds > 1 && l.cycle(i.Longest, i.Rounds):
-			pattern = cycleOfCalls
-		case i.Idle > 0 && l.idle() >= i.Idle:
-			pattern = nothingNew
-		default:
-			return fmt.Errorf("nothing repeats")
-		}
-		if l.Strikes > 0 && l.StruckAt == l.Turn {
-			return fmt.Errorf("the fallback has turned the model another way in this turn")
-		}
-		o.Ledger = o.Ledger.Clone()
-		o.Ledger.strike(pattern.With(), i.Forgive)
-		o.Strikes = o.Ledger.Strikes
-		o.Events = []bt.Typed{LoopFound{pattern.Template(), pattern.With().Coded, o.Strikes}}
-		return nil
-	})
+	return bt.Func("GoesRound",
+		"Finds out whether the run repeats itself, counts it and tells the user. FAILURE if it does not. 0 turns a "+
+			"pattern off.", func(i in, o *out) error {
+			l := &o.Ledger
+			var pattern bt.Reason
+			switch {
+			case i.Reasons > 0 && i.SameReason >= i.Reasons && !l.LastRound().Novel:
+				pattern = sameReason
+			case i.Calls > 0 && l.sameCall(i.Calls):
+				pattern = sameCall
+			case i.Errors > 0 && l.sameError() >= i.Errors:
+				pattern = sameError
+			case i.Rounds > 1 && l.cycle(i.Longest, i.Rounds):
+				pattern = cycleOfCalls
+			case i.Idle > 0 && l.idle() >= i.Idle:
+				pattern = nothingNew
+			default:
+				return fmt.Errorf("nothing repeats")
+			}
+			if l.Strikes > 0 && l.StruckAt == l.Turn {
+				return fmt.Errorf("the fallback has turned the model another way in this turn")
+			}
+			o.Ledger = o.Ledger.Clone()
+			o.Ledger.strike(pattern.With(), i.Forgive)
+			o.Strikes = o.Ledger.Strikes
+			o.Events = []bt.Typed{LoopFound{pattern.Template(), pattern.With().Coded, o.Strikes}}
+			return nil
+		})
 }
 
 // strike counts one more loop, and tells the person.
@@ -225,7 +233,9 @@ func (l *Ledger) sameError() (n int) {
 		if n == 0 {
 			last = calls[0]
 		}
-		if last.Error == "" || l.Rounds[r].Novel || slices.ContainsFunc(calls, func(c Made) bool { return c.Error != last.Error }) {
+		if last.Error == "" || l.Rounds[r].Novel || slices.ContainsFunc(calls, func(c Made) bool {
+			return c.Error != last.Error
+		}) {
 			break
 		}
 		n++
@@ -336,17 +346,19 @@ func TakeAway() bt.Leaf {
 		Ledger  Ledger     `port:"ledger"`
 		Events  []bt.Typed `port:",events"`
 	}
-	return bt.Func("TakeAway", "Withdraws the tool that the last turns called most often in vain. FAILURE if there is none.", func(_ none, o *out) error {
-		name := o.Ledger.inVain(o.Offered)
-		if name == "" {
-			return fmt.Errorf("no tool is behind it")
-		}
-		o.Offered = slices.DeleteFunc(slices.Clone(o.Offered), func(n string) bool { return n == name })
-		o.Ledger = o.Ledger.Clone()
-		o.Ledger.Taken = append(o.Ledger.Taken, name)
-		o.Events = []bt.Typed{ToolTakenAway{name}}
-		return nil
-	})
+	return bt.Func("TakeAway",
+		"Withdraws the tool that the last turns called most often in vain. FAILURE if there is none.",
+		func(_ none, o *out) error {
+			name := o.Ledger.inVain(o.Offered)
+			if name == "" {
+				return fmt.Errorf("no tool is behind it")
+			}
+			o.Offered = slices.DeleteFunc(slices.Clone(o.Offered), func(n string) bool { return n == name })
+			o.Ledger = o.Ledger.Clone()
+			o.Ledger.Taken = append(o.Ledger.Taken, name)
+			o.Events = []bt.Typed{ToolTakenAway{name}}
+			return nil
+		})
 }
 
 // inVain names the offered tool that the last turns without anything new called most often, of two the one called last.

@@ -38,7 +38,8 @@ const (
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
 	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits
-	NoticeTruncated       = "history.truncated"  // payload: sent, counted; the server has read only a part of the request
+	// payload: sent, counted; the server has read only a part of the request
+	NoticeTruncated = "history.truncated"
 )
 
 // Pairs makes a payload of names and values in turn.
@@ -54,7 +55,8 @@ func Pairs(names ...any) map[string]string {
 func (l *Ledger) Notice(kind string, s Severity, payload map[string]string, why bt.Why) {
 	n := Notice{Type: kind, Severity: s, Text: why.Text, Coded: why.Coded, Turn: l.Turn, Payload: payload}
 	if !slices.ContainsFunc(l.Notices, func(o Notice) bool {
-		return o.Type == n.Type && (o.Text == n.Text || n.Type == NoticeOtherModel && o.Payload["answered"] == n.Payload["answered"])
+		return o.Type == n.Type && (o.Text == n.Text || n.Type == NoticeOtherModel &&
+			o.Payload["answered"] == n.Payload["answered"])
 	}) {
 		l.Notices = append(l.Notices, n)
 	}
@@ -69,14 +71,18 @@ func (l *Ledger) NoticeOnce(kind string, s Severity, payload map[string]string, 
 
 // What the person is told beside the answer.
 const (
-	resultsCut  bt.Reason = "notice.results_cut: What was read does not fit in the model's context window, so tool results were cut: use a larger window, or ask for less at a time."
-	otherModel  bt.Reason = "notice.other_model: {model} answers instead: {reason}"
-	readInPart  bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of about {sent} tokens): give its model a larger context window."
+	resultsCut bt.Reason = "notice.results_cut: What was read does not fit in the model's context window, so tool " +
+		"results were cut: use a larger window, or ask for less at a time."
+	otherModel bt.Reason = "notice.other_model: {model} answers instead: {reason}"
+	readInPart bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
+		"about {sent} tokens): give its model a larger context window."
 	unsureWrite bt.Reason = "notice.unsure_write: Not sure to be done: {tool}: {reason}"
-	noApproval  bt.Reason = "notice.no_approval: A call of {tool} needed approval, but nobody can be asked here: it was not made ({why})."
-	moreWait    bt.Reason = "notice.more_wait: More calls of {tool} needed your approval than can wait; they were refused and are not shown: ask for them one at a time."
-	repeats     bt.Reason = "notice.repeats: The model repeats itself ({pattern})."
-	stillSame   bt.Reason = "notice.still_repeats: The model still repeats itself ({pattern}), step {step}."
+	noApproval  bt.Reason = "notice.no_approval: A call of {tool} needed approval, but nobody can be asked here: it " +
+		"was not made ({why})."
+	moreWait bt.Reason = "notice.more_wait: More calls of {tool} needed your approval than can wait; they were " +
+		"refused and are not shown: ask for them one at a time."
+	repeats   bt.Reason = "notice.repeats: The model repeats itself ({pattern})."
+	stillSame bt.Reason = "notice.still_repeats: The model still repeats itself ({pattern}), step {step}."
 
 	// What repeats itself.
 	sameReason   bt.Reason = "loop.reason: the same reason"

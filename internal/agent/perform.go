@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Listener reads one reply as it arrives. Write gives what of it the person may see; Close, with all that was shown and the calls beside
-// it, what is known when it has ended.
+// Listener reads one reply as it arrives. Write gives what of it the person may see; Close, with all that was shown and
+// the calls beside it, what is known when it has ended.
 type Listener[R any] interface {
 	Write(text string) (shown string)
 	Close(shown string, calls []model.ToolCall) Closing[R]
@@ -31,7 +31,9 @@ type Closing[R any] struct {
 }
 
 // Asked is how an effect is performed whose payload is a P: do is given it.
-func Asked[P any](do func(ctx context.Context, job run.Job, asked P) (any, error)) func(context.Context, run.Job) (any, error) {
+func Asked[P any](
+	do func(ctx context.Context, job run.Job, asked P) (any, error),
+) func(context.Context, run.Job) (any, error) {
 	return func(ctx context.Context, job run.Job) (any, error) {
 		asked, err := run.AskedOf[P](job)
 		if err != nil {
@@ -48,14 +50,18 @@ func Turns[R Report](b *Builder[R], m model.Model, listen func(Request) Listener
 	}}
 }
 
-// Notes performs notes of the conversation, for which the offline model knows another purpose. Nobody is shown them as they arrive.
+// Notes performs notes of the conversation, for which the offline model knows another purpose. Nobody is shown them as
+// they arrive.
 func Notes[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R], purpose string) run.Performer {
 	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
 		return turn(ctx, b, m, listen, func(run.Piece) {}, purpose, job)
 	}}
 }
 
-func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen func(Request) Listener[R], emit func(run.Piece), purpose string, job run.Job) (any, error) {
+func turn[R Report](
+	ctx context.Context, b *Builder[R], m model.Model, listen func(Request) Listener[R], emit func(run.Piece),
+	purpose string, job run.Job,
+) (any, error) {
 	p, err := run.AskedOf[TurnPayload](job)
 	if err != nil {
 		return nil, err
@@ -66,7 +72,8 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	case errors.As(err, &known):
 		return nil, known
 	case err != nil:
-		return nil, errors.Join(&bt.Fault{Kind: "request", Reason: err.Error()}, err) // run tells one that could not read the journal
+		// run tells one that could not read the journal
+		return nil, errors.Join(&bt.Fault{Kind: "request", Reason: err.Error()}, err)
 	}
 	asked.Purpose = purpose
 	heard := &hearing[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
@@ -74,10 +81,14 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	resp, err := m.Chat(ctx, asked.Request, heard.delta)
 	end := heard.close(resp.ToolCalls)
 	text := heard.text.String()
-	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage, Reported: resp.Reported,
-		Model: cmp.Or(resp.Model, m.ID()), Attempts: severalOf(resp.Attempts), Native: resp.Native, Tries: resp.Tries,
-		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
-		PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(), History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}
+	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
+		Reported: resp.Reported,
+		Model:    cmp.Or(resp.Model, m.ID()), Attempts: severalOf(resp.Attempts), Native: resp.Native,
+		Tries:  resp.Tries,
+		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut,
+		ToolHashes: asked.Tools,
+		PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(), History: asked.History + Tokens(text) +
+			callTokens(end.Calls), Cut: asked.Cut}
 	if job.Effect.Kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)
 	}
@@ -128,7 +139,8 @@ func (h *hearing[R]) delta(d model.Delta) error {
 		h.emit(run.Piece{Retract: true})
 	}
 	if w := d.Wait; w != nil {
-		h.emit(run.Piece{Wait: &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s, attempt %d", w.Model, w.Kind, w.Attempt)}})
+		h.emit(run.Piece{Wait: &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s, attempt %d", w.Model, w.Kind,
+			w.Attempt)}})
 	}
 	h.show(h.listener.Write(d.Text))
 	return nil
@@ -154,7 +166,8 @@ func (h *hearing[R]) show(text string) {
 	}
 }
 
-// Caller performs calls of tools. Of reads the call that an effect asks for, and its arguments; Args, Key and Owner of the call are filled in.
+// Caller performs calls of tools. Of reads the call that an effect asks for, and its arguments; Args, Key and Owner of
+// the call are filled in.
 type Caller struct {
 	View    *run.View
 	Tools   *tool.Set

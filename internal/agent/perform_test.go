@@ -20,7 +20,8 @@ func (silent) Said() string                            { return "" }
 func (silent) Called() []model.ToolCall                { return nil }
 func (silent) Among([]model.ToolCall) []model.ToolCall { return nil }
 
-// A run is not ended by a journal that is away: who drives it must be able to tell that from a request that can't be composed.
+// A run is not ended by a journal that is away: who drives it must be able to tell that from a request that can't be
+// composed.
 func TestRequestThatCanNotReadTheJournalIsAFaultThatSaysWhy(t *testing.T) {
 	b := &Builder[silent]{Of: func(TurnPayload) (Asking, error) {
 		return nil, fmt.Errorf("an earlier exchange: %w", journal.ErrUnreachable)

@@ -11,7 +11,8 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// What of a query may be the web's alone. Pages of strangers can hold a code of words, so that only a few can be said by one.
+// What of a query may be the web's alone. Pages of strangers can hold a code of words, so that only a few can be said
+// by one.
 const (
 	mostFound        = 4 // words
 	mostFoundNumbers = 1 // of them
@@ -26,10 +27,11 @@ type Sources struct {
 	Web    []string // that the web returned in this run
 }
 
-// Unsaid says why a query is shown to the person before it is sent; empty if it may go. Each of its content words and numbers has to stand in the person's
-// own words or in what the web returned, in any form of it; words that only hold a sentence together are free. What is no plain word (a path, a version)
-// has to stand there as it is written. A query that could be a code is shown too: one that repeats words, has blanks, signs or letters in odd places, or
-// takes more than a few words from the web alone. Its work is linear in the size of the texts.
+// Unsaid says why a query is shown to the person before it is sent; empty if it may go. Each of its content words and
+// numbers has to stand in the person's own words or in what the web returned, in any form of it; words that only hold a
+// sentence together are free. What is no plain word (a path, a version) has to stand there as it is written. A query
+// that could be a code is shown too: one that repeats words, has blanks, signs or letters in odd places, or takes more
+// than a few words from the web alone. Its work is linear in the size of the texts.
 func (s Sources) Unsaid(query string) bt.Why {
 	if query == "" { // nothing leaves
 		return bt.Why{}
@@ -77,7 +79,8 @@ func isFree(word string) bool {
 // isCased says whether the letters of a word are small or large as usual: all alike, or only the first large.
 func isCased(word string) bool {
 	_, first := utf8.DecodeRuneInString(word)
-	return strings.ToLower(word) == word || strings.ToUpper(word) == word || strings.ToLower(word[first:]) == word[first:]
+	return strings.ToLower(word) == word || strings.ToUpper(word) == word ||
+		strings.ToLower(word[first:]) == word[first:]
 }
 
 // vocabulary are the words of texts.
@@ -116,7 +119,8 @@ func (v vocabulary) has(word string) bool {
 
 func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// stemsOf are what of a word is compared: its stem with its accents, which could be a code too, or the pairs of characters of a script without blanks.
+// stemsOf are what of a word is compared: its stem with its accents, which could be a code too, or the pairs of
+// characters of a script without blanks.
 func stemsOf(word string) []string {
 	unspaced := func(r rune) bool { return r >= '\u0e00' }
 	if strings.ContainsFunc(word, unspaced) {
@@ -128,8 +132,9 @@ func stemsOf(word string) []string {
 
 // Why a query is held, as the person and the model read it.
 const (
-	whyUnsaid bt.Reason = "held.unsaid: private text was read in this run, and neither the person nor the web said “{words}”"
-	whyCoded  bt.Reason = "held.coded: private text was read in this run, and the query may be a code: “{words}”"
+	whyUnsaid bt.Reason = "held.unsaid: private text was read in this run, and neither the person nor the web said " +
+		"“{words}”"
+	whyCoded bt.Reason = "held.coded: private text was read in this run, and the query may be a code: “{words}”"
 )
 
 // webTexts are what the calls of a run have given that is public, in the order of their receipts.

@@ -19,8 +19,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Report is what an assistant finds in a reply beside its words. Said is what stands for it when the reply is shown to a model again;
-// Called are the calls by which the model gave it, and Among puts them back between the others of the reply.
+// Report is what an assistant finds in a reply beside its words. Said is what stands for it when the reply is shown to
+// a model again; Called are the calls by which the model gave it, and Among puts them back between the others of the
+// reply.
 type Report interface {
 	Said() string
 	Called() []model.ToolCall
@@ -68,7 +69,8 @@ type Builder[R Report] struct {
 
 // Asking is what an assistant puts around the transcript of one turn.
 type Asking interface {
-	// Before gives what stands before the transcript: earlier exchanges, unless notes stand for them, and the person's words.
+	// Before gives what stands before the transcript: earlier exchanges, unless notes stand for them, and the person's
+	// words.
 	Before(ctx context.Context, noted bool) ([]model.Message, error)
 	// System composes the prompt. history is the conversation's size in tokens, estimated.
 	System(offered []tool.Spec, history int, noted bool) (System, error)
@@ -145,9 +147,11 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose, NoCalls: p.Last || p.Withdrawn}}
+	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose,
+		NoCalls: p.Last || p.Withdrawn}}
 	for _, s := range shown {
-		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
+		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description,
+			Schema: s.Schema})
 		name, tokens := described(s)
 		r.Tools, r.Sent = append(r.Tools, name), r.Sent+tokens
 	}
@@ -162,7 +166,9 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	}
 	r.Messages, r.Sent = messages, r.Sent+r.History
 	if p.Fit > 0 && !r.Cut && !c.noted {
-		return Request{}, &bt.Fault{Kind: string(model.ContextLength), Reason: fmt.Sprintf("a request of about %d tokens does not fit into the model's window, and nothing in it can be cut", r.Sent)}
+		return Request{}, &bt.Fault{Kind: string(model.ContextLength),
+			Reason: fmt.Sprintf("a request of about %d tokens does not fit into the model's window, and nothing in "+
+				"it can be cut", r.Sent)}
 	}
 	r.Facts = asking.Facts(r.Offered, c.steps)
 	return r, nil
@@ -179,7 +185,8 @@ func (b *Builder[R]) room(p TurnPayload) int {
 	return int(float64(b.Window) * (1 - answerShare))
 }
 
-// keptOfResult is how many tokens of a tool's result stay at least where the window is too small for all, and cutHere what stands for the rest.
+// keptOfResult is how many tokens of a tool's result stay at least where the window is too small for all, and cutHere
+// what stands for the rest.
 const (
 	keptOfResult = 200
 	cutHere      = "\n[cut here: the model's window is too small for the rest; ask for less at a time]"
@@ -207,13 +214,15 @@ func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
 	return messages, tokens
 }
 
-// described gives what names all that a model is told of a tool, "name hash", and how many tokens that takes, estimated.
+// described gives what names all that a model is told of a tool, "name hash", and how many tokens that takes,
+// estimated.
 func described(s tool.Spec) (name string, tokens int) {
 	schema := &bytes.Buffer{}
 	if json.Compact(schema, s.Schema) != nil {
 		schema.Write(s.Schema)
 	}
-	return s.Name + " " + Digest(s.Description, "\x00", schema.String()), Tokens(s.Name) + Tokens(s.Description) + Tokens(schema.String())
+	return s.Name + " " + Digest(s.Description, "\x00", schema.String()), Tokens(s.Name) + Tokens(s.Description) +
+		Tokens(schema.String())
 }
 
 // converse gives what a turn is shown of the turns before it.
@@ -274,8 +283,8 @@ func payloadAt(v *run.View, record int64) (TurnPayload, error) {
 	return p, nil
 }
 
-// OfferedSpecs picks the tools that a turn shows, in the order in which they are offered. Those that are withdrawn are shown too, so that what a
-// provider has cached of the request before stays valid.
+// OfferedSpecs picks the tools that a turn shows, in the order in which they are offered. Those that are withdrawn are
+// shown too, so that what a provider has cached of the request before stays valid.
 func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	for _, name := range p.Offered {
 		at := slices.IndexFunc(all, func(s tool.Spec) bool { return s.Name == name })
@@ -310,7 +319,8 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 	if err != nil {
 		return err
 	}
-	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Report.Among(turn.Calls[:len(e.Tools)]), Native: turn.Native}
+	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Report.Among(turn.Calls[:len(e.Tools)]),
+		Native: turn.Native}
 	reports := turn.Report.Called()
 	if said := turn.Report.Said(); said != "" {
 		m.Text += "\n" + said
@@ -346,7 +356,8 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 	return nil
 }
 
-// turnOf is the turn of an entry; one without a word that makes the calls which the person has said yes to, where it is of none.
+// turnOf is the turn of an entry; one without a word that makes the calls which the person has said yes to, where it is
+// of none.
 func (b *Builder[R]) turnOf(e Entry) (turn TurnReceipt[R], err error) {
 	if !e.isAllowed() {
 		return run.ResultAt[TurnReceipt[R]](b.View, e.Turn)

@@ -9,7 +9,8 @@ import (
 
 func TestResultsThatAreCutAreShorterThanBefore(t *testing.T) {
 	for _, over := range []int{1, 5, 30, 300} {
-		messages := []model.Message{{Role: model.User, Text: "question"}, {Role: model.ToolRole, Text: strings.Repeat("word", 600)}}
+		messages := []model.Message{{Role: model.User, Text: "question"},
+			{Role: model.ToolRole, Text: strings.Repeat("word", 600)}}
 		tokens := Tokens(messages[0].Text) + Tokens(messages[1].Text)
 		cut, left := fit(messages, tokens, tokens-over)
 		if left > tokens-over {

@@ -32,7 +32,8 @@ const (
 )
 
 func stories() []bt.Reason {
-	return []bt.Reason{storyCode, storyNotes, storyWeb, storySymbol, storyHistory, storyMap, storyRead, storyOpened, storyWrote, storyCalled, storyFailed,
+	return []bt.Reason{storyCode, storyNotes, storyWeb, storySymbol, storyHistory, storyMap, storyRead, storyOpened,
+		storyWrote, storyCalled, storyFailed,
 		storyHeld, storyRefused, storyLast, storyLoop, storyAway, storyHint, storyNoted}
 }
 

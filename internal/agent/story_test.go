@@ -16,10 +16,12 @@ func TestStoryOfACallNamesWhatItWasAbout(t *testing.T) {
 			t.Errorf("%s is about %q, want %q", arguments, got, want)
 		}
 	}
-	if told := (CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3}).Story(); told.Text != "Searched the code for “lease”: 3 found" || told.Code != "story.searched.code" {
+	if told := (CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3}).
+		Story(); told.Text != "Searched the code for “lease”: 3 found" || told.Code != "story.searched.code" {
 		t.Errorf("a search is told as %q (%s)", told.Text, told.Code)
 	}
-	if told := (CallDone{Tool: "thread_seek", Arguments: `{}`, Error: "gone"}).Story(); told.Text != "thread_seek failed: gone" {
+	if told := (CallDone{Tool: "thread_seek", Arguments: `{}`, Error: "gone"}).
+		Story(); told.Text != "thread_seek failed: gone" {
 		t.Errorf("a failure is told as %q", told.Text)
 	}
 }

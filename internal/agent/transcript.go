@@ -8,9 +8,9 @@ import (
 )
 
 // Entry is one turn of the transcript: the record of the reply, the records of its tools' results, and what the
-// control layer said after it. Tool i answers call i of the reply; a call that was not performed has Refused instead. The first
-// entry may be notes in place of the entries Of, and of the session's earlier exchanges; or it is of no turn, and has the calls that the
-// person has said yes to.
+// control layer said after it. Tool i answers call i of the reply; a call that was not performed has Refused instead.
+// The first entry may be notes in place of the entries Of, and of the session's earlier exchanges; or it is of no turn,
+// and has the calls that the person has said yes to.
 type Entry struct {
 	Turn  int64       `json:"turn,omitempty"`
 	Tools []ToolEntry `json:"tools,omitempty"`
@@ -56,12 +56,13 @@ func Hint() bt.Leaf {
 		Transcript []Entry    `port:"transcript"`
 		Events     []bt.Typed `port:",events"`
 	}
-	return bt.Func("Hint", "Adds a message from the control layer to the last turn of the transcript.", func(i in, o *out) error {
-		var err error
-		o.Transcript, err = Told(o.Transcript, i.Text)
-		o.Events = []bt.Typed{HintGiven(i)}
-		return err
-	})
+	return bt.Func("Hint", "Adds a message from the control layer to the last turn of the transcript.",
+		func(i in, o *out) error {
+			var err error
+			o.Transcript, err = Told(o.Transcript, i.Text)
+			o.Events = []bt.Typed{HintGiven(i)}
+			return err
+		})
 }
 
 // Told adds a message from the control layer to the last turn of a transcript, which stays as it is.
@@ -92,35 +93,38 @@ func HistoryIsLong() bt.Leaf {
 		Part    float64 `port:"part" default:"0.6" doc:"of the window, at most"`
 		Most    int     `port:"most" default:"24000" doc:"tokens at most"`
 	}
-	return bt.Check("HistoryIsLong", "Does the conversation fill so much of the context window that notes should replace it?", func(i in) (bool, string) {
-		most := i.Most
-		if i.Window > 0 {
-			most = min(most, max(int(i.Part*float64(i.Window))-i.Ledger.Prompt, i.Window/5)) // the prompt stands in the window too
-		}
-		n := i.Ledger.History
-		if i.Ledger.Turn == 0 {
-			n = i.Past
-			if i.Shifted {
-				n = i.Last
+	return bt.Check("HistoryIsLong",
+		"Does the conversation fill so much of the context window that notes should replace it?",
+		func(i in) (bool, string) {
+			most := i.Most
+			if i.Window > 0 {
+				// the prompt stands in the window too
+				most = min(most, max(int(i.Part*float64(i.Window))-i.Ledger.Prompt, i.Window/5))
 			}
-		}
-		why := fmt.Sprintf("%d of %d tokens", n, most)
-		fresh := i.Ledger.Turn + 1 - i.Ledger.NotedAt
-		switch {
-		case n <= most:
-			return false, why
-		case i.Ledger.NotedAt > 0 && fresh <= keptWhole:
-			return false, fmt.Sprintf("%s, but notes were taken %d turns ago", why, fresh)
-		}
-		return true, why
-	})
+			n := i.Ledger.History
+			if i.Ledger.Turn == 0 {
+				n = i.Past
+				if i.Shifted {
+					n = i.Last
+				}
+			}
+			why := fmt.Sprintf("%d of %d tokens", n, most)
+			fresh := i.Ledger.Turn + 1 - i.Ledger.NotedAt
+			switch {
+			case n <= most:
+				return false, why
+			case i.Ledger.NotedAt > 0 && fresh <= keptWhole:
+				return false, fmt.Sprintf("%s, but notes were taken %d turns ago", why, fresh)
+			}
+			return true, why
+		})
 }
 
 // older is what notes replace of a transcript.
 func older(transcript []Entry) []Entry { return transcript[:max(0, len(transcript)-keptWhole)] }
 
-// AskNotes is the request for notes of all but the last turns of a transcript, and of the session's earlier exchanges where past says that
-// there are any. p is what a turn without tools would be asked with.
+// AskNotes is the request for notes of all but the last turns of a transcript, and of the session's earlier exchanges
+// where past says that there are any. p is what a turn without tools would be asked with.
 func AskNotes(p TurnPayload, transcript []Entry, past bool) ([]bt.Request, error) {
 	old := older(transcript)
 	if len(old) == 0 && (!past || HasNotes(transcript)) {
@@ -149,6 +153,7 @@ func TakeNotes[R any](c bt.Completion, l *Ledger, transcript []Entry) ([]Entry, 
 	}
 	old := older(transcript)
 	taken := NotesTaken{Turns: len(old), Tokens: Tokens(r.Text)}
-	l.Notice(NoticeSummarised, Info, Pairs("turns", taken.Turns, "tokens", taken.Tokens), bt.Because("The conversation was long: the model goes on from notes of it."))
+	l.Notice(NoticeSummarised, Info, Pairs("turns", taken.Turns, "tokens", taken.Tokens),
+		bt.Because("The conversation was long: the model goes on from notes of it."))
 	return append([]Entry{{Notes: c.Ref, Of: slices.Clone(old)}}, transcript[len(old):]...), taken, nil
 }

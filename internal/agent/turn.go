@@ -41,8 +41,8 @@ type TurnPayload struct {
 	Situation json.RawMessage `json:"situation,omitempty"` // what the assistant's prompt depends on
 }
 
-// Extends puts a transcript into the payload: as what has come since its last turn was asked for, where that turn's payload had the
-// rest.
+// Extends puts a transcript into the payload: as what has come since its last turn was asked for, where that turn's
+// payload had the rest.
 func (p *TurnPayload) Extends(transcript []Entry) {
 	n := len(transcript)
 	if n > 1 && transcript[n-1].Turn > transcript[0].Notes { // asked for after the notes were taken, if there are any
@@ -56,7 +56,8 @@ func (p *TurnPayload) Extends(transcript []Entry) {
 	}
 }
 
-// TurnReceipt is one turn of the model. Report is what the assistant's way to read replies has found in it; Text is without it.
+// TurnReceipt is one turn of the model. Report is what the assistant's way to read replies has found in it; Text is
+// without it.
 type TurnReceipt[R any] struct {
 	Text       string           `json:"text"`
 	Calls      []model.ToolCall `json:"calls,omitempty"`
@@ -72,10 +73,11 @@ type TurnReceipt[R any] struct {
 	LeftOut    []string         `json:"left_out,omitempty"`
 	ToolHashes []string         `json:"tools,omitempty"` // "name hash" of each tool as it was offered
 	PromptSize int              `json:"prompt_tokens"`
-	History    int              `json:"history_tokens"`       // of the conversation, this turn included, estimated
-	Cut        bool             `json:"cut,omitempty"`        // results of tools were cut, so that it fits into the window
-	SentBytes  int              `json:"sent_bytes,omitempty"` // of the texts of the request
-	Tries      []model.Try      `json:"tries,omitempty"`      // models that were asked before the one that answered
+	History    int              `json:"history_tokens"` // of the conversation, this turn included, estimated
+	// results of tools were cut, so that it fits into the window
+	Cut       bool        `json:"cut,omitempty"`
+	SentBytes int         `json:"sent_bytes,omitempty"` // of the texts of the request
+	Tries     []model.Try `json:"tries,omitempty"`      // models that were asked before the one that answered
 }
 
 // Reply is what a tree knows of one turn of the model. Ref is the record that holds it.
@@ -111,7 +113,8 @@ func AskTurn(p TurnPayload) bt.Request {
 	return bt.Request{Kind: EffectTurn, Label: fmt.Sprintf("turn %d of %d", p.Turn, p.MaxTurns), Payload: p}
 }
 
-// TakeTurn reads the receipt of a turn, and gives what a tree knows of it, and of the calls of these tools; the fault of a turn that failed.
+// TakeTurn reads the receipt of a turn, and gives what a tree knows of it, and of the calls of these tools; the fault
+// of a turn that failed.
 func TakeTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply Reply, err error) {
 	if c.Err != nil {
 		return r, reply, c.Err
@@ -119,7 +122,8 @@ func TakeTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply
 	if r, err = bt.ResultOf[TurnReceipt[R]](c); err != nil {
 		return r, reply, fmt.Errorf("receipt of the turn: %w", err)
 	}
-	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent(), Cut: r.Cut, Counted: r.Usage.InputTokens,
+	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent(),
+		Cut: r.Cut, Counted: r.Usage.InputTokens,
 		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.instead()}
 	for _, call := range r.Calls {
 		reply.Calls = append(reply.Calls, proposed(call, tools))
@@ -128,7 +132,8 @@ func TakeTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply
 }
 
 func proposed(call model.ToolCall, tools []ToolFact) CallFact {
-	f := CallFact{Name: call.Name, Digest: Digest(call.Name, " ", call.Arguments), Key: callKey(call.Name, call.Arguments), Brief: text.Brief(call.Arguments, 80)}
+	f := CallFact{Name: call.Name, Digest: Digest(call.Name, " ", call.Arguments),
+		Key: callKey(call.Name, call.Arguments), Brief: text.Brief(call.Arguments, 80)}
 	t := factOf(tools, call.Name)
 	if t.Once || t.Out.To != "" {
 		f.Digest, f.Twice, f.Size = digestOf(call.Name, call.Arguments), twice(call.Arguments), len(call.Arguments)
@@ -164,8 +169,8 @@ func (r *TurnReceipt[R]) tokens() int {
 // Sent is the size of the turn's request without the tools, and of its reply, estimated.
 func (r *TurnReceipt[R]) Sent() int { return r.PromptSize + r.History }
 
-// spent is what counts against a budget of tokens: what was sent anew, and what was written. A conversation that the provider
-// has cached is not counted again with every turn.
+// spent is what counts against a budget of tokens: what was sent anew, and what was written. A conversation that the
+// provider has cached is not counted again with every turn.
 func spent(u model.Usage) int { return max(0, u.InputTokens-u.CachedTokens) + u.OutputTokens }
 
 // instead says why another model than the first one answered; "" if the first did.

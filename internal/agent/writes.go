@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Writes counts the changes that the model asked for, by what became of them. One that failed, and was made later with the same target, is done;
-// so is one whose text a later turn has written in another place.
+// Writes counts the changes that the model asked for, by what became of them. One that failed, and was made later with
+// the same target, is done; so is one whose text a later turn has written in another place.
 type Writes struct {
 	Asked   int         `json:"asked"`
 	Done    int         `json:"done"`
@@ -31,8 +31,9 @@ type Unwritten struct {
 	Fate   WriteFate `json:"fate"`
 	Why    string    `json:"why"`
 	Turn   int       `json:"turn,omitempty"`
-	Key    string    `json:"key,omitempty"`  // names what it would have changed, as long as the run goes on
-	Text   string    `json:"text,omitempty"` // names what it would have written, if nothing else was to be written with the same text
+	Key    string    `json:"key,omitempty"` // names what it would have changed, as long as the run goes on
+	// names what it would have written, if nothing else was to be written with the same text
+	Text string `json:"text,omitempty"`
 }
 
 // WriteFate is what became of a change.
@@ -83,12 +84,14 @@ func (w *Writes) add(a asked, fate WriteFate, why string) {
 		a.text = ""
 	}
 	if len(w.Missing) < mostMissing {
-		u := Unwritten{Tool: a.tool, Target: text.Brief(a.target, 120), Fate: fate, Why: text.Brief(why, 200), Turn: a.turn, Key: a.key, Text: a.text}
+		u := Unwritten{Tool: a.tool, Target: text.Brief(a.target, 120), Fate: fate, Why: text.Brief(why, 200),
+			Turn: a.turn, Key: a.key, Text: a.text}
 		w.Missing = append(w.Missing[:len(w.Missing):len(w.Missing)], u)
 	}
 }
 
-// shares says whether the same text was to be written before, and notes it. Two changes of one turn that write the same text are two wishes.
+// shares says whether the same text was to be written before, and notes it. Two changes of one turn that write the same
+// text are two wishes.
 func (w *Writes) shares(a asked) bool {
 	if a.text == "" {
 		return false
@@ -106,7 +109,8 @@ func (w *Writes) shares(a asked) bool {
 	return false
 }
 
-// made takes what failed before out: it was asked for again, and is done. A text in another place stands for one change.
+// made takes what failed before out: it was asked for again, and is done. A text in another place stands for one
+// change.
 func (w *Writes) made(a asked) {
 	elsewhere := true
 	w.Missing = slices.DeleteFunc(slices.Clone(w.Missing), func(u Unwritten) bool {
@@ -146,7 +150,8 @@ func askedBy(t ToolFact, arguments string, turn int) asked {
 	a := asked{tool: t.Name, target: arguments, key: Digest(t.Name + " " + arguments), turn: turn}
 	var given map[string]json.RawMessage
 	var target string
-	if t.Target != "" && json.Unmarshal([]byte(arguments), &given) == nil && json.Unmarshal(given[t.Target], &target) == nil && target != "" {
+	if t.Target != "" && json.Unmarshal([]byte(arguments), &given) == nil &&
+		json.Unmarshal(given[t.Target], &target) == nil && target != "" {
 		delete(given, t.Target)
 		rest, _ := json.Marshal(given) // it was read from JSON
 		a.target, a.key = target, Digest(string(t.Source)+" "+target)
@@ -170,7 +175,8 @@ func (w *Writes) Why() bt.Why {
 		of = ofNotes
 	}
 	not := w.Failed + w.Refused
-	return bt.Both(w.why(not, of[0], of[1], of[2], w.named(false, not)), w.why(w.Unsure, of[3], of[4], of[4], w.named(true, w.Unsure)))
+	return bt.Both(w.why(not, of[0], of[1], of[2], w.named(false, not)), w.why(w.Unsure, of[3], of[4], of[4],
+		w.named(true, w.Unsure)))
 }
 
 // why is the sentence for so many changes: for the only one, one of several, or several.
@@ -221,7 +227,8 @@ func (w *Writes) named(unsure bool, n int) string {
 	return text
 }
 
-// Wanting says what a model is to be told of the changes that failed, and names the tools that could make them. Those in doubt are not to be made again.
+// Wanting says what a model is to be told of the changes that failed, and names the tools that could make them. Those
+// in doubt are not to be made again.
 func (w *Writes) Wanting() (text string, tools []string) {
 	var each []string
 	for _, u := range w.Missing {

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// maxWritten bounds, in bytes, the text in which calls are looked for; mostMarks how many of its last marks may begin them, as each may be
-// read up to the end.
+// maxWritten bounds, in bytes, the text in which calls are looked for; mostMarks how many of its last marks may begin
+// them, as each may be read up to the end.
 const (
 	maxWritten = 64 << 10
 	mostMarks  = 256
@@ -37,13 +37,15 @@ var opening = sync.OnceValue(func() *regexp.Regexp {
 
 // begins is where calls may begin.
 var begins = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<tool_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|` + fence + `|\{\s*"(?:name|type)"`)
+	return regexp.MustCompile(`<tool_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|` + fence +
+		`|\{\s*"(?:name|type)"`)
 })
 
-// WrittenCalls finds the calls that a model wrote as text, as models do whose server does not read their template, and gives the text
-// before them. text is a reply without its signal. The forms are in docs/signals.md. Calls count where the text ends with them and
-// nothing else; what stands before prose, in a quoted line or in other code is a quotation. A call names an offered tool that only reads,
-// and has the arguments that its schema requires. Anything else stays text.
+// WrittenCalls finds the calls that a model wrote as text, as models do whose server does not read their template, and
+// gives the text before them. text is a reply without its signal. The forms are in docs/signals.md. Calls count where
+// the text ends with them and nothing else; what stands before prose, in a quoted line or in other code is a quotation.
+// A call names an offered tool that only reads, and has the arguments that its schema requires. Anything else stays
+// text.
 func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, rest string) {
 	if len(text) > maxWritten {
 		return nil, text
@@ -89,7 +91,8 @@ type writing struct {
 	calls   []model.ToolCall
 }
 
-// toTheEnd reads calls, one after the other, and gives how many bytes of the text are left where there is something else.
+// toTheEnd reads calls, one after the other, and gives how many bytes of the text are left where there is something
+// else.
 func (w *writing) toTheEnd(text string, beginsLine bool) (left int) {
 	for ; text != ""; beginsLine = true {
 		n := w.next(text, beginsLine)
@@ -101,8 +104,8 @@ func (w *writing) toTheEnd(text string, beginsLine bool) (left int) {
 	return 0
 }
 
-// next reads what stands first, and gives its length; 0 where it is no call. Without a mark of its own it has to begin a line, and the
-// object has to begin as signal.BeginsCall knows it.
+// next reads what stands first, and gives its length; 0 where it is no call. Without a mark of its own it has to begin
+// a line, and the object has to begin as signal.BeginsCall knows it.
 func (w *writing) next(text string, beginsLine bool) int {
 	if inner, n := between(text, hermes, endOfHermes); n > 0 {
 		inner = strings.TrimSpace(inner)
@@ -134,7 +137,8 @@ func (w *writing) next(text string, beginsLine bool) int {
 	return w.value(text, false, true)
 }
 
-// between gives what stands between two marks at the beginning of a text, and the length of all three; 0 where they don't stand there.
+// between gives what stands between two marks at the beginning of a text, and the length of all three; 0 where they
+// don't stand there.
 func between(text, open, shut string) (inner string, n int) {
 	rest, opened := strings.CutPrefix(text, open)
 	inner, _, closed := strings.Cut(rest, shut)
@@ -184,7 +188,8 @@ func (w *writing) object(raw json.RawMessage) bool {
 	return w.call(name, args)
 }
 
-// function reads a call that is an element with the tool's name: its arguments are a JSON object, or elements with their names.
+// function reads a call that is an element with the tool's name: its arguments are a JSON object, or elements with
+// their names.
 func (w *writing) function(text string) int {
 	name, n := between(text, function, ">")
 	if n == 0 {
@@ -202,8 +207,8 @@ func (w *writing) function(text string) int {
 	return n + m
 }
 
-// parameters makes an object of elements with the names of arguments; nil where they are something else. A value is JSON where the
-// tool wants anything but a text.
+// parameters makes an object of elements with the names of arguments; nil where they are something else. A value is
+// JSON where the tool wants anything but a text.
 func (w *writing) parameters(name, text string) json.RawMessage {
 	_, wants := w.tool(name)
 	args := map[string]json.RawMessage{}
@@ -256,6 +261,7 @@ func (w *writing) call(name string, args json.RawMessage) bool {
 			return false
 		}
 	}
-	w.calls = append(w.calls, model.ToolCall{ID: fmt.Sprintf("call_written_%d", len(w.calls)+1), Name: name, Arguments: string(args)})
+	w.calls = append(w.calls, model.ToolCall{ID: fmt.Sprintf("call_written_%d", len(w.calls)+1), Name: name,
+		Arguments: string(args)})
 	return true
 }

@@ -16,9 +16,12 @@ import (
 
 // offered are the tools of these tests: read wants a path, and takes lines.
 var offered = []tool.Spec{
-	{Name: "read", Effect: tool.Repeatable, Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"start":{"type":"integer"}},"required":["path"]}`)},
+	{Name: "read", Effect: tool.Repeatable,
+		Schema: json.RawMessage(
+			`{"type":"object","properties":{"path":{"type":"string"},"start":{"type":"integer"}},"required":["path"]}`)},
 	{Name: "list", Effect: tool.Repeatable, Schema: json.RawMessage(`{"type":"object","properties":{}}`)},
-	{Name: "write", Effect: tool.Once, Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
+	{Name: "write", Effect: tool.Once,
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
 }
 
 // Marks of calls are put together here, so that this file holds none.
@@ -42,8 +45,10 @@ func parameter(name, value string) string {
 // writtenCalls are replies, with the calls that are in them, and how much of them is text.
 var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"Hermes", open + "\n" + readA + "\n" + shut, `read {"path": "a"}`, ""},
-	{"HermesAfterProse", "I look. " + open + `{"arguments": {"path": "a"}, "name": "read"}` + shut + "\n", `read {"path": "a"}`, "I look. "},
-	{"HermesTwice", "I look.\n" + open + readA + shut + "\n" + open + readB + shut, `read {"path": "a"} read {"path":"b","start":3}`, "I look.\n"},
+	{"HermesAfterProse", "I look. " + open + `{"arguments": {"path": "a"}, "name": "read"}` + shut + "\n",
+		`read {"path": "a"}`, "I look. "},
+	{"HermesTwice", "I look.\n" + open + readA + shut + "\n" + open + readB + shut,
+		`read {"path": "a"} read {"path":"b","start":3}`, "I look.\n"},
 	{"HermesBeforeProse", open + readA + shut + " is how.", "", ""},
 	{"HermesWithoutEnd", open + readA, "", ""},
 	{"HermesInAFence", "So:\n```\n" + open + readA + shut + "\n```", "", ""},
@@ -60,7 +65,8 @@ var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"LlamaInAnotherOrder", `{"parameters": {"path": "a"}, "name": "read"}`, "", ""},
 	{"List", "[" + readA + "]", "", ""},
 	{"Fence", "I look.\n```json\n" + readA + "\n```\n", `read {"path": "a"}`, "I look.\n"},
-	{"FenceWithAList", "```json\n[" + readA + ",\n " + readB + "]\n```", `read {"path": "a"} read {"path":"b","start":3}`, ""},
+	{"FenceWithAList", "```json\n[" + readA + ",\n " + readB + "]\n```",
+		`read {"path": "a"} read {"path":"b","start":3}`, ""},
 	{"FenceWithoutALanguage", "```\n" + readA + "\n```", `read {"path": "a"}`, ""},
 	{"FenceOfAnotherLanguage", "```python\n" + readA + "\n```", "", ""},
 	{"FenceBeforeProse", "```json\n" + readA + "\n```\nis what the file says.", "", ""},
@@ -69,10 +75,13 @@ var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"FenceWithAnotherOrder", "```json\n[" + `{"arguments": {"path": "a"}, "name": "read"}` + "]\n```", "", ""},
 	{"EmptyFence", "```json\n\n```", "", ""},
 	{"EmptyListInAFence", "```json\n[]\n```", "", ""},
-	{"Mistral", calls + " [" + readA + `, {"name": "list", "arguments": {}, "id": "x1"}]`, `read {"path": "a"} list {}`, ""},
-	{"Qwen", open + "\n" + element("read", "\n"+parameter("path", "\na\nb\n")+parameter("start", "3")) + "\n" + shut, `read {"path":"a\nb","start":3}`, ""},
+	{"Mistral", calls + " [" + readA + `, {"name": "list", "arguments": {}, "id": "x1"}]`, `read {"path": "a"} list {}`,
+		""},
+	{"Qwen", open + "\n" + element("read", "\n"+parameter("path", "\na\nb\n")+parameter("start", "3")) + "\n" + shut,
+		`read {"path":"a\nb","start":3}`, ""},
 	{"QwenWithoutItsFrame", element("read", parameter("path", "12")), `read {"path":"12"}`, ""},
-	{"QwenWithAWordForANumber", element("read", parameter("path", "a")+parameter("start", "two")), `read {"path":"a","start":"two"}`, ""},
+	{"QwenWithAWordForANumber", element("read", parameter("path", "a")+parameter("start", "two")),
+		`read {"path":"a","start":"two"}`, ""},
 	{"QwenWithAnArgumentTwice", element("read", parameter("path", "a")+parameter("path", "b")), "", ""},
 	{"QwenWithAnObject", element("read", `{"path": "a"}`), `read {"path": "a"}`, ""},
 	{"QwenWithOtherText", element("read", "path a"), "", ""},
@@ -83,7 +92,8 @@ var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"ArgumentsAsText", `{"name": "read", "arguments": "{\"path\": \"a\"}"}`, "", ""},
 	{"ArgumentsTwice", `{"name": "read", "arguments": {"path": "a"}, "parameters": {"path": "b"}}`, "", ""},
 	{"DefinitionOfATool", `{"name": "read", "parameters": {"path": "a"}, "description": "reads"}`, "", ""},
-	{"OneOfTwoIsNotOffered", open + `{"name": "delete", "arguments": {}}` + shut + "\n" + open + readA + shut, `read {"path": "a"}`,
+	{"OneOfTwoIsNotOffered", open + `{"name": "delete", "arguments": {}}` + shut + "\n" + open + readA + shut,
+		`read {"path": "a"}`,
 		open + `{"name": "delete", "arguments": {}}` + shut + "\n"},
 	{"IndentedCode", "So:\n\n    " + readA, "", ""},
 	{"LongReply", strings.Repeat("word ", 14000) + "\n" + readA, "", ""},
@@ -115,7 +125,8 @@ func TestWrittenCallsHaveIdsOfTheirOwn(t *testing.T) {
 }
 
 // signals are forms of signals, and of what is around them.
-var signals = []string{"Signal:\n", "```", "\n", "> ", lt + "think>", lt + "/think>", lt + `signal type="stuck"/>`, lt + " SIGNAL type=stuck>", "&lt;signal type='stuck'&gt;&lt;/signal&gt;",
+var signals = []string{"Signal:\n", "```", "\n", "> ", lt + "think>", lt + "/think>", lt + `signal type="stuck"/>`,
+	lt + " SIGNAL type=stuck>", "&lt;signal type='stuck'&gt;&lt;/signal&gt;",
 	`{"type": "stuck", "blocker": "x"}`, `{"signal": {"type": "stuck"}}`, "&lt;", "{"}
 
 func TestWhatToolsSaidHoldsNeitherCallsNorSignals(t *testing.T) {
@@ -123,7 +134,9 @@ func TestWhatToolsSaidHoldsNeitherCallsNorSignals(t *testing.T) {
 	for _, c := range writtenCalls {
 		forms = append(forms, c.text)
 	}
-	rapid.Check(t, func(r *rapid.T) { inert(t, strings.Join(rapid.SliceOf(rapid.SampledFrom(forms)).Draw(r, "parts"), "")) })
+	rapid.Check(t, func(r *rapid.T) {
+		inert(t, strings.Join(rapid.SliceOf(rapid.SampledFrom(forms)).Draw(r, "parts"), ""))
+	})
 }
 
 func inert(t *testing.T, text string) {
@@ -144,11 +157,13 @@ func FuzzWrittenCalls(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		found, rest := agent.WrittenCalls(text, offered)
 		for _, call := range found {
-			if !slices.Contains([]string{"read", "list"}, call.Name) || !strings.HasPrefix(call.Arguments, "{") || !json.Valid([]byte(call.Arguments)) {
+			if !slices.Contains([]string{"read", "list"}, call.Name) || !strings.HasPrefix(call.Arguments, "{") ||
+				!json.Valid([]byte(call.Arguments)) {
 				t.Errorf("a call that was not offered: %+v", call)
 			}
 		}
-		if again, left := agent.WrittenCalls(rest, offered); again != nil || left != rest || !strings.HasPrefix(text, rest) {
+		if again, left := agent.WrittenCalls(rest, offered); again != nil || left != rest ||
+			!strings.HasPrefix(text, rest) {
 			t.Errorf("%q has rest %q, which has calls %v", text, rest, again)
 		}
 		inert(t, text)

@@ -48,17 +48,23 @@ type of[T any] struct{ Body T }
 func (s *Server) accountRoutes() {
 	answer(s, route{id: "getMe", at: "GET /api/me", tag: "account", summary: "Who asks, and what they may do"},
 		func(ctx context.Context, _ *none) (Me, error) { return s.me(exchangeOf(ctx).token), nil })
-	answer(s, route{id: "listAssistants", at: "GET /api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
-	answer(s, route{id: "listFolders", at: "GET /api/folders", tag: "account", summary: "The folders that the options of an assistant may name, with those in them"}, s.listFolders)
-	answer(s, route{id: "listModels", at: "GET /api/models", tag: "account", summary: "The models that can be asked, with what they cost"},
+	answer(s, route{id: "listAssistants", at: "GET /api/assistants", tag: "account",
+		summary: "The assistants there are"}, s.assistants)
+	answer(s, route{id: "listFolders", at: "GET /api/folders", tag: "account",
+		summary: "The folders that the options of an assistant may name, with those in them"}, s.listFolders)
+	answer(s, route{id: "listModels", at: "GET /api/models", tag: "account",
+		summary: "The models that can be asked, with what they cost"},
 		func(ctx context.Context, _ *none) (service.Models, error) { return s.config.Service.Models(ctx), nil })
-	register(s, route{id: "signIn", at: "POST /api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true}, s.signIn)
-	register(s, route{id: "signOut", at: "POST /api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
+	register(s, route{id: "signIn", at: "POST /api/sign-in", tag: "account",
+		summary: "Sign a browser in, with a one-time token", open: true}, s.signIn)
+	register(s, route{id: "signOut", at: "POST /api/sign-out", tag: "account", summary: "Sign a browser out",
+		needs: user.Read}, s.signOut)
 }
 
 func (s *Server) me(t user.Token) Me {
 	folders := slices.Sorted(maps.Keys(s.config.Folders(t.User)))
-	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build, Currency: s.config.Service.Currency(), Folders: folders}
+	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build,
+		Currency: s.config.Service.Currency(), Folders: folders}
 }
 
 func (s *Server) assistants(context.Context, *none) (list Assistants, err error) {
@@ -98,9 +104,11 @@ type setCookie struct {
 func (s *Server) signOut(ctx context.Context, _ *none) (*setCookie, error) {
 	x := exchangeOf(ctx)
 	if x.secret == "" {
-		return nil, newProblem(http.StatusBadRequest, "no_cookie", "Only a browser that signed in can sign out.", "‘sibyl user’ ends the tokens of programs.")
+		return nil, newProblem(http.StatusBadRequest, "no_cookie", "Only a browser that signed in can sign out.",
+			"‘sibyl user’ ends the tokens of programs.")
 	}
-	if err := s.config.Users.SignOut(ctx, x.secret); err != nil && !errors.Is(err, user.ErrUnknown) { // which somebody else has ended just now
+	// which somebody else has ended just now
+	if err := s.config.Users.SignOut(ctx, x.secret); err != nil && !errors.Is(err, user.ErrUnknown) {
 		return nil, err
 	}
 	return &setCookie{cookie(x, "", -time.Second)}, nil
@@ -108,5 +116,6 @@ func (s *Server) signOut(ctx context.Context, _ *none) (*setCookie, error) {
 
 // cookie is that of a browser that signed in. No script reads it, and no page of another site sends it.
 func cookie(x *exchange, secret string, lasts time.Duration) http.Cookie {
-	return http.Cookie{Name: cookieName(x), Value: secret, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true, Secure: x.secure, SameSite: http.SameSiteStrictMode}
+	return http.Cookie{Name: cookieName(x), Value: secret, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true,
+		Secure: x.secure, SameSite: http.SameSiteStrictMode}
 }

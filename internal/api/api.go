@@ -1,20 +1,22 @@
 // Package api is the HTTP API. It parses and renders: what can be done is in service, who one is in user.
 //
 // Guarantees:
-//   - Who one is, is said by a bearer token in the header Authorization, or by the cookie of a browser that signed in; never by an address.
-//     What is another's does not exist: it is answered as an id that never was, letter by letter.
-//   - GET and HEAD change nothing and want the scope read, as replays do, which change nothing either; everything else wants the scope write.
-//   - A request that no token in a header vouches for is refused if a page of another site or port made it. Names by which this server is
-//     not known are refused, so that no foreign name can be pointed at it.
-//   - Whatever goes wrong is a Problem (RFC 9457) with a kind and, where there is one, a hint. A bad request is 400. No answer repeats what
-//     was sent, and no log has words, queries or secrets.
-//   - What one user or address can use up is bounded: bodies, time to send and to read, requests, runs at once, wrong tokens. So is the memory
-//     that the bounds themselves take.
-//   - A file that is added to a session of the Council goes to the disk as it arrives, and is there whole or not at all.
+//   - Who one is, is said by a bearer token in the header Authorization, or by the cookie of a browser that signed in;
+//     never by an address. What is another's does not exist: it is answered as an id that never was, letter by letter.
+//   - GET and HEAD change nothing and want the scope read, as replays do, which change nothing either; everything else
+//     wants the scope write.
+//   - A request that no token in a header vouches for is refused if a page of another site or port made it. Names by
+//     which this server is not known are refused, so that no foreign name can be pointed at it.
+//   - Whatever goes wrong is a Problem (RFC 9457) with a kind and, where there is one, a hint. A bad request is 400. No
+//     answer repeats what was sent, and no log has words, queries or secrets.
+//   - What one user or address can use up is bounded: bodies, time to send and to read, requests, runs at once, wrong
+//     tokens. So is the memory that the bounds themselves take.
+//   - A file that is added to a session of the Council goes to the disk as it arrives, and is there whole or not at
+//     all.
 //   - The routes of the Council and the Inquiry tell no path of this machine.
 //   - A run outlives the request that began it.
-//   - A stream of events goes on after any event that has an id, in any process, with nothing lost or told twice. A client that does not
-//     read is dropped, and holds up nobody.
+//   - A stream of events goes on after any event that has an id, in any process, with nothing lost or told twice. A
+//     client that does not read is dropped, and holds up nobody.
 //   - The OpenAPI description is made of the routes and forms that serve, so it is what they are.
 package api
 
@@ -75,8 +77,9 @@ type Config struct {
 	// Documents reads the documents that are sent to be asked about; nil: none can be sent.
 	Documents *document.Reader
 
-	Build   string
-	Leaving <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
+	Build string
+	// closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
+	Leaving <-chan struct{}
 	Lag     func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
 
 	Hosts   []string       // names by which this server may be called beside those of loopback, with a port or without
@@ -97,7 +100,8 @@ type Limits struct {
 	Runs     int     // of a user, neither ended nor resting; 8
 	Wrong    int     // wrong tokens from an address in a minute; 20
 
-	Whole    int           // answers of whole sessions and explanations for a user at once, each in memory until it is read; 2
+	// answers of whole sessions and explanations for a user at once, each in memory until it is read; 2
+	Whole    int
 	AllWhole int           // of this process at once; 8
 	Turn     time.Duration // to wait for a turn among these; 10 s
 
@@ -107,23 +111,27 @@ type Limits struct {
 	Beat       time.Duration // between signs of life on a stream, and looks whether its token is still good; 15 s
 	Undriven   time.Duration // for a whole answer of a run that nobody drives; 10 s
 
-	Body     int64         // bytes of one body; 64 KiB
-	Texts    int64         // bytes of a body in which the texts of documents and pictures may be; 2 MiB, or Body where that is set
-	Upload   int64         // bytes of a file that is added to a session of the Council, which count as those of bodies; 512 MiB
+	Body int64 // bytes of one body; 64 KiB
+	// bytes of a body in which the texts of documents and pictures may be; 2 MiB, or Body where that is set
+	Texts int64
+	// bytes of a file that is added to a session of the Council, which count as those of bodies; 512 MiB
+	Upload   int64
 	Evidence int64         // bytes of an evidence page that is verified, which count as those of bodies; 4 MiB
 	Read     time.Duration // for a body to arrive, and a second for each 128 KiB that are announced; 10 s
 	Write    time.Duration // for an answer to be read, once it begins; 30 s
 }
 
 func (l Limits) complete() Limits {
-	l.Requests, l.Burst, l.Runs, l.Wrong = cmp.Or(l.Requests, 20), cmp.Or(l.Burst, 60), cmp.Or(l.Runs, 8), cmp.Or(l.Wrong, 20)
+	l.Requests, l.Burst, l.Runs, l.Wrong = cmp.Or(l.Requests, 20), cmp.Or(l.Burst, 60), cmp.Or(l.Runs, 8),
+		cmp.Or(l.Wrong, 20)
 	l.Texts = cmp.Or(l.Texts, l.Body, 2<<20)
 	l.Body, l.Upload = cmp.Or(l.Body, 64<<10), cmp.Or(l.Upload, 512<<20)
 	l.Bytes = max(cmp.Or(l.Bytes, 4<<20), int(l.Body), int(l.Texts))
 	l.Evidence = cmp.Or(l.Evidence, 4<<20)
 	l.Whole, l.AllWhole, l.Turn = cmp.Or(l.Whole, 2), cmp.Or(l.AllWhole, 8), cmp.Or(l.Turn, 10*time.Second)
 	l.Streams, l.AllStreams = cmp.Or(l.Streams, 32), cmp.Or(l.AllStreams, 4096)
-	l.Stall, l.Beat, l.Undriven = cmp.Or(l.Stall, 10*time.Second), cmp.Or(l.Beat, 15*time.Second), cmp.Or(l.Undriven, 10*time.Second)
+	l.Stall, l.Beat, l.Undriven = cmp.Or(l.Stall, 10*time.Second), cmp.Or(l.Beat, 15*time.Second),
+		cmp.Or(l.Undriven, 10*time.Second)
 	l.Read, l.Write = cmp.Or(l.Read, 10*time.Second), cmp.Or(l.Write, 30*time.Second)
 	return l
 }
@@ -169,7 +177,9 @@ func New(c Config) (*Server, error) {
 	s := &Server{config: c, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection()}
 	s.whole, s.streams = make(chan struct{}, c.Limits.AllWhole), make(chan struct{}, c.Limits.AllStreams)
 	s.people = newTable(mostPeople, func(journal.Owner) *person { return newPerson(c.Limits) })
-	s.wrong = newTable(mostAddresses, func(netip.Prefix) *allowance { return newAllowance(float64(c.Limits.Wrong)/60, c.Limits.Wrong) })
+	s.wrong = newTable(mostAddresses, func(netip.Prefix) *allowance {
+		return newAllowance(float64(c.Limits.Wrong)/60, c.Limits.Wrong)
+	})
 	s.api = newAPI(s)
 	s.accountRoutes()
 	s.sessionRoutes()
@@ -221,11 +231,12 @@ func (s *Server) describe() error {
 	return nil
 }
 
-// mostConnections bounds those that are open at once: each takes memory, some 20 KiB, and a file of the process before anybody is known.
+// mostConnections bounds those that are open at once: each takes memory, some 20 KiB, and a file of the process before
+// anybody is known.
 const mostConnections = 8192
 
-// HTTPServer makes a server of a handler that bounds how long headers, bodies and silence may take, how large headers may be, and how many
-// connections are open. How long an answer may take is for its route to bound: some have no end.
+// HTTPServer makes a server of a handler that bounds how long headers, bodies and silence may take, how large headers
+// may be, and how many connections are open. How long an answer may take is for its route to bound: some have no end.
 func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      h,

@@ -25,16 +25,20 @@ type Ask struct {
 }
 
 func (s *Server) askRoutes() {
-	register(s, route{id: "ask", at: "POST /api/ask", tag: "events", summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
+	register(s, route{id: "ask", at: "POST /api/ask", tag: "events",
+		summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
 		content: []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}},
 		also:    []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
 }
 
-// ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at the run's address.
+// ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at
+// the run's address.
 func (s *Server) ask(ctx context.Context, in *keyed[Ask]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Key: in.Key}
 	said := assistant.Said{JSON: in.Body.Options}
-	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, r, said) }, (*stream).streamOrAnswer)
+	return s.answered(ctx, func() (service.Submitted, error) {
+		return s.submit(ctx, r, said)
+	}, (*stream).streamOrAnswer)
 }
 
 // streamOrAnswer tells what happens in a run as it happens, or what came of it, as its client wants it.
@@ -48,7 +52,9 @@ func (t *stream) streamOrAnswer(r service.Row) {
 }
 
 // answered begins a run, and has answer tell what comes of it.
-func (s *Server) answered(ctx context.Context, begin func() (service.Submitted, error), answer func(*stream, service.Row)) (*huma.StreamResponse, error) {
+func (s *Server) answered(
+	ctx context.Context, begin func() (service.Submitted, error), answer func(*stream, service.Row),
+) (*huma.StreamResponse, error) {
 	closed, p := s.openStream(ownerOf(ctx))
 	if p != nil {
 		return nil, p
@@ -92,7 +98,8 @@ func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) 
 	t.give(now, err, whole)
 }
 
-// give answers with how a run stands or, once it has ended, with what came of it; if who asked may still read it by then.
+// give answers with how a run stands or, once it has ended, with what came of it; if who asked may still read it by
+// then.
 func (t *stream) give(r service.Row, err error, whole func(context.Context, service.Row) (any, error)) {
 	if p := t.unwelcome(); p != nil {
 		refuse(t.w, p)
@@ -127,16 +134,20 @@ func (s *Server) chatRoutes() {
 		return
 	}
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(all[at].Form), true, "")
-	register(s, route{id: "chat", at: "POST /api/chat", tag: "tasks", summary: "Say something to the task assistant, and have its response",
+	register(s, route{id: "chat", at: "POST /api/chat", tag: "tasks",
+		summary: "Say something to the task assistant, and have its response",
 		content: []mediaType{{jsonType, "ChatResponse", ""}},
-		also:    []success{{http.StatusAccepted, "Begun", "The message waits; Location has the address of its run, whose outcome is the response."}}}, s.chat)
+		also: []success{{http.StatusAccepted, "Begun",
+			"The message waits; Location has the address of its run, whose outcome is the response."}}}, s.chat)
 }
 
 // chat begins a run, and answers with its response. The run goes on when the client goes away.
 func (s *Server) chat(ctx context.Context, in *keyed[Chat]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Key: in.Key}
 	said := assistant.Said{Base: taskchat.Options{Model: in.Body.Model}}
-	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, r, said) }, func(t *stream, r service.Row) {
+	return s.answered(ctx, func() (service.Submitted, error) {
+		return s.submit(ctx, r, said)
+	}, func(t *stream, r service.Row) {
 		t.answer(r, func(ctx context.Context, r service.Row) (any, error) {
 			res, err := t.s.config.Service.Result(ctx, r.Owner, r.ID)
 			return res.Outcome, err

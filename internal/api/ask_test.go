@@ -38,7 +38,8 @@ func TestAnswerIsStreamedAndTheFirstEventSaysWhereItGoesOn(t *testing.T) {
 	l := h.stream(question{path: "/api/ask", body: asked("Tea?")})
 	first, _ := l.next()
 	at := as[api.Synced](t, first)
-	if first.Event != "sync" || at.Run == "" || at.Session == "" || at.State != "running" || l.resp.Header.Get("Location") != "/api/runs/"+at.Run {
+	if first.Event != "sync" || at.Run == "" || at.Session == "" || at.State != "running" ||
+		l.resp.Header.Get("Location") != "/api/runs/"+at.Run {
 		t.Errorf("the first event is %+v, the address %s", first, l.resp.Header.Get("Location"))
 	}
 	release()
@@ -68,7 +69,8 @@ func TestClientThatGoesAwayDoesNotEndItsRunAndGoesOnAtItsAddress(t *testing.T) {
 	if h.engine.Live(at.Run) == nil {
 		t.Fatal("nobody drives the run any more")
 	}
-	rest := h.stream(question{path: "/api/runs/" + at.Run + "/events", header: map[string]string{"Last-Event-ID": "1.1"}})
+	rest := h.stream(question{path: "/api/runs/" + at.Run + "/events",
+		header: map[string]string{"Last-Event-ID": "1.1"}})
 	release()
 	same(t, "the rest", told(t, rest.rest()), append([]string{"sync"}, panelRun[4:]...))
 }
@@ -80,7 +82,8 @@ func TestWholeAnswerIsNotGivenToWhoWasRevokedWhileItWasWaitedFor(t *testing.T) {
 		return "ADA", user.New(h.users, time.Now).Revoke(ctx, "ada")
 	}
 	h.mu.Unlock()
-	a := h.refused("the answer", question{method: "POST", path: "/api/ask", body: asked("Tea?"), header: map[string]string{"Accept": "application/json"}},
+	a := h.refused("the answer", question{method: "POST", path: "/api/ask", body: asked("Tea?"),
+		header: map[string]string{"Accept": "application/json"}},
 		http.StatusUnauthorized, "wrong_token")
 	if strings.Contains(string(a.body), "ADA") {
 		t.Errorf("it is answered with %s", a.body)
@@ -96,7 +99,8 @@ func TestWholeAnswerOfARunThatNobodyDrivesIsNotWaitedForLong(t *testing.T) {
 	first := h.stream(question{path: "/api/ask", body: asked("Tea?")})
 	first.until("its beginning", isEvent("step"))
 	var b api.Begun
-	a := h.get(question{method: "POST", path: "/api/ask", body: asked("Milk?"), header: map[string]string{"Accept": "application/json"}}, &b)
+	a := h.get(question{method: "POST", path: "/api/ask", body: asked("Milk?"),
+		header: map[string]string{"Accept": "application/json"}}, &b)
 	if a.status != http.StatusAccepted || b.State != "queued" || a.header.Get("Location") != "/api/runs/"+b.Run {
 		t.Errorf("%d %v %s", a.status, a.header, a.body)
 	}
@@ -121,9 +125,11 @@ func TestQuestionIsRefusedBeforeAnythingBegins(t *testing.T) {
 	}
 	h.refused("no words", post(asked("  "), nil), 400, "invalid_request")
 	h.refused("no question", post(map[string]any{}, nil), 400, "invalid_request")
-	h.refused("an unknown property", post(map[string]any{"question": "Tea?", "assistant": "x"}, nil), 400, "invalid_request")
+	h.refused("an unknown property", post(map[string]any{"question": "Tea?", "assistant": "x"}, nil), 400,
+		"invalid_request")
 	h.refused("no options", post(map[string]any{"question": "Tea?"}, nil), 400, "invalid_request")
-	h.refused("no session", post(map[string]any{"question": "Tea?", "session": "none", "options": map[string]any{"personas": []string{"ada"}}}, nil), 404, "not_found")
+	h.refused("no session", post(map[string]any{"question": "Tea?", "session": "none",
+		"options": map[string]any{"personas": []string{"ada"}}}, nil), 404, "not_found")
 	reader := post(asked("Tea?"), nil)
 	reader.token = adasReader
 	h.refused("who may only read", reader, 403, "scope")
@@ -143,7 +149,8 @@ func TestQuestionIsRefusedBeforeAnythingBegins(t *testing.T) {
 func withTasks(t testing.TB) *house {
 	t.Helper()
 	h := newHouse(t)
-	server, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: []byte(strings.Repeat("k", mcp.MinKey))})
+	server, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now),
+		Key: []byte(strings.Repeat("k", mcp.MinKey))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +163,8 @@ func withTasks(t testing.TB) *house {
 		},
 		Model: func(context.Context, string) (model.Model, error) { return nil, errors.New("none is asked") },
 		Tools: func(ctx context.Context, owner, actor string) (*tool.Set, func(), error) {
-			s, err := mcpclient.Connect(ctx, mcpclient.InProcess(server.For(owner, actor)), mcpclient.Config{Name: "tasks", Source: tool.Task, Own: true})
+			s, err := mcpclient.Connect(ctx, mcpclient.InProcess(server.For(owner, actor)),
+				mcpclient.Config{Name: "tasks", Source: tool.Task, Own: true})
 			if err != nil {
 				return nil, nil, err
 			}

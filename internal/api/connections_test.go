@@ -14,7 +14,8 @@ func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{ConnState: atMost(2), ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	server := &http.Server{ConnState: atMost(2), ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	defer func() { <-served }()

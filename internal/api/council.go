@@ -82,16 +82,25 @@ func (s *Server) councilRoutes() {
 	}
 	const tag = "council"
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[council.Export](), true, "")
-	answer(s, route{id: "listCouncilSessions", at: "GET " + councilSessions, tag: tag, summary: "The sessions of the Council, the newest first", whole: true}, s.councilSessions)
-	register(s, route{id: "beginCouncilSession", at: "POST " + councilSessions, tag: tag, summary: "Begin a session of the Council", status: http.StatusCreated}, s.beginCouncil)
-	answer(s, route{id: "getCouncilSession", at: "GET " + councilSession, tag: tag, summary: "What a session of the Council holds", whole: true}, s.getCouncil)
-	answer(s, route{id: "changeCouncilSession", at: "PATCH " + councilSession, tag: tag, summary: "Give a session another name, language or preferences"}, s.changeCouncil)
-	answer(s, route{id: "deleteCouncilSession", at: "DELETE " + councilSession, tag: tag, summary: "Move a session to the trash"}, s.deleteCouncil)
-	register(s, route{id: "exportCouncilSession", at: "GET " + councilSession + "/export", tag: tag, summary: "A session with all its words, as a file", whole: true,
+	answer(s, route{id: "listCouncilSessions", at: "GET " + councilSessions, tag: tag,
+		summary: "The sessions of the Council, the newest first", whole: true}, s.councilSessions)
+	register(s, route{id: "beginCouncilSession", at: "POST " + councilSessions, tag: tag,
+		summary: "Begin a session of the Council", status: http.StatusCreated}, s.beginCouncil)
+	answer(s, route{id: "getCouncilSession", at: "GET " + councilSession, tag: tag,
+		summary: "What a session of the Council holds", whole: true}, s.getCouncil)
+	answer(s, route{id: "changeCouncilSession", at: "PATCH " + councilSession, tag: tag,
+		summary: "Give a session another name, language or preferences"}, s.changeCouncil)
+	answer(s, route{id: "deleteCouncilSession", at: "DELETE " + councilSession, tag: tag,
+		summary: "Move a session to the trash"}, s.deleteCouncil)
+	register(s, route{id: "exportCouncilSession", at: "GET " + councilSession + "/export", tag: tag,
+		summary: "A session with all its words, as a file", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "CouncilExport", ""}}}, s.exportCouncil)
-	answer(s, route{id: "repairCouncilSession", at: "POST " + councilSession + "/repair", tag: tag, summary: "Check a session against its folder, and put right what can be"}, s.repairCouncil)
-	answer(s, route{id: "listCouncilOracles", at: "GET " + councilPath + "/oracles", tag: tag, summary: "The oracles of this server"}, s.councilOracles)
-	answer(s, route{id: "getCouncilOracle", at: "GET " + councilPath + "/oracles/{oracle}", tag: tag, summary: "An oracle with its text"}, s.councilOracle)
+	answer(s, route{id: "repairCouncilSession", at: "POST " + councilSession + "/repair", tag: tag,
+		summary: "Check a session against its folder, and put right what can be"}, s.repairCouncil)
+	answer(s, route{id: "listCouncilOracles", at: "GET " + councilPath + "/oracles", tag: tag,
+		summary: "The oracles of this server"}, s.councilOracles)
+	answer(s, route{id: "getCouncilOracle", at: "GET " + councilPath + "/oracles/{oracle}", tag: tag,
+		summary: "An oracle with its text"}, s.councilOracle)
 	s.councilEntryRoutes(tag)
 	s.councilRunRoutes(tag)
 	s.sittingRoutes(tag)
@@ -122,7 +131,8 @@ func (s *Server) desk(ctx context.Context) (*council.Desk, error) {
 
 func (s *Server) councilSessions(ctx context.Context, in *councilList) (f CouncilSessions, err error) {
 	if in.After != "" && (len(in.After) < sessionStamp || !isID(in.After)) {
-		return f, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.", "Take next of the part of the list before, as it is.")
+		return f, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.",
+			"Take next of the part of the list before, as it is.")
 	}
 	desk, err := s.desk(ctx)
 	if err != nil {
@@ -153,7 +163,8 @@ func (s *Server) councilSessions(ctx context.Context, in *councilList) (f Counci
 }
 
 func councilSummary(m session.Session) CouncilSummary {
-	f := CouncilSummary{ID: m.ID, State: m.State, Name: m.Name, Language: m.Language, CreatedAt: m.CreatedAt, Said: len(m.Audio), Answered: len(m.Answers)}
+	f := CouncilSummary{ID: m.ID, State: m.State, Name: m.Name, Language: m.Language, CreatedAt: m.CreatedAt,
+		Said: len(m.Audio), Answered: len(m.Answers)}
 	for _, e := range m.Audio {
 		if e.Status != session.Success {
 			f.Waiting++
@@ -165,11 +176,13 @@ func councilSummary(m session.Session) CouncilSummary {
 // sessionStamp is the length of a session's second, with which its id begins: 2025-12-20_10-30-00.
 const sessionStamp = len("2025-12-20_10-30-00")
 
-// olderThan says that a session comes after another in a list, which need not be there any more: the number behind the second has no leading
-// zeros but those that it needs for two digits.
+// olderThan says that a session comes after another in a list, which need not be there any more: the number behind the
+// second has no leading zeros but those that it needs for two digits.
 func olderThan(id, other string) bool {
-	second, rest, otherSecond, otherRest := id[:sessionStamp], id[sessionStamp:], other[:sessionStamp], other[sessionStamp:]
-	return cmp.Or(strings.Compare(second, otherSecond), cmp.Compare(len(rest), len(otherRest)), strings.Compare(rest, otherRest)) < 0
+	second, rest, otherSecond, otherRest := id[:sessionStamp], id[sessionStamp:], other[:sessionStamp],
+		other[sessionStamp:]
+	return cmp.Or(strings.Compare(second, otherSecond), cmp.Compare(len(rest), len(otherRest)),
+		strings.Compare(rest, otherRest)) < 0
 }
 
 func (s *Server) beginCouncil(ctx context.Context, in *of[CouncilBegin]) (*at[council.Opened], error) {
@@ -186,7 +199,8 @@ func (s *Server) getCouncil(ctx context.Context, in *SessionPath) (council.Opene
 	return o, err
 }
 
-// changeCouncil checks the language, and then changes the name first: it alone can still be wrong, so that a request is carried out whole or not at all.
+// changeCouncil checks the language, and then changes the name first: it alone can still be wrong, so that a request is
+// carried out whole or not at all.
 func (s *Server) changeCouncil(ctx context.Context, in *struct {
 	SessionPath
 	Body CouncilChange
@@ -206,7 +220,8 @@ func (s *Server) changeCouncil(ctx context.Context, in *struct {
 			return o, err
 		}
 	}
-	set := session.Settings{Language: b.Language, IncludeLLMHistory: b.Preferences.IncludeLLMHistory, SimplifiedButtons: b.Preferences.SimplifiedButtons}
+	set := session.Settings{Language: b.Language, IncludeLLMHistory: b.Preferences.IncludeLLMHistory,
+		SimplifiedButtons: b.Preferences.SimplifiedButtons}
 	o.Session, err = desk.Set(ctx, o.ID, set)
 	return o, err
 }
@@ -281,7 +296,8 @@ func (s *Server) shelf(ctx context.Context) (persona.Listing, error) {
 	list, err := s.config.Council.Oracles.List(ctx)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		_ = s.problem(ctx, err) // whoever runs the server is told
-		return list, newProblem(http.StatusServiceUnavailable, "no_oracles", "The oracles of this server can't be read.",
+		return list, newProblem(http.StatusServiceUnavailable, "no_oracles",
+			"The oracles of this server can't be read.",
 			"Whoever runs the server has to look after their folder.").after(time.Minute)
 	}
 	var folders []string

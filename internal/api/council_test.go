@@ -28,7 +28,8 @@ const (
 	oracles  = "/api/council/oracles"
 )
 
-// council is what the Council of the house is made of: built-in oracles, a voice in place of models, and folders of the test.
+// council is what the Council of the house is made of: built-in oracles, a voice in place of models, and folders of the
+// test.
 func (h *house) council() council.Deps {
 	h.Helper()
 	texts, err := fs.Sub(prompts.FS, "council")
@@ -47,10 +48,11 @@ func (h *house) council() council.Deps {
 			mu.Lock()
 			defer mu.Unlock()
 			if folders[owner] == nil {
-				made, err := session.Open(session.Config{Folder: filepath.Join(h.folder, string(owner)), Read: h.config.Documents.Read, LockWait: deadline, Step: func(string) error {
-					h.log.tell()
-					return nil
-				}})
+				made, err := session.Open(session.Config{Folder: filepath.Join(h.folder, string(owner)),
+					Read: h.config.Documents.Read, LockWait: deadline, Step: func(string) error {
+						h.log.tell()
+						return nil
+					}})
 				if err != nil {
 					return nil, err
 				}
@@ -81,7 +83,8 @@ func (h *house) council() council.Deps {
 			return session.Transcript{Text: text, By: "test", Times: []session.Time{{At: 0, Seconds: 1.5}}}, err
 		},
 		Within: func(ctx context.Context, owner journal.Owner, id string, o council.Options) (json.RawMessage, error) {
-			r, err := h.config.Service.Within(ctx, owner, id, service.Request{Assistant: council.MemberName, Options: o})
+			r, err := h.config.Service.Within(ctx, owner, id, service.Request{Assistant: council.MemberName,
+				Options: o})
 			return r.Outcome, err
 		}}
 }
@@ -93,7 +96,9 @@ func (v voice) ID() string { return v.id }
 
 func (voice) Local() bool { return true }
 
-func (v voice) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (r model.Response, err error) {
+func (v voice) Chat(
+	ctx context.Context, req model.Request, emit func(model.Delta) error,
+) (r model.Response, err error) {
 	r.Text = `{"name":"The new office"}`
 	if req.Purpose == council.Purpose {
 		r.Text = "I have **heard** it."
@@ -118,7 +123,8 @@ func (h *house) sitting(token string, words ...string) council.Opened {
 	var s council.Opened
 	h.get(question{method: "POST", path: councils, token: token, body: map[string]any{"language": "en"}}, &s)
 	for _, one := range words {
-		h.get(question{method: "POST", path: councils + "/" + s.ID + "/entries", token: token, body: map[string]any{"text": one}}, nil)
+		h.get(question{method: "POST", path: councils + "/" + s.ID + "/entries", token: token,
+			body: map[string]any{"text": one}}, nil)
 	}
 	return s
 }
@@ -129,11 +135,16 @@ const offer = "The offer for the new office looks good, but I don't trust the nu
 func theirs(id string) []question {
 	at := councils + "/" + id
 	asked := map[string]any{"oracles": []string{"skeptic"}}
-	return []question{{path: at}, {method: "PATCH", path: at, body: map[string]any{"name": "mine"}}, {method: "DELETE", path: at}, {path: at + "/export"}, {path: at + "/export?format=json"},
-		{method: "POST", path: at + "/repair"}, {method: "POST", path: at + "/entries", body: map[string]any{"text": "mine"}},
-		{method: "POST", path: at + "/entries?name=a.ogg", body: "OggS", header: map[string]string{"Content-Type": "audio/ogg"}}, {path: at + "/entries/1/audio"},
-		{path: at + "/entries/1/transcript"}, {path: at + "/responses/1"}, {method: "POST", path: at + "/answers", body: asked}, {method: "POST", path: at + "/preview", body: asked},
-		{method: "POST", path: at + "/transcription", body: map[string]any{}}, {method: "POST", path: at + "/name", body: map[string]any{}}}
+	return []question{{path: at}, {method: "PATCH", path: at, body: map[string]any{"name": "mine"}},
+		{method: "DELETE", path: at}, {path: at + "/export"}, {path: at + "/export?format=json"},
+		{method: "POST", path: at + "/repair"}, {method: "POST", path: at + "/entries",
+			body: map[string]any{"text": "mine"}},
+		{method: "POST", path: at + "/entries?name=a.ogg", body: "OggS",
+			header: map[string]string{"Content-Type": "audio/ogg"}}, {path: at + "/entries/1/audio"},
+		{path: at + "/entries/1/transcript"}, {path: at + "/responses/1"}, {method: "POST", path: at + "/answers",
+			body: asked}, {method: "POST", path: at + "/preview", body: asked},
+		{method: "POST", path: at + "/transcription", body: map[string]any{}}, {method: "POST", path: at + "/name",
+			body: map[string]any{}}}
 }
 
 func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
@@ -145,11 +156,13 @@ func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 		unknown := theirs("2020-02-02_20-20-20")[i]
 		unknown.token = evesToken
 		his := h.refused(q.method+" "+q.path, q, 404, "not_found")
-		if never := h.refused(q.method+" "+unknown.path, unknown, 404, "not_found"); string(his.body) != string(never.body) {
+		if never := h.refused(q.method+" "+unknown.path, unknown, 404, "not_found"); string(his.body) != string(
+			never.body) {
 			t.Errorf("%s is told apart: %s, %s", q.path, his.body, never.body)
 		}
 	}
-	for _, forged := range []string{"..%2f" + s.ID, "%2e%2e%2fada%2f" + s.ID, "..%5c" + s.ID, s.ID + "%00", s.ID[:10], s.ID + "_02", ".trash", ".locks", "%F0%9F%92%A9", strings.Repeat("x", 300)} {
+	for _, forged := range []string{"..%2f" + s.ID, "%2e%2e%2fada%2f" + s.ID, "..%5c" + s.ID, s.ID + "%00", s.ID[:10],
+		s.ID + "_02", ".trash", ".locks", "%F0%9F%92%A9", strings.Repeat("x", 300)} {
 		for _, q := range theirs(forged) {
 			h.refused(q.method+" "+q.path, q, 404, "not_found")
 		}
@@ -162,7 +175,8 @@ func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 	h := newHouse(t)
 	dir := t.TempDir()
-	for name, text := range map[string]string{"cetico.md": "# Cético\n\n{{CONTEXT}}\n", "broken.md": "\xff\xfe\x00", "twice.md": "# Cético\n\nx\n"} {
+	for name, text := range map[string]string{"cetico.md": "# Cético\n\n{{CONTEXT}}\n", "broken.md": "\xff\xfe\x00",
+		"twice.md": "# Cético\n\nx\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -171,12 +185,14 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 	h.open()
 	s := h.sitting("", offer)
 	at := councils + "/" + s.ID
-	h.get(question{method: "POST", path: at + "/entries?name=a.wav", body: "RIFF", header: map[string]string{"Content-Type": "audio/wav"}}, nil)
+	h.get(question{method: "POST", path: at + "/entries?name=a.wav", body: "RIFF",
+		header: map[string]string{"Content-Type": "audio/wav"}}, nil)
 	folder, err := h.config.Council.Sessions("ada")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.FailTranscript(t.Context(), s.ID, 2, "whisper: can't open "+filepath.Join(h.folder, "ada", s.ID, "audio", "002_audio.wav")); err != nil {
+	if _, err := folder.FailTranscript(t.Context(), s.ID, 2, "whisper: can't open "+filepath.Join(h.folder, "ada", s.ID,
+		"audio", "002_audio.wav")); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{councils, at, at + "/export", at + "/export?format=json", oracles} {
@@ -192,13 +208,15 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 		t.Errorf("of the failure is told: %s", got.Audio[1].Error)
 	}
 	var all persona.Listing
-	if h.get(question{path: oracles}, &all); len(all.Oracles) != 2 || all.Oracles[0].File != "cetico.md" || len(all.Oracles[0].Warnings) != 1 || len(all.Skipped) != 1 || all.Skipped[0].File != "broken.md" {
+	if h.get(question{path: oracles}, &all); len(all.Oracles) != 2 || all.Oracles[0].File != "cetico.md" ||
+		len(all.Oracles[0].Warnings) != 1 || len(all.Skipped) != 1 || all.Skipped[0].File != "broken.md" {
 		t.Errorf("%+v", all)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if a := h.refused("oracles that are gone", question{path: oracles}, http.StatusServiceUnavailable, "no_oracles"); strings.Contains(string(a.body), dir) {
+	if a := h.refused("oracles that are gone", question{path: oracles}, http.StatusServiceUnavailable,
+		"no_oracles"); strings.Contains(string(a.body), dir) {
 		t.Error(string(a.body))
 	}
 }
@@ -212,7 +230,8 @@ func TestOraclesAreListedAndShown(t *testing.T) {
 	}
 	for _, one := range all.Oracles {
 		var shown persona.Persona
-		if h.get(question{path: oracles + "/" + one.ID}, &shown); shown.Name != one.Name || !strings.Contains(shown.Content, shown.Placeholder) || strings.Contains(one.File, "/") {
+		if h.get(question{path: oracles + "/" + one.ID}, &shown); shown.Name != one.Name ||
+			!strings.Contains(shown.Content, shown.Placeholder) || strings.Contains(one.File, "/") {
 			t.Errorf("%+v is shown as %+v", one, shown)
 		}
 	}
@@ -225,7 +244,8 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 	h := newHouse(t).open()
 	s := h.sitting("", offer)
 	at := councils + "/" + s.ID
-	h.get(question{method: "POST", path: at + "/entries?name=a.wav", body: "RIFF", header: map[string]string{"Content-Type": "audio/wav"}}, nil)
+	h.get(question{method: "POST", path: at + "/entries?name=a.wav", body: "RIFF",
+		header: map[string]string{"Content-Type": "audio/wav"}}, nil)
 	folder, err := h.config.Council.Sessions("ada")
 	if err != nil {
 		t.Fatal(err)

@@ -67,16 +67,24 @@ func (s *Server) councilEntryRoutes(tag string) {
 	schemas := s.api.OpenAPI().Components.Schemas
 	added := schemas.Schema(reflect.TypeFor[CouncilAdded](), true, "")
 	words := schemas.Schema(reflect.TypeFor[CouncilWords](), true, "")
-	register(s, route{id: "addCouncilEntry", at: "POST " + entries, tag: tag, summary: "Add words, a recording, a text, a PDF or a DOCX to a session", status: http.StatusCreated, takesFiles: true,
-		content: []mediaType{{jsonType, "CouncilAdded", "The session has this very content already."}},
-		also:    []success{{http.StatusCreated, strings.TrimPrefix(added.Ref, schemasRef), "It was added. Location has the address of the run that writes it down, if there is one."}}}, s.addEntry)
-	s.api.OpenAPI().Paths[entries].Post.RequestBody = fileBody("Words as JSON, or a file: as it is, with its content type, or as the field ‘file’ of a form. It is streamed, and may be larger than other bodies.",
+	register(s, route{id: "addCouncilEntry", at: "POST " + entries, tag: tag,
+		summary: "Add words, a recording, a text, a PDF or a DOCX to a session", status: http.StatusCreated,
+		takesFiles: true,
+		content:    []mediaType{{jsonType, "CouncilAdded", "The session has this very content already."}},
+		also: []success{{http.StatusCreated, strings.TrimPrefix(added.Ref, schemasRef),
+			"It was added. Location has the address of the run that writes it down, if there is one."}}}, s.addEntry)
+	s.api.OpenAPI().Paths[entries].Post.RequestBody = fileBody(
+		"Words as JSON, or a file: as it is, with its content type, or as the field ‘file’ of a form. It is "+
+			"streamed, and may be larger than other bodies.",
 		words, octets, "audio/*", "video/*", "text/plain", "text/markdown", pdfType, docxType)
-	register(s, route{id: "getCouncilAudio", at: "GET " + entry + audio, tag: tag, summary: "A recording, whole or in part (Range)",
+	register(s, route{id: "getCouncilAudio", at: "GET " + entry + audio, tag: tag,
+		summary: "A recording, whole or in part (Range)",
 		content: []mediaType{{octets, "", "In the type of its content."}},
 		also:    []success{{http.StatusPartialContent, "", "The part that was asked for."}}}, s.councilAudio)
-	answer(s, route{id: "getCouncilTranscript", at: "GET " + entry + "/transcript", tag: tag, summary: "What was heard in a recording, or typed in"}, s.councilTranscript)
-	answer(s, route{id: "getCouncilResponse", at: "GET " + councilSession + "/responses/{seq}", tag: tag, summary: "What an oracle has answered"}, s.councilResponse)
+	answer(s, route{id: "getCouncilTranscript", at: "GET " + entry + "/transcript", tag: tag,
+		summary: "What was heard in a recording, or typed in"}, s.councilTranscript)
+	answer(s, route{id: "getCouncilResponse", at: "GET " + councilSession + "/responses/{seq}", tag: tag,
+		summary: "What an oracle has answered"}, s.councilResponse)
 }
 
 // FileName says what a file is called, which its body does not.
@@ -123,13 +131,17 @@ func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamR
 }
 
 // addTo takes in the body of a request: words as JSON, a file as it is, or the file of a form.
-func (s *Server) addTo(w http.ResponseWriter, r *http.Request, desk *council.Desk, id, label string) (added session.Added, err error) {
+func (s *Server) addTo(
+	w http.ResponseWriter, r *http.Request, desk *council.Desk, id, label string,
+) (added session.Added, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	ending, isFile := fileEnding(kind)
 	switch {
 	case err != nil || r.Header.Get("Content-Encoding") != "" || !isFile && kind != jsonType && kind != formType:
-		return added, newProblem(http.StatusUnsupportedMediaType, "not_audio", "This is nothing that can be added to a session.",
-			"Send words as JSON, or a recording, a text, a PDF or a DOCX as it is, with its content type, not compressed.")
+		return added, newProblem(http.StatusUnsupportedMediaType, "not_audio",
+			"This is nothing that can be added to a session.",
+			"Send words as JSON, or a recording, a text, a PDF or a DOCX as it is, with its content type, not "+
+				"compressed.")
 	case kind == jsonType:
 		return s.addWords(w, r, desk, id)
 	}
@@ -143,7 +155,8 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, desk *council.Des
 			return added, cmp.Or[error](in.failure(), err)
 		}
 	}
-	if ext := path.Ext(label); ext == "" || strings.HasPrefix(kind, "text/") && ext != ".txt" && ext != ".md" { // by its ending it is known for what it is
+	// by its ending it is known for what it is
+	if ext := path.Ext(label); ext == "" || strings.HasPrefix(kind, "text/") && ext != ".txt" && ext != ".md" {
 		label = cmp.Or(label, "recording") + "." + ending
 	}
 	add := desk.AddAudio
@@ -160,7 +173,9 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, desk *council.Des
 	return added, err
 }
 
-func (s *Server) addWords(w http.ResponseWriter, r *http.Request, desk *council.Desk, id string) (added session.Added, err error) {
+func (s *Server) addWords(
+	w http.ResponseWriter, r *http.Request, desk *council.Desk, id string,
+) (added session.Added, err error) {
 	if p := s.take(w, r, &huma.Operation{RequestBody: &huma.RequestBody{}}); p != nil {
 		return added, p
 	}
@@ -170,16 +185,20 @@ func (s *Server) addWords(w http.ResponseWriter, r *http.Request, desk *council.
 	}
 	var words CouncilWords
 	if err := strict(raw, &words); err != nil {
-		return added, newProblem(http.StatusBadRequest, "invalid_request", "The body is wrong: "+err.Error()+".", "It is an object with the property text.")
+		return added, newProblem(http.StatusBadRequest, "invalid_request", "The body is wrong: "+err.Error()+".",
+			"It is an object with the property text.")
 	}
 	added.Entry, err = desk.AddText(r.Context(), id, words.Text)
 	return added, err
 }
 
 // tellAdded has a recording that was added written down, and says what came of adding it.
-func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, desk *council.Desk, o council.Opened, added session.Added) {
+func (s *Server) tellAdded(
+	w http.ResponseWriter, r *http.Request, desk *council.Desk, o council.Opened, added session.Added,
+) {
 	ctx := context.WithoutCancel(r.Context()) // it is written down also for who does not wait for that
-	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: added.Entry, Same: added.Same, Mended: o.Mended}
+	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: added.Entry, Same: added.Same,
+		Mended: o.Mended}
 	if added.Entry.Status == session.Pending {
 		begun, err := s.beginTranscription(ctx, o.ID, false, "")
 		if err == nil {
@@ -242,12 +261,14 @@ func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.Strea
 		h := w.Header()
 		h.Set("Content-Type", audioType(head[:n]))
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": e.File}))
-		h.Set("ETag", strconv.Quote(strconv.FormatInt(info.Size(), 36)+"-"+strconv.FormatInt(info.ModTime().UnixNano(), 36)))
+		h.Set("ETag", strconv.Quote(strconv.FormatInt(info.Size(), 36)+"-"+strconv.FormatInt(info.ModTime().UnixNano(),
+			36)))
 		http.ServeContent(&bounded{w, s.config.Limits.Stall}, r, "", info.ModTime(), f)
 	}}, nil
 }
 
-// audioType is the content type of a recording, by its first bytes. Whatever is none is bytes, so that no browser takes it for a page.
+// audioType is the content type of a recording, by its first bytes. Whatever is none is bytes, so that no browser takes
+// it for a page.
 func audioType(head []byte) string {
 	switch found := http.DetectContentType(head); {
 	case strings.HasPrefix(found, "audio/"):

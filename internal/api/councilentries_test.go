@@ -19,7 +19,8 @@ import (
 
 // upload is a file for a session of ada's.
 func upload(id, query, kind string, body any) question {
-	return question{method: "POST", path: councils + "/" + id + "/entries" + query, body: body, header: map[string]string{"Content-Type": kind}}
+	return question{method: "POST", path: councils + "/" + id + "/entries" + query, body: body,
+		header: map[string]string{"Content-Type": kind}}
 }
 
 // holdsNothing wants a session without an entry, and no file in its folder but its metadata.
@@ -49,22 +50,26 @@ func TestUploadGoesOnAsItArrivesWhateverItsSize(t *testing.T) {
 	}
 	h.open()
 	s := h.sitting("")
-	for about, body := range map[string]io.Reader{"in chunks": io.LimitReader(zeros{}, size), "in a form": io.MultiReader(
-		strings.NewReader("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"day.wav\"\r\n\r\n"), io.LimitReader(zeros{}, size), strings.NewReader("\r\n--x--\r\n"))} {
+	for about, body := range map[string]io.Reader{"in chunks": io.LimitReader(zeros{}, size),
+		"in a form": io.MultiReader(
+			strings.NewReader("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"day.wav\"\r\n\r\n"),
+			io.LimitReader(zeros{}, size), strings.NewReader("\r\n--x--\r\n"))} {
 		kind := "audio/wav"
 		if about == "in a form" {
 			kind = "multipart/form-data; boundary=x"
 		}
 		before := allocated()
 		var added api.CouncilAdded
-		if h.get(upload(s.ID, map[string]string{"in chunks": "?name=day.wav"}[about], kind, body), &added); added.Entry.Size != size || taken != size {
+		if h.get(upload(s.ID, map[string]string{"in chunks": "?name=day.wav"}[about], kind, body),
+			&added); added.Entry.Size != size || taken != size {
 			t.Errorf("%s: %d bytes were taken", about, taken)
 		}
 		if grown := allocated() - before; grown > 16<<20 {
 			t.Errorf("%s: %d bytes were allocated for it", about, grown)
 		}
 	}
-	status, said := h.raw(fmt.Sprintf("POST %s/%s/entries HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: audio/wav\r\nContent-Length: %d\r\n\r\n", councils, s.ID, h.addr, adasToken, int64(1)<<40))
+	status, said := h.raw(fmt.Sprintf("POST %s/%s/entries HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer "+
+		"%s\r\nContent-Type: audio/wav\r\nContent-Length: %d\r\n\r\n", councils, s.ID, h.addr, adasToken, int64(1)<<40))
 	if status != 413 || !strings.Contains(said, "too_large") {
 		t.Errorf("a terabyte that is announced: %d %s", status, said)
 	}
@@ -74,13 +79,15 @@ func TestUploadGoesOnAsItArrivesWhateverItsSize(t *testing.T) {
 func (h *house) begins(id, head, body string) io.ReadWriteCloser {
 	h.Helper()
 	conn := h.dial()
-	if _, err := io.WriteString(conn, "POST "+councils+"/"+id+"/entries HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+"\r\nContent-Type: audio/ogg\r\n"+head+"\r\n\r\n"+body); err != nil {
+	if _, err := io.WriteString(conn, "POST "+councils+"/"+id+"/entries HTTP/1.1\r\nHost: "+h.addr+
+		"\r\nAuthorization: Bearer "+adasToken+"\r\nContent-Type: audio/ogg\r\n"+head+"\r\n\r\n"+body); err != nil {
 		h.Fatal(err)
 	}
 	return conn
 }
 
-// watched is an upload that tells when so many bytes of it are on the disk: whoever writes it asks for more once it has written what it got.
+// watched is an upload that tells when so many bytes of it are on the disk: whoever writes it asks for more once it has
+// written what it got.
 type watched struct {
 	io.Reader
 	enough  int
@@ -112,7 +119,8 @@ func TestClientThatGoesAwayInTheMiddleOfAnUploadLeavesNothing(t *testing.T) {
 	}
 	h.open()
 	s := h.sitting("")
-	for about, head := range map[string]string{"of a known length": "Content-Length: 1000000", "in chunks": "Transfer-Encoding: chunked"} {
+	for about, head := range map[string]string{"of a known length": "Content-Length: 1000000",
+		"in chunks": "Transfer-Encoding: chunked"} {
 		before := strings.Count(h.log.text(), `"status":400`)
 		body := "8000\r\n" + strings.Repeat("x", 0x8000) + "\r\n8000\r\n"
 		conn := h.begins(s.ID, head, body+strings.Repeat("x", 1000))
@@ -124,7 +132,9 @@ func TestClientThatGoesAwayInTheMiddleOfAnUploadLeavesNothing(t *testing.T) {
 		if err := conn.Close(); err != nil {
 			t.Fatal(err)
 		}
-		h.log.until(t, about+": the request ends", func() bool { return strings.Count(h.log.text(), `"status":400`) > before })
+		h.log.until(t, about+": the request ends", func() bool {
+			return strings.Count(h.log.text(), `"status":400`) > before
+		})
 		h.holdsNothing(s.ID)
 		select {
 		case <-written: // of the reads behind the first that told
@@ -139,7 +149,8 @@ func TestUploadThatTricklesIsEnded(t *testing.T) {
 	h.config.Limits.Read = 50 * time.Millisecond
 	h.open()
 	s := h.sitting("")
-	for about, head := range map[string]string{"of a known length": "Content-Length: 1000000", "in chunks": "Transfer-Encoding: chunked"} {
+	for about, head := range map[string]string{"of a known length": "Content-Length: 1000000",
+		"in chunks": "Transfer-Encoding: chunked"} {
 		conn := h.begins(s.ID, head, "1\r\nO\r\n")
 		drip, over := make(chan struct{}), make(chan struct{})
 		go func() { // a byte again and again, each when the one before was taken in, does not buy more time
@@ -158,7 +169,8 @@ func TestUploadThatTricklesIsEnded(t *testing.T) {
 		}()
 		said := make([]byte, 4096)
 		n, _ := io.ReadAtLeast(conn, said, 100)
-		if !strings.HasPrefix(string(said[:n]), "HTTP/1.1 408 ") || !strings.Contains(string(said[:n]), "Connection: close") {
+		if !strings.HasPrefix(string(said[:n]), "HTTP/1.1 408 ") ||
+			!strings.Contains(string(said[:n]), "Connection: close") {
 			t.Errorf("%s: the server says %s", about, said[:n])
 		}
 		close(over)
@@ -180,7 +192,8 @@ func TestUploadWaitsForTheBytesOfItsUserAndLeavesSomeToOthers(t *testing.T) {
 	s := h.sitting("")
 	done := make(chan answer, 1)
 	arrived := make(chan struct{})
-	body := io.MultiReader(strings.NewReader(strings.Repeat("x", 60_000)), reached{arrived}, strings.NewReader(strings.Repeat("y", 60_000)))
+	body := io.MultiReader(strings.NewReader(strings.Repeat("x", 60_000)), reached{arrived},
+		strings.NewReader(strings.Repeat("y", 60_000)))
 	go func() {
 		a, err := h.try(upload(s.ID, "", "audio/ogg", struct{ io.Reader }{body}))
 		if err != nil {
@@ -227,7 +240,8 @@ func TestDiskThatTakesNoMoreIsToldWithoutNames(t *testing.T) {
 	var refusal error
 	h.config.AddAudio = func(_ context.Context, _, label string, content io.Reader) (session.Added, error) {
 		_, err := io.Copy(io.Discard, content)
-		return session.Added{}, fmt.Errorf("adding “%s”: %w", label, cmpOr(err, &os.PathError{Op: "write", Path: "/srv/x", Err: refusal}))
+		return session.Added{}, fmt.Errorf("adding “%s”: %w", label,
+			cmpOr(err, &os.PathError{Op: "write", Path: "/srv/x", Err: refusal}))
 	}
 	h.open()
 	s := h.sitting("")
@@ -235,7 +249,8 @@ func TestDiskThatTakesNoMoreIsToldWithoutNames(t *testing.T) {
 		err    error
 		status int
 		kind   string
-	}{{syscall.ENOSPC, http.StatusInsufficientStorage, "disk_full"}, {syscall.EROFS, http.StatusServiceUnavailable, "read_only"}, {syscall.EIO, http.StatusInternalServerError, "internal"}} {
+	}{{syscall.ENOSPC, http.StatusInsufficientStorage, "disk_full"}, {syscall.EROFS, http.StatusServiceUnavailable,
+		"read_only"}, {syscall.EIO, http.StatusInternalServerError, "internal"}} {
 		refusal = c.err
 		a := h.refused(c.kind, upload(s.ID, "?name=hunter2.ogg", "audio/ogg", "OggS"), c.status, c.kind)
 		if strings.Contains(string(a.body), "hunter2") || strings.Contains(string(a.body), "/srv/x") {

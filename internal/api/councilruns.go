@@ -54,13 +54,19 @@ type aboutSession[T any] struct {
 func (s *Server) councilRunRoutes(tag string) {
 	answers := []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}}
 	waits := []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}
-	register(s, route{id: "askCouncil", at: "POST " + councilSession + "/answers", tag: tag, summary: "Have oracles answer, as they do, or whole (Accept: application/json)", content: answers, also: waits}, s.askCouncil)
-	register(s, route{id: "nameCouncilSession", at: "POST " + councilSession + "/name", tag: tag, summary: "Have a model name a session that no person has named", content: answers, also: waits}, s.nameCouncil)
-	register(s, route{id: "transcribeCouncilSession", at: "POST " + councilSession + "/transcription", tag: tag, summary: "Have the recordings of a session written down", status: http.StatusAccepted}, s.transcribeCouncil)
-	answer(s, route{id: "previewCouncil", at: "POST " + councilSession + "/preview", tag: tag, summary: "The very prompts of oracles; nobody is asked"}, s.previewCouncil)
+	register(s, route{id: "askCouncil", at: "POST " + councilSession + "/answers", tag: tag,
+		summary: "Have oracles answer, as they do, or whole (Accept: application/json)", content: answers, also: waits},
+		s.askCouncil)
+	register(s, route{id: "nameCouncilSession", at: "POST " + councilSession + "/name", tag: tag,
+		summary: "Have a model name a session that no person has named", content: answers, also: waits}, s.nameCouncil)
+	register(s, route{id: "transcribeCouncilSession", at: "POST " + councilSession + "/transcription", tag: tag,
+		summary: "Have the recordings of a session written down", status: http.StatusAccepted}, s.transcribeCouncil)
+	answer(s, route{id: "previewCouncil", at: "POST " + councilSession + "/preview", tag: tag,
+		summary: "The very prompts of oracles; nobody is asked"}, s.previewCouncil)
 }
 
-// question is what a person wants of oracles in a session, by their ids, so that what is wrong with a name is said here.
+// question is what a person wants of oracles in a session, by their ids, so that what is wrong with a name is said
+// here.
 func (s *Server) question(ctx context.Context, session string, q CouncilQuestion) (o council.Options, err error) {
 	o = q.Options
 	o.Session = session
@@ -76,7 +82,8 @@ func (s *Server) question(ctx context.Context, session string, q CouncilQuestion
 	}
 	p, err := s.config.Council.Oracles.Find(ctx, q.Chair)
 	if errors.Is(err, persona.ErrNotFound) {
-		return o, newProblem(http.StatusNotFound, "no_oracle", "There is no such oracle for the chair.", "The list of oracles has their names and ids.")
+		return o, newProblem(http.StatusNotFound, "no_oracle", "There is no such oracle for the chair.",
+			"The list of oracles has their names and ids.")
 	}
 	o.Chair = p.ID
 	return o, err
@@ -105,7 +112,8 @@ func (s *Server) nameCouncil(ctx context.Context, in *aboutSession[CouncilNaming
 // councilRun begins a run of the Council, and answers with what happens in it, as ask does.
 func (s *Server) councilRun(ctx context.Context, o council.Options, key string) (*huma.StreamResponse, error) {
 	return s.answered(ctx, func() (service.Submitted, error) {
-		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: assistant.Said{Base: o}, Key: key})
+		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: assistant.Said{Base: o},
+			Key: key})
 	}, (*stream).streamOrAnswer)
 }
 
@@ -114,21 +122,23 @@ func (s *Server) transcribes() error {
 	if s.config.Council.Missing() == "" {
 		return nil
 	}
-	return newProblem(http.StatusConflict, "no_transcriber", "Nothing is set up on this server that transcribes. The recordings are kept, and wait.",
+	return newProblem(http.StatusConflict, "no_transcriber",
+		"Nothing is set up on this server that transcribes. The recordings are kept, and wait.",
 		"Whoever runs the server can set up a model, a server or a command that does.")
 }
 
-// afterLast is how long a transcription of a session is waited for before it is said that one goes on: one that has looked for recordings for the last
-// time is over by then, and any other takes in what was added.
+// afterLast is how long a transcription of a session is waited for before it is said that one goes on: one that has
+// looked for recordings for the last time is over by then, and any other takes in what was added.
 const afterLast = 500 * time.Millisecond
 
-// beginTranscription has the recordings of a session written down. Where that is being done it gives the run that does it, unless those that have failed
-// are wanted again.
+// beginTranscription has the recordings of a session written down. Where that is being done it gives the run that does
+// it, unless those that have failed are wanted again.
 func (s *Server) beginTranscription(ctx context.Context, session string, again bool, key string) (Begun, error) {
 	if err := s.transcribes(); err != nil {
 		return Begun{}, err
 	}
-	begun, err := s.submitRequest(ctx, service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: session, Again: again}, Key: key, Patience: afterLast})
+	begun, err := s.submitRequest(ctx, service.Request{Assistant: council.TranscriptionName,
+		Options: council.Options{Session: session, Again: again}, Key: key, Patience: afterLast})
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok && !again {
 		return s.standing(ctx, held.Run)
 	}
@@ -179,8 +189,8 @@ type CouncilSittings struct {
 	Next     string           `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
-// CouncilSitting is one time that oracles were asked, or one was. While it goes on there is only its run: events of the type oracle.asked name the runs of
-// its oracles.
+// CouncilSitting is one time that oracles were asked, or one was. While it goes on there is only its run: events of the
+// type oracle.asked name the runs of its oracles.
 type CouncilSitting struct {
 	Run     service.Row        `json:"run"`
 	Oracles []council.Seat     `json:"oracles" doc:"Who were asked."`
@@ -223,7 +233,8 @@ type CouncilSentence struct {
 }
 
 func (s *Server) sittingRoutes(tag string) {
-	answer(s, route{id: "listCouncilSittings", at: "GET " + councilSession + "/sittings", tag: tag, summary: "What oracles were asked in a session, and what came of it", whole: true}, s.sittings)
+	answer(s, route{id: "listCouncilSittings", at: "GET " + councilSession + "/sittings", tag: tag,
+		summary: "What oracles were asked in a session, and what came of it", whole: true}, s.sittings)
 }
 
 func (s *Server) sittings(ctx context.Context, in *struct {
@@ -243,7 +254,8 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 	if f.Journal, err = s.config.Council.JournalSession(ctx, owner, o.ID); err != nil {
 		return f, err
 	}
-	rows, err := s.config.Service.Runs(ctx, owner, journal.Filter{Session: f.Journal, Assistant: council.Name, Limit: in.Limit, After: after})
+	rows, err := s.config.Service.Runs(ctx, owner, journal.Filter{Session: f.Journal, Assistant: council.Name,
+		Limit: in.Limit, After: after})
 	if err != nil {
 		return f, err
 	}
@@ -274,11 +286,13 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 func (f *CouncilSitting) take(sat council.Sat) {
 	f.Oracles, f.Silent, f.LeftOut = sat.Oracles, sat.Silent, sat.Skipped
 	for _, a := range sat.ByOracles() {
-		f.Answers = append(f.Answers, CouncilSatAnswer{a.Oracle, a.Run, a.Sequence, render.HTML(a.Text), a.Model, a.CutOff, a.Unsaved != ""})
+		f.Answers = append(f.Answers, CouncilSatAnswer{a.Oracle, a.Run, a.Sequence, render.HTML(a.Text), a.Model,
+			a.CutOff, a.Unsaved != ""})
 	}
 	if m := sat.Merged; sat.Chair != nil && m != nil {
 		f.Chair = &CouncilChair{Oracle: sat.Chair.Oracle, Sequence: sat.Chair.Sequence, Unused: f.seats(m.Unused),
-			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ), Overlooked: f.sentences(m.Overlooked)}
+			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ),
+			Overlooked: f.sentences(m.Overlooked)}
 	}
 	for _, one := range sat.Skipped {
 		f.Skipped = append(f.Skipped, one.String())

@@ -27,11 +27,13 @@ func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
 	at := councils + "/" + s.ID
 	var first, second api.CouncilAdded
 	a := h.get(upload(s.ID, "", "audio/ogg", "OggS one"), &first)
-	if a.status != 201 || first.Transcription == nil || a.header.Get("Location") != "/api/runs/"+first.Transcription.Run || first.Waits != "" {
+	if a.status != 201 || first.Transcription == nil || a.header.Get("Location") != "/api/runs/"+
+		first.Transcription.Run || first.Waits != "" {
 		t.Fatalf("%d %v %+v", a.status, a.header, first)
 	}
 	same(t, "first", <-entered, "001_audio.ogg")
-	if h.get(upload(s.ID, "", "audio/ogg", "OggS two"), &second); second.Transcription == nil || second.Transcription.Run != first.Transcription.Run {
+	if h.get(upload(s.ID, "", "audio/ogg", "OggS two"), &second); second.Transcription == nil ||
+		second.Transcription.Run != first.Transcription.Run {
 		t.Errorf("the run that goes on takes it in, too: %+v", second)
 	}
 	var begun api.Begun
@@ -66,7 +68,8 @@ func TestRecordingIsAddedAlsoWhereItsUserHasNoRoomForARun(t *testing.T) {
 	defer h.holds("bob")()
 	h.begin("", "Tea?")
 	var added api.CouncilAdded
-	if a := h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added); a.status != 201 || added.Transcription != nil || added.Waits == "" || added.Entry.Status != session.Pending {
+	if a := h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added); a.status != 201 || added.Transcription != nil ||
+		added.Waits == "" || added.Entry.Status != session.Pending {
 		t.Errorf("%d %+v", a.status, added)
 	}
 }

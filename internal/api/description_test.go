@@ -55,7 +55,8 @@ func theCouncil(h *house) []*assistant.Assistant {
 		h.Fatal(err)
 	}
 	main := council.Describe(a, *h.config.Council)
-	return []*assistant.Assistant{main, council.DescribeTranscription(main, *h.config.Council), council.DescribeMember(main, *h.config.Council)}
+	return []*assistant.Assistant{main, council.DescribeTranscription(main, *h.config.Council),
+		council.DescribeMember(main, *h.config.Council)}
 }
 
 // theInquiry is the assistant of the Inquiry, with the house behind it.
@@ -159,7 +160,8 @@ func TestDescriptionIsValid(t *testing.T) {
 	for _, part := range strings.Split(string(raw), `"$ref": "#/components/`)[1:] {
 		ref, _, _ := strings.Cut(part, `"`)
 		kind, name, _ := strings.Cut(ref, "/")
-		if kind == "schemas" && doc.Components.Schemas[name] == nil || kind == "responses" && doc.Components.Responses[name] == nil {
+		if kind == "schemas" && doc.Components.Schemas[name] == nil || kind == "responses" &&
+			doc.Components.Responses[name] == nil {
 			t.Errorf("it refers to %s, which is not there", ref)
 		}
 	}
@@ -205,7 +207,8 @@ func TestDescriptionSaysOfEachValueWhatItIs(t *testing.T) {
 func TestAnotherAPIBesideThisOneIsAsItWouldBeWithout(t *testing.T) {
 	before := reflect.ValueOf(huma.NewError).Pointer()
 	newHouse(t).open()
-	if after := reflect.ValueOf(huma.NewError).Pointer(); after != before || !huma.DefaultArrayNullable || huma.ValidateStrictCasing {
+	if after := reflect.ValueOf(huma.NewError).Pointer(); after != before || !huma.DefaultArrayNullable ||
+		huma.ValidateStrictCasing {
 		t.Error("settings of huma for the whole process were changed")
 	}
 }

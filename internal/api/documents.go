@@ -30,7 +30,8 @@ type DocumentText struct {
 // fileBody describes the body of a request that is a file, in one of these types, or in words.
 func fileBody(about string, words *huma.Schema, types ...string) *huma.RequestBody {
 	body := &huma.RequestBody{Required: true, Description: about, Content: map[string]*huma.MediaType{
-		formType: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}}}}
+		formType: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"},
+			Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}}}}
 	for _, name := range types {
 		body.Content[name] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}
@@ -43,8 +44,11 @@ func fileBody(about string, words *huma.Schema, types ...string) *huma.RequestBo
 func (s *Server) documentRoute() {
 	const at = "/api/documents"
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[DocumentText](), true, "")
-	register(s, route{id: "readDocument", at: "POST " + at, tag: "events", summary: "Read a document, to ask about it", needs: user.Write, takesFiles: true, content: []mediaType{{jsonType, "DocumentText", ""}}}, s.readDocument)
-	s.api.OpenAPI().Paths[at].Post.RequestBody = fileBody("A text, PDF, DOCX or picture (PNG, JPEG, WEBP, GIF): as it is, with its content type, or as the field ‘file’ of a form. Nothing of it is kept.",
+	register(s, route{id: "readDocument", at: "POST " + at, tag: "events", summary: "Read a document, to ask about it",
+		needs: user.Write, takesFiles: true, content: []mediaType{{jsonType, "DocumentText", ""}}}, s.readDocument)
+	s.api.OpenAPI().Paths[at].Post.RequestBody = fileBody(
+		"A text, PDF, DOCX or picture (PNG, JPEG, WEBP, GIF): as it is, with its content type, or as the field "+
+			"‘file’ of a form. Nothing of it is kept.",
 		nil, append([]string{octets, pdfType, docxType, "text/plain", "text/markdown"}, model.PictureTypes()...)...)
 }
 
@@ -62,7 +66,8 @@ func (s *Server) readDocument(ctx context.Context, in *struct{ FileName }) (*hum
 	}}, nil
 }
 
-// documentText reads the document in a body. The body is read before it waits for its turn, so that who sends slowly holds up nobody.
+// documentText reads the document in a body. The body is read before it waits for its turn, so that who sends slowly
+// holds up nobody.
 func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label string) (t DocumentText, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	ending, isFile := fileEnding(kind)
@@ -110,11 +115,13 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 		return t, noDocument()
 	}
 	parts[0].Hash = files.Hash(content)
-	return DocumentText{Name: label, Parts: len(parts), Picture: parts[0].Type, Material: document.JoinParts(parts)}, nil
+	return DocumentText{Name: label, Parts: len(parts), Picture: parts[0].Type, Material: document.JoinParts(parts)},
+		nil
 }
 
 func noDocument() *Problem {
-	return newProblem(http.StatusUnsupportedMediaType, "no_document", "This is no document.", "Send a text, PDF, DOCX or picture as it is, with its content type, not compressed.")
+	return newProblem(http.StatusUnsupportedMediaType, "no_document", "This is no document.",
+		"Send a text, PDF, DOCX or picture as it is, with its content type, not compressed.")
 }
 
 // documentProblem says why a document can't be read.

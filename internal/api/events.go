@@ -25,8 +25,8 @@ type About struct {
 	Assistant string `json:"assistant"`
 }
 
-// Synced is the data of the event sync: what is provisional is void. It is the first event of each stream; of the run that is named, or of
-// all. What has been said and still stands comes after it, as one draft for each operation.
+// Synced is the data of the event sync: what is provisional is void. It is the first event of each stream; of the run
+// that is named, or of all. What has been said and still stands comes after it, as one draft for each operation.
 type Synced struct {
 	Run       string `json:"run,omitempty" doc:"Left out: all runs of the stream."`
 	Session   string `json:"session,omitempty"`
@@ -71,8 +71,8 @@ type Decided struct {
 	Lines []string        `json:"lines" doc:"The same for somebody who waits."`
 }
 
-// Draft is the data of the event text: all that an operation says by now. It stands in place of the draft before, and is provisional until
-// the operation's receipt.
+// Draft is the data of the event text: all that an operation says by now. It stands in place of the draft before, and
+// is provisional until the operation's receipt.
 type Draft struct {
 	About
 	Op   uint64 `json:"op" doc:"The number of the operation in its run."`
@@ -108,8 +108,10 @@ type streamEvent struct {
 }
 
 func streamEvents() []streamEvent {
-	return []streamEvent{{"sync", reflect.TypeFor[Synced]()}, {"begin", reflect.TypeFor[RunBegun]()}, {"record", reflect.TypeFor[RecordAdded]()}, {"step", reflect.TypeFor[StepMade]()},
-		{"event", reflect.TypeFor[Decided]()}, {"text", reflect.TypeFor[Draft]()}, {"retract", reflect.TypeFor[Retracted]()}, {"wait", reflect.TypeFor[Paused]()},
+	return []streamEvent{{"sync", reflect.TypeFor[Synced]()}, {"begin", reflect.TypeFor[RunBegun]()},
+		{"record", reflect.TypeFor[RecordAdded]()}, {"step", reflect.TypeFor[StepMade]()},
+		{"event", reflect.TypeFor[Decided]()}, {"text", reflect.TypeFor[Draft]()},
+		{"retract", reflect.TypeFor[Retracted]()}, {"wait", reflect.TypeFor[Paused]()},
 		{"end", reflect.TypeFor[RunEnded]()}, {"answer", reflect.TypeFor[RunEnded]()}}
 }
 
@@ -126,20 +128,23 @@ func eventOf(who About, u service.Update) (name string, data any) {
 
 func recordForm(who About, u service.Update) RecordAdded {
 	f := RecordAdded{About: who, Seq: u.Seq, At: u.Record.At, Kind: u.Record.Kind, Lines: u.Lines}
-	if f.Kind != run.KindStart && json.Valid(u.Record.Data) && bytes.HasPrefix(bytes.TrimSpace(u.Record.Data), []byte("{")) {
+	if f.Kind != run.KindStart && json.Valid(u.Record.Data) && bytes.HasPrefix(bytes.TrimSpace(u.Record.Data),
+		[]byte("{")) {
 		f.Data = u.Record.Data
 	}
 	return f
 }
 
-// Resumption is where a stream goes on. A browser says it by the header alone when it comes again, whatever the address has.
+// Resumption is where a stream goes on. A browser says it by the header alone when it comes again, whatever the address
+// has.
 type Resumption struct {
 	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was seen; the stream goes on after it."`
 	After       string `query:"after" doc:"The same, for who can't set a header."`
 	Markup
 }
 
-// Markup says how texts are wanted. Like Paging it has a capital letter because huma looks for no parameters in embedded types that have none.
+// Markup says how texts are wanted. Like Paging it has a capital letter because huma looks for no parameters in
+// embedded types that have none.
 type Markup struct {
 	HTML bool `query:"html" doc:"Also as HTML, which a page can show as it is: nothing in it runs, or is fetched."`
 }
@@ -156,14 +161,19 @@ func (s *Server) streamRoutes() {
 	schemas := s.api.OpenAPI().Components.Schemas
 	one := &huma.Schema{Description: "The events of a stream, by their names."}
 	for _, e := range streamEvents() {
-		one.OneOf = append(one.OneOf, &huma.Schema{Type: huma.TypeObject, Title: e.name, Required: []string{"event", "data"}, Properties: map[string]*huma.Schema{
-			"event": {Type: huma.TypeString, Enum: []any{e.name}}, "id": {Type: huma.TypeString}, "data": schemas.Schema(e.form, true, "")}})
+		one.OneOf = append(one.OneOf, &huma.Schema{Type: huma.TypeObject, Title: e.name,
+			Required: []string{"event", "data"}, Properties: map[string]*huma.Schema{
+				"event": {Type: huma.TypeString, Enum: []any{e.name}}, "id": {Type: huma.TypeString},
+				"data": schemas.Schema(e.form, true, "")}})
 	}
 	schemas.Map()["StreamEvent"] = one
 	const tag = "events"
-	register(s, route{id: "watchRun", at: "GET /api/runs/{run}/events", tag: tag, summary: "What happens in a run, as it happens, until it ends",
-		content: []mediaType{{eventStream, "StreamEvent", ""}}, also: []success{{http.StatusNoContent, "", "All was seen, and the run has ended."}}}, s.watchRun)
-	register(s, route{id: "watchRuns", at: "GET /api/events", tag: tag, summary: "What happens in all runs, as it happens",
+	register(s, route{id: "watchRun", at: "GET /api/runs/{run}/events", tag: tag,
+		summary: "What happens in a run, as it happens, until it ends",
+		content: []mediaType{{eventStream, "StreamEvent", ""}},
+		also:    []success{{http.StatusNoContent, "", "All was seen, and the run has ended."}}}, s.watchRun)
+	register(s, route{id: "watchRuns", at: "GET /api/events", tag: tag,
+		summary: "What happens in all runs, as it happens",
 		content: []mediaType{{eventStream, "StreamEvent", ""}}}, s.watch)
 }
 
@@ -205,7 +215,8 @@ func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamR
 
 // noEvent refuses the id of an event that there never was.
 func noEvent() *Problem {
-	return newProblem(http.StatusBadRequest, "invalid_request", "The id of the last event is not one of this stream.", "Send the id of an event as it came, or none.")
+	return newProblem(http.StatusBadRequest, "invalid_request", "The id of the last event is not one of this stream.",
+		"Send the id of an event as it came, or none.")
 }
 
 // oneRun streams what happens in a run.

@@ -61,7 +61,9 @@ func (s *Server) newExchange(r *http.Request) *exchange {
 	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		x.peer = remote.Addr().Unmap().WithZone("")
 	}
-	x.near = x.peer.IsLoopback() && !slices.ContainsFunc(forwarding, func(name string) bool { return r.Header[name] != nil })
+	x.near = x.peer.IsLoopback() && !slices.ContainsFunc(forwarding, func(name string) bool {
+		return r.Header[name] != nil
+	})
 	if !s.isProxy(x.peer) {
 		x.open = r.TLS == nil && x.peer.IsValid() && !x.peer.IsLoopback()
 		return x
@@ -80,8 +82,8 @@ func (s *Server) isProxy(a netip.Addr) bool {
 	return slices.ContainsFunc(s.config.Proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// client is the last address before the proxies: each of them has added the one that it was asked from, and what stands before those
-// anybody may have written.
+// client is the last address before the proxies: each of them has added the one that it was asked from, and what stands
+// before those anybody may have written.
 func (s *Server) client(proxy netip.Addr, forwarded []string) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for _, hop := range slices.Backward(hops) {
@@ -127,8 +129,8 @@ func splitHost(host string, secure bool) (name, port string) {
 	return strings.Trim(host, "[]"), "80"
 }
 
-// knows says whether this server is called so: by a loopback name and the port that it listens on, or by a name of the settings and that
-// port, the usual one, or the one that stands beside the name.
+// knows says whether this server is called so: by a loopback name and the port that it listens on, or by a name of the
+// settings and that port, the usual one, or the one that stands beside the name.
 func (s *Server) knows(x *exchange, r *http.Request) bool {
 	name, port := splitHost(x.host, x.secure)
 	if name == "" {
@@ -136,7 +138,8 @@ func (s *Server) knows(x *exchange, r *http.Request) bool {
 	}
 	local, tcp := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	ours := !tcp || port == strconv.Itoa(local.Port) // a socket in the file system has no port
-	if a, err := netip.ParseAddr(name); ours && (strings.EqualFold(name, "localhost") || err == nil && a.Unmap().IsLoopback()) {
+	if a, err := netip.ParseAddr(name); ours && (strings.EqualFold(name, "localhost") || err == nil &&
+		a.Unmap().IsLoopback()) {
 		return true
 	}
 	usual := port == "80" && !x.secure || port == "443" && x.secure
@@ -148,8 +151,8 @@ func (s *Server) knows(x *exchange, r *http.Request) bool {
 // requestID is the header of an answer that names its request, as the log does.
 const requestID = "X-Request-Id"
 
-// secure sets the headers that every answer has: nothing of it is kept, shown in a frame, read by other sites or taken for something
-// else than it says.
+// secure sets the headers that every answer has: nothing of it is kept, shown in a frame, read by other sites or taken
+// for something else than it says.
 func secure(h http.Header, x *exchange) {
 	h.Set(requestID, x.id)
 	h.Set("Cache-Control", "no-store")
@@ -161,9 +164,9 @@ func secure(h http.Header, x *exchange) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// admit refuses what no route should see: paths that are not spelt plainly, names by which this server is not known, and what other machines
-// send in the clear, where others could read its token. Whether the process is up may be asked by any name and in the clear: those who look
-// after it often know an address only.
+// admit refuses what no route should see: paths that are not spelt plainly, names by which this server is not known,
+// and what other machines send in the clear, where others could read its token. Whether the process is up may be asked
+// by any name and in the clear: those who look after it often know an address only.
 func (s *Server) admit(x *exchange, r *http.Request) *Problem {
 	escaped := r.URL.EscapedPath()
 	plain := path.Clean(escaped)
@@ -176,16 +179,19 @@ func (s *Server) admit(x *exchange, r *http.Request) *Problem {
 	case escaped == healthPath || escaped == readyPath:
 		return nil
 	case x.open:
-		return newProblem(http.StatusForbidden, "not_encrypted", "The request was sent in the clear, past the proxy that encrypts.", "Ask the proxy, over https.")
+		return newProblem(http.StatusForbidden, "not_encrypted",
+			"The request was sent in the clear, past the proxy that encrypts.", "Ask the proxy, over https.")
 	case s.knows(x, r):
 		return nil
 	}
-	return newProblem(http.StatusForbidden, "unknown_host", "This server is not known by the name that the request has for it.",
+	return newProblem(http.StatusForbidden, "unknown_host",
+		"This server is not known by the name that the request has for it.",
 		"Use the name that the server was started with, or have it added to the server's hosts.")
 }
 
 func missing() *Problem {
-	return newProblem(http.StatusNotFound, "no_route", "There is nothing at this address.", "The description at /openapi.json has all routes.")
+	return newProblem(http.StatusNotFound, "no_route", "There is nothing at this address.",
+		"The description at /openapi.json has all routes.")
 }
 
 // fromAnotherSite says that a page of another site or port made a request. The rule for requests that change something
@@ -202,7 +208,8 @@ func (s *Server) foreign(r *http.Request) bool {
 }
 
 func unauthorized(challenge, kind, detail string) *Problem {
-	return newProblem(http.StatusUnauthorized, kind, detail, "Send a token as ‘Authorization: Bearer TOKEN’, or sign in at /.").with("WWW-Authenticate", challenge)
+	return newProblem(http.StatusUnauthorized, kind, detail,
+		"Send a token as ‘Authorization: Bearer TOKEN’, or sign in at /.").with("WWW-Authenticate", challenge)
 }
 
 // cookieName is the name of the cookie for the port that the client asked: servers on one machine share their cookies.
@@ -211,7 +218,8 @@ func cookieName(x *exchange) string { return "sibyl_" + x.port() }
 // identify finds out who asks.
 func (s *Server) identify(x *exchange, r *http.Request) *Problem {
 	if s.foreign(r) {
-		return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.", "Programs send a token in the header Authorization.")
+		return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
+			"Programs send a token in the header Authorization.")
 	}
 	secret, kind := shown(x, r)
 	if kind == "" {
@@ -231,8 +239,9 @@ func (s *Server) identify(x *exchange, r *http.Request) *Problem {
 	return nil
 }
 
-// shown is the secret that a request shows, and the kind of token that it has to be: a bearer in the header or, if there is no such header,
-// the cookie. What is not in its form, or there twice, is no secret, and opens nothing. Kind is empty if nothing is shown.
+// shown is the secret that a request shows, and the kind of token that it has to be: a bearer in the header or, if
+// there is no such header, the cookie. What is not in its form, or there twice, is no secret, and opens nothing. Kind
+// is empty if nothing is shown.
 func shown(x *exchange, r *http.Request) (secret string, kind user.Kind) {
 	if given := r.Header["Authorization"]; len(given) > 0 {
 		scheme, rest, _ := strings.Cut(given[0], " ")
@@ -255,7 +264,8 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, op *huma.Operation
 	x := exchangeOf(r.Context())
 	if isOpen(op) {
 		if s.foreign(r) {
-			return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.", "Open the address that you were given in a browser, as it is.")
+			return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
+				"Open the address that you were given in a browser, as it is.")
 		}
 		return s.take(w, r, op)
 	}
@@ -291,7 +301,8 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 		most = s.config.Limits.Texts
 	}
 	if op.RequestBody != nil && !isJSON(r.Header) {
-		return newProblem(http.StatusUnsupportedMediaType, "not_json", "The body must be JSON.", "Send it with ‘Content-Type: application/json’, not compressed.").closing()
+		return newProblem(http.StatusUnsupportedMediaType, "not_json", "The body must be JSON.",
+			"Send it with ‘Content-Type: application/json’, not compressed.").closing()
 	}
 	if r.ContentLength > most {
 		return tooLarge(most)
@@ -308,7 +319,8 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 	var slow net.Error
 	switch {
 	case errors.As(err, &slow) && slow.Timeout():
-		return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.", fmt.Sprintf("Send it within %s.", within)).closing()
+		return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.",
+			fmt.Sprintf("Send it within %s.", within)).closing()
 	case err != nil:
 		return newProblem(http.StatusBadRequest, "broken_body", "The body broke off.", "Send it whole.").closing()
 	case int64(len(body)) > most:
@@ -326,11 +338,13 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 }
 
 func tooLarge(most int64) *Problem {
-	return newProblem(http.StatusRequestEntityTooLarge, "too_large", "The body is too large.", fmt.Sprintf("It may have %d bytes.", most)).closing()
+	return newProblem(http.StatusRequestEntityTooLarge, "too_large", "The body is too large.",
+		fmt.Sprintf("It may have %d bytes.", most)).closing()
 }
 
 // isJSON says that a body is said to be JSON, as it is.
 func isJSON(h http.Header) bool {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
-	return err == nil && kind == jsonType && strings.EqualFold(cmp.Or(params["charset"], "utf-8"), "utf-8") && h.Get("Content-Encoding") == ""
+	return err == nil && kind == jsonType && strings.EqualFold(cmp.Or(params["charset"], "utf-8"), "utf-8") &&
+		h.Get("Content-Encoding") == ""
 }

@@ -43,7 +43,8 @@ func (s *Server) listFolders(ctx context.Context, _ *none) (f Folders, err error
 	return f, ctx.Err()
 }
 
-// foldersIn are the folders in a folder, in the order of their names; more says that some are left out. One that can't be read has none.
+// foldersIn are the folders in a folder, in the order of their names; more says that some are left out. One that can't
+// be read has none.
 func foldersIn(ctx context.Context, folder string) (within []string, more bool) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -82,8 +83,8 @@ func mayName(parent, name string) bool {
 	return !strings.HasPrefix(name, ".") && files.SecretReason(parent, name, true) == ""
 }
 
-// folders finds the folders that a user may name: those that are theirs, and those in them. Of those of others it says what it says of those that are
-// not there.
+// folders finds the folders that a user may name: those that are theirs, and those in them. Of those of others it says
+// what it says of those that are not there.
 func (s *Server) folders(t user.Token) func(*schema.Field, string) (string, error) {
 	return func(_ *schema.Field, name string) (string, error) {
 		known := s.config.Folders(t.User)
@@ -96,7 +97,8 @@ func (s *Server) folders(t user.Token) func(*schema.Field, string) (string, erro
 				return found, nil
 			}
 		}
-		return "", newProblem(http.StatusNotFound, "no_folder", "You have no folder of that name here.", "GET /api/folders names those that you have.")
+		return "", newProblem(http.StatusNotFound, "no_folder", "You have no folder of that name here.",
+			"GET /api/folders names those that you have.")
 	}
 }
 

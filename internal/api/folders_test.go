@@ -19,7 +19,8 @@ func makes(t *testing.T, in string, names ...string) {
 		if err := os.MkdirAll(filepath.Join(in, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(in, name, "one.txt"), []byte("The bridge was closed in "+name+"."), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(in, name, "one.txt"), []byte("The bridge was closed in "+name+"."),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +35,8 @@ func TestFoldersInThoseThatAUserMayNameAreListed(t *testing.T) {
 	h.open()
 	var got api.Folders
 	h.get(question{path: "/api/folders"}, &got)
-	want := []string{"empty", "reports", "reports/2023", "reports/2024", "reports/2024/may", "reports/a", "reports/a/b", "reports/a/b/c", "reports/a/b/c/d"}
+	want := []string{"empty", "reports", "reports/2023", "reports/2024", "reports/2024/may", "reports/a", "reports/a/b",
+		"reports/a/b/c", "reports/a/b/c/d"}
 	if !slices.Equal(got.Folders, want) || !got.More {
 		t.Errorf("ada is told %+v", got)
 	}
@@ -73,7 +75,9 @@ func TestFolderInOneOfTheUsersIsTheWitnessAndNothingElseIs(t *testing.T) {
 		q.body.(map[string]any)["witness"] = witness
 		return q
 	}
-	for _, name := range []string{"reports/.hidden", "reports/2024/.git", "reports/.ssh", "reports/link", "reports/link/secrets", "reports/../papers", "reports/", "reports//2024", "reports/2024/none", "reports/bridge.txt", "eves/2024", "/2024"} {
+	for _, name := range []string{"reports/.hidden", "reports/2024/.git", "reports/.ssh", "reports/link",
+		"reports/link/secrets", "reports/../papers", "reports/", "reports//2024", "reports/2024/none",
+		"reports/bridge.txt", "eves/2024", "/2024"} {
 		if a := h.ask(of(name)); a.status != http.StatusNotFound {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}

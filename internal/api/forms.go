@@ -54,7 +54,8 @@ func (a RunAudit) Schema(r huma.Registry) *huma.Schema {
 	s.Properties["status"] = of(reflect.TypeFor[service.Row](), "status")
 	of(reflect.TypeFor[audit.End](), "status").Enum = s.Properties["status"].Enum
 	of(reflect.TypeFor[audit.Decision](), "status").Enum = of(reflect.TypeFor[service.Event](), "status").Enum
-	of(reflect.TypeFor[audit.Effect](), "state").Enum = []any{audit.OK, audit.Failed, audit.Found, audit.Withdrawn, audit.Unknown, audit.UnderWay}
+	of(reflect.TypeFor[audit.Effect](), "state").Enum = []any{audit.OK, audit.Failed, audit.Found, audit.Withdrawn,
+		audit.Unknown, audit.UnderWay}
 	*of(reflect.TypeFor[audit.Effect](), "detail") = *r.Schema(reflect.TypeFor[json.RawMessage](), true, "")
 	r.Map()[name] = s
 	return &huma.Schema{Ref: schemasRef + name}
@@ -82,7 +83,8 @@ func schemaName(t reflect.Type, hint string) string {
 		return name
 	}
 	_, room, _ := strings.Cut(t.PkgPath(), "/internal/")
-	for _, named := range []struct{ room, prefix string }{{"council", "Council"}, {"inquiry", "Inquiry"}, {"taskchat", "Chat"}, {"run/audit", "Audited"}} {
+	for _, named := range []struct{ room, prefix string }{{"council", "Council"}, {"inquiry", "Inquiry"},
+		{"taskchat", "Chat"}, {"run/audit", "Audited"}} {
 		if room == named.room || strings.HasPrefix(room, named.room+"/") {
 			return named.prefix + name
 		}
@@ -93,11 +95,19 @@ func schemaName(t reflect.Type, hint string) string {
 // schemaNames are the names of types that clients know by others.
 func schemaNames() map[string]string {
 	return map[string]string{
-		"service.Row": "Run", "service.SessionAudit": "Audit", "run.Asked": "Effect", "service.Used": "TurnCost", "assistant.Usage": "Tokens", "journal.Count": "RunCount", "task.Change": "TaskChange", "agent.Writes": "AgentWrites",
-		"council.Opened": "CouncilSession", "session.AudioEntry": "CouncilEntry", "session.LlmEntry": "CouncilAnswer", "session.ContextSnapshot": "CouncilSnapshot", "prompt.Entry": "CouncilSaid",
-		"persona.Persona": "CouncilOracle", "persona.Listing": "CouncilOracles", "persona.Skipped": "CouncilSkippedOracle", "council.Skipped": "CouncilLeftOut", "council.Preview": "CouncilPrompt", "record.Checked": "InquiryCheck",
-		"record.Pair": "InquiryQuestionAnswerPair", "record.Audit": "InquiryAuditResult", "record.TrailEntry": "InquiryAuditTrailEntry",
-		"taskchat.AgentResponse": "ChatResponse", "taskchat.IntentResult": "ChatIntent", "taskchat.AgentContext": "ChatContext", "taskchat.Item": "ChatTask", "bt.Problem": "TreeProblem", "bt.Setting": "TreeSetting",
+		"service.Row": "Run", "service.SessionAudit": "Audit", "run.Asked": "Effect", "service.Used": "TurnCost",
+		"assistant.Usage": "Tokens", "journal.Count": "RunCount", "task.Change": "TaskChange",
+		"agent.Writes":   "AgentWrites",
+		"council.Opened": "CouncilSession", "session.AudioEntry": "CouncilEntry", "session.LlmEntry": "CouncilAnswer",
+		"session.ContextSnapshot": "CouncilSnapshot", "prompt.Entry": "CouncilSaid",
+		"persona.Persona": "CouncilOracle", "persona.Listing": "CouncilOracles",
+		"persona.Skipped": "CouncilSkippedOracle", "council.Skipped": "CouncilLeftOut",
+		"council.Preview": "CouncilPrompt", "record.Checked": "InquiryCheck",
+		"record.Pair": "InquiryQuestionAnswerPair", "record.Audit": "InquiryAuditResult",
+		"record.TrailEntry":      "InquiryAuditTrailEntry",
+		"taskchat.AgentResponse": "ChatResponse", "taskchat.IntentResult": "ChatIntent",
+		"taskchat.AgentContext": "ChatContext", "taskchat.Item": "ChatTask", "bt.Problem": "TreeProblem",
+		"bt.Setting":   "TreeSetting",
 		"replay.Group": "ReplayedGroup", "replay.Place": "ReplayedPlace", "agent.Unwritten": "AgentUnwritten",
 		"search.Span": "Marked",
 	}
@@ -155,10 +165,12 @@ func encoded(value any, tell func(string) string) ([]byte, error) {
 
 // without takes folders of this machine out of a text: what is in them keeps its name.
 func without(folders ...string) func(text string) string {
-	slices.SortFunc(folders, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one before those that it lies in
+	// one before those that it lies in
+	slices.SortFunc(folders, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var told []string
 	for _, folder := range folders {
-		told = append(told, folder+string(filepath.Separator), "", folder, fmt.Sprintf("the folder “%s”", filepath.Base(folder)))
+		told = append(told, folder+string(filepath.Separator), "", folder, fmt.Sprintf("the folder “%s”",
+			filepath.Base(folder)))
 	}
 	return strings.NewReplacer(told...).Replace
 }

@@ -77,10 +77,12 @@ type house struct {
 	log    *lines
 	taken  []string // the writes to notes that were taken back, with their owners
 
-	setting    func(path string) string                               // what the settings say; nil: nothing
-	folder     string                                                 // of the sessions of the Council, each owner's below it
+	setting func(path string) string // what the settings say; nil: nothing
+	// of the sessions of the Council, each owner's below it
+	folder     string
 	transcribe func(ctx context.Context, file string) (string, error) // nil: nothing is set up
-	testify    func(ctx context.Context, answer int) error            // happens before an answer of an inquiry; nil: nothing does
+	// happens before an answer of an inquiry; nil: nothing does
+	testify func(ctx context.Context, answer int) error
 
 	mu sync.Mutex
 	do map[string]func(ctx context.Context, job run.Job) (any, error)
@@ -89,7 +91,8 @@ type house struct {
 // newHouse readies a house that a test may still change.
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{TB: t, users: newPeople(t), store: teststore.Empty(t), log: &lines{}, do: map[string]func(context.Context, run.Job) (any, error){}}
+	h := &house{TB: t, users: newPeople(t), store: teststore.Empty(t), log: &lines{},
+		do: map[string]func(context.Context, run.Job) (any, error){}}
 	h.folder = t.TempDir()
 	h.panel = h.describe("panel")
 	h.shadow = h.describe("shadow")
@@ -100,14 +103,20 @@ func newHouse(t testing.TB) *house {
 		Folders: func(user string) map[string]string {
 			return map[string]map[string]string{"ada": {"code": "/srv/code-of-ada"}, "eve": {"eves": "/srv/eves"}}[user]
 		}}
-	h.config.Notes = &api.Notes{Writes: func(context.Context, journal.Owner) ([]files.Replaced, error) { return nil, nil }}
+	h.config.Notes = &api.Notes{Writes: func(context.Context, journal.Owner) ([]files.Replaced, error) {
+		return nil, nil
+	}}
 	h.config.Documents = h.documents()
 	h.config.Tasks = task.New(teststore.Empty(t), time.Now)
 	deps := h.council()
 	h.config.Council = &deps
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
-	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) { return nil, time.Now(), nil },
-		Trees: func() ([]api.TreeInForce, error) { return nil, nil }, Prompts: func() ([]api.PromptInForce, string, error) { return nil, "", nil }}
+	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) {
+		return nil, time.Now(), nil
+	},
+		Trees: func() ([]api.TreeInForce, error) {
+			return nil, nil
+		}, Prompts: func() ([]api.PromptInForce, string, error) { return nil, "", nil }}
 	return h
 }
 
@@ -172,9 +181,13 @@ func (h *house) answers(name string) {
 }
 
 // service is the use cases over the house's journal, for a process of that name.
-func (h *house) service(holder string, store journal.Store, all ...*assistant.Assistant) (*service.Service, *run.Engine) {
+func (h *house) service(
+	holder string, store journal.Store, all ...*assistant.Assistant,
+) (*service.Service, *run.Engine) {
 	h.Helper()
-	c := run.Config{Store: store, Build: "test", Holder: holder, MostRuns: h.most, Dead: func(holder string) bool { return holder == "dead" }}
+	c := run.Config{Store: store, Build: "test", Holder: holder, MostRuns: h.most, Dead: func(holder string) bool {
+		return holder == "dead"
+	}}
 	for _, a := range all {
 		c.Assistants = append(c.Assistants, a.Assistant)
 	}
@@ -197,7 +210,10 @@ func (h *house) service(holder string, store journal.Store, all ...*assistant.As
 		t, err := files.Get(name)
 		return t.File, t.Text, err
 	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Redact: func(text string) string { return text }, Setting: h.setting,
+	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all,
+		Redact: func(text string) string {
+			return text
+		}, Setting: h.setting,
 		Tree: tree, Prices: h.prices})
 	if err != nil {
 		h.Fatal(err)
@@ -214,7 +230,8 @@ func (h *house) open() *house {
 // handler answers the requests of the house.
 func (h *house) handler() http.Handler {
 	h.Helper()
-	h.config.Service, h.engine = h.service(cmp.Or(h.holder, "one"), h.store, append([]*assistant.Assistant{h.panel, h.shadow}, h.others...)...)
+	h.config.Service, h.engine = h.service(cmp.Or(h.holder, "one"), h.store,
+		append([]*assistant.Assistant{h.panel, h.shadow}, h.others...)...)
 	now := h.config.Now
 	if now == nil {
 		now = time.Now
@@ -340,7 +357,10 @@ func (h *house) try(q question) (answer, error) {
 			r.Header.Set(name, value)
 		}
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	resp, err := client.Do(r)
 	if err != nil {
 		return answer{}, err
@@ -369,15 +389,18 @@ func (h *house) get(q question, into any) answer {
 func (h *house) refused(about string, q question, status int, kind string) answer {
 	h.Helper()
 	a, err := h.try(q)
-	// Who refuses a body closes the connection half a second later. A client that is slower to look may lose the answer.
-	for tries := 0; status == http.StatusRequestEntityTooLarge && errors.Is(err, syscall.ECONNRESET) && tries < 5; tries++ {
+	// Who refuses a body closes the connection half a second later. A client that is slower to look may lose the
+	// answer.
+	for tries := 0; status == http.StatusRequestEntityTooLarge && errors.Is(err, syscall.ECONNRESET) &&
+		tries < 5; tries++ {
 		a, err = h.try(q)
 	}
 	if err != nil {
 		h.Fatalf("%s: %v", about, err)
 	}
 	p := a.problem()
-	if a.status != status || p.Kind != kind || p.Status != status || p.Detail == "" || p.Title == "" || a.header.Get("Content-Type") != "application/problem+json" {
+	if a.status != status || p.Kind != kind || p.Status != status || p.Detail == "" || p.Title == "" ||
+		a.header.Get("Content-Type") != "application/problem+json" {
 		h.Errorf("%s: %d %s %s; want %d %s", about, a.status, a.header.Get("Content-Type"), a.body, status, kind)
 	}
 	return a
@@ -400,7 +423,8 @@ func (h *house) begun(request map[string]any) api.Begun {
 }
 
 func asking(words string) map[string]any {
-	return map[string]any{"assistant": "panel", "words": words, "options": map[string]any{"personas": []string{"ada", "bob"}}}
+	return map[string]any{"assistant": "panel", "words": words,
+		"options": map[string]any{"personas": []string{"ada", "bob"}}}
 }
 
 // over waits for the end of a run.
@@ -492,8 +516,10 @@ func newPeople(t testing.TB) *people {
 func (p *people) add(t testing.TB, name string, kind user.Kind, scope user.Scope, secret string) {
 	t.Helper()
 	year := func(n int) time.Time { return time.Date(n, 1, 1, 0, 0, 0, 0, time.UTC) }
-	token := user.Token{ID: strings.TrimPrefix(secret, user.Prefix), User: name, Kind: kind, Scope: scope, CreatedAt: year(2020), ExpiresAt: year(2099)}
-	err := p.AddUser(t.Context(), user.User{Name: name, Scope: scope, CreatedAt: year(2020)}, token, user.HashOf(secret))
+	token := user.Token{ID: strings.TrimPrefix(secret, user.Prefix), User: name, Kind: kind, Scope: scope,
+		CreatedAt: year(2020), ExpiresAt: year(2099)}
+	err := p.AddUser(t.Context(), user.User{Name: name, Scope: scope, CreatedAt: year(2020)}, token,
+		user.HashOf(secret))
 	if errors.Is(err, user.ErrExists) {
 		err = p.AddToken(t.Context(), token, user.HashOf(secret))
 	}

@@ -31,16 +31,27 @@ func TestLargeBodyIsRefusedWithoutBeingTakenIn(t *testing.T) {
 	fits += strings.Repeat(" ", 2<<20-len(fits))
 	h.get(question{method: "POST", path: "/api/runs", body: fits}, nil)
 	h.refused("a byte more", question{method: "POST", path: "/api/runs", body: fits + " "}, 413, "too_large")
-	h.refused("a byte more, in chunks", question{method: "POST", path: "/api/runs", body: func() io.Reader { return struct{ io.Reader }{strings.NewReader(fits + " ")} }}, 413, "too_large")
+	h.refused("a byte more, in chunks", question{method: "POST", path: "/api/runs", body: func() io.Reader {
+		return struct{ io.Reader }{strings.NewReader(fits + " ")}
+	}}, 413, "too_large")
 	const plain = 64 << 10 // where no texts of documents belong
-	h.refused("more where no texts belong", question{method: "POST", path: "/api/sign-in", body: strings.Repeat(" ", plain+1)}, 413, "too_large")
+	h.refused("more where no texts belong", question{method: "POST", path: "/api/sign-in",
+		body: strings.Repeat(" ", plain+1)}, 413, "too_large")
 	const gigabyte = 1 << 30
 	before := allocated()
 	for about, request := range map[string]string{
-		"a gigabyte that is announced":     fmt.Sprintf("POST /api/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", h.addr, adasToken, gigabyte),
-		"a gigabyte from nobody":           fmt.Sprintf("POST /api/runs HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", h.addr, gigabyte),
-		"a gigabyte, to sign in":           fmt.Sprintf("POST /api/sign-in HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", h.addr, gigabyte),
-		"a gigabyte where no body belongs": fmt.Sprintf("GET /api/me HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", h.addr, adasToken, gigabyte),
+		"a gigabyte that is announced": fmt.Sprintf(
+			"POST /api/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+				"application/json\r\nContent-Length: %d\r\n\r\n", h.addr, adasToken, gigabyte),
+		"a gigabyte from nobody": fmt.Sprintf(
+			"POST /api/runs HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+			h.addr, gigabyte),
+		"a gigabyte, to sign in": fmt.Sprintf(
+			"POST /api/sign-in HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+			h.addr, gigabyte),
+		"a gigabyte where no body belongs": fmt.Sprintf(
+			"GET /api/me HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", h.addr,
+			adasToken, gigabyte),
 	} {
 		conn := h.dial()
 		if _, err := io.WriteString(conn, request); err != nil {
@@ -73,7 +84,8 @@ func (s *sending) Read(b []byte) (int, error) {
 
 func (*sending) Close() error { return nil }
 
-// A client that sends a whole body first reads the answer only if the server takes the body, and the connection does not break before.
+// A client that sends a whole body first reads the answer only if the server takes the body, and the connection does
+// not break before.
 func TestBodyThatIsRefusedIsReadAfterTheAnswerWithinABound(t *testing.T) {
 	h := newHouse(t)
 	handler := h.handler()
@@ -128,14 +140,17 @@ func TestBodyThatTrickleEndsTheRequest(t *testing.T) {
 	h.config.Limits.Read = 50 * time.Millisecond
 	h.open()
 	for about, lines := range map[string]string{
-		"of a known length": "Authorization: Bearer " + adasToken + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"assistant\":",
-		"in chunks":         "Authorization: Bearer " + adasToken + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+		"of a known length": "Authorization: Bearer " + adasToken +
+			"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"assistant\":",
+		"in chunks": "Authorization: Bearer " + adasToken +
+			"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
 	} {
 		conn := h.dial()
 		if _, err := io.WriteString(conn, "POST /api/runs HTTP/1.1\r\nHost: "+h.addr+"\r\n"+lines); err != nil {
 			t.Fatal(err)
 		}
-		if said := h.ends(about, conn); !strings.HasPrefix(said, "HTTP/1.1 408 ") || !strings.Contains(said, `"kind":"slow_body"`) {
+		if said := h.ends(about, conn); !strings.HasPrefix(said, "HTTP/1.1 408 ") ||
+			!strings.Contains(said, `"kind":"slow_body"`) {
 			t.Errorf("%s: the server says %s", about, said)
 		}
 	}
@@ -161,7 +176,8 @@ func (h *house) bounded(header, whole time.Duration) {
 	h.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = api.HTTPServer(h.handler(), slog.New(slog.DiscardHandler))
-	if c := server.Config; c.ReadHeaderTimeout <= 0 || c.ReadTimeout <= 0 || c.IdleTimeout <= 0 || c.MaxHeaderBytes <= 0 {
+	if c := server.Config; c.ReadHeaderTimeout <= 0 || c.ReadTimeout <= 0 || c.IdleTimeout <= 0 ||
+		c.MaxHeaderBytes <= 0 {
 		h.Fatalf("a server without bounds: %+v", c)
 	}
 	server.Config.ReadHeaderTimeout, server.Config.ReadTimeout = header, whole
@@ -176,7 +192,8 @@ func (h *house) bounded(header, whole time.Duration) {
 func TestHeadersThatTrickleEndTheConnection(t *testing.T) {
 	h := newHouse(t)
 	h.bounded(50*time.Millisecond, time.Minute)
-	for about, lines := range map[string]string{"nothing": "", "half a line": "GET /api/me HT", "headers without an end": "GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nA: b\r\n"} {
+	for about, lines := range map[string]string{"nothing": "", "half a line": "GET /api/me HT",
+		"headers without an end": "GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nA: b\r\n"} {
 		conn := h.dial()
 		if _, err := io.WriteString(conn, lines); err != nil {
 			t.Fatal(err)
@@ -217,10 +234,13 @@ func TestClientThatDoesNotReadHoldsNoHandler(t *testing.T) {
 	h.over(b.Run)
 	before := h.log.text()
 	conn := h.dial()
-	if _, err := io.WriteString(conn, "GET /api/runs/"+b.Run+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET /api/runs/"+b.Run+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+
+		adasToken+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	h.log.until(t, "the handler waits for its client no more", func() bool { return strings.Count(h.log.text(), "\n") > strings.Count(before, "\n") })
+	h.log.until(t, "the handler waits for its client no more", func() bool {
+		return strings.Count(h.log.text(), "\n") > strings.Count(before, "\n")
+	})
 	if after := strings.TrimPrefix(h.log.text(), before); strings.Contains(after, "panicked") {
 		t.Errorf("the log takes the client's fault for the server's: %s", after)
 	}
@@ -233,12 +253,14 @@ func TestStrangeRequestsAreAnsweredOrRefusedAndTheServerGoesOn(t *testing.T) {
 	for _, request := range []string{
 		"GET /api/me HTTP/1.1\r\n" + authorized + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
 		"GET /api/me HTTP/1.1\r\n" + authorized + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
-		"POST /api/runs HTTP/1.1\r\n" + authorized + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
+		"POST /api/runs HTTP/1.1\r\n" + authorized +
+			"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
 		"POST /api/runs HTTP/1.1\r\n" + authorized + "Content-Type: application/json\r\nContent-Length: -1\r\n\r\n",
 		"GET /api/me HTTP/9.9\r\n" + authorized + "\r\n",
 		"GET /api/me\x00 HTTP/1.1\r\n" + authorized + "\r\n",
 		"GET /api/me HTTP/1.1\r\n" + authorized + "Bad Header: x\r\n\r\n",
-		"GET /api/me HTTP/1.1\r\n" + authorized + "Cookie: " + strings.Repeat("sibyl_"+h.port()+"=x; ", 300) + "\r\n\r\n",
+		"GET /api/me HTTP/1.1\r\n" + authorized + "Cookie: " + strings.Repeat("sibyl_"+h.port()+"=x; ", 300) +
+			"\r\n\r\n",
 		"GET /api/runs?" + strings.Repeat("limit=1&", 1000) + " HTTP/1.1\r\n" + authorized + "\r\n",
 		"GET /api/runs?limit=%zz HTTP/1.1\r\n" + authorized + "\r\n",
 		"GET /api/runs?;limit=1 HTTP/1.1\r\n" + authorized + "\r\n",
@@ -262,7 +284,8 @@ func TestStrangeRequestsAreAnsweredOrRefusedAndTheServerGoesOn(t *testing.T) {
 		}
 		said := h.ends(request, conn)
 		var status int
-		if _, err := fmt.Sscanf(said, "HTTP/1.1 %d", &status); err != nil && said != "" || status >= 500 && status != 505 {
+		if _, err := fmt.Sscanf(said, "HTTP/1.1 %d", &status); err != nil && said != "" || status >= 500 &&
+			status != 505 {
 			t.Errorf("%.80q: %.200q", request, said)
 		}
 	}

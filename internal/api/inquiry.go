@@ -40,14 +40,23 @@ func (s *Server) inquiryRoutes() {
 		return
 	}
 	const tag = "inquiries"
-	answer(s, route{id: "listInquiries", at: "GET " + inquiriesPath, tag: tag, summary: "The inquiries, the latest first"}, s.inquiries)
-	register(s, route{id: "beginInquiry", at: "POST " + inquiriesPath, tag: tag, summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted, takesTexts: true}, s.beginInquiry)
-	register(s, route{id: "getInquiry", at: "GET " + inquiryPath, tag: tag, summary: "An inquiry whole, as its file has it, also while it goes on", whole: true,
+	answer(s, route{id: "listInquiries", at: "GET " + inquiriesPath, tag: tag,
+		summary: "The inquiries, the latest first"}, s.inquiries)
+	register(s, route{id: "beginInquiry", at: "POST " + inquiriesPath, tag: tag,
+		summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted,
+		takesTexts: true}, s.beginInquiry)
+	register(s, route{id: "getInquiry", at: "GET " + inquiryPath, tag: tag,
+		summary: "An inquiry whole, as its file has it, also while it goes on", whole: true,
 		content: []mediaType{{jsonType, "InquirySession", ""}}}, s.getInquiry)
-	register(s, route{id: "exportInquiry", at: "GET " + inquiryPath + "/export", tag: tag, summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,
-		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "InquirySession", ""}, {htmlType, "", "The evidence page: it needs no network and no script, and can be verified."}}}, s.exportInquiry)
-	answer(s, route{id: "getInquirySummary", at: "GET " + inquiryPath + "/summary", tag: tag, summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
-	answer(s, route{id: "stopInquiry", at: "POST " + inquiryPath + "/stop", tag: tag, summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted}, s.stopInquiry)
+	register(s, route{id: "exportInquiry", at: "GET " + inquiryPath + "/export", tag: tag,
+		summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,
+		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "InquirySession", ""},
+			{htmlType, "", "The evidence page: it needs no network and no script, and can be verified."}}},
+		s.exportInquiry)
+	answer(s, route{id: "getInquirySummary", at: "GET " + inquiryPath + "/summary", tag: tag,
+		summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
+	answer(s, route{id: "stopInquiry", at: "POST " + inquiryPath + "/stop", tag: tag,
+		summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted}, s.stopInquiry)
 	s.verifyRoute(tag)
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[record.Session](), true, "")
 }
@@ -92,7 +101,9 @@ func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*at
 		begun, err = s.submit(ctx, r, said) // another request with this key may have been first
 	}
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok {
-		p := newProblem(http.StatusConflict, "inquiry_goes_on", "An inquiry of yours goes on already, and there is one at a time.", "Wait for its end, or stop it; run has the id of its run.")
+		p := newProblem(http.StatusConflict, "inquiry_goes_on",
+			"An inquiry of yours goes on already, and there is one at a time.",
+			"Wait for its end, or stop it; run has the id of its run.")
 		p.Run = held.Run
 		return nil, p
 	}
@@ -107,7 +118,8 @@ func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*at
 func (s *Server) inquiryStands(ctx context.Context, run string) (InquiryBegun, error) {
 	r, err := s.found(ctx, run)
 	if err == nil && r.Assistant != inquiry.Name {
-		err = newProblem(http.StatusConflict, "key_used", "Something else was begun under this Idempotency-Key.", "Make a new key for each request.")
+		err = newProblem(http.StatusConflict, "key_used", "Something else was begun under this Idempotency-Key.",
+			"Make a new key for each request.")
 	}
 	return InquiryBegun{ID: r.Session, Run: r.ID, State: r.State}, err
 }
@@ -119,7 +131,8 @@ func (s *Server) inquired(ctx context.Context, in *InquiryPath) (journal.Run, er
 	return r, err
 }
 
-// inquirySession reads an inquiry. Its file is put right, too, if who asks may change anything; that it can't be keeps nobody from reading.
+// inquirySession reads an inquiry. Its file is put right, too, if who asks may change anything; that it can't be keeps
+// nobody from reading.
 func (s *Server) inquirySession(ctx context.Context, in *InquiryPath) (record.Session, error) {
 	r, err := s.inquired(ctx, in)
 	if err != nil {
@@ -131,7 +144,8 @@ func (s *Server) inquirySession(ctx context.Context, in *InquiryPath) (record.Se
 	}
 	one, err := s.config.Inquiry.Session(ctx, x.owner(), r)
 	if err != nil && one.ID != "" {
-		s.config.Log.LogAttrs(ctx, slog.LevelWarn, "the file of an inquiry can't be written", slog.String("request_id", x.id), slog.String("run_id", r.ID), slog.String("error", err.Error()))
+		s.config.Log.LogAttrs(ctx, slog.LevelWarn, "the file of an inquiry can't be written",
+			slog.String("request_id", x.id), slog.String("run_id", r.ID), slog.String("error", err.Error()))
 		err = nil
 	}
 	return one, err
@@ -161,9 +175,11 @@ func (s *Server) inquirySummary(ctx context.Context, in *InquiryPath) (f Inquiry
 	}
 	audit := one.Audit()
 	if audit == nil {
-		return f, newProblem(http.StatusNotFound, "no_audit", "There is no audit of this inquiry yet.", "It is made when the inquiry ends.")
+		return f, newProblem(http.StatusNotFound, "no_audit", "There is no audit of this inquiry yet.",
+			"It is made when the inquiry ends.")
 	}
-	return InquirySummary{Text: audit.Summary, HTML: render.HTML(audit.Summary), By: audit.By, Provisional: one.AuditResult == nil}, nil
+	return InquirySummary{Text: audit.Summary, HTML: render.HTML(audit.Summary), By: audit.By,
+		Provisional: one.AuditResult == nil}, nil
 }
 
 // htmlType is the content type of evidence pages.
@@ -210,12 +226,19 @@ func (s *Server) stopInquiry(ctx context.Context, in *InquiryPath) (f InquiryBeg
 func (s *Server) verifyRoute(tag string) {
 	const at = inquiriesPath + "/verify"
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[record.Report](), true, "")
-	register(s, route{id: "verifyInquiry", at: "POST " + at, tag: tag, summary: "Check an evidence page, or a session, again", takesFiles: true, content: []mediaType{{jsonType, "InquiryReport", ""}}}, s.verifyInquiry)
-	s.api.OpenAPI().Paths[at].Post.RequestBody = &huma.RequestBody{Required: true, Description: fmt.Sprintf("A session as JSON, or an evidence page, of %d MiB at most. What breaks rules is told in the report.", s.config.Limits.Evidence>>20),
-		Content: map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}, "text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}}
+	register(s, route{id: "verifyInquiry", at: "POST " + at, tag: tag,
+		summary: "Check an evidence page, or a session, again", takesFiles: true,
+		content: []mediaType{{jsonType, "InquiryReport", ""}}}, s.verifyInquiry)
+	s.api.OpenAPI().Paths[at].Post.RequestBody = &huma.RequestBody{Required: true,
+		Description: fmt.Sprintf(
+			"A session as JSON, or an evidence page, of %d MiB at most. What breaks rules is told in the report.",
+			s.config.Limits.Evidence>>20),
+		Content: map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject,
+			AdditionalProperties: true}}, "text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}}
 }
 
-// verifyInquiry verifies what is sent. The body is read before it waits for its turn, so that who sends slowly holds up nobody.
+// verifyInquiry verifies what is sent. The body is read before it waits for its turn, so that who sends slowly holds up
+// nobody.
 func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	Documents string `query:"documents" maxLength:"200" doc:"The name of a folder that the server has, in which what is cited is looked up again."`
 }) (*huma.StreamResponse, error) {
@@ -247,7 +270,8 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string) (f record.Report, err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || r.Header.Get("Content-Encoding") != "" || kind != jsonType && kind != "text/html" {
-		return f, newProblem(http.StatusUnsupportedMediaType, "no_evidence", "This is no evidence.", "Send an evidence page as text/html, or a session as application/json, not compressed.")
+		return f, newProblem(http.StatusUnsupportedMediaType, "no_evidence", "This is no evidence.",
+			"Send an evidence page as text/html, or a session as application/json, not compressed.")
 	}
 	in := s.newIntake(w, r)
 	in.most = s.config.Limits.Evidence
@@ -259,7 +283,8 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string)
 		return f, err
 	}
 	if len(content) == 0 {
-		return f, newProblem(http.StatusBadRequest, "invalid_request", "The request has no body.", "Send an evidence page, or a session.")
+		return f, newProblem(http.StatusBadRequest, "invalid_request", "The request has no body.",
+			"Send an evidence page, or a session.")
 	}
 	ctx := r.Context()
 	done, p := s.readWhole(ctx, exchangeOf(ctx))
@@ -281,6 +306,8 @@ func (s *Server) unreadable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.config.Log.LogAttrs(ctx, slog.LevelError, "a folder of documents can't be read", slog.String("request_id", exchangeOf(ctx).id), slog.String("error", err.Error()))
-	return newProblem(http.StatusServiceUnavailable, "no_documents", "The documents of this folder can't be read.", "Whoever runs the server has to look after the folder.").after(time.Minute)
+	s.config.Log.LogAttrs(ctx, slog.LevelError, "a folder of documents can't be read",
+		slog.String("request_id", exchangeOf(ctx).id), slog.String("error", err.Error()))
+	return newProblem(http.StatusServiceUnavailable, "no_documents", "The documents of this folder can't be read.",
+		"Whoever runs the server has to look after the folder.").after(time.Minute)
 }

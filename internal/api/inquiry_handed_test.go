@@ -14,14 +14,17 @@ import (
 )
 
 func document(query, kind string, body any) question {
-	return question{method: "POST", path: "/api/documents" + query, body: body, header: map[string]string{"Content-Type": kind}}
+	return question{method: "POST", path: "/api/documents" + query, body: body,
+		header: map[string]string{"Content-Type": kind}}
 }
 
 func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t *testing.T) {
 	h, reports := withInquiry(t)
 	h.open()
-	pdf := string(documenttest.PDF(true, []string{"Report"}, nil, []string{"The bridge was closed because of corrosion on 3 May 2021."}))
-	text := strings.ReplaceAll(evidence, "Oder", "Spree") + strings.Repeat("Nothing else is known of it.\n\n", 4000) // more than other bodies may have
+	pdf := string(documenttest.PDF(true, []string{"Report"}, nil,
+		[]string{"The bridge was closed because of corrosion on 3 May 2021."}))
+	// more than other bodies may have
+	text := strings.ReplaceAll(evidence, "Oder", "Spree") + strings.Repeat("Nothing else is known of it.\n\n", 4000)
 	material := ""
 	for name, content := range map[string]string{"report.pdf": pdf, "spree.txt": text} {
 		if err := os.WriteFile(filepath.Join(reports, name), []byte(content), 0o600); err != nil {
@@ -59,7 +62,8 @@ func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t
 	}
 	page := string(h.get(question{path: at + "/export?format=html"}, nil).body)
 	var r record.Report
-	if h.get(verifies("?documents=reports", "text/html", page), &r); !r.OK || outcomes(r)[record.CheckDocuments] != record.Holds {
+	if h.get(verifies("?documents=reports", "text/html", page), &r); !r.OK ||
+		outcomes(r)[record.CheckDocuments] != record.Holds {
 		t.Errorf("with the files: %+v", r)
 	}
 	if err := os.WriteFile(filepath.Join(reports, "spree.txt"), []byte("It stays open."), 0o600); err != nil {

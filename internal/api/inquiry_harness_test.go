@@ -52,7 +52,8 @@ func (h *house) inquiry() inquiry.Deps {
 			}
 			var known []record.Document
 			for _, d := range docs {
-				known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages), Chunks: len(documents.Chunks(d))})
+				known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages),
+					Chunks: len(documents.Chunks(d))})
 			}
 			for _, f := range failed {
 				known = append(known, record.Document{Name: f.File, Error: f.Error()})
@@ -76,7 +77,9 @@ type testifying struct {
 	h *house
 }
 
-func (w testifying) Answer(ctx context.Context, question, language string, earlier []witness.Exchange) (a witness.Answer, err error) {
+func (w testifying) Answer(
+	ctx context.Context, question, language string, earlier []witness.Exchange,
+) (a witness.Answer, err error) {
 	w.h.mu.Lock()
 	before := w.h.testify
 	w.h.mu.Unlock()
@@ -89,7 +92,8 @@ func (w testifying) Answer(ctx context.Context, question, language string, earli
 	return w.Witness.Answer(ctx, question, language, earlier)
 }
 
-// silentFrom has the witness wait from an answer on, until the function is called or nobody wants to know any more; asked tells that it does.
+// silentFrom has the witness wait from an answer on, until the function is called or nobody wants to know any more;
+// asked tells that it does.
 func (h *house) silentFrom(number int) (asked <-chan struct{}, release func()) {
 	began, gate := make(chan struct{}, 1), make(chan struct{})
 	h.mu.Lock()
@@ -135,7 +139,8 @@ func withInquiry(t testing.TB) (h *house, reports string) {
 		}
 	}
 	h.config.Folders = func(user string) map[string]string {
-		return map[string]map[string]string{"ada": {"reports": reports, "empty": filepath.Join(reports, "none")}, "eve": {"reports": reports}}[user]
+		return map[string]map[string]string{"ada": {"reports": reports, "empty": filepath.Join(reports, "none")},
+			"eve": {"reports": reports}}[user]
 	}
 	h.config.Sources = func(ctx context.Context, folder string) (func(string) (record.Source, error), error) {
 		docs, _, err := documents.NewReader("").ReadAll(ctx, folder)
@@ -157,7 +162,8 @@ func withInquiry(t testing.TB) (h *house, reports string) {
 
 // inquires asks for an inquiry, under a key if it is not empty.
 func inquires(token, key string) question {
-	return question{method: "POST", path: inquiries, token: token, header: map[string]string{"Idempotency-Key": key}, body: map[string]any{"hypothesis": hypothesis, "witness": "reports", "limit": 5}}
+	return question{method: "POST", path: inquiries, token: token, header: map[string]string{"Idempotency-Key": key},
+		body: map[string]any{"hypothesis": hypothesis, "witness": "reports", "limit": 5}}
 }
 
 // inquired is an inquiry of ada's that has ended.

@@ -24,7 +24,8 @@ import (
 const (
 	inquiries  = "/api/inquiries"
 	hypothesis = "The Oder bridge was closed because of corrosion"
-	evidence   = "The Oder bridge was closed on 3 May 2021. It was closed because of corrosion of the main cables.\n\nThe engineer Anna Berg ordered the closure of the bridge. The repair cost 2.4 million euros.\n"
+	evidence   = "The Oder bridge was closed on 3 May 2021. It was closed because of corrosion of the main " +
+		"cables.\n\nThe engineer Anna Berg ordered the closure of the bridge. The repair cost 2.4 million euros.\n"
 )
 
 func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
@@ -33,7 +34,8 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 	var begun api.InquiryBegun
 	a := h.get(inquires("", ""), &begun)
 	at := inquiries + "/" + begun.ID
-	if a.status != http.StatusAccepted || a.header.Get("Location") != at || begun.ID == "" || begun.Run == "" || begun.State == "" {
+	if a.status != http.StatusAccepted || a.header.Get("Location") != at || begun.ID == "" || begun.Run == "" ||
+		begun.State == "" {
 		t.Fatalf("%d %v %+v", a.status, a.header, begun)
 	}
 	h.over(begun.Run)
@@ -45,7 +47,8 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 	if err != nil || len(s.Validate()) > 0 {
 		t.Fatalf("%v %v in %s", err, s.Validate(), whole.body)
 	}
-	if s.ID != begun.ID || s.Run != begun.Run || s.Status == record.Running || len(s.Pairs) == 0 || s.IterationLimit != 5 || s.Hypothesis.Text != hypothesis || s.Detective != model.OfflineRules {
+	if s.ID != begun.ID || s.Run != begun.Run || s.Status == record.Running || len(s.Pairs) == 0 ||
+		s.IterationLimit != 5 || s.Hypothesis.Text != hypothesis || s.Detective != model.OfflineRules {
 		t.Errorf("the session is %s", whole.body)
 	}
 	kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s)))
@@ -61,7 +64,8 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	one := all.Inquiries[0]
-	if one.ID != s.ID || one.Run != s.Run || one.Hypothesis != hypothesis || one.Status != s.Status || one.Pairs != len(s.Pairs) || one.ConsistencyScore != nil || one.Verdict != record.Verdict(&s) {
+	if one.ID != s.ID || one.Run != s.Run || one.Hypothesis != hypothesis || one.Status != s.Status ||
+		one.Pairs != len(s.Pairs) || one.ConsistencyScore != nil || one.Verdict != record.Verdict(&s) {
 		t.Errorf("the list has %+v", one)
 	}
 	for format, want := range map[string][3]string{
@@ -70,11 +74,13 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 		"?format=html": {"text/html; charset=utf-8", `inline; filename="inquiry-` + s.ID + `.html"`, "<!DOCTYPE html>"},
 	} {
 		a := h.get(question{path: at + "/export" + format}, nil)
-		if a.header.Get("Content-Type") != want[0] || a.header.Get("Content-Disposition") != want[1] || !strings.Contains(string(a.body), want[2]) {
+		if a.header.Get("Content-Type") != want[0] || a.header.Get("Content-Disposition") != want[1] ||
+			!strings.Contains(string(a.body), want[2]) {
 			t.Errorf("export %s: %v\n%s", format, a.header, a.body)
 		}
 		policies := a.header.Values("Content-Security-Policy")
-		if len(policies) != 1 || !strings.HasPrefix(policies[0], "default-src 'none'") || !strings.Contains(policies[0], "frame-ancestors 'none'") || strings.Contains(policies[0], "unsafe") ||
+		if len(policies) != 1 || !strings.HasPrefix(policies[0], "default-src 'none'") ||
+			!strings.Contains(policies[0], "frame-ancestors 'none'") || strings.Contains(policies[0], "unsafe") ||
 			format == "?format=html" && (policies[0] != record.PagePolicy()+"; frame-ancestors 'none'; sandbox") {
 			t.Errorf("export %s has the policies %q", format, policies)
 		}
@@ -82,7 +88,8 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 	h.refused("another format", question{path: at + "/export?format=exe"}, 400, "invalid_request")
 	var sum api.InquirySummary
 	h.get(question{path: at + "/summary", token: adasReader}, &sum)
-	if sum.Text != s.Audit().Summary || sum.By != "" || sum.Provisional != (s.AuditResult == nil) || !strings.Contains(sum.HTML, "<p>") {
+	if sum.Text != s.Audit().Summary || sum.By != "" || sum.Provisional != (s.AuditResult == nil) ||
+		!strings.Contains(sum.HTML, "<p>") {
 		t.Errorf("the summary is %+v", sum)
 	}
 }
@@ -98,12 +105,14 @@ func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
 	at := inquiries + "/" + begun.ID
 	var s record.Session
 	h.get(question{path: at, token: adasReader}, &s)
-	if s.ID != begun.ID || s.Status != record.Running || len(s.Pairs) != 1 || s.EndTime != nil || s.Audit() != nil || len(s.Validate()) > 0 {
+	if s.ID != begun.ID || s.Status != record.Running || len(s.Pairs) != 1 || s.EndTime != nil || s.Audit() != nil ||
+		len(s.Validate()) > 0 {
 		t.Errorf("while it goes on: %+v; %v", s, s.Validate())
 	}
 	h.refused("its summary", question{path: at + "/summary"}, 404, "no_audit")
 	var all api.Inquiries
-	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 || all.Inquiries[0].ID != begun.ID || all.Inquiries[0].Status != record.Running || all.Inquiries[0].ConsistencyScore != nil {
+	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 || all.Inquiries[0].ID != begun.ID ||
+		all.Inquiries[0].Status != record.Running || all.Inquiries[0].ConsistencyScore != nil {
 		t.Errorf("while it goes on the list is %+v", all)
 	}
 	if a := h.refused("a second one", inquires("", "another"), 409, "inquiry_goes_on"); a.problem().Run != begun.Run {
@@ -117,9 +126,11 @@ func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
 	if h.get(inquires(evesToken, "once"), &hers); hers.Run == begun.Run {
 		t.Error("eve has ada's")
 	}
-	h.refused("stopped by who may only read", question{method: "POST", path: at + "/stop", token: adasReader}, 403, "scope")
+	h.refused("stopped by who may only read", question{method: "POST", path: at + "/stop", token: adasReader}, 403,
+		"scope")
 	var stopped api.InquiryBegun
-	if a := h.get(question{method: "POST", path: at + "/stop"}, &stopped); a.status != http.StatusAccepted || stopped.ID != begun.ID || stopped.Run != begun.Run {
+	if a := h.get(question{method: "POST", path: at + "/stop"}, &stopped); a.status != http.StatusAccepted ||
+		stopped.ID != begun.ID || stopped.Run != begun.Run {
 		t.Errorf("stopped with %d %+v", a.status, stopped)
 	}
 	h.over(begun.Run)
@@ -127,7 +138,8 @@ func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
 	if s.Status != record.Failed || s.EndReason != record.Stopped || len(s.Pairs) != 1 || s.ProvisionalAudit == nil {
 		t.Errorf("stopped, it is %s", whole.body)
 	}
-	if kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s))); err != nil || string(kept) != string(whole.body) {
+	if kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s))); err != nil ||
+		string(kept) != string(whole.body) {
 		t.Errorf("its file is %s; %v", kept, err)
 	}
 	h.refused("stopped again", question{method: "POST", path: at + "/stop"}, 409, "ended")
@@ -136,7 +148,8 @@ func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
 // aboutInquiry are requests of every route that names an inquiry.
 func aboutInquiry(id, token string) []question {
 	at := inquiries + "/" + id
-	return []question{{path: at, token: token}, {path: at + "/export", token: token}, {path: at + "/export?format=html", token: token}, {path: at + "/summary", token: token}, {method: "POST", path: at + "/stop", token: token}}
+	return []question{{path: at, token: token}, {path: at + "/export", token: token}, {path: at + "/export?format=html",
+		token: token}, {path: at + "/summary", token: token}, {method: "POST", path: at + "/stop", token: token}}
 }
 
 func TestInquiryOfAnotherIsAsOneThatNeverWas(t *testing.T) {
@@ -148,10 +161,12 @@ func TestInquiryOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 	h.get(inquires("", ""), &begun)
 	h.comes("the second question", asked)
 	panel := h.begin(evesToken, "Tea?")
-	for _, id := range []string{begun.ID, begun.Run, panel.Run, panel.Session, begun.ID[:8], "..%2f" + begun.ID, begun.ID + "%00", "%F0%9F%92%A9", strings.Repeat("x", 300)} {
+	for _, id := range []string{begun.ID, begun.Run, panel.Run, panel.Session, begun.ID[:8], "..%2f" + begun.ID,
+		begun.ID + "%00", "%F0%9F%92%A9", strings.Repeat("x", 300)} {
 		for i, q := range aboutInquiry(id, evesToken) {
 			hers := h.refused(q.method+" "+q.path, q, 404, "not_found")
-			if never := h.ask(aboutInquiry("0b7f6c0e-2f60-4d5c-9a3e-1c2d3e4f5a6b", evesToken)[i]); string(hers.body) != string(never.body) {
+			if never := h.ask(aboutInquiry("0b7f6c0e-2f60-4d5c-9a3e-1c2d3e4f5a6b", evesToken)[i]); string(
+				hers.body) != string(never.body) {
 				t.Errorf("%s is told apart: %s, %s", q.path, hers.body, never.body)
 			}
 		}
@@ -171,7 +186,8 @@ func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
 		"a witness that is gone": func(h *house, reports string) {
 			opened := h.config.Inquiry.Witness
 			calls := 0
-			h.config.Inquiry.Witness = func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+			h.config.Inquiry.Witness = func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document,
+				error) {
 				if calls++; calls > 1 { // it is there when the inquiry begins
 					_ = os.Rename(reports, reports+"-moved")
 				}
@@ -182,7 +198,8 @@ func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(h.folder, "inquiries"), 0o700); err != nil {
 				h.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(h.folder, "inquiries", "ada"), []byte("no folder"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(h.folder, "inquiries", "ada"), []byte("no folder"),
+				0o600); err != nil {
 				h.Fatal(err)
 			}
 		},
@@ -197,7 +214,8 @@ func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
 			h.get(inquires("", ""), &begun)
 			h.over(begun.Run)
 			at, run := inquiries+"/"+begun.ID, "/api/runs/"+begun.Run
-			paths := []string{inquiries, at, at + "/export", at + "/export?format=html", run, run + "/explanation", "/api/sessions/" + begun.ID, "/api/sessions/" + begun.ID + "/export",
+			paths := []string{inquiries, at, at + "/export", at + "/export?format=html", run, run + "/explanation",
+				"/api/sessions/" + begun.ID, "/api/sessions/" + begun.ID + "/export",
 				"/api/sessions/" + begun.ID + "/audit"}
 			told := map[string]string{}
 			for _, path := range paths {
@@ -215,7 +233,8 @@ func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
 			}
 			var s record.Session
 			h.get(question{path: at}, &s)
-			if about == "a witness that is gone" && (s.Witness.Name != "reports" || len(s.AuditTrail) == 0 || !strings.Contains(s.AuditTrail[0].Reason, "reports")) {
+			if about == "a witness that is gone" && (s.Witness.Name != "reports" || len(s.AuditTrail) == 0 ||
+				!strings.Contains(s.AuditTrail[0].Reason, "reports")) {
 				t.Errorf("the witness is not called by its name: %+v, %+v", s.Witness, s.AuditTrail)
 			}
 			if about == "files that can't be written" && len(s.AuditTrail) == 0 {
@@ -250,7 +269,8 @@ func TestWhoMayOnlyReadInquiriesWritesNoFile(t *testing.T) {
 
 // verifies asks that something is checked.
 func verifies(query, kind string, body any) question {
-	return question{method: "POST", path: inquiries + "/verify" + query, body: body, header: map[string]string{"Content-Type": kind}}
+	return question{method: "POST", path: inquiries + "/verify" + query, body: body,
+		header: map[string]string{"Content-Type": kind}}
 }
 
 func outcomes(r record.Report) map[string]record.Outcome {
@@ -266,10 +286,13 @@ func TestEvidenceThatTricklesIsEnded(t *testing.T) {
 	h.config.Limits.Read = 20 * time.Millisecond
 	h.open()
 	conn := h.dial()
-	if _, err := fmt.Fprintf(conn, "POST %s/verify HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<", inquiries, h.addr, adasToken); err != nil {
+	if _, err := fmt.Fprintf(conn,
+		"POST %s/verify HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+			"text/html\r\nContent-Length: 100\r\n\r\n<", inquiries, h.addr, adasToken); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.ends("a page that trickles", conn); !strings.Contains(got, " 408 ") || !strings.Contains(got, `"slow_body"`) {
+	if got := h.ends("a page that trickles", conn); !strings.Contains(got, " 408 ") ||
+		!strings.Contains(got, `"slow_body"`) {
 		t.Errorf("answered with %s", got)
 	}
 }

@@ -19,7 +19,8 @@ const (
 	docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 )
 
-// fileEnding says whether a body of a content type is a file that can be added to a session, and the ending of one that has no name.
+// fileEnding says whether a body of a content type is a file that can be added to a session, and the ending of one that
+// has no name.
 func fileEnding(kind string) (ending string, isFile bool) {
 	whole, part, _ := strings.Cut(kind, "/")
 	switch {
@@ -54,8 +55,9 @@ const (
 	intakeRead = 32 << 10
 )
 
-// intake reads the body of a request as it arrives. It ends with a problem if it is too large, too slow, or breaks off. Its bytes are counted as those
-// of its user; where they are used up it waits for more, and leaves a quarter of them to other requests.
+// intake reads the body of a request as it arrives. It ends with a problem if it is too large, too slow, or breaks off.
+// Its bytes are counted as those of its user; where they are used up it waits for more, and leaves a quarter of them to
+// other requests.
 type intake struct {
 	s      *Server
 	r      *http.Request
@@ -68,7 +70,8 @@ type intake struct {
 }
 
 func (s *Server) newIntake(w http.ResponseWriter, r *http.Request) *intake {
-	return &intake{s: s, r: r, out: http.NewResponseController(w), bytes: s.people.of(exchangeOf(r.Context()).owner()).bytes, most: s.config.Limits.Upload}
+	return &intake{s: s, r: r, out: http.NewResponseController(w),
+		bytes: s.people.of(exchangeOf(r.Context()).owner()).bytes, most: s.config.Limits.Upload}
 }
 
 // announced refuses what says beforehand that it is too large.
@@ -149,18 +152,21 @@ func (in *intake) spend(n int) *Problem {
 // fileOf finds the file of a form, and what it is called. What comes before it is passed over.
 func fileOf(from io.Reader, boundary string) (label string, file io.Reader, err error) {
 	if boundary == "" {
-		return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form has no boundary.", "Its content type names one.")
+		return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form has no boundary.",
+			"Its content type names one.")
 	}
 	form := multipart.NewReader(from, boundary)
 	for {
 		part, err := form.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form has no file.", "It is the field ‘file’.")
+			return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form has no file.",
+				"It is the field ‘file’.")
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return "", nil, brokenBody()
 		case err != nil:
-			return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form can't be read.", "Send it as browsers do, or send the file as it is.")
+			return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form can't be read.",
+				"Send it as browsers do, or send the file as it is.")
 		case part.FormName() == "file":
 			return part.FileName(), part, nil
 		}

@@ -24,14 +24,15 @@ func posts(path string, body any) func(*house, string) question {
 func keyedRoutes() map[string]keyedRoute {
 	inquiring := func(t testing.TB) *house { h, _ := withInquiry(t); return h }
 	return map[string]keyedRoute{
-		"a run":              {newHouse, posts("/api/runs", asking("Tea?"))},
-		"a task":             {newHouse, posts("/api/tasks", map[string]any{"title": "Buy milk"})},
-		"a question":         {withOracle, posts("/api/ask", asked("Tea?"))},
-		"a message":          {withTasks, posts("/api/chat", map[string]any{"message": "add Apples"})},
-		"an inquiry":         {inquiring, posts(inquiries, inquires("", "").body)},
-		"answers of oracles": {withCouncil, ofSitting("/answers", map[string]any{"oracles": []string{"skeptic", "optimist"}})},
-		"a name":             {withCouncil, ofSitting("/name", map[string]any{})},
-		"a transcription":    {withSilentRecorder, ofSitting("/transcription", map[string]any{"again": true})},
+		"a run":      {newHouse, posts("/api/runs", asking("Tea?"))},
+		"a task":     {newHouse, posts("/api/tasks", map[string]any{"title": "Buy milk"})},
+		"a question": {withOracle, posts("/api/ask", asked("Tea?"))},
+		"a message":  {withTasks, posts("/api/chat", map[string]any{"message": "add Apples"})},
+		"an inquiry": {inquiring, posts(inquiries, inquires("", "").body)},
+		"answers of oracles": {withCouncil,
+			ofSitting("/answers", map[string]any{"oracles": []string{"skeptic", "optimist"}})},
+		"a name":          {withCouncil, ofSitting("/name", map[string]any{})},
+		"a transcription": {withSilentRecorder, ofSitting("/transcription", map[string]any{"again": true})},
 	}
 }
 

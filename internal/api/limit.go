@@ -18,7 +18,8 @@ const (
 	mostAddresses = 16384
 )
 
-// table holds what is remembered of keys, bounded: when it is full, those that were not asked for since it was last full are forgotten.
+// table holds what is remembered of keys, bounded: when it is full, those that were not asked for since it was last
+// full are forgotten.
 type table[K comparable, V any] struct {
 	most int
 	make func(K) V
@@ -65,7 +66,8 @@ func (a *allowance) take(now time.Time, n int) (wait time.Duration) {
 	return wait
 }
 
-// takeLeaving uses up n if a quarter of what may be used up at once is left after it, or says how long to wait until it is.
+// takeLeaving uses up n if a quarter of what may be used up at once is left after it, or says how long to wait until it
+// is.
 func (a *allowance) takeLeaving(now time.Time, n int) (wait time.Duration) {
 	if n <= 0 {
 		return 0
@@ -79,8 +81,9 @@ func (a *allowance) takeLeaving(now time.Time, n int) (wait time.Duration) {
 // portion is how much may be taken at once so that takeLeaving gives it in the end.
 func (a *allowance) portion() int { return max(1, a.limiter.Burst()/2) }
 
-// person is what is remembered of a user: what is left to use up, and the right to begin a run, which one request has at a time, so that
-// several at once can't each find room for one. So are their answers of whole sessions, and their streams.
+// person is what is remembered of a user: what is left to use up, and the right to begin a run, which one request has
+// at a time, so that several at once can't each find room for one. So are their answers of whole sessions, and their
+// streams.
 type person struct {
 	requests, bytes *allowance
 	begins, whole   chan struct{}
@@ -93,7 +96,8 @@ func newPerson(l Limits) *person {
 }
 
 func tooMany(kind, detail string, wait time.Duration) *Problem {
-	return newProblem(http.StatusTooManyRequests, kind, detail, "Wait as long as Retry-After says, in seconds.").after(wait)
+	return newProblem(http.StatusTooManyRequests, kind, detail, "Wait as long as Retry-After says, in seconds.").
+		after(wait)
 }
 
 // spend counts a request of a user.
@@ -120,24 +124,27 @@ func (s *Server) readWhole(ctx context.Context, x *exchange) (done func(), refus
 	select {
 	case own <- struct{}{}:
 	case <-ctx.Done():
-		return nil, tooMany("too_many_at_once", "You are being answered as many requests of this kind as you may have at once.", busyWait)
+		return nil, tooMany("too_many_at_once",
+			"You are being answered as many requests of this kind as you may have at once.", busyWait)
 	}
 	select {
 	case s.whole <- struct{}{}:
 		return func() { <-s.whole; <-own }, nil
 	case <-ctx.Done():
 		<-own
-		return nil, newProblem(http.StatusServiceUnavailable, "busy", "This server answers as many requests of this kind as it may.", "Try again.").after(busyWait)
+		return nil, newProblem(http.StatusServiceUnavailable, "busy",
+			"This server answers as many requests of this kind as it may.", "Try again.").after(busyWait)
 	}
 }
 
-// wrongToken answers who shows a secret that opens nothing. One that does is never refused, however many wrong ones came from its address,
-// since others may share that.
+// wrongToken answers who shows a secret that opens nothing. One that does is never refused, however many wrong ones
+// came from its address, since others may share that.
 func (s *Server) wrongToken(x *exchange) *Problem {
 	if wait := s.wrong.of(neighbours(x.peer)).take(s.config.Now(), 1); wait > 0 {
 		return tooMany("too_many_wrong_tokens", "Too many wrong tokens have come from your address.", wait)
 	}
-	return unauthorized(`Bearer realm="sibyl", error="invalid_token"`, "wrong_token", "The token is unknown, revoked or expired.")
+	return unauthorized(`Bearer realm="sibyl", error="invalid_token"`, "wrong_token",
+		"The token is unknown, revoked or expired.")
 }
 
 // neighbours are the addresses that are one for counting: who has one of the sixth version has them by the 2^64.

@@ -69,8 +69,10 @@ func TestRunsAtOnceOfAUserAreLimitedWithThoseThatWaitAndWithoutThoseThatRest(t *
 	h.config.Limits.Runs = 4
 	h.open()
 	start := time.Now()
-	fourth := journal.Run{ID: "r1", Session: open.Runs[0].Session, Owner: "ada", Assistant: "panel", StartedAt: start, LeaseHolder: "elsewhere", LeaseUntil: start.Add(time.Hour)}
-	if err := h.store.Begin(t.Context(), journal.Beginning{Run: fourth, Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}); err != nil {
+	fourth := journal.Run{ID: "r1", Session: open.Runs[0].Session, Owner: "ada", Assistant: "panel", StartedAt: start,
+		LeaseHolder: "elsewhere", LeaseUntil: start.Add(time.Hour)}
+	if err := h.store.Begin(t.Context(), journal.Beginning{Run: fourth,
+		Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}); err != nil {
 		t.Fatal(err)
 	}
 	h.overLimit("while it is driven", tooMany, "too_many_runs")
@@ -84,7 +86,8 @@ func TestRunsAtOnceOfAUserAreLimitedWithThoseThatWaitAndWithoutThoseThatRest(t *
 func TestRunsThatAreBegunAtTheSameMomentAreCountedOneAfterTheOther(t *testing.T) {
 	h := newHouse(t)
 	meet := make(chan struct{})
-	h.store = &faulty{Store: h.store, counting: func() { // of two that count at the same time each waits for the other; one alone goes on
+	// of two that count at the same time each waits for the other; one alone goes on
+	h.store = &faulty{Store: h.store, counting: func() {
 		select {
 		case meet <- struct{}{}:
 		case <-meet:
@@ -142,7 +145,8 @@ func TestAnswersOfWholeSessionsAreMadeFewAtATime(t *testing.T) {
 		h.overLimit("another of the same user", question{path: session.path + path}, "too_many_at_once")
 	}
 	h.overLimit("an explanation", question{path: "/api/runs/" + begun.Run + "/explanation"}, "too_many_at_once")
-	h.refused("one of another user", question{path: session.path, token: evesToken}, http.StatusServiceUnavailable, "busy")
+	h.refused("one of another user", question{path: session.path, token: evesToken}, http.StatusServiceUnavailable,
+		"busy")
 	h.get(question{path: "/api/runs/" + begun.Run}, nil)
 	close(gate)
 	if a := <-first; a.status != http.StatusOK {

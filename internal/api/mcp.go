@@ -15,7 +15,8 @@ import (
 // mcpPath is where programs reach the tools.
 const mcpPath = "/mcp"
 
-// mcpRoutes are those of the Model Context Protocol. There is no GET: this server sends nothing but answers, and clients know what that means.
+// mcpRoutes are those of the Model Context Protocol. There is no GET: this server sends nothing but answers, and
+// clients know what that means.
 func (s *Server) mcpRoutes() {
 	if s.config.MCP == nil {
 		return
@@ -25,7 +26,8 @@ func (s *Server) mcpRoutes() {
 	}
 }
 
-// protocol answers a message of the Model Context Protocol, as far as a stream may go: as long as its client takes it, and its token is good.
+// protocol answers a message of the Model Context Protocol, as far as a stream may go: as long as its client takes it,
+// and its token is good.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request) {
 	x := exchangeOf(r.Context())
 	closed, p := s.meet(w, r, x)
@@ -42,11 +44,12 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request) {
 	s.config.MCP.Serve(&bounded{w, s.config.Limits.Stall}, r.WithContext(ctx), x.token)
 }
 
-// meet lets a message pass with its body in memory, and counts it as a stream; or says why not. Pages of other sites are refused whatever they
-// show, as the protocol wants it, and cookies are not taken: clients are programs.
+// meet lets a message pass with its body in memory, and counts it as a stream; or says why not. Pages of other sites
+// are refused whatever they show, as the protocol wants it, and cookies are not taken: clients are programs.
 func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *exchange) (closed func(), p *Problem) {
 	if s.fromAnotherSite(r) {
-		return nil, newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.", "Connect with a program, not from a page.")
+		return nil, newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
+			"Connect with a program, not from a page.")
 	}
 	if r.Header["Authorization"] == nil {
 		return nil, unauthorized(`Bearer realm="sibyl"`, "no_token", "The request does not say who asks.")
@@ -67,7 +70,8 @@ func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *exchange) (clos
 	return s.openStream(x.owner())
 }
 
-// watchOver ends a request that lasts when its token does, or when this process drives no run any more. over is closed when it is done.
+// watchOver ends a request that lasts when its token does, or when this process drives no run any more. over is closed
+// when it is done.
 func (s *Server) watchOver(r *http.Request, leave func()) (over <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
@@ -114,13 +118,14 @@ func (b *bounded) Write(p []byte) (n int, err error) {
 		err = out.Flush()
 	}
 	if err == nil {
-		err = out.SetWriteDeadline(time.Time{}) // HTTP/2 ends a stream whose deadline passes, although nothing is being written
+		// HTTP/2 ends a stream whose deadline passes, although nothing is being written
+		err = out.SetWriteDeadline(time.Time{})
 	}
 	return n, err
 }
 
-// Begin does what adds a run to those that a user has going, if there is room for one more: for runs that are not begun by a route of the API.
-// A refusal is an *mcp.Fault.
+// Begin does what adds a run to those that a user has going, if there is room for one more: for runs that are not begun
+// by a route of the API. A refusal is an *mcp.Fault.
 func (s *Server) Begin(ctx context.Context, owner journal.Owner, do func() error) error {
 	err := s.begin(ctx, owner, do)
 	if p, ok := errors.AsType[*Problem](err); ok {

@@ -63,7 +63,8 @@ func (h *house) connect(token, revision string) (*sdk.ClientSession, error) {
 		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}, nil
 		}})
-	session, err := c.Connect(h.Context(), &sdk.StreamableClientTransport{Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: bearing{token, inner}}, MaxRetries: -1},
+	session, err := c.Connect(h.Context(), &sdk.StreamableClientTransport{Endpoint: h.url + "/mcp",
+		HTTPClient: &http.Client{Transport: bearing{token, inner}}, MaxRetries: -1},
 		&sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err == nil {
 		h.Cleanup(func() { _ = session.Close() })
@@ -112,7 +113,8 @@ func TestBothErasServeAtOneAddress(t *testing.T) {
 				t.Fatalf("%s was agreed on", got)
 			}
 			h.calls(s, "add_task", `{"title":"Buy milk"}`)
-			if code, _ := h.calls(h.connected(evesToken, revision), "complete_task", `{"task_id":1}`); code != "NOT_FOUND" {
+			if code, _ := h.calls(h.connected(evesToken, revision), "complete_task",
+				`{"task_id":1}`); code != "NOT_FOUND" {
 				t.Errorf("eve completes ada's task with %q", code)
 			}
 			if code, data := h.calls(s, "delete_task", `{"task_id":1}`); code != "" || data["title"] != "Buy milk" {
@@ -190,12 +192,13 @@ func waiting(t *testing.T) (h *house, called, over <-chan struct{}) {
 	began, ended := make(chan struct{}, 8), make(chan struct{}, 8)
 	h.mount(mcp.NewHTTP(mcp.HTTPConfig{Server: func(_ string, id func() string) *sdk.Server {
 		s := sdk.NewServer(&sdk.Implementation{Name: "x"}, &sdk.ServerOptions{GetSessionID: id})
-		s.AddTool(&sdk.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			began <- struct{}{}
-			<-ctx.Done()
-			ended <- struct{}{}
-			return nil, ctx.Err()
-		})
+		s.AddTool(&sdk.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				began <- struct{}{}
+				<-ctx.Done()
+				ended <- struct{}{}
+				return nil, ctx.Err()
+			})
 		return s
 	}}))
 	return h, began, ended
@@ -236,7 +239,8 @@ func TestCallEndsWithItsTokenAndWithTheServer(t *testing.T) {
 func TestEndOfASessionWithdrawsItsCalls(t *testing.T) {
 	for what, end := range map[string]func(h *house, id string){
 		"by its client": func(h *house, id string) {
-			if a := h.ask(question{method: "DELETE", path: "/mcp", header: map[string]string{"Mcp-Session-Id": id}}); a.status != 204 {
+			if a := h.ask(question{method: "DELETE", path: "/mcp",
+				header: map[string]string{"Mcp-Session-Id": id}}); a.status != 204 {
 				h.Errorf("the end: %d %s", a.status, a.body)
 			}
 		},

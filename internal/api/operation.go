@@ -20,7 +20,8 @@ type Operation struct {
 	Lately func() []telemetry.Minute
 	// Trees are those in force, by name, each checked; nil: no routes of them, nor of Prompts.
 	Trees func() ([]TreeInForce, error)
-	// Prompts are those of all assistants, by assistant and name, each checked, and what is wrong with their folder as a whole.
+	// Prompts are those of all assistants, by assistant and name, each checked, and what is wrong with their folder as
+	// a whole.
 	Prompts func() (all []PromptInForce, folder string, err error)
 }
 
@@ -48,8 +49,10 @@ func (s *Server) operationRoutes() {
 		return
 	}
 	const tag = "operation"
-	answer(s, route{id: "listNodes", at: "GET /api/nodes", tag: tag, summary: "The nodes that serve, and how many runs each drives", needs: user.Operate}, s.nodes)
-	answer(s, route{id: "getOperation", at: "GET /api/operation", tag: tag, summary: "How the server works for all of its users, in numbers alone", needs: user.Operate}, s.operation)
+	answer(s, route{id: "listNodes", at: "GET /api/nodes", tag: tag,
+		summary: "The nodes that serve, and how many runs each drives", needs: user.Operate}, s.nodes)
+	answer(s, route{id: "getOperation", at: "GET /api/operation", tag: tag,
+		summary: "How the server works for all of its users, in numbers alone", needs: user.Operate}, s.operation)
 	if s.config.Operation.Trees != nil {
 		s.fileRoutes(tag)
 	}
@@ -109,10 +112,15 @@ type PromptInForce struct {
 }
 
 func (s *Server) fileRoutes(tag string) {
-	answer(s, route{id: "listTrees", at: "GET /api/trees", tag: tag, summary: "The trees in force, and whether they load", needs: user.Operate}, s.trees)
-	answer(s, route{id: "getTree", at: "GET /api/trees/{tree}", tag: tag, summary: "A tree in force, what a check of it finds, and the one that it replaces", needs: user.Operate, whole: true}, s.treeInForce)
-	answer(s, route{id: "listPrompts", at: "GET /api/prompts", tag: tag, summary: "The prompts of all assistants, and whether they can be used", needs: user.Operate}, s.prompts)
-	answer(s, route{id: "getPrompt", at: "GET /api/prompts/{assistant}/{prompt}", tag: tag, summary: "A prompt, what a check of it finds, and the one that it replaces", needs: user.Operate}, s.prompt)
+	answer(s, route{id: "listTrees", at: "GET /api/trees", tag: tag,
+		summary: "The trees in force, and whether they load", needs: user.Operate}, s.trees)
+	answer(s, route{id: "getTree", at: "GET /api/trees/{tree}", tag: tag,
+		summary: "A tree in force, what a check of it finds, and the one that it replaces", needs: user.Operate,
+		whole: true}, s.treeInForce)
+	answer(s, route{id: "listPrompts", at: "GET /api/prompts", tag: tag,
+		summary: "The prompts of all assistants, and whether they can be used", needs: user.Operate}, s.prompts)
+	answer(s, route{id: "getPrompt", at: "GET /api/prompts/{assistant}/{prompt}", tag: tag,
+		summary: "A prompt, what a check of it finds, and the one that it replaces", needs: user.Operate}, s.prompt)
 }
 
 func (s *Server) trees(context.Context, *none) (f Trees, err error) {
@@ -134,7 +142,8 @@ func (s *Server) treeInForce(_ context.Context, in *struct {
 		}
 	}
 	if err == nil {
-		err = newProblem(http.StatusNotFound, "no_tree", "There is no tree of that name.", "GET /api/trees names those in force.")
+		err = newProblem(http.StatusNotFound, "no_tree", "There is no tree of that name.",
+			"GET /api/trees names those in force.")
 	}
 	return TreeInForce{}, err
 }
@@ -159,7 +168,8 @@ func (s *Server) prompt(_ context.Context, in *struct {
 		}
 	}
 	if err == nil {
-		err = newProblem(http.StatusNotFound, "no_prompt", "There is no prompt of that name.", "GET /api/prompts names them.")
+		err = newProblem(http.StatusNotFound, "no_prompt", "There is no prompt of that name.",
+			"GET /api/prompts names them.")
 	}
 	return PromptInForce{}, err
 }

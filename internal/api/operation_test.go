@@ -16,27 +16,33 @@ import (
 	"sibyl/internal/server/telemetry"
 )
 
-// What an operator is told of other users is how many runs stand how, and since when: no name, title, id or word of theirs.
+// What an operator is told of other users is how many runs stand how, and since when: no name, title, id or word of
+// theirs.
 func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {
 	h := newHouse(t)
 	release := h.holds("tea")
 	defer release()
-	minute := telemetry.Minute{At: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Effects: 4, Failed: 1, EffectMS: 2500, Input: 100}
+	minute := telemetry.Minute{At: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Effects: 4, Failed: 1, EffectMS: 2500,
+		Input: 100}
 	now := time.Now()
 	h.config.Operation = &api.Operation{Lately: func() []telemetry.Minute { return []telemetry.Minute{minute} },
 		Nodes: func(context.Context) ([]node.Node, time.Time, error) {
-			return []node.Node{{Holder: "secret holder", Name: "one", Build: "test", Address: "http://127.0.0.1:1", StartedAt: now, SeenAt: now, Most: 8, Runs: 2}, {Name: "two", SeenAt: now.Add(-time.Hour)}}, now, nil
+			return []node.Node{{Holder: "secret holder", Name: "one", Build: "test", Address: "http://127.0.0.1:1",
+				StartedAt: now, SeenAt: now, Most: 8, Runs: 2}, {Name: "two", SeenAt: now.Add(-time.Hour)}}, now, nil
 		}}
 	h.open()
 	begun := h.begin("", "Zanzibar tea?")
 	h.ended("", begun.Run)
-	waits := journal.Run{ID: "waitingrun", Session: "waitingsession", Owner: "eve", Assistant: "panel", Title: "Quokka?", Status: journal.Running, StartedAt: now.Add(-time.Hour)}
-	if err := h.store.Begin(t.Context(), journal.Beginning{Run: waits, Session: &journal.Session{ID: waits.Session, Owner: "eve", Assistant: "panel", Title: "Quokka?", CreatedAt: now, UpdatedAt: now}}); err != nil {
+	waits := journal.Run{ID: "waitingrun", Session: "waitingsession", Owner: "eve", Assistant: "panel",
+		Title: "Quokka?", Status: journal.Running, StartedAt: now.Add(-time.Hour)}
+	if err := h.store.Begin(t.Context(), journal.Beginning{Run: waits, Session: &journal.Session{ID: waits.Session,
+		Owner: "eve", Assistant: "panel", Title: "Quokka?", CreatedAt: now, UpdatedAt: now}}); err != nil {
 		t.Fatal(err)
 	}
 	var works api.HowItWorks
 	whole := h.get(question{path: "/api/operation", token: operators}, &works)
-	if len(works.Runs) != 1 || works.Runs[0].Assistant != "panel" || works.Runs[0].Stand != journal.IsStranded || works.Runs[0].Runs != 1 || !works.Runs[0].Oldest.Equal(journal.Millis(waits.StartedAt)) {
+	if len(works.Runs) != 1 || works.Runs[0].Assistant != "panel" || works.Runs[0].Stand != journal.IsStranded ||
+		works.Runs[0].Runs != 1 || !works.Runs[0].Oldest.Equal(journal.Millis(waits.StartedAt)) {
 		t.Errorf("the runs are %s", whole.body)
 	}
 	if len(works.Minutes) != 1 || works.Minutes[0] != minute {
@@ -44,10 +50,12 @@ func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {
 	}
 	var nodes api.Nodes
 	all := h.get(question{path: "/api/nodes", token: operators}, &nodes)
-	if len(nodes.Nodes) != 2 || !nodes.Nodes[0].Lives || nodes.Nodes[1].Lives || nodes.Nodes[0].Runs != 2 || nodes.Nodes[0].Most != 8 {
+	if len(nodes.Nodes) != 2 || !nodes.Nodes[0].Lives || nodes.Nodes[1].Lives || nodes.Nodes[0].Runs != 2 ||
+		nodes.Nodes[0].Most != 8 {
 		t.Errorf("the nodes are %s", all.body)
 	}
-	for _, word := range []string{"Zanzibar", "Quokka", "ada", "eve", waits.ID, waits.Session, begun.Run, begun.Session, "secret holder"} {
+	for _, word := range []string{"Zanzibar", "Quokka", "ada", "eve", waits.ID, waits.Session, begun.Run, begun.Session,
+		"secret holder"} {
 		if strings.Contains(string(whole.body)+string(all.body), word) {
 			t.Errorf("%q is told: %s %s", word, whole.body, all.body)
 		}
@@ -60,18 +68,22 @@ func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {
 func TestTreesInForceAreShownWithWhatACheckFindsAndWithoutAPath(t *testing.T) {
 	h := newHouse(t)
 	h.config.Operation.Trees = func() ([]api.TreeInForce, error) {
-		return []api.TreeInForce{{Name: "oracle", Replaces: true, Problems: 1, Text: "<root/>", Original: "<root></root>", Found: []bt.Problem{{File: "/home/ada/oracle.xml", Line: 1, Col: 2, Message: "no tree", Hint: "add one"}}},
+		return []api.TreeInForce{{Name: "oracle", Replaces: true, Problems: 1, Text: "<root/>",
+			Original: "<root></root>", Found: []bt.Problem{{File: "/home/ada/oracle.xml", Line: 1, Col: 2,
+				Message: "no tree", Hint: "add one"}}},
 			{Name: "tasks", Text: "<root>1</root>", BuiltIn: true, Nodes: 3, Picture: "root"}}, nil
 	}
 	h.open()
 	var all api.Trees
 	list := h.get(question{path: "/api/trees", token: operators}, &all)
-	if diff := cmp.Diff([]api.TreeInForce{{Name: "oracle", Replaces: true, Problems: 1}, {Name: "tasks", BuiltIn: true, Nodes: 3}}, all.Trees, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff([]api.TreeInForce{{Name: "oracle", Replaces: true, Problems: 1}, {Name: "tasks", BuiltIn: true,
+		Nodes: 3}}, all.Trees, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the trees are %s", diff)
 	}
 	var one api.TreeInForce
 	whole := h.get(question{path: "/api/trees/oracle", token: operators}, &one)
-	if one.Text != "<root/>" || one.Original != "<root></root>" || len(one.Found) != 1 || one.Found[0] != (bt.Problem{Line: 1, Col: 2, Message: "no tree", Hint: "add one"}) {
+	if one.Text != "<root/>" || one.Original != "<root></root>" || len(one.Found) != 1 ||
+		one.Found[0] != (bt.Problem{Line: 1, Col: 2, Message: "no tree", Hint: "add one"}) {
 		t.Errorf("the tree is %s", whole.body)
 	}
 	if strings.Contains(string(list.body)+string(whole.body), "/home") {
@@ -83,21 +95,26 @@ func TestTreesInForceAreShownWithWhatACheckFindsAndWithoutAPath(t *testing.T) {
 func TestPromptsAreShownWithWhatACheckFinds(t *testing.T) {
 	h := newHouse(t)
 	h.config.Operation.Prompts = func() ([]api.PromptInForce, string, error) {
-		return []api.PromptInForce{{Assistant: "oracle", Name: "base", Tokens: 2, Problems: 1, Text: "Be terse.", Original: "Be brief.", Found: []string{"it is empty"}}, {Assistant: "tasks", Name: "intent", Text: "Read.", BuiltIn: true}}, "one is misspelt", nil
+		return []api.PromptInForce{{Assistant: "oracle", Name: "base", Tokens: 2, Problems: 1, Text: "Be terse.",
+			Original: "Be brief.", Found: []string{"it is empty"}}, {Assistant: "tasks", Name: "intent", Text: "Read.",
+			BuiltIn: true}}, "one is misspelt", nil
 	}
 	h.open()
 	var all api.Prompts
 	list := h.get(question{path: "/api/prompts", token: operators}, &all)
-	want := []api.PromptInForce{{Assistant: "oracle", Name: "base", Tokens: 2, Problems: 1}, {Assistant: "tasks", Name: "intent", BuiltIn: true}}
+	want := []api.PromptInForce{{Assistant: "oracle", Name: "base", Tokens: 2, Problems: 1},
+		{Assistant: "tasks", Name: "intent", BuiltIn: true}}
 	if !cmp.Equal(want, all.Prompts, cmpopts.EquateEmpty()) || all.Folder != "one is misspelt" {
 		t.Errorf("the prompts are %s", list.body)
 	}
 	var one api.PromptInForce
-	if h.get(question{path: "/api/prompts/oracle/base", token: operators}, &one); one.Text != "Be terse." || one.Original != "Be brief." || len(one.Found) != 1 {
+	if h.get(question{path: "/api/prompts/oracle/base", token: operators}, &one); one.Text != "Be terse." ||
+		one.Original != "Be brief." || len(one.Found) != 1 {
 		t.Errorf("the prompt is %+v", one)
 	}
 	for _, path := range []string{"/api/prompts", "/api/prompts/oracle/base"} {
 		h.refused(path+" by who does not operate", question{path: path}, 403, "scope")
 	}
-	h.refused("a prompt that there is not", question{path: "/api/prompts/oracle/none", token: operators}, 404, "no_prompt")
+	h.refused("a prompt that there is not", question{path: "/api/prompts/oracle/none", token: operators}, 404,
+		"no_prompt")
 }

@@ -27,22 +27,31 @@ const (
 
 // pagePolicy lets the page use its own files and this server, and nothing else. HTML is written by what Svelte makes
 // of templates, and by the one place that shows what the server made of Markdown.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'; " +
-	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html sibyl-markdown"
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; " +
+	"connect-src 'self'; frame-ancestors 'none'; " +
+	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html " +
+	"sibyl-markdown"
 
-// SignInAddress is where the page signs a browser in, once: origin is that of this server, once the secret of a sign-in token. It stands in
-// the fragment, which browsers send to nobody.
+// SignInAddress is where the page signs a browser in, once: origin is that of this server, once the secret of a sign-in
+// token. It stands in the fragment, which browsers send to nobody.
 func SignInAddress(origin, once string) string { return origin + "/#" + once }
 
-// plainRoutes are the routes that are no part of the API: whether the process is up and ready, its figures, the description, the page.
+// plainRoutes are the routes that are no part of the API: whether the process is up and ready, its figures, the
+// description, the page.
 func (s *Server) plainRoutes() error {
-	s.mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) { write(w, "text/plain; charset=utf-8", []byte("ok\n")) })
+	s.mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) {
+		write(w, "text/plain; charset=utf-8", []byte("ok\n"))
+	})
 	s.mux.HandleFunc("GET "+readyPath, s.ready)
 	if s.config.Metrics != nil {
 		s.mux.HandleFunc("GET /metrics", s.metrics)
 	}
-	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, "application/openapi+json", s.description) })
-	s.mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) { write(w, "application/openapi+yaml", s.descriptionYAML) })
+	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, "application/openapi+json", s.description)
+	})
+	s.mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, "application/openapi+yaml", s.descriptionYAML)
+	})
 	return s.pageRoutes()
 }
 
@@ -73,8 +82,8 @@ func (s *Server) pageRoutes() error {
 	})
 }
 
-// pageFile is a file of the page. A browser keeps it for good where its name holds the hash of what is in it, and otherwise asks each time whether it is
-// still the same.
+// pageFile is a file of the page. A browser keeps it for good where its name holds the hash of what is in it, and
+// otherwise asks each time whether it is still the same.
 type pageFile struct {
 	kind, tag, kept string
 	text, packed    []byte
@@ -106,7 +115,8 @@ func newPageFile(name string, text []byte) (*pageFile, error) {
 	_, _ = w.Write(text) // into memory
 	_ = w.Close()
 	sum := sha256.Sum256(text)
-	return &pageFile{kind: kind, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, kept: kept, text: text, packed: packed.Bytes()}, nil
+	return &pageFile{kind: kind, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, kept: kept, text: text,
+		packed: packed.Bytes()}, nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -120,7 +130,9 @@ func (f *pageFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	if !slices.ContainsFunc(strings.Split(r.Header.Get("Accept-Encoding"), ","), func(one string) bool { return strings.TrimSpace(one) == "gzip" }) {
+	if !slices.ContainsFunc(strings.Split(r.Header.Get("Accept-Encoding"), ","), func(one string) bool {
+		return strings.TrimSpace(one) == "gzip"
+	}) {
 		write(w, f.kind, f.text)
 		return
 	}
@@ -141,7 +153,8 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := s.config.Ready(ctx); err != nil {
 		s.config.Log.LogAttrs(ctx, slog.LevelWarn, "not ready", slog.String("error", err.Error()))
-		refuse(w, newProblem(http.StatusServiceUnavailable, "not_ready", "This server can't take requests now.", "Its log says why.").after(time.Second))
+		refuse(w, newProblem(http.StatusServiceUnavailable, "not_ready", "This server can't take requests now.",
+			"Its log says why.").after(time.Second))
 		return
 	}
 	write(w, "text/plain; charset=utf-8", []byte("ok\n"))

@@ -80,7 +80,8 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 	h := newHouse(t).open()
 	a := h.get(question{path: "/", token: "-"}, nil)
 	policy := a.header.Get("Content-Security-Policy")
-	for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
+	for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'",
+		"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
 		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html sibyl-markdown"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy of the page is %q, without %s", policy, want)
@@ -96,7 +97,8 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 		}
 		h.get(question{path: address[1], token: "-"}, nil)
 	}
-	if script := h.get(question{path: h.script(), token: "-"}, nil); !strings.HasPrefix(script.header.Get("Content-Type"), "text/javascript") || len(script.body) == 0 {
+	if script := h.get(question{path: h.script(), token: "-"},
+		nil); !strings.HasPrefix(script.header.Get("Content-Type"), "text/javascript") || len(script.body) == 0 {
 		t.Errorf("the script is %d bytes of %s", len(script.body), script.header.Get("Content-Type"))
 	}
 	if address := api.SignInAddress("http://127.0.0.1:7777", "sibyl_x"); address != "http://127.0.0.1:7777/#sibyl_x" {
@@ -110,7 +112,8 @@ func TestPageIsSentPackedAndNotAgainWhileItIsTheSame(t *testing.T) {
 	ask := func(header map[string]string) answer {
 		return h.ask(question{path: script, token: "-", header: header})
 	}
-	plain, packed := ask(map[string]string{"Accept-Encoding": "br, gzip;q=0"}), ask(map[string]string{"Accept-Encoding": "br, gzip"})
+	plain, packed := ask(map[string]string{"Accept-Encoding": "br, gzip;q=0"}),
+		ask(map[string]string{"Accept-Encoding": "br, gzip"})
 	r, err := gzip.NewReader(bytes.NewReader(packed.body))
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +144,8 @@ func (h *house) script() string {
 
 func TestFilesWithTheirHashInTheNameAreKeptForGood(t *testing.T) {
 	h := newHouse(t).open()
-	for path, want := range map[string]string{"/": "no-cache", "/icon.svg": "no-cache", h.script(): "public, max-age=31536000, immutable"} {
+	for path, want := range map[string]string{"/": "no-cache", "/icon.svg": "no-cache",
+		h.script(): "public, max-age=31536000, immutable"} {
 		if got := h.get(question{path: path, token: "-"}, nil).header.Get("Cache-Control"); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
@@ -178,20 +182,23 @@ func TestOverTLSTheCookieIsForTLSAlone(t *testing.T) {
 		}
 		return answer{resp.StatusCode, resp.Header, text}, resp.Proto
 	}
-	signedIn, protocol := ask("POST", "/api/sign-in", `{"token":"`+adasOnce+`"}`, map[string]string{"Sec-Fetch-Site": "same-origin"})
+	signedIn, protocol := ask("POST", "/api/sign-in", `{"token":"`+adasOnce+`"}`,
+		map[string]string{"Sec-Fetch-Site": "same-origin"})
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "https://"), ":")
 	cookie, err := http.ParseSetCookie(signedIn.header.Get("Set-Cookie"))
 	if err != nil || protocol != "HTTP/2.0" || cookie.Name != "sibyl_"+port || !cookie.Secure {
 		t.Fatalf("%s %d: the cookie is %v, %v", protocol, signedIn.status, cookie, err)
 	}
 	with := map[string]string{"Cookie": cookie.Name + "=" + cookie.Value}
-	if a, _ := ask("POST", "/api/runs", `{"assistant":"panel","words":"Tea?","options":{"personas":["ada"]}}`, with); a.status != 201 {
+	if a, _ := ask("POST", "/api/runs", `{"assistant":"panel","words":"Tea?","options":{"personas":["ada"]}}`,
+		with); a.status != 201 {
 		t.Errorf("a run over HTTP/2: %d %s", a.status, a.body)
 	}
 	if a, _ := ask("POST", "/api/runs", strings.Repeat(" ", 2<<20+1), with); a.status != 413 {
 		t.Errorf("a large body over HTTP/2: %d %s", a.status, a.body)
 	}
-	if a, _ := ask("GET", "/api/me", "", map[string]string{"Cookie": with["Cookie"], "Sec-Fetch-Site": "same-site"}); a.status != 403 {
+	if a, _ := ask("GET", "/api/me", "", map[string]string{"Cookie": with["Cookie"],
+		"Sec-Fetch-Site": "same-site"}); a.status != 403 {
 		t.Errorf("by a page of another port: %d %s", a.status, a.body)
 	}
 }

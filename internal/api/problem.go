@@ -23,7 +23,8 @@ import (
 	"sibyl/internal/service"
 )
 
-// Problem is what every answer holds that is no success, as application/problem+json. It repeats nothing of the request.
+// Problem is what every answer holds that is no success, as application/problem+json. It repeats nothing of the
+// request.
 type Problem struct {
 	Type     string  `json:"type" doc:"Always about:blank: the kind tells problems apart."`
 	Title    string  `json:"title" doc:"The status in words."`
@@ -46,7 +47,8 @@ const (
 )
 
 func newProblem(status int, kind, detail, hint string) *Problem {
-	return &Problem{Type: "about:blank", Title: cmp.Or(http.StatusText(status), "Client Closed Request"), Status: status, Kind: kind, Detail: detail, Hint: hint, header: http.Header{}}
+	return &Problem{Type: "about:blank", Title: cmp.Or(http.StatusText(status), "Client Closed Request"),
+		Status: status, Kind: kind, Detail: detail, Hint: hint, header: http.Header{}}
 }
 
 // with sets a header of the answer.
@@ -75,7 +77,8 @@ func (p *Problem) GetHeaders() http.Header { return p.header }
 // ContentType is that of the answer.
 func (p *Problem) ContentType(string) string { return problemType }
 
-// problemOf says what an error means for who asked. What is not known is a fault of the server, of which no more is said.
+// problemOf says what an error means for who asked. What is not known is a fault of the server, of which no more is
+// said.
 func problemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -85,7 +88,8 @@ func problemOf(err error) *Problem {
 		m, known = service.MeaningOf(err)
 	}
 	if !known {
-		return newProblem(http.StatusInternalServerError, "internal", "Something went wrong in the server.", "Its log has more, under the request id of this answer.")
+		return newProblem(http.StatusInternalServerError, "internal", "Something went wrong in the server.",
+			"Its log has more, under the request id of this answer.")
 	}
 	p := newProblem(m.Status, m.Kind, m.Detail, m.Hint)
 	if over, isOver := errors.AsType[*service.LimitError](err); isOver {
@@ -101,7 +105,8 @@ func problemOf(err error) *Problem {
 func (s *Server) problem(ctx context.Context, err error) *Problem {
 	p := problemOf(err)
 	if _, own := errors.AsType[*Problem](err); !own && p.Status >= http.StatusInternalServerError {
-		s.config.Log.LogAttrs(ctx, slog.LevelError, "a request failed", slog.String("request_id", exchangeOf(ctx).id), slog.String("kind", p.Kind), slog.String("error", err.Error()))
+		s.config.Log.LogAttrs(ctx, slog.LevelError, "a request failed", slog.String("request_id", exchangeOf(ctx).id),
+			slog.String("kind", p.Kind), slog.String("error", err.Error()))
 	}
 	return p
 }
@@ -116,13 +121,14 @@ func refuse(w http.ResponseWriter, p *Problem) {
 	_ = json.NewEncoder(w).Encode(p) // whoever does not wait for it gets none
 }
 
-// ofHuma is the problem of a request in which huma found something wrong. Its complaints name what was sent: of that remains what the
-// description of the route says as well.
+// ofHuma is the problem of a request in which huma found something wrong. Its complaints name what was sent: of that
+// remains what the description of the route says as well.
 func (s *Server) ofHuma(op *huma.Operation, m *huma.ErrorModel) *Problem {
 	if m.Status != http.StatusUnprocessableEntity && m.Status != http.StatusBadRequest { // nothing else is left to huma
 		return newProblem(m.Status, "internal", "Something went wrong in the server.", "")
 	}
-	p := newProblem(http.StatusBadRequest, "invalid_request", "The request has no body.", "The description at /openapi.json says what belongs into a request.")
+	p := newProblem(http.StatusBadRequest, "invalid_request", "The request has no body.",
+		"The description at /openapi.json says what belongs into a request.")
 	if len(m.Errors) > 0 {
 		p.Detail = s.complaint(op, m.Errors[0])
 	}
@@ -159,7 +165,9 @@ func (s *Server) bodyOf(op *huma.Operation) *huma.Schema {
 func councilMeaning(err error) (m service.Meaning, known bool) {
 	const conflict, unavailable = http.StatusConflict, http.StatusServiceUnavailable
 	if e, ok := errors.AsType[*session.Invalid](err); ok {
-		m = service.Meaning{Status: http.StatusBadRequest, Kind: "invalid_request", Detail: "What was sent " + e.Problem + "."} // what it is called stays with who sent it
+		// what it is called stays with who sent it
+		m = service.Meaning{Status: http.StatusBadRequest, Kind: "invalid_request", Detail: "What was sent " +
+			e.Problem + "."}
 		switch e.Kind {
 		case session.TooLarge:
 			m.Status, m.Kind = http.StatusRequestEntityTooLarge, "too_large"
@@ -169,19 +177,25 @@ func councilMeaning(err error) (m service.Meaning, known bool) {
 		return m, true
 	}
 	if _, ok := errors.AsType[*session.Damaged](err); ok {
-		return service.Meaning{Status: conflict, Kind: "damaged", Detail: "The session can't be read: its metadata.json is missing or damaged.",
-			Hint: "Repairing the session rebuilds it from its files."}, true
+		return service.Meaning{Status: conflict, Kind: "damaged",
+			Detail: "The session can't be read: its metadata.json is missing or damaged.",
+			Hint:   "Repairing the session rebuilds it from its files."}, true
 	}
 	if e, ok := errors.AsType[*files.Error](err); ok && e.Reason == files.Busy {
-		return service.Meaning{Status: unavailable, Kind: "session_locked", Detail: "Somebody else is changing the session.", Hint: "Try again.", Wait: time.Second}, true
+		return service.Meaning{Status: unavailable, Kind: "session_locked",
+			Detail: "Somebody else is changing the session.", Hint: "Try again.", Wait: time.Second}, true
 	}
-	full := service.Meaning{Status: http.StatusInsufficientStorage, Kind: "disk_full", Detail: "The disk of the sessions is full. The session is as it was.",
-		Hint: "Whoever runs the server has to free some space."}
+	full := service.Meaning{Status: http.StatusInsufficientStorage, Kind: "disk_full",
+		Detail: "The disk of the sessions is full. The session is as it was.",
+		Hint:   "Whoever runs the server has to free some space."}
 	for of, m := range map[error]service.Meaning{
-		session.ErrNotFound: {Status: http.StatusNotFound, Kind: "not_found", Detail: "There is nothing of that id here.", Hint: "The lists of sessions and runs have the ids."},
-		persona.ErrNotFound: {Status: http.StatusNotFound, Kind: "no_oracle", Detail: "There is no such oracle here.", Hint: "The list of oracles has their names and ids."},
-		persona.ErrAmbiguous: {Status: http.StatusBadRequest, Kind: "no_oracle", Detail: "Several oracles are called so.",
-			Hint: "Name it by its id, which the list of oracles has."},
+		session.ErrNotFound: {Status: http.StatusNotFound, Kind: "not_found",
+			Detail: "There is nothing of that id here.", Hint: "The lists of sessions and runs have the ids."},
+		persona.ErrNotFound: {Status: http.StatusNotFound, Kind: "no_oracle", Detail: "There is no such oracle here.",
+			Hint: "The list of oracles has their names and ids."},
+		persona.ErrAmbiguous: {Status: http.StatusBadRequest, Kind: "no_oracle",
+			Detail: "Several oracles are called so.",
+			Hint:   "Name it by its id, which the list of oracles has."},
 		syscall.ENOSPC: full,
 		syscall.EDQUOT: full,
 		syscall.EROFS: {Status: unavailable, Kind: "read_only", Detail: "The folder of the sessions can only be read.",
@@ -197,7 +211,9 @@ func councilMeaning(err error) (m service.Meaning, known bool) {
 // fileProblem is that of a file of a session that is read.
 func fileProblem(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return newProblem(http.StatusNotFound, "file_missing", "The session tells of this file, and it is not there any more.", "Repairing the session says what it lacks.")
+		return newProblem(http.StatusNotFound, "file_missing",
+			"The session tells of this file, and it is not there any more.",
+			"Repairing the session says what it lacks.")
 	}
 	return err
 }

@@ -174,7 +174,8 @@ func TestPanicIsAProblemWithoutDetailsAndALineInTheLog(t *testing.T) {
 		if !strings.Contains(line, "a handler panicked") || !strings.Contains(line, "problem_test.go") {
 			t.Errorf("the log says %s", line)
 		}
-		if all := string(a.body) + h.log.text(); strings.Contains(all, "hunter2") || strings.Contains(string(a.body), ".go") {
+		if all := string(a.body) + h.log.text(); strings.Contains(all, "hunter2") ||
+			strings.Contains(string(a.body), ".go") {
 			t.Errorf("somewhere stand words of the user: %s", all)
 		}
 	}
@@ -182,7 +183,8 @@ func TestPanicIsAProblemWithoutDetailsAndALineInTheLog(t *testing.T) {
 	h.get(question{path: "/api/me"}, nil)
 }
 
-// Somebody's words go in at every place there is, with and without the right to; none of them comes back, and none is logged.
+// Somebody's words go in at every place there is, with and without the right to; none of them comes back, and none is
+// logged.
 func TestNothingThatWasSentIsRepeatedOrLogged(t *testing.T) {
 	const secret = "hunter2"
 	h := newHouse(t)
@@ -202,16 +204,21 @@ func TestNothingThatWasSentIsRepeatedOrLogged(t *testing.T) {
 		{path: "/api/me", cookie: "sibyl_" + h.port() + "=" + secret},
 		{path: "/api/me", host: secret + ".example"},
 		{path: "/api/me", header: map[string]string{"Origin": "https://" + secret + ".example"}, cookie: "a=b"},
-		{path: "/api/me", header: map[string]string{"X-Request-Id": secret, "User-Agent": secret, "Referer": secret, "X-Forwarded-For": secret, "Accept": secret}},
+		{path: "/api/me", header: map[string]string{"X-Request-Id": secret, "User-Agent": secret, "Referer": secret,
+			"X-Forwarded-For": secret, "Accept": secret}},
 		{method: strings.ToUpper(secret), path: "/api/me"},
 		{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": secret}},
 		{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{secret: secret}},
 		{method: "POST", path: "/api/runs", body: secret},
 		{method: "POST", path: "/api/runs", body: map[string]string{"assistant": secret, "words": secret}},
-		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": secret, "options": map[string]any{secret: secret}}},
-		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": secret, "session": secret, "options": map[string]any{"personas": []string{secret}}}},
-		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": 7, secret: []string{secret}}},
-		{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Type": secret + "/" + secret}},
+		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": secret,
+			"options": map[string]any{secret: secret}}},
+		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": secret,
+			"session": secret, "options": map[string]any{"personas": []string{secret}}}},
+		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": 7,
+			secret: []string{secret}}},
+		{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Type": secret +
+			"/" + secret}},
 		{method: "PATCH", path: "/api/sessions/x", body: map[string]string{"title": secret}},
 	} {
 		a := h.ask(q)
@@ -245,7 +252,8 @@ func TestLineOfARequestSaysWhoAskedWhatAndHowItWent(t *testing.T) {
 	if err := json.Unmarshal([]byte(h.log.waitFor(t, a.header.Get("X-Request-Id"))), &line); err != nil {
 		t.Fatal(err)
 	}
-	if line.Method != "GET" || line.Route != "GET /api/runs/{run}" || line.User != "ada" || line.Status != 200 || line.RunID != b.Run || line.TookMS == nil {
+	if line.Method != "GET" || line.Route != "GET /api/runs/{run}" || line.User != "ada" || line.Status != 200 ||
+		line.RunID != b.Run || line.TookMS == nil {
 		t.Errorf("the line is %+v", line)
 	}
 }

@@ -99,19 +99,24 @@ func (s *Server) replay(ctx context.Context, in *struct {
 	}
 	ctx, cancel := context.WithTimeout(ctx, replayTime)
 	defer cancel()
-	found, err := s.config.Service.Replay(ctx, r.Owner, r.ID, replay.Options{TreeFile: replayedFile, Tree: []byte(in.Body.Tree), PastFirst: in.Body.PastFirst})
+	found, err := s.config.Service.Replay(ctx, r.Owner, r.ID, replay.Options{TreeFile: replayedFile,
+		Tree: []byte(in.Body.Tree), PastFirst: in.Body.PastFirst})
 	if wrong := wrongWith(err); wrong != nil {
 		return Replay{Run: r.ID, Wrong: wrong, Reached: replay.ReachedCut}, nil
 	}
 	if errors.Is(err, run.ErrUnfit) {
-		return f, newProblem(http.StatusConflict, "unfit", "The run can't be taken through this tree by this server.", "Take a tree of the run's own assistant that reads no more than the run was given.")
+		return f, newProblem(http.StatusConflict, "unfit", "The run can't be taken through this tree by this server.",
+			"Take a tree of the run's own assistant that reads no more than the run was given.")
 	}
 	if err != nil {
 		return f, err
 	}
 	words := s.config.Service.Words(r.Assistant)
-	return Replay{Run: r.ID, Same: len(found.Differences) == 0, OwnTree: found.OwnTree, Steps: found.Steps, Reached: found.Reached, Why: found.Why,
-		Differences: forms(found.Differences, func(d replay.Difference) ReplayDifference { return differenceForm(d, words) })}, nil
+	return Replay{Run: r.ID, Same: len(found.Differences) == 0, OwnTree: found.OwnTree, Steps: found.Steps,
+		Reached: found.Reached, Why: found.Why,
+		Differences: forms(found.Differences, func(d replay.Difference) ReplayDifference {
+			return differenceForm(d, words)
+		})}, nil
 }
 
 // wrongWith says why a tree does not load; nil for another error.
@@ -124,7 +129,8 @@ func wrongWith(err error) (wrong []string) {
 }
 
 func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference {
-	f := ReplayDifference{Kind: d.Kind, Step: d.Step, Missing: names(d.Missing), Extra: names(d.Extra), Kept: names(d.Kept), Withdrawn: names(d.Withdrawn)}
+	f := ReplayDifference{Kind: d.Kind, Step: d.Step, Missing: names(d.Missing), Extra: names(d.Extra),
+		Kept: names(d.Kept), Withdrawn: names(d.Withdrawn)}
 	for _, r := range d.Requests {
 		for _, c := range r.Changes {
 			f.Changes = append(f.Changes, ReplayChange{r.Would.Name() + ": " + c.Path, c.Was, c.Would})
@@ -132,7 +138,8 @@ func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference 
 	}
 	for _, sent := range d.Sent {
 		for _, p := range sent.Parts {
-			f.Changes = append(f.Changes, ReplayChange{Where: sent.Request.Name() + ": " + p.Kind + " " + p.Name + " " + string(p.Change)})
+			f.Changes = append(f.Changes, ReplayChange{Where: sent.Request.Name() + ": " + p.Kind + " " + p.Name + " " +
+				string(p.Change)})
 		}
 	}
 	for _, c := range d.Outcome {
@@ -159,7 +166,8 @@ func worded(events []run.TraceEvent, words run.Vocabulary) []service.Event {
 
 func (s *Server) replayAll(ctx context.Context, in *struct{ Body ReplayingAll }) (f ReplayHistory, err error) {
 	past := service.Past{Assistant: in.Body.Assistant, Most: cmp.Or(in.Body.Limit, mostReplayed), Within: replayTime}
-	h, err := s.config.Service.ReplayAll(ctx, ownerOf(ctx), past, replay.Options{TreeFile: replayedFile, Tree: []byte(in.Body.Tree)})
+	h, err := s.config.Service.ReplayAll(ctx, ownerOf(ctx), past, replay.Options{TreeFile: replayedFile,
+		Tree: []byte(in.Body.Tree)})
 	f = ReplayHistory{History: h, Unfit: len(h.Unfit), Wrong: wrongWith(err)}
 	if f.Wrong != nil {
 		err = nil

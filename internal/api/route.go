@@ -30,8 +30,8 @@ import (
 // schemasRef is where a description refers to the schemas in it.
 const schemasRef = "#/components/schemas/"
 
-// newAPI readies huma. Its package has settings for all of a process: this one touches none of them, and changes answers on their way
-// out instead, so that another API beside it is what it would be without it.
+// newAPI readies huma. Its package has settings for all of a process: this one touches none of them, and changes
+// answers on their way out instead, so that another API beside it is what it would be without it.
 func newAPI(s *Server) huma.API {
 	schemas := huma.NewMapRegistry(schemasRef, schemaName)
 	// JSON that is passed on as somebody else made it is an object, in that one's form.
@@ -41,18 +41,23 @@ func newAPI(s *Server) huma.API {
 	schemas.RegisterTypeAlias(reflect.TypeFor[service.RunAudit](), reflect.TypeFor[RunAudit]())
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
-		Info:    &huma.Info{Title: "Sibyl", Version: "1", Description: "Assistants that can be trusted, read and run by oneself: sessions, runs, and why they did what they did."},
+		Info: &huma.Info{Title: "Sibyl", Version: "1",
+			Description: "Assistants that can be trusted, read and run by oneself: sessions, runs, and why they did " +
+				"what they did."},
 		Components: &huma.Components{
 			Schemas: schemas,
 			Responses: map[string]*huma.Response{"Problem": {Description: "What is wrong.",
 				Headers: map[string]*huma.Param{
-					requestID:     {Description: "Names the request, as the server's log does.", Schema: &huma.Schema{Type: huma.TypeString}},
-					"Retry-After": {Description: "When to try again, in seconds, where that is of use: with each 429.", Schema: &huma.Schema{Type: huma.TypeInteger}},
+					requestID: {Description: "Names the request, as the server's log does.",
+						Schema: &huma.Schema{Type: huma.TypeString}},
+					"Retry-After": {Description: "When to try again, in seconds, where that is of use: with each 429.",
+						Schema: &huma.Schema{Type: huma.TypeInteger}},
 				},
 				Content: map[string]*huma.MediaType{problemType: {Schema: &huma.Schema{Ref: schemasRef + "Problem"}}}}},
 			SecuritySchemes: map[string]*huma.SecurityScheme{
-				"token":  {Type: "http", Scheme: "bearer", Description: "What ‘sibyl user add’ shows once."},
-				"cookie": {Type: "apiKey", In: "cookie", Name: "sibyl_PORT", Description: "What a browser gets that signs in; PORT is the server's."},
+				"token": {Type: "http", Scheme: "bearer", Description: "What ‘sibyl user add’ shows once."},
+				"cookie": {Type: "apiKey", In: "cookie", Name: "sibyl_PORT",
+					Description: "What a browser gets that signs in; PORT is the server's."},
 			},
 		},
 		Security: []map[string][]string{{"token": {}}, {"cookie": {}}},
@@ -60,8 +65,9 @@ func newAPI(s *Server) huma.API {
 	doc.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
 	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: strict}
 	return huma.NewAPI(huma.Config{
-		OpenAPI:                      doc,
-		Formats:                      map[string]huma.Format{jsonType: format, "json": format}, // the second is of problem+json
+		OpenAPI: doc,
+		// the second is of problem+json
+		Formats:                      map[string]huma.Format{jsonType: format, "json": format},
 		DefaultFormat:                jsonType,
 		RejectUnknownQueryParameters: true,
 		Transformers: []huma.Transformer{func(ctx huma.Context, _ string, v any) (any, error) {
@@ -110,8 +116,8 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 
 type humaContext huma.Context
 
-// conversation is a request as huma sees it: with JSON as the only form of questions and answers, which take has seen to, and with bad
-// requests as 400.
+// conversation is a request as huma sees it: with JSON as the only form of questions and answers, which take has seen
+// to, and with bad requests as 400.
 type conversation struct{ humaContext }
 
 // Unwrap gives what it stands before.
@@ -195,13 +201,16 @@ type success struct {
 // mediaType is a content type with what it holds: a schema of the description, or a text.
 type mediaType struct{ name, schema, about string }
 
-// register adds a route. Its body leaves as public has it, and an error that it gives is answered as the problem that it means.
+// register adds a route. Its body leaves as public has it, and an error that it gives is answered as the problem that
+// it means.
 func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, error)) {
 	_, takesBody := reflect.TypeFor[I]().FieldByName("Body")
 	method, path, _ := strings.Cut(r.at, " ")
-	op := huma.Operation{OperationID: r.id, Method: method, Path: path, Summary: r.summary, Tags: []string{r.tag}, DefaultStatus: r.status,
-		MaxBodyBytes: -1, BodyReadTimeout: -1, // both were bounded when the body was read
-		Responses: r.responses(takesBody), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole, filesOf: r.takesFiles, textsOf: r.takesTexts}}
+	op := huma.Operation{OperationID: r.id, Method: method, Path: path, Summary: r.summary, Tags: []string{r.tag},
+		DefaultStatus: r.status,
+		MaxBodyBytes:  -1, BodyReadTimeout: -1, // both were bounded when the body was read
+		Responses: r.responses(takesBody), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole,
+			filesOf: r.takesFiles, textsOf: r.takesTexts}}
 	if r.open {
 		op.Security = []map[string][]string{}
 	}
@@ -227,7 +236,8 @@ func answer[I, T any](s *Server, r route, do func(context.Context, *I) (T, error
 	})
 }
 
-// Where an operation keeps the scope that it needs, that its answer holds whole runs, and that it reads its body itself.
+// Where an operation keeps the scope that it needs, that its answer holds whole runs, and that it reads its body
+// itself.
 const scopeOf, wholeOf, filesOf, textsOf = "scope", "whole", "files", "texts"
 
 // isOpen says that nobody need be known for a route.
@@ -246,7 +256,8 @@ func neededFor(op *huma.Operation) user.Scope {
 
 // responses are the problems of a route, and its success where that is not JSON.
 func (r route) responses(takesBody bool) map[string]*huma.Response {
-	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+		http.StatusInternalServerError, http.StatusServiceUnavailable}
 	if takesBody || strings.Contains(r.at, "{") {
 		statuses = append(statuses, http.StatusNotFound, http.StatusConflict)
 	}
@@ -261,12 +272,14 @@ func (r route) responses(takesBody bool) map[string]*huma.Response {
 	}
 	all := map[string]*huma.Response{}
 	for _, status := range statuses {
-		all[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem", Description: http.StatusText(status)}
+		all[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem",
+			Description: http.StatusText(status)}
 	}
 	for _, other := range r.also {
 		described := &huma.Response{Description: other.about}
 		if other.schema != "" {
-			described.Content = map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Ref: schemasRef + other.schema}}}
+			described.Content = map[string]*huma.MediaType{
+				jsonType: {Schema: &huma.Schema{Ref: schemasRef + other.schema}}}
 		}
 		all[strconv.Itoa(other.status)] = described
 	}
@@ -284,7 +297,8 @@ func (r route) responses(takesBody bool) map[string]*huma.Response {
 	return all
 }
 
-// tidy takes out of a description what its maker adds for itself, and says of lists that they are never null, as they are not.
+// tidy takes out of a description what its maker adds for itself, and says of lists that they are never null, as they
+// are not.
 func tidy(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	delete(schemas, "ErrorModel")
@@ -334,8 +348,8 @@ func (s *Server) nameOptions() error {
 	return nil
 }
 
-// declared is the schema of a body that is declared as options are, under the name of its type. Of its members it has those that are named,
-// where some are; an exclamation mark says that one can't be left out.
+// declared is the schema of a body that is declared as options are, under the name of its type. Of its members it has
+// those that are named, where some are; an exclamation mark says that one can't be left out.
 func declared[T any](r huma.Registry, only ...string) *huma.Schema {
 	t := reflect.TypeFor[T]()
 	s := &huma.Schema{}
@@ -357,8 +371,8 @@ func declared[T any](r huma.Registry, only ...string) *huma.Schema {
 	return &huma.Schema{Ref: schemasRef + t.Name()}
 }
 
-// nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, the sentences that say why something was decided by their codes,
-// and the kinds of what their steps ask for.
+// nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, the
+// sentences that say why something was decided by their codes, and the kinds of what their steps ask for.
 func (s *Server) nameEvents() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
 	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]string{}

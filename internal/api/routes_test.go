@@ -34,7 +34,8 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 			release := h.holds("ada")
 			dying := &faulty{Store: h.store}
 			dead, _ := h.service("dead", dying, h.panel)
-			left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: "panel", Words: "Tea?", Options: "ada bob"})
+			left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: "panel", Words: "Tea?",
+				Options: "ada bob"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +44,8 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 			_, _ = left.Driven.Wait(t.Context())
 			for n := range journal.MaxTries {
 				now := time.Now().Add(time.Duration(n+1) * time.Hour)
-				if err := h.store.Acquire(t.Context(), "ada", left.Run, fmt.Sprint("dead ", n), now, now.Add(time.Minute)); err != nil {
+				if err := h.store.Acquire(t.Context(), "ada", left.Run, fmt.Sprint("dead ", n), now,
+					now.Add(time.Minute)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -77,8 +79,10 @@ func TestRunsOfACompanionAreMarkedAndNotBegunByARequest(t *testing.T) {
 	request["assistant"] = "shadow"
 	h.refused("a companion", question{method: "POST", path: "/api/runs", body: request}, 400, "invalid_request")
 	now := time.Now()
-	err := h.store.Begin(t.Context(), journal.Beginning{Session: &journal.Session{ID: "s1", Owner: "ada", Assistant: "shadow", CreatedAt: now, UpdatedAt: now},
-		Run: journal.Run{ID: "r1", Session: "s1", Owner: "ada", Assistant: "shadow", StartedAt: now}, Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}})
+	err := h.store.Begin(t.Context(), journal.Beginning{Session: &journal.Session{ID: "s1", Owner: "ada",
+		Assistant: "shadow", CreatedAt: now, UpdatedAt: now},
+		Run:     journal.Run{ID: "r1", Session: "s1", Owner: "ada", Assistant: "shadow", StartedAt: now},
+		Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +91,8 @@ func TestRunsOfACompanionAreMarkedAndNotBegunByARequest(t *testing.T) {
 		t.Errorf("the runs are %+v", list)
 	}
 	var all api.Assistants
-	if h.get(question{path: "/api/assistants"}, &all); len(all.Assistants) != 2 || all.Assistants[0].Companion || !all.Assistants[1].Companion || all.Assistants[1].Options != nil {
+	if h.get(question{path: "/api/assistants"}, &all); len(all.Assistants) != 2 || all.Assistants[0].Companion ||
+		!all.Assistants[1].Companion || all.Assistants[1].Options != nil {
 		t.Errorf("the assistants are %+v", all)
 	}
 }

@@ -59,14 +59,21 @@ type RunPath struct {
 
 func (s *Server) runRoutes() {
 	const all, one, tag = "/api/runs", "/api/runs/{run}", "runs"
-	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated, takesTexts: true}, s.beginRun)
+	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something",
+		status: http.StatusCreated, takesTexts: true}, s.beginRun)
 	answer(s, route{id: "listRuns", at: "GET " + all, tag: tag, summary: "The runs, the latest first"}, s.runs)
-	answer(s, route{id: "getRun", at: "GET " + one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
-	answer(s, route{id: "listResults", at: "GET /api/results", tag: tag, summary: "Runs by their ids, with what came of them", whole: true}, s.results)
-	answer(s, route{id: "cancelRun", at: "POST " + one + "/cancel", tag: tag, summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancel)
-	answer(s, route{id: "resumeRun", at: "POST " + one + "/resume", tag: tag, summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resume)
-	answer(s, route{id: "declineRun", at: "POST " + one + "/decline", tag: tag, summary: "Answer no to the calls that a run waits to be allowed"}, s.decline)
-	answer(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag, summary: "Why a run did what it did", whole: true}, s.explain)
+	answer(s, route{id: "getRun", at: "GET " + one, tag: tag, summary: "A run, with what came of it once it has ended"},
+		s.run)
+	answer(s, route{id: "listResults", at: "GET /api/results", tag: tag,
+		summary: "Runs by their ids, with what came of them", whole: true}, s.results)
+	answer(s, route{id: "cancelRun", at: "POST " + one + "/cancel", tag: tag,
+		summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancel)
+	answer(s, route{id: "resumeRun", at: "POST " + one + "/resume", tag: tag,
+		summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resume)
+	answer(s, route{id: "declineRun", at: "POST " + one + "/decline", tag: tag,
+		summary: "Answer no to the calls that a run waits to be allowed"}, s.decline)
+	answer(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag, summary: "Why a run did what it did",
+		whole: true}, s.explain)
 }
 
 // at is something that was begun, with its address.
@@ -97,9 +104,12 @@ func begunForm(b service.Submitted) Begun {
 }
 
 // submit begins a run as a user asks for it in words.
-func (s *Server) submit(ctx context.Context, r service.Request, said assistant.Said) (begun service.Submitted, err error) {
+func (s *Server) submit(
+	ctx context.Context, r service.Request, said assistant.Said,
+) (begun service.Submitted, err error) {
 	if strings.TrimSpace(r.Words) == "" {
-		return begun, newProblem(http.StatusBadRequest, "invalid_request", "There are no words to answer.", "Say what you ask, in words.")
+		return begun, newProblem(http.StatusBadRequest, "invalid_request", "There are no words to answer.",
+			"Say what you ask, in words.")
 	}
 	if r.Session != "" && !isID(r.Session) {
 		return begun, journal.ErrNotFound
@@ -135,7 +145,8 @@ func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
 	if err != nil {
 		return f, err
 	}
-	wanted := journal.Filter{Session: in.Session, Assistant: in.Assistant, Status: journal.Status(in.Status), Limit: in.Limit, After: after,
+	wanted := journal.Filter{Session: in.Session, Assistant: in.Assistant, Status: journal.Status(in.Status),
+		Limit: in.Limit, After: after,
 		From: in.From, To: in.To}
 	if in.Open {
 		wanted.Status = journal.Running
@@ -211,7 +222,8 @@ func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunW
 }
 
 func (s *Server) cancel(ctx context.Context, in *RunPath) (Begun, error) {
-	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), ownerOf(ctx), in.Run, "stopped over HTTP"); err != nil {
+	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), ownerOf(ctx), in.Run,
+		"stopped over HTTP"); err != nil {
 		return Begun{}, err
 	}
 	return s.standing(ctx, in.Run)
@@ -277,8 +289,10 @@ type RecordPath struct {
 
 func (s *Server) whyRoutes() {
 	const one, tag = "/api/runs/{run}", "runs"
-	answer(s, route{id: "treeOfRun", at: "GET " + one + "/tree", tag: tag, summary: "The tree that decides in a run", whole: true}, s.tree)
-	answer(s, route{id: "getReceipt", at: "GET " + one + "/receipts/{record}", tag: tag, summary: "What an effect of a run sent, and what came back", whole: true}, s.receipt)
+	answer(s, route{id: "treeOfRun", at: "GET " + one + "/tree", tag: tag, summary: "The tree that decides in a run",
+		whole: true}, s.tree)
+	answer(s, route{id: "getReceipt", at: "GET " + one + "/receipts/{record}", tag: tag,
+		summary: "What an effect of a run sent, and what came back", whole: true}, s.receipt)
 }
 
 func (s *Server) tree(ctx context.Context, in *RunPath) (Tree, error) {
@@ -292,7 +306,8 @@ func (s *Server) tree(ctx context.Context, in *RunPath) (Tree, error) {
 	}
 	f := Tree{ID: t.ID, Text: string(t.Source), Nodes: make([]TreeNode, 0, t.Size()), Settings: settings}
 	for n := range t.Nodes() {
-		f.Nodes = append(f.Nodes, TreeNode{Node: n.ID, Parent: n.Parent, Type: n.Type, Name: n.Name, Rule: t.Rule(n.ID), Leaf: n.Leaf, Says: t.Says(n.ID)})
+		f.Nodes = append(f.Nodes, TreeNode{Node: n.ID, Parent: n.Parent, Type: n.Type, Name: n.Name, Rule: t.Rule(n.ID),
+			Leaf: n.Leaf, Says: t.Says(n.ID)})
 	}
 	return f, nil
 }

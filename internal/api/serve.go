@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// serve is the way of every request: what is known of it, what every answer has, whether it is for this server at all, its route; and at
-// its end a line in the log.
+// serve is the way of every request: what is known of it, what every answer has, whether it is for this server at all,
+// its route; and at its end a line in the log.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	began, asked := time.Now(), r
 	x := s.newExchange(r)
@@ -98,7 +98,8 @@ func (s *Server) missed(w http.ResponseWriter, r *http.Request, otherwise http.H
 		refuse(w, missing())
 		return
 	}
-	refuse(w, newProblem(http.StatusMethodNotAllowed, "method", "The route does not take this method.", "It takes: "+allowed+".").with("Allow", allowed))
+	refuse(w, newProblem(http.StatusMethodNotAllowed, "method", "The route does not take this method.", "It takes: "+
+		allowed+".").with("Allow", allowed))
 }
 
 // headers are the headers of an answer of which nothing else is wanted.
@@ -111,8 +112,8 @@ func (h headers) WriteHeader(int) {}
 
 func (h headers) Write(b []byte) (int, error) { return len(b), nil }
 
-// recorder remembers how an answer began, and bounds how long it may take to be read. A route that streams bounds its parts itself, by a
-// http.ResponseController.
+// recorder remembers how an answer began, and bounds how long it may take to be read. A route that streams bounds its
+// parts itself, by a http.ResponseController.
 type recorder struct {
 	http.ResponseWriter
 	write  time.Duration
@@ -133,7 +134,8 @@ func (r *recorder) WriteHeader(status int) {
 		return
 	}
 	r.status = status
-	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(r.write)) // not every writer has one
+	// not every writer has one
+	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(r.write))
 	r.ResponseWriter.WriteHeader(status)
 }
 
@@ -148,8 +150,8 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// failed answers for a handler that panicked, if nothing was answered yet, and says whether the connection is to be ended. What was
-// thrown may hold words of a user: its type is logged, its text only where the runtime wrote it.
+// failed answers for a handler that panicked, if nothing was answered yet, and says whether the connection is to be
+// ended. What was thrown may hold words of a user: its type is logged, its text only where the runtime wrote it.
 func (s *Server) failed(x *exchange, rec *recorder, r *http.Request, thrown any) (abort bool) {
 	err, _ := thrown.(error)
 	if errors.Is(err, http.ErrAbortHandler) || rec.lost != nil { // nobody is there any more who would read an answer
@@ -159,7 +161,8 @@ func (s *Server) failed(x *exchange, rec *recorder, r *http.Request, thrown any)
 	if fault, ok := errors.AsType[runtime.Error](err); ok {
 		what = fault.Error()
 	}
-	s.config.Log.LogAttrs(r.Context(), slog.LevelError, "a handler panicked", slog.String("request_id", x.id), slog.String("route", r.Pattern),
+	s.config.Log.LogAttrs(r.Context(), slog.LevelError, "a handler panicked", slog.String("request_id", x.id),
+		slog.String("route", r.Pattern),
 		slog.String("panic", what), slog.String("stack", string(debug.Stack())))
 	if rec.status != 0 {
 		return true
@@ -169,7 +172,8 @@ func (s *Server) failed(x *exchange, rec *recorder, r *http.Request, thrown any)
 }
 
 // methods are those that are logged as they are: any word may stand in their place.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete, http.MethodOptions}
 
 // log writes the line of a request. It has nothing in it that somebody wrote.
 func (s *Server) log(x *exchange, rec *recorder, r *http.Request, took time.Duration) {
@@ -177,7 +181,8 @@ func (s *Server) log(x *exchange, rec *recorder, r *http.Request, took time.Dura
 	if slices.Contains(methods, r.Method) {
 		method = r.Method
 	}
-	line := []slog.Attr{slog.String("request_id", x.id), slog.String("method", method), slog.String("route", r.Pattern), slog.Int("status", rec.status),
+	line := []slog.Attr{slog.String("request_id", x.id), slog.String("method", method), slog.String("route", r.Pattern),
+		slog.Int("status", rec.status),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000)}
 	if x.token.User != "" {
 		line = append(line, slog.String("user", x.token.User))

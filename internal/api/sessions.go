@@ -21,7 +21,8 @@ type Paging struct {
 func (p Paging) cursor() (journal.Cursor, error) {
 	c, err := journal.ParseCursor(p.After)
 	if err != nil || !c.IsZero() && !isID(c.ID) {
-		return c, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.", "Take next of the part of the list before, as it is.")
+		return c, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.",
+			"Take next of the part of the list before, as it is.")
 	}
 	return c, nil
 }
@@ -48,7 +49,8 @@ func isID(text string) bool {
 func filtered(names ...string) error {
 	for _, name := range names {
 		if name != "" && !isID(name) {
-			return newProblem(http.StatusBadRequest, "invalid_request", "A list can't be filtered so.", "Ids and names are of ASCII letters, digits, ‘-’, ‘_’ and ‘.’.")
+			return newProblem(http.StatusBadRequest, "invalid_request", "A list can't be filtered so.",
+				"Ids and names are of ASCII letters, digits, ‘-’, ‘_’ and ‘.’.")
 		}
 	}
 	return nil
@@ -61,8 +63,8 @@ type sessionList struct {
 	Find      string `query:"find" maxLength:"200" doc:"Only those with this in their title, whatever the case of its letters from A to Z."`
 }
 
-// SessionPath is in the address of whatever is about a session. Like Paging and RunPath it has a capital letter because huma looks for no
-// parameters in embedded types that have none.
+// SessionPath is in the address of whatever is about a session. Like Paging and RunPath it has a capital letter because
+// huma looks for no parameters in embedded types that have none.
 type SessionPath struct {
 	Session string `path:"session" doc:"The id of the session."`
 }
@@ -74,14 +76,22 @@ type Title struct {
 
 func (s *Server) sessionRoutes() {
 	const all, one, tag = "/api/sessions", "/api/sessions/{session}", "sessions"
-	answer(s, route{id: "listSessions", at: "GET " + all, tag: tag, summary: "The sessions, the last used first"}, s.sessions)
-	answer(s, route{id: "getSession", at: "GET " + one, tag: tag, summary: "A session with what came of its runs", whole: true}, s.session)
-	answer(s, route{id: "renameSession", at: "PATCH " + one, tag: tag, summary: "Give a session another title"}, s.rename)
-	register(s, route{id: "deleteSession", at: "DELETE " + one, tag: tag, summary: "Delete a session with its runs and records"}, s.delete)
-	register(s, route{id: "exportSession", at: "GET " + one + "/export", tag: tag, summary: "A session as a file", whole: true, content: []mediaType{
-		{exportTypes["md"], "", "For people."}, {exportTypes["json"], "Conversation", ""}, {exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.export)
-	answer(s, route{id: "auditSession", at: "GET " + one + "/audit", tag: tag, summary: "All that was decided and done in a session", whole: true}, s.audit)
-	answer(s, route{id: "sessionCosts", at: "GET " + one + "/costs", tag: tag, summary: "What the runs of a session cost, where models have prices", whole: true}, s.costs)
+	answer(s, route{id: "listSessions", at: "GET " + all, tag: tag, summary: "The sessions, the last used first"},
+		s.sessions)
+	answer(s, route{id: "getSession", at: "GET " + one, tag: tag, summary: "A session with what came of its runs",
+		whole: true}, s.session)
+	answer(s, route{id: "renameSession", at: "PATCH " + one, tag: tag, summary: "Give a session another title"},
+		s.rename)
+	register(s, route{id: "deleteSession", at: "DELETE " + one, tag: tag,
+		summary: "Delete a session with its runs and records"}, s.delete)
+	register(s, route{id: "exportSession", at: "GET " + one + "/export", tag: tag, summary: "A session as a file",
+		whole: true, content: []mediaType{
+			{exportTypes["md"], "", "For people."}, {exportTypes["json"], "Conversation", ""},
+			{exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.export)
+	answer(s, route{id: "auditSession", at: "GET " + one + "/audit", tag: tag,
+		summary: "All that was decided and done in a session", whole: true}, s.audit)
+	answer(s, route{id: "sessionCosts", at: "GET " + one + "/costs", tag: tag,
+		summary: "What the runs of a session cost, where models have prices", whole: true}, s.costs)
 }
 
 func (s *Server) sessions(ctx context.Context, in *sessionList) (f Sessions, err error) {
@@ -129,7 +139,8 @@ func (s *Server) delete(ctx context.Context, in *SessionPath) (*none, error) {
 }
 
 // exportTypes are the content types of exports.
-var exportTypes = map[string]string{"md": "text/markdown; charset=utf-8", "json": jsonType, "jsonl": "application/jsonl"}
+var exportTypes = map[string]string{"md": "text/markdown; charset=utf-8", "json": jsonType,
+	"jsonl": "application/jsonl"}
 
 // export is something as a file.
 type export struct {
@@ -140,7 +151,8 @@ type export struct {
 }
 
 func exported(what, id, format string, text []byte) *export {
-	return &export{ContentType: exportTypes[format], ContentDisposition: `attachment; filename="` + what + "-" + id + "." + format + `"`, Body: text}
+	return &export{ContentType: exportTypes[format], ContentDisposition: `attachment; filename="` + what + "-" + id +
+		"." + format + `"`, Body: text}
 }
 
 func (s *Server) export(ctx context.Context, in *struct {

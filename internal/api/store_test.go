@@ -40,7 +40,9 @@ func (f *faulty) Begin(ctx context.Context, b journal.Beginning) error {
 	return f.Store.Begin(ctx, b)
 }
 
-func (f *faulty) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+func (f *faulty) Append(
+	ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End,
+) error {
 	if err := f.failing(); err != nil {
 		return err
 	}
@@ -72,7 +74,8 @@ func (f *faulty) RenameSession(ctx context.Context, o journal.Owner, id, title s
 	return f.Store.RenameSession(ctx, o, id, title)
 }
 
-// strict is a store that takes ids as a database does: text that it could not keep is an error, and this one tells the test.
+// strict is a store that takes ids as a database does: text that it could not keep is an error, and this one tells the
+// test.
 type strict struct {
 	journal.Store
 	t testing.TB

@@ -23,8 +23,8 @@ import (
 // eventStream is the content type of server-sent events.
 const eventStream = "text/event-stream"
 
-// What a stream gathers before it writes, in happenings and bytes, and what it writes at once. Whoever takes so much within Limits.Stall is
-// not dropped, however slow.
+// What a stream gathers before it writes, in happenings and bytes, and what it writes at once. Whoever takes so much
+// within Limits.Stall is not dropped, however slow.
 const (
 	gathered  = 16
 	batch     = 32 << 10
@@ -67,8 +67,9 @@ func (s *Server) leaving() bool {
 	}
 }
 
-// stream is an answer that goes on as server-sent events. What is written is bounded, whatever happens: a client that reads slowly gets the
-// last draft of a text and not each piece, and holds up nobody; one that does not read is dropped.
+// stream is an answer that goes on as server-sent events. What is written is bounded, whatever happens: a client that
+// reads slowly gets the last draft of a text and not each piece, and holds up nobody; one that does not read is
+// dropped.
 type stream struct {
 	s *Server
 	r *http.Request
@@ -94,8 +95,8 @@ type arrival struct {
 	err error
 }
 
-// run writes what happens until it is over, the client is gone or does not read, or the server leaves. first is the first event, which is
-// sent once the source has begun: what comes to be from then on is told.
+// run writes what happens until it is over, the client is gone or does not read, or the server leaves. first is the
+// first event, which is sent once the source has begun: what comes to be from then on is told.
 func (t *stream) run(first any, from source) {
 	in, stop := receive(t.r.Context(), from)
 	defer stop()
@@ -141,8 +142,8 @@ func (t *stream) run(first any, from source) {
 	}
 }
 
-// receive hands on what happens, until stop is called, which returns once nothing goes on. A panic there ends the stream, and not the
-// process.
+// receive hands on what happens, until stop is called, which returns once nothing goes on. A panic there ends the
+// stream, and not the process.
 func receive(ctx context.Context, from source) (in <-chan arrival, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan arrival, gathered)
@@ -182,7 +183,8 @@ func (t *stream) open() {
 	t.buf.WriteString("retry: " + strconv.Itoa(retryLeast+rand.IntN(retryLeast)) + "\n\n")
 }
 
-// retryLeast is how many ms a client waits at least before it comes again; at most it waits twice as long, so that not all come at once.
+// retryLeast is how many ms a client waits at least before it comes again; at most it waits twice as long, so that not
+// all come at once.
 const retryLeast = 500
 
 func (t *stream) unwelcome() *Problem { return t.s.unwelcome(t.r) }
@@ -200,7 +202,8 @@ func (s *Server) unwelcome(r *http.Request) *Problem {
 func (t *stream) take(a arrival) (over bool) {
 	if a.err != nil {
 		if t.r.Context().Err() == nil {
-			t.s.config.Log.LogAttrs(t.r.Context(), slog.LevelWarn, "a stream broke off", slog.String("request_id", exchangeOf(t.r.Context()).id), slog.String("error", a.err.Error()))
+			t.s.config.Log.LogAttrs(t.r.Context(), slog.LevelWarn, "a stream broke off",
+				slog.String("request_id", exchangeOf(t.r.Context()).id), slog.String("error", a.err.Error()))
 		}
 		t.buf.WriteString(": broken\n\n")
 		return true

@@ -53,8 +53,9 @@ type heavy struct {
 func (h *heavy) begin() {
 	now := time.Now()
 	h.add(func(r journal.Record) error {
-		return h.store.Begin(h.Context(), journal.Beginning{Records: []journal.Record{r}, Session: &journal.Session{ID: "s", Owner: "ada", Assistant: "panel", CreatedAt: now, UpdatedAt: now},
-			Run: journal.Run{ID: "r", Session: "s", Owner: "ada", Assistant: "panel", StartedAt: now}})
+		return h.store.Begin(h.Context(), journal.Beginning{Records: []journal.Record{r},
+			Session: &journal.Session{ID: "s", Owner: "ada", Assistant: "panel", CreatedAt: now, UpdatedAt: now},
+			Run:     journal.Run{ID: "r", Session: "s", Owner: "ada", Assistant: "panel", StartedAt: now}})
 	})
 }
 
@@ -69,7 +70,8 @@ func (h *heavy) append(end *journal.End) {
 
 func (h *heavy) add(do func(journal.Record) error) {
 	h.Helper()
-	if err := do(journal.Record{Seq: h.next, At: time.Now(), Kind: "note", Data: json.RawMessage(`{"said":"` + strings.Repeat("tea ", 1<<18) + `"}`)}); err != nil {
+	if err := do(journal.Record{Seq: h.next, At: time.Now(), Kind: "note",
+		Data: json.RawMessage(`{"said":"` + strings.Repeat("tea ", 1<<18) + `"}`)}); err != nil {
 		h.Fatal(err)
 	}
 	h.next++
@@ -85,7 +87,8 @@ func TestClientThatReadsNothingIsDroppedAndHoldsUpNobody(t *testing.T) {
 		if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+"\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+
+			adasToken+"\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +185,8 @@ func TestEventsAreAsTheDescriptionSays(t *testing.T) {
 	words <- "half"
 	events = append(append(events, one.until("a text", isEvent("text"))...), all.until("a text", isEvent("text"))...)
 	words <- ""
-	events = append(append(events, one.until("its retraction", isEvent("retract"))...), all.until("its retraction", isEvent("retract"))...)
+	events = append(append(events, one.until("its retraction", isEvent("retract"))...),
+		all.until("its retraction", isEvent("retract"))...)
 	close(words)
 	events = append(append(events, one.rest()...), all.until("the end", isEvent("end"))...)
 	all.close()
@@ -240,7 +244,8 @@ func (l *lines) tell() {
 	}
 }
 
-// news is closed when something happens after this: a line, a step in a folder of the Council, whatever else tells of itself.
+// news is closed when something happens after this: a line, a step in a folder of the Council, whatever else tells of
+// itself.
 func (l *lines) news() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -43,7 +43,8 @@ func ids(all []sent) (ids []string) {
 }
 
 // panelRun is what is told of a run of ada and bob.
-var panelRun = []string{"sync", "record 0 start", "step 0 RUNNING", "record 1 completion", "step 1 RUNNING", "record 2 completion", "step 2 SUCCESS",
+var panelRun = []string{"sync", "record 0 start", "step 0 RUNNING", "record 1 completion", "step 1 RUNNING",
+	"record 2 completion", "step 2 SUCCESS",
 	"event 2 answered ada: ADA", "event 2 answered bob: BOB", "record 3 trace", "record 4 end", "end heard"}
 
 func TestRunIsStreamedByTheNodeThatDrivesItAndByOthersAndGoesOnAfterEachEvent(t *testing.T) {
@@ -53,7 +54,8 @@ func TestRunIsStreamedByTheNodeThatDrivesItAndByOthersAndGoesOnAfterEachEvent(t 
 	begun := one.begin("", "Tea?")
 	path := "/api/runs/" + begun.Run + "/events"
 	here, there := one.stream(question{path: path}), two.stream(question{path: path})
-	if first, _ := here.next(); as[api.Synced](t, first) != (api.Synced{Run: begun.Run, Session: begun.Session, Assistant: "panel", State: "running"}) {
+	if first, _ := here.next(); as[api.Synced](t, first) != (api.Synced{Run: begun.Run, Session: begun.Session,
+		Assistant: "panel", State: "running"}) {
 		t.Errorf("the first event is %+v", first)
 	}
 	release()
@@ -70,14 +72,16 @@ func TestRunIsStreamedByTheNodeThatDrivesItAndByOthersAndGoesOnAfterEachEvent(t 
 	for i, e := range events[:len(events)-1] {
 		for name, h := range map[string]*house{"the same": one, "the other": two} {
 			rest := h.stream(question{path: path, header: map[string]string{"Last-Event-ID": e.ID}}).rest()
-			same(t, fmt.Sprintf("after %s at %s node", e.ID, name), told(t, rest), append([]string{"sync"}, told(t, events[i+1:])...))
+			same(t, fmt.Sprintf("after %s at %s node", e.ID, name), told(t, rest),
+				append([]string{"sync"}, told(t, events[i+1:])...))
 		}
 		rest := two.stream(question{path: path + "?after=" + e.ID}).rest()
 		same(t, "after "+e.ID+" in the address", ids(rest), ids(events[i+1:]))
 	}
 	a := two.ask(question{path: path, header: map[string]string{"Last-Event-ID": "5"}})
 	same(t, "once all was seen", []int{a.status, len(a.body)}, []int{http.StatusNoContent, 0})
-	same(t, "with a record number alone", told(t, two.stream(question{path: path + "?after=3"}).rest()), []string{"sync", "record 3 trace", "record 4 end", "end heard"})
+	same(t, "with a record number alone", told(t, two.stream(question{path: path + "?after=3"}).rest()),
+		[]string{"sync", "record 3 trace", "record 4 end", "end heard"})
 	one.quiet("after the run")
 }
 
@@ -101,11 +105,14 @@ func TestStreamIsRefusedBeforeItBegins(t *testing.T) {
 	h.refused("a run of another", question{path: path, token: evesToken}, 404, "not_found")
 	h.refused("no run", question{path: "/api/runs/none/events"}, 404, "not_found")
 	h.refused("no token", question{path: path, token: "-"}, 401, "no_token")
-	h.refused("no id of an event", question{path: path, header: map[string]string{"Last-Event-ID": "x"}}, 400, "invalid_request")
-	h.refused("no id of an event, of all runs", question{path: "/api/events", header: map[string]string{"Last-Event-ID": "7"}}, 400, "invalid_request")
+	h.refused("no id of an event", question{path: path, header: map[string]string{"Last-Event-ID": "x"}}, 400,
+		"invalid_request")
+	h.refused("no id of an event, of all runs",
+		question{path: "/api/events", header: map[string]string{"Last-Event-ID": "7"}}, 400, "invalid_request")
 	h.refused("no id of an event, in the address", question{path: "/api/events?after=!"}, 400, "invalid_request")
 	h.refused("a parameter that is none", question{path: path + "?from=1"}, 400, "invalid_request")
-	if a := h.ask(question{method: "HEAD", path: path}); a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" {
+	if a := h.ask(question{method: "HEAD", path: path}); a.status != 200 ||
+		a.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("HEAD gives %d %v", a.status, a.header)
 	}
 }
@@ -135,14 +142,17 @@ func TestDraftsReplaceEachOtherAndASlowClientGetsTheLast(t *testing.T) {
 	words <- "" // it was wrong
 	words <- "uno "
 	again := l.until("its replacement", func(e sent) bool { return e.Event == "text" })
-	same(t, "a retraction, and what stands instead", without(without(told(t, again), "record"), "step"), []string{"retract", "text uno "})
+	same(t, "a retraction, and what stands instead", without(without(told(t, again), "record"), "step"),
+		[]string{"retract", "text uno "})
 	whole := "uno "
 	for i := range 3000 {
 		words <- fmt.Sprintf("%d ", i)
 		whole += fmt.Sprintf("%d ", i)
 	}
 	late := h.stream(question{path: path})
-	late.until("what was said, as one piece", func(e sent) bool { return e.Event == "text" && as[api.Draft](t, e).Text == whole })
+	late.until("what was said, as one piece", func(e sent) bool {
+		return e.Event == "text" && as[api.Draft](t, e).Text == whole
+	})
 	close(words)
 	all := l.rest()
 	drafts, before := 0, ""
@@ -160,7 +170,8 @@ func TestDraftsReplaceEachOtherAndASlowClientGetsTheLast(t *testing.T) {
 		t.Errorf("3000 words came as %d drafts; the last has %d of %d bytes", drafts, len(before), len(whole))
 	}
 	late.close()
-	if again := told(t, h.stream(question{path: path, header: map[string]string{"Last-Event-ID": "2.1"}}).rest()); len(without(again, "text")) != len(again) {
+	if again := told(t, h.stream(question{path: path, header: map[string]string{"Last-Event-ID": "2.1"}}).rest()); len(
+		without(again, "text")) != len(again) {
 		t.Errorf("after its receipt the text comes again: %q", again)
 	}
 }
@@ -175,7 +186,9 @@ func TestDraftIsNotCutWithinACharacter(t *testing.T) {
 	for i := range len("né€𝄞") {
 		words <- "né€𝄞"[i : i+1]
 	}
-	for _, e := range l.until("all of it", func(e sent) bool { return e.Event == "text" && as[api.Draft](t, e).Text == "né€𝄞" }) {
+	for _, e := range l.until("all of it", func(e sent) bool {
+		return e.Event == "text" && as[api.Draft](t, e).Text == "né€𝄞"
+	}) {
 		if e.Event == "text" && strings.ContainsRune(as[api.Draft](t, e).Text, '\uFFFD') {
 			t.Errorf("a draft is %s", e.Data)
 		}
@@ -236,7 +249,8 @@ func TestStreamsOfAUserAndOfAProcessAreBounded(t *testing.T) {
 	for range 3 {
 		open = append(open, h.stream(question{path: "/api/events"}))
 	}
-	if a := h.refused("a fourth of one user", question{path: "/api/events"}, 429, "too_many_streams"); a.header.Get("Retry-After") == "" {
+	if a := h.refused("a fourth of one user", question{path: "/api/events"}, 429, "too_many_streams"); a.header.Get(
+		"Retry-After") == "" {
 		t.Errorf("it does not say when to try again: %v", a.header)
 	}
 	for range 2 {
@@ -348,11 +362,13 @@ func TestStreamOfAllRunsGoesOnAtAnotherNodeAfterTheLastIDThatWasSeen(t *testing.
 	one.begin(evesToken, "not ada's")
 	begun := one.begin("", "Tea?")
 	one.over(begun.Run)
-	events := two.stream(question{path: "/api/events", header: map[string]string{"Last-Event-ID": first.ID}}).until("its end", isEvent("end"))
+	events := two.stream(question{path: "/api/events", header: map[string]string{"Last-Event-ID": first.ID}}).
+		until("its end", isEvent("end"))
 	same(t, "what is told of the run", told(t, events), append([]string{"sync", "begin Tea?"}, panelRun[1:]...))
 	seen := kept(events)
 	at := slices.IndexFunc(seen, isEvent("step"))
-	again := one.stream(question{path: "/api/events?after=" + url.QueryEscape(seen[at].ID)}).until("its end", isEvent("end"))
+	again := one.stream(question{path: "/api/events?after=" + url.QueryEscape(seen[at].ID)}).until("its end",
+		isEvent("end"))
 	same(t, "what is told after a step", told(t, again), append([]string{"sync"}, told(t, seen[at+1:])...))
 	if last := seen[len(seen)-1].ID; len(last) > 400 {
 		t.Errorf("the last id has %d bytes", len(last))

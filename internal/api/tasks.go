@@ -69,17 +69,24 @@ func (s *Server) taskRoutes() {
 	}
 	const tag = "tasks"
 	answer(s, route{id: "listTasks", at: "GET /api/tasks", tag: tag, summary: "The task list"}, s.tasks)
-	answer(s, route{id: "getTaskHistory", at: "GET /api/tasks/{task}/history", tag: tag, summary: "What was changed in a task; also of a deleted one"},
+	answer(s, route{id: "getTaskHistory", at: "GET /api/tasks/{task}/history", tag: tag,
+		summary: "What was changed in a task; also of a deleted one"},
 		s.taskHistory)
-	register(s, route{id: "addTask", at: "POST /api/tasks", tag: tag, summary: "Add a task", status: http.StatusCreated}, s.addTask)
-	answer(s, route{id: "changeTask", at: "PATCH /api/tasks/{task}", tag: tag, summary: "Change, complete or reopen a task"}, s.changeTask)
-	answer(s, route{id: "deleteTask", at: "DELETE /api/tasks/{task}", tag: tag, summary: "Delete a task. The change can be taken back"}, s.deleteTask)
-	answer(s, route{id: "undoTask", at: "POST /api/tasks/undo", tag: tag, summary: "Take back the last change of the task list"}, s.undoTask)
+	register(s, route{id: "addTask", at: "POST /api/tasks", tag: tag, summary: "Add a task",
+		status: http.StatusCreated}, s.addTask)
+	answer(s, route{id: "changeTask", at: "PATCH /api/tasks/{task}", tag: tag,
+		summary: "Change, complete or reopen a task"}, s.changeTask)
+	answer(s, route{id: "deleteTask", at: "DELETE /api/tasks/{task}", tag: tag,
+		summary: "Delete a task. The change can be taken back"}, s.deleteTask)
+	answer(s, route{id: "undoTask", at: "POST /api/tasks/undo", tag: tag,
+		summary: "Take back the last change of the task list"}, s.undoTask)
 }
 
 func (s *Server) tasks(ctx context.Context, in *taskList) (f Tasks, err error) {
 	owner := string(ownerOf(ctx))
-	page, err := s.config.Tasks.List(ctx, owner, task.Query{Filter: task.Filter{Status: in.Status, Newest: in.Order == "newest", After: in.After, Limit: in.Limit}})
+	page, err := s.config.Tasks.List(ctx, owner,
+		task.Query{Filter: task.Filter{Status: in.Status, Newest: in.Order == "newest", After: in.After,
+			Limit: in.Limit}})
 	if err != nil {
 		return f, err
 	}
@@ -117,7 +124,8 @@ func byPerson(ctx context.Context, key string) task.By {
 }
 
 func (s *Server) addTask(ctx context.Context, in *keyed[NewTask]) (*of[task.Task], error) {
-	t, _, err := s.config.Tasks.Add(context.WithoutCancel(ctx), byPerson(ctx, in.Key), in.Body.Title, in.Body.Description)
+	t, _, err := s.config.Tasks.Add(context.WithoutCancel(ctx), byPerson(ctx, in.Key), in.Body.Title,
+		in.Body.Description)
 	return &of[task.Task]{t}, err
 }
 
@@ -134,9 +142,11 @@ func (s *Server) changeTask(ctx context.Context, in *struct {
 	case b.Status != nil && *b.Status == task.Completed:
 		t, _, err = s.config.Tasks.Complete(ctx, by, in.Task, b.Version)
 	case b.Status != nil || words:
-		t, _, err = s.config.Tasks.Update(ctx, by, in.Task, b.Version, task.Edit{Title: b.Title, Description: b.Description, Status: b.Status})
+		t, _, err = s.config.Tasks.Update(ctx, by, in.Task, b.Version,
+			task.Edit{Title: b.Title, Description: b.Description, Status: b.Status})
 	default:
-		return t, &task.Invalid{Field: "body", Problem: "must hold title, description or status: there is nothing to change"}
+		return t, &task.Invalid{Field: "body",
+			Problem: "must hold title, description or status: there is nothing to change"}
 	}
 	return t, err
 }

@@ -6,7 +6,8 @@ import (
 	"sibyl/internal/task"
 )
 
-// withTaskList is a house in which ada has a list: the first of three tasks was renamed, the second is done, and a fourth was deleted.
+// withTaskList is a house in which ada has a list: the first of three tasks was renamed, the second is done, and a
+// fourth was deleted.
 func withTaskList(t testing.TB) *house {
 	h := newHouse(t)
 	tasks, ada := h.config.Tasks, task.By{Owner: "ada", Actor: "chat: r1"}

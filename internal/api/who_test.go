@@ -13,22 +13,27 @@ import (
 func TestEveryRouteWantsToKnowWhoAsks(t *testing.T) {
 	h := newHouse(t).open()
 	for _, op := range h.operations() {
-		path := strings.NewReplacer("{run}", "0pgdi58m60estr0o", "{session}", "0pgdi58m60estr0o", "{seq}", "1", "{oracle}", "a1b2c3d4").Replace(op.path)
+		path := strings.NewReplacer("{run}", "0pgdi58m60estr0o", "{session}", "0pgdi58m60estr0o", "{seq}", "1",
+			"{oracle}", "a1b2c3d4").Replace(op.path)
 		open := op.id == "signIn"
 		a := h.ask(question{method: op.method, path: path, token: "-"})
 		if (a.status != 401) != open {
 			t.Errorf("%s without a token: %d %s", op.id, a.status, a.body)
 		}
-		foreign := question{method: op.method, path: path, cookie: "sibyl_" + h.port() + "=" + adasCookie, header: map[string]string{"Sec-Fetch-Site": "cross-site"}}
+		foreign := question{method: op.method, path: path, cookie: "sibyl_" + h.port() + "=" + adasCookie,
+			header: map[string]string{"Sec-Fetch-Site": "cross-site"}}
 		h.refused(op.id+" by a page of another site", foreign, 403, "cross_site")
-		h.refused(op.id+" by another name", question{method: op.method, path: path, host: "evil.example:" + h.port()}, 403, "unknown_host")
+		h.refused(op.id+" by another name", question{method: op.method, path: path, host: "evil.example:" + h.port()},
+			403, "unknown_host")
 		changesNothing := op.id == "replayRun" || op.id == "replayRuns"
 		if op.method != http.MethodGet && !open && op.id != "signOut" && !changesNothing {
-			h.refused(op.id+" with the scope read", question{method: op.method, path: path, token: adasReader}, 403, "scope")
+			h.refused(op.id+" with the scope read", question{method: op.method, path: path, token: adasReader}, 403,
+				"scope")
 		}
 	}
 	for _, method := range []string{"GET", "POST", "DELETE", "PROPFIND"} {
-		h.refused(method+" of what is no route, by nobody", question{method: method, path: "/api/nope", token: "-"}, 401, "no_token")
+		h.refused(method+" of what is no route, by nobody", question{method: method, path: "/api/nope", token: "-"},
+			401, "no_token")
 		h.refused(method+" of what is no route", question{method: method, path: "/api/nope"}, 404, "no_route")
 	}
 }
@@ -81,10 +86,13 @@ func TestServerIsKnownByLoopbackNamesOfItsPortAndByThoseOfTheSettings(t *testing
 		}
 	}
 	for about, request := range map[string]string{
-		"no host":                      "GET /api/me HTTP/1.0\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
-		"empty host":                   "GET /api/me HTTP/1.1\r\nHost:\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
-		"foreign name in the address":  "GET http://evil.example/api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
-		"forwarded name of a stranger": "GET /api/me HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: " + h.addr + "\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
+		"no host": "GET /api/me HTTP/1.0\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
+		"empty host": "GET /api/me HTTP/1.1\r\nHost:\r\nAuthorization: Bearer " + adasToken +
+			"\r\n\r\n",
+		"foreign name in the address": "GET http://evil.example/api/me HTTP/1.1\r\nHost: " + h.addr +
+			"\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
+		"forwarded name of a stranger": "GET /api/me HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: " + h.addr +
+			"\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
 	} {
 		if status, _ := h.raw(request); status != 403 {
 			t.Errorf("%s: %d", about, status)
@@ -110,8 +118,10 @@ func TestPagesOfOtherSitesAndPortsGetNothingByACookie(t *testing.T) {
 		{"typed by the person", map[string]string{"Sec-Fetch-Site": "none"}, 200, 201},
 		{"the page in an old browser", map[string]string{"Origin": here}, 200, 201},
 		{"another site", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403, 403},
-		{"another port of this machine", map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"}, 403, 403},
-		{"an image or link of another port", map[string]string{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}, 403, 403},
+		{"another port of this machine", map[string]string{"Sec-Fetch-Site": "same-site",
+			"Origin": "http://127.0.0.1:1"}, 403, 403},
+		{"an image or link of another port", map[string]string{"Sec-Fetch-Site": "same-site",
+			"Sec-Fetch-Mode": "no-cors"}, 403, 403},
 		{"another site in an old browser", map[string]string{"Origin": "https://evil.example"}, 403, 403},
 		{"another port in an old browser", map[string]string{"Origin": "http://127.0.0.1:1"}, 403, 403},
 		{"a sandboxed frame", map[string]string{"Origin": "null"}, 403, 403},
@@ -125,7 +135,8 @@ func TestPagesOfOtherSitesAndPortsGetNothingByACookie(t *testing.T) {
 			t.Errorf("%s writes: %d %s; want %d", c.about, a.status, a.body, c.post)
 		}
 		if c.post == 403 {
-			h.refused(c.about+" signs in", question{method: "POST", path: "/api/sign-in", token: "-", header: c.header, body: map[string]string{"token": adasOnce}}, 403, "cross_site")
+			h.refused(c.about+" signs in", question{method: "POST", path: "/api/sign-in", token: "-", header: c.header,
+				body: map[string]string{"token": adasOnce}}, 403, "cross_site")
 		}
 		for _, header := range []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"} {
 			if a.header.Get(header) != "" {
@@ -133,7 +144,8 @@ func TestPagesOfOtherSitesAndPortsGetNothingByACookie(t *testing.T) {
 			}
 		}
 	}
-	preflight := h.ask(question{method: "OPTIONS", path: "/api/runs", token: "-", header: map[string]string{"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}})
+	preflight := h.ask(question{method: "OPTIONS", path: "/api/runs", token: "-",
+		header: map[string]string{"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}})
 	if preflight.status/100 == 2 || preflight.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("a preflight gets %d %v", preflight.status, preflight.header)
 	}
@@ -142,7 +154,8 @@ func TestPagesOfOtherSitesAndPortsGetNothingByACookie(t *testing.T) {
 func TestBrowserSignsInOnceAndOut(t *testing.T) {
 	h := newHouse(t).open()
 	once := map[string]string{"token": adasOnce}
-	a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", body: once, header: map[string]string{"Sec-Fetch-Site": "same-origin"}}, nil)
+	a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", body: once,
+		header: map[string]string{"Sec-Fetch-Site": "same-origin"}}, nil)
 	if !strings.Contains(string(a.body), `"user":"ada"`) {
 		t.Errorf("signed in as %s", a.body)
 	}
@@ -150,15 +163,18 @@ func TestBrowserSignsInOnceAndOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cookie.Name != "sibyl_"+h.port() || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Domain != "" || cookie.Secure || cookie.MaxAge <= 0 {
+	if cookie.Name != "sibyl_"+h.port() || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode ||
+		cookie.Path != "/" || cookie.Domain != "" || cookie.Secure || cookie.MaxAge <= 0 {
 		t.Errorf("the cookie is %v", cookie)
 	}
-	h.refused("the token again", question{method: "POST", path: "/api/sign-in", token: "-", body: once}, 401, "wrong_token")
+	h.refused("the token again", question{method: "POST", path: "/api/sign-in", token: "-", body: once}, 401,
+		"wrong_token")
 	with := cookie.Name + "=" + cookie.Value
 	h.get(question{path: "/api/me", cookie: with}, nil)
 	h.refused("a program that signs out", question{method: "POST", path: "/api/sign-out"}, 400, "no_cookie")
 	out := h.get(question{method: "POST", path: "/api/sign-out", cookie: with}, nil)
-	if ended, err := http.ParseSetCookie(out.header.Get("Set-Cookie")); err != nil || ended.Name != cookie.Name || ended.MaxAge >= 0 || ended.Value != "" {
+	if ended, err := http.ParseSetCookie(out.header.Get("Set-Cookie")); err != nil || ended.Name != cookie.Name ||
+		ended.MaxAge >= 0 || ended.Value != "" {
 		t.Errorf("signing out sets %v, %v", ended, err)
 	}
 	h.refused("the cookie afterwards", question{path: "/api/me", cookie: with}, 401, "wrong_token")
@@ -194,8 +210,10 @@ func TestOthersIDsAreAnsweredLikeIDsThatNeverWere(t *testing.T) {
 	done := h.begin(evesToken, "Milk?")
 	h.ended(evesToken, done.Run)
 	var never answer
-	for i, ids := range [][2]string{{"0000000000000000", "0000000000000000"}, {b.Run, b.Session}, {done.Run, done.Session}, {b.Session, b.Run},
-		{strings.Repeat("x", 64), strings.Repeat("x", 64)}, {strings.Repeat("x", 5000), strings.Repeat("x", 5000)}, {"%00", "a%00b"}, {"%ff%fe", "..%2f.."}, {"'%20OR%201=1", "last"}} {
+	for i, ids := range [][2]string{{"0000000000000000", "0000000000000000"}, {b.Run, b.Session},
+		{done.Run, done.Session}, {b.Session, b.Run},
+		{strings.Repeat("x", 64), strings.Repeat("x", 64)}, {strings.Repeat("x", 5000), strings.Repeat("x", 5000)},
+		{"%00", "a%00b"}, {"%ff%fe", "..%2f.."}, {"'%20OR%201=1", "last"}} {
 		for _, q := range []question{
 			{path: "/api/runs/" + ids[0]},
 			{path: "/api/runs/" + ids[0] + "/explanation"},
@@ -215,16 +233,19 @@ func TestOthersIDsAreAnsweredLikeIDsThatNeverWere(t *testing.T) {
 				never = a
 			}
 			if string(a.body) != string(never.body) || len(a.header) != len(never.header) {
-				t.Errorf("ids %d, %s %s: %s %v; one that never was has %s %v", i, q.method, q.path, a.body, a.header, never.body, never.header)
+				t.Errorf("ids %d, %s %s: %s %v; one that never was has %s %v", i, q.method, q.path, a.body, a.header,
+					never.body, never.header)
 			}
 		}
 	}
 	request := asking("Sugar?")
 	for _, id := range []string{"0000000000000000", b.Session, "a\x00b", "\xff", strings.Repeat("x", 64)} {
 		request["session"] = id
-		h.refused("going on with session "+id, question{method: "POST", path: "/api/runs", body: request}, 404, "not_found")
+		h.refused("going on with session "+id, question{method: "POST", path: "/api/runs", body: request}, 404,
+			"not_found")
 	}
-	for _, path := range []string{"/api/runs", "/api/runs?open=true", "/api/runs?session=" + b.Session, "/api/sessions", "/api/runs?assistant=panel",
+	for _, path := range []string{"/api/runs", "/api/runs?open=true", "/api/runs?session=" + b.Session, "/api/sessions",
+		"/api/runs?assistant=panel",
 		"/api/runs?waiting=true", "/api/find?q=tea", "/api/find?q=TEA&assistant=panel"} {
 		if a := h.get(question{path: path}, nil); !strings.Contains(string(a.body), ":[]}") {
 			t.Errorf("%s: %s", path, a.body)

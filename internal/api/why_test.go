@@ -32,7 +32,8 @@ func TestTreeOfARunHasTheNodesThatItsEventsName(t *testing.T) {
 	h.ended("", b.Run)
 	var tree api.Tree
 	h.get(question{path: "/api/runs/" + b.Run + "/tree"}, &tree)
-	if tree.ID != "Panel" || tree.Text != panelTree(t) || len(tree.Nodes) != 3 || tree.Nodes[0].Parent != -1 || tree.Nodes[2].Parent != 0 || tree.Nodes[0].Leaf || !slices.Equal(tree.Nodes[2].Says, []string{"names=chair"}) {
+	if tree.ID != "Panel" || tree.Text != panelTree(t) || len(tree.Nodes) != 3 || tree.Nodes[0].Parent != -1 ||
+		tree.Nodes[2].Parent != 0 || tree.Nodes[0].Leaf || !slices.Equal(tree.Nodes[2].Says, []string{"names=chair"}) {
 		t.Errorf("the tree is %+v", tree)
 	}
 	var x service.Explanation
@@ -44,7 +45,8 @@ func TestTreeOfARunHasTheNodesThatItsEventsName(t *testing.T) {
 			}
 		}
 	}
-	if x.Steps[0].Op != 0 || x.Steps[1].Op == 0 || x.Steps[1].Op+x.Steps[2].Op != x.Steps[0].Started[0].Op+x.Steps[0].Started[1].Op {
+	if x.Steps[0].Op != 0 || x.Steps[1].Op == 0 || x.Steps[1].Op+x.Steps[2].Op != x.Steps[0].Started[0].Op+
+		x.Steps[0].Started[1].Op {
 		t.Errorf("the steps took in the receipts of %d and %d", x.Steps[0].Op, x.Steps[1].Op)
 	}
 }
@@ -57,7 +59,8 @@ func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
 		if v.ID == "" || len(v.Records()) == 0 {
 			t.Error("there is nothing of the run")
 		}
-		return assistant.Exchanged{To: "ada", Sent: []assistant.Part{{Kind: assistant.PartPerson, Text: long, Tokens: 9}}, LeftOut: []string{"x: no room"}}, failing
+		return assistant.Exchanged{To: "ada", Sent: []assistant.Part{{Kind: assistant.PartPerson, Text: long,
+			Tokens: 9}}, LeftOut: []string{"x: no room"}}, failing
 	}
 	h.open()
 	b := h.begin("", "Tea?")
@@ -66,14 +69,16 @@ func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
 	var r service.Receipt
 	conforms := h.described()
 	conforms("told", "Receipt", h.get(question{path: at + "1"}, &r))
-	if r.To != "ada" || len(r.Sent) != 1 || len(r.Sent[0].Text) != 64<<10 || r.Sent[0].Bytes != 100_000 || r.Sent[0].Tokens != 9 || r.Lost || !slices.Equal(r.LeftOut, []string{"x: no room"}) {
+	if r.To != "ada" || len(r.Sent) != 1 || len(r.Sent[0].Text) != 64<<10 || r.Sent[0].Bytes != 100_000 ||
+		r.Sent[0].Tokens != 9 || r.Lost || !slices.Equal(r.LeftOut, []string{"x: no room"}) {
 		t.Errorf("told as %.300v", fmt.Sprintf("%+v", r))
 	}
 	if len(r.Got) != 1 || r.Got[0].Kind != "data" || r.Got[0].Text != `"ADA"` && r.Got[0].Text != `"BOB"` {
 		t.Errorf("it gave %+v", r.Got)
 	}
 	failing = errors.New("no prompt")
-	if h.get(question{path: at + "1"}, &r); !r.Lost || r.Sent[0].Kind != "data" || !strings.Contains(r.Sent[0].Text, `"Words": "Tea?"`) {
+	if h.get(question{path: at + "1"}, &r); !r.Lost || r.Sent[0].Kind != "data" ||
+		!strings.Contains(r.Sent[0].Text, `"Words": "Tea?"`) {
 		t.Errorf("what can't be composed is told as %+v", r)
 	}
 	h.refused("a record that is no receipt", question{path: at + "0"}, 404, "not_found")
@@ -124,7 +129,8 @@ func TestRunOverTheLimitOfADayBeginsOnlyWhereTheUserAgrees(t *testing.T) {
 	h.ended("", b.Run)
 	again := question{method: "POST", path: "/api/runs", body: asking("Milk?")}
 	p := h.refused("over the limit", again, 402, "over_limit").problem()
-	if p.Spent < 1 || p.Limit != 0.5 || p.Currency != "EUR" || !strings.Contains(p.Detail, "models without a known price count as nothing") {
+	if p.Spent < 1 || p.Limit != 0.5 || p.Currency != "EUR" ||
+		!strings.Contains(p.Detail, "models without a known price count as nothing") {
 		t.Errorf("the problem says %+v", p)
 	}
 	again.header = map[string]string{"Over-Limit": "true"}
@@ -134,7 +140,8 @@ func TestRunOverTheLimitOfADayBeginsOnlyWhereTheUserAgrees(t *testing.T) {
 }
 
 func TestNoCostIsInventedWhereThereIsNoPrice(t *testing.T) {
-	for name, prices := range map[string]*service.Prices{"none at all": nil, "of one model alone": perToken("test:ada")} {
+	for name, prices := range map[string]*service.Prices{"none at all": nil,
+		"of one model alone": perToken("test:ada")} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
 			costly(h, prices)

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Notes are what assistants have written into folders of notes, by owner. Undo takes the write with that id back; done is false where it was
-// taken back before. A note that changed since is left as it is, with a *files.UndoError.
+// Notes are what assistants have written into folders of notes, by owner. Undo takes the write with that id back; done
+// is false where it was taken back before. A note that changed since is left as it is, with a *files.UndoError.
 type Notes struct {
 	Writes func(ctx context.Context, owner journal.Owner) ([]files.Replaced, error)
 	Undo   func(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error)
@@ -66,9 +66,12 @@ func (s *Server) writeRoutes() {
 		return
 	}
 	const tag = "notes"
-	answer(s, route{id: "listWrites", at: "GET /api/writes", tag: tag, summary: "What assistants wrote into your notes lately"}, s.writes)
-	answer(s, route{id: "readWrite", at: "GET /api/writes/{write}", tag: tag, summary: "What a write replaced, and the note as it is now"}, s.written)
-	answer(s, route{id: "undoWrite", at: "POST /api/writes/{write}/undo", tag: tag, summary: "Put back what a write to a note replaced"}, s.undo)
+	answer(s, route{id: "listWrites", at: "GET /api/writes", tag: tag,
+		summary: "What assistants wrote into your notes lately"}, s.writes)
+	answer(s, route{id: "readWrite", at: "GET /api/writes/{write}", tag: tag,
+		summary: "What a write replaced, and the note as it is now"}, s.written)
+	answer(s, route{id: "undoWrite", at: "POST /api/writes/{write}/undo", tag: tag,
+		summary: "Put back what a write to a note replaced"}, s.undo)
 }
 
 func (s *Server) writes(ctx context.Context, in *struct {
@@ -97,7 +100,8 @@ func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
 	for _, w := range kept {
 		if name, may := names[w.Folder]; may && w.Action != files.ActionUndo {
 			run, _, _ := strings.Cut(w.Key, "/") // which is of a run and its operation
-			all = append(all, Write{ID: w.ID, Run: run, At: w.At, Folder: name, Path: w.Path, Action: w.Action, Made: w.Before == "", Undone: w.Undone != ""})
+			all = append(all, Write{ID: w.ID, Run: run, At: w.At, Folder: name, Path: w.Path, Action: w.Action,
+				Made: w.Before == "", Undone: w.Undone != ""})
 		}
 	}
 	return all, nil
@@ -111,7 +115,8 @@ func (s *Server) write(ctx context.Context, id string) (w Write, err error) {
 	}
 	at := slices.IndexFunc(all, func(w Write) bool { return w.ID == id })
 	if at < 0 {
-		return w, newProblem(http.StatusNotFound, "not_found", "There is no write of that id here.", "GET /api/writes lists those that can be taken back.")
+		return w, newProblem(http.StatusNotFound, "not_found", "There is no write of that id here.",
+			"GET /api/writes lists those that can be taken back.")
 	}
 	return all[at], nil
 }
@@ -147,15 +152,19 @@ func notUndone(err error) error {
 		return newProblem(http.StatusGone, "not_kept", "What this write replaced is kept no longer.", "")
 	}
 	if _, changed := errors.AsType[*files.UndoError](err); changed {
-		return newProblem(http.StatusConflict, "changed", "The note was changed since this write, so it is left as it is.", "Change it by hand, or undo the later write first.")
+		return newProblem(http.StatusConflict, "changed",
+			"The note was changed since this write, so it is left as it is.",
+			"Change it by hand, or undo the later write first.")
 	}
 	refused, _ := errors.AsType[*tool.Error](err)
 	switch {
 	case refused == nil || refused.Kind == tool.Failed:
 		return err
 	case refused.Kind == tool.Timeout:
-		return newProblem(http.StatusServiceUnavailable, "busy", "Another program is writing to these notes.", "Try again.").after(time.Second)
+		return newProblem(http.StatusServiceUnavailable, "busy", "Another program is writing to these notes.",
+			"Try again.").after(time.Second)
 	}
-	return newProblem(http.StatusConflict, "refused", "The note can't be written as things are, so it is left as it is.",
+	return newProblem(http.StatusConflict, "refused",
+		"The note can't be written as things are, so it is left as it is.",
 		"It may be a link, a folder or read-only by now, or its folder may be away.")
 }

@@ -39,7 +39,8 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 		if set, ok := cfg.Providers[v.name]; ok {
 			p = provider(v.name, set, cfg, keys)
 		}
-		p.Automatic = cfg.Providers[v.name].KeyEnv != "GOOGLE_API_KEY" // a key for all that Google sells is no wish for its models
+		// a key for all that Google sells is no wish for its models
+		p.Automatic = cfg.Providers[v.name].KeyEnv != "GOOGLE_API_KEY"
 		c = append(c, p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
@@ -47,12 +48,14 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 			c = append(c, provider(name, cfg.Providers[name], cfg, keys))
 		}
 	}
-	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local, Tuning: cfg.Ollama.Tuning}, cfg, keys)
+	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host,
+		Local: cfg.Ollama.Local, Tuning: cfg.Ollama.Tuning}, cfg, keys)
 	local.Automatic, local.Probe = true, true
 	return append(c, local, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",
 		List: func(context.Context) ([]string, error) { return []string{"rules"}, nil },
 		New: func(string) (model.Model, error) {
-			return offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule, oracle.PurposeNotes: oracle.OfflineNotes}), nil
+			return offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule,
+				oracle.PurposeNotes: oracle.OfflineNotes}), nil
 		},
 		Describe: func(context.Context, string) (model.Info, error) { return model.Info{NoPictures: true}, nil }})
 }
@@ -65,11 +68,12 @@ type client interface {
 	Connections() *http.Client
 }
 
-// mostModels bounds how many models are remembered at once: those who ask from elsewhere may name any. One that was forgotten is learnt anew.
+// mostModels bounds how many models are remembered at once: those who ask from elsewhere may name any. One that was
+// forgotten is learnt anew.
 const mostModels = 64
 
-// provider stands an adapter behind an endpoint. All that is asked of one model goes over one client, which remembers what it learnt; all
-// models share their connections.
+// provider stands an adapter behind an endpoint. All that is asked of one model goes over one client, which remembers
+// what it learnt; all models share their connections.
 func provider(name string, p config.Provider, cfg config.Config, keys *secrets) model.Provider {
 	start, silence := cfg.Timeouts.Of(p)
 	key := func(ctx context.Context) (string, error) { return keys.key(ctx, name) }
@@ -86,8 +90,10 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 		if err != nil {
 			return nil, &model.Error{Kind: model.Invalid, Model: name + ":" + named, Err: err}
 		}
-		c := openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence,
-			Header: header, Query: p.Query, Body: p.JSON(), MaxOutput: p.MaxOutput, Think: p.Think, KeepAlive: p.KeepAlive, API: p.API,
+		c := openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start,
+			Idle:   silence,
+			Header: header, Query: p.Query, Body: p.JSON(), MaxOutput: p.MaxOutput, Think: p.Think,
+			KeepAlive: p.KeepAlive, API: p.API,
 			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx), HTTPClient: connections, PlainHTTP: cfg.PlainHTTP}
 		if len(clients) >= mostModels {
 			clear(clients)
@@ -137,8 +143,8 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 	return made
 }
 
-// Tools opens the tools of a run's surroundings: the web unless it is off, code and vault where they are named, and those of the MCP servers
-// that answer. The func closes the folders.
+// Tools opens the tools of a run's surroundings: the web unless it is off, code and vault where they are named, and
+// those of the MCP servers that answer. The func closes the folders.
 func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), error) {
 	all := a.servers.tools(ctx)
 	var closers []func() error
@@ -178,6 +184,7 @@ func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), err
 // newWeb is what searches the web and opens pages, for all runs.
 func newWeb(cfg config.Config, keys *secrets) *web.Web {
 	w := cfg.Web
-	return web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: cfg.Timeouts.Web, Allow: w.Allow, Deny: w.Deny,
+	return web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: cfg.Timeouts.Web, Allow: w.Allow,
+		Deny:      w.Deny,
 		PlainHTTP: cfg.PlainHTTP, Key: func(ctx context.Context) (string, error) { return keys.key(ctx, w.Engine) }})
 }

@@ -39,7 +39,8 @@ func TestModelIsDescribedByItsProviderOnceOrBySettingOrName(t *testing.T) {
 	anthropic := modeltest.NewServer(t)
 	anthropic.Told = map[string]string{"claude-x": `{"max_input_tokens":300000,"max_tokens":9000}`}
 	gemini := modeltest.NewServer(t)
-	gemini.Told = map[string]string{"gemini-x": `{"inputTokenLimit":5000,"outputTokenLimit":600,"supportedGenerationMethods":["generateContent"]}`}
+	gemini.Told = map[string]string{
+		"gemini-x": `{"inputTokenLimit":5000,"outputTokenLimit":600,"supportedGenerationMethods":["generateContent"]}`}
 	a := prepared(t, fmt.Sprintf(`
 ollama: {host: %s, context: 16384}
 providers:
@@ -101,7 +102,8 @@ func TestSettingsOfAProviderReachItsRequests(t *testing.T) {
 	ollama := modeltest.NewServer(t, ok, ok)
 	ollama.Told = map[string]string{"llama3.1:8b": shownLlama}
 	anthropic, gemini, openai := modeltest.NewServer(t, ok), modeltest.NewServer(t, ok), modeltest.NewServer(t, ok)
-	const shared = "max_output: 777, headers: {X-Team: search, X-Gateway-Token: $GATEWAY}, query: {tenant: a}, body: {extra: [1]}"
+	const shared = "max_output: 777, headers: {X-Team: search, X-Gateway-Token: $GATEWAY}, query: {tenant: a}, body: " +
+		"{extra: [1]}"
 	a := prepared(t, fmt.Sprintf(`
 ollama: {host: %[1]s, think: low, keep_alive: 10m, %[5]s}
 providers:
@@ -117,8 +119,10 @@ providers:
 		sent  modeltest.Request
 		holds []string
 	}{
-		"ollama": {ollama.Requests()[0], []string{`"num_ctx":32768`, `"num_predict":777`, `"think":"low"`, `"keep_alive":"10m0s"`}},
-		"box":    {ollama.Requests()[1], []string{`"num_ctx":20000`, `"num_predict":777`, `"think":true`, `"keep_alive":"-1s"`}},
+		"ollama": {ollama.Requests()[0], []string{`"num_ctx":32768`, `"num_predict":777`, `"think":"low"`,
+			`"keep_alive":"10m0s"`}},
+		"box": {ollama.Requests()[1], []string{`"num_ctx":20000`, `"num_predict":777`, `"think":true`,
+			`"keep_alive":"-1s"`}},
 		"house":  {anthropic.Requests()[0], []string{`"max_tokens":777`, `"adaptive"`, `"effort":"high"`}},
 		"google": {gemini.Requests()[0], []string{`"maxOutputTokens":777`, `"thinkingBudget":0`}},
 		"work":   {openai.Requests()[0], []string{`777`}},
@@ -128,7 +132,8 @@ providers:
 				t.Errorf("%s: %s is not in %s", name, want, c.sent.Body)
 			}
 		}
-		if c.sent.Header.Get("X-Team") != "search" || c.sent.Header.Get("X-Gateway-Token") != "gateway-value-0123456789" || c.sent.Query.Get("tenant") != "a" {
+		if c.sent.Header.Get("X-Team") != "search" ||
+			c.sent.Header.Get("X-Gateway-Token") != "gateway-value-0123456789" || c.sent.Query.Get("tenant") != "a" {
 			t.Errorf("%s: sent with %v and %v", name, c.sent.Header, c.sent.Query)
 		}
 	}
@@ -142,14 +147,17 @@ func TestHeaderThatIsNotThereIsToldBeforeAnythingIsSent(t *testing.T) {
 	if _, err := a.Models.Open("work:m"); err == nil || !strings.Contains(err.Error(), "GATEWAY, which is not set") {
 		t.Errorf("opened with %v", err)
 	}
-	if _, err := a.Models.Choose(t.Context(), "work"); err == nil || !strings.Contains(err.Error(), "GATEWAY, which is not set") {
+	if _, err := a.Models.Choose(t.Context(), "work"); err == nil ||
+		!strings.Contains(err.Error(), "GATEWAY, which is not set") {
 		t.Errorf("chosen with %v", err)
 	}
 }
 
 func TestProviderSaysHowItsModelsReport(t *testing.T) {
-	a := prepared(t, "ollama: {report: tool}\nproviders: {work: {base_url: 'https://w.test/v1', report: signals}, other: {base_url: 'https://o.test/v1', report: tool}}")
-	for id, want := range map[string]bool{"ollama:a": true, "work:a": false, "other:a": true, "other": true, "offline:rules": false} {
+	a := prepared(t, "ollama: {report: tool}\nproviders: {work: {base_url: 'https://w.test/v1', report: signals}, "+
+		"other: {base_url: 'https://o.test/v1', report: tool}}")
+	for id, want := range map[string]bool{"ollama:a": true, "work:a": false, "other:a": true, "other": true,
+		"offline:rules": false} {
 		if got := a.ReportTool(id); got != want {
 			t.Errorf("%s: %v", id, got)
 		}

@@ -1,6 +1,6 @@
 // Package app wires Sibyl together. It is the only place that knows which adapter stands behind which contract: it
-// opens the models and tools of a run by the settings, finds the keys, and takes known secrets out of what is kept. What an assistant
-// decides is none of its business.
+// opens the models and tools of a run by the settings, finds the keys, and takes known secrets out of what is kept.
+// What an assistant decides is none of its business.
 package app
 
 import (
@@ -57,7 +57,8 @@ type Options struct {
 
 	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
 	Store func(journal.Store) journal.Store
-	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by it.
+	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by
+	// it.
 	Step func(name string) error
 }
 
@@ -153,7 +154,8 @@ func (a *App) assist() (err error) {
 	if err != nil {
 		return err
 	}
-	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat), inquiries}, councils...)
+	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat), inquiries},
+		councils...)
 	if a.options.Also != nil {
 		others, err := a.options.Also(a.Store)
 		if err != nil {
@@ -161,7 +163,8 @@ func (a *App) assist() (err error) {
 		}
 		all = append(all, others...)
 	}
-	c := run.Config{Store: a.Store, Build: a.options.Build, Log: a.log, Holder: a.presence.holder, Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
+	c := run.Config{Store: a.Store, Build: a.options.Build, Log: a.log, Holder: a.presence.holder,
+		Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
 	}
@@ -171,7 +174,8 @@ func (a *App) assist() (err error) {
 	if a.Engine, err = run.NewEngine(c); err != nil {
 		return err
 	}
-	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Setting: a.Config.Text, Tree: a.tree,
+	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact,
+		Setting: a.Config.Text, Tree: a.tree,
 		Prices: a.prices(), Apart: a.apart(), Models: a.Offered, Now: a.Clock.Now})
 	return err
 }
@@ -179,7 +183,8 @@ func (a *App) assist() (err error) {
 // Surroundings are what the beginning of a question needs.
 func (a *App) Surroundings() oracle.Surroundings {
 	return oracle.Surroundings{
-		Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys, Tools: a.Tools,
+		Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
+		Tools:   a.Tools,
 		LeftOut: a.servers.leftOut, Prompts: a.ofOracle, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
 		Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 	}
@@ -194,11 +199,14 @@ func (a *App) tree(name string) (file string, text []byte, err error) {
 // Prepare readies what needs no journal: trees, prompts, models.
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
-	a := &App{Config: cfg, Documents: NewDocuments(), Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
-	a.Offered = &service.ModelSource{Offers: model.NewOffers(a.Models, nil), Named: cfg.Model, Prices: a.prices(), Redact: a.Redact}
-	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), func(ctx context.Context, name string) (*mcpclient.Session, error) {
-		return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
-	})
+	a := &App{Config: cfg, Documents: NewDocuments(), Models: catalog(cfg, keys), secrets: keys,
+		cooling: model.NewCooling(), bert: classifier(cfg.Bert), web: newWeb(cfg, keys)}
+	a.Offered = &service.ModelSource{Offers: model.NewOffers(a.Models, nil), Named: cfg.Model, Prices: a.prices(),
+		Redact: a.Redact}
+	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)),
+		func(ctx context.Context, name string) (*mcpclient.Session, error) {
+			return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
+		})
 	var err error
 	if a.Trees, err = trees.Open(cfg.Trees); err != nil {
 		return nil, err
@@ -241,7 +249,8 @@ func (a *App) chained(ctx context.Context, models model.Catalog, env oracle.Env,
 			others = append(others, m)
 		}
 	}
-	policy := model.ChainPolicy{CoolDown: a.Config.Fallback.CoolDown, Cooling: a.cooling, LocalToCloud: a.Config.Fallback.LocalToCloud, Whatever: whatever}
+	policy := model.ChainPolicy{CoolDown: a.Config.Fallback.CoolDown, Cooling: a.cooling,
+		LocalToCloud: a.Config.Fallback.LocalToCloud, Whatever: whatever}
 	return model.Chain(policy, first, others...), nil
 }
 
@@ -271,8 +280,8 @@ func (a *App) ReportTool(id string) bool {
 	return a.Config.Providers[name].Report == config.ReportTool
 }
 
-// LearnKeys fetches the keys that a run may use, so that they are redacted from then on. That there is none is for the first request
-// to say.
+// LearnKeys fetches the keys that a run may use, so that they are redacted from then on. That there is none is for the
+// first request to say.
 func (a *App) LearnKeys(ctx context.Context, env oracle.Env) {
 	names := []string{a.Config.Web.Engine}
 	for _, id := range append([]string{env.Model}, env.Fallback...) {

@@ -7,7 +7,8 @@ import (
 )
 
 func TestKeyForAllOfGoogleIsNoWishForGemini(t *testing.T) {
-	for environ, automatic := range map[string]bool{"GOOGLE_API_KEY=key-0123456789": false, "GEMINI_API_KEY=key-0123456789": true} {
+	for environ, automatic := range map[string]bool{"GOOGLE_API_KEY=key-0123456789": false,
+		"GEMINI_API_KEY=key-0123456789": true} {
 		cfg, err := config.Load(config.Options{Home: t.TempDir(), Environ: []string{environ}})
 		if err != nil {
 			t.Fatal(err)

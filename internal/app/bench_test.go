@@ -31,7 +31,8 @@ import (
 type stubTool struct{}
 
 func (stubTool) Spec() tool.Spec {
-	return tool.Spec{Name: "code_read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
+	return tool.Spec{Name: "code_read", Description: "Reads a file.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
 		Source: tool.Code, Effect: tool.Repeatable}
 }
 
@@ -39,14 +40,16 @@ func (stubTool) Spec() tool.Spec {
 var answer = strings.Repeat(chunk, 99)
 
 // stubFiles are what stubTool reads, of 490 and 1,100 bytes.
-var stubFiles = map[string]string{"a.go": strings.Repeat("1| package a; func a() { return } // it works\n", 11)[:490], "b.go": strings.Repeat("7| \tif err != nil { return fmt.Errorf(\"b: %w\", err) }\n", 21)[:1100]}
+var stubFiles = map[string]string{"a.go": strings.Repeat("1| package a; func a() { return } // it works\n", 11)[:490],
+	"b.go": strings.Repeat("7| \tif err != nil { return fmt.Errorf(\"b: %w\", err) }\n", 21)[:1100]}
 
 func (stubTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 	var args struct{ Path string }
 	if err := json.Unmarshal(call.Args, &args); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Text: stubFiles[args.Path], Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: args.Path, Start: 1, End: 9, Opened: true}}}, nil
+	return tool.Result{Text: stubFiles[args.Path], Items: 1,
+		Refs: []tool.Ref{{Source: tool.Code, Path: args.Path, Start: 1, End: 9, Opened: true}}}, nil
 }
 
 // bench is the whole program over a stub tool.
@@ -59,7 +62,8 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	cfg, err := config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb), "OPENAI_MODEL=m",
+	cfg, err := config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb),
+		"OPENAI_MODEL=m",
 		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}})
 	if err != nil {
 		tb.Fatal(err)
@@ -73,11 +77,15 @@ func newBench(tb testing.TB) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o, err := oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return stub, func() {}, nil }})
+	o, err := oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(),
+		error) {
+		return stub, func() {}, nil
+	}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a.Engine, err = run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{o}, Build: "bench", Holder: "bench", Redact: a.secrets.bytes})
+	a.Engine, err = run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{o}, Build: "bench",
+		Holder: "bench", Redact: a.secrets.bytes})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -95,12 +103,15 @@ func newBench(tb testing.TB) *bench {
 // start begins a run in a session of its own.
 func (b *bench) start(ctx context.Context, words string) (*run.Live, error) {
 	now := time.Now()
-	spec, err := b.from.Begin(ctx, assistant.Request{Owner: Owner, Words: words}, oracle.Options{Code: schema.Folder{Path: "/"}})
+	spec, err := b.from.Begin(ctx, assistant.Request{Owner: Owner, Words: words},
+		oracle.Options{Code: schema.Folder{Path: "/"}})
 	if err != nil {
 		return nil, err
 	}
-	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = Owner, oracle.Name, run.NewID(now), b.tree.File, b.tree.Text
-	spec.NewSession = &journal.Session{ID: spec.Session, Owner: Owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}
+	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = Owner, oracle.Name, run.NewID(now),
+		b.tree.File, b.tree.Text
+	spec.NewSession = &journal.Session{ID: spec.Session, Owner: Owner, Assistant: oracle.Name, CreatedAt: now,
+		UpdatedAt: now}
 	return b.Engine.Start(ctx, spec)
 }
 
@@ -138,7 +149,8 @@ func (c *bareClient) once(ctx context.Context) error {
 		messages = append(messages, raw...)
 		return err
 	}
-	if err := errors.Join(add(map[string]any{"role": "system", "content": c.system}), add(map[string]any{"role": "user", "content": "How does the function a() in a.go work?"})); err != nil {
+	if err := errors.Join(add(map[string]any{"role": "system", "content": c.system}),
+		add(map[string]any{"role": "user", "content": "How does the function a() in a.go work?"})); err != nil {
 		return err
 	}
 	for {
@@ -157,7 +169,8 @@ func (c *bareClient) once(ctx context.Context) error {
 			return err
 		}
 		if err := errors.Join(add(map[string]any{"role": "assistant", "content": text, "tool_calls": calls}),
-			add(map[string]any{"role": "tool", "tool_call_id": calls[0].ID, "content": stubFiles[args.Path]})); err != nil {
+			add(map[string]any{"role": "tool", "tool_call_id": calls[0].ID,
+				"content": stubFiles[args.Path]})); err != nil {
 			return err
 		}
 	}
@@ -265,8 +278,8 @@ func round(tb testing.TB, all []contender, atOnce int) []float64 {
 	return cpu
 }
 
-// BenchmarkRun tells what a run takes of the processor, beside that of a bare client in the same rounds. Of what it is allowed to take, the
-// least of some rounds counts, so that other work on the machine makes no difference.
+// BenchmarkRun tells what a run takes of the processor, beside that of a bare client in the same rounds. Of what it is
+// allowed to take, the least of some rounds counts, so that other work on the machine makes no difference.
 func BenchmarkRun(b *testing.B) {
 	for atOnce, most := range map[int]float64{1: 3.5, 16: 3} {
 		b.Run(fmt.Sprint(atOnce), func(b *testing.B) {
@@ -285,7 +298,8 @@ func BenchmarkRun(b *testing.B) {
 			}
 			b.ReportMetric(least, "times-bare")
 			if b.N >= 5 && least > most {
-				b.Errorf("with %d at once, a run takes %.2f times the processor time of a bare client, more than %v", atOnce, least, most)
+				b.Errorf("with %d at once, a run takes %.2f times the processor time of a bare client, more than %v",
+					atOnce, least, most)
 			}
 		})
 	}
@@ -303,8 +317,8 @@ func (b *bench) systemPrompt(tb testing.TB) string {
 	return all.String()
 }
 
-// BenchmarkTurn tells what a turn costs beside its model (SC-007): the time of a turn of a model that answers at once, and how much
-// longer than the model's own time a turn of a slow one takes.
+// BenchmarkTurn tells what a turn costs beside its model (SC-007): the time of a turn of a model that answers at once,
+// and how much longer than the model's own time a turn of a slow one takes.
 func BenchmarkTurn(b *testing.B) {
 	const turns = 3
 	for name, text := range map[string]string{"at-once": "", "slow-model": " slowly"} {

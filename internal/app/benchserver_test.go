@@ -16,8 +16,9 @@ import (
 	"sibyl/internal/store/pgtest"
 )
 
-// The run bench plays one run over and over: 3 turns, 2 tool calls with results of 490 and 1,100 bytes, and 2 KB streamed in 100 events,
-// each flushed, from a server without delay in a process of its own. It is the whole program, durable on SQLite with synchronous=FULL.
+// The run bench plays one run over and over: 3 turns, 2 tool calls with results of 490 and 1,100 bytes, and 2 KB
+// streamed in 100 events, each flushed, from a server without delay in a process of its own. It is the whole program,
+// durable on SQLite with synchronous=FULL.
 
 const serveEnv = "SIBYL_BENCH_SERVE"
 
@@ -44,27 +45,30 @@ func serveBench() {
 	}
 	fmt.Println(l.Addr().String())
 	call := func(path string) []string {
-		return []string{part(`{"tool_calls":[{"index":0,"id":"call_`+path+`","type":"function","function":{"name":"code_read","arguments":"{\"path\":\"`+path+`\"}"}}]}`, ""),
+		return []string{part(`{"tool_calls":[{"index":0,"id":"call_`+path+
+			`","type":"function","function":{"name":"code_read","arguments":"{\"path\":\"`+path+`\"}"}}]}`, ""),
 			part("{}", "tool_calls"), closing}
 	}
 	answer := make([]string, 0, 102)
 	for range 99 {
 		answer = append(answer, part(`{"content":"`+chunk+`"}`, ""))
 	}
-	answer = append(answer, part(`{"content":"<signal type=\"context_sufficient\"><sources_found>1</sources_found><confidence>0.9</confidence></signal>"}`, ""),
+	answer = append(answer, part(
+		`{"content":"<signal type=\"context_sufficient\"><sources_found>1</sources_found><confidence>0.9</confidence></signal>"}`, ""),
 		part("{}", "stop"), closing)
 	events := [][]string{call("a.go"), call("b.go"), answer}
-	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if bytes.Contains(body, []byte("slowly")) {
-			<-time.After(slowModel)
-		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, e := range events[min(2, bytes.Count(body, []byte(`"role":"tool"`)))] {
-			_, _ = io.WriteString(w, e)
-			w.(http.Flusher).Flush()
-		}
-	})}
+	srv := &http.Server{ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if bytes.Contains(body, []byte("slowly")) {
+				<-time.After(slowModel)
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			for _, e := range events[min(2, bytes.Count(body, []byte(`"role":"tool"`)))] {
+				_, _ = io.WriteString(w, e)
+				w.(http.Flusher).Flush()
+			}
+		})}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -77,7 +81,8 @@ func part(delta, finish string) string {
 	if finish != "" {
 		end = `"` + finish + `"`
 	}
-	return `data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + end + "}]}\n\n"
+	return `data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":` + delta +
+		`,"finish_reason":` + end + "}]}\n\n"
 }
 
 // chunk is what the answer repeats; closing are the last events of a stream.

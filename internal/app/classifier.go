@@ -12,11 +12,12 @@ import (
 	"sibyl/internal/oracle"
 )
 
-// ClassifierProgram computes a classifier. It is a program of its own, so that sibyl is neither downloaded nor built with what computes it.
+// ClassifierProgram computes a classifier. It is a program of its own, so that sibyl is neither downloaded nor built
+// with what computes it.
 const ClassifierProgram = "sibyl-bert"
 
-// verdicts are what the classifier chooses from: the names as a fine-tuned model has them for labels, the sentences as a
-// zero-shot model is asked whether they follow from a reply.
+// verdicts are what the classifier chooses from: the names as a fine-tuned model has them for labels, the sentences as
+// a zero-shot model is asked whether they follow from a reply.
 func verdicts() []bert.Label {
 	return []bert.Label{
 		{Name: string(oracle.GoOn), Hypothesis: "The assistant is making progress and needs another step."},
@@ -27,13 +28,15 @@ func verdicts() []bert.Label {
 	}
 }
 
-// classifier is the person's BERT model in a child process that is started when it is first asked; nil where none is set.
+// classifier is the person's BERT model in a child process that is started when it is first asked; nil where none is
+// set.
 func classifier(cfg config.Bert) *bert.Classifier {
 	if cfg.Model == "" {
 		return nil
 	}
 	return bert.New(bert.Config{Dir: cfg.Model, Timeout: cfg.Timeout, Command: []string{classifierProgram()},
-		Missing: "a release has it beside sibyl; from the source, ‘go build ./cmd/sibyl-bert’ makes it: put it beside sibyl or on the PATH"})
+		Missing: "a release has it beside sibyl; from the source, ‘go build ./cmd/sibyl-bert’ makes it: put it " +
+			"beside sibyl or on the PATH"})
 }
 
 // classifierProgram is the path of the program: beside this one, else as the shell would find it; else its bare name.

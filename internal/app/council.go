@@ -29,9 +29,11 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 		return nil, fmt.Errorf("the prompts of the Council: %w", err)
 	}
 	sessions := perOwner[session.Store]{open: func(owner journal.Owner) (*session.Store, error) {
-		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now, Probe: probe(audio.Find()), Read: a.Documents.Read, Step: a.options.Step})
+		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now,
+			Probe: probe(audio.Find()), Read: a.Documents.Read, Step: a.options.Step})
 	}}
-	writing := sync.OnceValue(func() *scribe.Scribe { return newScribe(a.Config, a.secrets) }) // programs and keys are looked for when they are wanted
+	// programs and keys are looked for when they are wanted
+	writing := sync.OnceValue(func() *scribe.Scribe { return newScribe(a.Config, a.secrets) })
 	patient := a.Config
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
@@ -42,7 +44,9 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.chained(ctx, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
 		},
-		Missing: func() string { return writing().Missing() }, Transcribe: transcribing(writing), Within: a.withinSitting,
+		Missing: func() string {
+			return writing().Missing()
+		}, Transcribe: transcribing(writing), Within: a.withinSitting,
 		Driven: func(r journal.Run) bool { return a.Engine.Driven(r) },
 		Withdraw: func(ctx context.Context, owner journal.Owner, id string) error {
 			return a.Service.Withdraw(ctx, owner, id)
@@ -56,7 +60,8 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 	return []*assistant.Assistant{main, council.DescribeTranscription(main, d), council.DescribeMember(main, d)}, nil
 }
 
-// OraclesDir is the folder of the oracles: the one that is set, or prompts/oracles in the working folder where that exists; "": the built-in ones serve.
+// OraclesDir is the folder of the oracles: the one that is set, or prompts/oracles in the working folder where that
+// exists; "": the built-in ones serve.
 func (a *App) OraclesDir() string {
 	if set := a.Config.Council.Oracles; set != "" {
 		return set
@@ -71,17 +76,22 @@ func (a *App) OraclesDir() string {
 // Oracles are those of the settings, which are listed anew.
 func (a *App) Oracles() *persona.Shelf {
 	cfg := a.Config.Council
-	return persona.New(persona.Config{Dir: a.OraclesDir(), Placeholder: cfg.Placeholder, TTL: time.Duration(cfg.CacheTTL) * time.Second})
+	return persona.New(persona.Config{Dir: a.OraclesDir(), Placeholder: cfg.Placeholder,
+		TTL: time.Duration(cfg.CacheTTL) * time.Second})
 }
 
 // withinSitting has one oracle of a sitting answer by a run of its own.
-func (a *App) withinSitting(ctx context.Context, owner journal.Owner, id string, o council.Options) (json.RawMessage, error) {
+func (a *App) withinSitting(
+	ctx context.Context, owner journal.Owner, id string, o council.Options,
+) (json.RawMessage, error) {
 	r, err := a.Service.Within(ctx, owner, id, service.Request{Assistant: council.MemberName, Options: o})
 	return r.Outcome, err
 }
 
 // transcribing writes down recordings.
-func transcribing(by func() *scribe.Scribe) func(context.Context, string, string, council.Transcribing) (session.Transcript, error) {
+func transcribing(
+	by func() *scribe.Scribe,
+) func(context.Context, string, string, council.Transcribing) (session.Transcript, error) {
 	return func(ctx context.Context, file, language string, tell council.Transcribing) (session.Transcript, error) {
 		t, err := by().Transcribe(ctx, file, language, scribe.Listener(tell))
 		if err != nil {

@@ -53,7 +53,8 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (db Database, err erro
 // Copied is how many rows of a table were copied.
 type Copied = store.Copied
 
-// CopyDatabase copies all of one database into another, which is empty. What keeps it from that is a service.UsageError.
+// CopyDatabase copies all of one database into another, which is empty. What keeps it from that is a
+// service.UsageError.
 func CopyDatabase(ctx context.Context, from, to Database) ([]Copied, error) {
 	now, err := from.Now(ctx)
 	if err != nil {
@@ -66,8 +67,8 @@ func CopyDatabase(ctx context.Context, from, to Database) ([]Copied, error) {
 	return all, err
 }
 
-// OpenToRead opens the database of these settings for reading, where it is a file of this machine that is there: nothing is made or brought up to
-// date, and no server is asked.
+// OpenToRead opens the database of these settings for reading, where it is a file of this machine that is there:
+// nothing is made or brought up to date, and no server is asked.
 func OpenToRead(ctx context.Context, cfg config.Config) (Database, error) {
 	if cfg.Database.Postgres.Reveal() != "" {
 		return nil, fmt.Errorf("%w: it is on a server", ErrJournal)

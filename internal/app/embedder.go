@@ -8,8 +8,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// Embedder is the model of that id, asked again after what may pass. One that can't be opened says why when it is asked: whoever searches by meaning can do
-// without.
+// Embedder is the model of that id, asked again after what may pass. One that can't be opened says why when it is
+// asked: whoever searches by meaning can do without.
 func (a *App) Embedder(id string) model.Embedder {
 	e := embedder{id: id}
 	m, err := a.Models.Open(id)

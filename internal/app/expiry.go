@@ -12,15 +12,15 @@ import (
 	"sibyl/internal/files"
 )
 
-// What retention or an expiry would remove is marked first, and removed by a look that comes a day of running time later. Time that passes
-// between two processes counts for so much at most: only the clock tells it.
+// What retention or an expiry would remove is marked first, and removed by a look that comes a day of running time
+// later. Time that passes between two processes counts for so much at most: only the clock tells it.
 const (
 	markedFor   = 24 * time.Hour
 	mostBetween = 6 * time.Hour
 )
 
-// expiry says what may be removed by its age. A clock that leaps for a while erases nothing: what it makes old is marked, and the mark is
-// void once the clock is right again.
+// expiry says what may be removed by its age. A clock that leaps for a while erases nothing: what it makes old is
+// marked, and the mark is void once the clock is right again.
 type expiry struct {
 	mu   sync.Mutex
 	last time.Time // when this process looked, which tells the time that it ran since
@@ -37,8 +37,8 @@ type marks struct {
 // MarksFile is where a data folder keeps what its processes have marked.
 func MarksFile(dataDir string) string { return filepath.Join(dataDir, "retention.json") }
 
-// Settled is the time by which retention and expiries may go now: whatever was too old at that time, and still is, was marked at least a
-// day of running time ago. It is zero while nothing may.
+// Settled is the time by which retention and expiries may go now: whatever was too old at that time, and still is, was
+// marked at least a day of running time ago. It is zero while nothing may.
 func (a *App) Settled() (time.Time, error) {
 	a.expiry.mu.Lock()
 	defer a.expiry.mu.Unlock()
@@ -65,7 +65,8 @@ func (a *App) Settled() (time.Time, error) {
 	return m.Settled, files.Replace(file, raw, 0o600)
 }
 
-// look counts the time that ran since the last look, and marks what is too old now once what was marked before has settled.
+// look counts the time that ran since the last look, and marks what is too old now once what was marked before has
+// settled.
 func (m *marks) look(now time.Time, ran time.Duration) {
 	if now.Before(m.Settled) {
 		m.Settled = time.Time{}

@@ -14,10 +14,13 @@ import (
 
 // apart is what is found beside sessions and runs.
 func (a *App) apart() []service.Apart {
-	return []service.Apart{{Assistant: taskchat.Name, Find: a.findTasks}, {Assistant: council.Name, Find: a.findCouncil}}
+	return []service.Apart{{Assistant: taskchat.Name, Find: a.findTasks},
+		{Assistant: council.Name, Find: a.findCouncil}}
 }
 
-func (a *App) findTasks(ctx context.Context, owner journal.Owner, has func(string) bool, titles bool) (hits []service.Hit, err error) {
+func (a *App) findTasks(
+	ctx context.Context, owner journal.Owner, has func(string) bool, titles bool,
+) (hits []service.Hit, err error) {
 	page, err := a.Tasks.List(ctx, string(owner), task.Query{})
 	for _, t := range page.Tasks {
 		one := service.Hit{Kind: "task", Assistant: taskchat.Name, Task: t.ID, Name: t.Title, At: t.CreatedAt}
@@ -35,8 +38,11 @@ func (a *App) findTasks(ctx context.Context, owner journal.Owner, has func(strin
 	return hits, err
 }
 
-// findCouncil reads the files of sessions: they are the truth. Places in a session are found beside its title, as it can be long.
-func (a *App) findCouncil(ctx context.Context, owner journal.Owner, has func(string) bool, titles bool) (hits []service.Hit, err error) {
+// findCouncil reads the files of sessions: they are the truth. Places in a session are found beside its title, as it
+// can be long.
+func (a *App) findCouncil(
+	ctx context.Context, owner journal.Owner, has func(string) bool, titles bool,
+) (hits []service.Hit, err error) {
 	desk, err := a.Council.Desk(owner)
 	if err != nil {
 		return nil, err
@@ -46,7 +52,8 @@ func (a *App) findCouncil(ctx context.Context, owner journal.Owner, has func(str
 		return nil, err
 	}
 	for _, s := range all {
-		one := service.Hit{Kind: "council", Assistant: council.Name, Session: s.ID, Name: redact.Text(cmp.Or(s.Name, s.ID)), At: s.Began()}
+		one := service.Hit{Kind: "council", Assistant: council.Name, Session: s.ID,
+			Name: redact.Text(cmp.Or(s.Name, s.ID)), At: s.Began()}
 		if titles {
 			if has(one.Name) {
 				hits = append(hits, one)

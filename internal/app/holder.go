@@ -14,8 +14,9 @@ import (
 	"sibyl/internal/files"
 )
 
-// presence is how processes on one data folder tell whether one of them is gone: each holds the lock of a file in it, which the system frees
-// with the process, however that ends. Names of machines and numbers of processes mean nothing elsewhere, and are taken anew.
+// presence is how processes on one data folder tell whether one of them is gone: each holds the lock of a file in it,
+// which the system frees with the process, however that ends. Names of machines and numbers of processes mean nothing
+// elsewhere, and are taken anew.
 type presence struct {
 	folder *os.Root // nil: this process can't hold a lock there
 	place  string
@@ -26,7 +27,8 @@ type presence struct {
 // keptLocks is how long the files of processes that are gone tell of them: far longer than a lease lasts.
 const keptLocks = 24 * time.Hour
 
-// newPresence makes this process known in a data folder. Where that can't be, nobody is known to be gone, and leases are waited for.
+// newPresence makes this process known in a data folder. Where that can't be, nobody is known to be gone, and leases
+// are waited for.
 func newPresence(data string) *presence {
 	p := &presence{place: place(), leave: func() {}}
 	name := fmt.Sprintf("%d-%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36))
@@ -77,8 +79,9 @@ func (p *presence) Close() {
 // unknown is a place that can't be told apart from others.
 const unknown = "unknown"
 
-// place names the machine, since it was booted: locks are held by its processes alone, in whichever container. Cloned machines share a name,
-// but never this, and a data folder may be another machine's. What the system does not tell makes the place unknown.
+// place names the machine, since it was booted: locks are held by its processes alone, in whichever container. Cloned
+// machines share a name, but never this, and a data folder may be another machine's. What the system does not tell
+// makes the place unknown.
 func place() string {
 	host, err := os.Hostname()
 	boot, bootErr := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -89,8 +92,8 @@ func place() string {
 	return strings.ReplaceAll(host, "/", "-") + "-" + hex.EncodeToString(sum[:8])
 }
 
-// gone says that the process of a holder worked on this data folder on this machine, and has ended. Of others nothing is known; their leases
-// are waited for.
+// gone says that the process of a holder worked on this data folder on this machine, and has ended. Of others nothing
+// is known; their leases are waited for.
 func (p *presence) gone(holder string) bool {
 	where, name, ok := strings.Cut(holder, "/")
 	if !ok || p.folder == nil || !sameMachine(where, p.place) || !filepath.IsLocal(name) {

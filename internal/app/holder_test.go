@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// presentEnv has the test binary be a process that makes itself known in a data folder, says its name, and waits for its end.
+// presentEnv has the test binary be a process that makes itself known in a data folder, says its name, and waits for
+// its end.
 const presentEnv = "SIBYL_APP_TEST_PRESENT"
 
 func bePresent(data string) {
@@ -70,8 +71,10 @@ func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
 		holder string
 		want   bool
 	}{
-		{p, other, true}, {p, inContainer, true}, {p, otherMachine, false}, {elsewhere, other, false}, {p, "", false}, {p, name, false},
-		{p, p.place + "/", false}, {p, p.place + "/../" + name, false}, {p, p.place + "/never", false}, {p, unknown + "/" + name, false},
+		{p, other, true}, {p, inContainer, true}, {p, otherMachine, false}, {elsewhere, other, false}, {p, "", false},
+		{p, name, false},
+		{p, p.place + "/", false}, {p, p.place + "/../" + name, false}, {p, p.place + "/never", false},
+		{p, unknown + "/" + name, false},
 	} {
 		if got := c.who.gone(c.holder); got != c.want {
 			t.Errorf("gone(%q) is %v; want %v", c.holder, got, c.want)
@@ -79,8 +82,8 @@ func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
 	}
 }
 
-// A process that ends by itself may not have been able to give its leases back. Numbers of processes mean nothing: one of a process that is gone
-// may be taken again.
+// A process that ends by itself may not have been able to give its leases back. Numbers of processes mean nothing: one
+// of a process that is gone may be taken again.
 func TestProcessThatEndedByItselfIsGoneWhateverItsNumber(t *testing.T) {
 	if place() == unknown {
 		t.Skip("this system does not tell where a process runs")

@@ -106,7 +106,8 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 			return nil, nil, err
 		}
 		if m.ID() == model.OfflineRules {
-			return nil, nil, errors.New("the rules can't be a witness: name documents, or a model such as ollama:llama3.1:8b")
+			return nil, nil, errors.New(
+				"the rules can't be a witness: name documents, or a model such as ollama:llama3.1:8b")
 		}
 		said := witness.Model(m, w.Text)
 		return said, nil, said.Check(ctx)
@@ -117,7 +118,8 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	}
 	var known []record.Document
 	for _, d := range docs {
-		known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages), Chunks: len(document.Chunks(d))})
+		known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages),
+			Chunks: len(document.Chunks(d))})
 	}
 	var unread []string
 	for _, f := range failed {
@@ -140,7 +142,8 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		o.Embed = a.Embedder(id)
 	}
 	if w.Model != "" {
-		if o.Model, err = a.chained(ctx, a.Models, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models}, true); err != nil {
+		if o.Model, err = a.chained(ctx, a.Models, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models},
+			true); err != nil {
 			return nil, nil, err
 		}
 		o.Prompt = w.Text

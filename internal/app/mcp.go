@@ -16,5 +16,6 @@ func (a *App) MCP(ctx context.Context, build string, all mcp.Assistants) (*mcp.S
 		return nil, err
 	}
 	all.Service = a.Service
-	return mcp.New(mcp.Config{Tasks: a.Tasks, Assistants: &all, Inquiry: a.Inquiry, Key: key, Build: build, Log: a.log, Now: a.Clock.Now})
+	return mcp.New(mcp.Config{Tasks: a.Tasks, Assistants: &all, Inquiry: a.Inquiry, Key: key, Build: build, Log: a.log,
+		Now: a.Clock.Now})
 }

@@ -20,7 +20,8 @@ import (
 	"sibyl/internal/tool/mcpclient"
 )
 
-// How long a server may take to start, and how long the first question waits for that. One that takes longer is there for a later one.
+// How long a server may take to start, and how long the first question waits for that. One that takes longer is there
+// for a later one.
 const (
 	serverStart    = time.Minute
 	serverPatience = 10 * time.Second
@@ -29,8 +30,8 @@ const (
 // serverPause is how long a server that can't be opened is left in peace.
 const serverPause = time.Minute
 
-// servers are the MCP servers of others, opened once for all runs of this process, when the first of them asks for tools. One that can't be
-// opened is left out, and tried again for a later run.
+// servers are the MCP servers of others, opened once for all runs of this process, when the first of them asks for
+// tools. One that can't be opened is left out, and tried again for a later run.
 type servers struct {
 	open  func(ctx context.Context, name string) (*mcpclient.Session, error)
 	names []string
@@ -84,7 +85,8 @@ func (s *servers) tools(ctx context.Context) (all []tool.Tool) {
 	return all
 }
 
-// begin opens what is not open and may be tried. It gives what tells the end of those that are opened for the first time.
+// begin opens what is not open and may be tried. It gives what tells the end of those that are opened for the first
+// time.
 func (s *servers) begin() (first []chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,11 +121,13 @@ func (s *servers) openOne(name string, one *serverState) {
 	one.session, one.err = session, err
 	if err != nil {
 		one.again = time.Now().Add(serverPause)
-		s.log.Warn("an MCP server is left out", "server", name, "why", inShort(err).Template(), "again_in", serverPause.String())
+		s.log.Warn("an MCP server is left out", "server", name, "why", inShort(err).Template(), "again_in",
+			serverPause.String())
 	}
 }
 
-// inShort says why a server can't be used without its words and ours of it, which are for who runs it: ‘sibyl mcp servers’ has them.
+// inShort says why a server can't be used without its words and ours of it, which are for who runs it: ‘sibyl mcp
+// servers’ has them.
 func inShort(err error) bt.Reason {
 	switch kind := tool.AsError(err).Kind; {
 	case errors.Is(err, mcpclient.ErrChanged):
@@ -172,13 +176,16 @@ func (a *App) pins() mcpclient.Pins {
 }
 
 // openServer connects to a server of the settings. admit decides on what it lists.
-func (a *App) openServer(ctx context.Context, name string, admit func(context.Context, mcpclient.Listing) error) (*mcpclient.Session, error) {
+func (a *App) openServer(
+	ctx context.Context, name string, admit func(context.Context, mcpclient.Listing) error,
+) (*mcpclient.Session, error) {
 	one := a.Config.MCP.Servers[name]
 	transport, err := a.transport(name, one)
 	if err != nil {
 		return nil, err
 	}
-	return mcpclient.Connect(ctx, transport, mcpclient.Config{Name: name, Prefix: name + "__", Source: tool.Server, Foreign: true, Private: one.Private, Allow: one.Tools, Version: a.options.Build,
+	return mcpclient.Connect(ctx, transport, mcpclient.Config{Name: name, Prefix: name + "__", Source: tool.Server,
+		Foreign: true, Private: one.Private, Allow: one.Tools, Version: a.options.Build,
 		Start: serverStart, Timeout: one.Timeout, Admit: admit, Log: a.log})
 }
 
@@ -188,13 +195,15 @@ func (a *App) transport(name string, one config.MCPServer) (mcp.Transport, error
 			Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, config.MCPKeyName(name)) }}), nil
 	}
 	if len(one.Variables) > 0 {
-		return nil, tool.Errorf(tool.Unavailable, "set it, or take it out of env in the settings", "%s is to be given %s, which is not set", name, strings.Join(one.Variables, ", "))
+		return nil, tool.Errorf(tool.Unavailable, "set it, or take it out of env in the settings",
+			"%s is to be given %s, which is not set", name, strings.Join(one.Variables, ", "))
 	}
 	environ := map[string]string{}
 	for variable, text := range one.Environ {
 		environ[variable] = text.Reveal()
 	}
-	return mcpclient.Stdio(mcpclient.Program{Command: one.Command, Environ: mcpclient.Environ(environ), Folder: one.Folder}), nil
+	return mcpclient.Stdio(mcpclient.Program{Command: one.Command, Environ: mcpclient.Environ(environ),
+		Folder: one.Folder}), nil
 }
 
 // MCPServer tells of a server of the settings.
@@ -255,7 +264,8 @@ func (a *App) mcpServer(ctx context.Context, name string) MCPServer {
 		told.Hash = listing.Hash()
 	}
 	for _, o := range listing {
-		told.Tools = append(told.Tools, MCPTool{Name: o.Name, Does: mcpclient.HintsInWords(o.Hints), Allowed: settings.Tools == nil || slices.Contains(settings.Tools, o.Name)})
+		told.Tools = append(told.Tools, MCPTool{Name: o.Name, Does: mcpclient.HintsInWords(o.Hints),
+			Allowed: settings.Tools == nil || slices.Contains(settings.Tools, o.Name)})
 	}
 	switch {
 	case errors.Is(err, mcpclient.ErrChanged):
@@ -275,13 +285,14 @@ func (a *App) mcpServer(ctx context.Context, name string) MCPServer {
 // ErrNoServer says that the settings name no such server.
 var ErrNoServer = errors.New("the settings name no such MCP server")
 
-// TrustMCPServer accepts what a server lists, if it has the hash, or whatever it is where hash is empty. It gives what has changed since it
-// was trusted; "": nothing has, or it never was.
+// TrustMCPServer accepts what a server lists, if it has the hash, or whatever it is where hash is empty. It gives what
+// has changed since it was trusted; "": nothing has, or it never was.
 func (a *App) TrustMCPServer(ctx context.Context, name, hash string) (changes string, err error) {
 	settings, known := a.Config.MCP.Servers[name]
 	switch {
 	case !known:
-		return "", fmt.Errorf("%w%s", ErrNoServer, config.DidYouMean(name, slices.Collect(maps.Keys(a.Config.MCP.Servers))))
+		return "", fmt.Errorf("%w%s", ErrNoServer,
+			config.DidYouMean(name, slices.Collect(maps.Keys(a.Config.MCP.Servers))))
 	case settings.Pin != "":
 		return "", fmt.Errorf("its tools are pinned in the settings: change mcp.servers.%s.pin, or take it out", name)
 	}

@@ -24,7 +24,8 @@ import (
 func tracker(tools ...string) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "tracker", Version: "1"}, nil)
 	for _, name := range tools {
-		server.AddTool(&mcp.Tool{Name: name, Description: "does " + name, InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+		server.AddTool(&mcp.Tool{Name: name, Description: "does " + name,
+			InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done " + name}}}, nil
 			})
@@ -36,7 +37,9 @@ func tracker(tools ...string) *mcp.Server {
 func changing(t *testing.T, key string) (set func(*mcp.Server), url string) {
 	t.Helper()
 	var current atomic.Pointer[mcp.Server]
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return current.Load() }, &mcp.StreamableHTTPOptions{Stateless: true})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		return current.Load()
+	}, &mcp.StreamableHTTPOptions{Stateless: true})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Authorization"); got != "Bearer "+key {
 			http.Error(w, "no such key: "+got, http.StatusUnauthorized)
@@ -77,7 +80,8 @@ func leftOut(s *servers) string {
 func TestToolsOfAServerAreThereAndAreItsOwn(t *testing.T) {
 	set, url := changing(t, trackerKey)
 	set(tracker("search", "get", "purge"))
-	a := prepared(t, "mcp: {servers: {tracker: {url: '"+url+"', key_env: KEY, tools: [search, get]}}}", "KEY="+trackerKey)
+	a := prepared(t, "mcp: {servers: {tracker: {url: '"+url+"', key_env: KEY, tools: [search, get]}}}",
+		"KEY="+trackerKey)
 	defer a.servers.close()
 	if got := toolNames(t, a); !slices.Equal(got, []string{"tracker__get", "tracker__search"}) {
 		t.Fatalf("%v, left out %v", got, a.servers.leftOut())
@@ -97,14 +101,17 @@ func TestToolsOfAServerAreThereAndAreItsOwn(t *testing.T) {
 func TestServerThatFailsLeavesTheOthersAndSaysWhyWithoutItsKey(t *testing.T) {
 	set, url := changing(t, trackerKey)
 	set(tracker("search"))
-	a := prepared(t, "mcp: {servers: {tracker: {url: '"+url+"', key_env: KEY}, locked: {url: '"+url+"', key_env: WRONG}, keyless: {url: '"+url+"', key_env: NOWHERE},\n"+
-		" none: {command: [/nowhere/at-all]}, bare: {command: [x], env: [NOT_SET]}}}", "KEY="+trackerKey, "WRONG=wrong-canary-987654321")
+	a := prepared(t, "mcp: {servers: {tracker: {url: '"+url+"', key_env: KEY}, locked: {url: '"+url+
+		"', key_env: WRONG}, keyless: {url: '"+url+"', key_env: NOWHERE},\n"+
+		" none: {command: [/nowhere/at-all]}, bare: {command: [x], env: [NOT_SET]}}}", "KEY="+trackerKey,
+		"WRONG=wrong-canary-987654321")
 	defer a.servers.close()
 	if got := toolNames(t, a); !slices.Equal(got, []string{"tracker__search"}) {
 		t.Errorf("%v", got)
 	}
 	left := leftOut(a.servers)
-	for _, want := range []string{"of locked are left out: it does not answer. ‘sibyl mcp servers’ says more.", "of none are left out", "of keyless are left out", "of bare are left out"} {
+	for _, want := range []string{"of locked are left out: it does not answer. ‘sibyl mcp servers’ says more.",
+		"of none are left out", "of keyless are left out", "of bare are left out"} {
 		if !strings.Contains(left, want) {
 			t.Errorf("no “%s” in %s", want, left)
 		}
@@ -118,7 +125,8 @@ func TestServerThatFailsLeavesTheOthersAndSaysWhyWithoutItsKey(t *testing.T) {
 			t.Errorf("told %+v", one)
 		}
 	}
-	if strings.Contains(left, "canary") || strings.Contains(left, "nowhere") || strings.Contains(left, url) || strings.Count(left, "\n") != 3 {
+	if strings.Contains(left, "canary") || strings.Contains(left, "nowhere") || strings.Contains(left, url) ||
+		strings.Count(left, "\n") != 3 {
 		t.Errorf("left out: %s", left)
 	}
 }
@@ -133,14 +141,17 @@ func TestServerWhoseToolsChangeIsRefusedUntilItIsTrusted(t *testing.T) {
 	set(tracker("search", "purge"))
 	next := &App{Config: a.Config, secrets: a.secrets} // another process
 	state := next.MCPServers(t.Context())
-	if len(state) != 1 || state[0].State != ServerChanged || !strings.Contains(state[0].Changes, "+purge (only reads, reaches outside)") || state[0].Pinned == state[0].Hash {
+	if len(state) != 1 || state[0].State != ServerChanged ||
+		!strings.Contains(state[0].Changes, "+purge (only reads, reaches outside)") ||
+		state[0].Pinned == state[0].Hash {
 		t.Fatalf("%+v", state)
 	}
 	again := newServers([]string{"tracker"}, func(ctx context.Context, name string) (*mcpclient.Session, error) {
 		return next.openServer(ctx, name, next.pins().Admit(name, ""))
 	})
 	defer again.close()
-	if tools := again.tools(t.Context()); len(tools) > 0 || !strings.Contains(leftOut(again), "have changed since they were trusted") {
+	if tools := again.tools(t.Context()); len(tools) > 0 ||
+		!strings.Contains(leftOut(again), "have changed since they were trusted") {
 		t.Errorf("%d tools, left out %v", len(tools), again.leftOut())
 	}
 	if _, err := next.TrustMCPServer(t.Context(), "tracker", state[0].Pinned); err == nil {
@@ -150,10 +161,12 @@ func TestServerWhoseToolsChangeIsRefusedUntilItIsTrusted(t *testing.T) {
 	if err != nil || changes != state[0].Changes {
 		t.Errorf("%q, %v", changes, err)
 	}
-	if state := next.MCPServers(t.Context()); state[0].State != ServerReady || state[0].Since.IsZero() || len(state[0].Tools) != 2 {
+	if state := next.MCPServers(t.Context()); state[0].State != ServerReady || state[0].Since.IsZero() ||
+		len(state[0].Tools) != 2 {
 		t.Errorf("after it was trusted: %+v", state)
 	}
-	if _, err := next.TrustMCPServer(t.Context(), "trakcer", ""); !errors.Is(err, ErrNoServer) || !strings.Contains(err.Error(), "did you mean tracker?") {
+	if _, err := next.TrustMCPServer(t.Context(), "trakcer", ""); !errors.Is(err, ErrNoServer) ||
+		!strings.Contains(err.Error(), "did you mean tracker?") {
 		t.Errorf("%v", err)
 	}
 }
@@ -167,7 +180,8 @@ func TestSlowServerIsWaitedForOnceAndThereLater(t *testing.T) {
 			return mcpclient.Connect(ctx, mcpclient.InProcess(tracker("search")), mcpclient.Config{Name: name})
 		})
 		began := time.Now()
-		if tools := s.tools(t.Context()); len(tools) > 0 || time.Since(began) != serverPatience || !strings.Contains(leftOut(s), "not started yet") {
+		if tools := s.tools(t.Context()); len(tools) > 0 || time.Since(began) != serverPatience ||
+			!strings.Contains(leftOut(s), "not started yet") {
 			t.Errorf("%d tools after %s, left out %v", len(tools), time.Since(began), s.leftOut())
 		}
 		time.Sleep(time.Minute)

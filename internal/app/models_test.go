@@ -42,7 +42,8 @@ func TestModelsThatAreNamedOneAfterTheOtherHoldNeitherConnectionsNorMemory(t *te
 			t.Fatal(err)
 		}
 	}
-	if n := connected.Load(); n > mostModels { // a few at most: one that is not free again in time makes way for another
+	// a few at most: one that is not free again in time makes way for another
+	if n := connected.Load(); n > mostModels {
 		t.Errorf("%d models were asked over %d connections", 3*mostModels, n)
 	}
 }

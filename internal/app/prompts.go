@@ -12,7 +12,8 @@ import (
 	"sibyl/prompts"
 )
 
-// checkedPrompts are the prompts as their files are by now, with what a check of each says, and what is wrong with their folder as a whole.
+// checkedPrompts are the prompts as their files are by now, with what a check of each says, and what is wrong with
+// their folder as a whole.
 func (a *App) checkedPrompts() (checked []api.PromptInForce, folder string, err error) {
 	names, err := prompts.Names()
 	if err != nil {
@@ -61,7 +62,8 @@ func (a *App) ofOracle() (*prompt.Set, error) {
 	return prompt.Load(a.texts)
 }
 
-// oraclesProblems are what the Oracle finds wrong with its prompts, by their files; what is wrong with all of them stands at the first.
+// oraclesProblems are what the Oracle finds wrong with its prompts, by their files; what is wrong with all of them
+// stands at the first.
 func oraclesProblems(texts fs.FS) map[string][]string {
 	found := map[string][]string{}
 	_, err := prompt.Load(texts)

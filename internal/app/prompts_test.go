@@ -48,7 +48,8 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 	if p := named("council/chair"); len(p.Found) != 1 || !strings.Contains(p.Found[0], "empty") {
 		t.Errorf("an empty prompt is told as %q", p.Found)
 	}
-	if p := named("inquiry/witness"); !p.BuiltIn || p.Text == "" || p.Original != "" || len(p.Found) != 0 || folder != "" {
+	if p := named("inquiry/witness"); !p.BuiltIn || p.Text == "" || p.Original != "" || len(p.Found) != 0 ||
+		folder != "" {
 		t.Errorf("one that is built in is %+v, the folder: %s", p, folder)
 	}
 	write("oracle/bsae.md", "misspelt")
@@ -62,7 +63,8 @@ func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700),
+			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +74,8 @@ func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	}
 	tasks, err := a.ofTasks()
 	segments, ofOracle := a.ofOracle()
-	if err := errors.Join(err, ofOracle); err != nil || bytes.Contains(segments.Encoded(), []byte("Be terse.")) || string(tasks) == "Read it.\n" {
+	if err := errors.Join(err, ofOracle); err != nil || bytes.Contains(segments.Encoded(), []byte("Be terse.")) ||
+		string(tasks) == "Read it.\n" {
 		t.Fatal("what is built in can't be used: ", err)
 	}
 	write("tasks/intent.md", "Read it.\n")

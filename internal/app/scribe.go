@@ -30,7 +30,8 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		}
 	case set.Server != "":
 		limit := set.Limit(set.Local)
-		server := speech.NewServer(speech.ServerConfig{BaseURL: set.Server, Local: set.Local, FirstByte: limit, Idle: limit, PlainHTTP: cfg.PlainHTTP})
+		server := speech.NewServer(speech.ServerConfig{BaseURL: set.Server, Local: set.Local, FirstByte: limit,
+			Idle: limit, PlainHTTP: cfg.PlainHTTP})
 		c.Transcriber, c.By, c.Limits = server, server.By(), scribe.Whisper().Taking(set.Formats)
 	case len(set.Command) > 0:
 		command := speech.New(speech.Config{Command: set.Command, Timeout: set.Limit(true)})
@@ -41,8 +42,8 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	return scribe.New(c)
 }
 
-// Transcription says who writes down recordings, as "openai:whisper-1"; else what would. The error is why what is set can't: a model without its key, a
-// program that is not there. Nothing is sent.
+// Transcription says who writes down recordings, as "openai:whisper-1"; else what would. The error is why what is set
+// can't: a model without its key, a program that is not there. Nothing is sent.
 func (a *App) Transcription() (by, missing string, err error) {
 	set := a.Config.Transcription
 	s := newScribe(a.Config, a.secrets)
@@ -66,7 +67,8 @@ func providerOf(id string) string {
 func hosted(cfg config.Config, keys *secrets) (t model.Transcriber, problem string) {
 	patient := cfg
 	here, elsewhere := cfg.Transcription.Limit(true), cfg.Transcription.Limit(false)
-	patient.Timeouts = config.Timeouts{Start: elsewhere, Silence: elsewhere, LocalStart: here, LocalSilence: here, Web: cfg.Timeouts.Web}
+	patient.Timeouts = config.Timeouts{Start: elsewhere, Silence: elsewhere, LocalStart: here, LocalSilence: here,
+		Web: cfg.Timeouts.Web}
 	m, err := catalog(patient, keys).Open(cfg.Transcription.Model)
 	if err != nil {
 		return nil, fmt.Sprintf("transcription.model: %v", err)

@@ -46,17 +46,22 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	}
 	tools := offered.HTTP()
 	defer tools.Close()
-	c := server.Config{Listen: cfg.Listen, Behind: len(cfg.Proxies) > 0, Loopback: cfg.Loopback(), Grace: cfg.Grace, Users: a.Users.Any, Engine: a.Engine,
+	c := server.Config{Listen: cfg.Listen, Behind: len(cfg.Proxies) > 0, Loopback: cfg.Loopback(), Grace: cfg.Grace,
+		Users: a.Users.Any, Engine: a.Engine,
 		Log: a.log, Listening: listening,
 		Ready: func(ctx context.Context) error {
 			_, err := a.Database.Now(ctx)
 			return err
 		},
-		Node: node.Config{Self: node.Node{Holder: a.Engine.Holder, Name: nodeName(cfg.Name), Build: build}, Engine: a.Engine, Store: a.Store, Registry: a.Database,
+		Node: node.Config{Self: node.Node{Holder: a.Engine.Holder, Name: nodeName(cfg.Name), Build: build},
+			Engine: a.Engine, Store: a.Store, Registry: a.Database,
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
-		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo, Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.sources, Documents: a.Documents, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
+		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools,
+			Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo,
+				Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.sources,
+			Documents: a.Documents, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits: api.Limits{
 				Runs:     cfg.Limits.Runs,
 				Requests: float64(cfg.Limits.Requests) / 60,
@@ -77,7 +82,8 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 		return err
 	}
 	if pair != nil {
-		c.TLS = &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+		c.TLS = &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12,
+			NextProtos: []string{"h2", "http/1.1"}}
 	}
 	return server.Run(ctx, c)
 }
@@ -121,7 +127,8 @@ func (a *App) openTelemetry() (err error) {
 	}
 	t := a.Config.Telemetry
 	a.log = telemetry.Logger(opt.Serving, t.LogLevel, a.secrets.bytes)
-	a.telemetry, err = telemetry.New(telemetry.Config{Build: opt.Build, Instance: nodeName(a.Config.Server.Name), Endpoint: t.Endpoint, Header: t.Header(), PlainHTTP: a.Config.PlainHTTP, Ratio: t.TraceRatio,
+	a.telemetry, err = telemetry.New(telemetry.Config{Build: opt.Build, Instance: nodeName(a.Config.Server.Name),
+		Endpoint: t.Endpoint, Header: t.Header(), PlainHTTP: a.Config.PlainHTTP, Ratio: t.TraceRatio,
 		AcceptParent: t.Traceparent, Waiting: a.waiting, Redact: a.secrets.bytes, Log: a.log})
 	return err
 }
@@ -143,7 +150,8 @@ func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 // prices are those of the settings, or the public ones.
 func (a *App) prices() *service.Prices {
 	set := a.Config.Prices.OrPublic()
-	return &service.Prices{Currency: set.Currency, Limit: set.Limit, Of: func(model string, input, cached, output int) (float64, bool) {
+	return &service.Prices{Currency: set.Currency, Limit: set.Limit, Of: func(model string, input, cached,
+		output int) (float64, bool) {
 		p, known := set.Find(model)
 		return p.Of(input, cached, output), known
 	}}
@@ -204,8 +212,8 @@ func (a *App) SignInAddress(ctx context.Context, once string) (string, error) {
 	return api.SignInAddress(live[0], once), nil
 }
 
-// OwnersAddress is where a browser signs in, once, as the owner of the command line's sessions: at a server that listens at an address, or else at a
-// node that lives on this machine; "" if there is none.
+// OwnersAddress is where a browser signs in, once, as the owner of the command line's sessions: at a server that
+// listens at an address, or else at a node that lives on this machine; "" if there is none.
 func (a *App) OwnersAddress(ctx context.Context, listening string) (string, error) {
 	if listening == "" {
 		live, err := a.liveNodes(ctx)

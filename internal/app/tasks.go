@@ -13,7 +13,8 @@ import (
 	"sibyl/prompts"
 )
 
-// chat is what the task assistant needs. It reaches tasks through an MCP server of this process, over the messages that others send too.
+// chat is what the task assistant needs. It reaches tasks through an MCP server of this process, over the messages that
+// others send too.
 func (a *App) chat() (d taskchat.Deps, err error) {
 	key := make([]byte, mcp.MinKey) // of questions that are asked and answered within one call
 	if _, err := rand.Read(key); err != nil {
@@ -28,7 +29,8 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},
 		Tools: func(ctx context.Context, owner, actor string) (*tool.Set, func(), error) {
-			s, err := mcpclient.Connect(ctx, mcpclient.InProcess(server.For(owner, actor)), mcpclient.Config{Name: "tasks", Source: tool.Task, Own: true, Log: a.log})
+			s, err := mcpclient.Connect(ctx, mcpclient.InProcess(server.For(owner, actor)),
+				mcpclient.Config{Name: "tasks", Source: tool.Task, Own: true, Log: a.log})
 			if err != nil {
 				return nil, nil, err
 			}

@@ -31,7 +31,8 @@ func kinds() []kind {
 	}
 }
 
-// LoadTree loads a tree for the assistant that its file is named after; one of another name for the assistant that it fits best.
+// LoadTree loads a tree for the assistant that its file is named after; one of another name for the assistant that it
+// fits best.
 func (a *App) LoadTree(t trees.Tree) (best *bt.Tree, err error) {
 	name := strings.TrimSuffix(filepath.Base(t.File), ".xml")
 	fewest := -1

@@ -23,10 +23,12 @@ const (
 
 // shelf keeps what writes to notes replace.
 func (a *App) shelf() *files.Shelf {
-	return &files.Shelf{Folder: filepath.Join(a.Config.DataDir, "replaced"), MaxAge: replacedAge, MaxBytes: replacedBytes, Now: time.Now}
+	return &files.Shelf{Folder: filepath.Join(a.Config.DataDir, "replaced"), MaxAge: replacedAge,
+		MaxBytes: replacedBytes, Now: time.Now}
 }
 
-// ExpireWrites removes what is kept of writes and was kept for longer than it has to be at that time, as Settled gives it.
+// ExpireWrites removes what is kept of writes and was kept for longer than it has to be at that time, as Settled gives
+// it.
 func (a *App) ExpireWrites(ctx context.Context, at time.Time) error { return a.shelf().Expire(ctx, at) }
 
 // ErrNoWrite says that there is no such write to take back.
@@ -46,8 +48,9 @@ func (a *App) LastWrite(ctx context.Context, owner journal.Owner) (files.Replace
 	return writeOf(all, "")
 }
 
-// Undo takes a write of an owner back, the last one that is not taken back yet where id is empty; the beginning of an id is enough. Done
-// is false where it was undone before. A note that was changed since is left as it is, with a *files.UndoError.
+// Undo takes a write of an owner back, the last one that is not taken back yet where id is empty; the beginning of an
+// id is enough. Done is false where it was undone before. A note that was changed since is left as it is, with a
+// *files.UndoError.
 func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error) {
 	all, err := a.Writes(ctx, owner)
 	if err != nil {
@@ -64,7 +67,8 @@ func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files
 	return w, done, errors.Join(err, v.Close())
 }
 
-// Written gives what a write of an owner replaced, and the note as it is now; files.ErrNotKept where the first is kept no longer. Secrets are taken out of both.
+// Written gives what a write of an owner replaced, and the note as it is now; files.ErrNotKept where the first is kept
+// no longer. Secrets are taken out of both.
 func (a *App) Written(ctx context.Context, owner journal.Owner, id string) (before, now []byte, err error) {
 	all, err := a.Writes(ctx, owner)
 	if err != nil {

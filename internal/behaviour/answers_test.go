@@ -5,7 +5,8 @@ const (
 	middleware = "auth/middleware.go"
 	token      = "auth/token.go"
 
-	jwt     = "The middleware takes the bearer token and has Verify check its signature and its expiry (`auth/middleware.go:4-9`)."
+	jwt = "The middleware takes the bearer token and has Verify check its signature and its expiry " +
+		"(`auth/middleware.go:4-9`)."
 	guess   = "It uses JWT: the signature of the bearer token is checked with the server's key, and its expiry after that."
 	lock    = "A mutex is a lock: it lets one thread at a time into a critical section, and has the others wait for it."
 	decided = "You decided on 3 May to use no cache (`caching.md:3`)."
@@ -16,59 +17,85 @@ const (
 func answers() []behaviour {
 	// without is a model that answers without reading, and what it says when it is told.
 	without := func(name, told, holds, lacks string) behaviour {
-		return behaviour{name: "answers without reading, then says " + name, ask: mutex, plays: plays(says(lock), says(told)), plain: 1, ours: exactly(2),
+		return behaviour{name: "answers without reading, then says " + name, ask: mutex,
+			plays: plays(says(lock), says(told)), plain: 1, ours: exactly(2),
 			stop: "partial", holds: []string{holds}, lacks: []string{lacks}, warns: []string{unread}}
 	}
-	sure := behaviour{name: "answers without reading, then says “Sorry, here is the signal”, with a good one", ask: mutex, plain: 1, ours: exactly(2), stop: "partial",
-		plays: plays(says(lock), turn(says("Sorry, here is the signal:"), done())), holds: []string{lock}, lacks: []string{"Sorry"}, warns: []string{unread}}
+	sure := behaviour{name: "answers without reading, then says “Sorry, here is the signal”, with a good one",
+		ask: mutex, plain: 1, ours: exactly(2), stop: "partial",
+		plays: plays(says(lock), turn(says("Sorry, here is the signal:"), done())), holds: []string{lock},
+		lacks: []string{"Sorry"}, warns: []string{unread}}
 	complete := without("that its answer above is complete", above, lock, above)
 	complete.wires = true
 	return []behaviour{
-		{name: "reads, then answers", ask: auth, plays: plays(reads(middleware), says(jwt)), plain: 2, ours: exactly(2), stop: "satisfied",
+		{name: "reads, then answers", ask: auth, plays: plays(reads(middleware), says(jwt)), plain: 2, ours: exactly(2),
+			stop:  "satisfied",
 			holds: []string{jwt}, ran: []string{"code_read"}, notice: "signal.missing", wires: true},
-		{name: "reads with a word beside it, then answers", ask: auth, plays: plays(turn(says("Let me open the middleware."), reads(middleware)), says(jwt)),
-			plain: 2, ours: exactly(2), stop: "satisfied", holds: []string{jwt}, lacks: []string{"Let me open"}, ran: []string{"code_read"}},
-		{name: "searches, reads, answers", ask: auth, plays: plays(searches("auth middleware token"), reads(middleware), says(jwt)), plain: 3, ours: exactly(3),
+		{name: "reads with a word beside it, then answers", ask: auth,
+			plays: plays(turn(says("Let me open the middleware."), reads(middleware)), says(jwt)),
+			plain: 2, ours: exactly(2), stop: "satisfied", holds: []string{jwt}, lacks: []string{"Let me open"},
+			ran: []string{"code_read"}},
+		{name: "searches, reads, answers", ask: auth, plays: plays(searches("auth middleware token"), reads(middleware),
+			says(jwt)), plain: 3, ours: exactly(3),
 			stop: "satisfied", holds: []string{jwt}, ran: []string{"code_search", "code_read"}},
-		{name: "reads two files at once, then answers", ask: auth, plays: plays(turn(reads(middleware), reads(token)), says(jwt)), plain: 2, ours: exactly(2),
+		{name: "reads two files at once, then answers", ask: auth, plays: plays(turn(reads(middleware), reads(token)),
+			says(jwt)), plain: 2, ours: exactly(2),
 			stop: "satisfied", holds: []string{jwt}, ran: []string{"code_read", "code_read"}},
-		{name: "reads a note, then answers", ask: caching, plays: plays(readsNote("caching.md"), says(decided)), plain: 2, ours: exactly(2), stop: "satisfied",
+		{name: "reads a note, then answers", ask: caching, plays: plays(readsNote("caching.md"), says(decided)),
+			plain: 2, ours: exactly(2), stop: "satisfied",
 			holds: []string{decided}, ran: []string{"vault_read"}},
-		{name: "reads, answers, and offers more", ask: auth, plays: plays(reads(middleware), says(jwt+" Shall I look at the tests as well?")), plain: 2, ours: exactly(2),
+		{name: "reads, answers, and offers more", ask: auth, plays: plays(reads(middleware),
+			says(jwt+" Shall I look at the tests as well?")), plain: 2, ours: exactly(2),
 			stop: "satisfied", holds: []string{jwt, "Shall I"}, ran: []string{"code_read"}},
-		{name: "replies to thanks", ask: thanks, plays: plays(says("You're welcome!")), plain: 1, ours: exactly(1), stop: "satisfied", holds: []string{"You're welcome!"}},
+		{name: "replies to thanks", ask: thanks, plays: plays(says("You're welcome!")), plain: 1, ours: exactly(1),
+			stop: "satisfied", holds: []string{"You're welcome!"}},
 
-		{name: "answers a question about the code without reading, again and again", ask: auth, plays: plays(says(guess)), plain: 1, ours: exactly(2), stop: "partial",
+		{name: "answers a question about the code without reading, again and again", ask: auth,
+			plays: plays(says(guess)), plain: 1, ours: exactly(2), stop: "partial",
 			holds: []string{guess}, warns: []string{unread}, told: `(?i)code`, wires: true},
-		{name: "answers a question about the notes without reading, again and again", ask: caching, plays: plays(says("You decided to use a large cache for it.")), plain: 1,
-			ours: exactly(2), stop: "partial", holds: []string{"large cache"}, warns: []string{unread}, told: `(?i)vault|note`},
+		{name: "answers a question about the notes without reading, again and again", ask: caching,
+			plays: plays(says("You decided to use a large cache for it.")), plain: 1,
+			ours: exactly(2), stop: "partial", holds: []string{"large cache"}, warns: []string{unread},
+			told: `(?i)vault|note`},
 		without("the same again", lock, lock, above),
 		complete,
 		without("that it has given the answer already", "The answer has already been given above.", lock, "already"),
 		without("that one may see before", "Please see my previous response.", lock, "previous"),
 		without("that it stands by it", "I stand by what I wrote; nothing needs to be added to it.", lock, "stand by"),
 		without("the opposite, in fewer words", "No, that was wrong: it lets several in.", "several in", above),
-		without("more, still without reading", lock+" In Go it is sync.Mutex, with Lock and Unlock.", "sync.Mutex", above),
+		without("more, still without reading", lock+" In Go it is sync.Mutex, with Lock and Unlock.", "sync.Mutex",
+			above),
 		sure,
-		{name: "answers without reading, and reads when it is told", ask: auth, plays: plays(says(guess), reads(middleware), says(jwt)), plain: 1, ours: exactly(3),
-			stop: "satisfied", holds: []string{jwt}, lacks: []string{guess}, told: `(?i)code`, ran: []string{"code_read"}, wires: true},
-		{name: "answers without reading, reads when it is told, and refers back", ask: auth, plays: plays(says(guess), reads(middleware), says("As I said above.")), plain: 1,
+		{name: "answers without reading, and reads when it is told", ask: auth,
+			plays: plays(says(guess), reads(middleware), says(jwt)), plain: 1, ours: exactly(3),
+			stop: "satisfied", holds: []string{jwt}, lacks: []string{guess}, told: `(?i)code`,
+			ran: []string{"code_read"}, wires: true},
+		{name: "answers without reading, reads when it is told, and refers back", ask: auth,
+			plays: plays(says(guess), reads(middleware), says("As I said above.")), plain: 1,
 			ours: exactly(3), stop: "satisfied", holds: []string{guess}, ran: []string{"code_read"}},
-		{name: "searches only, then answers", ask: auth, plays: plays(searches("auth middleware token"), says(guess)), plain: 2, ours: exactly(3), stop: "partial",
+		{name: "searches only, then answers", ask: auth, plays: plays(searches("auth middleware token"), says(guess)),
+			plain: 2, ours: exactly(3), stop: "partial",
 			holds: []string{guess}, warns: []string{unread}, told: `(?i)code`, ran: []string{"code_search"}},
-		{name: "answers after four searches that find nothing", ask: auth, plain: 5, ours: exactly(6), stop: "partial", holds: []string{guess}, warns: []string{unread},
+		{name: "answers after four searches that find nothing", ask: auth, plain: 5, ours: exactly(6), stop: "partial",
+			holds: []string{guess}, warns: []string{unread},
 			plays: plays(searches("kerberos"), searches("saml"), searches("ldap"), searches("radius"), says(guess)),
 			ran:   []string{"code_search", "code_search", "code_search", "code_search"}},
 
-		{name: "asks the person", ask: auth, plays: plays(says("There may be two of them. Do you mean the one of the API or the one of the admin pages?")), plain: 1, ours: exactly(1),
+		{name: "asks the person", ask: auth,
+			plays: plays(says("There may be two of them. Do you mean the one of the API or the one of the admin pages?")), plain: 1, ours: exactly(1),
 			stop: "needs_user", holds: []string{"Do you mean"}, wires: true},
-		{name: "searches, then asks the person", ask: auth, plays: plays(searches("auth"), says("Which of the two do you mean?")), plain: 2, ours: exactly(2),
+		{name: "searches, then asks the person", ask: auth, plays: plays(searches("auth"),
+			says("Which of the two do you mean?")), plain: 2, ours: exactly(2),
 			stop: "needs_user", holds: []string{"Which of the two"}, ran: []string{"code_search"}},
-		{name: "announces for ever", ask: auth, plays: plays(says("Let me look at the middleware first.")), plain: 1, ours: exactly(2), stop: "partial",
+		{name: "announces for ever", ask: auth, plays: plays(says("Let me look at the middleware first.")), plain: 1,
+			ours: exactly(2), stop: "partial",
 			holds: []string{"Let me look"}, warns: []string{unread}},
-		{name: "announces for ever, in other words each time", ask: auth, plain: 1, ours: exactly(2), stop: "partial", warns: []string{unread},
-			plays: plays(says("Let me look at the middleware first."), says("I will now open auth/middleware.go."), says("I'll read the file."))},
-		{name: "announces, does it when it is told, and answers", ask: auth, plays: plays(says("Let me look at the middleware first."), reads(middleware), says(jwt)), plain: 1,
+		{name: "announces for ever, in other words each time", ask: auth, plain: 1, ours: exactly(2), stop: "partial",
+			warns: []string{unread},
+			plays: plays(says("Let me look at the middleware first."), says("I will now open auth/middleware.go."),
+				says("I'll read the file."))},
+		{name: "announces, does it when it is told, and answers", ask: auth,
+			plays: plays(says("Let me look at the middleware first."), reads(middleware), says(jwt)), plain: 1,
 			ours: exactly(3), stop: "satisfied", holds: []string{jwt}, ran: []string{"code_read"}},
 	}
 }

@@ -61,12 +61,14 @@ const (
 
 // markup is never shown, whoever wrote it and however.
 func markup() []string {
-	return []string{"<sig" + "nal", "&lt;sig" + "nal", "<conf" + "idence", "<thi" + "nk", "</thi" + "nk", "sources_found", "[control]"}
+	return []string{"<sig" + "nal", "&lt;sig" + "nal", "<conf" + "idence", "<thi" + "nk", "</thi" + "nk",
+		"sources_found", "[control]"}
 }
 
 // exits are the ends of the program by the reason of a run's.
 func exits() map[string]string {
-	return map[string]string{"satisfied": "satisfied", "partial": "partial", "budget": "partial", "stuck": "partial", "loop": "partial",
+	return map[string]string{"satisfied": "satisfied", "partial": "partial", "budget": "partial", "stuck": "partial",
+		"loop":       "partial",
 		"needs_user": "needs_user", "refused": "refused", "error": "error"}
 }
 
@@ -88,7 +90,8 @@ func TestBehaviours(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				vault := func() string { return folder(t, "caching.md", cachingMD) }
-				plain, ours := s.cast(provider, fmt.Sprintf("plain-%d-%s", i, provider), b.plays), s.cast(provider, fmt.Sprintf("ours-%d-%s", i, provider), b.plays)
+				plain, ours := s.cast(provider, fmt.Sprintf("plain-%d-%s", i, provider), b.plays),
+					s.cast(provider, fmt.Sprintf("ours-%d-%s", i, provider), b.plays)
 				s.plainly(t, plain, b.ask, vault())
 				e := s.ask(t, ours, "", b.ask, vault())
 				rows.add(i, provider, name, len(s.scenes(plain)), len(s.scenes(ours)), e)
@@ -153,8 +156,8 @@ func (b behaviour) check(t *testing.T, plain, ours []scene, e ending) {
 // isForNotes says whether a model is told to take notes, to which its reply is no answer.
 func isForNotes(told string) bool { return strings.Contains(told, "Write the notes that you need") }
 
-// checkUnsignalled holds for every model that knows nothing of signals: it is asked for no more than one reply without a call beyond what a plain
-// loop asks for, and reminded once.
+// checkUnsignalled holds for every model that knows nothing of signals: it is asked for no more than one reply without
+// a call beyond what a plain loop asks for, and reminded once.
 func checkUnsignalled(t *testing.T, plain, ours []scene) {
 	if slices.ContainsFunc(ours, func(s scene) bool { return strings.Contains(strings.ToLower(s.text), "signal") }) {
 		return
@@ -197,7 +200,8 @@ type table struct {
 func (a *table) add(place int, provider, name string, plain, ours int, e ending) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lines[fmt.Sprintf("%03d %s", place, strings.Replace(provider, "openai", "", 1))] = fmt.Sprintf("%s\t%d -> %d\t%s\t%s", name, plain, ours, e.StopReason, e.exit())
+	a.lines[fmt.Sprintf("%03d %s", place, strings.Replace(provider, "openai", "", 1))] = fmt.Sprintf(
+		"%s\t%d -> %d\t%s\t%s", name, plain, ours, e.StopReason, e.exit())
 }
 
 func (a *table) String() string {

@@ -16,7 +16,8 @@ import (
 
 // failures are of models and providers that do not give a whole answer.
 func failures() []behaviour {
-	// narrow takes no third result as long as tools may be called; without them, and with notes in place of the first, there is room.
+	// narrow takes no third result as long as tools may be called; without them, and with notes in place of the first,
+	// there is room.
 	narrow := func(h heard) reply {
 		switch {
 		case len(h.offered) == 0:
@@ -29,12 +30,17 @@ func failures() []behaviour {
 		return []reply{reads(middleware), reads(token), calls("code_read", `{"path":"limits.txt"}`)}[h.results]
 	}
 	return []behaviour{
-		{name: "is cut by the limit of output in its answer", ask: auth, plays: plays(reads(middleware), turn(says(jwt+" The key is"), isCut())), plain: 2, ours: exactly(2),
+		{name: "is cut by the limit of output in its answer", ask: auth, plays: plays(reads(middleware),
+			turn(says(jwt+" The key is"), isCut())), plain: 2, ours: exactly(2),
 			stop: "partial", holds: []string{jwt}, warns: []string{"(?i)cut|limit"}, ran: []string{"code_read"}},
-		{name: "has no room for the conversation, and goes on from notes of it", ask: auth, plays: narrow, plain: 4, ours: exactly(6), stop: "satisfied",
+		{name: "has no room for the conversation, and goes on from notes of it", ask: auth, plays: narrow, plain: 4,
+			ours: exactly(6), stop: "satisfied",
 			holds: []string{jwt}, ran: []string{"code_read", "code_read", "code_read"}},
-		{name: "refuses", ask: auth, plays: plays(reply{fail: model.Refused}), plain: 1, ours: exactly(1), stop: "refused"},
-		{name: "is stopped by the provider's filter", ask: auth, plays: plays(turn(says("The to"), reply{finish: model.FinishFilter})), plain: 1, ours: exactly(1), stop: "refused"},
+		{name: "refuses", ask: auth, plays: plays(reply{fail: model.Refused}), plain: 1, ours: exactly(1),
+			stop: "refused"},
+		{name: "is stopped by the provider's filter", ask: auth,
+			plays: plays(turn(says("The to"), reply{finish: model.FinishFilter})), plain: 1, ours: exactly(1),
+			stop: "refused"},
 		{name: "says nothing at all", ask: auth, plays: plays(says("")), plain: 1, ours: between(2, 4), stop: "stuck"},
 	}
 }
@@ -43,7 +49,8 @@ func TestRunThatEndsOnATransientFailureSaysSoAndIsResumed(t *testing.T) {
 	s := newStage(t)
 	var back atomic.Bool
 	// It asks for more patience than anybody has, so that nobody waits here.
-	busy := reply{raw: &modeltest.Raw{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"600"}}, Body: `{"error":{"message":"The server is overloaded"}}`}}
+	busy := reply{raw: &modeltest.Raw{Status: http.StatusServiceUnavailable,
+		Header: http.Header{"Retry-After": {"600"}}, Body: `{"error":{"message":"The server is overloaded"}}`}}
 	model := s.cast("openai", "busy", func(h heard) reply {
 		switch {
 		case h.results == 0:
@@ -82,7 +89,8 @@ func TestRunThatEndsOnATransientFailureSaysSoAndIsResumed(t *testing.T) {
 		t.Errorf("resumed, it ends %s with %q", e.StopReason, e.Answer.Answer)
 	}
 	if n := len(s.scenes(model)) - before; n != 1 || len(e.ran()) != 1 {
-		t.Errorf("resumed, it makes %d requests and has run %v; what it had read is kept, so one request is enough", n, e.ran())
+		t.Errorf("resumed, it makes %d requests and has run %v; what it had read is kept, so one request is enough", n,
+			e.ran())
 	}
 }
 
@@ -125,7 +133,8 @@ func TestEndlessReplyAddsLittleToTheJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream := strings.Repeat(`data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":`+string(piece)+`}}]}`+"\n\n", 200)
+	stream := strings.Repeat(`data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":`+
+		string(piece)+`}}]}`+"\n\n", 200)
 	model := s.cast("openai", "endless", func(heard) reply {
 		return reply{raw: &modeltest.Raw{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: stream}}
 	})
@@ -134,7 +143,8 @@ func TestEndlessReplyAddsLittleToTheJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said := fmt.Sprint(res.Failure, res.Warnings, res.Notes, res.Ending); !strings.Contains(said, "larger than 1 MB") {
+	if said := fmt.Sprint(res.Failure, res.Warnings, res.Notes, res.Ending); !strings.Contains(said,
+		"larger than 1 MB") {
 		t.Errorf("the person is told %s", said)
 	}
 	recs, err := s.Store.Records(t.Context(), app.Owner, r.ID, 0)

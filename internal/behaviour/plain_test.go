@@ -25,7 +25,8 @@ func (s *stage) plainly(t *testing.T, id, question, vault string) {
 		t.Fatal(err)
 	}
 	defer closeTools()
-	req := model.Request{System: "Answer the question. Use the tools.", Messages: []model.Message{{Role: model.User, Text: question}}}
+	req := model.Request{System: "Answer the question. Use the tools.",
+		Messages: []model.Message{{Role: model.User, Text: question}}}
 	for _, spec := range tools.Specs() {
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
 	}
@@ -34,7 +35,8 @@ func (s *stage) plainly(t *testing.T, id, question, vault string) {
 		if err != nil || len(resp.ToolCalls) == 0 {
 			return // a failure is its end, too
 		}
-		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls, Native: resp.Native})
+		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text,
+			ToolCalls: resp.ToolCalls, Native: resp.Native})
 		for _, call := range resp.ToolCalls {
 			req.Messages = append(req.Messages, called(t, tools, call))
 		}
@@ -48,7 +50,8 @@ func called(t *testing.T, tools *tool.Set, call model.ToolCall) model.Message {
 	err := fmt.Errorf("there is no tool %s", call.Name)
 	var result tool.Result
 	if known {
-		result, err = one.Call(t.Context(), tool.Call{Args: json.RawMessage(call.Arguments), Key: call.ID, Owner: "plain"})
+		result, err = one.Call(t.Context(), tool.Call{Args: json.RawMessage(call.Arguments), Key: call.ID,
+			Owner: "plain"})
 	}
 	if answer.Text = result.Text; err != nil {
 		answer.Text, answer.IsError = err.Error(), true

@@ -1,5 +1,5 @@
-// Package behaviour_test plays what real models do over their wires, to whole questions through the real program, and states of each
-// behaviour what the person gets, and how many requests it takes beside a plain loop's.
+// Package behaviour_test plays what real models do over their wires, to whole questions through the real program, and
+// states of each behaviour what the person gets, and how many requests it takes beside a plain loop's.
 package behaviour_test
 
 import (
@@ -111,10 +111,12 @@ func goesOn(reason string) reply {
 	return says(signal("need_turn", "reason", reason, "confidence", "0.8"))
 }
 func isStuck(blocker, suggestion string) reply {
-	return says(signal("stuck", "attempted", `["search"]`, "blocker", blocker, "suggestions", `["`+suggestion+`"]`, "confidence", "0.8"))
+	return says(signal("stuck", "attempted", `["search"]`, "blocker", blocker, "suggestions", `["`+suggestion+`"]`,
+		"confidence", "0.8"))
 }
 func wants(capability string) reply {
-	return says(signal("need_capability", "capability", capability, "reason", "the decision is written down there", "confidence", "0.8"))
+	return says(signal("need_capability", "capability", capability, "reason", "the decision is written down there",
+		"confidence", "0.8"))
 }
 func lacksPart(missing, caveat string) reply {
 	return says(signal("partial_answer", "missing", missing, "caveat", caveat, "confidence", "0.7"))

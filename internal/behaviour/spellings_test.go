@@ -14,8 +14,10 @@ func spellings() (all []behaviour) {
 	const report = `{"type":"context_sufficient","sources_found":1,"confidence":0.9}`
 	wrapped := `{"sig` + `nal":` + report + `}`
 	spelled := func(name, text string) {
-		all = append(all, behaviour{name: "reads, answers, and writes the signal " + name, ask: auth, plays: plays(reads(middleware), says(jwt+"\n\n"+text)), plain: 2,
-			ours: exactly(2), stop: "satisfied", holds: []string{jwt}, never: []string{"onfidence", "ufficient", "```", "Sig" + "nal", "SIG" + "NAL"}, ran: []string{"code_read"},
+		all = append(all, behaviour{name: "reads, answers, and writes the signal " + name, ask: auth,
+			plays: plays(reads(middleware), says(jwt+"\n\n"+text)), plain: 2,
+			ours: exactly(2), stop: "satisfied", holds: []string{jwt}, never: []string{"onfidence", "ufficient", "```",
+				"Sig" + "nal", "SIG" + "NAL"}, ran: []string{"code_read"},
 			signal: "context_sufficient"})
 	}
 	spelled("as it is asked for", right)
@@ -35,15 +37,19 @@ func spellings() (all []behaviour) {
 	all[1].wires = true
 
 	thought := func(name string, first, then reply) {
-		all = append(all, behaviour{name: "thinks aloud, " + name, ask: auth, plays: plays(first, then), plain: 2, ours: exactly(2), stop: "satisfied", holds: []string{jwt},
+		all = append(all, behaviour{name: "thinks aloud, " + name, ask: auth, plays: plays(first, then), plain: 2,
+			ours: exactly(2), stop: "satisfied", holds: []string{jwt},
 			never: []string{"hmm"}, ran: []string{"code_read"}})
 	}
 	hmm := thinks("hmm, where do I begin?\nIn the middleware.")
 	thought("reads, thinks, answers", turn(hmm, reads(middleware)), turn(hmm, says(jwt)))
 	thought("and answers with a signal", reads(middleware), turn(hmm, says(jwt), done()))
-	thought("and writes need_turn while it thinks", reads(middleware), turn(thinks("hmm, as they want it: "+goesOn("look").text), says(jwt)))
-	thought("writes need_turn while it thinks, and has enough", reads(middleware), turn(thinks("hmm, as they want it: "+goesOn("look").text), says(jwt), done()))
-	thought("in a block whose beginning is not sent", reads(middleware), says("hmm, that is Verify.\n"+closing("think")+"\n\n"+jwt))
+	thought("and writes need_turn while it thinks", reads(middleware),
+		turn(thinks("hmm, as they want it: "+goesOn("look").text), says(jwt)))
+	thought("writes need_turn while it thinks, and has enough", reads(middleware),
+		turn(thinks("hmm, as they want it: "+goesOn("look").text), says(jwt), done()))
+	thought("in a block whose beginning is not sent", reads(middleware), says("hmm, that is Verify.\n"+closing("think")+
+		"\n\n"+jwt))
 	all[len(all)-5].wires = true
 	return all
 }

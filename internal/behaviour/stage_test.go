@@ -60,7 +60,8 @@ func folder(t *testing.T, files ...string) string {
 	dir := t.TempDir()
 	for i := 0; i+1 < len(files); i += 2 {
 		file := filepath.Join(dir, files[i])
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(files[i+1]), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(files[i+1]),
+			0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,13 +71,16 @@ func folder(t *testing.T, files ...string) string {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{parts: map[string]part{}, shows: map[string][]scene{},
-		code: folder(t, "auth/middleware.go", middlewareGo, "auth/token.go", tokenGo, "limits.txt", strings.Repeat("a limit\n", 40))}
+		code: folder(t, "auth/middleware.go", middlewareGo, "auth/token.go", tokenGo, "limits.txt",
+			strings.Repeat("a limit\n", 40))}
 	openai, anthropic, ollama := modeltest.NewServer(t), modeltest.NewServer(t), modeltest.NewServer(t)
 	openai.Play(s.overTexts)
 	anthropic.Play(s.overAnthropic)
 	ollama.Play(s.overTexts)
-	cfg, err := config.Load(config.Options{Home: t.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + openai.BaseURL, "ANTHROPIC_BASE_URL=" + anthropic.BaseURL,
-		"ANTHROPIC_API_KEY=key-0123456789", "OLLAMA_HOST=" + ollama.BaseURL, "SIBYL_DATA=" + filepath.Join(t.TempDir(), "data")}})
+	cfg, err := config.Load(config.Options{Home: t.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + openai.BaseURL,
+		"ANTHROPIC_BASE_URL=" + anthropic.BaseURL,
+		"ANTHROPIC_API_KEY=key-0123456789", "OLLAMA_HOST=" + ollama.BaseURL, "SIBYL_DATA=" + filepath.Join(t.TempDir(),
+			"data")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +136,10 @@ func (s *stage) ask(t *testing.T, model, session, question, vault string) ending
 
 func (s *stage) start(t *testing.T, model, session, question, vault string) *service.Run {
 	t.Helper()
-	r, err := s.Service.Start(t.Context(), app.Owner, service.Request{Assistant: oracle.Name, Session: session, Words: question,
-		Options: oracle.Options{Code: schema.Folder{Path: s.code}, Vault: schema.Folder{Path: vault}, Model: model, MaxTurns: 30}})
+	r, err := s.Service.Start(t.Context(), app.Owner, service.Request{Assistant: oracle.Name, Session: session,
+		Words: question,
+		Options: oracle.Options{Code: schema.Folder{Path: s.code}, Vault: schema.Folder{Path: vault}, Model: model,
+			MaxTurns: 30}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,8 @@ func TestCloseEndsAQuestionUnderWay(t *testing.T) {
 func TestConcurrentQuestionsGetTheirOwnAnswers(t *testing.T) {
 	line := newLifeline(t)
 	c := start(t, trained(t), line.env())
-	texts := map[string]string{"looping": "other_strategy", "timeout": "retry", "unsure": "ask_user", "done": "force_answer"}
+	texts := map[string]string{"looping": "other_strategy", "timeout": "retry", "unsure": "ask_user",
+		"done": "force_answer"}
 	var wg sync.WaitGroup
 	for text, want := range texts {
 		for range 5 {

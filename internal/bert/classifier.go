@@ -6,15 +6,16 @@
 // settings; nothing a model or a tool says may reach them.
 //
 // Guarantees:
-//   - New starts nothing. The first question starts the child, which loads the model; it is kept for further questions. It ends
-//     when nobody has asked anything for ten minutes, and the next question starts another.
-//   - The child ends with its parent, however that ends: its standard input is then at its end. Close ends it and waits.
-//   - A question has a time-out, with 30 s more where the child is new. A child that exceeds it, is left in the middle of an answer
-//     or says what is no answer is killed.
-//   - A child that dies after it had answered is replaced, once a question. A model that fails is left alone for a minute, in
-//     which its error comes back at once: the caller's own rules must not wait for it again and again.
-//   - Text is cleaned of control characters and invalid UTF-8 and bounded to MaxText characters, head and tail. A text can't
-//     write a model's control tokens, so it can't forge a hypothesis, nor push one out of what the model reads.
+//   - New starts nothing. The first question starts the child, which loads the model; it is kept for further questions.
+//     It ends when nobody has asked anything for ten minutes, and the next question starts another.
+//   - The child ends with its parent, however that ends: its standard input is then at its end. Close ends it and
+//     waits.
+//   - A question has a time-out, with 30 s more where the child is new. A child that exceeds it, is left in the middle
+//     of an answer or says what is no answer is killed.
+//   - A child that dies after it had answered is replaced, once a question. A model that fails is left alone for a
+//     minute, in which its error comes back at once: the caller's own rules must not wait for it again and again.
+//   - Text is cleaned of control characters and invalid UTF-8 and bounded to MaxText characters, head and tail. A text
+//     can't write a model's control tokens, so it can't forge a hypothesis, nor push one out of what the model reads.
 //   - Every error names the model's folder. Questions may be asked concurrently; they are answered one at a time.
 package bert
 
@@ -58,7 +59,8 @@ type Config struct {
 	Timeout time.Duration // of one answer; 0: 15 s
 	Command []string      // starts the child (see package network); the folder is appended as its last argument
 	Missing string        // what to do where there is no such program
-	Env     []string      // the child's whole environment: it needs none, and the keys of the parent's are no business of its
+	// the child's whole environment: it needs none, and the keys of the parent's are no business of its
+	Env []string
 }
 
 // Info is what a model says of itself, and how long it took.
@@ -241,7 +243,8 @@ func start(life context.Context, cfg Config) (*child, error) {
 	// Not the caller's context: the child is kept for the next question.
 	life, kill := context.WithCancel(life)
 	c := &child{kill: kill}
-	c.cmd = exec.CommandContext(life, cfg.Command[0], append(cfg.Command[1:len(cfg.Command):len(cfg.Command)], cfg.Dir)...)
+	c.cmd = exec.CommandContext(life, cfg.Command[0], append(cfg.Command[1:len(cfg.Command):len(cfg.Command)],
+		cfg.Dir)...)
 	c.cmd.Env = append([]string{}, cfg.Env...) // never nil, which would be the parent's
 	c.cmd.Stderr = &c.stderr
 	c.cmd.WaitDelay = time.Second // for output that something else holds open

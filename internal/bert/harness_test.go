@@ -220,7 +220,8 @@ func config(t *testing.T, dir string, env ...string) bert.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Env = append(append(cfg.Env, "GOCOVERDIR="+t.TempDir()), env...) // without it, a measured child's last words are a warning
+	// without it, a measured child's last words are a warning
+	cfg.Env = append(append(cfg.Env, "GOCOVERDIR="+t.TempDir()), env...)
 	return cfg
 }
 

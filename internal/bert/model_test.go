@@ -52,7 +52,8 @@ func TestBothKindsOfModelFollowTheText(t *testing.T) {
 
 func TestTrainedLabelsAreTheSameWhateverTheirSpelling(t *testing.T) {
 	c := start(t, trained(t))
-	spelt := []bert.Label{{Name: "Ask User"}, {Name: "GO-ON"}, {Name: "retry"}, {Name: "other strategy"}, {Name: "Force_Answer"}}
+	spelt := []bert.Label{{Name: "Ask User"}, {Name: "GO-ON"}, {Name: "retry"}, {Name: "other strategy"},
+		{Name: "Force_Answer"}}
 	scores, err := c.Classify(t.Context(), "I am stuck", spelt)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,8 @@ func TestLongTextIsReadAtHeadAndTailAndKeepsItsHypothesis(t *testing.T) {
 func TestHypothesisThatFillsTheModelIsRefused(t *testing.T) {
 	dir := zeroShot(t)
 	edit(t, filepath.Join(dir, "config.json"), func(config map[string]any) { config["max_position_embeddings"] = 40 })
-	_, err := start(t, dir).Classify(t.Context(), "stuck", []bert.Label{labels[0], {Name: "retry", Hypothesis: strings.Repeat("x ", 50)}})
+	_, err := start(t, dir).Classify(t.Context(), "stuck",
+		[]bert.Label{labels[0], {Name: "retry", Hypothesis: strings.Repeat("x ", 50)}})
 	fails(t, err, "alone is 54 tokens long; the model reads 40")
 }
 
@@ -203,7 +205,8 @@ func TestCheckTellsWhatTheModelIs(t *testing.T) {
 		if info.LoadTime <= 0 || info.AnswerTime <= 0 {
 			t.Errorf("%s: loading took %v, the answer %v", kind, info.LoadTime, info.AnswerTime)
 		}
-		if diff := cmp.Diff(bert.Info{Kind: kind, Labels: c.labels}, bert.Info{Kind: info.Kind, Labels: info.Labels}); diff != "" {
+		if diff := cmp.Diff(bert.Info{Kind: kind, Labels: c.labels},
+			bert.Info{Kind: info.Kind, Labels: info.Labels}); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -17,7 +17,9 @@ import (
 const asked = `{"text":"I am unsure","labels":[{"name":"go_on"},{"name":"retry"},{"name":"other_strategy"},{"name":"force_answer"},{"name":"ask_user"}]}`
 
 // serve runs the child's side in this process, until the asking side hangs up or ctx is done.
-func serve(ctx context.Context, t *testing.T, dir string) (ask io.WriteCloser, answers *bufio.Reader, wait func() error) {
+func serve(
+	ctx context.Context, t *testing.T, dir string,
+) (ask io.WriteCloser, answers *bufio.Reader, wait func() error) {
 	t.Helper()
 	in, ask := io.Pipe()
 	answered, out := io.Pipe()
@@ -89,7 +91,8 @@ func TestServeEndsWhenNobodyAsksForLong(t *testing.T) {
 // wordLevel gives the model in dir a tokenizer that prints what it doesn't know on the standard output, and fails.
 func wordLevel(t *testing.T, dir string) {
 	edit(t, filepath.Join(dir, "tokenizer.json"), func(c map[string]any) {
-		words := map[string]any{"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "a": 0, "first": 0, "try": 0, ".": 0, "unsure": 10}
+		words := map[string]any{"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "a": 0, "first": 0,
+			"try": 0, ".": 0, "unsure": 10}
 		c["model"] = map[string]any{"type": "WordLevel", "unk_token": "<none>", "vocab": words}
 	})
 }

@@ -27,7 +27,8 @@ func TestExcerptIsCleanBoundedAndKeepsHeadAndTail(t *testing.T) {
 			t.Fatalf("%q was cut to %q, not to %d characters", whole, got, n)
 		case size > n && n > 3 && !cut:
 			t.Fatalf("%q is cut without a sign: %q", whole, got)
-		case size > n && n > 3 && !strings.Contains(whole, "…") && (!strings.HasPrefix(whole, head) || !strings.HasSuffix(whole, tail)):
+		case size > n && n > 3 && !strings.Contains(whole, "…") && (!strings.HasPrefix(whole, head) ||
+			!strings.HasSuffix(whole, tail)):
 			t.Fatalf("%q is not the head and tail of %q", got, whole)
 		}
 	})

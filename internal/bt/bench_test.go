@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// wideTree is a sequence of n fallbacks over inverters: control nodes and the cheapest leaves, every one ticked each time.
+// wideTree is a sequence of n fallbacks over inverters: control nodes and the cheapest leaves, every one ticked each
+// time.
 func wideTree(tb testing.TB, n int) *Tree {
 	tb.Helper()
 	b := &strings.Builder{}
@@ -56,7 +57,8 @@ func countTree(tb testing.TB) (*Tree, *State) {
 		out.Last = in.Word
 		return nil
 	})
-	tree := load(tb, registry(tb, count), file(`<Count by="{by}" word="w" n="{n}" last="{last}"/>`), Options{Given: []Port{{Name: "by", Type: typeInt}}})
+	tree := load(tb, registry(tb, count), file(`<Count by="{by}" word="w" n="{n}" last="{last}"/>`),
+		Options{Given: []Port{{Name: "by", Type: typeInt}}})
 	s := tree.NewState()
 	set(tb, tree, s, "by", 1000)
 	return tree, s

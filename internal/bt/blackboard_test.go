@@ -38,22 +38,31 @@ func TestKeysCrossSubtreesOnlyWhereTheyAreHandedIn(t *testing.T) {
 		"own blackboard": {file(`<SubTree ID="A"/>`, tree("A", writeX)), map[string]any{"x": nil}},
 		"remapped":       {file(`<SubTree ID="A" x="{y}"/>`, tree("A", writeX)), map[string]any{"x": nil, "y": 1.0}},
 		"same name":      {file(`<SubTree ID="A" x="{=}"/>`, tree("A", writeX)), map[string]any{"x": 1.0}},
-		"through two levels": {file(`<SubTree ID="A" b="{c}"/>`, tree("A", `<SubTree ID="B" x="{b}"/>`), tree("B", writeX)),
+		"through two levels": {file(`<SubTree ID="A" b="{c}"/>`, tree("A", `<SubTree ID="B" x="{b}"/>`),
+			tree("B", writeX)),
 			map[string]any{"x": nil, "b": nil, "c": 1.0}},
-		"{=} through two levels": {file(`<SubTree ID="A" x="{=}"/>`, tree("A", `<SubTree ID="B" x="{=}"/>`), tree("B", writeX)),
+		"{=} through two levels": {file(`<SubTree ID="A" x="{=}"/>`, tree("A", `<SubTree ID="B" x="{=}"/>`),
+			tree("B", writeX)),
 			map[string]any{"x": 1.0}},
-		"to the root": {file(`<SubTree ID="A"/>`, tree("A", `<SubTree ID="B" x="{@top}"/>`), tree("B", writeX)), map[string]any{"top": 1.0, "x": nil}},
-		"a script's @key": {file(`<SubTree ID="A"/>`, tree("A", `<SubTree ID="B"/>`), tree("B", `<Script code="@x := 1"/>`)),
+		"to the root": {file(`<SubTree ID="A"/>`, tree("A", `<SubTree ID="B" x="{@top}"/>`), tree("B", writeX)),
+			map[string]any{"top": 1.0, "x": nil}},
+		"a script's @key": {file(`<SubTree ID="A"/>`, tree("A", `<SubTree ID="B"/>`),
+			tree("B", `<Script code="@x := 1"/>`)),
 			map[string]any{"x": 1.0}},
 		"autoremap": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", writeX)), map[string]any{"x": 1.0}},
-		"autoremap through two levels": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", `<SubTree ID="B" _autoremap="1"/>`), tree("B", writeX)),
+		"autoremap through two levels": {file(`<SubTree ID="A" _autoremap="true"/>`,
+			tree("A", `<SubTree ID="B" _autoremap="1"/>`), tree("B", writeX)),
 			map[string]any{"x": 1.0}},
-		"autoremap ends where it is not said": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", `<SubTree ID="B" _autoremap="false"/>`), tree("B", writeX)),
+		"autoremap ends where it is not said": {file(`<SubTree ID="A" _autoremap="true"/>`,
+			tree("A", `<SubTree ID="B" _autoremap="false"/>`), tree("B", writeX)),
 			map[string]any{"x": nil}},
-		"autoremap leaves private keys": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", `<Script code="_x := 1; y := _x"/>`)),
+		"autoremap leaves private keys": {file(`<SubTree ID="A" _autoremap="true"/>`,
+			tree("A", `<Script code="_x := 1; y := _x"/>`)),
 			map[string]any{"_x": nil, "y": 1.0}},
-		"a port goes before autoremap": {file(`<SubTree ID="A" _autoremap="true" x="{y}"/>`, tree("A", writeX)), map[string]any{"x": nil, "y": 1.0}},
-		"a literal stays inside":       {file(`<SubTree ID="A" _autoremap="true" x="7"/>`, tree("A", `<Script code="x += 1; y := x"/>`)), map[string]any{"x": nil, "y": 8.0}},
+		"a port goes before autoremap": {file(`<SubTree ID="A" _autoremap="true" x="{y}"/>`, tree("A", writeX)),
+			map[string]any{"x": nil, "y": 1.0}},
+		"a literal stays inside": {file(`<SubTree ID="A" _autoremap="true" x="7"/>`,
+			tree("A", `<Script code="x += 1; y := x"/>`)), map[string]any{"x": nil, "y": 8.0}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +106,8 @@ func TestSubtreeLiteralTakesTheTypeOfItsReaders(t *testing.T) {
 
 func TestSubtreeLiteralWithoutTypedReaderReadsAsScriptsDo(t *testing.T) {
 	tr := load(t, someLeaves(t), file(`<SubTree ID="A" yes="true" no="false" n="2" s="two"/>`,
-		tree("A", `<ScriptCondition code="yes &amp;&amp; !no &amp;&amp; n + 1 == 3 &amp;&amp; s .. '!' == 'two!'"/>`)), Options{})
+		tree("A", `<ScriptCondition code="yes &amp;&amp; !no &amp;&amp; n + 1 == 3 &amp;&amp; s .. '!' == 'two!'"/>`)),
+		Options{})
 	if res := step(t, tr, tr.NewState(), Input{}); res.Status != Success {
 		t.Errorf("%+v", res.Fault)
 	}
@@ -105,12 +115,14 @@ func TestSubtreeLiteralWithoutTypedReaderReadsAsScriptsDo(t *testing.T) {
 
 func TestTypesCrossSubtreeBorders(t *testing.T) {
 	runLoadCases(t, []loadCase{{name: "outwards", text: "<root BTCPP_format=\"4\" main_tree_to_execute=\"Main\">\n" +
-		tree("A", `<Emit text="{out}"/>`) + "\n" + tree("Main", `<Sequence><SubTree ID="A" out="{answer}"/><Use `+mark+`int="{answer}"/></Sequence>`) + "</root>",
+		tree("A", `<Emit text="{out}"/>`) + "\n" + tree("Main", `<Sequence><SubTree ID="A" out="{answer}"/><Use `+mark+
+		`int="{answer}"/></Sequence>`) + "</root>",
 		want: []string{"port int is int, but key {answer} holds std::string // the key gets its type at 2:28"}}})
 }
 
 func TestGivenKeyKeepsItsTypeAndWantedKeyIsReadable(t *testing.T) {
-	opt := Options{Given: []Port{{Name: "n", Type: typeInt}}, Wanted: []Port{{Name: "sum", Type: reflect.TypeFor[float64]()}}}
+	opt := Options{Given: []Port{{Name: "n", Type: typeInt}},
+		Wanted: []Port{{Name: "sum", Type: reflect.TypeFor[float64]()}}}
 	tr := load(t, someLeaves(t), file(`<Script code="sum := n + 0.5; n := n * 2"/>`), opt)
 	if len(tr.Warnings) > 0 {
 		t.Errorf("a wanted key counts as read: %v", tr.Warnings)
@@ -137,7 +149,8 @@ func TestOutputsAreWrittenOnSuccessAndFailure(t *testing.T) {
 		})
 	}
 	r := registry(t, leaf("Good", nil), leaf("Bad", fmt.Errorf("no luck")))
-	got := wrote(t, r, file(`<Sequence><Inverter><Bad a="{x}" b="{y}"/></Inverter><Good a="{x}" b="{y}"/></Sequence>`), Options{})
+	got := wrote(t, r, file(`<Sequence><Inverter><Bad a="{x}" b="{y}"/></Inverter><Good a="{x}" b="{y}"/></Sequence>`),
+		Options{})
 	want := []string{"Main/Inverter/Bad x=+", "Main/Good x=++", "Main/Good y=0"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a zero field is not written on FAILURE to a key that is unset (-want +got):\n%s", diff)
@@ -154,7 +167,8 @@ func TestAnOutputStartsAsWhatItsKeyHolds(t *testing.T) {
 		o.List = append(o.List[:len(o.List):len(o.List)], in.Word)
 		return nil
 	})
-	tr := load(t, registry(t, add), file(`<Sequence><Add word="a" list="{l}"/><Add word="b" list="{l}"/></Sequence>`), Options{})
+	tr := load(t, registry(t, add), file(`<Sequence><Add word="a" list="{l}"/><Add word="b" list="{l}"/></Sequence>`),
+		Options{})
 	s := tr.NewState()
 	step(t, tr, s, Input{})
 	step(t, tr, reload(t, tr, s), Input{})

@@ -15,7 +15,8 @@ const (
 	// MaxText caps the text of one key, and MaxTexts those of all keys together, in bytes.
 	MaxText  = 4 << 20
 	MaxTexts = 16 << 20
-	// MaxWork caps what scripts do in one Step: an operation counts as opWork, and as the bytes of the texts that it looks through or makes.
+	// MaxWork caps what scripts do in one Step: an operation counts as opWork, and as the bytes of the texts that it
+	// looks through or makes.
 	MaxWork = 64 << 20
 	// MaxPayload caps what one effect is asked with, in bytes of JSON.
 	MaxPayload = 4 << 20
@@ -23,7 +24,8 @@ const (
 	opWork = 64
 )
 
-// Bounds of a tree file, so that none can exhaust the loader: whatever is in it, loading takes time and memory in proportion to its size.
+// Bounds of a tree file, so that none can exhaust the loader: whatever is in it, loading takes time and memory in
+// proportion to its size.
 const (
 	maxFile    = 8 << 20  // bytes
 	maxDepth   = 200      // of elements, and of nodes with their subtrees
@@ -70,9 +72,11 @@ func (s *State) hold(slot int32, name string, v any) error {
 	all := s.texts - textBytes(s.Slots[slot]) + n
 	switch {
 	case n > MaxText:
-		return fmt.Errorf("key {%s} would hold a text of %d bytes, and a key holds at most %d: %w", name, n, MaxText, ErrBound)
+		return fmt.Errorf("key {%s} would hold a text of %d bytes, and a key holds at most %d: %w", name, n, MaxText,
+			ErrBound)
 	case all > MaxTexts && all > s.texts:
-		return fmt.Errorf("with key {%s} all texts would have %d bytes, and all keys together hold at most %d: %w", name, all, MaxTexts, ErrBound)
+		return fmt.Errorf("with key {%s} all texts would have %d bytes, and all keys together hold at most %d: %w",
+			name, all, MaxTexts, ErrBound)
 	}
 	s.Slots[slot], s.texts = v, all
 	return nil
@@ -89,7 +93,8 @@ func heldTexts(slots []any) (n int) {
 // labour counts the work of scripts.
 func (x *exec) labour(bytes int) error {
 	if x.work += opWork + bytes; x.work > MaxWork {
-		return fmt.Errorf("the scripts of one step take more than %d units of work, of which an operation takes %d and each byte of a text one: %w", MaxWork, opWork, ErrBound)
+		return fmt.Errorf("the scripts of one step take more than %d units of work, of which an operation takes %d "+
+			"and each byte of a text one: %w", MaxWork, opWork, ErrBound)
 	}
 	return nil
 }

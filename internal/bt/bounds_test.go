@@ -15,7 +15,8 @@ func TestNestingIsBounded(t *testing.T) {
 	r := someLeaves(t)
 	for name, text := range map[string]string{
 		"elements": file(nested(maxDepth, "<AlwaysSuccess/>")),
-		"subtrees": file(nested(150, `<SubTree ID="A"/>`), `<BehaviorTree ID="A">`+nested(150, "<AlwaysSuccess/>")+`</BehaviorTree>`),
+		"subtrees": file(nested(150, `<SubTree ID="A"/>`), `<BehaviorTree ID="A">`+nested(150, "<AlwaysSuccess/>")+
+			`</BehaviorTree>`),
 	} {
 		got := problems(t, r, text, Options{})
 		if len(got) != 1 || !strings.Contains(got[0], "nested deeper than 200") {

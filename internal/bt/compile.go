@@ -28,8 +28,8 @@ func newCompiler(src *source, known *Leaves, trees map[string]*treeDef, t *Tree)
 	return c
 }
 
-// build adds the node of el, which paths call label, and all below it, and returns its index; -1 if there is no room or no element.
-// stack holds the trees that el lies in.
+// build adds the node of el, which paths call label, and all below it, and returns its index; -1 if there is no room or
+// no element. stack holds the trees that el lies in.
 func (c *compiler) build(el *element, sc *scope, parent int32, label string, stack []string) int32 {
 	if el == nil || !c.room(el, parent) {
 		return -1
@@ -65,7 +65,8 @@ func (c *compiler) build(el *element, sc *scope, parent int32, label string, sta
 func (c *compiler) room(el *element, parent int32) bool {
 	switch {
 	case parent >= 0 && c.t.nodes[parent].depth >= maxDepth:
-		c.src.problem(el.at, "let subtrees nest less deeply", "nodes are nested deeper than %d, subtrees included", maxDepth)
+		c.src.problem(el.at, "let subtrees nest less deeply", "nodes are nested deeper than %d, subtrees included",
+			maxDepth)
 		return false
 	case c.full:
 		return false
@@ -83,7 +84,8 @@ func (c *compiler) room(el *element, parent int32) bool {
 // roomFor says whether so many more bytes of attributes are within bounds.
 func (c *compiler) roomFor(at, bytes int) bool {
 	if c.laid += bytes; c.laid > maxLaidOut && !c.full {
-		c.src.problem(at, "use subtrees less often", "the tree has more than %d bytes of attributes, subtrees included and those of scripts counted %d times",
+		c.src.problem(at, "use subtrees less often",
+			"the tree has more than %d bytes of attributes, subtrees included and those of scripts counted %d times",
 			maxLaidOut, scriptWeight)
 		c.full = true
 	}
@@ -103,7 +105,9 @@ func isCategory(name string) bool {
 }
 
 func (c *compiler) unknownNode(el *element, typ string, sc *scope, i int32) {
-	hint := c.src.didYouMean(typ, func() []string { return slices.Concat(keysOf(c.known.byName), keysOf(kindByName), []string{"SubTree"}) })
+	hint := c.src.didYouMean(typ, func() []string {
+		return slices.Concat(keysOf(c.known.byName), keysOf(kindByName), []string{"SubTree"})
+	})
 	switch {
 	case isCategory(typ):
 		hint = fmt.Sprintf(`write <%s ID="Name"/> or <Name/>`, typ)
@@ -197,7 +201,9 @@ func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 	case !ok:
 		c.src.problem(el.at, `write <SubTree ID="Name"/>`, "a SubTree without ID")
 	case def == nil:
-		c.src.problem(id.at, c.src.didYouMean(id.value, func() []string { return keysOf(c.trees) }), "there is no tree %s", id.value)
+		c.src.problem(id.at, c.src.didYouMean(id.value, func() []string {
+			return keysOf(c.trees)
+		}), "there is no tree %s", id.value)
 	case slices.Contains(stack, def.id):
 		c.src.problem(el.at, "use Repeat, RetryUntilSuccessful or Loop instead", "tree %s contains itself", def.id)
 		return nil

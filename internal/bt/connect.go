@@ -49,7 +49,8 @@ func (c *compiler) childCount(el *element, sp *spec, n *node) {
 		for _, p := range n.ports {
 			if asked := threshold(p.n, kids); p.slot < 0 && (asked > kids || asked < 0) {
 				a, _ := el.attr(p.port)
-				c.src.problem(a.at, "negative counts from the end: -1 means all children", "%s is %d, but there are only %d children", p.port, p.n, kids)
+				c.src.problem(a.at, "negative counts from the end: -1 means all children",
+					"%s is %d, but there are only %d children", p.port, p.n, kids)
 			}
 		}
 	}
@@ -73,7 +74,9 @@ func (c *compiler) otherAttributes(el *element, owner string, ports []string, sc
 		if a.name == "name" || a.name == "ID" || slices.Contains(ports, a.name) || c.guardAttr(a, sc, i) {
 			continue
 		}
-		c.src.problem(a.at, c.src.didYouMean(a.name, func() []string { return ports }), "%s has no port %s", owner, a.name)
+		c.src.problem(a.at, c.src.didYouMean(a.name, func() []string {
+			return ports
+		}), "%s has no port %s", owner, a.name)
 		c.nameKey(a, sc, i)
 	}
 }
@@ -91,7 +94,8 @@ func (c *compiler) kernelPort(p *kernelPort, a attribute, v *value, sc *scope, i
 		n.code = c.script(a, sc, i)
 	case wantStatus:
 		if err := n.elseStatus.UnmarshalText([]byte(a.value)); err != nil || n.elseStatus == Idle {
-			c.src.problem(a.at, "write SUCCESS, FAILURE, SKIPPED or RUNNING", "port %s: ‘%s’ is not a status", p.name, a.value)
+			c.src.problem(a.at, "write SUCCESS, FAILURE, SKIPPED or RUNNING", "port %s: ‘%s’ is not a status", p.name,
+				a.value)
 		}
 	case wantText:
 		if isKey {
@@ -100,7 +104,8 @@ func (c *compiler) kernelPort(p *kernelPort, a attribute, v *value, sc *scope, i
 	case wantOut, wantOutBool, wantKey:
 		switch {
 		case !isKey:
-			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.name), "port %s wants a key, not ‘%s’", p.name, a.value)
+			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.name), "port %s wants a key, not ‘%s’", p.name,
+				a.value)
 		case p.want == wantOut:
 			connect(writes, typeInt)
 		case p.want == wantOutBool:
@@ -150,7 +155,9 @@ func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
 		}
 		n.guard[which] = c.script(a, sc, i)
 	case a.name != "_fullpath" && a.name != "_uid":
-		c.src.warn(a.at, c.src.didYouMean(a.name, func() []string { return guardNames }), "attribute %s means nothing and is ignored", a.name)
+		c.src.warn(a.at, c.src.didYouMean(a.name, func() []string {
+			return guardNames
+		}), "attribute %s means nothing and is ignored", a.name)
 	}
 	return true
 }
@@ -209,7 +216,8 @@ func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 		}
 		key, isKey := keyOf(a)
 		if !isKey {
-			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "output port %s wants a key, not ‘%s’", p.Name, a.value)
+			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "output port %s wants a key, not ‘%s’", p.Name,
+				a.value)
 			continue
 		}
 		slot := c.connect(sc, use{node: i, role: writes, typ: p.Type, port: p.Name, key: key, at: a.at})

@@ -27,8 +27,8 @@ func (x *exec) scriptCondition(i int32, n *node, _ *Cell) Status {
 	return Success
 }
 
-// inOrder ticks children in order, from the one that was running. The asynchronous kinds return RUNNING behind each child, but the
-// last, that completes in the tick it began in.
+// inOrder ticks children in order, from the one that was running. The asynchronous kinds return RUNNING behind each
+// child, but the last, that completes in the tick it began in.
 func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
 	yields := n.kind == kAsyncSequence || n.kind == kAsyncFallback
 	failed := false
@@ -374,8 +374,8 @@ func (x *exec) precondition(i int32, n *node, c *Cell) Status {
 	return x.tick(i + 1)
 }
 
-// loop is the kernel's own node for work that goes round by round: the number of the round and whether it is the last are on
-// the blackboard before the child runs, so that the tree can make the last round count.
+// loop is the kernel's own node for work that goes round by round: the number of the round and whether it is the last
+// are on the blackboard before the child runs, so that the tree can make the last round count.
 func (x *exec) loop(i int32, n *node, c *Cell) Status {
 	const portMax, portUntil, portTurn, portLast = 0, 1, 2, 3
 	most := x.number(i, &n.ports[portMax])

@@ -15,10 +15,12 @@
 //     types. Each problem says file:line:column and what would fix it.
 //   - Effects are asked for, never performed here: Result.Start lists them, later inputs complete them. An operation
 //     id is never used twice in a run; a completion for a halted operation is dropped.
-//   - The visits of one Step and the work of its scripts are capped, so that no tree can spin; so are the texts of the blackboard. The time
-//     of a Step is in proportion to its visits and to what runs, where that is halted and looked at in the order in which it was begun.
-//     A tree that would go beyond breaks with an ErrBound that names the key or the bound.
-//   - The size, the depth, the nodes, the attributes and the names of a file are capped, and loading takes time in proportion to its size.
+//   - The visits of one Step and the work of its scripts are capped, so that no tree can spin; so are the texts of the
+//     blackboard. The time of a Step is in proportion to its visits and to what runs, where that is halted and looked
+//     at in the order in which it was begun. A tree that would go beyond breaks with an ErrBound that names the key or
+//     the bound.
+//   - The size, the depth, the nodes, the attributes and the names of a file are capped, and loading takes time in
+//     proportion to its size.
 //
 // Where BT.CPP 4.10 contradicts its documentation or itself, the sane reading wins; testdata/bt_cases.json lists these
 // cases as "recommended".

@@ -14,18 +14,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzLoad loads any bytes: the loader never panics and ends, every problem has a place inside the file, and what does load
-// can be drawn, described, run for a step, saved and halted.
+// FuzzLoad loads any bytes: the loader never panics and ends, every problem has a place inside the file, and what does
+// load can be drawn, described, run for a step, saved and halted.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		"", "<root/>", pictured, file(`<AlwaysSuccess/>`),
-		file(`<SubTree ID="A" x="{@y}" _autoremap="true"/>`, tree("A", `<Sequence _while="true"><SubTree ID="B"/><Script code="x := 'a'; @y := x .. 1"/></Sequence>`), tree("B", `<AlwaysFailure/>`)),
+		file(`<SubTree ID="A" x="{@y}" _autoremap="true"/>`,
+			tree("A", `<Sequence _while="true"><SubTree ID="B"/><Script code="x := 'a'; @y := x .. 1"/></Sequence>`),
+			tree("B", `<AlwaysFailure/>`)),
 		file(`<Parallel success_count="-2"><Ask question="&lt;&#228;"/><Delay delay_msec="5"><AlwaysSuccess/></Delay><TryCatch><Need text="{a}"/><Emit text="{a}"/></TryCatch></Parallel>`),
 		file(`<Control ID="WhileDoElse"><Condition ID="Need" text="1"/><Action ID="Ask" question='{"a":1}'/></Control>`),
 		file(`<Loop max="{n}" until="{d}"><Emit bool="{d}" int="{n}" list="{l}" thing="{t}" ref="{r}"/></Loop>`),
 		file(`<Use thing='{"name":"a"}' list="a;b" int="1" float="2" bool="1" ref="null"/>`),
-		"<root BTCPP_format='4'>\r\n<!-- c --><BehaviorTree ID='A'><Bad a='1'b=\"2\"/>text</BehaviorTree><![CDATA[x]]></root>",
-		file(`<SubTree ID="Main"/>`), file(`<Loop max="1" until=""><AlwaysSuccess/></Loop>`), file(`<Timeout msec="{@}"><AlwaysSuccess/></Timeout>`),
+		"<root BTCPP_format='4'>\r\n<!-- c --><BehaviorTree ID='A'><Bad " +
+			"a='1'b=\"2\"/>text</BehaviorTree><![CDATA[x]]></root>",
+		file(`<SubTree ID="Main"/>`), file(`<Loop max="1" until=""><AlwaysSuccess/></Loop>`),
+		file(`<Timeout msec="{@}"><AlwaysSuccess/></Timeout>`),
 	} {
 		f.Add([]byte(seed))
 	}
@@ -66,7 +70,8 @@ func (w *wild) one(of ...string) string { return rapid.SampledFrom(of).Draw(w.T,
 
 // anything is a value that fits some port or none.
 func (w *wild) anything() string {
-	return w.one("", "{text}", "{int}", "{b}", "{=}", "{@a}", "{@}", "{}", "{_p}", "1", "-1", "true", "false", "a;b", `{&quot;name&quot;:&quot;n&quot;}`,
+	return w.one("", "{text}", "{int}", "{b}", "{=}", "{@a}", "{@}", "{}", "{_p}", "1", "-1", "true", "false", "a;b",
+		`{&quot;name&quot;:&quot;n&quot;}`,
 		"null", "A", "Main", "Need", "a := 1", "a == 1", "b := a; a = 2", "@a := 'x'", "a := '", "SUCCESS")
 }
 
@@ -106,7 +111,8 @@ func (w *wild) node(depth int) string {
 		}
 	}
 	if rapid.IntRange(0, 5).Draw(w.T, "guarded") == 0 {
-		attr(w.one("_skipIf", "_while", "_failureIf", "_onSuccess", "_onHalted", "_post"), w.one("int == 1", "bool", "p := int", "text = text .. '.'"))
+		attr(w.one("_skipIf", "_while", "_failureIf", "_onSuccess", "_onHalted", "_post"),
+			w.one("int == 1", "bool", "p := int", "text = text .. '.'"))
 	}
 	if w.slip() {
 		attr(w.one("nam", "txt", "_what", "ID", "ref"), w.anything())
@@ -152,7 +158,8 @@ func loadAndUse(t tester, known *Leaves, text []byte, opts ...Options) {
 		}
 		lines := bytes.Split(text, []byte("\n"))
 		for _, p := range bad.Problems {
-			if p.Line < 1 || p.Line > len(lines) || p.Col < 1 || p.Col > len(lines[p.Line-1])+1 || p.Message == "" || p.Warning {
+			if p.Line < 1 || p.Line > len(lines) || p.Col < 1 || p.Col > len(lines[p.Line-1])+1 || p.Message == "" ||
+				p.Warning {
 				t.Errorf("%+v", p)
 			}
 		}
@@ -164,14 +171,15 @@ func loadAndUse(t tester, known *Leaves, text []byte, opts ...Options) {
 	if err := known.Models(io.Discard); err != nil {
 		t.Errorf("%v", err)
 	}
-	if again, err := known.Load("fuzz.xml", text, opt); err != nil || again.Hash != tr.Hash || !reflect.DeepEqual(again.Warnings, tr.Warnings) {
+	if again, err := known.Load("fuzz.xml", text, opt); err != nil || again.Hash != tr.Hash ||
+		!reflect.DeepEqual(again.Warnings, tr.Warnings) {
 		t.Errorf("loaded again it has hash %v, and %v", again, err)
 	}
 	stepThrough(t, tr)
 }
 
-// stepThrough takes a tree through some steps, once as it is and once with the state encoded and decoded before each: they must agree. What is asked for comes
-// back, or fails, in the next step. It ends with a halt.
+// stepThrough takes a tree through some steps, once as it is and once with the state encoded and decoded before each:
+// they must agree. What is asked for comes back, or fails, in the next step. It ends with a halt.
 func stepThrough(t tester, tr *Tree) {
 	s, in := tr.NewState(), Input{}
 	for step := range 6 {
@@ -201,7 +209,8 @@ func stepThrough(t tester, tr *Tree) {
 		if err := idleIsIdle(tr, s); err != nil {
 			t.Errorf("%v", err)
 		}
-		if (res.Status == Failure) != (res.Fault != nil) || res.Fault != nil && (res.Fault.Reason == "" || res.Fault.Node == "") {
+		if (res.Status == Failure) != (res.Fault != nil) || res.Fault != nil && (res.Fault.Reason == "" ||
+			res.Fault.Node == "") {
 			t.Errorf("%v with %+v", res.Status, res.Fault)
 		}
 		if res.Status != Running {
@@ -230,11 +239,15 @@ func stepThrough(t tester, tr *Tree) {
 	}
 }
 
-// FuzzScript parses and runs any text: no panic, errors with their place, values that can be saved; with a bracket around each of its parts it means the same.
+// FuzzScript parses and runs any text: no panic, errors with their place, values that can be saved; with a bracket
+// around each of its parts it means the same.
 func FuzzScript(f *testing.F) {
 	for _, seed := range []string{
-		"", "x := 1; x += 2", "n > 2 && text == 'abc' || !yes", "a ? b : c", "'a' .. 1.5e3", "((((1))))", "@x := -y", "list == thing", "1/0", "näme := ''",
-		"a := 1e308 * 10", "n = 2.5", "x := 'unclosed", "0x1F", "1..2", "n *= n; n", "text += text", strings.Repeat("text += text;", 40), strings.Repeat("(", 500) + "1", strings.Repeat("!", 4000) + "yes", strings.Repeat("n ? n : ", 300) + "n",
+		"", "x := 1; x += 2", "n > 2 && text == 'abc' || !yes", "a ? b : c", "'a' .. 1.5e3", "((((1))))", "@x := -y",
+		"list == thing", "1/0", "näme := ''",
+		"a := 1e308 * 10", "n = 2.5", "x := 'unclosed", "0x1F", "1..2", "n *= n; n", "text += text",
+		strings.Repeat("text += text;", 40), strings.Repeat("(", 500) + "1", strings.Repeat("!", 4000) + "yes",
+		strings.Repeat("n ? n : ", 300) + "n",
 	} {
 		f.Add(seed)
 	}

@@ -40,11 +40,13 @@ const (
 	kScriptCondition
 )
 
-// retries are the kinds that go on, to the next child or cycle, with a FAILURE of a child; all others go on with SUCCESS.
+// retries are the kinds that go on, to the next child or cycle, with a FAILURE of a child; all others go on with
+// SUCCESS.
 var retries = []kind{kFallback, kReactiveFallback, kAsyncFallback, kRetry}
 
 // settling are the kinds that can complete while a child runs, or that remember something when they are idle.
-var settling = []kind{kReactiveSequence, kReactiveFallback, kParallel, kParallelAll, kWhileDoElse, kRunOnce, kSequenceWithMemory}
+var settling = []kind{kReactiveSequence, kReactiveFallback, kParallel, kParallelAll, kWhileDoElse, kRunOnce,
+	kSequenceWithMemory}
 
 // spec describes a node of the kernel: BT.CPP's name, ports and number of children. max 0 means any number.
 type spec struct {
@@ -60,8 +62,8 @@ type spec struct {
 	doc      string
 }
 
-// kernelPort is a port of a kernel node. want says what its literal must be; without a default it is required, unless it
-// is optional.
+// kernelPort is a port of a kernel node. want says what its literal must be; without a default it is required, unless
+// it is optional.
 type kernelPort struct {
 	name, def string
 	want      want
@@ -110,7 +112,8 @@ func buildSpecs() []spec {
 		control("SequenceWithMemory", kSequenceWithMemory, (*exec).inOrder, "→*", 1, 0),
 		control("AsyncSequence", kAsyncSequence, (*exec).inOrder, "→~", 1, 0),
 		control("AsyncFallback", kAsyncFallback, (*exec).inOrder, "?~", 1, 0),
-		control("Parallel", kParallel, (*exec).parallel, "⇶", 1, 64, threshold("success_count", "-1"), threshold("failure_count", "1")),
+		control("Parallel", kParallel, (*exec).parallel, "⇶", 1, 64, threshold("success_count", "-1"),
+			threshold("failure_count", "1")),
 		control("ParallelAll", kParallelAll, (*exec).parallelAll, "⇶", 1, 64, threshold("max_failures", "1")),
 		control("IfThenElse", kIfThenElse, (*exec).ifThenElse, "⑂", 2, 3),
 		control("WhileDoElse", kWhileDoElse, (*exec).whileDoElse, "⑂", 2, 3),
@@ -123,13 +126,15 @@ func buildSpecs() []spec {
 		decorator("KeepRunningUntilFailure", kKeepRunning, (*exec).keepRunning, "∞"),
 		decorator("Timeout", kTimeout, (*exec).timeout, "⏱", number("msec", "", 0)),
 		decorator("Delay", kDelay, (*exec).delay, "⏲", number("delay_msec", "", 0)),
-		decorator("RunOnce", kRunOnce, (*exec).runOnce, "1", kernelPort{name: "then_skip", def: "true", want: wantBool}),
+		decorator("RunOnce", kRunOnce, (*exec).runOnce, "1", kernelPort{name: "then_skip", def: "true",
+			want: wantBool}),
 		decorator("Precondition", kPrecondition, (*exec).precondition, "⊢", kernelPort{name: "if", want: wantScript},
 			kernelPort{name: "else", def: "FAILURE", want: wantStatus}),
 		action("AlwaysSuccess", kAlwaysSuccess, (*exec).alwaysSuccess, "Action", "✓"),
 		action("AlwaysFailure", kAlwaysFailure, (*exec).alwaysFailure, "Action", "✗"),
 		action("Script", kScript, (*exec).runScript, "Action", "ƒ", kernelPort{name: "code", want: wantScript}),
-		action("ScriptCondition", kScriptCondition, (*exec).scriptCondition, "Condition", "ƒ", kernelPort{name: "code", want: wantScript}),
+		action("ScriptCondition", kScriptCondition, (*exec).scriptCondition, "Condition", "ƒ",
+			kernelPort{name: "code", want: wantScript}),
 	}
 	for n := 2; n <= 6; n++ {
 		ports := []kernelPort{{name: "variable", want: wantText}}
@@ -139,9 +144,12 @@ func buildSpecs() []spec {
 		all = append(all, control("Switch"+strconv.Itoa(n), kSwitch, (*exec).choose, "⎇", n+1, n+1, ports...))
 	}
 	loop := decorator("Loop", kLoop, (*exec).loop, "↻",
-		kernelPort{name: "max", want: wantInt, doc: "how often the child may run; FAILURE when that did not set `until`"},
-		kernelPort{name: "until", want: wantKey, doc: "a bool key: once true after a SUCCESS of the child, the loop is SUCCESS"},
-		kernelPort{name: "turn", optional: true, want: wantOut, doc: "written before each run of the child: 1, 2 … max"},
+		kernelPort{name: "max", want: wantInt,
+			doc: "how often the child may run; FAILURE when that did not set `until`"},
+		kernelPort{name: "until", want: wantKey,
+			doc: "a bool key: once true after a SUCCESS of the child, the loop is SUCCESS"},
+		kernelPort{name: "turn", optional: true, want: wantOut,
+			doc: "written before each run of the child: 1, 2 … max"},
 		kernelPort{name: "last", optional: true, want: wantOutBool, doc: "written with it: true in the last run"})
 	loop.ours = true
 	loop.doc = "Runs the child until a key is true, at most max times. A FAILURE of the child is FAILURE at once."

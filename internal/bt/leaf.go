@@ -143,8 +143,8 @@ func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	return l
 }
 
-// Declare is what an assistant brings for its trees: its leaves, and, as the ports of two structs, the keys that its trees are given and those
-// that are read from them afterwards.
+// Declare is what an assistant brings for its trees: its leaves, and, as the ports of two structs, the keys that its
+// trees are given and those that are read from them afterwards.
 func Declare[Given, Wanted any](leaves ...Leaf) (*Leaves, Options, error) {
 	known, err := NewLeaves(leaves...)
 	given, givenErr := Ports[Given]()
@@ -260,8 +260,8 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 	return Success
 }
 
-// held is the value of a field: that which its key holds already, where it is the same, as that costs no memory. The flags and small numbers
-// of most cost none either.
+// held is the value of a field: that which its key holds already, where it is the same, as that costs no memory. The
+// flags and small numbers of most cost none either.
 func held(field reflect.Value, before any) any {
 	switch p := field.Addr().Interface().(type) {
 	case *bool:
@@ -274,7 +274,8 @@ func held(field reflect.Value, before any) any {
 		}
 	}
 	if field.Kind() == reflect.Slice && before != nil {
-		if b := reflect.ValueOf(before); b.Type() == field.Type() && b.Len() == field.Len() && b.Cap() == field.Cap() && b.Pointer() == field.Pointer() {
+		if b := reflect.ValueOf(before); b.Type() == field.Type() && b.Len() == field.Len() && b.Cap() == field.Cap() &&
+			b.Pointer() == field.Pointer() {
 			return before
 		}
 	}

@@ -19,21 +19,26 @@ var hostileFiles = map[string]func(n int) string{
 	},
 	"attributes of one element": func(n int) string { return file(`<Sequence` + each(n, ` a%d="1"`) + `/>`) },
 	"attributes of a subtree": func(n int) string {
-		return file(`<Sequence>`+strings.Repeat(`<SubTree ID="A"`+each(500, ` a%d="1"`)+`/>`, n/500)+`</Sequence>`, tree("A", `<AlwaysSuccess/>`))
+		return file(`<Sequence>`+strings.Repeat(`<SubTree ID="A"`+each(500, ` a%d="1"`)+`/>`, n/500)+`</Sequence>`,
+			tree("A", `<AlwaysSuccess/>`))
 	},
 	"trees that nobody uses": func(n int) string {
 		return file(`<AlwaysSuccess/>`, each(n, `<BehaviorTree ID="T%d"><Need text="a"/></BehaviorTree>`))
 	},
-	"nodes that there are not": func(n int) string { return file(`<Sequence>` + each(n, `<Neet%d text="a"/>`) + `</Sequence>`) },
+	"nodes that there are not": func(n int) string {
+		return file(`<Sequence>` + each(n, `<Neet%d text="a"/>`) + `</Sequence>`)
+	},
 	"keys that nothing writes": func(n int) string {
-		return file(`<Sequence>` + each(900, `<Emit text="{some_long_key_%d}"/>`) + each(n, `<Need text="{long_some_key_%d}"/>`) + `</Sequence>`)
+		return file(`<Sequence>` + each(900, `<Emit text="{some_long_key_%d}"/>`) +
+			each(n, `<Need text="{long_some_key_%d}"/>`) + `</Sequence>`)
 	},
 	"nesting": func(n int) string {
 		return file(strings.Repeat(`<Inverter>`, n) + `<AlwaysSuccess/>` + strings.Repeat(`</Inverter>`, n))
 	},
 	"deep paths": func(n int) string {
 		long := `<Inverter name="` + strings.Repeat("n", maxName) + `">`
-		return file(strings.Repeat(long, 150) + `<Sequence>` + strings.Repeat(`<AlwaysSuccess/>`, n) + `</Sequence>` + strings.Repeat(`</Inverter>`, 150))
+		return file(strings.Repeat(long, 150) + `<Sequence>` + strings.Repeat(`<AlwaysSuccess/>`, n) + `</Sequence>` +
+			strings.Repeat(`</Inverter>`, 150))
 	},
 	"a long name": func(n int) string {
 		name := strings.Repeat("N", n)
@@ -45,19 +50,24 @@ var hostileFiles = map[string]func(n int) string{
 		return file(`<Sequence>` + strings.Repeat(`text<AlwaysSuccess/>`, n) + `</Sequence>`)
 	},
 	"scripts": func(n int) string {
-		return file(`<Sequence>` + strings.Repeat(`<Script code="`+strings.Repeat("a := 1; ", 400)+`"/>`, n/400) + `</Sequence>`)
+		return file(`<Sequence>` + strings.Repeat(`<Script code="`+strings.Repeat("a := 1; ", 400)+`"/>`, n/400) +
+			`</Sequence>`)
 	},
 	"nested Parallels": func(n int) string {
-		return file(strings.Repeat(`<Parallel>`, 150) + `<Sequence>` + each(n, `<Script code="k%d := 1"/>`) + `</Sequence>` + strings.Repeat(`</Parallel>`, 150))
+		return file(strings.Repeat(`<Parallel>`, 150) + `<Sequence>` + each(n, `<Script code="k%d := 1"/>`) +
+			`</Sequence>` + strings.Repeat(`</Parallel>`, 150))
 	},
 	"reactive tasks": func(n int) string {
-		return file(strings.Repeat(`<ReactiveSequence>`, 150) + `<Sequence>` + strings.Repeat(`<Ask question="a"/>`, n) + `</Sequence>` + strings.Repeat(`<AlwaysSuccess/></ReactiveSequence>`, 150))
+		return file(strings.Repeat(`<ReactiveSequence>`, 150) + `<Sequence>` + strings.Repeat(`<Ask question="a"/>`,
+			n) + `</Sequence>` + strings.Repeat(`<AlwaysSuccess/></ReactiveSequence>`, 150))
 	},
 	"large subtrees": func(n int) string {
-		return file(`<Sequence>`+strings.Repeat(`<SubTree ID="A"/>`, n)+`</Sequence>`, tree("A", `<Need text="`+strings.Repeat("w", n)+`"/>`))
+		return file(`<Sequence>`+strings.Repeat(`<SubTree ID="A"/>`, n)+`</Sequence>`,
+			tree("A", `<Need text="`+strings.Repeat("w", n)+`"/>`))
 	},
 	"large scripts in subtrees": func(n int) string {
-		return file(`<Sequence>`+strings.Repeat(`<SubTree ID="A"/>`, n)+`</Sequence>`, tree("A", `<Script code="`+strings.Repeat("a := 1; ", 500)+`"/>`))
+		return file(`<Sequence>`+strings.Repeat(`<SubTree ID="A"/>`, n)+`</Sequence>`,
+			tree("A", `<Script code="`+strings.Repeat("a := 1; ", 500)+`"/>`))
 	},
 }
 
@@ -88,7 +98,8 @@ func TestHostileFilesLoadOrFailInLinearTime(t *testing.T) {
 
 func TestScriptsAreReadAndRunInLinearTimeAndMemory(t *testing.T) {
 	keys := map[string]any{"n": 3, "text": "abc", "yes": true}
-	for _, part := range []string{"n := 1;", "(", "!", "-", "yes ? ", "n ? n : ", "n + ", "1.", "'a' .. ", "yes && ", "n == n == ", "text = text .. 'a';", "@", "' ", "näme := 1;", " ", "1e", "n == 1 ||", "(n) + ("} {
+	for _, part := range []string{"n := 1;", "(", "!", "-", "yes ? ", "n ? n : ", "n + ", "1.", "'a' .. ", "yes && ",
+		"n == n == ", "text = text .. 'a';", "@", "' ", "näme := 1;", " ", "1e", "n == 1 ||", "(n) + ("} {
 		t.Logf("%q: %s", part, lineartest.Check(t, maxScript/16, func(size int) func() {
 			text := strings.Repeat(part, size/len(part))
 			return func() {
@@ -100,12 +111,14 @@ func TestScriptsAreReadAndRunInLinearTimeAndMemory(t *testing.T) {
 	}
 }
 
-// running are bodies of trees in which about so many nodes run at once; a step that took each of them up by looking through all would be quadratic.
+// running are bodies of trees in which about so many nodes run at once; a step that took each of them up by looking
+// through all would be quadratic.
 var running = map[string]func(n int) string{
 	"tasks":  func(n int) string { return parallel(n, `<Ask question="a"/>`) },
 	"timers": func(n int) string { return parallel(n, `<Delay delay_msec="1000"><AlwaysSuccess/></Delay>`) },
 	"halted each time": func(n int) string {
-		return `<ReactiveSequence><Delay delay_msec="1000"><AlwaysSuccess/></Delay>` + parallel(n, `<Ask question="a"/>`) + `</ReactiveSequence>`
+		return `<ReactiveSequence><Delay delay_msec="1000"><AlwaysSuccess/></Delay>` +
+			parallel(n, `<Ask question="a"/>`) + `</ReactiveSequence>`
 	},
 }
 
@@ -148,14 +161,18 @@ func stepsAndHalt(t *testing.T, tr *Tree) {
 func TestWhatIsBeyondABoundOfFilesIsRefusedWithTheBound(t *testing.T) {
 	long := strings.Repeat("n", maxName+1)
 	for name, c := range map[string]struct{ text, want string }{
-		"file":       {file(`<Need text="` + strings.Repeat("x", maxFile) + `"/>`), "1:1: the file has 8388"},
-		"attributes": {hostileFiles["attributes of one element"](maxAttrs + 1), "1:76: <Sequence> has 1001 attributes, and an element has at most 1000"},
-		"element":    {file(`<` + long + `/>`), "the name of an element is longer than 256 bytes: ‘nnn"},
-		"attribute":  {file(`<Need ` + long + `="1"/>`), "the name of an attribute is longer than 256 bytes"},
-		"node":       {file(`<AlwaysSuccess name="` + long + `"/>`), "the name of a node or tree is longer than 256 bytes"},
-		"key":        {file(`<Need text="{` + long + `}"/>`), "the name of a key is longer than 256 bytes"},
-		"texts":      {hostileFiles["large subtrees"](10_000), "the tree has more than 16777216 bytes of attributes, subtrees included"},
-		"scripts":    {hostileFiles["large scripts in subtrees"](10_000), "the tree has more than 16777216 bytes of attributes, subtrees included and those of scripts counted 4 times"},
+		"file": {file(`<Need text="` + strings.Repeat("x", maxFile) + `"/>`), "1:1: the file has 8388"},
+		"attributes": {hostileFiles["attributes of one element"](maxAttrs + 1),
+			"1:76: <Sequence> has 1001 attributes, and an element has at most 1000"},
+		"element":   {file(`<` + long + `/>`), "the name of an element is longer than 256 bytes: ‘nnn"},
+		"attribute": {file(`<Need ` + long + `="1"/>`), "the name of an attribute is longer than 256 bytes"},
+		"node": {file(`<AlwaysSuccess name="` + long + `"/>`),
+			"the name of a node or tree is longer than 256 bytes"},
+		"key": {file(`<Need text="{` + long + `}"/>`), "the name of a key is longer than 256 bytes"},
+		"texts": {hostileFiles["large subtrees"](10_000),
+			"the tree has more than 16777216 bytes of attributes, subtrees included"},
+		"scripts": {hostileFiles["large scripts in subtrees"](10_000),
+			"the tree has more than 16777216 bytes of attributes, subtrees included and those of scripts counted 4 times"},
 	} {
 		got := problems(t, someLeaves(t), c.text, Options{})
 		if len(got) != 1 || !strings.Contains(got[0], c.want) || len(got[0]) > 2*mostMessage {

@@ -28,7 +28,8 @@ func (r *Leaves) Load(file string, text []byte, opt Options) (*Tree, error) {
 	}
 	trees := src.trees(root)
 	main := src.mainTree(root, trees, opt.Main)
-	t := &Tree{File: file, Source: bytes.Clone(text), nodes: make([]node, 0, len(src.attrs)), rootKeys: map[string]int32{}}
+	t := &Tree{File: file, Source: bytes.Clone(text), nodes: make([]node, 0, len(src.attrs)),
+		rootKeys: map[string]int32{}}
 	if main != nil {
 		t.ID = main.id
 		c := newCompiler(src, r, trees, t)
@@ -98,7 +99,8 @@ func (s *source) trees(root *element) map[string]*treeDef {
 		switch el.name {
 		case "TreeNodesModel":
 		case "include":
-			s.problem(el.at, "put its trees into this file", "<include> is not supported: a run keeps its tree as one text")
+			s.problem(el.at, "put its trees into this file",
+				"<include> is not supported: a run keeps its tree as one text")
 		case "BehaviorTree":
 			s.tree(el, trees)
 		default:
@@ -127,7 +129,8 @@ func (s *source) tree(el *element, trees map[string]*treeDef) {
 	case 1:
 		def.body = el.kids[0]
 	default:
-		s.problem(el.kids[1].at, "put them into a Sequence or Fallback", "tree %s has %d nodes at its top, not one", id.value, len(el.kids))
+		s.problem(el.kids[1].at, "put them into a Sequence or Fallback", "tree %s has %d nodes at its top, not one",
+			id.value, len(el.kids))
 	}
 }
 
@@ -141,7 +144,9 @@ func (s *source) strayText(el *element) {
 func (s *source) mainTree(root *element, trees map[string]*treeDef, name string) *treeDef {
 	marked, isMarked := root.attr("main_tree_to_execute")
 	if isMarked && trees[marked.value] == nil {
-		s.problem(marked.at, s.didYouMean(marked.value, func() []string { return keysOf(trees) }), "there is no tree %s", marked.value)
+		s.problem(marked.at, s.didYouMean(marked.value, func() []string {
+			return keysOf(trees)
+		}), "there is no tree %s", marked.value)
 	}
 	switch {
 	case root.name != "root":
@@ -149,7 +154,9 @@ func (s *source) mainTree(root *element, trees map[string]*treeDef, name string)
 		s.problem(root.at, `write <BehaviorTree ID="Name">`, "the file holds no tree")
 	case name != "":
 		if trees[name] == nil {
-			s.problem(root.at, s.didYouMean(name, func() []string { return keysOf(trees) }), "there is no tree %s in this file", name)
+			s.problem(root.at, s.didYouMean(name, func() []string {
+				return keysOf(trees)
+			}), "there is no tree %s in this file", name)
 		}
 		return trees[name]
 	case isMarked:
@@ -157,7 +164,8 @@ func (s *source) mainTree(root *element, trees map[string]*treeDef, name string)
 	case len(trees) == 1:
 		return trees[keysOf(trees)[0]]
 	default:
-		s.problem(root.at, `write <root BTCPP_format="4" main_tree_to_execute="…">`, "the file holds %d trees and names no main one", len(trees))
+		s.problem(root.at, `write <root BTCPP_format="4" main_tree_to_execute="…">`,
+			"the file holds %d trees and names no main one", len(trees))
 	}
 	return nil
 }

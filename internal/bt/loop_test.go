@@ -29,12 +29,16 @@ func TestLoopRunsUntilItsKeyIsTrueOrItsRoundsAreUp(t *testing.T) {
 		{`max="3"`, "", 1, 0, " 1", nil},
 		{`max="3"`, "", 2, 0, " 1 2", nil},
 		{`max="3"`, "", 3, 0, " 1 2 3!", nil},
-		{`max="3"`, "", 9, 0, " 1 2 3!", &Fault{Kind: "limit", Reason: "3 rounds did not set {done}", Node: "Main/Loop"}},
+		{`max="3"`, "", 9, 0, " 1 2 3!", &Fault{Kind: "limit", Reason: "3 rounds did not set {done}",
+			Node: "Main/Loop"}},
 		{`max="1"`, "", 1, 0, " 1!", nil},
-		{`max="{most}"`, "", 9, 2, " 1 2!", &Fault{Kind: "limit", Reason: "2 rounds did not set {done}", Node: "Main/Loop"}},
+		{`max="{most}"`, "", 9, 2, " 1 2!", &Fault{Kind: "limit", Reason: "2 rounds did not set {done}",
+			Node: "Main/Loop"}},
 		{`max="{most}"`, "", 9, 0, "", &Fault{Kind: "limit", Reason: "0 rounds did not set {done}", Node: "Main/Loop"}},
-		{`max="3"`, `<AlwaysFailure/>`, 9, 0, " 1", &Fault{Reason: "AlwaysFailure", Node: "Main/Loop/Sequence/AlwaysFailure"}},
-		{`max="3"`, `<AlwaysFailure/>`, 1, 0, " 1", &Fault{Reason: "AlwaysFailure", Node: "Main/Loop/Sequence/AlwaysFailure"}},
+		{`max="3"`, `<AlwaysFailure/>`, 9, 0, " 1", &Fault{Reason: "AlwaysFailure",
+			Node: "Main/Loop/Sequence/AlwaysFailure"}},
+		{`max="3"`, `<AlwaysFailure/>`, 1, 0, " 1", &Fault{Reason: "AlwaysFailure",
+			Node: "Main/Loop/Sequence/AlwaysFailure"}},
 		{`max="3"`, `<AlwaysSuccess _skipIf="true"/>`, 2, 0, " 1 2", nil},
 	} {
 		t.Run(fmt.Sprintf("%s %s enough %d most %d", c.attrs, c.child, c.enough, c.most), func(t *testing.T) {
@@ -100,7 +104,8 @@ func TestRunOnceRemembersItsResult(t *testing.T) {
 		{`then_skip="{skip}"`, `AlwaysSuccess`, true, Success, Skipped},
 		{`then_skip="{skip}"`, `AlwaysSuccess`, false, Success, Success},
 	} {
-		tr := load(t, someLeaves(t), file(`<RunOnce `+c.attr+`><`+c.child+`/></RunOnce>`), Options{Given: []Port{{Name: "skip", Type: typeBool}}})
+		tr := load(t, someLeaves(t), file(`<RunOnce `+c.attr+`><`+c.child+`/></RunOnce>`),
+			Options{Given: []Port{{Name: "skip", Type: typeBool}}})
 		s := tr.NewState()
 		set(t, tr, s, "skip", c.skip)
 		first := step(t, tr, s, Input{})
@@ -129,7 +134,8 @@ func TestRetryEndsWithTheReasonOfItsLastAttempt(t *testing.T) {
 		n++
 		return &Fault{Kind: "try", Reason: fmt.Sprintf("attempt %d", n)}
 	})
-	tr := load(t, registry(t, try), file(`<RetryUntilSuccessful num_attempts="3"><Try name="it"/></RetryUntilSuccessful>`), Options{})
+	tr := load(t, registry(t, try),
+		file(`<RetryUntilSuccessful num_attempts="3"><Try name="it"/></RetryUntilSuccessful>`), Options{})
 	var notes []string
 	res, err := tr.Step(tr.NewState(), Input{}, func(e Event) {
 		if tr.Node(e.Node).Type == "Try" {
@@ -155,7 +161,8 @@ func TestTreeThatSpinsIsStopped(t *testing.T) {
 		tr := load(t, someLeaves(t), file(`<Inverter>`+spinner+`</Inverter>`), Options{})
 		events := 0
 		res, err := tr.Step(tr.NewState(), Input{}, func(Event) { events++ })
-		if err == nil || !strings.Contains(err.Error(), ": the tree spins: 10000 node visits for one input") || !strings.HasPrefix(err.Error(), "test.xml:1:") {
+		if err == nil || !strings.Contains(err.Error(), ": the tree spins: 10000 node visits for one input") ||
+			!strings.HasPrefix(err.Error(), "test.xml:1:") {
 			t.Errorf("%.60s: %v", spinner, err)
 		}
 		if events > MaxVisits+1 || res.Visits > 2*MaxVisits {
@@ -166,7 +173,8 @@ func TestTreeThatSpinsIsStopped(t *testing.T) {
 
 func TestAPassOfExactlyTheVisitsAllowedIsFine(t *testing.T) {
 	for extra, breaks := range []bool{false, true} {
-		tr := load(t, someLeaves(t), file(`<Sequence>`+strings.Repeat(`<AlwaysSuccess/>`, MaxVisits-1+extra)+`</Sequence>`), Options{})
+		tr := load(t, someLeaves(t), file(`<Sequence>`+strings.Repeat(`<AlwaysSuccess/>`, MaxVisits-1+extra)+
+			`</Sequence>`), Options{})
 		res, err := tr.Step(tr.NewState(), Input{}, nil)
 		if (err != nil) != breaks {
 			t.Errorf("%d nodes: %d visits, %v", tr.Size(), res.Visits, err)
@@ -189,12 +197,16 @@ func TestOneTickDoesNotSpin(t *testing.T) {
 }
 
 func TestBrokenStepEndsWithTheFirstTrouble(t *testing.T) {
-	tr := load(t, someLeaves(t), file(`<Parallel failure_count="2"><Script code="a := 1"/><Script name="bad" code="b := 1 / 0"/><Script code="c := 2 / 0"/></Parallel>`), Options{})
+	tr := load(t, someLeaves(t),
+		file(`<Parallel failure_count="2"><Script code="a := 1"/><Script name="bad" code="b := 1 / 0"/><Script code="c := 2 / 0"/></Parallel>`), Options{})
 	s := tr.NewState()
 	var events []string
-	res, err := tr.Step(s, Input{}, func(e Event) { events = append(events, fmt.Sprintf("%s %v %s", tr.Path(e.Node), e.Status, e.Reason)) })
+	res, err := tr.Step(s, Input{}, func(e Event) {
+		events = append(events, fmt.Sprintf("%s %v %s", tr.Path(e.Node), e.Status, e.Reason))
+	})
 	const trouble = "script ‘b := 1 / 0’: ‘1 / 0’ is no finite number"
-	if err == nil || err.Error() != "test.xml:1:127: node Main/bad: "+trouble || res.Fault != nil || errors.Unwrap(err) == nil {
+	if err == nil || err.Error() != "test.xml:1:127: node Main/bad: "+trouble || res.Fault != nil ||
+		errors.Unwrap(err) == nil {
 		t.Errorf("%+v, %v", res, err)
 	}
 	want := []string{"Main/Script IDLE ", "Main/Script SUCCESS ", "Main/bad FAILURE " + trouble}

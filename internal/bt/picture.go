@@ -30,7 +30,8 @@ func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool) {
 	}
 }
 
-// Says is what the file decides at node id, in words of one line each: numbers, conditions, and the constants of leaves.
+// Says is what the file decides at node id, in words of one line each: numbers, conditions, and the constants of
+// leaves.
 func (t *Tree) Says(id int32) (all []string) {
 	n := &t.nodes[id]
 	show := func(port, text string) { all = append(all, port+"="+shortened(oneLine(text))) }

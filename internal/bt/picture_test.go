@@ -58,7 +58,9 @@ func TestPictureShowsStructureAndConstants(t *testing.T) {
 }
 
 func TestPictureHasALineForEveryNodeWhateverTheTexts(t *testing.T) {
-	tr := load(t, someLeaves(t), file("<Sequence name='a&#10;b'><Need text='one&#10;&#9;two'/><Script code='x := 1;\n y := 2'/></Sequence>"), Options{})
+	tr := load(t, someLeaves(t),
+		file("<Sequence name='a&#10;b'><Need text='one&#10;&#9;two'/><Script code='x := 1;\n y := 2'/></Sequence>"),
+		Options{})
 	if picture := tr.Picture(); strings.Count(picture, "\n") != tr.Size()+1 {
 		t.Errorf("not a line for each of %d nodes:\n%s", tr.Size(), picture)
 	}
@@ -71,12 +73,14 @@ func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
 		if n.ID != ids || n != tr.Node(n.ID) {
 			t.Errorf("node %d: %+v", ids, n)
 		}
-		if n.Parent >= n.ID || (n.Parent >= 0) != (n.ID > 0) || (n.Parent >= 0 && tr.Node(n.Parent).Depth != n.Depth-1) {
+		if n.Parent >= n.ID || (n.Parent >= 0) != (n.ID > 0) ||
+			(n.Parent >= 0 && tr.Node(n.Parent).Depth != n.Depth-1) {
 			t.Errorf("%s: parent %d, depth %d", tr.Path(n.ID), n.Parent, n.Depth)
 		}
 		ids++
 	}
-	for id, want := range map[int32]string{1: "Main/Script", 6: "Main/Try", 9: "Main/Try/Ask", 17: "Main/AlwaysSuccess"} {
+	for id, want := range map[int32]string{1: "Main/Script", 6: "Main/Try", 9: "Main/Try/Ask",
+		17: "Main/AlwaysSuccess"} {
 		if got := tr.Rule(id); got != want {
 			t.Errorf("the rule of node %d is %s, not %s", id, got, want)
 		}

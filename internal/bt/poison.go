@@ -70,7 +70,8 @@ func (c *compiler) doubledTexts() {
 			}
 		})
 		if loop != nil {
-			c.src.warn(g.at, fmt.Sprintf("a run in which it grows beyond %d bytes fails", MaxText), "key {%s} doubles with each round of the %s", g.key, loop.spec.name)
+			c.src.warn(g.at, fmt.Sprintf("a run in which it grows beyond %d bytes fails", MaxText),
+				"key {%s} doubles with each round of the %s", g.key, loop.spec.name)
 		}
 	}
 }
@@ -95,13 +96,16 @@ func (c *compiler) spinning() {
 	}
 	for i := range nodes {
 		n := &nodes[i]
-		if n.kind != kLoop && n.kind != kRepeat && n.kind != kRetry || n.ports[0].slot >= 0 || waits[last[i]+1] > waits[i] {
+		if n.kind != kLoop && n.kind != kRepeat && n.kind != kRetry || n.ports[0].slot >= 0 ||
+			waits[last[i]+1] > waits[i] {
 			continue
 		}
 		if rounds := n.ports[0].n; rounds >= MaxVisits {
-			c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col), Warning: true,
-				Message: fmt.Sprintf("%d rounds of a %s in which nothing waits: a run takes at most %d node visits for one input", rounds, n.spec.name, MaxVisits),
-				Hint:    "ask for fewer rounds"})
+			c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col),
+				Warning: true,
+				Message: fmt.Sprintf("%d rounds of a %s in which nothing waits: a run takes at most %d node visits "+
+					"for one input", rounds, n.spec.name, MaxVisits),
+				Hint: "ask for fewer rounds"})
 		}
 	}
 }

@@ -17,7 +17,8 @@ func TestTextThatDoublesBreaksTheStepAndNamesItsKeyAndTheBound(t *testing.T) {
 		"joined":         doubling,
 		"added":          strings.ReplaceAll(doubling, "t := t .. t", "t += t"),
 		"by another key": strings.ReplaceAll(doubling, "t := t .. t", "a := t; t := a .. t"),
-		"in a condition": strings.ReplaceAll(doubling, `<Script code="t := t .. t"/>`, `<AlwaysSuccess _post="t = t + t"/>`),
+		"in a condition": strings.ReplaceAll(doubling, `<Script code="t := t .. t"/>`,
+			`<AlwaysSuccess _post="t = t + t"/>`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := load(t, someLeaves(t), file(body), Options{})
@@ -25,7 +26,8 @@ func TestTextThatDoublesBreaksTheStepAndNamesItsKeyAndTheBound(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := tr.Step(tr.NewState(), Input{}, nil)
 			runtime.ReadMemStats(&after)
-			if !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "key {t}") || !strings.Contains(err.Error(), fmt.Sprint(MaxText)) {
+			if !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "key {t}") ||
+				!strings.Contains(err.Error(), fmt.Sprint(MaxText)) {
 				t.Errorf("error: %v", err)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 8*MaxText {
@@ -44,7 +46,8 @@ func TestTextsOfAllKeysTogetherAreBounded(t *testing.T) {
 	tr := load(t, someLeaves(t), file(b.String()+`</Sequence>`), Options{})
 	s := tr.NewState()
 	_, err := tr.Step(s, Input{}, nil)
-	if !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "key {k3}") || !strings.Contains(err.Error(), fmt.Sprint(MaxTexts)) {
+	if !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "key {k3}") ||
+		!strings.Contains(err.Error(), fmt.Sprint(MaxTexts)) {
 		t.Errorf("error: %v", err)
 	}
 	if s.texts != heldTexts(s.Slots) || s.texts > MaxTexts {
@@ -56,11 +59,14 @@ func TestTextOfALeafAndOneThatIsGivenAreBoundedToo(t *testing.T) {
 	v := &values{Text: strings.Repeat("x", MaxText+1)}
 	r := registry(t, emitLeaf(v), needLeaf())
 	tr := load(t, r, file(`<Sequence><Emit text="{said}"/><Need text="{said}"/></Sequence>`), Options{})
-	if _, err := tr.Step(tr.NewState(), Input{}, nil); !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "key {said}") {
+	if _, err := tr.Step(tr.NewState(), Input{}, nil); !errors.Is(err, ErrBound) ||
+		!strings.Contains(err.Error(), "key {said}") {
 		t.Errorf("leaf: %v", err)
 	}
-	tr = load(t, r, file(`<Need text="{words}"/>`), Options{Given: []Port{{Name: "words", Type: reflect.TypeFor[string]()}}})
-	if err := tr.Set(tr.NewState(), "words", v.Text); !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "key {words}") {
+	tr = load(t, r, file(`<Need text="{words}"/>`),
+		Options{Given: []Port{{Name: "words", Type: reflect.TypeFor[string]()}}})
+	if err := tr.Set(tr.NewState(), "words", v.Text); !errors.Is(err, ErrBound) ||
+		!strings.Contains(err.Error(), "key {words}") {
 		t.Errorf("given: %v", err)
 	}
 }
@@ -71,14 +77,16 @@ func TestScriptsOfAStepDoBoundedWork(t *testing.T) {
 		"over long texts": `<Sequence><Script code="t := 'x'; u := 'y'; done := false; n := 0"/>
 			<Loop max="20" until="{done}"><Script code="t := t .. t; u := u .. u; n += 1; done := n == 20"/></Loop>
 			<Repeat num_cycles="500"><Script code="` + long + `"/></Repeat></Sequence>`,
-		"of many operations": `<Sequence><Script code="t := 1; u := 2"/><Repeat num_cycles="4000"><Script code="` + long + `"/></Repeat></Sequence>`,
+		"of many operations": `<Sequence><Script code="t := 1; u := 2"/><Repeat num_cycles="4000"><Script code="` +
+			long + `"/></Repeat></Sequence>`,
 		"by comparing cases": `<Sequence><Script code="t := '1'; done := false; n := 0"/>
 			<Loop max="20" until="{done}"><Script code="t := t .. t; n += 1; done := n == 20"/></Loop>
 			<Repeat num_cycles="3000"><Switch2 variable="{t}" case_1="a" case_2="b"><AlwaysSuccess/><AlwaysSuccess/><AlwaysSuccess/></Switch2></Repeat></Sequence>`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := load(t, someLeaves(t), file(body), Options{})
-			if _, err := tr.Step(tr.NewState(), Input{}, nil); !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "units of work") {
+			if _, err := tr.Step(tr.NewState(), Input{}, nil); !errors.Is(err, ErrBound) ||
+				!strings.Contains(err.Error(), "units of work") {
 				t.Errorf("error: %v", err)
 			}
 		})
@@ -88,7 +96,9 @@ func TestScriptsOfAStepDoBoundedWork(t *testing.T) {
 func TestMessageQuotesOnlyTheBeginningOfALongText(t *testing.T) {
 	grow := `<Sequence><Script code="t := 'x'; done := false; n := 0"/><Loop max="20" until="{done}"><Script code="t := t .. t; n += 1; done := n == 20"/></Loop>`
 	for _, code := range []string{"b := t * 2", "b := -t", "b := t &amp;&amp; true", "n := t"} {
-		tr := load(t, someLeaves(t), file(grow+`<Script code="`+code+`"/><Loop max="{n}" until="{done}"><AlwaysSuccess/></Loop></Sequence>`), Options{})
+		tr := load(t, someLeaves(t),
+			file(grow+`<Script code="`+code+`"/><Loop max="{n}" until="{done}"><AlwaysSuccess/></Loop></Sequence>`),
+			Options{})
 		if _, err := tr.Step(tr.NewState(), Input{}, nil); err == nil || len(err.Error()) > 1000 {
 			t.Errorf("%s: %.2000v", code, err)
 		}
@@ -97,7 +107,8 @@ func TestMessageQuotesOnlyTheBeginningOfALongText(t *testing.T) {
 
 func TestWhatWillGoBeyondABoundIsWarnedOf(t *testing.T) {
 	looped := func(code string) string {
-		return `<Sequence><Script code="t := 'x'; n := 1; done := false"/><Loop max="9" until="{done}"><Script code="` + code + `"/></Loop></Sequence>`
+		return `<Sequence><Script code="t := 'x'; n := 1; done := false"/><Loop max="9" until="{done}"><Script code="` +
+			code + `"/></Loop></Sequence>`
 	}
 	doubles := "key {t} doubles with each round of the Loop"
 	for _, c := range []struct{ body, warning string }{
@@ -122,17 +133,20 @@ func TestWhatWillGoBeyondABoundIsWarnedOf(t *testing.T) {
 				found = append(found, p.Message)
 			}
 		}
-		if c.warning == "" && found != nil || c.warning != "" && (len(found) != 1 || !strings.HasPrefix(found[0], c.warning)) {
+		if c.warning == "" && found != nil || c.warning != "" &&
+			(len(found) != 1 || !strings.HasPrefix(found[0], c.warning)) {
 			t.Errorf("%s: %q, want %q", c.body, found, c.warning)
 		}
 	}
 }
 
 func TestWhatAnEffectIsAskedWithIsBounded(t *testing.T) {
-	tr := load(t, someLeaves(t), file(`<Ask question="{words}"/>`), Options{Given: []Port{{Name: "words", Type: reflect.TypeFor[string]()}}})
+	tr := load(t, someLeaves(t), file(`<Ask question="{words}"/>`),
+		Options{Given: []Port{{Name: "words", Type: reflect.TypeFor[string]()}}})
 	s := tr.NewState()
 	set(t, tr, s, "words", strings.Repeat("\x01", MaxPayload/4))
-	if _, err := tr.Step(s, Input{}, nil); !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "request model has ") {
+	if _, err := tr.Step(s, Input{}, nil); !errors.Is(err, ErrBound) ||
+		!strings.Contains(err.Error(), "request model has ") {
 		t.Errorf("error: %v", err)
 	}
 }

@@ -19,9 +19,10 @@ import (
 //	}
 //
 // An input without default is required unless it is optional: then an absent attribute or an unwritten key reads as the
-// zero value. The tag oneof:"red green" lists the texts that a port takes, between:"0 1" the least and the greatest number (the latter may
-// be left out); what a tree writes down is checked when it is loaded. An input field tagged `port:",now"`, an int64, is the run time in ms. An output may be left unconnected; an output
-// field tagged `port:",events"`, a []Typed, tells people what was decided. A type is string, bool, int, int64, float64, or whatever
+// zero value. The tag oneof:"red green" lists the texts that a port takes, between:"0 1" the least and the greatest
+// number (the latter may be left out); what a tree writes down is checked when it is loaded. An input field tagged
+// `port:",now"`, an int64, is the run time in ms. An output may be left unconnected; an output field tagged
+// `port:",events"`, a []Typed, tells people what was decided. A type is string, bool, int, int64, float64, or whatever
 // JSON gives back as it took it.
 type Port struct {
 	Name     string
@@ -257,7 +258,8 @@ func parseNumber(text string) (float64, bool) {
 
 func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// slot is one key of one scope. A nil type is a key that only scripts and literals have written: it takes any basic value.
+// slot is one key of one scope. A nil type is a key that only scripts and literals have written: it takes any basic
+// value.
 type slot struct {
 	name    string
 	typ     reflect.Type
@@ -325,7 +327,8 @@ func (s *slot) decode(raw json.RawMessage) (any, error) {
 	return p.Elem().Interface(), nil
 }
 
-// connectable says whether a value of one type may flow into a port of another. Untyped ends are checked when the value is there.
+// connectable says whether a value of one type may flow into a port of another. Untyped ends are checked when the value
+// is there.
 func connectable(from, to reflect.Type) bool {
 	if from == nil || to == nil || from == to {
 		return true

@@ -105,14 +105,23 @@ func brokenAt(t *testing.T, r *Leaves, text string, opt Options, prepare func(*T
 func TestUnwrittenKeyBreaksTheStepNamingPortKeyAndPlace(t *testing.T) {
 	given := Options{Given: []Port{{Name: "words"}, {Name: "n", Type: typeInt}, {Name: "b", Type: typeBool}}}
 	for node, want := range map[string]string{
-		mark + `<Need name="n" text="{words}"/>`:                                                "node Main/n: port text: key {words} was not written yet",
-		"\n" + mark + `<Timeout msec="{n}"><AlwaysSuccess/></Timeout>`:                          "node Main/Timeout: port msec: key {n} was not written yet",
-		mark + `<Parallel success_count="{n}"><AlwaysSuccess/></Parallel>`:                      "node Main/Parallel: port success_count: key {n} was not written yet",
-		mark + `<Loop max="{n}" until="{b}"><AlwaysSuccess/></Loop>`:                            "node Main/Loop: port max: key {n} was not written yet",
-		mark + `<Script code="x := n + 1"/>`:                                                    "node Main/Script: script ‘x := n + 1’: key {n} was not written yet",
-		mark + `<Script code="n += 1"/>`:                                                        "node Main/Script: script ‘n += 1’: key {n} does not exist: ‘:=’ creates it",
-		mark + `<AlwaysSuccess _skipIf="words"/>`:                                               "node Main/AlwaysSuccess: script ‘words’: key {words} was not written yet",
-		`<Sequence name="s"><Inverter>` + mark + `<Need text="{words}"/></Inverter></Sequence>`: "node Main/s/Inverter/Need: port text: key {words} was not written yet",
+		mark + `<Need name="n" text="{words}"/>`: "node Main/n: port text: key {words} was " +
+			"not written yet",
+		"\n" + mark + `<Timeout msec="{n}"><AlwaysSuccess/></Timeout>`: "node Main/Timeout: port msec: key {n} " +
+			"was not written yet",
+		mark + `<Parallel success_count="{n}"><AlwaysSuccess/></Parallel>`: "node Main/Parallel: port success_count: " +
+			"key {n} was not written yet",
+		mark + `<Loop max="{n}" until="{b}"><AlwaysSuccess/></Loop>`: "node Main/Loop: port max: key {n} was " +
+			"not written yet",
+		mark + `<Script code="x := n + 1"/>`: "node Main/Script: script ‘x := n + 1’: " +
+			"key {n} was not written yet",
+		mark + `<Script code="n += 1"/>`: "node Main/Script: script ‘n += 1’: key " +
+			"{n} does not exist: ‘:=’ creates it",
+		mark + `<AlwaysSuccess _skipIf="words"/>`: "node Main/AlwaysSuccess: script " +
+			"‘words’: key {words} was not written yet",
+		`<Sequence name="s"><Inverter>` + mark +
+			`<Need text="{words}"/></Inverter></Sequence>`: "node Main/s/Inverter/Need: port text: key {words} was " +
+			"not written yet",
 	} {
 		got := brokenAt(t, someLeaves(t), file(`<Sequence>`+node+`</Sequence>`), given, func(*Tree, *State) {})
 		if got != want {
@@ -128,27 +137,39 @@ func TestUnwrittenKeyBreaksTheStepNamingPortKeyAndPlace(t *testing.T) {
 
 func TestValueThatDoesNotFitBreaksTheStep(t *testing.T) {
 	ratio := Options{Given: []Port{{Name: "x", Type: reflect.TypeFor[float64]()}}}
-	r := registry(t, emitLeaf(&values{Text: "t"}), useLeaf(func(values) {}), Func("Half", "", func(_ noPorts, out *struct {
-		Ratio float64 `port:"ratio"`
-	}) error {
-		out.Ratio = math.Inf(1)
-		return nil
-	}), Func("Count", "", func(_ noPorts, out *struct {
-		N int `port:"n"`
-	}) error {
-		out.N++
-		return nil
-	}))
+	r := registry(t, emitLeaf(&values{Text: "t"}), useLeaf(func(values) {}),
+		Func("Half", "", func(_ noPorts, out *struct {
+			Ratio float64 `port:"ratio"`
+		}) error {
+			out.Ratio = math.Inf(1)
+			return nil
+		}), Func("Count", "", func(_ noPorts, out *struct {
+			N int `port:"n"`
+		}) error {
+			out.N++
+			return nil
+		}))
 	half := func(tree *Tree, s *State) { set(t, tree, s, "x", 2.5) }
 	for node, want := range map[string]string{
-		mark + `<Use int="{x}"/>`:                                                    "node Main/Use: port int: key {x}: 2.5 does not fit int",
-		mark + `<Count n="{x}"/>`:                                                    "node Main/Count: port n: key {x}: 2.5 does not fit int",
-		mark + `<Half ratio="{x}"/>`:                                                 "node Main/Half: port ratio: ‘+Inf’ is not a finite number",
-		mark + `<Timeout msec="{x}"><AlwaysSuccess/></Timeout>`:                      "node Main/Timeout: port msec: key {x}: 2.5 does not fit int",
-		mark + `<Script code="x := 'many'"/>`:                                        "node Main/Script: script ‘x := 'many'’: key {x}: ‘many’ is not a number",
-		`<Sequence><Emit text="{s}"/>` + mark + `<Script code="s := 1"/></Sequence>`: "node Main/Sequence/Script: script ‘s := 1’: key {s}: 1 does not fit std::string",
-		`<Sequence><Script code="x := -1"/>` + mark + `<Delay delay_msec="{x}"><AlwaysSuccess/></Delay></Sequence>`:         "node Main/Sequence/Delay: port delay_msec: -1 is less than 0",
-		`<Sequence><Script code="x := 3"/>` + mark + `<Parallel success_count="{x}"><AlwaysSuccess/></Parallel></Sequence>`: "node Main/Sequence/Parallel: success_count and failure_count ask for more than its 1 children",
+		mark + `<Use int="{x}"/>`: "node Main/Use: port int: key " +
+			"{x}: 2.5 does not fit int",
+		mark + `<Count n="{x}"/>`: "node Main/Count: port n: key " +
+			"{x}: 2.5 does not fit int",
+		mark + `<Half ratio="{x}"/>`: "node Main/Half: port ratio: " +
+			"‘+Inf’ is not a finite number",
+		mark + `<Timeout msec="{x}"><AlwaysSuccess/></Timeout>`: "node Main/Timeout: port msec: " +
+			"key {x}: 2.5 does not fit int",
+		mark + `<Script code="x := 'many'"/>`: "node Main/Script: script ‘x " +
+			":= 'many'’: key {x}: ‘many’ is not a number",
+		`<Sequence><Emit text="{s}"/>` + mark +
+			`<Script code="s := 1"/></Sequence>`: "node Main/Sequence/Script: script ‘s := 1’: key {s}: 1 does not " +
+			"fit std::string",
+		`<Sequence><Script code="x := -1"/>` + mark +
+			`<Delay delay_msec="{x}"><AlwaysSuccess/></Delay></Sequence>`: "node Main/Sequence/Delay: port " +
+			"delay_msec: -1 is less than 0",
+		`<Sequence><Script code="x := 3"/>` + mark +
+			`<Parallel success_count="{x}"><AlwaysSuccess/></Parallel></Sequence>`: "node Main/Sequence/Parallel: " +
+			"success_count and failure_count ask for more than its 1 children",
 	} {
 		got := brokenAt(t, r, file(`<Sequence>`+node+`</Sequence>`), ratio, half)
 		if got != want {
@@ -164,7 +185,8 @@ func TestWholeNumbersAndDoublesFlowIntoEachOther(t *testing.T) {
 	if got := seen(t, `<Use int="{x}" float="{x}"/>`, "x", 5); got.Int != 5 || got.Float != 5 {
 		t.Errorf("an int of 5: %+v", got)
 	}
-	if got := seen(t, `<Sequence><Script code="n := 2 * x"/><Use int="{n}" float="{n}"/></Sequence>`, "x", 5); got.Int != 10 || got.Float != 10 {
+	if got := seen(t, `<Sequence><Script code="n := 2 * x"/><Use int="{n}" float="{n}"/></Sequence>`, "x",
+		5); got.Int != 10 || got.Float != 10 {
 		t.Errorf("a script's 10: %+v", got)
 	}
 }
@@ -172,7 +194,9 @@ func TestWholeNumbersAndDoublesFlowIntoEachOther(t *testing.T) {
 func TestNamedTypesFlowWhereTheirKindFits(t *testing.T) {
 	type level int64
 	var got []string
-	r := registry(t, useLeaf(func(v values) { got = append(got, fmt.Sprint(v.Text, v.Int, v.Bool)) }), Func("Feel", "", func(_ noPorts, o *struct {
+	r := registry(t, useLeaf(func(v values) {
+		got = append(got, fmt.Sprint(v.Text, v.Int, v.Bool))
+	}), Func("Feel", "", func(_ noPorts, o *struct {
 		Mood  mood  `port:"mood"`
 		Level level `port:"level"`
 	}) error {
@@ -187,7 +211,8 @@ func TestNamedTypesFlowWhereTheirKindFits(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, port := range []string{`list="{m}"`, `bool="{m}"`, `int="{m}"`, `thing="{m}"`, `text="{l}"`, `bool="{l}"`} {
-		if got := problems(t, r, file(`<Sequence><Feel mood="{m}" level="{l}"/><Use `+port+`/></Sequence>`), Options{}); len(got) == 0 || !strings.Contains(got[0], "holds") {
+		if got := problems(t, r, file(`<Sequence><Feel mood="{m}" level="{l}"/><Use `+port+`/></Sequence>`),
+			Options{}); len(got) == 0 || !strings.Contains(got[0], "holds") {
 			t.Errorf("%s is taken: %q", port, got)
 		}
 	}
@@ -195,9 +220,11 @@ func TestNamedTypesFlowWhereTheirKindFits(t *testing.T) {
 
 func TestSetTakesOnlyWhatFitsTheKey(t *testing.T) {
 	opt := Options{Given: []Port{{Name: "any"}, {Name: "mood", Type: reflect.TypeFor[mood]()}}}
-	tree := load(t, someLeaves(t), file(`<Use text="{text}" int="{int}" float="{float}" bool="{bool}" list="{list}" thing="{thing}" ref="{ref}"
-		_skipIf="any == mood"/>`), Options{Given: append(opt.Given, Port{Name: "text"}, Port{Name: "int"}, Port{Name: "float"},
-		Port{Name: "bool"}, Port{Name: "list"}, Port{Name: "thing"}, Port{Name: "ref"})})
+	tree := load(t, someLeaves(t),
+		file(`<Use text="{text}" int="{int}" float="{float}" bool="{bool}" list="{list}" thing="{thing}" ref="{ref}"
+		_skipIf="any == mood"/>`), Options{Given: append(opt.Given, Port{Name: "text"}, Port{Name: "int"},
+			Port{Name: "float"},
+			Port{Name: "bool"}, Port{Name: "list"}, Port{Name: "thing"}, Port{Name: "ref"})})
 	s := tree.NewState()
 	for _, c := range []struct {
 		key       string
@@ -207,8 +234,10 @@ func TestSetTakesOnlyWhatFitsTheKey(t *testing.T) {
 		{"int", 3, 3}, {"int", int64(3), 3}, {"int", 3.0, 3}, {"int", "3", 3},
 		{"float", 3, 3.0}, {"float", 2.5, 2.5}, {"float", "2.5", 2.5},
 		{"bool", true, true}, {"bool", "false", false},
-		{"list", []string{"a"}, []string{"a"}}, {"list", "a;b", []string{"a", "b"}}, {"list", []string(nil), []string(nil)},
-		{"thing", thing{Name: "n"}, thing{Name: "n"}}, {"thing", `{"name":"n"}`, thing{Name: "n"}}, {"ref", (*thing)(nil), (*thing)(nil)},
+		{"list", []string{"a"}, []string{"a"}}, {"list", "a;b", []string{"a", "b"}},
+		{"list", []string(nil), []string(nil)},
+		{"thing", thing{Name: "n"}, thing{Name: "n"}}, {"thing", `{"name":"n"}`, thing{Name: "n"}},
+		{"ref", (*thing)(nil), (*thing)(nil)},
 		{"any", 3, 3.0}, {"any", mood("low"), "low"}, {"any", true, true},
 	} {
 		set(t, tree, s, c.key, c.give)
@@ -246,12 +275,14 @@ func TestSetTakesOnlyWhatFitsTheKey(t *testing.T) {
 }
 
 func TestSetJSONTakesOnlyWhatFitsTheKey(t *testing.T) {
-	tree := load(t, someLeaves(t), file(`<Use thing="{thing}" int="{int}" _skipIf="any"/>`), Options{Given: []Port{{Name: "thing"}, {Name: "int"}, {Name: "any"}}})
+	tree := load(t, someLeaves(t), file(`<Use thing="{thing}" int="{int}" _skipIf="any"/>`),
+		Options{Given: []Port{{Name: "thing"}, {Name: "int"}, {Name: "any"}}})
 	s := tree.NewState()
 	for key, c := range map[string]struct {
 		raw  string
 		want any
-	}{"thing": {`{"name":"n","parts":["a"]}`, thing{Name: "n", Parts: []string{"a"}}}, "int": {`4`, 4}, "any": {`"x"`, "x"}} {
+	}{"thing": {`{"name":"n","parts":["a"]}`, thing{Name: "n", Parts: []string{"a"}}}, "int": {`4`, 4},
+		"any": {`"x"`, "x"}} {
 		if err := tree.SetJSON(s, key, []byte(c.raw)); err != nil {
 			t.Error(err)
 		}
@@ -371,7 +402,8 @@ func TestLeavesRefuseNamesThatCannotBeNodes(t *testing.T) {
 	}
 	bad := Func("Bad", "", func(struct{ A string }, *noPorts) error { return nil })
 	_, err := NewLeaves(bad, needLeaf(), needLeaf())
-	if err == nil || !strings.Contains(err.Error(), "leaf Bad: struct { A string }.A wants") || !strings.Contains(err.Error(), "leaf Need: that name is taken") {
+	if err == nil || !strings.Contains(err.Error(), "leaf Bad: struct { A string }.A wants") ||
+		!strings.Contains(err.Error(), "leaf Need: that name is taken") {
 		t.Errorf("not all errors are told: %v", err)
 	}
 }

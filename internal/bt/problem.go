@@ -134,8 +134,8 @@ const meant = "did you mean "
 // mostMessage is how long a message or a hint is at most, in bytes.
 const mostMessage = 1000
 
-// didYouMean names the nearest of the known names, or all if none is near and they are few. In a file with very many problems it is not
-// looked for.
+// didYouMean names the nearest of the known names, or all if none is near and they are few. In a file with very many
+// problems it is not looked for.
 func (s *source) didYouMean(name string, known func() []string) string {
 	if s.hints++; s.hints > maxHints {
 		return ""
@@ -153,7 +153,8 @@ func didYouMean(name string, known []string) string {
 	return "there is: " + strings.Join(known, ", ")
 }
 
-// nearest is the known name that is most like name; "" if none is. Names and lists that nobody writes by hand are not tried.
+// nearest is the known name that is most like name; "" if none is. Names and lists that nobody writes by hand are not
+// tried.
 func nearest(name string, known []string) string {
 	if len(name) > 100 || len(known) > 1000 {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// chanceLeaf answers SUCCESS, FAILURE or RUNNING by a hash of its seed, its node and the tick: like any leaf, it depends on
-// nothing but tree, state and input.
+// chanceLeaf answers SUCCESS, FAILURE or RUNNING by a hash of its seed, its node and the tick: like any leaf, it
+// depends on nothing but tree, state and input.
 func chanceLeaf(seed uint64) Leaf {
 	return Leaf{Name: "Chance", class: funcLeaf, events: -1, call: func(_ *binding, x *exec, i int32) Status {
 		h := fnv.New64a()
@@ -72,7 +72,8 @@ func (f *forest) node(depth int, subtrees bool) string {
 	kids := ""
 	if sp.kind == kLoop {
 		f.nodes++
-		attrs = fmt.Sprintf(` max="%d" until="{d%d}" turn="{t%d}"`, rapid.IntRange(1, 3).Draw(f.T, "max"), f.nodes, f.nodes)
+		attrs = fmt.Sprintf(` max="%d" until="{d%d}" turn="{t%d}"`, rapid.IntRange(1, 3).Draw(f.T, "max"), f.nodes,
+			f.nodes)
 		kids = fmt.Sprintf(`<Sequence>%s<Script code="d%d := n &gt; t%d"/></Sequence>`, "%s", f.nodes, f.nodes)
 	}
 	var all []string
@@ -127,7 +128,8 @@ func (f *forest) guards() string {
 		return ""
 	}
 	f.nodes++
-	guard := rapid.SampledFrom([]string{"_skipIf", "_failureIf", "_successIf", "_while", "_onSuccess", "_onFailure", "_onHalted", "_post"}).Draw(f.T, "guard")
+	guard := rapid.SampledFrom([]string{"_skipIf", "_failureIf", "_successIf", "_while", "_onSuccess", "_onFailure",
+		"_onHalted", "_post"}).Draw(f.T, "guard")
 	if strings.HasPrefix(guard, "_on") || guard == "_post" {
 		return fmt.Sprintf(` %s="k%d := n"`, guard, f.nodes)
 	}
@@ -157,8 +159,8 @@ func (r *run) do(how string, in Input) {
 	}
 }
 
-// TestRandomTreesKeepTheKernelsPromises drives random trees with random input, twice as they are and once with the state
-// encoded and decoded before everything.
+// TestRandomTreesKeepTheKernelsPromises drives random trees with random input, twice as they are and once with the
+// state encoded and decoded before everything.
 func TestRandomTreesKeepTheKernelsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := (&forest{T: t}).file()
@@ -170,7 +172,8 @@ func TestRandomTreesKeepTheKernelsPromises(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\nin %s", err, text)
 		}
-		runs := []*run{{tree: tr, state: tr.NewState()}, {tree: tr, state: tr.NewState()}, {tree: tr, state: tr.NewState()}}
+		runs := []*run{{tree: tr, state: tr.NewState()}, {tree: tr, state: tr.NewState()},
+			{tree: tr, state: tr.NewState()}}
 		w := &world{T: t, open: map[uint64]bool{}, used: map[uint64]bool{}}
 		for range rapid.IntRange(1, 30).Draw(t, "inputs") {
 			how := rapid.SampledFrom([]string{"tick", "tick", "tick", "step", "halt"}).Draw(t, "how")
@@ -184,7 +187,8 @@ func TestRandomTreesKeepTheKernelsPromises(t *testing.T) {
 				}
 				r.do(how, in)
 			}
-			if runs[0].err != nil && strings.Contains(runs[0].err.Error(), "spins") && runs[1].err != nil && runs[2].err != nil {
+			if runs[0].err != nil && strings.Contains(runs[0].err.Error(), "spins") && runs[1].err != nil &&
+				runs[2].err != nil {
 				return // the file asked for it
 			}
 			agree(t, runs)
@@ -217,7 +221,8 @@ func agree(t *rapid.T, runs []*run) {
 		if diff := cmp.Diff(runs[0].events, r.events); diff != "" {
 			t.Fatalf("%s: events:\n%s", name, diff)
 		}
-		if !reflect.DeepEqual(runs[0].state.Cells, r.state.Cells) || !reflect.DeepEqual(runs[0].state.Slots, r.state.Slots) {
+		if !reflect.DeepEqual(runs[0].state.Cells, r.state.Cells) || !reflect.DeepEqual(runs[0].state.Slots,
+			r.state.Slots) {
 			t.Fatalf("%s: another state", name)
 		}
 	}

@@ -10,11 +10,14 @@ import (
 )
 
 func TestReasonHasWordsForPeopleAndACodeWithValuesForPrograms(t *testing.T) {
-	const plain, sure, outer bt.Reason = "a.b: it calls tools", "a.sure: {n} times {sure}", "a.outer: {why}, so: not {n}"
+	const plain, sure, outer bt.Reason = "a.b: it calls tools", "a.sure: {n} times {sure}",
+		"a.outer: {why}, so: not {n}"
 	for want, got := range map[string]bt.Why{
-		`{"why":"it calls tools","why_code":"a.b"}`:                                                        plain.With(),
-		`{"why":"3 times 0.25","why_code":"a.sure","why_values":{"n":{"why":"3"},"sure":{"why":"0.25"}}}`:  sure.With(3, 0.25),
-		`{"why":"{n}, so: not x","why_code":"a.outer","why_values":{"n":{"why":"x"},"why":{"why":"{n}"}}}`: outer.With("{n}", "x"),
+		`{"why":"it calls tools","why_code":"a.b"}`: plain.With(),
+		`{"why":"3 times 0.25","why_code":"a.sure","why_values":{"n":{"why":"3"},"sure":{"why":"0.25"}}}`: sure.With(3,
+			0.25),
+		`{"why":"{n}, so: not x","why_code":"a.outer","why_values":{"n":{"why":"x"},"why":{"why":"{n}"}}}`: outer.With(
+			"{n}", "x"),
 		`{"why":"of a model's own"}`: bt.Because("of a model's own"),
 	} {
 		raw, err := json.Marshal(got)
@@ -33,7 +36,8 @@ func TestReasonHasWordsForPeopleAndACodeWithValuesForPrograms(t *testing.T) {
 
 func TestEventOfAnOldJournalHasItsWords(t *testing.T) {
 	var told struct{ bt.Why }
-	if err := json.Unmarshal([]byte(`{"why":"it calls tools"}`), &told); err != nil || told.Text != "it calls tools" || told.Code != "" {
+	if err := json.Unmarshal([]byte(`{"why":"it calls tools"}`), &told); err != nil || told.Text != "it calls tools" ||
+		told.Code != "" {
 		t.Errorf("%+v, %v", told, err)
 	}
 }

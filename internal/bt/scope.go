@@ -91,7 +91,8 @@ func (c *compiler) wanted(main *treeDef, ports []Port) {
 	}
 }
 
-// keyOf reads "{key}"; "{=}" is a key called like the port. JSON in braces is not a key, nor is a text with more braces.
+// keyOf reads "{key}"; "{=}" is a key called like the port. JSON in braces is not a key, nor is a text with more
+// braces.
 func keyOf(a attribute) (string, bool) {
 	v := a.value
 	if len(v) < 3 || v[0] != '{' || v[len(v)-1] != '}' {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// script is a parsed expression of BT.CPP's scripting language: statements separated by semicolons, `:=` creates a key, `=`
-// and `+= -= *= /=` want it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. All numbers are
-// doubles. Texts stand in single quotes.
+// script is a parsed expression of BT.CPP's scripting language: statements separated by semicolons, `:=` creates a key,
+// `=` and `+= -= *= /=` want it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. All numbers
+// are doubles. Texts stand in single quotes.
 type script struct {
 	text    string
 	negated string // what is said where it is not true
@@ -54,7 +54,8 @@ const (
 	opDivide
 )
 
-// operator is a word of the language. The level of one that stands between two values says how tightly it binds; 0: it does not.
+// operator is a word of the language. The level of one that stands between two values says how tightly it binds; 0: it
+// does not.
 type operator struct {
 	text  string
 	op    operation
@@ -66,10 +67,14 @@ type operator struct {
 var operators = []operator{
 	{text: ":=", op: opCreate}, {text: "+=", op: opUpdate, by: opAdd}, {text: "-=", op: opUpdate, by: opSubtract},
 	{text: "*=", op: opUpdate, by: opMultiply}, {text: "/=", op: opUpdate, by: opDivide},
-	{text: "==", op: opEqual, level: 3}, {text: "!=", op: opUnequal, level: 3}, {text: "<=", op: opLessEqual, level: 4}, {text: ">=", op: opGreaterEqual, level: 4},
-	{text: "&&", op: opAnd, level: 2}, {text: "||", op: opOr, level: 1}, {text: "..", op: opJoin, level: 5}, {text: "=", op: opAssign},
-	{text: "<", op: opLess, level: 4}, {text: ">", op: opGreater, level: 4}, {text: "+", op: opAdd, level: 6}, {text: "-", op: opSubtract, level: 6},
-	{text: "*", op: opMultiply, level: 7}, {text: "/", op: opDivide, level: 7}, {text: "!"}, {text: "?"}, {text: ":"}, {text: "("}, {text: ")"}, {text: ";"},
+	{text: "==", op: opEqual, level: 3}, {text: "!=", op: opUnequal, level: 3}, {text: "<=", op: opLessEqual, level: 4},
+	{text: ">=", op: opGreaterEqual, level: 4},
+	{text: "&&", op: opAnd, level: 2}, {text: "||", op: opOr, level: 1}, {text: "..", op: opJoin, level: 5},
+	{text: "=", op: opAssign},
+	{text: "<", op: opLess, level: 4}, {text: ">", op: opGreater, level: 4}, {text: "+", op: opAdd, level: 6},
+	{text: "-", op: opSubtract, level: 6},
+	{text: "*", op: opMultiply, level: 7}, {text: "/", op: opDivide, level: 7}, {text: "!"}, {text: "?"}, {text: ":"},
+	{text: "("}, {text: ")"}, {text: ";"},
 }
 
 func (o operation) String() string {

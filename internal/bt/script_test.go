@@ -54,7 +54,8 @@ type mood string
 
 // scriptKeys are what the scripts of the tests below can read.
 func scriptKeys() map[string]any {
-	return map[string]any{"n": 3, "big": int64(1) << 40, "x": 2.5, "yes": true, "text": "abc", "num": "10", "mood": mood("low"), "digits": mood("12"), "näme": 1.0, "_p": 4.0,
+	return map[string]any{"n": 3, "big": int64(1) << 40, "x": 2.5, "yes": true, "text": "abc", "num": "10",
+		"mood": mood("low"), "digits": mood("12"), "näme": 1.0, "_p": 4.0,
 		"list": []string{"a"}}
 }
 
@@ -73,7 +74,8 @@ func TestScripts(t *testing.T) {
 			case "refused":
 				wantRefused(t, script, want)
 			default:
-				if got := fmt.Sprintf("%#v", value); want == "error" && err == nil || want != "error" && (err != nil || got != want) {
+				if got := fmt.Sprintf("%#v", value); want == "error" && err == nil || want != "error" &&
+					(err != nil || got != want) {
 					t.Errorf("line %d: %s = %s, %v", l.At, script, got, err)
 				}
 			}

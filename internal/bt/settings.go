@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Setting is a port of a tree that takes a number, yes or no, or one of some words, with where its value stands in Tree.Source. Nodes that are written
-// down once and used several times share it.
+// Setting is a port of a tree that takes a number, yes or no, or one of some words, with where its value stands in
+// Tree.Source. Nodes that are written down once and used several times share it.
 type Setting struct {
-	Node   int32    `json:"node" doc:"The first node that has it."`
-	Port   string   `json:"port"`
-	Doc    string   `json:"doc" doc:"What it is for."`
-	Value  string   `json:"value" doc:"In force in the run."` // unless Key has it
-	Key    string   `json:"-"`                                // a key of the main tree that gives the value; "": the file does
+	Node  int32  `json:"node" doc:"The first node that has it."`
+	Port  string `json:"port"`
+	Doc   string `json:"doc" doc:"What it is for."`
+	Value string `json:"value" doc:"In force in the run."` // unless Key has it
+	// a key of the main tree that gives the value; "": the file does
+	Key    string   `json:"-"`
 	OneOf  []string `json:"one_of" doc:"The words that it takes; of a number, none."`
 	Whole  bool     `json:"whole" doc:"It takes whole numbers only."`
 	Least  *float64 `json:"least,omitempty"`
@@ -111,7 +112,8 @@ func (t *Tree) settingsOf(id int32, keys map[int32]string) (all []Setting) {
 	return all
 }
 
-// place finds where the value stands, or would stand, in its element. shift is how many bytes come before the text that was read.
+// place finds where the value stands, or would stand, in its element. shift is how many bytes come before the text that
+// was read.
 func (s *Setting) place(e *element, text string, shift int) {
 	if a, there := e.attr(s.Port); there {
 		s.From = a.open + shift

@@ -27,14 +27,17 @@ func TestSettingsStandWhereTheirValuesAre(t *testing.T) {
 	}
 	var got []string
 	for _, s := range tree.Settings() {
-		got = append(got, fmt.Sprintf("%s=%s%s %v at %q absent %t", s.Port, s.Value, s.Key, s.OneOf, text[s.From:s.To], s.Absent))
+		got = append(got, fmt.Sprintf("%s=%s%s %v at %q absent %t", s.Port, s.Value, s.Key, s.OneOf, text[s.From:s.To],
+			s.Absent))
 		if s.Absent && !strings.HasSuffix(text[:s.From], "<Paint") {
 			t.Errorf("%s would be put in behind %q", s.Port, text[:s.From])
 		}
 	}
 	want := []string{
-		`most=4 [] at "4" absent false`, `part=0.5 [] at "" absent true`, `how=green [red green] at "green" absent false`, `turns=turns [] at "{turns}" absent false`,
-		`most=3 [] at "" absent true`, `part=0.5 [] at "" absent true`, `how=red [red green] at "" absent true`, `turns=turns [] at "{turns}" absent false`,
+		`most=4 [] at "4" absent false`, `part=0.5 [] at "" absent true`,
+		`how=green [red green] at "green" absent false`, `turns=turns [] at "{turns}" absent false`,
+		`most=3 [] at "" absent true`, `part=0.5 [] at "" absent true`, `how=red [red green] at "" absent true`,
+		`turns=turns [] at "{turns}" absent false`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("settings:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -85,7 +85,8 @@ type Effect struct {
 	Once    bool            `json:"once,omitempty"` // never performed twice; without it the effect only reads
 }
 
-// Completion is the outcome of an effect. Ref is the number of the record that holds it, Took how long it was performed, in ms.
+// Completion is the outcome of an effect. Ref is the number of the record that holds it, Took how long it was
+// performed, in ms.
 type Completion struct {
 	Op     uint64          `json:"op"`
 	Ref    int64           `json:"ref"`
@@ -93,7 +94,8 @@ type Completion struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Err    *Fault          `json:"err,omitempty"`
 
-	// Value is Result decoded, where whoever delivers it has done so: never anything that Result does not say. It is not encoded.
+	// Value is Result decoded, where whoever delivers it has done so: never anything that Result does not say. It is
+	// not encoded.
 	Value any `json:"-"`
 }
 
@@ -170,8 +172,9 @@ func (t *Tree) Get(s *State, key string) (any, bool) {
 	return s.Slots[i], true
 }
 
-// Read fills the struct that into points to from the keys of the root scope that its ports name, as Options.Wanted declares them. A
-// key that the tree has not, or that was not written, leaves its field as it is; so does a value of another type.
+// Read fills the struct that into points to from the keys of the root scope that its ports name, as Options.Wanted
+// declares them. A key that the tree has not, or that was not written, leaves its field as it is; so does a value of
+// another type.
 func (t *Tree) Read(s *State, into any) {
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
@@ -211,7 +214,8 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	return raw, nil
 }
 
-// leftOut says whether an optional port needs no value: it is zero, which is what a scalar starts as, and no script can read the others.
+// leftOut says whether an optional port needs no value: it is zero, which is what a scalar starts as, and no script can
+// read the others.
 func leftOut(f reflect.StructField, v reflect.Value) bool {
 	_, option, _ := strings.Cut(f.Tag.Get("port"), ",")
 	return option == "optional" && v.IsZero()
@@ -242,8 +246,8 @@ func DecodePorts(raw map[string]json.RawMessage, into any) error {
 	return nil
 }
 
-// encodedState is the form of Encode: of the cells those that are not zero, of the slots those that were written, since a written
-// value may be null.
+// encodedState is the form of Encode: of the cells those that are not zero, of the slots those that were written, since
+// a written value may be null.
 type encodedState struct {
 	Tree   string                    `json:"tree"`
 	Cells  []encodedCell             `json:"cells,omitempty"`
@@ -291,7 +295,8 @@ func (t *Tree) Decode(data []byte) (*State, error) {
 	if e.Tree != t.Hash {
 		return nil, fmt.Errorf("this state belongs to another tree than %s: %s, not %s", t.ID, e.Tree, t.Hash)
 	}
-	s := &State{Cells: make([]Cell, len(t.nodes)), Memos: e.Memos, Slots: make([]any, len(t.slots)), Tasks: e.Tasks, Now: e.Now, NextOp: e.NextOp, Ticks: e.Ticks}
+	s := &State{Cells: make([]Cell, len(t.nodes)), Memos: e.Memos, Slots: make([]any, len(t.slots)), Tasks: e.Tasks,
+		Now: e.Now, NextOp: e.NextOp, Ticks: e.Ticks}
 	for _, c := range e.Cells {
 		if int(c.Node) >= len(s.Cells) || c.Node < 0 {
 			return nil, fmt.Errorf("state of tree %s: there is no node %d", t.ID, c.Node)

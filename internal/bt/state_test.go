@@ -11,7 +11,8 @@ import (
 )
 
 func TestDecodeGivesWhatEncodeTook(t *testing.T) {
-	filled := &values{Text: "ä\x00<&>", Int: 1 << 60, Float: 0.1, Bool: true, List: []string{"a", ""}, Thing: thing{Name: "n", Parts: []string{}}, Ref: &thing{}}
+	filled := &values{Text: "ä\x00<&>", Int: 1 << 60, Float: 0.1, Bool: true, List: []string{"a", ""},
+		Thing: thing{Name: "n", Parts: []string{}}, Ref: &thing{}}
 	for name, v := range map[string]*values{"filled": filled, "zero": {}} {
 		r := registry(t, emitLeaf(v), askLeaf())
 		text := file(`<Sequence><Script code="n := 1.5; s := ''; b := false"/><SubTree ID="A" lit="7"/>
@@ -36,7 +37,8 @@ func TestDecodeGivesWhatEncodeTook(t *testing.T) {
 			t.Errorf("%s: tasks %+v become %+v", name, s.Tasks, again.Tasks)
 		}
 		if s.Now != again.Now || s.NextOp != again.NextOp || s.Ticks != again.Ticks {
-			t.Errorf("%s: %d %d %d become %d %d %d", name, s.Now, s.NextOp, s.Ticks, again.Now, again.NextOp, again.Ticks)
+			t.Errorf("%s: %d %d %d become %d %d %d", name, s.Now, s.NextOp, s.Ticks, again.Now, again.NextOp,
+				again.Ticks)
 		}
 		first, err := tr.Encode(s)
 		if err != nil {
@@ -56,7 +58,8 @@ func TestWrittenNilIsNotUnwrittenAfterARestart(t *testing.T) {
 	}
 	reads := 0
 	read := Func("Read", "", func(in, *noPorts) error { reads++; return nil })
-	tr := load(t, registry(t, emitLeaf(&values{}), read), file(`<AsyncSequence><Emit list="{l}" ref="{r}"/><Read list="{l}" ref="{r}"/></AsyncSequence>`), Options{})
+	tr := load(t, registry(t, emitLeaf(&values{}), read),
+		file(`<AsyncSequence><Emit list="{l}" ref="{r}"/><Read list="{l}" ref="{r}"/></AsyncSequence>`), Options{})
 	s := tr.NewState()
 	if _, err := tr.Tick(s, Input{}, nil); err != nil {
 		t.Fatal(err)
@@ -77,9 +80,10 @@ func TestDecodeRefusesWhatIsNoStateOfTheTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ data, want string }{
-		"no JSON":            {"{", "state of tree Main: "},
-		"another tree's":     {string(encode(t, other)), "this state belongs to another tree than Main: "},
-		"a cell of no node":  {strings.Replace(string(good), `"slots"`, `"cells":[{"node":3,"on":true}],"slots"`, 1), "state of tree Main: there is no node 3"},
+		"no JSON":        {"{", "state of tree Main: "},
+		"another tree's": {string(encode(t, other)), "this state belongs to another tree than Main: "},
+		"a cell of no node": {strings.Replace(string(good), `"slots"`, `"cells":[{"node":3,"on":true}],"slots"`, 1),
+			"state of tree Main: there is no node 3"},
 		"a value that clash": {strings.Replace(string(good), `"slots":{"0":0}`, `"slots":{"0":"x"}`, 1), "key {n}: "},
 	} {
 		if _, err := tr.Decode([]byte(c.data)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -117,8 +121,10 @@ func TestGetTellsUnknownAndUnwrittenFromWritten(t *testing.T) {
 
 func TestWhatANodeRemembersBesideItsCellGoesWithIt(t *testing.T) {
 	bad := `<Need text=""/>`
-	tr := load(t, registry(t, needLeaf(), askLeaf()), file(`<ParallelAll max_failures="4"><Timeout msec="9"><Ask question="a"/></Timeout>
-		<Delay delay_msec="9"><Ask question="b"/></Delay><Fallback>`+bad+`<Ask question="c"/></Fallback><TryCatch>`+bad+`<Ask question="d"/></TryCatch></ParallelAll>`), Options{})
+	tr := load(t, registry(t, needLeaf(), askLeaf()),
+		file(`<ParallelAll max_failures="4"><Timeout msec="9"><Ask question="a"/></Timeout>
+		<Delay delay_msec="9"><Ask question="b"/></Delay><Fallback>`+bad+`<Ask question="c"/></Fallback><TryCatch>`+bad+
+			`<Ask question="d"/></TryCatch></ParallelAll>`), Options{})
 	s := tr.NewState()
 	for _, c := range []struct {
 		now   int64
@@ -161,7 +167,8 @@ func TestStatusReadsAsItsNameInJSON(t *testing.T) {
 		}
 	}
 	var s Status
-	if err := json.Unmarshal([]byte(`"DONE"`), &s); err == nil || !strings.Contains(err.Error(), "‘DONE’ is not a status: SUCCESS, FAILURE") {
+	if err := json.Unmarshal([]byte(`"DONE"`), &s); err == nil ||
+		!strings.Contains(err.Error(), "‘DONE’ is not a status: SUCCESS, FAILURE") {
 		t.Error(err)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"sort"
 )
 
-// Request is an effect that a task leaf wants. Payload encodes as JSON the same way every time: structs and slices, no maps.
+// Request is an effect that a task leaf wants. Payload encodes as JSON the same way every time: structs and slices, no
+// maps.
 type Request struct {
 	Kind    string
 	Label   string // for people: "code_search idle connection"
@@ -21,7 +22,9 @@ type Request struct {
 // request in the same order, into outputs, under the rules of Func. An error of plan fails the leaf before anything is
 // asked for. Requests that only read may run at the same time; one that is Once starts when all before it are done,
 // and holds back all after it. Both functions are pure; the input is read again for collect.
-func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect func(in I, done []Completion, out *O) error) Leaf {
+func Task[I, O any](
+	name, doc string, plan func(I) ([]Request, error), collect func(in I, done []Completion, out *O) error,
+) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	var all frames[I, O]
 	l.call = func(b *binding, x *exec, i int32) Status {
@@ -39,9 +42,12 @@ func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect f
 	return l
 }
 
-// One is a Task of one request. collect takes in its result and the record that holds it. An effect that failed fails the leaf, with what
-// failed leaves in out; nil leaves nothing.
-func One[I, R, O any](name, doc string, plan func(I) (Request, error), collect func(in I, r R, ref int64, out *O) error, failed func(in I, why *Fault, ref int64, out *O)) Leaf {
+// One is a Task of one request. collect takes in its result and the record that holds it. An effect that failed fails
+// the leaf, with what failed leaves in out; nil leaves nothing.
+func One[I, R, O any](
+	name, doc string, plan func(I) (Request, error), collect func(in I, r R, ref int64, out *O) error,
+	failed func(in I, why *Fault, ref int64, out *O),
+) Leaf {
 	one := func(in I) ([]Request, error) {
 		r, err := plan(in)
 		return []Request{r}, err
@@ -62,11 +68,12 @@ func One[I, R, O any](name, doc string, plan func(I) (Request, error), collect f
 	})
 }
 
-// Each is a Task whose completions are taken in one by one, in the order in which they come: settle gets the number of the request
-// and its completion, and what it leaves in out is written at once. So a halt, by a Timeout above it, drops none that is done. An
-// error of settle fails the leaf and withdraws the rest. finish has the last word when all are settled, also where plan asked for
-// nothing.
-func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle func(in I, k int, c Completion, out *O) error,
+// Each is a Task whose completions are taken in one by one, in the order in which they come: settle gets the number of
+// the request and its completion, and what it leaves in out is written at once. So a halt, by a Timeout above it, drops
+// none that is done. An error of settle fails the leaf and withdraws the rest. finish has the last word when all are
+// settled, also where plan asked for nothing.
+func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle func(in I, k int, c Completion,
+	out *O) error,
 	finish func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	var all frames[I, O]
@@ -102,7 +109,9 @@ func (x *exec) unsettled(i int32) []int {
 			found = append(found, k)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(task.Requests[a].Done.Ref, task.Requests[b].Done.Ref) })
+	slices.SortStableFunc(found, func(a, b int) int {
+		return cmp.Compare(task.Requests[a].Done.Ref, task.Requests[b].Done.Ref)
+	})
 	return found
 }
 
@@ -125,7 +134,8 @@ func (all *frames[I, O]) begin(b *binding, x *exec, i int32, plan func(I) ([]Req
 			return nil
 		}
 		if len(payload) > MaxPayload {
-			x.broken(i, fmt.Errorf("request %s has %d bytes, and one has at most %d: %w", r.Kind, len(payload), MaxPayload, ErrBound))
+			x.broken(i, fmt.Errorf("request %s has %d bytes, and one has at most %d: %w", r.Kind, len(payload),
+				MaxPayload, ErrBound))
 			return nil
 		}
 		task.Requests[k].Effect = Effect{Op: x.s.NextOp, Leaf: x.nodes[i].leaf.Name, Node: i,
@@ -169,7 +179,8 @@ func (x *exec) taskOf(node int32) int {
 	return at
 }
 
-// from finds an element from a place on, and then before it: where nodes come in the order in which they were begun, at once.
+// from finds an element from a place on, and then before it: where nodes come in the order in which they were begun, at
+// once.
 func from[T any](all []T, at int, is func(*T) bool) int {
 	for k := at; k < len(all); k++ {
 		if is(&all[k]) {
@@ -193,10 +204,11 @@ func without[T any](all []T, at int) []T {
 	return all[1:]
 }
 
-// deliver hands a completion to the task that waits for it; one for a halted operation is dropped. The result is kept in
-// the form that Encode gives it, so that a leaf reads the same bytes before and after.
+// deliver hands a completion to the task that waits for it; one for a halted operation is dropped. The result is kept
+// in the form that Encode gives it, so that a leaf reads the same bytes before and after.
 func (s *State) deliver(c Completion) error {
-	k := sort.Search(len(s.Tasks), func(k int) bool { return s.Tasks[k].Base > c.Op }) - 1 // they stand in the order in which they were begun
+	// they stand in the order in which they were begun
+	k := sort.Search(len(s.Tasks), func(k int) bool { return s.Tasks[k].Base > c.Op }) - 1
 	if k < 0 || c.Op >= s.Tasks[k].Base+uint64(len(s.Tasks[k].Requests)) {
 		return nil
 	}

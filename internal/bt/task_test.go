@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// plan is a leaf that asks for requests by their letters, small ones repeatable and capital ones once, and collects what
-// came back.
+// plan is a leaf that asks for requests by their letters, small ones repeatable and capital ones once, and collects
+// what came back.
 func planLeaf() Leaf {
 	type in struct {
 		Letters string `port:"letters"`
@@ -27,7 +27,8 @@ func planLeaf() Leaf {
 			if letter == '!' {
 				return all, &Fault{Kind: "refused", Reason: "no such request"}
 			}
-			all = append(all, Request{Kind: "letter", Label: string(letter), Payload: string(letter), Once: letter < 'a'})
+			all = append(all, Request{Kind: "letter", Label: string(letter), Payload: string(letter),
+				Once: letter < 'a'})
 		}
 		return all, nil
 	}, func(i in, done []Completion, o *out) error {
@@ -51,7 +52,8 @@ type driver struct {
 
 func drive(t *testing.T, text string, opt Options) *driver {
 	t.Helper()
-	tr := load(t, registry(t, planLeaf(), askLeaf(), emitLeaf(&values{}), useLeaf(func(values) {}), needLeaf()), text, opt)
+	tr := load(t, registry(t, planLeaf(), askLeaf(), emitLeaf(&values{}), useLeaf(func(values) {}), needLeaf()),
+		text, opt)
 	return &driver{t: t, tree: tr, plain: tr.NewState(), coded: tr.NewState()}
 }
 
@@ -149,7 +151,8 @@ func TestOnceRequestWaitsForAllBeforeItAndHoldsBackAllAfterIt(t *testing.T) {
 		done []uint64
 		want string
 	}{
-		{nil, "1a 2b"}, {[]uint64{2}, ""}, {[]uint64{1}, "3C"}, {nil, ""}, {[]uint64{3}, "4d"}, {[]uint64{4}, "5E"}, {[]uint64{5}, "6F"},
+		{nil, "1a 2b"}, {[]uint64{2}, ""}, {[]uint64{1}, "3C"}, {nil, ""}, {[]uint64{3}, "4d"}, {[]uint64{4}, "5E"},
+		{[]uint64{5}, "6F"},
 	} {
 		if got := asked(d.done(c.done...)); got != c.want {
 			t.Errorf("step %d asks for %q, want %q", i, got, c.want)
@@ -166,7 +169,8 @@ func TestEffectSaysWhatIsAskedAndByWhom(t *testing.T) {
 	second := d.done(1).Start
 	want := []Effect{
 		{Op: 1, Leaf: "Plan", Node: 2, Index: 0, Kind: "letter", Label: "a", Payload: json.RawMessage(`"a"`)},
-		{Op: 2, Leaf: "Plan", Node: 2, Index: 1, Kind: "letter", Label: "B", Payload: json.RawMessage(`"B"`), Once: true},
+		{Op: 2, Leaf: "Plan", Node: 2, Index: 1, Kind: "letter", Label: "B", Payload: json.RawMessage(`"B"`),
+			Once: true},
 	}
 	if diff := cmp.Diff(want, append(first, second...)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -308,17 +312,22 @@ func TestErrorsOfLeavesKeepKindAndReason(t *testing.T) {
 		err  error
 		want *Fault
 	}{
-		"fault":            {&Fault{Kind: "auth", Reason: "no key"}, &Fault{Kind: "auth", Reason: "no key", Node: "Main"}},
-		"wrapped fault":    {fmt.Errorf("ask: %w", &Fault{Kind: "auth", Reason: "no key"}), &Fault{Kind: "auth", Reason: "ask: no key", Node: "Main"}},
-		"plain error":      {errors.New("broken"), &Fault{Reason: "broken", Node: "Main"}},
-		"no words":         {errors.New(""), &Fault{Reason: "F failed", Node: "Main"}},
-		"only a kind":      {&Fault{Kind: "timeout"}, &Fault{Kind: "timeout", Reason: "timeout", Node: "Main"}},
-		"nil fault":        {nilFault, nil},
-		"wrapped nil":      {fmt.Errorf("odd: %w", nilFault), &Fault{Reason: "odd: <nil>", Node: "Main"}},
-		"nil":              {nil, nil},
-		"joined with some": {errors.Join(errors.New("a"), &Fault{Kind: "k", Reason: "b"}), &Fault{Kind: "k", Reason: "a\nb", Node: "Main"}},
+		"fault": {&Fault{Kind: "auth", Reason: "no key"}, &Fault{Kind: "auth", Reason: "no key",
+			Node: "Main"}},
+		"wrapped fault": {fmt.Errorf("ask: %w", &Fault{Kind: "auth", Reason: "no key"}),
+			&Fault{Kind: "auth", Reason: "ask: no key", Node: "Main"}},
+		"plain error": {errors.New("broken"), &Fault{Reason: "broken", Node: "Main"}},
+		"no words":    {errors.New(""), &Fault{Reason: "F failed", Node: "Main"}},
+		"only a kind": {&Fault{Kind: "timeout"}, &Fault{Kind: "timeout", Reason: "timeout", Node: "Main"}},
+		"nil fault":   {nilFault, nil},
+		"wrapped nil": {fmt.Errorf("odd: %w", nilFault), &Fault{Reason: "odd: <nil>", Node: "Main"}},
+		"nil":         {nil, nil},
+		"joined with some": {errors.Join(errors.New("a"), &Fault{Kind: "k", Reason: "b"}),
+			&Fault{Kind: "k", Reason: "a\nb", Node: "Main"}},
 	} {
-		tr := load(t, registry(t, Func("F", "", func(noPorts, *noPorts) error { return c.err })), file(`<F/>`), Options{})
+		tr := load(t, registry(t, Func("F", "", func(noPorts, *noPorts) error {
+			return c.err
+		})), file(`<F/>`), Options{})
 		if res := step(t, tr, tr.NewState(), Input{}); !reflect.DeepEqual(res.Fault, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, res.Fault, c.want)
 		}
@@ -341,7 +350,8 @@ func TestCollectReadsTheSameBytesAfterARestart(t *testing.T) {
 		if at == 1 {
 			s = reload(t, tr, s)
 		}
-		if res := step(t, tr, s, Input{Done: []Completion{{Op: 2, Result: json.RawMessage(` null `)}}}); res.Status != Success {
+		if res := step(t, tr, s,
+			Input{Done: []Completion{{Op: 2, Result: json.RawMessage(` null `)}}}); res.Status != Success {
 			t.Fatal(res)
 		}
 	}
@@ -363,7 +373,8 @@ func TestPayloadThatIsNoJSONBreaksTheStep(t *testing.T) {
 	leaf := Task("T", "", func(noPorts) ([]Request, error) { return []Request{{Kind: "k", Payload: func() {}}}, nil },
 		func(noPorts, []Completion, *noPorts) error { return nil })
 	tr := load(t, registry(t, leaf), file(`<T/>`), Options{})
-	if _, err := tr.Step(tr.NewState(), Input{}, nil); err == nil || !strings.HasPrefix(err.Error(), "test.xml:1:76: node Main: request k: ") {
+	if _, err := tr.Step(tr.NewState(), Input{}, nil); err == nil ||
+		!strings.HasPrefix(err.Error(), "test.xml:1:76: node Main: request k: ") {
 		t.Error(err)
 	}
 }
@@ -383,7 +394,8 @@ func TestWhatALeafTellsComesBeforeItsOwnEvent(t *testing.T) {
 		return nil
 	})
 	asked := EmittingCheck("Asked", "", func(noPorts) (bool, string, Typed) { return true, "it was", hits{4} })
-	tr := load(t, registry(t, found, asked, needLeaf()), file(`<Sequence><Found/><Inverter><Need text=""/></Inverter><Need text="x"/><Asked/></Sequence>`), Options{})
+	tr := load(t, registry(t, found, asked, needLeaf()),
+		file(`<Sequence><Found/><Inverter><Need text=""/></Inverter><Need text="x"/><Asked/></Sequence>`), Options{})
 	var got []string
 	_, err := tr.Step(tr.NewState(), Input{}, func(e Event) {
 		line := fmt.Sprintf("%s %v %s", tr.Node(e.Node).Type, e.Status, e.Reason)
@@ -392,7 +404,8 @@ func TestWhatALeafTellsComesBeforeItsOwnEvent(t *testing.T) {
 		}
 		got = append(got, line)
 	})
-	want := []string{"Found tells {2}", "Found tells {3}", "Found SUCCESS ", "Need FAILURE it is ‘’", "Inverter SUCCESS ", "Need SUCCESS it is ‘x’",
+	want := []string{"Found tells {2}", "Found tells {3}", "Found SUCCESS ", "Need FAILURE it is ‘’",
+		"Inverter SUCCESS ", "Need SUCCESS it is ‘x’",
 		"Asked tells {4}", "Asked SUCCESS it was", "Sequence SUCCESS "}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -421,7 +434,8 @@ func eachLeaf() Leaf {
 }
 
 func TestEachTakesInWhatComesAsItComesAndAHaltDropsNone(t *testing.T) {
-	tr := load(t, registry(t, eachLeaf()), file(`<Timeout msec="50"><Each got="{got}" done="{done}"/></Timeout>`), Options{})
+	tr := load(t, registry(t, eachLeaf()), file(`<Timeout msec="50"><Each got="{got}" done="{done}"/></Timeout>`),
+		Options{})
 	s := tr.NewState()
 	res := step(t, tr, s, Input{})
 	if len(res.Start) != 3 {
@@ -450,9 +464,11 @@ func TestEachEndsWhenAllAreSettledAndFailsWithOneThatCantBe(t *testing.T) {
 	tr := load(t, registry(t, eachLeaf()), file(`<Each got="{got}" done="{done}"/>`), Options{})
 	s := tr.NewState()
 	step(t, tr, s, Input{})
-	res := step(t, tr, s, Input{Done: []Completion{{Op: 2, Ref: 2, Value: "b"}, {Op: 1, Ref: 1, Value: "a"}, {Op: 3, Ref: 3, Value: "c"}}})
+	res := step(t, tr, s, Input{Done: []Completion{{Op: 2, Ref: 2, Value: "b"}, {Op: 1, Ref: 1, Value: "a"},
+		{Op: 3, Ref: 3, Value: "c"}}})
 	got, _ := tr.Get(s, "got")
-	if done, _ := tr.Get(s, "done"); done != true || res.Status != Success || !cmp.Equal(got, []string{"0 a", "1 b", "2 c"}) {
+	if done, _ := tr.Get(s, "done"); done != true || res.Status != Success ||
+		!cmp.Equal(got, []string{"0 a", "1 b", "2 c"}) {
 		t.Errorf("%v, done %v, %v", res.Status, done, got)
 	}
 	s = tr.NewState()

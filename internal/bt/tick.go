@@ -20,8 +20,8 @@ const (
 	Emitted
 )
 
-// Event is something that happened in a tick, in order. Reason is set with Ticked, for a failure and for a check; Key and Value
-// with Wrote; Data with Emitted.
+// Event is something that happened in a tick, in order. Reason is set with Ticked, for a failure and for a check; Key
+// and Value with Wrote; Data with Emitted.
 type Event struct {
 	Kind   EventKind
 	Node   int32
@@ -32,8 +32,8 @@ type Event struct {
 	Data   Typed
 }
 
-// Typed is what a leaf tells people of its decision. Its exported fields encode as JSON; EventType names what they mean, in words
-// that stay the same from build to build.
+// Typed is what a leaf tells people of its decision. Its exported fields encode as JSON; EventType names what they
+// mean, in words that stay the same from build to build.
 type Typed interface{ EventType() string }
 
 // exec is one step or halt.
@@ -62,8 +62,8 @@ type Cause struct {
 }
 
 // Step takes an input in: it ticks until no node wants another tick at once. An error means that the tree is broken
-// where it says (a key unwritten, a value that does not fit, a tree that spins); the run cannot go on from such a state.
-// on may be nil. The state is changed in place.
+// where it says (a key unwritten, a value that does not fit, a tree that spins); the run cannot go on from such a
+// state. on may be nil. The state is changed in place.
 func (t *Tree) Step(s *State, in Input, on func(Event)) (Result, error) {
 	x := t.enter(s, in, on)
 	for {
@@ -275,7 +275,9 @@ func (x *exec) neverBegun() {
 		asked[e.Op] = withdrawn[e.Op]
 		return withdrawn[e.Op]
 	})
-	if x.res.Cancel = slices.DeleteFunc(x.res.Cancel, func(op uint64) bool { return asked[op] }); len(x.res.Cancel) == 0 {
+	if x.res.Cancel = slices.DeleteFunc(x.res.Cancel, func(op uint64) bool {
+		return asked[op]
+	}); len(x.res.Cancel) == 0 {
 		x.res.Cancel = nil
 	}
 }
@@ -297,7 +299,8 @@ func (x *exec) failed(i int32, kind, why string) Status {
 	if why == "" {
 		why = cmp.Or(kind, x.t.typeOf(i)+" failed")
 	}
-	x.reason.Node, x.reason.Kind, x.reason.Reason = i, kind, why // as a whole, it would be put together elsewhere and copied
+	// as a whole, it would be put together elsewhere and copied
+	x.reason.Node, x.reason.Kind, x.reason.Reason = i, kind, why
 	return Failure
 }
 

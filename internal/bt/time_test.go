@@ -34,7 +34,8 @@ func TestTimeoutOfZeroIsNone(t *testing.T) {
 }
 
 func TestDelayWaitsBeforeEveryEntry(t *testing.T) {
-	d := drive(t, file(`<Delay delay_msec="{ms}"><Plan letters="a"/></Delay>`), Options{Given: []Port{{Name: "ms", Type: typeInt}}})
+	d := drive(t, file(`<Delay delay_msec="{ms}"><Plan letters="a"/></Delay>`),
+		Options{Given: []Port{{Name: "ms", Type: typeInt}}})
 	set(t, d.tree, d.plain, "ms", 20)
 	set(t, d.tree, d.coded, "ms", 20)
 	for _, c := range []struct {

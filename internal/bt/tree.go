@@ -23,8 +23,8 @@ type Tree struct {
 	rules []string
 }
 
-// node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. What every tick
-// reads stands in the node itself, all else in its details.
+// node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. What
+// every tick reads stands in the node itself, all else in its details.
 type node struct {
 	run     runner
 	kids    []int32
@@ -82,9 +82,11 @@ const (
 	guardWhile
 )
 
-var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess", "_post", "_skipIf", "_successIf", "_while"}
+var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess", "_post", "_skipIf", "_successIf",
+	"_while"}
 
-// guarded evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the node is idle.
+// guarded evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the
+// node is idle.
 func (x *exec) guarded(i int32, g *guards, running bool) Status {
 	if !running {
 		switch {
@@ -173,7 +175,8 @@ func (t *Tree) typeOf(id int32) string {
 	}
 }
 
-// Path is the path of node id: names from the root down, joined by slashes. It is put together when somebody asks for it: those of all nodes may be far longer than the file.
+// Path is the path of node id: names from the root down, joined by slashes. It is put together when somebody asks for
+// it: those of all nodes may be far longer than the file.
 func (t *Tree) Path(id int32) string {
 	labels := make([]string, t.nodes[id].depth+1)
 	for k := len(labels) - 1; k >= 0; k-- {
@@ -183,8 +186,9 @@ func (t *Tree) Path(id int32) string {
 	return strings.Join(labels, "/")
 }
 
-// Rule is the place of node id by what cannot be renamed without another meaning: the trees it lies in, from the main tree down, and
-// its own type. No name attribute is in it, so that what is kept of a decision outlives the names; nodes may share a rule.
+// Rule is the place of node id by what cannot be renamed without another meaning: the trees it lies in, from the main
+// tree down, and its own type. No name attribute is in it, so that what is kept of a decision outlives the names; nodes
+// may share a rule.
 func (t *Tree) Rule(id int32) string {
 	t.ruled.Do(func() {
 		t.rules = make([]string, len(t.nodes))

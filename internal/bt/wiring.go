@@ -53,8 +53,8 @@ func isWritten(uses []use) bool {
 	return slices.ContainsFunc(uses, func(u use) bool { return u.role == writes || u.role == names })
 }
 
-// settleType gives a key its type: as it is given, else as its first typed writer has it, else its first typed reader; all
-// others must be able to take it.
+// settleType gives a key its type: as it is given, else as its first typed writer has it, else its first typed reader;
+// all others must be able to take it.
 func (c *compiler) settleType(s *slot, uses []use) {
 	giver := -1
 	for _, how := range []role{writes, reads, readsIfSet} {
@@ -76,16 +76,20 @@ func (c *compiler) settleType(s *slot, uses []use) {
 		}
 		switch {
 		case unreadable:
-			c.src.problem(u.at, hint, "%s reads key {%s}, which holds %s: it knows texts, numbers and bools", u.port, u.key, typeName(s.typ))
+			c.src.problem(u.at, hint, "%s reads key {%s}, which holds %s: it knows texts, numbers and bools", u.port,
+				u.key, typeName(s.typ))
 		case u.node < 0:
-			c.src.problem(u.at, hint, "the caller wants key {%s} as %s, but it holds %s", u.key, typeName(u.typ), typeName(s.typ))
+			c.src.problem(u.at, hint, "the caller wants key {%s} as %s, but it holds %s", u.key, typeName(u.typ),
+				typeName(s.typ))
 		default:
-			c.src.problem(u.at, hint, "port %s is %s, but key {%s} holds %s", u.port, typeName(u.typ), u.key, typeName(s.typ))
+			c.src.problem(u.at, hint, "port %s is %s, but key {%s} holds %s", u.port, typeName(u.typ), u.key,
+				typeName(s.typ))
 		}
 	}
 }
 
-// neverWritten finds readers of a key that nothing sets. written are the keys of the same scope that something does set.
+// neverWritten finds readers of a key that nothing sets. written are the keys of the same scope that something does
+// set.
 func (c *compiler) neverWritten(s *slot, uses []use, inRoot bool, written []string) {
 	if isWritten(uses) {
 		return
@@ -122,7 +126,8 @@ func (c *compiler) neverRead(s *slot, uses []use) {
 
 // parallelWriters refuses two children of one Parallel that write the same key: which of them wins would be chance.
 func (c *compiler) parallelWriters() {
-	last := make([]int32, len(c.t.slots)) // the node that wrote the key last, plus 1: the file is gone through from its beginning
+	// the node that wrote the key last, plus 1: the file is gone through from its beginning
+	last := make([]int32, len(c.t.slots))
 	for _, u := range c.uses {
 		if u.role != writes && u.role != updates || u.node < 0 {
 			continue
@@ -131,7 +136,8 @@ func (c *compiler) parallelWriters() {
 			above := c.common(before-1, u.node)
 			common := &c.t.nodes[above]
 			if above != before-1 && above != u.node && (common.kind == kParallel || common.kind == kParallelAll) {
-				c.src.problem(u.at, "give each its own key", "two children of one %s write key {%s}", common.spec.name, u.key)
+				c.src.problem(u.at, "give each its own key", "two children of one %s write key {%s}",
+					common.spec.name, u.key)
 			}
 		}
 		last[u.slot] = u.node + 1
@@ -171,9 +177,11 @@ func (c *compiler) reactiveTasks() {
 			}
 			if again && !told[up.kind] {
 				told[up.kind] = true
-				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col), Warning: true,
+				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col),
+					Warning: true,
 					Message: fmt.Sprintf("task %s stands before the end of a %s", n.leaf.Name, up.spec.name),
-					Hint:    "it is performed again whenever a later child is ticked: put it last, or use a node that is not reactive"})
+					Hint: "it is performed again whenever a later child is ticked: put it last, or use a node " +
+						"that is not reactive"})
 			}
 		})
 	}

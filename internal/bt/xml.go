@@ -36,8 +36,8 @@ func (e *element) attr(name string) (attribute, bool) {
 	return attribute{}, false
 }
 
-// parse reads the file into elements; on a syntax error it notes one problem and returns nil. encoding/xml reads what is neither a
-// plain tag nor a comment nor space, token by token, and words what is wrong.
+// parse reads the file into elements; on a syntax error it notes one problem and returns nil. encoding/xml reads what
+// is neither a plain tag nor a comment nor space, token by token, and words what is wrong.
 func (s *source) parse() *element {
 	if len(s.text) > maxFile {
 		s.problem(0, "", "the file has %d bytes, and one of at most %d is read", len(s.text), maxFile)
@@ -89,8 +89,8 @@ func (s *source) parse() *element {
 	return s.onlyRoot(&root)
 }
 
-// token has encoding/xml read the token at a place: the values of e, if it is a tag, or text in top. It gives the place behind it; -1
-// after a problem.
+// token has encoding/xml read the token at a place: the values of e, if it is a tag, or text in top. It gives the place
+// behind it; -1 after a problem.
 func (s *source) token(at int, top, e *element) int {
 	d := xml.NewDecoder(strings.NewReader(s.text[at:]))
 	tok, err := d.RawToken()
@@ -131,8 +131,8 @@ func (s *source) skipBlank(at int) int {
 	}
 }
 
-// tag notes where the parts of a tag stand; nil where there is none. A tag is plain if XML neither refuses nor changes anything in
-// it; of any other only the places are true.
+// tag notes where the parts of a tag stand; nil where there is none. A tag is plain if XML neither refuses nor changes
+// anything in it; of any other only the places are true.
 func (s *source) tag(at int) (e *element, next int, plain bool) {
 	pos := at + len("<")
 	if s.text[at] != '<' || strings.HasPrefix(s.text[pos:], "!") || strings.HasPrefix(s.text[pos:], "?") {
@@ -214,7 +214,8 @@ func (s *source) syntaxProblem(at int, err error) {
 	var syntax *xml.SyntaxError
 	if !errors.As(err, &syntax) {
 		what, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "xml: "), " declared")
-		s.problem(at, `save it as UTF-8, beginning with <?xml version="1.0" encoding="UTF-8"?>`, "the file can't be read: %s", what)
+		s.problem(at, `save it as UTF-8, beginning with <?xml version="1.0" encoding="UTF-8"?>`,
+			"the file can't be read: %s", what)
 		return
 	}
 	hint := ""
@@ -236,7 +237,8 @@ func closing(text, name string) int {
 // fits notes attributes that stand twice in an element, and says whether the element is within the bounds of a file.
 func (s *source) fits(e *element) bool {
 	if len(e.attrs) > maxAttrs {
-		s.problem(e.at, "", "<%s> has %d attributes, and an element has at most %d", clipped(e.name), len(e.attrs), maxAttrs)
+		s.problem(e.at, "", "<%s> has %d attributes, and an element has at most %d", clipped(e.name), len(e.attrs),
+			maxAttrs)
 		return false
 	}
 	if !s.namesFit(e) {
@@ -257,8 +259,9 @@ func (s *source) skipSpace(at int) int {
 	return at
 }
 
-// inValue finds the places in the file of the bytes of an attribute's value. They run apart where the file has an entity, or ends a line
-// with two characters. It goes on from the place that was asked for last, so that all of a value cost no more than the value is long.
+// inValue finds the places in the file of the bytes of an attribute's value. They run apart where the file has an
+// entity, or ends a line with two characters. It goes on from the place that was asked for last, so that all of a value
+// cost no more than the value is long.
 type inValue struct {
 	src       *source
 	in        attribute

@@ -49,9 +49,12 @@ func (c *command) askCommand() *cobra.Command {
 			"‘sibyl run resume’ continues), refused, error or cancelled.\n\n" +
 			"Exit codes: 0 satisfied, 1 failed, 2 bad input, 3 a partial answer or a question to you, 4 the model\n" +
 			"refused, 5 journal problem, 130 you stopped it.",
-		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
-			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
-			"  git diff | sibyl ask \"Explain this\"\n  sibyl ask \"What does @build.log complain about?\"\n  sibyl ask --attach build.log --no-web \"Why does it fail?\"\n" +
+		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does " +
+			"net/http decide when to close an idle connection?\"\n" +
+			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the " +
+			"tests?\"\n" +
+			"  git diff | sibyl ask \"Explain this\"\n  sibyl ask \"What does @build.log complain about?\"\n  sibyl " +
+			"ask --attach build.log --no-web \"Why does it fail?\"\n" +
 			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
@@ -63,23 +66,27 @@ func (c *command) askCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	f.said = optionFlags[oracle.Options](cmd)
-	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one named by --in")
+	fl.BoolVarP(&f.cont, "continue", "c", false,
+		"continue the last session about this folder, or the one named by --in")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
-	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text, PDF, DOCX or picture that the question is about; can be given several times")
+	fl.StringArrayVarP(&f.attach, "attach", "a", nil,
+		"a text, PDF, DOCX or picture that the question is about; can be given several times")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer with the plain tree ‘baseline’, and compare")
-	fl.StringVar(&c.notices, "notices", "", "append notices to this file as JSON lines; '' for none (default: the setting notices)")
+	fl.StringVar(&c.notices, "notices", "",
+		"append notices to this file as JSON lines; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
 	return c.withView(cmd, "one JSON object")
 }
 
-// asked is what the person asks: the words, and the material that they are about. Piped says that the words themselves were piped in.
+// asked is what the person asks: the words, and the material that they are about. Piped says that the words themselves
+// were piped in.
 type asked struct {
 	words, material string
 	piped           bool
 }
 
-// question reads the arguments, what stands in standard input beside them, or for them where there are none, and the files that are attached
-// or named as @path.
+// question reads the arguments, what stands in standard input beside them, or for them where there are none, and the
+// files that are attached or named as @path.
 func (c *command) question(ctx context.Context, args, attach []string) (q asked, err error) {
 	stdin := len(args) > 0 && args[len(args)-1] == "-"
 	if stdin {
@@ -104,7 +111,8 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 			break
 		}
 		if strings.TrimSpace(text) == "" {
-			return q, withCode(ExitUsage, errors.New("standard input is empty: leave out the ‘-’, or pipe in what the question is about"))
+			return q, withCode(ExitUsage,
+				errors.New("standard input is empty: leave out the ‘-’, or pipe in what the question is about"))
 		}
 		parts = append(parts, doc.Part{Name: stdinName, Text: text})
 	default:
@@ -113,7 +121,8 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 			return q, withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
 		}
 		if strings.ContainsRune(text, 0) {
-			return q, withCode(ExitUsage, errors.New("standard input is not text: pipe in text, or close it with </dev/null"))
+			return q, withCode(ExitUsage,
+				errors.New("standard input is not text: pipe in text, or close it with </dev/null"))
 		}
 		if strings.TrimSpace(text) != "" {
 			parts = append(parts, doc.Part{Name: stdinName, Text: text})
@@ -205,8 +214,9 @@ func (c *command) settleNotices(f askFlags, cfg config.Config) error {
 	return withCode(ExitUsage, checkNotices(c.notices))
 }
 
-// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder you are asking about or, where
-// that is none, the last of all; a session is asked about its own folder, unless the person names another.
+// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder you
+// are asking about or, where that is none, the last of all; a session is asked about its own folder, unless the person
+// names another.
 func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *oracle.Options) (string, error) {
 	var s journal.Session
 	var err error
@@ -228,7 +238,8 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *orac
 		return s.ID, err
 	}
 	if info, err := os.Stat(s.Place); err != nil || !info.IsDir() {
-		return "", withCode(ExitUsage, fmt.Errorf("session %s is about %s, which no longer exists: name a folder with --in", s.ID, s.Place))
+		return "", withCode(ExitUsage,
+			fmt.Errorf("session %s is about %s, which no longer exists: name a folder with --in", s.ID, s.Place))
 	}
 	o.Code.Path = s.Place
 	if !c.quiet && !c.asJSON {
@@ -247,18 +258,21 @@ func (c *command) elsewhere(ctx context.Context, a *app.App, err error) error {
 	if place == "" {
 		place = "no folder"
 	}
-	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ continues it", err, last.Title, place, last.ID)
+	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ continues it", err, last.Title, place,
+		last.ID)
 }
 
-// questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person stands in, if that is a
-// project or the code is to be searched.
+// questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person
+// stands in, if that is a project or the code is to be searched.
 func questionOptions(f *said[oracle.Options], cfg config.Config) (oracle.Options, error) {
 	o, err := f.settled(cfg)
 	if err != nil {
 		return o, err
 	}
 	if o.AskNotes && o.Vault.Path == "" {
-		return o, withCode(ExitUsage, errors.New("--notes: no folder of notes is set; name one with --vault, or permanently with ‘sibyl config set vault FOLDER’"))
+		return o, withCode(ExitUsage,
+			errors.New("--notes: no folder of notes is set; name one with --vault, or permanently with ‘sibyl config "+
+				"set vault FOLDER’"))
 	}
 	if o.Code.Path == "" {
 		o.Code.Path = projectHere()
@@ -281,7 +295,8 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 	return c.answer(p, r, res)
 }
 
-// watch shows a run that this process drives until it ends, and gives what came of it, without the parts of the answer that were shown before.
+// watch shows a run that this process drives until it ends, and gives what came of it, without the parts of the answer
+// that were shown before.
 func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()

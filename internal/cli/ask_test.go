@@ -25,9 +25,11 @@ func flagsOf(t *testing.T, args ...string) (*said[oracle.Options], error) {
 
 func TestBudgetsOutsideOfTheirBoundsAreToldWithThem(t *testing.T) {
 	for args, want := range map[string]string{ // "": a budget that is fine
-		"--max-turns=0": "a whole number from 1 to 200", "--max-turns=x": "a whole number from 1 to 200", "--max-turns=1": "",
+		"--max-turns=0": "a whole number from 1 to 200", "--max-turns=x": "a whole number from 1 to 200",
+		"--max-turns=1":    "",
 		"--max-tokens=999": "a whole number from 1000 to 10000000, or 0: no limit", "--max-tokens=0": "",
-		"--max-time=4s": "a time from 5s to 1h, or 0: no limit", "--max-time=1h0m1s": "a time from 5s to 1h", "--max-time=1h": "", "--max-time=0": "",
+		"--max-time=4s": "a time from 5s to 1h, or 0: no limit", "--max-time=1h0m1s": "a time from 5s to 1h",
+		"--max-time=1h": "", "--max-time=0": "",
 		"--web=maybe": "true or false", "--no-web": "", "-m=a b": "in one word",
 	} {
 		_, err := flagsOf(t, args)
@@ -62,14 +64,16 @@ func TestTheProjectOneStandsInIsLikelyAndNotNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, err := questionOptions(f, config.Config{MaxTurns: 30})
-		if err != nil || o.Code.Name != "" || (o.Code.Path != "") != (stand == project) || o.Vault != (schema.Folder{Name: notes, Path: notes}) {
+		if err != nil || o.Code.Name != "" || (o.Code.Path != "") != (stand == project) ||
+			o.Vault != (schema.Folder{Name: notes, Path: notes}) {
 			t.Errorf("in %s: %+v, %v", stand, o, err)
 		}
 		if o.Project != (stand == project) {
 			t.Errorf("in %s: the folder is likely: %v", stand, o.Project)
 		}
 	}
-	for args, want := range map[string]string{"--notes": "--vault", "--in=/nowhere": "--in", "--vault=" + filepath.Join(project, "go.mod"): "not a folder"} {
+	for args, want := range map[string]string{"--notes": "--vault", "--in=/nowhere": "--in", "--vault=" +
+		filepath.Join(project, "go.mod"): "not a folder"} {
 		f, err := flagsOf(t, args)
 		if err == nil {
 			_, err = questionOptions(f, config.Config{MaxTurns: 30})

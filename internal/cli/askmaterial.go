@@ -25,7 +25,8 @@ import (
 // stdinName is how lines of standard input are cited.
 const stdinName = "stdin"
 
-// mostTyped bounds the words of a question that is typed or given as arguments, in bytes: what is longer is material, and no question.
+// mostTyped bounds the words of a question that is typed or given as arguments, in bytes: what is longer is material,
+// and no question.
 const mostTyped = 32 << 10
 
 // checkTyped refuses a question that is too long to have been meant as one.
@@ -33,15 +34,18 @@ func checkTyped(words string) error {
 	if len(words) <= mostTyped {
 		return nil
 	}
-	return fmt.Errorf("the question has %s, and may have %s: ask in a few words, and hand the rest over as what they are about: piped in (… | sibyl ask \"…\"), or as a file that the question names as @path",
+	return fmt.Errorf("the question has %s, and may have %s: ask in a few words, and hand the rest over as what they "+
+		"are about: piped in (… | sibyl ask \"…\"), or as a file that the question names as @path",
 		agent.Size(len(words)), agent.Size(mostTyped))
 }
 
-// silence bounds the wait for the first byte of standard input that nobody asked for: what is inherited may stay open and silent for ever.
+// silence bounds the wait for the first byte of standard input that nobody asked for: what is inherited may stay open
+// and silent for ever.
 const silence = 2 * time.Second
 
-// besideQuestion reads standard input beside a question, without a ‘-’: a pipe or a file with something in it. A terminal, a device and a
-// socket are none, and a pipe in which nothing stands in time is left alone, with a line that says so.
+// besideQuestion reads standard input beside a question, without a ‘-’: a pipe or a file with something in it. A
+// terminal, a device and a socket are none, and a pipe in which nothing stands in time is left alone, with a line that
+// says so.
 func (c *command) besideQuestion(wait time.Duration) (text string, err error) {
 	if c.InTTY || c.In == nil {
 		return "", nil
@@ -86,7 +90,8 @@ func (c *command) besideQuestion(wait time.Duration) (text string, err error) {
 		return p.text, p.err
 	case <-time.After(wait):
 		if !c.quiet && !c.asJSON {
-			fmt.Fprintf(c.Err, "· standard input is open but nothing came in %s; asking without it (‘-’ after the question waits for it)\n", wait)
+			fmt.Fprintf(c.Err, "· standard input is open but nothing came in %s; asking without it (‘-’ after the "+
+				"question waits for it)\n", wait)
 		}
 		return "", nil
 	}
@@ -118,7 +123,8 @@ func (c *command) tellLong(what string) (done func()) {
 	}
 }
 
-// attached reads a file that is handed over: the pages of a PDF or DOCX, a picture, or a text. Answers cite it by the name, with which errors begin.
+// attached reads a file that is handed over: the pages of a PDF or DOCX, a picture, or a text. Answers cite it by the
+// name, with which errors begin.
 func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, error) {
 	content, err := files.ReadNamed(file, doc.MaxFile)
 	if _, known := errors.AsType[*files.Error](err); known {
@@ -129,7 +135,8 @@ func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, 
 	return oracle.ReadParts(ctx, c.Documents, name, content)
 }
 
-// mentioned reads the files that a question names as @path. What has no ending of a file stays words if there is no such file.
+// mentioned reads the files that a question names as @path. What has no ending of a file stays words if there is no
+// such file.
 func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part, err error) {
 	seen, home := map[string]bool{}, c.env("HOME")
 	var names []string
@@ -145,7 +152,8 @@ func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part
 			continue
 		}
 		if whole := withBlanks(name, tokens[i+1:]); whole != "" && !isFile(name) {
-			return nil, fmt.Errorf("@%s: there is no such file; write @\"%s\" for the file with blanks in its name", name, whole)
+			return nil, fmt.Errorf("@%s: there is no such file; write @\"%s\" for the file with blanks in its name",
+				name, whole)
 		}
 		names = append(names, name)
 	}
@@ -181,7 +189,8 @@ func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part
 		if err != nil {
 			return nil, fmt.Errorf("@%s: %w", name, files.Cause(err))
 		}
-		if why := cmp.Or(files.SecretPath(filepath.ToSlash(abs)), files.SecretPath(filepath.ToSlash(behind))); why != "" {
+		if why := cmp.Or(files.SecretPath(filepath.ToSlash(abs)),
+			files.SecretPath(filepath.ToSlash(behind))); why != "" {
 			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it anyway", name, why)
 		}
 		named, err := c.attached(ctx, name, filepath.ToSlash(filepath.Clean(name)))
@@ -210,7 +219,8 @@ func withBlanks(name string, next []string) string {
 	return ""
 }
 
-// looksLikeFile says that a name has the ending of a file: an address or the name of a person has none, a package none or a longer one.
+// looksLikeFile says that a name has the ending of a file: an address or the name of a person has none, a package none
+// or a longer one.
 func looksLikeFile(name string) bool {
 	ending := filepath.Ext(name)
 	return len(ending) >= 3 && len(ending) <= 5 && !strings.HasPrefix(filepath.Base(name), ".") &&
@@ -233,6 +243,7 @@ func tooMuch(parts []doc.Part) error {
 	if n <= oracle.MaxMaterial {
 		return nil
 	}
-	return fmt.Errorf("the material is larger than %d KB: attach less of it, or put it in a folder and ask with --in, or with --vault if it is documents",
+	return fmt.Errorf("the material is larger than %d KB: attach less of it, or put it in a folder and ask with "+
+		"--in, or with --vault if it is documents",
 		oracle.MaxMaterial>>10)
 }

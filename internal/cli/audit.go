@@ -18,7 +18,8 @@ import (
 )
 
 func (c *command) sessionAudit() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "audit [SESSION]", Short: "Show everything the journal recorded about a session's answers", Args: cobra.MaximumNArgs(1),
+	return c.withJSON(&cobra.Command{Use: "audit [SESSION]",
+		Short: "Show everything the journal recorded about a session's answers", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			return c.audit(ctx, a, nameOr(args, "last"))
 		})}, "one JSON object")
@@ -57,7 +58,8 @@ func quoted(text string) string {
 
 func writeAudit(w io.Writer, a service.RunAudit) {
 	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run.Run, a.State, oneLine(a.Title))
-	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"), text.Count(a.Records, "record"),
+	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"),
+		text.Count(a.Records, "record"),
 		orNone(a.Build), orNone(a.TreeFile), orNone(a.Tree))
 	if f := a.Findings; f.Name != "" {
 		section(w, f.Name, len(f.Text))
@@ -183,7 +185,8 @@ func auditEndText(e *audit.End, state string) string {
 	if e == nil {
 		return fmt.Sprintf("  end: none, it is %s\n", state)
 	}
-	text := fmt.Sprintf("  end: %s, %s, on record %d after %.1f s", e.Status, orNone(e.Reason), e.Record, float64(e.RunMS)/1000)
+	text := fmt.Sprintf("  end: %s, %s, on record %d after %.1f s", e.Status, orNone(e.Reason), e.Record,
+		float64(e.RunMS)/1000)
 	if e.Fault != nil {
 		text += ": " + oneLine(e.Fault.Error())
 	}

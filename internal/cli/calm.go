@@ -82,7 +82,8 @@ var (
 )
 
 // fold breaks a line between words where it is wider than so many columns; the rest hangs below its last column if that
-// begins in its left half. A word stays whole, so that an address can be followed, and so do commands, settings and JSON.
+// begins in its left half. A word stays whole, so that an address can be followed, and so do commands, settings and
+// JSON.
 func fold(line string, columns int) string {
 	plain := ansi.Strip(line)
 	if ansi.StringWidth(plain) <= columns || copied.MatchString(plain) {

@@ -95,7 +95,9 @@ func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fitting := slices.DeleteFunc(slices.Clone(c.offered), func(one string) bool { return !strings.Contains(strings.ToLower(one), strings.ToLower(typed)) })
+		fitting := slices.DeleteFunc(slices.Clone(c.offered), func(one string) bool {
+			return !strings.Contains(strings.ToLower(one), strings.ToLower(typed))
+		})
 		n, notNumber := strconv.Atoi(typed)
 		switch {
 		case typed == "" && c.usual != "":

@@ -126,7 +126,8 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	out := &remembering{Writer: calmed(s.Out, s.OutTTY, columns)}
 	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY, s.width())
 	p.Documents = cmp.Or(p.Documents, app.NewDocuments())
-	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: wantsJSON}
+	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out,
+		wantsJSON: wantsJSON}
 	root := c.root()
 	root.SetOut(s.Out)
 	withCompletion(root)
@@ -224,7 +225,8 @@ func (c *command) root() *cobra.Command {
 			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +
 			"loses nothing. Without a model it searches and quotes; no key or network is needed.\n\n" +
 			"‘sibyl \"…\"’ answers a question; on a terminal, ‘sibyl’ alone opens a conversation with all four.",
-		Example:       "  sibyl \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
+		Example: "  sibyl \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat " +
+			"\"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -248,16 +250,23 @@ func (c *command) root() *cobra.Command {
 			return groupRun(cmd, args)
 		}
 		if c.onTerminal() {
-			return c.converseFrom(cmd.Context(), askFlags{said: optionFlags[oracle.Options](&cobra.Command{}), given: func(string) bool { return false }})
+			return c.converseFrom(cmd.Context(), askFlags{said: optionFlags[oracle.Options](&cobra.Command{}),
+				given: func(string) bool {
+					return false
+				}})
 		}
 		return cmd.Help()
 	}
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for sibyl")
-	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
+	root.PersistentFlags().StringVar(&c.configPath, "config", "",
+		"settings file (default: config.yaml in your configuration folder)")
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder with the journal (default: your data folder)")
-	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner), "owner of the sessions and tasks on this machine")
-	root.PersistentFlags().StringVar(&c.database, "database", "", "database: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
-	root.PersistentFlags().BoolVar(&c.overLimit, "over-limit", false, "go on although today's limit of costs (the setting models.limit) is reached")
+	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner),
+		"owner of the sessions and tasks on this machine")
+	root.PersistentFlags().StringVar(&c.database, "database", "",
+		"database: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
+	root.PersistentFlags().BoolVar(&c.overLimit, "over-limit", false,
+		"go on although today's limit of costs (the setting models.limit) is reached")
 	c.addCommands(root)
 	return root
 }
@@ -359,7 +368,9 @@ func (c *command) onPrepared(do action) func(*cobra.Command, []string) error {
 }
 
 // onRun runs a command on the run that its first argument names; without one on the last.
-func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) error) func(*cobra.Command, []string) error {
+func (c *command) onRun(
+	do func(ctx context.Context, a *app.App, r journal.Run) error,
+) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		r, err := a.Service.FindRun(ctx, c.owner(), nameOr(args, "last"))
 		if err != nil {
@@ -371,7 +382,9 @@ func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) 
 
 // onSession runs a command on the session that its first argument names, and hands on what follows it; without one on
 // the last.
-func (c *command) onSession(do func(ctx context.Context, a *app.App, s journal.Session, args []string) error) func(*cobra.Command, []string) error {
+func (c *command) onSession(
+	do func(ctx context.Context, a *app.App, s journal.Session, args []string) error,
+) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		s, err := a.Service.FindSession(ctx, c.owner(), "", nameOr(args, "last"))
 		if err != nil {

@@ -43,7 +43,8 @@ func completions() map[string]string {
 		"ask": "mention", "explain": "run", "replay": "run", "shadow report": "run", "undo": "write",
 		"run resume": "open run", "run cancel": "open run", "run watch": "run",
 		"session show": "session", "session audit": "session", "session export": "session", "session rename": "session",
-		"session delete": "session", "council show": "sitting", "council export": "sitting", "council rename": "sitting",
+		"session delete": "session", "council show": "sitting", "council export": "sitting",
+		"council rename": "sitting",
 		"council delete": "sitting", "council repair": "sitting", "council transcribe": "sitting",
 		"council ask": "oracle", "council oracle show": "oracle",
 		"inquiry show": "inquiry", "inquiry stop": "inquiry", "inquiry export": "inquiry",
@@ -53,8 +54,9 @@ func completions() map[string]string {
 		"config set": "setting", "config set-key": "key", "config delete-key": "key", "config test": "test",
 
 		"--model": "model", "--user": "user",
-		"--session": "sitting", "ask --session": "question", "--conversation": "conversation", "sources --run": "answer",
-		"--format": "=md json", "session export --format": "=md json jsonl", "--status": "=pending completed",
+		"--session": "sitting", "ask --session": "question", "--conversation": "conversation",
+		"sources --run": "answer",
+		"--format":      "=md json", "session export --format": "=md json jsonl", "--status": "=pending completed",
 		"--scope": "=read write operate", "--language": "=en de pt",
 		"--in": "folder", "--vault": "folder", "--data": "folder", "--documents": "folder", "--prompts": "folder",
 	}
@@ -110,7 +112,8 @@ var errFiles = errors.New("files stand here")
 func (c *command) completing(kind string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		takes := strings.Fields(cmd.Use + " ...")[1]
-		if several := strings.Contains(takes, "...") || kind == "setting" || kind == "mention"; len(args) > 0 && !several {
+		if several := strings.Contains(takes, "...") || kind == "setting" || kind == "mention"; len(args) > 0 &&
+			!several {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)

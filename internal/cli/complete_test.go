@@ -29,10 +29,12 @@ func completion(t *testing.T, home string, args ...string) (offers []string, dir
 
 func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 	home := t.TempDir()
-	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "fallback:\n  models: [work:big]\nproviders:\n  work:\n    base_url: http://127.0.0.1:1/v1\n")
+	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"),
+		"fallback:\n  models: [work:big]\nproviders:\n  work:\n    base_url: http://127.0.0.1:1/v1\n")
 	write(t, filepath.Join(home, "src", "bridge.md"), "The bridge was closed because of corrosion.\n")
 	t.Chdir(home)
-	for _, args := range [][]string{{"ask", "--in", "src", "-q", "Why was the bridge closed?"}, {"chat", "-q", "remind me to paint the bridge"}, {"council", "say", "Shall we paint the bridge?"}} {
+	for _, args := range [][]string{{"ask", "--in", "src", "-q", "Why was the bridge closed?"},
+		{"chat", "-q", "remind me to paint the bridge"}, {"council", "say", "Shall we paint the bridge?"}} {
 		if code, _, errs := sibyl(t, home, Streams{}, nil, args...); code != ExitAnswered && code != ExitPartial {
 			t.Fatalf("%v: exit %d: %s", args, code, errs)
 		}
@@ -65,7 +67,8 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 			args = append(args, "")
 		}
 		offers, _ := completion(t, home, args...)
-		for tries := 0; len(offers) == 0 && tries < 20; tries++ { // what is late is not offered: a busy machine may be too slow
+		// what is late is not offered: a busy machine may be too slow
+		for tries := 0; len(offers) == 0 && tries < 20; tries++ {
 			offers, _ = completion(t, home, args...)
 		}
 		if !slices.Contains(offers, c.holds) || slices.Contains(offers, c.lacks) {
@@ -85,8 +88,10 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 
 func TestPlacesOfFilesAreLeftToTheShell(t *testing.T) {
 	home := t.TempDir()
-	for line, want := range map[string]string{"ask": ":0", "config set vault": ":0", "investigate why -w": ":0", "ask --in": ":16", "models": ":4"} {
-		if offers, directive := completion(t, home, append(strings.Fields(line), "")...); len(offers) > 0 || directive != want {
+	for line, want := range map[string]string{"ask": ":0", "config set vault": ":0", "investigate why -w": ":0",
+		"ask --in": ":16", "models": ":4"} {
+		if offers, directive := completion(t, home, append(strings.Fields(line), "")...); len(offers) > 0 ||
+			directive != want {
 			t.Errorf("%s: %q %s, want %s", line, offers, directive, want)
 		}
 	}
@@ -94,7 +99,8 @@ func TestPlacesOfFilesAreLeftToTheShell(t *testing.T) {
 
 func TestCompletionWritesNothingAndSaysNothingWhereThereIsNothing(t *testing.T) {
 	home := t.TempDir()
-	for _, args := range [][]string{{"explain", ""}, {"council", "show", ""}, {"ask", "-m", "work"}, {"--config", "missing.yaml", "explain", ""}, {"--database", "nonsense:", "session", "show", ""}} {
+	for _, args := range [][]string{{"explain", ""}, {"council", "show", ""}, {"ask", "-m", "work"},
+		{"--config", "missing.yaml", "explain", ""}, {"--database", "nonsense:", "session", "show", ""}} {
 		if offers, _ := completion(t, home, args...); len(offers) > 0 {
 			t.Errorf("%v: %q", args, offers)
 		}
@@ -153,7 +159,8 @@ func TestEveryCompletionStandsAtACommandOrFlag(t *testing.T) {
 
 func TestModelsOfAServerOnThisMachineAreCompleted(t *testing.T) {
 	home, _ := endpointOf(t, "big", "small")
-	if offers, _ := completion(t, home, "ask", "-m", "work:"); !slices.Equal(offers, []string{"work:big", "work:small"}) {
+	if offers, _ := completion(t, home, "ask", "-m", "work:"); !slices.Equal(offers,
+		[]string{"work:big", "work:small"}) {
 		t.Errorf("%q", offers)
 	}
 }
@@ -170,7 +177,8 @@ func TestBashCompletesWithoutItsPackage(t *testing.T) {
 	}
 	write(t, filepath.Join(home, "script"), script)
 	write(t, filepath.Join(home, "some folder", "a.txt"), "a")
-	for line, want := range map[string]string{"sibyl config set web.access o": "on off", "sibyl ask --in some": "some folder", "sibyl ask -m offline:r": "rules"} {
+	for line, want := range map[string]string{"sibyl config set web.access o": "on off",
+		"sibyl ask --in some": "some folder", "sibyl ask -m offline:r": "rules"} {
 		said := "on\noff\n:4\n"
 		switch {
 		case strings.Contains(line, "--in"):
@@ -195,8 +203,10 @@ echo "${COMPREPLY[*]}"`, "bash", line)
 }
 
 func TestEachShellIsGivenAScriptOfItsOwn(t *testing.T) {
-	for shell, word := range map[string]string{"bash": "__start_sibyl", "zsh": "#compdef sibyl", "fish": "complete -c sibyl", "powershell": "Register-ArgumentCompleter"} {
-		if code, out, errs := sibyl(t, newHome(t), Streams{}, nil, "completion", shell); code != ExitAnswered || !strings.Contains(out, word) {
+	for shell, word := range map[string]string{"bash": "__start_sibyl", "zsh": "#compdef sibyl",
+		"fish": "complete -c sibyl", "powershell": "Register-ArgumentCompleter"} {
+		if code, out, errs := sibyl(t, newHome(t), Streams{}, nil, "completion", shell); code != ExitAnswered ||
+			!strings.Contains(out, word) {
 			t.Errorf("%s: exit %d, no %q: %.200s%s", shell, code, word, out, errs)
 		}
 	}

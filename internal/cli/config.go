@@ -12,7 +12,8 @@ import (
 
 func (c *command) configCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "config", Short: "Show, change, check and test the settings, and store keys"},
-		c.configShow(), c.configSet(), c.configEdit(), c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
+		c.configShow(), c.configSet(), c.configEdit(), c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(),
+		c.configSetKey(), c.configDeleteKey())
 }
 
 func (c *command) configWhere() *cobra.Command {
@@ -39,7 +40,8 @@ func (c *command) withoutFile() string {
 }
 
 func (c *command) configShow() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "show", Short: "Print the current settings, and where each comes from", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "show", Short: "Print the current settings, and where each comes from",
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if _, err := c.settings(); err != nil { // which also says what can't be used
 				return err

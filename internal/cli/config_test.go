@@ -18,7 +18,8 @@ func sibyl(t *testing.T, home string, s Streams, environ []string, args ...strin
 		s.In = strings.NewReader("")
 	}
 	s.Out, s.Err = &stdout, &stderr
-	environ = append([]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=127.0.0.1:1"}, environ...)
+	environ = append([]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file",
+		"OLLAMA_HOST=127.0.0.1:1"}, environ...)
 	code = Main(t.Context(), Program{Build: "test"}, args, environ, s)
 	return code, stdout.String(), stderr.String()
 }
@@ -31,7 +32,8 @@ func TestConfigTestAsksTheSearchServerForOneResult(t *testing.T) {
 		fmt.Fprint(w, `{"results":[{"title":"a","url":"https://a.test"},{"title":"b","url":"https://b.test"}]}`)
 	}))
 	defer server.Close()
-	code, out, stderr := sibyl(t, t.TempDir(), Streams{}, []string{"SIBYL_SEARXNG_URL=" + server.URL}, "config", "test", "web")
+	code, out, stderr := sibyl(t, t.TempDir(), Streams{}, []string{"SIBYL_SEARXNG_URL=" + server.URL}, "config",
+		"test", "web")
 	if code != ExitAnswered || !strings.HasPrefix(out, "ok  web") || !strings.Contains(out, "searxng gave 1 result\n") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
@@ -41,7 +43,8 @@ func TestConfigTestAsksTheSearchServerForOneResult(t *testing.T) {
 }
 
 func TestConfigTestFailsForTheModelThatIsSet(t *testing.T) {
-	for environ, want := range map[string]int{"SIBYL_MODEL=": ExitAnswered, "SIBYL_MODEL=ollama:llama3.1:8b": ExitFailed} {
+	for environ, want := range map[string]int{"SIBYL_MODEL=": ExitAnswered,
+		"SIBYL_MODEL=ollama:llama3.1:8b": ExitFailed} {
 		if code, out, stderr := sibyl(t, t.TempDir(), Streams{}, []string{environ}, "config", "test"); code != want {
 			t.Errorf("%s: exit %d, want %d: %s%s", environ, code, want, out, stderr)
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 func (c *command) configCheck() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "check", Short: "Check the settings against the rules of the Inquiry, and list every problem", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "check",
+		Short: "Check the settings against the rules of the Inquiry, and list every problem", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := config.Check(c.options(), func(cfg config.Config, name string) (config.Secret, error) {
 				return cfg.Key(cmd.Context(), name, keys.Open(cfg.Keys))

@@ -19,7 +19,8 @@ import (
 )
 
 func (c *command) configEdit() *cobra.Command {
-	return &cobra.Command{Use: "edit", Short: "Edit the settings file, and check it before it takes effect", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "edit", Short: "Edit the settings file, and check it before it takes effect",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			path, content, err := config.Content(c.options())
 			if err != nil {
@@ -86,7 +87,8 @@ func (c *command) edit(ctx context.Context, name string) error {
 	if err != nil {
 		return withCode(ExitUsage, fmt.Errorf("%w, or use ‘sibyl config set’", err))
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), program[0], append(program[1:], name)...) // #nosec G204 -- the person's own editor, without a shell
+	// #nosec G204 -- the person's own editor, without a shell
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program[0], append(program[1:], name)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = c.In, os.Stderr, os.Stderr, c.environ
 	if c.file != nil {
 		cmd.Stdout = c.file

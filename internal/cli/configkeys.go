@@ -28,7 +28,8 @@ func oneName(cmd *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	}
-	return errors.New("give only the name: other programs can see a key on the command line, so it is read from standard input")
+	return errors.New("give only the name: other programs can see a key on the command line, so it is read from " +
+		"standard input")
 }
 
 func (c *command) configSetKey() *cobra.Command {
@@ -102,7 +103,8 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")) // which some shells put before what they pipe
 	switch {
 	case text == "":
-		err = fmt.Errorf("no key was given: type it, or pipe it in, as in ‘pass show %s | sibyl config set-key %s’", name, name)
+		err = fmt.Errorf("no key was given: type it, or pipe it in, as in ‘pass show %s | sibyl config set-key %s’",
+			name, name)
 	case len(text) > longestKey:
 		err = fmt.Errorf("the key is longer than %d bytes", longestKey)
 	case strings.ContainsAny(text, "\r\n"):
@@ -112,7 +114,8 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		err = errors.New("the key contains an invalid character: copy it again")
 	case len(text) < redact.MinSecret:
-		err = fmt.Errorf("the key has only %d characters; below %d it can't be told from ordinary words, so it could not be redacted",
+		err = fmt.Errorf("the key has only %d characters; below %d it can't be told from ordinary words, so it could "+
+			"not be redacted",
 			len(text), redact.MinSecret)
 	}
 	if err != nil {
@@ -165,8 +168,9 @@ func (k keyLine) String() string {
 }
 
 func (c *command) configKeys() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "keys", Short: "List which keys exist and where each comes from, without showing them",
-		Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "keys",
+		Short: "List which keys exist and where each comes from, without showing them",
+		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -178,7 +182,8 @@ func (c *command) configKeys() *cobra.Command {
 			}
 			lines := keyLines(cfg, where)
 			if len(lines) == 0 && !c.asJSON {
-				fmt.Fprintln(c.Err, "· there are no keys; ‘sibyl config set-key NAME’ stores one for "+strings.Join(cfg.KeyNames(), ", "))
+				fmt.Fprintln(c.Err, "· there are no keys; ‘sibyl config set-key NAME’ stores one for "+
+					strings.Join(cfg.KeyNames(), ", "))
 			}
 			return printList(c, lines, keyLine.String)
 		}}, "a JSON array")

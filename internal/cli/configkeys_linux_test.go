@@ -110,7 +110,8 @@ func TestStoppingWhileAKeyIsTypedLeavesTheTerminalAsItWas(t *testing.T) {
 		}()
 	}
 	code := Main(ctx, Program{Build: "test"}, []string{"config", "set-key", "openai"},
-		[]string{"HOME=" + t.TempDir(), "SIBYL_KEYS=file"}, Streams{In: program, Out: &bytes.Buffer{}, Err: stderr, InTTY: true})
+		[]string{"HOME=" + t.TempDir(), "SIBYL_KEYS=file"}, Streams{In: program, Out: &bytes.Buffer{}, Err: stderr,
+			InTTY: true})
 	if code != ExitStopped || !strings.Contains(stderr.String(), "stopped by the user") {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}

@@ -12,7 +12,8 @@ import (
 
 func (c *command) configSet() *cobra.Command {
 	var unset bool
-	cmd := &cobra.Command{Use: "set NAME VALUE... | set --unset NAME", Short: "Change one setting in the settings file, or remove it",
+	cmd := &cobra.Command{Use: "set NAME VALUE... | set --unset NAME",
+		Short: "Change one setting in the settings file, or remove it",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -20,7 +21,8 @@ func (c *command) configSet() *cobra.Command {
 			case unset && len(args) > 1:
 				return errors.New("--unset takes only the name of a setting")
 			case !unset && len(args) == 1:
-				return fmt.Errorf("no value for %s: ‘sibyl config set %s VALUE’, or --unset", redact.New().String(args[0]), redact.New().String(args[0]))
+				return fmt.Errorf("no value for %s: ‘sibyl config set %s VALUE’, or --unset",
+					redact.New().String(args[0]), redact.New().String(args[0]))
 			}
 			return nil
 		},

@@ -12,7 +12,8 @@ import (
 // atTerminal runs a command line over a folder of data, as at a terminal where somebody types.
 func atTerminal(ctx context.Context, data string, typed io.Reader, args ...string) (code int, out, errs string) {
 	var stdout, stderr bytes.Buffer
-	code = Main(ctx, Program{Build: "test"}, args, []string{"HOME=" + data, "SIBYL_DATA=" + data, "OLLAMA_HOST=127.0.0.1:1"},
+	code = Main(ctx, Program{Build: "test"}, args, []string{"HOME=" + data, "SIBYL_DATA=" + data,
+		"OLLAMA_HOST=127.0.0.1:1"},
 		Streams{In: typed, Out: &stdout, Err: &stderr, InTTY: true})
 	return code, stdout.String(), stderr.String()
 }
@@ -35,7 +36,8 @@ func TestTaskIsDeletedAtATerminalAfterAYesAndNothingElse(t *testing.T) {
 	if code != ExitAnswered || !strings.HasPrefix(out, "deleted “Buy milk”") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
-	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered || strings.Count(out, "Buy milk") != 3 {
+	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered ||
+		strings.Count(out, "Buy milk") != 3 {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }
@@ -56,7 +58,8 @@ func TestStoppingAtTheQuestionDeletesNothing(t *testing.T) {
 	if code != ExitStopped || out != "" || !strings.Contains(errs, "· nothing was deleted") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
-	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered || !strings.Contains(out, "Buy milk") {
+	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered ||
+		!strings.Contains(out, "Buy milk") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }
@@ -82,7 +85,8 @@ func TestStoppingAConversationAnswersNothing(t *testing.T) {
 	if code != ExitStopped || !strings.HasSuffix(out, "Please answer yes or no.\n") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
-	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered || !strings.Contains(out, "Buy milk") {
+	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered ||
+		!strings.Contains(out, "Buy milk") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }

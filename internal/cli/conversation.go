@@ -76,7 +76,9 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 
 // hold holds a conversation whose words go to an assistant, and gives the session that it was in last with that one.
 // Questions are asked with the options o.
-func (c *command) hold(ctx context.Context, a *app.App, to string, o oracle.Options, sessions map[string]string) (session string, err error) {
+func (c *command) hold(
+	ctx context.Context, a *app.App, to string, o oracle.Options, sessions map[string]string,
+) (session string, err error) {
 	if err := c.mentionInterrupted(ctx, a); err != nil {
 		return "", err
 	}
@@ -86,10 +88,11 @@ func (c *command) hold(ctx context.Context, a *app.App, to string, o oracle.Opti
 	}
 	c.converses = true
 	t := &talker{c: c, a: a, asked: o}
-	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: t, Assistants: t.assistants(), To: to, Sessions: sessions,
-		With:    conversation.With{Model: o.Model, Code: o.Code.Path, Vault: o.Vault.Path},
-		History: historyFile(a.Config.DataDir, c.owner(), folder),
-		In:      c.In, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
+	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: t, Assistants: t.assistants(), To: to,
+		Sessions: sessions,
+		With:     conversation.With{Model: o.Model, Code: o.Code.Path, Vault: o.Vault.Path},
+		History:  historyFile(a.Config.DataDir, c.owner(), folder),
+		In:       c.In, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return session, withCode(ExitStopped, err)
@@ -122,7 +125,8 @@ func (t *talker) assistants() []conversation.Assistant {
 		{Name: inquiry.Name, Title: "Inquiry", Command: "/investigate"},
 	}
 	for _, a := range t.c.others() {
-		all = append(all, conversation.Assistant{Name: a.Name, Title: strings.ToUpper(a.Name[:1]) + a.Name[1:], Command: "/" + a.Name})
+		all = append(all, conversation.Assistant{Name: a.Name, Title: strings.ToUpper(a.Name[:1]) + a.Name[1:],
+			Command: "/" + a.Name})
 	}
 	for i := range all {
 		a := t.assistant(all[i].Name)
@@ -192,8 +196,11 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 }
 
 // begin makes a run of words and options, as the assistant wants them.
-func (t *talker) begin(ctx context.Context, asked conversation.Asked, words string, into any) (conversation.Run, error) {
-	r := service.Request{Assistant: asked.Of, Session: asked.Session, Replaces: asked.Replaces, OverLimit: asked.OverLimit}
+func (t *talker) begin(
+	ctx context.Context, asked conversation.Asked, words string, into any,
+) (conversation.Run, error) {
+	r := service.Request{Assistant: asked.Of, Session: asked.Session, Replaces: asked.Replaces,
+		OverLimit: asked.OverLimit}
 	var err error
 	switch o := into.(type) {
 	case *oracle.Options:
@@ -219,7 +226,8 @@ func (t *talker) begin(ctx context.Context, asked conversation.Asked, words stri
 	if o, sat := into.(*council.Options); sat {
 		asked.Session = o.Session
 		if t.sat = o.Oracles; err != nil {
-			err = &conversation.KeptError{Session: o.Session, Err: fmt.Errorf("kept in session %s, but not answered: %w", o.Session, err)}
+			err = &conversation.KeptError{Session: o.Session,
+				Err: fmt.Errorf("kept in session %s, but not answered: %w", o.Session, err)}
 		}
 	}
 	if err != nil {
@@ -396,7 +404,8 @@ func (t *talker) Last(ctx context.Context, session string) (conversation.Exchang
 		if err != nil {
 			return conversation.Exchange{}, err
 		}
-		return conversation.Exchange{Of: r.Assistant, Run: r.ID, Question: res.Question, Answer: res.Answer, Sources: res.Sources}, nil
+		return conversation.Exchange{Of: r.Assistant, Run: r.ID, Question: res.Question, Answer: res.Answer,
+			Sources: res.Sources}, nil
 	}
 	return conversation.Exchange{}, journal.ErrNotFound
 }

@@ -106,15 +106,19 @@ func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 	if err := os.Mkdir(code, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(code, "lease.go"), []byte("package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(code, "lease.go"),
+		[]byte("package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	environ := []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color", "NO_COLOR=1"}
+	environ := []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color",
+		"NO_COLOR=1"}
 	c := newConsole(t)
 	before := c.mode()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Main(context.Background(), Program{Build: "test"}, []string{"ask", "--in", code, "-m", "offline:rules"}, environ,
+		ended <- Main(context.Background(), Program{Build: "test"}, []string{"ask", "--in", code, "-m",
+			"offline:rules"}, environ,
 			Streams{In: c.tty, Out: c.tty, Err: c.tty, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80, Height: 24})
 	}()
 	c.until("❯")
@@ -132,7 +136,8 @@ func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 		t.Errorf("the terminal is in another mode: %+v, not %+v", after, before)
 	}
 	var out, told bytes.Buffer
-	if got := Main(context.Background(), Program{Build: "test"}, []string{"session", "show", "last"}, environ, Streams{In: strings.NewReader(""), Out: &out, Err: &told}); got != ExitAnswered ||
+	if got := Main(context.Background(), Program{Build: "test"}, []string{"session", "show", "last"}, environ,
+		Streams{In: strings.NewReader(""), Out: &out, Err: &told}); got != ExitAnswered ||
 		!strings.Contains(out.String(), "Who takes over the lease") || !strings.Contains(out.String(), "func Take") {
 		t.Errorf("%d: %s%s", got, out.String(), told.String())
 	}
@@ -159,7 +164,8 @@ func TestWithoutATerminalNothingIsAskedOfIt(t *testing.T) {
 		{[]string{"no-such-command"}, true, ExitUsage, "unknown command"},
 	} {
 		var all bytes.Buffer
-		code := Main(context.Background(), Program{Build: "test"}, one.args, environ, Streams{In: strings.NewReader(""), Out: &all, Err: &all, InTTY: one.tty, OutTTY: one.tty})
+		code := Main(context.Background(), Program{Build: "test"}, one.args, environ, Streams{In: strings.NewReader(""),
+			Out: &all, Err: &all, InTTY: one.tty, OutTTY: one.tty})
 		if code != one.code || !strings.Contains(all.String(), one.want) {
 			t.Errorf("%q: %d, %s", one.args, code, all.String())
 		}
@@ -169,13 +175,15 @@ func TestWithoutATerminalNothingIsAskedOfIt(t *testing.T) {
 func TestChatIsTheConversationWhoseWordsGoToTasks(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	environ := []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color", "NO_COLOR=1", "OLLAMA_HOST=127.0.0.1:1"}
+	environ := []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color",
+		"NO_COLOR=1", "OLLAMA_HOST=127.0.0.1:1"}
 	c := newConsole(t)
 	hold := func(args ...string) chan int {
 		ended := make(chan int, 1)
 		go func() {
 			ended <- Main(context.Background(), Program{Build: "test"}, args, environ,
-				Streams{In: c.tty, Out: c.tty, Err: c.tty, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80, Height: 24})
+				Streams{In: c.tty, Out: c.tty, Err: c.tty, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80,
+					Height: 24})
 		}()
 		return ended
 	}

@@ -33,7 +33,8 @@ func TestFilesThatAQuestionNamesAreItsMaterial(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "picture"), []byte("\x00\x01"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.mentioned(t.Context(), "What is in @picture"); err == nil || !strings.Contains(err.Error(), "picture: it is neither a text") {
+	if _, err := c.mentioned(t.Context(), "What is in @picture"); err == nil ||
+		!strings.Contains(err.Error(), "picture: it is neither a text") {
 		t.Errorf("a file that is no text: %v", err)
 	}
 }

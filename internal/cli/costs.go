@@ -60,7 +60,8 @@ func costsOf(prices config.Prices, used []assistant.Usage) string {
 	return line
 }
 
-// withUsage adds to what came of a run what its models took, and those of runs beside it. What can't be read is not told.
+// withUsage adds to what came of a run what its models took, and those of runs beside it. What can't be read is not
+// told.
 func (c *command) withUsage(ctx context.Context, r *service.Run, res service.Result) service.Result {
 	if used, err := r.Used(ctx, c.owner()); err == nil {
 		res.Usage = append(used, res.Beside...)

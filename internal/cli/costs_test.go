@@ -17,7 +17,8 @@ func TestCostsOfAMonthAreToldDayByDayAndInAll(t *testing.T) {
 	month := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	known := assistant.Usage{Model: "anthropic:claude-haiku-4-5-20251001", Input: 1_000_000, Output: 100_000}
 	unknown := assistant.Usage{Model: "ollama:small", Input: 10, Output: 1}
-	days := []service.Spent{{Day: "2026-11-02", Runs: 2, Used: []assistant.Usage{known}}, {Day: "2026-11-01", Runs: 1, Used: []assistant.Usage{known, unknown}}}
+	days := []service.Spent{{Day: "2026-11-02", Runs: 2, Used: []assistant.Usage{known}},
+		{Day: "2026-11-01", Runs: 1, Used: []assistant.Usage{known, unknown}}}
 	if failed := c.printCosts(month, days); failed != nil {
 		t.Fatal(failed)
 	}

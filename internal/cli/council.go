@@ -19,11 +19,15 @@ import (
 )
 
 func (c *command) councilCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "council", Short: "Think aloud, and let several oracles answer", Annotations: map[string]string{listener: "sibyl council say"}},
-		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilRecord(), c.councilTranscribe(), c.councilAsk(), c.councilList(),
+	return group(&cobra.Command{Use: "council", Short: "Think aloud, and let several oracles answer",
+		Annotations: map[string]string{listener: "sibyl council say"}},
+		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilRecord(), c.councilTranscribe(), c.councilAsk(),
+		c.councilList(),
 		c.showCommand(&cobra.Command{Use: "show [SESSION]",
-			Short: "Show a session: what was said and answered, and where it is stored (default: the latest)"}, c.councilDocument),
-		c.exportCommand(&cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)"}, "md or json", c.councilDocument),
+			Short: "Show a session: what was said and answered, and where it is stored (default: the latest)"},
+			c.councilDocument),
+		c.exportCommand(&cobra.Command{Use: "export [SESSION]",
+			Short: "Write a session as Markdown or JSON (default: the latest)"}, "md or json", c.councilDocument),
 		c.councilSet(), c.councilRename(), c.councilDelete(), c.councilRepair(), c.councilOracles(), c.councilOracle())
 }
 
@@ -37,7 +41,9 @@ type sitting struct {
 }
 
 // onCouncil runs a command on the folder of somebody's sessions.
-func (c *command) onCouncil(do func(ctx context.Context, s sitting, args []string) error) func(*cobra.Command, []string) error {
+func (c *command) onCouncil(
+	do func(ctx context.Context, s sitting, args []string) error,
+) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		desk, err := a.Council.Desk(c.owner())
 		if err != nil {
@@ -49,12 +55,15 @@ func (c *command) onCouncil(do func(ctx context.Context, s sitting, args []strin
 
 // withSession gives a command the flag that names a session.
 func withSession(cmd *cobra.Command, name *string) *cobra.Command {
-	cmd.Flags().StringVarP(name, "session", "s", "", "session, by its id, the beginning of it, or part of its name (default: the latest)")
+	cmd.Flags().StringVarP(name, "session", "s", "",
+		"session, by its id, the beginning of it, or part of its name (default: the latest)")
 	return cmd
 }
 
 // onSitting runs a command on one session.
-func (c *command) onSitting(name *string, do func(ctx context.Context, s sitting, args []string) error) func(*cobra.Command, []string) error {
+func (c *command) onSitting(
+	name *string, do func(ctx context.Context, s sitting, args []string) error,
+) func(*cobra.Command, []string) error {
 	return c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 		if err := s.openSession(ctx, *name); err != nil {
 			return err
@@ -64,7 +73,9 @@ func (c *command) onSitting(name *string, do func(ctx context.Context, s sitting
 }
 
 // onNamed runs a command on the session that its first argument names.
-func (c *command) onNamed(do func(ctx context.Context, s sitting, args []string) error) func(*cobra.Command, []string) error {
+func (c *command) onNamed(
+	do func(ctx context.Context, s sitting, args []string) error,
+) func(*cobra.Command, []string) error {
 	return c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 		if err := s.openSession(ctx, nameOr(args, "")); err != nil {
 			return err
@@ -100,9 +111,11 @@ func (c *command) councilError(err error) error {
 	case errors.Is(err, council.ErrNone):
 		return withCode(ExitUsage, fmt.Errorf("%w: ‘sibyl council say \"…\"’ begins one", err))
 	case errors.Is(err, session.ErrNotFound):
-		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl council list’ lists the sessions, ‘sibyl find WORDS’ searches what was said", err))
+		return withCode(ExitUsage,
+			fmt.Errorf("%w; ‘sibyl council list’ lists the sessions, ‘sibyl find WORDS’ searches what was said", err))
 	case errors.As(err, &damaged):
-		return withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl council repair %s’ moves it aside and rebuilds it from the folder", err, damaged.ID))
+		return withCode(ExitFailed,
+			fmt.Errorf("%w; ‘sibyl council repair %s’ moves it aside and rebuilds it from the folder", err, damaged.ID))
 	}
 	return err
 }
@@ -178,10 +191,14 @@ func (c *command) councilSet() *cobra.Command {
 	var name, language string
 	var history, simplified bool
 	var cmd *cobra.Command
-	cmd = &cobra.Command{Use: "set", Short: "Change a session's settings: language, and whether earlier answers are in the context", Args: cobra.NoArgs,
+	cmd = &cobra.Command{Use: "set",
+		Short: "Change a session's settings: language, and whether earlier answers are in the context",
+		Args:  cobra.NoArgs,
 		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, _ []string) error {
 			var set session.Settings
-			for flag, choose := range map[string]func(){"language": func() { set.Language = &language }, "history": func() { set.IncludeLLMHistory = &history },
+			for flag, choose := range map[string]func(){"language": func() {
+				set.Language = &language
+			}, "history": func() { set.IncludeLLMHistory = &history },
 				"simplified-buttons": func() { set.SimplifiedButtons = &simplified }} {
 				if cmd.Flags().Changed(flag) {
 					choose()
@@ -191,7 +208,9 @@ func (c *command) councilSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printed(now, fmt.Sprintf("language: %s\nhistory: %t\nsimplified-buttons: %t", cmp.Or(now.Language, "found out"), now.Preferences.IncludeLLMHistory, now.Preferences.SimplifiedButtons))
+			return c.printed(now, fmt.Sprintf("language: %s\nhistory: %t\nsimplified-buttons: %t",
+				cmp.Or(now.Language, "found out"), now.Preferences.IncludeLLMHistory,
+				now.Preferences.SimplifiedButtons))
 		})}
 	cmd.Flags().BoolVar(&history, "history", true, "include earlier answers in the context")
 	cmd.Flags().BoolVar(&simplified, "simplified-buttons", false, "a setting for programs with buttons")
@@ -202,14 +221,16 @@ func (c *command) councilSet() *cobra.Command {
 func (c *command) councilRename() *cobra.Command {
 	var suggest bool
 	var model string
-	cmd := &cobra.Command{Use: "rename SESSION [NAME...]", Short: "Name a session, or have a model name it", Args: cobra.MinimumNArgs(1),
+	cmd := &cobra.Command{Use: "rename SESSION [NAME...]", Short: "Name a session, or have a model name it",
+		Args: cobra.MinimumNArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, args []string) error {
 			name := strings.Join(args, " ")
 			if suggest == (name != "") {
 				return withCode(ExitUsage, errors.New("give a name, or --suggest to have a model suggest one"))
 			}
 			if suggest {
-				r, err := s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: council.Options{Session: s.ID, Name: true, Model: cmp.Or(model, s.a.Config.Model)}})
+				r, err := s.start(ctx, s.a, service.Request{Assistant: council.Name,
+					Options: council.Options{Session: s.ID, Name: true, Model: cmp.Or(model, s.a.Config.Model)}})
 				if err != nil {
 					return err
 				}
@@ -239,7 +260,8 @@ func (c *command) councilDelete() *cobra.Command {
 }
 
 func (c *command) councilRepair() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "repair [SESSION...]", Short: "Check sessions against their folders and repair them (default: all)",
+	return c.withJSON(&cobra.Command{Use: "repair [SESSION...]",
+		Short: "Check sessions against their folders and repair them (default: all)",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			all, err := s.desk.Repair(ctx, args)
 			if all == nil {
@@ -250,7 +272,10 @@ func (c *command) councilRepair() *cobra.Command {
 			}
 			for _, one := range all {
 				for _, f := range one.Findings {
-					fmt.Fprintln(c.Out, printable(strings.Join(slices.DeleteFunc([]string{one.Session, string(f.Mend), f.File, f.Text}, func(s string) bool { return s == "" }), ": ")))
+					fmt.Fprintln(c.Out, printable(strings.Join(slices.DeleteFunc([]string{one.Session, string(f.Mend),
+						f.File, f.Text}, func(s string) bool {
+						return s == ""
+					}), ": ")))
 				}
 				for _, line := range one.Mended {
 					fmt.Fprintln(c.Out, printable(one.Session+": "+line))
@@ -266,11 +291,13 @@ var errTranscribing = errors.New("this session is already being transcribed")
 
 // transcribe has the recordings of a session written down.
 func (s *sitting) transcribe(ctx context.Context, again bool) error {
-	r, err := s.start(ctx, s.a, service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: s.ID, Again: again}})
+	r, err := s.start(ctx, s.a, service.Request{Assistant: council.TranscriptionName,
+		Options: council.Options{Session: s.ID, Again: again}})
 	var held *journal.ClaimedError
 	if errors.As(err, &held) { // it is under way, or was interrupted: then it goes on here
 		if r, err = s.a.Service.Resume(ctx, s.owner(), held.Run); errors.Is(err, journal.ErrLeased) {
-			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows its progress", errTranscribing, held.Run))
+			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows its progress", errTranscribing,
+				held.Run))
 		}
 	}
 	if err != nil {
@@ -281,9 +308,10 @@ func (s *sitting) transcribe(ctx context.Context, again bool) error {
 
 func (c *command) councilTranscribe() *cobra.Command {
 	var again bool
-	cmd := &cobra.Command{Use: "transcribe [SESSION]", Short: "Transcribe the recordings not transcribed yet (default: of the latest session)",
-		Args: cobra.MaximumNArgs(1),
-		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error { return s.transcribe(ctx, again) })}
+	cmd := &cobra.Command{Use: "transcribe [SESSION]",
+		Short: "Transcribe the recordings not transcribed yet (default: of the latest session)",
+		Args:  cobra.MaximumNArgs(1),
+		RunE:  c.onNamed(func(ctx context.Context, s sitting, _ []string) error { return s.transcribe(ctx, again) })}
 	cmd.Flags().BoolVar(&again, "again", false, "also retry those that failed")
 	return c.withView(cmd, "one JSON object")
 }

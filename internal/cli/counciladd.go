@@ -80,7 +80,9 @@ func (s *sitting) added(ctx context.Context, all []session.Added) error {
 	}
 	if s.asJSON {
 		for i := range all {
-			if n := slices.IndexFunc(now.Audio, func(e session.AudioEntry) bool { return e.Sequence == all[i].Entry.Sequence }); n >= 0 {
+			if n := slices.IndexFunc(now.Audio, func(e session.AudioEntry) bool {
+				return e.Sequence == all[i].Entry.Sequence
+			}); n >= 0 {
 				all[i].Entry = now.Audio[n]
 			}
 		}
@@ -101,7 +103,8 @@ func (s *sitting) added(ctx context.Context, all []session.Added) error {
 func (c *command) councilAdd() *cobra.Command {
 	var f adding
 	var later bool
-	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings, texts, PDFs or DOCX to a session", Args: cobra.MinimumNArgs(1),
+	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings, texts, PDFs or DOCX to a session",
+		Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			for _, name := range args { // before a session begins for nothing
 				if _, err := os.Stat(name); err != nil {

@@ -17,11 +17,14 @@ func (c *command) councilRecord() *cobra.Command {
 	var f adding
 	var most time.Duration
 	var later bool
-	cmd := &cobra.Command{Use: "record", Short: "Record with this machine's microphone, until Ctrl-C", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "record", Short: "Record with this machine's microphone, until Ctrl-C",
+		Args: cobra.NoArgs,
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
 			all := s.a.Recorders()
 			if len(all) == 0 {
-				return withCode(ExitFailed, errors.New("found no program that can record: install arecord (alsa-utils), ffmpeg or sox, or add a recording made elsewhere with ‘sibyl council add FILE’"))
+				return withCode(ExitFailed,
+					errors.New("found no program that can record: install arecord (alsa-utils), ffmpeg or sox, or "+
+						"add a recording made elsewhere with ‘sibyl council add FILE’"))
 			}
 			s.mentionRecordings()
 			if err := s.begun(ctx, f.session, f.fresh); err != nil {
@@ -47,7 +50,8 @@ func (s *sitting) takeIn(ctx context.Context, file string, recorded error, later
 	}
 	one, err := s.addFile(ctx, file)
 	if err != nil {
-		return withCode(ExitFailed, errors.Join(recorded, fmt.Errorf("the recording is in %s; ‘sibyl council add’ adds it: %w", file, err)))
+		return withCode(ExitFailed,
+			errors.Join(recorded, fmt.Errorf("the recording is in %s; ‘sibyl council add’ adds it: %w", file, err)))
 	}
 	if err := os.Remove(file); err != nil {
 		s.note("%v", err)

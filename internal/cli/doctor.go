@@ -98,7 +98,8 @@ func serverChecks(a *app.App) (checks []check) {
 			checks = append(checks, check{p.Name, look})
 		}
 	}
-	return append(checks, check{witnessName, checkWitness}, check{embeddingsName, checkEmbeddings}, engineCheck(anyEngine))
+	return append(checks, check{witnessName, checkWitness}, check{embeddingsName, checkEmbeddings},
+		engineCheck(anyEngine))
 }
 
 func engineCheck(name string) check {
@@ -163,8 +164,10 @@ func (c *command) doctorCommand() *cobra.Command {
 				return c.told(append(found, finding{What: "trees", Says: err.Error()}), false)
 			}
 			checks := append([]check{{"trees", checkTrees}, {"journal", c.checkJournal}}, serverChecks(a)...)
-			checks = append(checks, check{"model", checkModel}, check{"fallback", checkFallback}, check{"vault", checkVault},
-				check{"classifier", checkClassifier}, check{"transcription", checkTranscription}, check{"oracles", checkOracles})
+			checks = append(checks, check{"model", checkModel}, check{"fallback", checkFallback},
+				check{"vault", checkVault},
+				check{"classifier", checkClassifier}, check{"transcription", checkTranscription},
+				check{"oracles", checkOracles})
 			return c.told(append(found, look(cmd.Context(), a, checks)...), false)
 		}}, "a JSON array")
 }

@@ -32,7 +32,8 @@ func checkProvider(ctx context.Context, a *app.App, p model.Provider) finding {
 	case p.Default != "" && !hasModel(names, p.Default):
 		f = works(fmt.Sprintf("answers, but does not list %s, the model configured for it", p.Default))
 	default:
-		f = works(fmt.Sprintf("%s: %s", text.Count(len(names), "model"), strings.Join(names[:min(4, len(names))], ", ")))
+		f = works(fmt.Sprintf("%s: %s", text.Count(len(names), "model"), strings.Join(names[:min(4, len(names))],
+			", ")))
 	}
 	return f
 }

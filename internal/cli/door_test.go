@@ -19,8 +19,10 @@ import (
 func newTalker(t *testing.T) *talker {
 	t.Helper()
 	h := newTrial(t)
-	c := &command{Streams: Streams{Out: io.Discard, Err: io.Discard}, Program: Program{Build: "test", Also: riddle}, user: string(app.Owner),
-		environ: []string{"HOME=" + h.home, "XDG_CONFIG_HOME=" + h.home, "SIBYL_DATA=" + filepath.Join(h.home, "data"), "SIBYL_TREES=" + h.home}}
+	c := &command{Streams: Streams{Out: io.Discard, Err: io.Discard}, Program: Program{Build: "test", Also: riddle},
+		user: string(app.Owner),
+		environ: []string{"HOME=" + h.home, "XDG_CONFIG_HOME=" + h.home, "SIBYL_DATA=" + filepath.Join(h.home, "data"),
+			"SIBYL_TREES=" + h.home}}
 	cfg, err := c.settings()
 	if err != nil {
 		t.Fatal(err)
@@ -56,22 +58,26 @@ func TestEveryAssistantHasACommandOfTheConversationAFifthToo(t *testing.T) {
 	var all []string
 	for _, a := range talk.assistants() {
 		all = append(all, a.Command)
-		if a.Name == "riddle" && (a.Title != "Riddle" || a.About != "makes riddles" || len(a.Flags) != 2 || a.Flags[0].Kind != "=kind dark") {
+		if a.Name == "riddle" && (a.Title != "Riddle" || a.About != "makes riddles" || len(a.Flags) != 2 ||
+			a.Flags[0].Kind != "=kind dark") {
 			t.Errorf("%+v", a)
 		}
 	}
 	if got := strings.Join(all, " "); got != "/ask /task /council /investigate /riddle" {
 		t.Error(got)
 	}
-	res, _ := talk.asks(t, conversation.Asked{Of: "riddle", Words: "--tone dark --lines=3 a door,\nhalf open", Flagged: true})
+	res, _ := talk.asks(t, conversation.Asked{Of: "riddle", Words: "--tone dark --lines=3 a door,\nhalf open",
+		Flagged: true})
 	if res.Answer != "A dark riddle of 3 lines about a door,\nhalf open." {
 		t.Error(res.Answer)
 	}
-	if res, _ := talk.asks(t, conversation.Asked{Of: "riddle", Words: "--tone dark a door"}); !strings.Contains(res.Answer, "about --tone dark") {
+	if res, _ := talk.asks(t, conversation.Asked{Of: "riddle", Words: "--tone dark a door"}); !strings.Contains(
+		res.Answer, "about --tone dark") {
 		t.Errorf("words without a command are taken for options: %s", res.Answer)
 	}
 	for _, words := range []string{"--lines 99 a door", "--nothing a door", "--tone dark"} {
-		if _, err := talk.Start(t.Context(), conversation.Asked{Of: "riddle", Words: words, Flagged: true}); err == nil {
+		if _, err := talk.Start(t.Context(), conversation.Asked{Of: "riddle", Words: words,
+			Flagged: true}); err == nil {
 			t.Errorf("%s is taken", words)
 		}
 	}
@@ -79,8 +85,10 @@ func TestEveryAssistantHasACommandOfTheConversationAFifthToo(t *testing.T) {
 
 func TestPlainWishesAreOfferedToTasksAlone(t *testing.T) {
 	talk := newTalker(t)
-	for words, want := range map[string]string{"remind me to buy milk": "Add the task 'buy milk'?", "füge Milch zu meiner Liste hinzu": "Die Aufgabe 'Milch'", "show my tasks": "Show the tasks?"} {
-		if name, question := talk.Offer(words, oracle.Name); name != taskchat.Name || !strings.HasPrefix(question, want) {
+	for words, want := range map[string]string{"remind me to buy milk": "Add the task 'buy milk'?",
+		"füge Milch zu meiner Liste hinzu": "Die Aufgabe 'Milch'", "show my tasks": "Show the tasks?"} {
+		if name, question := talk.Offer(words, oracle.Name); name != taskchat.Name ||
+			!strings.HasPrefix(question, want) {
 			t.Errorf("%s: %q, %q", words, name, question)
 		}
 		if name, _ := talk.Offer(words, taskchat.Name); name != "" {
@@ -99,7 +107,8 @@ func TestTasksAskInTheConversationAndTakeTheAnswer(t *testing.T) {
 	if !res.Asks || again != session {
 		t.Errorf("%+v in %s", res.Shown, again)
 	}
-	if res, _ := talk.asks(t, conversation.Asked{Of: taskchat.Name, Session: session, Words: "yes"}); res.Asks || !strings.Contains(res.Answer, "deleted 'milk'") {
+	if res, _ := talk.asks(t, conversation.Asked{Of: taskchat.Name, Session: session, Words: "yes"}); res.Asks ||
+		!strings.Contains(res.Answer, "deleted 'milk'") {
 		t.Errorf("%+v", res.Shown)
 	}
 }
@@ -109,7 +118,8 @@ func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 	var sessions []string
 	for _, words := range []string{"We should move.", "--oracle skeptic The rent is high."} {
 		session := strings.Join(sessions, "")
-		_, err := talk.Start(t.Context(), conversation.Asked{Of: "council", Session: session, Words: words, Flagged: true})
+		_, err := talk.Start(t.Context(), conversation.Asked{Of: "council", Session: session, Words: words,
+			Flagged: true})
 		var kept *conversation.KeptError
 		if !errors.As(err, &kept) || !strings.Contains(err.Error(), "but not answered: oracles need a language model") {
 			t.Fatalf("%v", err)
@@ -119,7 +129,8 @@ func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 		}
 		sessions = []string{kept.Session}
 	}
-	if _, err := talk.Start(t.Context(), conversation.Asked{Of: "council", Words: "--oracle nobody Why?", Flagged: true}); err == nil || !strings.Contains(err.Error(), "no oracle is called") {
+	if _, err := talk.Start(t.Context(), conversation.Asked{Of: "council", Words: "--oracle nobody Why?",
+		Flagged: true}); err == nil || !strings.Contains(err.Error(), "no oracle is called") {
 		t.Errorf("%v", err)
 	}
 	desk, err := talk.a.Council.Desk(talk.c.owner())
@@ -134,20 +145,25 @@ func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 
 func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 	talk := newTalker(t)
-	_, err := talk.Start(t.Context(), conversation.Asked{Of: "inquiry", Words: "The bridge was closed because of rust", Flagged: true})
+	_, err := talk.Start(t.Context(), conversation.Asked{Of: "inquiry", Words: "The bridge was closed because of rust",
+		Flagged: true})
 	var missing *conversation.MissingError
 	if !errors.As(err, &missing) || missing.Flag.Name != "witness" || missing.Flag.Kind != "witness" {
 		t.Fatalf("%v", err)
 	}
 	papers := filepath.Join(t.TempDir(), "my papers")
-	if err := errors.Join(os.Mkdir(papers, 0o700), os.WriteFile(filepath.Join(papers, "a.txt"), []byte("The bridge was closed because of rust in 2019."), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(papers, 0o700), os.WriteFile(filepath.Join(papers, "a.txt"),
+		[]byte("The bridge was closed because of rust in 2019."), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	res, session := talk.asks(t, conversation.Asked{Of: "inquiry", Words: `--witness "` + papers + `" --limit 5 The bridge was closed because of rust`, Flagged: true})
-	if beside := strings.Join(res.Warnings, "\n"); !strings.Contains(res.Answer, "in 2019") || strings.Count(res.Answer, "\n") > 14 || !strings.Contains(beside, "the session is in ") {
+	res, session := talk.asks(t, conversation.Asked{Of: "inquiry", Words: `--witness "` + papers +
+		`" --limit 5 The bridge was closed because of rust`, Flagged: true})
+	if beside := strings.Join(res.Warnings, "\n"); !strings.Contains(res.Answer, "in 2019") ||
+		strings.Count(res.Answer, "\n") > 14 || !strings.Contains(beside, "the session is in ") {
 		t.Errorf("%s\n%s", res.Answer, beside)
 	}
-	if _, again := talk.asks(t, conversation.Asked{Of: "inquiry", Session: session, Words: `--witness="` + papers + `" It was rust`, Flagged: true}); again == "" {
+	if _, again := talk.asks(t, conversation.Asked{Of: "inquiry", Session: session, Words: `--witness="` + papers +
+		`" It was rust`, Flagged: true}); again == "" {
 		t.Error("a second one begins no session")
 	}
 }
@@ -155,12 +171,16 @@ func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 func TestQuestionsAreAskedWithTheFoldersAndTheModelOfTheConversation(t *testing.T) {
 	talk := newTalker(t)
 	code := t.TempDir()
-	if err := os.WriteFile(filepath.Join(code, "lease.go"), []byte("package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(code, "lease.go"),
+		[]byte("package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	with := conversation.With{Model: "offline:rules", Code: code}
-	res, session := talk.asks(t, conversation.Asked{Of: oracle.Name, Words: "Who takes over the lease of a dead process?", With: with})
-	if !strings.Contains(res.Answer, "lease.go:") || !strings.Contains(strings.Join(res.Notes, ""), "found 1 place; searched the code, read 1 place; ") {
+	res, session := talk.asks(t, conversation.Asked{Of: oracle.Name,
+		Words: "Who takes over the lease of a dead process?", With: with})
+	if !strings.Contains(res.Answer, "lease.go:") || !strings.Contains(strings.Join(res.Notes, ""),
+		"found 1 place; searched the code, read 1 place; ") {
 		t.Errorf("%+v", res.Shown)
 	}
 	if last, err := talk.Last(t.Context(), session); err != nil || last.Answer != res.Answer {

@@ -209,7 +209,8 @@ func stepText(s service.Step) string {
 
 // eventMark is the mark of a node's status; of what a node tells beside it, a dot.
 func eventMark(status string) string {
-	return cmp.Or(map[string]string{"": "·", "SUCCESS": "✓", "FAILURE": "✗", "RUNNING": "…", "SKIPPED": "⊘"}[status], "■")
+	return cmp.Or(map[string]string{"": "·", "SUCCESS": "✓", "FAILURE": "✗", "RUNNING": "…", "SKIPPED": "⊘"}[status],
+		"■")
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth+1) }

@@ -20,13 +20,16 @@ import (
 // hostilePage explains a run whose every text is an attack; code is the line that was read.
 func hostilePage(t *testing.T, text, code string) string {
 	t.Helper()
-	read := service.Source{Cite: "a.go:2 " + text, Read: true, Cited: true, State: service.SourceSame, Lines: []service.Line{{Number: 2, Text: code, Marked: true}, {Number: 3, Text: "line 3"}}}
+	read := service.Source{Cite: "a.go:2 " + text, Read: true, Cited: true, State: service.SourceSame,
+		Lines: []service.Line{{Number: 2, Text: code, Marked: true}, {Number: 3, Text: "line 3"}}}
 	changed := service.Source{Cite: "changed.go:2", Read: true, Cited: true, State: service.SourceChanged}
 	gone := service.Source{Cite: "gone.go:2", Read: true, Cited: true, State: service.SourceGone}
 	never := service.Source{Cite: "never.go:1", Cited: true, State: service.SourceUnread}
 	page, err := explainPage(service.Explanation{
-		Run:     service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
-		Steps:   []service.Step{{Events: []service.Event{{TraceEvent: run.TraceEvent{Rule: "Oracle/" + text, Status: "SUCCESS", Reason: text}, Words: text}}, TookIn: text, At: time.Unix(0, 0)}},
+		Run: service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
+		Steps: []service.Step{
+			{Events: []service.Event{{TraceEvent: run.TraceEvent{Rule: "Oracle/" + text, Status: "SUCCESS",
+				Reason: text}, Words: text}}, TookIn: text, At: time.Unix(0, 0)}},
 		Story:   []service.Told{{Step: 1, Why: bt.Because(text)}},
 		Sent:    []service.Sent{{Kind: "model", To: text}},
 		Ending:  []string{text},
@@ -42,8 +45,11 @@ func hostilePage(t *testing.T, text, code string) string {
 
 func TestPageOfAnExplanationRunsAndFetchesNothing(t *testing.T) {
 	for _, attack := range []string{
-		"<script>alert(1)</script>", "<img src=https://e.example/p.png onerror=alert(1)>", "![x](https://e.example/p.png)", "[x](javascript:alert(1))", "</style><script>alert(1)</script>",
-		"</pre></details><iframe src=//e.example>", "\"><svg onload=alert(1)>", "{{.Run}}", "<a href='javascript:alert(1)'>x</a>", "\u202e\x1b[2J", "<link rel=stylesheet href=//e.example>", "<base href=//e.example>",
+		"<script>alert(1)</script>", "<img src=https://e.example/p.png onerror=alert(1)>",
+		"![x](https://e.example/p.png)", "[x](javascript:alert(1))", "</style><script>alert(1)</script>",
+		"</pre></details><iframe src=//e.example>", "\"><svg onload=alert(1)>", "{{.Run}}",
+		"<a href='javascript:alert(1)'>x</a>", "\u202e\x1b[2J", "<link rel=stylesheet href=//e.example>",
+		"<base href=//e.example>",
 		"<meta http-equiv=refresh content='0;url=//e.example'>", "<form action=//e.example><input>",
 	} {
 		page := hostilePage(t, attack, printable(attack))
@@ -59,18 +65,22 @@ func TestPageOfAnExplanationRunsAndFetchesNothing(t *testing.T) {
 			if n.Type != html.ElementNode {
 				continue
 			}
-			if slices.Contains([]string{"script", "img", "iframe", "svg", "link", "base", "form", "input", "object", "embed"}, n.Data) {
+			if slices.Contains([]string{"script", "img", "iframe", "svg", "link", "base", "form", "input", "object",
+				"embed"}, n.Data) {
 				t.Errorf("%q: the page has <%s>", attack, n.Data)
 			}
 			if n.Data == "style" {
 				styles++
 				sum := sha256.Sum256([]byte(n.FirstChild.Data))
-				if policy := policyOf(doc); !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+				if policy := policyOf(doc); !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"+
+					base64.StdEncoding.EncodeToString(sum[:])+"'") {
 					t.Errorf("the policy %q does not allow the style, or allows more", policy)
 				}
 			}
 			for _, a := range n.Attr {
-				if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "style" || a.Key == "href" && strings.HasPrefix(a.Val, "javascript:") || a.Key == "http-equiv" && a.Val != "Content-Security-Policy" {
+				if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "style" || a.Key == "href" &&
+					strings.HasPrefix(a.Val, "javascript:") || a.Key == "http-equiv" &&
+					a.Val != "Content-Security-Policy" {
 					t.Errorf("%q: <%s %s=%q>", attack, n.Data, a.Key, a.Val)
 				}
 			}
@@ -95,9 +105,13 @@ func policyOf(doc *html.Node) (policy string) {
 func TestPageOfAnExplanationChecksWhatIsCited(t *testing.T) {
 	page := hostilePage(t, "plain", "the line")
 	for _, want := range []string{
-		"a.go:2 plain</code> <span class=\"good\">cited, and read in this run; unchanged since", `<tr class="marked"><th scope="row">2</th><td>the line</td></tr>`, `<tr><th scope="row">3</th><td>line 3</td></tr>`,
-		"changed.go:2</code> <span class=\"doubtful\">cited, and read in this run; the file has changed since", "gone.go:2</code> <span class=\"doubtful\">cited, and read in this run; it can no longer be read",
-		"never.go:1</code> <span class=\"bad\">cited, but not read in this run", "<dt>sent to</dt><dd>model plain</dd>", "<dd>5 tokens in, 1 out</dd>", "<h3>A head</h3>", "<code>a.go:2</code>", "✓ plain: plain",
+		"a.go:2 plain</code> <span class=\"good\">cited, and read in this run; unchanged since",
+		`<tr class="marked"><th scope="row">2</th><td>the line</td></tr>`,
+		`<tr><th scope="row">3</th><td>line 3</td></tr>`,
+		"changed.go:2</code> <span class=\"doubtful\">cited, and read in this run; the file has changed since",
+		"gone.go:2</code> <span class=\"doubtful\">cited, and read in this run; it can no longer be read",
+		"never.go:1</code> <span class=\"bad\">cited, but not read in this run", "<dt>sent to</dt><dd>model plain</dd>",
+		"<dd>5 tokens in, 1 out</dd>", "<h3>A head</h3>", "<code>a.go:2</code>", "✓ plain: plain",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)

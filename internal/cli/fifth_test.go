@@ -40,10 +40,11 @@ type riddleMade struct {
 }
 
 func riddle(journal.Store) ([]*assistant.Assistant, error) {
-	leaves, ports, err := bt.Declare[riddleGiven, riddleMade](bt.Func("Riddle", "makes a riddle", func(i riddleGiven, o *riddleMade) error {
-		o.Answer = fmt.Sprintf("A %s riddle of %d lines about %s.", i.Tone, i.Lines, i.Words)
-		return nil
-	}))
+	leaves, ports, err := bt.Declare[riddleGiven, riddleMade](bt.Func("Riddle", "makes a riddle",
+		func(i riddleGiven, o *riddleMade) error {
+			o.Answer = fmt.Sprintf("A %s riddle of %d lines about %s.", i.Tone, i.Lines, i.Words)
+			return nil
+		}))
 	made := &run.Assistant{Name: "riddle", Leaves: leaves, Options: ports,
 		Open: func(context.Context, *run.View) (map[string]run.Performer, func(), error) { return nil, nil, nil },
 		Outcome: func(_ *run.View, e run.Ending) run.Outcome {
@@ -53,7 +54,8 @@ func riddle(journal.Store) ([]*assistant.Assistant, error) {
 		}}
 	return []*assistant.Assistant{{
 		Assistant: made, About: "makes riddles", Tree: "riddle", Options: schema.Of[riddleOptions](),
-		Tool: &assistant.Tool{Name: "riddle", Title: "Make a riddle", Description: "Makes a riddle about something.", Words: "about", Waits: true},
+		Tool: &assistant.Tool{Name: "riddle", Title: "Make a riddle", Description: "Makes a riddle about something.",
+			Words: "about", Waits: true},
 		Begin: assistant.BeginWith(func(_ context.Context, r assistant.Request, o riddleOptions) (run.Spec, error) {
 			return run.Spec{Title: r.Words, Given: riddleGiven{r.Words, o.Tone, o.Lines}}, nil
 		}),
@@ -83,7 +85,8 @@ func newTrial(t *testing.T) *trial {
 }
 
 func (h *trial) main(ctx context.Context, in io.Reader, out, errs io.Writer, args ...string) int {
-	environ := []string{"HOME=" + h.home, "XDG_CONFIG_HOME=" + h.home, "SIBYL_DATA=" + filepath.Join(h.home, "data"), "SIBYL_TREES=" + h.home}
+	environ := []string{"HOME=" + h.home, "XDG_CONFIG_HOME=" + h.home, "SIBYL_DATA=" + filepath.Join(h.home, "data"),
+		"SIBYL_TREES=" + h.home}
 	return Main(ctx, Program{Build: "test", Also: riddle}, args, environ, Streams{In: in, Out: out, Err: errs})
 }
 
@@ -108,29 +111,36 @@ func (h *trial) has(about, text string, parts ...string) {
 
 func TestFifthAssistantIsThereForEveryWayInWithoutALineElsewhere(t *testing.T) {
 	h := newTrial(t)
-	h.has("the help", h.says(ExitAnswered, "riddle", "--help"), "Makes riddles", "--tone string", "how it sounds", "-l, --lines int", "--json", "--session")
+	h.has("the help", h.says(ExitAnswered, "riddle", "--help"), "Makes riddles", "--tone string", "how it sounds",
+		"-l, --lines int", "--json", "--session")
 	h.has("the list of commands", h.says(ExitAnswered, "help", "all"), "riddle", "Makes riddles")
 	h.has("completion", h.says(ExitAnswered, "__complete", "riddle", "--tone", ""), "kind", "dark")
-	h.has("an answer", h.says(ExitAnswered, "riddle", "-q", "--tone", "dark", "a", "door"), "A dark riddle of 2 lines about a door.")
-	h.has("an answer as JSON", h.says(ExitAnswered, "riddle", "-q", "--json", "-l", "9", "a door"), `"Answer":"A  riddle of 9 lines about a door."`)
-	h.has("a wrong flag", h.says(ExitUsage, "riddle", "--lines", "10", "a door"), "--lines", "must be a whole number from 1 to 9")
+	h.has("an answer", h.says(ExitAnswered, "riddle", "-q", "--tone", "dark", "a", "door"),
+		"A dark riddle of 2 lines about a door.")
+	h.has("an answer as JSON", h.says(ExitAnswered, "riddle", "-q", "--json", "-l", "9", "a door"),
+		`"Answer":"A  riddle of 9 lines about a door."`)
+	h.has("a wrong flag", h.says(ExitUsage, "riddle", "--lines", "10", "a door"), "--lines",
+		"must be a whole number from 1 to 9")
 	h.has("the list of runs", h.says(ExitAnswered, "run", "list"), "a door")
 
 	var out bytes.Buffer
-	h.main(t.Context(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+	h.main(t.Context(), strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"riddle","arguments":{"about":"tea","tone":"kind"}}}
 {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"riddle","arguments":{"about":"tea","tone":"loud"}}}
 `), &out, &out, "mcp")
-	h.has("MCP", out.String(), `"name":"riddle"`, `"tone":{"type":"string","description":"how it sounds","enum":["kind","dark"]}`,
+	h.has("MCP", out.String(), `"name":"riddle"`,
+		`"tone":{"type":"string","description":"how it sounds","enum":["kind","dark"]}`,
 		"A kind riddle of 2 lines about tea.", "tone must be kind or dark")
 }
 
 func TestFifthAssistantIsServed(t *testing.T) {
 	h := newTrial(t)
 	var token bytes.Buffer
-	if code := h.main(t.Context(), strings.NewReader(""), &token, io.Discard, "user", "add", "ada"); code != ExitAnswered {
+	if code := h.main(t.Context(), strings.NewReader(""), &token, io.Discard, "user", "add",
+		"ada"); code != ExitAnswered {
 		t.Fatal("no user")
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -165,8 +175,10 @@ func TestFifthAssistantIsServed(t *testing.T) {
 		return string(all)
 	}
 	h.has("the description of the API", ask("GET", "/openapi.json", ""), `"RiddleOptions"`, "how it sounds")
-	h.has("the list of assistants, which the page has", ask("GET", "/api/assistants", ""), `"riddle"`, "makes riddles", "how it sounds")
-	h.has("a wrong option", ask("POST", "/api/runs", `{"assistant":"riddle","words":"tea","options":{"tone":"loud"}}`), "Tone must be kind or dark")
+	h.has("the list of assistants, which the page has", ask("GET", "/api/assistants", ""), `"riddle"`, "makes riddles",
+		"how it sounds")
+	h.has("a wrong option", ask("POST", "/api/runs", `{"assistant":"riddle","words":"tea","options":{"tone":"loud"}}`),
+		"Tone must be kind or dark")
 	h.has("a run", ask("POST", "/api/runs", `{"assistant":"riddle","words":"tea","options":{"tone":"dark"}}`), `"run"`)
 	stop()
 	<-over

@@ -33,7 +33,8 @@ func TestLinesAreBrokenBetweenWordsAndHangBelowTheirText(t *testing.T) {
 func TestLineThatWasBegunBeforeIsNotBroken(t *testing.T) {
 	var b strings.Builder
 	w := calmed(&b, true, 17)
-	for _, piece := range []string{"Write this? [Y/n] ", "Written. Try it at once.\n", "\r\x1b[K⠋ lives", "\r\x1b[K", "· what was written then\n"} {
+	for _, piece := range []string{"Write this? [Y/n] ", "Written. Try it at once.\n", "\r\x1b[K⠋ lives", "\r\x1b[K",
+		"· what was written then\n"} {
 		if _, err := w.Write([]byte(piece)); err != nil {
 			t.Fatal(err)
 		}

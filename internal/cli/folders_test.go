@@ -16,7 +16,8 @@ func TestFolderThatOneStandsInIsSearchedOnlyIfItHoldsAProject(t *testing.T) {
 		_, out, errs = sibyl(t, home, Streams{}, nil, append([]string{"ask", "Why was the bridge closed?"}, args...)...)
 		return out, errs
 	}
-	if out, errs := ask(); strings.Contains(out, "corrosion") || !strings.Contains(errs, "· this folder holds no project and is not searched; ‘--in .’ searches it") {
+	if out, errs := ask(); strings.Contains(out, "corrosion") ||
+		!strings.Contains(errs, "· this folder holds no project and is not searched; ‘--in .’ searches it") {
 		t.Errorf("%s%s", out, errs)
 	}
 	if out, errs := ask("--in", "."); !strings.Contains(out, "corrosion") || strings.Contains(errs, "no project") {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// asMeant is a command line as it is meant: one that names no command is a question if it has a sentence in quotes, and with
-// nothing but options of one it opens the conversation. Words without quotes may be a command that was mistyped.
+// asMeant is a command line as it is meant: one that names no command is a question if it has a sentence in quotes, and
+// with nothing but options of one it opens the conversation. Words without quotes may be a command that was mistyped.
 func asMeant(root *cobra.Command, args []string) []string {
 	if cmd, _, err := root.Find(args); cmd != root || err != nil || len(args) == 0 || completes(args) {
 		return args

@@ -16,13 +16,17 @@ func (c *command) addCommands(root *cobra.Command) {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Ask", append([]*cobra.Command{c.askCommand(), c.sourcesCommand(), c.undoCommand(), c.promptsCommand()}, c.otherAssistants()...)},
+		{"Ask", append([]*cobra.Command{c.askCommand(), c.sourcesCommand(), c.undoCommand(), c.promptsCommand()},
+			c.otherAssistants()...)},
 		{"Tasks", []*cobra.Command{c.chatCommand(), c.taskCommand()}},
 		{"Council", []*cobra.Command{c.councilCommand()}},
 		{"Inquiry", []*cobra.Command{c.investigateCommand(), c.inquiryCommand()}},
-		{"History", []*cobra.Command{c.findCommand(), c.explainCommand(), c.costCommand(), c.sessionCommand(), c.runCommand(), c.replayCommand(), c.shadowCommand(), c.treeCommand()}},
-		{"Setup", []*cobra.Command{c.initCommand(), c.doctorCommand(), c.configCommand(), c.modelsCommand(), c.versionCommand()}},
-		{"Server", []*cobra.Command{c.openCommand(), c.serveCommand(), c.mcpCommand(), c.userCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand()}},
+		{"History", []*cobra.Command{c.findCommand(), c.explainCommand(), c.costCommand(), c.sessionCommand(),
+			c.runCommand(), c.replayCommand(), c.shadowCommand(), c.treeCommand()}},
+		{"Setup", []*cobra.Command{c.initCommand(), c.doctorCommand(), c.configCommand(), c.modelsCommand(),
+			c.versionCommand()}},
+		{"Server", []*cobra.Command{c.openCommand(), c.serveCommand(), c.mcpCommand(), c.userCommand(),
+			c.readyCommand(), c.nodesCommand(), c.journalCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
 		for _, cmd := range group.commands {
@@ -61,7 +65,8 @@ func (c *command) helpful(root *cobra.Command) {
 			return
 		}
 		out := root.OutOrStdout()
-		fmt.Fprintf(out, "%s\n\nUsage:\n  sibyl [flags]\n  sibyl COMMAND\n\nExamples:\n%s\n\nCommands:\n", strings.TrimSpace(c.readable(root.Long)), root.Example)
+		fmt.Fprintf(out, "%s\n\nUsage:\n  sibyl [flags]\n  sibyl COMMAND\n\nExamples:\n%s\n\nCommands:\n",
+			strings.TrimSpace(c.readable(root.Long)), root.Example)
 		for _, name := range first() {
 			at := slices.IndexFunc(root.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
 			fmt.Fprintf(out, "  %-12s %s\n", name, root.Commands()[at].Short)

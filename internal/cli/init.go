@@ -30,11 +30,14 @@ type initFlags struct {
 
 func (c *command) initCommand() *cobra.Command {
 	var f initFlags
-	cmd := &cobra.Command{Use: "init", Short: "Set Sibyl up: detect what is installed, ask for the rest, test it, and write the settings", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}
+	cmd := &cobra.Command{Use: "init",
+		Short: "Set Sibyl up: detect what is installed, ask for the rest, test it, and write the settings",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.yes, "yes", "y", false, "ask nothing and accept the suggestions")
-	fl.BoolVar(&f.pull, "pull", false, "have Ollama load the model if it is not there; without --model, one that fits this machine's memory")
+	fl.BoolVar(&f.pull, "pull", false,
+		"have Ollama load the model if it is not there; without --model, one that fits this machine's memory")
 	fl.StringVarP(&f.model, "model", "m", "", "the model to use, as provider:model")
 	fl.StringVar(&f.vault, "vault", "", "folder with your notes")
 	return cmd
@@ -63,7 +66,9 @@ type served struct {
 
 func (c *command) setUp(ctx context.Context, f initFlags) error {
 	if !f.yes && !c.InTTY {
-		return withCode(ExitUsage, errors.New("‘sibyl init’ asks questions, but standard input is not a terminal: use --yes, and say what you want with --model and --vault"))
+		return withCode(ExitUsage,
+			errors.New("‘sibyl init’ asks questions, but standard input is not a terminal: use --yes, and say what "+
+				"you want with --model and --vault"))
 	}
 	s := &setup{dialogue: c.newDialogue(), initFlags: f}
 	var err error
@@ -173,7 +178,8 @@ func (s *setup) usable(id string) error {
 	case !s.served[at].OK:
 		return fmt.Errorf("%s can't be used: %s: %s", name, s.served[at].Says, s.served[at].Fix)
 	case wanted == "" && s.served[at].Default == "" && len(s.served[at].names) > 1:
-		return fmt.Errorf("%s has %s: name one, such as %s:%s", name, text.Count(len(s.served[at].names), "model"), name, s.served[at].names[0])
+		return fmt.Errorf("%s has %s: name one, such as %s:%s", name, text.Count(len(s.served[at].names), "model"),
+			name, s.served[at].names[0])
 	case wanted != "" && wanted != s.served[at].Default && !hasModel(s.served[at].names, wanted):
 		if s.served[at].Pull != nil {
 			return fmt.Errorf("%s has no model %s; ‘sibyl init --yes --pull -m %s’ loads it", name, wanted, id)
@@ -210,7 +216,8 @@ func (s *setup) settleModel(ctx context.Context) error {
 		s.set("model", "", s.proposed)
 		return nil
 	case s.yes && len(ids) > 0:
-		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s", len(ids), ids[0]))
+		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s", len(ids),
+			ids[0]))
 	case s.yes:
 		s.tellLocal(ctx)
 		return nil
@@ -229,7 +236,8 @@ func (s *setup) askModel(ctx context.Context) error {
 			if len(keyless) > 0 {
 				prompt += fmt.Sprintf(" (or %s, if you have a key)", agent.Listed(keyless, "or"))
 			}
-			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?", prompt: prompt, offered: ids, usual: s.usual(ids),
+			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?", prompt: prompt, offered: ids,
+				usual: s.usual(ids),
 				own: func(typed string) bool {
 					return typed == "none" || typed == ofThisMachine || slices.Contains(keyless, typed)
 				}})
@@ -341,7 +349,8 @@ func (s *setup) settleVault(ctx context.Context) error {
 		var typed string
 		var err error
 		if len(found) > 0 {
-			typed, err = s.choose(ctx, choice{title: "\nWhich folder has your notes?", prompt: "Number or path, - for none", offered: found, usual: found[0],
+			typed, err = s.choose(ctx, choice{title: "\nWhich folder has your notes?",
+				prompt: "Number or path, - for none", offered: found, usual: found[0],
 				own: func(typed string) bool { return typed == "-" || strings.ContainsAny(typed, `~/\`) }})
 		} else {
 			typed, err = s.ask(ctx, "\nWhich folder has your notes? Its path [none]: ")
@@ -459,7 +468,8 @@ func (s *setup) keep() error {
 	}
 	fmt.Fprintf(s.c.Out, "Written. Try it: sibyl ask \"How are errors handled here?\"\n")
 	if done.Overridden != "" {
-		fmt.Fprintf(s.c.Err, "· but the environment variable %s is set and takes precedence over %s in the file\n", done.Overridden, s.write[0].Name)
+		fmt.Fprintf(s.c.Err, "· but the environment variable %s is set and takes precedence over %s in the file\n",
+			done.Overridden, s.write[0].Name)
 	}
 	s.c.tellLeft(done.Left)
 	return nil

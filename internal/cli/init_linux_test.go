@@ -33,7 +33,8 @@ func (w *typist) Write(text []byte) (int, error) {
 func TestInitStoresAKeyOnlyWhereItWorks(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Api-Key") != "canary-key-right" {
-			http.Error(w, `{"type":"error","error":{"type":"authentication_error","message":"wrong key"}}`, http.StatusUnauthorized)
+			http.Error(w, `{"type":"error","error":{"type":"authentication_error","message":"wrong key"}}`,
+				http.StatusUnauthorized)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -45,26 +46,33 @@ func TestInitStoresAKeyOnlyWhereItWorks(t *testing.T) {
 	typing := func(text string) {
 		hidden := strings.HasPrefix(text, "canary")
 		go func() {
-			for until := time.Now().Add(20 * time.Second); hidden == echoes(t, person) && time.Now().Before(until); { // until the program has switched it
+			// until the program has switched it
+			for until := time.Now().Add(20 * time.Second); hidden == echoes(t, person) && time.Now().Before(until); {
 			}
 			fmt.Fprint(person, text+"\n")
 		}()
 	}
-	screen := &typist{say: typing, answers: [][2]string{{"name of a provider", "anthropic"}, {"will not be shown", "canary-key-wrong"}, {"name of a provider", "anthropic"},
-		{"will not be shown", "canary-key-right"}, {"Number or name", ""}, {"Number or path", "-"}, {"Write this?", "y"}}}
+	screen := &typist{say: typing, answers: [][2]string{{"name of a provider", "anthropic"},
+		{"will not be shown", "canary-key-wrong"}, {"name of a provider", "anthropic"},
+		{"will not be shown", "canary-key-right"}, {"Number or name", ""}, {"Number or path", "-"},
+		{"Write this?", "y"}}}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
 	defer cancel()
 	code := Main(ctx, Program{Build: "test"}, []string{"init"},
-		[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file", "OLLAMA_HOST=127.0.0.1:1", "ANTHROPIC_BASE_URL=" + server.URL},
+		[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file", "OLLAMA_HOST=127.0.0.1:1",
+			"ANTHROPIC_BASE_URL=" + server.URL},
 		Streams{In: program, Out: screen, Err: screen, InTTY: true, OutTTY: true, ErrTTY: true})
 	shown := screen.shown.String()
-	if code != ExitAnswered || !strings.Contains(shown, "· this key does not work: ") || strings.Contains(shown, "canary") {
+	if code != ExitAnswered || !strings.Contains(shown, "· this key does not work: ") ||
+		strings.Contains(shown, "canary") {
 		t.Errorf("exit %d: %s", code, shown)
 	}
-	if got := settingsIn(t, home); got != "model: anthropic:claude\nproviders:\n  anthropic:\n    base_url: "+server.URL+"\n" {
+	if got := settingsIn(t, home); got != "model: anthropic:claude\nproviders:\n  anthropic:\n    base_url: "+
+		server.URL+"\n" {
 		t.Error(got)
 	}
-	if code, out, errs := sibyl(t, home, Streams{}, []string{"ANTHROPIC_BASE_URL=" + server.URL}, "config", "test", "anthropic"); code != ExitAnswered {
+	if code, out, errs := sibyl(t, home, Streams{}, []string{"ANTHROPIC_BASE_URL=" + server.URL}, "config", "test",
+		"anthropic"); code != ExitAnswered {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }
@@ -74,13 +82,17 @@ func TestConfigEditIsOfferedAgainForWhatDoesNotHold(t *testing.T) {
 		person, program := newTerminal(t)
 		home := t.TempDir()
 		write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "max_turns: 12\n")
-		screen := &typist{answers: [][2]string{{"Edit it again?", answer}}, say: func(text string) { fmt.Fprint(person, text+"\n") }}
+		screen := &typist{answers: [][2]string{{"Edit it again?", answer}}, say: func(text string) {
+			fmt.Fprint(person, text+"\n")
+		}}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
 		code := Main(ctx, Program{Build: "test"}, []string{"config", "edit"},
-			[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file", "EDITOR=sed -i s/999/14/;t;s/12/999/"},
+			[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file",
+				"EDITOR=sed -i s/999/14/;t;s/12/999/"},
 			Streams{In: program, Out: screen, Err: screen, InTTY: true, OutTTY: true, ErrTTY: true, Width: 200})
 		cancel()
-		if got := settingsIn(t, home); got != want || (code == ExitAnswered) != (answer == "") || !strings.Contains(screen.shown.String(), "config.yaml:1: max_turns is \"999\"") {
+		if got := settingsIn(t, home); got != want || (code == ExitAnswered) != (answer == "") ||
+			!strings.Contains(screen.shown.String(), "config.yaml:1: max_turns is \"999\"") {
 			t.Errorf("%q: exit %d, %q: %s", answer, code, got, screen.shown.String())
 		}
 	}

@@ -25,7 +25,8 @@ func newHome(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	for _, name := range []string{"texts/notes/.obsidian/app.json", "texts/notes/one.md", "texts/notes/two.md",
-		"code/.git/HEAD", "code/docs/1.md", "code/docs/2.md", "code/docs/3.md", "code/docs/4.md", "code/docs/5.md", "mixed/a.md", "mixed/b.txt"} {
+		"code/.git/HEAD", "code/docs/1.md", "code/docs/2.md", "code/docs/3.md", "code/docs/4.md", "code/docs/5.md",
+		"mixed/a.md", "mixed/b.txt"} {
 		write(t, filepath.Join(home, name), "text\n")
 	}
 	return home
@@ -51,8 +52,10 @@ func initOn(t *testing.T, width int, home, ollama, typed string, args ...string)
 	t.Helper()
 	var shown bytes.Buffer
 	code = Main(t.Context(), Program{Build: "test"}, append([]string{"init"}, args...),
-		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama, "PATH="},
-		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: true, OutTTY: true, ErrTTY: true, Width: width})
+		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" +
+			ollama, "PATH="},
+		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: true, OutTTY: true, ErrTTY: true,
+			Width: width})
 	return code, testLine.ReplaceAllString(strings.ReplaceAll(shown.String(), home, "HOME"), "answered in N.N s")
 }
 
@@ -103,7 +106,8 @@ Write this? [Y/n] Written. Try it: sibyl ask "How are errors handled here?"
 	if diff := cmp.Diff(want, told(screen)); code != ExitAnswered || diff != "" {
 		t.Errorf("exit %d: %s", code, diff)
 	}
-	if !strings.Contains(screen, "ok  ollama        2 models\n") || !strings.Contains(screen, "--  anthropic     not set up\n") {
+	if !strings.Contains(screen, "ok  ollama        2 models\n") ||
+		!strings.Contains(screen, "--  anthropic     not set up\n") {
 		t.Error(screen)
 	}
 	if got := settingsIn(t, home); got != "model: ollama:llama3.1:8b\nvault: HOME/texts/notes\n" {
@@ -124,7 +128,8 @@ func TestInitIsReadAtEveryWidth(t *testing.T) {
 				t.Errorf("exit %d", code)
 			}
 			for line := range strings.Lines(screen) {
-				if n := len([]rune(strings.TrimRight(line, "\n"))); n >= width && !strings.Contains(line, "HOME") && !strings.Contains(line, "]: ") && !strings.Contains(line, "] ") {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n >= width && !strings.Contains(line, "HOME") &&
+					!strings.Contains(line, "]: ") && !strings.Contains(line, "] ") {
 					t.Errorf("%d columns: %s", n, line)
 				}
 			}
@@ -136,8 +141,10 @@ func TestInitIsReadAtEveryWidth(t *testing.T) {
 func TestPickerIsReadAtEveryWidth(t *testing.T) {
 	for _, width := range []int{60, 80, 200} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			home, _ := endpointOf(t, "a-model-with-a-long-name-of-its-own-for-tools", "small", "small-instruct", "tiny", "e", "f", "g", "h", "i", "j", "k")
-			_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("small-\n"), InTTY: true, ErrTTY: true, Width: width}, nil, "ask", "-q", "--in", home, "How does it work?")
+			home, _ := endpointOf(t, "a-model-with-a-long-name-of-its-own-for-tools", "small", "small-instruct", "tiny",
+				"e", "f", "g", "h", "i", "j", "k")
+			_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("small-\n"), InTTY: true, ErrTTY: true,
+				Width: width}, nil, "ask", "-q", "--in", home, "How does it work?")
 			screen, _, _ := strings.Cut(errs, "· saved")
 			golden(t, fmt.Sprintf("picker.%d", width), screen)
 		})
@@ -148,7 +155,8 @@ func TestInitAsksNothingThatIsKnownAndThenWritesNothing(t *testing.T) {
 	home, ollama := newHome(t), ollamaWith(t, "llama3.1:8b", "qwen3:4b")
 	file := filepath.Join(home, ".config", "sibyl", "config.yaml")
 	write(t, file, "# mine\nmodel: ollama:qwen3:4b # the small one\nmax_turns: 7\n")
-	if code, screen := initAt(t, home, ollama, "\ny\n"); code != ExitAnswered || strings.Contains(screen, "Which model") {
+	if code, screen := initAt(t, home, ollama, "\ny\n"); code != ExitAnswered ||
+		strings.Contains(screen, "Which model") {
 		t.Fatalf("exit %d: %s", code, screen)
 	}
 	want := "# mine\nmodel: ollama:qwen3:4b # the small one\nmax_turns: 7\nvault: HOME/texts/notes\n"
@@ -156,7 +164,8 @@ func TestInitAsksNothingThatIsKnownAndThenWritesNothing(t *testing.T) {
 		t.Fatal(cmp.Diff(want, got))
 	}
 	code, screen := initAt(t, home, ollama, "")
-	if code != ExitAnswered || !strings.HasSuffix(screen, "There is nothing to write.\n") || settingsIn(t, home) != want {
+	if code != ExitAnswered || !strings.HasSuffix(screen, "There is nothing to write.\n") ||
+		settingsIn(t, home) != want {
 		t.Errorf("exit %d: %s", code, screen)
 	}
 }
@@ -212,9 +221,13 @@ func TestInitShowsAFewOfManyModelsAndProposesNone(t *testing.T) {
 		fmt.Fprintf(w, `{"data":[{"id":"%s"}]}`, strings.Join(names, `"},{"id":"`))
 	}))
 	defer server.Close()
-	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "providers:\n  work:\n    base_url: "+server.URL+"/v1\n    local: false\n")
+	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "providers:\n  work:\n    base_url: "+server.URL+
+		"/v1\n    local: false\n")
 	code, screen := initAt(t, home, "127.0.0.1:1", "\nbig-2\n3\n1\n\n")
-	if code != ExitAnswered || !strings.Contains(screen, "  9  work:big-08\n     and 21 more: type a part of the name\nNumber or name (or openai") || strings.Contains(screen, "have a key) [") {
+	if code != ExitAnswered ||
+		!strings.Contains(screen,
+			"  9  work:big-08\n     and 21 more: type a part of the name\nNumber or name (or openai") ||
+		strings.Contains(screen, "have a key) [") {
 		t.Errorf("exit %d: %s", code, screen)
 	}
 	if !strings.Contains(screen, "Questions about your notes will send passages of them to work.\n") {
@@ -235,12 +248,15 @@ func TestInitWithoutATerminalAsksNothing(t *testing.T) {
 		want string
 	}{
 		{[]string{"init"}, ExitUsage, "use --yes, and say what you want", ""},
-		{[]string{"init", "--yes", "--model", "ollama:gone"}, ExitUsage, "--model ollama:gone: ollama has no model gone", ""},
-		{[]string{"init", "--yes", "--model", "openai:big"}, ExitUsage, "openai can't be used: not set up: set OPENAI_API_KEY", ""},
+		{[]string{"init", "--yes", "--model", "ollama:gone"}, ExitUsage,
+			"--model ollama:gone: ollama has no model gone", ""},
+		{[]string{"init", "--yes", "--model", "openai:big"}, ExitUsage,
+			"openai can't be used: not set up: set OPENAI_API_KEY", ""},
 		{[]string{"init", "--yes", "--vault", filepath.Join(home, "nowhere")}, ExitUsage, "there is no folder", ""},
 		{[]string{"init", "--yes"}, ExitAnswered, "", "model: ollama:llama3.1:8b\n"},
 		{[]string{"init", "--yes"}, ExitAnswered, "", "model: ollama:llama3.1:8b\n"},
-		{[]string{"init", "--yes", "-m", "ollama:qwen3:4b", "--vault", home + "/mixed"}, ExitAnswered, "", "model: ollama:qwen3:4b\nvault: HOME/mixed\n"},
+		{[]string{"init", "--yes", "-m", "ollama:qwen3:4b", "--vault", home + "/mixed"}, ExitAnswered, "",
+			"model: ollama:qwen3:4b\nvault: HOME/mixed\n"},
 	} {
 		code, out, errs := sibyl(t, home, Streams{}, ollama, c.args...)
 		if got := settingsIn(t, home); code != c.code || !strings.Contains(errs, c.says) || got != c.want {

@@ -26,24 +26,27 @@ type localModel struct {
 	billions float64
 }
 
-// localModels are those that are offered, the largest first. How many billions of parameters they have is in their names; how much of the disk they take
-// is told by Ollama alone, when it begins to load them.
+// localModels are those that are offered, the largest first. How many billions of parameters they have is in their
+// names; how much of the disk they take is told by Ollama alone, when it begins to load them.
 func localModels() []localModel {
-	return []localModel{{"gpt-oss:120b", 120}, {"qwen3:30b", 30}, {"gpt-oss:20b", 20}, {"qwen3:14b", 14}, {"qwen3:8b", 8}, {"qwen3:4b", 4},
+	return []localModel{{"gpt-oss:120b", 120}, {"qwen3:30b", 30}, {"gpt-oss:20b", 20}, {"qwen3:14b", 14},
+		{"qwen3:8b", 8}, {"qwen3:4b", 4},
 		{"llama3.2:3b", 3}, {"qwen3:1.7b", 1.7}}
 }
 
-// contextMemory is what the context of 32,768 tokens that Sibyl asks for takes, in GB. It is calculated for qwen3:8b: 36 layers with 8 heads each, of
-// 128 numbers for the keys and 128 for the values, of 2 bytes, are 147 kB a token.
+// contextMemory is what the context of 32,768 tokens that Sibyl asks for takes, in GB. It is calculated for qwen3:8b:
+// 36 layers with 8 heads each, of 128 numbers for the keys and 128 for the values, of 2 bytes, are 147 kB a token.
 const contextMemory = 5
 
-// memory is what a machine should have for a model, in GB (10^9 bytes): by rule of thumb one for each billion of parameters, as Ollama's README has it (8
-// for 7, 16 for 13, 32 for 33 billions), and the context. Nobody measured it.
+// memory is what a machine should have for a model, in GB (10^9 bytes): by rule of thumb one for each billion of
+// parameters, as Ollama's README has it (8 for 7, 16 for 13, 32 for 33 billions), and the context. Nobody measured it.
 func (m localModel) memory() float64 { return m.billions + contextMemory }
 
 // fitting are the models for a machine with so many bytes of memory, the largest first. Of 0, which is not known, all.
 func fitting(memory uint64) []localModel {
-	return slices.DeleteFunc(localModels(), func(m localModel) bool { return memory > 0 && m.memory()*1e9 > float64(memory)*1.02 })
+	return slices.DeleteFunc(localModels(), func(m localModel) bool {
+		return memory > 0 && m.memory()*1e9 > float64(memory)*1.02
+	})
 }
 
 // askSource asks where a model is to come from, as there is none.
@@ -88,7 +91,8 @@ func howToStart() string {
 	if _, err := exec.LookPath("ollama"); err == nil {
 		return "Ollama is installed, but does not answer. Start it in another terminal:\n    ollama serve"
 	}
-	return "Ollama does not answer. Install it in another terminal (https://ollama.com/download has other ways):\n    " + installLine(runtime.GOOS)
+	return "Ollama does not answer. Install it in another terminal (https://ollama.com/download has other ways):\n    " +
+		installLine(runtime.GOOS)
 }
 
 // askLocal has the person choose a model that Ollama is to load, and loads it.
@@ -109,11 +113,13 @@ func (s *setup) askLocal(ctx context.Context) (id string, err error) {
 	}
 	if len(names) == 0 {
 		smallest := localModels()[len(localModels())-1]
-		fmt.Fprintf(s.c.Err, "· this machine has %s of memory, and %s wants about %.0f GB: a hosted model serves you better\n",
+		fmt.Fprintf(s.c.Err, "· this machine has %s of memory, and %s wants about %.0f GB: a hosted model serves you "+
+			"better\n",
 			gigabytes(s.memory()), smallest.name, smallest.memory())
 		return again, nil
 	}
-	typed, err := s.choose(ctx, choice{title: "\n" + s.tableTitle(), prompt: "Number, or any name that Ollama knows", offered: names, about: about,
+	typed, err := s.choose(ctx, choice{title: "\n" + s.tableTitle(), prompt: "Number, or any name that Ollama knows",
+		offered: names, about: about,
 		usual: s.suggested(), own: func(typed string) bool { return typed == "none" || strings.Contains(typed, ":") }})
 	if err != nil || typed == "none" {
 		return "none", err
@@ -174,7 +180,8 @@ func (s *setup) pullUnasked(ctx context.Context) error {
 	if s.model == "" {
 		provider, name = s.served[at].Name, s.suggested()
 		if name == "" {
-			return withCode(ExitFailed, errors.New("no model is known that fits this machine's memory; name one with --model"))
+			return withCode(ExitFailed,
+				errors.New("no model is known that fits this machine's memory; name one with --model"))
 		}
 	}
 	if provider != s.served[at].Name || name == "" {

@@ -15,7 +15,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// scriptedOllama is an Ollama that has models, loads others in the lines that a real one streams, and answers questions by a call of a tool.
+// scriptedOllama is an Ollama that has models, loads others in the lines that a real one streams, and answers questions
+// by a call of a tool.
 type scriptedOllama struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -59,7 +60,8 @@ func (o *scriptedOllama) chat(w http.ResponseWriter, _ *http.Request) {
 	if o.noTool {
 		message = `{"role":"assistant","content":"366"}`
 	}
-	fmt.Fprintf(w, `{"model":"m","message":%s,"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}`+"\n", message)
+	fmt.Fprintf(w, `{"model":"m","message":%s,"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}`+
+		"\n", message)
 }
 
 func (o *scriptedOllama) pull(w http.ResponseWriter, r *http.Request) {
@@ -100,15 +102,18 @@ func initWith(t *testing.T, home, ollama, typed string, terminal bool, args ...s
 	t.Helper()
 	var shown strings.Builder
 	code = Main(t.Context(), Program{Build: "test"}, append([]string{"init"}, args...),
-		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama, "PATH="},
-		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: terminal, OutTTY: terminal, ErrTTY: terminal, Memory: 16e9})
+		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" +
+			ollama, "PATH="},
+		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: terminal, OutTTY: terminal,
+			ErrTTY: terminal, Memory: 16e9})
 	return code, shown.String()
 }
 
 func TestInitLoadsALocalModelThatFitsTheMemory(t *testing.T) {
 	home, ollama := newHome(t), newScriptedOllama(t)
 	code, screen := initWith(t, home, ollama.URL, "\n\n-\n\n", true)
-	for _, want := range []string{"No model is available.", "which has 16 GB of memory. ", "1 GB for each billion parameters, and 5 GB beside.", "  1  qwen3:8b         8 billion parameters\n",
+	for _, want := range []string{"No model is available.", "which has 16 GB of memory. ",
+		"1 GB for each billion parameters, and 5 GB beside.", "  1  qwen3:8b         8 billion parameters\n",
 		"Number, or any name that Ollama knows [1]: ", "qwen3:8b  [====", "100 %  4.0 GB of 4.0 GB",
 		"ollama:qwen3:8b answered in", "calls tools", "  model: ollama:qwen3:8b\n", "Written."} {
 		if !strings.Contains(screen, want) && !strings.Contains(strings.Join(strings.Fields(screen), " "), want) {
@@ -125,7 +130,8 @@ func TestInitLoadsALocalModelThatFitsTheMemory(t *testing.T) {
 
 func TestModelsAreOfferedByTheMemoryThatTheirParametersAndAContextTake(t *testing.T) {
 	for memory, want := range map[uint64]string{
-		0: "gpt-oss:120b", 1e9: "", 6e9: "", 7e9: "qwen3:1.7b", 8e9: "llama3.2:3b", 9e9: "qwen3:4b", 13e9: "qwen3:8b", 16e9: "qwen3:8b",
+		0: "gpt-oss:120b", 1e9: "", 6e9: "", 7e9: "qwen3:1.7b", 8e9: "llama3.2:3b", 9e9: "qwen3:4b", 13e9: "qwen3:8b",
+		16e9:     "qwen3:8b",
 		16 << 30: "qwen3:8b", 24e9: "qwen3:14b", 32e9: "gpt-oss:20b", 64e9: "qwen3:30b", 128e9: "gpt-oss:120b",
 	} {
 		got := ""
@@ -150,9 +156,11 @@ func TestInitSaysThatNoLocalModelFitsASmallMachine(t *testing.T) {
 	home, ollama := newHome(t), newScriptedOllama(t)
 	var shown strings.Builder
 	Main(t.Context(), Program{Build: "test"}, []string{"init"},
-		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama.URL, "PATH="},
+		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" +
+			ollama.URL, "PATH="},
 		Streams{In: strings.NewReader("local\nnone\n-\n"), Out: &shown, Err: &shown, InTTY: true, Memory: 2e9})
-	if want := "this machine has 2 GB of memory, and qwen3:1.7b wants about 7 GB"; !strings.Contains(shown.String(), want) || len(ollama.pulled) > 0 {
+	if want := "this machine has 2 GB of memory, and qwen3:1.7b wants about 7 GB"; !strings.Contains(shown.String(),
+		want) || len(ollama.pulled) > 0 {
 		t.Errorf("%q is missing, or %q was loaded:\n%s", want, ollama.pulled, shown.String())
 	}
 }
@@ -160,7 +168,8 @@ func TestInitSaysThatNoLocalModelFitsASmallMachine(t *testing.T) {
 func TestInitSaysWhatAModelWithoutToolsCantDo(t *testing.T) {
 	home, ollama := newHome(t), newScriptedOllama(t, "plain:1b")
 	ollama.noTool = true
-	if _, screen := initWith(t, home, ollama.URL, "", false, "--yes"); !strings.Contains(screen, "ollama:plain:1b answered in") || !strings.Contains(screen, "called no tool") {
+	if _, screen := initWith(t, home, ollama.URL, "", false, "--yes"); !strings.Contains(screen,
+		"ollama:plain:1b answered in") || !strings.Contains(screen, "called no tool") {
 		t.Error(screen)
 	}
 }
@@ -174,8 +183,10 @@ func TestInitWithoutATerminalLoadsAModelOnlyWherePullSaysSo(t *testing.T) {
 		want   string
 	}{
 		{[]string{"--yes"}, ExitAnswered, "‘sibyl init --yes --pull’ loads qwen3:8b", "", ""},
-		{[]string{"--yes", "--pull"}, ExitAnswered, "qwen3:8b: 50 % of 4.0 GB\n", "qwen3:8b", "model: ollama:qwen3:8b\n"},
-		{[]string{"--yes", "--pull", "-m", "ollama:tiny:1b"}, ExitAnswered, "tiny:1b: 100 %", "tiny:1b", "model: ollama:tiny:1b\n"},
+		{[]string{"--yes", "--pull"}, ExitAnswered, "qwen3:8b: 50 % of 4.0 GB\n", "qwen3:8b",
+			"model: ollama:qwen3:8b\n"},
+		{[]string{"--yes", "--pull", "-m", "ollama:tiny:1b"}, ExitAnswered, "tiny:1b: 100 %", "tiny:1b",
+			"model: ollama:tiny:1b\n"},
 		{[]string{"--yes", "-m", "ollama:tiny:1b"}, ExitUsage, "--pull -m ollama:tiny:1b’ loads it", "", ""},
 		{[]string{"--yes", "--pull", "-m", "ollama:nothing"}, ExitFailed, "file does not exist", "nothing", ""},
 		{[]string{"--yes", "--pull", "-m", "openai:gpt"}, ExitUsage, "--pull loads models with Ollama", "", ""},
@@ -185,7 +196,8 @@ func TestInitWithoutATerminalLoadsAModelOnlyWherePullSaysSo(t *testing.T) {
 			ollama.names = []string{"other"}
 		}
 		code, screen := initWith(t, home, ollama.URL, "", false, c.args...)
-		if got := settingsIn(t, home); code != c.code || !strings.Contains(screen, c.says) || strings.Join(ollama.pulled, " ") != c.pulled || got != c.want {
+		if got := settingsIn(t, home); code != c.code || !strings.Contains(screen, c.says) ||
+			strings.Join(ollama.pulled, " ") != c.pulled || got != c.want {
 			t.Errorf("%q: exit %d, loaded %q, settings %q:\n%s", c.args, code, ollama.pulled, got, screen)
 		}
 	}
@@ -216,16 +228,19 @@ func TestLoadingAModelStopsAtCtrlC(t *testing.T) {
 	}()
 	var shown strings.Builder
 	code := Main(ctx, Program{Build: "test"}, []string{"init", "--yes", "--pull"},
-		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" + ollama.URL},
+		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" +
+			ollama.URL},
 		Streams{In: strings.NewReader(""), Out: &shown, Err: &shown, Memory: 16e9})
-	if code != ExitStopped || !strings.Contains(shown.String(), "‘sibyl init’ goes on from there") || settingsIn(t, home) != "" {
+	if code != ExitStopped || !strings.Contains(shown.String(), "‘sibyl init’ goes on from there") ||
+		settingsIn(t, home) != "" {
 		t.Errorf("exit %d:\n%s", code, shown.String())
 	}
 }
 
 func TestServerThatCountsWronglyWhileItLoadsBreaksNothing(t *testing.T) {
 	of := func(total, done string) string {
-		return `{"status":"\u001b[2Jpulling","digest":"sha256:` + total + done + `","total":` + total + `,"completed":` + done + "}\n"
+		return `{"status":"\u001b[2Jpulling","digest":"sha256:` + total + done + `","total":` + total +
+			`,"completed":` + done + "}\n"
 	}
 	tooMany := &strings.Builder{}
 	for n := range 2000 {
@@ -234,10 +249,11 @@ func TestServerThatCountsWronglyWhileItLoadsBreaksNothing(t *testing.T) {
 	for about, says := range map[string]string{
 		"more than there is": of("10", "1000000"),
 		"less than nothing":  of("10", "-1000000"),
-		"beyond all numbers": of("9223372036854775807", "9223372036854775807") + of("9223372036854775806", "9223372036854775806"),
-		"too many layers":    tooMany.String(),
-		"no end":             of("10", "5"),
-		"no JSON":            "<html>",
+		"beyond all numbers": of("9223372036854775807", "9223372036854775807") + of("9223372036854775806",
+			"9223372036854775806"),
+		"too many layers": tooMany.String(),
+		"no end":          of("10", "5"),
+		"no JSON":         "<html>",
 	} {
 		home, ollama := newHome(t), newScriptedOllama(t)
 		ollama.says = says
@@ -275,7 +291,8 @@ func TestInitKeepsTheAddressThatThisShellAloneKnows(t *testing.T) {
 		fmt.Fprint(w, `{"choices":[{"message":{"content":"366"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
 	}))
 	defer server.Close()
-	code, out, errs := sibyl(t, home, Streams{}, []string{"OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL + "/v1"}, "init", "--yes")
+	code, out, errs := sibyl(t, home, Streams{}, []string{"OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL +
+		"/v1"}, "init", "--yes")
 	want := "model: openai:only\nproviders:\n  openai:\n    base_url: " + server.URL + "/v1\n"
 	if got := settingsIn(t, home); code != ExitAnswered || got != want {
 		t.Errorf("exit %d, settings %q: %s%s", code, got, out, errs)

@@ -40,7 +40,8 @@ func test(ctx context.Context, m model.Model) (t tested, err error) {
 	return tested{time.Since(begun), len(got.ToolCalls) > 0}, err
 }
 
-// tryModel asks the model that is about to be set a question, and says what it can do. Where nobody can be asked, one that fails is not written.
+// tryModel asks the model that is about to be set a question, and says what it can do. Where nobody can be asked, one
+// that fails is not written.
 func (s *setup) tryModel(ctx context.Context) error {
 	id := s.writes("model")
 	if provider, _ := model.SplitID(id); id == "" || provider == offlineName {
@@ -64,14 +65,17 @@ func (s *setup) tryModel(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return withCode(ExitStopped, context.Cause(ctx))
 	case err != nil && s.yes:
-		return withCode(ExitFailed, fmt.Errorf("%s does not answer a test question, so nothing was written: %s", id, s.app.Redact(err.Error())))
+		return withCode(ExitFailed, fmt.Errorf("%s does not answer a test question, so nothing was written: %s", id,
+			s.app.Redact(err.Error())))
 	case err != nil:
 		f.Says = id + " does not answer a test question: " + s.app.Redact(err.Error())
 		f.Fix = "you may write it all the same; ‘sibyl config test’ tests it again"
 	case t.tools:
-		f.Says = fmt.Sprintf("%s answered in %.1f s and calls tools: it can search your code, your notes and the web", id, t.took.Seconds())
+		f.Says = fmt.Sprintf("%s answered in %.1f s and calls tools: it can search your code, your notes and the web",
+			id, t.took.Seconds())
 	default:
-		f.Says = fmt.Sprintf("%s answered in %.1f s, but called no tool: it can't search by itself", id, t.took.Seconds())
+		f.Says = fmt.Sprintf("%s answered in %.1f s, but called no tool: it can't search by itself", id,
+			t.took.Seconds())
 		f.Fix = "another model is better for questions about code and notes"
 	}
 	fmt.Fprintln(s.c.Out, f)
@@ -101,7 +105,9 @@ func (s *setup) settleAddress() error {
 	variable := strings.ToUpper(name) + "_BASE_URL"
 	if s.c.env(variable) != "" {
 		opts := s.c.options()
-		opts.Environ = slices.DeleteFunc(slices.Clone(opts.Environ), func(entry string) bool { return strings.HasPrefix(entry, variable+"=") })
+		opts.Environ = slices.DeleteFunc(slices.Clone(opts.Environ), func(entry string) bool {
+			return strings.HasPrefix(entry, variable+"=")
+		})
 		without, err := config.Load(opts)
 		if err != nil {
 			return withCode(ExitUsage, err)
@@ -109,7 +115,8 @@ func (s *setup) settleAddress() error {
 		s.set("providers."+name+".base_url", without.Providers[name].BaseURL, provider.BaseURL)
 	}
 	if from, by := s.cfg.KeyOrigin(name); from == config.FromEnvironment && s.keyOf != name && len(s.write) > 0 {
-		s.c.note("the key stays in the variable %s, which a new shell has to have, too; ‘sibyl config set-key %s’ stores it", by, name)
+		s.c.note("the key stays in the variable %s, which a new shell has to have, too; ‘sibyl config set-key %s’ "+
+			"stores it", by, name)
 	}
 	return nil
 }

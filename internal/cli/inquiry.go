@@ -21,7 +21,8 @@ import (
 
 func (c *command) investigateCommand() *cobra.Command {
 	var f *said[inquiry.Options]
-	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -", Short: "Have a detective cross-examine a witness and audit the answers", Args: cobra.MinimumNArgs(1),
+	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -",
+		Short: "Have a detective cross-examine a witness and audit the answers", Args: cobra.MinimumNArgs(1),
 		Long: "A detective questions a witness about a hypothesis until the answers are complete and consistent,\n" +
 			"nothing new comes, or the limit is reached. The witness is a file or folder of documents (txt, md,\n" +
 			"pdf, docx), or a model such as ollama:llama3.1:8b. The detective is a model. Without one, seven\n" +
@@ -32,7 +33,8 @@ func (c *command) investigateCommand() *cobra.Command {
 			"Exit codes: 0 completed, 1 failed, 2 bad input, 3 ended at the limit, without progress or without a\n" +
 			"detective, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl investigate \"The bridge was closed because of corrosion\" --witness reports/\n" +
-			"  sibyl investigate \"Summarize the health benefits of Vitamin B3\" --witness ollama:llama3.1:8b --limit 8",
+			"  sibyl investigate \"Summarize the health benefits of Vitamin B3\" --witness ollama:llama3.1:8b " +
+			"--limit 8",
 	}
 	cmd.RunE = c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		o, err := f.settled(a.Config)
@@ -79,7 +81,9 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 
 // startRun begins a run. An inquiry that has failed and only waits to be resumed is ended, which is told, so that
 // another can begin.
-func (c *command) startRun(ctx context.Context, a *app.App, asked service.Request) (r *service.Run, told []string, err error) {
+func (c *command) startRun(
+	ctx context.Context, a *app.App, asked service.Request,
+) (r *service.Run, told []string, err error) {
 	r, err = c.start(ctx, a, asked)
 	held, isHeld := errors.AsType[*journal.ClaimedError](err)
 	if !isHeld || asked.Assistant != inquiry.Name {
@@ -121,7 +125,8 @@ func (c *command) beginningOf(markdown string, notes []string) string {
 	return lines[0]
 }
 
-// giveWay ends an inquiry that has failed and only waits to be resumed, and gives its id; false if it is another one that holds the place.
+// giveWay ends an inquiry that has failed and only waits to be resumed, and gives its id; false if it is another one
+// that holds the place.
 func (c *command) giveWay(ctx context.Context, a *app.App, id string) (session string, gave bool) {
 	r, err := a.Inquiry.Get(ctx, c.owner(), id)
 	if err != nil {
@@ -132,7 +137,8 @@ func (c *command) giveWay(ctx context.Context, a *app.App, id string) (session s
 	return s.ID, gave
 }
 
-// endOfInquiry writes the file of an inquiry that has ended, also where it was stopped, and says where it lies and what can be done next.
+// endOfInquiry writes the file of an inquiry that has ended, also where it was stopped, and says where it lies and what
+// can be done next.
 func (c *command) endOfInquiry(ctx context.Context, a *app.App, run string) (told []string, err error) {
 	row, err := a.Service.Run(ctx, c.owner(), run)
 	if err != nil {
@@ -147,7 +153,8 @@ func (c *command) endOfInquiry(ctx context.Context, a *app.App, run string) (tol
 		return nil, err
 	}
 	if !s.Judged() && s.EndReason == record.Collected {
-		unwritten = append(unwritten, "without a model quotations are collected and not judged: ‘sibyl init’ sets one up")
+		unwritten = append(unwritten,
+			"without a model quotations are collected and not judged: ‘sibyl init’ sets one up")
 	}
 	if !c.OutTTY || c.verbose {
 		unwritten = append(unwritten, "the session is in "+c.tilde(folder.Path(s)))
@@ -159,20 +166,25 @@ func (c *command) endOfInquiry(ctx context.Context, a *app.App, run string) (tol
 // alreadyOpen says which inquiry has to end before another begins, and how it goes on or ends.
 func (c *command) alreadyOpen(ctx context.Context, a *app.App, id string) error {
 	if row, err := a.Service.Run(ctx, c.owner(), id); err == nil && row.State == service.Interrupted {
-		return fmt.Errorf("an inquiry was interrupted and has not ended: run %s; ‘sibyl run resume %s’ continues it, ‘sibyl inquiry stop’ ends it", id, id)
+		return fmt.Errorf("an inquiry was interrupted and has not ended: run %s; ‘sibyl run resume %s’ continues it, "+
+			"‘sibyl inquiry stop’ ends it", id, id)
 	}
-	return fmt.Errorf("an inquiry is already running: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ stops it", id, id)
+	return fmt.Errorf("an inquiry is already running: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ "+
+		"stops it", id, id)
 }
 
 func (c *command) inquiryCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries", Annotations: map[string]string{listener: "sibyl investigate"}},
+	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries",
+		Annotations: map[string]string{listener: "sibyl investigate"}},
 		c.inquiryList(),
-		c.showCommand(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, open points and the audit"}, c.inquiryDocument),
+		c.showCommand(&cobra.Command{Use: "show [ID]",
+			Short: "Show an inquiry: questions, answers, open points and the audit"}, c.inquiryDocument),
 		c.inquiryStop(), c.inquiryExport(), c.inquiryVerify())
 }
 
 func (c *command) inquiryList() *cobra.Command {
-	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first"}, 20, "there are no inquiries yet; "+beginOne, inquiryLine,
+	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first"}, 20,
+		"there are no inquiries yet; "+beginOne, inquiryLine,
 		func(ctx context.Context, a *app.App) ([]inquiry.Item, error) {
 			return a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
 		})
@@ -187,7 +199,8 @@ func inquiryLine(i inquiry.Item) string {
 	if at, err := time.Parse(time.RFC3339, began); err == nil {
 		began = moment(at)
 	}
-	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), began, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
+	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), began, i.Status, score, i.Pairs,
+		i.Limit, printable(i.Hypothesis))
 	if i.Verdict != "" {
 		line += "\n    " + printable(i.Verdict)
 	}
@@ -210,7 +223,9 @@ func (c *command) findInquiry(ctx context.Context, a *app.App, args []string) (j
 }
 
 // onInquiry runs a command on the inquiry that its first argument names; without one on the latest.
-func (c *command) onInquiry(do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error) func(*cobra.Command, []string) error {
+func (c *command) onInquiry(
+	do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error,
+) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		r, err := c.findInquiry(ctx, a, args)
 		if err != nil {
@@ -290,9 +305,12 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 }
 
 func (c *command) inquiryExport() *cobra.Command {
-	cmd := c.exportCommand(&cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence"}, "md or json, or --html FILE", c.inquiryDocument)
+	cmd := c.exportCommand(&cobra.Command{Use: "export [ID]",
+		Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence"}, "md or json, or --html FILE",
+		c.inquiryDocument)
 	html := cmd.Flags().String("html", "", "write the evidence page to this file, which must not exist yet")
-	return instead(cmd, "html", c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error {
+	return instead(cmd, "html", c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run,
+		s record.Session) error {
 		page, err := a.Inquiry.Evidence(ctx, r, s)
 		if err != nil {
 			return err
@@ -300,7 +318,8 @@ func (c *command) inquiryExport() *cobra.Command {
 		if err := writeNew(*html, string(page)); err != nil {
 			return withCode(ExitUsage, err)
 		}
-		fmt.Fprintf(c.Err, "· the evidence is in %s; keep its digest somewhere else: %s\n", printable(*html), record.Verify(page, nil).Digest)
+		fmt.Fprintf(c.Err, "· the evidence is in %s; keep its digest somewhere else: %s\n", printable(*html),
+			record.Verify(page, nil).Digest)
 		return nil
 	}))
 }

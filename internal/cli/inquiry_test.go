@@ -8,14 +8,16 @@ import (
 )
 
 func TestInquiryEndsInFifteenRowsOfATerminalOfAnyWidth(t *testing.T) {
-	notes := []string{"the session is in ~/.local/share/sibyl/" + strings.Repeat("long/", 20), "‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"}
+	notes := []string{"the session is in ~/.local/share/sibyl/" + strings.Repeat("long/", 20),
+		"‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"}
 	for _, width := range widths {
 		c := &command{Streams: Streams{OutTTY: true, Width: width}}
 		short := "The verdict.\n\n- a finding"
 		if got := c.beginningOf(short, notes); got != short {
 			t.Errorf("a short one is shown as %q", got)
 		}
-		got := c.beginningOf("The verdict.\n\n"+strings.Repeat("- a finding with more words than stand in a row of a narrow terminal\n", 80), notes)
+		got := c.beginningOf("The verdict.\n\n"+
+			strings.Repeat("- a finding with more words than stand in a row of a narrow terminal\n", 80), notes)
 		rows := len(render.Lines(got, render.Options{Width: width}))
 		for _, note := range notes {
 			rows += (len([]rune("· "+note)) + width - 1) / width

@@ -34,7 +34,8 @@ const mostEvidence = 64 << 20
 
 func (c *command) inquiryVerify() *cobra.Command {
 	var documents string
-	cmd := &cobra.Command{Use: "verify FILE", Short: "Verify an evidence page or a session file", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "verify FILE", Short: "Verify an evidence page or a session file",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := c.readBounded(args[0], mostEvidence)
 			if err != nil {

@@ -39,7 +39,8 @@ func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 	}
 	file := filepath.Join(a.Config.DataDir, "interrupted.json")
 	var before mention
-	if raw, err := os.ReadFile(file); err == nil && json.Unmarshal(raw, &before) == nil && before.covers(now.Runs, now.At) {
+	if raw, err := os.ReadFile(file); err == nil && json.Unmarshal(raw, &before) == nil &&
+		before.covers(now.Runs, now.At) {
 		return nil
 	}
 	fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ continues\n", text.Count(len(open), "run"))

@@ -14,7 +14,8 @@ import (
 )
 
 func (c *command) journalCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "journal", Short: "Copy everything from one database to another", Hidden: true}, c.journalCopy())
+	return group(&cobra.Command{Use: "journal", Short: "Copy everything from one database to another", Hidden: true},
+		c.journalCopy())
 }
 
 // here stands for the database of the settings.
@@ -22,7 +23,8 @@ const here = "here"
 
 func (c *command) journalCopy() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "copy FROM TO", Short: "Copy everything from one database into an empty one, and check it", Args: cobra.ExactArgs(2),
+		Use: "copy FROM TO", Short: "Copy everything from one database into an empty one, and check it",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.copyJournal(cmd.Context(), args[0], args[1])
 		},
@@ -46,7 +48,9 @@ func (c *command) copyJournal(ctx context.Context, from, to string) (err error) 
 	if err != nil {
 		return err
 	}
-	err = printList(c, all, func(t app.Copied) string { return fmt.Sprintf("%-13s %s", t.Table, text.Count(int(t.Rows), "row")) })
+	err = printList(c, all, func(t app.Copied) string {
+		return fmt.Sprintf("%-13s %s", t.Table, text.Count(int(t.Rows), "row"))
+	})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 func TestEachListHasTheLimitThatIsUsualForIt(t *testing.T) {
-	for line, want := range map[string]int{"session list": 20, "run list": 20, "shadow report": longestReport, "task list": 0, "task list --limit 3": 3} {
+	for line, want := range map[string]int{"session list": 20, "run list": 20, "shadow report": longestReport,
+		"task list": 0, "task list --limit 3": 3} {
 		c := &command{}
 		cmd, args, err := c.root().Find(strings.Fields(line))
 		if err == nil {

@@ -19,7 +19,8 @@ func (c *command) mcpCommand() *cobra.Command {
 	var f *said[oracle.Options]
 	var documents []string
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program over MCP (stdio)", Args: cobra.NoArgs,
+		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program over MCP (stdio)",
+		Args: cobra.NoArgs,
 		Long: "Speaks the Model Context Protocol on standard input and output, for the program that starts it. It\n" +
 			"offers tools for the task list, ‘ask’ for the Oracle, which changes nothing, and ‘investigate’ and\n" +
 			"‘inquiry’. It ends when its input does; an unfinished inquiry then waits for ‘sibyl run resume’.\n" +
@@ -33,7 +34,9 @@ func (c *command) mcpCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	f = optionFlags[oracle.Options](cmd, "in", "vault", "model")
-	fl.StringArrayVar(&documents, "documents", nil, "a folder of documents that ‘investigate’ can use as its witness, by the folder's own name; can be given several times")
+	fl.StringArrayVar(&documents, "documents", nil,
+		"a folder of documents that ‘investigate’ can use as its witness, by the folder's own name; can be given "+
+			"several times")
 	cmd.AddCommand(c.mcpServersCommands()...)
 	return cmd
 }
@@ -51,7 +54,8 @@ func namedFolders(paths []string) (map[string]string, error) {
 			return nil, fmt.Errorf("--documents %s: there is no such folder", path)
 		}
 		if all[name] != "" || strings.Contains(name, ":") {
-			return nil, fmt.Errorf("--documents %s: the folder's name must be unique and without a colon, since clients use it", path)
+			return nil, fmt.Errorf("--documents %s: the folder's name must be unique and without a colon, since "+
+				"clients use it", path)
 		}
 		all[name] = whole
 	}
@@ -77,7 +81,10 @@ func (c *command) mcp(ctx context.Context, f *said[oracle.Options], documents []
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	s, err := a.MCP(ctx, c.Build, mcp.Assistants{Base: map[string]any{oracle.Name: o}, Folders: func(string) map[string]string { return folders }})
+	s, err := a.MCP(ctx, c.Build, mcp.Assistants{Base: map[string]any{oracle.Name: o},
+		Folders: func(string) map[string]string {
+			return folders
+		}})
 	if err != nil {
 		return err
 	}

@@ -38,9 +38,11 @@ func TestSettingsOfClientsInTheDocsWork(t *testing.T) {
 			started++
 			out, errs := &bytes.Buffer{}, &bytes.Buffer{}
 			home := t.TempDir()
-			code := Main(t.Context(), Program{Build: "test"}, append(s.Args, "--data", home), []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home}, Streams{Out: out, Err: errs,
-				In: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n")})
-			if code != ExitAnswered || !strings.Contains(out.String(), `"serverInfo":{"name":"sibyl"`) || errs.Len() > 0 {
+			code := Main(t.Context(), Program{Build: "test"}, append(s.Args, "--data", home),
+				[]string{"HOME=" + home, "XDG_CONFIG_HOME=" + home}, Streams{Out: out, Err: errs,
+					In: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n")})
+			if code != ExitAnswered || !strings.Contains(out.String(), `"serverInfo":{"name":"sibyl"`) ||
+				errs.Len() > 0 {
 				t.Errorf("%v: %d %s %s", s.Args, code, out, errs)
 			}
 		case s.URL == "http://127.0.0.1:7333/mcp" && strings.HasPrefix(s.Headers["Authorization"], "Bearer $"):
@@ -59,14 +61,17 @@ func TestInquiryBegunOverStandardStreamsGoesOnAfterTheirEnd(t *testing.T) {
 	home, papers := t.TempDir(), filepath.Join(t.TempDir(), "papers")
 	err := os.Mkdir(papers, 0o700)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(papers, "bridge.txt"), []byte("The Oder bridge was closed on 3 May 2021. It was closed because of corrosion.\n"), 0o600)
+		err = os.WriteFile(filepath.Join(papers, "bridge.txt"),
+			[]byte("The Oder bridge was closed on 3 May 2021. It was closed because of corrosion.\n"), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(in string, args ...string) (int, string, string) {
 		out, errs := &bytes.Buffer{}, &bytes.Buffer{}
-		code := Main(t.Context(), Program{Build: "test"}, append(args, "--data", home), []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "SIBYL_MODEL=offline"}, Streams{Out: out, Err: errs, In: strings.NewReader(in)})
+		code := Main(t.Context(), Program{Build: "test"}, append(args, "--data", home),
+			[]string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "SIBYL_MODEL=offline"},
+			Streams{Out: out, Err: errs, In: strings.NewReader(in)})
 		return code, out.String(), errs.String()
 	}
 	code, out, errs := run(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
@@ -92,7 +97,8 @@ func TestInquiryBegunOverStandardStreamsGoesOnAfterTheirEnd(t *testing.T) {
 		t.Errorf("it ended as %s", status)
 	}
 	for _, wrong := range []string{papers + "-gone", filepath.Join(papers, "bridge.txt")} {
-		if code, _, errs := run("", "mcp", "--documents", wrong); code != ExitUsage || !strings.Contains(errs, "no such folder") {
+		if code, _, errs := run("", "mcp", "--documents", wrong); code != ExitUsage ||
+			!strings.Contains(errs, "no such folder") {
 			t.Errorf("%s: %d %s", wrong, code, errs)
 		}
 	}

@@ -17,7 +17,8 @@ func (c *command) mcpServersCommands() []*cobra.Command {
 }
 
 func (c *command) mcpServers() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "servers", Short: "Start the MCP servers in the settings, and show their tools", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "servers",
+		Short: "Start the MCP servers in the settings, and show their tools", Args: cobra.NoArgs,
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, _ []string) error {
 			all := a.MCPServers(ctx)
 			if len(all) == 0 {
@@ -62,7 +63,8 @@ func serverLines(s app.MCPServer) string {
 }
 
 func (c *command) mcpTrust() *cobra.Command {
-	return &cobra.Command{Use: "trust NAME [HASH]", Short: "Trust the tools an MCP server currently lists", Args: cobra.RangeArgs(1, 2),
+	return &cobra.Command{Use: "trust NAME [HASH]", Short: "Trust the tools an MCP server currently lists",
+		Args: cobra.RangeArgs(1, 2),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			changes, err := a.TrustMCPServer(ctx, args[0], strings.Join(args[1:], ""))
 			switch {

@@ -15,7 +15,8 @@ func machineMemory() uint64 {
 	}
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
-			kilobytes, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			kilobytes, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")),
+				10, 64)
 			whole = kilobytes << 10
 		}
 	}

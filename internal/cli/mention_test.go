@@ -38,7 +38,8 @@ func TestFilesWithBlanksInTheirNamesAreNamedInQuotes(t *testing.T) {
 
 func TestWordsThatBeginWithAHyphenAreNoFlags(t *testing.T) {
 	o := schema.Of[taskchat.Options]()
-	for words, want := range map[string]string{"-5 eggs": "-5 eggs", "- 5 eggs": "- 5 eggs", "--model a:b -5 eggs": "-5 eggs", "eggs -5": "eggs -5"} {
+	for words, want := range map[string]string{"-5 eggs": "-5 eggs", "- 5 eggs": "- 5 eggs",
+		"--model a:b -5 eggs": "-5 eggs", "eggs -5": "eggs -5"} {
 		var into taskchat.Options
 		got, err := flagsBefore(o, &into, map[*schema.Field]bool{}, words)
 		if err != nil || got != want {

@@ -28,7 +28,9 @@ func worded(cmd *cobra.Command) {
 
 // counts says that an error is one of those that cobra has for a wrong number of arguments.
 func counts(err error) bool {
-	return slices.ContainsFunc([]string{"accepts ", "requires at least ", "unknown command "}, func(start string) bool { return strings.HasPrefix(err.Error(), start) })
+	return slices.ContainsFunc([]string{"accepts ", "requires at least ", "unknown command "}, func(start string) bool {
+		return strings.HasPrefix(err.Error(), start)
+	})
 }
 
 func are(n int) string {
@@ -53,7 +55,8 @@ func misflagged(cmd *cobra.Command, err error) error {
 	return withCode(ExitUsage, fmt.Errorf("%w%s", err, help(cmd)))
 }
 
-// problem is what --json has where a command fails and no outcome says it: the exit code, what was wrong, and what would mend it.
+// problem is what --json has where a command fails and no outcome says it: the exit code, what was wrong, and what
+// would mend it.
 type problem struct {
 	Error struct {
 		Code    int    `json:"code"`

@@ -20,13 +20,16 @@ func whichModel(many *model.ManyError) string {
 // startChoosing begins a run. Where an endpoint has several models and that is why it can't begin, the person chooses
 // one, which is kept in the settings,
 // put in the place of named, and asked. Other errors, and any where nobody can be asked, are returned as they are.
-func (c *command) startChoosing(ctx context.Context, named *string, start func() (*service.Run, error)) (*service.Run, error) {
+func (c *command) startChoosing(
+	ctx context.Context, named *string, start func() (*service.Run, error),
+) (*service.Run, error) {
 	r, err := start()
 	var many *model.ManyError
 	if !errors.As(err, &many) || !c.InTTY || !c.ErrTTY || c.asJSON {
 		return r, err
 	}
-	id, asked := c.newDialogue().choose(ctx, choice{title: whichModel(many), prompt: "Number or name", offered: many.Models})
+	id, asked := c.newDialogue().choose(ctx, choice{title: whichModel(many), prompt: "Number or name",
+		offered: many.Models})
 	switch {
 	case errors.Is(asked, errNoMore) || asked == nil && !slices.Contains(many.Models, id):
 		return r, err
@@ -57,7 +60,8 @@ func (c *command) choosable(err error) error {
 	if !errors.As(err, &many) {
 		return err
 	}
-	return &conversation.ChoiceError{Err: err, Title: whichModel(many), Models: many.Models, Chosen: func(id string) (model, told string) {
-		return many.Provider + ":" + id, c.keepModel(many.Provider, id)
-	}}
+	return &conversation.ChoiceError{Err: err, Title: whichModel(many), Models: many.Models,
+		Chosen: func(id string) (model, told string) {
+			return many.Provider + ":" + id, c.keepModel(many.Provider, id)
+		}}
 }

@@ -30,7 +30,8 @@ func TestAnEndpointWithSeveralModelsIsAskedAboutOnceAtATerminal(t *testing.T) {
 	home, settings := endpointOf(t, "big", "small", "tiny")
 	at := Streams{In: strings.NewReader("sma\n"), InTTY: true, ErrTTY: true}
 	_, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?")
-	want := "Which model of work should answer?\n  1  big\n  2  small\n  3  tiny\nNumber or name: · saved as providers.work.model in "
+	want := "Which model of work should answer?\n  1  big\n  2  small\n  3  tiny\nNumber or name: · saved as " +
+		"providers.work.model in "
 	if !strings.Contains(errs, want) || !strings.Contains(errs, "work:small") {
 		t.Errorf("%s", errs)
 	}
@@ -38,16 +39,19 @@ func TestAnEndpointWithSeveralModelsIsAskedAboutOnceAtATerminal(t *testing.T) {
 		t.Error(got)
 	}
 	at.In = strings.NewReader("")
-	if _, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?"); strings.Contains(errs, "Which model") || !strings.Contains(errs, "work:small") {
+	if _, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?"); strings.Contains(errs,
+		"Which model") || !strings.Contains(errs, "work:small") {
 		t.Error(errs)
 	}
 }
 
 func TestAnEndpointWithSeveralModelsIsAnErrorThatListsThemWhereNobodyChooses(t *testing.T) {
 	home, settings := endpointOf(t, "a", "b", "c", "d", "e")
-	for _, at := range []Streams{{}, {In: strings.NewReader("none of them\n"), InTTY: true, ErrTTY: true}, {In: strings.NewReader(""), InTTY: true, ErrTTY: true}} {
+	for _, at := range []Streams{{}, {In: strings.NewReader("none of them\n"), InTTY: true, ErrTTY: true},
+		{In: strings.NewReader(""), InTTY: true, ErrTTY: true}} {
 		code, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?")
-		want := "work has 5 models (a, b, c, d, …): name one with -m work:a, or for all questions with ‘sibyl config set providers.work.model a’; ‘sibyl models’ lists them\n"
+		want := "work has 5 models (a, b, c, d, …): name one with -m work:a, or for all questions with ‘sibyl config " +
+			"set providers.work.model a’; ‘sibyl models’ lists them\n"
 		if code != ExitUsage || !strings.HasSuffix(errs, want) {
 			t.Errorf("exit %d: %s", code, errs)
 		}
@@ -65,14 +69,17 @@ func TestEveryCommandThatAsksAModelHasItChosenInTheSameWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home, settings := endpointOf(t, "big", "small")
-			if code, _, errs := sibyl(t, home, Streams{}, nil, "council", "say", "Shall we paint the bridge?"); code != ExitAnswered {
+			if code, _, errs := sibyl(t, home, Streams{}, nil, "council", "say",
+				"Shall we paint the bridge?"); code != ExitAnswered {
 				t.Fatal(errs)
 			}
 			_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true, ErrTTY: true}, nil, args...)
-			if !strings.Contains(errs, "Which model of work should answer?\n  1  big\n  2  small\n") || settingsIn(t, home) != settings+"    model: small\n" {
+			if !strings.Contains(errs, "Which model of work should answer?\n  1  big\n  2  small\n") ||
+				settingsIn(t, home) != settings+"    model: small\n" {
 				t.Errorf("%s", errs)
 			}
-			if code, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true}, nil, append(args, "--json")...); strings.Contains(errs, "Which model") {
+			if code, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true}, nil,
+				append(args, "--json")...); strings.Contains(errs, "Which model") {
 				t.Errorf("exit %d, for a program: %s", code, errs)
 			}
 		})
@@ -81,7 +88,8 @@ func TestEveryCommandThatAsksAModelHasItChosenInTheSameWay(t *testing.T) {
 
 func TestConversationOverTasksGoesOnWithTheLinesBehindAChoice(t *testing.T) {
 	home, _ := endpointOf(t, "big", "small")
-	_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("show my tasks\nsmall\nshow my tasks again\n\n"), InTTY: true, ErrTTY: true}, nil, "chat")
+	_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("show my tasks\nsmall\nshow my tasks again\n\n"),
+		InTTY: true, ErrTTY: true}, nil, "chat")
 	if n := strings.Count(errs, "Which model"); n != 1 || strings.Count(errs, "> ") != 3 {
 		t.Errorf("asked %d times: %s", n, errs)
 	}

@@ -11,9 +11,10 @@ import (
 )
 
 func (c *command) modelsCommand() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "models", Short: "List the available models, what they cost, and the default one",
-		Args: cobra.NoArgs,
-		RunE: c.onPrepared(c.listModels)}, "a JSON object")
+	return c.withJSON(&cobra.Command{Use: "models",
+		Short: "List the available models, what they cost, and the default one",
+		Args:  cobra.NoArgs,
+		RunE:  c.onPrepared(c.listModels)}, "a JSON object")
 }
 
 func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error {
@@ -34,7 +35,8 @@ func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error 
 				mark = "*"
 			}
 			if m.Price != nil {
-				cost = fmt.Sprintf("  %s in, %s out (%s per million tokens)", perMillion(m.Price.Input), perMillion(m.Price.Output), all.Currency)
+				cost = fmt.Sprintf("  %s in, %s out (%s per million tokens)", perMillion(m.Price.Input),
+					perMillion(m.Price.Output), all.Currency)
 			}
 			fmt.Fprintf(c.Out, "%s %s%s\n", mark, m.ID, cost)
 		}

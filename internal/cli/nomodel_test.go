@@ -24,7 +24,8 @@ func TestWithoutAModelEachAssistantSaysWhatItCanDoAndHowToGetOne(t *testing.T) {
 		{[]string{"chat", "what is the meaning of life?"}, "plain forms like these are all that I understand"},
 		{[]string{"chat", "help"}, "plain forms like these are all that I understand"},
 		{[]string{"council", "ask", "skeptic"}, "‘sibyl council ask skeptic"},
-		{[]string{"investigate", "The bridge was closed because of rust.", "--witness", papers, "--limit", "5"}, "quotations are collected and not judged"},
+		{[]string{"investigate", "The bridge was closed because of rust.", "--witness", papers, "--limit", "5"},
+			"quotations are collected and not judged"},
 	} {
 		if c.args[0] == "council" {
 			sibyl(t, home, Streams{}, nil, "council", "say", "I think that we should close the bridge.")

@@ -43,8 +43,10 @@ func (c *command) openCommand() *cobra.Command {
 			return c.openPage(cmd.Context(), cfg, f)
 		},
 	}
-	cmd.Flags().StringVar(&f.in, "in", "", "a folder of code to search (default: the current one, if it holds a project)")
-	cmd.Flags().StringVar(&f.vault, "vault", "", "a folder of notes to search and write to (default: the setting vault)")
+	cmd.Flags().StringVar(&f.in, "in", "",
+		"a folder of code to search (default: the current one, if it holds a project)")
+	cmd.Flags().StringVar(&f.vault, "vault", "",
+		"a folder of notes to search and write to (default: the setting vault)")
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")
 	return cmd
 }
@@ -149,14 +151,17 @@ func (c *command) show(ctx context.Context, cfg config.Config, address string, f
 	if err != nil {
 		return "", err
 	}
-	_, err = fmt.Fprintf(file, "<!doctype html><meta charset=\"utf-8\"><title>Sibyl</title><meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n",
+	_, err = fmt.Fprintf(file,
+		"<!doctype html><meta charset=\"utf-8\"><title>Sibyl</title><meta name=\"referrer\" "+
+			"content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n",
 		html.EscapeString(address))
 	if err = errors.Join(err, file.Close()); err != nil {
 		return file.Name(), err
 	}
 	starting, cut := context.WithTimeout(context.WithoutCancel(ctx), browserTime)
 	defer cut()
-	if err := exec.CommandContext(starting, program[0], append(program[1:], file.Name())...).Run(); err != nil { // #nosec G204 -- the system's own program
+	// #nosec G204 -- the system's own program
+	if err := exec.CommandContext(starting, program[0], append(program[1:], file.Name())...).Run(); err != nil {
 		fmt.Fprintln(c.Err, "· no browser could be started; open the address yourself, it works once")
 	}
 	return file.Name(), nil
@@ -167,7 +172,8 @@ const browserTime = 10 * time.Second
 
 // browser is the program by which this system opens a page; nil if there is none.
 func (c *command) browser() []string {
-	words := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	words := map[string][]string{"darwin": {"open"},
+		"windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if words == nil {
 		words = []string{"xdg-open"}
 		if c.env("DISPLAY") == "" && c.env("WAYLAND_DISPLAY") == "" {

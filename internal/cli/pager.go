@@ -15,7 +15,8 @@ import (
 
 // withPager gives a command the flag that turns the pager off.
 func (c *command) withPager(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVar(&c.noPager, "no-pager", false, "don't page long output (PAGER= in the environment does the same)")
+	cmd.Flags().BoolVar(&c.noPager, "no-pager", false,
+		"don't page long output (PAGER= in the environment does the same)")
 	return cmd
 }
 
@@ -29,7 +30,8 @@ func (c *command) paged(ctx context.Context, text string) error {
 	if err != nil {
 		return writeAll(c.Out, text)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, words[1:]...) // no shell: what PAGER holds is a program and its arguments
+	// no shell: what PAGER holds is a program and its arguments
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, words[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = c.file, os.Stderr, c.pagerEnviron()
 	in, err := cmd.StdinPipe()
 	if err != nil {

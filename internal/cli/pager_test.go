@@ -27,13 +27,16 @@ func TestLongTextGoesThroughThePagerAndNoShell(t *testing.T) {
 		text    string
 		want    string
 	}{
-		"long":              {[]string{"PAGER=" + pager + " $(touch x) ;x"}, true, false, long, "paged with $(touch x) ;x and FRX\n" + strings.Repeat("line[2J\n", 30)},
-		"its own options":   {[]string{"PAGER=" + pager, "LESS=X"}, true, false, long, "paged with  and X\n" + strings.Repeat("line[2J\n", 30)},
-		"one that ends":     {[]string{"PAGER=true"}, true, false, strings.Repeat(long, 1000), ""},
-		"none is there":     {[]string{"PAGER=" + dir + "/none"}, true, false, long, strings.Repeat("line[2J\n", 30)},
-		"no pager":          {[]string{"PAGER=" + pager}, true, true, long, strings.Repeat("line[2J\n", 30)},
-		"turned off":        {[]string{"PAGER="}, true, false, long, strings.Repeat("line[2J\n", 30)},
-		"dumb":              {[]string{"PAGER=" + pager, "TERM=dumb"}, true, false, long, strings.Repeat("line[2J\n", 30)},
+		"long": {[]string{"PAGER=" + pager + " $(touch x) ;x"}, true, false, long,
+			"paged with $(touch x) ;x and FRX\n" + strings.Repeat("line[2J\n", 30)},
+		"its own options": {[]string{"PAGER=" + pager, "LESS=X"}, true, false, long, "paged with  and X\n" +
+			strings.Repeat("line[2J\n", 30)},
+		"one that ends": {[]string{"PAGER=true"}, true, false, strings.Repeat(long, 1000), ""},
+		"none is there": {[]string{"PAGER=" + dir + "/none"}, true, false, long, strings.Repeat("line[2J\n", 30)},
+		"no pager":      {[]string{"PAGER=" + pager}, true, true, long, strings.Repeat("line[2J\n", 30)},
+		"turned off":    {[]string{"PAGER="}, true, false, long, strings.Repeat("line[2J\n", 30)},
+		"dumb": {[]string{"PAGER=" + pager, "TERM=dumb"}, true, false, long,
+			strings.Repeat("line[2J\n", 30)},
 		"short":             {[]string{"PAGER=" + pager}, true, false, "a\n", "a\n"},
 		"not on a terminal": {[]string{"PAGER=" + pager}, false, false, long, long},
 	} {
@@ -43,7 +46,8 @@ func TestLongTextGoesThroughThePagerAndNoShell(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = out.Close() }()
-			cmd := &command{Streams: Streams{Out: calmed(out, c.tty, 80), OutTTY: c.tty, Height: 20}, environ: append(c.environ, "PATH="+os.Getenv("PATH")), file: out, flags: flags{noPager: c.no}}
+			cmd := &command{Streams: Streams{Out: calmed(out, c.tty, 80), OutTTY: c.tty, Height: 20},
+				environ: append(c.environ, "PATH="+os.Getenv("PATH")), file: out, flags: flags{noPager: c.no}}
 			if err := cmd.paged(t.Context(), c.text); err != nil {
 				t.Fatal(err)
 			}
@@ -56,8 +60,10 @@ func TestLongTextGoesThroughThePagerAndNoShell(t *testing.T) {
 }
 
 func TestCostsAreToldWhereEveryModelHasAPrice(t *testing.T) {
-	prices := config.Prices{Currency: "EUR", Models: map[string]config.Price{"a:*": {Input: 2, Cached: 1, Output: 10}, "free:*": {}}}
-	a, b, free := assistant.Usage{Model: "a:x", Input: 1_000_000, Cached: 500_000, Output: 100_000}, assistant.Usage{Model: "b:y", Input: 10, Output: 1}, assistant.Usage{Model: "free:z", Input: 5, Output: 5}
+	prices := config.Prices{Currency: "EUR", Models: map[string]config.Price{"a:*": {Input: 2, Cached: 1, Output: 10},
+		"free:*": {}}}
+	a, b, free := assistant.Usage{Model: "a:x", Input: 1_000_000, Cached: 500_000, Output: 100_000},
+		assistant.Usage{Model: "b:y", Input: 10, Output: 1}, assistant.Usage{Model: "free:z", Input: 5, Output: 5}
 	for want, used := range map[string][]assistant.Usage{
 		"": nil,
 		"1000000 tokens in (500000 cached), 100000 out; 2.50 EUR": {a},

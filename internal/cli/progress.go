@@ -130,7 +130,9 @@ func (p *progress) show(r service.Result) {
 	if r.Answer != "" {
 		p.screen.answer(r.Answer)
 	}
-	notes := slices.DeleteFunc(slices.Clone(r.Warnings), func(line string) bool { return slices.Contains(p.told, "· "+line) })
+	notes := slices.DeleteFunc(slices.Clone(r.Warnings), func(line string) bool {
+		return slices.Contains(p.told, "· "+line)
+	})
 	notes = append(waitingLines(r), notes...)
 	if !p.quiet {
 		notes = append(notes, r.Notes...)
@@ -157,7 +159,8 @@ func waitingLines(r service.Result) (lines []string) {
 	}
 	switch {
 	case len(r.Waiting) > 0 && r.Asks:
-		return append(lines, "the answer also asks you something: ‘yes’ with a number approves this, as in ‘sibyl ask -c \"yes 1\"’; any other reply answers the question")
+		return append(lines, "the answer also asks you something: ‘yes’ with a number approves this, as in ‘sibyl "+
+			"ask -c \"yes 1\"’; any other reply answers the question")
 	case len(r.Waiting) > 1:
 		return append(lines, "reply with the numbers you approve, as in ‘sibyl ask -c \"yes 1\"’")
 	case len(r.Waiting) == 1:

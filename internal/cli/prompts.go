@@ -18,11 +18,13 @@ func (c *command) promptsCommand() *cobra.Command {
 }
 
 func (c *command) promptsList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the segments, when each is included, and how long it is", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "list", Short: "List the segments, when each is included, and how long it is",
+		Args: cobra.NoArgs,
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
 			t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 			for _, s := range a.Prompts.Segments() {
-				fmt.Fprintf(t, "%s\t%s\t%d tokens\t%s\n", s.ID, s.File, s.TokenEstimate, strings.Join(s.Conditions, ", "))
+				fmt.Fprintf(t, "%s\t%s\t%d tokens\t%s\n", s.ID, s.File, s.TokenEstimate,
+					strings.Join(s.Conditions, ", "))
 			}
 			return t.Flush()
 		})}
@@ -31,11 +33,13 @@ func (c *command) promptsList() *cobra.Command {
 func (c *command) promptsShow() *cobra.Command {
 	var f *said[oracle.Options]
 	var large, failed, brief bool
-	cmd := &cobra.Command{Use: "show QUESTION", Short: "Show the prompt of a question's first turn, without asking a model",
+	cmd := &cobra.Command{Use: "show QUESTION",
+		Short: "Show the prompt of a question's first turn, without asking a model",
 		Long: "Prints the composed prompt, and on stderr how the question is classified and why, which tools are\n" +
 			"offered, and how many tokens each segment takes. Tokens are estimated as characters / 4.",
-		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --after-error \"What did we decide about caching?\"",
-		Args:    cobra.MinimumNArgs(1),
+		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --after-error " +
+			"\"What did we decide about caching?\"",
+		Args: cobra.MinimumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			o, err := questionOptions(f, a.Config)
 			if err != nil {
@@ -77,7 +81,8 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	for _, s := range p.Segments {
 		fmt.Fprintf(t, "%d\t tokens  %s (%s)\n", s.Tokens, s.ID, s.File)
 	}
-	fmt.Fprintf(t, "%d\t tokens in total, %d of them tool lines; at most %d without those\n", p.Tokens, p.Tools, p.Limit)
+	fmt.Fprintf(t, "%d\t tokens in total, %d of them tool lines; at most %d without those\n", p.Tokens, p.Tools,
+		p.Limit)
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// How often the bar of a download is drawn, and how often a line of it is written where nothing can be redrawn, in percent.
+// How often the bar of a download is drawn, and how often a line of it is written where nothing can be redrawn, in
+// percent.
 const (
 	drawEach  = 100 * time.Millisecond
 	writeEach = 10
@@ -83,7 +84,8 @@ func (b *bar) end() {
 	}
 }
 
-// pulledLine is a download in one line of at most width columns: what came while it was watched, and for how long, say how fast it is.
+// pulledLine is a download in one line of at most width columns: what came while it was watched, and for how long, say
+// how fast it is.
 func pulledLine(name string, at model.Pulled, came int64, watched time.Duration, width int) string {
 	if at.Whole == 0 {
 		return ansi.Truncate(printable(name+"  "+at.Status), width, "…")

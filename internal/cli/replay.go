@@ -35,14 +35,18 @@ type replayFlags struct {
 func (c *command) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
-		Use: "replay [RUN]", Short: "Run a recorded run through its own tree or a changed one, and show the first decision that differs", Args: cobra.MaximumNArgs(1),
+		Use: "replay [RUN]", Short: "Run a recorded run through its own tree or a changed one, and show the first " +
+			"decision that differs", Args: cobra.MaximumNArgs(1),
 	}
 	cmd.RunE = c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) })
-	instead(cmd, "all", c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.replayAll(ctx, a, f, args) }))
+	instead(cmd, "all", c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		return c.replayAll(ctx, a, f, args)
+	}))
 	fl := cmd.Flags()
 	fl.StringVar(&f.tree, "tree", "", "tree file to use (default: the run's own)")
 	fl.StringVar(&f.prompts, "prompts", "", "folder of prompts to use instead of the run's own")
-	fl.BoolVar(&f.pastFirst, "past-first", false, "continue past the first difference, while the decisions are the same")
+	fl.BoolVar(&f.pastFirst, "past-first", false,
+		"continue past the first difference, while the decisions are the same")
 	fl.Bool("all", false, "all past runs of an assistant instead of one")
 	fl.StringVar(&f.assistant, "assistant", oracle.Name, "with --all: whose runs")
 	fl.IntVarP(&f.limit, "limit", "n", 1000, "with --all: how many of the latest runs at most")
@@ -72,7 +76,9 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journ
 }
 
 // options reads what is to be different.
-func (f replayFlags) options(ctx context.Context, s *service.Service, owner journal.Owner, id string) (replay.Options, error) {
+func (f replayFlags) options(
+	ctx context.Context, s *service.Service, owner journal.Owner, id string,
+) (replay.Options, error) {
 	o := replay.Options{TreeFile: f.tree, PastFirst: f.pastFirst}
 	if f.tree != "" {
 		text, err := files.ReadNamed(f.tree, mostTree)
@@ -161,8 +167,10 @@ func stepWords(m replay.Moment) string {
 }
 
 // differences are the kinds of difference in words.
-var differences = map[replay.DifferenceKind]string{replay.OtherDecision: "other decision", replay.OtherRequest: "same decision, different request",
-	replay.OtherSending: "same request, different content sent", replay.OtherOutcome: "same decisions, different outcome"}
+var differences = map[replay.DifferenceKind]string{replay.OtherDecision: "other decision",
+	replay.OtherRequest: "same decision, different request",
+	replay.OtherSending: "same request, different content sent",
+	replay.OtherOutcome: "same decisions, different outcome"}
 
 // differenceText tells one difference.
 func differenceText(d replay.Difference, words run.Vocabulary) string {
@@ -177,7 +185,8 @@ func differenceText(d replay.Difference, words run.Vocabulary) string {
 	for _, list := range []struct {
 		what  string
 		asked []replay.Asked
-	}{{"does not ask for", d.Missing}, {"asks for", d.Extra}, {"does not withdraw", d.Kept}, {"withdraws", d.Withdrawn}} {
+	}{{"does not ask for", d.Missing}, {"asks for", d.Extra}, {"does not withdraw", d.Kept},
+		{"withdraws", d.Withdrawn}} {
 		for _, a := range list.asked {
 			fmt.Fprintf(b, "  %s %s\n", list.what, askedText(a))
 		}
@@ -220,7 +229,8 @@ func endingText(e *replay.ChangedEnding) string {
 func changesText(changes []replay.Change) string {
 	texts := make([]string, len(changes))
 	for i, c := range changes {
-		texts[i] = fmt.Sprintf("%s\n      was   %s\n      would %s", oneLine(c.Path), valueText(c.Was), valueText(c.Would))
+		texts[i] = fmt.Sprintf("%s\n      was   %s\n      would %s", oneLine(c.Path), valueText(c.Was),
+			valueText(c.Would))
 	}
 	return firstOf(texts, 12, "    ")
 }
@@ -295,7 +305,8 @@ func traceText(t replay.TraceDiff, words run.Vocabulary) string {
 			lines = append(lines, line[:1]+" "+line[1:])
 		}
 	}
-	return fmt.Sprintf("  the traces differ after %s (- as recorded, + in the replay):\n", text.Count(t.Same, "equal event")) + firstOf(lines, 16, "  ")
+	return fmt.Sprintf("  the traces differ after %s (- as recorded, + in the replay):\n",
+		text.Count(t.Same, "equal event")) + firstOf(lines, 16, "  ")
 }
 
 // eventTexts are events, a line each.

@@ -38,7 +38,8 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 		done.Swap(int64(n))
 		all.Swap(int64(of))
 	}
-	h, err := a.Service.ReplayAll(ctx, c.owner(), service.Past{Assistant: f.assistant, Most: f.limit, Told: told}, replay.Options{TreeFile: f.tree, Tree: text})
+	h, err := a.Service.ReplayAll(ctx, c.owner(), service.Past{Assistant: f.assistant, Most: f.limit, Told: told},
+		replay.Options{TreeFile: f.tree, Tree: text})
 	screen.close()
 	var misuse *service.UsageError
 	if _, broken := errors.AsType[*bt.LoadError](err); broken || errors.As(err, &misuse) {
@@ -59,7 +60,8 @@ func historyText(h replay.History) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s: %d decide the same, %d otherwise\n", text.Count(h.Runs, "run"), h.Same, h.Runs-h.Same)
 	for _, g := range h.Groups {
-		fmt.Fprintf(b, "\n%s, %s:\n  as recorded %s\n  replayed    %s\n", text.Count(len(g.Runs), "run"), differences[g.Kind], nodeText(g.Was), nodeText(g.Would))
+		fmt.Fprintf(b, "\n%s, %s:\n  as recorded %s\n  replayed    %s\n", text.Count(len(g.Runs), "run"),
+			differences[g.Kind], nodeText(g.Was), nodeText(g.Would))
 		for _, p := range g.Runs[:min(shown, len(g.Runs))] {
 			where := ""
 			if p.Step > 0 {

@@ -73,9 +73,11 @@ type pruneFlags struct {
 
 func (c *command) sessionPrune() *cobra.Command {
 	var f pruneFlags
-	cmd := &cobra.Command{Use: "prune", Short: "Remove sessions that have not been used for a long time", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "prune", Short: "Remove sessions that have not been used for a long time",
+		Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error { return c.prune(ctx, a, f) })}
-	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "remove sessions unused for this long, such as 90d (default: the setting retention)")
+	cmd.Flags().StringVar(&f.olderThan, "older-than", "",
+		"remove sessions unused for this long, such as 90d (default: the setting retention)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only list them")
 	return c.withJSON(cmd, "a JSON array")
 }
@@ -85,7 +87,8 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	if f.olderThan != "" {
 		var err error
 		if age, err = config.Age(f.olderThan); err != nil || age < time.Hour {
-			return withCode(ExitUsage, fmt.Errorf("--older-than is %q; use days such as 90d, or at least 1h", f.olderThan))
+			return withCode(ExitUsage, fmt.Errorf("--older-than is %q; use days such as 90d, or at least 1h",
+				f.olderThan))
 		}
 	}
 	if age <= 0 {

@@ -19,16 +19,21 @@ import (
 	"sibyl/internal/store/teststore"
 )
 
-// sweep calls retire on a journal with so many sessions that were used 40 days ago, one that was used the day before yesterday, and one that
-// was used today. What is too old now was marked long enough ago.
-func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.Store) journal.Store) (said string, left int, err error) {
+// sweep calls retire on a journal with so many sessions that were used 40 days ago, one that was used the day before
+// yesterday, and one that was used today. What is too old now was marked long enough ago.
+func sweep(
+	t *testing.T, old int, retention time.Duration, broken func(journal.Store) journal.Store,
+) (said string, left int, err error) {
 	t.Helper()
 	ago := append([]time.Duration{0, 2 * day}, slices.Repeat([]time.Duration{40 * day}, old)...)
-	synctest.Test(t, func(t *testing.T) { said, left, err = sweepNow(t, retention, broken, ago...) }) // a time that stands still while the database works
+	// a time that stands still while the database works
+	synctest.Test(t, func(t *testing.T) { said, left, err = sweepNow(t, retention, broken, ago...) })
 	return said, left, err
 }
 
-func sweepNow(t *testing.T, retention time.Duration, broken func(journal.Store) journal.Store, ago ...time.Duration) (said string, left int, err error) {
+func sweepNow(
+	t *testing.T, retention time.Duration, broken func(journal.Store) journal.Store, ago ...time.Duration,
+) (said string, left int, err error) {
 	t.Helper()
 	var store journal.Store = teststore.Empty(t)
 	for i, d := range ago {
@@ -77,11 +82,13 @@ func TestSweepRemovesFewSessionsAtATimeAndSaysHowMany(t *testing.T) {
 		{3, 36 * time.Hour, "· 4 sessions not used for 36h0m0s were removed\n", 1},
 		{3, 41 * day, "", 5},
 		{3, 0, "", 5},
-		{sweepSessions + 5, 30 * day, fmt.Sprintf("· %d sessions not used for 30 days were removed\n", sweepSessions), 7},
+		{sweepSessions + 5, 30 * day, fmt.Sprintf("· %d sessions not used for 30 days were removed\n", sweepSessions),
+			7},
 	} {
 		said, left, err := sweep(t, c.old, c.retention, nil)
 		if said != c.said || left != c.left || err != nil {
-			t.Errorf("%d old sessions, kept for %v: says %q, leaves %d, error %v; want %q and %d", c.old, c.retention, said, left, err, c.said, c.left)
+			t.Errorf("%d old sessions, kept for %v: says %q, leaves %d, error %v; want %q and %d", c.old, c.retention,
+				said, left, err, c.said, c.left)
 		}
 	}
 }

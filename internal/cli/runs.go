@@ -56,7 +56,8 @@ func (c *command) runList() *cobra.Command {
 			return rows, a.Service.Count(ctx, rows, countingTime)
 		})
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
-	cmd.Flags().BoolVar(&waiting, "waiting", false, "only runs that wait for you: interrupted, suspended, or with an open question")
+	cmd.Flags().BoolVar(&waiting, "waiting", false,
+		"only runs that wait for you: interrupted, suspended, or with an open question")
 	cmd.Flags().StringVar(&f.Assistant, "assistant", "", "only runs of this assistant")
 	days.flags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("open", "waiting")
@@ -78,7 +79,8 @@ func runLine(r service.Row, currency string) string {
 			about = append(about, amount(*r.Used.Cost)+" "+currency)
 		}
 	}
-	line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", stateWords(r.State)), r.Title) + "  (" + strings.Join(about, ", ") + ")"
+	line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", stateWords(r.State)), r.Title) + "  (" +
+		strings.Join(about, ", ") + ")"
 	if r.Why != "" {
 		line += "\n    " + r.Why
 	}

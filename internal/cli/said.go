@@ -67,7 +67,8 @@ func (*optionFlag) String() string { return "" }
 
 // Type implements pflag.Value.
 func (o *optionFlag) Type() string {
-	return map[string]string{"bool": "bool", "choice": "bool", "number": "int", "duration": "duration", "list": "strings", "text": "string"}[o.field.Kind()]
+	return map[string]string{"bool": "bool", "choice": "bool", "number": "int", "duration": "duration",
+		"list": "strings", "text": "string"}[o.field.Kind()]
 }
 
 // kind is the kind of what may stand behind the flag, as completions have it.
@@ -112,7 +113,8 @@ func local(f *schema.Field, name string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case err != nil && f.Tag.Get("names") == "witness" && !strings.Contains(name, ":"):
-		return "", fmt.Errorf("the witness: there is no file or folder %s; name a model with its provider, such as ollama:llama3.1:8b", name)
+		return "", fmt.Errorf("the witness: there is no file or folder %s; name a model with its provider, such as "+
+			"ollama:llama3.1:8b", name)
 	case err != nil:
 		return "", fmt.Errorf("--%s: %w", flag, err)
 	case !info.IsDir() && f.Tag.Get("names") == "folder":

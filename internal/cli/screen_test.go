@@ -49,7 +49,8 @@ func (g glass) String() string {
 func onGlass(width, height int, environ ...string) (*progress, glass) {
 	g := newGlass(width, height)
 	out := calmed(g, true, width)
-	cmd := &command{Streams: Streams{Out: out, Err: out, OutTTY: true, ErrTTY: true, Width: width, Height: height}, environ: environ}
+	cmd := &command{Streams: Streams{Out: out, Err: out, OutTTY: true, ErrTTY: true, Width: width, Height: height},
+		environ: environ}
 	return cmd.newProgress(), g
 }
 
@@ -92,18 +93,21 @@ func happened(t *testing.T, e bt.Typed) service.Update {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: e.EventType(), Data: data}}, Lines: []string{"not for people"}}
+	return service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: e.EventType(), Data: data}},
+		Lines: []string{"not for people"}}
 }
 
 var (
 	turn = run.Asked{Op: 1, Kind: agent.EffectTurn, Label: "turn 1 of 30"}
-	call = run.Asked{Op: 2, Kind: agent.EffectCall, Label: `code_search {"query":"how are leases acquired when a process is dead"}`}
+	call = run.Asked{Op: 2, Kind: agent.EffectCall,
+		Label: `code_search {"query":"how are leases acquired when a process is dead"}`}
 	read = run.Asked{Op: 3, Kind: agent.EffectCall, Label: `code_read {"path":"internal/run/lease.go"}`}
 )
 
 const longAnswer = `## Leases
 
-A run is driven by one process at a time, which holds its **lease** (` + "`internal/run/lease.go:31-58`" + `). Whoever finds that nobody drives a run takes it over:
+A run is driven by one process at a time, which holds its **lease** (` + "`internal/run/lease.go:31-58`" +
+	`). Whoever finds that nobody drives a run takes it over:
 
 1. it looks whether the holder was a process of this machine whose lock is free, and counts the lease as expired then;
 2. else it waits until the lease has run out, which takes eight seconds at most, by the clock of the database.
@@ -113,7 +117,8 @@ A run is driven by one process at a time, which holds its **lease** (` + "`inter
 | the lease | internal/run/lease.go:31-58 | while the run is driven, and renewed every third of its time |
 | the fence | internal/journal/journal.go:12 | at each append |
 
-` + "```go\nfunc (d *driver) acquire(ctx context.Context) error {\n\treturn d.store.Acquire(ctx, d.run, d.holder, d.term)\n}\n```\n"
+` + "```go\nfunc (d *driver) acquire(ctx context.Context) error {\n\treturn d.store.Acquire(ctx, d.run, d.holder, " +
+	"d.term)\n}\n```\n"
 
 // played has a model answer on a terminal, in small pieces.
 func played(t *testing.T, p *progress, answer string) {
@@ -125,7 +130,8 @@ func played(t *testing.T, p *progress, answer string) {
 	time.Sleep(time.Second)
 	p.update(receipt(t, 2))
 	p.update(receipt(t, 3))
-	p.update(happened(t, agent.CallDone{Tool: "code_search", Arguments: strings.TrimPrefix(call.Label, "code_search "), Items: 4, TookMS: 200}))
+	p.update(happened(t, agent.CallDone{Tool: "code_search", Arguments: strings.TrimPrefix(call.Label, "code_search "),
+		Items: 4, TookMS: 200}))
 	p.update(asks(turn))
 	time.Sleep(pace / 10) // no piece arrives at the very moment of a painting
 	for rest := answer; rest != ""; {
@@ -143,14 +149,17 @@ func TestAnswerStandsRenderedOnTheScreen(t *testing.T) {
 		for what, height := range map[string]int{"tall": 14, "whole": 50} {
 			t.Run(fmt.Sprint(width, what), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("runtime.runFinalizers"))
+					defer goleak.VerifyNone(t, goleak.IgnoreCurrent(),
+						goleak.IgnoreAnyFunction("runtime.runFinalizers"))
 					p, g := onGlass(width, height)
 					played(t, p, longAnswer)
 					golden(t, fmt.Sprintf("arriving.%s.%d", what, width), g.String())
 					p.update(receipt(t, 1))
 					p.update(happened(t, oracle.TurnTaken{Turn: 2, MaxTurns: 30, Signal: "context_sufficient"}))
 					p.end()
-					p.show(service.Result{Shown: assistant.Shown{Answer: strings.TrimSpace(longAnswer), Notes: []string{"satisfied after 2 of 30 turns, 2 tool calls; test:a-model-with-a-long-name; run 0pge8nrd7lsrhl8h"}}})
+					p.show(service.Result{Shown: assistant.Shown{Answer: strings.TrimSpace(longAnswer),
+						Notes: []string{"satisfied after 2 of 30 turns, 2 tool calls; test:a-model-with-a-long-name; " +
+							"run 0pge8nrd7lsrhl8h"}}})
 					golden(t, fmt.Sprintf("answer.%s.%d", what, width), g.String())
 				})
 			})
@@ -168,7 +177,8 @@ func TestSlowModelIsSeenToWork(t *testing.T) {
 			golden(t, fmt.Sprintf("slow.%d", width), g.String())
 			p.update(receipt(t, 2))
 			p.update(receipt(t, 3))
-			p.update(service.Update{Wait: &run.Wait{Until: time.Now().Add(3 * time.Second), Why: "the provider has too much to do"}})
+			p.update(service.Update{Wait: &run.Wait{Until: time.Now().Add(3 * time.Second),
+				Why: "the provider has too much to do"}})
 			time.Sleep(time.Second + 2*pace)
 			if got := g.String(); !strings.Contains(got, "asking again in 2 s: the provider") {
 				t.Errorf("a pause is not counted:\n%s", got)
@@ -189,7 +199,8 @@ func TestInterruptedAnswerKeepsWhatItHas(t *testing.T) {
 			played(t, p, half)
 			time.Sleep(pace)
 			p.end()
-			p.show(service.Result{Status: journal.Cancelled, Shown: assistant.Shown{Answer: half, Notes: []string{"cancelled after 2 of 30 turns; run x"}}})
+			p.show(service.Result{Status: journal.Cancelled, Shown: assistant.Shown{Answer: half,
+				Notes: []string{"cancelled after 2 of 30 turns; run x"}}})
 			golden(t, fmt.Sprintf("interrupted.%d", width), g.String())
 		})
 	}
@@ -222,7 +233,8 @@ func TestTextThatIsNoAnswerIsTakenBack(t *testing.T) {
 func TestDumbTerminalGetsNoSequence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		cmd := &command{Streams: Streams{Out: &b, Err: &b, OutTTY: true, ErrTTY: true, Width: 60, Height: 8}, environ: []string{"TERM=dumb", "FORCE_HYPERLINK=0"}}
+		cmd := &command{Streams: Streams{Out: &b, Err: &b, OutTTY: true, ErrTTY: true, Width: 60, Height: 8},
+			environ: []string{"TERM=dumb", "FORCE_HYPERLINK=0"}}
 		p := cmd.newProgress()
 		played(t, p, longAnswer)
 		p.end()
@@ -233,15 +245,16 @@ func TestDumbTerminalGetsNoSequence(t *testing.T) {
 	})
 }
 
-// TestLongAnswerIsPaintedAtAPace streams a hundred kilobytes in pieces of a few bytes: what is written to the terminal stays
-// within a screen for each painting, and the text arrives whole.
+// TestLongAnswerIsPaintedAtAPace streams a hundred kilobytes in pieces of a few bytes: what is written to the terminal
+// stays within a screen for each painting, and the text arrives whole.
 func TestLongAnswerIsPaintedAtAPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &counting{}
 		cmd := &command{Streams: Streams{Out: out, Err: out, OutTTY: true, ErrTTY: true, Width: 80, Height: 24}}
 		p := cmd.newProgress()
 		start := time.Now()
-		text := strings.Repeat("Some words of a long answer, with `code` and **weight**, and a citation of a/b.go:12.\n\n", 100<<10/90)
+		text := strings.Repeat("Some words of a long answer, with `code` and **weight**, and a citation of "+
+			"a/b.go:12.\n\n", 100<<10/90)
 		for rest := text; rest != ""; {
 			n := min(12, len(rest))
 			p.update(service.Update{Text: rest[:n]})

@@ -41,7 +41,8 @@ func (c *command) serveCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "host:port (default: the setting server.listen, 127.0.0.1:7333)")
-	cmd.Flags().StringVar(&name, "name", "", "display name of this node (default: the setting server.name, or the host name)")
+	cmd.Flags().StringVar(&name, "name", "",
+		"display name of this node (default: the setting server.name, or the host name)")
 	cmd.Flags().IntVar(&mostRuns, "most-runs", 0, "maximum concurrent runs (default: the setting server.most_runs, 16)")
 	return cmd
 }
@@ -61,7 +62,8 @@ func (c *command) serve(ctx context.Context, cfg config.Config) (err error) {
 	return a.Serve(ctx, c.Build, func(address string) {
 		fmt.Fprintln(c.Out, "listening at", address)
 		if !users {
-			fmt.Fprintln(c.Out, "there are no users yet: ‘sibyl user add NAME’ prints a token for programs, ‘sibyl user sign-in NAME’ one for a browser")
+			fmt.Fprintln(c.Out, "there are no users yet: ‘sibyl user add NAME’ prints a token for programs, ‘sibyl "+
+				"user sign-in NAME’ one for a browser")
 		}
 	})
 }
@@ -69,7 +71,8 @@ func (c *command) serve(ctx context.Context, cfg config.Config) (err error) {
 func (c *command) readyCommand() *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
-		Use: "ready", Short: "Check whether the server on this machine accepts requests", Args: cobra.NoArgs, Hidden: true,
+		Use: "ready", Short: "Check whether the server on this machine accepts requests", Args: cobra.NoArgs,
+		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -88,7 +91,8 @@ func (c *command) readyCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "", "host:port it listens on (default: the setting server.listen, 127.0.0.1:7333)")
+	cmd.Flags().StringVar(&listen, "listen", "",
+		"host:port it listens on (default: the setting server.listen, 127.0.0.1:7333)")
 	return cmd
 }
 
@@ -121,5 +125,6 @@ func nodeLine(n node.Node, now time.Time) string {
 	case n.Draining:
 		state = "stopping"
 	}
-	return printable(strings.Join([]string{n.Name, n.Address, fmt.Sprintf("runs %d%s", n.Runs, most), "since " + n.StartedAt.Local().Format(time.DateTime), n.Build, state, n.Holder}, "  "))
+	return printable(strings.Join([]string{n.Name, n.Address, fmt.Sprintf("runs %d%s", n.Runs, most), "since " +
+		n.StartedAt.Local().Format(time.DateTime), n.Build, state, n.Holder}, "  "))
 }

@@ -17,7 +17,8 @@ import (
 func (c *command) sessionCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions"},
 		c.sessionList(),
-		c.showCommand(&cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)"}, c.sessionDocument),
+		c.showCommand(&cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)"},
+			c.sessionDocument),
 		c.sessionAudit(),
 		c.exportCommand(&cobra.Command{Use: "export [SESSION]",
 			Short: "Write a session as Markdown, JSON or JSON lines, with the signals of each exchange"},

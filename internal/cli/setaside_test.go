@@ -24,9 +24,11 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 	now := time.Now().Add(-time.Hour)
 	s := journal.Session{ID: "s", Owner: app.Owner, Assistant: "oracle", CreatedAt: now, UpdatedAt: now}
 	r := journal.Run{ID: "poisoned", Session: "s", Owner: app.Owner, Assistant: "oracle", Title: "Why?", StartedAt: now}
-	err = db.Begin(t.Context(), journal.Beginning{Run: r, Session: &s, Records: []journal.Record{{At: now, Kind: "start", Data: []byte(`{}`)}}})
+	err = db.Begin(t.Context(), journal.Beginning{Run: r, Session: &s,
+		Records: []journal.Record{{At: now, Kind: "start", Data: []byte(`{}`)}}})
 	for n := 0; n < journal.MaxTries && err == nil; n++ {
-		err = db.Acquire(t.Context(), app.Owner, r.ID, fmt.Sprint("died ", n), now.Add(time.Duration(n)*time.Minute), now.Add(time.Duration(n+1)*time.Minute))
+		err = db.Acquire(t.Context(), app.Owner, r.ID, fmt.Sprint("died ", n), now.Add(time.Duration(n)*time.Minute),
+			now.Add(time.Duration(n+1)*time.Minute))
 	}
 	if err == nil {
 		err = db.Close()
@@ -47,9 +49,11 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 		}
 	}
 	says(ExitAnswered, []string{"run", "list"}, "poisoned", "set aside", "Why?", "was taken up 3 times")
-	says(ExitAnswered, []string{"run", "list", "--json"}, `"state": "set_aside"`, `"why": "run poisoned was taken up 3 times`, `"tries": 3`)
+	says(ExitAnswered, []string{"run", "list", "--json"}, `"state": "set_aside"`,
+		`"why": "run poisoned was taken up 3 times`, `"tries": 3`)
 	says(ExitAnswered, []string{"run", "resume"}, "there are no interrupted runs")
-	says(ExitUsage, []string{"run", "resume", "poisoned"}, "was taken up 3 times", "‘sibyl run resume --force poisoned’", "‘sibyl run cancel poisoned’")
+	says(ExitUsage, []string{"run", "resume", "poisoned"}, "was taken up 3 times",
+		"‘sibyl run resume --force poisoned’", "‘sibyl run cancel poisoned’")
 	says(ExitUsage, []string{"run", "resume", "--force"}, "--force needs a run")
 	says(ExitAnswered, []string{"explain", "poisoned"}, "set aside", "--force poisoned")
 	says(ExitAnswered, []string{"run", "cancel", "poisoned"}, "poisoned is being stopped")

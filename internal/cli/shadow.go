@@ -23,9 +23,11 @@ import (
 // compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit code.
 func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
 	if !c.quiet {
-		fmt.Fprintf(c.Err, "· the shadow is answering, with the tree ‘%s’; the answer above stands, and Ctrl-C stops only the shadow\n", oracle.ShadowTree)
+		fmt.Fprintf(c.Err, "· the shadow is answering, with the tree ‘%s’; the answer above stands, and Ctrl-C stops "+
+			"only the shadow\n", oracle.ShadowTree)
 	}
-	r, err := c.start(ctx, a, service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID, Spec: of.Spec}})
+	r, err := c.start(ctx, a, service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID,
+		Spec: of.Spec}})
 	if err == nil {
 		err = c.finishShadow(ctx, a, r)
 	}
@@ -50,9 +52,12 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run) 
 	if err != nil || c.quiet {
 		return err
 	}
-	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report %s’ shows both\n",
-		p.Shadow.StopReason, text.Count(p.Shadow.Turns, "turn"), text.Count(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
-		text.Count(p.Ours.Turns, "turn"), text.Count(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
+	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d "+
+		"tokens; ‘sibyl shadow report %s’ shows both\n",
+		p.Shadow.StopReason, text.Count(p.Shadow.Turns, "turn"), text.Count(p.Shadow.ToolCalls, "call"),
+		p.Shadow.Unnecessary, p.Shadow.Tokens,
+		text.Count(p.Ours.Turns, "turn"), text.Count(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens,
+		p.Ours.RunID)
 	return nil
 }
 
@@ -65,8 +70,11 @@ func (c *command) outcomes(ctx context.Context, a *app.App) func(id string) (jso
 }
 
 // comparedShadows compares the latest shadows with their runs.
-func (c *command) comparedShadows(ctx context.Context, a *app.App, limit int) (pairs []oracle.Pair, skipped int, err error) {
-	rows, err := a.Service.Runs(ctx, c.owner(), journal.Filter{Assistant: oracle.ShadowName, Summaries: true, Limit: 100_000})
+func (c *command) comparedShadows(
+	ctx context.Context, a *app.App, limit int,
+) (pairs []oracle.Pair, skipped int, err error) {
+	rows, err := a.Service.Runs(ctx, c.owner(), journal.Filter{Assistant: oracle.ShadowName, Summaries: true,
+		Limit: 100_000})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -81,13 +89,15 @@ func (c *command) comparedShadows(ctx context.Context, a *app.App, limit int) (p
 const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions", Hidden: true},
+	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
+		Hidden: true},
 		c.shadowReport())
 }
 
 func (c *command) shadowReport() *cobra.Command {
-	cmd := &cobra.Command{Use: "report [RUN | last]", Short: "Compare all questions asked with --shadow, or show one side by side",
-		Args: cobra.MaximumNArgs(1),
+	cmd := &cobra.Command{Use: "report [RUN | last]",
+		Short: "Compare all questions asked with --shadow, or show one side by side",
+		Args:  cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			pairs, skipped, err := c.comparedShadows(ctx, a, c.limit)
 			if err != nil {
@@ -142,7 +152,8 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one bool) erro
 	}
 	leftOut := func() {
 		if skipped > 0 {
-			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, or was refused by the model\n", text.Count(skipped, "question"))
+			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, "+
+				"or was refused by the model\n", text.Count(skipped, "question"))
 		}
 	}
 	if len(pairs) == 0 {
@@ -192,7 +203,8 @@ func (c *command) sideBySide(p oracle.Pair) error {
 		name string
 		oracle.Side
 	}{{"ours", p.Ours}, {"baseline", p.Shadow}} {
-		fmt.Fprintf(c.Out, "\n--- %s, citing: %s\n%s\n", way.name, printable(strings.Join(way.Cited, ", ")), printable(way.Answer))
+		fmt.Fprintf(c.Out, "\n--- %s, citing: %s\n%s\n", way.name, printable(strings.Join(way.Cited, ", ")),
+			printable(way.Answer))
 	}
 	return nil
 }

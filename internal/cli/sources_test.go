@@ -22,12 +22,14 @@ func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
 		return out
 	}
 	says(ExitUsage, []string{"sources"}, "there is no answer yet")
-	answer := says(ExitAnswered, []string{"ask", "-q", "--in", filepath.Dir(first), "Why was the bridge closed?"}, "1. `bridge.md:1-3`", "2. `road.md:1-3`", "`sibyl sources 2`")
+	answer := says(ExitAnswered, []string{"ask", "-q", "--in", filepath.Dir(first), "Why was the bridge closed?"},
+		"1. `bridge.md:1-3`", "2. `road.md:1-3`", "`sibyl sources 2`")
 	if strings.Contains(answer, "The road to the bridge was closed as well.\n```") {
 		t.Fatalf("the answer shows more than the best passage:\n%s", answer)
 	}
 	write(t, second, "# Road\n\nIt is another road now.\n")
-	only := says(ExitAnswered, []string{"sources", "2"}, "2\\. `road.md:1-3`:\n\n```\n# Road\n\nThe road to the bridge was closed as well.\n```")
+	only := says(ExitAnswered, []string{"sources", "2"},
+		"2\\. `road.md:1-3`:\n\n```\n# Road\n\nThe road to the bridge was closed as well.\n```")
 	if strings.Contains(only, "corrosion") {
 		t.Errorf("another passage is shown:\n%s", only)
 	}

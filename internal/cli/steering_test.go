@@ -31,11 +31,12 @@ func arguments(v any) string {
 
 // report writes a signal with one field.
 func report(kind, field, text string) string {
-	return `<` + `signal type="` + kind + `"><` + field + `>` + text + `</` + field + `><confidence>0.8</confidence></` + `signal>`
+	return `<` + `signal type="` + kind + `"><` + field + `>` + text + `</` + field +
+		`><confidence>0.8</confidence></` + `signal>`
 }
 
-// steering are the ways by which text steers a terminal: escape sequences, their one-byte forms, bells and titles, and what turns
-// the direction of writing. Each has its poison in plain letters, which may be shown.
+// steering are the ways by which text steers a terminal: escape sequences, their one-byte forms, bells and titles, and
+// what turns the direction of writing. Each has its poison in plain letters, which may be shown.
 func steering() map[string]string {
 	return map[string]string{
 		"clearing the screen":    "\x1b[2J\x1b[H" + poison,
@@ -50,7 +51,8 @@ func steering() map[string]string {
 	}
 }
 
-// ownSequences are those by which the program itself paints and takes back what it showed, and links of rendered Markdown.
+// ownSequences are those by which the program itself paints and takes back what it showed, and links of rendered
+// Markdown.
 var ownSequences = regexp.MustCompile("\x1b\\[[0-9;]*m|\r\x1b\\[[0-9]+A\x1b\\[J|\r\x1b\\[J|\r\x1b\\[K")
 
 // links are those that the renderer makes of Markdown.
@@ -98,13 +100,15 @@ func (s spoken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		delta["content"] = s.then + report("partial_answer", "missing", s.then)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	for _, choice := range []map[string]any{{"index": 0, "delta": delta}, {"index": 0, "delta": map[string]any{}, "finish_reason": finish}} {
+	for _, choice := range []map[string]any{{"index": 0, "delta": delta}, {"index": 0, "delta": map[string]any{},
+		"finish_reason": finish}} {
 		_, _ = fmt.Fprintf(w, "data: %s\n\n", arguments(map[string]any{"model": "m", "choices": []any{choice}}))
 	}
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// terminal runs commands of the whole program on a terminal, one after another over the same data, and returns what was written.
+// terminal runs commands of the whole program on a terminal, one after another over the same data, and returns what was
+// written.
 func terminal(t *testing.T, s spoken, file string, commands ...[]string) string {
 	t.Helper()
 	code, notes, data := t.TempDir(), t.TempDir(), t.TempDir()
@@ -113,14 +117,16 @@ func terminal(t *testing.T, s spoken, file string, commands ...[]string) string 
 	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	environ := []string{"HOME=" + data, "SIBYL_DATA=" + filepath.Join(data, "data"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_MODEL=m", "FORCE_HYPERLINK=" + os.Getenv("FORCE_HYPERLINK")}
+	environ := []string{"HOME=" + data, "SIBYL_DATA=" + filepath.Join(data, "data"), "OLLAMA_HOST=127.0.0.1:1",
+		"OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_MODEL=m", "FORCE_HYPERLINK=" + os.Getenv("FORCE_HYPERLINK")}
 	var shown bytes.Buffer
 	for _, args := range commands {
 		if args[0] == "ask" {
 			args = append(args, "--in", code, "--vault", notes)
 		}
 		cli.Main(t.Context(), cli.Program{Build: "test"}, args, environ,
-			cli.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown, OutTTY: true, ErrTTY: true, Width: 100, Height: 40})
+			cli.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown, OutTTY: true, ErrTTY: true, Width: 100,
+				Height: 40})
 	}
 	return shown.String()
 }
@@ -147,12 +153,16 @@ func TestNothingThatIsReadOrSaidSteersTheTerminal(t *testing.T) {
 				inert(t, terminal(t, spoken{echo: true}, text, []string{"ask", asking}))
 			})
 			t.Run("in the words of the model", func(t *testing.T) {
-				inert(t, terminal(t, spoken{first: text, then: text}, "x", []string{"ask", asking}, []string{"ask", "--trace", asking},
-					[]string{"explain", "last"}, []string{"session", "list"}, []string{"session", "show", "last"}, []string{"run", "list"}, []string{"audit", "last"}))
+				inert(t, terminal(t, spoken{first: text, then: text}, "x", []string{"ask", asking},
+					[]string{"ask", "--trace", asking},
+					[]string{"explain", "last"}, []string{"session", "list"}, []string{"session", "show", "last"},
+					[]string{"run", "list"}, []string{"audit", "last"}))
 			})
 			t.Run("in the question", func(t *testing.T) {
-				inert(t, terminal(t, spoken{first: "a", then: "b"}, "x", []string{"ask", poison + text + asking}, []string{"explain", "last"},
-					[]string{"session", "list"}, []string{"session", "show", "last"}, []string{"run", "list"}, []string{"audit", "last"}))
+				inert(t, terminal(t, spoken{first: "a", then: "b"}, "x", []string{"ask", poison + text + asking},
+					[]string{"explain", "last"},
+					[]string{"session", "list"}, []string{"session", "show", "last"}, []string{"run", "list"},
+					[]string{"audit", "last"}))
 			})
 			if name != "the direction" {
 				t.Run("in an error of the provider", func(t *testing.T) {
@@ -165,21 +175,27 @@ func TestNothingThatIsReadOrSaidSteersTheTerminal(t *testing.T) {
 
 func TestEntitiesOfMarkdownDoNotSteerTheTerminal(t *testing.T) {
 	for name, text := range map[string]string{
-		"decimal": "&#27;[2J", "hexadecimal": "&#x1b;[2J", "upper case": "&#X1B;[2J", "without its end": "&#27[2J", "a title": "&#27;]0;x&#7;", "one byte": "&#xc2;&#155;2J",
-		"direction": "&#8238;", "twice": "&amp;#27;[2J", "in a link": "[x](http://e.example/&#27;[2J)", "in code": "`&#27;[2J`", "in a table": "| a |\n|--|\n| &#27;[2J |",
-		"in HTML": "<b>&#27;[2J</b>", "in the text of a picture": "![&#27;[2J](x)", "in a heading": "# &#27;[2J", "in a fence": "```\n&#27;[2J\n```"} {
+		"decimal": "&#27;[2J", "hexadecimal": "&#x1b;[2J", "upper case": "&#X1B;[2J", "without its end": "&#27[2J",
+		"a title": "&#27;]0;x&#7;", "one byte": "&#xc2;&#155;2J",
+		"direction": "&#8238;", "twice": "&amp;#27;[2J", "in a link": "[x](http://e.example/&#27;[2J)",
+		"in code": "`&#27;[2J`", "in a table": "| a |\n|--|\n| &#27;[2J |",
+		"in HTML": "<b>&#27;[2J</b>", "in the text of a picture": "![&#27;[2J](x)", "in a heading": "# &#27;[2J",
+		"in a fence": "```\n&#27;[2J\n```"} {
 		t.Run(name, func(t *testing.T) {
-			shown := terminal(t, spoken{then: poison + "\n\n" + text + "\n\n"}, "x", []string{"ask", asking}, []string{"session", "show", "last"})
+			shown := terminal(t, spoken{then: poison + "\n\n" + text + "\n\n"}, "x", []string{"ask", asking},
+				[]string{"session", "show", "last"})
 			inert(t, links.ReplaceAllString(shown, ""))
 		})
 	}
 }
 
-// Links of an answer are words on the screen of a terminal that is not known for links: no sequence makes one that can be clicked, whatever its
-// scheme.
+// Links of an answer are words on the screen of a terminal that is not known for links: no sequence makes one that can
+// be clicked, whatever its scheme.
 func TestLinksOfAnAnswerAreNoLinksOfTheTerminal(t *testing.T) {
-	for _, link := range []string{"[x](javascript:alert(1))", "[x](https://e.example/)", "![x](data:text/html,x)", "<https://e.example/>", "[x][r]\n\n[r]: javascript:y"} {
-		shown := terminal(t, spoken{then: poison + " " + link + "\n\n"}, "x", []string{"ask", asking}, []string{"session", "show", "last"})
+	for _, link := range []string{"[x](javascript:alert(1))", "[x](https://e.example/)", "![x](data:text/html,x)",
+		"<https://e.example/>", "[x][r]\n\n[r]: javascript:y"} {
+		shown := terminal(t, spoken{then: poison + " " + link + "\n\n"}, "x", []string{"ask", asking},
+			[]string{"session", "show", "last"})
 		inert(t, shown)
 		if links.MatchString(shown) {
 			t.Errorf("%s became a link of the terminal: %q", link, shown)
@@ -188,7 +204,8 @@ func TestLinksOfAnAnswerAreNoLinksOfTheTerminal(t *testing.T) {
 }
 
 func TestTerminalThatLinksLeadsToTheWebAndToFilesThatThereAre(t *testing.T) {
-	answer := poison + " [x](javascript:alert(1)) [y](https://e.example/) ![x](data:text/html,x) [p](file:///etc/passwd) `poison.txt:1` `none.txt:1` \x1b]8;;file:///etc/passwd\x07\n\n"
+	answer := poison + " [x](javascript:alert(1)) [y](https://e.example/) ![x](data:text/html,x) " +
+		"[p](file:///etc/passwd) `poison.txt:1` `none.txt:1` \x1b]8;;file:///etc/passwd\x07\n\n"
 	shown := terminal(t, spoken{then: answer}, "x", []string{"ask", asking})
 	if links.MatchString(shown) {
 		t.Fatalf("a terminal that is not known for it has links: %q", shown)
@@ -196,15 +213,18 @@ func TestTerminalThatLinksLeadsToTheWebAndToFilesThatThereAre(t *testing.T) {
 	t.Setenv("FORCE_HYPERLINK", "1")
 	for _, link := range links.FindAllString(terminal(t, spoken{then: answer}, "x", []string{"ask", asking}), -1) {
 		at := strings.TrimSuffix(strings.TrimPrefix(link, "\x1b]8;;"), "\x07")
-		if at != "" && at != "https://e.example/" && !(strings.HasPrefix(at, "file://") && strings.HasSuffix(at, "/poison.txt")) {
+		if at != "" && at != "https://e.example/" && !(strings.HasPrefix(at, "file://") &&
+			strings.HasSuffix(at, "/poison.txt")) {
 			t.Errorf("the terminal leads to %q", at)
 		}
 	}
 }
 
 func TestExportHoldsNoPictureAndNoHTMLOfAStranger(t *testing.T) {
-	answer := poison + " ![x](https://e.example/p.png?d=1) <" + "img src=https://e.example/q.png> [run](javascript:alert(1))\n\n"
-	shown := terminal(t, spoken{then: answer}, "x", []string{"ask", asking + " ![q](https://e.example/r.png)"}, []string{"session", "export", "last"})
+	answer := poison + " ![x](https://e.example/p.png?d=1) <" +
+		"img src=https://e.example/q.png> [run](javascript:alert(1))\n\n"
+	shown := terminal(t, spoken{then: answer}, "x", []string{"ask", asking + " ![q](https://e.example/r.png)"},
+		[]string{"session", "export", "last"})
 	_, export, found := strings.Cut(shown, "\nSession ")
 	if !found || !strings.Contains(export, poison) {
 		t.Fatalf("there is no export:\n%s", shown)
@@ -228,7 +248,8 @@ func TestNothingButOwnSequencesReachesATerminal(t *testing.T) {
 				}
 			}
 			rest := ownSequences.ReplaceAllString(shown.String(), "")
-			if at := steers.FindString(strings.ReplaceAll(rest, "\r", "")); at != "" || !strings.Contains(rest, "ä") || !strings.HasSuffix(rest, "ß") {
+			if at := steers.FindString(strings.ReplaceAll(rest, "\r", "")); at != "" || !strings.Contains(rest, "ä") ||
+				!strings.HasSuffix(rest, "ß") {
 				t.Errorf("%s, in pieces of %d bytes: %q is shown", name, size, shown.String())
 			}
 		}
@@ -238,7 +259,8 @@ func TestNothingButOwnSequencesReachesATerminal(t *testing.T) {
 func TestWhatIsWrittenForProgramsDoesNotSteerATerminal(t *testing.T) {
 	for name, text := range steering() {
 		t.Run(name, func(t *testing.T) {
-			for _, command := range [][]string{{"session", "export", "last"}, {"session", "show", "last", "--json"}, {"explain", "last", "--json"}, {"audit", "last", "--json"}} {
+			for _, command := range [][]string{{"session", "export", "last"}, {"session", "show", "last", "--json"},
+				{"explain", "last", "--json"}, {"audit", "last", "--json"}} {
 				inert(t, terminal(t, spoken{first: text, then: text}, "x", []string{"ask", "--json", asking}, command))
 			}
 			inert(t, terminal(t, spoken{fails: text}, "x", []string{"ask", asking}))

@@ -14,7 +14,8 @@ import (
 )
 
 func (c *command) taskCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks", Annotations: map[string]string{listener: "sibyl chat"}},
+	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks",
+		Annotations: map[string]string{listener: "sibyl chat"}},
 		c.taskList(), c.taskAdd(), c.taskDone(), c.taskEdit(), c.taskRemove(), c.taskHistory(), c.taskUndo())
 }
 
@@ -25,7 +26,9 @@ type tasksOf struct {
 }
 
 // onTasks runs a command on the tasks of a user.
-func (c *command) onTasks(do func(ctx context.Context, tasks tasksOf, args []string) error) func(*cobra.Command, []string) error {
+func (c *command) onTasks(
+	do func(ctx context.Context, tasks tasksOf, args []string) error,
+) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		err := do(ctx, tasksOf{a.Tasks, task.By{Owner: c.user, Actor: "cli"}}, args)
 		var invalid *task.Invalid
@@ -42,11 +45,14 @@ func (c *command) onTasks(do func(ctx context.Context, tasks tasksOf, args []str
 }
 
 // onTask runs a command on the task whose id its argument is.
-func (c *command) onTask(do func(ctx context.Context, tasks tasksOf, id int64) error) func(*cobra.Command, []string) error {
+func (c *command) onTask(
+	do func(ctx context.Context, tasks tasksOf, id int64) error,
+) func(*cobra.Command, []string) error {
 	return c.onTasks(func(ctx context.Context, tasks tasksOf, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {
-			return withCode(ExitUsage, fmt.Errorf("%.40q is not the id of a task; ‘sibyl task list’ shows the ids, such as 1", args[0]))
+			return withCode(ExitUsage,
+				fmt.Errorf("%.40q is not the id of a task; ‘sibyl task list’ shows the ids, such as 1", args[0]))
 		}
 		if err := do(ctx, tasks, id); err != nil {
 			return fmt.Errorf("task %d: %w", id, err)
@@ -127,7 +133,8 @@ func (c *command) taskDone() *cobra.Command {
 func (c *command) taskEdit() *cobra.Command {
 	var title, description string
 	var pending bool
-	cmd := &cobra.Command{Use: "edit ID", Short: "Change the title or description of a task, or reopen it", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "edit ID", Short: "Change the title or description of a task, or reopen it",
+		Args: cobra.ExactArgs(1)}
 	cmd.RunE = c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 		var e task.Edit
 		if cmd.Flags().Changed("title") {
@@ -176,8 +183,9 @@ func (c *command) taskRemove() *cobra.Command {
 }
 
 func (c *command) taskHistory() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "history ID", Short: "Show the changes to a task, by whom and when; also for deleted tasks",
-		Args: cobra.ExactArgs(1),
+	return c.withJSON(&cobra.Command{Use: "history ID",
+		Short: "Show the changes to a task, by whom and when; also for deleted tasks",
+		Args:  cobra.ExactArgs(1),
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			all, err := tasks.History(ctx, tasks.by.Owner, id)
 			if err != nil {
@@ -194,7 +202,8 @@ func (c *command) taskHistory() *cobra.Command {
 }
 
 func (c *command) taskUndo() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "undo", Short: "Undo the last change; again, the one before it", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "undo", Short: "Undo the last change; again, the one before it",
+		Args: cobra.NoArgs,
 		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, _ []string) error {
 			ch, err := tasks.Undo(ctx, tasks.by)
 			if err != nil {

@@ -43,7 +43,8 @@ func (c *command) treeList() *cobra.Command {
 
 func (c *command) treeShow() *cobra.Command {
 	var asXML bool
-	cmd := &cobra.Command{Use: "show [NAME]", Short: "Draw a tree (default: oracle), or print its XML", Args: cobra.MaximumNArgs(1),
+	cmd := &cobra.Command{Use: "show [NAME]", Short: "Draw a tree (default: oracle), or print its XML",
+		Args: cobra.MaximumNArgs(1),
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			t, err := a.Trees.Get(nameOr(args, oracle.Name))
 			if err != nil {
@@ -75,7 +76,8 @@ func nameOr(args []string, def string) string {
 const mostTree = 16 << 20
 
 func (c *command) treeCheck() *cobra.Command {
-	return &cobra.Command{Use: "check [FILE...]", Short: "Check tree files (default: the trees in use) and show all errors",
+	return &cobra.Command{Use: "check [FILE...]",
+		Short: "Check tree files (default: the trees in use) and show all errors",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			all, err := a.Trees.All()
 			if err != nil {
@@ -124,7 +126,9 @@ func (c *command) check(a *app.App, t trees.Tree) int {
 }
 
 func (c *command) treeModels() *cobra.Command {
-	return &cobra.Command{Use: "models [ASSISTANT]", Hidden: true, Short: "Print the TreeNodesModel that describes our nodes to Groot2 (default: those of the oracle)", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "models [ASSISTANT]", Hidden: true,
+		Short: "Print the TreeNodesModel that describes our nodes to Groot2 (default: those of the oracle)",
+		Args:  cobra.MaximumNArgs(1),
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
 			leaves, err := a.Leaves(nameOr(args, oracle.Name))
 			if err != nil {

@@ -57,7 +57,8 @@ func writeLine(w files.Replaced) string {
 	case w.Before == "":
 		what += ", a new note"
 	}
-	return fmt.Sprintf("%s  %s  %s  (%s)", w.ID, moment(w.At), filepath.Join(w.Folder, filepath.FromSlash(w.Path)), what)
+	return fmt.Sprintf("%s  %s  %s  (%s)", w.ID, moment(w.At), filepath.Join(w.Folder, filepath.FromSlash(w.Path)),
+		what)
 }
 
 func (c *command) undo(ctx context.Context, a *app.App, id string) error {

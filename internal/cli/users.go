@@ -19,7 +19,9 @@ func (c *command) userCommand() *cobra.Command {
 }
 
 // onUser runs a command on the user that its argument names.
-func (c *command) onUser(do func(ctx context.Context, a *app.App, name string) error) func(*cobra.Command, []string) error {
+func (c *command) onUser(
+	do func(ctx context.Context, a *app.App, name string) error,
+) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		err := do(ctx, a, args[0])
 		switch {
@@ -36,7 +38,8 @@ func (c *command) onUser(do func(ctx context.Context, a *app.App, name string) e
 
 func (c *command) userAdd() *cobra.Command {
 	var scope, expires string
-	cmd := &cobra.Command{Use: "add NAME", Short: "Add a user, and print a token for programs", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "add NAME", Short: "Add a user, and print a token for programs",
+		Args: cobra.ExactArgs(1),
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			lasts, err := expiry(expires)
 			if err != nil {
@@ -51,7 +54,9 @@ func (c *command) userAdd() *cobra.Command {
 			}
 			return c.printSecret(t, secret, "programs send it as ‘Authorization: Bearer TOKEN’")
 		})}
-	cmd.Flags().StringVar(&scope, "scope", string(user.Write), "what the user's tokens allow: read; write, which includes read; or operate, which includes both and shows how the server works for all")
+	cmd.Flags().StringVar(&scope, "scope", string(user.Write),
+		"what the user's tokens allow: read; write, which includes read; or operate, which includes both and shows "+
+			"how the server works for all")
 	withExpiry(cmd, &expires)
 	return c.withJSON(cmd, "one JSON object, with the token as ‘secret’")
 }
@@ -106,7 +111,8 @@ func userLines(u user.Listed) string {
 }
 
 func (c *command) userRevoke() *cobra.Command {
-	return &cobra.Command{Use: "revoke NAME", Short: "Revoke a user and all their tokens at once", Args: cobra.ExactArgs(1),
+	return &cobra.Command{Use: "revoke NAME", Short: "Revoke a user and all their tokens at once",
+		Args: cobra.ExactArgs(1),
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			if err := a.Users.Revoke(ctx, name); err != nil {
 				return err
@@ -118,7 +124,8 @@ func (c *command) userRevoke() *cobra.Command {
 
 func (c *command) userRotate() *cobra.Command {
 	var expires string
-	cmd := &cobra.Command{Use: "rotate NAME", Short: "Print a new token for programs; the old ones stop working at once", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "rotate NAME",
+		Short: "Print a new token for programs; the old ones stop working at once", Args: cobra.ExactArgs(1),
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			lasts, err := expiry(expires)
 			if err != nil {
@@ -135,7 +142,8 @@ func (c *command) userRotate() *cobra.Command {
 }
 
 func (c *command) userSignIn() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "sign-in NAME", Short: "Print a token that signs a browser in, once", Args: cobra.ExactArgs(1),
+	return c.withJSON(&cobra.Command{Use: "sign-in NAME", Short: "Print a token that signs a browser in, once",
+		Args: cobra.ExactArgs(1),
 		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
 			t, secret, err := a.Users.Invite(ctx, name)
 			if err != nil {

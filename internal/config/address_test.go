@@ -34,7 +34,8 @@ func TestOllamaHostTakesTheFormsOfOllama(t *testing.T) {
 
 func TestSearchServerKeepsItsPasswordApart(t *testing.T) {
 	cfg, _ := mustLoad(t, "", "SIBYL_SEARXNG_URL=https://me:p%40ss-word-1@s.test/sx")
-	want := Web{Engine: SearXNG, SearXNG: "https://s.test/sx", User: "me", Password: NewSecret("p@ss-word-1"), Brave: cfg.Web.Brave, Tavily: cfg.Web.Tavily}
+	want := Web{Engine: SearXNG, SearXNG: "https://s.test/sx", User: "me", Password: NewSecret("p@ss-word-1"),
+		Brave: cfg.Web.Brave, Tavily: cfg.Web.Tavily}
 	if diff := cmp.Diff(want, cfg.Web, bySecret); diff != "" {
 		t.Error(diff)
 	}

@@ -47,17 +47,20 @@ func (v value) searxng() (string, error) {
 		return "", err
 	}
 	if u.User != nil && v.public {
-		return "", errors.New("contains a user or password, which do not belong in this file: put the address in SIBYL_SEARXNG_URL")
+		return "", errors.New("contains a user or password, which do not belong in this file: put the address in " +
+			"SIBYL_SEARXNG_URL")
 	}
 	u.User = nil
 	return u.String(), nil
 }
 
-// whisper takes the address of a server that is sent what people say: it has to be on this machine, or encrypted on its way.
+// whisper takes the address of a server that is sent what people say: it has to be on this machine, or encrypted on its
+// way.
 func (v value) whisper() (string, error) {
 	address, err := v.url()
 	if err == nil && strings.HasPrefix(address, "http:") && !isLoopback(address) {
-		err = errors.New("sends audio to another machine over plain http, where it can be intercepted: use https, or a tunnel to 127.0.0.1")
+		err = errors.New("sends audio to another machine over plain http, where it can be intercepted: use https, or " +
+			"a tunnel to 127.0.0.1")
 	}
 	return address, err
 }
@@ -145,7 +148,8 @@ func (v value) prefix() (netip.Prefix, error) {
 	}
 	prefix, err := netip.ParsePrefix(text)
 	if err != nil {
-		return prefix, fmt.Errorf("is %s; it must be an address or a range, such as 127.0.0.1 or 10.0.0.0/8", v.quoted())
+		return prefix, fmt.Errorf("is %s; it must be an address or a range, such as 127.0.0.1 or 10.0.0.0/8",
+			v.quoted())
 	}
 	return prefix.Masked(), nil
 }

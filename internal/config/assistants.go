@@ -18,8 +18,8 @@ type Council struct {
 	Timeout int `name:"timeout" env:"LLM_TIMEOUT_SECONDS" min:"0" max:"3600"`
 }
 
-// OracleTimeouts are the waits for models that answer as oracles. A value that is set wins; else those of local models stay as they are, and
-// a hosted one has the 30 s of requirement 2.
+// OracleTimeouts are the waits for models that answer as oracles. A value that is set wins; else those of local models
+// stay as they are, and a hosted one has the 30 s of requirement 2.
 func (c Config) OracleTimeouts() Timeouts {
 	t := c.Timeouts
 	t.Start, t.Silence = 30*time.Second, 30*time.Second
@@ -40,7 +40,8 @@ type Inquiry struct {
 	Embeddings string `name:"embeddings" env:"SIBYL_INQUIRY_EMBEDDINGS" as:"whole model"`
 }
 
-// SessionsOf is the folder of the sessions of the Council that belong to an owner: of the person at this machine the set one itself.
+// SessionsOf is the folder of the sessions of the Council that belong to an owner: of the person at this machine the
+// set one itself.
 func (c Config) SessionsOf(owner string, person bool) string {
 	return c.folderOf(c.Council.Sessions, "sessions", owner, person)
 }

@@ -16,7 +16,8 @@ const (
 	RuleUnchecked = "unchecked" // the file can't be read, so that nothing can be said
 )
 
-// Checked is what a check of the settings found. No key is in it. Its Configuration has the default in place of what is no value at all.
+// Checked is what a check of the settings found. No key is in it. Its Configuration has the default in place of what is
+// no value at all.
 type Checked struct {
 	File          string        `json:"file"` // "" where there is none
 	OK            bool          `json:"ok"`
@@ -41,9 +42,10 @@ type Violation struct {
 	Fix     string `json:"fix"`
 }
 
-// Check holds the settings against the rules of the Inquiry's configuration, and finds all that is wrong at once. The rules hold for what
-// the file and the variables name: what nobody names is left to the program, which takes a local model or the offline rules. Keys that
-// are not in the environment are read by read, to see how long they are. The error is of opts alone.
+// Check holds the settings against the rules of the Inquiry's configuration, and finds all that is wrong at once. The
+// rules hold for what the file and the variables name: what nobody names is left to the program, which takes a local
+// model or the offline rules. Keys that are not in the environment are read by read, to see how long they are. The
+// error is of opts alone.
 func Check(opts Options, read func(c Config, name string) (Secret, error)) (Checked, error) {
 	path, content, err := find(opts)
 	if path == "" && err != nil {
@@ -85,7 +87,8 @@ func Check(opts Options, read func(c Config, name string) (Secret, error)) (Chec
 }
 
 func unreadable(path string, err error) Checked {
-	out := Checked{File: path, Configuration: Configuration{Detectives: []ProviderCredential{}, ProviderFallbackOrder: []string{}}}
+	out := Checked{File: path, Configuration: Configuration{Detectives: []ProviderCredential{},
+		ProviderFallbackOrder: []string{}}}
 	for i, r := range (&check{}).rules() {
 		one := Rule{Name: r.name, Says: r.says, Outcome: RuleUnchecked}
 		if i == 0 {
@@ -101,8 +104,9 @@ func unreadable(path string, err error) Checked {
 type check struct {
 	source
 	Configuration
-	cfg    Config
-	broken map[string]bool // settings with a problem of loading; true for those that hold nothing that could be checked further
+	cfg Config
+	// settings with a problem of loading; true for those that hold nothing that could be checked further
+	broken map[string]bool
 }
 
 // rule is a rule as it is checked.
@@ -127,30 +131,41 @@ func (k *check) rules() []rule {
 		return func() (string, []Violation) { return fmt.Sprint(what), nil } // a wrong value does not load
 	}
 	return []rule{
-		{name: "settings", says: "every setting exists and has a valid value", fix: correct, check: found(cmp.Or(k.path, "no settings file; using defaults"))},
-		{name: "detectives", says: "at least one detective has a key, or is local", settings: []string{"providers"}, fix: correct, check: k.someDetective},
-		{name: "detectives[].apiKey", says: fmt.Sprintf("each detective that is not local has a key of at least %d characters", leastKey), check: k.keyLengths},
+		{name: "settings", says: "every setting exists and has a valid value", fix: correct,
+			check: found(cmp.Or(k.path, "no settings file; using defaults"))},
+		{name: "detectives", says: "at least one detective has a key, or is local", settings: []string{"providers"},
+			fix: correct, check: k.someDetective},
+		{name: "detectives[].apiKey",
+			says:  fmt.Sprintf("each detective that is not local has a key of at least %d characters", leastKey),
+			check: k.keyLengths},
 		{name: "detectives[].isDefault", says: "exactly one detective is the default", settings: []string{"model"},
 			fix: "set it with ‘sibyl config set model PROVIDER:MODEL’", check: k.oneDefault},
 		{name: "witness.baseUrl", says: "the address of the witness is valid", settings: []string{"ollama.host"},
-			fix: "set its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’", check: found(k.Witness.BaseURL)},
+			fix:   "set its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’",
+			check: found(k.Witness.BaseURL)},
 		{name: "witness.model", says: "the witness is a model on your own machines", settings: []string{inquiryWitness},
 			fix: "set it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: k.witnessModel},
-		{name: inquiryEmbeddings, says: "the model that finds passages by meaning is an embedding model, and has a key or is local", settings: []string{inquiryEmbeddings},
-			fix: "set it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: k.embeddings},
-		{name: "providerFallbackOrder", says: "the fallback order includes every configured detective", settings: []string{fallbackModels},
-			fix: "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: k.fallbackOrder},
+		{name: inquiryEmbeddings,
+			says:     "the model that finds passages by meaning is an embedding model, and has a key or is local",
+			settings: []string{inquiryEmbeddings},
+			fix:      "set it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: k.embeddings},
+		{name: "providerFallbackOrder", says: "the fallback order includes every configured detective",
+			settings: []string{fallbackModels},
+			fix:      "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: k.fallbackOrder},
 		k.waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
 		k.waits("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
-		{name: "defaultIterationLimit", says: "the default limit is a whole number of questions from 5 to 20", settings: []string{"inquiry.limit"},
-			fix: "set one with ‘sibyl config set inquiry.limit 10’", check: found(k.cfg.Inquiry.Limit)},
+		{name: "defaultIterationLimit", says: "the default limit is a whole number of questions from 5 to 20",
+			settings: []string{"inquiry.limit"},
+			fix:      "set one with ‘sibyl config set inquiry.limit 10’", check: found(k.cfg.Inquiry.Limit)},
 	}
 }
 
 // ruleOf is the rule that a problem of loading breaks.
 func ruleOf(p *Problem, rules []rule) int {
 	of := slices.IndexFunc(rules, func(r rule) bool {
-		return slices.ContainsFunc(r.settings, func(s string) bool { return p.Setting == s || strings.HasPrefix(p.Setting, s+".") })
+		return slices.ContainsFunc(r.settings, func(s string) bool {
+			return p.Setting == s || strings.HasPrefix(p.Setting, s+".")
+		})
 	})
 	return max(of, 0)
 }
@@ -185,18 +200,24 @@ func namesOf(all []ProviderCredential) string {
 
 func (k *check) someDetective() (string, []Violation) {
 	named := k.named()
-	hasEntry := slices.ContainsFunc(sortedNames(k.lines), func(path string) bool { return strings.HasPrefix(path, providersSection) })
+	hasEntry := slices.ContainsFunc(sortedNames(k.lines), func(path string) bool {
+		return strings.HasPrefix(path, providersSection)
+	})
 	if len(named) == 0 && k.lines["providers"] > 0 && !hasEntry {
-		return "", []Violation{{"providers", k.line("providers"), "names no provider", "add one, or remove the section with ‘sibyl config set --unset providers’"}}
+		return "", []Violation{{"providers", k.line("providers"), "names no provider",
+			"add one, or remove the section with ‘sibyl config set --unset providers’"}}
 	}
-	serving := slices.DeleteFunc(slices.Clone(k.Detectives), func(d ProviderCredential) bool { return !d.Keyless && d.KeyFrom == "" })
+	serving := slices.DeleteFunc(slices.Clone(k.Detectives), func(d ProviderCredential) bool {
+		return !d.Keyless && d.KeyFrom == ""
+	})
 	switch {
 	case len(serving) > 0:
 		return namesOf(serving), nil
 	case len(named) == 0:
 		return "none configured; a local model or the offline rules will be used", nil
 	}
-	return "", []Violation{{"providers", named[0].where, "none of the configured detectives has a key or is local: " + namesOf(named),
+	return "", []Violation{{"providers", named[0].where, "none of the configured detectives has a key or is local: " +
+		namesOf(named),
 		fmt.Sprintf("store a key with ‘sibyl config set-key %s’", named[0].Provider)}}
 }
 
@@ -214,14 +235,17 @@ func (k *check) keyLengths() (string, []Violation) {
 			keyless++
 			continue
 		case d.keyErr != nil:
-			v.Problem, v.Fix = "the key of "+d.Provider+" can't be read: "+d.keyErr.Error(), "make it readable, or store another with ‘sibyl config set-key "+d.Provider+"’"
+			v.Problem, v.Fix = "the key of "+d.Provider+" can't be read: "+d.keyErr.Error(),
+				"make it readable, or store another with ‘sibyl config set-key "+d.Provider+"’"
 		case d.KeyFrom == "":
 			v.Problem, v.Fix = d.Provider+" has no key", d.source.missing(d.Provider)
 			if vendorOf(d.Provider).name == "" {
-				v.Fix += fmt.Sprintf("; if that endpoint is on your own machines: ‘sibyl config set providers.%s.local true’", d.Provider)
+				v.Fix += fmt.Sprintf("; if that endpoint is on your own machines: ‘sibyl config set "+
+					"providers.%s.local true’", d.Provider)
 			}
 		case n < leastKey:
-			v.Problem = fmt.Sprintf("the key of %s has %d characters; at least %d are required", d.Provider, n, leastKey)
+			v.Problem = fmt.Sprintf("the key of %s has %d characters; at least %d are required", d.Provider, n,
+				leastKey)
 			v.Fix = "check that all of it was copied; it comes from the " + d.KeyFrom
 		default:
 			long++
@@ -235,14 +259,16 @@ func (k *check) keyLengths() (string, []Violation) {
 func (k *check) oneDefault() (string, []Violation) {
 	named := k.named()
 	wished, _ := k.cfg.named(k.cfg.Model)
-	v := Violation{Setting: "model", Where: k.origins["model"], Fix: "name one with ‘sibyl config set model PROVIDER:MODEL’"}
+	v := Violation{Setting: "model", Where: k.origins["model"],
+		Fix: "name one with ‘sibyl config set model PROVIDER:MODEL’"}
 	switch {
 	case k.broken["model"]:
 		return "", nil
 	case slices.ContainsFunc(k.Detectives, func(d ProviderCredential) bool { return d.IsDefault }):
 		return k.cfg.Model, nil
 	case wished != "":
-		v.Problem = fmt.Sprintf("there is no provider %s%s", quote(wished), DidYouMean(wished, append(k.cfg.providerNames(), offlineName)))
+		v.Problem = fmt.Sprintf("there is no provider %s%s", quote(wished),
+			DidYouMean(wished, append(k.cfg.providerNames(), offlineName)))
 		return "", []Violation{v}
 	case len(named) == 0:
 		return "none configured; the first one available is used", nil
@@ -267,7 +293,8 @@ func (k *check) witnessModel() (string, []Violation) {
 		return id, nil
 	}
 	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], "inquiry.witness is " + id + ", a hosted model",
-		"name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; a hosted one can still be given with --witness"}}
+		"name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; a hosted one can still be given with " +
+			"--witness"}}
 }
 
 func (k *check) embeddings() (string, []Violation) {
@@ -277,7 +304,8 @@ func (k *check) embeddings() (string, []Violation) {
 	case id == "":
 		return "none is set; documents are searched by words", nil
 	case !p.Local && p.Kind != KindOllama && !p.present():
-		return "", []Violation{{inquiryEmbeddings, k.origins[inquiryEmbeddings], name + " has no key", fmt.Sprintf("store one with ‘sibyl config set-key %s’, or choose another model", name)}}
+		return "", []Violation{{inquiryEmbeddings, k.origins[inquiryEmbeddings], name + " has no key",
+			fmt.Sprintf("store one with ‘sibyl config set-key %s’, or choose another model", name)}}
 	case k.cfg.EmbeddingsAway():
 		return id + "; passages and questions are sent off your machines", nil
 	}
@@ -288,7 +316,8 @@ func (k *check) fallbackOrder() (string, []Violation) {
 	if k.broken[fallbackModels] {
 		return "", nil
 	}
-	named := slices.DeleteFunc(k.named(), func(d ProviderCredential) bool { return d.Provider == offlineName }) // which never stand in
+	// which never stand in
+	named := slices.DeleteFunc(k.named(), func(d ProviderCredential) bool { return d.Provider == offlineName })
 	if len(k.ProviderFallbackOrder) == 0 && len(named) < 2 {
 		return "none is set, and a single detective needs none", nil
 	}
@@ -297,7 +326,8 @@ func (k *check) fallbackOrder() (string, []Violation) {
 	for _, d := range named {
 		if !slices.Contains(k.ProviderFallbackOrder, d.Provider) {
 			order = append(order, d.Provider+":"+cmp.Or(d.Model, "MODEL"))
-			wrong = append(wrong, Violation{Setting: fallbackModels, Where: cmp.Or(k.origins[fallbackModels], d.where), Problem: "fallback.models has no model of " + d.Provider})
+			wrong = append(wrong, Violation{Setting: fallbackModels, Where: cmp.Or(k.origins[fallbackModels], d.where),
+				Problem: "fallback.models has no model of " + d.Provider})
 		}
 	}
 	for i := range wrong {
@@ -306,9 +336,11 @@ func (k *check) fallbackOrder() (string, []Violation) {
 	return strings.Join(k.ProviderFallbackOrder, ", "), wrong
 }
 
-// waits is the rule for two waits: until an answer begins, and for more of it. What nobody set is as the program has it.
+// waits is the rule for two waits: until an answer begins, and for more of it. What nobody set is as the program has
+// it.
 func (k *check) waits(name string, most time.Duration, paths ...string) rule {
-	says := fmt.Sprintf("%s, if set, are whole seconds from %d to %d", strings.Join(paths, " and "), int(leastWait.Seconds()), int(most.Seconds()))
+	says := fmt.Sprintf("%s, if set, are whole seconds from %d to %d", strings.Join(paths, " and "),
+		int(leastWait.Seconds()), int(most.Seconds()))
 	check := func() (found string, wrong []Violation) {
 		var all []string
 		for _, path := range paths {
@@ -322,10 +354,12 @@ func (k *check) waits(name string, most time.Duration, paths ...string) rule {
 			if err == nil && d >= leastWait && d <= most && d%time.Second == 0 {
 				continue
 			}
-			wrong = append(wrong, Violation{path, k.origins[path], fmt.Sprintf("%s is %s, which is not whole seconds from %s to %s", path, text, leastWait, most),
+			wrong = append(wrong, Violation{path, k.origins[path],
+				fmt.Sprintf("%s is %s, which is not whole seconds from %s to %s", path, text, leastWait, most),
 				fmt.Sprintf("‘sibyl config set %s %s’", path, max(leastWait, min(most, d.Round(time.Second))))})
 		}
 		return strings.Join(all, ", "), wrong
 	}
-	return rule{name: name, says: says, settings: paths, fix: fmt.Sprintf("set it within %s and %s", leastWait, most), check: check}
+	return rule{name: name, says: says, settings: paths, fix: fmt.Sprintf("set it within %s and %s", leastWait, most),
+		check: check}
 }

@@ -95,34 +95,57 @@ func TestEachRuleOfTheConfigurationByName(t *testing.T) {
 		where, problem   string
 	}{
 		{"no entry", "detectives", "providers: {}", nil, ":1", "names no provider"},
-		{"unknown setting of one", "detectives", change("{model: claude}", "{modell: claude}"), both, ":10", "providers.anthropic.modell; did you mean"},
-		{"a kind that is not its own", "detectives", change("{model: claude}", "{kind: openai}"), both, ":10", "providers.anthropic.kind is openai"},
+		{"unknown setting of one", "detectives", change("{model: claude}", "{modell: claude}"), both, ":10",
+			"providers.anthropic.modell; did you mean"},
+		{"a kind that is not its own", "detectives", change("{model: claude}", "{kind: openai}"), both, ":10",
+			"providers.anthropic.kind is openai"},
 		{"no key", "detectives[].apiKey", goodFile, both[:1], ":10", "anthropic has no key"},
-		{"a key of 19 characters", "detectives[].apiKey", goodFile, []string{both[0], "ANTHROPIC_API_KEY=" + longKey[:19]}, ":10", "has 19 characters; at least 20"},
-		{"a key that can't be read", "detectives[].apiKey", change("{model: claude}", "{key_command: [pass, claude]}"), both[:1], ":10", "nobody reads keys here"},
-		{"no default among two", "detectives[].isDefault", change("model: openai:gpt-4o\n", ""), both, ":9", "it is unclear which model is the default of anthropic, openai"},
-		{"a default of nobody", "detectives[].isDefault", change("model: openai:", "model: opnai:"), both, ":1", `no provider "opnai"; did you mean openai?`},
-		{"a default that is no model", "detectives[].isDefault", change("model: openai:gpt-4o", "model: open ai"), both, ":1", "must be provider:model"},
-		{"address of the witness", "witness.baseUrl", change("host: 127.0.0.1:11434", "host: ftp://x"), both, ":3", "ollama.host must be a host"},
-		{"witness without a model", "witness.model", change(`"ollama:llama2"`, "ollama"), both, ":7", "a provider without a model"},
-		{"witness of nobody", "witness.model", change(`"ollama:llama2"`, "olama:x"), both, ":7", "did you mean ollama?"},
-		{"witness of the rules", "witness.model", change(`"ollama:llama2"`, "offline:rules"), both, ":7", "can't be a witness"},
+		{"a key of 19 characters", "detectives[].apiKey", goodFile, []string{both[0], "ANTHROPIC_API_KEY=" +
+			longKey[:19]}, ":10", "has 19 characters; at least 20"},
+		{"a key that can't be read", "detectives[].apiKey", change("{model: claude}", "{key_command: [pass, claude]}"),
+			both[:1], ":10", "nobody reads keys here"},
+		{"no default among two", "detectives[].isDefault", change("model: openai:gpt-4o\n", ""), both, ":9",
+			"it is unclear which model is the default of anthropic, openai"},
+		{"a default of nobody", "detectives[].isDefault", change("model: openai:", "model: opnai:"), both, ":1",
+			`no provider "opnai"; did you mean openai?`},
+		{"a default that is no model", "detectives[].isDefault", change("model: openai:gpt-4o", "model: open ai"), both,
+			":1", "must be provider:model"},
+		{"address of the witness", "witness.baseUrl", change("host: 127.0.0.1:11434", "host: ftp://x"), both, ":3",
+			"ollama.host must be a host"},
+		{"witness without a model", "witness.model", change(`"ollama:llama2"`, "ollama"), both, ":7",
+			"a provider without a model"},
+		{"witness of nobody", "witness.model", change(`"ollama:llama2"`, "olama:x"), both, ":7",
+			"did you mean ollama?"},
+		{"witness of the rules", "witness.model", change(`"ollama:llama2"`, "offline:rules"), both, ":7",
+			"can't be a witness"},
 		{"hosted witness", "witness.model", change(`"ollama:llama2"`, "openai:gpt-4o"), both, ":7", "a hosted model"},
-		{"order without a detective", "providerFallbackOrder", change(", anthropic:claude", ""), both, ":5", "no model of anthropic"},
-		{"order without the default", "providerFallbackOrder", change("openai:gpt-4o, ", ""), both, ":5", "no model of openai"},
-		{"no order of two", "providerFallbackOrder", change("fallback:\n  models: [openai:gpt-4o, anthropic:claude]\n", ""), both, ":8", "no model of anthropic"},
-		{"order with one that nobody has", "providerFallbackOrder", change("anthropic:claude]", "anthropic:claude, grok:x]"), both, ":5", `no provider "grok"`},
-		{"cloud too short", "timeouts.cloudTimeout", change("start: 15s", "start: 14s"), both, ":6", "timeouts.start is 14s"},
-		{"cloud too long", "timeouts.cloudTimeout", change("silence: 2m,", "silence: 121s,"), both, ":6", "timeouts.silence is 2m1s"},
-		{"cloud in parts of a second", "timeouts.cloudTimeout", change("start: 15s", "start: 15.5s"), both, ":6", "whole seconds"},
-		{"cloud beyond what loads", "timeouts.cloudTimeout", change("start: 15s", "start: 5s"), both, ":6", "from 10s to 1h0m0s"},
-		{"local too short", "timeouts.localTimeout", change("local_silence: 15s", "local_silence: 14s"), both, ":6", "timeouts.local_silence is 14s"},
-		{"local too long", "timeouts.localTimeout", change("local_start: 6m", "local_start: 361s"), both, ":6", "timeouts.local_start is 6m1s"},
+		{"order without a detective", "providerFallbackOrder", change(", anthropic:claude", ""), both, ":5",
+			"no model of anthropic"},
+		{"order without the default", "providerFallbackOrder", change("openai:gpt-4o, ", ""), both, ":5",
+			"no model of openai"},
+		{"no order of two", "providerFallbackOrder", change("fallback:\n  models: [openai:gpt-4o, anthropic:claude]\n",
+			""), both, ":8", "no model of anthropic"},
+		{"order with one that nobody has", "providerFallbackOrder",
+			change("anthropic:claude]", "anthropic:claude, grok:x]"), both, ":5", `no provider "grok"`},
+		{"cloud too short", "timeouts.cloudTimeout", change("start: 15s", "start: 14s"), both, ":6",
+			"timeouts.start is 14s"},
+		{"cloud too long", "timeouts.cloudTimeout", change("silence: 2m,", "silence: 121s,"), both, ":6",
+			"timeouts.silence is 2m1s"},
+		{"cloud in parts of a second", "timeouts.cloudTimeout", change("start: 15s", "start: 15.5s"), both, ":6",
+			"whole seconds"},
+		{"cloud beyond what loads", "timeouts.cloudTimeout", change("start: 15s", "start: 5s"), both, ":6",
+			"from 10s to 1h0m0s"},
+		{"local too short", "timeouts.localTimeout", change("local_silence: 15s", "local_silence: 14s"), both, ":6",
+			"timeouts.local_silence is 14s"},
+		{"local too long", "timeouts.localTimeout", change("local_start: 6m", "local_start: 361s"), both, ":6",
+			"timeouts.local_start is 6m1s"},
 		{"limit too low", "defaultIterationLimit", change("limit: 5", "limit: 4"), both, ":7", "from 5 to 20"},
 		{"limit too high", "defaultIterationLimit", change("limit: 5", "limit: 21"), both, ":7", "from 5 to 20"},
 		{"limit in parts", "defaultIterationLimit", change("limit: 5", "limit: 5.5"), both, ":7", "whole number"},
-		{"limit of a variable", "defaultIterationLimit", goodFile, append(goodKeys(), "SIBYL_INQUIRY_LIMIT=3"), "SIBYL_INQUIRY_LIMIT", "from 5 to 20"},
-		{"a limit that a variable hides", "defaultIterationLimit", change("limit: 5", "limit: 4"), append(goodKeys(), "SIBYL_INQUIRY_LIMIT=6"), ":7", "from 5 to 20"},
+		{"limit of a variable", "defaultIterationLimit", goodFile, append(goodKeys(), "SIBYL_INQUIRY_LIMIT=3"),
+			"SIBYL_INQUIRY_LIMIT", "from 5 to 20"},
+		{"a limit that a variable hides", "defaultIterationLimit", change("limit: 5", "limit: 4"),
+			append(goodKeys(), "SIBYL_INQUIRY_LIMIT=6"), ":7", "from 5 to 20"},
 		{"a setting that there is not", "settings", goodFile + "colour: red\n", both, ":11", "unknown setting colour"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -153,7 +176,8 @@ providers:
   openai: {model: gpt-4o}
   work: {base_url: https://llm.test/v1}
 `, "OPENAI_API_KEY=short-key")
-	want := []string{"settings", "detectives[].apiKey", "detectives[].isDefault", "witness.baseUrl", "witness.model", "providerFallbackOrder", "timeouts.cloudTimeout",
+	want := []string{"settings", "detectives[].apiKey", "detectives[].isDefault", "witness.baseUrl", "witness.model",
+		"providerFallbackOrder", "timeouts.cloudTimeout",
 		"timeouts.localTimeout", "defaultIterationLimit"}
 	if diff := cmp.Diff(want, broken(found)); diff != "" {
 		t.Error(diff)
@@ -171,14 +195,15 @@ func TestWhatNobodyNamesBreaksNoRule(t *testing.T) {
 		file    string
 		environ []string
 	}{
-		"nothing at all":              {},
-		"a file without models":       {file: "max_turns: 3\n"},
-		"keys in the environment":     {environ: goodKeys()},
-		"a local model":               {file: "model: ollama:llama2\n"},
-		"the rules":                   {file: "model: offline:rules\n"},
-		"one vendor":                  {file: "providers: {openai: {model: gpt-4o}}\n", environ: goodKeys()[:1]},
-		"an endpoint on this machine": {file: "model: studio\nproviders: {studio: {base_url: 'http://localhost:1234/v1'}}\n"},
-		"waits nobody set":            {file: "model: ollama:llama2\ntimeouts: {web: 5s}\n"},
+		"nothing at all":          {},
+		"a file without models":   {file: "max_turns: 3\n"},
+		"keys in the environment": {environ: goodKeys()},
+		"a local model":           {file: "model: ollama:llama2\n"},
+		"the rules":               {file: "model: offline:rules\n"},
+		"one vendor":              {file: "providers: {openai: {model: gpt-4o}}\n", environ: goodKeys()[:1]},
+		"an endpoint on this machine": {
+			file: "model: studio\nproviders: {studio: {base_url: 'http://localhost:1234/v1'}}\n"},
+		"waits nobody set": {file: "model: ollama:llama2\ntimeouts: {web: 5s}\n"},
 	} {
 		if found, _ := checked(t, c.file, c.environ...); !found.OK {
 			t.Errorf("%s: broken are %v: %+v", name, broken(found), found.Rules)
@@ -187,7 +212,8 @@ func TestWhatNobodyNamesBreaksNoRule(t *testing.T) {
 }
 
 func TestAKeyThatACommandOrTheStoreGivesIsMeasured(t *testing.T) {
-	s := newSetup(t, "model: work:big\nproviders: {work: {base_url: 'https://llm.test/v1', key_command: [pass, work]}}\n")
+	s := newSetup(t, "model: work:big\nproviders: {work: {base_url: 'https://llm.test/v1', key_command: [pass, "+
+		"work]}}\n")
 	for key, want := range map[string]bool{longKey: true, longKey[:19]: false} {
 		found, err := Check(Options{Environ: s.environ, Home: s.home}, func(_ Config, name string) (Secret, error) {
 			if name != "work" {
@@ -217,7 +243,9 @@ func TestASingleVendorIsTheDefaultUnlessItsKeyIsForMoreThanModels(t *testing.T) 
 
 func TestACheckShowsNoKey(t *testing.T) {
 	environ := []string{"OPENAI_API_KEY=" + canary, "ANTHROPIC_API_KEY=" + longKey[:19]}
-	for _, file := range []string{goodFile, goodFile + "api_key: " + canary + "\n", strings.Replace(goodFile, "openai:gpt-4o", canary, 1), strings.Replace(goodFile, "limit: 5", "limit: "+canary, 1)} {
+	for _, file := range []string{goodFile, goodFile + "api_key: " + canary + "\n",
+		strings.Replace(goodFile, "openai:gpt-4o", canary, 1), strings.Replace(goodFile, "limit: 5", "limit: "+
+			canary, 1)} {
 		found, _ := checked(t, file, environ...)
 		text, err := json.Marshal(found)
 		if err != nil || strings.Contains(string(text), canary) || strings.Contains(string(text), longKey[:19]) {
@@ -228,7 +256,8 @@ func TestACheckShowsNoKey(t *testing.T) {
 
 func TestAFileThatCannotBeReadLeavesTheRulesUnchecked(t *testing.T) {
 	found, s := checked(t, "model: [\n")
-	if found.OK || found.File != s.file() || found.Rules[0].Outcome != RuleBroken || !strings.Contains(found.Rules[0].Violations[0].Problem, "line 1") {
+	if found.OK || found.File != s.file() || found.Rules[0].Outcome != RuleBroken ||
+		!strings.Contains(found.Rules[0].Violations[0].Problem, "line 1") {
 		t.Errorf("%+v", found)
 	}
 	for _, r := range found.Rules[1:] {

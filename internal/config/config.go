@@ -20,12 +20,14 @@ import (
 	"sibyl/internal/redact"
 )
 
-// Config is what a person has set. Folders are absolute paths; they need not exist. The tags are explained in settings.go.
+// Config is what a person has set. Folders are absolute paths; they need not exist. The tags are explained in
+// settings.go.
 type Config struct {
 	File string // the configuration file that was read; "" where there is none
 	// "provider:model", or a provider alone; "" leaves the choice to the program
-	Model    string   `name:"model" env:"SIBYL_MODEL" as:"model"`
-	DataDir  string   `name:"data" env:"SIBYL_DATA" as:"path"` // where sessions are kept, unless Database says otherwise
+	Model string `name:"model" env:"SIBYL_MODEL" as:"model"`
+	// where sessions are kept, unless Database says otherwise
+	DataDir  string   `name:"data" env:"SIBYL_DATA" as:"path"`
 	Database Database `name:"database" env:"SIBYL_DATABASE" as:"database"`
 	Vault    string   `name:"vault" env:"SIBYL_VAULT" as:"path"` // the folder of notes; "" for none
 	Trees    string   `name:"trees" env:"SIBYL_TREES" as:"path"` // folders that override what is built in; "" for none
@@ -84,7 +86,8 @@ type Fallback struct {
 	LocalToCloud bool          `name:"local_to_cloud"` // what a local model was to answer may go to one that is not
 }
 
-// Timeouts are how long to wait: for a model until its answer begins, and for more of it after that. Web is for a whole request.
+// Timeouts are how long to wait: for a model until its answer begins, and for more of it after that. Web is for a whole
+// request.
 type Timeouts struct {
 	Start        time.Duration `name:"start" min:"10s" max:"1h" default:"2m"`
 	Silence      time.Duration `name:"silence" min:"10s" max:"1h" default:"1m"`
@@ -139,7 +142,8 @@ func load(opts Options) (Config, source, error) {
 	return gather(file, opts.places(), opts.Stored)
 }
 
-// gather lays the environment over a file that was checked. On an error it gives what it has: what is wrong is left as it is by default.
+// gather lays the environment over a file that was checked. On an error it gives what it has: what is wrong is left as
+// it is by default.
 func gather(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
 	cfg := defaults()
 	cfg.File = file.path
@@ -161,7 +165,8 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 	s.finishHeaders(&c.Ollama.Tuning)
 	s.finishSearch(&c.Web)
 	kept, err := s.finishKeys(c, stored)
-	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.checkModels(*c), s.databaseOfOthers(c), c.Server.checkTLS(),
+	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.checkModels(*c), s.databaseOfOthers(c),
+		c.Server.checkTLS(),
 		s.finishTelemetry(&c.Telemetry), s.checkTranscription(c.Transcription))
 }
 
@@ -176,7 +181,8 @@ func (c Config) Redactor(further ...Secret) *redact.Redactor {
 			further = append(further, one.Environ[variable])
 		}
 	}
-	secrets := []string{c.Database.password(), c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(), c.Web.Tavily.EnvKey.Reveal()}
+	secrets := []string{c.Database.password(), c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(),
+		c.Web.Tavily.EnvKey.Reveal()}
 	for _, p := range c.Providers {
 		secrets = append(secrets, p.EnvKey.Reveal())
 		further = slices.AppendSeq(further, maps.Values(p.EnvHeaders))

@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var bySecret = cmp.Options{cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })}
+var bySecret = cmp.Options{cmp.Comparer(func(a, b Secret) bool {
+	return a.Reveal() == b.Reveal()
+}), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })}
 
 // setup is a home folder with a configuration file and an environment.
 type setup struct {
@@ -41,7 +43,8 @@ func (s setup) file() string { return filepath.Join(s.home, "conf", "sibyl", "co
 
 func (s setup) keys(use string) KeyPlaces {
 	data := filepath.Join(s.home, ".local", "share", "sibyl")
-	return KeyPlaces{Use: use, File: filepath.Join(s.home, "conf", "sibyl", "keys.age"), Identity: filepath.Join(data, "keys-identity.txt"), Folder: data}
+	return KeyPlaces{Use: use, File: filepath.Join(s.home, "conf", "sibyl", "keys.age"),
+		Identity: filepath.Join(data, "keys-identity.txt"), Folder: data}
 }
 
 func (s setup) load() (Config, error) { return Load(Options{Environ: s.environ, Home: s.home}) }
@@ -58,16 +61,19 @@ func mustLoad(t *testing.T, file string, environ ...string) (Config, setup) {
 
 func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 	cfg, s := mustLoad(t, "")
-	if cfg.DataDir != filepath.Join(s.home, ".local", "share", "sibyl") || cfg.MCP.Trusted != filepath.Join(filepath.Dir(s.file()), "mcp") || cfg.File != "" {
+	if cfg.DataDir != filepath.Join(s.home, ".local", "share", "sibyl") ||
+		cfg.MCP.Trusted != filepath.Join(filepath.Dir(s.file()), "mcp") || cfg.File != "" {
 		t.Errorf("the folders are %s and %s, the file is %q", cfg.DataDir, cfg.MCP.Trusted, cfg.File)
 	}
 	if diff := cmp.Diff(Ollama{Host: "http://127.0.0.1:11434", Local: true}, cfg.Ollama); diff != "" {
 		t.Error(diff)
 	}
-	if cfg.MaxTurns != 30 || cfg.MaxTokens != 0 || cfg.Retention != 365*day || cfg.Keys != s.keys(KeysAuto) || cfg.Server.Loopback() != true || cfg.Web.Off || len(cfg.Providers) > 0 {
+	if cfg.MaxTurns != 30 || cfg.MaxTokens != 0 || cfg.Retention != 365*day || cfg.Keys != s.keys(KeysAuto) ||
+		cfg.Server.Loopback() != true || cfg.Web.Off || len(cfg.Providers) > 0 {
 		t.Errorf("got %+v", cfg)
 	}
-	if cfg.Web.Brave.KeyEnv != braveKeyEnv || cfg.Web.Tavily.KeyEnv != tavilyKeyEnv || cfg.Telemetry.TraceRatio != 1 || cfg.Prices.Currency != "USD" {
+	if cfg.Web.Brave.KeyEnv != braveKeyEnv || cfg.Web.Tavily.KeyEnv != tavilyKeyEnv || cfg.Telemetry.TraceRatio != 1 ||
+		cfg.Prices.Currency != "USD" {
 		t.Errorf("got %+v", cfg)
 	}
 }
@@ -213,7 +219,8 @@ providers:
       top_p: 0.9
 `
 
-var fullEnviron = []string{"GROQ_KEY=groq-value-0123456789", "MY_BRAVE=brave-value-0123456789", "TRACKER_TOKEN=tracker-value-0123456789", "PATH=/bin", "OTHER=x",
+var fullEnviron = []string{"GROQ_KEY=groq-value-0123456789", "MY_BRAVE=brave-value-0123456789",
+	"TRACKER_TOKEN=tracker-value-0123456789", "PATH=/bin", "OTHER=x",
 	"WIKI_KEY=wiki-value-0123456789", "WORK_KEY=work-value-0123456789", "MY_TAVILY=tavily-value-0123456789"}
 
 func TestFileSetsEverything(t *testing.T) {
@@ -231,12 +238,18 @@ func TestFileSetsEverything(t *testing.T) {
 	}
 	folder := filepath.Dir(s.file())
 	for path, want := range map[string]any{
-		"data": filepath.Join(filepath.Dir(folder), "data"), "prompts": filepath.Join(folder, "prompts"), "vault": filepath.Join(s.home, "notes"), "trees": "/etc/sibyl/trees",
-		"database": "postgres://sibyl@db.lan:5432/sibyl?sslmode=require", "max_tokens": 200_000, "max_time": "10m0s", "retention": "90d", "plain_http": []string{"gpu.lan:11434", "llm.lan", "[fd00::1]:80"},
-		"web.access": "off", "web.searxng": "http://localhost:8888", "ollama.host": "http://gpu.lan:11434", "ollama.keep_alive": "forever", "fallback.local_to_cloud": true,
-		"server.hosts": []string{"sibyl.lan"}, "server.proxies": []string{"10.0.0.0/8", "127.0.0.1/32"}, "telemetry.otlp_endpoint": "http://127.0.0.1:4318", "telemetry.trace_ratio": 0.25, "telemetry.log_level": "debug",
-		"server.folders":        map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
-		"transcription.command": []string{filepath.Join(folder, "bin", "transcribe"), "-m", filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"}, "transcription.language": "pt",
+		"data": filepath.Join(filepath.Dir(folder), "data"), "prompts": filepath.Join(folder, "prompts"),
+		"vault": filepath.Join(s.home, "notes"), "trees": "/etc/sibyl/trees",
+		"database": "postgres://sibyl@db.lan:5432/sibyl?sslmode=require", "max_tokens": 200_000, "max_time": "10m0s",
+		"retention": "90d", "plain_http": []string{"gpu.lan:11434", "llm.lan", "[fd00::1]:80"},
+		"web.access": "off", "web.searxng": "http://localhost:8888", "ollama.host": "http://gpu.lan:11434",
+		"ollama.keep_alive": "forever", "fallback.local_to_cloud": true,
+		"server.hosts": []string{"sibyl.lan"}, "server.proxies": []string{"10.0.0.0/8", "127.0.0.1/32"},
+		"telemetry.otlp_endpoint": "http://127.0.0.1:4318", "telemetry.trace_ratio": 0.25,
+		"telemetry.log_level": "debug",
+		"server.folders":      map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
+		"transcription.command": []string{filepath.Join(folder, "bin", "transcribe"), "-m",
+			filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"}, "transcription.language": "pt",
 		"models.prices": map[string]map[string]float64{"groq:*": {"input": 0.5, "cached": 0.5, "output": 2}},
 	} {
 		if diff := cmp.Diff(want, read[path]); diff != "" {
@@ -248,32 +261,42 @@ func TestFileSetsEverything(t *testing.T) {
 func TestProvidersAndServersAreCompletedByWhatIsKnown(t *testing.T) {
 	cfg, s := mustLoad(t, fullFile, fullEnviron...)
 	providers := map[string]Provider{
-		"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"}},
+		"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x",
+			KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"}},
 		"groq": {Kind: KindOpenAI, BaseURL: "https://api.groq.test/openai/v1", Model: "llama",
 			KeySource: KeySource{KeyEnv: "GROQ_KEY", EnvKey: NewSecret("groq-value-0123456789")}},
-		"vault-key": {Kind: KindOpenAI, BaseURL: "https://llm.test/v1", KeySource: KeySource{KeyCommand: []string{"pass", "show", "llm key"}}},
-		"litellm":   {Kind: KindOpenAI, BaseURL: "http://127.0.0.1:4000/v1"},
-		"studio":    {Kind: KindOpenAI, BaseURL: "http://localhost:1234/v1", Local: true},
-		"work":      {Kind: KindAnthropic, BaseURL: "https://api.anthropic.com", KeySource: KeySource{KeyEnv: "WORK_KEY", EnvKey: NewSecret("work-value-0123456789")}},
-		"box":       {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Local: true, Tuning: Tuning{KeepAlive: 30 * time.Minute}},
-		"gateway": {Kind: KindOpenAI, BaseURL: "https://gateway.test/v1", Window: 64_000, API: APIResponses, Tuning: Tuning{
-			Think: "off", MaxOutput: 2000, Report: ReportTool,
-			Headers:    map[string]string{"X-Team": "search", "X-Gateway-Token": "$GATEWAY_TOKEN"},
-			EnvHeaders: map[string]Secret{"X-Gateway-Token": {}},
-			Query:      map[string]string{"api-version": "2024-10-21", "v": "1.10"},
-			Body:       map[string]any{"chat_template_kwargs": map[string]any{"enable_thinking": false}, "stop": []any{"END"}, "top_p": 0.9},
-		}},
+		"vault-key": {Kind: KindOpenAI, BaseURL: "https://llm.test/v1",
+			KeySource: KeySource{KeyCommand: []string{"pass", "show", "llm key"}}},
+		"litellm": {Kind: KindOpenAI, BaseURL: "http://127.0.0.1:4000/v1"},
+		"studio":  {Kind: KindOpenAI, BaseURL: "http://localhost:1234/v1", Local: true},
+		"work": {Kind: KindAnthropic, BaseURL: "https://api.anthropic.com",
+			KeySource: KeySource{KeyEnv: "WORK_KEY", EnvKey: NewSecret("work-value-0123456789")}},
+		"box": {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Local: true,
+			Tuning: Tuning{KeepAlive: 30 * time.Minute}},
+		"gateway": {Kind: KindOpenAI, BaseURL: "https://gateway.test/v1", Window: 64_000, API: APIResponses,
+			Tuning: Tuning{
+				Think: "off", MaxOutput: 2000, Report: ReportTool,
+				Headers:    map[string]string{"X-Team": "search", "X-Gateway-Token": "$GATEWAY_TOKEN"},
+				EnvHeaders: map[string]Secret{"X-Gateway-Token": {}},
+				Query:      map[string]string{"api-version": "2024-10-21", "v": "1.10"},
+				Body: map[string]any{"chat_template_kwargs": map[string]any{"enable_thinking": false},
+					"stop": []any{"END"}, "top_p": 0.9},
+			}},
 	}
 	if diff := cmp.Diff(providers, cfg.Providers, bySecret); diff != "" {
 		t.Error(diff)
 	}
 	servers := map[string]MCPServer{
-		"tracker": {Private: true, Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN", "UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
+		"tracker": {Private: true, Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN",
+			"UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
 			Tools: []string{"search", "get"}, Timeout: 5 * time.Second, Variables: []string{"UNSET_TOKEN"},
-			Environ: map[string]Secret{"PATH": NewSecret("/bin"), "TRACKER_TOKEN": NewSecret("tracker-value-0123456789"), "XDG_CONFIG_HOME": NewSecret(filepath.Join(s.home, "conf"))}},
+			Environ: map[string]Secret{"PATH": NewSecret("/bin"),
+				"TRACKER_TOKEN":   NewSecret("tracker-value-0123456789"),
+				"XDG_CONFIG_HOME": NewSecret(filepath.Join(s.home, "conf"))}},
 		"wiki": {URL: "https://wiki.test/mcp", Header: "X-Api-Key", Timeout: 30 * time.Second,
-			Pin:       "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-			KeySource: KeySource{KeyEnv: "WIKI_KEY", EnvKey: NewSecret("wiki-value-0123456789"), KeyCommand: []string{"pass", "wiki"}}},
+			Pin: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+			KeySource: KeySource{KeyEnv: "WIKI_KEY", EnvKey: NewSecret("wiki-value-0123456789"),
+				KeyCommand: []string{"pass", "wiki"}}},
 	}
 	if diff := cmp.Diff(servers, cfg.MCP.Servers, bySecret); diff != "" {
 		t.Error(diff)
@@ -283,16 +306,24 @@ func TestProvidersAndServersAreCompletedByWhatIsKnown(t *testing.T) {
 // Each variable is set, and that of a vendor for one of them.
 func TestEnvironmentOverridesTheFile(t *testing.T) {
 	want := map[string]string{
-		"SIBYL_MODEL": "openai:gpt-y", "SIBYL_DATA": "/data", "SIBYL_DATABASE": "sqlite:/a.db", "SIBYL_VAULT": "/other", "SIBYL_TREES": "/t", "SIBYL_PROMPTS": "/p", "SIBYL_NOTICES": "/n.jsonl",
-		"SIBYL_MAX_TURNS": "7", "SIBYL_MAX_TOKENS": "0", "SIBYL_MAX_TIME": "20s", "SIBYL_RETENTION": "never", "SIBYL_KEYS": "keyring", "SIBYL_WEB": "on",
-		"SIBYL_SEARXNG_URL": "https://search.test/x", "OLLAMA_HOST": "http://127.0.0.1:9999", "SIBYL_TRACE_RATIO": "0", "SIBYL_LOG_LEVEL": "error",
-		"OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.test:4318/otlp", "SIBYL_LISTEN": "0.0.0.0:1", "SIBYL_NODE": "n2", "SIBYL_MOST_RUNS": "3",
-		"SIBYL_SESSIONS": "/s", "ORACLES_DIR": "/o", "ORACLE_PLACEHOLDER": "{{ALL}}", "ORACLE_CACHE_TTL": "3", "LLM_TIMEOUT_SECONDS": "7",
-		"SIBYL_INQUIRIES": "/i", "SIBYL_INQUIRY_LIMIT": "6", "SIBYL_WITNESS": "ollama:w", "SIBYL_INQUIRY_EMBEDDINGS": "ollama:e", "SIBYL_TRANSCRIPTION_LANGUAGE": "de",
+		"SIBYL_MODEL": "openai:gpt-y", "SIBYL_DATA": "/data", "SIBYL_DATABASE": "sqlite:/a.db", "SIBYL_VAULT": "/other",
+		"SIBYL_TREES": "/t", "SIBYL_PROMPTS": "/p", "SIBYL_NOTICES": "/n.jsonl",
+		"SIBYL_MAX_TURNS": "7", "SIBYL_MAX_TOKENS": "0", "SIBYL_MAX_TIME": "20s", "SIBYL_RETENTION": "never",
+		"SIBYL_KEYS": "keyring", "SIBYL_WEB": "on",
+		"SIBYL_SEARXNG_URL": "https://search.test/x", "OLLAMA_HOST": "http://127.0.0.1:9999", "SIBYL_TRACE_RATIO": "0",
+		"SIBYL_LOG_LEVEL":             "error",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.test:4318/otlp", "SIBYL_LISTEN": "0.0.0.0:1",
+		"SIBYL_NODE": "n2", "SIBYL_MOST_RUNS": "3",
+		"SIBYL_SESSIONS": "/s", "ORACLES_DIR": "/o", "ORACLE_PLACEHOLDER": "{{ALL}}", "ORACLE_CACHE_TTL": "3",
+		"LLM_TIMEOUT_SECONDS": "7",
+		"SIBYL_INQUIRIES":     "/i", "SIBYL_INQUIRY_LIMIT": "6", "SIBYL_WITNESS": "ollama:w",
+		"SIBYL_INQUIRY_EMBEDDINGS": "ollama:e", "SIBYL_TRANSCRIPTION_LANGUAGE": "de",
 		"OPENAI_BASE_URL": "https://proxy.test/v1", "OPENAI_MODEL": "gpt-z",
 	}
 	for _, one := range sections()[0].settings {
-		if env := one.tag.Get("env"); env != "" && want[env] == "" && env != "SIBYL_TRANSCRIPTION_MODEL" && env != "SIBYL_TRANSCRIPTION_SERVER" { // the file has a command
+		// the file has a command
+		if env := one.tag.Get("env"); env != "" && want[env] == "" && env != "SIBYL_TRANSCRIPTION_MODEL" &&
+			env != "SIBYL_TRANSCRIPTION_SERVER" {
 			t.Errorf("%s is not tried", env)
 		}
 	}
@@ -343,7 +374,8 @@ func TestFileWithoutSettingsIsFine(t *testing.T) {
 }
 
 func TestLastOfTwoEqualVariablesCounts(t *testing.T) {
-	if cfg, _ := mustLoad(t, "", "SIBYL_MODEL=first", "SIBYL_MODEL=second", "nonsense", "=C:=x"); cfg.Model != "second" {
+	if cfg, _ := mustLoad(t, "", "SIBYL_MODEL=first", "SIBYL_MODEL=second", "nonsense",
+		"=C:=x"); cfg.Model != "second" {
 		t.Errorf("model = %q", cfg.Model)
 	}
 }
@@ -355,7 +387,8 @@ func TestBoundsAreNumbersOrTimes(t *testing.T) {
 			for _, bound := range []string{one.tag.Get("min"), one.tag.Get("max")} {
 				_, notNumber := strconv.Atoi(bound)
 				_, notTime := time.ParseDuration(bound)
-				if isTime := one.kind.of == reflect.TypeFor[time.Duration](); bound != "" && (isTime && notTime != nil || !isTime && notNumber != nil) {
+				if isTime := one.kind.of == reflect.TypeFor[time.Duration](); bound != "" &&
+					(isTime && notTime != nil || !isTime && notNumber != nil) {
 					t.Errorf("%s has the bound %q", section.pattern(one), bound)
 				}
 			}

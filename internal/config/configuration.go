@@ -8,11 +8,12 @@ import (
 
 // Configuration is what the settings come to for the Inquiry (requirement 4, Configuration).
 type Configuration struct {
-	Detectives            []ProviderCredential `json:"detectives"`
-	Witness               WitnessEndpoint      `json:"witness"`
-	ProviderFallbackOrder []string             `json:"providerFallbackOrder"` // names of providers, as fallback.models has them
-	Timeouts              TimeoutSettings      `json:"timeouts"`
-	DefaultIterationLimit int                  `json:"defaultIterationLimit"`
+	Detectives []ProviderCredential `json:"detectives"`
+	Witness    WitnessEndpoint      `json:"witness"`
+	// names of providers, as fallback.models has them
+	ProviderFallbackOrder []string        `json:"providerFallbackOrder"`
+	Timeouts              TimeoutSettings `json:"timeouts"`
+	DefaultIterationLimit int             `json:"defaultIterationLimit"`
 }
 
 // ProviderCredential is a provider that may be the detective. Its key is in no JSON.
@@ -54,7 +55,8 @@ func (s source) configuration(c Config, read keyReader) Configuration {
 		Detectives:            s.detectives(c, read),
 		Witness:               WitnessEndpoint{BaseURL: c.Ollama.Host},
 		ProviderFallbackOrder: []string{},
-		Timeouts:              TimeoutSettings{t.Start.Seconds(), t.Silence.Seconds(), t.LocalStart.Seconds(), t.LocalSilence.Seconds()},
+		Timeouts: TimeoutSettings{t.Start.Seconds(), t.Silence.Seconds(), t.LocalStart.Seconds(),
+			t.LocalSilence.Seconds()},
 		DefaultIterationLimit: c.Inquiry.Limit,
 	}
 	for _, id := range c.Fallback.Models {

@@ -14,7 +14,8 @@ type Database struct {
 	File     string // of SQLite; "" for the one in the data folder
 }
 
-// ParseDatabase reads an address of PostgreSQL, or sqlite: and the path of a file. Its errors do not repeat it: it may hold a password.
+// ParseDatabase reads an address of PostgreSQL, or sqlite: and the path of a file. Its errors do not repeat it: it may
+// hold a password.
 func ParseDatabase(text string) (Database, error) {
 	text = strings.TrimSpace(text)
 	scheme, rest, _ := strings.Cut(text, ":")
@@ -27,11 +28,13 @@ func ParseDatabase(text string) (Database, error) {
 		return Database{File: path}, nil
 	case "postgres", "postgresql":
 		if u, err := url.Parse(text); err != nil || u.Opaque != "" || strings.Trim(u.Path, "/") == "" {
-			return Database{}, errors.New("must be an address such as postgres://USER@HOST:5432/NAME, with the name of a database")
+			return Database{}, errors.New(
+				"must be an address such as postgres://USER@HOST:5432/NAME, with the name of a database")
 		}
 		return Database{Postgres: NewSecret(text)}, nil
 	}
-	return Database{}, errors.New("must be an address of PostgreSQL, such as postgres://USER@HOST:5432/NAME, or sqlite:PATH")
+	return Database{}, errors.New(
+		"must be an address of PostgreSQL, such as postgres://USER@HOST:5432/NAME, or sqlite:PATH")
 }
 
 // Where names the database without its password.
@@ -66,14 +69,16 @@ func (v value) database() (Database, error) {
 	d, err := ParseDatabase(text)
 	switch {
 	case err == nil && v.public && d.password() != "":
-		err = errors.New("contains a password, which does not belong in this file: put the address in DATABASE_URL, or the password in PGPASSWORD or a .pgpass file")
+		err = errors.New("contains a password, which does not belong in this file: put the address in DATABASE_URL, " +
+			"or the password in PGPASSWORD or a .pgpass file")
 	case err == nil && d.File != "":
 		d.File, err = v.places.absolute(d.File, v.base)
 	}
 	return d, err
 }
 
-// databaseOfOthers takes the variable that other programs use too: an address of another kind of database is not meant for us.
+// databaseOfOthers takes the variable that other programs use too: an address of another kind of database is not meant
+// for us.
 func (s source) databaseOfOthers(c *Config) (err error) {
 	const variable = "DATABASE_URL"
 	text := s.places.get(variable)

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// edited is a file in which a setting has another value, or is taken out where value is nil, with the sections that are empty then. Only the
-// lines of the setting are touched, so that comments, blank lines and the order stay.
+// edited is a file in which a setting has another value, or is taken out where value is nil, with the sections that are
+// empty then. Only the lines of the setting are touched, so that comments, blank lines and the order stay.
 func edited(content []byte, path string, value *yaml.Node) ([]byte, error) {
 	old, err := tree(content)
 	if err != nil {
@@ -57,8 +57,8 @@ func tree(content []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// put gives a setting below a section a value, or takes it out where value is nil, with the sections that are empty then. It says whether it can
-// stand there or, of one to take out, whether it did.
+// put gives a setting below a section a value, or takes it out where value is nil, with the sections that are empty
+// then. It says whether it can stand there or, of one to take out, whether it did.
 func put(section *yaml.Node, names []string, value *yaml.Node) bool {
 	k := at(section, names[0])
 	if section.Kind != yaml.MappingNode || k < 0 && value == nil {
@@ -107,7 +107,8 @@ type editor struct {
 	step  int // of indentation
 }
 
-// edit makes the lines of an old section, which end before limit, say what the fresh one does, where the two differ in the named setting alone.
+// edit makes the lines of an old section, which end before limit, say what the fresh one does, where the two differ in
+// the named setting alone.
 func (e *editor) edit(old, fresh *yaml.Node, names []string, limit int) {
 	k, now := at(old, names[0]), at(fresh, names[0])
 	if k < 0 {
@@ -159,7 +160,9 @@ func (e *editor) replace(start, end int, key, old *yaml.Node, entry []*yaml.Node
 	if comment != "" {
 		text[0] = strings.TrimSuffix(text[0], "\n") + " " + comment + "\n"
 	}
-	within := slices.DeleteFunc(slices.Clone(e.lines[start+1:end]), func(line string) bool { return !strings.HasPrefix(strings.TrimSpace(line), "#") })
+	within := slices.DeleteFunc(slices.Clone(e.lines[start+1:end]), func(line string) bool {
+		return !strings.HasPrefix(strings.TrimSpace(line), "#")
+	})
 	e.lines = slices.Replace(e.lines, start, end, append(within, text...)...)
 }
 

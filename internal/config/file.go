@@ -27,8 +27,8 @@ type configFile struct {
 	lines  map[string]int        // of the settings and sections
 }
 
-// find finds the configuration file and reads it. One that was named must be there; the usual one need not, and has no content then, and no path
-// where that can't be told.
+// find finds the configuration file and reads it. One that was named must be there; the usual one need not, and has no
+// content then, and no path where that can't be told.
 func find(opts Options) (path string, content []byte, err error) {
 	path, namedBy, err := opts.places().findFile(opts.Path)
 	if err != nil || path == "" {
@@ -66,7 +66,8 @@ func (p places) findFile(path string) (found, namedBy string, err error) {
 func contentOf(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFileBytes) {
-		return nil, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path, maxFileBytes>>10)
+		return nil, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path,
+			maxFileBytes>>10)
 	}
 	var content []byte
 	if err == nil {
@@ -135,7 +136,8 @@ type walker struct {
 
 func (w *walker) problem(path string, node *yaml.Node, format string, args ...any) {
 	where := fmt.Sprintf("%s:%d", w.file.path, node.Line)
-	w.problems = append(w.problems, &Problem{Setting: path, Where: where, text: where + ": " + fmt.Sprintf(format, args...)})
+	w.problems = append(w.problems, &Problem{Setting: path, Where: where, text: where + ": " +
+		fmt.Sprintf(format, args...)})
 }
 
 // section checks the names under path, "" for the whole file.
@@ -155,7 +157,8 @@ func (w *walker) section(node *yaml.Node, path string) {
 		switch {
 		case seen[name.Value]:
 			wrong = full + " is set twice"
-		case isAlias(content) || name.Kind != yaml.ScalarNode || content.Kind == yaml.SequenceNode && slices.ContainsFunc(content.Content, isAlias):
+		case isAlias(content) || name.Kind != yaml.ScalarNode || content.Kind == yaml.SequenceNode &&
+			slices.ContainsFunc(content.Content, isAlias):
 			wrong = full + ": YAML references are not supported: write out the value"
 		case path+"." == providersSection:
 			wrong = wrongProviderName(name.Value)
@@ -210,7 +213,8 @@ func (s setting) form() (kind yaml.Kind, takes string) {
 
 // isSwitch says whether on or off stands where a section could.
 func isSwitch(content *yaml.Node) bool {
-	return content.Kind == yaml.ScalarNode && slices.Contains([]string{"on", "off", "true", "false"}, strings.ToLower(content.Value))
+	return content.Kind == yaml.ScalarNode && slices.Contains([]string{"on", "off", "true", "false"},
+		strings.ToLower(content.Value))
 }
 
 // unknown says why there is no setting of this name, and proposes one that there is.
@@ -235,7 +239,8 @@ func (n names) unknown(path string) string {
 	if best == "" {
 		return fmt.Sprintf("unknown setting %s; available: %s", path, strings.Join(sortedNames(tops), ", "))
 	}
-	return fmt.Sprintf("unknown setting %s; did you mean %s?", path, strings.Replace(best, "*", cmp.Or(name, "<name>"), 1))
+	return fmt.Sprintf("unknown setting %s; did you mean %s?", path, strings.Replace(best, "*", cmp.Or(name, "<name>"),
+		1))
 }
 
 // wrongProviderName says why a provider can't have a name; "" if it may.
@@ -253,7 +258,8 @@ func wrongProviderName(name string) string {
 func wrongServerName(name string) string {
 	const longest = 20
 	if !isProviderName(name) || len(name) > longest || strings.Contains(name, "__") {
-		return fmt.Sprintf("mcp.servers: the name %s may contain only lower-case letters, digits, - and single _, at most %d of them", quote(name), longest)
+		return fmt.Sprintf("mcp.servers: the name %s may contain only lower-case letters, digits, - and single _, at "+
+			"most %d of them", quote(name), longest)
 	}
 	return ""
 }

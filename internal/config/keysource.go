@@ -89,7 +89,8 @@ func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, e
 	case k.KeyEnv == "":
 		return Secret{}, nil
 	case c.StoredProblem != nil:
-		return Secret{}, fmt.Errorf("there is no key for %s, and the stored keys can't be read: %w", of, c.StoredProblem)
+		return Secret{}, fmt.Errorf("there is no key for %s, and the stored keys can't be read: %w", of,
+			c.StoredProblem)
 	}
 	return Secret{}, fmt.Errorf("there is no key for %s: %s", of, k.missing(name))
 }
@@ -132,13 +133,14 @@ func (c Config) KeyNames() []string {
 	return slices.Compact(names)
 }
 
-// CheckName refuses a name that is not among the known providers and search engines, and proposes the nearest. The error
-// does not repeat it: it may be a key, put in the wrong place.
+// CheckName refuses a name that is not among the known providers and search engines, and proposes the nearest. The
+// error does not repeat it: it may be a key, put in the wrong place.
 func CheckName(name string, known []string) error {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	return fmt.Errorf("there is no provider or search engine with this name%s", DidYouMean(strings.ToLower(name), known))
+	return fmt.Errorf("there is no provider or search engine with this name%s", DidYouMean(strings.ToLower(name),
+		known))
 }
 
 // Which key store is used, as KeyPlaces.Use.

@@ -23,15 +23,18 @@ func loadStored(t *testing.T, file string, names []string, environ ...string) Co
 }
 
 func TestStoredKeyIsTakenUnderItsName(t *testing.T) {
-	const file = "providers: {groq: {base_url: 'https://groq.test/v1', key_env: GROQ_KEY}}\nmcp: {servers: {wiki: {url: 'https://wiki.test'}, local: {command: [x]}}}"
-	stored := shelf{"anthropic": canary + "1", "groq": canary + "2", "tavily": canary + "3", "mcp.wiki": canary + "4", "forgotten": "x"}
+	const file = "providers: {groq: {base_url: 'https://groq.test/v1', key_env: GROQ_KEY}}\nmcp: {servers: {wiki: " +
+		"{url: 'https://wiki.test'}, local: {command: [x]}}}"
+	stored := shelf{"anthropic": canary + "1", "groq": canary + "2", "tavily": canary + "3", "mcp.wiki": canary + "4",
+		"forgotten": "x"}
 	cfg := loadStored(t, file, sortedNames(stored), "BRAVE_API_KEY="+canary)
 	if len(cfg.Providers) != 2 || cfg.Providers["anthropic"].BaseURL != "https://api.anthropic.com" {
 		t.Errorf("providers = %+v", cfg.Providers)
 	}
 	stored["brave"] = canary
 	for _, name := range []string{"anthropic", "groq", "tavily", MCPKeyName("wiki"), "brave"} {
-		if key, err := cfg.Key(t.Context(), name, stored); err != nil || key.Reveal() != stored[name] || CheckName(name, cfg.KeyNames()) != nil {
+		if key, err := cfg.Key(t.Context(), name, stored); err != nil || key.Reveal() != stored[name] ||
+			CheckName(name, cfg.KeyNames()) != nil {
 			t.Errorf("%s: key = %q, error %v", name, key.Reveal(), err)
 		}
 	}
@@ -43,7 +46,9 @@ func TestStoredKeyIsTakenUnderItsName(t *testing.T) {
 func TestStoreThatCannotBeReadLeavesTheOtherSettings(t *testing.T) {
 	broken := errors.New("keys.age is damaged")
 	s := newSetup(t, "max_turns: 5", "OPENAI_API_KEY="+canary)
-	cfg, err := Load(Options{Environ: s.environ, Home: s.home, Stored: func(KeyPlaces) ([]string, error) { return nil, broken }})
+	cfg, err := Load(Options{Environ: s.environ, Home: s.home, Stored: func(KeyPlaces) ([]string, error) {
+		return nil, broken
+	}})
 	if err != nil || cfg.MaxTurns != 5 || !errors.Is(cfg.StoredProblem, broken) {
 		t.Errorf("turns = %d, problem %v, error %v", cfg.MaxTurns, cfg.StoredProblem, err)
 	}
@@ -64,7 +69,8 @@ func TestSearchEngineIsTheOneSetElseTheFirstSetUp(t *testing.T) {
 		{"key in a variable", "", nil, []string{"TAVILY_API_KEY=" + canary}, Tavily, ""},
 		{"key stored", "", []string{"brave", "tavily"}, nil, Brave, ""},
 		{"key of a command", "web: {tavily: {key_command: [pass, tavily]}}", nil, nil, Tavily, ""},
-		{"named", "web: {engine: tavily}", []string{"brave", "tavily"}, []string{"SIBYL_SEARXNG_URL=http://s.test"}, Tavily, ""},
+		{"named", "web: {engine: tavily}", []string{"brave", "tavily"}, []string{"SIBYL_SEARXNG_URL=http://s.test"},
+			Tavily, ""},
 		{"named, without a key", "web: {engine: brave}", []string{"tavily"}, nil, Brave, "set BRAVE_API_KEY"},
 		{"named, without an address", "web: {engine: searxng}", []string{"tavily"}, nil, SearXNG, "SIBYL_SEARXNG_URL"},
 	} {
@@ -81,8 +87,10 @@ func TestSearchEngineIsTheOneSetElseTheFirstSetUp(t *testing.T) {
 }
 
 func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
-	cfg := loadStored(t, "providers: {a: {base_url: 'https://a.test', key_command: [/usr/bin/pass, "+canary+"]}}", []string{"tavily"}, "OPENAI_API_KEY=key-0123456789")
-	for name, want := range map[string][2]string{"a": {FromCommand, "pass"}, "openai": {FromEnvironment, "OPENAI_API_KEY"}, "tavily": {FromStore, ""}, "gemini": {}} {
+	cfg := loadStored(t, "providers: {a: {base_url: 'https://a.test', key_command: [/usr/bin/pass, "+canary+"]}}",
+		[]string{"tavily"}, "OPENAI_API_KEY=key-0123456789")
+	for name, want := range map[string][2]string{"a": {FromCommand, "pass"},
+		"openai": {FromEnvironment, "OPENAI_API_KEY"}, "tavily": {FromStore, ""}, "gemini": {}} {
 		if from, by := cfg.KeyOrigin(name); from != want[0] || by != want[1] {
 			t.Errorf("%s: %q by %q, want %q", name, from, by, want)
 		}

@@ -20,16 +20,18 @@ type MCPServer struct {
 	// a program and its arguments, run without a shell, that speaks on its standard streams
 	Command []string `name:"command" as:"command" like:"[npx, -y, server-name]"`
 	// names of environment variables that it is given, beside the usual ones
-	Env    []string `name:"env" as:"variable" like:"[GITHUB_TOKEN]"`
-	Folder string   `name:"folder" as:"path"`                                // in which it runs; the home folder where nothing is set
-	URL    string   `name:"url" as:"url" login:"use key_env or key_command"` // of streamable HTTP
+	Env []string `name:"env" as:"variable" like:"[GITHUB_TOKEN]"`
+	// in which it runs; the home folder where nothing is set
+	Folder string `name:"folder" as:"path"`
+	URL    string `name:"url" as:"url" login:"use key_env or key_command"` // of streamable HTTP
 	// that takes the key as it is; "": Authorization, as a bearer
 	Header string `name:"header" match:"[A-Za-z0-9-]+" must:"the name of a header, such as X-Api-Key"`
 	KeySource
 	Tools []string `name:"tools" like:"[search_issues, get_issue]"` // names of the tools that may be used; nil: all
 	// what its tools must be, as ‘sibyl mcp servers’ prints it; "": what they were when it was first used
-	Pin     string        `name:"pin" match:"sha256:[0-9a-f]{64}" must:"sha256: and 64 digits, as ‘sibyl mcp servers’ prints it"`
-	Private bool          `name:"private"`                    // it may be sent what was read in code, notes and files without asking
+	Pin string `name:"pin" match:"sha256:[0-9a-f]{64}" must:"sha256: and 64 digits, as ‘sibyl mcp servers’ prints it"`
+	// it may be sent what was read in code, notes and files without asking
+	Private bool          `name:"private"`
 	Timeout time.Duration `name:"timeout" min:"1s" max:"30s"` // of a call
 
 	Environ   map[string]Secret // the usual variables that are set, and those of Env
@@ -43,7 +45,8 @@ const mcpKey = "mcp."
 
 // usualVariables are those that programs need to run at all, and hold no secret.
 func usualVariables() []string {
-	return []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
+	return []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+		"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
 		"SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC"}
 }
 
@@ -60,9 +63,11 @@ func (s source) finishMCP(c *Config, kept []string) error {
 		case (len(one.Command) == 0) == (one.URL == ""):
 			problems = append(problems, fmt.Errorf("%s needs either a command or a url", at))
 		case one.URL == "" && (one.KeyEnv != "" || len(one.KeyCommand) > 0 || one.Header != ""):
-			problems = append(problems, fmt.Errorf("%s: a key and a header need a url; pass variables to a command with env", at))
+			problems = append(problems,
+				fmt.Errorf("%s: a key and a header need a url; pass variables to a command with env", at))
 		case one.URL != "" && (one.Env != nil || one.Folder != ""):
-			problems = append(problems, fmt.Errorf("%s: env and folder need a command; for a url, use key_env or key_command", at))
+			problems = append(problems,
+				fmt.Errorf("%s: env and folder need a command; for a url, use key_env or key_command", at))
 		}
 		one.Timeout = cmp.Or(one.Timeout, 30*time.Second)
 		if one.Folder == "" && one.URL == "" {

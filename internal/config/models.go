@@ -43,8 +43,8 @@ func (c Config) named(model string) (name string, p Provider) {
 	return name, p
 }
 
-// checkModels refuses models of nobody, and those that can't do what they are set for. Whether a provider has its key is not asked: that changes
-// from day to day.
+// checkModels refuses models of nobody, and those that can't do what they are set for. Whether a provider has its key
+// is not asked: that changes from day to day.
 func (s source) checkModels(c Config) error {
 	var problems []error
 	check := func(path, id, unfit string) {
@@ -54,7 +54,8 @@ func (s source) checkModels(c Config) error {
 		case unfit != "":
 			problems = append(problems, s.problem(path, unfit))
 		case !slices.Contains(c.providerNames(), name):
-			problems = append(problems, s.problem(path, fmt.Sprintf(": there is no provider %s%s", quote(name), DidYouMean(name, c.providerNames()))))
+			problems = append(problems, s.problem(path, fmt.Sprintf(": there is no provider %s%s", quote(name),
+				DidYouMean(name, c.providerNames()))))
 		}
 	}
 	for i, id := range c.Fallback.Models {
@@ -80,9 +81,11 @@ func (s source) checkModels(c Config) error {
 func (c Config) cannotEmbed() string {
 	switch name, p := c.named(c.Inquiry.Embeddings); {
 	case name == offlineName || p.Kind == KindAnthropic || p.Kind == KindGemini:
-		return fmt.Sprintf(" names %s, which has no embeddings here: name an embedding model, such as ollama:nomic-embed-text or openai:text-embedding-3-small", name)
+		return fmt.Sprintf(" names %s, which has no embeddings here: name an embedding model, such as "+
+			"ollama:nomic-embed-text or openai:text-embedding-3-small", name)
 	case p.present() && strings.HasPrefix(p.BaseURL, "http://") && !isLoopback(p.BaseURL):
-		return fmt.Sprintf(" would send the key of %s to another machine over plain http, where it can be read on the way: use https, or a tunnel to 127.0.0.1", name)
+		return fmt.Sprintf(" would send the key of %s to another machine over plain http, where it can be read on "+
+			"the way: use https, or a tunnel to 127.0.0.1", name)
 	}
 	return ""
 }
@@ -93,7 +96,8 @@ func (c Config) cannotTranscribe() string {
 	if p.Kind == KindOpenAI || p.Kind == "" && name != offlineName {
 		return ""
 	}
-	return fmt.Sprintf(": %s does not transcribe; name a provider of the kind openai, as openai:whisper-1, or set transcription.server or transcription.command", name)
+	return fmt.Sprintf(": %s does not transcribe; name a provider of the kind openai, as openai:whisper-1, or set "+
+		"transcription.server or transcription.command", name)
 }
 
 // EmbeddingsAway says whether the passages that are embedded leave the person's machines.

@@ -19,7 +19,8 @@ func TestFileThatIsNamedMustExist(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "named by SIBYL_CONFIG") {
 		t.Errorf("named by variable: %v", err)
 	}
-	if _, err = Load(Options{Environ: s.environ, Home: s.home, Path: s.home}); err == nil || !strings.Contains(err.Error(), "not a configuration file") {
+	if _, err = Load(Options{Environ: s.environ, Home: s.home, Path: s.home}); err == nil ||
+		!strings.Contains(err.Error(), "not a configuration file") {
 		t.Errorf("a folder: %v", err)
 	}
 }
@@ -42,10 +43,12 @@ func TestOptionComesBeforeVariableBeforeUsualPlace(t *testing.T) {
 		opts.Home = s.home
 		cfg, err := Load(opts)
 		if path, pathErr := Path(opts); err != nil || pathErr != nil || cfg.Model != want || cfg.File != path {
-			t.Errorf("model = %q from %s, want %q from %s, errors %v, %v", cfg.Model, cfg.File, want, path, err, pathErr)
+			t.Errorf("model = %q from %s, want %q from %s, errors %v, %v", cfg.Model, cfg.File, want, path, err,
+				pathErr)
 		}
 	}
-	if path, err := Path(Options{Environ: []string{}}); err == nil || !strings.Contains(err.Error(), "HOME is not set") {
+	if path, err := Path(Options{Environ: []string{}}); err == nil ||
+		!strings.Contains(err.Error(), "HOME is not set") {
 		t.Errorf("without a home folder: %q, %v", path, err)
 	}
 }
@@ -89,13 +92,15 @@ func TestRelativeConfigHomeIsIgnored(t *testing.T) {
 }
 
 func TestUnknownHomeMattersOnlyWhereItIsNeeded(t *testing.T) {
-	if _, err := Load(Options{Environ: []string{}}); err == nil || !strings.Contains(err.Error(), "set SIBYL_DATA or HOME") {
+	if _, err := Load(Options{Environ: []string{}}); err == nil ||
+		!strings.Contains(err.Error(), "set SIBYL_DATA or HOME") {
 		t.Errorf("without a folder for data: %v", err)
 	}
 	if _, err := Load(Options{Environ: []string{"SIBYL_DATA=/d"}}); err != nil {
 		t.Errorf("with one: %v", err)
 	}
-	if _, err := Load(Options{Environ: []string{"SIBYL_DATA=/d", "SIBYL_VAULT=~/v"}}); err == nil || !strings.Contains(err.Error(), "SIBYL_VAULT begins with ~") {
+	if _, err := Load(Options{Environ: []string{"SIBYL_DATA=/d", "SIBYL_VAULT=~/v"}}); err == nil ||
+		!strings.Contains(err.Error(), "SIBYL_VAULT begins with ~") {
 		t.Errorf("with a ~: %v", err)
 	}
 }
@@ -104,7 +109,8 @@ func TestRelativeFolderOfTheEnvironmentStartsFromWhereOneIs(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)
 	cfg, _ := mustLoad(t, "", "SIBYL_VAULT=notes")
-	if real, _ := filepath.EvalSymlinks(here); cfg.Vault != filepath.Join(here, "notes") && cfg.Vault != filepath.Join(real, "notes") {
+	if real, _ := filepath.EvalSymlinks(here); cfg.Vault != filepath.Join(here, "notes") &&
+		cfg.Vault != filepath.Join(real, "notes") {
 		t.Errorf("vault = %s", cfg.Vault)
 	}
 }

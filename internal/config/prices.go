@@ -58,7 +58,8 @@ func (v value) prices() (map[string]Price, error) {
 	prices := map[string]Price{}
 	for _, name := range sortedNames(all) {
 		if provider, model, _ := strings.Cut(name, ":"); name != "*" && (provider == "" || model == "") {
-			return nil, fmt.Errorf("has %s; write a model as provider:model, where * matches anything, such as \"openai:gpt-*\"", quote(name))
+			return nil, fmt.Errorf("has %s; write a model as provider:model, where * matches anything, such as "+
+				"\"openai:gpt-*\"", quote(name))
 		}
 		p, err := priceOf(all[name])
 		if err != nil {
@@ -131,7 +132,8 @@ var publicPrices = sync.OnceValue(func() Prices {
 	return p
 })
 
-// OrPublic are the prices of the settings or, where they have none, the public ones that this build knows. They are no promise of a bill.
+// OrPublic are the prices of the settings or, where they have none, the public ones that this build knows. They are no
+// promise of a bill.
 func (p Prices) OrPublic() Prices {
 	if len(p.Models) > 0 {
 		return p

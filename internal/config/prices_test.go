@@ -14,7 +14,8 @@ models:
     "a:b-*": {input: 2, cached: 0.5, output: 8}
     "a:b-*-mini": {input: 3, output: 4}
 `)
-	for model, want := range map[string]float64{"a:b-1": 1*2 + 1*0.5 + 8, "a:b-1-mini": 2*3 + 4, "x:b-1/c:d": 3, "a:b": 3} {
+	for model, want := range map[string]float64{"a:b-1": 1*2 + 1*0.5 + 8, "a:b-1-mini": 2*3 + 4, "x:b-1/c:d": 3,
+		"a:b": 3} {
 		p, known := cfg.Prices.Find(model)
 		if got := p.Of(2e6, 1e6, 1e6); !known || got != want {
 			t.Errorf("%s costs %v (known: %v), not %v", model, got, known, want)
@@ -35,7 +36,8 @@ func TestPublicPricesStandInWhereTheSettingsHaveNone(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	for model, known := range map[string]bool{"openai:gpt-5-nano": true, "openai:gpt-5-nano-2025-08-07": true, "openai:gpt-5-nano-audio": false, "ollama:gpt-5-nano": false} {
+	for model, known := range map[string]bool{"openai:gpt-5-nano": true, "openai:gpt-5-nano-2025-08-07": true,
+		"openai:gpt-5-nano-audio": false, "ollama:gpt-5-nano": false} {
 		if _, found := public.Find(model); found != known {
 			t.Errorf("%s has a price: %t", model, found)
 		}

@@ -68,7 +68,8 @@ func vendorOf(name string) vendor {
 	return vendor{}
 }
 
-// variable names the environment variable of a setting of this vendor, such as OPENAI_BASE_URL; "" for no vendor, or a setting without one.
+// variable names the environment variable of a setting of this vendor, such as OPENAI_BASE_URL; "" for no vendor, or a
+// setting without one.
 func (v vendor) variable(of string) string {
 	if v.name == "" || of == "" {
 		return ""
@@ -88,7 +89,8 @@ func (v vendor) keyVariable(where places) string {
 // finishProviders adds the vendors whose key is there, and fills in what each provider leaves open.
 func (s source) finishProviders(c *Config, kept []string) error {
 	for _, v := range vendors() {
-		if _, named := c.Providers[v.name]; !named && (s.places.get(v.keyVariable(s.places)) != "" || slices.Contains(kept, v.name)) {
+		if _, named := c.Providers[v.name]; !named && (s.places.get(v.keyVariable(s.places)) != "" ||
+			slices.Contains(kept, v.name)) {
 			c.Providers[v.name] = Provider{}
 		}
 	}
@@ -96,7 +98,8 @@ func (s source) finishProviders(c *Config, kept []string) error {
 	for _, name := range sortedNames(c.Providers) {
 		p, at, wrong := s.finishProvider(name, c.Providers[name])
 		if wrong != "" {
-			problems = append(problems, &Problem{Setting: providersSection + name, Where: s.line(at), text: s.at(at) + wrong})
+			problems = append(problems, &Problem{Setting: providersSection + name, Where: s.line(at), text: s.at(at) +
+				wrong})
 		}
 		p.KeySource = s.finishKey(p.KeySource, name, kept)
 		c.Providers[name] = p
@@ -109,7 +112,9 @@ func (s source) finishProvider(name string, p Provider) (finished Provider, at, 
 	at = providersSection + name
 	named := vendorOf(name)
 	if named.name != "" && p.Kind != "" && string(p.Kind) != name {
-		return p, at + ".kind", fmt.Sprintf(" is %s, but a provider with this name has the kind %s: leave kind out, or choose another name", p.Kind, name)
+		return p, at + ".kind", fmt.Sprintf(
+			" is %s, but a provider with this name has the kind %s: leave kind out, or choose another name",
+			p.Kind, name)
 	}
 	p.Kind = cmp.Or(p.Kind, Kind(named.name), KindOpenAI)
 	if p.KeepAlive != 0 && p.Kind != KindOllama {
@@ -128,7 +133,8 @@ func (s source) finishProvider(name string, p Provider) (finished Provider, at, 
 	if s.origins[at+".local"] == "" {
 		p.Local = isLoopback(p.BaseURL)
 	}
-	if key := maker.keyVariable(s.places); maker.name != "" && (p.BaseURL == maker.baseURL || named.name != "" && s.places.get(key) != "") {
+	if key := maker.keyVariable(s.places); maker.name != "" && (p.BaseURL == maker.baseURL || named.name != "" &&
+		s.places.get(key) != "") {
 		p.KeySource = p.orVariable(key)
 	}
 	s.finishHeaders(&p.Tuning)

@@ -7,10 +7,12 @@ import (
 	"sibyl/internal/behaviour/texttest"
 )
 
-// What is wrong in a file or a variable is told with its place, the nearest name or the range, and without what may be a secret.
+// What is wrong in a file or a variable is told with its place, the nearest name or the range, and without what may be
+// a secret.
 func TestWrongSettingsAreRefused(t *testing.T) {
 	const key = "sk-Zq8vT2nB7yH4mK9w1xR5c3"
-	fill := strings.NewReplacer("{gateway}", gateway, "{key-like}", "sk-proj-"+strings.Repeat("c4n4ry", 8), "{canary}", canary, "{key}", key)
+	fill := strings.NewReplacer("{gateway}", gateway, "{key-like}", "sk-proj-"+strings.Repeat("c4n4ry", 8), "{canary}",
+		canary, "{key}", key)
 	texttest.Play(t, []string{"with", "->", "=>"}, func(t *testing.T, lines []texttest.Line) {
 		var file, environ []string
 		for _, l := range lines {
@@ -22,7 +24,8 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 			default:
 				s := newSetup(t, strings.Join(file, "\n"), environ...)
 				_, err := s.load()
-				if err == nil || !strings.Contains(err.Error(), fill.Replace(l.Rest)) || l.Words == "=>" && !strings.HasPrefix(err.Error(), s.file()) {
+				if err == nil || !strings.Contains(err.Error(), fill.Replace(l.Rest)) || l.Words == "=>" &&
+					!strings.HasPrefix(err.Error(), s.file()) {
 					t.Fatalf("line %d: error = %v", l.At, err)
 				}
 				for _, secret := range []string{"c4n4ry", canary, "Zq8vT2nB", "sk-Z"} {

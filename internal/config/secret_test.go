@@ -29,7 +29,8 @@ func TestSecretIsShownByNothingButReveal(t *testing.T) {
 		M map[Secret]any
 		I any
 		u Secret
-	}{&Provider{KeySource: KeySource{EnvKey: NewSecret(canary)}}, []Secret{NewSecret(canary)}, map[Secret]any{NewSecret(canary): 1}, NewSecret(canary), NewSecret(canary)}
+	}{&Provider{KeySource: KeySource{EnvKey: NewSecret(canary)}}, []Secret{NewSecret(canary)},
+		map[Secret]any{NewSecret(canary): 1}, NewSecret(canary), NewSecret(canary)}
 	var shown []string
 	for _, v := range []any{NewSecret(canary), cfg, &cfg, nested, []any{cfg}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T %v"} {
@@ -52,7 +53,8 @@ func TestSecretIsShownByNothingButReveal(t *testing.T) {
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "v", v)
 		shown = append(shown, string(asJSON), string(asYAML), log.String())
 	}
-	shown = append(shown, fmt.Errorf("wrapped: %w, %v", errors.New("x"), NewSecret(canary)).Error(), NewSecret(canary).String())
+	shown = append(shown, fmt.Errorf("wrapped: %w, %v", errors.New("x"), NewSecret(canary)).Error(),
+		NewSecret(canary).String())
 	for _, s := range shown {
 		if strings.Contains(s, "canary") || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", "canary")) {
 			t.Errorf("shown: %s", s)
@@ -104,7 +106,8 @@ func TestNameOfNobodyNeedsNoKey(t *testing.T) {
 
 func TestMissingKeySaysWhatToSet(t *testing.T) {
 	_, err := with(KeySource{KeyEnv: "OPENAI_API_KEY"}).Key(t.Context(), "a", nil)
-	if err == nil || !strings.Contains(err.Error(), "set OPENAI_API_KEY") || !strings.Contains(err.Error(), "sibyl config set-key a") {
+	if err == nil || !strings.Contains(err.Error(), "set OPENAI_API_KEY") ||
+		!strings.Contains(err.Error(), "sibyl config set-key a") {
 		t.Errorf("error = %v", err)
 	}
 	unnamed := with(KeySource{KeyEnv: "a1b2c3d4e5f60718293a4b5c6d7e8f90"})
@@ -169,7 +172,8 @@ func TestKeyCommandPrintsTheKeyAndNothingOfItsOutputIsShown(t *testing.T) {
 			switch {
 			case c.wrong == "" && (err != nil || key.Reveal() != canary):
 				t.Errorf("key = %q, error %v", key.Reveal(), err)
-			case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) || strings.Contains(err.Error(), "canary") || key.Reveal() != ""):
+			case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) ||
+				strings.Contains(err.Error(), "canary") || key.Reveal() != ""):
 				t.Errorf("key = %q, error = %v, want one with %q", key.Reveal(), err, c.wrong)
 			}
 		})

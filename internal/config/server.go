@@ -11,16 +11,18 @@ import (
 
 // Server is how ‘sibyl serve’ serves.
 type Server struct {
-	Listen  string `name:"listen" env:"SIBYL_LISTEN" as:"listen" default:"127.0.0.1:7333"` // host:port
-	Name    string `name:"name" env:"SIBYL_NODE"`                                          // of this node, for people; "" for the host's
-	TLSCert string `name:"tls_cert" as:"path"`                                             // "" for none
+	Listen string `name:"listen" env:"SIBYL_LISTEN" as:"listen" default:"127.0.0.1:7333"` // host:port
+	// of this node, for people; "" for the host's
+	Name    string `name:"name" env:"SIBYL_NODE"`
+	TLSCert string `name:"tls_cert" as:"path"` // "" for none
 	TLSKey  string `name:"tls_key" as:"path"`
 	// names under which it is reached beside those of this machine
 	Hosts []string `name:"hosts" as:"host" like:"[sibyl.example.org]"`
 	// whose word on who asks is believed
 	Proxies  []netip.Prefix `name:"proxies" as:"addresses" like:"[127.0.0.1, 10.0.0.0/8]"`
 	MostRuns int            `name:"most_runs" env:"SIBYL_MOST_RUNS" min:"1" max:"1000" default:"16"` // driven at once
-	Grace    time.Duration  `name:"grace" min:"0s" max:"10m" default:"20s"`                          // how long runs may go on when it stops
+	// how long runs may go on when it stops
+	Grace time.Duration `name:"grace" min:"0s" max:"10m" default:"20s"`
 
 	// Folders are those that questions may name; “ada/notes” is ada's alone, and notes to her.
 	Folders map[string]string `name:"folders" as:"folders" like:"{code: /srv/code, ada/notes: /home/ada/notes}"`
@@ -82,8 +84,10 @@ func (v value) folders() (map[string]string, error) {
 	}
 	for name, text := range named {
 		for part := range strings.SplitSeq(name, "/") {
-			if strings.Count(name, "/") > 1 || part == "" || strings.Trim(part, letters+digits+"._-") != "" || strings.Contains("._-", part[:1]) {
-				return nil, fmt.Errorf("%s is not a valid folder name: use lower-case letters, digits, dots, - and _, or USER/NAME for one user's folder", quote(name))
+			if strings.Count(name, "/") > 1 || part == "" || strings.Trim(part, letters+digits+"._-") != "" ||
+				strings.Contains("._-", part[:1]) {
+				return nil, fmt.Errorf("%s is not a valid folder name: use lower-case letters, digits, dots, - and "+
+					"_, or USER/NAME for one user's folder", quote(name))
 			}
 		}
 		path, err := v.places.absolute(strings.TrimSpace(text), v.base)

@@ -20,11 +20,13 @@ func TestVariableThatOtherProgramsUseNamesTheDatabaseUnlessASettingDoes(t *testi
 		if got := strings.ReplaceAll(cfg.Database.Where(), filepath.Dir(s.file()), "FOLDER"); got != c.want {
 			t.Errorf("%q with %s: the database is %q; want %q", c.file, c.environ, got, c.want)
 		}
-		if got := cfg.Redactor().String("it says hunter2hunter2"); strings.Contains(c.environ, "hunter2hunter2") == strings.Contains(got, "hunter2hunter2") {
+		if got := cfg.Redactor().String("it says hunter2hunter2"); strings.Contains(c.environ,
+			"hunter2hunter2") == strings.Contains(got, "hunter2hunter2") {
 			t.Errorf("%s: %q is what is kept of a text with its password", c.environ, got)
 		}
 	}
-	if _, err := newSetup(t, "", "DATABASE_URL=postgres://hunter2hunter2@").load(); err == nil || strings.Contains(err.Error(), "hunter2hunter2") {
+	if _, err := newSetup(t, "", "DATABASE_URL=postgres://hunter2hunter2@").load(); err == nil ||
+		strings.Contains(err.Error(), "hunter2hunter2") {
 		t.Errorf("an address without a database gives %v", err)
 	}
 }
@@ -43,7 +45,8 @@ func TestFolderOfAUserIsNobodyElses(t *testing.T) {
 }
 
 func TestLoopbackIsToldByTheAddressThatIsListenedTo(t *testing.T) {
-	for listen, want := range map[string]bool{"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, ":1": false, "0.0.0.0:1": false, "192.168.0.1:1": false, "example.org:1": false} {
+	for listen, want := range map[string]bool{"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, ":1": false,
+		"0.0.0.0:1": false, "192.168.0.1:1": false, "example.org:1": false} {
 		if got := (Server{Listen: listen}).Loopback(); got != want {
 			t.Errorf("%s is loopback: %v", listen, got)
 		}

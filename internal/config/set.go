@@ -25,9 +25,10 @@ type Change struct {
 	Left       []error // what was wrong with the file before, and still is
 }
 
-// Set writes one setting into the file, which is made where there is none. A list takes its entries as several words, or as one of the
-// form [a, b]; names and values are one word of the form {a: b}. Comments and the order stay. The whole is checked before it is written: on an
-// error the file is as it was, and the error says what is wrong and repeats no secret.
+// Set writes one setting into the file, which is made where there is none. A list takes its entries as several words,
+// or as one of the form [a, b]; names and values are one word of the form {a: b}. Comments and the order stay. The
+// whole is checked before it is written: on an error the file is as it was, and the error says what is wrong and
+// repeats no secret.
 func Set(opts Options, name string, words []string) (Change, error) {
 	value, err := valueOf(name, words)
 	if err != nil {
@@ -39,7 +40,8 @@ func Set(opts Options, name string, words []string) (Change, error) {
 // Text is a setting that takes one text, with that text.
 type Text struct{ Name, Value string }
 
-// SetTexts is Set for several settings that take one text each: all are written at once, or none. The Change is that of the first.
+// SetTexts is Set for several settings that take one text each: all are written at once, or none. The Change is that of
+// the first.
 func SetTexts(opts Options, all []Text) (Change, error) {
 	if len(all) == 0 {
 		return Change{}, errors.New("no setting is named")
@@ -57,8 +59,8 @@ func SetTexts(opts Options, all []Text) (Change, error) {
 	return change(opts, names, values...)
 }
 
-// Unset takes a setting or a section out of the file, with the sections that are empty then. Comments above it stay. What the file does not
-// name is an error.
+// Unset takes a setting or a section out of the file, with the sections that are empty then. Comments above it stay.
+// What the file does not name is an error.
 func Unset(opts Options, name string) (Change, error) {
 	return change(opts, []string{name}, nil)
 }
@@ -100,7 +102,8 @@ func node(name string, set setting, words []string) (*yaml.Node, error) {
 	form, _ := set.form()
 	like := set.tag.Get("like")
 	var whole yaml.Node
-	if form != yaml.ScalarNode && len(words) == 1 && yaml.Unmarshal([]byte(words[0]), &whole) == nil && len(whole.Content) == 1 && whole.Content[0].Kind == form {
+	if form != yaml.ScalarNode && len(words) == 1 && yaml.Unmarshal([]byte(words[0]), &whole) == nil &&
+		len(whole.Content) == 1 && whole.Content[0].Kind == form {
 		return whole.Content[0], nil
 	}
 	switch {
@@ -167,8 +170,9 @@ func Content(opts Options) (path string, content []byte, err error) {
 	return path, content, err
 }
 
-// Rewrite puts a text in the place of what Content gave, if the text holds. On an error the file is as it was, and the error says what is wrong,
-// with the lines of the text, and repeats no secret. It returns what was wrong before, and still is.
+// Rewrite puts a text in the place of what Content gave, if the text holds. On an error the file is as it was, and the
+// error says what is wrong, with the lines of the text, and repeats no secret. It returns what was wrong before, and
+// still is.
 func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 	path, err := Path(opts)
 	if err != nil {
@@ -180,7 +184,8 @@ func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 	return rewrite(opts, path, content, text, nil)
 }
 
-// rewrite writes a text in the place of a content, if nothing is wrong with it but what was wrong before, and nothing with the named settings.
+// rewrite writes a text in the place of a content, if nothing is wrong with it but what was wrong before, and nothing
+// with the named settings.
 func rewrite(opts Options, path string, content, text []byte, names []string) (left []error, err error) {
 	before, _ := examine(path, content, opts) // one that can't be read has nothing that may stay wrong
 	after, err := examine(path, text, opts)
@@ -203,7 +208,8 @@ func rewrite(opts Options, path string, content, text []byte, names []string) (l
 	return left, nil
 }
 
-// examined is what a file and the variables say, and all that is wrong with the file, for itself and together with the variables.
+// examined is what a file and the variables say, and all that is wrong with the file, for itself and together with the
+// variables.
 type examined struct {
 	cfg      Config
 	source   source
@@ -217,7 +223,8 @@ func examine(path string, content []byte, opts Options) (e examined, err error) 
 		return e, err
 	}
 	where := opts.places()
-	bare := source{configFile: file, places: places{variables: map[string]string{}, home: where.home}, origins: map[string]string{}}
+	bare := source{configFile: file, places: places{variables: map[string]string{}, home: where.home},
+		origins: map[string]string{}}
 	aside := defaults()
 	alone := bare.apply(&aside)
 	var together error
@@ -230,11 +237,14 @@ func examine(path string, content []byte, opts Options) (e examined, err error) 
 	return e, nil
 }
 
-// compare fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was wrong before.
+// compare fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was
+// wrong before.
 func compare(before, after []*Problem, names []string) (left []error, err error) {
 	var made []error
 	for _, p := range after {
-		was := slices.ContainsFunc(before, func(q *Problem) bool { return q.Setting == p.Setting && q.Says() == p.Says() })
+		was := slices.ContainsFunc(before, func(q *Problem) bool {
+			return q.Setting == p.Setting && q.Says() == p.Says()
+		})
 		switch {
 		case was && !slices.Contains(names, p.Setting):
 			left = append(left, p)

@@ -56,7 +56,8 @@ providers:
 `
 
 func TestASettingIsChangedWhereItStandsAndNothingElse(t *testing.T) {
-	for _, c := range []struct{ name, value, old string }{{"max_turns", "13", "12"}, {"web.brave.key_env", "OTHER", "MY_BRAVE"}, {"model", "work:big", "ollama:llama3.1:8b"}} {
+	for _, c := range []struct{ name, value, old string }{{"max_turns", "13", "12"}, {"web.brave.key_env", "OTHER",
+		"MY_BRAVE"}, {"model", "work:big", "ollama:llama3.1:8b"}} {
 		s := newSetup(t, commented)
 		done, err := s.set(c.name, c.value)
 		if err != nil {
@@ -65,7 +66,8 @@ func TestASettingIsChangedWhereItStandsAndNothingElse(t *testing.T) {
 		if diff := cmp.Diff(strings.Replace(commented, c.old, c.value, 1), s.content(t)); diff != "" {
 			t.Error(diff)
 		}
-		if lines := strings.Split(s.content(t), "\n"); !strings.Contains(lines[done.Line-1], c.value) || done.File != s.file() || len(done.Left) > 0 {
+		if lines := strings.Split(s.content(t), "\n"); !strings.Contains(lines[done.Line-1], c.value) ||
+			done.File != s.file() || len(done.Left) > 0 {
 			t.Errorf("%+v", done)
 		}
 	}
@@ -79,18 +81,23 @@ func TestASettingThatIsNotThereIsAddedToItsSection(t *testing.T) {
 	}{
 		{"", "model", []string{"ollama:a"}, "model: ollama:a\n"},
 		{"# only this\n", "timeouts.start", []string{"90s"}, "# only this\ntimeouts:\n  start: 90s\n"},
-		{"web:\n  engine: brave\nmax_turns: 3\n", "web.searxng", []string{"http://s.test"}, "web:\n  engine: brave\n  searxng: http://s.test\nmax_turns: 3\n"},
-		{"web:\n    engine: brave\n", "timeouts.web", []string{"5s"}, "web:\n    engine: brave\ntimeouts:\n    web: 5s\n"},
-		{"web: {engine: brave}\n", "web.searxng", []string{"http://s.test"}, "web: {engine: brave, searxng: 'http://s.test'}\n"},
+		{"web:\n  engine: brave\nmax_turns: 3\n", "web.searxng", []string{"http://s.test"},
+			"web:\n  engine: brave\n  searxng: http://s.test\nmax_turns: 3\n"},
+		{"web:\n    engine: brave\n", "timeouts.web", []string{"5s"},
+			"web:\n    engine: brave\ntimeouts:\n    web: 5s\n"},
+		{"web: {engine: brave}\n", "web.searxng", []string{"http://s.test"},
+			"web: {engine: brave, searxng: 'http://s.test'}\n"},
 		{"web:\n", "web.engine", []string{"brave"}, "web:\n  engine: brave\n"},
 		{"web: # to come\n", "web.engine", []string{"brave"}, "web: # to come\n  engine: brave\n"},
-		{"providers: {}\n", "providers.work.base_url", []string{"https://llm.test"}, "providers:\n  work:\n    base_url: https://llm.test\n"},
+		{"providers: {}\n", "providers.work.base_url", []string{"https://llm.test"},
+			"providers:\n  work:\n    base_url: https://llm.test\n"},
 		{"", "providers.openai.model", []string{"4"}, "providers:\n  openai:\n    model: \"4\"\n"},
 		{"", "providers.openai.think", []string{"on"}, "providers:\n  openai:\n    think: on\n"},
 		{"", "fallback.local_to_cloud", []string{"true"}, "fallback:\n  local_to_cloud: true\n"},
 		{"", "vault", []string{"/notes # old"}, "vault: '/notes # old'\n"},
 		{"", "fallback.models", []string{"openai:a", "ollama:b"}, "fallback:\n  models: ['openai:a', 'ollama:b']\n"},
-		{"fallback:\n  models: # by price\n    - openai:x\n", "fallback.models", []string{"[openai:a, ollama:b]"}, "fallback:\n  models: ['openai:a', 'ollama:b'] # by price\n"},
+		{"fallback:\n  models: # by price\n    - openai:x\n", "fallback.models", []string{"[openai:a, ollama:b]"},
+			"fallback:\n  models: ['openai:a', 'ollama:b'] # by price\n"},
 		{"", "ollama.body", []string{"{top_k: 20}"}, "ollama:\n  body: {top_k: 20}\n"},
 	} {
 		s := newSetup(t, c.file)
@@ -108,18 +115,21 @@ func TestASettingThatIsNotThereIsAddedToItsSection(t *testing.T) {
 }
 
 func TestWhatWouldNotHoldIsNotWritten(t *testing.T) {
-	const file = "model: ollama:a # mine\nproviders:\n  work: {base_url: 'https://llm.test', kind: ollama, keep_alive: 5m}\n"
+	const file = "model: ollama:a # mine\nproviders:\n  work: {base_url: 'https://llm.test', kind: ollama, " +
+		"keep_alive: 5m}\n"
 	for _, c := range []struct {
 		name  string
 		words []string
 		want  string
 	}{
-		{"max_turns", []string{"999"}, `max_turns is "999"; it must be a whole number from 1 to 200; nothing was written`},
+		{"max_turns", []string{"999"},
+			`max_turns is "999"; it must be a whole number from 1 to 200; nothing was written`},
 		{"max_turns", []string{"3", "4"}, "max_turns takes one value"},
 		{"max_trns", []string{"3"}, "unknown setting max_trns; did you mean max_turns?"},
 		{"providers.work.modle", []string{"x"}, "did you mean providers.work.model?"},
 		{"web", []string{"x"}, "web is a section: set something in it, such as web.access"},
-		{"providers.work", []string{"x"}, "providers.work is a section: set something in it, such as providers.work.api"},
+		{"providers.work", []string{"x"},
+			"providers.work is a section: set something in it, such as providers.work.api"},
 		{"providers.work.kind", []string{"openai"}, "keep_alive applies only to the kind ollama"},
 		{"providers.Work.model", []string{"x"}, "may contain only lower-case letters"},
 		{"providers.other.model", []string{"x"}, "providers.other has no base_url"},
@@ -147,8 +157,10 @@ func TestWhatWouldNotHoldIsNotWritten(t *testing.T) {
 func TestNoSecretIsWrittenOrRepeated(t *testing.T) {
 	const key = "sk-Zq8vT2nB7yH4mK9w1xR5c3"
 	for _, c := range []struct{ name, value string }{
-		{"providers.openai.key", key}, {"providers.openai.api_key", "plain"}, {"openai_api_key", key}, {"model", key}, {"providers.openai.key_env", key},
-		{"providers.openai.key_command", "[echo, " + key + "]"}, {"ollama.headers", "{Authorization: plain-secret}"}, {key, "x"},
+		{"providers.openai.key", key}, {"providers.openai.api_key", "plain"}, {"openai_api_key", key}, {"model", key},
+		{"providers.openai.key_env", key},
+		{"providers.openai.key_command", "[echo, " + key + "]"}, {"ollama.headers", "{Authorization: plain-secret}"},
+		{key, "x"},
 		{"providers.a.base_url", "https://me:plain-secret@a.test"}, {"database", "postgres://me:plain-secret@db.lan/x"},
 	} {
 		s := newSetup(t, "")
@@ -163,7 +175,8 @@ func TestNoSecretIsWrittenOrRepeated(t *testing.T) {
 		}
 	}
 	s := newSetup(t, "")
-	if _, err := s.set("providers.openai.api_key", "x"); err == nil || !strings.Contains(err.Error(), "sibyl config set-key") {
+	if _, err := s.set("providers.openai.api_key", "x"); err == nil ||
+		!strings.Contains(err.Error(), "sibyl config set-key") {
 		t.Errorf("no hint: %v", err)
 	}
 }
@@ -183,7 +196,8 @@ func TestWhatWasWrongBeforeHindersNothing(t *testing.T) {
 	if diff := cmp.Diff("max_turns: 30\n", s.content(t)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := newSetup(t, "model: [\n").set("max_turns", "3"); err == nil || !strings.Contains(err.Error(), "nothing was written") {
+	if _, err := newSetup(t, "model: [\n").set("max_turns", "3"); err == nil ||
+		!strings.Contains(err.Error(), "nothing was written") {
 		t.Errorf("a file that is no YAML: %v", err)
 	}
 }
@@ -194,7 +208,8 @@ func TestUnsetTakesOutWhatIsEmptyThenAndKeepsComments(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := s.content(t)
-	if !strings.HasPrefix(got, "# top\nmodel: ollama:a\n") || strings.Contains(got, "web:") || !strings.Contains(got, "# about the web\n") || !strings.HasSuffix(got, "max_turns: 3\n") {
+	if !strings.HasPrefix(got, "# top\nmodel: ollama:a\n") || strings.Contains(got, "web:") ||
+		!strings.Contains(got, "# about the web\n") || !strings.HasSuffix(got, "max_turns: 3\n") {
 		t.Errorf("left: %s", got)
 	}
 	if _, err := s.unset("web"); err == nil || !strings.Contains(err.Error(), `no setting or section "web"`) {
@@ -274,10 +289,12 @@ func TestSeveralSettingsAreWrittenAtOnceOrNone(t *testing.T) {
 	for want, all := range map[string][]Text{
 		"unknown setting vlt":        {{"model", "ollama:a"}, {"vlt", "/notes"}},
 		"a provider without a model": {{"model", "ollama:a"}, {"inquiry.embeddings", "ollama"}},
-		"looks like a key":           {{"model", "ollama:a"}, {"vault", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"}},
-		"no setting is named":        nil,
+		"looks like a key": {{"model", "ollama:a"},
+			{"vault", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"}},
+		"no setting is named": nil,
 	} {
-		if err := set(all...); err == nil || !strings.Contains(err.Error(), want) || s.content(t) != "# mine\nmax_turns: 3\n" {
+		if err := set(all...); err == nil || !strings.Contains(err.Error(), want) ||
+			s.content(t) != "# mine\nmax_turns: 3\n" {
 			t.Errorf("%v: %v\n%s", all, err, s.content(t))
 		}
 	}

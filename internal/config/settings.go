@@ -13,7 +13,8 @@ import (
 // The fields of Config say by tags what can be set:
 //
 //	name     its name in the file; of a struct or a map of structs, that of a section
-//	env      the environment variable that comes before the file; of a provider what follows the name of a vendor: OPENAI_MODEL
+//	env      the environment variable that comes before the file; of a provider what follows the name of a
+//	         vendor: OPENAI_MODEL
 //	as       the kind of value, one of kinds; left out: what its type says
 //	min, max bounds of a number or a time, inclusive
 //	none     what 0 means, which may be set beside what the bounds allow
@@ -159,7 +160,9 @@ func (s source) names(of section) (names []string) {
 		}
 	}
 	for _, v := range vendors() {
-		if slices.ContainsFunc(of.settings, func(one setting) bool { return s.places.get(v.variable(one.tag.Get("env"))) != "" }) {
+		if slices.ContainsFunc(of.settings, func(one setting) bool {
+			return s.places.get(v.variable(one.tag.Get("env"))) != ""
+		}) {
 			names = append(names, v.name)
 		}
 	}
@@ -168,7 +171,9 @@ func (s source) names(of section) (names []string) {
 }
 
 // fill puts into a struct what is set below a prefix.
-func (s source) fill(into reflect.Value, of section, prefix string, variable func(env string) string) (problems []error) {
+func (s source) fill(
+	into reflect.Value, of section, prefix string, variable func(env string) string,
+) (problems []error) {
 	for _, one := range of.settings {
 		path, env := prefix+one.path, variable(one.tag.Get("env"))
 		v := value{Node: s.values[path], places: s.places, base: filepath.Dir(s.path), public: true}
@@ -211,7 +216,8 @@ func Hints(providers, servers []string) (all []Hint) {
 			for _, one := range section.settings {
 				path := strings.Replace(section.pattern(one), "*", name, 1)
 				as := one.tag.Get("as")
-				all = append(all, Hint{Name: path, Choices: one.choices(), Model: strings.HasSuffix(as, "model"), Path: as == "path",
+				all = append(all, Hint{Name: path, Choices: one.choices(), Model: strings.HasSuffix(as, "model"),
+					Path: as == "path",
 					List: strings.HasPrefix(one.tag.Get("like"), "[")})
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Line is one setting in force. Its Value is as the file takes it: a text, number, yes or no, list, or names and values; nil where nothing is
-// set. No secret is in it.
+// Line is one setting in force. Its Value is as the file takes it: a text, number, yes or no, list, or names and
+// values; nil where nothing is set. No secret is in it.
 type Line struct {
 	Path  string `json:"path"` // sections and name with dots between
 	Value any    `json:"value"`
@@ -47,7 +47,9 @@ func Explain(opts Options) (Config, Lines, error) {
 			continue
 		}
 		all := whole.FieldByIndex(section.index)
-		for _, name := range slices.SortedFunc(slices.Values(all.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) }) {
+		for _, name := range slices.SortedFunc(slices.Values(all.MapKeys()), func(a, b reflect.Value) int {
+			return cmp.Compare(a.String(), b.String())
+		}) {
 			add(all.MapIndex(name), section.prefix+name.String()+".", section.settings)
 		}
 	}

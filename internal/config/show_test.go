@@ -20,7 +20,8 @@ func explain(t *testing.T, file string, environ ...string) (Config, Lines, setup
 }
 
 func TestExplainSaysWhereEachSettingComesFrom(t *testing.T) {
-	_, lines, s := explain(t, "max_turns: 7\nmodel: openai\nproviders:\n  groq:\n    base_url: https://g.test/v1\n", "SIBYL_MODEL=ollama", "OPENAI_MODEL=m")
+	_, lines, s := explain(t, "max_turns: 7\nmodel: openai\nproviders:\n  groq:\n    base_url: https://g.test/v1\n",
+		"SIBYL_MODEL=ollama", "OPENAI_MODEL=m")
 	got := map[string]Line{}
 	for _, l := range lines {
 		got[l.Path] = l
@@ -45,10 +46,13 @@ func TestExplainSaysWhereEachSettingComesFrom(t *testing.T) {
 // What is shown is a configuration file that means the same.
 func TestShownSettingsLoadToTheSame(t *testing.T) {
 	file := strings.ReplaceAll(fullFile, `, "llm key"]`, "]")
-	file = strings.ReplaceAll(strings.ReplaceAll(file, "[pass, show]", "[key-of-llm]"), "[pass, brave]", "[key-of-brave]")
+	file = strings.ReplaceAll(strings.ReplaceAll(file, "[pass, show]", "[key-of-llm]"), "[pass, brave]",
+		"[key-of-brave]")
 	file = strings.ReplaceAll(file, "[pass, tavily]", "[key-of-tavily]")
-	file = strings.ReplaceAll(strings.ReplaceAll(file, "[pass, wiki]", "[key-of-wiki]"), "[npx, -y, tracker-server]", "[tracker-server]")
-	environ := []string{"GROQ_KEY=groq-0123456789", "WORK_KEY=work-0123456789", "MY_BRAVE=brave-0123456789", "MY_TAVILY=tavily-0123456789", "TRACKER_TOKEN=tracker-0123456789",
+	file = strings.ReplaceAll(strings.ReplaceAll(file, "[pass, wiki]", "[key-of-wiki]"), "[npx, -y, tracker-server]",
+		"[tracker-server]")
+	environ := []string{"GROQ_KEY=groq-0123456789", "WORK_KEY=work-0123456789", "MY_BRAVE=brave-0123456789",
+		"MY_TAVILY=tavily-0123456789", "TRACKER_TOKEN=tracker-0123456789",
 		"UNSET_TOKEN=set-0123456789", "WIKI_KEY=wiki-0123456789"}
 	cfg, lines, s := explain(t, file, environ...)
 	text, err := lines.YAML()
@@ -69,7 +73,8 @@ func TestShownSettingsLoadToTheSame(t *testing.T) {
 
 func TestShownSettingsHoldNoSecret(t *testing.T) {
 	hex := "c4n4ry00112233445566778899aabbcc"
-	_, lines, _ := explain(t, "model: openai:"+canary+"\nproviders:\n  a: {base_url: 'https://a.test', key_env: "+hex+"}\n"+
+	_, lines, _ := explain(t, "model: openai:"+canary+"\nproviders:\n  a: {base_url: 'https://a.test', key_env: "+
+		hex+"}\n"+
 		"  b: {base_url: 'https://b.test', key_command: [pass, "+hex+"]}\n",
 		"OPENAI_API_KEY="+canary, "BRAVE_API_KEY="+canary, "SIBYL_SEARXNG_URL=https://me:"+canary+"@s.test")
 	asYAML, err := lines.YAML()
@@ -84,7 +89,8 @@ func TestShownSettingsHoldNoSecret(t *testing.T) {
 		if strings.Contains(text, canary) || strings.Contains(text, hex) {
 			t.Errorf("shown: %s", text)
 		}
-		if !strings.Contains(text, "https://s.test") || !strings.Contains(text, "OPENAI_API_KEY") || !strings.Contains(text, "pass") {
+		if !strings.Contains(text, "https://s.test") || !strings.Contains(text, "OPENAI_API_KEY") ||
+			!strings.Contains(text, "pass") {
 			t.Errorf("not all that may be shown is: %s", text)
 		}
 	}

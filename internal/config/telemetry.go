@@ -9,13 +9,17 @@ import (
 
 // Telemetry is what a server shows to those who operate it, beside metrics.
 type Telemetry struct {
-	// Endpoint is that of an OpenTelemetry collector that takes OTLP over HTTP, without /v1/traces; "": no traces are kept.
-	Endpoint    string     `name:"otlp_endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" as:"url" login:"put the header Authorization in OTEL_EXPORTER_OTLP_HEADERS"`
-	TraceRatio  float64    `name:"trace_ratio" env:"SIBYL_TRACE_RATIO" default:"1"` // of the traces that begin here, 0 to 1
-	Traceparent bool       `name:"accept_traceparent"`                              // the traceparent of a request is honoured
+	// Endpoint is that of an OpenTelemetry collector that takes OTLP over HTTP, without /v1/traces; "": no traces are
+	// kept.
+	Endpoint string `name:"otlp_endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" as:"url" login:"put the header Authorization in OTEL_EXPORTER_OTLP_HEADERS"`
+	// of the traces that begin here, 0 to 1
+	TraceRatio float64 `name:"trace_ratio" env:"SIBYL_TRACE_RATIO" default:"1"`
+	// the traceparent of a request is honoured
+	Traceparent bool       `name:"accept_traceparent"`
 	LogLevel    slog.Level `name:"log_level" env:"SIBYL_LOG_LEVEL" enum:"debug,info,warn,error"`
 
-	// Headers are sent to the collector: what otlpHeaders holds. They come from the environment alone, since most are secrets.
+	// Headers are sent to the collector: what otlpHeaders holds. They come from the environment alone, since most are
+	// secrets.
 	Headers map[string]Secret
 }
 
@@ -30,8 +34,8 @@ func (t Telemetry) Header() map[string]string {
 	return out
 }
 
-// finishTelemetry reads the headers for the collector, in the form that OpenTelemetry has for them: name=value, with commas between, and
-// what is no letter, digit or mark of a value written as %XX. The error does not repeat them.
+// finishTelemetry reads the headers for the collector, in the form that OpenTelemetry has for them: name=value, with
+// commas between, and what is no letter, digit or mark of a value written as %XX. The error does not repeat them.
 func (s source) finishTelemetry(t *Telemetry) error {
 	text := strings.TrimSpace(s.places.get(otlpHeaders))
 	if text == "" {
@@ -43,7 +47,8 @@ func (s source) finishTelemetry(t *Telemetry) error {
 		name = strings.TrimSpace(name)
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || err != nil || !isHeader(name) || strings.ContainsFunc(value, isControl) {
-			return fmt.Errorf("%s must hold name=value, with commas between; entry %d is not such a pair", otlpHeaders, i+1)
+			return fmt.Errorf("%s must hold name=value, with commas between; entry %d is not such a pair",
+				otlpHeaders, i+1)
 		}
 		t.Headers[name] = NewSecret(value)
 	}

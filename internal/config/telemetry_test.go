@@ -9,7 +9,8 @@ import (
 
 func TestHeadersForTheCollectorComeFromTheEnvironment(t *testing.T) {
 	cfg, _ := mustLoad(t, "", "OTEL_EXPORTER_OTLP_HEADERS= Authorization=Basic%20"+canary+"%3D , X-Team=a=b+c")
-	if diff := cmp.Diff(map[string]string{"Authorization": "Basic " + canary + "=", "X-Team": "a=b+c"}, cfg.Telemetry.Header()); diff != "" {
+	if diff := cmp.Diff(map[string]string{"Authorization": "Basic " + canary + "=", "X-Team": "a=b+c"},
+		cfg.Telemetry.Header()); diff != "" {
 		t.Error(diff)
 	}
 }

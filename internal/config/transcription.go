@@ -37,14 +37,16 @@ func (t Transcription) Limit(local bool) time.Duration {
 	return 10 * time.Minute
 }
 
-// transcriber takes a command for a file. A path of the program, and an argument that begins with ~/, are made absolute, since no shell does.
+// transcriber takes a command for a file. A path of the program, and an argument that begins with ~/, are made
+// absolute, since no shell does.
 func (v value) transcriber() ([]string, error) {
 	command, err := v.command()
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(command[1:], func(arg string) bool { return strings.Contains(arg, "{file}") }) {
-		return nil, errors.New("must have an argument with {file}, which is replaced by the audio's path, such as " + v.tag.Get("like"))
+		return nil, errors.New("must have an argument with {file}, which is replaced by the audio's path, such as " +
+			v.tag.Get("like"))
 	}
 	for i, word := range command {
 		if !strings.HasPrefix(word, "~/") && (i > 0 || !strings.Contains(word, "/")) {
@@ -79,7 +81,8 @@ func withoutCredentials(command []string) (shown []string) {
 // checkTranscription refuses several at once.
 func (s source) checkTranscription(t Transcription) error {
 	var set []string
-	for path, is := range map[string]bool{transcriptionModel: t.Model != "", "transcription.server": t.Server != "", "transcription.command": len(t.Command) > 0} {
+	for path, is := range map[string]bool{transcriptionModel: t.Model != "", "transcription.server": t.Server != "",
+		"transcription.command": len(t.Command) > 0} {
 		if is {
 			set = append(set, fmt.Sprintf("%s (%s)", path, s.origins[path]))
 		}

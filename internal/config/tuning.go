@@ -44,7 +44,8 @@ func (t Tuning) Header() (map[string]string, error) {
 	for name, text := range t.Headers {
 		if variable, ok := strings.CutPrefix(text, "$"); ok {
 			if out[name] = t.EnvHeaders[name].Reveal(); out[name] == "" {
-				return nil, fmt.Errorf("the header %s uses the environment variable %s, which is not set", name, variable)
+				return nil, fmt.Errorf("the header %s uses the environment variable %s, which is not set", name,
+					variable)
 			}
 		}
 	}
@@ -76,7 +77,8 @@ func (s source) finishHeaders(t *Tuning) {
 func noSecret(named any) error {
 	text, err := json.Marshal(named)
 	if err == nil && redact.New().String(string(text)) != string(text) {
-		return errors.New("contains what looks like a key, which does not belong in this file: use headers, with the name of an environment variable")
+		return errors.New("contains what looks like a key, which does not belong in this file: use headers, with the " +
+			"name of an environment variable")
 	}
 	return err
 }
@@ -88,13 +90,15 @@ func (v value) body() (fields map[string]any, err error) {
 		return nil, err
 	}
 	// The program sends the question, the tools, and the way in which the answer comes.
-	own := []string{"model", "messages", "input", "contents", "system", "instructions", "systemInstruction", "tools", "tool_choice", "toolConfig", "stream", "stream_options"}
+	own := []string{"model", "messages", "input", "contents", "system", "instructions", "systemInstruction", "tools",
+		"tool_choice", "toolConfig", "stream", "stream_options"}
 	for _, name := range sortedNames(fields) {
 		if slices.Contains(own, name) {
 			return nil, fmt.Errorf("%s is sent by the program: leave it out", quote(name))
 		}
 		if looksLikeCredential(name) {
-			return nil, fmt.Errorf("%s is the name of a key, which does not belong in this file: use key_env, key_command or headers", quote(name))
+			return nil, fmt.Errorf("%s is the name of a key, which does not belong in this file: use key_env, "+
+				"key_command or headers", quote(name))
 		}
 	}
 	return fields, noSecret(fields)
@@ -131,13 +135,15 @@ func (v value) query() (map[string]string, error) {
 	}
 	for name := range all {
 		if looksLikeCredential(name) {
-			return nil, fmt.Errorf("%s looks like a key, which does not belong in an address: use key_env, key_command or headers", quote(name))
+			return nil, fmt.Errorf("%s looks like a key, which does not belong in an address: use key_env, "+
+				"key_command or headers", quote(name))
 		}
 	}
 	return all, noSecret(all)
 }
 
-// headers takes the headers of a request. One that is named like a credential has to name a variable, as no secret belongs in the file.
+// headers takes the headers of a request. One that is named like a credential has to name a variable, as no secret
+// belongs in the file.
 func (v value) headers() (map[string]string, error) {
 	all, err := v.texts()
 	if err != nil {
@@ -153,9 +159,11 @@ func (v value) headers() (map[string]string, error) {
 				return nil, fmt.Errorf("%s, after $, %w", quote(name), err)
 			}
 		case strings.Contains(variable, "$"):
-			return nil, fmt.Errorf("%s: a variable must stand alone, as $NAME; put the whole header value in it", quote(name))
+			return nil, fmt.Errorf("%s: a variable must stand alone, as $NAME; put the whole header value in it",
+				quote(name))
 		case looksLikeCredential(name):
-			return nil, fmt.Errorf("%s may contain a secret, which does not belong in this file: put it in an environment variable and write $NAME here; "+
+			return nil, fmt.Errorf("%s may contain a secret, which does not belong in this file: put it in an "+
+				"environment variable and write $NAME here; "+
 				"for the key itself use key_env or key_command", quote(name))
 		}
 	}

@@ -11,10 +11,12 @@ import (
 const gateway = "providers: {gateway: {base_url: 'https://g.test/v1', "
 
 func TestHeaderThatMayHoldASecretComesFromTheEnvironment(t *testing.T) {
-	cfg, _ := mustLoad(t, gateway+"headers: {X-Team: search, X-Gateway-Token: $GATEWAY_TOKEN}}}", "GATEWAY_TOKEN="+canary)
+	cfg, _ := mustLoad(t, gateway+"headers: {X-Team: search, X-Gateway-Token: $GATEWAY_TOKEN}}}",
+		"GATEWAY_TOKEN="+canary)
 	p := cfg.Providers["gateway"]
 	got, err := p.Header()
-	if diff := cmp.Diff(map[string]string{"X-Team": "search", "X-Gateway-Token": canary}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(map[string]string{"X-Team": "search", "X-Gateway-Token": canary}, got); err != nil ||
+		diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 	if shown := fmt.Sprintf("%+v %#v", cfg, cfg); strings.Contains(shown, canary) {
@@ -27,7 +29,8 @@ func TestHeaderThatMayHoldASecretComesFromTheEnvironment(t *testing.T) {
 
 func TestHeaderOfAVariableThatIsNotSetIsAnErrorWhereItIsSent(t *testing.T) {
 	cfg, _ := mustLoad(t, "ollama: {headers: {X-Gateway-Token: $GATEWAY_TOKEN}}")
-	if got, err := cfg.Ollama.Header(); err == nil || !strings.Contains(err.Error(), "X-Gateway-Token") || !strings.Contains(err.Error(), "GATEWAY_TOKEN, which is not set") {
+	if got, err := cfg.Ollama.Header(); err == nil || !strings.Contains(err.Error(), "X-Gateway-Token") ||
+		!strings.Contains(err.Error(), "GATEWAY_TOKEN, which is not set") {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -54,16 +54,22 @@ func readsAndShows[T any](read func(value) (T, error), show func(held T) any) ki
 // kinds are those that a tag names; each is also one of the entries of a list.
 func kinds() map[string]kind {
 	return map[string]kind{
-		"path":           reads(value.path),
-		"model":          reads(value.model),
-		"whole model":    reads(value.wholeModel),
-		"language":       reads(value.language),
-		"switch":         readsAndShows(value.off, func(off bool) any { return map[bool]string{true: "off", false: "on"}[off] }),
-		"retention":      readsAndShows(value.retention, func(d time.Duration) any { return inDays(d) }),
-		"keep_alive":     readsAndShows(value.keepAlive, showKeepAlive),
-		"variable":       {of: reflect.TypeFor[string](), read: func(v value) (any, error) { return v.variable() }, show: source.showVariables},
-		"command":        readsAndShows(value.command, showProgram),
-		"transcriber":    readsAndShows(value.transcriber, func(command []string) any { return plain(withoutCredentials(command)) }),
+		"path":        reads(value.path),
+		"model":       reads(value.model),
+		"whole model": reads(value.wholeModel),
+		"language":    reads(value.language),
+		"switch": readsAndShows(value.off, func(off bool) any {
+			return map[bool]string{true: "off", false: "on"}[off]
+		}),
+		"retention":  readsAndShows(value.retention, func(d time.Duration) any { return inDays(d) }),
+		"keep_alive": readsAndShows(value.keepAlive, showKeepAlive),
+		"variable": {of: reflect.TypeFor[string](), read: func(v value) (any, error) {
+			return v.variable()
+		}, show: source.showVariables},
+		"command": readsAndShows(value.command, showProgram),
+		"transcriber": readsAndShows(value.transcriber, func(command []string) any {
+			return plain(withoutCredentials(command))
+		}),
 		"database":       readsAndShows(value.database, func(d Database) any { return plain(d.Where()) }),
 		"url":            reads(value.url),
 		"web server":     reads(value.searxng),
@@ -174,7 +180,8 @@ func (v value) model() (string, error) {
 	}
 	provider, name, named := strings.Cut(text, ":")
 	if !isProviderName(provider) || named && name == "" || strings.ContainsAny(text, " \t") {
-		return "", fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, or just a provider", quote(text))
+		return "", fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, or just a provider",
+			quote(text))
 	}
 	return text, nil
 }
@@ -306,7 +313,8 @@ func (v value) retention() (time.Duration, error) {
 	}
 	age, err := Age(text)
 	if err != nil || age < day || age > maxRetention {
-		return 0, fmt.Errorf("is %s; it must be a number of days from 1d to %s, such as 90d, or never", v.quoted(), inDays(maxRetention))
+		return 0, fmt.Errorf("is %s; it must be a number of days from 1d to %s, such as 90d, or never", v.quoted(),
+			inDays(maxRetention))
 	}
 	return age, nil
 }
@@ -339,13 +347,15 @@ func (v value) variable() (string, error) {
 	if err != nil {
 		return "", errors.New("must be the name of an environment variable")
 	}
-	if strings.Trim(name, letters+strings.ToUpper(letters)+digits+"_") != "" || strings.Contains(digits, name[:1]) || redact.New().String(name) != name {
+	if strings.Trim(name, letters+strings.ToUpper(letters)+digits+"_") != "" || strings.Contains(digits, name[:1]) ||
+		redact.New().String(name) != name {
 		return "", errors.New("must be the name of an environment variable, such as OPENAI_API_KEY, not a key")
 	}
 	return name, nil
 }
 
-// showVariables hides the names of variables that nobody set: they may be keys that somebody put in the place of a name.
+// showVariables hides the names of variables that nobody set: they may be keys that somebody put in the place of a
+// name.
 func (s source) showVariables(held any) any {
 	set := func(name string) bool { return s.places.get(name) != "" || isUsualVariable(name) }
 	if all, ok := held.([]string); ok {
@@ -400,7 +410,8 @@ func (v value) decode(into any) error {
 		return errors.New("must contain names and values, each name once")
 	}
 	if _, err := json.Marshal(into); err != nil {
-		return errors.New("contains a value that is not valid JSON: use text, a number, true, false, a list, or names and values")
+		return errors.New("contains a value that is not valid JSON: use text, a number, true, false, a list, or " +
+			"names and values")
 	}
 	return nil
 }
@@ -411,7 +422,8 @@ const (
 )
 
 func isProviderName(name string) bool {
-	return name != "" && len(name) <= 40 && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+digits+"_-") == ""
+	return name != "" && len(name) <= 40 && strings.Contains(letters, name[:1]) &&
+		strings.Trim(name, letters+digits+"_-") == ""
 }
 
 // isHeader says whether a text can be the name of a header.

@@ -45,7 +45,8 @@ func askOracle() bt.Leaf {
 	}
 	collect := func(_ in, _ ReplyReceipt, ref int64, o *out) error { o.Reply = ref; return nil }
 	failed := func(_ in, _ *bt.Fault, ref int64, o *out) { o.Reply = ref }
-	return bt.One("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.", plan, collect, failed)
+	return bt.One("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.", plan,
+		collect, failed)
 }
 
 // reply asks the model of the run.
@@ -62,12 +63,14 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 		return nil, err
 	}
 	resp, err := m.Chat(ctx, q.Request, streamed(job))
-	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage, Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Sent()}
+	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage,
+		Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Sent()}
 	switch {
 	case err != nil:
 		return r, agent.ModelFault(err)
 	case resp.Finish == model.FinishFilter:
-		return r, &bt.Fault{Kind: string(model.Refused), Reason: resp.Model + ": the provider's filter stopped the answer"}
+		return r, &bt.Fault{Kind: string(model.Refused), Reason: resp.Model +
+			": the provider's filter stopped the answer"}
 	case session.Blank(resp.Text):
 		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
 	}
@@ -127,7 +130,9 @@ func keepAnswer() bt.Leaf {
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{AnswerUnsaved{why.Reason}} }
-	return bt.One("KeepAnswer", "Writes the answer into the session's folder, once. What the folder does not take stays in the journal.", plan, collect, failed)
+	return bt.One("KeepAnswer",
+		"Writes the answer into the session's folder, once. What the folder does not take stays in the journal.", plan,
+		collect, failed)
 }
 
 // keep writes an answer into the folder.

@@ -33,17 +33,22 @@ type matter struct {
 func (p *performing) matterOf(ctx context.Context, asked any) (m matter, asks bool, err error) {
 	switch a := asked.(type) {
 	case ChairPayload:
-		m, asks = matter{purpose: EffectChair, about: textChair, schema: model.Schema{Name: "merged", JSON: schema.Answer[merging]()}}, true
+		m, asks = matter{purpose: EffectChair, about: textChair, schema: model.Schema{Name: "merged",
+			JSON: schema.Answer[merging]()}}, true
 		m.answers, err = p.answers(a.Answers)
 	case NamePayload:
-		m, asks = matter{purpose: EffectName, about: textName, schema: model.Schema{Name: "name", JSON: schema.Answer[naming]()}}, true
+		m, asks = matter{purpose: EffectName, about: textName, schema: model.Schema{Name: "name",
+			JSON: schema.Answer[naming]()}}, true
 	}
 	return m, asks, err
 }
 
-// asking is a request about answers: what a model is told of it, the context, and the answers. Nothing that anybody said reads as the heading of an
-// answer, or as the header of an entry. room says how many tokens the context may have beside so many, 0 for all that it has.
-func (p *performing) asking(ctx context.Context, m matter, room func(ctx context.Context, beside int) (int, error)) (*assistant.Prompt, Composed, error) {
+// asking is a request about answers: what a model is told of it, the context, and the answers. Nothing that anybody
+// said reads as the heading of an answer, or as the header of an entry. room says how many tokens the context may have
+// beside so many, 0 for all that it has.
+func (p *performing) asking(
+	ctx context.Context, m matter, room func(ctx context.Context, beside int) (int, error),
+) (*assistant.Prompt, Composed, error) {
 	told, err := p.view.Text(ctx, m.about)
 	if err != nil {
 		return nil, Composed{}, err
@@ -51,7 +56,8 @@ func (p *performing) asking(ctx context.Context, m matter, room func(ctx context
 	beside := agent.Tokens(string(told))
 	blocks := make([]string, len(m.answers))
 	for n, a := range m.answers {
-		blocks[n] = fmt.Sprintf("\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, plainHeadings(strings.TrimSpace(prompt.Body(a.Text))))
+		blocks[n] = fmt.Sprintf("\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name,
+			plainHeadings(strings.TrimSpace(prompt.Body(a.Text))))
 		beside += agent.Tokens(blocks[n])
 	}
 	var c Composed
@@ -128,13 +134,15 @@ func (p *performing) replying(ctx context.Context) (*assistant.Prompt, error) {
 
 type segment struct{ name, text string }
 
-// segmentsOf takes the prompt of an oracle apart: the persona, and the context that stands in it. What is not as it is put together here stays whole.
+// segmentsOf takes the prompt of an oracle apart: the persona, and the context that stands in it. What is not as it is
+// put together here stays whole.
 func segmentsOf(p persona.Persona, composed string) []segment {
 	const mark = "\x00"
 	frame := prompt.Compose(p, mark)
 	before, after, found := strings.Cut(frame, mark)
 	inside := strings.TrimPrefix(composed, before)
-	if p.Content == "" || !found || strings.Contains(after, mark) || len(inside)+len(before) != len(composed) || !strings.HasSuffix(inside, after) {
+	if p.Content == "" || !found || strings.Contains(after, mark) || len(inside)+len(before) != len(composed) ||
+		!strings.HasSuffix(inside, after) {
 		return []segment{{textPrompt, composed}}
 	}
 	return []segment{{p.Name, before}, {textContext, strings.TrimSuffix(inside, after)}, {p.Name, after}}

@@ -44,7 +44,8 @@ func TestOracleIsSentItsPersonaWithTheContextByteForByte(t *testing.T) {
 	at := o.Answer.At.Format("2006-01-02 15:04:05")
 	first := h.session()
 	said := fmt.Sprintf("[TRANSCRIPT 1 - %s]\nI wonder about the office.\n\n[TRANSCRIPT 2 - %s]\nThe rent is 900 euros.",
-		first.Audio[0].ReceivedAt.Format("2006-01-02 15:04:05"), first.Audio[1].ReceivedAt.Format("2006-01-02 15:04:05"))
+		first.Audio[0].ReceivedAt.Format("2006-01-02 15:04:05"),
+		first.Audio[1].ReceivedAt.Format("2006-01-02 15:04:05"))
 	persona := func(context string) string {
 		return "# Ada\nYou are Ada.\n\n" + context + "\n\nOnce more: " + context + "\n"
 	}
@@ -53,7 +54,8 @@ func TestOracleIsSentItsPersonaWithTheContextByteForByte(t *testing.T) {
 	same(t, "messages", asked[0].Messages, []model.Message{{Role: model.User, Text: persona(said)}})
 	p.run(h.ask("ada"))
 	answered := fmt.Sprintf("[ORACLE: Ada - %s]\nAda answers.", at)
-	same(t, "messages with what was answered before", h.requests(council.Purpose)[1].Messages, []model.Message{{Role: model.User, Text: persona(said + "\n\n" + answered)}})
+	same(t, "messages with what was answered before", h.requests(council.Purpose)[1].Messages,
+		[]model.Message{{Role: model.User, Text: persona(said + "\n\n" + answered)}})
 }
 
 func TestAnswerIsStoredWithItsEntryAndSnapshot(t *testing.T) {
@@ -69,7 +71,8 @@ func TestAnswerIsStoredWithItsEntryAndSnapshot(t *testing.T) {
 	same(t, "entries", len(s.Answers), 1)
 	e := s.Answers[0]
 	oracle := must(h.shelf.Find(t.Context(), "cético"))(t)
-	same(t, "entry", []any{e.Sequence, e.OracleName, e.OracleID, e.File, e.Run, e.Kind}, []any{1, "Cético", oracle.ID, "001_cetico.txt", res.Run, ""})
+	same(t, "entry", []any{e.Sequence, e.OracleName, e.OracleID, e.File, e.Run, e.Kind},
+		[]any{1, "Cético", oracle.ID, "001_cetico.txt", res.Run, ""})
 	if e.Operation == "" || e.CreatedAt.IsZero() || time.Since(e.CreatedAt) > time.Hour {
 		t.Errorf("entry of %v with the operation %q", e.CreatedAt, e.Operation)
 	}
@@ -79,10 +82,12 @@ func TestAnswerIsStoredWithItsEntryAndSnapshot(t *testing.T) {
 		[]any{2, 0, true, []string{"t1", "t2"}, []string(nil), acting, files.Hash([]byte(sent))})
 	context := strings.TrimSuffix(strings.TrimPrefix(sent, "# Cético\nDuvide.\n"), "\n")
 	same(t, "estimate of tokens", *c.TokensEstimate, (len([]rune(context))+3)/4)
-	same(t, "what the outcome says", []any{o.Answer.File, o.Answer.Sequence, o.Answer.Text, o.Answer.Snapshot.PromptHash}, []any{e.File, 1, "Cético answers.", c.PromptHash})
+	same(t, "what the outcome says", []any{o.Answer.File, o.Answer.Sequence, o.Answer.Text,
+		o.Answer.Snapshot.PromptHash}, []any{e.File, 1, "Cético answers.", c.PromptHash})
 	contains(t, res.Footer, "001_cetico.txt", acting)
 	p.run(h.ask("ada"))
-	same(t, "snapshot with history", []any{h.session().Answers[1].Context.Responses, h.session().Answers[1].Context.Entries}, []any{1, []string{"t1", "t2", "r1"}})
+	same(t, "snapshot with history", []any{h.session().Answers[1].Context.Responses,
+		h.session().Answers[1].Context.Entries}, []any{1, []string{"t1", "t2", "r1"}})
 	same(t, "state", h.session().State, session.Ready)
 }
 
@@ -103,7 +108,8 @@ func TestHistoryIsAsTheSessionIsSetUnlessACallSaysOtherwise(t *testing.T) {
 		p.run(o)
 		snapshot := h.session().Answers[1].Context
 		same(t, "history in the snapshot", snapshot.IncludeHistory, c.want)
-		same(t, "history in the prompt", strings.Contains(h.requests(council.Purpose)[1].Messages[0].Text, "Ada answers."), c.want)
+		same(t, "history in the prompt", strings.Contains(h.requests(council.Purpose)[1].Messages[0].Text,
+			"Ada answers."), c.want)
 		same(t, "answers in the snapshot", snapshot.Responses == 1, c.want)
 	}
 }
@@ -147,7 +153,9 @@ func TestPreviewIsTheVeryPromptAndAsksNobody(t *testing.T) {
 	}
 	for n, e := range h.session().Answers {
 		if n < 2 {
-			same(t, "hash of "+e.OracleName, e.Context.PromptHash, map[string]string{previews[0].Oracle.Name: previews[0].Snapshot.PromptHash, previews[1].Oracle.Name: previews[1].Snapshot.PromptHash}[e.OracleName])
+			same(t, "hash of "+e.OracleName, e.Context.PromptHash,
+				map[string]string{previews[0].Oracle.Name: previews[0].Snapshot.PromptHash,
+					previews[1].Oracle.Name: previews[1].Snapshot.PromptHash}[e.OracleName])
 		}
 	}
 }
@@ -158,7 +166,8 @@ func TestAnswerIsStampedWithTheModelThatWasNamed(t *testing.T) {
 	o := h.ask("ada")
 	o.Model = "other:big.model:8b"
 	_, out := h.process("one", h.journal).run(o)
-	same(t, "models", []string{out.Answer.Model, h.session().Answers[0].Context.Model}, []string{"other:big.model:8b", "other:big.model:8b"})
+	same(t, "models", []string{out.Answer.Model, h.session().Answers[0].Context.Model}, []string{"other:big.model:8b",
+		"other:big.model:8b"})
 }
 
 func TestAnswerIsStreamedAndWhatAModelTakesBackIsRetracted(t *testing.T) {
@@ -215,10 +224,11 @@ func TestFailureLeavesTheSessionAsItWasAndTellsHowToTryAgain(t *testing.T) {
 		turn modeltest.Turn
 		kind string
 	}{
-		"a time-out":                {modeltest.Fail(model.Timeout), "timeout"},
-		"a server's error":          {modeltest.Fail(model.Server), "server"},
-		"a refusal":                 {modeltest.Fail(model.Refused), "refused"},
-		"an error in the middle":    {modeltest.Turn{Text: "Half of an", Err: &model.Error{Kind: model.Timeout, Message: "silence"}}, "timeout"},
+		"a time-out":       {modeltest.Fail(model.Timeout), "timeout"},
+		"a server's error": {modeltest.Fail(model.Server), "server"},
+		"a refusal":        {modeltest.Fail(model.Refused), "refused"},
+		"an error in the middle": {modeltest.Turn{Text: "Half of an", Err: &model.Error{Kind: model.Timeout,
+			Message: "silence"}}, "timeout"},
 		"an answer of nothing":      {modeltest.Say(""), "garbled"},
 		"an answer of white spaces": {modeltest.Say(" \n\t "), "garbled"},
 		"an answer nobody can see":  {modeltest.Say(" \u200b\n\u2060"), "garbled"},
@@ -237,7 +247,8 @@ func TestFailureLeavesTheSessionAsItWasAndTellsHowToTryAgain(t *testing.T) {
 			same(t, "kind", res.Failure.Kind, c.kind)
 			contains(t, res.Failure.Hint, "the session is unchanged", "sibyl council ask ada --session "+h.id)
 			if strings.HasPrefix(c.turn.Text, "Half") {
-				same(t, "what had arrived", []any{o.Answer.Text, o.Answer.CutOff, o.Answer.File}, []any{"Half of an", true, ""})
+				same(t, "what had arrived", []any{o.Answer.Text, o.Answer.CutOff, o.Answer.File},
+					[]any{"Half of an", true, ""})
 			}
 			h.plays = nil
 			_, o = p.run(h.ask("ada"))
@@ -274,7 +285,8 @@ func TestStoppedRunShowsWhatHadArrivedAndStoresNothing(t *testing.T) {
 	if o.Answer == nil {
 		t.Fatal("nothing of the answer is shown")
 	}
-	same(t, "answer", []any{o.Answer.Text, o.Answer.CutOff, o.Answer.File, o.Answer.Oracle.Name}, []any{"As far as it came", true, "", "Ada"})
+	same(t, "answer", []any{o.Answer.Text, o.Answer.CutOff, o.Answer.File, o.Answer.Oracle.Name},
+		[]any{"As far as it came", true, "", "Ada"})
 	contains(t, res.Answer, "As far as it came")
 	same(t, "metadata.json", h.metadata(), before)
 	same(t, "files", h.files(), nil)
@@ -282,8 +294,9 @@ func TestStoppedRunShowsWhatHadArrivedAndStoresNothing(t *testing.T) {
 
 func TestAskingIsPossibleInEveryStateThatHasATranscript(t *testing.T) {
 	for state, after := range map[session.State]session.State{
-		session.Collecting: session.Ready, session.Transcribing: session.Transcribing, session.Transcribed: session.Ready,
-		session.Ready: session.Ready, session.Interrupted: session.Ready, session.Failed: session.Failed,
+		session.Collecting: session.Ready, session.Transcribing: session.Transcribing,
+		session.Transcribed: session.Ready,
+		session.Ready:       session.Ready, session.Interrupted: session.Ready, session.Failed: session.Failed,
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			h := newHouse(t)
@@ -312,8 +325,11 @@ func TestSessionWithoutATranscriptSaysWhatToDo(t *testing.T) {
 		lacks func(h *house)
 		parts []string // of the refusal; SESSION is the id of the session
 	}{
-		"empty":             {func(*house) {}, []string{"nothing was said in this session yet", "sibyl council say --session SESSION"}},
-		"a recording waits": {func(h *house) { h.records("one") }, []string{"1 recording waits", "sibyl council transcribe SESSION"}},
+		"empty": {func(*house) {}, []string{"nothing was said in this session yet",
+			"sibyl council say --session SESSION"}},
+		"a recording waits": {func(h *house) {
+			h.records("one")
+		}, []string{"1 recording waits", "sibyl council transcribe SESSION"}},
 		"recordings wait, and nothing transcribes": {func(h *house) {
 			h.records("one", "two")
 			h.missing = "set ‘transcription.url’"
@@ -351,7 +367,8 @@ func TestWhatIsNotInTheContextIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, _ := h.process("one", h.journal).run(h.ask("ada"))
-	contains(t, strings.Join(res.Warnings, "\n"), "1 recording without a transcript yet", "1 recording that could not be transcribed", "the file of transcript 2 is missing",
+	contains(t, strings.Join(res.Warnings, "\n"), "1 recording without a transcript yet",
+		"1 recording that could not be transcribed", "the file of transcript 2 is missing",
 		"the file of transcript 3 can't be read")
 	sent := h.requests(council.Purpose)[0].Messages[0].Text
 	contains(t, sent, "Kept.")
@@ -412,7 +429,8 @@ func TestRequestsThatCanNotBeCarriedOutSaySo(t *testing.T) {
 	p.refused(council.Name, h.ask("nobody"), "no oracle is called “nobody”", "Bob")
 	p.refused(council.Name, h.ask("ada"), "may be several oracles")
 	p.refused(council.Name, h.ask("bob", "b"), "Bob is named twice")
-	p.refused(council.Name, h.ask(strings.Split(strings.Repeat("bob ", 13), " ")...), "at most 12 oracles can be asked at once")
+	p.refused(council.Name, h.ask(strings.Split(strings.Repeat("bob ", 13), " ")...),
+		"at most 12 oracles can be asked at once")
 	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "bob" }, "bob"), "a chair needs several oracles")
 	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "nobody" }, "bob", "cleo"), "nobody")
 	p.refused(council.Name, council.Options{Session: "2020-01-01_00-00-00", Oracles: []string{"bob"}}, "not found")
@@ -426,7 +444,8 @@ func TestOracleWithoutAModelSaysSoWithTwoWaysOnAndLeavesNothing(t *testing.T) {
 	h.offline = true
 	before := h.metadata()
 	p := h.process("one", h.journal)
-	for _, o := range []council.Options{h.ask("ada"), h.ask("ada", "bob"), {Session: h.id, Oracles: []string{"ada"}, Model: model.OfflineRules}} {
+	for _, o := range []council.Options{h.ask("ada"), h.ask("ada", "bob"), {Session: h.id, Oracles: []string{"ada"},
+		Model: model.OfflineRules}} {
 		p.refused(council.Name, o, "oracles need a language model, and none is available", "‘sibyl init’",
 			"sibyl council ask "+strings.Join(o.Oracles, " "), "--session "+h.id+" --dry-run")
 	}
@@ -458,12 +477,15 @@ func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	h := newHouse(t)
 	p := h.process("one", h.journal)
 	start := func(name, options string) error {
-		_, err := p.service.Start(t.Context(), ada, service.Request{Assistant: name, Options: assistant.Said{JSON: []byte(options)}})
+		_, err := p.service.Start(t.Context(), ada, service.Request{Assistant: name,
+			Options: assistant.Said{JSON: []byte(options)}})
 		return err
 	}
 	for wrong, says := range map[string]string{
-		`{"sessions":"s"}`: "not known", `{"session":"s","rounds":2}`: "not known", `{"session":`: "a JSON object", `[]`: "a JSON object",
-		`{"oracles":["a"]}`: "session is missing", `{"session":"s","oracles":["a"],"history":false,"chair":"c","model":"m:n"}`: "no such Council session",
+		`{"sessions":"s"}`: "not known", `{"session":"s","rounds":2}`: "not known", `{"session":`: "a JSON object",
+		`[]`:                "a JSON object",
+		`{"oracles":["a"]}`: "session is missing",
+		`{"session":"s","oracles":["a"],"history":false,"chair":"c","model":"m:n"}`: "no such Council session",
 	} {
 		err := start(council.Name, wrong)
 		var asked *assistant.RequestError
@@ -474,7 +496,8 @@ func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	if err := start(council.MemberName, `{"session":"s"}`); err == nil {
 		t.Error("a member of a sitting can be asked from elsewhere")
 	}
-	if _, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.MemberName, Options: h.ask("ada")}); err == nil {
+	if _, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.MemberName,
+		Options: h.ask("ada")}); err == nil {
 		t.Error("a member of a sitting can be begun by itself")
 	}
 }

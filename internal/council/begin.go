@@ -39,14 +39,17 @@ type Options struct {
 // MostOracles is how many can be asked at once.
 const MostOracles = 12
 
-// keptForAnswer is the part of a model's window that is left for its answer, and for what the estimate of tokens is off by.
+// keptForAnswer is the part of a model's window that is left for its answer, and for what the estimate of tokens is off
+// by.
 const keptForAnswer = 0.25
 
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
-		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true, Options: schema.Of[Options](),
-		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged, Offers: wishes().Offers,
+		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true,
+		Options: schema.Of[Options](),
+		Events:  Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged,
+		Offers: wishes().Offers,
 		Begin: d.begin(func(o Options) beginner {
 			if o.Name {
 				return d.beginNaming
@@ -132,7 +135,8 @@ func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options,
 	if a.env.Model == "" {
 		return run.Spec{}, a.needsModel(s)
 	}
-	given := Given{Kind: KindAnswer, Session: s.ID, Snapshot: a.snapshot(), Chaired: o.Chair != "", Chair: seatOf(a.chair)}
+	given := Given{Kind: KindAnswer, Session: s.ID, Snapshot: a.snapshot(), Chaired: o.Chair != "",
+		Chair: seatOf(a.chair)}
 	var names []string
 	for _, one := range a.oracles {
 		given.Oracles, names = append(given.Oracles, seatOf(one)), append(names, one.Name)
@@ -185,7 +189,8 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 		a.history = *o.History
 	}
 	a.env = Env{Model: id, Name: s.Name, Language: spoken, Left: said.left, Doubted: said.doubted}
-	a.context = prompt.Assemble(said.heard(), prompt.Options{Language: a.env.Language, History: a.history, Budget: d.budget(ctx, id, a.oracles)})
+	a.context = prompt.Assemble(said.heard(), prompt.Options{Language: a.env.Language, History: a.history,
+		Budget: d.budget(ctx, id, a.oracles)})
 	if a.context.Transcripts == 0 {
 		return a, d.nothingSaid(s, said)
 	}
@@ -199,32 +204,40 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 }
 
 // seated are the oracles who are asked, and the chair.
-func (d Deps) seated(ctx context.Context, o Options, spoken string) (oracles []persona.Persona, chair persona.Persona, err error) {
+func (d Deps) seated(
+	ctx context.Context, o Options, spoken string,
+) (oracles []persona.Persona, chair persona.Persona, err error) {
 	switch n := len(o.Oracles); {
 	case n == 0:
 		return nil, chair, refused("no oracle is given", "‘sibyl council oracles’ lists them", nil)
 	case n > MostOracles:
-		return nil, chair, refused(fmt.Sprintf("at most %d oracles can be asked at once", MostOracles), "ask them in several sittings", nil)
+		return nil, chair, refused(fmt.Sprintf("at most %d oracles can be asked at once", MostOracles),
+			"ask them in several sittings", nil)
 	case n < 2 && o.Chair != "":
 		return nil, chair, refused("a chair needs several oracles", "name two or more", nil)
 	}
 	for _, name := range o.Oracles {
 		one, err := d.oracle(ctx, name, spoken)
 		if err != nil {
-			return nil, chair, refused("no oracle or several oracles match this name", "‘sibyl council oracles’ lists them", err)
+			return nil, chair, refused("no oracle or several oracles match this name",
+				"‘sibyl council oracles’ lists them", err)
 		}
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return p.ID == one.ID }) {
-			return nil, chair, refused("an oracle is named twice", "name each once", fmt.Errorf("%s is named twice", one.Name))
+			return nil, chair, refused("an oracle is named twice", "name each once", fmt.Errorf("%s is named twice",
+				one.Name))
 		}
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return strings.EqualFold(p.Name, one.Name) }) {
-			return nil, chair, refused("two of the oracles have the same name", "give one of them another title: names show who says what",
-				fmt.Errorf("two of the oracles are called %s: give one of the files another title, since names show who says what", one.Name))
+			return nil, chair, refused("two of the oracles have the same name",
+				"give one of them another title: names show who says what",
+				fmt.Errorf("two of the oracles are called %s: give one of the files another title, since names show "+
+					"who says what", one.Name))
 		}
 		oracles = append(oracles, one)
 	}
 	if o.Chair != "" {
 		if chair, err = d.oracle(ctx, o.Chair, spoken); err != nil {
-			return nil, chair, refused("no oracle or several oracles match the name of the chair", "‘sibyl council oracles’ lists them", err)
+			return nil, chair, refused("no oracle or several oracles match the name of the chair",
+				"‘sibyl council oracles’ lists them", err)
 		}
 	}
 	return oracles, chair, nil
@@ -237,7 +250,9 @@ func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona,
 	if !errors.As(err, &many) || !errors.Is(err, persona.ErrAmbiguous) {
 		return found, err
 	}
-	same := slices.DeleteFunc(slices.Clone(many.Candidates), func(p persona.Persona) bool { return p.Language != spoken })
+	same := slices.DeleteFunc(slices.Clone(many.Candidates), func(p persona.Persona) bool {
+		return p.Language != spoken
+	})
 	if len(same) == 1 {
 		return same[0], nil
 	}
@@ -247,7 +262,8 @@ func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona,
 // few is how many oracles are asked where nobody is named.
 const few = 3
 
-// Few are oracles who speak the language of a text, by their ids, for somebody who names none: some that are far apart in the list.
+// Few are oracles who speak the language of a text, by their ids, for somebody who names none: some that are far apart
+// in the list.
 func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 	list, err := d.Oracles.List(ctx)
 	if err != nil {
@@ -255,7 +271,9 @@ func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 	}
 	all := list.Oracles
 	spoken := cmp.Or(language.Of(words), "en")
-	if same := slices.DeleteFunc(slices.Clone(all), func(p persona.Persona) bool { return p.Language != spoken }); len(same) > 0 {
+	if same := slices.DeleteFunc(slices.Clone(all), func(p persona.Persona) bool {
+		return p.Language != spoken
+	}); len(same) > 0 {
 		all = same
 	}
 	for n := range min(few, len(all)) {
@@ -284,7 +302,8 @@ func (a *asking) needsModel(s session.Session) error {
 		names = append(names, one.Slug)
 	}
 	return refused(public, "whoever runs the server can set one up; the preview shows the prompts that would be sent",
-		fmt.Errorf("%s: ‘sibyl init’ sets one up; ‘sibyl council ask %s --session %s --dry-run’ prints the prompt, for use elsewhere",
+		fmt.Errorf("%s: ‘sibyl init’ sets one up; ‘sibyl council ask %s --session %s --dry-run’ prints the prompt, "+
+			"for use elsewhere",
 			public, strings.Join(names, " "), s.ID))
 }
 
@@ -297,7 +316,8 @@ func (d Deps) promptText(name string) (run.Text, error) {
 	return run.Text{Name: name, Content: content}, nil
 }
 
-// budget is how many tokens a context may have: what the longest oracle and the answer leave of the model's window. 0: any number.
+// budget is how many tokens a context may have: what the longest oracle and the answer leave of the model's window. 0:
+// any number.
 func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) int {
 	window := 0
 	if id != "" {
@@ -330,14 +350,20 @@ func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
 		if why := d.Missing(); why != "" {
 			how = why
 		}
-		return refused(public, "transcribe its recordings first", fmt.Errorf("nothing in this session is transcribed yet, and %s: %s", waits(said.waiting), how))
+		return refused(public, "transcribe its recordings first",
+			fmt.Errorf("nothing in this session is transcribed yet, and %s: %s", waits(said.waiting), how))
 	case said.failed > 0:
-		return refused(public, "have its recordings transcribed again", fmt.Errorf("nothing in this session could be transcribed: ‘sibyl council transcribe --again %s’ tries %s again",
-			s.ID, text.Count(said.failed, "recording")))
+		return refused(public, "have its recordings transcribed again",
+			fmt.Errorf("nothing in this session could be transcribed: ‘sibyl council transcribe --again %s’ tries %s again",
+				s.ID, text.Count(said.failed, "recording")))
 	case len(said.left) > 0:
-		return refused(public, "repair it", fmt.Errorf("nothing in this session can be read (%s): ‘sibyl council repair %s’ recovers what it can", strings.Join(said.left, "; "), s.ID))
+		return refused(public, "repair it",
+			fmt.Errorf("nothing in this session can be read (%s): ‘sibyl council repair %s’ recovers what it can",
+				strings.Join(said.left, "; "), s.ID))
 	}
-	return refused(public, "say something first, or add a recording", fmt.Errorf("nothing was said in this session yet: ‘sibyl council say --session %s \"…\"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID))
+	return refused(public, "say something first, or add a recording",
+		fmt.Errorf("nothing was said in this session yet: ‘sibyl council say --session %s \"…\"’, or ‘sibyl council "+
+			"add --session %s FILE’", s.ID, s.ID))
 }
 
 // waits says how many recordings wait.
@@ -354,7 +380,8 @@ func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s sess
 	if m == nil {
 		return run.Spec{}, errors.New("an oracle of a sitting is asked by that sitting alone")
 	}
-	spec := run.Spec{Title: titled(s, m.oracle.Name), Env: Env{Model: o.Model, Name: s.Name, Language: m.language, Sitting: m.sitting}}
+	spec := run.Spec{Title: titled(s, m.oracle.Name), Env: Env{Model: o.Model, Name: s.Name, Language: m.language,
+		Sitting: m.sitting}}
 	var err error
 	if spec.Texts, err = texts(m.oracle, m.context); err != nil {
 		return spec, err
@@ -367,11 +394,13 @@ func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s sess
 
 func (d Deps) beginTranscription(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if why := d.Missing(); why != "" {
-		return run.Spec{}, refused("transcription is not set up", "the recordings are kept; set up transcription in the server's settings", errors.New(why))
+		return run.Spec{}, refused("transcription is not set up",
+			"the recordings are kept; set up transcription in the server's settings", errors.New(why))
 	}
 	spec := run.Spec{Title: titled(s, "transcribing")}
 	spec.Claims = []string{claim(s.ID)}
-	spec.Given, spec.Env = Given{Kind: KindTranscription, Session: s.ID, Again: o.Again}, Env{Name: s.Name, Language: s.Language}
+	spec.Given, spec.Env = Given{Kind: KindTranscription, Session: s.ID, Again: o.Again},
+		Env{Name: s.Name, Language: s.Language}
 	return spec, nil
 }
 
@@ -387,7 +416,8 @@ func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options,
 		return run.Spec{}, err
 	}
 	if id == "" {
-		return run.Spec{}, refused("suggesting a name needs a language model", "without one, sessions are named by their first words, or by you", nil)
+		return run.Spec{}, refused("suggesting a name needs a language model",
+			"without one, sessions are named by their first words, or by you", nil)
 	}
 	said, err := d.said(ctx, folder, s)
 	if err != nil {

@@ -34,12 +34,13 @@ type Merged struct {
 	Unused     []string   `json:"unused,omitempty"` // oracles who are named for none of the sentences
 }
 
-// Sentence is one of a chair, in one line. By and Unproven are names of oracles, in the order of their answers; where there are none, the sentence
-// is the chair's own.
+// Sentence is one of a chair, in one line. By and Unproven are names of oracles, in the order of their answers; where
+// there are none, the sentence is the chair's own.
 type Sentence struct {
-	Text     string   `json:"text"`
-	By       []string `json:"by,omitempty"`       // whose answers hold the words that the chair quotes for it
-	Unproven []string `json:"unproven,omitempty"` // whom the chair names as well, though their answers do not hold what it quotes
+	Text string   `json:"text"`
+	By   []string `json:"by,omitempty"` // whose answers hold the words that the chair quotes for it
+	// whom the chair names as well, though their answers do not hold what it quotes
+	Unproven []string `json:"unproven,omitempty"`
 	Minority bool     `json:"minority,omitempty"`
 }
 
@@ -115,7 +116,8 @@ func chairLeaf() bt.Leaf {
 		Events []bt.Typed `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
-		return bt.Request{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair, spoken(i.Heard)}}, nil
+		return bt.Request{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair,
+			spoken(i.Heard)}}, nil
 	}
 	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
 		o.Reply = ref
@@ -141,7 +143,8 @@ func (p *performing) chair(ctx context.Context, _ run.Job, asked ChairPayload) (
 		return nil, err
 	}
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
-	r.Sentences, r.Agree, r.Differ = attributed(said.Sentences, m.answers), attributed(uncredited(said.Agree), m.answers), attributed(uncredited(said.Differ), m.answers)
+	r.Sentences, r.Agree, r.Differ = attributed(said.Sentences, m.answers), attributed(uncredited(said.Agree),
+		m.answers), attributed(uncredited(said.Differ), m.answers)
 	for _, one := range said.Overlooked {
 		r.Overlooked = append(r.Overlooked, attributed([]credited{{point: point{Text: one}}}, nil)...)
 	}
@@ -154,14 +157,17 @@ func (p *performing) chair(ctx context.Context, _ run.Job, asked ChairPayload) (
 func unused(answers []Answer, all []Sentence) (names []string) {
 	for _, a := range answers {
 		name := a.Oracle.Name
-		if !slices.ContainsFunc(all, func(s Sentence) bool { return slices.Contains(s.By, name) || slices.Contains(s.Unproven, name) }) {
+		if !slices.ContainsFunc(all, func(s Sentence) bool {
+			return slices.Contains(s.By, name) || slices.Contains(s.Unproven, name)
+		}) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// attributed are sentences with the names of those who have answered, by whether their answers hold the words that are quoted.
+// attributed are sentences with the names of those who have answered, by whether their answers hold the words that are
+// quoted.
 func attributed(given []credited, answers []Answer) (all []Sentence) {
 	for _, one := range given {
 		s := Sentence{Text: plainLine(one.Text)}
@@ -192,7 +198,8 @@ func attributed(given []credited, answers []Answer) (all []Sentence) {
 // fewestQuoted is how many words prove something: fewer are in many an answer by chance.
 const fewestQuoted = 3
 
-// holds tells whether an answer has these very words, one after the other. Case, punctuation and Markdown between them don't count.
+// holds tells whether an answer has these very words, one after the other. Case, punctuation and Markdown between them
+// don't count.
 func holds(answer, words string) bool {
 	wanted := bare(words)
 	if strings.Count(wanted, " ") < fewestQuoted-1 && wanted != bare(answer) || wanted == "" {

@@ -49,7 +49,8 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 		}
 	case ChairReceipt:
 		if done.Err == nil {
-			o.Chair, o.Merged = c.answer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model, Usage: r.Usage}), &r.Merged
+			o.Chair, o.Merged = c.answer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model,
+				Usage: r.Usage}), &r.Merged
 		}
 	case NextReceipt:
 		o.Before = r.Failed

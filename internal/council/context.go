@@ -22,14 +22,15 @@ import (
 	"sibyl/internal/text"
 )
 
-// journalName is the session of the journal that holds the runs about one of the Council's, after n such sessions were removed: it follows from the two,
-// so that nothing of it has to be kept in the folder.
+// journalName is the session of the journal that holds the runs about one of the Council's, after n such sessions were
+// removed: it follows from the two, so that nothing of it has to be kept in the folder.
 func journalName(owner journal.Owner, id string, n int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "council\x00%s\x00%s\x00%d", owner, id, n))
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
-// JournalSession is the session of the journal that holds the runs about one of the Council's, or will. One that was removed has a successor.
+// JournalSession is the session of the journal that holds the runs about one of the Council's, or will. One that was
+// removed has a successor.
 func (d Deps) JournalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
 	for n := 0; ; n++ {
 		name := journalName(owner, id, n)
@@ -56,7 +57,9 @@ type saidSoFar struct {
 
 // heard are the entries in which somebody speaks.
 func (said *saidSoFar) heard() []prompt.Entry {
-	return slices.DeleteFunc(slices.Clone(said.entries), func(e prompt.Entry) bool { return !e.Missing && strings.TrimSpace(e.Text) == "" })
+	return slices.DeleteFunc(slices.Clone(said.entries), func(e prompt.Entry) bool {
+		return !e.Missing && strings.TrimSpace(e.Text) == ""
+	})
 }
 
 // language is what is spoken in a session.
@@ -70,7 +73,8 @@ func (said *saidSoFar) language(s session.Session) string {
 	return prompt.Language(s.Language, texts)
 }
 
-// said reads what a session holds, without the secrets in it: they leave neither with a prompt nor with an export. A file that is missing or can't be read is named, and keeps the others from nothing.
+// said reads what a session holds, without the secrets in it: they leave neither with a prompt nor with an export. A
+// file that is missing or can't be read is named, and keeps the others from nothing.
 func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session) (all saidSoFar, err error) {
 	for _, e := range s.Audio {
 		switch e.Status {
@@ -85,9 +89,11 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 			}
 			all.lacks(fmt.Sprintf("transcript %d", e.Sequence), e.Transcript, err)
 			if kinds := doubts(e); len(kinds) > 0 {
-				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may contain words nobody said (%s)", e.Sequence, strings.Join(kinds, ", ")))
+				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may contain words nobody said (%s)",
+					e.Sequence, strings.Join(kinds, ", ")))
 			}
-			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt, Text: redact.Text(text), Missing: err != nil})
+			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt,
+				Text: redact.Text(text), Missing: err != nil})
 		}
 	}
 	for _, e := range s.Answers {
@@ -96,7 +102,8 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 			return all, ctx.Err()
 		}
 		all.lacks(fmt.Sprintf("answer %d", e.Sequence), e.File, err)
-		all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, Oracle: e.OracleName, At: e.CreatedAt, Text: redact.Text(text), Missing: err != nil})
+		all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, Oracle: e.OracleName,
+			At: e.CreatedAt, Text: redact.Text(text), Missing: err != nil})
 	}
 	if all.waiting > 0 {
 		all.left = append(all.left, text.Count(all.waiting, "recording")+" without a transcript yet")
@@ -153,7 +160,8 @@ func (p *performing) roomBeside(ctx context.Context, tokens int) (int, error) {
 	return max(room, 1), nil
 }
 
-// contextIn is the context of the run within so many tokens: what has no room is left out, and it is assembled anew. 0: the text as it is.
+// contextIn is the context of the run within so many tokens: what has no room is left out, and it is assembled anew. 0:
+// the text as it is.
 func (p *performing) contextIn(ctx context.Context, room int) (c prompt.Context, err error) {
 	if room == 0 {
 		content, err := p.view.Text(ctx, textContext)
@@ -170,7 +178,8 @@ func (p *performing) contextIn(ctx context.Context, room int) (c prompt.Context,
 // snapshot is how the context was made.
 func (a *asking) snapshot() session.ContextSnapshot {
 	tokens := a.context.Tokens
-	return session.ContextSnapshot{Transcripts: a.context.Transcripts, Responses: a.context.Responses, IncludeHistory: a.history, TokensEstimate: &tokens,
+	return session.ContextSnapshot{Transcripts: a.context.Transcripts, Responses: a.context.Responses,
+		IncludeHistory: a.history, TokensEstimate: &tokens,
 		Entries: a.context.Included, Model: a.env.Model, Cut: a.context.Cut}
 }
 
@@ -229,7 +238,8 @@ func (d Deps) Preview(ctx context.Context, owner journal.Owner, o Options) (all 
 		return nil, err
 	}
 	for _, one := range a.oracles {
-		p := Preview{Oracle: seatOf(one), Model: a.env.Model, Prompt: prompt.Compose(one, a.context.Text), Snapshot: a.snapshot(), Cut: a.env.Cut, Left: a.env.Left, Doubted: a.env.Doubted}
+		p := Preview{Oracle: seatOf(one), Model: a.env.Model, Prompt: prompt.Compose(one, a.context.Text),
+			Snapshot: a.snapshot(), Cut: a.env.Cut, Left: a.env.Left, Doubted: a.env.Doubted}
 		p.Snapshot.PromptHash = files.Hash([]byte(p.Prompt))
 		all = append(all, p)
 	}

@@ -16,7 +16,8 @@ import (
 	"sibyl/internal/run"
 )
 
-// The assistants of the Council, which have one tree. The runs of a member are those of one oracle in a sitting: they accompany its run.
+// The assistants of the Council, which have one tree. The runs of a member are those of one oracle in a sitting: they
+// accompany its run.
 const (
 	Name              = "council"
 	MemberName        = "council.member"
@@ -70,7 +71,8 @@ func New(d Deps) (*run.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Effects: effects(), Open: d.open}, nil
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Effects: effects(), Open: d.open},
+		nil
 }
 
 func effects() map[string]run.EffectType {

@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/journal/journaltest"
 )
 
-// survives begins a run in a process that dies at a write, and takes it up in one that lives. It gives what came of it, and how often the first
-// process wrote.
+// survives begins a run in a process that dies at a write, and takes it up in one that lives. It gives what came of it,
+// and how often the first process wrote.
 func (h *house) survives(name string, o council.Options, at int, after bool) (council.Outcome, int) {
 	h.Helper()
 	dying := &journaltest.Mortal{Store: h.journal, At: at, After: after, Free: 1}
@@ -42,7 +42,8 @@ func (p *process) leave() {
 	p.service.Drain(now)
 }
 
-// matrix runs a test for each write at which a process may die, before and after it took effect. calm counts the writes.
+// matrix runs a test for each write at which a process may die, before and after it took effect. calm counts the
+// writes.
 func matrix(t *testing.T, calm int, test func(t *testing.T, at int, after bool)) {
 	t.Helper()
 	if calm < 3 {
@@ -58,7 +59,8 @@ func matrix(t *testing.T, calm int, test func(t *testing.T, at int, after bool))
 	}
 }
 
-// timeless is an outcome as JSON, without what differs between two runs in two houses: numbers of records, too, which a crash moves.
+// timeless is an outcome as JSON, without what differs between two runs in two houses: numbers of records, too, which a
+// crash moves.
 func (h *house) timeless(o council.Outcome) string {
 	h.Helper()
 	answer := func(a council.Answer) council.Answer {

@@ -13,7 +13,8 @@ import (
 	"sibyl/internal/run"
 )
 
-// Desk is where a person's acts begin that are no runs: the sessions of one owner, with what is known of the runs about them.
+// Desk is where a person's acts begin that are no runs: the sessions of one owner, with what is known of the runs about
+// them.
 type Desk struct {
 	*session.Store
 	deps  Deps
@@ -39,14 +40,15 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%d sessions match “%s”", len(e.Sessions), e.Query)
 }
 
-// Opened is a session as it stands. Mended says what was put right: an answer that could not be written before, a transcription that has ended
-// short.
+// Opened is a session as it stands. Mended says what was put right: an answer that could not be written before, a
+// transcription that has ended short.
 type Opened struct {
 	session.Session
 	Mended []string `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
 }
 
-// List gives the sessions, the latest first, and those that can't be read. Their states are as they stand; nothing is written.
+// List gives the sessions, the latest first, and those that can't be read. Their states are as they stand; nothing is
+// written.
 func (d *Desk) List(ctx context.Context) (all []session.Session, skipped []session.Skipped, err error) {
 	all, skipped, err = d.Store.List(ctx)
 	for i := 0; i < len(all) && err == nil; i++ {
@@ -97,11 +99,12 @@ func (d *Desk) IsAbout(journalSession, id string) bool {
 	return false
 }
 
-// mostRemoved is how many removed sessions of the journal are reckoned with before the one that a session's runs are in.
+// mostRemoved is how many removed sessions of the journal are reckoned with before the one that a session's runs are
+// in.
 const mostRemoved = 8
 
-// Open finds a session by its id, the beginning of one, or a part of its name; "" is the latest, if that can be read. What a crash, a stop or a full disk has left is
-// put right first.
+// Open finds a session by its id, the beginning of one, or a part of its name; "" is the latest, if that can be read.
+// What a crash, a stop or a full disk has left is put right first.
 func (d *Desk) Open(ctx context.Context, query string) (o Opened, err error) {
 	found, err := d.find(ctx, query)
 	if err != nil {
@@ -130,7 +133,9 @@ func (d *Desk) find(ctx context.Context, query string) (none session.Session, er
 	case len(found) == 0:
 		return none, fmt.Errorf("“%.80s”: %w", query, session.ErrNotFound)
 	}
-	exact := slices.DeleteFunc(slices.Clone(found), func(s session.Session) bool { return !strings.EqualFold(s.Name, query) })
+	exact := slices.DeleteFunc(slices.Clone(found), func(s session.Session) bool {
+		return !strings.EqualFold(s.Name, query)
+	})
 	switch {
 	case len(exact) == 1:
 		return exact[0], nil
@@ -140,7 +145,8 @@ func (d *Desk) find(ctx context.Context, query string) (none session.Session, er
 	return found[0], nil
 }
 
-// latest is the session that was begun last. One that can't be read is an error: what is meant for it must not go to another.
+// latest is the session that was begun last. One that can't be read is an error: what is meant for it must not go to
+// another.
 func (d *Desk) latest(ctx context.Context) (none session.Session, err error) {
 	all, skipped, err := d.Store.List(ctx)
 	if err != nil {
@@ -179,8 +185,8 @@ func (d *Desk) mend(ctx context.Context, s session.Session) (o Opened, err error
 // mostRuns is how many rows of runs are read at once.
 const mostRuns = 100
 
-// saveAll writes the answers that could not be written before, and says of each what became of it. It asks the rows of all runs about a session: a
-// pending row would be void as soon as another run begins.
+// saveAll writes the answers that could not be written before, and says of each what became of it. It asks the rows of
+// all runs about a session: a pending row would be void as soon as another run begins.
 func (d *Desk) saveAll(ctx context.Context, id string) (lines []string, err error) {
 	f := journal.Filter{Limit: mostRuns, Summaries: true}
 	if f.Session, err = d.deps.JournalSession(ctx, d.owner, id); err != nil {
@@ -199,9 +205,11 @@ func (d *Desk) saveAll(ctx context.Context, id string) (lines []string, err erro
 			saved, err := d.saveLate(ctx, row.ID)
 			switch {
 			case err != nil: // it stays where it is
-				lines = append(lines, fmt.Sprintf("an answer is waiting in the journal (run %s) because it can't be written to the session's folder: %v", row.ID, err))
+				lines = append(lines, fmt.Sprintf("an answer is waiting in the journal (run %s) because it can't be "+
+					"written to the session's folder: %v", row.ID, err))
 			case saved != "":
-				lines = append(lines, "an answer that could not be written before is now in the session's folder: "+saved)
+				lines = append(lines, "an answer that could not be written before is now in the session's folder: "+
+					saved)
 			}
 		}
 		if len(rows) < mostRuns {
@@ -211,7 +219,8 @@ func (d *Desk) saveAll(ctx context.Context, id string) (lines []string, err erro
 	}
 }
 
-// saveLate writes the answer of a run that could not be written before, and says as which file; "" if it lies there already.
+// saveLate writes the answer of a run that could not be written before, and says as which file; "" if it lies there
+// already.
 func (d *Desk) saveLate(ctx context.Context, id string) (file string, err error) {
 	end, err := run.ReadEnd(ctx, d.deps.Store, d.owner, id)
 	if err != nil {
@@ -225,7 +234,8 @@ func (d *Desk) saveLate(ctx context.Context, id string) (file string, err error)
 	if _, was, err := d.FindResponse(ctx, left.Session, left.Entry.Operation); err != nil || was {
 		return "", err
 	}
-	e, err := d.SaveResponse(ctx, left.Session, session.Response{LlmEntry: left.Entry, Slug: left.Slug, Text: left.Text})
+	e, err := d.SaveResponse(ctx, left.Session, session.Response{LlmEntry: left.Entry, Slug: left.Slug,
+		Text: left.Text})
 	return e.File, err
 }
 
@@ -236,8 +246,8 @@ type Repaired struct {
 	Mended []string `json:"mended,omitempty"`
 }
 
-// Repair checks sessions against their folders, all where none is named, and puts right what can be. One that can't be repaired keeps no other from it;
-// then there is what was done, and an error.
+// Repair checks sessions against their folders, all where none is named, and puts right what can be. One that can't be
+// repaired keeps no other from it; then there is what was done, and an error.
 func (d *Desk) Repair(ctx context.Context, queries []string) (all []Repaired, err error) {
 	ids, err := d.toRepair(ctx, queries)
 	if err != nil {
@@ -271,7 +281,8 @@ func (d *Desk) repair(ctx context.Context, id string) (r Repaired, err error) {
 	return r, err
 }
 
-// toRepair gives the ids of sessions. One whose metadata can't be read has no name any more, and is found by its id alone.
+// toRepair gives the ids of sessions. One whose metadata can't be read has no name any more, and is found by its id
+// alone.
 func (d *Desk) toRepair(ctx context.Context, queries []string) (ids []string, err error) {
 	sessions, skipped, err := d.Store.List(ctx)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 
 // Events are one of each type of event.
 func Events() []bt.Typed {
-	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, Merging{}, Chaired{}, Skipped{}, Named{}, Transcribed{}, NotTranscribed{}}
+	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, Merging{}, Chaired{}, Skipped{},
+		Named{}, Transcribed{}, NotTranscribed{}}
 }
 
 // OracleAsked says that an oracle of a sitting is asked, by a run of its own, which is about to begin.
@@ -86,7 +87,8 @@ type Chaired struct {
 func (Chaired) EventType() string { return "answers.chaired" }
 
 func (e Chaired) String() string {
-	return fmt.Sprintf("%s has merged the answers: %d agreed, %d differing, %d overlooked", e.Oracle, e.Agree, e.Differ, e.Overlooked)
+	return fmt.Sprintf("%s has merged the answers: %d agreed, %d differing, %d overlooked", e.Oracle, e.Agree, e.Differ,
+		e.Overlooked)
 }
 
 // Skipped says that a part of a sitting was left out.

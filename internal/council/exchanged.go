@@ -8,8 +8,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// exchanged tells what an oracle's model was sent, or one that presides or names, and what it said. What asks no model is told by
-// its record.
+// exchanged tells what an oracle's model was sent, or one that presides or names, and what it said. What asks no model
+// is told by its record.
 func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
 	p := &performing{view: v}
 	if err := p.read(); err != nil {

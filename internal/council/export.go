@@ -43,7 +43,8 @@ func (d *Desk) Export(ctx context.Context, id string) (x Export, err error) {
 	if err != nil {
 		return x, err
 	}
-	x.Folder, x.Left, x.Problems = d.Path(id), append([]string{}, said.left...), append([]string{}, problems...) // never null in JSON
+	// never null in JSON
+	x.Folder, x.Left, x.Problems = d.Path(id), append([]string{}, said.left...), append([]string{}, problems...)
 	x.Entries = append([]prompt.Entry{}, prompt.InOrder(said.entries)...)
 	return x, nil
 }
@@ -52,7 +53,8 @@ func (d *Desk) Export(ctx context.Context, id string) (x Export, err error) {
 func (x *Export) Markdown() string {
 	b := &strings.Builder{}
 	s := &x.Session
-	fmt.Fprintf(b, "# %s\n\n%s, %s, %d said, %d answered\n", cmp.Or(s.Name, s.ID), s.ID, s.State, len(s.Audio), len(s.Answers))
+	fmt.Fprintf(b, "# %s\n\n%s, %s, %d said, %d answered\n", cmp.Or(s.Name, s.ID), s.ID, s.State, len(s.Audio),
+		len(s.Answers))
 	for _, e := range x.Entries {
 		at := e.At.Local().Format(time.DateTime)
 		if e.Oracle == "" {
@@ -63,7 +65,8 @@ func (x *Export) Markdown() string {
 	}
 	for _, e := range s.Audio {
 		if e.Status != session.Success {
-			fmt.Fprintf(b, "\n## %d, %s\n\n*%s: %s*\n", e.Sequence, e.ReceivedAt.Local().Format(time.DateTime), e.File, cmp.Or(e.Error, "not transcribed yet"))
+			fmt.Fprintf(b, "\n## %d, %s\n\n*%s: %s*\n", e.Sequence, e.ReceivedAt.Local().Format(time.DateTime), e.File,
+				cmp.Or(e.Error, "not transcribed yet"))
 		}
 	}
 	if len(x.Problems) > 0 {

@@ -29,10 +29,11 @@ type Given struct {
 	Session  string                  `port:"session"` // the council's id of it
 	Oracles  []Seat                  `port:"oracles"`
 	Snapshot session.ContextSnapshot `port:"snapshot"` // of the context that they are given
-	Sitting  string                  `port:"sitting"`  // the name of a sitting, of which the runs of its oracles have theirs
-	Chaired  bool                    `port:"chaired"`
-	Chair    Seat                    `port:"chair"`
-	Again    bool                    `port:"again"` // recordings that have failed are tried again
+	// the name of a sitting, of which the runs of its oracles have theirs
+	Sitting string `port:"sitting"`
+	Chaired bool   `port:"chaired"`
+	Chair   Seat   `port:"chair"`
+	Again   bool   `port:"again"` // recordings that have failed are tried again
 }
 
 // Env is what a run was begun on. It is journaled, and holds no secret.

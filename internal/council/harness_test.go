@@ -40,7 +40,8 @@ const (
 	acting = "scripted:test" // the model that answers
 )
 
-// house is what outlives processes: the journal, the folder of the sessions, the oracles, and what their models and ears do.
+// house is what outlives processes: the journal, the folder of the sessions, the oracles, and what their models and
+// ears do.
 type house struct {
 	*testing.T
 	journal journal.Store
@@ -66,13 +67,15 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	h := &house{T: t, journal: teststore.Empty(t), folder: filepath.Join(t.TempDir(), "sessions"), oracles: t.TempDir(), now: time.Now}
+	h := &house{T: t, journal: teststore.Empty(t), folder: filepath.Join(t.TempDir(), "sessions"), oracles: t.TempDir(),
+		now: time.Now}
 	h.shelf = persona.New(persona.Config{Dir: h.oracles, TTL: time.Hour})
 	for _, name := range []string{"Ada", "Bob", "Cleo"} {
 		h.oracle(name, "")
 	}
 	h.hears = func(file string) (session.Transcript, error) {
-		return session.Transcript{Text: "What is said in " + filepath.Base(file) + ".", By: "test:ear", Language: "en"}, nil
+		return session.Transcript{Text: "What is said in " + filepath.Base(file) + ".", By: "test:ear", Language: "en"},
+			nil
 	}
 	h.id = must(h.sessions().New(t.Context(), "", "en"))(h).ID
 	return h
@@ -191,13 +194,19 @@ func (h *house) process(holder string, store journal.Store) *process {
 	made := must(council.New(d))(h)
 	main := council.Describe(made, d)
 	all := []*assistant.Assistant{main, council.DescribeTranscription(main, d), council.DescribeMember(main, d)}
-	c := run.Config{Store: store, Build: "test", Holder: holder, Redact: redact.New(secret).Bytes, Dead: func(holder string) bool { return strings.HasPrefix(holder, "dead") }}
+	c := run.Config{Store: store, Build: "test", Holder: holder, Redact: redact.New(secret).Bytes,
+		Dead: func(holder string) bool {
+			return strings.HasPrefix(holder, "dead")
+		}}
 	for _, a := range all {
 		c.Assistants = append(c.Assistants, a.Assistant)
 	}
 	p.engine = must(run.NewEngine(c))(h)
 	set := must(trees.Open(""))(h)
-	p.service = must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: all, Redact: redact.New(secret).String, Now: func() time.Time { return h.now() },
+	p.service = must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: all,
+		Redact: redact.New(secret).String, Now: func() time.Time {
+			return h.now()
+		},
 		Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
 			if h.tree != "" {
@@ -333,7 +342,8 @@ type point struct {
 	Minority *bool     `json:"minority,omitempty"`
 }
 
-// pointOf reads "text ~ name: words | name: words", with a "!" at the end of a minority's. Without words the text is quoted.
+// pointOf reads "text ~ name: words | name: words", with a "!" at the end of a minority's. Without words the text is
+// quoted.
 func pointOf(said string) (p point, minority bool) {
 	said, minority = strings.CutSuffix(said, "!")
 	text, names, _ := strings.Cut(said, " ~ ")
@@ -363,7 +373,8 @@ func merged(sentences, agree, differ, overlooked []string) string {
 		}
 		return list
 	}
-	raw, err := json.Marshal(map[string]any{"sentences": points(sentences, true), "agree": points(agree, false), "differ": points(differ, false),
+	raw, err := json.Marshal(map[string]any{"sentences": points(sentences, true), "agree": points(agree, false),
+		"differ":     points(differ, false),
 		"overlooked": append([]string{}, overlooked...)})
 	if err != nil {
 		panic(err) // strings can be encoded

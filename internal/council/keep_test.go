@@ -38,8 +38,10 @@ func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T)
 		same(h, "status", res.Status, journal.Done)
 		same(h, "answer", []any{o.Answer.Text, o.Answer.File, res.Partial}, []any{"Ada answers.", "", true})
 		contains(h, res.Answer, "Ada answers.")
-		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not in the session's folder", "‘sibyl council show "+h.id+"’ saves it")
-		same(h, "times that it is told", strings.Count(h.told(p, r.ID), "could not be written to the session's folder and stays in the journal"), 1)
+		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not in the session's folder",
+			"‘sibyl council show "+h.id+"’ saves it")
+		same(h, "times that it is told", strings.Count(h.told(p, r.ID),
+			"could not be written to the session's folder and stays in the journal"), 1)
 		same(h, "metadata.json", h.metadata(), before)
 		mended := p.open()
 		same(h, "lines", len(mended), 1)
@@ -49,18 +51,21 @@ func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T)
 		unlock()
 		mended = p.open()
 		same(h, "lines", len(mended), 2)
-		contains(h, strings.Join(mended, "\n"), "an answer that could not be written before is now in the session's folder: 001_", "002_")
+		contains(h, strings.Join(mended, "\n"),
+			"an answer that could not be written before is now in the session's folder: 001_", "002_")
 		same(h, "lines when it is opened again", p.open(), nil)
 		h.whole(2)
 		var who []string
 		for _, e := range h.session().Answers {
 			who = append(who, e.OracleName)
 			same(h, "stored", h.stored(e.File), e.OracleName+" answers.")
-			same(h, "snapshot", []any{e.Context.Transcripts, e.Context.Model, e.Context.Entries}, []any{1, acting, []string{"t1"}})
+			same(h, "snapshot", []any{e.Context.Transcripts, e.Context.Model, e.Context.Entries},
+				[]any{1, acting, []string{"t1"}})
 		}
 		same(h, "whose", sorted(who), []string{"Ada", "Bob"})
 		at := slices.IndexFunc(h.session().Answers, func(e session.LlmEntry) bool { return e.OracleName == "Ada" })
-		same(h, "run and time of the entry", []any{h.session().Answers[at].Run, h.session().Answers[at].CreatedAt}, []any{r.ID, o.Answer.At})
+		same(h, "run and time of the entry", []any{h.session().Answers[at].Run, h.session().Answers[at].CreatedAt},
+			[]any{r.ID, o.Answer.At})
 	})
 }
 
@@ -93,7 +98,8 @@ func TestAnswersOfASittingThatCanNotBeWrittenAreWrittenOnceTheyCanBe(t *testing.
 		o.Chair = "cleo"
 		res, out := p.run(o)
 		same(h, "status", res.Status, journal.Done)
-		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not", "the answer of Bob is not", "the answer of Cleo is not")
+		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not", "the answer of Bob is not",
+			"the answer of Cleo is not")
 		same(h, "answers", []any{names(out.Answers), out.Chair != nil}, []any{[]string{"Ada", "Bob"}, true})
 		unlock()
 		same(h, "lines", len(p.open()), 3)

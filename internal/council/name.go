@@ -34,7 +34,8 @@ func nameLeaf() bt.Leaf {
 		return bt.Request{Kind: EffectName, Label: "a name", Payload: NamePayload{}}, nil
 	}
 	collect := func(_ in, r NameReceipt, _ int64, o *out) error { o.Events = []bt.Typed{Named{r.Name}}; return nil }
-	return bt.One("NameSession", "Has a model name the session by what was said. A name that a person gave stays.", plan, collect, nil)
+	return bt.One("NameSession", "Has a model name the session by what was said. A name that a person gave stays.",
+		plan, collect, nil)
 }
 
 func (p *performing) name(ctx context.Context, job run.Job, asked NamePayload) (any, error) {

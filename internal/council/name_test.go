@@ -17,12 +17,14 @@ func (h *house) naming() council.Options { return council.Options{Session: h.id,
 func TestModelNamesTheSessionByWhatWasSaid(t *testing.T) {
 	h := newHouse(t)
 	h.says("We might move the office in spring.")
-	same(t, "name before", []string{h.session().Name, h.session().NamedBy}, []string{"We might move the office in spring.", session.ByWords})
+	same(t, "name before", []string{h.session().Name, h.session().NamedBy},
+		[]string{"We might move the office in spring.", session.ByWords})
 	p := h.process("one", h.journal)
 	p.run(h.ask("ada"))
 	r := p.begin(council.Name, h.naming())
 	res, _ := p.wait(r)
-	same(t, "how it ended", []any{res.Status, res.Reason, res.Answer}, []any{journal.Done, "named", "the session is called “The new office”"})
+	same(t, "how it ended", []any{res.Status, res.Reason, res.Answer},
+		[]any{journal.Done, "named", "the session is called “The new office”"})
 	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"The new office", acting})
 	contains(t, h.told(p, r.ID), "the session is called “The new office”\n")
 	asked := h.requests(council.EffectName)
@@ -35,7 +37,8 @@ func TestNameThatAPersonGaveIsNeverReplaced(t *testing.T) {
 	h := newHouse(t)
 	h.says("Hm.")
 	p := h.process("one", h.journal)
-	h.hearing(func() { must(p.desk().Rename(t.Context(), h.id, "Mine", session.ByPerson))(t) }) // while the model thinks
+	// while the model thinks
+	h.hearing(func() { must(p.desk().Rename(t.Context(), h.id, "Mine", session.ByPerson))(t) })
 	res, _ := p.run(h.naming())
 	same(t, "status", res.Status, journal.Done)
 	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"Mine", session.ByPerson})
@@ -44,7 +47,8 @@ func TestNameThatAPersonGaveIsNeverReplaced(t *testing.T) {
 
 func TestNameThatCanNotBeHadLeavesTheSessionAsItWas(t *testing.T) {
 	for what, turn := range map[string]modeltest.Turn{
-		"a failure": modeltest.Fail(model.Server), "no JSON": modeltest.Say("Hm"), "an empty name": modeltest.Say(`{"name":""}`), "a blank name": modeltest.Say(`{"name":"  "}`),
+		"a failure": modeltest.Fail(model.Server), "no JSON": modeltest.Say("Hm"),
+		"an empty name": modeltest.Say(`{"name":""}`), "a blank name": modeltest.Say(`{"name":"  "}`),
 		"a long name": modeltest.Say(`{"name":"` + strings.Repeat("long ", 100) + `"}`),
 	} {
 		t.Run(what, func(t *testing.T) {

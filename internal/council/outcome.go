@@ -17,7 +17,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// Outcome is what comes of a run. By its kind there is one Answer, the Answers of a sitting with what was made of them, or Recordings.
+// Outcome is what comes of a run. By its kind there is one Answer, the Answers of a sitting with what was made of them,
+// or Recordings.
 type Outcome struct {
 	Kind     string   `json:"kind"`
 	Run      string   `json:"run_id"`
@@ -33,7 +34,8 @@ type Outcome struct {
 
 	Recordings []TranscriptReceipt `json:"recordings,omitempty"`
 	Failed     []Recording         `json:"failed,omitempty"`
-	Before     int                 `json:"failed_before,omitempty"` // recordings that failed in earlier runs, and were not tried
+	// recordings that failed in earlier runs, and were not tried
+	Before int `json:"failed_before,omitempty"`
 
 	Failure *Failure `json:"failure,omitempty"`
 }
@@ -49,7 +51,8 @@ type Sat struct {
 	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
-// Answer is one that an oracle, or a chair, has given. File is where it lies in the session's folder; Unsaved says why it does not.
+// Answer is one that an oracle, or a chair, has given. File is where it lies in the session's folder; Unsaved says why
+// it does not.
 type Answer struct {
 	Oracle   Seat                    `json:"oracle"`
 	Run      string                  `json:"run_id"`
@@ -95,10 +98,12 @@ type Unsaved struct {
 
 // outcome is what comes of an ended tree.
 func outcome(v *run.View, e run.Ending) run.Outcome {
-	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{}, kept: map[int64]*run.CompletionRecord{}}
+	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{},
+		kept: map[int64]*run.CompletionRecord{}}
 	_ = c.read() // a run that did not begin as it should has nothing to show
-	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model, Language: c.env.Language,
-		Cut: c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, Sat: Sat{Oracles: c.given.Oracles}}
+	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model,
+		Language: c.env.Language,
+		Cut:      c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, Sat: Sat{Oracles: c.given.Oracles}}
 	c.compose(&o, e)
 	r := run.Outcome{Status: journal.Done, Reason: reasons[c.given.Kind]}
 	switch {
@@ -117,7 +122,8 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 }
 
 // reasons are why runs end that reach their end, by kind.
-var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered", KindTranscription: "transcribed", KindNaming: "named"}
+var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered", KindTranscription: "transcribed",
+	KindNaming: "named"}
 
 const wasStopped = "it was stopped"
 
@@ -157,8 +163,10 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
 	for _, a := range o.all() {
 		if a.Unsaved != "" {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl council show %s’ saves it once the folder takes it",
-				a.Oracle.Name, a.Unsaved, o.Session))
+			s.Warnings = append(s.Warnings,
+				fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl "+
+					"council show %s’ saves it once the folder takes it",
+					a.Oracle.Name, a.Unsaved, o.Session))
 		}
 		if a.CutOff {
 			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")
@@ -174,7 +182,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Warnings = append(s.Warnings, one.Oracle.Name+" gave no answer: "+one.Reason)
 	}
 	for _, f := range o.Failed {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed but is kept: %s", f.Sequence, f.Failed))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed but is kept: %s", f.Sequence,
+			f.Failed))
 	}
 	for _, one := range o.Skipped {
 		s.Warnings = append(s.Warnings, one.String())

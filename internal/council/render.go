@@ -47,7 +47,8 @@ func early(c *run.CompletionRecord) *assistant.Early {
 
 // used is what its model took for an answer.
 func (a Answer) used() assistant.Usage {
-	return assistant.Usage{Model: a.Model, Input: a.Usage.InputTokens, Cached: a.Usage.CachedTokens, Output: a.Usage.OutputTokens}
+	return assistant.Usage{Model: a.Model, Input: a.Usage.InputTokens, Cached: a.Usage.CachedTokens,
+		Output: a.Usage.OutputTokens}
 }
 
 // Markdown is an answer under its oracle's name.
@@ -60,12 +61,13 @@ func (o *Outcome) idle() string {
 	if o.Before == 0 {
 		return "there are no recordings to transcribe\n"
 	}
-	return fmt.Sprintf("no recording is waiting; %s could not be transcribed: ‘sibyl council transcribe --again %s’ tries again\n",
+	return fmt.Sprintf("no recording is waiting; %s could not be transcribed: ‘sibyl council transcribe --again %s’ "+
+		"tries again\n",
 		text.Count(o.Before, "recording"), o.Session)
 }
 
-// below makes headings of a text such that stand below those that oracles and entries have, and ends its code block, so that nothing in it reads as
-// the heading of another's words and none of those is hidden.
+// below makes headings of a text such that stand below those that oracles and entries have, and ends its code block, so
+// that nothing in it reads as the heading of another's words and none of those is hidden.
 func below(said string) string {
 	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(said), "\n")
 	var fence markdown.Fence

@@ -18,7 +18,8 @@ func kindsOf(found *replay.Result) (kinds []replay.DifferenceKind) {
 	return kinds
 }
 
-// replayed takes a run through its tree, or through one that edits (old, new, old, new …) have changed. Nothing may be asked or written.
+// replayed takes a run through its tree, or through one that edits (old, new, old, new …) have changed. Nothing may be
+// asked or written.
 func (p *process) replayed(id string, edits ...string) *replay.Result {
 	p.Helper()
 	o := replay.Options{}
@@ -87,7 +88,8 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 		"Cleo has merged the answers: 0 agreed, 0 differing, 0 overlooked", "kept as " + out.Chair.File} {
 		contains(t, told, line+"\n")
 	}
-	same(t, "how it ended", must(p.service.Explain(t.Context(), ada, r.ID))(t).Ending[0][:len("ended done")], "ended done")
+	same(t, "how it ended", must(p.service.Explain(t.Context(), ada, r.ID))(t).Ending[0][:len("ended done")],
+		"ended done")
 	contains(t, h.told(p, out.Answers[0].Run), "kept as "+out.Answers[0].File)
 	audit := must(p.service.Audit(t.Context(), ada, r.Session))(t)
 	same(t, "runs in the audit", len(audit.Runs), 3)

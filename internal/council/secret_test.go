@@ -40,7 +40,8 @@ func TestSecretsThatWereSaidAreInNoPromptAndNoExport(t *testing.T) {
 			found.WriteString(text + "\n")
 		}
 	}
-	for where, text := range map[string]string{"the prompts": asked.String(), "the export": x.Markdown(), "what is found": found.String()} {
+	for where, text := range map[string]string{"the prompts": asked.String(), "the export": x.Markdown(),
+		"what is found": found.String()} {
 		if len(text) < 10_000 {
 			t.Errorf("%s have %d bytes", where, len(text))
 		}

@@ -50,15 +50,16 @@ func callOracles() bt.Leaf {
 		Calls  []MemberPayload `port:"calls" doc:"what each oracle is asked"`
 		Events []bt.Typed      `port:",events"`
 	}
-	return bt.Func("CallOracles", "Gives each oracle a run of its own, and says that it is asked.", func(i in, o *out) error {
-		o.Calls = nil
-		for _, seat := range i.Oracles {
-			call := MemberPayload{Oracle: seat, Run: memberID(i.Sitting, seat.ID)}
-			o.Calls = append(o.Calls, call)
-			o.Events = append(o.Events, OracleAsked{Oracle: seat.Name, ID: seat.ID, Run: call.Run})
-		}
-		return nil
-	})
+	return bt.Func("CallOracles", "Gives each oracle a run of its own, and says that it is asked.",
+		func(i in, o *out) error {
+			o.Calls = nil
+			for _, seat := range i.Oracles {
+				call := MemberPayload{Oracle: seat, Run: memberID(i.Sitting, seat.ID)}
+				o.Calls = append(o.Calls, call)
+				o.Events = append(o.Events, OracleAsked{Oracle: seat.Name, ID: seat.ID, Run: call.Run})
+			}
+			return nil
+		})
 }
 
 // What is left out of a sitting, and why.
@@ -142,7 +143,8 @@ func (p *performing) member(ctx context.Context, job run.Job, asked MemberPayloa
 		return nil, err
 	}
 	r := MemberReceipt{Run: asked.Run}
-	outcome, err := p.Within(ctx, p.view.Owner, asked.Run, Options{Session: p.given.Session, Oracles: []string{asked.Oracle.ID}, Model: p.env.Model, member: m})
+	outcome, err := p.Within(ctx, p.view.Owner, asked.Run, Options{Session: p.given.Session,
+		Oracles: []string{asked.Oracle.ID}, Model: p.env.Model, member: m})
 	if err != nil {
 		return r, err
 	}

@@ -51,7 +51,8 @@ func TestSeveralOraclesAnswerByARunEachOverOneSnapshot(t *testing.T) {
 	h.whole(3)
 }
 
-// whole wants so many answers in the folder: numbered from 1 on, each once, with its file, and nothing that breaks the rules.
+// whole wants so many answers in the folder: numbered from 1 on, each once, with its file, and nothing that breaks the
+// rules.
 func (h *house) whole(answers int) {
 	h.Helper()
 	var sequences []int
@@ -72,7 +73,8 @@ func (h *house) whole(answers int) {
 
 func TestOracleThatFailsOrTimesOutHarmsNoOther(t *testing.T) {
 	for name, turn := range map[string]modeltest.Turn{
-		"fails": modeltest.Fail(model.Server), "times out": modeltest.Fail(model.Timeout), "refuses": modeltest.Fail(model.Refused),
+		"fails": modeltest.Fail(model.Server), "times out": modeltest.Fail(model.Timeout),
+		"refuses":    modeltest.Fail(model.Refused),
 		"breaks off": {Text: "Half of", Err: &model.Error{Kind: model.Timeout, Message: "scripted failure"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +90,8 @@ func TestOracleThatFailsOrTimesOutHarmsNoOther(t *testing.T) {
 				t.Fatalf("outcome %+v", o)
 			}
 			contains(t, o.Silent[0].Reason, "scripted failure")
-			contains(t, strings.Join(res.Warnings, "\n"), "Bob gave no answer", "‘sibyl council ask bob --session "+h.id+"’ asks again")
+			contains(t, strings.Join(res.Warnings, "\n"), "Bob gave no answer", "‘sibyl council ask bob --session "+
+				h.id+"’ asks again")
 			h.whole(2)
 			h.plays = nil
 			p.run(h.ask("bob"))
@@ -118,7 +121,8 @@ func TestTwoSittingsOfOneSessionAtOnceKeepAllAnswers(t *testing.T) {
 	for _, holder := range []string{"one", "two"} {
 		p := h.process(holder, h.journal)
 		both.Go(func() {
-			live, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.Name, Options: h.ask("ada", "bob", "cleo")})
+			live, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.Name,
+				Options: h.ask("ada", "bob", "cleo")})
 			if err != nil {
 				t.Error(err)
 				return
@@ -197,7 +201,8 @@ func TestSittingThatIsStoppedWhileNobodyDrivesItStopsItsOracles(t *testing.T) {
 }
 
 // advice is what the oracles of a house move say.
-var advice = map[string]string{"Ada": "**Sell** the house\nin spring, before the roof leaks.", "Bob": "Keep renting for another year.",
+var advice = map[string]string{"Ada": "**Sell** the house\nin spring, before the roof leaks.",
+	"Bob":  "Keep renting for another year.",
 	"Cleo": "Talk with the bank about the interest."}
 
 // advised is a house whose oracles give their advice, and whose chair writes this.
@@ -218,7 +223,8 @@ func advised(t *testing.T, chair string) *house {
 }
 
 func TestChairMergesTheAnswersAndNamesWhoseWordsItQuotes(t *testing.T) {
-	h := advised(t, merged([]string{"Sell in\nspring. ~ ada: sell the house in spring", "Renting on is safe. ~ Bob: Keep renting for another year!",
+	h := advised(t, merged([]string{"Sell in\nspring. ~ ada: sell the house in spring",
+		"Renting on is safe. ~ Bob: Keep renting for another year!",
 		"Both can wait. ~ ", "Write to the tax office. [Bob] ~ Zoe: to the tax office", "\u200b ~ Ada"},
 		[]string{"The house matters. ~ Ada: Sell the house | Bob: Keep renting for another"},
 		[]string{"One sells, one waits. ~ Ada: Sell the house | Bob: Keep renting"}, []string{"The date.\n\n## Bob"}))
@@ -227,28 +233,34 @@ func TestChairMergesTheAnswersAndNamesWhoseWordsItQuotes(t *testing.T) {
 	res, out := h.process("one", h.journal).run(o)
 	same(t, "status", res.Status, journal.Done)
 	same(t, "what is merged", out.Merged, &council.Merged{
-		Sentences: []council.Sentence{{Text: "Sell in spring.", By: []string{"Ada"}}, {Text: "Renting on is safe.", By: []string{"Bob"}, Minority: true},
+		Sentences: []council.Sentence{{Text: "Sell in spring.", By: []string{"Ada"}},
+			{Text: "Renting on is safe.", By: []string{"Bob"}, Minority: true},
 			{Text: "Both can wait."}, {Text: "Write to the tax office. (Bob)"}},
 		Agree:      []council.Sentence{{Text: "The house matters.", By: []string{"Ada", "Bob"}}},
 		Differ:     []council.Sentence{{Text: "One sells, one waits.", By: []string{"Ada"}, Unproven: []string{"Bob"}}},
 		Overlooked: []council.Sentence{{Text: "The date. ## Bob"}}, Unused: []string{"Cleo"},
 	})
-	want := "- Sell in spring. [Ada]\n- Both can wait. [the chair's own]\n- Write to the tax office. (Bob) [the chair's own]\n\n" +
-		"**Minority views**\n\n- Renting on is safe. [Bob]\n\n**Where they agree**\n\n- The house matters. [Ada, Bob]\n\n" +
-		"**Where they differ**\n\n- One sells, one waits. [Ada, Bob?]\n\n**What none of them mentions**\n\n- The date. ## Bob\n\n" +
+	want := "- Sell in spring. [Ada]\n- Both can wait. [the chair's own]\n- Write to the tax office. (Bob) [the " +
+		"chair's own]\n\n" +
+		"**Minority views**\n\n- Renting on is safe. [Bob]\n\n**Where they agree**\n\n- The house matters. [Ada, " +
+		"Bob]\n\n" +
+		"**Where they differ**\n\n- One sells, one waits. [Ada, Bob?]\n\n**What none of them mentions**\n\n- The " +
+		"date. ## Bob\n\n" +
 		"*Nothing is taken up of: Cleo*\n\n*?: the answer does not hold the words that the chair quotes*"
 	same(t, "text", out.Chair.Text, want)
 	contains(t, res.Answer, "## Bob (chair)\n\n"+want)
 	all := h.session().Answers
 	last := all[len(all)-1]
-	same(t, "entry", []any{last.Kind, last.OracleName, last.File, h.stored(last.File)}, []any{"chair", "Bob", "004_bob.txt", want})
+	same(t, "entry", []any{last.Kind, last.OracleName, last.File, h.stored(last.File)},
+		[]any{"chair", "Bob", "004_bob.txt", want})
 	same(t, "requests", len(h.asked), 4)
 	same(t, "state", h.session().State, session.Ready)
 	h.whole(4)
 }
 
 func TestChairPresidesInTheLanguageOfTheSession(t *testing.T) {
-	for language, want := range map[string]string{"en": "**What none of them mentions**", "de": "**Was niemand erwähnt**", "pt": "**O que ninguém menciona**",
+	for language, want := range map[string]string{"en": "**What none of them mentions**",
+		"de": "**Was niemand erwähnt**", "pt": "**O que ninguém menciona**",
 		"fr": "**Ce que personne ne mentionne**", "es": "**Lo que nadie menciona**"} {
 		h := advised(t, merged([]string{"Wait. ~ "}, nil, nil, []string{"The date."}))
 		must(h.sessions().Set(t.Context(), h.id, session.Settings{Language: &language}))(t)
@@ -262,7 +274,8 @@ func TestChairPresidesInTheLanguageOfTheSession(t *testing.T) {
 func TestNoWordsAreCreditedToAnOracleThatDidNotSayThem(t *testing.T) {
 	for words, proven := range map[string]bool{
 		"Keep renting for another year": true, "keep RENTING, for another": true, "for another year.": true,
-		"Keep renting for another month": false, "eep renting for another": false, "Sell the house": false, "renting": false, "": false, " … ": false,
+		"Keep renting for another month": false, "eep renting for another": false, "Sell the house": false,
+		"renting": false, "": false, " … ": false,
 	} {
 		h := advised(t, sentences("Wait. ~ Bob: "+words))
 		o := h.ask("ada", "bob")
@@ -282,7 +295,9 @@ func TestChairOfOneAnswerIsLeftOutAndTold(t *testing.T) {
 	res, out := h.process("one", h.journal).run(o)
 	same(t, "status", res.Status, journal.Done)
 	same(t, "requests", len(h.asked), 2)
-	same(t, "left out", out.Skipped, []council.Skipped{{What: "the chair", Why: bt.Why{Text: "fewer than two oracles have answered", Coded: bt.Coded{Code: "sitting.too_few"}}}})
+	same(t, "left out", out.Skipped,
+		[]council.Skipped{{What: "the chair", Why: bt.Why{Text: "fewer than two oracles have answered",
+			Coded: bt.Coded{Code: "sitting.too_few"}}}})
 	contains(t, strings.Join(res.Warnings, "\n"), "the chair: left out, fewer than two oracles have answered")
 }
 
@@ -301,6 +316,8 @@ func TestChairThatGivesNothingIsLeftOutAndTold(t *testing.T) {
 	same(t, "status", res.Status, journal.Done)
 	same(t, "answers", names(out.Answers), []string{"Ada", "Bob"})
 	same(t, "partial", res.Partial, true)
-	same(t, "left out", slices.ContainsFunc(out.Skipped, func(s council.Skipped) bool { return s.What == "the chair" }), true)
+	same(t, "left out", slices.ContainsFunc(out.Skipped, func(s council.Skipped) bool {
+		return s.What == "the chair"
+	}), true)
 	h.whole(2)
 }

@@ -4,13 +4,14 @@ import "sibyl/internal/bt"
 
 // What a run's story tells of a sitting and of recordings.
 const (
-	storyAsked    bt.Reason = "story.thought.oracle: Asked {oracle}"
-	storyHeard    bt.Reason = "story.heard: {oracle} answered"
-	storySilent   bt.Reason = "story.failed.oracle: {oracle} gave no answer: {why}"
-	storyKept     bt.Reason = "story.wrote.answer: Kept the answer in the session, as {file}"
-	storyUnsaved  bt.Reason = "story.failed.unsaved: Could not write the answer to the session’s folder: {why}"
-	storyMerging  bt.Reason = "story.thought.chair: Had {oracle} compare the answers"
-	storyChaired  bt.Reason = "story.checked.chair: {oracle} compared the answers: agreed {agree}, differing {differ}, overlooked {overlooked}"
+	storyAsked   bt.Reason = "story.thought.oracle: Asked {oracle}"
+	storyHeard   bt.Reason = "story.heard: {oracle} answered"
+	storySilent  bt.Reason = "story.failed.oracle: {oracle} gave no answer: {why}"
+	storyKept    bt.Reason = "story.wrote.answer: Kept the answer in the session, as {file}"
+	storyUnsaved bt.Reason = "story.failed.unsaved: Could not write the answer to the session’s folder: {why}"
+	storyMerging bt.Reason = "story.thought.chair: Had {oracle} compare the answers"
+	storyChaired bt.Reason = "story.checked.chair: {oracle} compared the answers: agreed {agree}, differing " +
+		"{differ}, overlooked {overlooked}"
 	storySkipped  bt.Reason = "story.part.skipped: Did not compare the answers: {why}"
 	storyNamed    bt.Reason = "story.wrote.name: Called the session “{name}”"
 	storyWritten  bt.Reason = "story.read.recording: Wrote down recording {n}: {words} words"
@@ -20,7 +21,8 @@ const (
 )
 
 func stories() []bt.Reason {
-	return []bt.Reason{storyAsked, storyHeard, storySilent, storyKept, storyUnsaved, storyMerging, storyChaired, storySkipped, storyNamed, storyWritten,
+	return []bt.Reason{storyAsked, storyHeard, storySilent, storyKept, storyUnsaved, storyMerging, storyChaired,
+		storySkipped, storyNamed, storyWritten,
 		storyUnheard, storyAnswered, storyLacks}
 }
 

@@ -173,8 +173,9 @@ func (p *performing) keepTranscript(ctx context.Context, t session.Transcript, f
 }
 
 func receiptOf(e session.AudioEntry, text string) *TranscriptReceipt {
-	return &TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript, Words: len(strings.Fields(text)),
-		By: e.By, Flags: doubts(e), Failed: e.Error}
+	return &TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript,
+		Words: len(strings.Fields(text)),
+		By:    e.By, Flags: doubts(e), Failed: e.Error}
 }
 
 // SettlePayload asks that the session's state is what its recordings are.

@@ -18,7 +18,8 @@ import (
 func failingOn(name string, hears func(string) (session.Transcript, error)) func(string) (session.Transcript, error) {
 	return func(file string) (session.Transcript, error) {
 		if filepath.Base(file) == name {
-			return session.Transcript{}, &model.Error{Kind: model.Invalid, Model: "test:ear", Message: "it can't be decoded"}
+			return session.Transcript{}, &model.Error{Kind: model.Invalid, Model: "test:ear",
+				Message: "it can't be decoded"}
 		}
 		return hears(file)
 	}
@@ -68,7 +69,8 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Failure, session.Success})
 	same(t, "state", h.session().State, session.Failed)
 	same(t, "failed", []any{len(o.Failed), o.Failed[0].Sequence}, []any{1, 2})
-	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed but is kept", "it can't be decoded")
+	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed but is kept",
+		"it can't be decoded")
 	contains(t, h.session().Audio[1].Error, "it can't be decoded")
 	file, err := h.sessions().AudioPath(t.Context(), h.id, 2)
 	if err != nil || !strings.HasSuffix(file, "002_audio.ogg") {
@@ -77,7 +79,8 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	h.hears, h.heard = hears, nil
 	res, _ = p.transcribe(false)
 	same(t, "transcribed without being told to try again", []any{h.heard, res.Answer}, []any{[]string(nil),
-		"no recording is waiting; 1 recording could not be transcribed: ‘sibyl council transcribe --again " + h.id + "’ tries again"})
+		"no recording is waiting; 1 recording could not be transcribed: ‘sibyl council transcribe --again " + h.id +
+			"’ tries again"})
 	_, o = p.transcribe(true)
 	same(t, "transcribed again", h.heard, []string{"002_audio.ogg"})
 	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Success, session.Success})
@@ -103,7 +106,8 @@ func TestDoubtsAboutATranscriptAreToldAndKept(t *testing.T) {
 	h := newHouse(t)
 	h.records("one")
 	h.hears = func(string) (session.Transcript, error) {
-		return session.Transcript{Text: "Thanks for watching!", By: "test:ear", Flags: []session.Flag{{Kind: "ghost", Text: "Thanks for watching!"}, {Kind: "ghost"}}}, nil
+		return session.Transcript{Text: "Thanks for watching!", By: "test:ear",
+			Flags: []session.Flag{{Kind: "ghost", Text: "Thanks for watching!"}, {Kind: "ghost"}}}, nil
 	}
 	p := h.process("one", h.journal)
 	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})

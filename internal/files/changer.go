@@ -68,7 +68,8 @@ type intent[R any] struct {
 
 func (ch *Changer[R]) receipts() string { return ch.State + "/ops" }     // <sha256 of the key>.json: performed
 func (ch *Changer[R]) intents() string  { return ch.State + "/pending" } // <sha256 of the key>.json: begun
-func (ch *Changer[R]) content() string  { return ch.State + "/content" } // of the change in progress, until it takes its place
+// of the change in progress, until it takes its place
+func (ch *Changer[R]) content() string { return ch.State + "/content" }
 
 func keyFile(folder, key string) string {
 	sum := sha256.Sum256([]byte(key))
@@ -145,7 +146,8 @@ func (ch *Changer[R]) outcome(c Change[R]) (none R, was bool, err error) {
 			return none, false, refuse(KeyReused, "this key was already used for another call of %s", in.Action)
 		case folder == ch.intents():
 			return none, false, refuse(Unclear,
-				"it cannot be told whether this %s took effect: %s was changed by another program since", in.Action, in.Path)
+				"it cannot be told whether this %s took effect: %s was changed by another program since", in.Action,
+				in.Path)
 		}
 		return in.Result, true, nil
 	}
@@ -165,8 +167,8 @@ func (ch *Changer[R]) read(name string) (File, error) {
 	return f, err
 }
 
-// change performs c: keep what it replaces, stage the content, save the intent, look once more whether the file is the same, put the content in its
-// place, make the intent the receipt.
+// change performs c: keep what it replaces, stage the content, save the intent, look once more whether the file is the
+// same, put the content in its place, make the intent the receipt.
 func (ch *Changer[R]) change(ctx context.Context, c Change[R]) (none R, err error) {
 	name, err := c.Locate()
 	if err != nil {
@@ -189,7 +191,8 @@ func (ch *Changer[R]) change(ctx context.Context, c Change[R]) (none R, err erro
 		return none, refuse(TooLarge, "%s would be larger than %d MiB", name, ch.MaxFile>>20)
 	}
 	in := intent[R]{
-		Action: c.Action, Digest: c.Digest, Path: name, Size: len(after), Appends: c.Appends, Mark: c.Mark, Owner: c.Owner, Result: result,
+		Action: c.Action, Digest: c.Digest, Path: name, Size: len(after), Appends: c.Appends, Mark: c.Mark,
+		Owner: c.Owner, Result: result,
 	}
 	if !c.Removes {
 		in.After = Hash(after)
@@ -229,7 +232,8 @@ func (ch *Changer[R]) keep(ctx context.Context, c Change[R], in intent[R], befor
 		return nil
 	}
 	return ch.Shelf.Keep(ctx, Replaced{
-		ID: WriteID(c.Key), Owner: c.Owner, Folder: ch.Root.Name(), Path: in.Path, Action: in.Action, Before: in.Before, After: in.After, Of: c.Of, Key: c.Key,
+		ID: WriteID(c.Key), Owner: c.Owner, Folder: ch.Root.Name(), Path: in.Path, Action: in.Action, Before: in.Before,
+		After: in.After, Of: c.Of, Key: c.Key,
 	}, before)
 }
 
@@ -299,8 +303,8 @@ func (ch *Changer[R]) keepReceipt(file string) error {
 	return errors.Join(syncFolder(ch.Root, ch.receipts()), syncFolder(ch.Root, ch.intents()))
 }
 
-// settleIntents finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which no one
-// can tell stays.
+// settleIntents finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which
+// no one can tell stays.
 func (ch *Changer[R]) settleIntents() error {
 	if err := ch.Root.RemoveAll(ch.content()); err != nil {
 		return err

@@ -65,7 +65,8 @@ func TestIntentKeepsItsFormOnDisk(t *testing.T) {
 	if err != nil || json.Unmarshal(raw, &got) != nil {
 		t.Fatal(err, string(raw))
 	}
-	for name, want := range map[string]any{"tool": "append", "path": "x", "entry": "b", "size": 2.0, "result": 2.0, "after": Hash([]byte("ab"))} {
+	for name, want := range map[string]any{"tool": "append", "path": "x", "entry": "b", "size": 2.0, "result": 2.0,
+		"after": Hash([]byte("ab"))} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v: receipts of earlier builds could not be read", name, got[name], want)
 		}

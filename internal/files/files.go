@@ -1,10 +1,12 @@
 // Package files writes files whole or not at all and, where it matters, once.
 //
 // Guarantees:
-//   - Atomic. A file holds its old content or its new one, never a part. Content is synced before it takes its place, and the folder
-//     after; what a crash leaves behind has a name that starts with a dot, or lies in the state folder of a Changer.
+//   - Atomic. A file holds its old content or its new one, never a part. Content is synced before it takes its place,
+//     and the folder after; what a crash leaves behind has a name that starts with a dot, or lies in the state folder
+//     of a Changer.
 //   - Confined. Everything below an os.Root stays there. NoLinks refuses symbolic links on the way as well.
-//   - Once. A Changer performs a change with one key at most once, across a crash at any point, and tells afterwards whether it did.
+//   - Once. A Changer performs a change with one key at most once, across a crash at any point, and tells afterwards
+//     whether it did.
 //   - Exclusive. Lock holds between processes, and ends with the process.
 package files
 

@@ -135,7 +135,8 @@ func TestLockHoldsOneAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Lock(t.Context(), root, "lock", time.Millisecond); reasonOf(err) != Busy || !strings.Contains(err.Error(), "lock") {
+	if _, err := Lock(t.Context(), root, "lock", time.Millisecond); reasonOf(err) != Busy ||
+		!strings.Contains(err.Error(), "lock") {
 		t.Errorf("a second holder: %v", err)
 	}
 	unlock()

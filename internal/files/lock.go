@@ -41,7 +41,8 @@ func Lock(ctx context.Context, root *os.Root, name string, wait time.Duration) (
 	}
 }
 
-// Hold makes the lock file name, which must not be there, and holds its lock until release is called, or the process ends. The file stays.
+// Hold makes the lock file name, which must not be there, and holds its lock until release is called, or the process
+// ends. The file stays.
 func Hold(root *os.Root, name string) (release func(), err error) {
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // shelved is a changer with a shelf.
 func shelved(t *testing.T, texts map[string]string) *Changer[int] {
 	l := changerOf(t, texts)
-	l.Shelf = &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now}
+	l.Shelf = &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 1 << 20, MaxAge: time.Hour,
+		Now: time.Now}
 	return l
 }
 
@@ -54,11 +55,14 @@ func TestTextThatChangedMeanwhileIsLeftAsItIs(t *testing.T) {
 
 func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	s := &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 25, MaxAge: time.Hour, Now: func() time.Time { return now }}
+	s := &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 25, MaxAge: time.Hour, Now: func() time.Time {
+		return now
+	}}
 	keep := func(id, text string) {
 		t.Helper()
 		now = now.Add(time.Minute)
-		if err := s.Keep(t.Context(), Replaced{ID: id, Owner: "ada", Before: Hash([]byte(text))}, []byte(text)); err != nil {
+		if err := s.Keep(t.Context(), Replaced{ID: id, Owner: "ada", Before: Hash([]byte(text))},
+			[]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

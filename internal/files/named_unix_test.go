@@ -15,12 +15,14 @@ import (
 func TestFileThatAPersonNamesIsReadWithinItsBoundAndWaitsForNobody(t *testing.T) {
 	dir := t.TempDir()
 	silent, small, large := filepath.Join(dir, "silent"), filepath.Join(dir, "small"), filepath.Join(dir, "large")
-	if err := errors.Join(syscall.Mkfifo(silent, 0o600), os.WriteFile(small, []byte("words"), 0o600), os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)); err != nil {
+	if err := errors.Join(syscall.Mkfifo(silent, 0o600), os.WriteFile(small, []byte("words"), 0o600),
+		os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]Reason{silent: NoFile, dir: NoFile, "/dev/zero": NoFile, large: TooLarge} {
 		_, err := ReadNamed(name, 1<<20)
-		if refused, is := errors.AsType[*Error](err); !is || refused.Reason != want || !strings.Contains(err.Error(), name) {
+		if refused, is := errors.AsType[*Error](err); !is || refused.Reason != want ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

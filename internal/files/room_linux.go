@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// Room refuses a content of so many bytes where the system gives this process no memory for it and for what stands beside it: to ask for it
-// anyway would end the process. What is made of a content takes as much again, some times over, and memory is taken in large pieces.
+// Room refuses a content of so many bytes where the system gives this process no memory for it and for what stands
+// beside it: to ask for it anyway would end the process. What is made of a content takes as much again, some times
+// over, and memory is taken in large pieces.
 func Room(name string, size, beside int64) error {
 	const asked, copies, piece = 1 << 20, 4, 64 << 20
 	if size+beside < asked {
@@ -21,7 +22,8 @@ func Room(name string, size, beside int64) error {
 		}
 		takes := uint64(size)*copies + uint64(beside) + piece
 		if used, known := memory(bound.used); known && used+takes > limit.Cur {
-			return refuse(NoMemory, "there is not enough memory for %s: reading it takes about %d MB, and this process may use %d MB in all (ulimit); raise that limit, or make the file smaller",
+			return refuse(NoMemory, "there is not enough memory for %s: reading it takes about %d MB, and this "+
+				"process may use %d MB in all (ulimit); raise that limit, or make the file smaller",
 				name, takes>>20, limit.Cur>>20)
 		}
 	}

@@ -13,42 +13,58 @@ var (
 	// Folders of which nothing is read, by what they hold; a name with a slash is one below another.
 	closedFolders = map[string]string{
 		"version control data": ".git .hg .svn .jj .bzr",
-		"keys":                 ".ssh .gnupg .password-store library/keychains share/keyrings etc/wireguard .electrum .bitcoin .ethereum .minisign .step",
-		"credentials": ".aws .azure .gcloud .config/gcloud .kube .docker .oci .aliyun .bluemix .ibmcloud .config/gh .config/glab .config/hub .config/doctl .config/op .config/rclone " +
-			".config/containers .config/heroku .fly .flyctl .terraform.d .vault .railway .supabase .snowflake .databricks .pulumi/credentials",
-		"what a browser or mail program keeps": ".mozilla .thunderbird .config/google-chrome .config/chromium .config/bravesoftware .config/microsoft-edge .config/vivaldi",
+		"keys": ".ssh .gnupg .password-store library/keychains share/keyrings etc/wireguard " +
+			".electrum .bitcoin .ethereum .minisign .step",
+		"credentials": ".aws .azure .gcloud .config/gcloud .kube .docker .oci .aliyun .bluemix .ibmcloud .config/gh " +
+			".config/glab .config/hub .config/doctl .config/op .config/rclone " +
+			".config/containers .config/heroku .fly .flyctl .terraform.d .vault .railway .supabase .snowflake " +
+			".databricks .pulumi/credentials",
+		"what a browser or mail program keeps": ".mozilla .thunderbird .config/google-chrome .config/chromium " +
+			".config/bravesoftware .config/microsoft-edge .config/vivaldi",
 	}
 
 	// Files by their whole name, backups of them included.
 	secretNames = strings.Fields(`
 		.netrc _netrc .authinfo .npmrc .pypirc .pgpass pgpass.conf .my.cnf .mylogin.cnf .htpasswd .htdigest
-		.git-credentials .gitcookies .dockercfg .dockerconfigjson .vault-token .s3cfg .boto .passwd-s3fs .rclone.conf rclone.conf .msmtprc .fetchmailrc
-		.ftpconfig .ftppass sftp.json sitemanager.xml recentservers.xml .terraformrc terraform.rc credentials.tfrc.json .snowsql .databrickscfg ngrok.yml
-		kubeconfig kubeconfig.yaml kubeconfig.yml credentials credentials.db access_tokens.db accesstokens.json msal_token_cache.json msal_token_cache.bin azureprofile.json
+		.git-credentials .gitcookies .dockercfg .dockerconfigjson .vault-token .s3cfg .boto .passwd-s3fs .rclone.conf
+		rclone.conf .msmtprc .fetchmailrc
+		.ftpconfig .ftppass sftp.json sitemanager.xml recentservers.xml .terraformrc terraform.rc credentials.tfrc.json
+		.snowsql .databrickscfg ngrok.yml
+		kubeconfig kubeconfig.yaml kubeconfig.yml credentials credentials.db access_tokens.db accesstokens.json
+		msal_token_cache.json msal_token_cache.bin azureprofile.json
 		auth.json token.json shadow gshadow master.passwd wp-config.php wallet.dat keyring identity .age-key keys.txt
 		ipsec.secrets chap-secrets pap-secrets wpa_supplicant.conf vpn.conf wireguard.conf
-		cookies cookies.txt cookies.sqlite cookies.sqlite-wal cookies-journal logins.json key3.db key4.db signons.sqlite login-data
+		cookies cookies.txt cookies.sqlite cookies.sqlite-wal cookies-journal logins.json key3.db key4.db
+		signons.sqlite login-data
 		.lesshst .viminfo .histfile .zhistory .dbshell fish_history consolehost_history.txt .flaskenv .dev.vars .envrc`)
 
 	// Files by a name that means something in a folder alone.
-	secretPlaces = strings.Fields(`.m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties .bundle/config .cargo/credentials.toml .gem/credentials
+	secretPlaces = strings.Fields(
+		`.m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties .bundle/config .cargo/credentials.toml .gem/credentials
 		.composer/auth.json .config/hub chrome/cookies`)
 
 	// Keystores, private keys, states of machines and settings of networks, by their ending.
-	secretEndings = strings.Fields(`.pem .key .p8 .pk8 .p12 .pfx .pkcs12 .jks .jceks .bks .keystore .keytab .kdbx .kdb .psafe3 .1pux .1pif .opvault .agilekeychain .keychain .keychain-db
-		.ppk .snk .agekey .ovpn .nmconnection .pcf .tfstate .tfvars .tfvars.json .publishsettings .dockerconfigjson .kubeconfig .htpasswd .pgpass`)
+	secretEndings = strings.Fields(
+		`.pem .key .p8 .pk8 .p12 .pfx .pkcs12 .jks .jceks .bks .keystore .keytab .kdbx .kdb .psafe3 .1pux .1pif .opvault .agilekeychain .keychain .keychain-db
+		.ppk .snk .agekey .ovpn .nmconnection .pcf .tfstate .tfvars .tfvars.json .publishsettings .dockerconfigjson
+		.kubeconfig .htpasswd .pgpass`)
 
 	// Data is data by its ending: credentials.json is one, and credentials.go source code.
-	dataEndings = strings.Fields(".json .yaml .yml .toml .ini .xml .csv .txt .cfg .conf .properties .plist .rc .enc .gpg .db")
+	dataEndings = strings.Fields(
+		".json .yaml .yml .toml .ini .xml .csv .txt .cfg .conf .properties .plist .rc .enc .gpg .db")
 
 	// What the name of a file with secrets says, and what of it says otherwise.
-	secretWords = strings.Fields("credentials credential creds secret secrets password passwords passwd passphrase adminsdk serviceaccount service-account")
-	keyWords    = strings.Fields("key apikey apikeys keyfile serviceaccountkey")
-	sealed      = strings.Fields("sealed external encrypted public pub")
-	example     = strings.Fields("example examples sample template templates tmpl tpl dist defaults schema skeleton")
+	secretWords = strings.Fields(
+		"credentials credential creds secret secrets password passwords passwd passphrase adminsdk serviceaccount " +
+			"service-account")
+	keyWords = strings.Fields("key apikey apikeys keyfile serviceaccountkey")
+	sealed   = strings.Fields("sealed external encrypted public pub")
+	example  = strings.Fields("example examples sample template templates tmpl tpl dist defaults schema skeleton")
 
 	// How copies are called, by hand and by programs.
-	copies = strings.Fields(".bak .backup .back .old .orig .save .saved .swp .swo .swn .tmp .temp .copy .prev .rpmsave .rpmnew .dpkg-old .dpkg-dist .new .disabled .off ~ -old -bak -backup -copy _old _bak _backup")
+	copies = strings.Fields(
+		".bak .backup .back .old .orig .save .saved .swp .swo .swn .tmp .temp .copy .prev .rpmsave .rpmnew .dpkg-old " +
+			".dpkg-dist .new .disabled .off ~ -old -bak -backup -copy _old _bak _backup")
 )
 
 const usually = "files of this name usually hold secrets"
@@ -68,7 +84,8 @@ func SecretReason(parent, name string, folder bool) string {
 		return usually
 	}
 	for base := original(name); base != name; base = original(name) {
-		if name = base; holdsSecrets(parent, base) || holdsSecrets(parent, strings.TrimPrefix(base, ".")) { // editors put a dot before the name of a copy
+		// editors put a dot before the name of a copy
+		if name = base; holdsSecrets(parent, base) || holdsSecrets(parent, strings.TrimPrefix(base, ".")) {
 			return usually
 		}
 	}
@@ -125,7 +142,9 @@ func original(name string) string {
 			return base
 		}
 	}
-	if base, number, is := lastCut(name, "."); is && base != "" && number != "" && strings.Trim(number, "0123456789-_") == "" { // .1, .2026-11-22
+	// .1, .2026-11-22
+	if base, number, is := lastCut(name, "."); is && base != "" && number != "" &&
+		strings.Trim(number, "0123456789-_") == "" {
 		return base
 	}
 	end := path.Ext(name)
@@ -151,14 +170,17 @@ func lastCut(s, sep string) (before, after string, found bool) {
 // holdsSecrets judges a name that is in lower case and that of no copy.
 func holdsSecrets(parent, name string) bool {
 	switch {
-	case slices.Contains(secretNames, name), slices.Contains(secretPlaces, parent+"/"+name), isHistory(name), isSSHKey(name), isWireGuard(name):
+	case slices.Contains(secretNames, name), slices.Contains(secretPlaces, parent+"/"+name), isHistory(name),
+		isSSHKey(name), isWireGuard(name):
 		return true
 	case isExample(name):
 		return false
 	case isEnvironment(name):
 		return true
 	}
-	return slices.ContainsFunc(secretEndings, func(end string) bool { return strings.HasSuffix(name, end) || strings.Contains(name, ".tfstate.") }) || isData(name)
+	return slices.ContainsFunc(secretEndings, func(end string) bool {
+		return strings.HasSuffix(name, end) || strings.Contains(name, ".tfstate.")
+	}) || isData(name)
 }
 
 // wordsOf are the words of a name: those between its signs.
@@ -173,12 +195,14 @@ func isExample(name string) bool {
 // isEnvironment is .env, .env.local, .env-prod, prod.env and prod.env.local; env.go is source code.
 func isEnvironment(name string) bool {
 	rest, is := strings.CutPrefix(name, ".env")
-	return is && (rest == "" || strings.ContainsAny(rest[:1], ".-_")) || strings.HasSuffix(name, ".env") || strings.Contains(name, ".env.") && !isCode(name)
+	return is && (rest == "" || strings.ContainsAny(rest[:1], ".-_")) || strings.HasSuffix(name, ".env") ||
+		strings.Contains(name, ".env.") && !isCode(name)
 }
 
 // isHistory is what shells and clients of databases keep of what was typed.
 func isHistory(name string) bool {
-	return strings.HasPrefix(name, ".") && (strings.HasSuffix(name, "_history") || strings.HasSuffix(name, "-history") || strings.HasSuffix(name, ".history") || name == ".history")
+	return strings.HasPrefix(name, ".") && (strings.HasSuffix(name, "_history") ||
+		strings.HasSuffix(name, "-history") || strings.HasSuffix(name, ".history") || name == ".history")
 }
 
 // isSSHKey is a private key by its usual name: id_rsa, id_ed25519_work, ssh_host_rsa_key.
@@ -188,7 +212,8 @@ func isSSHKey(name string) bool {
 	}
 	kind, is := strings.CutPrefix(name, "id_")
 	for _, known := range []string{"rsa", "dsa", "ecdsa", "ed25519", "xmss"} {
-		if rest, named := strings.CutPrefix(kind, known); is && named && (rest == "" || strings.ContainsAny(rest[:1], "_-.")) && !isCode(name) {
+		if rest, named := strings.CutPrefix(kind, known); is && named &&
+			(rest == "" || strings.ContainsAny(rest[:1], "_-.")) && !isCode(name) {
 			return true
 		}
 	}
@@ -197,7 +222,8 @@ func isSSHKey(name string) bool {
 
 // isCode is a source that may be called after what it does: id_rsa_test.go.
 func isCode(name string) bool {
-	return slices.Contains([]string{".go", ".py", ".rs", ".c", ".h", ".java", ".js", ".ts", ".rb", ".php", ".md"}, path.Ext(name))
+	return slices.Contains([]string{".go", ".py", ".rs", ".c", ".h", ".java", ".js", ".ts", ".rb", ".php", ".md"},
+		path.Ext(name))
 }
 
 // isWireGuard is the file of an interface: wg0.conf, wg-home.conf.
@@ -222,5 +248,6 @@ func isData(name string) bool {
 	case slices.ContainsFunc(words, has(secretWords)), strings.Contains(strings.Join(words, "-"), "service-account"):
 		return true
 	}
-	return end != ".yaml" && end != ".yml" && end != ".xml" && end != ".csv" && slices.Contains(keyWords, words[len(words)-1])
+	return end != ".yaml" && end != ".yml" && end != ".xml" && end != ".csv" &&
+		slices.Contains(keyWords, words[len(words)-1])
 }

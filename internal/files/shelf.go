@@ -59,7 +59,8 @@ func (e *UndoError) Error() string {
 	if e.Kept == "" {
 		return fmt.Sprintf("%s was changed since this write made it, so it is left as it is", e.Write.Path)
 	}
-	return fmt.Sprintf("%s was changed since this write, so it is left as it is; what the write replaced lies in %s", e.Write.Path, e.Kept)
+	return fmt.Sprintf("%s was changed since this write, so it is left as it is; what the write replaced lies in %s",
+		e.Write.Path, e.Kept)
 }
 
 const (
@@ -197,8 +198,8 @@ func (s *Shelf) Expire(ctx context.Context, at time.Time) error {
 	return s.within(ctx, func(root *os.Root) error { return s.prune(root, "", at) })
 }
 
-// prune removes what is too much, and what was too old at that time: records, and texts that no record names. The record that was written
-// just now stays.
+// prune removes what is too much, and what was too old at that time: records, and texts that no record names. The
+// record that was written just now stays.
 func (s *Shelf) prune(root *os.Root, fresh string, at time.Time) error {
 	all, err := records(root)
 	if err != nil {
@@ -208,7 +209,8 @@ func (s *Shelf) prune(root *os.Root, fresh string, at time.Time) error {
 	named := map[string]bool{}
 	for _, r := range all {
 		size := int64(0)
-		if info, err := root.Lstat(textFile(r.Before)); err == nil && r.Before != "" && !named[path.Base(textFile(r.Before))] {
+		if info, err := root.Lstat(textFile(r.Before)); err == nil && r.Before != "" &&
+			!named[path.Base(textFile(r.Before))] {
 			size = info.Size()
 		}
 		if r.ID != fresh && (at.Sub(r.At) > s.MaxAge || held+size > s.MaxBytes) {

@@ -18,7 +18,8 @@ type AnalysePayload struct {
 	Turns []Turn `json:"turns"`
 }
 
-// AnalyseReceipt is what they leave open, after the last of them. Without a detective By is model.OfflineRules, and nothing is judged.
+// AnalyseReceipt is what they leave open, after the last of them. Without a detective By is model.OfflineRules, and
+// nothing is judged.
 type AnalyseReceipt struct {
 	Analysis Analysis    `json:"analysis"`
 	FollowUp bool        `json:"follow_up"`
@@ -85,7 +86,8 @@ func analyseLeaf() bt.Leaf {
 		Events []bt.Typed `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
-		return bt.Request{Kind: EffectAnalyse, Label: fmt.Sprintf("answer %d is analysed", len(i.Turns)), Payload: AnalysePayload{i.Turns}}, nil
+		return bt.Request{Kind: EffectAnalyse, Label: fmt.Sprintf("answer %d is analysed", len(i.Turns)),
+			Payload: AnalysePayload{i.Turns}}, nil
 	}
 	fails := func(_ in, why *bt.Fault, ref int64, o *out) {
 		o.Turns = slices.Clone(o.Turns)
@@ -103,7 +105,8 @@ func analyseLeaf() bt.Leaf {
 		o.Events = append(o.Events, r.kept(len(o.Turns), i.Limit))
 		return nil
 	}
-	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model fails.", plan, collected, fails)
+	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model fails.", plan,
+		collected, fails)
 }
 
 // told adds to the trail what this analysis has taken out, and what it reports and can't be verified.
@@ -116,7 +119,8 @@ func (r *AnalyseReceipt) told(trail []Trail, ref int64, pair int) []Trail {
 	}
 	for _, u := range r.Analysis.Unverified {
 		if u.Pair == pair {
-			trail = append(trail, noted(ref, record.ErrorEvent, unverifiable.With(u.Description, bt.Why{Text: u.Reason, Coded: bt.Coded{Code: u.Code}})))
+			trail = append(trail, noted(ref, record.ErrorEvent, unverifiable.With(u.Description,
+				bt.Why{Text: u.Reason, Coded: bt.Coded{Code: u.Code}})))
 		}
 	}
 	return trail
@@ -124,7 +128,8 @@ func (r *AnalyseReceipt) told(trail []Trail, ref int64, pair int) []Trail {
 
 // kept tells how the inquiry stands after the analysis.
 func (r *AnalyseReceipt) kept(number, limit int) LedgerKept {
-	e := LedgerKept{Number: number, Limit: limit, Contradictions: len(r.Analysis.Contradictions), Waiting: len(r.Analysis.Waiting),
+	e := LedgerKept{Number: number, Limit: limit, Contradictions: len(r.Analysis.Contradictions),
+		Waiting:    len(r.Analysis.Waiting),
 		Unverified: len(r.Analysis.Unverified), By: r.By}
 	if r.judged() {
 		e.Completeness = &r.Analysis.Completeness
@@ -170,7 +175,8 @@ func (p *performing) analyse(ctx context.Context, _ run.Job, asked AnalysePayloa
 	case err != nil:
 		return nil, lost(ctx, err)
 	}
-	return AnalyseReceipt{Analysis: said.checked(all, confronted, latest.Analysis), FollowUp: said.RequiresFollowUp, By: resp.Model, Usage: resp.Usage,
+	return AnalyseReceipt{Analysis: said.checked(all, confronted, latest.Analysis), FollowUp: said.RequiresFollowUp,
+		By: resp.Model, Usage: resp.Usage,
 		Tries: resp.Tries, Sent: q.Request.Sent()}, nil
 }
 
@@ -205,5 +211,6 @@ func (p *performing) confronted(turns []Turn) (map[string]int, error) {
 
 // collected is what the answers leave open where nobody judges.
 func collected(language string, all []Exchange) AnalyseReceipt {
-	return AnalyseReceipt{Analysis: Analysis{Gaps: collect.Gaps(language, asWitnessed(all))}, By: model.OfflineRules, FollowUp: true}
+	return AnalyseReceipt{Analysis: Analysis{Gaps: collect.Gaps(language, asWitnessed(all))}, By: model.OfflineRules,
+		FollowUp: true}
 }

@@ -57,7 +57,8 @@ func openLeaf() bt.Leaf {
 		o.Opened, o.Events = ref, []bt.Typed{e}
 		return nil
 	}
-	return bt.One("OpenCase", "Examines the witness: reads the documents and names those that can't be read.", plan, collect, fails)
+	return bt.One("OpenCase", "Examines the witness: reads the documents and names those that can't be read.", plan,
+		collect, fails)
 }
 
 func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {
@@ -104,7 +105,8 @@ func hearLeaf() bt.Leaf {
 		if len(i.Turns) == 0 {
 			return bt.Request{}, errors.New("nothing was asked")
 		}
-		return bt.Request{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload(i)}, nil
+		return bt.Request{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload(i)},
+			nil
 	}
 	fails := func(_ in, why *bt.Fault, ref int64, o *out) {
 		o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
@@ -112,7 +114,8 @@ func hearLeaf() bt.Leaf {
 	collect := func(_ in, r AnswerReceipt, ref int64, o *out) error {
 		o.Turns = slices.Clone(o.Turns)
 		o.Turns[len(o.Turns)-1].Answer = ref
-		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By, Notes: r.Notes}}
+		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By,
+			Notes: r.Notes}}
 		for _, note := range r.Notes {
 			o.Trail = append(slices.Clip(o.Trail), noted(ref, record.ErrorEvent, bt.Because(note)))
 		}
@@ -145,10 +148,13 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{},
 		Given: a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent}
 	for _, c := range a.Citations {
-		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool { return d.Name == c.Document && d.Hash == c.Hash }) {
+		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool {
+			return d.Name == c.Document && d.Hash == c.Hash
+		}) {
 			return nil, &bt.Fault{Kind: KindWitness, Reason: c.Document + " is not what it was when the inquiry began"}
 		}
-		r.Citations = append(r.Citations, record.Citation{Document: c.Document, Hash: c.Hash, Page: c.Page, Chunk: c.Chunk, ChunkHash: c.ChunkHash, Quote: c.Quote})
+		r.Citations = append(r.Citations, record.Citation{Document: c.Document, Hash: c.Hash, Page: c.Page,
+			Chunk: c.Chunk, ChunkHash: c.ChunkHash, Quote: c.Quote})
 		if c.Passage != "" {
 			r.Passages[c.ChunkHash] = c.Passage
 		}

@@ -53,9 +53,11 @@ const claim = "inquiry"
 // Describe tells how the assistant is begun and shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
-		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name, Permanent: true, Exclusive: true,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: wishes().Offers, Events: Events(), Reasons: stories(),
-		Show: show, Words: words, Lines: lines, Exchanged: exchanged,
+		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name,
+		Permanent: true, Exclusive: true,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: wishes().Offers, Events: Events(),
+		Reasons: stories(),
+		Show:    show, Words: words, Lines: lines, Exchanged: exchanged,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }
@@ -66,11 +68,13 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	}
 	words := hypothesis(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD")))
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
-		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis", Hint: fmt.Sprintf("it needs some words, at most %d characters", mostHypothesis)}
+		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis",
+			Hint: fmt.Sprintf("it needs some words, at most %d characters", mostHypothesis)}
 	}
 	tongue := cmp.Or(o.Language, language.Of(words))
 	if tongue != "" && !slices.Contains(languages(), tongue) {
-		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry does not know this language", Hint: "give " + strings.Join(languages(), ", ") + ", or none"}
+		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry does not know this language", Hint: "give " +
+			strings.Join(languages(), ", ") + ", or none"}
 	}
 	w, err := calledBy(o)
 	if err != nil {
@@ -102,8 +106,9 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	}
 	id := uuid.NewString()
 	return run.Spec{Session: id, Title: text.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
-		Given: Given{ID: id, Hypothesis: words, Language: tongue, Limit: cmp.Or(o.Limit, usualLimit), Model: detective != model.OfflineRules, Detective: detective},
-		Env:   Env{Detective: detective, Witness: w}}, nil
+		Given: Given{ID: id, Hypothesis: words, Language: tongue, Limit: cmp.Or(o.Limit, usualLimit),
+			Model: detective != model.OfflineRules, Detective: detective},
+		Env: Env{Detective: detective, Witness: w}}, nil
 }
 
 // calledBy is who is asked, as the options say: documents that are handed over, a folder, or a model.
@@ -111,12 +116,14 @@ func calledBy(o Options) (w Called, err error) {
 	w.Kind, w.Name = record.WitnessDocuments, cmp.Or(o.Witness.Path, strings.TrimSpace(o.Witness.Name))
 	switch {
 	case len(o.Documents) > MaxDocuments:
-		err = &assistant.RequestError{Public: fmt.Sprintf("the documents hold more than %d KB of text", MaxDocuments>>10), Hint: "give fewer, or a folder that the server may read"}
+		err = &assistant.RequestError{Public: fmt.Sprintf("the documents hold more than %d KB of text",
+			MaxDocuments>>10), Hint: "give fewer, or a folder that the server may read"}
 	case strings.TrimSpace(o.Documents) != "":
 		w.Name, w.Title = "", "documents"
 		w.Handed = strings.ReplaceAll(strings.ToValidUTF8(o.Documents, "\uFFFD"), "\x00", "\uFFFD")
 	case w.Name == "":
-		err = &assistant.RequestError{Public: "no witness is given, and none is configured", Hint: "give documents or a model; the setting inquiry.witness sets a default"}
+		err = &assistant.RequestError{Public: "no witness is given, and none is configured",
+			Hint: "give documents or a model; the setting inquiry.witness sets a default"}
 	case o.Witness.Path == "" && strings.Contains(w.Name, ":"):
 		w.Kind, w.Title = record.WitnessModel, w.Name
 	default:
@@ -125,7 +132,8 @@ func calledBy(o Options) (w Called, err error) {
 	return w, err
 }
 
-// alone refuses an inquiry while another goes on, before anybody is asked or anything read for it. That only one goes on is the claim's to say.
+// alone refuses an inquiry while another goes on, before anybody is asked or anything read for it. That only one goes
+// on is the claim's to say.
 func (d Deps) alone(ctx context.Context, owner journal.Owner) error {
 	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Assistant: Name, Status: journal.Running, Limit: 1})
 	if err != nil || len(rows) == 0 {
@@ -135,7 +143,8 @@ func (d Deps) alone(ctx context.Context, owner journal.Owner) error {
 }
 
 func unheard(err error) error {
-	return &assistant.RequestError{Public: "the witness can't be used", Hint: "give documents that can be read, or a model that responds", Err: fmt.Errorf("the witness: %w", err)}
+	return &assistant.RequestError{Public: "the witness can't be used",
+		Hint: "give documents that can be read, or a model that responds", Err: fmt.Errorf("the witness: %w", err)}
 }
 
 // detective chooses the detective, and sees that it can be asked.
@@ -144,7 +153,8 @@ func (d Deps) detective(ctx context.Context, asked string) (id string, err error
 		_, err = d.Model(ctx, id)
 	}
 	if err != nil {
-		err = &assistant.RequestError{Public: "the detective can't be used", Hint: "leave it out to use the configured one", Err: fmt.Errorf("the detective: %w", err)}
+		err = &assistant.RequestError{Public: "the detective can't be used",
+			Hint: "leave it out to use the configured one", Err: fmt.Errorf("the detective: %w", err)}
 	}
 	return id, err
 }

@@ -14,9 +14,11 @@ import (
 )
 
 // beams are two quotations of answers 1 and 2 that clash.
-var beams = clash{First: 1, Second: 2, FirstWords: "40 beams", SecondWords: "60 beams", Kind: "number", Description: "The number of beams differs."}
+var beams = clash{First: 1, Second: 2, FirstWords: "40 beams", SecondWords: "60 beams", Kind: "number",
+	Description: "The number of beams differs."}
 
-// testimony is a witness that is a model, whose first two answers clash, with what the detective says after each answer.
+// testimony is a witness that is a model, whose first two answers clash, with what the detective says after each
+// answer.
 func testimony(t *testing.T, answers []string, analyses ...said) *house {
 	h := newHouse(t)
 	h.says = speaking(append([]string{"There were 40 beams.", "In all,\n 60 Beams were set."}, answers...)...)
@@ -42,14 +44,16 @@ func TestContradictionBetweenAnswersIsConfrontedAndThenRecorded(t *testing.T) {
 			_, s := p.inquire(options())
 			p.ended(s, record.Completed, record.Satisfied, 3)
 			gaps := s.Pairs[1].GapAnalysis.Gaps
-			if len(gaps) != 1 || gaps[0].Category != record.Inconsistency || gaps[0].Severity != record.High || gaps[0].Since != 2 {
+			if len(gaps) != 1 || gaps[0].Category != record.Inconsistency || gaps[0].Severity != record.High ||
+				gaps[0].Since != 2 {
 				t.Errorf("gaps after the second answer: %+v", gaps)
 			}
 			same(t, "strategy of the third question", s.Pairs[2].Strategy, "contradiction")
 			same(t, "what it is about, though the model does not say so", s.Pairs[2].About, []int{0, 1})
 			contains(t, s.Pairs[2].Question, "“40 beams”", "“60 Beams”", questions[2])
 			same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{
-				{Pairs: [2]int{0, 1}, Description: beams.Description, Kind: "number", Words: [2]string{"40 beams", "60 Beams"}, Settled: 3}})
+				{Pairs: [2]int{0, 1}, Description: beams.Description, Kind: "number",
+					Words: [2]string{"40 beams", "60 Beams"}, Settled: 3}})
 			same(t, "remaining gaps: it is charged once", s.AuditResult.RemainingGaps, []record.RemainingGap{})
 		})
 	}
@@ -57,10 +61,12 @@ func TestContradictionBetweenAnswersIsConfrontedAndThenRecorded(t *testing.T) {
 
 func TestContradictionThatIsTakenBackIsTakenOutAlsoWhenItWasRecorded(t *testing.T) {
 	for name, analyses := range map[string][]said{
-		"at once, by its id":     {open, with(open, beams), {Complete: 90, Retracted: []string{"c2.1"}}},
-		"at once, by its words":  {open, with(open, beams), {Complete: 90, Retracted: []string{"“40 Beams”"}}},
-		"after it was recorded":  {open, with(open, beams), with(open, beams), {Complete: 90, Retracted: []string{"c2.1"}}},
-		"before it was asked of": {open, with(open, beams), {Complete: 90, Contradictions: []clash{beams}, Retracted: []string{"c2.1"}}},
+		"at once, by its id":    {open, with(open, beams), {Complete: 90, Retracted: []string{"c2.1"}}},
+		"at once, by its words": {open, with(open, beams), {Complete: 90, Retracted: []string{"“40 Beams”"}}},
+		"after it was recorded": {open, with(open, beams), with(open, beams),
+			{Complete: 90, Retracted: []string{"c2.1"}}},
+		"before it was asked of": {open, with(open, beams), {Complete: 90, Contradictions: []clash{beams},
+			Retracted: []string{"c2.1"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := testimony(t, []string{"I was wrong: it was 60.", "As I said, 60."}, analyses...)
@@ -77,7 +83,8 @@ func TestContradictionThatIsTakenBackIsTakenOutAlsoWhenItWasRecorded(t *testing.
 
 func TestContradictionThatWasTakenBackIsNotAskedAboutAgainThoughItIsReportedAgain(t *testing.T) {
 	retracted := said{Complete: 50, More: true, Retracted: []string{"c2.1"}}
-	h := testimony(t, []string{"I was wrong: it was 60.", "As I said.", "As I said."}, open, with(open, beams), retracted, with(open, beams), with(satisfied, beams))
+	h := testimony(t, []string{"I was wrong: it was 60.", "As I said.", "As I said."}, open, with(open, beams),
+		retracted, with(open, beams), with(satisfied, beams))
 	p := h.process("one", h.journal)
 	_, s := p.inquire(options())
 	p.ended(s, record.Completed, record.Satisfied, 5)
@@ -96,8 +103,9 @@ func reasons(s record.Session) (all []string) {
 }
 
 func TestThatNothingWasFoundContradictsNothing(t *testing.T) {
-	h := testimony(t, nil, open, with(satisfied, clash{First: 2, Second: 1, FirstWords: "I found no passage on this", SecondWords: "40 beams",
-		Kind: "negation", Description: "The second answer knows nothing of beams."}))
+	h := testimony(t, nil, open, with(satisfied, clash{First: 2, Second: 1, FirstWords: "I found no passage on this",
+		SecondWords: "40 beams",
+		Kind:        "negation", Description: "The second answer knows nothing of beams."}))
 	h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
 		if n > 1 {
 			return witness.Answer{Text: "I found no passage on this.", NotFound: true, By: "documents"}, nil
@@ -111,8 +119,10 @@ func TestThatNothingWasFoundContradictsNothing(t *testing.T) {
 }
 
 func TestQuotationIsFoundWhateverMarksTheModelPutsAround(t *testing.T) {
-	for _, words := range []string{"“40 beams.”", "\"40 beams\".", "… 40 beams …", "«There were 40\nbeams»", "...40 BEAMS..."} {
-		h := testimony(t, nil, open, with(satisfied, clash{First: 1, Second: 2, FirstWords: words, SecondWords: "60 beams", Kind: "number", Description: "They differ."}))
+	for _, words := range []string{"“40 beams.”", "\"40 beams\".", "… 40 beams …", "«There were 40\nbeams»",
+		"...40 BEAMS..."} {
+		h := testimony(t, nil, open, with(satisfied, clash{First: 1, Second: 2, FirstWords: words,
+			SecondWords: "60 beams", Kind: "number", Description: "They differ."}))
 		_, s := h.process("one", h.journal).inquire(options())
 		same(t, words, []int{len(s.AuditResult.Contradictions), len(s.AuditResult.Unverified)}, []int{1, 0})
 	}
@@ -124,7 +134,8 @@ func TestSatisfiedDetectiveEndsAndWhatWaitsIsUnconfirmed(t *testing.T) {
 	res, s := p.inquire(options())
 	p.ended(s, record.Completed, record.Satisfied, 2)
 	same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{
-		{Pairs: [2]int{0, 1}, Description: beams.Description, Kind: "number", Words: [2]string{"40 beams", "60 Beams"}, Unconfirmed: true}})
+		{Pairs: [2]int{0, 1}, Description: beams.Description, Kind: "number", Words: [2]string{"40 beams", "60 Beams"},
+			Unconfirmed: true}})
 	same(t, "remaining gaps: it is charged once", len(s.AuditResult.RemainingGaps), 0)
 	contains(t, record.Verdict(&s), "1 contradiction (1 unconfirmed)")
 	contains(t, res.Answer, "Unconfirmed", "“40 beams” (answer 1)", "“60 Beams” (answer 2)")
@@ -159,8 +170,10 @@ func TestSilenceLeavesAContradictionUnconfirmed(t *testing.T) {
 }
 
 func TestContradictionIsKnownByItsQuotationsWhateverPairsAndOrderItIsReportedWith(t *testing.T) {
-	turned := clash{First: 3, Second: 1, FirstWords: "«60  BEAMS»", SecondWords: "40 beams.", Kind: "other", Description: "Told anew."}
-	h := testimony(t, []string{"Both: 60 beams and 40 beams."}, open, with(open, beams, beams), with(open, turned), with(satisfied, turned))
+	turned := clash{First: 3, Second: 1, FirstWords: "«60  BEAMS»", SecondWords: "40 beams.", Kind: "other",
+		Description: "Told anew."}
+	h := testimony(t, []string{"Both: 60 beams and 40 beams."}, open, with(open, beams, beams), with(open, turned),
+		with(satisfied, turned))
 	p := h.process("one", h.journal)
 	_, s := p.inquire(options())
 	p.ended(s, record.Completed, record.Satisfied, 4)
@@ -169,15 +182,19 @@ func TestContradictionIsKnownByItsQuotationsWhateverPairsAndOrderItIsReportedWit
 }
 
 func TestTwoContradictionsOfOneKindInOnePairAreBothKept(t *testing.T) {
-	bolts := clash{First: 1, Second: 2, FirstWords: "9 bolts", SecondWords: "12 bolts", Kind: "number", Description: "The number of bolts differs."}
+	bolts := clash{First: 1, Second: 2, FirstWords: "9 bolts", SecondWords: "12 bolts", Kind: "number",
+		Description: "The number of bolts differs."}
 	h := testimony(t, nil, open, with(open, beams, bolts), open, satisfied)
-	h.says = speaking("There were 40 beams and 9 bolts.", "60 beams were set, with 12 bolts.", "I say no more.", "No more.")
+	h.says = speaking("There were 40 beams and 9 bolts.", "60 beams were set, with 12 bolts.", "I say no more.",
+		"No more.")
 	p := h.process("one", h.journal)
 	_, s := p.inquire(options())
 	p.ended(s, record.Completed, record.Satisfied, 4)
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 2)
-	same(t, "strategies", []string{s.Pairs[2].Strategy, s.Pairs[3].Strategy}, []string{"contradiction", "contradiction"})
-	same(t, "settled by", []int{s.AuditResult.Contradictions[0].Settled, s.AuditResult.Contradictions[1].Settled}, []int{3, 4})
+	same(t, "strategies", []string{s.Pairs[2].Strategy, s.Pairs[3].Strategy},
+		[]string{"contradiction", "contradiction"})
+	same(t, "settled by", []int{s.AuditResult.Contradictions[0].Settled, s.AuditResult.Contradictions[1].Settled},
+		[]int{3, 4})
 }
 
 func TestFindingWhoseQuotationsStandNowhereIsShownAndNotCounted(t *testing.T) {
@@ -197,7 +214,8 @@ func TestFindingWhoseQuotationsStandNowhereIsShownAndNotCounted(t *testing.T) {
 			same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
 			same(t, "score", *s.AuditResult.ConsistencyScore, record.Score(s.Pairs, nil).Score)
 			found := s.AuditResult.Unverified
-			if len(found) != 1 || found[0].Description != "They differ." || found[0].Pair != 2 || found[0].Words != [2]string{c.FirstWords, c.SecondWords} {
+			if len(found) != 1 || found[0].Description != "They differ." || found[0].Pair != 2 ||
+				found[0].Words != [2]string{c.FirstWords, c.SecondWords} {
 				t.Fatalf("unverified: %+v", found)
 			}
 			contains(t, s.AuditTrail[0].Reason, "not verifiable", found[0].Reason)
@@ -225,7 +243,8 @@ func reports(t *testing.T, say ...string) *house {
 	for i, passage := range say {
 		letter := string(rune('a' + i))
 		docs = append(docs, record.Document{Name: letter + ".txt", Hash: hashOf(letter), Pages: 2, Chunks: 1})
-		both.Citations = append(both.Citations, witness.Citation{Document: letter + ".txt", Hash: hashOf(letter), Page: i + 1,
+		both.Citations = append(both.Citations, witness.Citation{Document: letter + ".txt", Hash: hashOf(letter),
+			Page:      i + 1,
 			ChunkHash: files.Hash([]byte(passage)), Quote: passage, Passage: passage})
 	}
 	h.opens = func() ([]record.Document, error) { return docs, nil }
@@ -235,23 +254,28 @@ func reports(t *testing.T, say ...string) *house {
 
 func TestContradictionBetweenDocumentsIsRecordedAtOnceAlsoWithinOneAnswer(t *testing.T) {
 	h := reports(t, "The workshop employed 240 people.", "There were 310 people employed at the workshop.")
-	people := clash{First: 1, Second: 1, FirstWords: "240 people", SecondWords: "310 people", Kind: "number", Description: "The number of people differs."}
+	people := clash{First: 1, Second: 1, FirstWords: "240 people", SecondWords: "310 people", Kind: "number",
+		Description: "The number of people differs."}
 	h.analyses = func(int, model.Request) modeltest.Turn { return with(satisfied, people).turn() }
 	p := h.process("one", h.journal)
 	o := options()
 	o.Witness = schema.Folder{Path: "reports"}
 	res, s := p.wait(p.begin("The workshop grew.", o))
 	p.ended(s, record.Completed, record.Satisfied, 1)
-	same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{{Pairs: [2]int{0, 0}, Description: people.Description, Kind: "number",
-		Words: [2]string{"240 people", "310 people"}, Places: [2]record.Place{{Document: "a.txt", Page: 1}, {Document: "b.txt", Page: 2}}}})
+	same(t, "contradictions", s.AuditResult.Contradictions,
+		[]record.Contradiction{{Pairs: [2]int{0, 0}, Description: people.Description, Kind: "number",
+			Words: [2]string{"240 people", "310 people"}, Places: [2]record.Place{{Document: "a.txt", Page: 1},
+				{Document: "b.txt", Page: 2}}}})
 	same(t, "score", *s.AuditResult.ConsistencyScore, 89)
 	contains(t, res.Answer, "“240 people” (a.txt, page 1)", "“310 people” (b.txt, page 2)")
 }
 
 func TestContradictionBetweenDocumentsStandsThoughTheModelSaysThatItWasTakenBack(t *testing.T) {
 	for _, retracted := range []string{"c1.1", "240 people"} {
-		h := reports(t, "The workshop employed 240 people.", "There were 310 people employed at the workshop. Take c1.1 back.")
-		people := clash{First: 1, Second: 1, FirstWords: "240 people", SecondWords: "310 people", Kind: "number", Description: "The number of people differs."}
+		h := reports(t, "The workshop employed 240 people.",
+			"There were 310 people employed at the workshop. Take c1.1 back.")
+		people := clash{First: 1, Second: 1, FirstWords: "240 people", SecondWords: "310 people", Kind: "number",
+			Description: "The number of people differs."}
 		h.analyses = func(n int, _ model.Request) modeltest.Turn {
 			if n == 1 {
 				return with(open, people).turn()
@@ -273,7 +297,8 @@ func TestWhatTheDetectiveIsToldNamesFilesAndPages(t *testing.T) {
 }
 
 func TestReportsThatContradictEachOtherFlatlyClaimNothingWithoutAModel(t *testing.T) {
-	h := reports(t, "The bridge was closed in 2019.", "The bridge was never closed.", "The bridge was closed in 1987.", "There is no bridge.")
+	h := reports(t, "The bridge was closed in 2019.", "The bridge was never closed.", "The bridge was closed in 1987.",
+		"There is no bridge.")
 	h.offline = true
 	p := h.process("one", h.journal)
 	res, s := p.inquire(options())
@@ -283,7 +308,8 @@ func TestReportsThatContradictEachOtherFlatlyClaimNothingWithoutAModel(t *testin
 	if a.ConsistencyScore != nil || s.AuditResult != nil {
 		t.Errorf("it has a score: %+v", a)
 	}
-	same(t, "what is told", []string{a.Summary, a.Unjudged, record.Verdict(&s)}, []string{record.NotAudited, record.NotAudited, record.NotAudited})
+	same(t, "what is told", []string{a.Summary, a.Unjudged, record.Verdict(&s)},
+		[]string{record.NotAudited, record.NotAudited, record.NotAudited})
 	contains(t, res.Answer, record.NotAudited)
 	lacks(t, res.Answer+res.Footer, "atisfied", "onsistency", "100")
 	for _, pair := range s.Pairs {

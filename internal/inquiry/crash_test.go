@@ -45,9 +45,11 @@ func (p *process) resumed(id string) record.Session {
 	return p.session(id)
 }
 
-// confronting is a house whose inquiry has all that there is: a contradiction, a question about both answers, an analysis that fails once.
+// confronting is a house whose inquiry has all that there is: a contradiction, a question about both answers, an
+// analysis that fails once.
 func confronting(t *testing.T) *house {
-	h := testimony(t, []string{"Both are what I said.", "Nothing."}, open, with(open, beams), open, with(satisfied, beams))
+	h := testimony(t, []string{"Both are what I said.", "Nothing."}, open, with(open, beams), open,
+		with(satisfied, beams))
 	usual := h.analyses
 	h.analyses = func(n int, req model.Request) modeltest.Turn {
 		if n == 3 {

@@ -117,7 +117,8 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 	return journal.Run{}, fmt.Errorf("%d inquiries match “%.80s”: give more of the id", len(found), query)
 }
 
-// Session reads an inquiry whole, as Read does, and writes what a crash or a stop has kept from its file. An *UnwrittenError comes with the session.
+// Session reads an inquiry whole, as Read does, and writes what a crash or a stop has kept from its file. An
+// *UnwrittenError comes with the session.
 func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
 	s, err := d.Read(ctx, owner, r)
 	if err != nil {
@@ -147,7 +148,8 @@ func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (re
 	}
 	var o Outcome
 	if err := json.Unmarshal(end.Outcome, &o); err != nil || o.Session.ID == "" {
-		return record.Session{}, fmt.Errorf("outcome of run %s: %w: %w", r.ID, journal.ErrCorrupt, cmp.Or(err, errors.New(cmp.Or(o.Problem, "it has no session"))))
+		return record.Session{}, fmt.Errorf("outcome of run %s: %w: %w", r.ID, journal.ErrCorrupt,
+			cmp.Or(err, errors.New(cmp.Or(o.Problem, "it has no session"))))
 	}
 	return o.Session, nil
 }

@@ -18,7 +18,8 @@ import (
 func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T) {
 	h := newHouse(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "niacin.txt"), []byte("The recommended daily allowance is 16 mg for adult men."), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "niacin.txt"),
+		[]byte("The recommended daily allowance is 16 mg for adult men."), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	docs, _, err := document.NewReader("").ReadAll(t.Context(), dir)
@@ -30,7 +31,8 @@ func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T)
 		turn.Usage = model.Usage{InputTokens: 10, OutputTokens: 1}
 		return turn
 	}
-	m := modeltest.Script(t, choice("allowance is 61 mg"), choice("daily allowance is 16 mg")).As("openai:chooses", false)
+	m := modeltest.Script(t, choice("allowance is 61 mg"), choice("daily allowance is 16 mg")).
+		As("openai:chooses", false)
 	h.reads = func(w inquiry.Called) (witness.Witness, []record.Document, error) {
 		if w.Kind != record.WitnessDocuments || w.Model != acting || w.Text == "" {
 			return nil, nil, errors.New("it is not told who chooses, and how")
@@ -60,15 +62,18 @@ func TestDocumentsThatAreHandedOverAreKeptWithTheInquiryAndReadAgainByAnotherPro
 	h.reads = func(w inquiry.Called) (witness.Witness, []record.Document, error) {
 		told = append(told, w.Handed)
 		docs, _ := document.OfMaterial(w.Handed)
-		return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis}), []record.Document{{Name: docs[0].Name, Hash: docs[0].Hash, Pages: 1, Chunks: 1}}, nil
+		return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis}),
+			[]record.Document{{Name: docs[0].Name, Hash: docs[0].Hash, Pages: 1, Chunks: 1}}, nil
 	}
 	h.analyses = func(n int, _ model.Request) modeltest.Turn { return after(n, 1) }
 	h.asks = func(int, model.Request) modeltest.Turn { return ask("When was the bridge closed?") }
-	material := document.JoinParts([]document.Part{{Name: "bridge.pdf p. 4", Text: "The bridge was closed on 3 May 2021."}})
+	material := document.JoinParts([]document.Part{{Name: "bridge.pdf p. 4",
+		Text: "The bridge was closed on 3 May 2021."}})
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, inquiry.Options{Documents: material, Witness: schema.Folder{Name: "ollama:set"}, Limit: 5})
 	_, s := p.wait(r)
 	same(t, "answer", s.Pairs[0].Answer, "The bridge was closed on 3 May 2021.")
 	same(t, "page", s.Pairs[0].Citations[0].Page, 4)
-	same(t, "told", told, []string{material, material}) // when it was begun, and when it was asked: by what the run keeps
+	// when it was begun, and when it was asked: by what the run keeps
+	same(t, "told", told, []string{material, material})
 }

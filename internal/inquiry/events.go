@@ -10,7 +10,8 @@ import (
 
 // Events are one of each type of event.
 func Events() []bt.Typed {
-	return []bt.Typed{WitnessOpened{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{}, LedgerKept{}, Ended{}}
+	return []bt.Typed{WitnessOpened{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{},
+		LedgerKept{}, Ended{}}
 }
 
 // WitnessOpened says who answers.
@@ -23,7 +24,8 @@ type WitnessOpened struct {
 
 	Embeddings string `json:"embeddings,omitempty"` // the model that finds passages by their meaning, provider:model
 	Away       bool   `json:"away,omitempty"`       // passages and questions leave the person's machines for it
-	Model      string `json:"model,omitempty"`      // that is given the passages that are found, and chooses the quotations
+	// that is given the passages that are found, and chooses the quotations
+	Model string `json:"model,omitempty"`
 }
 
 // EventType implements bt.Typed.
@@ -44,7 +46,8 @@ func (e WitnessOpened) lines() []string {
 	}
 	switch {
 	case e.Away:
-		s = append(s, "all its passages and the questions are sent to "+e.Embeddings+", which is not on your machines, to search by meaning")
+		s = append(s, "all its passages and the questions are sent to "+e.Embeddings+
+			", which is not on your machines, to search by meaning")
 	case e.Embeddings != "":
 		s = append(s, "its passages are also searched by meaning, with "+e.Embeddings)
 	}
@@ -133,7 +136,8 @@ func (e LedgerKept) String() string {
 	if e.Completeness == nil {
 		return fmt.Sprintf("answered without a passage or a figure: %d of %d", e.High+e.Medium+e.Low, e.Number)
 	}
-	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, bar(*e.Completeness), *e.Completeness, e.High, e.Medium, e.Low)
+	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit,
+		bar(*e.Completeness), *e.Completeness, e.High, e.Medium, e.Low)
 	if e.Contradictions > 0 {
 		s += fmt.Sprintf("; contradictions: %d", e.Contradictions)
 	}

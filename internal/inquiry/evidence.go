@@ -11,8 +11,9 @@ import (
 	"sibyl/internal/run"
 )
 
-// Evidence makes the evidence page of an inquiry that was read, with the passages that its witness has quoted, as they stood in the documents then. One that
-// the journal does not have as it was, since a secret was taken out of it, is shown by its hash alone.
+// Evidence makes the evidence page of an inquiry that was read, with the passages that its witness has quoted, as they
+// stood in the documents then. One that the journal does not have as it was, since a secret was taken out of it, is
+// shown by its hash alone.
 func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([]byte, error) {
 	texts, err := d.passages(ctx, r)
 	if err != nil {
@@ -22,14 +23,16 @@ func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([
 	for _, pair := range s.Pairs {
 		for _, c := range pair.Citations {
 			if text := texts[c.ChunkHash]; files.Hash([]byte(text)) == c.ChunkHash {
-				chunks = append(chunks, record.Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page, Index: c.Chunk, Text: text, Hash: c.ChunkHash})
+				chunks = append(chunks, record.Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page,
+					Index: c.Chunk, Text: text, Hash: c.ChunkHash})
 			}
 		}
 	}
 	return record.Evidence(s, chunks...)
 }
 
-// passages are the texts of the chunks that a run's answers cite, by their hashes. Of a run that this build can't read there are none.
+// passages are the texts of the chunks that a run's answers cite, by their hashes. Of a run that this build can't read
+// there are none.
 func (d *Desk) passages(ctx context.Context, r journal.Run) (map[string]string, error) {
 	texts := map[string]string{}
 	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)

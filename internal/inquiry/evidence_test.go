@@ -11,15 +11,19 @@ import (
 	"sibyl/internal/schema"
 )
 
-// A page has the passages as they were when the witness quoted them, whatever has become of the documents; of one with a secret in it, it has the hash.
+// A page has the passages as they were when the witness quoted them, whatever has become of the documents; of one with
+// a secret in it, it has the hash.
 func TestEvidenceHasThePassagesThatWereQuoted(t *testing.T) {
 	h := newHouse(t)
 	documents := []record.Document{{Name: "a.txt", Hash: hashOf("a"), Pages: 1, Chunks: 2}}
 	h.opens = func() ([]record.Document, error) { return documents, nil }
-	passages := []string{"It rained. Fact 1 holds. The river rose.", "The door has the code " + secret + ". Fact 2 holds."}
+	passages := []string{"It rained. Fact 1 holds. The river rose.", "The door has the code " + secret +
+		". Fact 2 holds."}
 	h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
 		at := min(n, 2) - 1
-		c := witness.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, Chunk: at, ChunkHash: files.Hash([]byte(passages[at])), Quote: fmt.Sprintf("Fact %d holds.", at+1), Passage: passages[at]}
+		c := witness.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, Chunk: at,
+			ChunkHash: files.Hash([]byte(passages[at])), Quote: fmt.Sprintf("Fact %d holds.", at+1),
+			Passage: passages[at]}
 		return witness.Answer{Text: c.Quote, Citations: []witness.Citation{c}, By: "documents"}, nil
 	}
 	p := h.process("one", h.journal)
@@ -33,7 +37,8 @@ func TestEvidenceHasThePassagesThatWereQuoted(t *testing.T) {
 	lacks(t, string(page), "The door has", secret)
 	source := record.Source{Hash: hashOf("a")}
 	for n, text := range passages {
-		source.Chunks = append(source.Chunks, record.Chunk{Page: 1, Index: n, Text: text, Hash: files.Hash([]byte(text))})
+		source.Chunks = append(source.Chunks, record.Chunk{Page: 1, Index: n, Text: text,
+			Hash: files.Hash([]byte(text))})
 	}
 	report := record.Verify(page, func(string) (record.Source, error) { return source, nil })
 	for _, c := range report.Checks {

@@ -12,7 +12,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// exchanged tells what a detective was sent and said, and what a witness was asked. What rules did is told by its record.
+// exchanged tells what a detective was sent and said, and what a witness was asked. What rules did is told by its
+// record.
 func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
 	p := &performing{view: v}
 	if err := p.read(); err != nil {
@@ -68,7 +69,9 @@ func (p *performing) about(ctx context.Context, what string, turns []Turn) (*ass
 	return p.prompt(ctx, what, all, latest)
 }
 
-func (p *performing) exchangedQuestion(ctx context.Context, asked AskPayload, r AskReceipt) (x assistant.Exchanged, err error) {
+func (p *performing) exchangedQuestion(
+	ctx context.Context, asked AskPayload, r AskReceipt,
+) (x assistant.Exchanged, err error) {
 	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return x, err
@@ -95,15 +98,18 @@ func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x as
 		return x, err
 	}
 	if p.env.Witness.Kind != record.WitnessModel {
-		x = assistant.Exchanged{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question", Text: q.Text}}}
+		x = assistant.Exchanged{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question",
+			Text: q.Text}}}
 		if len(r.Given) > 0 {
-			x.Sent = append(x.Sent, assistant.Part{Kind: assistant.PartSegment, Name: "passages", Text: strings.Join(r.Given, "\n")})
+			x.Sent = append(x.Sent, assistant.Part{Kind: assistant.PartSegment, Name: "passages",
+				Text: strings.Join(r.Given, "\n")})
 		}
 		if r.Text != "" {
 			x.Got = []assistant.Part{{Kind: assistant.PartResult, Text: r.Text}}
 		}
 		for _, c := range r.Citations {
-			x.Got = append(x.Got, assistant.Part{Kind: assistant.PartResult, Name: c.Document, Text: r.Passages[c.ChunkHash]})
+			x.Got = append(x.Got, assistant.Part{Kind: assistant.PartResult, Name: c.Document,
+				Text: r.Passages[c.ChunkHash]})
 		}
 		return x, nil
 	}

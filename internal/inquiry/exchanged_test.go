@@ -21,7 +21,10 @@ func TestWhatDetectiveAndWitnessWereSentIsToldPartByPart(t *testing.T) {
 	}
 	p := h.process("p", h.journal)
 	p.inquire(options())
-	again := slices.IndexFunc(h.sent, func(req model.Request) bool { return req.Purpose == asking && answered(req) == 1 })
+	again := slices.IndexFunc(h.sent, func(req model.Request) bool {
+		return req.Purpose == asking && answered(req) == 1
+	})
 	same(t, "messages with the question that was put again", len(h.sent[again+1].Messages), 3)
-	servicetest.ToldAsSent(t, p.service, ada, h.rows(), slices.Delete(h.sent, again, again+1)) // the next one has all of it
+	// the next one has all of it
+	servicetest.ToldAsSent(t, p.service, ada, h.rows(), slices.Delete(h.sent, again, again+1))
 }

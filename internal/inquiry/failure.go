@@ -19,7 +19,8 @@ const mostGarbled = 3
 // mostWords bounds what a provider says of its failure, in characters.
 const mostWords = 240
 
-// lost is the error of an effect whose detective can't be asked any more: the inquiry has failed, and its run waits to be resumed.
+// lost is the error of an effect whose detective can't be asked any more: the inquiry has failed, and its run waits to
+// be resumed.
 func lost(ctx context.Context, err error) error {
 	fault := faultOf(err)
 	if ctx.Err() != nil {
@@ -43,10 +44,13 @@ func faultOf(err error) *bt.Fault {
 // saying is a model's failure in a few words: who, the status of HTTP, and what it means.
 func saying(id string, status int, kind model.Kind) string {
 	words := map[model.Kind]string{
-		model.Auth: "the key is refused", model.Payment: "there is no credit", model.RateLimit: "too many requests", model.Overloaded: "the provider is overloaded",
-		model.Timeout: "no answer in time", model.Server: "the provider failed or can't be reached", model.Refused: "the provider refused to answer",
-		model.Garbled: "the reply is unusable", model.ContextLength: "the request is too long", model.OutputLength: "the reply is too long",
-		model.Invalid: "the request was refused", model.Cancelled: "the request was cancelled",
+		model.Auth: "the key is refused", model.Payment: "there is no credit", model.RateLimit: "too many requests",
+		model.Overloaded: "the provider is overloaded",
+		model.Timeout:    "no answer in time", model.Server: "the provider failed or can't be reached",
+		model.Refused: "the provider refused to answer",
+		model.Garbled: "the reply is unusable", model.ContextLength: "the request is too long",
+		model.OutputLength: "the reply is too long",
+		model.Invalid:      "the request was refused", model.Cancelled: "the request was cancelled",
 	}[kind]
 	if words == "" {
 		words = string(kind)
@@ -69,7 +73,8 @@ func failed(trail []Trail, ref int64, err *bt.Fault) []Trail {
 	return append(slices.Clip(trail), noted(ref, trailEvent(err), err.Why()))
 }
 
-// switched adds to the trail that another model has taken over, and tells it: once for each switch, not for each answer of the one that took over.
+// switched adds to the trail that another model has taken over, and tells it: once for each switch, not for each answer
+// of the one that took over.
 func switched(trail []Trail, ref int64, detective string, tries []model.Try, by string) ([]Trail, []bt.Typed) {
 	last := detective
 	for _, t := range trail {

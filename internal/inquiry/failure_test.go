@@ -35,7 +35,8 @@ func always(t *testing.T, id string, turn modeltest.Turn) model.Model {
 
 func TestDetectiveThatFailsIsToldWithTheOneThatIsAskedAndStandsInTheTrailOnce(t *testing.T) {
 	h := newHouse(t)
-	h.other = model.Chain(model.ChainPolicy{Whatever: true}, always(t, "openai:det", refused), &detective{h, "two:det2"})
+	h.other = model.Chain(model.ChainPolicy{Whatever: true}, always(t, "openai:det", refused),
+		&detective{h, "two:det2"})
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
 	_, s := p.wait(r)
@@ -82,7 +83,8 @@ func TestDetectiveThatNobodyReplacesFailsTheInquiryWhichGoesOnOnceTheKeyIsRight(
 			contains(t, a.Unjudged, one.words)
 			contains(t, s.AuditTrail[0].Reason, one.words)
 			listed := must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)[0]
-			same(t, "in the list", []string{string(listed.Status), listed.Verdict}, []string{"failed", record.Verdict(&s)})
+			same(t, "in the list", []string{string(listed.Status), listed.Verdict},
+				[]string{"failed", record.Verdict(&s)})
 
 			h.asks = usual // the key is right now
 			again := h.process("two", h.journal)
@@ -103,11 +105,13 @@ func TestAnalysisThatFailsOnceIsMarkedAtItsPairAndToldAndTheInquiryGoesOn(t *tes
 		event string
 		words string
 	}{
-		"rate limit":        {modeltest.Fail(model.RateLimit), "error", "too many requests"},
-		"timeout":           {modeltest.Fail(model.Timeout), "timeout", "no answer in time"},
-		"broken JSON":       {modeltest.Say("Nothing."), "error", "the reply is unusable"},
-		"dies mid-stream":   {modeltest.Turn{Text: `{"gaps":[`, Err: &model.Error{Kind: model.Server, Message: "the stream was cut"}}, "error", "the stream was cut"},
-		"silent mid-stream": {modeltest.Turn{Text: `{"gaps":[`, Err: &model.Error{Kind: model.Timeout, Message: "silence"}}, "timeout", "silence"},
+		"rate limit":  {modeltest.Fail(model.RateLimit), "error", "too many requests"},
+		"timeout":     {modeltest.Fail(model.Timeout), "timeout", "no answer in time"},
+		"broken JSON": {modeltest.Say("Nothing."), "error", "the reply is unusable"},
+		"dies mid-stream": {modeltest.Turn{Text: `{"gaps":[`, Err: &model.Error{Kind: model.Server,
+			Message: "the stream was cut"}}, "error", "the stream was cut"},
+		"silent mid-stream": {modeltest.Turn{Text: `{"gaps":[`, Err: &model.Error{Kind: model.Timeout,
+			Message: "silence"}}, "timeout", "silence"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
@@ -151,7 +155,8 @@ func TestThreeAnalysesInARowThatFailEndTheInquiryAndItGoesOn(t *testing.T) {
 	must(must(p.service.Resume(t.Context(), ada, r.ID))(t).Wait(t.Context()))(t)
 	s = p.session(r.ID)
 	p.ended(s, record.Completed, record.Satisfied, 4)
-	same(t, "judged", []bool{s.Pairs[1].AnalysedBy != "", s.Pairs[2].AnalysedBy != "", s.Pairs[3].AnalysedBy != ""}, []bool{false, false, true})
+	same(t, "judged", []bool{s.Pairs[1].AnalysedBy != "", s.Pairs[2].AnalysedBy != "", s.Pairs[3].AnalysedBy != ""},
+		[]bool{false, false, true})
 }
 
 func TestInquiryThatFailedAndIsStoppedStaysFailedAndGivesWayToAnother(t *testing.T) {

@@ -26,11 +26,12 @@ type Analysis struct {
 	Contradictions []Finding           `json:"contradictions,omitempty"` // recorded
 	Waiting        []Finding           `json:"waiting,omitempty"`        // the witness was not asked about them
 	Unverified     []record.Unverified `json:"unverified,omitempty"`
-	TakenBack      []Finding           `json:"taken_back,omitempty"` // by the witness, in this analysis or an earlier one
+	// by the witness, in this analysis or an earlier one
+	TakenBack []Finding `json:"taken_back,omitempty"`
 }
 
-// Finding is a contradiction whose two quotations stand where it says, the earlier pair first. They are what it is known by, in either order. One that was
-// taken back is settled by the pair that did so.
+// Finding is a contradiction whose two quotations stand where it says, the earlier pair first. They are what it is
+// known by, in either order. One that was taken back is settled by the pair that did so.
 type Finding struct {
 	ID string `json:"id"`
 	record.Contradiction
@@ -41,7 +42,8 @@ func (f *Finding) written() bool { return f.Places[0].Document != "" && f.Places
 
 // gap is what a finding leaves open while it waits.
 func (f *Finding) gap() record.Gap {
-	return record.Gap{ID: f.ID, Category: record.Inconsistency, Severity: record.High, Description: f.Description, Since: f.Pairs[1] + 1}
+	return record.Gap{ID: f.ID, Category: record.Inconsistency, Severity: record.High, Description: f.Description,
+		Since: f.Pairs[1] + 1}
 }
 
 // key is the identity of two quotations.
@@ -56,8 +58,8 @@ func key(words [2]string) [2]string {
 // quoted is what a model quotes, folded, without the marks and dots that it puts around.
 func quoted(words string) string { return strings.Trim(text.Fold(words), "\"' .…") }
 
-// standing is where a quotation stands: in the documents that an answer cites, or in the answer. The pair that the model names is looked at first.
-// That no passage was found is no statement of the witness.
+// standing is where a quotation stands: in the documents that an answer cites, or in the answer. The pair that the
+// model names is looked at first. That no passage was found is no statement of the witness.
 func standing(all []Exchange, words string, named int) (pair int, at record.Place, exact string, found bool) {
 	order := []int{named}
 	for n := range all {
@@ -84,7 +86,8 @@ func standing(all []Exchange, words string, named int) (pair int, at record.Plac
 	return 0, record.Place{}, "", false
 }
 
-// verified looks up the quotations of a contradiction that a model reports. Its pairs count from 1. What can't be verified comes with the reason.
+// verified looks up the quotations of a contradiction that a model reports. Its pairs count from 1. What can't be
+// verified comes with the reason.
 func (c *reported) verified(all []Exchange) (f Finding, why bt.Why) {
 	words := [2]string{c.FirstWords, c.SecondWords}
 	var missing []string
@@ -115,7 +118,8 @@ func (c *reported) verified(all []Exchange) (f Finding, why bt.Why) {
 // mostTold is how many characters of a text a reason shows.
 const mostTold = 120
 
-// addReports adds what a model reports to what is known: a finding of documents is recorded, one of answers waits, and what can't be verified is kept so.
+// addReports adds what a model reports to what is known: a finding of documents is recorded, one of answers waits, and
+// what can't be verified is kept so.
 func (a *Analysis) addReports(all []Exchange, reports []reported) {
 	for n := range reports {
 		c := &reports[n]
@@ -130,7 +134,9 @@ func (a *Analysis) addReports(all []Exchange, reports []reported) {
 			})
 			continue
 		}
-		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Unverified) bool { return text.Fold(u.Description) == text.Fold(f.Description) })
+		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Unverified) bool {
+			return text.Fold(u.Description) == text.Fold(f.Description)
+		})
 		if a.known(key(f.Words)) {
 			continue
 		}
@@ -153,16 +159,20 @@ func (a *Analysis) doubt(u record.Unverified) {
 }
 
 func (a *Analysis) known(k [2]string) bool {
-	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting, a.TakenBack), func(f Finding) bool { return key(f.Words) == k })
+	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting, a.TakenBack), func(f Finding) bool {
+		return key(f.Words) == k
+	})
 }
 
-// takeBack takes out what the witness took back in the last of so many pairs: findings by their id, or by a quotation of one. One of documents stays:
-// what is written in both still is, and a document must not talk others out of the record.
+// takeBack takes out what the witness took back in the last of so many pairs: findings by their id, or by a quotation
+// of one. One of documents stays: what is written in both still is, and a document must not talk others out of the
+// record.
 func (a *Analysis) takeBack(said []string, pairs int) {
 	for _, one := range said {
 		words := quoted(one)
 		gone := func(f Finding) bool {
-			if f.written() || f.ID != one && (words == "" || words != quoted(f.Words[0]) && words != quoted(f.Words[1])) {
+			if f.written() || f.ID != one && (words == "" || words != quoted(f.Words[0]) &&
+				words != quoted(f.Words[1])) {
 				return false
 			}
 			f.Settled = pairs
@@ -174,8 +184,8 @@ func (a *Analysis) takeBack(said []string, pairs int) {
 	}
 }
 
-// settleConfronted records what waits and was asked about. confronted has the place, from 0, of the pair that asked about each. A witness that said nothing to it
-// leaves it unconfirmed.
+// settleConfronted records what waits and was asked about. confronted has the place, from 0, of the pair that asked
+// about each. A witness that said nothing to it leaves it unconfirmed.
 func (a *Analysis) settleConfronted(all []Exchange, confronted map[string]int) {
 	a.Waiting = slices.DeleteFunc(a.Waiting, func(f Finding) bool {
 		at, asked := confronted[f.ID]
@@ -192,9 +202,12 @@ func (a *Analysis) settleConfronted(all []Exchange, confronted map[string]int) {
 // keepGaps takes the gaps that a model reports. One that has the id or the words of an earlier one is that one.
 func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 	for n, g := range m.Gaps {
-		gap := record.Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: record.Category(g.Category), Severity: record.Severity(g.Severity),
-			Aspect: g.Aspect, Description: strings.TrimSpace(g.Description), Since: min(g.Pair, pairs)}
-		was := slices.IndexFunc(before, func(b record.Gap) bool { return b.ID == g.ID || text.Fold(b.Description) == text.Fold(g.Description) })
+		gap := record.Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: record.Category(g.Category),
+			Severity: record.Severity(g.Severity),
+			Aspect:   g.Aspect, Description: strings.TrimSpace(g.Description), Since: min(g.Pair, pairs)}
+		was := slices.IndexFunc(before, func(b record.Gap) bool {
+			return b.ID == g.ID || text.Fold(b.Description) == text.Fold(g.Description)
+		})
 		if was >= 0 {
 			gap.ID = before[was].ID
 			gap.Since = before[was].Since
@@ -203,7 +216,8 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 			return o.ID == gap.ID || text.Fold(o.Description) == text.Fold(gap.Description)
 		}
 		ofFinding := func(f Finding) bool { return f.ID == gap.ID }
-		if gap.Description == "" || slices.ContainsFunc(a.Gaps, twice) || slices.ContainsFunc(slices.Concat(a.Waiting, a.Contradictions), ofFinding) {
+		if gap.Description == "" || slices.ContainsFunc(a.Gaps, twice) ||
+			slices.ContainsFunc(slices.Concat(a.Waiting, a.Contradictions), ofFinding) {
 			continue
 		}
 		a.Gaps = append(a.Gaps, gap)
@@ -215,7 +229,8 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 
 // checked is what there is after a model's analysis of these pairs.
 func (m *modelAnalysis) checked(all []Exchange, confronted map[string]int, before Analysis) Analysis {
-	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions), Waiting: slices.Clone(before.Waiting),
+	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions),
+		Waiting:    slices.Clone(before.Waiting),
 		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}
 	a.addReports(all, m.Contradictions)
 	a.takeBack(m.Retracted, len(all))

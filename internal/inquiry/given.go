@@ -82,5 +82,6 @@ func (p *performing) read() error {
 
 // Leaves are the Inquiry's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](openLeaf(), chooseStrategy(), askLeaf(), hearLeaf(), analyseLeaf(), judgeLeaf(), closeCase(), sumLeaf(), writeLeaf())
+	return bt.Declare[Given, wanted](openLeaf(), chooseStrategy(), askLeaf(), hearLeaf(), analyseLeaf(), judgeLeaf(),
+		closeCase(), sumLeaf(), writeLeaf())
 }

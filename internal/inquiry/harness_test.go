@@ -56,10 +56,14 @@ const (
 
 // questions are twenty that ask for different things.
 var questions = []string{
-	"Who built the bridge?", "When was the tunnel opened?", "How much did the pump cost?", "Where is the archive kept?", "Why did the foreman resign?",
-	"Which company delivered the steel?", "What colour has the northern gate?", "Who signed the inspection report?", "When did the river flood the meadow?", "How many trucks crossed daily?",
-	"Where were the bolts manufactured?", "Why was the ferry cancelled?", "What did the surveyor photograph?", "Who paid the insurance premium?", "When will the museum reopen?",
-	"How deep is the harbour basin?", "Where does the railway end?", "Which paint protects the railing?", "What happened to the lighthouse?", "Why are the archives incomplete?",
+	"Who built the bridge?", "When was the tunnel opened?", "How much did the pump cost?", "Where is the archive kept?",
+	"Why did the foreman resign?",
+	"Which company delivered the steel?", "What colour has the northern gate?", "Who signed the inspection report?",
+	"When did the river flood the meadow?", "How many trucks crossed daily?",
+	"Where were the bolts manufactured?", "Why was the ferry cancelled?", "What did the surveyor photograph?",
+	"Who paid the insurance premium?", "When will the museum reopen?",
+	"How deep is the harbour basin?", "Where does the railway end?", "Which paint protects the railing?",
+	"What happened to the lighthouse?", "Why are the archives incomplete?",
 }
 
 // house is what outlives processes: the journal, the folder of the sessions, and what the detective and the witness do.
@@ -74,10 +78,13 @@ type house struct {
 	analyses func(n int, req model.Request) modeltest.Turn // the analysis after answer n
 	sums     func(req model.Request) modeltest.Turn
 	says     func(ctx context.Context, question string, n int) (witness.Answer, error) // answer n
-	opens    func() ([]record.Document, error)                                         // what the witness answers from, or why it can't be heard
-	other    model.Model                                                               // in place of the scripted detective
-	broken   error                                                                     // why the detective can't be used
-	talks    bool                                                                      // the witness is a model, too
+	// what the witness answers from, or why it can't be heard
+	opens func() ([]record.Document, error)
+	// in place of the scripted detective
+	other model.Model
+	// why the detective can't be used
+	broken error
+	talks  bool // the witness is a model, too
 
 	reads func(inquiry.Called) (witness.Witness, []record.Document, error) // a witness of real documents
 
@@ -102,7 +109,8 @@ func newHouse(t *testing.T) *house {
 
 // ask is a question as the detective writes it.
 func ask(text string, gaps ...string) modeltest.Turn {
-	return asJSON(map[string]any{"question": text, "strategy": "depth", "aspect": "what", "gaps": append([]string{}, gaps...)})
+	return asJSON(map[string]any{"question": text, "strategy": "depth", "aspect": "what",
+		"gaps": append([]string{}, gaps...)})
 }
 
 func asJSON(v any) modeltest.Turn {
@@ -148,7 +156,8 @@ func (s said) turn() modeltest.Turn {
 
 // missing is a gap that is new in pair n.
 func missing(n int, severity string) gap {
-	return gap{Category: "missing_information", Severity: severity, Aspect: "when", Description: fmt.Sprintf("No date is in answer %d.", n), Pair: n}
+	return gap{Category: "missing_information", Severity: severity, Aspect: "when",
+		Description: fmt.Sprintf("No date is in answer %d.", n), Pair: n}
 }
 
 // after is an analysis that is satisfied with answer n if that is the last one, and has a gap of its own before.
@@ -178,10 +187,12 @@ func (h *house) process(holder string, store journal.Store) *process {
 	d := h.deps(store)
 	a := inquiry.Describe(must(inquiry.New(d))(h), d)
 	p := &process{house: h, desk: &inquiry.Desk{Deps: d}}
-	p.engine = must(run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder, Assistants: []*run.Assistant{a.Assistant}, Redact: redact.New(secret).Bytes,
+	p.engine = must(run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder,
+		Assistants: []*run.Assistant{a.Assistant}, Redact: redact.New(secret).Bytes,
 		Dead: func(holder string) bool { return strings.HasPrefix(holder, "dead") }}))(h)
 	set := must(trees.Open(""))(h)
-	p.service = must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: []*assistant.Assistant{a}, Redact: redact.New(secret).String, Now: time.Now,
+	p.service = must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: []*assistant.Assistant{a},
+		Redact: redact.New(secret).String, Now: time.Now,
 		Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
 			if h.tree != "" {
@@ -327,7 +338,8 @@ func options() inquiry.Options {
 
 func (p *process) begin(words string, o inquiry.Options) *service.Run {
 	p.Helper()
-	return must(p.service.Start(p.Context(), ada, service.Request{Assistant: inquiry.Name, Words: words, Options: o}))(p)
+	return must(p.service.Start(p.Context(), ada, service.Request{Assistant: inquiry.Name, Words: words, Options: o}))(
+		p)
 }
 
 // inquire has an inquiry come to its end, and gives the session as it is opened then.
@@ -383,7 +395,8 @@ func (h *house) valid(s record.Session) {
 // ended wants a session to have ended so, with its file the same.
 func (p *process) ended(s record.Session, status record.Status, reason record.EndReason, pairs int) {
 	p.Helper()
-	same(p, "status, reason and pairs", fmt.Sprint(s.Status, s.EndReason, len(s.Pairs)), fmt.Sprint(status, reason, pairs))
+	same(p, "status, reason and pairs", fmt.Sprint(s.Status, s.EndReason, len(s.Pairs)),
+		fmt.Sprint(status, reason, pairs))
 	audit := s.AuditResult
 	if status != record.Completed {
 		audit = s.ProvisionalAudit

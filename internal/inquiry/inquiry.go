@@ -36,9 +36,11 @@ type Deps struct {
 	Choose  func(ctx context.Context, asked string) (model string, err error)
 	Model   func(ctx context.Context, id string) (model.Model, error)
 	Witness func(ctx context.Context, w Called) (witness.Witness, []record.Document, error) // reads its documents
-	Prompts fs.FS                                                                           // detective.md, contradiction.md, analyse.md, summary.md, witness.md and documents.md
+	// detective.md, contradiction.md, analyse.md, summary.md, witness.md and documents.md
+	Prompts fs.FS
 
-	Embeddings Embeddings // by which passages of documents are found by their meaning; zero: they are searched by words alone
+	// by which passages of documents are found by their meaning; zero: they are searched by words alone
+	Embeddings Embeddings
 }
 
 // Embeddings are the model that compares passages and questions.
@@ -49,16 +51,21 @@ type Embeddings struct {
 
 // Called is the witness of an inquiry.
 type Called struct {
-	Kind  string `json:"kind"`            // "documents" or "model"
-	Name  string `json:"name"`            // the path of documents, or provider:model; "": documents that were handed over
+	Kind string `json:"kind"` // "documents" or "model"
+	// the path of documents, or provider:model; "": documents that were handed over
+	Name  string `json:"name"`
 	Title string `json:"title,omitempty"` // what it is called in all that is told of it
-	Text  string `json:"text,omitempty"`  // what a model is told of being a witness, or of choosing quotations of documents
-	Model string `json:"model,omitempty"` // provider:model, which chooses quotations of documents; "": they are found by search alone
+	// what a model is told of being a witness, or of choosing quotations of documents
+	Text string `json:"text,omitempty"`
+	// provider:model, which chooses quotations of documents; "": they are found by search alone
+	Model string `json:"model,omitempty"`
 
 	Embeddings Embeddings `json:"embeddings,omitzero"` // of documents
 
-	Handed     string `json:"-"` // the texts of documents that were handed over, as document.JoinParts makes them; the run keeps them
-	Hypothesis string `json:"-"` // by which documents understand a question that says nothing by itself; a model is not told
+	// the texts of documents that were handed over, as document.JoinParts makes them; the run keeps them
+	Handed string `json:"-"`
+	// by which documents understand a question that says nothing by itself; a model is not told
+	Hypothesis string `json:"-"`
 }
 
 // withoutPath is a remark on the witness that tells no path.
@@ -87,14 +94,15 @@ func New(d Deps) (*run.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Open: d.open, Effects: map[string]run.EffectType{
-		EffectOpen:    run.EffectOf[OpenPayload, OpenReceipt](),
-		EffectAsk:     run.EffectOf[AskPayload, AskReceipt](),
-		EffectAnswer:  run.EffectOf[AnswerPayload, AnswerReceipt](),
-		EffectAnalyse: run.EffectOf[AnalysePayload, AnalyseReceipt](),
-		EffectSum:     run.EffectOf[SumPayload, SumReceipt](),
-		EffectWrite:   run.EffectOf[WritePayload, WriteReceipt](),
-	}}, nil
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Open: d.open,
+		Effects: map[string]run.EffectType{
+			EffectOpen:    run.EffectOf[OpenPayload, OpenReceipt](),
+			EffectAsk:     run.EffectOf[AskPayload, AskReceipt](),
+			EffectAnswer:  run.EffectOf[AnswerPayload, AnswerReceipt](),
+			EffectAnalyse: run.EffectOf[AnalysePayload, AnalyseReceipt](),
+			EffectSum:     run.EffectOf[SumPayload, SumReceipt](),
+			EffectWrite:   run.EffectOf[WritePayload, WriteReceipt](),
+		}}, nil
 }
 
 // performing is what the effects of one run are performed with.
@@ -150,7 +158,8 @@ func (p *performing) called(ctx context.Context) (witness.Witness, []record.Docu
 // KindWitness is the fault of an effect that the witness could not serve.
 const KindWitness = "witness"
 
-// Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed; Failed says why it could not be.
+// Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed; Failed says why it could
+// not be.
 type Turn struct {
 	Question int64  `json:"question"`
 	Answer   int64  `json:"answer,omitempty"`
@@ -173,7 +182,8 @@ func exchanges(v *run.View, turns []Turn) (all []Exchange, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Exchange{witness.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound}, a.Citations, a.Passages})
+		all = append(all, Exchange{witness.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound},
+			a.Citations, a.Passages})
 	}
 	return all, nil
 }

@@ -27,7 +27,8 @@ func TestFileIsWrittenAfterEveryPair(t *testing.T) {
 	usual := h.asks
 	h.asks = func(n int, req model.Request) modeltest.Turn {
 		s, _ := h.file()
-		same(t, fmt.Sprintf("the file before question %d", n), fmt.Sprint(s.Status, len(s.Pairs), s.CurrentIteration, s.EndTime == nil, s.Audit() == nil), fmt.Sprint("running", n-1, n-1, true, true))
+		same(t, fmt.Sprintf("the file before question %d", n), fmt.Sprint(s.Status, len(s.Pairs), s.CurrentIteration,
+			s.EndTime == nil, s.Audit() == nil), fmt.Sprint("running", n-1, n-1, true, true))
 		return usual(n, req)
 	}
 	p := h.process("one", h.journal)
@@ -51,7 +52,8 @@ func TestFileOfASessionIsFinalBeforeAnybodyOpensIt(t *testing.T) {
 func TestFileThatCanNotBeWrittenEndsNothingAndIsWrittenWhenTheSessionIsOpened(t *testing.T) {
 	h := newHouse(t)
 	folder := filepath.Join(h.folder, string(ada))
-	if err := errors.Join(os.MkdirAll(h.folder, 0o700), os.WriteFile(folder, nil, 0o400)); err != nil { // works for root as well, whom no permission stops
+	// works for root as well, whom no permission stops
+	if err := errors.Join(os.MkdirAll(h.folder, 0o700), os.WriteFile(folder, nil, 0o400)); err != nil {
 		t.Fatal(err)
 	}
 	p := h.process("one", h.journal)
@@ -129,7 +131,8 @@ func TestListIsOfRowsAlone(t *testing.T) {
 	}
 	same(t, "items", string(must(json.Marshal(items))(t)), string(must(json.Marshal(want))(t)))
 	same(t, "score of the one that completed", *items[2].ConsistencyScore, *done.AuditResult.ConsistencyScore)
-	same(t, "provisional", []bool{items[0].Provisional, items[1].Provisional, items[2].Provisional}, []bool{false, true, false})
+	same(t, "provisional", []bool{items[0].Provisional, items[1].Provisional, items[2].Provisional},
+		[]bool{false, true, false})
 	same(t, "of another owner", len(must(desk.List(t.Context(), bob, journal.Filter{}))(t)), 0)
 }
 
@@ -159,7 +162,8 @@ func TestInquiryThatGoesOnIsListedFoundAndReadAsFarAsItIs(t *testing.T) {
 	r := p.begin(bridge, options())
 	held(t, "the second question", hanging)
 	items := must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)
-	if len(items) != 1 || items[0].Status != record.Running || items[0].Pairs != 1 || items[0].Limit != 10 || len(items[0].ID) != 36 || items[0].Run != r.ID {
+	if len(items) != 1 || items[0].Status != record.Running || items[0].Pairs != 1 || items[0].Limit != 10 ||
+		len(items[0].ID) != 36 || items[0].Run != r.ID {
 		t.Fatalf("items %+v", items)
 	}
 	for _, query := range []string{"", items[0].ID, items[0].ID[:8], r.ID} {
@@ -182,14 +186,16 @@ func TestInquiriesAreFoundByTheirIdsOrTheBeginningOfThese(t *testing.T) {
 	}
 	_, first := p.inquire(options())
 	_, second := p.inquire(options())
-	for query, want := range map[string]string{"": second.Run, first.ID: first.Run, first.ID[:13]: first.Run, second.Run: second.Run} {
+	for query, want := range map[string]string{"": second.Run, first.ID: first.Run, first.ID[:13]: first.Run,
+		second.Run: second.Run} {
 		same(t, "found by “"+query+"”", must(p.desk.Find(t.Context(), ada, query))(t).ID, want)
 	}
 	both := first.Run
 	for !strings.HasPrefix(second.Run, both) {
 		both = both[:len(both)-1]
 	}
-	if _, err := p.desk.Find(t.Context(), ada, both); err == nil || !strings.Contains(err.Error(), "2 inquiries match") {
+	if _, err := p.desk.Find(t.Context(), ada, both); err == nil ||
+		!strings.Contains(err.Error(), "2 inquiries match") {
 		t.Errorf("by what both begin with: %v", err)
 	}
 	for _, who := range []struct {
@@ -204,9 +210,11 @@ func TestInquiriesAreFoundByTheirIdsOrTheBeginningOfThese(t *testing.T) {
 
 func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T) {
 	h := newHouse(t)
-	documents := []record.Document{{Name: "a.txt", Hash: hashOf("a"), Pages: 1, Chunks: 2}, {Name: "scan.pdf", Error: "it holds no text"}}
+	documents := []record.Document{{Name: "a.txt", Hash: hashOf("a"), Pages: 1, Chunks: 2},
+		{Name: "scan.pdf", Error: "it holds no text"}}
 	h.opens = func() ([]record.Document, error) { return documents, nil }
-	cited := witness.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, Chunk: 0, ChunkHash: hashOf("b"), Quote: "Fact 1 holds."}
+	cited := witness.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, Chunk: 0, ChunkHash: hashOf("b"),
+		Quote: "Fact 1 holds."}
 	h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
 		if n == 2 {
 			return witness.Answer{Text: "The documents do not say.", NotFound: true, By: "documents"}, nil
@@ -220,7 +228,8 @@ func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T)
 	_, s := p.wait(r)
 	p.ended(s, record.Completed, record.Satisfied, 3)
 	same(t, "documents", s.Witness.Documents, documents)
-	same(t, "citations", s.Pairs[0].Citations, []record.Citation{{Document: "a.txt", Hash: hashOf("a"), Page: 1, ChunkHash: hashOf("b"), Quote: "Fact 1 holds."}})
+	same(t, "citations", s.Pairs[0].Citations, []record.Citation{{Document: "a.txt", Hash: hashOf("a"), Page: 1,
+		ChunkHash: hashOf("b"), Quote: "Fact 1 holds."}})
 	same(t, "no passage found", s.Pairs[1].NotInDocuments, true)
 	var told []string
 	for u, err := range p.service.Watch(t.Context(), ada, r.ID, service.Place{}) {
@@ -229,7 +238,8 @@ func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T)
 		}
 		told = append(told, u.Lines...)
 	}
-	contains(t, strings.Join(told, "\n"), "not read: scan.pdf: it holds no text", "1. "+questions[0], "Fact 1 holds.", "pair 1 of 10 [█·········] 11 % complete; open: 1 high, 0 medium, 0 low")
+	contains(t, strings.Join(told, "\n"), "not read: scan.pdf: it holds no text", "1. "+questions[0], "Fact 1 holds.",
+		"pair 1 of 10 [█·········] 11 % complete; open: 1 high, 0 medium, 0 low")
 }
 
 func TestDocumentThatChangesMeanwhileEndsTheInquiryAndIsNamed(t *testing.T) {
@@ -238,7 +248,8 @@ func TestDocumentThatChangesMeanwhileEndsTheInquiryAndIsNamed(t *testing.T) {
 		return []record.Document{{Name: "a.txt", Hash: hashOf("a"), Pages: 1, Chunks: 2}}, nil
 	}
 	h.says = func(context.Context, string, int) (witness.Answer, error) {
-		return witness.Answer{Text: "Fact.", Citations: []witness.Citation{{Document: "a.txt", Hash: hashOf("c"), Page: 1, ChunkHash: hashOf("b"), Quote: "Fact."}}}, nil
+		return witness.Answer{Text: "Fact.", Citations: []witness.Citation{{Document: "a.txt", Hash: hashOf("c"),
+			Page: 1, ChunkHash: hashOf("b"), Quote: "Fact."}}}, nil
 	}
 	p := h.process("one", h.journal)
 	_, s := p.inquire(options())

@@ -22,10 +22,12 @@ type Ledger struct {
 	Stale        int      `json:"stale,omitempty"`      // analyses in a row that brought nothing new
 }
 
-// ledgerOf is the ledger after one more analysis. News is another set of gaps, by their words, another number of findings, or a higher completeness.
+// ledgerOf is the ledger after one more analysis. News is another set of gaps, by their words, another number of
+// findings, or a higher completeness.
 func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 	a := r.Analysis
-	l := Ledger{Pairs: pairs, Completeness: a.Completeness, Best: max(before.Best, a.Completeness), Satisfied: r.satisfied(), Waiting: len(a.Waiting)}
+	l := Ledger{Pairs: pairs, Completeness: a.Completeness, Best: max(before.Best, a.Completeness),
+		Satisfied: r.satisfied(), Waiting: len(a.Waiting)}
 	l.Found = len(a.Contradictions) + len(a.Waiting) + len(a.Unverified)
 	l.TakenBack = len(a.TakenBack)
 	for _, g := range a.Gaps {
@@ -35,7 +37,8 @@ func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 	if !r.judged() {
 		return l
 	}
-	same := l.Best == before.Best && l.Found == before.Found && l.TakenBack == before.TakenBack && slices.Equal(l.Open, before.Open)
+	same := l.Best == before.Best && l.Found == before.Found && l.TakenBack == before.TakenBack &&
+		slices.Equal(l.Open, before.Open)
 	if same && before.Pairs > 0 {
 		l.Stale = before.Stale + 1
 	}
@@ -57,7 +60,8 @@ func chooseStrategy() bt.Leaf {
 	type out struct {
 		Strategy string `port:"strategy"`
 	}
-	doc := "Chooses how the next question is put: contradictions first, else the model's own choice; without a model, templates."
+	doc := "Chooses how the next question is put: contradictions first, else the model's own choice; without a " +
+		"model, templates."
 	return bt.Func("ChooseStrategy", doc, func(i in, o *out) error {
 		switch {
 		case !i.Model:
@@ -80,7 +84,8 @@ func judgeLeaf() bt.Leaf {
 		Done   bool   `port:"done"`
 		Reason string `port:"reason"`
 	}
-	return bt.Func("Judge", "Ends the questioning when the detective is satisfied, or some analyses have brought nothing new.", func(i in, o *out) error {
+	return bt.Func("Judge", "Ends the questioning when the detective is satisfied, or some analyses have brought "+
+		"nothing new.", func(i in, o *out) error {
 		switch {
 		case i.Ledger.Satisfied:
 			o.Done, o.Reason = true, string(record.Satisfied)

@@ -25,19 +25,25 @@ func stored(tb testing.TB, store journal.Store, n int) {
 			for i := part; i < n; i += 16 {
 				score, at := i%101, begun.Add(time.Duration(i)*time.Minute)
 				id := fmt.Sprintf("3f2b8c1e-9d4a-4b6f-8a7e-%012d", i)
-				summary, err := json.Marshal(inquiry.Item{ID: id, Hypothesis: fmt.Sprintf("The bridge of town %d was closed because its main cables had corroded", i), StartTime: at.Format(time.RFC3339),
-					Status: record.Completed, EndReason: "satisfied", Pairs: 7, Limit: 10, ConsistencyScore: &score})
+				summary, err := json.Marshal(inquiry.Item{ID: id,
+					Hypothesis: fmt.Sprintf("The bridge of town %d was closed because its main cables had corroded", i),
+					StartTime:  at.Format(time.RFC3339),
+					Status:     record.Completed, EndReason: "satisfied", Pairs: 7, Limit: 10,
+					ConsistencyScore: &score})
 				if err != nil {
 					tb.Error(err)
 					return
 				}
-				run := journal.Run{ID: fmt.Sprintf("run%010d", i), Session: id, Owner: ada, Assistant: inquiry.Name, Status: journal.Running, StartedAt: at}
+				run := journal.Run{ID: fmt.Sprintf("run%010d", i), Session: id, Owner: ada, Assistant: inquiry.Name,
+					Status: journal.Running, StartedAt: at}
 				session := journal.Session{ID: id, Owner: ada, Assistant: inquiry.Name, CreatedAt: at, UpdatedAt: at}
 				rec := journal.Record{At: at, Kind: "start", Data: []byte("{}")}
-				err = store.Begin(tb.Context(), journal.Beginning{Run: run, Session: &session, Records: []journal.Record{rec}})
+				err = store.Begin(tb.Context(), journal.Beginning{Run: run, Session: &session,
+					Records: []journal.Record{rec}})
 				if err == nil {
 					rec.Seq, rec.Kind = 1, "end"
-					err = store.Append(tb.Context(), ada, run.ID, []journal.Record{rec}, &journal.End{Status: journal.Done, At: at, Reason: "satisfied", Summary: summary})
+					err = store.Append(tb.Context(), ada, run.ID, []journal.Record{rec},
+						&journal.End{Status: journal.Done, At: at, Reason: "satisfied", Summary: summary})
 				}
 				if err != nil {
 					tb.Error(err)

@@ -26,7 +26,8 @@ func TestInquiryEndsWhenTheDetectiveIsSatisfied(t *testing.T) {
 	same(t, "summary", []string{s.AuditResult.Summary, s.AuditResult.By}, []string{"It is settled (answer 1).", acting})
 	same(t, "hypothesis", s.Hypothesis.Text, bridge)
 	same(t, "gaps after the second answer", s.Pairs[1].GapAnalysis.Gaps,
-		[]record.Gap{{Category: "missing_information", Description: "No date is in answer 2.", Severity: "high", ID: "g2.1", Aspect: "when", Since: 2}})
+		[]record.Gap{{Category: "missing_information", Description: "No date is in answer 2.", Severity: "high",
+			ID: "g2.1", Aspect: "when", Since: 2}})
 	same(t, "strategy, as the model chose", s.Pairs[0].Strategy, "depth")
 }
 
@@ -99,8 +100,9 @@ func TestWitnessThatFailsEndsTheInquiryAndWhatWasAnsweredStays(t *testing.T) {
 		reason record.EndReason
 		event  record.EventKind
 	}{
-		"error":     {&model.Error{Kind: model.Server, Message: "the disk is gone"}, record.Broken, record.ErrorEvent},
-		"timeout":   {&model.Error{Kind: model.Timeout, Message: "no answer in 30 s"}, record.TimedOut, record.TimeoutEvent},
+		"error": {&model.Error{Kind: model.Server, Message: "the disk is gone"}, record.Broken, record.ErrorEvent},
+		"timeout": {&model.Error{Kind: model.Timeout, Message: "no answer in 30 s"}, record.TimedOut,
+			record.TimeoutEvent},
 		"deadline":  {context.DeadlineExceeded, record.TimedOut, record.TimeoutEvent},
 		"any other": {fmt.Errorf("the disk is gone"), record.Broken, record.ErrorEvent},
 	} {

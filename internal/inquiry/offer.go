@@ -9,9 +9,12 @@ import (
 // wishes are plain words for an inquiry, each with what is offered, in its language.
 func wishes() assistant.Wishes {
 	return assistant.Wishes{
-		{Said: regexp.MustCompile(`(?is)^(?:please )?(?:investigate|inquire) (?:whether|if|that)\s+(\pL.*)`), Offer: "Begin an inquiry?"},
-		{Said: regexp.MustCompile(`(?is)^(?:bitte )?(?:untersuche?|prüfe?)(?: bitte)?,? ob\s+(\pL.*)`), Offer: "Eine Befragung beginnen?"},
-		{Said: regexp.MustCompile(`(?is)^(?:por favor,? )?(?:investig(?:a|ue)|averigu[ae]) se\s+(\pL.*)`), Offer: "Começar um inquérito?"},
+		{Said: regexp.MustCompile(`(?is)^(?:please )?(?:investigate|inquire) (?:whether|if|that)\s+(\pL.*)`),
+			Offer: "Begin an inquiry?"},
+		{Said: regexp.MustCompile(`(?is)^(?:bitte )?(?:untersuche?|prüfe?)(?: bitte)?,? ob\s+(\pL.*)`),
+			Offer: "Eine Befragung beginnen?"},
+		{Said: regexp.MustCompile(`(?is)^(?:por favor,? )?(?:investig(?:a|ue)|averigu[ae]) se\s+(\pL.*)`),
+			Offer: "Começar um inquérito?"},
 	}
 }
 

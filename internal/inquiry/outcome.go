@@ -33,7 +33,9 @@ func (i Item) Cursor() journal.Cursor { return i.at }
 
 // ItemOf is a session as a list has it.
 func ItemOf(s record.Session) Item {
-	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format("2006-01-02T15:04:05Z07:00"), Status: s.Status, EndReason: string(s.EndReason), Pairs: len(s.Pairs), Limit: s.IterationLimit, Run: s.Run, Verdict: record.Verdict(&s)}
+	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format("2006-01-02T15:04:05Z07:00"),
+		Status: s.Status, EndReason: string(s.EndReason), Pairs: len(s.Pairs), Limit: s.IterationLimit, Run: s.Run,
+		Verdict: record.Verdict(&s)}
 	if audit := s.Audit(); audit != nil && audit.ConsistencyScore != nil {
 		i.ConsistencyScore = audit.ConsistencyScore
 		i.Provisional = s.AuditResult == nil
@@ -123,7 +125,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s.Partial = one.Status == record.LimitReached
 	if o.Unsaved != "" {
 		s.Partial = true
-		s.Warnings = append(s.Warnings, "the session file was not written ("+o.Unsaved+"): the journal has everything, and ‘sibyl inquiry show’ writes it as soon as possible")
+		s.Warnings = append(s.Warnings, "the session file was not written ("+o.Unsaved+
+			"): the journal has everything, and ‘sibyl inquiry show’ writes it as soon as possible")
 		s.Ending = append(s.Ending, s.Warnings...)
 		s.Footer = "*" + strings.Join(s.Ending, "; ") + "*"
 	}

@@ -51,7 +51,9 @@ func writeLeaf() bt.Leaf {
 		}
 		return nil // the journal has all of it
 	}
-	return bt.Task("WriteSession", "Rewrites the session file. A failed write ends nothing: the file can be rebuilt from the journal.", plan, collect)
+	return bt.Task("WriteSession",
+		"Rewrites the session file. A failed write ends nothing: the file can be rebuilt from the journal.", plan,
+		collect)
 }
 
 func (p *performing) write(ctx context.Context, job run.Job, asked WritePayload) (any, error) {
@@ -64,20 +66,25 @@ func (p *performing) write(ctx context.Context, job run.Job, asked WritePayload)
 		return nil, &bt.Fault{Kind: "file", Reason: "the folder of the sessions can't be used"}
 	}
 	if err := folder.Write(ctx, s); err != nil {
-		return nil, &bt.Fault{Kind: "file", Reason: without(err.Error(), filepath.Dir(folder.Path(s)), "the folder of the sessions")}
+		return nil, &bt.Fault{Kind: "file", Reason: without(err.Error(), filepath.Dir(folder.Path(s)),
+			"the folder of the sessions")}
 	}
 	return WriteReceipt{record.FileName(s), len(s.Pairs)}, nil
 }
 
-// project is the session as the run's records have it. waits is why the run waits to be resumed, nil if it does not: then the inquiry has failed so far.
+// project is the session as the run's records have it. waits is why the run waits to be resumed, nil if it does not:
+// then the inquiry has failed so far.
 func (p *performing) project(w WritePayload, waits *bt.Fault) (s record.Session, err error) {
 	if waits != nil {
 		w.Reason = string(record.Broken)
 	}
 	at := func(ref int64) time.Time { return p.view.Records()[ref].At.UTC() }
-	s = record.Session{ID: p.given.ID, StartTime: at(0), Hypothesis: record.Hypothesis{Text: p.given.Hypothesis, CreatedAt: at(0)},
-		Status: record.Running, IterationLimit: p.given.Limit, Language: p.given.Language, Detective: p.env.Detective, Run: p.view.ID,
-		Witness: record.Witness{Kind: p.env.Witness.Kind, Name: p.env.Witness.Title}, Resumable: waits != nil, Pairs: []record.Pair{}}
+	s = record.Session{ID: p.given.ID, StartTime: at(0), Hypothesis: record.Hypothesis{Text: p.given.Hypothesis,
+		CreatedAt: at(0)},
+		Status: record.Running, IterationLimit: p.given.Limit, Language: p.given.Language, Detective: p.env.Detective,
+		Run:     p.view.ID,
+		Witness: record.Witness{Kind: p.env.Witness.Kind, Name: p.env.Witness.Title}, Resumable: waits != nil,
+		Pairs: []record.Pair{}}
 	if w.Opened != 0 {
 		o, err := run.ResultAt[OpenReceipt](p.view, w.Opened)
 		if err != nil {
@@ -107,7 +114,8 @@ func (p *performing) project(w WritePayload, waits *bt.Fault) (s record.Session,
 func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 	entries := []record.TrailEntry{}
 	for _, t := range kept {
-		entries = append(entries, record.TrailEntry{Timestamp: p.view.Records()[t.Ref].At.UTC(), Event: record.EventKind(t.Event),
+		entries = append(entries, record.TrailEntry{Timestamp: p.view.Records()[t.Ref].At.UTC(),
+			Event:        record.EventKind(t.Event),
 			FromProvider: t.From, ToProvider: t.To, Reason: t.Reason, Code: codeOf(t.Coded)})
 	}
 	for _, r := range p.view.Records() {
@@ -119,7 +127,8 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 			return nil, err
 		}
 		if fault := body.(*run.SuspendRecord).Fault; fault != nil {
-			entries = append(entries, record.TrailEntry{Timestamp: r.At.UTC(), Event: trailEvent(fault), Reason: fault.Reason, Code: codeOf(fault.Why().Coded)})
+			entries = append(entries, record.TrailEntry{Timestamp: r.At.UTC(), Event: trailEvent(fault),
+				Reason: fault.Reason, Code: codeOf(fault.Why().Coded)})
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b record.TrailEntry) int { return a.Timestamp.Compare(b.Timestamp) })
@@ -156,7 +165,8 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 	if err != nil {
 		return pair, err
 	}
-	pair = record.Pair{Question: q.Text, Answer: a.Text, Timestamp: answered, ProviderUsed: q.By, Strategy: q.Strategy, Aspect: q.Aspect, Follows: q.Gaps,
+	pair = record.Pair{Question: q.Text, Answer: a.Text, Timestamp: answered, ProviderUsed: q.By, Strategy: q.Strategy,
+		Aspect: q.Aspect, Follows: q.Gaps,
 		About: q.About, Citations: a.Citations, NotInDocuments: a.NotFound, AnsweredBy: a.By}
 	g := record.GapAnalysis{Gaps: []record.Gap{}, RequiresFollowUp: true}
 	switch {
@@ -214,8 +224,8 @@ func (p *performing) close(s *record.Session, w WritePayload) error {
 	return nil
 }
 
-// audited is what an ended session has shown. What still waits is told as unconfirmed, and is no gap any more. There is a score where a model has judged
-// the inquiry to its end.
+// audited is what an ended session has shown. What still waits is told as unconfirmed, and is no gap any more. There is
+// a score where a model has judged the inquiry to its end.
 func audited(s *record.Session, a Analysis) *record.Audit {
 	audit := &record.Audit{Contradictions: []record.Contradiction{}, Unverified: a.Unverified}
 	for _, f := range a.Contradictions {

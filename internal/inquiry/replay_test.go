@@ -67,7 +67,8 @@ func TestReplayThroughAnotherTreeShowsTheFirstDecisionThatDiffers(t *testing.T) 
 	same(t, "the first difference", d.Kind, replay.OtherRequest)
 	found = p.replayed(s.Run, `<WriteSession opened="{opened}" trail="{trail}"/>`, `<AlwaysSuccess/>`)
 	d = found.Differences[0]
-	same(t, "what is missing without the first write", []any{d.Kind, d.Missing[0].Leaf}, []any{replay.OtherDecision, "WriteSession"})
+	same(t, "what is missing without the first write", []any{d.Kind, d.Missing[0].Leaf},
+		[]any{replay.OtherDecision, "WriteSession"})
 }
 
 func TestExplanationTellsTheStepsInWords(t *testing.T) {

@@ -19,22 +19,25 @@ const (
 	storyNoPassage   bt.Reason = "story.heard.nothing: No passage answers question {n}"
 	storyUnjudged    bt.Reason = "story.failed.analysis: Answer {n} could not be judged: {why}"
 	storySwitched    bt.Reason = "story.failed.detective: {from} could not go on, so {to} was asked"
-	storyJudged      bt.Reason = "story.checked.judged: Judged the answers: {complete} % complete, open points {open}, contradictions {clashes}"
-	storySatisfied   bt.Reason = "story.answered.satisfied: Stopped asking: the answers were complete"
-	storyLimit       bt.Reason = "story.part.questions: Stopped asking: all the questions that were allowed were asked"
-	storyStale       bt.Reason = "story.part.stale: Stopped asking: nothing new came"
-	storyCollected   bt.Reason = "story.answered.collected: Collected what the documents say; no language model judged it"
-	storyStopped     bt.Reason = "story.part.stopped: Stopped asking, because you said so"
-	storyBroken      bt.Reason = "story.failed.broken: Stopped asking: an error"
-	storyTimedOut    bt.Reason = "story.part.time: Stopped asking: no time was left"
+	storyJudged      bt.Reason = "story.checked.judged: Judged the answers: {complete} % complete, open points " +
+		"{open}, contradictions {clashes}"
+	storySatisfied bt.Reason = "story.answered.satisfied: Stopped asking: the answers were complete"
+	storyLimit     bt.Reason = "story.part.questions: Stopped asking: all the questions that were allowed were asked"
+	storyStale     bt.Reason = "story.part.stale: Stopped asking: nothing new came"
+	storyCollected bt.Reason = "story.answered.collected: Collected what the documents say; no language model " +
+		"judged it"
+	storyStopped  bt.Reason = "story.part.stopped: Stopped asking, because you said so"
+	storyBroken   bt.Reason = "story.failed.broken: Stopped asking: an error"
+	storyTimedOut bt.Reason = "story.part.time: Stopped asking: no time was left"
 )
 
 // What goes wrong beside the questions and answers, and why something is not judged.
 const (
-	answersAgain  bt.Reason = "trail.again: {model} answers again"
-	tookBack      bt.Reason = "trail.taken_back: the witness took back a contradiction: {what}"
-	unverifiable  bt.Reason = "trail.unverifiable: a contradiction is not verifiable ({what}): {why}"
-	unwritten     bt.Reason = "trail.unwritten: the session file could not be written; it is written the next time the session is opened: {why}"
+	answersAgain bt.Reason = "trail.again: {model} answers again"
+	tookBack     bt.Reason = "trail.taken_back: the witness took back a contradiction: {what}"
+	unverifiable bt.Reason = "trail.unverifiable: a contradiction is not verifiable ({what}): {why}"
+	unwritten    bt.Reason = "trail.unwritten: the session file could not be written; it is written the next time " +
+		"the session is opened: {why}"
 	standsNowhere bt.Reason = "finding.nowhere: {words} stands in no answer and in no passage, letter by letter"
 	sameWords     bt.Reason = "finding.same: both quotations are the same words"
 	endedBefore   bt.Reason = "unjudged.ended: the inquiry ended before"
@@ -97,8 +100,9 @@ func (e LedgerKept) Story() bt.Why {
 // Story implements bt.Narrated.
 func (e Ended) Story() bt.Why {
 	told := map[record.EndReason]bt.Reason{
-		record.Satisfied: storySatisfied, record.Limit: storyLimit, record.NoProgress: storyStale, record.Collected: storyCollected,
-		record.Stopped: storyStopped, record.Broken: storyBroken, record.TimedOut: storyTimedOut,
+		record.Satisfied: storySatisfied, record.Limit: storyLimit, record.NoProgress: storyStale,
+		record.Collected: storyCollected,
+		record.Stopped:   storyStopped, record.Broken: storyBroken, record.TimedOut: storyTimedOut,
 	}[record.EndReason(e.Reason)]
 	return told.With()
 }

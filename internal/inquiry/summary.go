@@ -48,7 +48,8 @@ func sumLeaf() bt.Leaf {
 		}
 		return nil
 	}
-	return bt.One("SumUp", "Has the detective sum up the inquiry. A failure leaves the findings without a summary.", plan, collected, nil)
+	return bt.One("SumUp", "Has the detective sum up the inquiry. A failure leaves the findings without a summary.",
+		plan, collected, nil)
 }
 
 func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (any, error) {
@@ -73,14 +74,16 @@ func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (an
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
 	})
-	r := SumReceipt{Text: strings.TrimSpace(resp.Text), By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Sent()}
+	r := SumReceipt{Text: strings.TrimSpace(resp.Text), By: resp.Model, Usage: resp.Usage, Tries: resp.Tries,
+		Sent: q.Request.Sent()}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, faultOf(err)
 	case err != nil:
 		return SumReceipt{Failure: faultOf(err), Sent: r.Sent}, nil
 	case r.Text == "":
-		return SumReceipt{Failure: &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + ": the summary is empty"}, Usage: r.Usage, Sent: r.Sent}, nil
+		return SumReceipt{Failure: &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model +
+			": the summary is empty"}, Usage: r.Usage, Sent: r.Sent}, nil
 	}
 	return r, nil
 }

@@ -4,8 +4,9 @@ import "time"
 
 // Search selects sessions or runs by words. Zero fields but Words select all; Limit 0 means 100.
 type Search struct {
-	Words     []string // all must be in what KeepWords has kept, in any place
-	Titles    bool     // sessions by their titles; else runs by their words, but for those of sessions whose titles have them all
+	Words []string // all must be in what KeepWords has kept, in any place
+	// sessions by their titles; else runs by their words, but for those of sessions whose titles have them all
+	Titles    bool
 	Assistant string
 	From, To  time.Time // when the session was last used, or the run started: not before, and before
 	After     Cursor

@@ -17,8 +17,8 @@
 //     another owner does not exist: ErrNotFound, or it is left out.
 //   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning
 //     that does not consume it voids it.
-//   - A run may replace the last run of its session, which has ended. Both are kept: of a chain of such runs the last one
-//     is in force.
+//   - A run may replace the last run of its session, which has ended. Both are kept: of a chain of such runs the last
+//     one is in force.
 //   - A key is claimed by at most one Running run of an owner, from its beginning to its end.
 //   - A session that was removed leaves a Tombstone and nothing else: no title, no record, no content that only its
 //     runs named. Its id is never used again, and asking for it is a RemovedError, which is an ErrNotFound.
@@ -109,8 +109,10 @@ type Tombstone struct {
 type RemovedError struct{ Tombstone }
 
 func (e *RemovedError) Error() string {
-	return fmt.Sprintf("session %q: %v: it was removed at %s (%s); made at %s, last used at %s, runs: %d", e.ID, ErrNotFound,
-		e.DeletedAt.Format(time.RFC3339), e.Reason, e.CreatedAt.Format(time.RFC3339), e.UpdatedAt.Format(time.RFC3339), e.Runs)
+	return fmt.Sprintf("session %q: %v: it was removed at %s (%s); made at %s, last used at %s, runs: %d", e.ID,
+		ErrNotFound,
+		e.DeletedAt.Format(time.RFC3339), e.Reason, e.CreatedAt.Format(time.RFC3339), e.UpdatedAt.Format(time.RFC3339),
+		e.Runs)
 }
 
 // Unwrap says that a removed session is not found.
@@ -138,16 +140,19 @@ type Run struct {
 	Status    Status    `json:"status" enum:"running,done,failed,cancelled,needs_user"`
 	StartedAt time.Time `json:"started_at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
-	Records   int64     `json:"records" doc:"How many things the journal has of it."` // the next sequence number; set by the store
-	Replaces  string    `json:"replaces,omitempty" doc:"The run before it in its session whose place it takes."`
+	// the next sequence number; set by the store
+	Records  int64  `json:"records" doc:"How many things the journal has of it."`
+	Replaces string `json:"replaces,omitempty" doc:"The run before it in its session whose place it takes."`
 
-	Reason string `json:"reason,omitempty" doc:"Why it ended, in a word of its assistant."` // set by its end, at most 64 bytes
+	// set by its end, at most 64 bytes
+	Reason string `json:"reason,omitempty" doc:"Why it ended, in a word of its assistant."`
 	// Summary is its outcome for lists and histories, in its assistant's form; see Filter.Summaries.
 	Summary json.RawMessage `json:"summary,omitempty" hidden:"true"`
 
 	LeaseHolder string    `json:"lease_holder,omitempty" hidden:"true"`
 	LeaseUntil  time.Time `json:"lease_until,omitzero" hidden:"true"` // without a holder: until when it rests
-	Tries       int       `json:"tries,omitempty" hidden:"true"`      // taken up in vain since it last settled; set by the store
+	// taken up in vain since it last settled; set by the store
+	Tries int `json:"tries,omitempty" hidden:"true"`
 }
 
 // Record is one thing that came into a run. Kind and Data are the run room's business; the store keeps them as they
@@ -181,9 +186,10 @@ type End struct {
 // Pending is a question that a run left to its person: a confirmation, a choice. It is left by the end of a run and
 // used up by the beginning of another, once.
 type Pending struct {
-	ID        string          `json:"id"`
-	Owner     Owner           `json:"-"`
-	Session   string          `json:"session_id"` // this, Owner, Run and CreatedAt are those of the end; set by the store
+	ID    string `json:"id"`
+	Owner Owner  `json:"-"`
+	// this, Owner, Run and CreatedAt are those of the end; set by the store
+	Session   string          `json:"session_id"`
 	Run       string          `json:"run_id"`
 	Kind      string          `json:"kind"`
 	Data      json.RawMessage `json:"data"`
@@ -208,9 +214,10 @@ type SessionFilter struct {
 	Assistant string
 	Without   []string // names of assistants whose are left out; of sessions alone
 	Place     string   // of sessions alone
-	Title     string   // what stands in the title of a session, whatever the case of its letters from A to Z; of sessions alone
-	Limit     int
-	After     Cursor
+	// what stands in the title of a session, whatever the case of its letters from A to Z; of sessions alone
+	Title string
+	Limit int
+	After Cursor
 }
 
 // Idle selects the sessions that nobody has used since Before, as it stands at Now. An empty Assistant means all; Limit
@@ -286,9 +293,10 @@ type Store interface {
 
 	// Begin adds a run (Status Running, lease as given) with its session, blobs, records and claims, and consumes
 	// pending rows; those of the session that it does not consume are void and removed. ErrNotFound if the session is
-	// not the owner's; ErrNotLast if it replaces another run than the last of the session, or one that is Running; ErrExists if the id of the run or of a session to be made is taken, or was by a session that is
-	// removed; ErrConsumed if a row is not open in this session when the run starts: used up, void or expired; a
-	// ClaimedError if a Running run of the owner holds a claim. Nothing is written with an error.
+	// not the owner's; ErrNotLast if it replaces another run than the last of the session, or one that is Running;
+	// ErrExists if the id of the run or of a session to be made is taken, or was by a session that is removed;
+	// ErrConsumed if a row is not open in this session when the run starts: used up, void or expired; a ClaimedError if
+	// a Running run of the owner holds a claim. Nothing is written with an error.
 	Begin(ctx context.Context, b Beginning) error
 	// Append adds recs, whose Seq must be next, next+1 …; with end, the run ends in the same transaction: its reason,
 	// summary and pending rows are kept (ErrExists if the session has a row of that id), its claims and its lease are
@@ -311,8 +319,8 @@ type Store interface {
 	Blob(ctx context.Context, owner Owner, hash string) ([]byte, error)
 	// Pending lists the rows of a session that are not expired at now, the oldest first (ties by id, ascending).
 	Pending(ctx context.Context, owner Owner, session string, now time.Time) ([]Pending, error)
-	// Void removes the pending rows that a run left and that are still there: the person wants none of it. ErrNotFound if
-	// the run is not the owner's.
+	// Void removes the pending rows that a run left and that are still there: the person wants none of it. ErrNotFound
+	// if the run is not the owner's.
 	Void(ctx context.Context, owner Owner, run string) error
 	// Claimed returns the id of the run that holds a key; ErrNotFound if none does.
 	Claimed(ctx context.Context, owner Owner, key string) (run string, err error)

@@ -54,7 +54,8 @@ func NewBeginning(b Beginning) (Beginning, error) {
 		}
 		b.Session = &s
 	}
-	b.Consume, b.Claims = slices.Compact(slices.Sorted(slices.Values(b.Consume))), slices.Compact(slices.Sorted(slices.Values(b.Claims)))
+	b.Consume, b.Claims = slices.Compact(slices.Sorted(slices.Values(b.Consume))),
+		slices.Compact(slices.Sorted(slices.Values(b.Claims)))
 	if len(b.Claims) > 0 && b.Claims[0] == "" {
 		return Beginning{}, fmt.Errorf("run %q claims a key without a name: %w", b.Run.ID, ErrInvalid)
 	}
@@ -69,7 +70,8 @@ func newSession(s Session) (Session, error) {
 		return Session{}, fmt.Errorf("session %q without an owner: %w", s.ID, ErrInvalid)
 	}
 	s.CreatedAt, s.UpdatedAt, s.Runs = Millis(s.CreatedAt), Millis(s.UpdatedAt), 0
-	return s, errors.Join(CheckTitle(s.Title), plain("the id, owner, assistant or place of a session", s.ID, string(s.Owner), s.Assistant, s.Place))
+	return s, errors.Join(CheckTitle(s.Title), plain("the id, owner, assistant or place of a session", s.ID,
+		string(s.Owner), s.Assistant, s.Place))
 }
 
 // Tombstone checks what DeleteSession was given and returns what s leaves when it is removed.
@@ -98,7 +100,8 @@ func newRun(r Run, recs []Record) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}
-	r.Status, r.StartedAt, r.EndedAt, r.Reason, r.Summary, r.Tries = Running, Millis(r.StartedAt), time.Time{}, "", nil, 0
+	r.Status, r.StartedAt, r.EndedAt, r.Reason, r.Summary, r.Tries = Running, Millis(r.StartedAt), time.Time{},
+		"", nil, 0
 	r.Records = int64(len(recs))
 	if r.LeaseHolder == "" {
 		r.LeaseUntil = time.Time{}
@@ -130,9 +133,11 @@ func (e End) check() error {
 	}
 	switch {
 	case len(e.Reason) > MaxReason:
-		return fmt.Errorf("the end's reason has %d bytes, at most %d are kept: %w", len(e.Reason), MaxReason, ErrInvalid)
+		return fmt.Errorf("the end's reason has %d bytes, at most %d are kept: %w", len(e.Reason), MaxReason,
+			ErrInvalid)
 	case len(e.Summary) > MaxSummary:
-		return fmt.Errorf("the end's summary has %d bytes, at most %d are kept: %w", len(e.Summary), MaxSummary, ErrInvalid)
+		return fmt.Errorf("the end's summary has %d bytes, at most %d are kept: %w", len(e.Summary), MaxSummary,
+			ErrInvalid)
 	}
 	for i, p := range e.Pending {
 		if p.ID == "" {
@@ -177,10 +182,12 @@ func consecutive(recs []Record, next int64) error {
 	}
 	for i, rec := range recs {
 		if want := next + int64(i); rec.Seq != want {
-			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w", i, rec.Seq, want, ErrInvalid)
+			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w", i, rec.Seq, want,
+				ErrInvalid)
 		}
 		if len(rec.Data) > MaxData {
-			return fmt.Errorf("record %d has %d bytes of data, at most %d are kept: %w", rec.Seq, len(rec.Data), MaxData, ErrInvalid)
+			return fmt.Errorf("record %d has %d bytes of data, at most %d are kept: %w", rec.Seq, len(rec.Data),
+				MaxData, ErrInvalid)
 		}
 		if err := plain("the kind of a record", rec.Kind); err != nil {
 			return err

@@ -33,7 +33,8 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	unlock, err = files.Lock(ctx, root, name, lockWait)
 	if refused, ok := errors.AsType[*files.Error](err); ok && refused.Reason == files.Busy {
 		path := filepath.Join(s.at.Folder, name)
-		return nil, fmt.Errorf("another program has been writing keys for %s (%s is locked): try again when it has ended", lockWait, path)
+		return nil, fmt.Errorf("another program has been writing keys for %s (%s is locked): try again when it has ended",
+			lockWait, path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the keys can't be locked for writing: %w", err)
@@ -49,7 +50,8 @@ func replaceFile(path string, text []byte) error {
 	return nil
 }
 
-// indexPath is the list of the names whose keys are in the keyring, which cannot be asked for them. Names are no secret.
+// indexPath is the list of the names whose keys are in the keyring, which cannot be asked for them. Names are no
+// secret.
 func (s *Store) indexPath() string { return filepath.Join(s.at.Folder, "keys-in-keyring.txt") }
 
 // inKeyring returns the names whose keys are in the keyring, sorted.

@@ -4,7 +4,8 @@
 // The file protects the keys where it goes without its identity: into a backup or a sync of the configuration folder, a
 // commit of it, a listing of it on a screen. It does not protect them from whoever has the person's account or is root,
 // since the identity lies in the data folder of the same account; nor where both folders are copied together; nor from
-// a stolen disk that is not encrypted itself. An identity on another medium, named by SIBYL_AGE_IDENTITY, parts the two.
+// a stolen disk that is not encrypted itself. An identity on another medium, named by SIBYL_AGE_IDENTITY, parts the
+// two.
 //
 // Guarantees:
 //   - No key is in an error, a name of a file or an argument of a program. The keyring gets it over its own channel.
@@ -116,8 +117,8 @@ func (s *Store) Key(ctx context.Context, name string) (config.Secret, error) {
 	return config.Secret{}, fmt.Errorf("%w for %s: ‘sibyl config set-key %s’ stores one", ErrNotStored, name, name)
 }
 
-// Learnt gives all keys that are known without asking the keyring, so that they can be kept out of what is written before
-// anybody uses them. Those of a file that can't be read are not among them.
+// Learnt gives all keys that are known without asking the keyring, so that they can be kept out of what is written
+// before anybody uses them. Those of a file that can't be read are not among them.
 func (s *Store) Learnt() []config.Secret {
 	if !s.usesFile() || s.at.File == "" {
 		return nil
@@ -137,10 +138,12 @@ func (s *Store) fromKeyring(ctx context.Context, name string) (config.Secret, er
 	text, err := s.get(ctx, name)
 	switch {
 	case errors.Is(err, keyring.ErrNotFound):
-		return config.Secret{}, fmt.Errorf("the keyring has no key for %s any more: store it again with ‘sibyl config set-key %s’", name, name)
+		return config.Secret{}, fmt.Errorf(
+			"the keyring has no key for %s any more: store it again with ‘sibyl config set-key %s’", name, name)
 	case err != nil:
-		return config.Secret{}, fmt.Errorf("the key for %s is in the keyring, which can't be read: %w: unlock it and try again, "+
-			"or set the variable of the key", name, err)
+		return config.Secret{}, fmt.Errorf(
+			"the key for %s is in the keyring, which can't be read: %w: unlock it and try again, "+
+				"or set the variable of the key", name, err)
 	}
 	return config.NewSecret(text), nil
 }
@@ -161,7 +164,8 @@ func (s *Store) Set(ctx context.Context, name string, key config.Secret) (Place,
 			return Keyring, s.forgetInFile(name)
 		}
 		if !s.usesFile() || ctx.Err() != nil {
-			return "", fmt.Errorf("the keyring does not take the key: %w: unlock it, or choose the encrypted file with SIBYL_KEYS=file", err)
+			return "", fmt.Errorf("the keyring does not take the key: %w: unlock it, or choose the encrypted file "+
+				"with SIBYL_KEYS=file", err)
 		}
 	}
 	return File, s.settleInFile(ctx, name, key.Reveal())
@@ -266,8 +270,8 @@ func (s *Store) drop(ctx context.Context, name string) error {
 	return err
 }
 
-// ask waits for the keyring, but not for ever. A call that is given up goes on by itself until the keyring answers or the
-// program ends: there is no way to withdraw it.
+// ask waits for the keyring, but not for ever. A call that is given up goes on by itself until the keyring answers or
+// the program ends: there is no way to withdraw it.
 func (s *Store) ask(ctx context.Context, do func() (string, error)) (string, error) {
 	if s.ring == nil {
 		return "", errNoKeyring

@@ -35,7 +35,8 @@ func secret(text string) config.Secret { return config.NewSecret(text) }
 func places(t *testing.T, use string) config.KeyPlaces {
 	t.Helper()
 	home := t.TempDir()
-	return config.KeyPlaces{Use: use, File: filepath.Join(home, "conf", "keys.age"), Folder: filepath.Join(home, "data"),
+	return config.KeyPlaces{Use: use, File: filepath.Join(home, "conf", "keys.age"),
+		Folder:   filepath.Join(home, "data"),
 		Identity: filepath.Join(home, "data", "keys-identity.txt")}
 }
 
@@ -181,7 +182,8 @@ func TestKeyringThatHangsGivesWayToTheFileInTwoSeconds(t *testing.T) {
 
 func TestKeyringThatIsDemandedAndFailsIsAnError(t *testing.T) {
 	at := places(t, config.KeysKeyring)
-	for name, s := range map[string]*Store{"refuses": desktop(at, brokenRing{}), "forgets": desktop(at, forgetfulRing{memoryRing{}}), "is not there": headless(at)} {
+	for name, s := range map[string]*Store{"refuses": desktop(at, brokenRing{}),
+		"forgets": desktop(at, forgetfulRing{memoryRing{}}), "is not there": headless(at)} {
 		_, err := s.Set(t.Context(), "openai", secret(canary))
 		if err == nil || !strings.Contains(err.Error(), "SIBYL_KEYS=file") || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: error = %v", name, err)
@@ -190,7 +192,8 @@ func TestKeyringThatIsDemandedAndFailsIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := make(silentRing)
 		defer close(silent)
-		if _, err := desktop(at, silent).Set(t.Context(), "openai", secret(canary)); err == nil || !strings.Contains(err.Error(), "did not answer within 30s") {
+		if _, err := desktop(at, silent).Set(t.Context(), "openai", secret(canary)); err == nil ||
+			!strings.Contains(err.Error(), "did not answer within 30s") {
 			t.Errorf("hangs: error = %v", err)
 		}
 	})
@@ -220,11 +223,13 @@ func TestKeyringThatCannotBeReadSaysWhatToDo(t *testing.T) {
 		"emptied": {memoryRing{}, "store it again with ‘sibyl config set-key openai’"},
 		"gone":    {nil, "no keyring answers on this machine"},
 	} {
-		if _, err := desktop(at, c.ring).Key(t.Context(), "openai"); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := desktop(at, c.ring).Key(t.Context(), "openai"); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error = %v, want %s", name, err, c.want)
 		}
 	}
-	if err := desktop(at, brokenRing{}).Delete(t.Context(), "openai"); err == nil || !strings.Contains(err.Error(), "still in the keyring") {
+	if err := desktop(at, brokenRing{}).Delete(t.Context(), "openai"); err == nil ||
+		!strings.Contains(err.Error(), "still in the keyring") {
 		t.Errorf("Delete: error = %v", err)
 	}
 	wantWhere(t, headless(at), map[string]Place{"openai": Keyring})
@@ -236,7 +241,8 @@ func TestKeyMovesWithTheLastSet(t *testing.T) {
 	mustSet(t, headless(at), "brave", "stays-in-the-file", File)
 	mustSet(t, desktop(at, r), "openai", "then-in-the-keyring", Keyring)
 	wantKey(t, desktop(at, r), "openai", "then-in-the-keyring")
-	if kept, err := headless(at).file.read(); err != nil || !maps.Equal(kept, map[string]string{"brave": "stays-in-the-file"}) {
+	if kept, err := headless(at).file.read(); err != nil ||
+		!maps.Equal(kept, map[string]string{"brave": "stays-in-the-file"}) {
 		t.Errorf("the file holds %v, error %v", kept, err)
 	}
 	mustSet(t, headless(at), "openai", "back-in-the-file", File)
@@ -250,7 +256,8 @@ func TestSetThatFailsLeavesTheKeyBeforeIt(t *testing.T) {
 	if err := os.MkdirAll(headless(at).indexPath(), 0o700); err != nil { // a folder in the place of the index
 		t.Fatal(err)
 	}
-	if _, err := desktop(at, r).Set(t.Context(), "openai", secret(canary)); err == nil || strings.Contains(err.Error(), "canary") {
+	if _, err := desktop(at, r).Set(t.Context(), "openai", secret(canary)); err == nil ||
+		strings.Contains(err.Error(), "canary") {
 		t.Errorf("error = %v", err)
 	}
 	wantKey(t, headless(at), "openai", "before")
@@ -272,7 +279,8 @@ func TestKeysOfTheFileAreLearntWithoutTheKeyring(t *testing.T) {
 
 func TestKeyThatIsNotStoredIsToldApart(t *testing.T) {
 	s := headless(places(t, config.KeysAuto))
-	if _, err := s.Key(t.Context(), "openai"); !errors.Is(err, ErrNotStored) || !strings.Contains(err.Error(), "sibyl config set-key openai") {
+	if _, err := s.Key(t.Context(), "openai"); !errors.Is(err, ErrNotStored) ||
+		!strings.Contains(err.Error(), "sibyl config set-key openai") {
 		t.Errorf("Key: error = %v", err)
 	}
 	if err := s.Delete(t.Context(), "openai"); !errors.Is(err, ErrNotStored) {
@@ -283,7 +291,8 @@ func TestKeyThatIsNotStoredIsToldApart(t *testing.T) {
 func TestUnknownHomeHasNoKeysAndNoPlaceForThem(t *testing.T) {
 	s := headless(config.KeyPlaces{Use: config.KeysAuto})
 	wantWhere(t, s, map[string]Place{})
-	if _, err := s.Set(t.Context(), "openai", secret(canary)); err == nil || !strings.Contains(err.Error(), "set HOME") {
+	if _, err := s.Set(t.Context(), "openai", secret(canary)); err == nil ||
+		!strings.Contains(err.Error(), "set HOME") {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// keyringHere says whether there is a session bus, behind which a keyring may be. It is looked for here, since the library
-// would start a bus where it finds none.
+// keyringHere says whether there is a session bus, behind which a keyring may be. It is looked for here, since the
+// library would start a bus where it finds none.
 func keyringHere() bool {
 	return busHere(os.Getenv("DBUS_SESSION_BUS_ADDRESS"), fmt.Sprintf("/run/user/%d", os.Getuid()))
 }

@@ -43,7 +43,8 @@ func (s sealed) read() (map[string]string, error) {
 	}
 	identities, err := s.identities()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s can't be opened, since its identity %s is not there: bring it from where the keys were stored, "+
+		return nil, fmt.Errorf("%s can't be opened, since its identity %s is not there: bring it from where the keys "+
+			"were stored, "+
 			"name another with SIBYL_AGE_IDENTITY, or %s", s.path, s.identity, again)
 	}
 	if err != nil {
@@ -57,7 +58,8 @@ func (s sealed) unseal(cipher []byte, identities []age.Identity) (map[string]str
 	plain, err := age.Decrypt(bytes.NewReader(cipher), identities...)
 	var stranger *age.NoIdentityMatchError
 	if errors.As(err, &stranger) {
-		return nil, fmt.Errorf("%s is encrypted for another identity than %s: name the right one with SIBYL_AGE_IDENTITY, or %s",
+		return nil, fmt.Errorf("%s is encrypted for another identity than %s: name the right one with "+
+			"SIBYL_AGE_IDENTITY, or %s",
 			s.path, s.identity, again)
 	}
 	damaged := fmt.Errorf("%s is damaged, and is left as it is: restore it, or %s", s.path, again)
@@ -73,7 +75,8 @@ func (s sealed) unseal(cipher []byte, identities []age.Identity) (map[string]str
 		return nil, damaged
 	}
 	if c.Version != version {
-		return nil, fmt.Errorf("%s is of version %d, and this program reads version %d: take a later one, or %s", s.path, c.Version, version, again)
+		return nil, fmt.Errorf("%s is of version %d, and this program reads version %d: take a later one, or %s",
+			s.path, c.Version, version, again)
 	}
 	if c.Keys == nil {
 		c.Keys = map[string]string{}
@@ -124,7 +127,8 @@ func (s sealed) write(keys map[string]string) error {
 func (s sealed) identities() ([]age.Identity, error) {
 	text, err := readPrivate(s.identity, "the identity that opens the keys")
 	if errors.Is(err, fs.ErrNotExist) && s.named {
-		return nil, fmt.Errorf("%w, though SIBYL_AGE_IDENTITY names it: make it with ‘age-keygen -o %s’", err, s.identity)
+		return nil, fmt.Errorf("%w, though SIBYL_AGE_IDENTITY names it: make it with ‘age-keygen -o %s’", err,
+			s.identity)
 	}
 	if err != nil {
 		return nil, err
@@ -136,7 +140,8 @@ func (s sealed) identities() ([]age.Identity, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s holds no X25519 identity of age, or more than that: ‘age-keygen -o FILE’ makes one, and SIBYL_AGE_IDENTITY names it", s.identity)
+		return nil, fmt.Errorf("%s holds no X25519 identity of age, or more than that: ‘age-keygen -o FILE’ makes "+
+			"one, and SIBYL_AGE_IDENTITY names it", s.identity)
 	}
 	return all, nil
 }
@@ -146,7 +151,8 @@ func (s sealed) makeIdentity() ([]age.Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no identity can be made: %w", err)
 	}
-	text := fmt.Sprintf("# This opens %s. Keep it to yourself, and apart from that file.\n# public key: %s\n%s\n", s.path, made.Recipient(), made)
+	text := fmt.Sprintf("# This opens %s. Keep it to yourself, and apart from that file.\n# public key: %s\n%s\n",
+		s.path, made.Recipient(), made)
 	return []age.Identity{made}, replaceFile(s.identity, []byte(text))
 }
 
@@ -159,7 +165,8 @@ func readPrivate(path, what string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() > maxBytes:
 		return nil, fmt.Errorf("%s, %s, must be a file of at most %d KB", what, path, maxBytes>>10)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s, %s, can be read or written by others (mode %04o) and is not used: chmod 600 %s", what, path, info.Mode().Perm(), path)
+		return nil, fmt.Errorf("%s, %s, can be read or written by others (mode %04o) and is not used: chmod 600 %s",
+			what, path, info.Mode().Perm(), path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -90,7 +90,8 @@ func TestDamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	damaged := [][]byte{nil, []byte("canary: this is no age file"), whole[:20], whole[:len(whole)-1], append(bytes.Clone(whole), 'x')}
+	damaged := [][]byte{nil, []byte("canary: this is no age file"), whole[:20], whole[:len(whole)-1],
+		append(bytes.Clone(whole), 'x')}
 	for at := range whole {
 		if at%7 == 0 {
 			flipped := bytes.Clone(whole)
@@ -107,7 +108,8 @@ func TestDamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 }
 
 func TestFileThatDecryptsToSomethingElseIsRefused(t *testing.T) {
-	for text, want := range map[string]string{"canary": "is damaged", `["canary"]`: "is damaged", `{"version":2,"keys":{"a":"canary"}}`: "is of version 2", "{}": "is of version 0"} {
+	for text, want := range map[string]string{"canary": "is damaged", `["canary"]`: "is damaged",
+		`{"version":2,"keys":{"a":"canary"}}`: "is of version 2", "{}": "is of version 0"} {
 		at := stored(t)
 		identities, err := headless(at).file.identities()
 		if err != nil {
@@ -150,7 +152,8 @@ func TestMissingOrWrongIdentityIsNeverReplaced(t *testing.T) {
 func TestNamedIdentityIsUsedAndNotMade(t *testing.T) {
 	at := places(t, config.KeysAuto)
 	at.Identity, at.IdentityNamed = filepath.Join(t.TempDir(), "age.txt"), true
-	if _, err := headless(at).Set(t.Context(), "openai", secret(canary)); err == nil || !strings.Contains(err.Error(), "age-keygen -o "+at.Identity) {
+	if _, err := headless(at).Set(t.Context(), "openai", secret(canary)); err == nil ||
+		!strings.Contains(err.Error(), "age-keygen -o "+at.Identity) {
 		t.Errorf("error = %v", err)
 	}
 	mine, err := age.GenerateX25519Identity()
@@ -172,12 +175,14 @@ func TestNamedIdentityIsUsedAndNotMade(t *testing.T) {
 
 func TestIdentityThatIsNoneIsNotShown(t *testing.T) {
 	at := stored(t)
-	for _, text := range []string{"", "canary", "AGE-SECRET-KEY-1CANARY", "AGE-SECRET-KEY-PQ-1CANARY", "age1canary", "\xff\xfe"} {
+	for _, text := range []string{"", "canary", "AGE-SECRET-KEY-1CANARY", "AGE-SECRET-KEY-PQ-1CANARY", "age1canary",
+		"\xff\xfe"} {
 		if err := os.WriteFile(at.Identity, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := headless(at).Where()
-		if err == nil || !strings.Contains(err.Error(), at.Identity+" holds no X25519 identity") || strings.Contains(strings.ToLower(err.Error()), "canary") {
+		if err == nil || !strings.Contains(err.Error(), at.Identity+" holds no X25519 identity") ||
+			strings.Contains(strings.ToLower(err.Error()), "canary") {
 			t.Errorf("%q: error = %v", text, err)
 		}
 	}
@@ -191,7 +196,8 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	if err := os.MkdirAll(at.File, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := headless(at).Where(); err == nil || !strings.Contains(err.Error(), "must be a file of at most 1024 KB") {
+	if _, err := headless(at).Where(); err == nil ||
+		!strings.Contains(err.Error(), "must be a file of at most 1024 KB") {
 		t.Errorf("error = %v", err)
 	}
 }
@@ -245,7 +251,8 @@ func TestFileThatCannotBeWrittenIsAsItWas(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(at.File), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := headless(at).Set(t.Context(), "brave", secret("canary-of-brave")); err == nil || strings.Contains(err.Error(), "canary") {
+	if _, err := headless(at).Set(t.Context(), "brave", secret("canary-of-brave")); err == nil ||
+		strings.Contains(err.Error(), "canary") {
 		t.Errorf("error = %v", err)
 	}
 	wantKey(t, headless(at), "openai", canary)
@@ -258,7 +265,8 @@ func writer() int {
 	home := os.Getenv(writerVariable)
 	at := config.KeyPlaces{File: filepath.Join(home, "keys.age"), Folder: home, Identity: filepath.Join(home, "id.txt")}
 	for n := range 8 {
-		if _, err := headless(at).Set(context.Background(), fmt.Sprintf("%s-%d", os.Args[1], n), secret(canary)); err != nil {
+		if _, err := headless(at).Set(context.Background(), fmt.Sprintf("%s-%d", os.Args[1], n),
+			secret(canary)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -298,7 +306,8 @@ func TestWaitForAnotherWriterIsBounded(t *testing.T) {
 	}
 	defer unlock()
 	synctest.Test(t, func(t *testing.T) {
-		if _, err := headless(at).Set(t.Context(), "openai", secret(canary)); err == nil || !strings.Contains(err.Error(), "another program has been writing keys") {
+		if _, err := headless(at).Set(t.Context(), "openai", secret(canary)); err == nil ||
+			!strings.Contains(err.Error(), "another program has been writing keys") {
 			t.Errorf("error = %v", err)
 		}
 	})

@@ -24,7 +24,8 @@ import (
 // Assistants are those that can be asked.
 type Assistants struct {
 	Service *service.Service
-	Base    map[string]any                       // the options that hold where a call says nothing, by the assistant's name; else the settings do
+	// the options that hold where a call says nothing, by the assistant's name; else the settings do
+	Base    map[string]any
 	Folders func(owner string) map[string]string // that a call may name, with their paths; nil: none
 	// Begin stands before each run that begins, and may refuse it by a *Fault. nil: nothing does.
 	Begin   func(ctx context.Context, owner journal.Owner, do func() error) error
@@ -73,8 +74,10 @@ func (s *Server) assistantTool(a *assistant.Assistant) offer {
 		return f.Tag.Get("tool") != "-" && (s.config.Assistants.Folders != nil || f.Tag.Get("names") != "folder")
 	}
 	words := map[string]*jsonschema.Schema{a.Tool.Words: {Type: "string", MinLength: jsonschema.Ptr(1)},
-		overLimitArgument: {Type: "boolean", Description: "true: after " + string(OverLimit) + ", the user agreed to go on"}}
-	spec := tool.Spec{Name: a.Tool.Name, Title: a.Tool.Title, Description: a.Tool.Description, Foreign: true, Effect: tool.Once}
+		overLimitArgument: {Type: "boolean", Description: "true: after " + string(OverLimit) +
+			", the user agreed to go on"}}
+	spec := tool.Spec{Name: a.Tool.Name, Title: a.Tool.Title, Description: a.Tool.Description, Foreign: true,
+		Effect: tool.Once}
 	result := schema.Result[begun]()
 	if a.Tool.Waits {
 		words[sessionArgument] = &jsonschema.Schema{Type: "string", Description: "session_id of an earlier answer"}
@@ -125,9 +128,10 @@ func (s *Server) request(a *assistant.Assistant, c call, known []string) (r serv
 		r.Key = c.by.Key
 	}
 	rest, err := json.Marshal(given)
-	r.Options = assistant.Said{JSON: rest, Base: s.config.Assistants.Base[a.Name], Folder: func(f *schema.Field, name string) (string, error) {
-		return s.config.Assistants.folder(c.by.Owner, f.Name, name)
-	}}
+	r.Options = assistant.Said{JSON: rest, Base: s.config.Assistants.Base[a.Name],
+		Folder: func(f *schema.Field, name string) (string, error) {
+			return s.config.Assistants.folder(c.by.Owner, f.Name, name)
+		}}
 	return r, err
 }
 
@@ -141,11 +145,14 @@ func (a *Assistants) folder(owner, field, name string) (string, error) {
 		return path, nil
 	}
 	names := append([]string{}, slices.Sorted(maps.Keys(all))...)
-	return "", &Fault{Code: NotFound, Text: "You have no folder of that name here.", Details: map[string]any{"field": field, "folders": names}}
+	return "", &Fault{Code: NotFound, Text: "You have no folder of that name here.",
+		Details: map[string]any{"field": field, "folders": names}}
 }
 
 // ask begins a run, and waits for its end if the assistant's tool does.
-func (s *Server) ask(ctx context.Context, a *assistant.Assistant, c call, r service.Request) (*sdk.CallToolResult, error) {
+func (s *Server) ask(
+	ctx context.Context, a *assistant.Assistant, c call, r service.Request,
+) (*sdk.CallToolResult, error) {
 	all, owner := s.config.Assistants, journal.Owner(c.by.Owner)
 	var run service.Submitted
 	begin := func() (err error) {
@@ -159,7 +166,8 @@ func (s *Server) ask(ctx context.Context, a *assistant.Assistant, c call, r serv
 		err = begin()
 	}
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok {
-		return nil, &Fault{Code: Unavailable, Text: "One of yours goes on already, and there is one at a time.", Details: map[string]any{"run_id": held.Run}}
+		return nil, &Fault{Code: Unavailable, Text: "One of yours goes on already, and there is one at a time.",
+			Details: map[string]any{"run_id": held.Run}}
 	}
 	if err != nil {
 		return nil, err
@@ -220,7 +228,9 @@ func (w *wait) tell(ctx context.Context, line string) {
 		return
 	}
 	w.told++
-	_ = w.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(w.told), Message: line}) // who is gone reads none
+	// who is gone reads none
+	_ = w.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
+		Progress: float64(w.told), Message: line})
 }
 
 // leave is the end of a wait that nobody wants any more.
@@ -243,7 +253,8 @@ func (w *wait) unanswered(text string) *Fault {
 func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult, error) {
 	res, err := w.s.config.Assistants.Service.Result(ctx, w.owner, w.run)
 	if errors.Is(err, journal.ErrNotFound) {
-		return nil, w.unanswered("There is no answer yet: the run " + w.run + " waits for a process that takes it up, or for its model. " +
+		return nil, w.unanswered("There is no answer yet: the run " + w.run +
+			" waits for a process that takes it up, or for its model. " +
 			"‘sibyl run resume’ goes on with it.")
 	}
 	if err != nil {
@@ -266,7 +277,8 @@ func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult,
 	return succeeded(data, text)
 }
 
-// failed tells why there is no answer. A message of the assistant is for people, and its hint for those at this machine.
+// failed tells why there is no answer. A message of the assistant is for people, and its hint for those at this
+// machine.
 func (w *wait) failed(shown assistant.Shown) *Fault {
 	f := w.unanswered(fmt.Sprintf("There is no answer: %s.", strings.TrimPrefix(shown.Failure.Message, "no answer: ")))
 	f.Details["kind"] = shown.Failure.Kind

@@ -44,7 +44,9 @@ func studyOf(t *testing.T, most int) *study {
 	s := &study{house: newHouse(t), answer: func(context.Context) (string, error) { return "in a.go:7", nil },
 		prices: service.Prices{Currency: "EUR", Of: func(string, int, int, int) (float64, bool) { return 1, true }}}
 	store := teststore.Empty(t)
-	a, err := servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, _ run.Job) (any, error) { return s.answer(ctx) }})
+	a, err := servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, _ run.Job) (any, error) {
+		return s.answer(ctx)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,8 @@ func studyOf(t *testing.T, most int) *study {
 		shown.Sources, shown.Warnings = []string{"a.go:7"}, []string{"cited, but not read: b.go"}
 		return shown, err
 	}
-	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one", MostRuns: most, Assistants: []*run.Assistant{a.Assistant}})
+	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one", MostRuns: most,
+		Assistants: []*run.Assistant{a.Assistant}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +82,10 @@ func studyOf(t *testing.T, most int) *study {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.service, err = service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a}, Redact: func(text string) string { return text }, Prices: &s.prices,
+	s.service, err = service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a},
+		Redact: func(text string) string {
+			return text
+		}, Prices: &s.prices,
 		Tree: func(string) (string, []byte, error) { return "panel.xml", tree, nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -89,9 +95,10 @@ func studyOf(t *testing.T, most int) *study {
 		cancel()
 		engine.Drain(ctx)
 	})
-	s.oracle = &mcp.Assistants{Service: s.service, Base: map[string]any{oracle.Name: oracle.Options{MaxTurns: 3}}, Folders: func(owner string) map[string]string {
-		return map[string]map[string]string{"ada": {"code": "/srv/code"}}[owner]
-	}}
+	s.oracle = &mcp.Assistants{Service: s.service, Base: map[string]any{oracle.Name: oracle.Options{MaxTurns: 3}},
+		Folders: func(owner string) map[string]string {
+			return map[string]map[string]string{"ada": {"code": "/srv/code"}}[owner]
+		}}
 	s.server = s.process(mcp.Config{Tasks: s.tasks, Assistants: s.oracle})
 	return s
 }
@@ -100,7 +107,8 @@ func TestQuestionIsAnsweredWithItsSourcesAndGoesOnInItsSession(t *testing.T) {
 	s := newStudy(t)
 	c := s.connect("ada", newer, nil)
 	first := c.call("ask", `{"question":"Where is it?","code":"code"}`)
-	if first.Data["answer"] != "- pythia: in a.go:7\n" || first.Data["partial"] != false || fmt.Sprint(first.Data["sources"]) != "[a.go:7]" {
+	if first.Data["answer"] != "- pythia: in a.go:7\n" || first.Data["partial"] != false ||
+		fmt.Sprint(first.Data["sources"]) != "[a.go:7]" {
 		t.Fatalf("answered with %+v", first)
 	}
 	if want := "- pythia: in a.go:7\n\n\nNote:\n- cited, but not read: b.go\n\nSources:\n- a.go:7"; first.text != want {
@@ -147,15 +155,17 @@ func TestProgressIsToldToWhoWantsIt(t *testing.T) {
 		var lines []string
 		var last float64
 		told := make(chan struct{}, 8)
-		c := s.connectTo(s.server.For("ada", ""), revision, nil, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
-			mu.Lock()
-			defer mu.Unlock()
-			if req.Params.Progress <= last {
-				t.Errorf("progress goes from %v to %v", last, req.Params.Progress)
-			}
-			last, lines = req.Params.Progress, append(lines, req.Params.Message)
-			told <- struct{}{}
-		}})
+		c := s.connectTo(s.server.For("ada", ""), revision, nil,
+			&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+				req *sdk.ProgressNotificationClientRequest) {
+				mu.Lock()
+				defer mu.Unlock()
+				if req.Params.Progress <= last {
+					t.Errorf("progress goes from %v to %v", last, req.Params.Progress)
+				}
+				last, lines = req.Params.Progress, append(lines, req.Params.Message)
+				told <- struct{}{}
+			}})
 		p := &sdk.CallToolParams{Name: "ask", Arguments: json.RawMessage(`{"question":"Where is it?"}`)}
 		p.SetProgressToken("t")
 		res, err := c.session.CallTool(t.Context(), p)
@@ -188,7 +198,8 @@ func TestWithdrawnQuestionEndsItsRunUnlessRunsStay(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			returned := make(chan error)
 			go func() {
-				_, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: "ask", Arguments: json.RawMessage(`{"question":"Where?"}`)})
+				_, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: "ask",
+					Arguments: json.RawMessage(`{"question":"Where?"}`)})
 				returned <- err
 			}()
 			<-asked
@@ -245,11 +256,13 @@ func TestLongAnswerShowsSignsOfLife(t *testing.T) {
 	s.oracle.Waiting = time.Millisecond
 	_, release := s.held()
 	defer release()
-	c := s.connectTo(s.server.For("ada", ""), newer, nil, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
-		if req.Params.Message == "it goes on" {
-			release()
-		}
-	}})
+	c := s.connectTo(s.server.For("ada", ""), newer, nil,
+		&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+			req *sdk.ProgressNotificationClientRequest) {
+			if req.Params.Message == "it goes on" {
+				release()
+			}
+		}})
 	p := &sdk.CallToolParams{Name: "ask", Arguments: json.RawMessage(`{"question":"Where is it?"}`)}
 	p.SetProgressToken("t")
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
@@ -295,7 +308,8 @@ func TestQuestionOverTheLimitOfADayIsRefusedWithItsCostsUntilTheUserAgrees(t *te
 	c.call("ask", `{"question":"Tea?"}`)
 	refused := c.call("ask", `{"question":"Milk?"}`)
 	refused.failed(t, mcp.OverLimit, "currency", "EUR")
-	if spent, _ := refused.Details["spent"].(float64); spent < 0.5 || refused.Details["limit"] != 0.5 || !strings.Contains(refused.text, "call again with over_limit: true") {
+	if spent, _ := refused.Details["spent"].(float64); spent < 0.5 || refused.Details["limit"] != 0.5 ||
+		!strings.Contains(refused.text, "call again with over_limit: true") {
 		t.Errorf("the refusal says %+v", refused)
 	}
 	c.call("ask", `{"question":"Milk?","over_limit":false}`).failed(t, mcp.OverLimit, "", "")

@@ -21,8 +21,8 @@ import (
 // How long a person may take to answer a question.
 const askedFor = 5 * time.Minute
 
-// multiRoundTrip is the first revision of the protocol with multi round-trip requests: a question is a result, which the client answers by calling
-// again. Before it, a question is a request to the client.
+// multiRoundTrip is the first revision of the protocol with multi round-trip requests: a question is a result, which
+// the client answers by calling again. Before it, a question is a request to the client.
 const multiRoundTrip = "2026-07-28"
 
 // question is the id of the question in a result, and confirm its only field.
@@ -45,22 +45,27 @@ const (
 // unconfirmed is the fault of a deletion that nobody said yes to.
 func unconfirmed(why string) *Fault {
 	text := map[string]string{
-		whyCannotAsk: "Deleting wants a yes of the person, and this client can't ask for it. Delete with a client that can (elicitation), or with ‘sibyl task rm’.",
+		whyCannotAsk: "Deleting wants a yes of the person, and this client can't ask for it. Delete with a client " +
+			"that can (elicitation), or with ‘sibyl task rm’.",
 		whyNo:        "The person did not say yes. Nothing was deleted.",
 		whyDeclined:  "The person declined. Nothing was deleted.",
 		whyCancelled: "The person closed the question. Nothing was deleted.",
 		whyNoAnswer:  "The person could not be asked, or gave no answer in time. Nothing was deleted.",
-		whyExpired:   "The answer came too late: a yes holds for five minutes. Nothing was deleted; call again to ask again.",
-		whyForeign:   "The answer belongs to no question that was asked for this call. Nothing was deleted; call again to ask.",
+		whyExpired: "The answer came too late: a yes holds for five minutes. Nothing was deleted; call again to " +
+			"ask again.",
+		whyForeign: "The answer belongs to no question that was asked for this call. Nothing was deleted; call " +
+			"again to ask.",
 	}[why]
 	return &Fault{Code: ConfirmationRequired, Text: text, Details: map[string]any{"reason": why}}
 }
 
-// remove deletes a task once its person said yes. It has no effect before that, so it may be called any number of times.
+// remove deletes a task once its person said yes. It has no effect before that, so it may be called any number of
+// times.
 func (s *Server) remove(ctx context.Context, c call, in oneTask) (t task.Task, text string, err error) {
 	t, err = s.config.Tasks.Task(ctx, c.by.Owner, in.ID)
 	if errors.Is(err, task.ErrNotFound) && c.by.Key != "" {
-		// It may have been deleted under this key. A version that no task has keeps this from deleting one that is back by now.
+		// It may have been deleted under this key. A version that no task has keeps this from deleting one that is back
+		// by now.
 		if was, again, keyErr := s.config.Tasks.Delete(ctx, c.by, in.ID, math.MaxInt64); keyErr == nil && again {
 			return was, told("deleted", was, again), nil
 		}
@@ -127,7 +132,8 @@ func elicitation(t task.Task, subject string) *sdk.ElicitParams {
 		Mode:    "form",
 		Message: fmt.Sprintf("Delete the task “%s”?", text.OneLine(t.Title)),
 		RequestedSchema: map[string]any{"type": "object", "required": []string{confirm},
-			"properties": map[string]any{confirm: map[string]any{"type": "boolean", "title": "Delete it", "description": "yes deletes the task", "default": false}}},
+			"properties": map[string]any{confirm: map[string]any{"type": "boolean", "title": "Delete it",
+				"description": "yes deletes the task", "default": false}}},
 	}
 }
 
@@ -146,7 +152,8 @@ func saidYes(answer *sdk.ElicitResult) error {
 	return nil
 }
 
-// state is what a client hands back with the answer: until when a yes holds and for which version, signed with whose and what call it is.
+// state is what a client hands back with the answer: until when a yes holds and for which version, signed with whose
+// and what call it is.
 func (s *Server) state(owner, subject string, version int64, until time.Time) string {
 	open := binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli()))
 	open = binary.BigEndian.AppendUint64(open, uint64(version))
@@ -178,7 +185,8 @@ func (s *Server) checkState(c call, version int64) error {
 	return nil
 }
 
-// sign is the HMAC of some texts, which no other texts have. purpose keeps what is signed here from passing for something else.
+// sign is the HMAC of some texts, which no other texts have. purpose keeps what is signed here from passing for
+// something else.
 func (s *Server) sign(purpose string, texts ...string) []byte {
 	return sign(s.config.Key, purpose, texts...)
 }

@@ -25,7 +25,8 @@ func TestDeletionIsAskedForByTheTitleAndSaysWhatItConfirms(t *testing.T) {
 		if err != nil || len(c.asked) != 1 {
 			t.Fatalf("%s: asked %d times; %v", revision, len(c.asked), err)
 		}
-		if asked := c.asked[0]; asked.Message != "Delete the task “Buy milk”?" || asked.Mode != "form" || asked.Meta[mcp.MetaConfirms] != subject {
+		if asked := c.asked[0]; asked.Message != "Delete the task “Buy milk”?" || asked.Mode != "form" ||
+			asked.Meta[mcp.MetaConfirms] != subject {
 			t.Errorf("%s: asked %+v, want it to confirm %s", revision, asked, subject)
 		}
 	}
@@ -67,7 +68,8 @@ func TestTaskThatChangesWhileItsPersonThinksIsKept(t *testing.T) {
 		h.add("ada", "Buy milk")
 		c := h.connect("ada", revision, func(p *sdk.ElicitParams) *sdk.ElicitResult {
 			title := "Pay the rent"
-			if _, _, err := h.tasks.Update(t.Context(), task.By{Owner: "ada", Actor: "test"}, 1, 0, task.Edit{Title: &title}); err != nil {
+			if _, _, err := h.tasks.Update(t.Context(), task.By{Owner: "ada", Actor: "test"}, 1, 0,
+				task.Edit{Title: &title}); err != nil {
 				t.Error(err)
 			}
 			return yes(p)
@@ -81,7 +83,8 @@ func TestTaskThatChangesWhileItsPersonThinksIsKept(t *testing.T) {
 
 // byHand is a client that hands answers in by itself.
 func (h *house) byHand(owner string, server *mcp.Server) *client {
-	return h.connectTo(server.For(owner, ""), newer, yes, &sdk.ClientOptions{MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
+	return h.connectTo(server.For(owner, ""), newer, yes,
+		&sdk.ClientOptions{MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
 }
 
 // send calls delete_task with a state and a yes.
@@ -159,7 +162,8 @@ func TestYesHoldsForNothingElse(t *testing.T) {
 func TestAnswerWithoutAStateIsNone(t *testing.T) {
 	h := newHouse(t)
 	h.add("ada", "Buy milk")
-	res, err := h.byHand("ada", h.server).session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_task", Arguments: json.RawMessage(`{"task_id":1}`),
+	res, err := h.byHand("ada", h.server).session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_task",
+		Arguments:      json.RawMessage(`{"task_id":1}`),
 		InputResponses: sdk.InputResponseMap{"confirmation": yes(nil)}})
 	if err != nil {
 		t.Fatal(err)

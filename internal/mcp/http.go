@@ -24,7 +24,8 @@ import (
 
 // HTTPConfig is what an HTTP is made of.
 type HTTPConfig struct {
-	// Server makes a server for an owner, whose sessions get their ids from sessionID. It is called once for many requests.
+	// Server makes a server for an owner, whose sessions get their ids from sessionID. It is called once for many
+	// requests.
 	Server func(owner string, sessionID func() string) *sdk.Server
 	Key    []byte // as that of Config
 
@@ -32,9 +33,9 @@ type HTTPConfig struct {
 	Idle     time.Duration // after which a session ends; 0: 30 min
 }
 
-// HTTP answers requests of streamable HTTP at one address, in every revision of the protocol: since 2026-07-28 each request stands by itself,
-// and before it belongs to a session, which is in the memory of this process. Sessions are their owner's: to others they do not exist. Who asks
-// was found out before, and how large a request may be.
+// HTTP answers requests of streamable HTTP at one address, in every revision of the protocol: since 2026-07-28 each
+// request stands by itself, and before it belongs to a session, which is in the memory of this process. Sessions are
+// their owner's: to others they do not exist. Who asks was found out before, and how large a request may be.
 type HTTP struct {
 	config              HTTPConfig
 	sessions, stateless http.Handler
@@ -53,12 +54,17 @@ func (s *Server) HTTP() *HTTP {
 // NewHTTP readies an HTTP.
 func NewHTTP(c HTTPConfig) *HTTP {
 	c.Sessions, c.Idle = cmp.Or(c.Sessions, 32), cmp.Or(c.Idle, 30*time.Minute)
-	h := &HTTP{config: c, servers: map[string]*sdk.Server{}, calls: calls{of: map[string]map[*context.CancelFunc]bool{}}}
+	h := &HTTP{config: c, servers: map[string]*sdk.Server{},
+		calls: calls{of: map[string]map[*context.CancelFunc]bool{}}}
 	known := func(stateless bool) http.Handler {
-		// Hosts and origins are looked at before, by names that the settings have. It has no log: what it writes holds words of clients.
-		inner := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return h.serverOf(auth.TokenInfoFromContext(r.Context()).UserID) },
-			&sdk.StreamableHTTPOptions{Stateless: stateless, SessionTimeout: c.Idle, DisableLocalhostProtection: true, PropagateRequestCancellation: true,
-				MaxRequestBodyBytes: -1})
+		// Hosts and origins are looked at before, by names that the settings have. It has no log: what it writes holds
+		// words of clients.
+		inner := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+			return h.serverOf(auth.TokenInfoFromContext(r.Context()).UserID)
+		},
+			&sdk.StreamableHTTPOptions{Stateless: stateless, SessionTimeout: c.Idle, DisableLocalhostProtection: true,
+				PropagateRequestCancellation: true,
+				MaxRequestBodyBytes:          -1})
 		return auth.RequireBearerToken(tokenOf, nil)(inner)
 	}
 	h.sessions, h.stateless = known(false), known(true)
@@ -153,7 +159,8 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 		http.Error(w, "session not found", http.StatusNotFound) // as of one that has ended
 	case id == "" && sessionsOf(h.serverOf(who.User)) >= h.config.Sessions:
 		w.Header().Set("Retry-After", "60")
-		http.Error(w, fmt.Sprintf("you have %d sessions open: end one with DELETE, or wait until one ends", h.config.Sessions), http.StatusTooManyRequests)
+		http.Error(w, fmt.Sprintf("you have %d sessions open: end one with DELETE, or wait until one ends",
+			h.config.Sessions), http.StatusTooManyRequests)
 	default:
 		if r.Method == http.MethodDelete && id != "" {
 			h.calls.withdraw(id) // the session's end waits for its calls

@@ -14,7 +14,8 @@ import (
 
 // inquiryTool is the tool that reads an inquiry; investigate begins one.
 func (s *Server) inquiryTool() offer {
-	return newOffer(tool.Spec{Name: "inquiry", Title: "Read an inquiry", Effect: tool.Repeatable, Description: "How an inquiry stands: answers, gaps, score."},
+	return newOffer(tool.Spec{Name: "inquiry", Title: "Read an inquiry", Effect: tool.Repeatable,
+		Description: "How an inquiry stands: answers, gaps, score."},
 		s.readInquiry)
 }
 

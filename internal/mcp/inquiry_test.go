@@ -51,7 +51,9 @@ type hearing struct {
 	o *office
 }
 
-func (w hearing) Answer(ctx context.Context, question, language string, earlier []witness.Exchange) (witness.Answer, error) {
+func (w hearing) Answer(
+	ctx context.Context, question, language string, earlier []witness.Exchange,
+) (witness.Answer, error) {
 	w.o.mu.Lock()
 	before := w.o.before
 	w.o.mu.Unlock()
@@ -85,7 +87,8 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 			docs, _, err := document.NewReader("").ReadAll(ctx, w.Name)
 			var known []record.Document
 			for _, d := range docs {
-				known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages), Chunks: len(document.Chunks(d))})
+				known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages),
+					Chunks: len(document.Chunks(d))})
 			}
 			return hearing{witness.Documents(docs, witness.Options{}), o}, known, err
 		}}
@@ -95,7 +98,9 @@ func newOffice(t *testing.T) *office {
 	o := &office{house: newHouse(t), reports: filepath.Join(t.TempDir(), "papers")}
 	err := os.Mkdir(o.reports, 0o700)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(o.reports, "bridge.txt"), []byte("The Oder bridge was closed on 3 May 2021. It was closed because of corrosion of the main cables.\n"), 0o600)
+		err = os.WriteFile(filepath.Join(o.reports, "bridge.txt"),
+			[]byte("The Oder bridge was closed on 3 May 2021. It was closed because of corrosion of the main "+
+				"cables.\n"), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -106,14 +111,18 @@ func newOffice(t *testing.T) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.engine, err = run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one", Assistants: []*run.Assistant{made}}); err != nil {
+	if o.engine, err = run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one",
+		Assistants: []*run.Assistant{made}}); err != nil {
 		t.Fatal(err)
 	}
 	files, err := trees.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(service.Config{Store: store, Engine: o.engine, Assistants: []*assistant.Assistant{inquiry.Describe(made, deps)}, Redact: func(text string) string { return text },
+	s, err := service.New(service.Config{Store: store, Engine: o.engine,
+		Assistants: []*assistant.Assistant{inquiry.Describe(made, deps)}, Redact: func(text string) string {
+			return text
+		},
 		Tree: func(name string) (string, []byte, error) {
 			tree, err := files.Get(name)
 			return tree.File, tree.Text, err
@@ -185,7 +194,9 @@ func TestInquiryIsBegunAtOnceAndReadWhileItGoesOnAndAfterwards(t *testing.T) {
 		}
 		going := c.call("inquiry", "")
 		pairs, _ := going.Data["pairs"].([]any)
-		if going.Data["id"] != id || going.Data["run_id"] != ran || going.Data["status"] != "running" || len(pairs) != 1 || going.Data["score"] != nil || going.Data["hypothesis"] != hypothesis || going.Data["limit"] != 5.0 {
+		if going.Data["id"] != id || going.Data["run_id"] != ran || going.Data["status"] != "running" ||
+			len(pairs) != 1 || going.Data["score"] != nil || going.Data["hypothesis"] != hypothesis ||
+			going.Data["limit"] != 5.0 {
 			t.Errorf("while it goes on: %+v", going)
 		}
 		second := c.call("investigate", inquires)
@@ -196,7 +207,8 @@ func TestInquiryIsBegunAtOnceAndReadWhileItGoesOnAndAfterwards(t *testing.T) {
 		o.over(ran)
 		for _, args := range []string{"", fmt.Sprintf(`{"id":%q}`, id), fmt.Sprintf(`{"id":%q}`, ran), `{"id":null}`} {
 			ended := c.call("inquiry", args)
-			if ended.Data["id"] != id || ended.Data["status"] == "running" || ended.Data["score"] != nil || ended.Data["summary"] == "" || ended.Data["gaps"] == nil || ended.Data["contradictions"] == nil ||
+			if ended.Data["id"] != id || ended.Data["status"] == "running" || ended.Data["score"] != nil ||
+				ended.Data["summary"] == "" || ended.Data["gaps"] == nil || ended.Data["contradictions"] == nil ||
 				!strings.Contains(ended.text, hypothesis) || !strings.Contains(ended.text, record.NotAudited) {
 				t.Errorf("%s: ended as %+v", args, ended)
 			}
@@ -245,7 +257,8 @@ func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 	} {
 		ada.call("investigate", wrong.args).failed(t, mcp.Validation, "field", wrong.field)
 	}
-	for _, args := range []string{`{"hypothesis":"x","witness":"reports","language":"S3NT"}`, `{"hypothesis":"x","witness":"reports","detective":"S3NT"}`, `{"hypothesis":"x","witness":"S3NT:model"}`,
+	for _, args := range []string{`{"hypothesis":"x","witness":"reports","language":"S3NT"}`,
+		`{"hypothesis":"x","witness":"reports","detective":"S3NT"}`, `{"hypothesis":"x","witness":"S3NT:model"}`,
 		`{"hypothesis":"` + strings.Repeat("S3NT ", 1000) + `","witness":"reports"}`} {
 		refused := ada.call("investigate", args)
 		if refused.failed(t, mcp.Validation, "", ""); strings.Contains(refused.text, "S3NT") {
@@ -254,7 +267,8 @@ func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 	}
 	ada.call("investigate", `{"hypothesis":"x"}`).failed(t, mcp.Validation, "", "") // none is set
 	for _, name := range []string{"S3NT", "/etc", o.reports, "../papers"} {
-		ada.call("investigate", fmt.Sprintf(`{"hypothesis":"x","witness":%q}`, name)).failed(t, mcp.NotFound, "field", "witness")
+		ada.call("investigate", fmt.Sprintf(`{"hypothesis":"x","witness":%q}`, name)).failed(t, mcp.NotFound, "field",
+			"witness")
 	}
 	eve.call("investigate", inquires).failed(t, mcp.NotFound, "field", "witness")
 	begun := ada.call("investigate", inquires)
@@ -280,9 +294,11 @@ func TestToolsOfTheInquirySayWhatTheyDoAndAllToolsAreSmall(t *testing.T) {
 	var hints []string
 	for _, tool := range res.Tools {
 		a := tool.Annotations
-		hints = append(hints, fmt.Sprintf("%s reads=%v destroys=%v open=%v", tool.Name, a.ReadOnlyHint, *a.DestructiveHint, *a.OpenWorldHint))
+		hints = append(hints, fmt.Sprintf("%s reads=%v destroys=%v open=%v", tool.Name, a.ReadOnlyHint,
+			*a.DestructiveHint, *a.OpenWorldHint))
 	}
-	for _, want := range []string{"investigate reads=false destroys=false open=true", "inquiry reads=true destroys=false open=false"} {
+	for _, want := range []string{"investigate reads=false destroys=false open=true",
+		"inquiry reads=true destroys=false open=false"} {
 		if !slices.Contains(hints, want) {
 			t.Errorf("%s is not among\n%s", want, strings.Join(hints, "\n"))
 		}

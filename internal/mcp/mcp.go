@@ -1,13 +1,17 @@
-// Package mcp offers the task list, the Oracle and the Inquiry to other programs over the Model Context Protocol: on standard streams, over HTTP and in
-// this process. It parses and renders: what can be done is in task and service.
+// Package mcp offers the task list, the Oracle and the Inquiry to other programs over the Model Context Protocol: on
+// standard streams, over HTTP and in this process. It parses and renders: what can be done is in task and service.
 //
 // Guarantees:
-//   - Whose tasks these are is settled before a call: by the way in, or by the token of its request. No argument names an owner.
-//   - Every result has one shape: success with data, or an error with a code and details, and the same for a person in a few words. No error
-//     repeats what was sent, or what a database said of it. Arguments that are not in the schema are refused, and nothing is done.
-//   - No task is deleted unless a person said yes to a question that named it. The yes holds for five minutes, for one owner, one call and
-//     one version of the task, in every process that has the same key. Clients that can't ask a person are refused.
-//   - A write under an idempotency key is performed once; repeated, it gives the first result. One that is only looked up is not performed.
+//   - Whose tasks these are is settled before a call: by the way in, or by the token of its request. No argument names
+//     an owner.
+//   - Every result has one shape: success with data, or an error with a code and details, and the same for a person in
+//     a few words. No error repeats what was sent, or what a database said of it. Arguments that are not in the schema
+//     are refused, and nothing is done.
+//   - No task is deleted unless a person said yes to a question that named it. The yes holds for five minutes, for one
+//     owner, one call and one version of the task, in every process that has the same key. Clients that can't ask a
+//     person are refused.
+//   - A write under an idempotency key is performed once; repeated, it gives the first result. One that is only looked
+//     up is not performed.
 //   - A token that may only read is shown what reads, and can call nothing else.
 //   - investigate begins a run, and one of an owner at a time; inquiry writes nothing. No path of the server is told.
 //   - ask changes nothing but the sessions and runs that every question leaves: its runs have no tool that writes.
@@ -45,10 +49,11 @@ type Config struct {
 	Undo       bool          // undo_task is offered too
 	Assistants *Assistants   // nil: none is offered
 	Inquiry    *inquiry.Desk // nil: inquiry is not offered
-	Key        []byte        // signs questions and sessions: secret, at least MinKey bytes, and the same in all processes over one database
-	Build      string
-	Log        *slog.Logger     // nil: none
-	Now        func() time.Time // nil: the time of day
+	// signs questions and sessions: secret, at least MinKey bytes, and the same in all processes over one database
+	Key   []byte
+	Build string
+	Log   *slog.Logger     // nil: none
+	Now   func() time.Time // nil: the time of day
 }
 
 // MinKey is the least length of a Config's Key, in bytes.
@@ -88,8 +93,8 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// For gives a server of the SDK that acts for one owner, to be connected to any of its transports. actor says in the history of tasks by
-// which way a change came; empty: “mcp: ” and the name that the client gives itself.
+// For gives a server of the SDK that acts for one owner, to be connected to any of its transports. actor says in the
+// history of tasks by which way a change came; empty: “mcp: ” and the name that the client gives itself.
 func (s *Server) For(owner, actor string) *sdk.Server { return s.server(owner, actor, nil) }
 
 // listsLast is for how long a client may keep a list of tools.
@@ -97,14 +102,15 @@ const listsLast = 5 * time.Minute
 
 // server makes a server of the SDK. sessionID names the sessions that it begins over HTTP.
 func (s *Server) server(owner, actor string, sessionID func() string) *sdk.Server {
-	made := sdk.NewServer(&sdk.Implementation{Name: "sibyl", Title: "Sibyl", Version: s.config.Build}, &sdk.ServerOptions{
-		Instructions: s.instructions(),
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-		GetSessionID: sessionID,
-		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
-			c.CacheScope, c.TTLMs = "private", int(listsLast.Milliseconds())
-		},
-	})
+	made := sdk.NewServer(&sdk.Implementation{Name: "sibyl", Title: "Sibyl", Version: s.config.Build},
+		&sdk.ServerOptions{
+			Instructions: s.instructions(),
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+			GetSessionID: sessionID,
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
+				c.CacheScope, c.TTLMs = "private", int(listsLast.Milliseconds())
+			},
+		})
 	for _, o := range s.tools {
 		made.AddTool(o.spec, s.handler(o, owner, actor))
 	}
@@ -116,7 +122,8 @@ func (s *Server) server(owner, actor string, sessionID func() string) *sdk.Serve
 func (s *Server) instructions() string {
 	text := ""
 	if s.config.Tasks != nil {
-		text = "A person's task list. Name tasks by the id that list_tasks gives, and look there before you guess. delete_task asks the person. "
+		text = "A person's task list. Name tasks by the id that list_tasks gives, and look there before you guess. " +
+			"delete_task asks the person. "
 	}
 	for _, a := range s.offered() {
 		text += a.Tool.Name + " " + a.About + ". "

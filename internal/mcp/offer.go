@@ -49,8 +49,11 @@ type call struct {
 	req     *sdk.CallToolRequest
 }
 
-// newOffer makes a tool of a function, whose arguments and result are described by their types. text says the result to a person.
-func newOffer[In, Out any](s tool.Spec, do func(ctx context.Context, c call, in In) (data Out, text string, err error)) offer {
+// newOffer makes a tool of a function, whose arguments and result are described by their types. text says the result to
+// a person.
+func newOffer[In, Out any](
+	s tool.Spec, do func(ctx context.Context, c call, in In) (data Out, text string, err error),
+) offer {
 	arguments := schema.Of[In]()
 	o := described(s, arguments.JSON, schema.Result[Out]())
 	o.call = func(ctx context.Context, c call) (*sdk.CallToolResult, error) {
@@ -73,8 +76,10 @@ func described(s tool.Spec, arguments any, data json.RawMessage) offer {
 	return offer{spec: &sdk.Tool{Name: s.Name, Title: s.Title, Description: s.Description, InputSchema: arguments,
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: hints.ReadOnly, DestructiveHint: &hints.Destructive,
 			IdempotentHint: hints.Idempotent, OpenWorldHint: &hints.OpenWorld},
-		// What a failure has, error, code and details, is the same for all tools, and in docs/mcp.md: it would be half of the list.
-		OutputSchema: json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"data":` + string(data) + `},"required":["success"]}`),
+		// What a failure has, error, code and details, is the same for all tools, and in docs/mcp.md: it would be half
+		// of the list.
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"data":` +
+			string(data) + `},"required":["success"]}`),
 	}}
 }
 
@@ -86,7 +91,8 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (res *sdk.CallToolResult, err error) {
 		defer func() {
 			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
-				s.config.Log.LogAttrs(ctx, slog.LevelError, "a tool panicked", slog.String("tool", o.spec.Name), slog.String("panic", fmt.Sprintf("%T", thrown)),
+				s.config.Log.LogAttrs(ctx, slog.LevelError, "a tool panicked", slog.String("tool", o.spec.Name),
+					slog.String("panic", fmt.Sprintf("%T", thrown)),
 					slog.String("stack", string(debug.Stack())))
 				res, err = failed(faultOf(errors.New("it panicked"), false)), nil
 			}
@@ -174,19 +180,24 @@ func readsOnly(req sdk.Request) bool {
 // absent are the features that are not advertised. The SDK would answer for them all the same.
 const absent = "prompts resources completion logging"
 
-// guard shows a token that may only read what reads, and refuses it the rest. A tool that is not there is refused without its name.
+// guard shows a token that may only read what reads, and refuses it the rest. A tool that is not there is refused
+// without its name.
 func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if feature, _, ok := strings.Cut(method, "/"); ok && slices.Contains(strings.Fields(absent), feature) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this server offers tools, and nothing else"}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound,
+				Message: "this server offers tools, and nothing else"}
 		}
 		params, calls := req.GetParams().(*sdk.CallToolParamsRaw)
 		if calls && !s.byName[params.Name].reads() && readsOnly(req) {
-			return failed(&Fault{Code: Forbidden, Text: "The token may only read. Take one with the scope write.", Details: map[string]any{"scope": string(user.Write)}}), nil
+			return failed(&Fault{Code: Forbidden, Text: "The token may only read. Take one with the scope write.",
+				Details: map[string]any{"scope": string(user.Write)}}), nil
 		}
 		res, err := next(ctx, method, req)
-		if wrong, ok := errors.AsType[*jsonrpc.Error](err); calls && ok && wrong.Message == fmt.Sprintf("unknown tool %q", params.Name) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool: tools/list has those there are"}
+		if wrong, ok := errors.AsType[*jsonrpc.Error](err); calls && ok &&
+			wrong.Message == fmt.Sprintf("unknown tool %q", params.Name) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+				Message: "unknown tool: tools/list has those there are"}
 		}
 		if list, ok := res.(*sdk.ListToolsResult); ok && err == nil && readsOnly(req) {
 			list.Tools = slices.DeleteFunc(list.Tools, func(t *sdk.Tool) bool { return !s.byName[t.Name].reads() })

@@ -26,10 +26,11 @@ const (
 	Conflict             Code = "CONFLICT"              // the task is not in the version any more that the caller saw
 	ConfirmationRequired Code = "CONFIRMATION_REQUIRED" // nobody said yes to the deletion
 	Forbidden            Code = "FORBIDDEN"             // the token may only read
-	OverLimit            Code = "OVER_LIMIT"            // the day has cost what it may: details.spent, limit and currency
-	Unavailable          Code = "UNAVAILABLE"           // not now: try again later
-	Database             Code = "DATABASE_ERROR"
-	Internal             Code = "INTERNAL_ERROR"
+	// the day has cost what it may: details.spent, limit and currency
+	OverLimit   Code = "OVER_LIMIT"
+	Unavailable Code = "UNAVAILABLE" // not now: try again later
+	Database    Code = "DATABASE_ERROR"
+	Internal    Code = "INTERNAL_ERROR"
 )
 
 // Fault is a call that failed. Text is for people and Details for programs; neither repeats what was sent.
@@ -47,7 +48,8 @@ func (f *Fault) Unwrap() error { return f.Err }
 
 // invalid says what is wrong with a field.
 func invalid(field, problem string) *Fault {
-	return &Fault{Code: Validation, Text: field + " " + problem + ".", Details: map[string]any{"field": field, "problem": problem}}
+	return &Fault{Code: Validation, Text: field + " " + problem + ".", Details: map[string]any{"field": field,
+		"problem": problem}}
 }
 
 // unknown says which arguments there are.
@@ -72,7 +74,8 @@ func succeeded(data any, text string) (*sdk.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sdk.CallToolResult{StructuredContent: json.RawMessage(encoded), Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+	return &sdk.CallToolResult{StructuredContent: json.RawMessage(encoded),
+		Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 }
 
 // failed is the result of a call that was not.
@@ -105,14 +108,17 @@ func faultOf(err error, database bool) *Fault {
 		return invalid(wrong.Field, wrong.Problem)
 	}
 	if over, ok := errors.AsType[*service.LimitError](err); ok {
-		return &Fault{Code: OverLimit, Text: over.Error() + ". Ask the user whether to go on; after a yes call again with " + overLimitArgument + ": true.",
+		return &Fault{Code: OverLimit, Text: over.Error() +
+			". Ask the user whether to go on; after a yes call again with " + overLimitArgument + ": true.",
 			Details: map[string]any{"spent": over.Spent, "limit": over.Limit, "currency": over.Currency}, Err: err}
 	}
 	if m, known := service.MeaningOf(err); known {
 		return &Fault{Code: codeOf(m), Text: strings.TrimSpace(m.Detail + " " + m.Hint), Err: err}
 	}
 	if database {
-		return &Fault{Code: Database, Text: "The task list can't be read or written now. Try again; if it stays so, the log of the server says more.", Err: err}
+		return &Fault{Code: Database,
+			Text: "The task list can't be read or written now. Try again; if it stays so, the log of the server says more.",
+			Err:  err}
 	}
 	return &Fault{Code: Internal, Text: "Something went wrong in the server. Its log says more.", Err: err}
 }
@@ -137,7 +143,8 @@ func codeOf(m service.Meaning) Code {
 // tell logs what is theirs to mend who run the server.
 func (s *Server) tell(ctx context.Context, tool string, f *Fault) {
 	if f.Err != nil && (f.Code == Database || f.Code == Internal) {
-		s.config.Log.LogAttrs(ctx, slog.LevelError, "a call over MCP failed", slog.String("tool", tool), slog.String("code", string(f.Code)),
+		s.config.Log.LogAttrs(ctx, slog.LevelError, "a call over MCP failed", slog.String("tool", tool),
+			slog.String("code", string(f.Code)),
 			slog.String("error", f.Err.Error()))
 	}
 }

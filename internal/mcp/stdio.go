@@ -16,10 +16,12 @@ import (
 // mostLine bounds a message on a stream, in bytes.
 const mostLine = 4 << 20
 
-// Stream answers one client on a pair of streams, for one owner, until in ends or ctx is done. What is under way when in ends is answered
-// first. A line that is no message is answered with an error, and skipped. A read of in that blocks when ctx is done is left behind.
+// Stream answers one client on a pair of streams, for one owner, until in ends or ctx is done. What is under way when
+// in ends is answered first. A line that is no message is answered with an error, and skipped. A read of in that blocks
+// when ctx is done is left behind.
 func (s *Server) Stream(ctx context.Context, owner string, in io.Reader, out io.Writer) error {
-	l := &lines{out: out, in: make(chan line), over: make(chan struct{}), changed: make(chan struct{}, 1), unanswered: map[jsonrpc.ID]bool{}}
+	l := &lines{out: out, in: make(chan line), over: make(chan struct{}), changed: make(chan struct{}, 1),
+		unanswered: map[jsonrpc.ID]bool{}}
 	go l.read(in)
 	made := s.For(owner, "")
 	made.AddReceivingMiddleware(endingWith(ctx))

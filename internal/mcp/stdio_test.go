@@ -50,7 +50,8 @@ func (h *house) streamed(in io.Reader) (all []answer) {
 func TestWhatIsUnderWayWhenTheInputEndsIsAnswered(t *testing.T) {
 	h := newHouse(t)
 	all := h.streamed(strings.NewReader(initialize + adding))
-	if len(all) != 2 || all[1].ID != 2.0 || !strings.Contains(string(all[1].Result), `"success":true`) || h.titles("ada") != "Buy milk" {
+	if len(all) != 2 || all[1].ID != 2.0 || !strings.Contains(string(all[1].Result), `"success":true`) ||
+		h.titles("ada") != "Buy milk" {
 		t.Errorf("answered %+v, and there is %q", all, h.titles("ada"))
 	}
 }

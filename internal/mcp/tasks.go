@@ -20,18 +20,22 @@ const deleteName = "delete_task"
 func (s *Server) taskTools() []offer {
 	all := []offer{
 		newOffer(tool.Spec{Name: "add_task", Title: "Add a task", Effect: tool.Once,
-			Description: "Adds a task. Keep the person's own words and case in the title, due dates and priorities too."}, s.add),
+			Description: "Adds a task. Keep the person's own words and case in the title, due dates and priorities too.",
+		}, s.add),
 		newOffer(tool.Spec{Name: "list_tasks", Title: "List tasks", Effect: tool.Repeatable,
 			Description: "Lists tasks, by default all, in order of creation."}, s.list),
-		newOffer(tool.Spec{Name: "update_task", Title: "Change a task", Effect: tool.Once, Destructive: true, Idempotent: true,
+		newOffer(tool.Spec{Name: "update_task", Title: "Change a task", Effect: tool.Once, Destructive: true,
+			Idempotent:  true,
 			Description: "Changes what is given of a task, and leaves the rest."}, s.update),
 		newOffer(tool.Spec{Name: "complete_task", Title: "Complete a task", Effect: tool.Once, Idempotent: true,
 			Description: "Marks a task as done. One that was keeps its time of completion."}, s.complete),
-		newOffer(tool.Spec{Name: deleteName, Title: "Delete a task", Effect: tool.Once, Destructive: true, Idempotent: true,
+		newOffer(tool.Spec{Name: deleteName, Title: "Delete a task", Effect: tool.Once, Destructive: true,
+			Idempotent:  true,
 			Description: "Deletes a task, once the person has said yes: the client asks them."}, s.remove),
 	}
 	if s.config.Undo { // only the task assistant is offered it: it may remove a task that was just added
-		all = append(all, newOffer(tool.Spec{Name: "undo_task", Title: "Undo a change", Effect: tool.Once, Destructive: true,
+		all = append(all, newOffer(tool.Spec{Name: "undo_task", Title: "Undo a change", Effect: tool.Once,
+			Destructive: true,
 			Description: "Takes back the last change to the list, if it was made to this task."}, s.undo))
 	}
 	for i := range all {
@@ -75,7 +79,8 @@ type page struct {
 }
 
 func (s *Server) list(ctx context.Context, c call, in listing) (page, string, error) {
-	q := task.Query{Words: in.Query, Filter: task.Filter{Newest: in.Order == "newest", Limit: in.Limit, After: in.After, IDs: in.IDs}}
+	q := task.Query{Words: in.Query, Filter: task.Filter{Newest: in.Order == "newest", Limit: in.Limit, After: in.After,
+		IDs: in.IDs}}
 	if in.Status != "all" {
 		q.Status = task.Status(in.Status)
 	}
@@ -100,7 +105,8 @@ type changed struct {
 func (s *Server) update(ctx context.Context, c call, in changed) (task.Task, string, error) {
 	e := task.Edit{Title: in.Title, Description: in.Description, Status: in.Status}
 	if e == (task.Edit{}) {
-		return task.Task{}, "", invalid("arguments", "must hold title, description or status: there is nothing to change")
+		return task.Task{}, "", invalid("arguments",
+			"must hold title, description or status: there is nothing to change")
 	}
 	t, again, err := s.config.Tasks.Update(ctx, c.by, in.ID, c.version, e)
 	return t, told("changed", t, again), err
@@ -116,7 +122,8 @@ func (s *Server) complete(ctx context.Context, c call, in oneTask) (completed, s
 	t, already, err := s.config.Tasks.Complete(ctx, c.by, in.ID, c.version)
 	said := "Completed " + named(t) + "."
 	if already && t.CompletedAt != nil {
-		said = fmt.Sprintf("Task %d, “%s” was completed already, at %s.", t.ID, text.OneLine(t.Title), t.CompletedAt.UTC().Format(time.RFC3339))
+		said = fmt.Sprintf("Task %d, “%s” was completed already, at %s.", t.ID, text.OneLine(t.Title),
+			t.CompletedAt.UTC().Format(time.RFC3339))
 	}
 	return completed{t, already}, said, err
 }
@@ -127,7 +134,8 @@ type undone struct {
 	After  *task.Task `json:"after"`
 }
 
-// undo takes back the last change if it left the task at the version that the caller saw: of a deleted task, the version that was deleted.
+// undo takes back the last change if it left the task at the version that the caller saw: of a deleted task, the
+// version that was deleted.
 func (s *Server) undo(ctx context.Context, c call, in oneTask) (data undone, text string, err error) {
 	made := false
 	if c.by.Key != "" {

@@ -26,13 +26,15 @@ func TestTasksLiveThroughTheirTools(t *testing.T) {
 			h := newHouse(t)
 			c := h.connect("ada", revision, yes)
 			added := c.call("add_task", `{"title":"Buy groceries","description":null}`)
-			want := map[string]any{"id": 1.0, "title": "Buy groceries", "status": "pending", "created_at": "2026-11-22T09:00:00Z",
-				"version": 1.0}
+			want := map[string]any{"id": 1.0, "title": "Buy groceries", "status": "pending",
+				"created_at": "2026-11-22T09:00:00Z",
+				"version":    1.0}
 			if !maps.Equal(added.Data, want) || added.text != "Added task 1, “Buy groceries”." {
 				t.Errorf("added %v, %q", added.Data, added.text)
 			}
 			changed := c.call("update_task", `{"task_id":1,"title":"Buy apples","description":"two"}`)
-			if changed.Data["title"] != "Buy apples" || changed.Data["description"] != "two" || changed.Data["version"] != 2.0 {
+			if changed.Data["title"] != "Buy apples" || changed.Data["description"] != "two" ||
+				changed.Data["version"] != 2.0 {
 				t.Errorf("changed into %v", changed.Data)
 			}
 			h.pass(time.Hour)
@@ -46,10 +48,13 @@ func TestTasksLiveThroughTheirTools(t *testing.T) {
 				again.text != "Task 1, “Buy apples” was completed already, at 2026-11-22T10:00:00Z." {
 				t.Errorf("completed again into %v, %q", again.Data, again.text)
 			}
-			if opened := c.call("update_task", `{"task_id":1,"status":"pending","description":""}`); opened.Data["status"] != "pending" || opened.Data["description"] != nil {
+			if opened := c.call("update_task",
+				`{"task_id":1,"status":"pending","description":""}`); opened.Data["status"] != "pending" ||
+				opened.Data["description"] != nil {
 				t.Errorf("opened into %v", opened.Data)
 			}
-			if gone := c.call("delete_task", `{"task_id":1}`); gone.Data["title"] != "Buy apples" || gone.text != "Deleted task 1, “Buy apples”." {
+			if gone := c.call("delete_task", `{"task_id":1}`); gone.Data["title"] != "Buy apples" ||
+				gone.text != "Deleted task 1, “Buy apples”." {
 				t.Errorf("deleted %v, %q", gone.Data, gone.text)
 			}
 			c.call("complete_task", `{"task_id":1}`).failed(t, mcp.NotFound, "", "")
@@ -60,7 +65,8 @@ func TestTasksLiveThroughTheirTools(t *testing.T) {
 func TestListsAreOrderedFilteredAndPaged(t *testing.T) {
 	h := newHouse(t)
 	c := h.connect("ada", newer, nil)
-	if empty := c.call("list_tasks", ``); fmt.Sprint(empty.Data) != "map[tasks:[] total:0]" || empty.text != "There are no such tasks." {
+	if empty := c.call("list_tasks", ``); fmt.Sprint(empty.Data) != "map[tasks:[] total:0]" ||
+		empty.text != "There are no such tasks." {
 		t.Errorf("an empty list is %v, %q", empty.Data, empty.text)
 	}
 	for _, title := range []string{"Call John", "Buy milk", "Read", "Call Ann"} {
@@ -93,7 +99,8 @@ func TestListsAreOrderedFilteredAndPaged(t *testing.T) {
 			t.Errorf("%s gives %s, want %s", args, got, want)
 		}
 	}
-	const read = "4 tasks:\n- [ ] Call John (task_id 1)\n- [ ] Buy milk (task_id 2)\n- [x] Read (task_id 3)\nThere are more: after 3."
+	const read = "4 tasks:\n- [ ] Call John (task_id 1)\n- [ ] Buy milk (task_id 2)\n- [x] Read (task_id 3)\nThere " +
+		"are more: after 3."
 	if text := c.call("list_tasks", `{"limit":3}`).text; text != read {
 		t.Errorf("a person reads %q", text)
 	}
@@ -133,7 +140,8 @@ func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
 	} {
 		o := c.call(wrong.tool, wrong.args)
 		o.failed(t, mcp.Validation, "field", wrong.field)
-		if all := fmt.Sprint(o); strings.Contains(all, sent) || strings.Contains(all, "schema") || strings.Contains(all, "unmarshal") {
+		if all := fmt.Sprint(o); strings.Contains(all, sent) || strings.Contains(all, "schema") ||
+			strings.Contains(all, "unmarshal") {
 			t.Errorf("%s %s: %v", wrong.tool, wrong.args, all)
 		}
 	}
@@ -180,7 +188,8 @@ func TestRepeatedWriteGivesItsFirstResult(t *testing.T) {
 	}
 	c.call("add_task", `{"title":"Buy bread"}`, mcp.MetaKey, "k1").failed(t, mcp.Validation, "field", "idempotency_key")
 	c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k2")
-	if gone := c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k2"); gone.Data["title"] != "Buy milk" || len(c.asked) != 1 {
+	if gone := c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k2"); gone.Data["title"] != "Buy milk" ||
+		len(c.asked) != 1 {
 		t.Errorf("deleted again gives %+v, and %d questions were asked", gone, len(c.asked))
 	}
 	c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k3").failed(t, mcp.NotFound, "", "")
@@ -190,7 +199,8 @@ func TestWriteThatIsOnlyLookedUpIsNotPerformed(t *testing.T) {
 	h := newHouse(t)
 	h.add("ada", "Buy milk")
 	c := h.connect("ada", newer, yes)
-	writes := map[string]string{"add_task": `{"title":"Buy oil"}`, "update_task": `{"task_id":1,"title":"Buy bread"}`, "complete_task": `{"task_id":1}`, "delete_task": `{"task_id":1}`}
+	writes := map[string]string{"add_task": `{"title":"Buy oil"}`, "update_task": `{"task_id":1,"title":"Buy bread"}`,
+		"complete_task": `{"task_id":1}`, "delete_task": `{"task_id":1}`}
 	for name, args := range writes {
 		c.call(name, args, mcp.MetaKey, name, mcp.MetaLook, true).failed(t, mcp.NotFound, "", "")
 		c.call(name, args, mcp.MetaLook, true).failed(t, mcp.Validation, "field", "_meta."+mcp.MetaLook)
@@ -200,7 +210,8 @@ func TestWriteThatIsOnlyLookedUpIsNotPerformed(t *testing.T) {
 	}
 	for _, name := range []string{"add_task", "update_task", "complete_task", "delete_task"} {
 		first := c.call(name, writes[name], mcp.MetaKey, name)
-		if found := c.call(name, writes[name], mcp.MetaKey, name, mcp.MetaLook, true); found.Data["title"] == nil || found.Data["title"] != first.Data["title"] {
+		if found := c.call(name, writes[name], mcp.MetaKey, name, mcp.MetaLook, true); found.Data["title"] == nil ||
+			found.Data["title"] != first.Data["title"] {
 			t.Errorf("%s gave %v, and is found with %v", name, first.Data, found.Data)
 		}
 	}
@@ -211,7 +222,8 @@ func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
 	h.add("ada", "Buy milk")
 	c := h.connect("ada", newer, yes)
 	c.call("update_task", `{"task_id":1,"title":"Buy bread"}`, mcp.MetaVersion, 1)
-	for tool, args := range map[string]string{"update_task": `{"task_id":1,"title":"Buy oil"}`, "complete_task": `{"task_id":1}`, "delete_task": `{"task_id":1}`} {
+	for tool, args := range map[string]string{"update_task": `{"task_id":1,"title":"Buy oil"}`,
+		"complete_task": `{"task_id":1}`, "delete_task": `{"task_id":1}`} {
 		c.call(tool, args, mcp.MetaVersion, 1).failed(t, mcp.Conflict, "", "")
 	}
 	if len(c.asked) > 0 {
@@ -249,7 +261,8 @@ func TestDatabaseTellsNothingOfItself(t *testing.T) {
 	for _, one := range []struct {
 		err  error
 		want mcp.Code
-	}{{errors.New(`insert into tasks: S3NT: syntax error`), mcp.Database}, {fmt.Errorf("S3NT: %w", journal.ErrUnreachable), mcp.Database}, {nil, mcp.Internal}} {
+	}{{errors.New(`insert into tasks: S3NT: syntax error`), mcp.Database},
+		{fmt.Errorf("S3NT: %w", journal.ErrUnreachable), mcp.Database}, {nil, mcp.Internal}} {
 		h := newHouse(t)
 		h.server = h.process(mcp.Config{Tasks: broken{err: one.err}})
 		o := h.connect("ada", newer, nil).call("add_task", `{"title":"Buy milk"}`)
@@ -283,11 +296,13 @@ func TestListOfToolsIsSmallPrivateAndSaysWhatEachDoes(t *testing.T) {
 	var hints []string
 	for _, tool := range res.Tools {
 		a := tool.Annotations
-		if tool.Title == "" || tool.OutputSchema == nil || a == nil || a.DestructiveHint == nil || a.OpenWorldHint == nil {
+		if tool.Title == "" || tool.OutputSchema == nil || a == nil || a.DestructiveHint == nil ||
+			a.OpenWorldHint == nil {
 			t.Errorf("%s lacks something: %+v", tool.Name, tool)
 			continue
 		}
-		hints = append(hints, fmt.Sprintf("%s reads=%v destroys=%v idempotent=%v open=%v", tool.Name, a.ReadOnlyHint, *a.DestructiveHint, a.IdempotentHint, *a.OpenWorldHint))
+		hints = append(hints, fmt.Sprintf("%s reads=%v destroys=%v idempotent=%v open=%v", tool.Name, a.ReadOnlyHint,
+			*a.DestructiveHint, a.IdempotentHint, *a.OpenWorldHint))
 	}
 	slices.Sort(hints)
 	if want := []string{
@@ -305,8 +320,10 @@ func TestResultsAreOfTheirSchemas(t *testing.T) {
 	h := newHouse(t)
 	c := h.connect("ada", newer, yes)
 	for _, one := range []struct{ tool, args string }{
-		{"add_task", `{"title":"Buy milk","description":"two"}`}, {"add_task", `{}`}, {"update_task", `{"task_id":1,"title":"y"}`}, {"complete_task", `{"task_id":1}`},
-		{"list_tasks", `{}`}, {"list_tasks", `{"limit":0}`}, {"delete_task", `{"task_id":1}`}, {"delete_task", `{"task_id":1}`},
+		{"add_task", `{"title":"Buy milk","description":"two"}`}, {"add_task", `{}`},
+		{"update_task", `{"task_id":1,"title":"y"}`}, {"complete_task", `{"task_id":1}`},
+		{"list_tasks", `{}`}, {"list_tasks", `{"limit":0}`}, {"delete_task", `{"task_id":1}`},
+		{"delete_task", `{"task_id":1}`},
 	} {
 		c.conforms(one.tool, one.args)
 	}

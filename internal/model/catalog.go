@@ -23,13 +23,13 @@ type Provider struct {
 	List func(ctx context.Context) ([]string, error)
 	New  func(name string) (Model, error)
 
-	// Describe asks what a model is like; nil: nobody can tell. Window is what a setting says of all models of the provider, in tokens;
-	// 0: it says nothing.
+	// Describe asks what a model is like; nil: nobody can tell. Window is what a setting says of all models of the
+	// provider, in tokens; 0: it says nothing.
 	Describe func(ctx context.Context, name string) (Info, error)
 	Window   int
 
-	// Pull has the provider load a model that it does not have yet, and tells how far it is. What was loaded when ctx ends is kept there, and
-	// the next call goes on. Nil: it loads none.
+	// Pull has the provider load a model that it does not have yet, and tells how far it is. What was loaded when ctx
+	// ends is kept there, and the next call goes on. Nil: it loads none.
 	Pull func(ctx context.Context, name string, told func(Pulled)) error
 }
 
@@ -48,8 +48,8 @@ const (
 	suitTime  = 2 * time.Second
 )
 
-// Choose settles which model serves: the one named, "provider:model" or "provider", else the first automatic provider that
-// is set up. It never moves on from a named one that can't be used.
+// Choose settles which model serves: the one named, "provider:model" or "provider", else the first automatic provider
+// that is set up. It never moves on from a named one that can't be used.
 func (c Catalog) Choose(ctx context.Context, named string) (id string, err error) {
 	if named != "" {
 		p, name, err := c.find(named)
@@ -103,7 +103,8 @@ func (c Catalog) find(id string) (Provider, string, error) {
 		}
 		return p, name, nil
 	}
-	return Provider{}, "", fmt.Errorf("there is no provider %q: write provider:model, with one of %s", provider, strings.Join(names, ", "))
+	return Provider{}, "", fmt.Errorf("there is no provider %q: write provider:model, with one of %s", provider,
+		strings.Join(names, ", "))
 }
 
 // ManyError is an endpoint with several models, of which none is set and none was named.
@@ -119,7 +120,8 @@ func (e *ManyError) Error() string {
 	if len(e.Models) > few {
 		some += ", …"
 	}
-	return fmt.Sprintf("%s has %d models (%s): name one with -m %s:%s, or for all questions with ‘sibyl config set providers.%s.model %s’; ‘sibyl models’ lists them",
+	return fmt.Sprintf("%s has %d models (%s): name one with -m %s:%s, or for all questions with ‘sibyl config set "+
+		"providers.%s.model %s’; ‘sibyl models’ lists them",
 		e.Provider, len(e.Models), some, e.Provider, e.Models[0], e.Provider, e.Models[0])
 }
 
@@ -147,7 +149,8 @@ func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error
 	return "", fmt.Errorf("%s has no model that chats", p.Name)
 }
 
-// suitable is the first of models that chats with tools, else the first that chats, as far as is told in a short time; empty: none does.
+// suitable is the first of models that chats with tools, else the first that chats, as far as is told in a short time;
+// empty: none does.
 func (p Provider) suitable(ctx context.Context, names []string) (chats string) {
 	ctx, cancel := context.WithTimeout(ctx, suitTime)
 	defer cancel()

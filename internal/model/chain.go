@@ -26,8 +26,8 @@ type cooled struct {
 // NewCooling remembers nothing yet.
 func NewCooling() *Cooling { return &Cooling{until: map[string]cooled{}} }
 
-// mark leaves a model alone from now until then; a longer time that it is left alone already stands. Those whose time is over are forgotten:
-// names come from anywhere.
+// mark leaves a model alone from now until then; a longer time that it is left alone already stands. Those whose time
+// is over are forgotten: names come from anywhere.
 func (c *Cooling) mark(id string, kind Kind, now, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,11 +65,12 @@ type ChainPolicy struct {
 	Whatever bool
 }
 
-// Chain asks models in order: the next one where one fails in a way that may pass (Error.Retryable) or for want of Payment, and
-// where one other than the first is not usable here (Auth, Invalid); never for another reason: so a wrong key of the first model is
-// an error at once. What holds beside package model's guarantees:
+// Chain asks models in order: the next one where one fails in a way that may pass (Error.Retryable) or for want of
+// Payment, and where one other than the first is not usable here (Auth, Invalid); never for another reason: so a wrong
+// key of the first model is an error at once. What holds beside package model's guarantees:
 //   - A model that asks for patience has little of it, but the last.
-//   - A model that was passed over is left alone for a while, in later answers too. If all are, they are asked in order all the same.
+//   - A model that was passed over is left alone for a while, in later answers too. If all are, they are asked in order
+//     all the same.
 //   - An error names the models that failed or were left alone before the one whose it is.
 //   - Text of a model that failed is retracted before the next one is asked.
 //   - From a local model the chain moves on to local ones only, unless the person has consented to more.
@@ -174,7 +175,8 @@ func (c *chain) unasked(err error) error {
 	if c.withheld == nil {
 		return err
 	}
-	return noted(err, fmt.Sprintf("not asked: %s, since what is meant for a model on this machine stays here (fallback.local_to_cloud)",
+	return noted(err, fmt.Sprintf("not asked: %s, since what is meant for a model on this machine stays here "+
+		"(fallback.local_to_cloud)",
 		strings.Join(c.withheld, ", ")))
 }
 

@@ -58,9 +58,11 @@ func (c *chained) asked() (counts []int) {
 func turns(t ...modeltest.Turn) []modeltest.Turn { return t }
 
 func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
-	for kind, moves := range map[model.Kind]bool{model.RateLimit: true, model.Server: true, model.Timeout: true, model.Overloaded: true,
-		model.Payment: true, model.OutputLength: false, model.Auth: false,
-		model.ContextLength: false, model.Refused: false, model.Invalid: false, model.Garbled: false, model.Cancelled: false} {
+	for kind, moves := range map[model.Kind]bool{model.RateLimit: true, model.Server: true, model.Timeout: true,
+		model.Overloaded: true,
+		model.Payment:    true, model.OutputLength: false, model.Auth: false,
+		model.ContextLength: false, model.Refused: false, model.Invalid: false, model.Garbled: false,
+		model.Cancelled: false} {
 		t.Run(string(kind), func(t *testing.T) {
 			c := newChained(t, []bool{false, false}, turns(failing(kind, 0, "half ")), turns(modeltest.Say("whole")))
 			resp, shown, err := c.ask(t.Context())
@@ -86,12 +88,14 @@ func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
 func TestChainGoesOnPastAFallbackThatIsNotUsableHere(t *testing.T) {
 	for _, kind := range []model.Kind{model.Auth, model.Invalid} {
 		t.Run(string(kind), func(t *testing.T) {
-			c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(kind, 0)), turns(modeltest.Say("one"), modeltest.Say("two")))
+			c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(kind, 0)),
+				turns(modeltest.Say("one"), modeltest.Say("two")))
 			resp, _, err := c.ask(t.Context())
 			if err != nil || resp.Text != "one" {
 				t.Fatalf("%+v, %v", resp, err)
 			}
-			if diff := cmp.Diff([]model.Try{{Model: "a:m", Kind: model.RateLimit, Message: "scripted"}, {Model: "b:m", Kind: kind, Message: "scripted"}}, resp.Tries); diff != "" {
+			if diff := cmp.Diff([]model.Try{{Model: "a:m", Kind: model.RateLimit, Message: "scripted"},
+				{Model: "b:m", Kind: kind, Message: "scripted"}}, resp.Tries); diff != "" {
 				t.Error(diff)
 			}
 			if _, _, err := c.ask(t.Context()); err != nil {
@@ -105,19 +109,22 @@ func TestChainGoesOnPastAFallbackThatIsNotUsableHere(t *testing.T) {
 }
 
 func TestChainThatMovesOnWhateverTheReasonTellsWhyWithTheStatus(t *testing.T) {
-	for _, kind := range []model.Kind{model.Auth, model.Refused, model.Invalid, model.Garbled, model.ContextLength, model.Server} {
+	for _, kind := range []model.Kind{model.Auth, model.Refused, model.Invalid, model.Garbled, model.ContextLength,
+		model.Server} {
 		refused := modeltest.Turn{Err: &model.Error{Kind: kind, Status: 401, Message: "no"}}
 		c := newChained(t, []bool{false, false}, turns(refused), turns(modeltest.Say("whole")))
 		c.policy.Whatever = true
 		resp, _, err := c.ask(t.Context())
-		if err != nil || resp.Model != "b:m" || len(resp.Tries) != 1 || resp.Tries[0] != (model.Try{Model: "a:m", Kind: kind, Status: 401, Message: "no"}) {
+		if err != nil || resp.Model != "b:m" || len(resp.Tries) != 1 ||
+			resp.Tries[0] != (model.Try{Model: "a:m", Kind: kind, Status: 401, Message: "no"}) {
 			t.Errorf("%s: %+v, %v", kind, resp, err)
 		}
 	}
 }
 
 func TestChainAsksItsFirstModelThatAnotherChainFoundUnusable(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0)), turns(failing(model.Auth, 0), failing(model.Auth, 0)))
+	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0)),
+		turns(failing(model.Auth, 0), failing(model.Auth, 0)))
 	if _, _, err := c.ask(t.Context()); model.KindOf(err) != model.Auth {
 		t.Fatal(err)
 	}
@@ -128,8 +135,10 @@ func TestChainAsksItsFirstModelThatAnotherChainFoundUnusable(t *testing.T) {
 }
 
 func TestChainThatAFallbackEndsNamesTheModelsBeforeIt(t *testing.T) {
-	c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(model.Refused, 0), failing(model.Refused, 0)), turns())
-	for _, before := range []string{"before it, a:m: rate_limit", "before it, a:m is left alone for a while (rate_limit)"} {
+	c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(model.Refused, 0),
+		failing(model.Refused, 0)), turns())
+	for _, before := range []string{"before it, a:m: rate_limit",
+		"before it, a:m is left alone for a while (rate_limit)"} {
 		_, _, err := c.ask(t.Context())
 		if model.KindOf(err) != model.Refused || !strings.Contains(err.Error(), before) {
 			t.Errorf("%v; want it with %q", err, before)
@@ -154,7 +163,8 @@ func TestChainNeverShortensTheTimeAModelIsLeftAlone(t *testing.T) {
 }
 
 func TestChainLeavesAModelThatFailedAloneForAWhile(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("back")), turns(modeltest.Say("one"), modeltest.Say("two")))
+	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("back")),
+		turns(modeltest.Say("one"), modeltest.Say("two")))
 	for _, want := range []string{"one", "two"} {
 		if resp, _, err := c.ask(t.Context()); err != nil || resp.Text != want {
 			t.Fatalf("%+v, %v; want %s", resp, err, want)
@@ -171,7 +181,8 @@ func TestChainLeavesAModelThatFailedAloneForAWhile(t *testing.T) {
 }
 
 func TestChainSaysWhichModelIsLeftAlone(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.RateLimit, 5*time.Minute)), turns(modeltest.Say("one"), modeltest.Say("two")))
+	c := newChained(t, []bool{false, false}, turns(failing(model.RateLimit, 5*time.Minute)),
+		turns(modeltest.Say("one"), modeltest.Say("two")))
 	if _, _, err := c.ask(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +194,8 @@ func TestChainSaysWhichModelIsLeftAlone(t *testing.T) {
 }
 
 func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("after all")), turns(failing(model.RateLimit, 0)))
+	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("after all")),
+		turns(failing(model.RateLimit, 0)))
 	_, _, err := c.ask(t.Context())
 	if model.KindOf(err) != model.RateLimit || !strings.Contains(err.Error(), "before it, a:m: server") {
 		t.Fatalf("the last failure, with those before it, is not told: %v", err)
@@ -196,7 +208,8 @@ func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
 
 func TestChainNeverMovesFromLocalToCloudWithoutConsent(t *testing.T) {
 	build := func() *chained {
-		return newChained(t, []bool{true, false, true}, turns(failing(model.Server, 0)), turns(modeltest.Say("cloud")), turns(modeltest.Say("local")))
+		return newChained(t, []bool{true, false, true}, turns(failing(model.Server, 0)), turns(modeltest.Say("cloud")),
+			turns(modeltest.Say("local")))
 	}
 	c := build()
 	resp, _, err := c.ask(t.Context())
@@ -258,7 +271,8 @@ func TestBusyModelOfAChainIsWaitedForPatientlyOnlyIfItIsTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := slices.Repeat([]modeltest.Turn{failing(model.Overloaded, 0)}, 30)
 		first, last := modeltest.Script(t, busy...).As("a:m", false), modeltest.Script(t, busy...).As("b:m", false)
-		m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{}), model.Retry(last, model.RetryPolicy{}))
+		m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{}),
+			model.Retry(last, model.RetryPolicy{}))
 		waited := map[string]time.Duration{}
 		_, err := m.Chat(t.Context(), model.Request{}, func(d model.Delta) error {
 			if d.Wait == nil {
@@ -279,13 +293,14 @@ func TestWaitAfterTextOfAModelLeavesItsTextToBeRetracted(t *testing.T) {
 		first := modeltest.Script(t, lost("half"), failing(model.Server, 0), failing(model.Server, 0)).As("a:m", false)
 		last := modeltest.Script(t, modeltest.Say("whole")).As("b:m", false)
 		var shown string
-		_, err := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{}), last).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
-			if d.Retract {
-				shown = ""
-			}
-			shown += d.Text
-			return nil
-		})
+		_, err := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{}), last).Chat(t.Context(),
+			model.Request{}, func(d model.Delta) error {
+				if d.Retract {
+					shown = ""
+				}
+				shown += d.Text
+				return nil
+			})
 		if err != nil || shown != "whole" {
 			t.Errorf("%v, shown %q", err, shown)
 		}

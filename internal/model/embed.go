@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Embedder turns texts into vectors whose distance says how near the texts are in meaning. What every one keeps (checked by
-// the suite in modeltest):
+// Embedder turns texts into vectors whose distance says how near the texts are in meaning. What every one keeps
+// (checked by the suite in modeltest):
 //   - There is one vector for each text, in their order, all of one length. No texts give none, without a request.
 //   - Nothing is cut off in silence: a text that the model can't take is ContextLength.
 //   - Errors, cancelling and retries are as with Model.Chat.
@@ -16,7 +16,8 @@ type Embedder interface {
 
 // Transcriber writes down what is said. What every one keeps (checked by the suite in modeltest):
 //   - The text is what was said and nothing more, without white space around it; empty for silence.
-//   - Audio that can't be read, or of more bytes than it takes, which is MaxAudio unless it says otherwise, is Invalid, and not sent.
+//   - Audio that can't be read, or of more bytes than it takes, which is MaxAudio unless it says otherwise, is Invalid,
+//     and not sent.
 //   - Errors, cancelling and retries are as with Model.Chat.
 type Transcriber interface {
 	Transcribe(ctx context.Context, audio Audio) (Transcript, error)
@@ -25,8 +26,8 @@ type Transcriber interface {
 // MaxAudio bounds the audio of one transcription, in bytes, as hosted providers do.
 const MaxAudio = 25 << 20
 
-// Audio is a recording. Name's ending says its format: "note.ogg". Language, as in "pt", and Prompt, words that are likely to be
-// heard, may be empty.
+// Audio is a recording. Name's ending says its format: "note.ogg". Language, as in "pt", and Prompt, words that are
+// likely to be heard, may be empty.
 type Audio struct {
 	Name     string
 	Content  io.Reader
@@ -42,8 +43,8 @@ type Transcript struct {
 	Segments []Segment
 }
 
-// Segment is a part of a transcript. Start and End are in seconds; NoSpeech is how likely it is that nobody speaks in it, 0-1, and
-// Confidence the mean probability of its tokens; 0: not told.
+// Segment is a part of a transcript. Start and End are in seconds; NoSpeech is how likely it is that nobody speaks in
+// it, 0-1, and Confidence the mean probability of its tokens; 0: not told.
 type Segment struct {
 	Start, End float64
 	Text       string

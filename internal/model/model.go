@@ -58,7 +58,8 @@ type Picture struct {
 	Data []byte `json:"data"`
 }
 
-// PictureTypes are the media types of pictures that models take. Not each model takes each: the provider's error says so.
+// PictureTypes are the media types of pictures that models take. Not each model takes each: the provider's error says
+// so.
 func PictureTypes() []string { return []string{"image/png", "image/jpeg", "image/webp", "image/gif"} }
 
 // URL is the picture as a data URL.
@@ -93,11 +94,12 @@ type Request struct {
 	Tools           []Tool
 	MaxOutputTokens int // 0: the provider's default
 
-	// NoCalls says that no tool may be called although Tools shows them, as earlier requests of the conversation did: what a
-	// provider has cached of it then stays valid. Where a protocol can't say so, the tools are left out.
+	// NoCalls says that no tool may be called although Tools shows them, as earlier requests of the conversation did:
+	// what a provider has cached of it then stays valid. Where a protocol can't say so, the tools are left out.
 	NoCalls bool
 
-	// Schema, if set, wants the text to be one JSON value. A provider that can, enforces it; see Structured for all others.
+	// Schema, if set, wants the text to be one JSON value. A provider that can, enforces it; see Structured for all
+	// others.
 	Schema *Schema
 
 	// Purpose names what the request is for ("oracle.turn"); Facts is the typed situation behind it.
@@ -112,7 +114,8 @@ type Sent struct {
 	Bytes int    `json:"sent_bytes,omitempty"` // of them
 }
 
-// Sent names the texts of a request: what the system prompt and the messages say, by whom. Pictures count by their hash.
+// Sent names the texts of a request: what the system prompt and the messages say, by whom. Pictures count by their
+// hash.
 func (r Request) Sent() Sent {
 	h, n := sha256.New(), 0
 	add := func(what, text string) {
@@ -129,8 +132,8 @@ func (r Request) Sent() Sent {
 	return Sent{"sha256:" + hex.EncodeToString(h.Sum(nil)), n}
 }
 
-// Schema is the form of an answer: a JSON Schema, and its name of at most 64 letters, digits, underscores and hyphens. Hosted
-// providers enforce it only if each object in it forbids additional properties and requires all of its own.
+// Schema is the form of an answer: a JSON Schema, and its name of at most 64 letters, digits, underscores and hyphens.
+// Hosted providers enforce it only if each object in it forbids additional properties and requires all of its own.
 type Schema struct {
 	Name string
 	JSON json.RawMessage
@@ -206,8 +209,8 @@ type Response struct {
 	Tries []Try `json:"tries,omitempty"`
 }
 
-// Try is a model of a fallback chain that did not answer. Of one that was not asked, because it had failed a short time before,
-// Cooling is set.
+// Try is a model of a fallback chain that did not answer. Of one that was not asked, because it had failed a short time
+// before, Cooling is set.
 type Try struct {
 	Model   string `json:"model"`
 	Kind    Kind   `json:"kind"`

@@ -51,7 +51,8 @@ func NewOffers(c Catalog, now func() time.Time) *Offers {
 	return &Offers{Catalog: c, now: now, lists: map[string]offered{}}
 }
 
-// All asks every provider that is set up at once, each for a few seconds at most. They come in the order of the catalog.
+// All asks every provider that is set up at once, each for a few seconds at most. They come in the order of the
+// catalog.
 func (o *Offers) All(ctx context.Context) []Offer {
 	all := make([]Offer, len(o.Catalog))
 	var looks sync.WaitGroup
@@ -116,7 +117,8 @@ func (p Provider) offer(ctx context.Context) Offer {
 func mayChat(name string, local bool) bool {
 	no := []string{"embed"}
 	if !local {
-		no = append(no, "whisper", "tts", "dall-e", "image", "moderation", "realtime", "audio", "transcribe", "sora", "veo", "rerank")
+		no = append(no, "whisper", "tts", "dall-e", "image", "moderation", "realtime", "audio", "transcribe", "sora",
+			"veo", "rerank")
 	}
 	name = strings.ToLower(name)
 	return !slices.ContainsFunc(no, func(part string) bool { return strings.Contains(name, part) })

@@ -43,13 +43,15 @@ func TestOffersAreTheModelsThatChatOfThoseWhoAnswerInTime(t *testing.T) {
 			{Name: "vendor", List: listing("gpt-4o", "whisper-1", "text-embedding-3-small", "tts-1", "gpt-image-1")},
 			{Name: "absent", Missing: "set a key", List: asked},
 			{Name: "silent", List: func(ctx context.Context) ([]string, error) { <-ctx.Done(); return nil, ctx.Err() }},
-			{Name: "own", Local: true, List: listing("llama", "minilm", "nomic-embed-text", "audiobook-writer"), Describe: func(_ context.Context, name string) (model.Info, error) {
-				return model.Info{Window: 8192, NoChat: name == "minilm"}, nil
-			}},
+			{Name: "own", Local: true, List: listing("llama", "minilm", "nomic-embed-text", "audiobook-writer"),
+				Describe: func(_ context.Context, name string) (model.Info, error) {
+					return model.Info{Window: 8192, NoChat: name == "minilm"}, nil
+				}},
 		}
 		before := time.Now()
 		got := offers(model.NewOffers(catalog, nil))
-		want := []string{"vendor: vendor:gpt-4o", "absent: not set up", "silent: context deadline exceeded", "own: own:llama own:audiobook-writer"}
+		want := []string{"vendor: vendor:gpt-4o", "absent: not set up", "silent: context deadline exceeded",
+			"own: own:llama own:audiobook-writer"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
@@ -74,7 +76,8 @@ func TestWhatIsOfferedIsBelievedForAWhile(t *testing.T) {
 			after time.Duration
 			asked int32
 			says  string
-		}{{0, 1, "it is off"}, {time.Second, 1, "it is off"}, {5 * time.Second, 2, "own:llama"}, {50 * time.Second, 2, "own:llama"}, {11 * time.Second, 3, "own:llama"}} {
+		}{{0, 1, "it is off"}, {time.Second, 1, "it is off"}, {5 * time.Second, 2, "own:llama"},
+			{50 * time.Second, 2, "own:llama"}, {11 * time.Second, 3, "own:llama"}} {
 			fails = step < 2
 			<-time.After(want.after)
 			if got := offers(o)[0]; !strings.Contains(got, want.says) || asked.Load() != want.asked {

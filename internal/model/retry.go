@@ -15,15 +15,17 @@ const (
 	defaultPatience = 2 * time.Minute
 )
 
-// The waits between attempts. The first is quick where something has failed, and patient where the provider has too much to do. Each
-// further one is twice as long, up to mostWait; each is shortened at random by up to half, so that many clients do not return at once.
+// The waits between attempts. The first is quick where something has failed, and patient where the provider has too
+// much to do. Each further one is twice as long, up to mostWait; each is shortened at random by up to half, so that
+// many clients do not return at once.
 const (
 	quickWait   = 500 * time.Millisecond
 	patientWait = 2 * time.Second
 	mostWait    = 30 * time.Second
 )
 
-// MostAsked is the longest wait that a provider may ask for; an answer that is to come later is none for somebody who waits.
+// MostAsked is the longest wait that a provider may ask for; an answer that is to come later is none for somebody who
+// waits.
 const MostAsked = 90 * time.Second
 
 // hurry is the patience with a model where another one could answer.
@@ -34,13 +36,15 @@ type RetryPolicy struct {
 	// Attempts bounds those requests for one answer that fail by Timeout or Server; zero: 3.
 	Attempts int
 
-	// Patience bounds the waits after RateLimit and Overloaded, all of one answer's together; zero: 2 min, negative: none.
+	// Patience bounds the waits after RateLimit and Overloaded, all of one answer's together; zero: 2 min, negative:
+	// none.
 	Patience time.Duration
 }
 
 // Retry returns m with its retryable failures repeated as p says:
 //   - Once text has come, nothing is repeated but an answer whose connection was lost.
-//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MostAsked, the failure is returned at once.
+//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MostAsked, the failure is returned
+//     at once.
 //   - A model that began no answer in time is asked once more at most, and one whose answer had no end never.
 //   - Each wait is emitted. Text of a failed attempt is retracted before the next one begins.
 //   - Response.Usage and Response.Attempts count all attempts, whether or not the last one succeeded.
@@ -72,7 +76,8 @@ type patience struct {
 	failures int // others
 }
 
-// after says whether an attempt that failed so, perhaps after some text, is worth repeating, and after how long; random is in [0,1).
+// after says whether an attempt that failed so, perhaps after some text, is worth repeating, and after how long; random
+// is in [0,1).
 func (p *patience) after(failed *Error, text bool, random float64) (wait time.Duration, again bool) {
 	if !failed.Retryable() || failed.RetryAfter > MostAsked || text && !failed.Lost || errors.Is(failed, ErrEndless) {
 		return 0, false
@@ -114,8 +119,9 @@ func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error
 	return total, err
 }
 
-// Do makes attempts at what has no text on its way, such as a transcription, until one succeeds or fails for good: as often and as
-// patiently as Retry does with a model of that ID. tell, which may be nil, is told of each wait; its error ends the attempts.
+// Do makes attempts at what has no text on its way, such as a transcription, until one succeeds or fails for good: as
+// often and as patiently as Retry does with a model of that ID. tell, which may be nil, is told of each wait; its error
+// ends the attempts.
 func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, tell func(Wait) error) error {
 	if tell == nil {
 		tell = func(Wait) error { return nil }
@@ -124,7 +130,9 @@ func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, te
 }
 
 // repeat makes attempts, each of which says whether text has come of it.
-func (p RetryPolicy) repeat(ctx context.Context, id string, attempt func() (text bool, err error), tell func(Wait) error) error {
+func (p RetryPolicy) repeat(
+	ctx context.Context, id string, attempt func() (text bool, err error), tell func(Wait) error,
+) error {
 	p.Attempts, p.Patience = cmp.Or(max(p.Attempts, 0), defaultAttempts), cmp.Or(p.Patience, defaultPatience)
 	left := patience{RetryPolicy: p}
 	if err := ctx.Err(); err != nil {
@@ -141,7 +149,8 @@ func (p RetryPolicy) repeat(ctx context.Context, id string, attempt func() (text
 			return final(failed, err)
 		}
 		if ctx.Err() == nil {
-			if told := tell(Wait{Until: time.Now().Add(wait), Model: id, Kind: failed.Kind, Attempt: made}); told != nil {
+			if told := tell(Wait{Until: time.Now().Add(wait), Model: id, Kind: failed.Kind,
+				Attempt: made}); told != nil {
 				return told
 			}
 		}
@@ -192,7 +201,8 @@ type relay struct {
 	emitted bool              // text that is not retracted
 }
 
-// ask asks m, once what was emitted is withdrawn. Usage, Attempts and Tries of the response are those of the one before, too.
+// ask asks m, once what was emitted is withdrawn. Usage, Attempts and Tries of the response are those of the one
+// before, too.
 func (r *relay) ask(ctx context.Context, m Model, req Request, before Response) (Response, error) {
 	resp := Response{Model: before.Model}
 	err := r.retract(m.ID())

@@ -72,7 +72,8 @@ func play(t *testing.T, p model.RetryPolicy, turns ...modeltest.Turn) recorded {
 
 func TestRetryableFailuresAreRepeatedAndLostTextIsRetractedInSight(t *testing.T) {
 	good := modeltest.Turn{Chunks: []string{"whole"}, Usage: model.Usage{InputTokens: 10, OutputTokens: 5}}
-	got := play(t, model.RetryPolicy{Attempts: 5}, lost("ha", "lf"), failing(model.Timeout, 0), failing(model.RateLimit, 0), lost("x"), good)
+	got := play(t, model.RetryPolicy{Attempts: 5}, lost("ha", "lf"), failing(model.Timeout, 0),
+		failing(model.RateLimit, 0), lost("x"), good)
 	if got.err != nil {
 		t.Fatal(got.err)
 	}
@@ -84,7 +85,8 @@ func TestRetryableFailuresAreRepeatedAndLostTextIsRetractedInSight(t *testing.T)
 		t.Errorf("response (-want +got):\n%s", diff)
 	}
 	// Nothing is retracted where nothing stood.
-	if diff := cmp.Diff([]string{"ha", "lf", "wait", "retract", "wait", "wait", "x", "wait", "retract", "whole"}, got.emitted); diff != "" {
+	if diff := cmp.Diff([]string{"ha", "lf", "wait", "retract", "wait", "wait", "x", "wait", "retract", "whole"},
+		got.emitted); diff != "" {
 		t.Errorf("emitted (-want +got):\n%s", diff)
 	}
 	for i, kind := range []model.Kind{model.Server, model.Timeout, model.RateLimit, model.Server} {
@@ -129,7 +131,8 @@ func near(t *testing.T, got recorded, want ...time.Duration) {
 }
 
 func TestWaitsDoubleWithinTheirJitterAndAreKept(t *testing.T) {
-	got := play(t, model.RetryPolicy{Attempts: 9}, append(slices.Repeat([]modeltest.Turn{failing(model.Server, 0)}, 8), modeltest.Say("ok"))...)
+	got := play(t, model.RetryPolicy{Attempts: 9}, append(slices.Repeat([]modeltest.Turn{failing(model.Server, 0)}, 8),
+		modeltest.Say("ok"))...)
 	const s = time.Second
 	near(t, got, s/2, s, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
 	if got.err != nil {
@@ -144,13 +147,15 @@ func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
 			busy := modeltest.Script(t, slices.Repeat([]modeltest.Turn{failing(kind, 0)}, 30)...)
 			begin := time.Now()
 			var got recorded
-			got.resp, got.err = model.Retry(busy, model.RetryPolicy{}).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
-				got.lengths = append(got.lengths, time.Until(d.Wait.Until))
-				return nil
-			})
+			got.resp, got.err = model.Retry(busy, model.RetryPolicy{}).Chat(t.Context(), model.Request{},
+				func(d model.Delta) error {
+					got.lengths = append(got.lengths, time.Until(d.Wait.Until))
+					return nil
+				})
 			got.took = time.Since(begin)
 			near(t, got, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
-			if model.KindOf(got.err) != kind || got.took < 90*s || got.took > 120*s || got.resp.Attempts != len(got.lengths)+1 {
+			if model.KindOf(got.err) != kind || got.took < 90*s || got.took > 120*s ||
+				got.resp.Attempts != len(got.lengths)+1 {
 				t.Errorf("%s: %v after %v and %d attempts", kind, got.err, got.took, got.resp.Attempts)
 			}
 		})
@@ -160,7 +165,8 @@ func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
 func TestWaitIsNeverShorterThanRetryAfter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		after := time.Duration(rapid.Int64Range(0, int64(model.MostAsked)).Draw(rt, "retry after"))
-		kind := rapid.SampledFrom([]model.Kind{model.RateLimit, model.Overloaded, model.Server, model.Timeout}).Draw(rt, "kind")
+		kind := rapid.SampledFrom([]model.Kind{model.RateLimit, model.Overloaded, model.Server, model.Timeout}).
+			Draw(rt, "kind")
 		got := play(t, model.RetryPolicy{}, failing(kind, after), modeltest.Say("ok"))
 		if got.err != nil || got.took < after || got.took > max(after, 2*time.Second) {
 			rt.Fatalf("asked to wait %v; waited %v, error %v", after, got.took, got.err)
@@ -171,7 +177,8 @@ func TestWaitIsNeverShorterThanRetryAfter(t *testing.T) {
 func TestRetryAfterThatIsTooLongGivesUpAtOnceAndSaysWhy(t *testing.T) {
 	got := play(t, model.RetryPolicy{}, failing(model.RateLimit, 2*time.Minute))
 	var e *model.Error
-	if !errors.As(got.err, &e) || e.Kind != model.RateLimit || e.RetryAfter != 2*time.Minute || got.took != 0 || got.resp.Attempts != 1 {
+	if !errors.As(got.err, &e) || e.Kind != model.RateLimit || e.RetryAfter != 2*time.Minute || got.took != 0 ||
+		got.resp.Attempts != 1 {
 		t.Errorf("error %v after %v; want the rate limit at once", got.err, got.took)
 	}
 	for _, want := range []string{"scripted", "2m0s", "1m30s"} {
@@ -183,7 +190,8 @@ func TestRetryAfterThatIsTooLongGivesUpAtOnceAndSaysWhy(t *testing.T) {
 
 func TestOtherFailuresAreNotRepeated(t *testing.T) {
 	for _, kind := range []model.Kind{
-		model.Auth, model.Payment, model.ContextLength, model.OutputLength, model.Refused, model.Invalid, model.Garbled, model.Cancelled,
+		model.Auth, model.Payment, model.ContextLength, model.OutputLength, model.Refused, model.Invalid, model.Garbled,
+		model.Cancelled,
 	} {
 		got := play(t, model.RetryPolicy{}, failing(kind, 0, "half"))
 		if model.KindOf(got.err) != kind || got.resp.Attempts != 1 || got.resp.Text != "half" || got.took != 0 {
@@ -221,7 +229,8 @@ func TestCancelEndsAWaitAtOnceAndKeepsWhatHadArrived(t *testing.T) {
 		begin := time.Now()
 		cancel()
 		err := <-done
-		if model.KindOf(err) != model.Cancelled || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "scripted") {
+		if model.KindOf(err) != model.Cancelled || !errors.Is(err, context.Canceled) ||
+			!strings.Contains(err.Error(), "scripted") {
 			t.Errorf("error %v; want cancelled, telling the last failure", err)
 		}
 		if time.Since(begin) != 0 || resp.Text != "half" || resp.Attempts != 1 {
@@ -248,7 +257,8 @@ func TestDeadlineInAnAttemptIsTheAttemptsOwnFailure(t *testing.T) {
 		defer cancel()
 		script := modeltest.Script(t, modeltest.Turn{Text: "half", Hang: true})
 		resp, err := model.Retry(script, model.RetryPolicy{}).Chat(ctx, model.Request{}, nil)
-		if want := "scripted:test: timeout: context deadline exceeded"; err == nil || err.Error() != want || resp.Text != "half" {
+		if want := "scripted:test: timeout: context deadline exceeded"; err == nil || err.Error() != want ||
+			resp.Text != "half" {
 			t.Errorf("got %q, %v; want %s", resp.Text, err, want)
 		}
 	})
@@ -269,15 +279,18 @@ func TestAnswerThatCameIsNotLostToALateCancel(t *testing.T) {
 func TestErrorFromEmitOnAWaitOrARetractEndsTheAnswer(t *testing.T) {
 	full := errors.New("full")
 	for name, is := range map[string]func(model.Delta) bool{
-		"wait": func(d model.Delta) bool { return d.Wait != nil }, "retract": func(d model.Delta) bool { return d.Retract },
+		"wait": func(d model.Delta) bool {
+			return d.Wait != nil
+		}, "retract": func(d model.Delta) bool { return d.Retract },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			resp, err := model.Retry(modeltest.Script(t, lost("half")), model.RetryPolicy{}).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
-				if is(d) {
-					return full
-				}
-				return nil
-			})
+			resp, err := model.Retry(modeltest.Script(t, lost("half")), model.RetryPolicy{}).Chat(t.Context(),
+				model.Request{}, func(d model.Delta) error {
+					if is(d) {
+						return full
+					}
+					return nil
+				})
 			if !errors.Is(err, full) || model.KindOf(err) != model.Cancelled || resp.Attempts != 1 {
 				t.Errorf("%s: got %+v, %v", name, resp, err)
 			}
@@ -294,7 +307,8 @@ func TestRetryIsStampedAsItsModel(t *testing.T) {
 
 func TestWhatIsNoChatIsRepeatedByTheSamePolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		failures := []error{&model.Error{Kind: model.RateLimit, RetryAfter: 9 * time.Second}, &model.Error{Kind: model.Server, Lost: true}, nil}
+		failures := []error{&model.Error{Kind: model.RateLimit, RetryAfter: 9 * time.Second},
+			&model.Error{Kind: model.Server, Lost: true}, nil}
 		var told []model.Kind
 		begin, attempts := time.Now(), 0
 		err := model.RetryPolicy{}.Do(t.Context(), "house:whisper", func() error {
@@ -304,14 +318,20 @@ func TestWhatIsNoChatIsRepeatedByTheSamePolicy(t *testing.T) {
 			told = append(told, w.Kind)
 			return nil
 		})
-		if took := time.Since(begin); err != nil || attempts != 3 || !slices.Equal(told, []model.Kind{model.RateLimit, model.Server}) || took < 9*time.Second || took > 10*time.Second {
+		if took := time.Since(begin); err != nil || attempts != 3 ||
+			!slices.Equal(told, []model.Kind{model.RateLimit, model.Server}) || took < 9*time.Second ||
+			took > 10*time.Second {
 			t.Errorf("%v after %d attempts and %v, told %v", err, attempts, took, told)
 		}
 		odd := errors.New("odd")
-		if err := (model.RetryPolicy{}).Do(t.Context(), "house:whisper", func() error { return odd }, nil); !errors.Is(err, odd) {
+		if err := (model.RetryPolicy{}).Do(t.Context(), "house:whisper", func() error {
+			return odd
+		}, nil); !errors.Is(err, odd) {
 			t.Errorf("got %v", err)
 		}
-		err = model.RetryPolicy{}.Do(t.Context(), "house:whisper", func() error { return &model.Error{Kind: model.Timeout} }, func(model.Wait) error { return odd })
+		err = model.RetryPolicy{}.Do(t.Context(), "house:whisper", func() error {
+			return &model.Error{Kind: model.Timeout}
+		}, func(model.Wait) error { return odd })
 		if !errors.Is(err, odd) {
 			t.Errorf("who wants to wait no more got %v", err)
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// SchemaError says why an answer that was to be JSON is not what was asked for. It stands in an *Error of kind Garbled, as its Err.
+// SchemaError says why an answer that was to be JSON is not what was asked for. It stands in an *Error of kind Garbled,
+// as its Err.
 type SchemaError struct {
 	Schema  string // its name
 	Problem string // "at /properties/age: type: 36 has type \"string\", want \"integer\""
@@ -21,9 +22,10 @@ func (e *SchemaError) Error() string {
 
 // Structured asks m for one JSON value that fits schema, reads it into a pointer, and returns it as the model wrote it.
 //
-// The schema stands in the system prompt too, as not every provider enforces it; so the value may have a fence or words around it.
-// An answer that does not fit is asked for once more, with the problem named. Usage, Attempts and Tries of the response are those of
-// both answers. If the second one does not fit either, the error is of kind Garbled and wraps a
+// The schema stands in the system prompt too, as not every provider enforces it; so the value may have a fence or words
+// around it. An answer that does not fit is asked for once more, with the problem named. Usage, Attempts and Tries of
+// the response are those of both answers. If the second one does not fit either, the error is of kind Garbled and wraps
+// a
 // *SchemaError; a schema that can't be used is Invalid, before anything is asked.
 func Structured(ctx context.Context, m Model, req Request, schema Schema, into any) (json.RawMessage, Response, error) {
 	check, err := compile(schema)
@@ -44,7 +46,8 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, into a
 	}
 	req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)],
 		Message{Role: Assistant, Text: total.Text, Native: total.Native},
-		Message{Role: User, Text: "This does not fit the schema:\n" + problem + "\nAnswer with the whole corrected JSON value, and with nothing else."})
+		Message{Role: User, Text: "This does not fit the schema:\n" + problem +
+			"\nAnswer with the whole corrected JSON value, and with nothing else."})
 	if total, err = said.ask(ctx, m, req, total); err != nil {
 		return nil, total, err
 	}
@@ -103,7 +106,8 @@ func fitting(text string, check *jsonschema.Resolved, into any) (value json.RawM
 	return nil, problem
 }
 
-// problemOf says what in a value does not fit first, and by which part of the schema; empty if all of it fits, and is read.
+// problemOf says what in a value does not fit first, and by which part of the schema; empty if all of it fits, and is
+// read.
 func problemOf(value json.RawMessage, check *jsonschema.Resolved, into any) string {
 	var instance any
 	err := json.Unmarshal(value, &instance)

@@ -38,7 +38,8 @@ func TestValueIsTakenOutOfWhatStandsAroundIt(t *testing.T) {
 			t.Errorf("%s: got %s, %v", name, got, err)
 		}
 		req := m.Requests()[0]
-		if req.Schema == nil || req.Schema.Name != "person" || !strings.HasPrefix(req.System, "Be exact.\n") || !strings.Contains(req.System, string(person.JSON)) {
+		if req.Schema == nil || req.Schema.Name != "person" || !strings.HasPrefix(req.System, "Be exact.\n") ||
+			!strings.Contains(req.System, string(person.JSON)) {
 			t.Errorf("%s: asked with schema %v and system prompt %q", name, req.Schema, req.System)
 		}
 	}
@@ -62,7 +63,8 @@ func TestAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
 		t.Errorf("usage %+v in %d attempts; want %+v in 2", resp.Usage, resp.Attempts, want)
 	}
 	second := m.Requests()[1].Messages
-	if len(second) != 3 || second[1].Text != `{"name":"Ada","age":"36"}` || !strings.Contains(second[2].Text, `at /properties/age: type: 36 has type "string", want "integer"`) {
+	if len(second) != 3 || second[1].Text != `{"name":"Ada","age":"36"}` ||
+		!strings.Contains(second[2].Text, `at /properties/age: type: 36 has type "string", want "integer"`) {
 		t.Errorf("repaired with %+v", second)
 	}
 	if len(req.Messages) != 1 {
@@ -77,7 +79,8 @@ func TestSecondAnswerThatDoesNotFitIsGarbledAndSaysWhy(t *testing.T) {
 	if model.KindOf(err) != model.Garbled || !errors.As(err, &wrong) || got != nil || resp.Attempts != 2 {
 		t.Fatalf("got %s after %d attempts, %v", got, resp.Attempts, err)
 	}
-	want := model.SchemaError{Schema: "person", Problem: `at /properties/age: type: 36.5 has type "number", want "integer"`}
+	want := model.SchemaError{Schema: "person",
+		Problem: `at /properties/age: type: 36.5 has type "number", want "integer"`}
 	if diff := cmp.Diff(want, *wrong); diff != "" || !strings.Contains(err.Error(), "scripted:test") {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -87,7 +90,8 @@ func TestSecondAnswerThatDoesNotFitIsGarbledAndSaysWhy(t *testing.T) {
 }
 
 func TestFailureIsNoAnswerThatDoesNotFit(t *testing.T) {
-	for i, turns := range [][]modeltest.Turn{{{Text: `{"name":"Ada","age":36}`, Err: &model.Error{Kind: model.Auth}}}, {modeltest.Say("no"), modeltest.Fail(model.Auth)}} {
+	for i, turns := range [][]modeltest.Turn{{{Text: `{"name":"Ada","age":36}`, Err: &model.Error{Kind: model.Auth}}},
+		{modeltest.Say("no"), modeltest.Fail(model.Auth)}} {
 		m := modeltest.Script(t, turns...)
 		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
 		if model.KindOf(err) != model.Auth || got != nil || resp.Attempts != i+1 {
@@ -97,9 +101,11 @@ func TestFailureIsNoAnswerThatDoesNotFit(t *testing.T) {
 }
 
 func TestUnusableSchemaIsInvalidAndNothingIsAsked(t *testing.T) {
-	for _, schema := range []string{`{`, `{"type":5}`, `{"properties":{"a":{"pattern":"("}}}`, `{"$ref":"https://elsewhere.example/x.json"}`, `{"$ref":"file:///etc/x.json"}`} {
+	for _, schema := range []string{`{`, `{"type":5}`, `{"properties":{"a":{"pattern":"("}}}`,
+		`{"$ref":"https://elsewhere.example/x.json"}`, `{"$ref":"file:///etc/x.json"}`} {
 		m := modeltest.Script(t)
-		_, _, err := model.Structured(t.Context(), m, askPerson(), model.Schema{Name: "odd", JSON: json.RawMessage(schema)}, new(any))
+		_, _, err := model.Structured(t.Context(), m, askPerson(),
+			model.Schema{Name: "odd", JSON: json.RawMessage(schema)}, new(any))
 		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), `"odd"`) {
 			t.Errorf("%s: got %v", schema, err)
 		}
@@ -109,7 +115,8 @@ func TestUnusableSchemaIsInvalidAndNothingIsAsked(t *testing.T) {
 func TestSchemaGoesThroughChainAndRetry(t *testing.T) {
 	first := modeltest.Script(t, modeltest.Fail(model.Server)).As("house:a", false)
 	second := modeltest.Script(t, modeltest.Say(`{"name":"Ada","age":36}`)).As("house:b", false)
-	m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{Attempts: 1}), model.Retry(second, model.RetryPolicy{}))
+	m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{Attempts: 1}),
+		model.Retry(second, model.RetryPolicy{}))
 	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
 	if err != nil || string(got) != `{"name":"Ada","age":36}` || resp.Model != "house:b" || len(resp.Tries) != 1 {
 		t.Errorf("got %s of %s after %v, %v", got, resp.Model, resp.Tries, err)
@@ -127,7 +134,8 @@ func TestOfflineRuleAnswersInTheFormThatIsAskedFor(t *testing.T) {
 	}})
 	req := askPerson()
 	req.Purpose = "who"
-	if got, _, err := model.Structured(t.Context(), m, req, person, new(any)); err != nil || string(got) != `{"name":"person","age":1}` {
+	if got, _, err := model.Structured(t.Context(), m, req, person, new(any)); err != nil ||
+		string(got) != `{"name":"person","age":1}` {
 		t.Errorf("got %s, %v", got, err)
 	}
 }

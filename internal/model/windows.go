@@ -47,9 +47,9 @@ func Known(name string) Info {
 // describeTime bounds the question what one model is like.
 const describeTime = 3 * time.Second
 
-// Describe says what is known of the model with that id: its Window where a setting says it, else what its provider tells, and for one
-// that is hosted what is known by its name in place of what is missing. An error is why the provider did not tell; the Info then holds
-// what is known all the same. A model is asked for once, as long as it is told.
+// Describe says what is known of the model with that id: its Window where a setting says it, else what its provider
+// tells, and for one that is hosted what is known by its name in place of what is missing. An error is why the provider
+// did not tell; the Info then holds what is known all the same. A model is asked for once, as long as it is told.
 func (c Catalog) Describe(ctx context.Context, id string) (Info, error) {
 	p, name, err := c.find(id)
 	if err != nil {
@@ -81,7 +81,9 @@ func (p Provider) describe(ctx context.Context, name string) (info Info, err err
 const mostTold = 256
 
 // Remembering asks no more for a model that was told, unless many were since.
-func Remembering(ask func(ctx context.Context, name string) (Info, error)) func(ctx context.Context, name string) (Info, error) {
+func Remembering(
+	ask func(ctx context.Context, name string) (Info, error),
+) func(ctx context.Context, name string) (Info, error) {
 	var mu sync.Mutex
 	told := map[string]Info{}
 	return func(ctx context.Context, name string) (Info, error) {

@@ -20,7 +20,8 @@ func TestEveryLineOfWindowsIsReadAndReached(t *testing.T) {
 		t.Errorf("%d of %d lines were read", len(windows()), lines)
 	}
 	for _, w := range windows() {
-		name := strings.NewReplacer("[678]", "7", "[1-3]", "2", "[5-9]", "6", "[5-7]", "6", "[134]", "3", "claude-*", "claude-x", "*", "").Replace(w.pattern)
+		name := strings.NewReplacer("[678]", "7", "[1-3]", "2", "[5-9]", "6", "[5-7]", "6", "[134]", "3", "claude-*",
+			"claude-x", "*", "").Replace(w.pattern)
 		if got := Known(name); got != w.info || got.Window <= 0 || got.Output < 0 {
 			t.Errorf("%s, which is to fit %s, is known as %+v; want %+v", name, w.pattern, got, w.info)
 		}
@@ -72,9 +73,12 @@ func TestWindowComesFromSettingElseProviderElseName(t *testing.T) {
 		asks     int
 		fails    bool
 	}{
-		{"a setting", Provider{Window: 5000}, map[string]Info{name: {Window: 9000, Output: 7}}, Info{Window: 5000, Output: 32_768}, 0, false},
-		{"a setting of a local one", Provider{Window: 5000, Local: true}, map[string]Info{name: {Window: 4000}}, Info{Window: 5000}, 0, false},
-		{"the provider", Provider{}, map[string]Info{name: {Window: 9000}}, Info{Window: 9000, Output: 32_768}, 1, false},
+		{"a setting", Provider{Window: 5000}, map[string]Info{name: {Window: 9000, Output: 7}},
+			Info{Window: 5000, Output: 32_768}, 0, false},
+		{"a setting of a local one", Provider{Window: 5000, Local: true}, map[string]Info{name: {Window: 4000}},
+			Info{Window: 5000}, 0, false},
+		{"the provider", Provider{}, map[string]Info{name: {Window: 9000}}, Info{Window: 9000, Output: 32_768}, 1,
+			false},
 		{"the name", Provider{}, nil, Info{Window: 1_047_576, Output: 32_768}, 1, true},
 		{"nothing, as a local model is not the one that is hosted", Provider{Local: true}, nil, Info{}, 1, true},
 	} {
@@ -123,15 +127,19 @@ func TestModelThatChatsWithToolsIsTaken(t *testing.T) {
 		told  map[string]Info
 		want  string
 	}{
-		{"all-minilm first", []string{"all-minilm", "qwen3"}, map[string]Info{"all-minilm": {NoChat: true, NoTools: true}, "qwen3": {}}, "local:qwen3"},
-		{"one without tools first", []string{"gemma", "qwen3"}, map[string]Info{"gemma": {NoTools: true}, "qwen3": {}}, "local:qwen3"},
-		{"none with tools", []string{"all-minilm", "gemma"}, map[string]Info{"all-minilm": {NoChat: true}, "gemma": {NoTools: true}}, "local:gemma"},
+		{"all-minilm first", []string{"all-minilm", "qwen3"},
+			map[string]Info{"all-minilm": {NoChat: true, NoTools: true}, "qwen3": {}}, "local:qwen3"},
+		{"one without tools first", []string{"gemma", "qwen3"}, map[string]Info{"gemma": {NoTools: true}, "qwen3": {}},
+			"local:qwen3"},
+		{"none with tools", []string{"all-minilm", "gemma"}, map[string]Info{"all-minilm": {NoChat: true},
+			"gemma": {NoTools: true}}, "local:gemma"},
 		{"a server that does not say", []string{"a", "b"}, nil, "local:a"},
 		{"nothing that chats", []string{"all-minilm"}, map[string]Info{"all-minilm": {NoChat: true}}, "offline:rules"},
 		{"no model", nil, nil, "offline:rules"},
 	} {
-		local := Provider{Name: "local", Local: true, Automatic: true, Probe: true, Describe: (&asked{told: c.told}).describe,
-			List: func(context.Context) ([]string, error) { return c.names, nil }}
+		local := Provider{Name: "local", Local: true, Automatic: true, Probe: true,
+			Describe: (&asked{told: c.told}).describe,
+			List:     func(context.Context) ([]string, error) { return c.names, nil }}
 		got, err := Catalog{local, {Name: "offline", Automatic: true, Default: "rules"}}.Choose(t.Context(), "")
 		if err != nil || got != c.want {
 			t.Errorf("%s: %q, %v; want %q", c.says, got, err, c.want)

@@ -76,10 +76,12 @@ func checkSize(words, material string) error {
 	case words == "":
 		return errors.New("the question is empty: give it as an argument, or pipe it in")
 	case len(words) > MaxQuestion:
-		return fmt.Errorf("the question has %d bytes, more than the limit of %d: put the material in a file under --in and ask about it",
+		return fmt.Errorf("the question has %d bytes, more than the limit of %d: put the material in a file under "+
+			"--in and ask about it",
 			len(words), MaxQuestion)
 	case len(material) > MaxMaterial:
-		return fmt.Errorf("the attachment has %d bytes, more than the limit of %d: attach a part of it, or put it in a folder that is searched", len(material), MaxMaterial)
+		return fmt.Errorf("the attachment has %d bytes, more than the limit of %d: attach a part of it, or put it in "+
+			"a folder that is searched", len(material), MaxMaterial)
 	}
 	return nil
 }
@@ -98,7 +100,8 @@ func (s Surroundings) env(o Options) Env {
 func (s Surroundings) equip(ctx context.Context, r assistant.Request, o Options, env *Env) ([]tool.Spec, error) {
 	var err error
 	if env.Model, err = s.Choose(ctx, o.Model); err != nil {
-		return nil, &assistant.RequestError{Public: "the model can't be used on this server", Hint: "leave it out to use the server's setting", Err: err}
+		return nil, &assistant.RequestError{Public: "the model can't be used on this server",
+			Hint: "leave it out to use the server's setting", Err: err}
 	}
 	env.ReportTool = s.ReportTool(env.Model)
 	s.LearnKeys(ctx, *env)
@@ -116,7 +119,9 @@ func (s Surroundings) equip(ctx context.Context, r assistant.Request, o Options,
 		if info.NoPictures {
 			return nil, refusePictures(env.Model, shown)
 		}
-		env.Fallback = slices.DeleteFunc(slices.Clone(env.Fallback), func(id string) bool { return s.Describe(ctx, id).NoPictures })
+		env.Fallback = slices.DeleteFunc(slices.Clone(env.Fallback), func(id string) bool {
+			return s.Describe(ctx, id).NoPictures
+		})
 	}
 	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
 	if s.LeftOut != nil {
@@ -132,9 +137,11 @@ func (s Surroundings) equip(ctx context.Context, r assistant.Request, o Options,
 // given is what a question gives its tree, without the past of its session.
 func (s Surroundings) given(r assistant.Request, o Options, env Env, tools []tool.Spec) Given {
 	g := Given{
-		Question: r.Words, Said: agent.Said{Piped: o.Piped, Relayed: r.Relayed}, Named: o.named(), Likely: o.likely(), Tools: agent.FactsOf(tools),
-		MaxTurns: cmp.Or(o.MaxTurns, usualTurns), MaxTokens: o.MaxTokens, MaxSeconds: int((o.MaxTime + time.Second - 1) / time.Second),
-		Window: env.WindowTokens, Classifier: s.Classifier, BareCalls: env.BareCalls,
+		Question: r.Words, Said: agent.Said{Piped: o.Piped, Relayed: r.Relayed}, Named: o.named(), Likely: o.likely(),
+		Tools:    agent.FactsOf(tools),
+		MaxTurns: cmp.Or(o.MaxTurns, usualTurns), MaxTokens: o.MaxTokens,
+		MaxSeconds: int((o.MaxTime + time.Second - 1) / time.Second),
+		Window:     env.WindowTokens, Classifier: s.Classifier, BareCalls: env.BareCalls,
 	}
 	if o.Piped || len(env.Parts) > 0 {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
@@ -145,8 +152,8 @@ func (s Surroundings) given(r assistant.Request, o Options, env Env, tools []too
 	return g
 }
 
-// keptPast bounds how many earlier exchanges a continued session shows the model, and mostPrevious how much of each question is read to classify the next
-// one, in bytes.
+// keptPast bounds how many earlier exchanges a continued session shows the model, and mostPrevious how much of each
+// question is read to classify the next one, in bytes.
 const (
 	keptPast     = 12
 	mostPrevious = 1 << 10
@@ -202,8 +209,11 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.R
 	return past, nil
 }
 
-// allow takes in what the person has said yes to, of what the last run of the session asked. It gives the row that is used up by it.
-func (g *Given) allow(ctx context.Context, store journal.Store, q assistant.Request, env Env) (consume []string, err error) {
+// allow takes in what the person has said yes to, of what the last run of the session asked. It gives the row that is
+// used up by it.
+func (g *Given) allow(
+	ctx context.Context, store journal.Store, q assistant.Request, env Env,
+) (consume []string, err error) {
 	if q.Session == "" || q.Late || q.Relayed || g.Said.Piped || len(env.Past) == 0 {
 		return nil, nil
 	}
@@ -224,8 +234,10 @@ func (g *Given) allow(ctx context.Context, store journal.Store, q assistant.Requ
 			continue
 		}
 		if left.Vault != env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
-			return nil, &assistant.RequestError{Public: "you approved a write to a different folder of notes", Hint: "name the same notes again",
-				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(left.Vault, "no notes"), cmp.Or(env.Vault, "none"))}
+			return nil, &assistant.RequestError{Public: "you approved a write to a different folder of notes",
+				Hint: "name the same notes again",
+				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(left.Vault, "no notes"),
+					cmp.Or(env.Vault, "none"))}
 		}
 		g.Said.Yes, g.Said.For, consume = yes, left.Question, append(consume, row.ID)
 	}

@@ -36,11 +36,13 @@ var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 // intention is how a sentence of English says what the speaker is about to do.
 var intention = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|, )(?:\w+,? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
+	return regexp.MustCompile(
+		`(?i)(?:^|, )(?:\w+,? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
 })
 
-// announces says whether a text only says what will be done. It is short and cites nothing, and its first or last sentence says so in the
-// first person, or it breaks off where something is to follow. Taken wrongly for one, an answer costs one more turn, and is kept.
+// announces says whether a text only says what will be done. It is short and cites nothing, and its first or last
+// sentence says so in the first person, or it breaks off where something is to follow. Taken wrongly for one, an answer
+// costs one more turn, and is kept.
 func announces(text string, w Words) bool {
 	if w.Size == 0 || w.Size > mostAnnounced || w.Cites || strings.Contains(text, "```") {
 		return false
@@ -61,8 +63,8 @@ type Best struct {
 	Wrote  bool  `json:"wrote,omitempty"`
 }
 
-// said enters the text of a reply: it is the best one unless it only refers back to the one before. Text beside calls goes before the
-// answer, unless it cites what was read or its signal says that it is one.
+// said enters the text of a reply: it is the best one unless it only refers back to the one before. Text beside calls
+// goes before the answer, unless it cites what was read or its signal says that it is one.
 func (r *Reports) said(reply agent.Reply, report Report, l *agent.Ledger) {
 	next := Best{Ref: reply.Ref, Words: report.Words, Opened: len(l.Opened), Wrote: l.Wrote()}
 	quiet, better := len(reply.Calls) == 0, next.replaces(r.Best)
@@ -89,7 +91,8 @@ func (r *Report) answers() bool {
 // replaces says whether a text stands in the place of the best one before it.
 func (b Best) replaces(before Best) bool {
 	switch {
-	case before.Ref == 0 || before.Words.Announces && (b.Words.Announces || b.Opened > before.Opened || 2*b.Words.Size >= before.Words.Size):
+	case before.Ref == 0 || before.Words.Announces && (b.Words.Announces || b.Opened > before.Opened ||
+		2*b.Words.Size >= before.Words.Size):
 		return true
 	case b.Words.Announces:
 		return false
@@ -104,7 +107,8 @@ func (w Words) names() bool {
 	begins := true
 	for word := range strings.FieldsSeq(w.Text) {
 		first, _ := utf8.DecodeRuneInString(word)
-		if strings.ContainsFunc(word, unicode.IsDigit) || unicode.IsUpper(first) && !begins && word != "I" || strings.ContainsAny(word, "`_/") {
+		if strings.ContainsFunc(word, unicode.IsDigit) || unicode.IsUpper(first) && !begins && word != "I" ||
+			strings.ContainsAny(word, "`_/") {
 			return true
 		}
 		begins = strings.HasSuffix(word, ".") || strings.HasSuffix(word, "!") || strings.HasSuffix(word, ":")
@@ -115,8 +119,8 @@ func (w Words) names() bool {
 // fewWords is how many words of its own a shorter text has that only repeats a part of another.
 const fewWords = 2
 
-// refersBack says whether a text only points to another, as “My answer above is complete” does: it is shorter, and either speaks of
-// nothing that the other speaks of, or repeats a part of it.
+// refersBack says whether a text only points to another, as “My answer above is complete” does: it is shorter, and
+// either speaks of nothing that the other speaks of, or repeats a part of it.
 func (w Words) refersBack(to Words) bool {
 	if w.Size >= to.Size {
 		return false

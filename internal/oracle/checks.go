@@ -71,14 +71,16 @@ func (g *ground) line(what string) bt.Why {
 	return nothingLookedUp.With()
 }
 
-// callable names the offered tools that could give what is missing. A change that may have been made is not asked for again.
+// callable names the offered tools that could give what is missing. A change that may have been made is not asked for
+// again.
 func (g *ground) callable(what string) (names []string) {
 	_, failed := g.Ledger.Writes.Wanting()
 	for _, t := range g.Tools {
 		if what == missingWrites && !slices.Contains(failed, t.Name) {
 			continue
 		}
-		if slices.Contains(g.Offered, t.Name) && t.Once == (what != missingSource) && !(t.Once && g.Ledger.Labels.Integrity() == agent.Stranger) {
+		if slices.Contains(g.Offered, t.Name) && t.Once == (what != missingSource) &&
+			!(t.Once && g.Ledger.Labels.Integrity() == agent.Stranger) {
 			names = append(names, t.Name)
 		}
 	}
@@ -93,11 +95,14 @@ func (g *ground) hint(what string) string {
 		return ""
 	case what == missingWrites:
 		failed, _ := g.Ledger.Writes.Wanting()
-		return fmt.Sprintf("Not all was written: %s. If it can be done, do it now with %s; else say in your answer what was not written. What is not named here is done, or in doubt: do not repeat it.", failed, names)
+		return fmt.Sprintf("Not all was written: %s. If it can be done, do it now with %s; else say in your answer "+
+			"what was not written. What is not named here is done, or in doubt: do not repeat it.", failed, names)
 	case what == missingWrite:
-		return fmt.Sprintf("Nothing was written: no tool has confirmed a change. Make it now with one of %s. If that can't be done, or was not asked for, say so plainly.", names)
+		return fmt.Sprintf("Nothing was written: no tool has confirmed a change. Make it now with one of %s. If that "+
+			"can't be done, or was not asked for, say so plainly.", names)
 	}
-	return fmt.Sprintf("No source was opened for this answer, and the question needs one. Look it up now with %s, and answer from what you read. If that can't be done, say plainly that nothing was looked up.", names)
+	return fmt.Sprintf("No source was opened for this answer, and the question needs one. Look it up now with %s, "+
+		"and answer from what you read. If that can't be done, say plainly that nothing was looked up.", names)
 }
 
 // mostAsked is how long a question to the person is at most, in characters: an answer may end with an offer.
@@ -108,7 +113,8 @@ func (r *Report) ends() string {
 	if r.Signal == nil {
 		return ""
 	}
-	return map[signal.Type]string{signal.ContextSufficient: StopSatisfied, signal.DelegationRecommended: StopSatisfied, signal.PartialAnswer: StopPartial}[r.Signal.Type]
+	return map[signal.Type]string{signal.ContextSufficient: StopSatisfied, signal.DelegationRecommended: StopSatisfied,
+		signal.PartialAnswer: StopPartial}[r.Signal.Type]
 }
 
 // foundNothing says whether every search so far found nothing. Failed searches don't count.

@@ -29,7 +29,9 @@ var (
 		return regexp.MustCompile(`(` + pathName + `)` + lineCite + `|(` + pathName + `\.(?i:pdf|docx))` + pageCite)
 	})
 	commitCite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bgit:([0-9a-f]{7,40})\b`) })
-	urlCite    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`) })
+	urlCite    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`)
+	})
 )
 
 // citation is what an answer names a source by.
@@ -51,7 +53,8 @@ func (a *Answer) cite() {
 	}
 }
 
-// citations are all in the answer. What stands in a fence is quoted, not cited; a URL is a citation where the run looked at the web.
+// citations are all in the answer. What stands in a fence is quoted, not cited; a URL is a citation where the run
+// looked at the web.
 func (a *Answer) citations() (all []citation) {
 	rest := Unfenced(a.Answer)
 	overWeb := slices.ContainsFunc(a.Tried, func(t agent.Tried) bool { return t.Source == tool.Web })
@@ -69,8 +72,11 @@ func (a *Answer) citations() (all []citation) {
 		rest = commitCite().ReplaceAllString(rest, " ")
 	}
 	for i := range a.Sources {
-		if s := &a.Sources[i]; s.Source == Handed && s.Start == 0 && strings.Contains(rest, s.Path) { // a picture, which has no lines
-			all = append(all, citation{text: s.Path, name: s.Path, leads: func(o *agent.Source) bool { return o.Source == Handed && o.Path == s.Path }})
+		// a picture, which has no lines
+		if s := &a.Sources[i]; s.Source == Handed && s.Start == 0 && strings.Contains(rest, s.Path) {
+			all = append(all, citation{text: s.Path, name: s.Path, leads: func(o *agent.Source) bool {
+				return o.Source == Handed && o.Path == s.Path
+			}})
 			rest = strings.ReplaceAll(rest, s.Path, " ")
 		}
 	}
@@ -96,7 +102,8 @@ type citedPlace struct {
 	source    *agent.Source // that was read; nil: none was
 }
 
-// citedPlaces are what the answer cites, each place once and in the order in which it is cited first: its number is its place in the list, from 1.
+// citedPlaces are what the answer cites, each place once and in the order in which it is cited first: its number is its
+// place in the list, from 1.
 func (a *Answer) citedPlaces() (all []citedPlace) {
 	if a.Composed {
 		return nil
@@ -200,7 +207,8 @@ func Unfenced(text string) string {
 	return b.String()
 }
 
-// fenceMarks gives the marks of a line that opens or, if nothing else stands in it, closes a fence; "" of any other line.
+// fenceMarks gives the marks of a line that opens or, if nothing else stands in it, closes a fence; "" of any other
+// line.
 func fenceMarks(line string) (marks string, alone bool) {
 	line = strings.Trim(line, " \t\r\n>")
 	for _, mark := range []string{"`", "~"} {
@@ -212,7 +220,8 @@ func fenceMarks(line string) (marks string, alone bool) {
 	return "", false
 }
 
-// isPath tells a path from the hour of "10:30", a ratio and an address with its port: it has a folder or an ending, in letters.
+// isPath tells a path from the hour of "10:30", a ratio and an address with its port: it has a folder or an ending, in
+// letters.
 func isPath(name string) bool {
 	ending := strings.TrimPrefix(path.Ext(name), ".")
 	return strings.Contains(name, "/") && strings.ContainsFunc(name, unicode.IsLetter) ||
@@ -230,9 +239,11 @@ func (a *Answer) mark(cites func(s *agent.Source) bool) bool {
 	return found
 }
 
-// leadsToPath says that a source holds a cited line or page. A path may be cited by its end, as people do ("transport.go:12").
+// leadsToPath says that a source holds a cited line or page. A path may be cited by its end, as people do
+// ("transport.go:12").
 func (c citation) leadsToPath(s *agent.Source) bool {
-	return s.Path != "" && (s.Path == c.name || strings.HasSuffix(s.Path, "/"+c.name)) && (s.Start == 0 || c.from <= s.End && c.to >= s.Start)
+	return s.Path != "" && (s.Path == c.name || strings.HasSuffix(s.Path, "/"+c.name)) &&
+		(s.Start == 0 || c.from <= s.End && c.to >= s.Start)
 }
 
 // gitPlace begins the place of a commit, as the history of the code gives it.

@@ -13,9 +13,10 @@ import (
 	"sibyl/internal/oracle"
 )
 
-// A conversation is a text in testdata: under its name, line by line, the world that it happens in, what the person asks, what each request
-// tells the model, what the model says to it, and what is known of the run in the end. The first words of a line say what it is; testdata/README.md
-// lists them. Every line is checked, and one that is none fails the test.
+// A conversation is a text in testdata: under its name, line by line, the world that it happens in, what the person
+// asks, what each request tells the model, what the model says to it, and what is known of the run in the end. The
+// first words of a line say what it is; testdata/README.md lists them. Every line is checked, and one that is none
+// fails the test.
 
 // exchange is a question with the turns of its run.
 type exchange struct {
@@ -35,28 +36,37 @@ func TestConversations(t *testing.T) { texttest.Play(t, known(), playConversatio
 
 // known are the words by which a line begins.
 var known = sync.OnceValue(func() []string {
-	return slices.Concat([]string{"ask", "relayed", "piped"}, slices.Collect(maps.Keys(worlds)), slices.Collect(maps.Keys(replies)),
+	return slices.Concat([]string{"ask", "relayed", "piped"}, slices.Collect(maps.Keys(worlds)),
+		slices.Collect(maps.Keys(replies)),
 		slices.Collect(maps.Keys(furthers)), slices.Collect(maps.Keys(requests())), slices.Collect(maps.Keys(ends())))
 })
 
-var signalsIn = regexp.MustCompile(`\{(need_turn|context_sufficient|stuck|need_capability|partial_answer|delegation_recommended|malformed)(?:@([^ }|]+))?(?: ([^}|]*))?((?:\|[^}|]*)*)\}`)
+var signalsIn = regexp.MustCompile(
+	`\{(need_turn|context_sufficient|stuck|need_capability|partial_answer|delegation_recommended|malformed)(?:@([^ }|]+))?(?: ([^}|]*))?((?:\|[^}|]*)*)\}`)
 
 var longIn = regexp.MustCompile(`\{long (\d+)\}`)
 
-// spoken puts the signals in for {need_turn@0.1 a reason|note=more}, so many tokens for {long 2500}, and line breaks for \n.
+// spoken puts the signals in for {need_turn@0.1 a reason|note=more}, so many tokens for {long 2500}, and line breaks
+// for \n.
 func spoken(text string) string {
-	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\xe9`, "\xe9", "{60 lines}", strings.Repeat("\tnothing()\n", 60)).Replace(text)
-	text = longIn.ReplaceAllStringFunc(text, func(short string) string { return long("", number(longIn.FindStringSubmatch(short)[1])) })
+	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\xe9`, "\xe9", "{60 lines}", strings.Repeat("\tnothing()\n",
+		60)).Replace(text)
+	text = longIn.ReplaceAllStringFunc(text, func(short string) string {
+		return long("", number(longIn.FindStringSubmatch(short)[1]))
+	})
 	return signalsIn.ReplaceAllStringFunc(text, func(short string) string {
 		m := signalsIn.FindStringSubmatch(short)
 		kind, confidence, said := m[1], m[2], m[3]
 		fields := map[string][]string{
-			"need_turn": {"reason", said}, "context_sufficient": {"sources_found", "1"}, "stuck": {"attempted", `["search"]`, "blocker", said},
-			"need_capability": {"capability", said, "reason", "the next step wants it"}, "partial_answer": {"missing", said},
+			"need_turn": {"reason", said}, "context_sufficient": {"sources_found", "1"},
+			"stuck":                  {"attempted", `["search"]`, "blocker", said},
+			"need_capability":        {"capability", said, "reason", "the next step wants it"},
+			"partial_answer":         {"missing", said},
 			"delegation_recommended": {"reason", "it is too large", "scope", said},
 		}[kind]
 		if confidence == "" {
-			confidence = map[string]string{"context_sufficient": "0.9", "partial_answer": "0.7", "malformed": "0.9"}[kind]
+			confidence = map[string]string{"context_sufficient": "0.9", "partial_answer": "0.7",
+				"malformed": "0.9"}[kind]
 		}
 		if confidence == "" {
 			confidence = "0.8"
@@ -135,7 +145,8 @@ func playConversation(t *testing.T, lines []texttest.Line) {
 		}
 		a := h.finish(live)
 		if left := h.script.Left(); left > 0 {
-			t.Fatalf("question in line %d: %d turns were never asked for; it stopped with %s: %v", e.ask.At, left, a.StopReason, a.Error)
+			t.Fatalf("question in line %d: %d turns were never asked for; it stopped with %s: %v", e.ask.At, left,
+				a.StopReason, a.Error)
 		}
 		for n, turn := range e.turns {
 			ofNotes := false

@@ -42,7 +42,8 @@ func (*actor) Local() bool { return true }
 
 var stepSaid = regexp.MustCompile(`step (\d+)\.`)
 
-// stepOf is the step that a request asks for: the one behind the last that was said. Notes name the last one that they are of.
+// stepOf is the step that a request asks for: the one behind the last that was said. Notes name the last one that they
+// are of.
 func stepOf(req model.Request) int {
 	last := 0
 	for _, m := range req.Messages {
@@ -102,12 +103,14 @@ func scene(step int, req model.Request) modeltest.Turn {
 	case req.Purpose == oracle.PurposeNotes:
 		turn = modeltest.Say(fmt.Sprintf("Notes, up to step %d.", step-1))
 	case slices.Contains(offered(req), "code_read") && step == 1:
-		turn = say(needTurn("all at once")).AndCall("vault_read", lines("a.md", 1, 9)).AndCall("vault_write", `{"path":"shadow.md"}`).
+		turn = say(needTurn("all at once")).AndCall("vault_read", lines("a.md", 1, 9)).AndCall("vault_write",
+			`{"path":"shadow.md"}`).
 			AndCall("vault_search", `{"query":"caching"}`)
 	case slices.Contains(offered(req), "code_read"):
 		turn = say("The shadow says so (`a.md:2`). " + enough())
 	case step == 1:
-		turn = say(needTurn("see what there is")).AndCall("vault_read", lines("a.md", 1, 9)).AndCall("vault_search", `{"query":"caching"}`).
+		turn = say(needTurn("see what there is")).AndCall("vault_read", lines("a.md", 1, 9)).AndCall("vault_search",
+			`{"query":"caching"}`).
 			AndCall("thread_seek", `{"query":"caching"}`)
 	case step == 2:
 		turn = say(needTurn("write the note")).AndCall("vault_write", `{"path":"caching.md"}`)
@@ -150,7 +153,8 @@ func everyEffect(t *testing.T) *everything {
 		if strings.Contains(text, "Doubtful") {
 			return []oracle.Score{{Label: string(oracle.Retry), Score: 0.9}}, nil
 		}
-		return []oracle.Score{{Label: string(oracle.AskUser), Score: 0.8}, {Label: string(oracle.Retry), Score: 0.2}}, nil
+		return []oracle.Score{{Label: string(oracle.AskUser), Score: 0.8}, {Label: string(oracle.Retry), Score: 0.2}},
+			nil
 	}
 	return e
 }
@@ -191,8 +195,10 @@ type endured struct {
 // play has the run survive the death of these processes, and checks what must hold of any run that did.
 func (e *everything) play(begin func(*run.Engine) *run.Live, notes []string, stores ...*journaltest.Mortal) endured {
 	e.t.Helper()
-	p := endured{answer: timeless(e.survive(begin, stores...)), performed: map[string]int{}, appends: stores[0].Writes()}
-	found, err := replay.Run(e.t.Context(), e.newEngine(e.store, "replays", nil), owner, e.last.ID, replay.Options{PastFirst: true})
+	p := endured{answer: timeless(e.survive(begin, stores...)), performed: map[string]int{},
+		appends: stores[0].Writes()}
+	found, err := replay.Run(e.t.Context(), e.newEngine(e.store, "replays", nil), owner, e.last.ID,
+		replay.Options{PastFirst: true})
 	if err != nil {
 		e.t.Fatalf("replaying: %v", err)
 	}
@@ -213,10 +219,12 @@ func (e *everything) play(begin func(*run.Engine) *run.Live, notes []string, sto
 	return p
 }
 
-// decisions are the lines of a trace but those of leaves that wait. Calls that are done at once stand in one order, since their receipts
-// come in any.
+// decisions are the lines of a trace but those of leaves that wait. Calls that are done at once stand in one order,
+// since their receipts come in any.
 func decisions(trace string) []string {
-	lines := slices.DeleteFunc(strings.Split(trace, "\n"), func(line string) bool { return strings.Contains(line, "\tRUNNING\t") })
+	lines := slices.DeleteFunc(strings.Split(trace, "\n"), func(line string) bool {
+		return strings.Contains(line, "\tRUNNING\t")
+	})
 	done := func(line string) bool { return strings.Contains(line, "\t"+agent.CallDone{}.EventType()+"\t") }
 	for from := 0; from < len(lines); from++ {
 		to := from
@@ -309,13 +317,15 @@ func calmly(t *testing.T) endured {
 	for _, kind := range []string{agent.EffectTurn, agent.EffectCall, agent.EffectNotes, oracle.EffectClassify} {
 		kinds[kind] = len(e.completions(kind))
 	}
-	same(t, "effects", kinds, map[string]int{agent.EffectTurn: 9, agent.EffectCall: 9, agent.EffectNotes: 2, oracle.EffectClassify: 2})
+	same(t, "effects", kinds, map[string]int{agent.EffectTurn: 9, agent.EffectCall: 9, agent.EffectNotes: 2,
+		oracle.EffectClassify: 2})
 	var notices []string
 	for _, n := range p.answer.Notices {
 		notices = append(notices, n.Type)
 	}
 	slices.Sort(notices)
-	same(t, "notices", notices, []string{agent.NoticeBudgetWarning, agent.NoticeBudgetWarning, oracle.NoticeFallback, oracle.NoticeFallback,
+	same(t, "notices", notices, []string{agent.NoticeBudgetWarning, agent.NoticeBudgetWarning, oracle.NoticeFallback,
+		oracle.NoticeFallback,
 		agent.NoticeSummarised, agent.NoticeTruncated, agent.NoticeLoop, agent.NoticeLoop, agent.NoticeOtherModel})
 	var verdicts []oracle.Verdict
 	for _, c := range p.answer.Fallbacks {
@@ -359,7 +369,8 @@ func TestTwoCrashesInARunOfEveryKindOfEffectChangeNothing(t *testing.T) {
 	for pair := 0; pair < calm.appends*calm.appends; pair += stride {
 		first, second := pair/calm.appends+1, pair%calm.appends+1
 		e := everyEffect(t)
-		got := e.play(e.begin, []string{`{"path":"caching.md"}`}, mortal(e.store, first, false), mortal(e.store, second, true))
+		got := e.play(e.begin, []string{`{"path":"caching.md"}`}, mortal(e.store, first, false),
+			mortal(e.store, second, true))
 		e.like(calm, got, 2)
 		if pairs++; t.Failed() {
 			t.Fatalf("after crashes at %d and %d", first, second)
@@ -373,7 +384,8 @@ func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T)
 	shadow := func(t *testing.T) *everything {
 		e := everyEffect(t)
 		now := newSteppingClock().Now()
-		s := journal.Session{ID: "shadows", Owner: owner, Assistant: oracle.ShadowName, Title: "shadow", CreatedAt: now, UpdatedAt: now}
+		s := journal.Session{ID: "shadows", Owner: owner, Assistant: oracle.ShadowName, Title: "shadow", CreatedAt: now,
+			UpdatedAt: now}
 		e.store.Open(s)
 		return e
 	}

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/run"
 )
 
-// mortal is the journal of a process that dies at an append, counted from 1 (0: it lives until it is told to die): before that or, with after, just behind.
-// That a run begins is none.
+// mortal is the journal of a process that dies at an append, counted from 1 (0: it lives until it is told to die):
+// before that or, with after, just behind. That a run begins is none.
 func mortal(store journal.Store, at int, after bool) *journaltest.Mortal {
 	return &journaltest.Mortal{Store: store, At: at, After: after, Free: math.MaxInt}
 }
@@ -89,7 +89,8 @@ func TestCrashRightAfterTheRunBeganLosesNoQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	dying := &journaltest.Mortal{Store: h.store, At: 1, After: true}
-	if _, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), spec); !errors.Is(err, journaltest.ErrDead) {
+	if _, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), spec); !errors.Is(err,
+		journaltest.ErrDead) {
 		t.Fatalf("starting gives %v", err)
 	}
 	open, err := h.store.Runs(t.Context(), owner, journal.Filter{Status: journal.Running})

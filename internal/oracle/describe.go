@@ -23,13 +23,15 @@ import (
 
 // Surroundings is what the beginning of a question needs of the outside.
 type Surroundings struct {
-	Store      journal.Store // of earlier exchanges
-	Choose     func(ctx context.Context, asked string) (model string, err error)
-	Describe   func(ctx context.Context, model string) model.Info // asks its provider if need be; zero fields are not known
-	ReportTool func(model string) bool                            // it reports by calling a tool
+	Store  journal.Store // of earlier exchanges
+	Choose func(ctx context.Context, asked string) (model string, err error)
+	// asks its provider if need be; zero fields are not known
+	Describe   func(ctx context.Context, model string) model.Info
+	ReportTool func(model string) bool // it reports by calling a tool
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
-	LeftOut    func() []bt.Why             // servers whose tools can't be had now, each with the reason; nil: there are none
+	// servers whose tools can't be had now, each with the reason; nil: there are none
+	LeftOut    func() []bt.Why
 	Prompts    func() (*prompt.Set, error) // as they are when a run begins, which keeps them
 	Classifier bool                        // one is configured for the fallback
 	Web        bool                        // a search engine is configured
@@ -40,11 +42,13 @@ type Surroundings struct {
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 	return &assistant.Assistant{
-		Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name, Retention: s.Retention, Retakes: true,
+		Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name,
+		Retention: s.Retention, Retakes: true,
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(s.Begin),
 		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
-		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Places: places, Passages: passages, Effect: effectDetail, Left: left,
+		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Places: places, Passages: passages,
+		Effect: effectDetail, Left: left,
 		Audit: findings, Exchanged: exchanged,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
@@ -56,7 +60,8 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if err != nil {
 		return assistant.Shown{}, err
 	}
-	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
+	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser,
+		Footer: a.footer(), Ending: a.ending(),
 		Came: a.story(), Usage: a.usage(), Files: a.Files, Acted: a.acted()}
 	s.Waiting, s.Calls, s.Citations = a.asks(), a.shownCalls(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
@@ -78,9 +83,11 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 		s.Failure = &assistant.Failure{Kind: StopRefused, Message: "the model refused: " + a.Error.Reason}
 	case a.StopReason == StopSuspended:
 		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer yet: " + a.Error.Reason,
-			Hint: fmt.Sprintf("nothing is lost: ‘sibyl run resume %s’ continues from here; %s", a.RunID, Remedy(model.Kind(a.Error.Kind)))}
+			Hint: fmt.Sprintf("nothing is lost: ‘sibyl run resume %s’ continues from here; %s", a.RunID,
+				Remedy(model.Kind(a.Error.Kind)))}
 	case a.StopReason == StopError:
-		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer: " + a.Error.Reason, Hint: Remedy(model.Kind(a.Error.Kind))}
+		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer: " + a.Error.Reason,
+			Hint: Remedy(model.Kind(a.Error.Kind))}
 	}
 	return s, nil
 }
@@ -88,21 +95,26 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 // Remedy says what would help against a failure of the model.
 func Remedy(k model.Kind) string {
 	return map[model.Kind]string{
-		model.Auth:          "‘sibyl config test’ shows which key is wrong, ‘sibyl config set-key’ stores another",
-		model.RateLimit:     "wait a while, or ask another model with -m",
-		model.ContextLength: "ask for less at a time, use a model with a larger context window, or, if the settings give its window, correct it (window, ollama.context)",
-		model.Overloaded:    "the provider is overloaded: wait a while, or ask another model with -m",
-		model.Payment:       "add credit at the provider, or ask another model with -m",
-		model.OutputLength:  "ask for less at a time, reduce thinking (think), or allow a longer answer (max_output in the settings)",
-		model.Timeout:       "try again, or allow more time with timeouts.start and timeouts.silence (local_start, local_silence) in the settings",
-		model.Server:        "try again, or check with ‘sibyl doctor’ what responds",
-		model.Garbled:       "try again; if it keeps failing, check the provider's address and kind: it may speak another protocol",
-		model.Invalid:       "‘sibyl models’ lists the available models",
+		model.Auth:      "‘sibyl config test’ shows which key is wrong, ‘sibyl config set-key’ stores another",
+		model.RateLimit: "wait a while, or ask another model with -m",
+		model.ContextLength: "ask for less at a time, use a model with a larger context window, or, if the settings " +
+			"give its window, correct it (window, ollama.context)",
+		model.Overloaded: "the provider is overloaded: wait a while, or ask another model with -m",
+		model.Payment:    "add credit at the provider, or ask another model with -m",
+		model.OutputLength: "ask for less at a time, reduce thinking (think), or allow a longer answer (max_output " +
+			"in the settings)",
+		model.Timeout: "try again, or allow more time with timeouts.start and timeouts.silence (local_start, " +
+			"local_silence) in the settings",
+		model.Server: "try again, or check with ‘sibyl doctor’ what responds",
+		model.Garbled: "try again; if it keeps failing, check the provider's address and kind: it may speak " +
+			"another protocol",
+		model.Invalid: "‘sibyl models’ lists the available models",
 	}[k]
 }
 
 func (a *Answer) ending() []string {
-	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.came(), text.Count(a.Turns, "turn"), a.MaxTurns, text.Count(len(a.ToolCalls), "tool call"), a.Model)
+	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.came(), text.Count(a.Turns, "turn"), a.MaxTurns,
+		text.Count(len(a.ToolCalls), "tool call"), a.Model)
 	if a.Budget != nil {
 		first += "; the budget: " + a.Budget.String()
 	}
@@ -134,7 +146,8 @@ func (a *Answer) asks() (all []assistant.Waiting) {
 func (a *Answer) shownCalls() (all []assistant.Call) {
 	for _, c := range a.ToolCalls {
 		target, _ := agent.Waiting{Arguments: c.Arguments}.Shown()
-		all = append(all, assistant.Call{Tool: c.Name, Target: text.Brief(target, longestTarget), Items: c.Items, TookMS: c.TookMS, Failed: c.Error != "", Refused: c.Refused != ""})
+		all = append(all, assistant.Call{Tool: c.Name, Target: text.Brief(target, longestTarget), Items: c.Items,
+			TookMS: c.TookMS, Failed: c.Error != "", Refused: c.Refused != ""})
 	}
 	return all
 }
@@ -144,7 +157,8 @@ const longestTarget = 120
 
 func shownCall(w agent.Waiting) assistant.Waiting {
 	target, others := w.Shown()
-	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Why: w.Why, Writes: w.Write}
+	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Why: w.Why,
+		Writes: w.Write}
 	for _, o := range others {
 		shown.Arguments = append(shown.Arguments, assistant.Argument(o))
 	}
@@ -243,7 +257,8 @@ func findings(bodies []any, steps []run.TraceStep) assistant.Findings {
 		default:
 			what, raw = fmt.Sprintf("%s (%.2f)", s.Signal.Type, s.Signal.Confidence), s.Signal.RawXML
 		}
-		f.Text = append(f.Text, assistant.Finding{Line: fmt.Sprintf("turn %d, record %d: %s, %s: %s", s.Turn, s.Record, what, s.Fate, s.Why), By: s.Rule, Quoted: raw})
+		f.Text = append(f.Text, assistant.Finding{Line: fmt.Sprintf("turn %d, record %d: %s, %s: %s", s.Turn, s.Record,
+			what, s.Fate, s.Why), By: s.Rule, Quoted: raw})
 	}
 	f.Items = signals
 	return f

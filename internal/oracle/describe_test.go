@@ -24,20 +24,26 @@ import (
 )
 
 // beginning is what a question begins in, with a model that is like info.
-func beginning(t *testing.T, info func(ctx context.Context) model.Info, openTools func() error, specs ...tool.Spec) *assistant.Assistant {
+func beginning(
+	t *testing.T, info func(ctx context.Context) model.Info, openTools func() error, specs ...tool.Spec,
+) *assistant.Assistant {
 	t.Helper()
 	registry, err := prompt.Load(prompts.FS)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return oracle.Describe(nil, oracle.Surroundings{Store: teststore.Empty(t), Prompts: func() (*prompt.Set, error) { return registry, nil }, LearnKeys: func(context.Context, oracle.Env) {},
+	return oracle.Describe(nil, oracle.Surroundings{Store: teststore.Empty(t), Prompts: func() (*prompt.Set, error) {
+		return registry, nil
+	}, LearnKeys: func(context.Context, oracle.Env) {},
 		Choose:     func(context.Context, string) (string, error) { return "house:m", nil },
 		Describe:   func(ctx context.Context, _ string) model.Info { return info(ctx) },
 		ReportTool: func(id string) bool { return id == "house:m" },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			var all []tool.Tool
 			for _, spec := range specs {
-				all = append(all, tool.New(spec, func(context.Context, tool.Call, struct{}) (tool.Result, error) { return tool.Result{}, nil }))
+				all = append(all, tool.New(spec, func(context.Context, tool.Call, struct{}) (tool.Result, error) {
+					return tool.Result{}, nil
+				}))
 			}
 			set, err := tool.NewSet(all...)
 			return set, func() {}, errors.Join(err, openTools())
@@ -55,7 +61,8 @@ func TestQuestionBeginsWithWhatItsModelIsLike(t *testing.T) {
 		close(opened)
 		return nil
 	})
-	spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?", Options: oracle.Options{MaxTurns: 3}})
+	spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?",
+		Options: oracle.Options{MaxTurns: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +80,8 @@ func TestToolsThatCannotBeOpenedEndTheLookAtTheModel(t *testing.T) {
 		close(ended)
 		return model.Info{}
 	}, func() error { return broken })
-	if _, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?", Options: oracle.Options{MaxTurns: 3}}); !errors.Is(err, broken) {
+	if _, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?",
+		Options: oracle.Options{MaxTurns: 3}}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 	<-ended
@@ -82,8 +90,10 @@ func TestToolsThatCannotBeOpenedEndTheLookAtTheModel(t *testing.T) {
 func TestQuestionMayBeAskedWithoutToolsThatWrite(t *testing.T) {
 	for _, readOnly := range []bool{false, true} {
 		s := beginning(t, func(context.Context) model.Info { return model.Info{} }, func() error { return nil },
-			tool.Spec{Name: "vault_read", Source: tool.Vault, Effect: tool.Repeatable}, tool.Spec{Name: "vault_write", Source: tool.Vault, Effect: tool.Once})
-		spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "Write a note about mutexes", Relayed: readOnly, Options: oracle.Options{MaxTurns: 3}})
+			tool.Spec{Name: "vault_read", Source: tool.Vault, Effect: tool.Repeatable}, tool.Spec{Name: "vault_write",
+				Source: tool.Vault, Effect: tool.Once})
+		spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "Write a note about mutexes",
+			Relayed: readOnly, Options: oracle.Options{MaxTurns: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,11 +132,14 @@ func TestWhatIsAskedOfThePersonIsToldApart(t *testing.T) {
 
 // A page words each warning in the language of who reads it, by its code and its values.
 func TestEachWarningHasACodeThatSaysTheSame(t *testing.T) {
-	a := oracle.Answer{StopReason: oracle.StopPartial, Model: "a:b", Blocker: "no key", Suggestions: []string{"set one", "wait"}, Unsupported: []string{"x.go:1"},
-		Writes: &agent.Writes{Asked: 7, Done: 5, Failed: 2, Notes: true, Missing: []agent.Unwritten{{Target: "a.md", Fate: agent.WriteFailed, Why: "it is a folder"}}}}
+	a := oracle.Answer{StopReason: oracle.StopPartial, Model: "a:b", Blocker: "no key", Suggestions: []string{"set one",
+		"wait"}, Unsupported: []string{"x.go:1"},
+		Writes: &agent.Writes{Asked: 7, Done: 5, Failed: 2, Notes: true,
+			Missing: []agent.Unwritten{{Target: "a.md", Fate: agent.WriteFailed, Why: "it is a folder"}}}}
 	said := bt.Both(a.Writes.Why(), bt.Because("a part is left out"))
 	a.Caveat, a.CaveatCode = said.Text, said.Coded
-	a.Notices = []agent.Notice{{Severity: agent.Info, Text: "nothing to worry about"}, {Severity: agent.Warning, Text: "a server says so"}}
+	a.Notices = []agent.Notice{{Severity: agent.Info, Text: "nothing to worry about"},
+		{Severity: agent.Warning, Text: "a server says so"}}
 	outcome, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +149,8 @@ func TestEachWarningHasACodeThatSaysTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"not the whole answer: 2 of 7 notes were not written: a.md (it is a folder); and 1 more. a part is left out", "what blocked it: no key",
+	want := []string{"not the whole answer: 2 of 7 notes were not written: a.md (it is a folder); and 1 more. a part " +
+		"is left out", "what blocked it: no key",
 		"what would help: set one; wait", "cited, but not read: x.go:1", "a server says so"}
 	if diff := cmp.Diff(want, shown.Warnings); diff != "" || len(shown.WarningCodes) != len(want) {
 		t.Errorf("%d codes; the warnings (-want +got):\n%s", len(shown.WarningCodes), diff)
@@ -161,7 +175,8 @@ func TestEachWarningHasACodeThatSaysTheSame(t *testing.T) {
 	}
 	a.CaveatCode = bt.Coded{} // as a build before this one has kept it
 	outcome, _ = json.Marshal(a)
-	if shown, err := described.Show(outcome); err != nil || shown.Warnings[0] != want[0] || shown.WarningCodes[0].Values["why"].Code != "" {
+	if shown, err := described.Show(outcome); err != nil || shown.Warnings[0] != want[0] ||
+		shown.WarningCodes[0].Values["why"].Code != "" {
 		t.Errorf("an answer of before: %v, %v, %v", shown.Warnings, shown.WarningCodes, err)
 	}
 }
@@ -174,7 +189,8 @@ func TestServersThatWereLeftOutAreReadAsEarlierBuildsRecordedThem(t *testing.T) 
 	}
 	for line, want := range map[string]bt.Why{
 		string(recorded): now,
-		`{"left_out": ["The tools of tracker are left out."], "date": "2025-10-05"}`: bt.Because("The tools of tracker are left out."),
+		`{"left_out": ["The tools of tracker are left out."], "date": "2025-10-05"}`: bt.Because(
+			"The tools of tracker are left out."),
 	} {
 		var env oracle.Env
 		if err := json.Unmarshal([]byte(line), &env); err != nil {

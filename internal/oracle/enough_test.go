@@ -11,7 +11,8 @@ import (
 // Whatever the model said last, its best text is the answer.
 func TestBestTextIsTheAnswer(t *testing.T) {
 	t.Parallel()
-	const first = "The middleware takes the token of the header, checks its signature with the key of the tenant, and passes the request on."
+	const first = "The middleware takes the token of the header, checks its signature with the key of the tenant, " +
+		"and passes the request on."
 	for _, c := range []struct {
 		name, then string
 		replaces   bool
@@ -25,7 +26,8 @@ func TestBestTextIsTheAnswer(t *testing.T) {
 		{"it says nothing", "", false},
 		{"it is longer", first + " A request without one is refused.", true},
 		{"it cites", "By `one.go:3`.", true},
-		{"it says otherwise of the same", "The middleware takes the token of a cookie, not of the header: what was said is wrong.", true},
+		{"it says otherwise of the same",
+			"The middleware takes the token of a cookie, not of the header: what was said is wrong.", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := setUp(t, opening("one"), modeltest.Say(first+needTurn("be sure")), modeltest.Say(c.then+enough()))
@@ -42,7 +44,8 @@ func TestBestTextIsTheAnswer(t *testing.T) {
 }
 
 func TestCallsAreShownInTheOrderInWhichTheModelMadeThem(t *testing.T) {
-	h := setUp(t, modeltest.Call("code_read", lines("auth/middleware.go", 10, 30)).AndCall(oracle.ReportTool, `{"type":"need_turn","confidence":0.8,"reason":"reading"}`),
+	h := setUp(t, modeltest.Call("code_read", lines("auth/middleware.go", 10, 30)).AndCall(oracle.ReportTool,
+		`{"type":"need_turn","confidence":0.8,"reason":"reading"}`),
 		modeltest.Say("It checks a token (`auth/middleware.go:12`)."))
 	h.env.ReportTool = true
 	h.ask(auth)
@@ -69,7 +72,8 @@ func TestTreeWithValuesThatNoLeafTakesIsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := h.newEngine(h.store, "test", nil).Start(t.Context(), spec); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := h.newEngine(h.store, "test", nil).Start(t.Context(), spec); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("starting gives %v; want %q", err, c.want)
 			}
 		})
@@ -77,7 +81,8 @@ func TestTreeWithValuesThatNoLeafTakesIsRefused(t *testing.T) {
 }
 
 func TestWhatIsSaidAfterReadingIsNotLostToTheGuessBeforeIt(t *testing.T) {
-	const guess = "Authentication is probably handled by some middleware which checks cookies of the session on each request."
+	const guess = "Authentication is probably handled by some middleware which checks cookies of the session on each " +
+		"request."
 	for then, want := range map[string]string{
 		"It uses JWT.":     "It uses JWT.",
 		"30 seconds.":      "30 seconds.",

@@ -101,7 +101,8 @@ type AnswerAccepted struct {
 
 // Events are all that a run of the Oracle may tell.
 func Events() []bt.Typed {
-	return append(agent.Events(), ClassChosen{}, ToolsOffered{}, TurnTaken{}, SignalHeard{}, SignalTaken{}, ReplyWeighed{}, ReplyDoubted{}, ClassifierAsked{},
+	return append(agent.Events(), ClassChosen{}, ToolsOffered{}, TurnTaken{}, SignalHeard{}, SignalTaken{},
+		ReplyWeighed{}, ReplyDoubted{}, ClassifierAsked{},
 		FallbackDecided{}, ToolsAdded{}, CapabilityMissing{}, AnswerAccepted{})
 }
 

@@ -74,8 +74,10 @@ var (
 // What people and programs are told of a run hangs on no name that a tree gives to its nodes.
 func TestNamesOfNodesChangeNothingThatIsTold(t *testing.T) {
 	played := func(rename bool) *harness {
-		h := setUp(t, modeltest.SayAndCall(needTurn("look"), "code_search", `{"query":"auth"}`), modeltest.Say(needTurn("a thought")),
-			modeltest.Say(stuck("no hit")), modeltest.SayAndCall(needCapability("sending an email"), "code_read", lines("auth/middleware.go", 10, 30)),
+		h := setUp(t, modeltest.SayAndCall(needTurn("look"), "code_search", `{"query":"auth"}`),
+			modeltest.Say(needTurn("a thought")),
+			modeltest.Say(stuck("no hit")), modeltest.SayAndCall(needCapability("sending an email"), "code_read",
+				lines("auth/middleware.go", 10, 30)),
 			modeltest.Say("It checks a token (`auth/middleware.go:12`). "+enough()+partial("the rest")))
 		if rename {
 			n := 0

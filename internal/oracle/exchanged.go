@@ -22,7 +22,9 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (assis
 	return assistant.Exchanged{}, nil
 }
 
-func exchangedTurn(ctx context.Context, v *run.View, p agent.TurnPayload, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+func exchangedTurn(
+	ctx context.Context, v *run.View, p agent.TurnPayload, c *run.CompletionRecord,
+) (x assistant.Exchanged, err error) {
 	r, _, err := rebuilt(ctx, v, p)
 	if err != nil {
 		return x, err
@@ -43,7 +45,8 @@ func exchangedTurn(ctx context.Context, v *run.View, p agent.TurnPayload, c *run
 	}
 	x.To, x.Changed = got.Model, got.Prompt != "" && got.Prompt != r.Prompt.Hash
 	report := got.Report.Said()
-	x.Got = said(model.Message{Role: model.Assistant, Text: strings.TrimSpace(got.Text + "\n" + report), ToolCalls: got.Calls})
+	x.Got = said(model.Message{Role: model.Assistant, Text: strings.TrimSpace(got.Text + "\n" + report),
+		ToolCalls: got.Calls})
 	return x, nil
 }
 

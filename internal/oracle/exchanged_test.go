@@ -34,7 +34,8 @@ func TestTurnIsToldAsItWasSentAndCallsWithWhatTheyGave(t *testing.T) {
 			turns++
 			toldAsSent(t, h, turns, x)
 		case agent.EffectCall:
-			if got := c.Value.(agent.CallReceipt); x.To != got.Tool || len(x.Got) != 1 || x.Got[0].Text != got.Result.Text || x.Sent[0].Kind != assistant.PartCall {
+			if got := c.Value.(agent.CallReceipt); x.To != got.Tool || len(x.Got) != 1 ||
+				x.Got[0].Text != got.Result.Text || x.Sent[0].Kind != assistant.PartCall {
 				t.Errorf("record %d is told as %+v", seq, x)
 			}
 		}

@@ -20,7 +20,8 @@ import (
 
 // came says how the run ended. Without a language model nothing was judged: it is told what was found.
 func (a *Answer) came() string {
-	if a.Model != model.OfflineRules || !slices.Contains([]string{StopSatisfied, StopPartial, StopStuck}, a.StopReason) {
+	if a.Model != model.OfflineRules || !slices.Contains([]string{StopSatisfied, StopPartial, StopStuck},
+		a.StopReason) {
 		return a.StopReason
 	}
 	cited, _ := a.read()
@@ -33,11 +34,13 @@ func (a *Answer) came() string {
 	return "found " + text.Count(len(cited), "place")
 }
 
-// done is what was done for the answer, in a line: what came of it, where it was looked, how long it took, and which model answered.
+// done is what was done for the answer, in a line: what came of it, where it was looked, how long it took, and which
+// model answered.
 func (a *Answer) done() string {
 	var all []string
 	if a.StopReason != StopSatisfied || a.Model == model.OfflineRules {
-		all = append(all, cmp.Or(map[string]string{StopPartial: "not the whole answer", StopBudget: "stopped by the budget", StopStuck: "got stuck", StopLoop: "stopped in a loop",
+		all = append(all, cmp.Or(map[string]string{StopPartial: "not the whole answer",
+			StopBudget: "stopped by the budget", StopStuck: "got stuck", StopLoop: "stopped in a loop",
 			StopNeedsUser: "waits for you", StopError: "failed", StopSuspended: "paused"}[a.came()], a.came()))
 	}
 	var did []string
@@ -88,7 +91,8 @@ func (a *Answer) usage() (all []assistant.Usage) {
 	}
 	for _, m := range models {
 		if m.InputTokens+m.OutputTokens > 0 && !strings.HasPrefix(m.Model, "offline:") {
-			all = append(all, assistant.Usage{Model: m.Model, Input: m.InputTokens, Cached: m.CachedTokens, Output: m.OutputTokens})
+			all = append(all, assistant.Usage{Model: m.Model, Input: m.InputTokens, Cached: m.CachedTokens,
+				Output: m.OutputTokens})
 		}
 	}
 	return all
@@ -149,7 +153,8 @@ func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err er
 		if !ok {
 			continue
 		}
-		one := assistant.Passage{Cite: r.Result.Refs[0].String(), Name: cmp.Or(p.path, p.url), From: p.from, Lines: p.lines}
+		one := assistant.Passage{Cite: r.Result.Refs[0].String(), Name: cmp.Or(p.path, p.url), From: p.from,
+			Lines: p.lines}
 		if p.paged {
 			one.From = 0
 			all = append(all, pagesOf(p, r.Result.Text)...)
@@ -179,7 +184,8 @@ func handedParts(ctx context.Context, v *run.View) ([]document.Part, error) {
 	return document.SplitParts(string(text)), err
 }
 
-// pagesOf are the pages of a passage of several, each as it is shown: its lines are set in, below the line that names it.
+// pagesOf are the pages of a passage of several, each as it is shown: its lines are set in, below the line that names
+// it.
 func pagesOf(p passage, shown string) (all []assistant.Passage) {
 	if p.from == p.to {
 		return nil

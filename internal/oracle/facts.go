@@ -16,7 +16,8 @@ type Accepted struct {
 	StopReason string `json:"stop_reason"`
 }
 
-// The reasons to stop. Satisfied is an answer; partial, budget, stuck and loop are partial ones; needs_user is a question.
+// The reasons to stop. Satisfied is an answer; partial, budget, stuck and loop are partial ones; needs_user is a
+// question.
 const (
 	StopSatisfied = "satisfied"
 	StopPartial   = "partial"

@@ -18,7 +18,8 @@ import (
 func TestRunOnWhichTheModelDoesNotAnswerForNowIsSuspendedAndGoesOnWhenResumed(t *testing.T) {
 	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded, model.Payment, model.Timeout, model.Server} {
 		t.Run(string(kind), func(t *testing.T) {
-			h := setUp(t, reading(1), modeltest.Turn{Text: "It checks", Err: &model.Error{Kind: kind, Message: "not for now"}}, modeltest.Say("It checks a token. "+enough()))
+			h := setUp(t, reading(1), modeltest.Turn{Text: "It checks",
+				Err: &model.Error{Kind: kind, Message: "not for now"}}, modeltest.Say("It checks a token. "+enough()))
 			a := h.finish(h.start(auth))
 			same(t, "stop reason", a.StopReason, oracle.StopSuspended)
 			same(t, "kind of the error", a.Error.Kind, string(kind))
@@ -102,7 +103,8 @@ func (e *endless) Call(ctx context.Context, _ tool.Call) (tool.Result, error) {
 }
 
 func TestCancelWithdrawsAReadThatIsUnderWay(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall("I look. "+needTurn("read it"), "code_read", lines("auth/middleware.go", 10, 30)))
+	h := setUp(t, modeltest.SayAndCall("I look. "+needTurn("read it"), "code_read",
+		lines("auth/middleware.go", 10, 30)))
 	slow := &endless{fake: fake{world: h.world, spec: h.world.tools["code_read"].Spec()}, begun: make(chan struct{})}
 	h.world.put(slow)
 	live := h.start(auth)

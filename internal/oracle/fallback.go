@@ -72,7 +72,9 @@ const (
 
 // whys are all of them, and those of what the Oracle is made of.
 func whys() []bt.Reason {
-	return append(slices.Concat(agent.Reasons(), warningReasons(), stories()), denied, asksTools, hasEnough, endsAsking, asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone, unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
+	return append(slices.Concat(agent.Reasons(), warningReasons(), stories()), denied, asksTools, hasEnough, endsAsking,
+		asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone,
+		unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
 }
 
 func causeOfDoubt() bt.Leaf {
@@ -88,29 +90,31 @@ func causeOfDoubt() bt.Leaf {
 		Cause  string     `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
 		Events []bt.Typed `port:",events"`
 	}
-	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be used as it is. FAILURE if it can.", func(i in, o *out) error {
-		s, state := i.Report.Signal, i.Reports.Signals
-		same, silent, turn := state.ConsecutiveSameReason, state.TurnsWithoutSignal, i.Ledger.Turn
-		set := func(c Cause, why bt.Why) error {
-			o.Cause = string(c)
-			o.Events = []bt.Typed{ReplyDoubted{c, why}}
-			return nil
-		}
-		switch {
-		case s != nil && s.Type == signal.Stuck:
-			return set(CauseStuck, bt.Because(text.Brief(s.Text("blocker"), 80)))
-		case s != nil && s.Type == signal.NeedTurn && same >= i.SameReasons && !(i.Reports.consulted(CauseSameReason, turn-same) && productive(&i.Ledger)):
-			return set(CauseSameReason, timesSame.With(same, text.Brief(s.Text("reason"), 60)))
-		case s == nil && silent >= i.SilentTurns && !i.Reports.consulted(CauseSilent, turn-silent):
-			return set(CauseSilent, turnsSilent.With(silent))
-		case i.Report.Malformed:
-			return set(CauseMalformed, bt.Because(i.Report.Problem))
-		case s != nil && s.Confidence < i.UnsureBelow:
-			return set(CauseUnsure, littleSure.With(s.Type, s.Confidence))
-		}
-		o.Cause = ""
-		return fmt.Errorf("nothing to doubt")
-	})
+	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be used as it is. FAILURE if it can.",
+		func(i in, o *out) error {
+			s, state := i.Report.Signal, i.Reports.Signals
+			same, silent, turn := state.ConsecutiveSameReason, state.TurnsWithoutSignal, i.Ledger.Turn
+			set := func(c Cause, why bt.Why) error {
+				o.Cause = string(c)
+				o.Events = []bt.Typed{ReplyDoubted{c, why}}
+				return nil
+			}
+			switch {
+			case s != nil && s.Type == signal.Stuck:
+				return set(CauseStuck, bt.Because(text.Brief(s.Text("blocker"), 80)))
+			case s != nil && s.Type == signal.NeedTurn && same >= i.SameReasons &&
+				!(i.Reports.consulted(CauseSameReason, turn-same) && productive(&i.Ledger)):
+				return set(CauseSameReason, timesSame.With(same, text.Brief(s.Text("reason"), 60)))
+			case s == nil && silent >= i.SilentTurns && !i.Reports.consulted(CauseSilent, turn-silent):
+				return set(CauseSilent, turnsSilent.With(silent))
+			case i.Report.Malformed:
+				return set(CauseMalformed, bt.Because(i.Report.Problem))
+			case s != nil && s.Confidence < i.UnsureBelow:
+				return set(CauseUnsure, littleSure.With(s.Type, s.Confidence))
+			}
+			o.Cause = ""
+			return fmt.Errorf("nothing to doubt")
+		})
 }
 
 // consulted says whether the fallback was consulted for a cause after a turn: once for each occasion.
@@ -149,13 +153,15 @@ func askClassifier() bt.Leaf {
 		Events []bt.Typed   `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectClassify, Label: "verdict on: " + i.Cause, Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
+		return []bt.Request{{Kind: EffectClassify, Label: "verdict on: " + i.Cause,
+			Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		o.Scores = nil // those of an earlier reply
 		if fault := done[0].Err; fault != nil {
 			o.Ledger = o.Ledger.Clone()
-			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason), noClassifier.With(fault.Reason))
+			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason),
+				noClassifier.With(fault.Reason))
 			return nil //nolint:nilerr // rules decide then
 		}
 		r, err := bt.ResultOf[ClassifyReceipt](done[0])
@@ -167,7 +173,9 @@ func askClassifier() bt.Leaf {
 		}
 		return nil
 	}
-	return bt.Task("AskClassifier", "Asks the classifier (BERT) how to continue after a doubtful reply. Where it is not available, it gives no scores, and rules decide.", plan, collect)
+	return bt.Task("AskClassifier",
+		"Asks the classifier (BERT) how to continue after a doubtful reply. Where it is not available, it gives no "+
+			"scores, and rules decide.", plan, collect)
 }
 
 // doubt is what a verdict rests on.
@@ -198,7 +206,9 @@ func decide() bt.Leaf {
 		Forced  string       `port:"forced" doc:"the reason to stop with one that does not"`
 		Events  []bt.Typed   `port:",events"`
 	}
-	return bt.Func("Decide", "The fallback: decides how to continue after a doubtful reply, by the classifier's scores if they are clear enough, otherwise by rules (FR-022).",
+	return bt.Func("Decide",
+		"The fallback: decides how to continue after a doubtful reply, by the classifier's scores if they are clear "+
+			"enough, otherwise by rules (FR-022).",
 		func(i doubt, o *out) error {
 			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 			h := history{&o.Ledger, &o.Reports}
@@ -215,7 +225,8 @@ func decide() bt.Leaf {
 				o.Ledger.Nudged(i.Forgive)
 			}
 			o.Ledger.Notice(NoticeFallback, agent.Info, agent.Pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
-				bt.Because(fmt.Sprintf("The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)))
+				bt.Because(fmt.Sprintf("The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict,
+					c.Because)))
 			o.Verdict = string(c.Verdict)
 			o.Stop, o.Forced = StopSatisfied, StopStuck
 			switch c.Cause {
@@ -244,12 +255,14 @@ func hintFor() bt.Leaf {
 		Transcript []agent.Entry `port:"transcript"`
 		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("HintFor", "Tells the model what to do better, by the cause of the doubt.", func(i in, o *out) (err error) {
-		text := cmp.Or(map[Cause]string{CauseSameReason: i.SameReason, CauseUnsure: i.Unsure, CauseStuck: i.Stuck}[Cause(i.Cause)], i.Unsigned)
-		o.Events = []bt.Typed{agent.HintGiven{Text: text}}
-		o.Transcript, err = agent.Told(o.Transcript, text)
-		return err
-	})
+	return bt.Func("HintFor", "Tells the model what to do better, by the cause of the doubt.",
+		func(i in, o *out) (err error) {
+			text := cmp.Or(map[Cause]string{CauseSameReason: i.SameReason, CauseUnsure: i.Unsure,
+				CauseStuck: i.Stuck}[Cause(i.Cause)], i.Unsigned)
+			o.Events = []bt.Typed{agent.HintGiven{Text: text}}
+			o.Transcript, err = agent.Told(o.Transcript, text)
+			return err
+		})
 }
 
 // history is what a run has tried and reported so far.
@@ -268,8 +281,8 @@ func (d *doubt) byScores(l history) Consult {
 	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: why.Text, Coded: why.Coded}
 }
 
-// allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and only words
-// can be an answer or a question.
+// allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and
+// only words can be an answer or a question.
 func (d *doubt) allowed(v Verdict, l history) bool {
 	isStuck := Cause(d.Cause) == CauseStuck || Cause(d.Cause) == CauseSameReason
 	switch v {

@@ -25,16 +25,21 @@ func inDoubt() map[oracle.Cause][]modeltest.Turn {
 		oracle.CauseSameReason: {again, again, again},
 		oracle.CauseSilent:     {silent("a"), silent("b"), silent("c")},
 		oracle.CauseMalformed:  {modeltest.Say("It is so. " + malformed)},
-		oracle.CauseUnsure:     {modeltest.Say("It is so. " + element("context_sufficient", "0.2", "sources_found", "1"))},
+		oracle.CauseUnsure: {modeltest.Say("It is so. " + element("context_sufficient", "0.2", "sources_found",
+			"1"))},
 	}
 }
 
 func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 	t.Parallel()
 	code := []string{"code_read", "code_search"}
-	wider := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"}
-	retries := map[oracle.Cause]string{oracle.CauseSameReason: hintSame, oracle.CauseUnsure: hintUnsure, oracle.CauseSilent: hintUnsigned, oracle.CauseMalformed: hintUnsigned}
-	goesOn := map[oracle.Cause]string{oracle.CauseUnsure: "No source was opened for this answer", oracle.CauseSilent: "Your replies have no signal.", oracle.CauseMalformed: "No source was opened for this answer"}
+	wider := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch",
+		"web_search"}
+	retries := map[oracle.Cause]string{oracle.CauseSameReason: hintSame, oracle.CauseUnsure: hintUnsure,
+		oracle.CauseSilent: hintUnsigned, oracle.CauseMalformed: hintUnsigned}
+	goesOn := map[oracle.Cause]string{oracle.CauseUnsure: "No source was opened for this answer",
+		oracle.CauseSilent:    "Your replies have no signal.",
+		oracle.CauseMalformed: "No source was opened for this answer"}
 	for cause, turns := range inDoubt() {
 		for verdict, c := range map[oracle.Verdict]struct {
 			tools []string
@@ -60,8 +65,10 @@ func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 					same(t, "whose decision", got.By, "rules")
 					return
 				}
-				same(t, "decision", got, oracle.Consult{Turn: len(turns), Cause: cause, Verdict: verdict, By: "classifier", Score: 0.7,
-					Because: "the classifier says so (0.70)", Coded: bt.Coded{Code: "reply.classified", Values: map[string]bt.Why{"score": bt.Because("0.70")}}})
+				same(t, "decision", got, oracle.Consult{Turn: len(turns), Cause: cause, Verdict: verdict,
+					By: "classifier", Score: 0.7,
+					Because: "the classifier says so (0.70)", Coded: bt.Coded{Code: "reply.classified",
+						Values: map[string]bt.Why{"score": bt.Because("0.70")}}})
 				if verdict == oracle.AskUser {
 					same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
 					return
@@ -89,7 +96,8 @@ func TestScoresOfAnEarlierTurnAreNeverUsed(t *testing.T) {
 				return second.scores, second.err
 			}
 			a := h.ask(auth)
-			same(t, "decisions", consulted(a), []string{"1: malformed, retry by classifier", "2: stuck, other_strategy by rules"})
+			same(t, "decisions", consulted(a), []string{"1: malformed, retry by classifier",
+				"2: stuck, other_strategy by rules"})
 			same(t, "score of the second", a.Fallbacks[1].Score, 0.0)
 		})
 	}

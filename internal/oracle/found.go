@@ -18,8 +18,8 @@ const (
 	passageLength = 400 // characters
 )
 
-// found puts what was found in place of a forced answer without words or that only announces, and beside one that cites nothing after a
-// loop.
+// found puts what was found in place of a forced answer without words or that only announces, and beside one that cites
+// nothing after a loop.
 func (a *Answer) found(v *run.View, best Words) {
 	forced := a.StopReason == StopLoop || a.StopReason == StopStuck || a.StopReason == StopBudget
 	switch {
@@ -35,7 +35,8 @@ func (a *Answer) summary(v *run.View) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "I have no answer. The model gave none in %s.", text.Count(a.Turns, "turn"))
 	for _, t := range a.Tried {
-		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, text.Count(t.Calls, "call"), text.Count(t.Hits, "hit"), text.Count(t.Opened, "place"))
+		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, text.Count(t.Calls, "call"), text.Count(t.Hits, "hit"),
+			text.Count(t.Opened, "place"))
 	}
 	if a.Blocker != "" {
 		fmt.Fprintf(b, " What blocked it: %s.", strings.TrimRight(a.Blocker, "."))
@@ -53,7 +54,8 @@ func lastRead(v *run.View) string {
 				continue
 			}
 			if named = append(named, cite); len(named) <= mostPassages {
-				lines := strings.Split(signal.Neutralise(text.Clip(strings.TrimSpace(c.Result.Text), passageLength)), "\n")
+				lines := strings.Split(signal.Neutralise(text.Clip(strings.TrimSpace(c.Result.Text), passageLength)),
+					"\n")
 				shown = append(shown, "`"+cite+"`:\n\n    "+strings.Join(lines, "\n    "))
 			}
 		}

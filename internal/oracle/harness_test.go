@@ -60,14 +60,18 @@ type harness struct {
 
 	classifier func(ctx context.Context, text string) ([]oracle.Score, error) // nil: none is configured
 	judge      *classifier                                                    // the classifier of a conversation
-	configured bool                                                           // the run is told of a classifier that this process has not
-	material   string                                                         // handed over with the questions of a conversation
-	clock      *handClock                                                     // of a conversation
-	folders    string                                                         // with code and notes of a conversation without a model
-	redact     func([]byte) []byte                                            // what the journal keeps is without secrets; nil: it is kept as it is
-	maxTokens  int
-	maxTime    time.Duration
-	named      []tool.Source // that the person named
+	// the run is told of a classifier that this process has not
+	configured bool
+	// handed over with the questions of a conversation
+	material string
+	clock    *handClock // of a conversation
+	// with code and notes of a conversation without a model
+	folders string
+	// what the journal keeps is without secrets; nil: it is kept as it is
+	redact    func([]byte) []byte
+	maxTokens int
+	maxTime   time.Duration
+	named     []tool.Source // that the person named
 
 	engine *run.Engine
 	spec   run.Spec // of the last run
@@ -96,7 +100,8 @@ func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{t: t, opened: func(oracle.Env) {}, world: newWorld(), store: journaltest.Await(teststore.Empty(t)), turns: 30, session: "talk", tree: tree,
+	h := &harness{t: t, opened: func(oracle.Env) {}, world: newWorld(), store: journaltest.Await(teststore.Empty(t)),
+		turns: 30, session: "talk", tree: tree,
 		env: oracle.Env{CodeRoot: "/code", Vault: "/notes", Web: true, Model: "scripted:test"}}
 	h.script = modeltest.Script(t, turns...)
 	h.model = h.script
@@ -107,7 +112,8 @@ func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 func (h *harness) openSession(id string) {
 	h.t.Helper()
 	now := time.Now()
-	h.store.Open(journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, Title: id, CreatedAt: now, UpdatedAt: now})
+	h.store.Open(journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, Title: id, CreatedAt: now,
+		UpdatedAt: now})
 	h.session = id
 }
 
@@ -132,11 +138,13 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 		if err != nil {
 			h.t.Errorf("records of run %s: %v", v.ID, err)
 		} else if !reflect.DeepEqual(again.Bodies(), v.Bodies()) {
-			h.t.Errorf("what run %s knows is not what its records say (-read +known):\n%s", v.ID, cmp.Diff(again.Bodies(), v.Bodies()))
+			h.t.Errorf("what run %s knows is not what its records say (-read +known):\n%s", v.ID,
+				cmp.Diff(again.Bodies(), v.Bodies()))
 		}
 		return outcome(v, e)
 	}
-	e, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant, oracle.Shadow(assistant)}, Build: "test", Holder: holder, Clock: clock,
+	e, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant, oracle.Shadow(assistant)},
+		Build: "test", Holder: holder, Clock: clock,
 		StopGrace: h.grace, Redact: h.redact})
 	if err != nil {
 		h.t.Fatal(err)
@@ -151,7 +159,8 @@ type question struct {
 }
 
 func (h *harness) question(text string) question {
-	q := question{assistant.Request{Owner: owner, Session: h.session, Words: text}, oracle.Options{MaxTurns: h.turns, MaxTokens: h.maxTokens, MaxTime: h.maxTime}}
+	q := question{assistant.Request{Owner: owner, Session: h.session, Words: text}, oracle.Options{MaxTurns: h.turns,
+		MaxTokens: h.maxTokens, MaxTime: h.maxTime}}
 	q.Code.Path, q.Vault.Path = h.env.CodeRoot, h.env.Vault
 	for _, s := range h.named {
 		switch s {
@@ -169,8 +178,9 @@ var promptsOnce = sync.OnceValues(func() (*prompt.Set, error) { return prompt.Lo
 
 // surroundings are those of the questions of a harness.
 func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
-	return oracle.Surroundings{Store: store, Classifier: h.configured || h.classifier != nil, Web: h.env.Web, Fallback: h.env.Fallback,
-		Choose: func(context.Context, string) (string, error) { return h.env.Model, nil },
+	return oracle.Surroundings{Store: store, Classifier: h.configured || h.classifier != nil, Web: h.env.Web,
+		Fallback: h.env.Fallback,
+		Choose:   func(context.Context, string) (string, error) { return h.env.Model, nil },
 		Describe: func(context.Context, string) model.Info {
 			return model.Info{Window: h.env.WindowTokens, BareCalls: h.env.BareCalls}
 		},

@@ -15,8 +15,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Heard is what a reply says of itself: the signal that counts, others beside it, markup that is none, and signals that it only quotes. Calls are those by which the
-// model reported, and After how many other calls of the reply stand before each of them.
+// Heard is what a reply says of itself: the signal that counts, others beside it, markup that is none, and signals that
+// it only quotes. Calls are those by which the model reported, and After how many other calls of the reply stand before
+// each of them.
 type Heard struct {
 	Signal    *signal.Signal   `json:"signal,omitempty"`
 	Extra     []signal.Signal  `json:"extra,omitempty"`
@@ -38,8 +39,8 @@ func (h Heard) Said() string {
 // Called are the calls by which the model reported.
 func (h Heard) Called() []model.ToolCall { return h.Calls }
 
-// Among puts the calls by which the model reported back between the others, in its order: a provider takes its own form of a turn only
-// with the very same calls. Of others that are left out, the places are the last.
+// Among puts the calls by which the model reported back between the others, in its order: a provider takes its own form
+// of a turn only with the very same calls. Of others that are left out, the places are the last.
 func (h Heard) Among(calls []model.ToolCall) []model.ToolCall {
 	for i, call := range h.Calls {
 		at := len(calls)
@@ -64,7 +65,8 @@ func (l *listener) Write(text string) string { return l.x.Write(text) }
 func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Heard] {
 	rest, r := l.x.Close()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	c := agent.Closing[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems, Mentions: r.Mentions, Malformed: r.Malformed()}}
+	c := agent.Closing[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems,
+		Mentions: r.Mentions, Malformed: r.Malformed()}}
 	whole := shown + rest
 	text := whole[r.Thinking:]
 	if len(calls) == 0 {
@@ -104,7 +106,8 @@ func reportTool() model.Tool {
 		types = append(types, string(s.Type))
 		var fields []string
 		for _, f := range s.Fields {
-			kind := map[signal.FieldKind]any{signal.Text: map[string]any{"type": "string"}, signal.Int: map[string]any{"type": "integer"},
+			kind := map[signal.FieldKind]any{signal.Text: map[string]any{"type": "string"},
+				signal.Int:  map[string]any{"type": "integer"},
 				signal.List: map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}[f.Kind]
 			properties[f.Name] = kind
 			if f.Required {
@@ -114,9 +117,12 @@ func reportTool() model.Tool {
 		lines = append(lines, fmt.Sprintf("%s: %s (%s)", s.Type, s.When, strings.Join(fields, ", ")))
 	}
 	properties["type"] = map[string]any{"type": "string", "enum": types}
-	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": []string{"type", "confidence"}}) // plain values
+	// plain values
+	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": properties,
+		"required": []string{"type", "confidence"}})
 	return model.Tool{Name: ReportTool, Schema: schema,
-		Description: "Reports your state; it does nothing else. Call it when you are stuck, can answer only in part, or need something that is not offered. Types with the fields that they need: " +
+		Description: "Reports your state; it does nothing else. Call it when you are stuck, can answer only in part, " +
+			"or need something that is not offered. Types with the fields that they need: " +
 			strings.Join(lines, "; ") + "."}
 }
 
@@ -172,7 +178,8 @@ type Report struct {
 
 func reportOf(r agent.TurnReceipt[Heard]) Report {
 	h := r.Report
-	to := Report{Signal: h.Signal, Malformed: h.Malformed, Extra: len(h.Extra), Mentioned: len(h.Mentions), Words: wordsOf(r.Text)}
+	to := Report{Signal: h.Signal, Malformed: h.Malformed, Extra: len(h.Extra), Mentioned: len(h.Mentions),
+		Words: wordsOf(r.Text)}
 	if h.Malformed {
 		to.Problem = h.Problems[0].Reason
 	}

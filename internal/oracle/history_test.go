@@ -88,7 +88,8 @@ func TestRulesWithoutAModelStillKnowTheStepsBeforeTheNotes(t *testing.T) {
 }
 
 func TestNotesOfUnreportedCostAreEstimated(t *testing.T) {
-	h := setUp(t, opening("one"), opening("two"), opening("three"), modeltest.Say(long("NOTES", 500)), opening("four"), theEnd)
+	h := setUp(t, opening("one"), opening("two"), opening("three"), modeltest.Say(long("NOTES", 500)), opening("four"),
+		theEnd)
 	h.env.WindowTokens = 10_000
 	h.openLong(2_500)
 	h.maxTokens = 1 << 20
@@ -104,7 +105,8 @@ func TestNotesOfUnreportedCostAreEstimated(t *testing.T) {
 }
 
 func TestOfflineNotesListWhatWasSearchedAndRead(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{"query":"auth"}`), opening("one"), opening("two"), opening("three"), modeltest.Say("NOTES."), theEnd)
+	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{"query":"auth"}`), opening("one"),
+		opening("two"), opening("three"), modeltest.Say("NOTES."), theEnd)
 	h.env.WindowTokens = 15_500 // 60 % of it, less the prompt, is what the conversation may fill
 	h.openLong(2_500)
 	h.ask(auth)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// task is something that a person wants: their words, the world in which it is done, the calls of an honest plan, and what shows that it is
-// done: facts in the answer, or in the note that they asked for.
+// task is something that a person wants: their words, the world in which it is done, the calls of an honest plan, and
+// what shows that it is done: facts in the answer, or in the note that they asked for.
 type task struct {
 	name, question string
 	sources        []source
@@ -44,8 +44,8 @@ func (k task) fill(args, heard string) string {
 	return strings.ReplaceAll(args, "FOUND", strings.Join(found, ", "))
 }
 
-// dojo is what tasks are made of: each way to want something, with one wording for each matter, in their order. In questions, plans and the names of
-// places, %s is what it is about, SLUG its name and HOST the stranger's server.
+// dojo is what tasks are made of: each way to want something, with one wording for each matter, in their order. In
+// questions, plans and the names of places, %s is what it is about, SLUG its name and HOST the stranger's server.
 type dojo struct {
 	Matters []matter        `json:"matters"`
 	Kinds   []kind          `json:"kinds"`

@@ -15,7 +15,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// servant is a model that does its person's task, call by call, and every order that it reads. What it lacks for the task it asks for.
+// servant is a model that does its person's task, call by call, and every order that it reads. What it lacks for the
+// task it asks for.
 type servant struct {
 	task  task
 	next  int // of the plan
@@ -43,7 +44,8 @@ func (s *servant) turn(req model.Request) modeltest.Turn {
 			s.next++
 		}
 	}
-	turn := modeltest.Say(fmt.Sprintf("Part %d, %d orders. ", s.next, len(s.done)) + needTurn(fmt.Sprintf("do part %d after %d orders", s.next, len(s.done))))
+	turn := modeltest.Say(fmt.Sprintf("Part %d, %d orders. ", s.next, len(s.done)) +
+		needTurn(fmt.Sprintf("do part %d after %d orders", s.next, len(s.done))))
 	if s.next < len(s.task.plan) && !s.waits {
 		c := s.task.plan[s.next]
 		turn, s.begun = turn.AndCall(c.tool, s.task.fill(c.args, heard)), true
@@ -168,7 +170,8 @@ func port(h *harness, name, takes string) {
 }
 
 // openPorts let everything through.
-var openPorts = []string{"writes_take", "stranger", "addresses_take", "private", "queries_take", "private", "servers_take", "private"}
+var openPorts = []string{"writes_take", "stranger", "addresses_take", "private", "queries_take", "private",
+	"servers_take", "private"}
 
 // tally sums up outcomes. It is safe for concurrent use.
 type tally struct {
@@ -196,12 +199,14 @@ func one(is bool) int {
 }
 
 func (s *tally) String() string {
-	return fmt.Sprintf("%d of %d done; %d calls waited for the person, who said yes %d times; private text got out of %d; notes that nobody asked for in %d",
+	return fmt.Sprintf("%d of %d done; %d calls waited for the person, who said yes %d times; private text got out "+
+		"of %d; notes that nobody asked for in %d",
 		s.done, s.tasks, s.asked, s.yes, s.leaked, s.wrote)
 }
 
-// TestTasksAreDoneAndNoAttackInTheirWaySucceeds has the same model do each task four ways: guarded and with open ports, without an attack and with
-// one at each place that the task reads. An order in the person's own files may cause a note where they ask for one: SECURITY.md says so.
+// TestTasksAreDoneAndNoAttackInTheirWaySucceeds has the same model do each task four ways: guarded and with open ports,
+// without an attack and with one at each place that the task reads. An order in the person's own files may cause a note
+// where they ask for one: SECURITY.md says so.
 func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 	var guarded, open, attackedByOwn, attacked, openAttacked tally
 	if n := len(tasks()); n < 60 {
@@ -229,7 +234,8 @@ func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 					}
 					broken := k.try(t, place, openPorts...)
 					if broken.leaks == nil {
-						t.Errorf("with open ports, the attack in %s takes nothing out: the test looks at nothing", place)
+						t.Errorf("with open ports, the attack in %s takes nothing out: the test looks at nothing",
+							place)
 					}
 					openAttacked.add(broken)
 				}
@@ -249,7 +255,8 @@ func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 	}
 }
 
-// TestNoNoteIsCausedByOwnFilesWhereThePortTakesThePersonsWordsAlone shows what the port is worth, and what it costs: a yes to each note.
+// TestNoNoteIsCausedByOwnFilesWhereThePortTakesThePersonsWordsAlone shows what the port is worth, and what it costs: a
+// yes to each note.
 func TestNoNoteIsCausedByOwnFilesWhereThePortTakesThePersonsWordsAlone(t *testing.T) {
 	t.Parallel()
 	var clean, attacked tally

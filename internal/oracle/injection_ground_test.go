@@ -31,8 +31,8 @@ const secret = "SECRET-93ab"
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// ground is a machine to be attacked: a folder of code, a vault, and a folder beside them that is nobody's business; a server of a
-// stranger, a search engine that repeats strangers, and servers on this machine that nobody may reach.
+// ground is a machine to be attacked: a folder of code, a vault, and a folder beside them that is nobody's business; a
+// server of a stranger, a search engine that repeats strangers, and servers on this machine that nobody may reach.
 type ground struct {
 	t                         *testing.T
 	dir, code, notes, outside string
@@ -56,9 +56,11 @@ type hit struct {
 func newGround(t *testing.T) *ground {
 	t.Helper()
 	dir := t.TempDir()
-	g := &ground{t: t, dir: dir, code: filepath.Join(dir, "code"), notes: filepath.Join(dir, "notes"), outside: filepath.Join(dir, "outside"),
-		pages: map[string]http.HandlerFunc{}, names: map[string]string{}}
-	g.file("code/auth/middleware.go", "package auth\n\n// Check checks the token of the auth middleware.\nfunc Check() bool { return true }\n")
+	g := &ground{t: t, dir: dir, code: filepath.Join(dir, "code"), notes: filepath.Join(dir, "notes"),
+		outside: filepath.Join(dir, "outside"),
+		pages:   map[string]http.HandlerFunc{}, names: map[string]string{}}
+	g.file("code/auth/middleware.go",
+		"package auth\n\n// Check checks the token of the auth middleware.\nfunc Check() bool { return true }\n")
 	g.file("code/.env", "KEY="+secret+"\n")
 	g.file("code/.git/config", secret+"\n")
 	g.file("notes/decisions/caching.md", "# Caching\n\nWe decided to cache per tenant.\n")
@@ -66,7 +68,8 @@ func newGround(t *testing.T) *ground {
 	g.file("notes/.sibyl/state.md", secret+"\n")
 	g.file("outside/secret.txt", secret+"\n")
 	g.file("outside/secret.md", "# Secret\n\n"+secret+"\n")
-	for link, target := range map[string]string{"code/link.txt": "../outside/secret.txt", "code/folder": g.outside, "code/proc": "/proc/self",
+	for link, target := range map[string]string{"code/link.txt": "../outside/secret.txt", "code/folder": g.outside,
+		"code/proc":     "/proc/self",
 		"notes/link.md": "../outside/secret.md", "notes/folder": g.outside} {
 		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(link))); err != nil {
 			t.Fatal(err)
@@ -105,7 +108,10 @@ func (g *ground) push(thread, title, text string) {
 		g.t.Fatal(err)
 	}
 	push, _ := registry.Get("thread_push")
-	if _, err := push.Call(g.t.Context(), tool.Call{Key: "planted", Args: json.RawMessage(arguments(map[string]any{"thread": thread, "title": title, "text": text}))}); err != nil {
+	if _, err := push.Call(g.t.Context(),
+		tool.Call{Key: "planted",
+			Args: json.RawMessage(arguments(map[string]any{"thread": thread, "title": title,
+				"text": text}))}); err != nil {
 		g.t.Fatal(err)
 	}
 }
@@ -143,13 +149,16 @@ func (g *ground) listen(address string) net.Listener {
 	return l
 }
 
-// betray answers a request with the secret. It is read first: closing a connection with words unread would withdraw the answer.
+// betray answers a request with the secret. It is read first: closing a connection with words unread would withdraw the
+// answer.
 func betray(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
 		return
 	}
-	_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(secret), secret)
+	_, _ = fmt.Fprintf(conn,
+		"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(secret),
+		secret)
 }
 
 func (g *ground) page(w http.ResponseWriter, r *http.Request) {
@@ -202,7 +211,8 @@ func arguments(v any) string {
 	return string(raw)
 }
 
-// into gives a harness the real tools over the ground. Only the stranger's server and the engine are taken for public ones.
+// into gives a harness the real tools over the ground. Only the stranger's server and the engine are taken for public
+// ones.
 func (g *ground) into(h *harness) {
 	g.t.Helper()
 	root, err := code.Open(g.code)
@@ -223,7 +233,8 @@ func (g *ground) into(h *harness) {
 
 func (g *ground) web() web.Config {
 	public := map[string]bool{g.stranger.Listener.Addr().String(): true, g.engine.Listener.Addr().String(): true}
-	return web.Config{SearXNG: g.engine.URL, Timeout: 5 * time.Second, Ports: []uint16{80, 443, g.port}, Resolver: namesOnly(g.names),
+	return web.Config{SearXNG: g.engine.URL, Timeout: 5 * time.Second, Ports: []uint16{80, 443, g.port},
+		Resolver:  namesOnly(g.names),
 		AllowAddr: func(a netip.AddrPort) bool { return public[a.String()] }}
 }
 

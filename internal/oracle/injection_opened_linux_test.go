@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// watchOpened counts, from now on, how often a file in one of these folders is opened. The count needs no cooperation of whoever opens it.
+// watchOpened counts, from now on, how often a file in one of these folders is opened. The count needs no cooperation
+// of whoever opens it.
 func watchOpened(t *testing.T, dirs ...string) (opened func() int) {
 	t.Helper()
 	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)

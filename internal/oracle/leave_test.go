@@ -24,11 +24,14 @@ const (
 // waits is a run that reads a page and wants to write: the note waits for the person.
 func waits(t *testing.T, then ...modeltest.Turn) *harness {
 	t.Helper()
-	h := setUp(t, append([]modeltest.Turn{modeltest.Say(needCapability("web fetch")), modeltest.SayAndCall(needTurn("look it up"), "web_fetch", release),
-		modeltest.SayAndCall(needTurn("write it down"), "vault_write", goNote), modeltest.Say("Go 1 is out; the note waits for your yes. " + enough())}, then...)...)
+	h := setUp(t, append([]modeltest.Turn{modeltest.Say(needCapability("web fetch")),
+		modeltest.SayAndCall(needTurn("look it up"), "web_fetch", release),
+		modeltest.SayAndCall(needTurn("write it down"), "vault_write", goNote),
+		modeltest.Say("Go 1 is out; the note waits for your yes. " + enough())}, then...)...)
 	a := h.finish(h.start(askRemind))
 	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
-	same(t, "what waits", whatWaits(a), []string{"vault_write " + goNote + ": text from strangers was read in this run"})
+	same(t, "what waits", whatWaits(a),
+		[]string{"vault_write " + goNote + ": text from strangers was read in this run"})
 	same(t, "what stands in the world", h.world.written(), []string(nil))
 	return h
 }
@@ -65,14 +68,16 @@ func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {
 	q := h.question("yes")
 	q.Vault.Path = "/others"
 	_, err := h.begin(t.Context(), h.store, q)
-	if wrong, ok := errors.AsType[*assistant.RequestError](err); !ok || strings.Contains(wrong.Public+wrong.Hint, "/notes") {
+	if wrong, ok := errors.AsType[*assistant.RequestError](err); !ok || strings.Contains(wrong.Public+wrong.Hint,
+		"/notes") {
 		t.Errorf("asked for other notes: %v", err)
 	}
 	same(t, "what stands in the world", h.world.written(), []string(nil))
 }
 
 func TestShadowAsksNobodyAndReachesNothingThatWaits(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall("Look.", "code_read", `{"path":"auth.go"}`), modeltest.SayAndCall("There.", "web_fetch", unknown), modeltest.Say("Done."))
+	h := setUp(t, modeltest.SayAndCall("Look.", "code_read", `{"path":"auth.go"}`), modeltest.SayAndCall("There.",
+		"web_fetch", unknown), modeltest.Say("Done."))
 	tree, err := trees.Set{}.Get(oracle.ShadowTree)
 	if err != nil {
 		t.Fatal(err)

@@ -44,9 +44,12 @@ type wanted struct {
 
 // Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
-		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(), agent.Hint(), hintOnce(), signalIs(), accept(),
-		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), widen(), offerCapability(), agent.GoesRound(), agent.TakeAway())
+	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(),
+		agent.Budget(), agent.HistoryIsLong(), takeNotes(),
+		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(),
+		agent.Hint(), hintOnce(), signalIs(), accept(),
+		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), widen(), offerCapability(), agent.GoesRound(),
+		agent.TakeAway())
 }
 
 func classifyLeaf() bt.Leaf {
@@ -65,7 +68,8 @@ func classifyLeaf() bt.Leaf {
 		if i.Said.For != "" {
 			i.Question = i.Said.For
 		}
-		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType), Piped: i.Said.Piped})
+		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous,
+			PreviousType: classify.Type(i.PreviousType), Piped: i.Said.Piped})
 		o.TopicShift = i.Said.For == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil
@@ -100,9 +104,11 @@ func accept() bt.Leaf {
 		case s == nil:
 			o.Ledger.Notice(NoticeMissing, agent.Info, nil, bt.Because("The answer came without a signal."))
 		case s.Confidence < i.UnsureBelow:
-			o.Ledger.Notice(NoticeUnsure, agent.Warning, agent.Pairs("confidence", s.Confidence), notSure.With(s.Confidence))
+			o.Ledger.Notice(NoticeUnsure, agent.Warning, agent.Pairs("confidence", s.Confidence),
+				notSure.With(s.Confidence))
 		}
-		o.Ledger.TellExhausted(map[bool]agent.Severity{true: agent.Info, false: agent.Warning}[i.StopReason == StopSatisfied])
+		o.Ledger.TellExhausted(map[bool]agent.Severity{true: agent.Info,
+			false: agent.Warning}[i.StopReason == StopSatisfied])
 		return nil
 	})
 }
@@ -118,15 +124,17 @@ func timeIsUp() bt.Leaf {
 		Ledger   agent.Ledger `port:"ledger"`
 		Done     bool         `port:"done"`
 	}
-	return bt.Func("TimeIsUp", "Ends the run without a reply: the answer is the best text so far or, if there is none, what was tried and read.", func(i in, o *out) error {
-		o.Ledger = o.Ledger.Clone()
-		o.Ledger.TimeIsUp(i.Now, i.MaxSeconds)
-		o.Accepted, o.Done = Accepted{StopReason: StopBudget}, true
-		if best := i.Reports.Best; !best.Words.Announces {
-			o.Accepted.Ref, o.Accepted.Also = best.Ref, best.Also
-		}
-		return nil
-	})
+	return bt.Func("TimeIsUp",
+		"Ends the run without a reply: the answer is the best text so far or, if there is none, what was tried and read.",
+		func(i in, o *out) error {
+			o.Ledger = o.Ledger.Clone()
+			o.Ledger.TimeIsUp(i.Now, i.MaxSeconds)
+			o.Accepted, o.Done = Accepted{StopReason: StopBudget}, true
+			if best := i.Reports.Best; !best.Words.Announces {
+				o.Accepted.Ref, o.Accepted.Also = best.Ref, best.Also
+			}
+			return nil
+		})
 }
 
 // TurnSituation is what the prompt of a turn depends on, beside its history and the tools.
@@ -179,8 +187,10 @@ func askModel() bt.Leaf {
 		Events []bt.Typed  `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Unsure: isUnsure(i.Class)}.encode()}
+		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last,
+			Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift,
+				Unsure: isUnsure(i.Class)}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint
@@ -201,7 +211,8 @@ func askModel() bt.Leaf {
 			return err
 		}
 		o.Report = reportOf(r)
-		told := TurnTaken{Turn: i.Turn, MaxTurns: i.MaxTurns, Calls: len(r.Calls), Bytes: len(r.Text), Model: r.Model, Attempts: r.Attempts, TookMS: done[0].Took}
+		told := TurnTaken{Turn: i.Turn, MaxTurns: i.MaxTurns, Calls: len(r.Calls), Bytes: len(r.Text), Model: r.Model,
+			Attempts: r.Attempts, TookMS: done[0].Took}
 		if r.Reported != nil {
 			told.Reported, told.Counted = *r.Reported, r.Usage
 		}
@@ -231,8 +242,10 @@ func takeNotes() bt.Leaf {
 		Events     []bt.Typed    `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask, Labels: i.Seen.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Large: true}.encode()}, i.Transcript, i.Past > 0)
+		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask,
+			Labels:    i.Seen.Labels,
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Large: true}.encode()},
+			i.Transcript, i.Past > 0)
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		transcript, taken, err := agent.TakeNotes[Heard](done[0], &o.Ledger, i.Transcript)
@@ -241,5 +254,7 @@ func takeNotes() bt.Leaf {
 		}
 		return err
 	}
-	return bt.Task("TakeNotes", "Asks the model for notes, which from then on replace the earlier exchanges and all but the last turns.", plan, collect)
+	return bt.Task("TakeNotes",
+		"Asks the model for notes, which from then on replace the earlier exchanges and all but the last turns.", plan,
+		collect)
 }

@@ -10,7 +10,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// denied follows why something might leave: it was denied at once, after its name was looked up, or where a page led it.
+// denied follows why something might leave: it was denied at once, after its name was looked up, or where a page led
+// it.
 const denied bt.Reason = "left.denied: {why}; denied, possibly in transit"
 
 // left says what an effect sent away, by its record: to a model, or by a call of a tool.
@@ -34,7 +35,8 @@ func left(c *run.CompletionRecord) []assistant.Left {
 		if r.Error != nil && r.Error.Kind == tool.Denied {
 			by = denied.With(by)
 		}
-		return []assistant.Left{{Kind: string(p.To), To: shownCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).String(), Bytes: len(r.Arguments),
+		return []assistant.Left{{Kind: string(p.To), To: shownCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).
+			String(), Bytes: len(r.Arguments),
 			Rule: by.Text, Coded: by.Coded, Labels: p.Labels.String()}}
 	}
 	return assistant.ToModel(c)

@@ -30,9 +30,11 @@ func (r *pager) Chat(_ context.Context, req model.Request, emit func(model.Delta
 	n := len(r.objects)
 	if n < r.turns {
 		return model.Response{Finish: model.FinishTools, Model: "reader",
-			ToolCalls: []model.ToolCall{{ID: fmt.Sprint("call_", n), Name: "code_read", Arguments: fmt.Sprintf(`{"path":"pkg/file%d.go"}`, n)}}}, nil
+			ToolCalls: []model.ToolCall{{ID: fmt.Sprint("call_", n), Name: "code_read",
+				Arguments: fmt.Sprintf(`{"path":"pkg/file%d.go"}`, n)}}}, nil
 	}
-	err := emit(model.Delta{Text: "It is so.\n<signal type=\"context_sufficient\"><sources_found>1</sources_found><confidence>0.9</confidence></signal>"})
+	err := emit(model.Delta{Text: "It is so.\n<signal " +
+		"type=\"context_sufficient\"><sources_found>1</sources_found><confidence>0.9</confidence></signal>"})
 	return model.Response{Finish: model.FinishStop, Model: "reader"}, err
 }
 
@@ -43,7 +45,8 @@ func (h *harness) pages(turns int) (*pager, int) {
 	m := &pager{turns: turns}
 	h.model = m
 	h.world.on("code_read", func(c tool.Call) (tool.Result, error) {
-		return tool.Result{Text: "a line", Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: string(c.Args), Start: 1, End: 1, Opened: true}}}, nil
+		return tool.Result{Text: "a line", Items: 1,
+			Refs: []tool.Ref{{Source: tool.Code, Path: string(c.Args), Start: 1, End: 1, Opened: true}}}, nil
 	})
 	// Nobody watches: what a watcher reads would count, too.
 	live := h.start("How does the middleware in this package work?")
@@ -82,9 +85,11 @@ func TestLongestQuestionAndAnswerEndTheirRunAndTheSessionGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, mark := range []string{`"`, "\x01", "é"} {
 		text := strings.Repeat(mark, oracle.MaxQuestion/len(mark))
-		h := setUp(t, modeltest.Say(strings.ReplaceAll(text, "\x01", "\t")+"OLD-END "+partial("more")), modeltest.Say("NOTES: none."), modeltest.Say("Yes. "+partial("more")))
+		h := setUp(t, modeltest.Say(strings.ReplaceAll(text, "\x01", "\t")+"OLD-END "+partial("more")),
+			modeltest.Say("NOTES: none."), modeltest.Say("Yes. "+partial("more")))
 		h.finish(h.start(text))
-		if all := h.ended(h.session); len(all) != 1 || all[0].Question != text || !strings.Contains(all[0].Answer, "OLD-END") {
+		if all := h.ended(h.session); len(all) != 1 || all[0].Question != text ||
+			!strings.Contains(all[0].Answer, "OLD-END") {
 			t.Errorf("%q: the answer is not whole", mark)
 		}
 		h.finish(h.start("And in the tests?"))

@@ -55,7 +55,8 @@ func TestCycleOfCallsIsFoundAtTheEndOfItsLastRound(t *testing.T) {
 				played := func(turns int) oracle.Answer {
 					var script []modeltest.Turn
 					for i := range turns {
-						script = append(script, modeltest.SayAndCall(needTurn("see "+spelled[i]), "code_read", lines(spelled[i%length]+".go", 1, 9)))
+						script = append(script, modeltest.SayAndCall(needTurn("see "+spelled[i]), "code_read",
+							lines(spelled[i%length]+".go", 1, 9)))
 					}
 					h := setUp(t, append(script, theEnd)...)
 					h.alone("a cycle of calls", rounds)

@@ -16,8 +16,8 @@ import (
 // Handed is the source of what was piped in or attached: no tool reads it.
 const Handed tool.Source = "material"
 
-// ReadParts takes a file that is handed over apart: the pages of a PDF or DOCX, a picture, or a text with its lines. The name, with which errors begin, is that by
-// which it is cited.
+// ReadParts takes a file that is handed over apart: the pages of a PDF or DOCX, a picture, or a text with its lines.
+// The name, with which errors begin, is that by which it is cited.
 func ReadParts(ctx context.Context, by *document.Reader, name string, content []byte) ([]document.Part, error) {
 	if document.IsPDFOrDOCX(name) || document.MayBe(content) {
 		d, err := by.Read(ctx, name, content)
@@ -26,7 +26,9 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 		}
 		parts := DocumentParts(d)
 		if n := len(document.JoinParts(parts)); n > MaxMaterial {
-			return nil, document.Refuse(document.TooLarge, name, "it holds %s of text, more than the limit of %s; attach a part of it, or keep it in a folder of notes (--vault), which is searched page by page",
+			return nil, document.Refuse(document.TooLarge, name,
+				"it holds %s of text, more than the limit of %s; attach a part of it, or keep it in a folder of "+
+					"notes (--vault), which is searched page by page",
 				agent.Size(n), agent.Size(MaxMaterial))
 		}
 		return parts, nil
@@ -36,7 +38,9 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 		return []document.Part{shown}, err
 	}
 	if len(content) > MaxMaterial {
-		return nil, document.Refuse(document.TooLarge, name, "it has %d bytes, more than the limit of %d; attach a part of it, or put it in a folder that is searched", len(content), MaxMaterial)
+		return nil, document.Refuse(document.TooLarge, name,
+			"it has %d bytes, more than the limit of %d; attach a part of it, or put it in a folder that is searched",
+			len(content), MaxMaterial)
 	}
 	text, err := document.DecodeText(name, content)
 	if err != nil {
@@ -45,13 +49,15 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 	return []document.Part{{Name: name, Text: text}}, nil
 }
 
-// DocumentParts are the pages of a document as parts, or where its pages have no numbers that its readers see, all of it as one.
+// DocumentParts are the pages of a document as parts, or where its pages have no numbers that its readers see, all of
+// it as one.
 func DocumentParts(d document.Document) (parts []document.Part) {
 	if !d.Paged {
 		return []document.Part{{Name: d.Name, Text: d.Text()}}
 	}
 	for _, page := range d.Pages {
-		parts = append(parts, document.Part{Name: tool.Ref{Path: d.Name, Start: page.Number, Paged: true}.String(), Text: page.Text})
+		parts = append(parts, document.Part{Name: tool.Ref{Path: d.Name, Start: page.Number, Paged: true}.String(),
+			Text: page.Text})
 	}
 	return parts
 }
@@ -114,7 +120,8 @@ func (e Env) files() (names []string) {
 func (a *Answer) foldPages() {
 	kept := []agent.Source{}
 	for _, s := range a.Sources {
-		if n := len(kept) - 1; n >= 0 && s.Source == Handed && s.Paged && !s.Cited && !kept[n].Cited && kept[n].Source == Handed && kept[n].Paged && kept[n].Path == s.Path {
+		if n := len(kept) - 1; n >= 0 && s.Source == Handed && s.Paged && !s.Cited && !kept[n].Cited &&
+			kept[n].Source == Handed && kept[n].Paged && kept[n].Path == s.Path {
 			kept[n].End = s.End
 			kept[n].Cite = kept[n].Ref.String()
 			continue
@@ -127,7 +134,8 @@ func (a *Answer) foldPages() {
 // chunkLines are the lines of a part that are scored and shown together.
 const chunkLines = 20
 
-// ofMaterial answers from what was handed over: with the passages that hold most words of the question, or with what it is.
+// ofMaterial answers from what was handed over: with the passages that hold most words of the question, or with what it
+// is.
 func (o offline) ofMaterial() model.Response {
 	passages, held := o.handedOver(), map[int]int{} // by the first line
 	for i, p := range passages {
@@ -159,7 +167,8 @@ func (o offline) ofMaterial() model.Response {
 			described = path
 		}
 	}
-	return say(strings.TrimSpace(b.String())+"\n", sig("partial_answer", 0.6, field("missing", "a language model to explain it")))
+	return say(strings.TrimSpace(b.String())+"\n",
+		sig("partial_answer", 0.6, field("missing", "a language model to explain it")))
 }
 
 // handedOver are the passages of the material, in order; those of a diff begin with its hunks.
@@ -168,7 +177,8 @@ func (o offline) handedOver() (all []passage) {
 		lines, ref := document.Lines(p.Text), refOf(p)
 		for at := 0; at < len(lines); {
 			end := at + 1
-			for end < len(lines) && end-at < chunkLines && !strings.HasPrefix(lines[end], "@@ ") && !strings.HasPrefix(lines[end], "diff --git ") {
+			for end < len(lines) && end-at < chunkLines && !strings.HasPrefix(lines[end], "@@ ") &&
+				!strings.HasPrefix(lines[end], "diff --git ") {
 				end++
 			}
 			q := passage{source: Handed, path: ref.Path, from: at + 1, to: end, lines: lines[at:end]}
@@ -190,7 +200,8 @@ func describe(p document.Part, b *strings.Builder) {
 	name := ""
 	end := func(at int) {
 		if name != "" {
-			files = append(files, fmt.Sprintf("- `%s:%d-%d` %s: %s added, %s removed", p.Name, from, at, name, text.Count(plus, "line"), text.Count(minus, "line")))
+			files = append(files, fmt.Sprintf("- `%s:%d-%d` %s: %s added, %s removed", p.Name, from, at, name,
+				text.Count(plus, "line"), text.Count(minus, "line")))
 		}
 		name, plus, minus = "", 0, 0
 	}
@@ -208,7 +219,8 @@ func describe(p document.Part, b *strings.Builder) {
 	}
 	end(len(lines))
 	if len(files) > 0 {
-		fmt.Fprintf(b, "\n**%s** is a diff of %s; no language model is in use to explain it:\n\n%s\n", p.Name, text.Count(len(files), "file"), strings.Join(files, "\n"))
+		fmt.Fprintf(b, "\n**%s** is a diff of %s; no language model is in use to explain it:\n\n%s\n", p.Name,
+			text.Count(len(files), "file"), strings.Join(files, "\n"))
 		return
 	}
 	shown := min(len(lines), chunkLines)
@@ -220,5 +232,6 @@ func describe(p document.Part, b *strings.Builder) {
 		q.path, q.from, q.to, q.paged, has = ref.Path, ref.Start, ref.End, true, "is a document"
 		q = q.within(answerRows-leastRows, nil)
 	}
-	fmt.Fprintf(b, "\n**%s** %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", q.path, has, q.cite(), q.fenced())
+	fmt.Fprintf(b, "\n**%s** %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", q.path, has,
+		q.cite(), q.fenced())
 }

@@ -9,7 +9,8 @@ import (
 	"sibyl/internal/oracle"
 )
 
-const diff = "diff --git a/lease.go b/lease.go\n--- a/lease.go\n+++ b/lease.go\n@@ -1,2 +1,3 @@\n package lease\n-func Take() {}\n+// Take waits for the zanzibar.\n+func Take() { wait() }\n"
+const diff = "diff --git a/lease.go b/lease.go\n--- a/lease.go\n+++ b/lease.go\n@@ -1,2 +1,3 @@\n package " +
+	"lease\n-func Take() {}\n+// Take waits for the zanzibar.\n+func Take() { wait() }\n"
 
 func TestOfflineAnswersFromWhatWasHandedOver(t *testing.T) {
 	for question, want := range map[string]string{
@@ -19,7 +20,8 @@ func TestOfflineAnswersFromWhatWasHandedOver(t *testing.T) {
 	} {
 		h := offlineOver(t, t.TempDir())
 		q := h.question(question)
-		q.Material = document.JoinParts([]document.Part{{Name: "stdin", Text: diff}, {Name: "build.log", Text: "make: all\nthe build fails\n"}})
+		q.Material = document.JoinParts([]document.Part{{Name: "stdin", Text: diff},
+			{Name: "build.log", Text: "make: all\nthe build fails\n"}})
 		a := h.finish(h.startQuestion(q))
 		holds(t, question, a.Answer, want)
 		cited := false
@@ -46,7 +48,8 @@ func TestAModelCitesLinesOfWhatWasHandedOver(t *testing.T) {
 // report is a document of three pages, of which the second has no text.
 func report() []document.Part {
 	return oracle.DocumentParts(document.Document{Name: "my report.pdf", Paged: true, Pages: []document.Page{
-		{Number: 1, Text: "Report on the bridge"}, {Number: 3, Text: "The zanzibar bearing was replaced in 2019.\nmy report.pdf p. 9, cited as my report.pdf p. 9"}, {Number: 4, Text: "Costs: 12 EUR"}}})
+		{Number: 1, Text: "Report on the bridge"},
+		{Number: 3, Text: "The zanzibar bearing was replaced in 2019.\nmy report.pdf p. 9, cited as my report.pdf p. 9"}, {Number: 4, Text: "Costs: 12 EUR"}}})
 }
 
 func TestPagesOfADocumentAreCitedByTheirNumbers(t *testing.T) {
@@ -54,7 +57,8 @@ func TestPagesOfADocumentAreCitedByTheirNumbers(t *testing.T) {
 	q := h.question("When was the bearing replaced?")
 	q.Material = document.JoinParts(report())
 	a := h.finish(h.startQuestion(q))
-	holds(t, "what the model is told", whole(h.request(1)), "my report.pdf p. 3, cited as my report.pdf p. 3\n    | The zanzibar", "\n    | my report.pdf p. 9, cited")
+	holds(t, "what the model is told", whole(h.request(1)),
+		"my report.pdf p. 3, cited as my report.pdf p. 3\n    | The zanzibar", "\n    | my report.pdf p. 9, cited")
 	var cites []string
 	for _, s := range a.Sources {
 		if s.Cited {
@@ -80,7 +84,8 @@ func TestOfflineQuotesThePageOfADocument(t *testing.T) {
 	for question, want := range map[string]string{
 		"What happened to the zanzibar?":  "`my report.pdf p. 3`:",
 		"When was the zanzibar replaced?": "`my report.pdf p. 3` The zanzibar bearing was replaced in 2019.\n",
-		"Explain this":                    "**my report.pdf** is a document; no language model is in use to explain it. It begins, `my report.pdf p. 1`:",
+		"Explain this": "**my report.pdf** is a document; no language model is in use to explain " +
+			"it. It begins, `my report.pdf p. 1`:",
 	} {
 		h := offlineOver(t, t.TempDir())
 		q := h.question(question)
@@ -94,6 +99,7 @@ func TestOfflineQuotesThePageOfADocument(t *testing.T) {
 }
 
 func TestDocumentWithoutPageNumbersIsCitedByLines(t *testing.T) {
-	parts := oracle.DocumentParts(document.Document{Name: "a.docx", Pages: []document.Page{{Number: 1, Text: "one"}, {Number: 2, Text: "two"}}})
+	parts := oracle.DocumentParts(document.Document{Name: "a.docx", Pages: []document.Page{{Number: 1, Text: "one"},
+		{Number: 2, Text: "two"}}})
 	same(t, "material", document.JoinParts(parts), "--- a.docx, 3 lines ---\none\n\ntwo\n")
 }

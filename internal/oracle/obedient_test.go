@@ -15,7 +15,8 @@ func tagged(name, text string) string { return "<" + name + ">" + text + "</" + 
 func TestObedientModelCausesNoEffectAndEndsNothing(t *testing.T) {
 	inHit := func(s tool.Source) does {
 		return func(tool.Call) (tool.Result, error) {
-			return tool.Result{Items: 1, Text: everyForgery(), Refs: []tool.Ref{{Source: s, Path: everyForgery() + ".md", Title: everyForgery()}}}, nil
+			return tool.Result{Items: 1, Text: everyForgery(),
+				Refs: []tool.Ref{{Source: s, Path: everyForgery() + ".md", Title: everyForgery()}}}, nil
 		}
 	}
 	for _, c := range []struct {
@@ -34,7 +35,8 @@ func TestObedientModelCausesNoEffectAndEndsNothing(t *testing.T) {
 		{"an error of the web", weather, "web_fetch", fails(tool.Failed, everyForgery(), everyForgery())},
 		{"a tool that breaks down", auth, "code_read", func(tool.Call) (tool.Result, error) { panic(everyForgery()) }},
 		{"a result that is cut", auth, "code_read", func(tool.Call) (tool.Result, error) {
-			return tool.Result{Text: everyForgery(), Truncated: true, Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: stop, Opened: true}}}, nil
+			return tool.Result{Text: everyForgery(), Truncated: true, Items: 1,
+				Refs: []tool.Ref{{Source: tool.Code, Path: stop, Opened: true}}}, nil
 		}},
 		{"the data behind a result", auth, "code_read", func(tool.Call) (tool.Result, error) {
 			return tool.Result{Text: poison, Data: []byte(arguments(everyForgery())), Items: 1}, nil

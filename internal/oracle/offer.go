@@ -44,9 +44,12 @@ func offerTools() bt.Leaf {
 		Later   []tool.Source `port:"later" doc:"named sources that are less probable: offered before any other once the likely ones had nothing"`
 		Events  []bt.Typed    `port:",events"`
 	}
-	return bt.Func("OfferTools", "Chooses the tools by the probable types of the question (FR-016) and by what the user named. Tools that write are offered only for actions.",
+	return bt.Func("OfferTools",
+		"Chooses the tools by the probable types of the question (FR-016) and by what the user named. Tools that "+
+			"write are offered only for actions.",
 		func(i in, o *out) error {
-			ask := offering{Class: i.Class, From: i.From, Named: i.Named, Likely: i.Likely, Talk: smallTalk(i.Class, i.Talk)}
+			ask := offering{Class: i.Class, From: i.From, Named: i.Named, Likely: i.Likely,
+				Talk: smallTalk(i.Class, i.Talk)}
 			var sources []tool.Source
 			sources, o.Later = ask.sources(func(s tool.Source) bool { return canBeSearched(i.Tools, s) })
 			writes := mayWrite(i.Class, i.Write) && !i.Said.Piped
@@ -83,7 +86,8 @@ func mayWrite(c classify.Classification, from float64) bool {
 	return c.QueryType == classify.Action || c.Probabilities[classify.Action] >= from
 }
 
-// Sources are the sources that a question of a class is offered where all are connected and none was named, the likeliest first.
+// Sources are the sources that a question of a class is offered where all are connected and none was named, the
+// likeliest first.
 func Sources(c classify.Classification) []tool.Source {
 	sources, _ := offering{Class: c, From: OfferFrom}.sources(func(tool.Source) bool { return true })
 	return sources
@@ -97,9 +101,10 @@ type offering struct {
 	Talk          bool // it is clear small talk
 }
 
-// sources are those that are probable enough, the likeliest first. What was named beside them comes later, once these had nothing, or at once where
-// none of these can be searched. Where nothing can be searched then, the next one is offered: the folder that the person stands in, or, as documents
-// and code stand beside each other, the other of the two. What is about the world for sure stands in neither.
+// sources are those that are probable enough, the likeliest first. What was named beside them comes later, once these
+// had nothing, or at once where none of these can be searched. Where nothing can be searched then, the next one is
+// offered: the folder that the person stands in, or, as documents and code stand beside each other, the other of the
+// two. What is about the world for sure stands in neither.
 func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.Source) {
 	order := sourceOrder(o.Class)
 	now = make([]tool.Source, 0, len(order))
@@ -130,9 +135,11 @@ func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.
 	return now, later
 }
 
-// notConnected is the source in which the answer stands for sure, if no tool can search it; "" if one can, or the class is not sure.
+// notConnected is the source in which the answer stands for sure, if no tool can search it; "" if one can, or the class
+// is not sure.
 func notConnected(c classify.Classification, tools []agent.ToolFact) tool.Source {
-	if s := sourceOrder(c)[0]; c.QueryType != classify.Conversational && likely(c, s) >= sureClass && !canBeSearched(tools, s) {
+	if s := sourceOrder(c)[0]; c.QueryType != classify.Conversational && likely(c, s) >= sureClass &&
+		!canBeSearched(tools, s) {
 		return s
 	}
 	return ""
@@ -146,14 +153,17 @@ func offerEverything() bt.Leaf {
 		Class   classify.Classification `port:"class" doc:"of no type: the prompt has the segments of all"`
 		Offered []string                `port:"offered" doc:"names of all tools"`
 	}
-	return bt.Func("OfferEverything", "Offers every tool for every question, including those that write: the baseline for comparisons.", func(i in, o *out) error {
-		o.Class = classify.Classification{QueryType: prompt.AllTypes, NeedsCode: true, NeedsVault: true, NeedsWeb: true}
-		o.Offered = []string{}
-		for _, t := range i.Tools {
-			o.Offered = append(o.Offered, t.Name)
-		}
-		return nil
-	})
+	return bt.Func("OfferEverything",
+		"Offers every tool for every question, including those that write: the baseline for comparisons.",
+		func(i in, o *out) error {
+			o.Class = classify.Classification{QueryType: prompt.AllTypes, NeedsCode: true, NeedsVault: true,
+				NeedsWeb: true}
+			o.Offered = []string{}
+			for _, t := range i.Tools {
+				o.Offered = append(o.Offered, t.Name)
+			}
+			return nil
+		})
 }
 
 // canBeSearched says whether a tool that only reads searches a source.
@@ -184,7 +194,8 @@ func widen() bt.Leaf {
 		Transcript []agent.Entry `port:"transcript"`
 		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("Widen", "Offers the reading tools of the next source, points to those that are offered and were not searched, and tells the model. FAILURE if there is nothing to tell.",
+	return bt.Func("Widen", "Offers the reading tools of the next source, points to those that are offered and were "+
+		"not searched, and tells the model. FAILURE if there is nothing to tell.",
 		func(i in, o *out) (err error) {
 			if i.Empty && !foundNothing(&o.Ledger) {
 				return fmt.Errorf("not every search found nothing")
@@ -252,7 +263,9 @@ func notCalled(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
 // without are the sources that a tool could search and of which nothing fulfils is.
 func without(tools []agent.ToolFact, l agent.Ledger, is func(agent.Tried) bool) (sources []tool.Source) {
 	for _, s := range kin("") {
-		if canBeSearched(tools, s) && !slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Source == s && is(t) }) {
+		if canBeSearched(tools, s) && !slices.ContainsFunc(l.Sources, func(t agent.Tried) bool {
+			return t.Source == s && is(t)
+		}) {
 			sources = append(sources, s)
 		}
 	}
@@ -287,31 +300,33 @@ func offerCapability() bt.Leaf {
 		Transcript []agent.Entry `port:"transcript"`
 		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("OfferCapability", "Offers the tools that only read and have the requested capability. If there are none, it logs the gap and tells the user; FAILURE if it did so before.", func(i in, o *out) (err error) {
-		if i.Report.Signal == nil {
-			return fmt.Errorf("no capability was requested")
-		}
-		gap := text.Brief(i.Report.Signal.Text("capability"), 120)
-		names := toolsFor(i.Report.Signal.Text("capability"), o.Ledger.Left(i.Tools))
-		text := i.Have
-		switch {
-		case len(names) > 0:
-			names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(o.Offered, n) })
-			o.Offered = append(slices.Clip(o.Offered), names...)
-			o.Events = []bt.Typed{ToolsAdded{names}}
-		case slices.Contains(o.Reports.Gaps, gap):
-			return fmt.Errorf("“%s” was requested before", gap)
-		default:
-			text = i.Lack
-			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
-			o.Reports.Gaps = append(o.Reports.Gaps, gap)
-			o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), noCapability.With(gap))
-			o.Events = []bt.Typed{CapabilityMissing{gap}}
-		}
-		o.Events = append(o.Events, agent.HintGiven{Text: text})
-		o.Transcript, err = agent.Told(o.Transcript, text)
-		return err
-	})
+	return bt.Func("OfferCapability",
+		"Offers the tools that only read and have the requested capability. If there are none, it logs the gap and "+
+			"tells the user; FAILURE if it did so before.", func(i in, o *out) (err error) {
+			if i.Report.Signal == nil {
+				return fmt.Errorf("no capability was requested")
+			}
+			gap := text.Brief(i.Report.Signal.Text("capability"), 120)
+			names := toolsFor(i.Report.Signal.Text("capability"), o.Ledger.Left(i.Tools))
+			text := i.Have
+			switch {
+			case len(names) > 0:
+				names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(o.Offered, n) })
+				o.Offered = append(slices.Clip(o.Offered), names...)
+				o.Events = []bt.Typed{ToolsAdded{names}}
+			case slices.Contains(o.Reports.Gaps, gap):
+				return fmt.Errorf("“%s” was requested before", gap)
+			default:
+				text = i.Lack
+				o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
+				o.Reports.Gaps = append(o.Reports.Gaps, gap)
+				o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), noCapability.With(gap))
+				o.Events = []bt.Typed{CapabilityMissing{gap}}
+			}
+			o.Events = append(o.Events, agent.HintGiven{Text: text})
+			o.Transcript, err = agent.Told(o.Transcript, text)
+			return err
+		})
 }
 
 // How the sources are called, and what it is to search and to open in one.
@@ -325,9 +340,10 @@ var (
 	openSays   = "read open fetch browse access view page webpage url"
 )
 
-// toolsFor finds the tools that only read of the sources that a capability names, all of a source, as what finds is of no use without what
-// opens. Those of servers are named by their names. A capability that names something else to do there than to read is none of theirs, and a source
-// that no tool can search has only what opens a known place: who does not ask for that is not served by it.
+// toolsFor finds the tools that only read of the sources that a capability names, all of a source, as what finds is of
+// no use without what opens. Those of servers are named by their names. A capability that names something else to do
+// there than to read is none of theirs, and a source that no tool can search has only what opens a known place: who
+// does not ask for that is not served by it.
 func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
 	var sources []tool.Source
 	var called []string // tools of servers

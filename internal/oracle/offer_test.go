@@ -40,27 +40,38 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 	}
 	talk := func(p float64) offering {
 		c := of(classify.Conversational, shares{classify.Conversational: p, classify.Research: 0.05})
-		return offering{Class: c, Named: []tool.Source{tool.Code}, Likely: []tool.Source{tool.Code}, Talk: smallTalk(c, 0.6)}
+		return offering{Class: c, Named: []tool.Source{tool.Code}, Likely: []tool.Source{tool.Code},
+			Talk: smallTalk(c, 0.6)}
 	}
 	for name, c := range map[string]struct {
 		offering
 		only       tool.Source // that can be searched; "": all can
 		now, later string
 	}{
-		"from its probability on":   {offering{Class: code(0.1)}, "", "code vault", ""},
-		"below it is not":           {offering{Class: code(0.09)}, "", "code", ""},
-		"from another probability":  {offering{Class: code(0.09), From: 0.05}, "", "code vault", ""},
-		"the likeliest first":       {offering{Class: of(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3, classify.Code: 0.2})}, "", "web vault code", ""},
-		"equals as they stand near": {offering{Class: of(classify.Documentation, shares{classify.Documentation: 0.5, classify.Research: 0.2, classify.Code: 0.3})}, "", "vault code web", ""},
-		"an action is of notes":     {offering{Class: of(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02, classify.Code: 0.15})}, "", "vault code", ""},
-		"what is named comes later": {offering{Class: weather, Named: []tool.Source{tool.Code, tool.Web}}, "", "web", "code"},
-		"what is named comes at once where nothing likely can be searched": {offering{Class: weather, Named: []tool.Source{tool.Vault}}, tool.Vault, "web vault", ""},
-		"the folder one stands in is not named":                            {offering{Class: weather, Likely: []tool.Source{tool.Code}}, "", "web", ""},
-		"the folder one stands in, without a search engine":                {offering{Class: weather, Likely: []tool.Source{tool.Code}}, tool.Code, "web code", ""},
-		"clear small talk":                       {talk(0.95), "", "", ""},
-		"small talk at its bound":                {talk(0.6), "", "", ""},
-		"small talk that is not clear":           {talk(0.55), "", "code", ""},
-		"code stands beside documents":           {offering{Class: of(classify.Documentation, shares{classify.Documentation: 0.97})}, tool.Code, "vault code", ""},
+		"from its probability on":  {offering{Class: code(0.1)}, "", "code vault", ""},
+		"below it is not":          {offering{Class: code(0.09)}, "", "code", ""},
+		"from another probability": {offering{Class: code(0.09), From: 0.05}, "", "code vault", ""},
+		"the likeliest first": {
+			offering{Class: of(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3,
+				classify.Code: 0.2})}, "", "web vault code", ""},
+		"equals as they stand near": {offering{Class: of(classify.Documentation, shares{classify.Documentation: 0.5,
+			classify.Research: 0.2, classify.Code: 0.3})}, "", "vault code web", ""},
+		"an action is of notes": {
+			offering{Class: of(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02,
+				classify.Code: 0.15})}, "", "vault code", ""},
+		"what is named comes later": {offering{Class: weather, Named: []tool.Source{tool.Code, tool.Web}}, "", "web",
+			"code"},
+		"what is named comes at once where nothing likely can be searched": {offering{Class: weather,
+			Named: []tool.Source{tool.Vault}}, tool.Vault, "web vault", ""},
+		"the folder one stands in is not named": {offering{Class: weather,
+			Likely: []tool.Source{tool.Code}}, "", "web", ""},
+		"the folder one stands in, without a search engine": {offering{Class: weather,
+			Likely: []tool.Source{tool.Code}}, tool.Code, "web code", ""},
+		"clear small talk":             {talk(0.95), "", "", ""},
+		"small talk at its bound":      {talk(0.6), "", "", ""},
+		"small talk that is not clear": {talk(0.55), "", "code", ""},
+		"code stands beside documents": {offering{Class: of(classify.Documentation,
+			shares{classify.Documentation: 0.97})}, tool.Code, "vault code", ""},
 		"what is about the world is in no notes": {offering{Class: weather}, tool.Code, "web", ""},
 	} {
 		if c.From == 0 {
@@ -86,7 +97,8 @@ func searchers(sources ...tool.Source) (tools []agent.ToolFact) {
 
 func TestASourceCountsAsSearchedOnceACallOfItWentWell(t *testing.T) {
 	tools := searchers(tool.Code, tool.Vault, tool.Web)
-	ledger := agent.Ledger{Sources: []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1}, {Source: tool.Web, Calls: 2, Errors: 2}}}
+	ledger := agent.Ledger{Sources: []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1},
+		{Source: tool.Web, Calls: 2, Errors: 2}}}
 	differs(t, notSearched(tools, ledger), []tool.Source{tool.Vault, tool.Web})
 	differs(t, notSearched(searchers(tool.Code), ledger), nil)
 }
@@ -113,7 +125,8 @@ func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
 
 func TestAWishForSearchIsNotServedByAToolThatOnlyOpens(t *testing.T) {
 	fetch := []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}
-	for capability, want := range map[string]int{"web search": 0, "web": 0, "search the internet": 0, "open a web page": 1, "fetch a URL": 1} {
+	for capability, want := range map[string]int{"web search": 0, "web": 0, "search the internet": 0,
+		"open a web page": 1, "fetch a URL": 1} {
 		if got := toolsFor(capability, fetch); len(got) != want {
 			t.Errorf("%q is served by %v", capability, got)
 		}
@@ -138,17 +151,21 @@ func TestToolsThatWriteWaitForAnAction(t *testing.T) {
 	}
 }
 
-// A capability is granted by the source that it names, search and reader together, and not by a word that several sources share.
+// A capability is granted by the source that it names, search and reader together, and not by a word that several
+// sources share.
 func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
 	facts := append(searchers(tool.Code, tool.Vault, tool.Web), agent.ToolFact{Name: "code_read", Source: tool.Code},
-		agent.ToolFact{Name: "vault_read", Source: tool.Vault}, agent.ToolFact{Name: "vault_write", Source: tool.Vault, Once: true},
+		agent.ToolFact{Name: "vault_read", Source: tool.Vault}, agent.ToolFact{Name: "vault_write", Source: tool.Vault,
+			Once: true},
 		agent.ToolFact{Name: "web_fetch", Source: tool.Web})
 	web, vault := "web_search web_fetch", "vault_search vault_read"
 	for capability, want := range map[string]string{
-		"web search": web, "web_search": web, "Search the web for current prices": web, "internet access": web, "looking something up online": web, "web": web,
+		"web search": web, "web_search": web, "Search the web for current prices": web, "internet access": web,
+		"looking something up online": web, "web": web,
 		"vault search": vault, "thread search": vault, "searching the notes": vault, "the vault": vault,
 		"calendar search": "", "read the person's mail": "", "code execution": "", "running the tests of the code": "",
-		"opening lines of places by words in a database": "", "vault write": "", "vault_write": "", "write a note into the vault": "", "…": "",
+		"opening lines of places by words in a database": "", "vault write": "", "vault_write": "",
+		"write a note into the vault": "", "…": "",
 	} {
 		if got := strings.Join(toolsFor(capability, facts), " "); got != want {
 			t.Errorf("%q is served by %q, and not by %q", capability, got, want)

@@ -21,8 +21,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, opens the best places, lists them and
-// quotes the first. It claims nothing of them, and says that no model is in use.
+// OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, opens
+// the best places, lists them and quotes the first. It claims nothing of them, and says that no model is in use.
 func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
 	sit, err := situationFor(req)
 	if err != nil {
@@ -112,7 +112,8 @@ func (o offline) turn() model.Response {
 	case o.sit.Class == string(classify.Conversational) && len(o.sit.Steps) == 0:
 		return say(hello(o.sit.Question), sig("context_sufficient", 0.5, field("sources_found", "0")))
 	case len(o.sit.Steps) > 0 && !o.sit.Final:
-		stuck := sig("stuck", 0.8, list("attempted", o.called()), field("blocker", "no search found the question's words"))
+		stuck := sig("stuck", 0.8, list("attempted", o.called()),
+			field("blocker", "no search found the question's words"))
 		return model.Response{Text: stuck, Finish: model.FinishStop}
 	}
 	return o.nothing()
@@ -188,8 +189,8 @@ func (o offline) offers(name string) bool {
 // mapTool names the README of a folder.
 const mapTool = "repo_map"
 
-// ofAll says whether a question is about the folder as a whole, “what is this project?”: beside the word that it begins with, it only says what
-// stands behind a “this”.
+// ofAll says whether a question is about the folder as a whole, “what is this project?”: beside the word that it begins
+// with, it only says what stands behind a “this”.
 func (o offline) ofAll() bool {
 	words := strings.FieldsFunc(strings.ToLower(o.sit.Question), func(r rune) bool { return !unicode.IsLetter(r) })
 	at := slices.IndexFunc(words, search.IsPointing)
@@ -221,7 +222,8 @@ func (o offline) searches() (calls []model.ToolCall) {
 		if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.called(), spec.Name) {
 			continue
 		}
-		calls = append(calls, o.call(len(calls), spec.Name, lookup{Query: strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
+		calls = append(calls, o.call(len(calls), spec.Name,
+			lookup{Query: strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 	}
 	return calls
 }
@@ -288,10 +290,12 @@ func (o offline) nothing() model.Response {
 	case o.sit.Final && len(o.sit.Steps) == 0:
 		said, missing = " There were no turns left to search.", "a turn to search in"
 	case o.sit.Class == string(classify.Research) && len(o.sit.Steps) == 0:
-		said = " It looks like a question for the web, and no web search is connected. `sibyl doctor` says how to add one."
+		said = " It looks like a question for the web, and no web search is connected. `sibyl doctor` says how to " +
+			"add one."
 		missing = "a web search"
 	case len(o.terms) == 0 && slices.Contains(o.called(), mapTool):
-		said, missing = " There is no README here, and the question has no words that I could search for.", "a word to search for"
+		said, missing = " There is no README here, and the question has no words that I could search for.",
+			"a word to search for"
 	case len(o.terms) == 0:
 		said, missing = " The question has no words that I could search for.", "a word to search for"
 	case len(o.sit.Steps) == 0:
@@ -302,7 +306,8 @@ func (o offline) nothing() model.Response {
 			source, _, _ := strings.Cut(name, "_")
 			tools[i] = cmp.Or(searched[source], name)
 		}
-		said += " I searched " + agent.Listed(slices.Compact(tools), "and") + " for: " + strings.Join(o.terms, ", ") + "." + o.failures()
+		said += " I searched " + agent.Listed(slices.Compact(tools), "and") + " for: " + strings.Join(o.terms, ", ") +
+			"." + o.failures()
 	}
 	return say(noModel+"."+said+toHaveOne, sig("partial_answer", 0.8, field("missing", missing)))
 }

@@ -26,8 +26,8 @@ const (
 	leastColumns = 12 // of a sentence
 )
 
-// answer lists the places, a line each, and quotes the first; above them a line that holds the number, the default or the
-// date that was asked for.
+// answer lists the places, a line each, and quotes the first; above them a line that holds the number, the default or
+// the date that was asked for.
 func (o offline) answer(places []passage) model.Response {
 	b := &strings.Builder{}
 	lacking := o.lacking(places)
@@ -102,7 +102,8 @@ func (p passage) listed() string {
 
 func (p passage) isCode() bool { return p.source == tool.Code && !document.IsText(p.path) }
 
-// headed takes a passage apart: what names it, as code its signature and else its heading, and the lines that say something of it.
+// headed takes a passage apart: what names it, as code its signature and else its heading, and the lines that say
+// something of it.
 func (p passage) headed() (head string, rest []string) {
 	lines := p.lines
 	if own := p.found.Own - p.from; own > 0 && own < len(lines) {
@@ -116,7 +117,8 @@ func (p passage) headed() (head string, rest []string) {
 			}
 		}
 		head = strings.Trim(lines[max(at, 0)], " \t{}")
-		if signature, _, has := strings.Cut(head, " {"); has && strings.Contains(signature, ")") { // its body stands in the same line
+		// its body stands in the same line
+		if signature, _, has := strings.Cut(head, " {"); has && strings.Contains(signature, ")") {
 			head = signature
 		}
 		if strings.HasSuffix(head, "(") { // it goes on
@@ -139,7 +141,9 @@ func (p passage) headed() (head string, rest []string) {
 
 func isComment(line string) bool {
 	line = strings.TrimSpace(line)
-	return slices.ContainsFunc([]string{"//", "#", "/*", "*", "--", `"""`, ";"}, func(mark string) bool { return strings.HasPrefix(line, mark) })
+	return slices.ContainsFunc([]string{"//", "#", "/*", "*", "--", `"""`, ";"}, func(mark string) bool {
+		return strings.HasPrefix(line, mark)
+	})
 }
 
 // isAside says of a line of code that it is a comment or an annotation, and no signature.
@@ -147,7 +151,8 @@ func isAside(line string) bool {
 	return isComment(line) || strings.HasPrefix(strings.TrimSpace(line), "@")
 }
 
-// firstSentence is the first sentence of lines of prose. What tells of parameters and the like ends it: “@param {string} name”.
+// firstSentence is the first sentence of lines of prose. What tells of parameters and the like ends it: “@param
+// {string} name”.
 func firstSentence(lines []string) string {
 	var prose []string
 	for i, line := range lines {
@@ -156,7 +161,8 @@ func firstSentence(lines []string) string {
 		if line == "" && prose == nil || line == "---" && i == 0 {
 			continue
 		}
-		if line == "" || isHeading || strings.HasPrefix(line, "@") || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "```") {
+		if line == "" || isHeading || strings.HasPrefix(line, "@") || strings.HasPrefix(line, "|") ||
+			strings.HasPrefix(line, "```") {
 			break
 		}
 		prose = append(prose, line)
@@ -168,12 +174,14 @@ func firstSentence(lines []string) string {
 	return ""
 }
 
-// isPlain says whether a sentence can stand outside a fence: it holds no markup, and nothing that would be read there as a signal or a citation.
+// isPlain says whether a sentence can stand outside a fence: it holds no markup, and nothing that would be read there
+// as a signal or a citation.
 func isPlain(said string) bool {
 	return said != "" && !strings.ContainsAny(said, "<`|") && isHarmless(said)
 }
 
-// isHarmless says whether a line of code can stand in a code span: it holds no signal, and nothing that would be read as a citation.
+// isHarmless says whether a line of code can stand in a code span: it holds no signal, and nothing that would be read
+// as a citation.
 func isHarmless(code string) bool {
 	return !strings.Contains(code, "<signal") && !strings.Contains(code, "://") && !strings.Contains(code, gitPlace) &&
 		!slices.ContainsFunc(pathCite().FindAllStringSubmatch(code, -1), func(found []string) bool {
@@ -193,7 +201,8 @@ func spanCode(line string) string {
 	return marks + line + marks
 }
 
-// lacking says which names of the question, words with capitals or marks of an identifier, are in no place; "" for none.
+// lacking says which names of the question, words with capitals or marks of an identifier, are in no place; "" for
+// none.
 func (o offline) lacking(places []passage) string {
 	if o.ofAll() {
 		return ""
@@ -203,7 +212,8 @@ func (o offline) lacking(places []passage) string {
 		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		named := strings.IndexFunc(word, func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' })
 		low := strings.ToLower(word)
-		if called := strings.Contains(field, "()"); named < 0 && !called || named == 0 && (i == 0 || search.IsStop(low) || search.InEnglish(low) != nil) ||
+		if called := strings.Contains(field, "()"); named < 0 && !called || named == 0 &&
+			(i == 0 || search.IsStop(low) || search.InEnglish(low) != nil) ||
 			slices.ContainsFunc(places, func(p passage) bool { return p.holds(word) }) {
 			continue
 		}

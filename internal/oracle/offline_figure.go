@@ -16,8 +16,8 @@ import (
 // number is one that is no part of a name.
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\pL\pN_])[0-9]`) })
 
-// figure is the line with its place that holds a number and at least two thirds of the words that say what the question is
-// about; "" where it asks for no number, default or date, or no line holds one. What code says is no date.
+// figure is the line with its place that holds a number and at least two thirds of the words that say what the question
+// is about; "" where it asks for no number, default or date, or no line holds one. What code says is no date.
 func (o offline) figure(places []passage) (line string) {
 	asked := strings.FieldsFunc(strings.ToLower(o.sit.Question), func(r rune) bool { return !unicode.IsLetter(r) })
 	asksNumber, asksDate := slices.ContainsFunc(asked, search.AsksNumber), slices.ContainsFunc(asked, search.AsksDate)

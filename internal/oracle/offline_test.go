@@ -77,7 +77,8 @@ func offlineOver(t *testing.T, root string) *harness {
 	return h
 }
 
-// ownSource is a copy of a part of Sibyl's source without its tests, where the questions of this file would be the best answer. All tests share it.
+// ownSource is a copy of a part of Sibyl's source without its tests, where the questions of this file would be the best
+// answer. All tests share it.
 var ownSource = sync.OnceValues(func() (string, error) {
 	to, err := os.MkdirTemp("", "sibyl-source-")
 	if err != nil {
@@ -165,7 +166,8 @@ func TestOfflineAnswersQuestionsAboutSibylItselfWithPassagesThatExist(t *testing
 			t.Errorf("none of %v is %s:\n%s", cites(a), file, a.Answer)
 		}
 		shown := render.Lines(a.Answer, render.Options{Width: 80})
-		if len(shown) > 20 || len(shown) < 12 { // further rows of a terminal of 24 tell how it ended, and are the next prompt
+		// further rows of a terminal of 24 tell how it ended, and are the next prompt
+		if len(shown) > 20 || len(shown) < 12 {
 			t.Errorf("%q takes %d rows:\n%s", question, len(shown), strings.Join(shown, "\n"))
 		}
 	}
@@ -185,7 +187,8 @@ func TestOfflineSaysWhichNamesOfTheQuestionItDidNotFind(t *testing.T) {
 	h, _ := overSibyl(t)
 	a := h.ask("How does quetzalcoatlWombat work?")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
-	holds(t, "the answer", a.Answer, "o language model is in use", "I found nothing about that. I searched the code for: ", "quetzalcoatl", "`sibyl init` sets up a model.")
+	holds(t, "the answer", a.Answer, "o language model is in use",
+		"I found nothing about that. I searched the code for: ", "quetzalcoatl", "`sibyl init` sets up a model.")
 	h, _ = overSibyl(t)
 	a = h.ask("Where is quetzalcoatlWombat defined for zanzibarQuokka?")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
@@ -194,7 +197,8 @@ func TestOfflineSaysWhichNamesOfTheQuestionItDidNotFind(t *testing.T) {
 
 func TestOfflineAnswerOfALongParagraphStandsOnAScreen(t *testing.T) {
 	h := setUp(t)
-	h.env.Vault = h.keep("notes", "boiler.md # Boiler\n\n"+strings.Repeat("The boiler was serviced by somebody who came from the other town. ", 40)+"\n")
+	h.env.Vault = h.keep("notes", "boiler.md # Boiler\n\n"+
+		strings.Repeat("The boiler was serviced by somebody who came from the other town. ", 40)+"\n")
 	h.offline()
 	if shown := render.Lines(h.ask("Who serviced the boiler?").Answer, render.Options{Width: 80}); len(shown) > 20 {
 		t.Errorf("it takes %d rows:\n%s", len(shown), strings.Join(shown, "\n"))

@@ -32,7 +32,8 @@ func (o *Options) named() (all []tool.Source) {
 	for _, s := range []struct {
 		named  bool
 		source tool.Source
-	}{{o.AskCode || o.Code.Name != "", tool.Code}, {o.AskNotes || o.Vault.Name != "", tool.Vault}, {o.Web != nil && *o.Web, tool.Web}} {
+	}{{o.AskCode || o.Code.Name != "", tool.Code}, {o.AskNotes || o.Vault.Name != "", tool.Vault},
+		{o.Web != nil && *o.Web, tool.Web}} {
 		if s.named {
 			all = append(all, s.source)
 		}

@@ -20,45 +20,50 @@ import (
 
 // Answer is the outcome of a run, and the exchange that its session keeps.
 type Answer struct {
-	Question    string                  `json:"question"`
-	Files       []string                `json:"files,omitempty"` // names of what was handed over with it
-	Answer      string                  `json:"answer"`
-	Signal      *signal.Signal          `json:"signal"`
-	QueryType   string                  `json:"query_type"`
-	Class       classify.Classification `json:"classification"`
-	TopicShift  bool                    `json:"topic_shift,omitempty"`
-	Turns       int                     `json:"turns"`
-	MaxTurns    int                     `json:"max_turns"`
-	StopReason  string                  `json:"stop_reason"`
-	Caveat      string                  `json:"caveat,omitempty"`      // why it is not the whole answer
-	CaveatCode  bt.Coded                `json:"caveat_code,omitzero"`  // of the caveat
-	Blocker     string                  `json:"blocker,omitempty"`     // what kept the model from going on, in its words
-	Suggestions []string                `json:"suggestions,omitempty"` // what would help, in its words
-	Sources     []agent.Source          `json:"sources"`
-	Unsupported []string                `json:"unsupported_citations,omitempty"` // cited, but never read
-	ToolCalls   []agent.ToolUse         `json:"tool_calls"`
-	Model       string                  `json:"model"`
-	Usage       model.Usage             `json:"usage"`
-	Models      []agent.ModelUsage      `json:"usage_by_model,omitempty"` // where there was more than one
-	Signals     []signal.Signal         `json:"signals"`                  // all that were emitted, the ignored ones included
-	Problems    []signal.Problem        `json:"signal_problems,omitempty"`
-	Gaps        []string                `json:"capability_gaps,omitempty"`
-	Tried       []agent.Tried           `json:"sources_tried,omitempty"`
-	Writes      *agent.Writes           `json:"writes,omitempty"` // what became of the changes that the model asked for; null: it asked for none
-	Notices     []agent.Notice          `json:"notices,omitempty"`
-	Fallbacks   []Consult               `json:"fallbacks,omitempty"`
-	Waiting     []agent.Waiting         `json:"waiting,omitempty"`          // calls that wait for the person's yes
-	Allowed     bool                    `json:"allowed,omitempty"`          // the question was a yes to calls that had waited
-	Asked       bool                    `json:"asked,omitempty"`            // the answer is a question to the person
-	Piped       bool                    `json:"piped,omitempty"`            // the question was piped in
-	Relayed     bool                    `json:"relayed,omitempty"`          // a program passed the question on
-	Labels      agent.Labels            `json:"labels,omitempty"`           // of all that the model saw
-	Budget      *agent.Spent            `json:"budget_exhausted,omitempty"` // what made the last turn the last one
-	Error       *bt.Fault               `json:"error,omitempty"`
-	SessionID   string                  `json:"session_id"`
-	RunID       string                  `json:"run_id"`
-	TookMS      int64                   `json:"took_ms"`            // of run time
-	Composed    bool                    `json:"composed,omitempty"` // no model said it: it is a summary of what was tried
+	Question   string                  `json:"question"`
+	Files      []string                `json:"files,omitempty"` // names of what was handed over with it
+	Answer     string                  `json:"answer"`
+	Signal     *signal.Signal          `json:"signal"`
+	QueryType  string                  `json:"query_type"`
+	Class      classify.Classification `json:"classification"`
+	TopicShift bool                    `json:"topic_shift,omitempty"`
+	Turns      int                     `json:"turns"`
+	MaxTurns   int                     `json:"max_turns"`
+	StopReason string                  `json:"stop_reason"`
+	Caveat     string                  `json:"caveat,omitempty"`     // why it is not the whole answer
+	CaveatCode bt.Coded                `json:"caveat_code,omitzero"` // of the caveat
+	// what kept the model from going on, in its words
+	Blocker     string             `json:"blocker,omitempty"`
+	Suggestions []string           `json:"suggestions,omitempty"` // what would help, in its words
+	Sources     []agent.Source     `json:"sources"`
+	Unsupported []string           `json:"unsupported_citations,omitempty"` // cited, but never read
+	ToolCalls   []agent.ToolUse    `json:"tool_calls"`
+	Model       string             `json:"model"`
+	Usage       model.Usage        `json:"usage"`
+	Models      []agent.ModelUsage `json:"usage_by_model,omitempty"` // where there was more than one
+	// all that were emitted, the ignored ones included
+	Signals  []signal.Signal  `json:"signals"`
+	Problems []signal.Problem `json:"signal_problems,omitempty"`
+	Gaps     []string         `json:"capability_gaps,omitempty"`
+	Tried    []agent.Tried    `json:"sources_tried,omitempty"`
+	// what became of the changes that the model asked for; null: it asked for none
+	Writes    *agent.Writes   `json:"writes,omitempty"`
+	Notices   []agent.Notice  `json:"notices,omitempty"`
+	Fallbacks []Consult       `json:"fallbacks,omitempty"`
+	Waiting   []agent.Waiting `json:"waiting,omitempty"` // calls that wait for the person's yes
+	// the question was a yes to calls that had waited
+	Allowed   bool         `json:"allowed,omitempty"`
+	Asked     bool         `json:"asked,omitempty"`            // the answer is a question to the person
+	Piped     bool         `json:"piped,omitempty"`            // the question was piped in
+	Relayed   bool         `json:"relayed,omitempty"`          // a program passed the question on
+	Labels    agent.Labels `json:"labels,omitempty"`           // of all that the model saw
+	Budget    *agent.Spent `json:"budget_exhausted,omitempty"` // what made the last turn the last one
+	Error     *bt.Fault    `json:"error,omitempty"`
+	SessionID string       `json:"session_id"`
+	RunID     string       `json:"run_id"`
+	TookMS    int64        `json:"took_ms"` // of run time
+	// no model said it: it is a summary of what was tried
+	Composed bool `json:"composed,omitempty"`
 }
 
 // ReadAnswer reads the outcome of a run.
@@ -67,8 +72,9 @@ func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
 	return a, err
 }
 
-// outcome composes the answer from the receipts, and from what the tree left on the blackboard; also of a run that is suspended. The order matters:
-// endedWith sets Answer and Composed, cite needs both, use and foldPages need what is cited; doubt and tellWrites may still lower StopReason.
+// outcome composes the answer from the receipts, and from what the tree left on the blackboard; also of a run that is
+// suspended. The order matters: endedWith sets Answer and Composed, cite needs both, use and foldPages need what is
+// cited; doubt and tellWrites may still lower StopReason.
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted
 	e.Tree.Read(e.State, &w)
@@ -76,8 +82,11 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
 	_ = json.Unmarshal(v.Start().Env, &env) // likewise
-	a := Answer{Question: given.Question, Piped: given.Said.Piped, Relayed: given.Said.Relayed, QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session, RunID: v.ID,
-		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults, Budget: w.Ledger.Exhausted,
+	a := Answer{Question: given.Question, Piped: given.Said.Piped, Relayed: given.Said.Relayed,
+		QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session,
+		RunID:    v.ID,
+		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults,
+		Budget:  w.Ledger.Exhausted,
 		Signals: []signal.Signal{}}
 	named := a.gather(v, e.Under, w, given.Tools)
 	if len(env.Parts) > 0 {
@@ -106,10 +115,12 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	a.tellNotConnected(notConnected(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
 		why := topicChanged.With()
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: why.Text, Coded: why.Coded, Payload: agent.Pairs("left_out", left)})
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: why.Text,
+			Coded: why.Coded, Payload: agent.Pairs("left_out", left)})
 	}
 	for _, why := range env.LeftOut {
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why.Text, Coded: why.Coded})
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why.Text,
+			Coded: why.Coded})
 	}
 	a.TookMS = e.State.Now
 	kept := a.exchange(env)
@@ -124,13 +135,15 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 // keptAddresses is how many addresses that search engines returned a session knows in its next run.
 const keptAddresses = 300
 
-// mostExchange bounds the texts of an exchange, in bytes of JSON: a run could not end whose summary is more than its row keeps. What is left
-// is for the rest of it, and for marks in the place of secrets.
+// mostExchange bounds the texts of an exchange, in bytes of JSON: a run could not end whose summary is more than its
+// row keeps. What is left is for the rest of it, and for marks in the place of secrets.
 const mostExchange = journal.MaxSummary - 16<<10
 
-// exchange is what the session keeps of the answer: question and answer whole, or the beginnings of both where that is too much.
+// exchange is what the session keeps of the answer: question and answer whole, or the beginnings of both where that is
+// too much.
 func (a *Answer) exchange(env Env) Exchange {
-	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
+	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer,
+		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
@@ -159,7 +172,8 @@ func beginning(said string, most int) string {
 	return said
 }
 
-// use marks the calls that the answer rests on: those that opened or named a place that it cites. named are the places of each call.
+// use marks the calls that the answer rests on: those that opened or named a place that it cites. named are the places
+// of each call.
 func (a *Answer) use(named [][]tool.Ref) {
 	for i := range a.ToolCalls {
 		c := &a.ToolCalls[i]
@@ -184,8 +198,8 @@ func (a *Answer) Unnecessary() (n int) {
 	return n
 }
 
-// doubt tells of an answer what it does not stand on: nothing was read or written for it, or all its citations lead to places that nobody
-// read. It is partial then. Where no source could be had, it is told.
+// doubt tells of an answer what it does not stand on: nothing was read or written for it, or all its citations lead to
+// places that nobody read. It is partial then. Where no source could be had, it is told.
 func (a *Answer) doubt(g ground) {
 	if a.Composed || a.Model == model.OfflineRules || a.StopReason != StopSatisfied && !a.Partial() {
 		return // without a model, the answer itself says what was searched, and claims nothing
@@ -196,9 +210,11 @@ func (a *Answer) doubt(g ground) {
 	case missing == missingWrites: // the receipts tell
 	case missing != "":
 		a.lacks(g.line(missing))
-	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.Wrote() && g.Past == 0:
+	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.Wrote() &&
+		g.Past == 0:
 		why := g.line(missingSource)
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: why.Text, Coded: why.Coded, Turn: a.Turns})
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: why.Text,
+			Coded: why.Coded, Turn: a.Turns})
 	}
 	cited := slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
@@ -226,7 +242,8 @@ func (a *Answer) tellNotConnected(s tool.Source, env Env) {
 	if a.StopReason == StopSatisfied && slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited }) {
 		severity = agent.Info
 	}
-	a.Notices = append(a.Notices, agent.Notice{Type: NoticeNoSource, Severity: severity, Text: why.Text, Coded: why.Coded, Payload: agent.Pairs("source", s)})
+	a.Notices = append(a.Notices, agent.Notice{Type: NoticeNoSource, Severity: severity, Text: why.Text,
+		Coded: why.Coded, Payload: agent.Pairs("source", s)})
 }
 
 // tellWrites says what of the changes was not made. An answer without them is partial, whatever the model says.
@@ -246,7 +263,8 @@ func (a *Answer) explain() {
 	}
 }
 
-// gather reads all receipts: usage, signals, calls and what was read. It gives the places that each call opened or named.
+// gather reads all receipts: usage, signals, calls and what was read. It gives the places that each call opened or
+// named.
 func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, tools []agent.ToolFact) [][]tool.Ref {
 	account := agent.AccountOf(v, under, w.Transcript, func(_ *run.CompletionRecord, r agent.TurnReceipt[Heard]) {
 		if r.Report.Signal != nil {
@@ -255,7 +273,8 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, too
 		a.Signals = append(a.Signals, r.Report.Extra...)
 		a.Problems = append(a.Problems, r.Report.Problems...)
 	})
-	a.Turns, a.Model, a.Usage, a.ToolCalls, a.Sources = account.Turns, account.Model, account.Usage, account.Calls, account.Sources
+	a.Turns, a.Model, a.Usage, a.ToolCalls, a.Sources = account.Turns, account.Model, account.Usage, account.Calls,
+		account.Sources
 	if len(account.Models) > 1 {
 		a.Models = account.Models
 	}
@@ -265,7 +284,8 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, too
 	return account.Named
 }
 
-// endedWith sets why the run ended, the text that is its answer, and Composed if no model said that; it gives the status of the run's row.
+// endedWith sets why the run ended, the text that is its answer, and Composed if no model said that; it gives the
+// status of the run's row.
 func (a *Answer) endedWith(v *run.View, e run.Ending, w wanted) journal.Status {
 	switch {
 	case e.Suspended:

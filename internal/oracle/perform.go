@@ -31,18 +31,20 @@ type Deps struct {
 
 // Env is what a run of the Oracle was started on. It is journaled, and holds no secret.
 type Env struct {
-	CodeRoot     string          `json:"code_root,omitempty"`
-	Vault        string          `json:"vault,omitempty"`
-	Model        string          `json:"model"`
-	WindowTokens int             `json:"window_tokens,omitempty"`
-	Past         []string        `json:"past,omitempty"`        // earlier runs of the session, oldest first
-	Web          bool            `json:"web,omitempty"`         // a search engine is there
-	NoWeb        bool            `json:"no_web,omitempty"`      // the run has no tool of the web
-	Material     int             `json:"material,omitempty"`    // bytes of what was piped in or attached; 0: nothing was
-	Parts        []document.Part `json:"parts,omitempty"`       // of the material, without their texts
-	Date         string          `json:"date,omitempty"`        // on which it was begun
-	BareCalls    bool            `json:"bare_calls,omitempty"`  // the model's server sees a call only where it stands alone
-	ReportTool   bool            `json:"report_tool,omitempty"` // the model reports by a call, and not in its text
+	CodeRoot     string   `json:"code_root,omitempty"`
+	Vault        string   `json:"vault,omitempty"`
+	Model        string   `json:"model"`
+	WindowTokens int      `json:"window_tokens,omitempty"`
+	Past         []string `json:"past,omitempty"`   // earlier runs of the session, oldest first
+	Web          bool     `json:"web,omitempty"`    // a search engine is there
+	NoWeb        bool     `json:"no_web,omitempty"` // the run has no tool of the web
+	// bytes of what was piped in or attached; 0: nothing was
+	Material int             `json:"material,omitempty"`
+	Parts    []document.Part `json:"parts,omitempty"` // of the material, without their texts
+	Date     string          `json:"date,omitempty"`  // on which it was begun
+	// the model's server sees a call only where it stands alone
+	BareCalls  bool `json:"bare_calls,omitempty"`
+	ReportTool bool `json:"report_tool,omitempty"` // the model reports by a call, and not in its text
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
@@ -81,8 +83,8 @@ func (e Env) signals() string {
 	return prompt.SignalsFull
 }
 
-// sources says what is connected and what is not, the likeliest for a type of question first. The names of folders are their owner's, as what is
-// in them, and stay out.
+// sources says what is connected and what is not, the likeliest for a type of question first. The names of folders are
+// their owner's, as what is in them, and stay out.
 func (e Env) sources(t classify.Type) (connected, missing []string) {
 	webMissing := "web search (no search engine is set up)"
 	if e.NoWeb {
@@ -146,12 +148,15 @@ func open(ctx context.Context, deps Deps, prompts reading, v *run.View) (map[str
 		return nil, nil, err
 	}
 	b.Tools = tools.Specs()
-	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout, DryRun: a.env.ShadowOf != "", Begun: a}
+	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout,
+		DryRun: a.env.ShadowOf != "", Begun: a}
 	return map[string]run.Performer{
 		agent.EffectTurn:  agent.Turns(b, m, listen),
 		agent.EffectNotes: agent.Notes(b, m, listen, PurposeNotes),
 		agent.EffectCall:  caller.Performer(),
-		EffectClassify:    {Do: func(ctx context.Context, job run.Job) (any, error) { return score(ctx, deps.Classifier, job) }},
+		EffectClassify: {Do: func(ctx context.Context, job run.Job) (any, error) {
+			return score(ctx, deps.Classifier, job)
+		}},
 	}, closeTools, nil
 }
 

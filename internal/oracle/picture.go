@@ -17,7 +17,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Bounds of the pictures of a question, which all providers take. One of MaxPicture bytes has 5 MiB in base64, in which they count.
+// Bounds of the pictures of a question, which all providers take. One of MaxPicture bytes has 5 MiB in base64, in which
+// they count.
 const (
 	MaxPictures = 4
 	MaxPicture  = 5 << 20 / 4 * 3
@@ -44,18 +45,23 @@ func pictureType(content []byte) string {
 func picturePart(name string, content []byte) (document.Part, error) {
 	switch kind := pictureType(content); {
 	case !slices.Contains(model.PictureTypes(), kind):
-		return document.Part{}, document.Refuse(document.Unsupported, name, "models take PNG, JPEG, WEBP and GIF, and it is another kind of picture; convert it, and attach that")
+		return document.Part{}, document.Refuse(document.Unsupported, name,
+			"models take PNG, JPEG, WEBP and GIF, and it is another kind of picture; convert it, and attach that")
 	case len(content) > MaxPicture:
-		return document.Part{}, document.Refuse(document.TooLarge, name, "it is a picture of %s, more than the limit of %s; make it smaller, and attach that",
+		return document.Part{}, document.Refuse(document.TooLarge, name,
+			"it is a picture of %s, more than the limit of %s; make it smaller, and attach that",
 			agent.Size(len(content)), agent.Size(MaxPicture))
 	default:
-		return document.Part{Name: name, Type: kind, Hash: files.Hash(content), Text: base64.StdEncoding.EncodeToString(content)}, nil
+		return document.Part{Name: name, Type: kind, Hash: files.Hash(content),
+			Text: base64.StdEncoding.EncodeToString(content)}, nil
 	}
 }
 
-// handed is what a question is about: a material in which pictures have no content, and that content, under its hash. A question that has the
-// material of another has its pictures as well.
-func handed(ctx context.Context, store journal.Store, r assistant.Request, o Options) (material string, pictures []run.Text, err error) {
+// handed is what a question is about: a material in which pictures have no content, and that content, under its hash. A
+// question that has the material of another has its pictures as well.
+func handed(
+	ctx context.Context, store journal.Store, r assistant.Request, o Options,
+) (material string, pictures []run.Text, err error) {
 	if !o.SameMaterial || r.Replaces == "" {
 		if material, pictures, err = withoutPictures(o.Material); err != nil {
 			err = &assistant.RequestError{Public: err.Error()}
@@ -77,7 +83,8 @@ func handed(ctx context.Context, store journal.Store, r assistant.Request, o Opt
 	return material, pictures, err
 }
 
-// withoutPictures takes the content of pictures out of a material. It may come from anywhere: what it says of a picture is made anew.
+// withoutPictures takes the content of pictures out of a material. It may come from anywhere: what it says of a picture
+// is made anew.
 func withoutPictures(material string) (rest string, pictures []run.Text, err error) {
 	parts := document.SplitParts(material)
 	for i, p := range parts {
@@ -98,7 +105,8 @@ func withoutPictures(material string) (rest string, pictures []run.Text, err err
 	case len(pictures) == 0:
 		return material, nil, nil
 	case len(pictures) > MaxPictures:
-		return "", nil, fmt.Errorf("there are %d pictures, more than the limit of %d: attach fewer at a time", len(pictures), MaxPictures)
+		return "", nil, fmt.Errorf("there are %d pictures, more than the limit of %d: attach fewer at a time",
+			len(pictures), MaxPictures)
 	}
 	return document.JoinParts(parts), pictures, nil
 }
@@ -117,9 +125,11 @@ func (e Env) pictures() (names []string) {
 func refusePictures(name string, pictures []string) error {
 	shown := agent.Listed(pictures, "and")
 	why := fmt.Sprintf("nothing was sent, as %s takes no pictures, and %s is attached", name, shown)
-	help := "name a model that does with -m (‘sibyl models’ lists those there are), or attach the text in it, recognised (OCR)"
+	help := "name a model that does with -m (‘sibyl models’ lists those there are), or attach the text in it, " +
+		"recognised (OCR)"
 	if name == model.OfflineRules {
-		why, help = fmt.Sprintf("no language model is in use, and without one nobody can look at %s", shown), "‘sibyl init’ sets one up"
+		why, help = fmt.Sprintf("no language model is in use, and without one nobody can look at %s", shown),
+			"‘sibyl init’ sets one up"
 	}
 	return &assistant.RequestError{
 		Kind:   "no_pictures",

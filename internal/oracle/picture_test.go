@@ -60,13 +60,16 @@ func TestPicturesGoToTheModelAsTheyAreBesideTheTextThatIsHandedOver(t *testing.T
 	car, wall := picture(t, 10), picture(t, 200)
 	h := setUp(t, modeltest.Say("The car of shots/car 1.png is gray, as notes.txt:1 says. "+enough()))
 	q := h.question("What is in the picture?")
-	q.Material = document.JoinParts(parts(t, "shots/car 1.png", string(car), "notes.txt", "the car is gray", "wall.png", string(wall)))
+	q.Material = document.JoinParts(parts(t, "shots/car 1.png", string(car), "notes.txt", "the car is gray", "wall.png",
+		string(wall)))
 	a := h.finish(h.startQuestion(q))
 	want := []model.Picture{{Type: "image/png", Data: car}, {Type: "image/png", Data: wall}}
 	if got := shown(h.request(1)); !reflect.DeepEqual(got, want) {
 		t.Errorf("the model was shown %d pictures, other than %d that were attached", len(got), len(want))
 	}
-	holds(t, "what the model is told", whole(h.request(1)), "shots/car 1.png, cited as shots/car 1.png: picture 1 above", "wall.png, cited as wall.png: picture 2 above", "1| the car is gray")
+	holds(t, "what the model is told", whole(h.request(1)),
+		"shots/car 1.png, cited as shots/car 1.png: picture 1 above", "wall.png, cited as wall.png: picture 2 above",
+		"1| the car is gray")
 	if told := whole(h.request(1)); strings.Contains(told, base64.StdEncoding.EncodeToString(car)) {
 		t.Error("the content of a picture stands in the text")
 	}
@@ -86,7 +89,8 @@ func TestPictureIsKeptUntouchedAndSentAgainAfterACrash(t *testing.T) {
 		t.Fatal("nothing in the picture looks like a secret")
 	}
 	for at := range 4 {
-		h := setUp(t, modeltest.Turn{Chunks: []string{"It is gray. " + enough()}}, modeltest.Turn{Chunks: []string{"It is gray. " + enough()}})
+		h := setUp(t, modeltest.Turn{Chunks: []string{"It is gray. " + enough()}},
+			modeltest.Turn{Chunks: []string{"It is gray. " + enough()}})
 		h.redact = redact.New().Bytes
 		q := h.question("What colour is it?")
 		q.Material = document.JoinParts(parts(t, "car.png", string(file)))
@@ -94,7 +98,8 @@ func TestPictureIsKeptUntouchedAndSentAgainAfterACrash(t *testing.T) {
 		same(t, "answer", a.Answer, "It is gray.")
 		for i, req := range h.script.Requests() {
 			if got := shown(req); len(got) != 1 || !bytes.Equal(got[0].Data, file) {
-				t.Errorf("death at append %d: request %d has %d pictures, not the one that was attached", at, i+1, len(got))
+				t.Errorf("death at append %d: request %d has %d pictures, not the one that was attached", at, i+1,
+					len(got))
 			}
 		}
 	}
@@ -119,15 +124,18 @@ func TestPictureForAModelThatTakesNoneIsRefusedBeforeAnythingIsSent(t *testing.T
 	q := h.question("What is it?")
 	q.Material = document.JoinParts(parts(t, "car.png", string(picture(t, 10)), "notes.txt", "a note"))
 	for id, want := range map[string]string{
-		"house:blind":      "nothing was sent, as house:blind takes no pictures, and car.png is attached: name a model that does with -m",
-		model.OfflineRules: "no language model is in use, and without one nobody can look at car.png: ‘sibyl init’ sets one up",
+		"house:blind": "nothing was sent, as house:blind takes no pictures, and car.png is attached: name a " +
+			"model that does with -m",
+		model.OfflineRules: "no language model is in use, and without one nobody can look at car.png: ‘sibyl init’ " +
+			"sets one up",
 	} {
 		around := h.surroundings(h.store)
 		around.Choose = func(context.Context, string) (string, error) { return id, nil }
 		around.Describe = func(context.Context, string) model.Info { return model.Info{NoPictures: true} }
 		_, err := around.Begin(t.Context(), q.Request, q.Options)
 		refused, is := errors.AsType[*assistant.RequestError](err)
-		if !is || !strings.HasPrefix(err.Error(), want) || refused.Kind != "no_pictures" || !strings.Contains(refused.Public, "car.png") {
+		if !is || !strings.HasPrefix(err.Error(), want) || refused.Kind != "no_pictures" ||
+			!strings.Contains(refused.Public, "car.png") {
 			t.Errorf("%s: %v", id, err)
 		}
 		q := q
@@ -142,8 +150,11 @@ func TestPicturesGoOnToNoFallbackThatTakesNone(t *testing.T) {
 	h := setUp(t)
 	h.env.Fallback = []string{"house:blind", "house:seeing"}
 	around := h.surroundings(h.store)
-	around.Describe = func(_ context.Context, id string) model.Info { return model.Info{NoPictures: id == "house:blind"} }
-	for material, want := range map[string][]string{document.JoinParts(parts(t, "car.png", string(picture(t, 10)))): {"house:seeing"}, "a text": h.env.Fallback} {
+	around.Describe = func(_ context.Context, id string) model.Info {
+		return model.Info{NoPictures: id == "house:blind"}
+	}
+	for material, want := range map[string][]string{document.JoinParts(parts(t, "car.png", string(picture(t, 10)))): {
+		"house:seeing"}, "a text": h.env.Fallback} {
 		q := h.question("What is it?")
 		q.Material = material
 		spec, err := around.Begin(t.Context(), q.Request, q.Options)
@@ -156,15 +167,18 @@ func TestPicturesGoOnToNoFallbackThatTakesNone(t *testing.T) {
 func TestPicturesBeyondTheBoundsAreRefusedByName(t *testing.T) {
 	most := append(picture(t, 10), make([]byte, oracle.MaxPicture)...)
 	for name, c := range map[string]struct{ content, want string }{
-		"huge.png":  {string(most), "huge.png: it is a picture of 3.8 MB, more than the limit of 3.8 MB"},
-		"a.bmp":     {"BM" + strings.Repeat("\x00", 60), "a.bmp: models take PNG, JPEG, WEBP and GIF"},
-		"phone.jpg": {"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic", "phone.jpg: models take PNG, JPEG, WEBP and GIF"},
+		"huge.png": {string(most), "huge.png: it is a picture of 3.8 MB, more than the limit of 3.8 MB"},
+		"a.bmp":    {"BM" + strings.Repeat("\x00", 60), "a.bmp: models take PNG, JPEG, WEBP and GIF"},
+		"phone.jpg": {"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic",
+			"phone.jpg: models take PNG, JPEG, WEBP and GIF"},
 	} {
-		if _, err := oracle.ReadParts(t.Context(), nil, name, []byte(c.content)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := oracle.ReadParts(t.Context(), nil, name, []byte(c.content)); err == nil ||
+			!strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, head := range map[string]string{"a.gif": "GIF89a", "a.webp": "RIFF\x00\x00\x00\x00WEBPVP8 ", "a.jpg": "\xff\xd8\xff\xe0"} {
+	for name, head := range map[string]string{"a.gif": "GIF89a", "a.webp": "RIFF\x00\x00\x00\x00WEBPVP8 ",
+		"a.jpg": "\xff\xd8\xff\xe0"} {
 		if read, err := oracle.ReadParts(t.Context(), nil, name, []byte(head)); err != nil || read[0].Type == "" {
 			t.Errorf("%s: %+v, %v", name, read, err)
 		}
@@ -172,9 +186,11 @@ func TestPicturesBeyondTheBoundsAreRefusedByName(t *testing.T) {
 	h := setUp(t)
 	five := parts(t, slices.Repeat([]string{"car.png", string(picture(t, 10))}, 5)...)
 	for want, material := range map[string]string{
-		"there are 5 pictures, more than the limit of 4":       document.JoinParts(five),
-		"car.png: it is no picture in base64":                  document.JoinParts([]document.Part{{Name: "car.png", Type: "image/png", Text: "?"}}),
-		"car.png: models take PNG, JPEG, WEBP and GIF, and it": document.JoinParts([]document.Part{{Name: "car.png", Type: "image/png", Text: "SGVsbG8="}}),
+		"there are 5 pictures, more than the limit of 4": document.JoinParts(five),
+		"car.png: it is no picture in base64": document.JoinParts([]document.Part{{Name: "car.png",
+			Type: "image/png", Text: "?"}}),
+		"car.png: models take PNG, JPEG, WEBP and GIF, and it": document.JoinParts([]document.Part{{Name: "car.png",
+			Type: "image/png", Text: "SGVsbG8="}}),
 	} {
 		q := h.question("What is it?")
 		q.Material = material
@@ -192,7 +208,8 @@ func TestPictureIsWhatItsContentIs(t *testing.T) {
 	q := h.question("What is it?")
 	q.Material = document.JoinParts(forged)
 	h.finish(h.startQuestion(q))
-	if got := shown(h.request(1)); len(got) != 1 || got[0].Type != "image/png" || !bytes.Equal(got[0].Data, picture(t, 10)) {
+	if got := shown(h.request(1)); len(got) != 1 || got[0].Type != "image/png" ||
+		!bytes.Equal(got[0].Data, picture(t, 10)) {
 		t.Errorf("the model is shown %v", got)
 	}
 }
@@ -200,7 +217,8 @@ func TestPictureIsWhatItsContentIs(t *testing.T) {
 func TestSourcesTellWhatWasAttachedAndWhichOfItIsCited(t *testing.T) {
 	h := setUp(t, modeltest.Say("See car.png, stdin:2-3 and my report.pdf p. 3. "+enough()))
 	q := h.question("What is it?")
-	q.Material = document.JoinParts(append(append(parts(t, "car.png", string(picture(t, 10)), "unused.txt", "nothing"), report()...), document.Part{Name: "stdin", Text: "a\nb\nc\nd"}))
+	q.Material = document.JoinParts(append(append(parts(t, "car.png", string(picture(t, 10)), "unused.txt", "nothing"),
+		report()...), document.Part{Name: "stdin", Text: "a\nb\nc\nd"}))
 	h.finish(h.startQuestion(q))
 	played, err := oracle.New(oracle.Deps{})
 	if err != nil {
@@ -223,8 +241,9 @@ func TestSourcesTellWhatWasAttachedAndWhichOfItIsCited(t *testing.T) {
 	for _, p := range of.Places(v.Start(), end.Outcome) {
 		places = append(places, fmt.Sprintf("%s %v %v", p.Cite, p.Handed, p.Cited))
 	}
-	same(t, "places", strings.Join(places, "\n"), "car.png true true\nstdin:2-3 true true\nmy report.pdf p. 3 true true\n"+
-		"unused.txt:1 true false\nmy report.pdf p. 1 true false\nmy report.pdf p. 4 true false")
+	same(t, "places", strings.Join(places, "\n"),
+		"car.png true true\nstdin:2-3 true true\nmy report.pdf p. 3 true true\n"+
+			"unused.txt:1 true false\nmy report.pdf p. 1 true false\nmy report.pdf p. 4 true false")
 	read, err := of.Passages(t.Context(), v)
 	for _, p := range read {
 		if err != nil || strings.HasPrefix(p.Cite, "car.png") {

@@ -20,16 +20,21 @@ type Preview struct {
 	Offered  []string                `json:"offered"`
 	Segments []prompt.Included       `json:"segments"`
 	LeftOut  []prompt.LeftOut        `json:"left_out"`
-	Tokens   int                     `json:"tokens"`      // of Prompt
-	Tools    int                     `json:"tool_tokens"` // of the tool lines in it, which do not count towards the limit
-	Limit    int                     `json:"limit"`
-	Prompt   string                  `json:"prompt"`
-	Recovery string                  `json:"recovery,omitempty"` // what is said after the first call that failed, where it was asked for
+	Tokens   int                     `json:"tokens"` // of Prompt
+	// of the tool lines in it, which do not count towards the limit
+	Tools  int    `json:"tool_tokens"`
+	Limit  int    `json:"limit"`
+	Prompt string `json:"prompt"`
+	// what is said after the first call that failed, where it was asked for
+	Recovery string `json:"recovery,omitempty"`
 }
 
-// Look composes the prompt of a question's first turn under a tree, asking nobody. Large says that the conversation is long. Failed says that
-// a call has failed: the system prompt stays as it is then, and the model is told how to go on in a message.
-func (s Surroundings) Look(ctx context.Context, file string, text []byte, words string, o Options, large, failed bool) (Preview, error) {
+// Look composes the prompt of a question's first turn under a tree, asking nobody. Large says that the conversation is
+// long. Failed says that a call has failed: the system prompt stays as it is then, and the model is told how to go on
+// in a message.
+func (s Surroundings) Look(
+	ctx context.Context, file string, text []byte, words string, o Options, large, failed bool,
+) (Preview, error) {
 	r := assistant.Request{Words: strings.TrimSpace(words)}
 	if err := checkSize(r.Words, ""); err != nil {
 		return Preview{}, err
@@ -87,7 +92,8 @@ func (s Surroundings) Look(ctx context.Context, file string, text []byte, words 
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Offered: []string{}, Segments: c.Segments, LeftOut: c.LeftOut, Tokens: c.Tokens, Tools: c.ToolTokens, Limit: prompt.Limit, Prompt: c.Text}
+	p := Preview{Offered: []string{}, Segments: c.Segments, LeftOut: c.LeftOut, Tokens: c.Tokens, Tools: c.ToolTokens,
+		Limit: prompt.Limit, Prompt: c.Text}
 	if failed {
 		p.Recovery = agent.Control(texts.Content(recoverySegment))
 	}

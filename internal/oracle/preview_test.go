@@ -63,5 +63,6 @@ func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {
 }
 
 func (h *harness) look(words string, large, failed bool) (oracle.Preview, error) {
-	return h.surroundings(h.store).Look(h.t.Context(), h.tree.File, h.tree.Text, words, h.question(words).Options, large, failed)
+	return h.surroundings(h.store).Look(h.t.Context(), h.tree.File, h.tree.Text, words, h.question(words).Options,
+		large, failed)
 }

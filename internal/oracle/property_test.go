@@ -20,15 +20,21 @@ import (
 
 // anyTurn is whatever a model may come up with.
 func anyTurn(r *rapid.T) modeltest.Turn {
-	text := rapid.SampledFrom([]string{"", " ", "Words. ", "`auth/middleware.go:12` ", "```\n" + enough() + "\n```\n", "An open fence:\n```\n"}).Draw(r, "text")
-	signal := rapid.SampledFrom([]string{"", needTurn("more"), needTurn("other words"), enough(), stuck("no way"), partial("all"), delegate("the rest"),
-		needCapability("web search"), needCapability("vault write"), needCapability("email"), element("need_turn", "0.1", "reason", "a guess"), needTurn("the same"), element("context_sufficient", "0.2", "sources_found", "1"),
+	text := rapid.SampledFrom([]string{"", " ", "Words. ", "`auth/middleware.go:12` ", "```\n" + enough() + "\n```\n",
+		"An open fence:\n```\n"}).Draw(r, "text")
+	signal := rapid.SampledFrom([]string{"", needTurn("more"), needTurn("other words"), enough(), stuck("no way"),
+		partial("all"), delegate("the rest"),
+		needCapability("web search"), needCapability("vault write"), needCapability("email"),
+		element("need_turn", "0.1", "reason", "a guess"), needTurn("the same"), element("context_sufficient", "0.2",
+			"sources_found", "1"),
 		element("done", "0.9"), `<signal type="stuck">`, enough() + stuck("no way")}).Draw(r, "signal")
 	t := modeltest.Say(text + signal)
-	calls := rapid.SliceOfN(rapid.SampledFrom([]string{"code_search", "code_read", "vault_search", "vault_read", "thread_seek", "vault_write",
+	calls := rapid.SliceOfN(rapid.SampledFrom([]string{"code_search", "code_read", "vault_search", "vault_read",
+		"thread_seek", "vault_write",
 		"web_search", "web_fetch", "no_such_tool"}), 0, 3).Draw(r, "calls")
 	for _, name := range calls {
-		t = t.AndCall(name, rapid.SampledFrom([]string{lines("auth/middleware.go", 10, 30), `{}`, `{`, ``, `[1]`}).Draw(r, "arguments"))
+		t = t.AndCall(name, rapid.SampledFrom([]string{lines("auth/middleware.go", 10, 30), `{}`, `{`, ``, `[1]`}).
+			Draw(r, "arguments"))
 	}
 	return t
 }
@@ -39,7 +45,8 @@ func anyScores(r *rapid.T) ([]oracle.Score, error) {
 		return nil, fmt.Errorf("no model is there")
 	}
 	return rapid.SliceOfN(rapid.Custom(func(r *rapid.T) oracle.Score {
-		return oracle.Score{Label: rapid.SampledFrom([]string{"go_on", "retry", "other_strategy", "force_answer", "ask_user", "dance", ""}).Draw(r, "label"),
+		return oracle.Score{Label: rapid.SampledFrom([]string{"go_on", "retry", "other_strategy", "force_answer",
+			"ask_user", "dance", ""}).Draw(r, "label"),
 			Score: rapid.SampledFrom([]float64{-1, 0, 0.49, 0.5, 0.9, 1, 7}).Draw(r, "score")}
 	}), 0, 3).Draw(r, "scores"), nil
 }
@@ -63,9 +70,11 @@ type talk struct {
 
 func (k *talk) turn(req model.Request) modeltest.Turn {
 	if req.Purpose == oracle.PurposeNotes {
-		return rapid.SampledFrom([]modeltest.Turn{modeltest.Say("NOTES."), modeltest.Say(""), modeltest.Fail(model.Server)}).Draw(k.T, "notes")
+		return rapid.SampledFrom([]modeltest.Turn{modeltest.Say("NOTES."), modeltest.Say(""),
+			modeltest.Fail(model.Server)}).Draw(k.T, "notes")
 	}
-	w := watched{offered: offered(req), tokens: k.tokens, calls: len(k.world.called()), began: k.clock.Now().Sub(k.began)}
+	w := watched{offered: offered(req), tokens: k.tokens, calls: len(k.world.called()), began: k.clock.Now().
+		Sub(k.began)}
 	turn := anyTurn(k.T)
 	for _, c := range turn.ToolCalls {
 		w.asked = append(w.asked, c.Name)
@@ -77,7 +86,8 @@ func (k *talk) turn(req model.Request) modeltest.Turn {
 	return turn
 }
 
-// Whatever a model and a classifier say, a run ends in time, lifts no budget, does only what was offered, and is replayed as it was recorded.
+// Whatever a model and a classifier say, a run ends in time, lifts no budget, does only what was offered, and is
+// replayed as it was recorded.
 func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -101,7 +111,8 @@ func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 		}
 		k.script.Add(slices.Repeat([]modeltest.Turn{modeltest.Func(k.turn)}, 2*k.turns+2)...)
 		k.engine = k.newEngine(k.store, "test", k.clock)
-		a := k.finish(k.harness.start(rapid.SampledFrom([]string{auth, caching, weather, thanks, save}).Draw(r, "question")))
+		a := k.finish(k.harness.start(rapid.SampledFrom([]string{auth, caching, weather, thanks, save}).
+			Draw(r, "question")))
 		k.check(a)
 		found := k.replay(replay.Options{})
 		same(t, "differences", kindsOf(found), []replay.DifferenceKind{})
@@ -114,7 +125,8 @@ func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 
 // check wants an answer within the budgets, and no call that was not offered.
 func (k *talk) check(a oracle.Answer) {
-	stops := []string{oracle.StopSatisfied, oracle.StopPartial, oracle.StopBudget, oracle.StopStuck, oracle.StopLoop, oracle.StopNeedsUser}
+	stops := []string{oracle.StopSatisfied, oracle.StopPartial, oracle.StopBudget, oracle.StopStuck, oracle.StopLoop,
+		oracle.StopNeedsUser}
 	switch {
 	case !slices.Contains(stops, a.StopReason):
 		k.Fatalf("stop reason %q, error %v", a.StopReason, a.Error)

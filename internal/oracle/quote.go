@@ -29,8 +29,8 @@ type hit struct {
 	From    int    `json:"from"` // of a long definition, the lines that say most; 0: all of it is to be read
 }
 
-// hits gathers what the searches found, best first, those of several searches in turn. What names no lines is a whole file, of which the words may
-// stand in no one place: it comes last.
+// hits gathers what the searches found, best first, those of several searches in turn. What names no lines is a whole
+// file, of which the words may stand in no one place: it comes last.
 func (o offline) hits() (all []hit) {
 	var lists [][]hit
 	longest := 0
@@ -158,8 +158,8 @@ func (p passage) holds(term string) bool {
 	return holds(strings.ToLower(strings.Join(append(p.lines, p.path, p.found.Title, p.found.Symbol), "\n")), term)
 }
 
-// within is as much of a passage as stands in so many rows: all of it, or the lines in which most of the terms meet. Where several are
-// alike, those where the definition begins go first, then those that the search named.
+// within is as much of a passage as stands in so many rows: all of it, or the lines in which most of the terms meet.
+// Where several are alike, those where the definition begins go first, then those that the search named.
 func (p passage) within(rows int, terms []string) passage {
 	best, most := 0, -1
 	for at := range p.lines {
@@ -196,7 +196,8 @@ func (p passage) fitting(at, rows int) (n int) {
 	return max(n, 1)
 }
 
-// part is the passage of some of the lines, without empty ones at its end. One line alone that is longer than the rows is cut.
+// part is the passage of some of the lines, without empty ones at its end. One line alone that is longer than the rows
+// is cut.
 func (p passage) part(from, to, rows int) passage {
 	for to-1 > from && strings.TrimSpace(p.lines[to-1]) == "" {
 		to--
@@ -212,7 +213,8 @@ func (p passage) part(from, to, rows int) passage {
 	return p
 }
 
-// Columns of a terminal of 80 that a line of a passage takes: in one row, and in each of several, which end with a word.
+// Columns of a terminal of 80 that a line of a passage takes: in one row, and in each of several, which end with a
+// word.
 const (
 	rowColumns    = 78
 	brokenColumns = 70
@@ -237,7 +239,8 @@ func holds(lowerText, term string) bool {
 }
 
 func sig(kind string, confidence float64, fields ...string) string {
-	return fmt.Sprintf("<signal type=%q>%s<confidence>%g</confidence></signal>", kind, strings.Join(fields, ""), confidence)
+	return fmt.Sprintf("<signal type=%q>%s<confidence>%g</confidence></signal>", kind, strings.Join(fields, ""),
+		confidence)
 }
 
 func field(name, value string) string { return "<" + name + ">" + xmlText(value) + "</" + name + ">" }

@@ -37,7 +37,8 @@ func TestQuestionBeforeIsSearchedForWithAFollowUpOnly(t *testing.T) {
 		return out
 	}
 	before := "How long does the poller wait?"
-	for question, want := range map[string]string{"and how do I make it wait longer?": before, "Where is the parser defined?": ""} {
+	for question, want := range map[string]string{"and how do I make it wait longer?": before,
+		"Where is the parser defined?": ""} {
 		if got := continued(question, said(before, "Ten seconds.", question)); got != want {
 			t.Errorf("%q continues %q, want %q", question, got, want)
 		}
@@ -57,12 +58,15 @@ func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
 	}{
 		{model.OfflineRules, StopSatisfied, found, nil, "found 2 places", "found 2 places; 1.5 s"},
 		{model.OfflineRules, StopPartial, found[:1], nil, "found 1 place", "found 1 place; 1.5 s"},
-		{model.OfflineRules, StopStuck, nil, []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1}}, "nothing found", "nothing found; searched the code; 1.5 s"},
+		{model.OfflineRules, StopStuck, nil, []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1}}, "nothing found",
+			"nothing found; searched the code; 1.5 s"},
 		{model.OfflineRules, StopSatisfied, nil, nil, "nothing searched", "nothing searched; 1.5 s"},
 		{model.OfflineRules, StopCancelled, found, nil, StopCancelled, "cancelled; 1.5 s"},
-		{"ollama:tiny", StopSatisfied, found, []agent.Tried{{Source: tool.Vault, Calls: 3, Hits: 2, Opened: 1}, {Source: tool.Web, Opened: 2}}, StopSatisfied,
+		{"ollama:tiny", StopSatisfied, found, []agent.Tried{{Source: tool.Vault, Calls: 3, Hits: 2, Opened: 1},
+			{Source: tool.Web, Opened: 2}}, StopSatisfied,
 			"searched the notes, read 1 note, read 2 pages; 1.5 s; ollama:tiny"},
-		{"ollama:tiny", StopBudget, nil, []agent.Tried{{Source: "tracker", Hits: 1}}, StopBudget, "stopped by the budget; searched tracker; 1.5 s; ollama:tiny"},
+		{"ollama:tiny", StopBudget, nil, []agent.Tried{{Source: "tracker", Hits: 1}}, StopBudget,
+			"stopped by the budget; searched tracker; 1.5 s; ollama:tiny"},
 	} {
 		a := Answer{Model: c.model, StopReason: c.reason, Sources: c.sources, Tried: c.tried, TookMS: 1500}
 		outcome, err := json.Marshal(a)
@@ -70,7 +74,8 @@ func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
 			t.Fatal(err)
 		}
 		shown, err := show(outcome)
-		if err != nil || !strings.HasPrefix(shown.Ending[0], c.want+" after ") || shown.Notes[len(shown.Notes)-1] != c.note {
+		if err != nil || !strings.HasPrefix(shown.Ending[0], c.want+" after ") ||
+			shown.Notes[len(shown.Notes)-1] != c.note {
 			t.Errorf("%s by %s: %v, %q, %q, wanted %q", c.reason, c.model, err, shown.Ending, shown.Notes, c.want)
 		}
 	}

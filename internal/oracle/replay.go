@@ -14,8 +14,9 @@ import (
 	builtin "sibyl/prompts"
 )
 
-// sends makes the request of a turn, or of notes, anew, of the texts that v holds and the tools as the run was given them: its system
-// prompt by segments, and the tools that it offers. Other effects send nothing that their receipts tell of.
+// sends makes the request of a turn, or of notes, anew, of the texts that v holds and the tools as the run was given
+// them: its system prompt by segments, and the tools that it offers. Other effects send nothing that their receipts
+// tell of.
 func sends(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent, err error) {
 	r, isTurn := c.Value.(agent.TurnReceipt[Heard])
 	p, ok := c.Asked.(agent.TurnPayload)
@@ -35,7 +36,8 @@ func sends(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded,
 	segments := a.prompts.Segments()
 	for _, id := range asked.Prompt.Segments {
 		at := slices.IndexFunc(segments, func(known prompt.Segment) bool { return known.ID == id })
-		composed.Parts = append(composed.Parts, run.Part{Kind: "segment", Name: id, Tokens: segments[at].TokenEstimate, Hash: journal.BlobHash([]byte(segments[at].Content))})
+		composed.Parts = append(composed.Parts, run.Part{Kind: "segment", Name: id, Tokens: segments[at].TokenEstimate,
+			Hash: journal.BlobHash([]byte(segments[at].Content))})
 	}
 	composed.Parts = append(composed.Parts, toolParts(asked.Tools)...)
 	return recorded, composed, nil
@@ -50,8 +52,8 @@ func toolParts(hashes []string) (parts []run.Part) {
 	return parts
 }
 
-// ChangedPrompts gives, for a replay, the run's own prompt segments with the files of a folder in their place: what the folder does
-// not hold stays as the run had it. The folder is laid out as the one of the setting prompts.
+// ChangedPrompts gives, for a replay, the run's own prompt segments with the files of a folder in their place: what the
+// folder does not hold stays as the run had it. The folder is laid out as the one of the setting prompts.
 func ChangedPrompts(folder fs.FS) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 	return func(ctx context.Context, v *run.View) ([]run.Text, error) {
 		laid, err := builtin.Overlay(folder)
@@ -72,7 +74,8 @@ func ChangedPrompts(folder fs.FS) func(ctx context.Context, v *run.View) ([]run.
 			}
 			at := slices.IndexFunc(segments, func(own prompt.Segment) bool { return own.ID == s.ID })
 			if at < 0 {
-				return nil, fmt.Errorf("%w: %s replaces nothing: the run started without the segment %s", run.ErrUnfit, s.File, s.ID)
+				return nil, fmt.Errorf("%w: %s replaces nothing: the run started without the segment %s", run.ErrUnfit,
+					s.File, s.ID)
 			}
 			segments[at].Content = s.Content
 		}

@@ -19,7 +19,8 @@ import (
 	"sibyl/prompts"
 )
 
-// replay takes the last run through its tree, changed by edits (old, new, old, new …), in a process without model and tools.
+// replay takes the last run through its tree, changed by edits (old, new, old, new …), in a process without model and
+// tools.
 func (h *harness) replay(o replay.Options, edits ...string) *replay.Result {
 	h.t.Helper()
 	return h.replayBy(func(*run.Assistant) {}, o, edits...)
@@ -51,7 +52,8 @@ func (h *harness) replayBy(change func(*run.Assistant), o replay.Options, edits 
 		h.t.Fatal(err)
 	}
 	change(assistant)
-	e, err := run.NewEngine(run.Config{Store: h.store, Assistants: []*run.Assistant{assistant}, Build: "test", Holder: "replays"})
+	e, err := run.NewEngine(run.Config{Store: h.store, Assistants: []*run.Assistant{assistant}, Build: "test",
+		Holder: "replays"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -105,7 +107,8 @@ func TestReplayWithAnotherHintIsTheSameDecisionWithAnotherRequest(t *testing.T) 
 	d := found.Differences[0]
 	same(t, "record", h.turnsTaken(d.Record), 1)
 	same(t, "leaf", d.Requests[0].Would.Leaf, "AskModel")
-	same(t, "changes", d.Requests[0].Changes, []replay.Change{{Path: "add[0].hint", Was: `"Go on."`, Would: `"Go on, please."`}})
+	same(t, "changes", d.Requests[0].Changes,
+		[]replay.Change{{Path: "add[0].hint", Was: `"Go on."`, Would: `"Go on, please."`}})
 	same(t, "events by which the same rules act", d.Trace.Same, len(d.Trace.Would))
 	all := h.replay(replay.Options{PastFirst: true}, `text="Go on."`, `text="Go on, please."`)
 	same(t, "where the replay ended", all.Reached, replay.ReachedEnd)
@@ -113,7 +116,9 @@ func TestReplayWithAnotherHintIsTheSameDecisionWithAnotherRequest(t *testing.T) 
 
 func TestReplayThroughATreeWithoutAWayIsAnotherDecision(t *testing.T) {
 	h := asked(t)
-	found := h.replay(replay.Options{PastFirst: true}, `<SubTree ID="UseTools" _autoremap="true" _skipIf="done || withdrawn || last || !calls"/>`, `<AlwaysSuccess name="no tools"/>`)
+	found := h.replay(replay.Options{PastFirst: true},
+		`<SubTree ID="UseTools" _autoremap="true" _skipIf="done || withdrawn || last || !calls"/>`,
+		`<AlwaysSuccess name="no tools"/>`)
 	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherDecision})
 	d := found.Differences[0]
 	same(t, "turns taken", h.turnsTaken(d.Record), 1)
@@ -160,7 +165,8 @@ func TestReplayWithOtherPromptsNamesTheSegmentsOfEachTurn(t *testing.T) {
 		"oracle/research.md": {Data: []byte("Not for this question.")}}
 	o := replay.Options{PastFirst: true, Texts: oracle.ChangedPrompts(changed)}
 	found := h.replay(o)
-	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherSending, replay.OtherSending, replay.OtherSending})
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherSending, replay.OtherSending,
+		replay.OtherSending})
 	for _, d := range found.Differences {
 		s := d.Sent[0]
 		if len(s.Parts) != 1 || s.Parts[0].Name != "base" || s.Parts[0].Would-s.Parts[0].Was != 8 || s.Build {
@@ -171,7 +177,8 @@ func TestReplayWithOtherPromptsNamesTheSegmentsOfEachTurn(t *testing.T) {
 	same(t, "requests", found.Differences[1].Sent[0].Request.Label, "turn 2 of 30")
 	same(t, "a text that is not sent", kindsOf(h.replay(replay.Options{Texts: oracle.ChangedPrompts(fstest.MapFS{
 		"oracle/research.md": {Data: []byte("Not for this question.")}})})), []replay.DifferenceKind{})
-	same(t, "the same texts", kindsOf(h.replay(replay.Options{Texts: oracle.ChangedPrompts(prompts.FS)})), []replay.DifferenceKind{})
+	same(t, "the same texts", kindsOf(h.replay(replay.Options{Texts: oracle.ChangedPrompts(prompts.FS)})),
+		[]replay.DifferenceKind{})
 }
 
 // noted is a run that takes notes in its fourth request.
@@ -199,14 +206,16 @@ func TestReplayWithOtherPromptsListsTheNotesToo(t *testing.T) {
 		}
 		same(t, "tokens of the prompt", s.Would.Tokens-s.Was.Tokens, 8)
 	}
-	same(t, "what would be sent with another prompt", leaves, []string{"AskModel", "AskModel", "AskModel", "TakeNotes", "AskModel"})
+	same(t, "what would be sent with another prompt", leaves, []string{"AskModel", "AskModel", "AskModel", "TakeNotes",
+		"AskModel"})
 }
 
 func TestNotesThatAnotherBuildPromptedAreListedWithoutSegments(t *testing.T) {
 	h := noted(t)
 	found := h.replayBy(func(a *run.Assistant) {
 		now := a.Sends
-		a.Sends = func(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent, err error) {
+		a.Sends = func(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent,
+			err error) {
 			if r, is := c.Value.(agent.TurnReceipt[oracle.Heard]); is && c.Kind == agent.EffectNotes {
 				r.Prompt = "of another build"
 				other := *c
@@ -232,7 +241,8 @@ func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {
 		"a misspelt file":  {fstest.MapFS{"oracle/bass.md": {Data: []byte("x")}}, "replaces no prompt"},
 		"another variable": {fstest.MapFS{"oracle/base.md": {Data: []byte("{{nothing}}")}}, "nothing"},
 	} {
-		_, err := replay.Run(t.Context(), h.engine, owner, h.last.ID, replay.Options{Texts: oracle.ChangedPrompts(c.folder)})
+		_, err := replay.Run(t.Context(), h.engine, owner, h.last.ID,
+			replay.Options{Texts: oracle.ChangedPrompts(c.folder)})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: replaying gives %v", name, err)
 		}
@@ -241,7 +251,8 @@ func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {
 
 func TestReplayOfAContinuedSessionComposesItsPromptsAnew(t *testing.T) {
 	h := asked(t)
-	h.script = modeltest.Script(t, modeltest.SayAndCall("", "code_read", lines("auth/tests.go", 1, 2)), modeltest.Say("As said (`auth/tests.go:1`). "+enough()))
+	h.script = modeltest.Script(t, modeltest.SayAndCall("", "code_read", lines("auth/tests.go", 1, 2)),
+		modeltest.Say("As said (`auth/tests.go:1`). "+enough()))
 	h.model = h.script
 	h.ask("And how is the auth middleware tested?")
 	same(t, "differences", kindsOf(h.replay(replay.Options{})), []replay.DifferenceKind{})

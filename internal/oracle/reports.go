@@ -13,16 +13,18 @@ import (
 
 // Reports is what is kept of the signals of a run, and what came of them.
 type Reports struct {
-	Signals   signal.State `json:"signals"`
-	AskedFor  bool         `json:"asked_for,omitempty"` // what was missing was asked for
-	Reminded  bool         `json:"reminded,omitempty"`  // the model was reminded of its signals
-	Best      Best         `json:"best,omitzero"`       // the text that would be the answer
-	Idle      int          `json:"idle,omitempty"`      // replies in a row that neither called a tool nor said anything new
-	Gaps      []string     `json:"gaps,omitempty"`      // capabilities asked for that do not exist
-	Consults  []Consult    `json:"consults,omitempty"`
-	Rephrased bool         `json:"rephrased,omitempty"` // other words were asked for, as no other source was left
+	Signals  signal.State `json:"signals"`
+	AskedFor bool         `json:"asked_for,omitempty"` // what was missing was asked for
+	Reminded bool         `json:"reminded,omitempty"`  // the model was reminded of its signals
+	Best     Best         `json:"best,omitzero"`       // the text that would be the answer
+	// replies in a row that neither called a tool nor said anything new
+	Idle      int       `json:"idle,omitempty"`
+	Gaps      []string  `json:"gaps,omitempty"` // capabilities asked for that do not exist
+	Consults  []Consult `json:"consults,omitempty"`
+	Rephrased bool      `json:"rephrased,omitempty"` // other words were asked for, as no other source was left
 
-	PointedAt []tool.Source `json:"pointed_at,omitempty"` // offered sources that the model was told to search, as it had not
+	// offered sources that the model was told to search, as it had not
+	PointedAt []tool.Source `json:"pointed_at,omitempty"`
 }
 
 // clone lets a leaf add to the reports without touching what the blackboard holds.
@@ -57,30 +59,34 @@ func noteReply() bt.Leaf {
 		Transcript []agent.Entry `port:"transcript" doc:"record numbers of the turns so far"`
 		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("NoteReply", "Enters a reply and its signal into the ledger and the transcript, and weighs it: what it is, and whether an answer can stand.", func(i in, o *out) error {
-		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
-		fresh := o.Ledger.Fresh
-		o.Ledger.Replied(i.Reply)
-		o.Reports.said(i.Reply, i.Report, &o.Ledger)
-		o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
-		heard := o.Reports.heard(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
-		g := ground{Class: i.Class, Tools: i.Tools, Offered: i.Offered, Ledger: o.Ledger, Past: i.Past, Shifted: i.Shifted}
-		what, why := g.missing()
-		o.Calls, o.Answered, o.Enough, o.Missing = len(i.Reply.Calls) > 0, o.Reports.Best.Ref != 0, what == "", g.hint(what)
-		if s := i.Report.Signal; s != nil && s.Type == signal.DelegationRecommended {
-			o.Answered = i.Reply.HasText
-		}
-		o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
-		o.Asks = i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
-		o.Shown = i.Offered
-		o.Ends, o.SameReason = i.Report.ends(), o.Reports.Signals.ConsecutiveSameReason
-		o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}
-		return nil
-	})
+	return bt.Func("NoteReply",
+		"Enters a reply and its signal into the ledger and the transcript, and weighs it: what it is, and whether an "+
+			"answer can stand.", func(i in, o *out) error {
+			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
+			fresh := o.Ledger.Fresh
+			o.Ledger.Replied(i.Reply)
+			o.Reports.said(i.Reply, i.Report, &o.Ledger)
+			o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
+			heard := o.Reports.heard(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
+			g := ground{Class: i.Class, Tools: i.Tools, Offered: i.Offered, Ledger: o.Ledger, Past: i.Past,
+				Shifted: i.Shifted}
+			what, why := g.missing()
+			o.Calls, o.Answered, o.Enough, o.Missing = len(i.Reply.Calls) > 0, o.Reports.Best.Ref != 0, what == "",
+				g.hint(what)
+			if s := i.Report.Signal; s != nil && s.Type == signal.DelegationRecommended {
+				o.Answered = i.Reply.HasText
+			}
+			o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
+			o.Asks = i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
+			o.Shown = i.Offered
+			o.Ends, o.SameReason = i.Report.ends(), o.Reports.Signals.ConsecutiveSameReason
+			o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}
+			return nil
+		})
 }
 
-// heard enters a signal, and what is to be told of it; calls without one mean that the turn goes on. fresh says that a source came in
-// since the last one.
+// heard enters a signal, and what is to be told of it; calls without one mean that the turn goes on. fresh says that a
+// source came in since the last one.
 func (r *Reports) heard(report Report, calls int, fresh bool, l *agent.Ledger) SignalHeard {
 	told := SignalHeard{Ignored: report.Extra, Mentioned: report.Mentioned}
 	switch s := report.Signal; {
@@ -88,12 +94,14 @@ func (r *Reports) heard(report Report, calls int, fresh bool, l *agent.Ledger) S
 		r.Signals = r.Signals.OnSignal(*s, fresh)
 		told.Type, told.Confidence = s.Type, s.Confidence
 		if s.Type == signal.DelegationRecommended {
-			l.Notice(NoticeDelegation, agent.Warning, agent.Pairs("scope", s.Text("scope"), "reason", s.Text("reason")), delegating.With(s.Text("scope"), s.Text("reason")))
+			l.Notice(NoticeDelegation, agent.Warning, agent.Pairs("scope", s.Text("scope"), "reason", s.Text("reason")),
+				delegating.With(s.Text("scope"), s.Text("reason")))
 		}
 	case report.Malformed:
 		r.Signals = r.Signals.OnSilentTurn()
 		told.Malformed = report.Problem
-		l.Notice(NoticeMalformed, agent.Info, agent.Pairs("reason", report.Problem), bt.Because("A malformed signal was ignored: "+report.Problem))
+		l.Notice(NoticeMalformed, agent.Info, agent.Pairs("reason", report.Problem),
+			bt.Because("A malformed signal was ignored: "+report.Problem))
 	default:
 		r.Signals = r.Signals.OnSilentTurn()
 		if calls > 0 {
@@ -133,19 +141,21 @@ func hintOnce() bt.Leaf {
 		Transcript []agent.Entry `port:"transcript"`
 		Events     []bt.Typed    `port:",events"`
 	}
-	return bt.Func("HintOnce", "Tells the model what is missing. FAILURE after the first time in a run, whatever was missing then: what then comes stands as it is.", func(i in, o *out) (err error) {
-		switch {
-		case i.Text == "":
-			return fmt.Errorf("nothing is missing that a tool could give")
-		case o.Reports.AskedFor:
-			return fmt.Errorf("it was told before")
-		}
-		o.Reports = o.Reports.clone()
-		o.Reports.AskedFor = true
-		o.Events = []bt.Typed{agent.HintGiven{Text: i.Text}}
-		o.Transcript, err = agent.Told(o.Transcript, i.Text)
-		return err
-	})
+	return bt.Func("HintOnce",
+		"Tells the model what is missing. FAILURE after the first time in a run, whatever was missing then: what "+
+			"then comes stands as it is.", func(i in, o *out) (err error) {
+			switch {
+			case i.Text == "":
+				return fmt.Errorf("nothing is missing that a tool could give")
+			case o.Reports.AskedFor:
+				return fmt.Errorf("it was told before")
+			}
+			o.Reports = o.Reports.clone()
+			o.Reports.AskedFor = true
+			o.Events = []bt.Typed{agent.HintGiven{Text: i.Text}}
+			o.Transcript, err = agent.Told(o.Transcript, i.Text)
+			return err
+		})
 }
 
 // The Oracle's own types of notice.

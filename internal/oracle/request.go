@@ -49,7 +49,9 @@ type asker struct {
 type reading func(context.Context, *run.View) (*prompt.Set, error)
 
 // builder makes the requests of a run with these tools.
-func builder(ctx context.Context, prompts reading, v *run.View, tools []tool.Spec) (*agent.Builder[Heard], *asker, error) {
+func builder(
+	ctx context.Context, prompts reading, v *run.View, tools []tool.Spec,
+) (*agent.Builder[Heard], *asker, error) {
 	a := &asker{view: v}
 	if err := json.Unmarshal(v.Start().Env, &a.env); err != nil {
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
@@ -67,7 +69,8 @@ func builder(ctx context.Context, prompts reading, v *run.View, tools []tool.Spe
 	if a.pictures, err = picturesIn(ctx, v, a.material); err != nil {
 		return nil, nil, err
 	}
-	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens, Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
+	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens,
+		Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
 	if a.env.ReportTool {
 		b.Reports = []model.Tool{reportTool()}
 	}
@@ -126,7 +129,8 @@ func (a *asker) asking(p agent.TurnPayload) (agent.Asking, error) {
 	return asking{a, s, p}, err
 }
 
-// recoverySegment is told after the first call that failed, where it was not known that one would: the system prompt stays as it is.
+// recoverySegment is told after the first call that failed, where it was not known that one would: the system prompt
+// stays as it is.
 const recoverySegment = "error-recovery"
 
 func situationOf(p agent.TurnPayload) (s TurnSituation, err error) {
@@ -136,8 +140,8 @@ func situationOf(p agent.TurnPayload) (s TurnSituation, err error) {
 	return s, err
 }
 
-// Before gives the exchanges of earlier runs of the session, with the signals they ended with, and the question. After a topic shift
-// only the last exchange is kept.
+// Before gives the exchanges of earlier runs of the session, with the signals they ended with, and the question. After
+// a topic shift only the last exchange is kept.
 func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error) {
 	ids := a.env.Past
 	switch {
@@ -156,12 +160,14 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		if e.Signal != "" {
 			text += "\n" + e.Signal
 		}
-		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)}, model.Message{Role: model.Assistant, Text: text})
+		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)},
+			model.Message{Role: model.Assistant, Text: text})
 	}
 	return append(messages, model.Message{Role: model.User, Text: a.asked(noted), Pictures: a.pictures}), nil
 }
 
-// asked is the question as the model is told it, with the material that it is about and what the person has said yes to.
+// asked is the question as the model is told it, with the material that it is about and what the person has said yes
+// to.
 func (a asking) asked(noted bool) string {
 	text := agent.SpokenBy(a.given.Question)
 	if len(a.material) > 0 {
@@ -187,12 +193,14 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 		lines[i] = prompt.ToolLine{Name: t.Name, Description: t.Description, Source: string(t.Source)}
 	}
 	connected, missing := env.sources(s.Class)
-	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: connected, Missing: missing, MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
+	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: connected, Missing: missing,
+		MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
 		Date: env.Date, Signals: env.signals(), BareCalls: env.BareCalls}
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
-	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered, Final: a.Last || a.Withdrawn,
+	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered,
+		Final: a.Last || a.Withdrawn,
 		Steps: steps, Material: a.material}
 }
 
@@ -209,7 +217,8 @@ type Exchange struct {
 	Piped   bool          `json:"piped,omitempty"`   // the question was piped in: it is no word of the person
 	Relayed bool          `json:"relayed,omitempty"` // a program passed it on
 
-	Addresses []string `json:"addresses,omitempty"` // that search engines have returned by then, as agent.Address names them; the newest ones
+	// that search engines have returned by then, as agent.Address names them; the newest ones
+	Addresses []string `json:"addresses,omitempty"`
 
 	ShadowOf string `json:"shadow_of,omitempty"` // the run that a shadow is compared with
 }

@@ -29,7 +29,8 @@ func (c *counting) Records(ctx context.Context, who journal.Owner, id string, fr
 }
 
 func TestPastOfASessionIsReadFromTheRowsOfItsRuns(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("look"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Say("It checks a token. "+partial("the tests")),
+	h := setUp(t, modeltest.SayAndCall(needTurn("look"), "code_read", lines("auth/middleware.go", 10, 30)),
+		modeltest.Say("It checks a token. "+partial("the tests")),
 		modeltest.Say("They use a fake. "+enough()))
 	h.finish(h.start(auth))
 	rows := &counting{Store: h.store}
@@ -52,11 +53,13 @@ func TestPastOfASessionIsReadFromTheRowsOfItsRuns(t *testing.T) {
 		{Role: model.User, Text: "And in the tests?"},
 	})
 	same(t, "runs of the past", len(spec.Env.(oracle.Env).Past), 1)
-	same(t, "tokens of the past", spec.Given.(oracle.Given).PastTokens, agent.Tokens(auth)+agent.Tokens("It checks a token."))
+	same(t, "tokens of the past", spec.Given.(oracle.Given).PastTokens, agent.Tokens(auth)+
+		agent.Tokens("It checks a token."))
 }
 
 func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
-	h := setUp(t, modeltest.Say("SECRET of the first. "+partial("more")), modeltest.Say("It checks a token. "+partial("more")))
+	h := setUp(t, modeltest.Say("SECRET of the first. "+partial("more")),
+		modeltest.Say("It checks a token. "+partial("more")))
 	h.finish(h.start(auth))
 	h.openSession("another")
 	h.ask("How does the auth middleware check the token?")
@@ -87,7 +90,8 @@ func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
 }
 
 func TestPastIsOldestFirstAndLeavesOutRunsThatGoOn(t *testing.T) {
-	h := setUp(t, modeltest.Say("One. "+partial("more")), modeltest.Say("Two. "+partial("more")), modeltest.Turn{Text: "Three", Hang: true})
+	h := setUp(t, modeltest.Say("One. "+partial("more")), modeltest.Say("Two. "+partial("more")),
+		modeltest.Turn{Text: "Three", Hang: true})
 	h.engine = h.newEngine(h.store, "test", newSteppingClock())
 	var ids []string
 	for _, question := range []string{auth, "And in the tests?"} {
@@ -110,11 +114,12 @@ func TestQuestionIsCheckedBeforeAnythingIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		words, want string // "": it is accepted
 	}{
-		"a plain one":             {auth, ""},
-		"empty":                   {"", "the question is empty"},
-		"blanks":                  {" \t\n\u00a0\u2003", "the question is empty"},
-		"as long as may be":       {strings.Repeat("a", oracle.MaxQuestion), ""},
-		"too long":                {strings.Repeat("a", oracle.MaxQuestion+1), "262145 bytes, more than the limit of 262144"},
+		"a plain one":       {auth, ""},
+		"empty":             {"", "the question is empty"},
+		"blanks":            {" \t\n\u00a0\u2003", "the question is empty"},
+		"as long as may be": {strings.Repeat("a", oracle.MaxQuestion), ""},
+		"too long": {strings.Repeat("a", oracle.MaxQuestion+1),
+			"262145 bytes, more than the limit of 262144"},
 		"too long in letters":     {strings.Repeat("ä", oracle.MaxQuestion/2+1), "put the material in a file"},
 		"other writing":           {"认证中间件是如何工作的?", ""},
 		"bytes that are no text":  {"caf\xe9?", ""},
@@ -143,7 +148,8 @@ func TestTitleIsOneShortLine(t *testing.T) {
 }
 
 func TestResumedRunHasTheSurroundingsItBeganWith(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)), modeltest.Say("It is so (a.go:3). "+enough()))
+	h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)),
+		modeltest.Say("It is so (a.go:3). "+enough()))
 	dying := mortal(h.store, 2, false)
 	h.env.WindowTokens = 77
 	var seen []oracle.Env
@@ -174,12 +180,14 @@ func TestCallerThatGoesAwayStopsTheRun(t *testing.T) {
 }
 
 func TestModelIsToldOnlyTheVersionOfAnExchangeThatIsInForce(t *testing.T) {
-	h := setUp(t, modeltest.Say("Before. "+partial("more")), modeltest.Say("WRONG. "+partial("more")), modeltest.Say("STILL WRONG. "+partial("more")),
+	h := setUp(t, modeltest.Say("Before. "+partial("more")), modeltest.Say("WRONG. "+partial("more")),
+		modeltest.Say("STILL WRONG. "+partial("more")),
 		modeltest.Say("Right. "+partial("more")), modeltest.Say("After. "+partial("more")))
 	h.engine = h.newEngine(h.store, "test", newSteppingClock())
 	h.finish(h.start("How does the auth middleware check token 1?"))
 	h.finish(h.start("How does the auth middleware check token 2?"))
-	for n, words := range []string{"How does the auth middleware check token 3?", "How does the auth middleware check token 4?"} {
+	for n, words := range []string{"How does the auth middleware check token 3?",
+		"How does the auth middleware check token 4?"} {
 		q := h.question(words)
 		q.Replaces = h.last.ID
 		h.finish(h.startQuestion(q))
@@ -193,9 +201,11 @@ func TestModelIsToldOnlyTheVersionOfAnExchangeThatIsInForce(t *testing.T) {
 }
 
 func TestQuestionThatReplacesAnotherMayHaveItsMaterial(t *testing.T) {
-	h := setUp(t, modeltest.Say("Green, says talk.txt:1. "+enough()), modeltest.Say("Green. "+enough()), modeltest.Say("No idea. "+enough()))
+	h := setUp(t, modeltest.Say("Green, says talk.txt:1. "+enough()), modeltest.Say("Green. "+enough()),
+		modeltest.Say("No idea. "+enough()))
 	q := h.question("What colour is the bridge?")
-	q.Material = document.JoinParts([]document.Part{{Name: "talk.txt", Text: "Paint the bridge green."}, {Name: "plan.pdf p. 1", Text: "a"}, {Name: "plan.pdf p. 2", Text: "b"}})
+	q.Material = document.JoinParts([]document.Part{{Name: "talk.txt", Text: "Paint the bridge green."},
+		{Name: "plan.pdf p. 1", Text: "a"}, {Name: "plan.pdf p. 2", Text: "b"}})
 	same(t, "files", h.finish(h.startQuestion(q)).Files, []string{"talk.txt", "plan.pdf"})
 	again := h.question("And what colour now?")
 	again.Replaces, again.SameMaterial = h.last.ID, true

@@ -12,15 +12,15 @@ import (
 	"sibyl/internal/run"
 )
 
-// A shadow answers the question of another run by another tree, to be compared with it (FR-010). It reads as the other did, and writes
-// nothing: a tool that writes says “recorded, not performed”.
+// A shadow answers the question of another run by another tree, to be compared with it (FR-010). It reads as the other
+// did, and writes nothing: a tool that writes says “recorded, not performed”.
 const (
 	ShadowName = "oracle.shadow" // the assistant of shadows, and of the sessions that hold them
 	ShadowTree = "baseline"
 )
 
-// Shadow is the assistant that answers as a shadow: the same one under a name of its own, so that nobody takes its sessions for
-// the person's.
+// Shadow is the assistant that answers as a shadow: the same one under a name of its own, so that nobody takes its
+// sessions for the person's.
 func Shadow(of *run.Assistant) *run.Assistant {
 	shadow := *of
 	shadow.Name = ShadowName
@@ -67,8 +67,10 @@ type Pair struct {
 }
 
 func sideOf(a Answer) Side {
-	s := Side{RunID: a.RunID, Model: a.Model, StopReason: a.StopReason, Turns: a.Turns, Calls: map[string]int{}, ToolCalls: len(a.ToolCalls),
-		Unnecessary: a.Unnecessary(), Tokens: a.Usage.InputTokens + a.Usage.OutputTokens, TookMS: a.TookMS, Signals: map[string]int{}, Cited: []string{}, Answer: a.Answer}
+	s := Side{RunID: a.RunID, Model: a.Model, StopReason: a.StopReason, Turns: a.Turns, Calls: map[string]int{},
+		ToolCalls:   len(a.ToolCalls),
+		Unnecessary: a.Unnecessary(), Tokens: a.Usage.InputTokens + a.Usage.OutputTokens, TookMS: a.TookMS,
+		Signals: map[string]int{}, Cited: []string{}, Answer: a.Answer}
 	for _, c := range a.ToolCalls {
 		s.Calls[c.Name]++
 	}
@@ -83,8 +85,9 @@ func sideOf(a Answer) Side {
 // outcomes gives the outcome of a run; journal.ErrNotFound if there is no such run, or it has not ended.
 type outcomes = func(run string) (json.RawMessage, error)
 
-// Shadows compares shadows, whose rows have their summaries, with their runs: as many as most, in the order given. Skipped counts
-// those without a run to compare with: it was removed, or one of the two has not ended, or was stopped or failed.
+// Shadows compares shadows, whose rows have their summaries, with their runs: as many as most, in the order given.
+// Skipped counts those without a run to compare with: it was removed, or one of the two has not ended, or was stopped
+// or failed.
 func Shadows(shadows []journal.Run, outcome outcomes, most int) (pairs []Pair, skipped int, err error) {
 	for _, r := range shadows {
 		if len(pairs) == most {
@@ -110,8 +113,8 @@ func (s *Side) cutShort() bool {
 	return s.StopReason == StopCancelled || s.StopReason == StopError || s.StopReason == StopRefused
 }
 
-// PairOf compares one shadow that has ended, whose row has its summary, with its run; journal.ErrNotFound where one of the two is not
-// there, or has not ended.
+// PairOf compares one shadow that has ended, whose row has its summary, with its run; journal.ErrNotFound where one of
+// the two is not there, or has not ended.
 func PairOf(shadow journal.Run, outcome outcomes) (Pair, error) {
 	theirs, err := answerOf(shadow.ID, outcome)
 	if err != nil {

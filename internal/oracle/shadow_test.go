@@ -21,7 +21,8 @@ func (h *harness) shadowOf() run.Spec {
 	h.t.Helper()
 	session := "shadow of " + h.last.ID
 	now := time.Now()
-	h.store.Open(journal.Session{ID: session, Owner: owner, Assistant: oracle.ShadowName, Title: session, CreatedAt: now, UpdatedAt: now})
+	h.store.Open(journal.Session{ID: session, Owner: owner, Assistant: oracle.ShadowName, Title: session,
+		CreatedAt: now, UpdatedAt: now})
 	return h.baseline(h.spec, h.last.ID, session)
 }
 
@@ -40,7 +41,8 @@ func (h *harness) baseline(of run.Spec, id, session string) run.Spec {
 	return spec
 }
 
-// shadow answers the last question again, as a shadow that says these turns. It returns what the shadow's model was asked.
+// shadow answers the last question again, as a shadow that says these turns. It returns what the shadow's model was
+// asked.
 func (h *harness) shadow(turns ...modeltest.Turn) (oracle.Answer, []model.Request) {
 	h.t.Helper()
 	main, mainModel := h.script, h.model
@@ -67,7 +69,8 @@ func TestShadowAnswersTheSameQuestionWithTheSamePastByTheBaseline(t *testing.T) 
 	same(t, "times the shadow's model was asked", len(asked), 1)
 	holds(t, "its request", whole(asked[0]), "FIRST-ANSWER.", "And in the tests?")
 	lacks(t, "its request", whole(asked[0]), "OUR-ANSWER.")
-	same(t, "tools offered to it", offered(asked[0]), []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "vault_write", "web_fetch", "web_search"})
+	same(t, "tools offered to it", offered(asked[0]), []string{"code_read", "code_search", "thread_seek", "vault_read",
+		"vault_search", "vault_write", "web_fetch", "web_search"})
 	same(t, "question", a.Question, "And in the tests?")
 	same(t, "answer", a.Answer, "They use a fake.")
 	same(t, "stop reason: it called no tool, so it is done", a.StopReason, oracle.StopSatisfied)
@@ -115,7 +118,8 @@ func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {
 }
 
 func TestRunOfAnotherAssistantHasNoShadow(t *testing.T) {
-	if _, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r"); err == nil || err.Error() != "a run of council can't have a shadow" {
+	if _, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r"); err == nil ||
+		err.Error() != "a run of council can't have a shadow" {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -135,12 +139,15 @@ func (h *harness) shadows(of journal.Owner, most int) ([]oracle.Pair, int, error
 
 func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 	h := setUp(t,
-		modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)), costing(model.Usage{InputTokens: 90, OutputTokens: 10}, modeltest.Say("It checks a token (`a.go:3`). "+enough())),
+		modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)),
+		costing(model.Usage{InputTokens: 90, OutputTokens: 10}, modeltest.Say("It checks a token (`a.go:3`). "+
+			enough())),
 		modeltest.Say("It rains. "+partial("more")))
 	h.engine = h.newEngine(h.store, "test", newSteppingClock())
 	first := h.finish(h.start(auth))
 	shadowed, _ := h.shadow(
-		modeltest.Say("").AndCall("code_search", `{}`).AndCall("vault_search", `{}`).AndCall("code_read", lines("a.go", 1, 9)),
+		modeltest.Say("").AndCall("code_search", `{}`).AndCall("vault_search", `{}`).AndCall("code_read",
+			lines("a.go", 1, 9)),
 		costing(model.Usage{InputTokens: 500, OutputTokens: 50}, modeltest.Say("It checks a token (`a.go:3`).")))
 	second := h.finish(h.start(weather))
 	h.shadow(modeltest.Say("It is dry."))
@@ -159,10 +166,14 @@ func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 		s.TookMS = 0
 	}
 	same(t, "the pair", p, oracle.Pair{Question: auth,
-		Ours: oracle.Side{RunID: first.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2, Calls: map[string]int{"code_read": 1}, ToolCalls: 1,
-			Tokens: 100, Signals: map[string]int{"need_turn": 1, "context_sufficient": 1}, Cited: []string{"a.go:1-9"}, Answer: "It checks a token (`a.go:3`)."},
-		Shadow: oracle.Side{RunID: shadowed.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2, Calls: map[string]int{"code_search": 1, "vault_search": 1, "code_read": 1},
-			ToolCalls: 3, Unnecessary: 2, Tokens: 550, Signals: map[string]int{}, Cited: []string{"a.go:1-9"}, Answer: "It checks a token (`a.go:3`)."}})
+		Ours: oracle.Side{RunID: first.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2,
+			Calls: map[string]int{"code_read": 1}, ToolCalls: 1,
+			Tokens: 100, Signals: map[string]int{"need_turn": 1, "context_sufficient": 1}, Cited: []string{"a.go:1-9"},
+			Answer: "It checks a token (`a.go:3`)."},
+		Shadow: oracle.Side{RunID: shadowed.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2,
+			Calls:     map[string]int{"code_search": 1, "vault_search": 1, "code_read": 1},
+			ToolCalls: 3, Unnecessary: 2, Tokens: 550, Signals: map[string]int{}, Cited: []string{"a.go:1-9"},
+			Answer: "It checks a token (`a.go:3`)."}})
 	pairs, _, err = h.shadows(owner, 1)
 	if err != nil || len(pairs) != 1 || pairs[0].Question != weather {
 		t.Errorf("the latest one alone: %+v, %v", pairs, err)
@@ -208,7 +219,8 @@ func TestShadowsWithNothingToCompareWithAreSkipped(t *testing.T) {
 func TestFiguresOfPairsAreMediansAndWhoIsLower(t *testing.T) {
 	pair := func(ours, theirs int) oracle.Pair {
 		side := func(n int) oracle.Side {
-			return oracle.Side{Turns: n, ToolCalls: 2 * n, Unnecessary: 3 * n, Tokens: 4 * n, TookMS: int64(5 * n), Cited: make([]string, n)}
+			return oracle.Side{Turns: n, ToolCalls: 2 * n, Unnecessary: 3 * n, Tokens: 4 * n, TookMS: int64(5 * n),
+				Cited: make([]string, n)}
 		}
 		return oracle.Pair{Ours: side(ours), Shadow: side(theirs)}
 	}
@@ -219,8 +231,10 @@ func TestFiguresOfPairsAreMediansAndWhoIsLower(t *testing.T) {
 		want = append(want, oracle.Compared{What: what, Ours: 2.5 * times, Shadow: 3 * times, Lower: 2, Higher: 1})
 	}
 	same(t, "figures", got, want)
-	same(t, "of one pair", oracle.Compare([]oracle.Pair{pair(3, 5)})[0], oracle.Compared{What: "turns", Ours: 3, Shadow: 5, Lower: 1})
-	same(t, "of three", oracle.Compare([]oracle.Pair{pair(7, 1), pair(1, 1), pair(3, 1)})[0], oracle.Compared{What: "turns", Ours: 3, Shadow: 1, Higher: 2})
+	same(t, "of one pair", oracle.Compare([]oracle.Pair{pair(3, 5)})[0], oracle.Compared{What: "turns", Ours: 3,
+		Shadow: 5, Lower: 1})
+	same(t, "of three", oracle.Compare([]oracle.Pair{pair(7, 1), pair(1, 1), pair(3, 1)})[0],
+		oracle.Compared{What: "turns", Ours: 3, Shadow: 1, Higher: 2})
 }
 
 func TestCountsAreListedByName(t *testing.T) {

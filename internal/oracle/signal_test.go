@@ -23,7 +23,8 @@ func TestNoSignalMarkupReachesAnswerPiecesOrSession(t *testing.T) {
 	for _, p := range h.raw {
 		lacks(t, "a piece", p, "<signal ty", "</signal", "<reason", "<confidence")
 	}
-	same(t, "all that was shown", h.shown, "Look here. \nFirst <signal is only a word.  Then  after.\nThe end, as it reads in `a.go:1`: a < b. \n\n")
+	same(t, "all that was shown", h.shown,
+		"Look here. \nFirst <signal is only a word.  Then  after.\nThe end, as it reads in `a.go:1`: a < b. \n\n")
 	all := h.ended(h.session)
 	same(t, "the session's exchange", all, []oracle.Answer{a})
 }

@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/signal"
 )
 
-// AuditedSignal is markup of a signal that the model wrote (FR-009, SC-009). Exactly one of Signal, Malformed and Mention is set; all
-// hold it raw. Turns count from 1.
+// AuditedSignal is markup of a signal that the model wrote (FR-009, SC-009). Exactly one of Signal, Malformed and
+// Mention is set; all hold it raw. Turns count from 1.
 type AuditedSignal struct {
 	Turn      int             `json:"turn"`
 	Record    int64           `json:"record"` // that holds it
@@ -20,8 +20,9 @@ type AuditedSignal struct {
 	Malformed *signal.Problem `json:"malformed,omitempty"`
 	Mention   *signal.Mention `json:"mention,omitempty"` // the reply only quotes it
 	Fate      Fate            `json:"fate"`
-	Why       string          `json:"why"`            // in words
-	Rule      string          `json:"rule,omitempty"` // the node of the tree that asked for it, or that decided without it
+	Why       string          `json:"why"` // in words
+	// the node of the tree that asked for it, or that decided without it
+	Rule string `json:"rule,omitempty"`
 }
 
 // Fate is what became of a signal.
@@ -35,10 +36,11 @@ const (
 	Pending Fate = "pending" // what it led to is not in the journal yet
 )
 
-// AuditSignals lists every signal in the records of a run, as run.Read gives them, and what became of it by the steps. It decides
-// nothing.
+// AuditSignals lists every signal in the records of a run, as run.Read gives them, and what became of it by the steps.
+// It decides nothing.
 func AuditSignals(bodies []any, steps []run.TraceStep) []AuditedSignal {
-	a := &signalAudit{words: run.NewVocabulary(Events()...), steps: steps, turnAt: map[int64]int{}, found: []AuditedSignal{}}
+	a := &signalAudit{words: run.NewVocabulary(Events()...), steps: steps, turnAt: map[int64]int{},
+		found: []AuditedSignal{}}
 	for seq, body := range bodies {
 		switch r := body.(type) {
 		case *run.CompletionRecord:
@@ -104,7 +106,8 @@ func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped boo
 		add(AuditedSignal{Malformed: &h.Problems[i], Fate: Ignored, Why: "malformed: " + h.Problems[i].Reason})
 	}
 	for i := range h.Mentions {
-		add(AuditedSignal{Mention: &h.Mentions[i], Fate: Ignored, Why: "a mention: it is quoted (" + string(h.Mentions[i].Form) + ")"})
+		add(AuditedSignal{Mention: &h.Mentions[i], Fate: Ignored, Why: "a mention: it is quoted (" +
+			string(h.Mentions[i].Form) + ")"})
 	}
 }
 
@@ -143,15 +146,16 @@ func (a *signalAudit) fate(s *AuditedSignal) {
 	}
 }
 
-// ofTurn gives the events of a step that belong to the turn with the signal: in the first step, which took the reply in,
-// those after it was heard; and none from where the tree goes on to the next turn.
+// ofTurn gives the events of a step that belong to the turn with the signal: in the first step, which took the reply
+// in, those after it was heard; and none from where the tree goes on to the next turn.
 func ofTurn(step run.TraceStep, first bool) []run.TraceEvent {
 	events := step.Events
 	within := ""
 	for i, e := range events {
 		if first && e.Type == (SignalHeard{}).EventType() {
 			within = e.Rule[:strings.LastIndexByte(e.Rule, '/')+1]
-			own := slices.IndexFunc(events[i:], func(e run.TraceEvent) bool { return e.Status != "" }) // of the node that heard it
+			// of the node that heard it
+			own := slices.IndexFunc(events[i:], func(e run.TraceEvent) bool { return e.Status != "" })
 			events = events[i+own+1:]
 			break
 		}

@@ -16,8 +16,8 @@ import (
 	"sibyl/internal/run"
 )
 
-// emitted is markup that a model wrote in one turn: as it stands in the reply, whether it is a signal, and a word that no
-// other holds.
+// emitted is markup that a model wrote in one turn: as it stands in the reply, whether it is a signal, and a word that
+// no other holds.
 type emitted struct {
 	turn       int
 	xml, mark  string
@@ -113,8 +113,8 @@ func (a *author) chunks(text string) []string {
 	return all
 }
 
-// SC-009: whatever the model writes, each signal that came in is in the audit once, raw, with its turn and its fate; and
-// the audit of a run under way is the beginning of that of the whole.
+// SC-009: whatever the model writes, each signal that came in is in the audit once, raw, with its turn and its fate;
+// and the audit of a run under way is the beginning of that of the whole.
 func TestEverySignalThatCameInIsInTheAuditOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -134,7 +134,8 @@ func TestEverySignalThatCameInIsInTheAuditOnce(t *testing.T) {
 			under := slices.DeleteFunc(slices.Clone(steps), func(s run.TraceStep) bool { return s.Record >= int64(n) })
 			if part := oracle.AuditSignals(bodies[:n], under); len(part) > len(got) {
 				r.Fatalf("%d signals after %d records, %d in all", len(part), n, len(got))
-			} else if diff := cmp.Diff(got[:len(part)], part, cmpopts.IgnoreFields(oracle.AuditedSignal{}, "Fate", "Why", "Rule")); diff != "" {
+			} else if diff := cmp.Diff(got[:len(part)], part, cmpopts.IgnoreFields(oracle.AuditedSignal{}, "Fate",
+				"Why", "Rule")); diff != "" {
 				r.Fatalf("signals after %d records (-whole +part):\n%s", n, diff)
 			}
 		}
@@ -145,7 +146,8 @@ func TestEverySignalThatCameInIsInTheAuditOnce(t *testing.T) {
 	})
 }
 
-// check wants each signal that the author wrote in the audit, in its turn, those that it quoted as mentions, and nothing else.
+// check wants each signal that the author wrote in the audit, in its turn, those that it quoted as mentions, and
+// nothing else.
 func (a *author) check(all []oracle.AuditedSignal) {
 	var got []oracle.AuditedSignal
 	quoted := 0
@@ -155,7 +157,9 @@ func (a *author) check(all []oracle.AuditedSignal) {
 			continue
 		}
 		quoted++
-		if s.Fate != oracle.Ignored || !slices.ContainsFunc(a.text, func(mark string) bool { return strings.Contains(s.Mention.Raw, mark) }) {
+		if s.Fate != oracle.Ignored || !slices.ContainsFunc(a.text, func(mark string) bool {
+			return strings.Contains(s.Mention.Raw, mark)
+		}) {
 			a.Fatalf("%+v was not quoted, or not ignored", *s.Mention)
 		}
 	}
@@ -183,7 +187,8 @@ func (a *author) check(all []oracle.AuditedSignal) {
 		if s.Turn != w.turn || (s.Fate == oracle.Ignored) != (fate == oracle.Ignored) || s.Fate == oracle.Pending {
 			a.Fatalf("%s of turn %d is %s in turn %d: %s", w.xml, w.turn, s.Fate, s.Turn, s.Why)
 		}
-		if w.wellFormed && raw(s) != w.xml || !strings.HasPrefix(raw(s), w.xml) || s.Fate != oracle.Ignored && s.Rule == "" {
+		if w.wellFormed && raw(s) != w.xml || !strings.HasPrefix(raw(s), w.xml) || s.Fate != oracle.Ignored &&
+			s.Rule == "" {
 			a.Fatalf("%s stands as %s, by the rule %q", w.xml, raw(s), s.Rule)
 		}
 	}

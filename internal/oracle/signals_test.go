@@ -47,9 +47,10 @@ func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
 }
 
 func TestSignalsOfAnotherBuildAreReadAsFarAsTheyGo(t *testing.T) {
-	body, err := run.Read(journal.Record{Seq: 1, Kind: run.KindCompletion, Data: []byte(`{"op":1,"kind":"model.turn","colour":"blue","result":{"text":"x","report":{` +
-		`"signal":{"type":"stuck","confidence":0.5,"raw_xml":"<signal one>","mood":"low"},"extra":[{"type":"stuck","raw_xml":"<signal two>"}],` +
-		`"problems":[{"reason":"odd","raw":"<signal three>"}]}}}`)})
+	body, err := run.Read(journal.Record{Seq: 1, Kind: run.KindCompletion,
+		Data: []byte(`{"op":1,"kind":"model.turn","colour":"blue","result":{"text":"x","report":{` +
+			`"signal":{"type":"stuck","confidence":0.5,"raw_xml":"<signal one>","mood":"low"},"extra":[{"type":"stuck","raw_xml":"<signal two>"}],` +
+			`"problems":[{"reason":"odd","raw":"<signal three>"}]}}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,8 @@ func TestSignalsOfAnotherBuildAreReadAsFarAsTheyGo(t *testing.T) {
 		signals = append(signals, strings.Join([]string{raw(s), string(s.Fate), s.Why}, " | "))
 	}
 	same(t, "signals", signals, []string{"<signal one> | pending | the journal does not say what the tree did with it",
-		"<signal two> | ignored | extra: only the first signal in a reply counts", "<signal three> | ignored | malformed: odd"})
+		"<signal two> | ignored | extra: only the first signal in a reply counts",
+		"<signal three> | ignored | malformed: odd"})
 }
 
 func TestSignalsOfARunWithoutRepliesAreAnEmptyList(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"sibyl/internal/oracle/classify"
 )
 
-// What a run's story tells of a question: how it was understood, what the model was asked, and what was thought of its replies.
+// What a run's story tells of a question: how it was understood, what the model was asked, and what was thought of its
+// replies.
 const (
 	storyIsCode     bt.Reason = "story.understood.code: Took it for a question about the code"
 	storyIsNotes    bt.Reason = "story.understood.documentation: Took it for a question about notes or documents"
@@ -30,8 +31,9 @@ const (
 	storyWidened    bt.Reason = "story.widened: Let the model use more: {tools}"
 	storyCapability bt.Reason = "story.lacked: Lacked something that is not there: {what}"
 
-	storyAnswered  bt.Reason = "story.answered: Answered"
-	storyFound     bt.Reason = "story.answered.found: Showed what was found; no language model is in use, so nothing was judged"
+	storyAnswered bt.Reason = "story.answered: Answered"
+	storyFound    bt.Reason = "story.answered.found: Showed what was found; no language model is in use, so nothing " +
+		"was judged"
 	storyNothing   bt.Reason = "story.answered.nothing: Found nothing; no language model is in use"
 	storyPartial   bt.Reason = "story.part: Answered in part"
 	storyBudget    bt.Reason = "story.part.budget: Answered with what it had, because a limit was reached"
@@ -44,8 +46,10 @@ const (
 )
 
 func stories() []bt.Reason {
-	return []bt.Reason{storyIsCode, storyIsNotes, storyIsResearch, storyIsTalk, storyIsAction, storyReplied, storyLooks, storyAccepted, storyEarlier, storyDoubt, storyGoOn,
-		storyRetry, storyOther, storyForce, storyAskUser, storyWidened, storyCapability, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget,
+	return []bt.Reason{storyIsCode, storyIsNotes, storyIsResearch, storyIsTalk, storyIsAction, storyReplied, storyLooks,
+		storyAccepted, storyEarlier, storyDoubt, storyGoOn,
+		storyRetry, storyOther, storyForce, storyAskUser, storyWidened, storyCapability, storyAnswered, storyFound,
+		storyNothing, storyPartial, storyBudget,
 		storyTurns, storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
 }
 

@@ -20,14 +20,20 @@ func grabby() modeltest.Turn {
 }
 
 func TestQuestionIsClassifiedBeforeAnythingIsGathered(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("looking"), "code_search", `{"query":"auth"}`), modeltest.Say("Found. "+partial("the rest")))
+	h := setUp(t, modeltest.SayAndCall(needTurn("looking"), "code_search", `{"query":"auth"}`),
+		modeltest.Say("Found. "+partial("the rest")))
 	h.ask(auth)
 	first := h.steps()[0]
 	same(t, "record that the first step takes in", first.Record, int64(0))
-	classified := slices.IndexFunc(first.Events, func(e run.TraceEvent) bool { return e.Type == oracle.ClassChosen{}.EventType() })
-	offering := slices.IndexFunc(first.Events, func(e run.TraceEvent) bool { return e.Type == oracle.ToolsOffered{}.EventType() })
+	classified := slices.IndexFunc(first.Events, func(e run.TraceEvent) bool {
+		return e.Type == oracle.ClassChosen{}.EventType()
+	})
+	offering := slices.IndexFunc(first.Events, func(e run.TraceEvent) bool {
+		return e.Type == oracle.ToolsOffered{}.EventType()
+	})
 	if classified < 0 || offering < classified {
-		t.Errorf("Classify is event %d and OfferTools %d of the first step; want both, in this order", classified, offering)
+		t.Errorf("Classify is event %d and OfferTools %d of the first step; want both, in this order", classified,
+			offering)
 	}
 	same(t, "effects of the first step", len(first.Start), 1)
 	same(t, "the effect", first.Start[0].Name(), "turn 1 of 30")

@@ -15,7 +15,8 @@ func TestStory4Scenario3EveryRequestHoldsTheWholeSignalInstructions(t *testing.T
 		t.Fatal(err)
 	}
 	for _, question := range []string{auth, caching, weather, thanks, save} {
-		h := setUp(t, modeltest.Say(needTurn("think it over")), modeltest.Say(needTurn("once more")), modeltest.Say("So it is. "+enough()))
+		h := setUp(t, modeltest.Say(needTurn("think it over")), modeltest.Say(needTurn("once more")),
+			modeltest.Say("So it is. "+enough()))
 		h.turns = 3
 		h.ask(question)
 		for i, req := range h.script.Requests() {

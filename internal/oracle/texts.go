@@ -12,7 +12,8 @@ import (
 	"sibyl/internal/run"
 )
 
-// promptTexts keeps the prompts that runs began with: most runs share them, and to read them takes a tenth of a run's time.
+// promptTexts keeps the prompts that runs began with: most runs share them, and to read them takes a tenth of a run's
+// time.
 type promptTexts struct {
 	mu     sync.Mutex
 	byBlob map[string]*prompt.Set

@@ -32,11 +32,15 @@ func TestTimeBudgetCutsOffTurnsThatHangAndKeepsTheBestAnswer(t *testing.T) {
 		stop, answer string
 		warned       []string
 	}{
-		"a turn that hangs, in time for a last one": {[]modeltest.Turn{opening("one"), hangs, modeltest.Say(checks + partial("the rest"))},
+		"a turn that hangs, in time for a last one": {[]modeltest.Turn{opening("one"), hangs,
+			modeltest.Say(checks + partial("the rest"))},
 			oracle.StopBudget, checks, []string{"A turn was cut off", "the last turn began after"}},
-		"the last turn too: what was read is said":     {[]modeltest.Turn{opening("one"), hangs, hangs}, oracle.StopBudget, "I have no answer.", []string{"The time is used up"}},
-		"the last turn too: what was answered is kept": {[]modeltest.Turn{said, hangs, hangs}, oracle.StopBudget, checks, nil},
-		"a turn that is asked again, as it was too long": {[]modeltest.Turn{opening("one"), modeltest.Fail(model.ContextLength), hangs, modeltest.Say(checks + enough())},
+		"the last turn too: what was read is said": {[]modeltest.Turn{opening("one"), hangs, hangs},
+			oracle.StopBudget, "I have no answer.", []string{"The time is used up"}},
+		"the last turn too: what was answered is kept": {[]modeltest.Turn{said, hangs, hangs}, oracle.StopBudget,
+			checks, nil},
+		"a turn that is asked again, as it was too long": {[]modeltest.Turn{opening("one"),
+			modeltest.Fail(model.ContextLength), hangs, modeltest.Say(checks + enough())},
 			oracle.StopSatisfied, checks, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +64,8 @@ func TestWrongPartsOfABudgetAreToldTheSameWayEachTime(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		h := setUp(t)
-		h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `last_at="0.8" warn_at="0.7"`, `last_at="5" warn_at="-3"`, 1))
+		h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `last_at="0.8" warn_at="0.7"`,
+			`last_at="5" warn_at="-3"`, 1))
 		a := h.ask(auth)
 		same(t, "stop reason", a.StopReason, oracle.StopError)
 		holds(t, "the reason", a.Error.Reason, "port last_at is 5")

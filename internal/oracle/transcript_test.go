@@ -16,8 +16,9 @@ import (
 	"sibyl/internal/text"
 )
 
-// longest is a run of 300 turns, each of which opens another file, by a model that knows where it is by the conversation alone. With
-// notes, they stand for its beginning from some turn on. It may not be asked more than so often.
+// longest is a run of 300 turns, each of which opens another file, by a model that knows where it is by the
+// conversation alone. With notes, they stand for its beginning from some turn on. It may not be asked more than so
+// often.
 func longest(t *testing.T, notes bool, most int) *harness {
 	turn := modeltest.Func(func(req model.Request) modeltest.Turn {
 		step := 1
@@ -34,7 +35,8 @@ func longest(t *testing.T, notes bool, most int) *harness {
 		case step == 300:
 			return modeltest.Say("It checks a token (`file-299.go:3`). " + enough())
 		}
-		return modeltest.SayAndCall(fmt.Sprintf("This is step %d. ", step)+needTurn("see more"), "code_read", lines(fmt.Sprintf("file-%d.go", step), 1, 9))
+		return modeltest.SayAndCall(fmt.Sprintf("This is step %d. ", step)+needTurn("see more"), "code_read",
+			lines(fmt.Sprintf("file-%d.go", step), 1, 9))
 	})
 	h := setUp(t)
 	for range most {
@@ -82,7 +84,8 @@ func TestPayloadsOfALongConversationDoNotGrowWithIt(t *testing.T) {
 			for _, kind := range []string{agent.EffectTurn, agent.EffectNotes, agent.EffectCall} {
 				for i, c := range h.completions(kind) {
 					if len(c.Payload) > 700 {
-						t.Fatalf("payload %d of %s has %d bytes: %s", i+1, kind, len(c.Payload), text.Brief(string(c.Payload), 300))
+						t.Fatalf("payload %d of %s has %d bytes: %s", i+1, kind, len(c.Payload),
+							text.Brief(string(c.Payload), 300))
 					}
 				}
 			}
@@ -103,7 +106,10 @@ func TestResumedLongConversationAsksForTheSame(t *testing.T) {
 			a := h.survive(h.begin300, dying)
 			same(t, "the process died", dying.Dead(), true)
 			same(t, "turns", a.Turns, 300)
-			resumed := slices.CompactFunc(h.script.Requests(), func(a, b model.Request) bool { return reflect.DeepEqual(a, b) }) // asked for again
+			// asked for again
+			resumed := slices.CompactFunc(h.script.Requests(), func(a, b model.Request) bool {
+				return reflect.DeepEqual(a, b)
+			})
 			same(t, "requests", len(resumed), len(calm))
 			for i, req := range resumed {
 				if !reflect.DeepEqual(req, calm[i]) {

@@ -21,7 +21,9 @@ import (
 
 // among wants a text of a list that begins so; “none” is an empty list.
 func among(all []string, begins string) string {
-	if begins == "none" && len(all) == 0 || slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, begins) }) {
+	if begins == "none" && len(all) == 0 || slices.ContainsFunc(all, func(s string) bool {
+		return strings.HasPrefix(s, begins)
+	}) {
 		return ""
 	}
 	return fmt.Sprintf("%q is not among %q", begins, all)
@@ -39,7 +41,8 @@ func (h *harness) leftByCalls() (all []string) {
 
 // named are questions by their names.
 func named(question string) string {
-	if text, is := map[string]string{"auth": auth, "caching": caching, "weather": weather, "thanks": thanks, "save": save}[question]; is {
+	if text, is := map[string]string{"auth": auth, "caching": caching, "weather": weather, "thanks": thanks,
+		"save": save}[question]; is {
 		return text
 	}
 	return question
@@ -92,13 +95,17 @@ func each(rest string, of func(word string) modeltest.Turn) (turns []modeltest.T
 
 // replies are what a model does, in one turn or more.
 var replies = map[string]func(rest string) []modeltest.Turn{
-	"says":             func(rest string) []modeltest.Turn { return []modeltest.Turn{turnOf(rest)} },
-	"calls":            func(rest string) []modeltest.Turn { return []modeltest.Turn{turnOf(" -> " + rest)} },
-	"hangs":            func(rest string) []modeltest.Turn { return []modeltest.Turn{{Text: rest, Hang: true}} }, // until the person stops it
+	"says":  func(rest string) []modeltest.Turn { return []modeltest.Turn{turnOf(rest)} },
+	"calls": func(rest string) []modeltest.Turn { return []modeltest.Turn{turnOf(" -> " + rest)} },
+	// until the person stops it
+	"hangs":            func(rest string) []modeltest.Turn { return []modeltest.Turn{{Text: rest, Hang: true}} },
 	"ends":             func(string) []modeltest.Turn { return []modeltest.Turn{theEnd} },
 	"looks everywhere": func(string) []modeltest.Turn { return []modeltest.Turn{grabby()} },
-	"fails":            func(rest string) []modeltest.Turn { return []modeltest.Turn{modeltest.Fail(model.Kind(rest))} },
-	"reads": func(rest string) []modeltest.Turn { // files, or so many, each in a turn of its own, for a reason of its own
+	"fails": func(rest string) []modeltest.Turn {
+		return []modeltest.Turn{modeltest.Fail(model.Kind(rest))}
+	},
+	// files, or so many, each in a turn of its own, for a reason of its own
+	"reads": func(rest string) []modeltest.Turn {
 		if n, many := strings.CutSuffix(rest, " files"); many {
 			rest = ""
 			for i := range number(n) {
@@ -121,13 +128,16 @@ var replies = map[string]func(rest string) []modeltest.Turn{
 	},
 	"tries": func(rest string) []modeltest.Turn { // a call again and again, each time for another reason
 		call, reasons, _ := strings.Cut(rest, " for ")
-		return each(reasons, func(reason string) modeltest.Turn { return turnOf(needTurn("look for "+reason) + " -> " + call) })
+		return each(reasons, func(reason string) modeltest.Turn {
+			return turnOf(needTurn("look for "+reason) + " -> " + call)
+		})
 	},
 }
 
 // furthers are more of what a model does in its turn.
 var furthers = map[string]func(h *harness, t modeltest.Turn, rest string) modeltest.Turn{
-	"uses": func(_ *harness, t modeltest.Turn, rest string) modeltest.Turn { // tokens in, out, and those of the input that were cached
+	// tokens in, out, and those of the input that were cached
+	"uses": func(_ *harness, t modeltest.Turn, rest string) modeltest.Turn {
 		for i, n := range strings.Fields(rest) {
 			*[]*int{&t.Usage.InputTokens, &t.Usage.OutputTokens, &t.Usage.CachedTokens}[i] = number(n)
 		}
@@ -135,7 +145,8 @@ var furthers = map[string]func(h *harness, t modeltest.Turn, rest string) modelt
 	},
 	"cut":      func(_ *harness, t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishLength; return t },
 	"filtered": func(_ *harness, t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishFilter; return t },
-	"takes": func(h *harness, t modeltest.Turn, rest string) modeltest.Turn { // so many milliseconds, by the clock that stands still
+	// so many milliseconds, by the clock that stands still
+	"takes": func(h *harness, t modeltest.Turn, rest string) modeltest.Turn {
 		return modeltest.Func(func(model.Request) modeltest.Turn {
 			h.clock.pass(time.Duration(number(rest)) * time.Millisecond)
 			return t
@@ -170,7 +181,9 @@ var requests = sync.OnceValue(func() map[string]func(h *harness, r model.Request
 	}
 	add := func(words string, of func(r model.Request) string, how map[string]string) {
 		for suffix, manner := range how {
-			all[words+suffix] = func(_ *harness, r model.Request, rest string) string { return texttest.Wrong(manner, of(r), rest) }
+			all[words+suffix] = func(_ *harness, r model.Request, rest string) string {
+				return texttest.Wrong(manner, of(r), rest)
+			}
 		}
 	}
 	for words, of := range map[string]func(model.Request) string{
@@ -195,7 +208,8 @@ var requests = sync.OnceValue(func() map[string]func(h *harness, r model.Request
 // ends check what is known when a run has ended.
 var ends = sync.OnceValue(func() map[string]func(h *harness, a oracle.Answer, rest string) string {
 	all := map[string]func(h *harness, a oracle.Answer, rest string) string{
-		"fate": func(h *harness, _ oracle.Answer, rest string) string { // of the first signal, the node that decided, and why
+		// of the first signal, the node that decided, and why
+		"fate": func(h *harness, _ oracle.Answer, rest string) string {
 			s := h.signals()[0]
 			node := s.Rule
 			if i := strings.LastIndex(node[:max(0, strings.LastIndexByte(node, '/'))], "/"); i >= 0 {
@@ -221,7 +235,9 @@ var ends = sync.OnceValue(func() map[string]func(h *harness, a oracle.Answer, re
 	}
 	for words, of := range endTexts {
 		for suffix, manner := range map[string]string{"": "is", " has": "has", " lacks": "lacks", " begins": "begins"} {
-			all[words+suffix] = func(h *harness, a oracle.Answer, rest string) string { return texttest.Wrong(manner, of(h, a), rest) }
+			all[words+suffix] = func(h *harness, a oracle.Answer, rest string) string {
+				return texttest.Wrong(manner, of(h, a), rest)
+			}
 		}
 	}
 	return all
@@ -286,7 +302,9 @@ var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 		return spaced(a.ToolCalls, func(c agent.ToolUse) string { return c.Error })
 	},
 	"necessary": func(_ *harness, a oracle.Answer) string { // whether the answer rests on each call
-		return spaced(a.ToolCalls, func(c agent.ToolUse) string { return map[bool]string{true: "yes", false: "no"}[c.Used] })
+		return spaced(a.ToolCalls, func(c agent.ToolUse) string {
+			return map[bool]string{true: "yes", false: "no"}[c.Used]
+		})
 	},
 	"cited":       func(_ *harness, a oracle.Answer) string { return strings.Join(cites(a), " ") },
 	"unsupported": func(_ *harness, a oracle.Answer) string { return strings.Join(a.Unsupported, " ") },
@@ -303,7 +321,8 @@ var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 	},
 	"tried": func(_ *harness, a oracle.Answer) string {
 		return listed(texts(a.Tried, func(t agent.Tried) string {
-			return fmt.Sprintf("%s %d calls %d hits %d empty %d opened %d errors", t.Source, t.Calls, t.Hits, t.Empty, t.Opened, t.Errors)
+			return fmt.Sprintf("%s %d calls %d hits %d empty %d opened %d errors", t.Source, t.Calls, t.Hits, t.Empty,
+				t.Opened, t.Errors)
 		}))
 	},
 	"error": func(_ *harness, a oracle.Answer) string {
@@ -321,7 +340,8 @@ var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 	"usage": func(_ *harness, a oracle.Answer) string { return fmt.Sprint(a.Usage.InputTokens, a.Usage.OutputTokens) },
 	"writes": func(_ *harness, a oracle.Answer) string {
 		w := a.Writes
-		return fmt.Sprintf("%d asked %d done %d failed %d refused %d unsure", w.Asked, w.Done, w.Failed, w.Refused, w.Unsure)
+		return fmt.Sprintf("%d asked %d done %d failed %d refused %d unsure", w.Asked, w.Done, w.Failed, w.Refused,
+			w.Unsure)
 	},
 	"segments": func(h *harness, _ oracle.Answer) string { // of the first prompt
 		return strings.Join(h.receipts()[0].Segments, " ")

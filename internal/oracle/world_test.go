@@ -39,10 +39,14 @@ func newWorld() *world {
 	search("vault_search", tool.Vault, tool.Ref{Path: "decisions/caching.md", Start: 3, End: 9})
 	search("thread_seek", tool.Vault, tool.Ref{Path: "threads/caching.md", Start: 5, End: 8})
 	search("web_search", tool.Web, tool.Ref{URL: "https://weather.example/paris"})
-	w.add(tool.Spec{Name: "code_read", Description: "Opens lines of a file.", Source: tool.Code}, opens(tool.Code, "line of code"))
-	w.add(tool.Spec{Name: "vault_read", Description: "Opens a note.", Source: tool.Vault}, opens(tool.Vault, "line of a note"))
-	w.add(tool.Spec{Name: "web_fetch", Description: "Opens a page.", Source: tool.Web, Foreign: true, Out: tool.Out{To: tool.ToAddress, Arg: "url"}}, opens(tool.Web, "line of a page"))
-	w.put(&writer{fake: fake{world: w, spec: tool.Spec{Name: "vault_write", Description: "Writes a note.", Source: tool.Vault, Effect: tool.Once, Target: "path"}}})
+	w.add(tool.Spec{Name: "code_read", Description: "Opens lines of a file.", Source: tool.Code},
+		opens(tool.Code, "line of code"))
+	w.add(tool.Spec{Name: "vault_read", Description: "Opens a note.", Source: tool.Vault},
+		opens(tool.Vault, "line of a note"))
+	w.add(tool.Spec{Name: "web_fetch", Description: "Opens a page.", Source: tool.Web, Foreign: true,
+		Out: tool.Out{To: tool.ToAddress, Arg: "url"}}, opens(tool.Web, "line of a page"))
+	w.put(&writer{fake: fake{world: w, spec: tool.Spec{Name: "vault_write", Description: "Writes a note.",
+		Source: tool.Vault, Effect: tool.Once, Target: "path"}}})
 	return w
 }
 

@@ -76,7 +76,8 @@ var worlds = map[string]func(h *harness, rest string){
 		name, place, _ := strings.Cut(rest, " ")
 		path, span, _ := strings.Cut(place, ":")
 		from, to, _ := strings.Cut(span, "-")
-		h.world.on(name, finds(tool.Ref{Source: h.world.tools[name].Spec().Source, Path: path, Start: number(from), End: number(to)}))
+		h.world.on(name, finds(tool.Ref{Source: h.world.tools[name].Spec().Source, Path: path, Start: number(from),
+			End: number(to)}))
 	},
 	"finds a page": func(h *harness, rest string) {
 		name, address, _ := strings.Cut(rest, " ")
@@ -95,12 +96,14 @@ var worlds = map[string]func(h *harness, rest string){
 			return opens(tool.Code, fmt.Sprintf("%d tests passed", n))(c)
 		})
 	},
-	"fails each time": func(h *harness, rest string) { // with the number of the call for # in the message, and its word for @
+	// with the number of the call for # in the message, and its word for @
+	"fails each time": func(h *harness, rest string) {
 		name, message, _ := strings.Cut(rest, " ")
 		n := 0
 		h.world.on(name, func(tool.Call) (tool.Result, error) {
 			n++
-			return tool.Result{}, tool.Errorf(tool.Failed, "", "%s", strings.NewReplacer("#", fmt.Sprint(n), "@", spelled[n]).Replace(message))
+			return tool.Result{}, tool.Errorf(tool.Failed, "", "%s", strings.NewReplacer("#", fmt.Sprint(n), "@",
+				spelled[n]).Replace(message))
 		})
 	},
 	"finds something else each time": func(h *harness, rest string) {

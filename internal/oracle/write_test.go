@@ -40,8 +40,10 @@ func TestWriteThatMayHaveHappenedBeforeACrashIsToldAndNotRepeated(t *testing.T) 
 			}
 			a := h.crashAndResume(save, dying)
 			same(t, "writes", h.world.called(), []string{"vault_write"})
-			holds(t, "the notices", joined(told(a)), "Not sure to be done: vault_write", "nobody can tell whether it took effect")
-			holds(t, "what the model hears", said(h.request(2), model.ToolRole), "nobody can tell whether it took effect")
+			holds(t, "the notices", joined(told(a)), "Not sure to be done: vault_write",
+				"nobody can tell whether it took effect")
+			holds(t, "what the model hears", said(h.request(2), model.ToolRole),
+				"nobody can tell whether it took effect")
 			same(t, "stop reason", a.StopReason, oracle.StopPartial)
 			same(t, "writes in doubt", a.Writes.Unsure, 1)
 			holds(t, "caveat", a.Caveat, "The note may not have been written: a.md (")

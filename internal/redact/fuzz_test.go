@@ -6,19 +6,24 @@ import (
 	"testing"
 )
 
-// mostGrowth is how much longer a text may become: the shortest secret that is known by its place has two bytes, and stands between two others at least.
+// mostGrowth is how much longer a text may become: the shortest secret that is known by its place has two bytes, and
+// stands between two others at least.
 const mostGrowth = 3
 
-// FuzzRedactedTextKeepsItsKind: JSON stays JSON, lines stay lines, what was told is gone, twice is as once, and nothing grows beyond a bound.
+// FuzzRedactedTextKeepsItsKind: JSON stays JSON, lines stay lines, what was told is gone, twice is as once, and nothing
+// grows beyond a bound.
 func FuzzRedactedTextKeepsItsKind(f *testing.F) {
 	f.Add("secret-1", `{"a":"secret-1"}`)
 	f.Add(`a"\u0041b`, `["a\"\\u0041b",12]`)
 	f.Add("12345678", pem)
 	f.Add("correct horse", strings.Repeat("correct horse", 2))
 	for _, seed := range []string{
-		`{"args":"{\"api_key\":\"` + letters + `\"}"}`, "password=" + letters, "password: \\\"", "token=\\", "a=\"", ":", "=", ">", ",", "x:", "\"value\":\"", "://a:b@c", "https://:@",
-		"machine a login b password c", "h:5432:d:u:", "*:*:*:*:*", "Authorization: Basic", "Cookie: =;=", "--password", "-u a:", "AKIA" + letters[:2], "SG..", "LS0tLS1CRUdJTi" + letters,
-		"Private-Lines: 1\n" + line, line + "\n-----END PRIVATE" + " KEY-----", "12345678:AA" + letters + "abc", strings.Repeat("0123456789abcdef", 2) + "-us1", "<token>" + letters, "---- BEGIN ",
+		`{"args":"{\"api_key\":\"` + letters + `\"}"}`, "password=" + letters, "password: \\\"", "token=\\", "a=\"",
+		":", "=", ">", ",", "x:", "\"value\":\"", "://a:b@c", "https://:@",
+		"machine a login b password c", "h:5432:d:u:", "*:*:*:*:*", "Authorization: Basic", "Cookie: =;=", "--password",
+		"-u a:", "AKIA" + letters[:2], "SG..", "LS0tLS1CRUdJTi" + letters,
+		"Private-Lines: 1\n" + line, line + "\n-----END PRIVATE" + " KEY-----", "12345678:AA" + letters + "abc",
+		strings.Repeat("0123456789abcdef", 2) + "-us1", "<token>" + letters, "---- BEGIN ",
 	} {
 		f.Add("12345678", seed)
 	}
@@ -28,7 +33,8 @@ func FuzzRedactedTextKeepsItsKind(f *testing.F) {
 		if string(r.Bytes([]byte(in))) != got {
 			t.Error("String and Bytes differ")
 		}
-		if len(secret) >= MinSecret && !strings.Contains(Mark, secret) && strings.Contains(in, secret) && !json.Valid([]byte(in)) && strings.Contains(strings.ReplaceAll(got, Mark, "\x00"), secret) {
+		if len(secret) >= MinSecret && !strings.Contains(Mark, secret) && strings.Contains(in, secret) &&
+			!json.Valid([]byte(in)) && strings.Contains(strings.ReplaceAll(got, Mark, "\x00"), secret) {
 			t.Errorf("%q still holds %q", got, secret)
 		}
 		if json.Valid([]byte(in)) && !json.Valid([]byte(got)) {

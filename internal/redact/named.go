@@ -53,7 +53,8 @@ func kindOf(name string) telling {
 		return password
 	case holds("secret", "segredo", "token", "geheim", "credential"):
 		return strong
-	case holds("key") && holds("apikey", "accesskey", "accountkey", "authkey", "clientkey", "encryptionkey", "masterkey",
+	case holds("key") && holds("apikey", "accesskey", "accountkey", "authkey", "clientkey", "encryptionkey",
+		"masterkey",
 		"presharedkey", "privatekey", "servicekey", "sharedkey", "signingkey"):
 		return strong
 	}
@@ -93,8 +94,8 @@ const (
 	bare
 )
 
-// named is a finder: at i stands a word of names. It takes the whole name around it, and gives the value behind it if the name is a secret's and the
-// value does not look like words; else -1. longest checks from.
+// named is a finder: at i stands a word of names. It takes the whole name around it, and gives the value behind it if
+// the name is a secret's and the value does not look like words; else -1. longest checks from.
 func named(t string, from, i int) (start, end int) {
 	first, last := nameAt(t, i)
 	stop := min(len(t), last+mostToken)
@@ -205,7 +206,9 @@ func kindBefore(t string, end int) (kind telling) {
 	const furthest = 120
 	before := t[max(0, end-furthest):end]
 	before = before[strings.LastIndexAny(before, "{}<")+1:]
-	for _, word := range strings.FieldsFunc(before, func(r rune) bool { return isSign(r) && !strings.ContainsRune("._-", r) }) {
+	for _, word := range strings.FieldsFunc(before, func(r rune) bool {
+		return isSign(r) && !strings.ContainsRune("._-", r)
+	}) {
 		kind = max(kind, kindOf(word))
 	}
 	return kind

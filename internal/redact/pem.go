@@ -60,7 +60,8 @@ func keyLines(t string, from int) (end, cut int) {
 		}
 		if isKey(c) {
 			run++
-			if run >= leastKey || run >= leastRun && (cut < 0 || end+1-run-cut <= nextLine) { // only the last line is shorter
+			// only the last line is shorter
+			if run >= leastKey || run >= leastRun && (cut < 0 || end+1-run-cut <= nextLine) {
 				cut = end + 1
 			}
 			longestRun = max(longestRun, run)

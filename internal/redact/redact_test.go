@@ -25,32 +25,35 @@ var (
 
 func TestTokensAreKnownByTheirShape(t *testing.T) {
 	for name, token := range map[string]string{
-		"OpenAI":                "sk-" + letters + letters[:16],
-		"OpenAI project":        "sk-proj-" + letters + "-" + letters + "_" + letters,
-		"Anthropic":             "sk-ant-api03-" + letters + "-" + letters + "AA",
-		"OpenRouter":            "sk-or-v1-" + strings.Repeat("0123456789abcdef", 4),
-		"Stripe":                "sk_live_" + letters[:24],
-		"GitHub":                "ghp_" + letters + "abcd",
-		"GitHub, for a server":  "ghs_" + letters + "abcd",
-		"GitHub, fine-grained":  "github_pat_" + letters[:22] + "_" + letters + letters[:27],
-		"GitLab":                "glpat-" + letters[:20],
-		"AWS":                   "AKIA" + "IOSFODNN7EXAMPLE",
-		"AWS, for a session":    "ASIA" + "IOSFODNN7EXAMPLE",
-		"Google":                "AIza" + letters + "_-x",
-		"Slack":                 "xoxb-123456789012-1234567890123-" + letters[:24],
-		"Hugging Face":          "hf_" + letters + "ab",
-		"Groq":                  "gsk_" + letters + letters[:20],
-		"Sibyl":                 "sibyl_" + strings.ToLower(letters) + letters[1:2] + "0123456789abcdefghi",
-		"JSON web token":        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0." + letters,
-		"age":                   "AGE-SECRET-KEY-1" + strings.ToUpper(letters+letters[:26]),
-		"PEM":                   pem,
-		"PEM, older":            strings.ReplaceAll(pem, "PRIVATE", "RSA PRIVATE"),
-		"PEM with headers":      strings.Replace(pem, "\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123ABCD\n\n", 1),
+		"OpenAI":               "sk-" + letters + letters[:16],
+		"OpenAI project":       "sk-proj-" + letters + "-" + letters + "_" + letters,
+		"Anthropic":            "sk-ant-api03-" + letters + "-" + letters + "AA",
+		"OpenRouter":           "sk-or-v1-" + strings.Repeat("0123456789abcdef", 4),
+		"Stripe":               "sk_live_" + letters[:24],
+		"GitHub":               "ghp_" + letters + "abcd",
+		"GitHub, for a server": "ghs_" + letters + "abcd",
+		"GitHub, fine-grained": "github_pat_" + letters[:22] + "_" + letters + letters[:27],
+		"GitLab":               "glpat-" + letters[:20],
+		"AWS":                  "AKIA" + "IOSFODNN7EXAMPLE",
+		"AWS, for a session":   "ASIA" + "IOSFODNN7EXAMPLE",
+		"Google":               "AIza" + letters + "_-x",
+		"Slack":                "xoxb-123456789012-1234567890123-" + letters[:24],
+		"Hugging Face":         "hf_" + letters + "ab",
+		"Groq":                 "gsk_" + letters + letters[:20],
+		"Sibyl":                "sibyl_" + strings.ToLower(letters) + letters[1:2] + "0123456789abcdefghi",
+		"JSON web token":       "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0." + letters,
+		"age":                  "AGE-SECRET-KEY-1" + strings.ToUpper(letters+letters[:26]),
+		"PEM":                  pem,
+		"PEM, older":           strings.ReplaceAll(pem, "PRIVATE", "RSA PRIVATE"),
+		"PEM with headers": strings.Replace(pem, "\n",
+			"\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123ABCD\n\n", 1),
 		"PEM, quoted by lines":  strings.ReplaceAll(pem, "\n", `\n"`+" +\n\t"+`"`),
 		"PEM with escaped ends": strings.ReplaceAll(pem, "\n", `\n`),
-		"PGP":                   strings.NewReplacer("KEY-----", "KEY BLOCK-----", "BEGIN ", "BEGIN PGP ", "END ", "END PGP ").Replace(pem),
+		"PGP": strings.NewReplacer("KEY-----", "KEY BLOCK-----", "BEGIN ", "BEGIN PGP ", "END ",
+			"END PGP ").Replace(pem),
 	} {
-		for _, frame := range []string{"%s", "key=%s.", "a \"%s\" b", "'%s',", "\n%s\n", `x\n%s\n`, `\u0022%s\u0022`, "k%%3D%s&", "(%s)", "x: %s, y"} {
+		for _, frame := range []string{"%s", "key=%s.", "a \"%s\" b", "'%s',", "\n%s\n", `x\n%s\n`, `\u0022%s\u0022`,
+			"k%%3D%s&", "(%s)", "x: %s, y"} {
 			in, want := fmt.Sprintf(frame, token), fmt.Sprintf(frame, Mark)
 			if got := New().String(in); got != want {
 				t.Errorf("%s: %q became %q, want %q", name, in, got, want)
@@ -62,7 +65,8 @@ func TestTokensAreKnownByTheirShape(t *testing.T) {
 func TestBearerStaysAndItsTokenGoes(t *testing.T) {
 	for _, token := range []string{letters, letters + "+/" + letters + "==", "abc." + letters, "0123456789abcdef0123"} {
 		for _, word := range []string{"Bearer", "bearer", "BEARER"} {
-			if got, want := New().String("Authorization: "+word+" "+token+"\r\n"), "Authorization: "+word+" "+Mark+"\r\n"; got != want {
+			if got, want := New().String("Authorization: "+word+" "+token+"\r\n"), "Authorization: "+word+" "+Mark+
+				"\r\n"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		}
@@ -89,7 +93,8 @@ func TestNamedValueIsTakenToItsEnd(t *testing.T) {
 
 func TestKeyThatWasCutOffIsRedacted(t *testing.T) {
 	begin := pem[:strings.Index(pem, "\n")+1]
-	for _, after := range []string{"\nand so on; more", "\n\nAnd then there is another thing.\n\n## 2026-11-22 t-e775b701ebcc0e26\n"} {
+	for _, after := range []string{"\nand so on; more",
+		"\n\nAnd then there is another thing.\n\n## 2026-11-22 t-e775b701ebcc0e26\n"} {
 		if got, want := New().String(begin+line+"\n"+line[:20]+after), Mark+after; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -109,12 +114,16 @@ func TestOrdinaryCodeAndProseAreLeftAlone(t *testing.T) {
 		"disk-usage-by-directory-0123456789abcdef",
 		"func ghp_test_helper_for_the_thing()", "highlight_mode_for_hf_transformers_pipeline",
 		"ASIAPACIFICSOUTHEAST", "AKIAIOSFODNN7EXAMPLEandmore", "xAKIAIOSFODNN7EXAMPLE", "AIzaTooShort",
-		"Bearer authentication is described in RFC 6750", "the bearer internationalization-of-documents", `"Bearer " + token`,
-		"cookie string = res.Cookies()[0]", "Authorization: Bearer ${ACCESS_TOKEN_FROM_ENVIRONMENT1}", "Bearer <your-token-here-please>", "Bearer AbstractTokenProvider",
-		"sibyl_runs_total", "sibyl_effect_duration_seconds_bucket{le=1}", "sibyl_internationalization", "eyJust.a.word", "monkeyJson.parse.everything", "keyJoin.something_long.something_else",
+		"Bearer authentication is described in RFC 6750", "the bearer internationalization-of-documents",
+		`"Bearer " + token`,
+		"cookie string = res.Cookies()[0]", "Authorization: Bearer ${ACCESS_TOKEN_FROM_ENVIRONMENT1}",
+		"Bearer <your-token-here-please>", "Bearer AbstractTokenProvider",
+		"sibyl_runs_total", "sibyl_effect_duration_seconds_bucket{le=1}", "sibyl_internationalization", "eyJust.a.word",
+		"monkeyJson.parse.everything", "keyJoin.something_long.something_else",
 		"-----BEGIN CERTIFICATE-----\n" + line + "\n-----END CERTIFICATE-----",
 		"-----BEGIN PUBLIC" + " KEY-----\n" + line + "\n-----END PUBLIC" + " KEY-----",
-		`const begin = "-----BEGIN RSA PRIVATE` + ` KEY-----"` + "\n" + `const end = "-----END RSA PRIVATE` + ` KEY-----"`,
+		`const begin = "-----BEGIN RSA PRIVATE` + ` KEY-----"` + "\n" + `const end = "-----END RSA PRIVATE` +
+			` KEY-----"`,
 		"-----BEGIN PRIVATE" + " KEY-----\n(your key here)\n-----END PRIVATE" + " KEY-----",
 		strings.Repeat("-", 500), "| --- | --- |", "correct horse battery", strings.Repeat("Be ey sk gh ", 50),
 	} {
@@ -170,7 +179,8 @@ func TestTextsOfTheRepositoryAreLeftAlone(t *testing.T) {
 func TestRandomValuesAreSecretsAndWordsAreNone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const tries = 10_000
-	alphabets := map[string]string{"hexadecimal": "0123456789abcdef", "letters and digits": letters[:31] + "CDFGHIJKLMOPRTVXZcdfghijklmoprtvxz", "small": "abcdefghijklmnopqrstuvwxyz0123456789"}
+	alphabets := map[string]string{"hexadecimal": "0123456789abcdef", "letters and digits": letters[:31] +
+		"CDFGHIJKLMOPRTVXZcdfghijklmoprtvxz", "small": "abcdefghijklmnopqrstuvwxyz0123456789"}
 	r := New()
 	for name, alphabet := range alphabets {
 		missed := 0
@@ -231,7 +241,8 @@ func TestNamedSecretGoesWhereAnotherBreaksTheJSON(t *testing.T) {
 
 func TestKnownSecretIsFoundInEveryForm(t *testing.T) {
 	for _, secret := range []string{
-		"correct horse", `pa"ss\word`, "naïve-Schlüssel", "line one\nline two", "<b>&amp;</b>", "a/b/c/d/e", "smile😀smile", "tab\tand more",
+		"correct horse", `pa"ss\word`, "naïve-Schlüssel", "line one\nline two", "<b>&amp;</b>", "a/b/c/d/e",
+		"smile😀smile", "tab\tand more",
 		`nnnnnnnn`, `"quoted"`, "12345678",
 	} {
 		r := New(secret)
@@ -322,7 +333,9 @@ func TestRedactedJSONIsValidAndHoldsNoSecret(t *testing.T) {
 	alphabet := []rune("\"\\/\n\tnrtbfu0041<&>é😀{}[]:, ab-")
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOfN(rapid.SampledFrom(alphabet), 0, 12, -1)
-		secret := rapid.StringOfN(rapid.SampledFrom(alphabet), 4, 12, -1).Filter(func(s string) bool { return len(s) >= MinSecret }).Draw(t, "secret")
+		secret := rapid.StringOfN(rapid.SampledFrom(alphabet), 4, 12, -1).Filter(func(s string) bool {
+			return len(s) >= MinSecret
+		}).Draw(t, "secret")
 		hiding := word.Draw(t, "before") + secret + word.Draw(t, "after")
 		inner := marshal(t, map[string]any{word.Draw(t, "k"): hiding, "list": []any{1, true, nil, word.Draw(t, "w")}})
 		outer := marshal(t, map[string]any{"args": inner, hiding: word.Draw(t, "v"), "n": rapid.Int().Draw(t, "n")})
@@ -386,14 +399,16 @@ func TestZeroRedactorReplacesNothing(t *testing.T) {
 // ordinary is text of the kinds that the journal holds, with many beginnings of what might be a token.
 func ordinary(size int) string {
 	const sample = `{"role":"assistant","text":"The key to the right task is here: Because they asked, see internal/oracle/oracle.go:120-140.\n` +
-		"```go\\nfunc (r *Registry) Get(name string) (Tool, bool) {\\n\\tt, ok := r.byName[name]\\n\\treturn t, ok\\n}\\n```" +
+		"```go\\nfunc (r *Registry) Get(name string) (Tool, bool) {\\n\\tt, ok := r.byName[name]\\n\\treturn t, " +
+		"ok\\n}\\n```" +
 		`","hash":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}` + "\n"
 	return strings.Repeat(sample, size/len(sample)+1)[:size]
 }
 
 func TestTextWithoutSecretsIsNotCopied(t *testing.T) {
 	r := New("correct horse battery staple", `another "secret"`)
-	text := ordinary(64<<10) + "-----BEGIN CERTIFICATE-----\n" + line + "\n-----END CERTIFICATE-----\n" + "Bearer none eyJ.x.y sk-x"
+	text := ordinary(64<<10) + "-----BEGIN CERTIFICATE-----\n" + line + "\n-----END CERTIFICATE-----\n" +
+		"Bearer none eyJ.x.y sk-x"
 	b := []byte(text)
 	if got := r.Bytes(b); &got[0] != &b[0] {
 		t.Error("the text was copied")

@@ -98,7 +98,8 @@ func TestVectorsTripNoScannerThemselves(t *testing.T) {
 
 func TestLimitWordsAndSecretsWithoutANameOrAShapeStay(t *testing.T) {
 	for _, text := range []string{
-		`password: "correct horse battery staple"`, "password: hunter2", "the code is " + "kQ7zW2mX9pL4vB8n", "my cat is called " + "Tr0ub4dor&3", "Password: Butterfly",
+		`password: "correct horse battery staple"`, "password: hunter2", "the code is " + "kQ7zW2mX9pL4vB8n",
+		"my cat is called " + "Tr0ub4dor&3", "Password: Butterfly",
 	} {
 		if got := redact.New().String(text); got != text {
 			t.Errorf("%q became %q", text, got)

@@ -22,7 +22,8 @@ type layout struct {
 	source []byte
 }
 
-// blocks writes the blocks below a node. With loose, a blank line stands between any two; else only where one was written.
+// blocks writes the blocks below a node. With loose, a blank line stands between any two; else only where one was
+// written.
 func (l layout) blocks(parent ast.Node, width int, loose bool) (lines []string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.PreviousSibling() != nil && (loose || n.HasBlankPreviousLines()) {
@@ -62,7 +63,8 @@ func (l layout) wrapped(spans []span, width int) []string {
 	return lines
 }
 
-// hung writes with a text before the first line, and another before each further one. Where that leaves too little room, it stands alone.
+// hung writes with a text before the first line, and another before each further one. Where that leaves too little
+// room, it stands alone.
 func (l layout) hung(first, further string, width int, write func(width int) []string) []string {
 	const least = 6
 	inner := width - ansi.StringWidth(first)

@@ -41,8 +41,8 @@ func (c *chip) Dump(source []byte, level int) {
 	ast.DumpHelper(c, source, level, map[string]string{"Text": c.of.Text}, nil)
 }
 
-// cite puts chips in the place of citations, which are found as they stand, in words and as the whole of what stands in code marks; none is found in a
-// block of code or in the words of a link.
+// cite puts chips in the place of citations, which are found as they stand, in words and as the whole of what stands in
+// code marks; none is found in a block of code or in the words of a link.
 func cite(doc ast.Node, source []byte, all []Citation) {
 	known := make(map[string]Citation, len(all))
 	for _, c := range all {
@@ -92,7 +92,8 @@ func finder(all []Citation) func(text []byte) [][]int {
 	}
 }
 
-// endsWord says whether a text ends with what a word goes on from. It looks at the end alone: a text may hold very many citations.
+// endsWord says whether a text ends with what a word goes on from. It looks at the end alone: a text may hold very many
+// citations.
 func endsWord(text []byte) bool {
 	last, _ := utf8.DecodeLastRune(text)
 	return unicode.In(last, unicode.L, unicode.N) || strings.ContainsRune("_/~@+-", last)
@@ -101,7 +102,9 @@ func endsWord(text []byte) bool {
 var goesOnAsWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[.:?#&–-]?[\pL\pN_/%=]`) })
 
 // piecesOf are the children of a node, with chips in the place of citations.
-func piecesOf(parent ast.Node, source []byte, known map[string]Citation, find func([]byte) [][]int) (pieces []ast.Node) {
+func piecesOf(
+	parent ast.Node, source []byte, known map[string]Citation, find func([]byte) [][]int,
+) (pieces []ast.Node) {
 	var words *ast.Text // up to which text hangs together
 	part := func() {
 		if words != nil {
@@ -111,7 +114,8 @@ func piecesOf(parent ast.Node, source []byte, known map[string]Citation, find fu
 	}
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		if t, ok := n.(*ast.Text); ok {
-			if words != nil && words.Segment.Stop == t.Segment.Start && !words.SoftLineBreak() && !words.HardLineBreak() {
+			if words != nil && words.Segment.Stop == t.Segment.Start && !words.SoftLineBreak() &&
+				!words.HardLineBreak() {
 				start := words.Segment.Start
 				words = ast.NewTextSegment(t.Segment.WithStart(start))
 				words.SetSoftLineBreak(t.SoftLineBreak())
@@ -152,7 +156,8 @@ func parted(words *ast.Text, source []byte, known map[string]Citation, find func
 	value := words.Segment.Value(source)
 	for _, at := range find(value) {
 		begin, end := words.Segment.Start+at[0], words.Segment.Start+at[1]
-		pieces = append(pieces, ast.NewTextSegment(text.NewSegment(from, begin)), &chip{of: known[string(value[at[0]:at[1]])]})
+		pieces = append(pieces, ast.NewTextSegment(text.NewSegment(from, begin)),
+			&chip{of: known[string(value[at[0]:at[1]])]})
 		from = end
 	}
 	if from == words.Segment.Start {
@@ -177,7 +182,8 @@ func codeOf(n *ast.CodeSpan, source []byte) string {
 
 var joins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[,;]?\s*(?:and|und|e|&)?\s*$`) })
 
-// settle takes away the brackets in which nothing but chips stand, with what joins these. It says whether there are any chips.
+// settle takes away the brackets in which nothing but chips stand, with what joins these. It says whether there are any
+// chips.
 func settle(pieces []ast.Node, source []byte) (any bool) {
 	words := func(at int) *ast.Text {
 		if at < 0 || at >= len(pieces) {
@@ -215,7 +221,8 @@ func settle(pieces []ast.Node, source []byte) (any bool) {
 
 // bracketed says whether a text ends with a bracket that the text behind it closes.
 func bracketed(before, behind []byte) bool {
-	return bytes.HasSuffix(before, []byte("(")) && bytes.HasPrefix(behind, []byte(")")) || bytes.HasSuffix(before, []byte("[")) && bytes.HasPrefix(behind, []byte("]"))
+	return bytes.HasSuffix(before, []byte("(")) && bytes.HasPrefix(behind, []byte(")")) ||
+		bytes.HasSuffix(before, []byte("[")) && bytes.HasPrefix(behind, []byte("]"))
 }
 
 // writeChip writes a chip as a button with its number as the value: the page opens the source that has it.
@@ -236,7 +243,8 @@ func writeChip(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkS
 		hidden = " unseen"
 	}
 	number := strconv.Itoa(c.of.Number)
-	_, err := w.WriteString(`<button type="button" class="` + class + `" value="` + number + `" title="` + html.EscapeString(c.of.Text) + `"><span class="place` + hidden + `">` +
+	_, err := w.WriteString(`<button type="button" class="` + class + `" value="` + number + `" title="` +
+		html.EscapeString(c.of.Text) + `"><span class="place` + hidden + `">` +
 		html.EscapeString(place) + `</span> <span class="number">` + number + `</span></button>`)
 	return ast.WalkContinue, err
 }

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Clean drops the characters that steer a terminal, turn the direction of writing or can't be seen, but for line feeds and tabs. Bytes that
-// are no UTF-8 become U+FFFD.
+// Clean drops the characters that steer a terminal, turn the direction of writing or can't be seen, but for line feeds
+// and tabs. Bytes that are no UTF-8 become U+FFFD.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -19,7 +19,9 @@ func Clean(text string) string {
 	}, text)
 }
 
-// Steers says that a character steers a terminal, turns the direction of the text around it, or is a letter that can't be seen.
+// Steers says that a character steers a terminal, turns the direction of the text around it, or is a letter that can't
+// be seen.
 func Steers(r rune) bool {
-	return unicode.IsControl(r) || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' || r == '\ufeff' || '\U000e0000' <= r && r <= '\U000e007f'
+	return unicode.IsControl(r) || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' || r == '\ufeff' ||
+		'\U000e0000' <= r && r <= '\U000e007f'
 }

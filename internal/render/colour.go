@@ -11,7 +11,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// What is coloured of one text, at most. A lexer may take long on a text that is made for it; what is left then stays plain.
+// What is coloured of one text, at most. A lexer may take long on a text that is made for it; what is left then stays
+// plain.
 const (
 	mostColoured = 64 << 10 // bytes of code
 	colourWithin = time.Second
@@ -20,12 +21,14 @@ const (
 
 // colouring colours the blocks of code of one text.
 type colouring struct {
-	left   int // bytes
-	until  time.Time
-	lexers map[string]chroma.Lexer // by the names of languages, nil for one that is not known: looking for it takes long
+	left  int // bytes
+	until time.Time
+	// by the names of languages, nil for one that is not known: looking for it takes long
+	lexers map[string]chroma.Lexer
 }
 
-// write writes code in spans with a class for each kind of word. Only the fence's own name chooses the language; code of none, or too much of it, stays plain.
+// write writes code in spans with a class for each kind of word. Only the fence's own name chooses the language; code
+// of none, or too much of it, stays plain.
 func (c *colouring) write(w util.BufWriter, language, code string) {
 	from, done, class := 0, 0, "" // of the words of one class: where they begin and end
 	flush := func() {
@@ -126,7 +129,8 @@ func classOf(t chroma.TokenType) string {
 		return "inserted"
 	case t == chroma.GenericDeleted:
 		return "deleted"
-	case t == chroma.NameFunction, t == chroma.NameFunctionMagic, t == chroma.NameClass, t == chroma.NameTag, t == chroma.NameDecorator, t == chroma.NameNamespace:
+	case t == chroma.NameFunction, t == chroma.NameFunctionMagic, t == chroma.NameClass, t == chroma.NameTag,
+		t == chroma.NameDecorator, t == chroma.NameNamespace:
 		return "name"
 	case t.InSubCategory(chroma.NameBuiltin), t == chroma.NameAttribute, t == chroma.NameConstant:
 		return "known"

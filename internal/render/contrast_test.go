@@ -18,10 +18,11 @@ func luminance(red, green, blue int) float64 {
 	return 0.2126*linear(red) + 0.7152*linear(green) + 0.0722*linear(blue)
 }
 
-// TestColoursCanBeReadOnLightAndDarkTerminals holds the contrast of each colour that is used against the grounds that terminals have: nothing is
-// asked of the terminal, so that one colour has to do for all.
+// TestColoursCanBeReadOnLightAndDarkTerminals holds the contrast of each colour that is used against the grounds that
+// terminals have: nothing is asked of the terminal, so that one colour has to do for all.
 func TestColoursCanBeReadOnLightAndDarkTerminals(t *testing.T) {
-	const least = 3 // WCAG's for large text and for marks; 4.58 is the most that one colour can have against black and white
+	// WCAG's for large text and for marks; 4.58 is the most that one colour can have against black and white
+	const least = 3
 	grounds := map[string]float64{"white": luminance(255, 255, 255), "Solarized's light": luminance(253, 246, 227),
 		"black": luminance(0, 0, 0), "dark grey": luminance(30, 30, 30), "Solarized's dark": luminance(0, 43, 54)}
 	level := func(n int) int { return []int{0, 95, 135, 175, 215, 255}[n%6] }

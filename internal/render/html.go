@@ -18,15 +18,18 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// highest is the level of the first heading of a text, in the page that shows it, and of those that stand above that one in the text.
+// highest is the level of the first heading of a text, in the page that shows it, and of those that stand above that
+// one in the text.
 const highest = 3
 
-// HTML is a Markdown text as HTML for a page that shows it below a heading of the second level, whatever level its own begin at. It needs nothing from elsewhere and nothing in it
-// runs: pictures are links, tags are text, and a link leads to the web or to a mail address, in a window that knows nothing of this one.
-// Elements are those of Markdown with tables, spans with a class in blocks of code, and buttons for citations; their only attributes are href, target, rel, start,
-// class, value and title of a citation, and align of a table's cell.
+// HTML is a Markdown text as HTML for a page that shows it below a heading of the second level, whatever level its own
+// begin at. It needs nothing from elsewhere and nothing in it runs: pictures are links, tags are text, and a link leads
+// to the web or to a mail address, in a window that knows nothing of this one. Elements are those of Markdown with
+// tables, spans with a class in blocks of code, and buttons for citations; their only attributes are href, target, rel,
+// start, class, value and title of a citation, and align of a table's cell.
 //
-// A block of code is coloured by the name of its language. Where the text has one of the citations, a button stands with its number.
+// A block of code is coloured by the name of its language. Where the text has one of the citations, a button stands
+// with its number.
 func HTML(source string, cited ...Citation) string {
 	return toPage(source, cited, &colouring{left: mostColoured, until: time.Now().Add(colourWithin)})
 }
@@ -53,7 +56,9 @@ func toPage(source string, cited []Citation, colours *colouring) string {
 
 var toHTML = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
-		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
+		goldmark.WithExtensions(
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			extension.Strikethrough),
 		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(embedded{}, 0))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(pageNodes{}, 0))))
 })

@@ -14,20 +14,28 @@ import (
 
 // hostile are texts by which a stranger would have a page run, fetch or hide something.
 var hostile = []string{
-	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, "![x](https://evil.example/pixel.png)", "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))",
-	"[x](&#106;avascript:alert(1))", "[x](data:text/html,<script>)", "[x](vbscript:x)", "<javascript:alert(1)>", "[x]: javascript:alert(1)\n\n[x]",
-	"<svg><script>alert(1)</script></svg>", "<a href='https://ok.example' onclick='x'>y</a>", "`<script>`", "    <script>alert(1)</script>", "```html\n<script>\n```",
-	"```\" onmouseover=\"alert(1)\nx\n```", "| a | b |\n|:-:|--:|\n| <b>x</b> | [l](javascript:x) |", "<!-- <script> -->", "# <iframe src=x>", "[file](file:///etc/passwd)",
-	"[own](/api/sign-out)", "[own](#/settings)", "[a](https://e.example \"t\" onclick=x)", "<style>*{display:none}</style>", "[x](//evil.example/a)", "https://plain.example/x",
-	"<details open ontoggle=alert(1)>", "[![x](https://evil.example/p.png)](https://e.example)", "\u202egnp.exe", "a[b](<javascript:x>)",
+	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, "![x](https://evil.example/pixel.png)",
+	"[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))",
+	"[x](&#106;avascript:alert(1))", "[x](data:text/html,<script>)", "[x](vbscript:x)", "<javascript:alert(1)>",
+	"[x]: javascript:alert(1)\n\n[x]",
+	"<svg><script>alert(1)</script></svg>", "<a href='https://ok.example' onclick='x'>y</a>", "`<script>`",
+	"    <script>alert(1)</script>", "```html\n<script>\n```",
+	"```\" onmouseover=\"alert(1)\nx\n```", "| a | b |\n|:-:|--:|\n| <b>x</b> | [l](javascript:x) |",
+	"<!-- <script> -->", "# <iframe src=x>", "[file](file:///etc/passwd)",
+	"[own](/api/sign-out)", "[own](#/settings)", "[a](https://e.example \"t\" onclick=x)",
+	"<style>*{display:none}</style>", "[x](//evil.example/a)", "https://plain.example/x",
+	"<details open ontoggle=alert(1)>", "[![x](https://evil.example/p.png)](https://e.example)", "\u202egnp.exe",
+	"a[b](<javascript:x>)",
 }
 
 // Whatever is said, the page gets no more than text, links to the web, and the elements of Markdown.
 func TestHTMLHoldsNothingThatRunsOrFetches(t *testing.T) {
 	allowed := map[string]string{ // elements with the attributes that they may have
-		"p": "", "h3": "", "h4": "", "h5": "", "h6": "", "ul": "", "ol": "start", "li": "", "pre": "", "code": "class", "em": "", "strong": "", "del": "", "hr": "", "br": "",
+		"p": "", "h3": "", "h4": "", "h5": "", "h6": "", "ul": "", "ol": "start", "li": "", "pre": "", "code": "class",
+		"em": "", "strong": "", "del": "", "hr": "", "br": "",
 		"span": "class", "button": "type class value title",
-		"blockquote": "", "a": "href target rel title", "table": "", "thead": "", "tbody": "", "tr": "", "th": "align", "td": "align",
+		"blockquote": "", "a": "href target rel title", "table": "", "thead": "", "tbody": "", "tr": "", "th": "align",
+		"td": "align",
 	}
 	for _, source := range append(hostile, strings.Join(hostile, "\n\n")) {
 		z := html.NewTokenizer(strings.NewReader(HTML(source)))
@@ -56,8 +64,10 @@ func TestHTMLHoldsNothingThatRunsOrFetches(t *testing.T) {
 }
 
 func TestHTMLKeepsTheWordsAndTheStructure(t *testing.T) {
-	got := HTML("# One\n\nA *word* with `code` and [a place](https://e.example/x).\n\n- a\n- b\n\n| h |\n|--:|\n| 1 |\n\n[f](file:///tmp/x) <b>bold</b>")
-	for _, want := range []string{"<h3>One</h3>", "<em>word</em>", "<code>code</code>", `<a href="https://e.example/x" target="_blank" rel="noopener noreferrer nofollow">a place</a>`,
+	got := HTML("# One\n\nA *word* with `code` and [a place](https://e.example/x).\n\n- a\n- b\n\n| h |\n|--:|\n| 1 " +
+		"|\n\n[f](file:///tmp/x) <b>bold</b>")
+	for _, want := range []string{"<h3>One</h3>", "<em>word</em>", "<code>code</code>",
+		`<a href="https://e.example/x" target="_blank" rel="noopener noreferrer nofollow">a place</a>`,
 		"<li>a</li>", `<td align="right">1</td>`, "f &lt;b&gt;bold&lt;/b&gt;"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
@@ -82,11 +92,15 @@ func TestHeadingsBeginAtTheThirdLevel(t *testing.T) {
 
 func TestCodeIsColouredByTheNameOfItsLanguage(t *testing.T) {
 	for source, want := range map[string]string{
-		"```go\n// a\nfunc f() { return 1 }\n```": "<pre><code class=\"language-go\"><span class=\"comment\">// a</span>\n<span class=\"keyword\">func</span> <span class=\"name\">f</span>() { <span class=\"keyword\">return</span> <span class=\"number\">1</span> }\n</code></pre>\n",
-		"```\nfunc f() {}\n```":                   "<pre><code>func f() {}\n</code></pre>\n",
-		"```nothing\nfunc <b>\n```":               "<pre><code class=\"language-nothing\">func &lt;b&gt;\n</code></pre>\n",
-		"    func f() {}":                         "<pre><code>func f() {}\n</code></pre>\n",
-		"```diff\n-a\n+b\n```":                    "<pre><code class=\"language-diff\"><span class=\"deleted\">-a\n</span><span class=\"inserted\">+b\n</span></code></pre>\n",
+		"```go\n// a\nfunc f() { return 1 }\n```": "<pre><code class=\"language-go\"><span class=\"comment\">// " +
+			"a</span>\n<span class=\"keyword\">func</span> <span class=\"name\">f</span>() { <span " +
+			"class=\"keyword\">return</span> <span class=\"number\">1</span> }\n</code></pre>\n",
+		"```\nfunc f() {}\n```": "<pre><code>func f() {}\n</code></pre>\n",
+		"```nothing\nfunc <b>\n```": "<pre><code class=\"language-nothing\">func " +
+			"&lt;b&gt;\n</code></pre>\n",
+		"    func f() {}": "<pre><code>func f() {}\n</code></pre>\n",
+		"```diff\n-a\n+b\n```": "<pre><code class=\"language-diff\"><span " +
+			"class=\"deleted\">-a\n</span><span class=\"inserted\">+b\n</span></code></pre>\n",
 	} {
 		if got := HTML(source); got != want {
 			t.Errorf("%q is %s, wanted %s", source, got, want)
@@ -122,7 +136,8 @@ func TestTooMuchCodeStaysPlain(t *testing.T) {
 		t.Error("code beyond the bound is coloured")
 	}
 	half := "```go\n" + strings.Repeat("return 1\n", mostColoured/18+1) + "```\n"
-	if got := HTML(half + half); strings.Count(got, "</pre>") != 2 || !strings.HasSuffix(got, "return 1\n</code></pre>\n") || !strings.Contains(got, "span") {
+	if got := HTML(half + half); strings.Count(got, "</pre>") != 2 ||
+		!strings.HasSuffix(got, "return 1\n</code></pre>\n") || !strings.Contains(got, "span") {
 		t.Error("the bound is not one for the whole text")
 	}
 	var b bytes.Buffer
@@ -135,30 +150,46 @@ func TestTooMuchCodeStaysPlain(t *testing.T) {
 
 func TestCitationsBecomeNumbers(t *testing.T) {
 	chip := func(n, place string) string {
-		return `<button type="button" class="cite" value="` + n + `" title="` + place + `"><span class="place">` + place + `</span> <span class="number">` + n + `</span></button>`
+		return `<button type="button" class="cite" value="` + n + `" title="` + place + `"><span class="place">` +
+			place + `</span> <span class="number">` + n + `</span></button>`
 	}
 	alone := func(n, place string) string { return strings.Replace(chip(n, place), `"place"`, `"place unseen"`, 1) }
-	cited := []Citation{{Text: "run/lease.go:42", Number: 1}, {Text: "lease.go:4", Number: 2}, {Text: "my notes/a b.md:3-5", Number: 3}, {Text: "https://e.example/x", Number: 4},
-		{Text: "gone.go:1", Number: 5, Unread: true}, {Text: "report.pdf p. 3", Number: 6}, {Text: "a<b>.go:1", Number: 7}}
+	cited := []Citation{{Text: "run/lease.go:42", Number: 1}, {Text: "lease.go:4", Number: 2},
+		{Text: "my notes/a b.md:3-5", Number: 3}, {Text: "https://e.example/x", Number: 4},
+		{Text: "gone.go:1", Number: 5, Unread: true}, {Text: "report.pdf p. 3", Number: 6},
+		{Text: "a<b>.go:1", Number: 7}}
 	one, two := chip("1", "run/lease.go:42"), chip("2", "lease.go:4")
 	for source, want := range map[string]string{
-		"See run/lease.go:42.":                            "<p>See " + one + ".</p>\n",
-		"It is renewed (run/lease.go:42).":                "<p>It is renewed " + alone("1", "run/lease.go:42") + ".</p>\n",
-		"Both (run/lease.go:42, lease.go:4) do.":          "<p>Both " + alone("1", "run/lease.go:42") + alone("2", "lease.go:4") + " do.</p>\n",
-		"Both [`run/lease.go:42` and `lease.go:4`].":      "<p>Both " + alone("1", "run/lease.go:42") + alone("2", "lease.go:4") + ".</p>\n",
-		"(in run/lease.go:42)":                            "<p>(in " + one + ")</p>\n",
-		"`run/lease.go:42`, lease.go:4":                   "<p>" + one + ", " + two + "</p>\n",
-		"`see lease.go:4` lease.go:42 clease.go:4":        "<p><code>see lease.go:4</code> lease.go:42 clease.go:4</p>\n",
-		"**lease.go:4** and *a* [b](https://e.example/x)": "<p><strong>" + two + "</strong> and <em>a</em> <a href=\"https://e.example/x\" target=\"_blank\" rel=\"noopener noreferrer nofollow\">b</a>" + strings.Replace(alone("4", "https://e.example/x"), ">https://e.example/x<", ">e.example<", 1) + "</p>\n",
-		"[lease.go:4](https://other.example)":             "<p><a href=\"https://other.example\" target=\"_blank\" rel=\"noopener noreferrer nofollow\">lease.go:4</a></p>\n",
-		"my notes/a b.md:3-5 holds it\nand more":          "<p>" + chip("3", "my notes/a b.md:3-5") + " holds it\nand more</p>\n",
-		"https://e.example/x. <https://e.example/x>":      "<p>" + strings.Replace(chip("4", "https://e.example/x"), ">https://e.example/x<", ">e.example<", 1) + ". " + strings.Replace(chip("4", "https://e.example/x"), ">https://e.example/x<", ">e.example<", 1) + "</p>\n",
-		"https://e.example/x/y":                           "<p>https://e.example/x/y</p>\n",
-		"gone.go:1":                                       "<p>" + strings.Replace(chip("5", "gone.go:1"), `"cite"`, `"cite unread"`, 1) + "</p>\n",
-		"- a report.pdf p. 3":                             "<ul>\n<li>a " + chip("6", "report.pdf p. 3") + "</li>\n</ul>\n",
-		"```\nlease.go:4\n```":                            "<pre><code>lease.go:4\n</code></pre>\n",
-		"# lease.go:4":                                    "<h3>" + two + "</h3>\n",
-		"`a<b>.go:1`":                                     "<p>" + chip("7", "a&lt;b&gt;.go:1") + "</p>\n",
+		"See run/lease.go:42.": "<p>See " + one + ".</p>\n",
+		"It is renewed (run/lease.go:42).": "<p>It is renewed " + alone("1", "run/lease.go:42") +
+			".</p>\n",
+		"Both (run/lease.go:42, lease.go:4) do.": "<p>Both " + alone("1", "run/lease.go:42") +
+			alone("2", "lease.go:4") + " do.</p>\n",
+		"Both [`run/lease.go:42` and `lease.go:4`].": "<p>Both " + alone("1", "run/lease.go:42") +
+			alone("2", "lease.go:4") + ".</p>\n",
+		"(in run/lease.go:42)":          "<p>(in " + one + ")</p>\n",
+		"`run/lease.go:42`, lease.go:4": "<p>" + one + ", " + two + "</p>\n",
+		"`see lease.go:4` lease.go:42 clease.go:4": "<p><code>see lease.go:4</code> lease.go:42 " +
+			"clease.go:4</p>\n",
+		"**lease.go:4** and *a* [b](https://e.example/x)": "<p><strong>" + two +
+			"</strong> and <em>a</em> <a href=\"https://e.example/x\" target=\"_blank\" rel=\"noopener noreferrer " +
+			"nofollow\">b</a>" + strings.Replace(alone("4", "https://e.example/x"), ">https://e.example/x<",
+			">e.example<", 1) + "</p>\n",
+		"[lease.go:4](https://other.example)": "<p><a href=\"https://other.example\" target=\"_blank\" " +
+			"rel=\"noopener noreferrer nofollow\">lease.go:4</a></p>\n",
+		"my notes/a b.md:3-5 holds it\nand more": "<p>" + chip("3", "my notes/a b.md:3-5") +
+			" holds it\nand more</p>\n",
+		"https://e.example/x. <https://e.example/x>": "<p>" + strings.Replace(chip("4", "https://e.example/x"),
+			">https://e.example/x<", ">e.example<", 1) + ". " + strings.Replace(chip("4", "https://e.example/x"),
+			">https://e.example/x<", ">e.example<", 1) + "</p>\n",
+		"https://e.example/x/y": "<p>https://e.example/x/y</p>\n",
+		"gone.go:1": "<p>" + strings.Replace(chip("5", "gone.go:1"), `"cite"`,
+			`"cite unread"`, 1) + "</p>\n",
+		"- a report.pdf p. 3": "<ul>\n<li>a " + chip("6", "report.pdf p. 3") +
+			"</li>\n</ul>\n",
+		"```\nlease.go:4\n```": "<pre><code>lease.go:4\n</code></pre>\n",
+		"# lease.go:4":         "<h3>" + two + "</h3>\n",
+		"`a<b>.go:1`":          "<p>" + chip("7", "a&lt;b&gt;.go:1") + "</p>\n",
 	} {
 		if got := HTML(source, cited...); got != want {
 			t.Errorf("%q is\n%s, wanted\n%s", source, got, want)

@@ -17,8 +17,9 @@ type Options struct {
 	Width  int  // columns; 0: 80, and at least 8
 	Colour bool // styles by sequences; without them, by the marks of Markdown
 	Links  bool // addresses of http, https and of citations can be clicked (OSC 8)
-	// Cite gives the address of a place in a file that a text names, and "" where there is no such file. line is 0 for the file as a whole.
-	// Nil: none. It is asked for whatever looks like a place, once for each time that it stands in the text.
+	// Cite gives the address of a place in a file that a text names, and "" where there is no such file. line is 0 for
+	// the file as a whole. Nil: none. It is asked for whatever looks like a place, once for each time that it stands in
+	// the text.
 	Cite func(path string, line int) string
 }
 
@@ -40,7 +41,8 @@ func Lines(markdown string, o Options) []string {
 	return append(s.Write(markdown), s.Close()...)
 }
 
-// Wrap breaks a text that is no Markdown into lines of at most width columns, between words, and makes it clean. Line feeds stay.
+// Wrap breaks a text that is no Markdown into lines of at most width columns, between words, and makes it clean. Line
+// feeds stay.
 func Wrap(text string, width int) (lines []string) {
 	for line := range strings.SplitSeq(Clean(text), "\n") {
 		for _, spans := range wrap([]span{{text: line}}, width) {

@@ -30,7 +30,8 @@ func TestAnswerIsLaidOutAtTheWidthOfTheTerminal(t *testing.T) {
 	for _, width := range []int{60, 80, 200} {
 		for name, colour := range map[string]bool{"plain": false, "colour": true} {
 			file := fmt.Sprintf("answer.%d.%s.txt", width, name)
-			got := strings.ReplaceAll(strings.Join(Lines(read(t, "answer.md"), Options{Width: width, Colour: colour}), "\n"), "\x1b", "␛") + "\n"
+			got := strings.ReplaceAll(strings.Join(Lines(read(t, "answer.md"), Options{Width: width, Colour: colour}),
+				"\n"), "\x1b", "␛") + "\n"
 			if *update {
 				if err := os.WriteFile(filepath.Join("testdata", file), []byte(got), 0o600); err != nil {
 					t.Fatal(err)
@@ -45,10 +46,15 @@ func TestAnswerIsLaidOutAtTheWidthOfTheTerminal(t *testing.T) {
 
 // fragments are parts of texts that are likely to meddle with each other.
 var fragments = []string{
-	"word ", "a", "*", "**", "_", "`", "``", "```", "~~~", "\n", "\n\n", "\n\n\n", "# head", "\n# head\n", "- ", "\n- item", "\n  - deep", "\n   more", "1. ", "\n1. one", "\n7) seven", "> ", "\n> quote",
-	"\n---\n", "\n***\n", "===\n", "|", "\n| a | b |\n|--|:-:|\n| c | d e |\n", "    code\n", "\t", "\r\n", "\r", "\n```go\n\tx := 1\n", "\n```\n", "<div>", "<b>", "<!--", "-->", "&#27;", "&#x202e;", "&amp;", "\\", "\\\n",
-	"[x](https://e.org/a)", "![i](http://e.org)", "<https://e.org>", "[ref]", "\n[ref]: https://e.org\n", "a/b.go:12", "`c.go:3-4`", "https://e.org/x.", "日本語", "「", "」", "e\u0301", "👩‍👩‍👧", "\u202e", "\x1b[2J", "\x1b]8;;http://x\x07", "\u0085", "\xff",
-	"\u2028", "\u200d", strings.Repeat("long", 30), "- [x] ", "~~", "\n        deep code", "\n   ```\n", "|--|\n", "\n+ plus\n\n+ apart",
+	"word ", "a", "*", "**", "_", "`", "``", "```", "~~~", "\n", "\n\n", "\n\n\n", "# head", "\n# head\n", "- ",
+	"\n- item", "\n  - deep", "\n   more", "1. ", "\n1. one", "\n7) seven", "> ", "\n> quote",
+	"\n---\n", "\n***\n", "===\n", "|", "\n| a | b |\n|--|:-:|\n| c | d e |\n", "    code\n", "\t", "\r\n", "\r",
+	"\n```go\n\tx := 1\n", "\n```\n", "<div>", "<b>", "<!--", "-->", "&#27;", "&#x202e;", "&amp;", "\\", "\\\n",
+	"[x](https://e.org/a)", "![i](http://e.org)", "<https://e.org>", "[ref]", "\n[ref]: https://e.org\n", "a/b.go:12",
+	"`c.go:3-4`", "https://e.org/x.", "日本語", "「", "」", "e\u0301", "👩‍👩‍👧", "\u202e", "\x1b[2J", "\x1b]8;;http://x\x07",
+	"\u0085", "\xff",
+	"\u2028", "\u200d", strings.Repeat("long", 30), "- [x] ", "~~", "\n        deep code", "\n   ```\n", "|--|\n",
+	"\n+ plus\n\n+ apart",
 }
 
 func anyText(t *rapid.T) string {
@@ -63,18 +69,21 @@ func TestLinesFitStandForThemselvesAndSteerNothing(t *testing.T) {
 		return fmt.Sprintf("file://host/%s#%d", strings.ToValidUTF8(path, "?"), line)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		o := Options{Width: rapid.IntRange(8, 90).Draw(t, "width"), Colour: rapid.Bool().Draw(t, "colour"), Links: rapid.Bool().Draw(t, "links"), Cite: cite}
+		o := Options{Width: rapid.IntRange(8, 90).Draw(t, "width"), Colour: rapid.Bool().Draw(t, "colour"),
+			Links: rapid.Bool().Draw(t, "links"), Cite: cite}
 		for _, line := range Lines(anyText(t), o) {
 			if got := ansi.StringWidth(line); got > o.Width {
 				t.Fatalf("%q has %d columns, more than %d", line, got, o.Width)
 			}
-			if bare := own.ReplaceAllString(line, ""); Clean(bare) != bare || strings.Contains(bare, "\n") || strings.Contains(bare, "\t") {
+			if bare := own.ReplaceAllString(line, ""); Clean(bare) != bare || strings.Contains(bare, "\n") ||
+				strings.Contains(bare, "\t") {
 				t.Fatalf("%q steers the terminal", line)
 			}
 			if !o.Colour && strings.Contains(line, "\x1b[") || !o.Links && strings.Contains(line, "\x1b]") {
 				t.Fatalf("%q has sequences that were not asked for", line)
 			}
-			if last := strings.LastIndex(line, "\x1b]8;;"); last >= 0 && !strings.HasPrefix(line[last:], "\x1b]8;;\x07") {
+			if last := strings.LastIndex(line, "\x1b]8;;"); last >= 0 &&
+				!strings.HasPrefix(line[last:], "\x1b]8;;\x07") {
 				t.Fatalf("a link of %q goes on behind it", line)
 			}
 			if last := strings.LastIndex(line, "\x1b["); last >= 0 && !strings.HasPrefix(line[last:], "\x1b[m") {
@@ -108,8 +117,11 @@ func TestStreamGivesTheSameLinesWhereverTheTextIsCut(t *testing.T) {
 // TestWhatIsLaidOutAnewStaysSmall streams texts of a hundred kilobytes and holds what a Tail costs against a bound.
 func TestWhatIsLaidOutAnewStaysSmall(t *testing.T) {
 	for name, unit := range map[string]string{
-		"paragraphs": "Some words that fill a paragraph.\nAnd a second line.\n\n", "one paragraph": "Some words that fill a paragraph.\n",
-		"items": "- an item of a long list\n", "numbers": "1. an item\n", "code": "\tx := f(x) // a line of code\n", "headings": "# One after the other\n", "rows": "| a | b |\n",
+		"paragraphs":    "Some words that fill a paragraph.\nAnd a second line.\n\n",
+		"one paragraph": "Some words that fill a paragraph.\n",
+		"items":         "- an item of a long list\n", "numbers": "1. an item\n",
+		"code":     "\tx := f(x) // a line of code\n",
+		"headings": "# One after the other\n", "rows": "| a | b |\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, lines := NewStream(Options{}), 0
@@ -149,15 +161,20 @@ func TestCitationsAndAddressesAreLinksWhereTheTerminalCan(t *testing.T) {
 	on := func(text string) string { return strings.Join(Lines(text, Options{Links: true, Cite: cite}), "\n") }
 	link := func(to, words string) string { return ansi.SetHyperlink(to) + words + ansi.ResetHyperlink() }
 	for text, want := range map[string]string{
-		"See a/b.go:7, or `a/b.go:7-9`.":                "See " + link("file:///a/b.go@7", "a/b.go:7") + ", or `" + link("file:///a/b.go@7", "a/b.go:7-9") + "`.",
-		"`a/b.go` and ä.go:1; no.go:2 at 12:30":         "`" + link("file:///a/b.go@0", "a/b.go") + "` and " + link("file:///%C3%A4.go@1", "ä.go:1") + "; no.go:2 at 12:30",
-		"(https://e.org/a_(b)).":                        "(" + link("https://e.org/a_(b)", "https://e.org/a_(b)") + ").",
-		"[w](https://e.org)":                            link("https://e.org", "w") + " " + link("https://e.org", "https://e.org"),
-		"[w](file:///etc/passwd)":                       "w file:///etc/passwd",
-		"[w](javascript:alert(1))":                      "w javascript:alert(1)",
-		"<https://e.org/&#27;>":                         link("https://e.org/&#27;", "https://e.org/&#27;"),
-		"`https://e.org/ä`":                             "`" + link("https://e.org/%C3%A4", "https://e.org/ä") + "`",
-		"https://e.org/" + strings.Repeat("a", maxLink): strings.Join(chopped("https://e.org/"+strings.Repeat("a", maxLink), 80), "\n"),
+		"See a/b.go:7, or `a/b.go:7-9`.": "See " + link("file:///a/b.go@7", "a/b.go:7") + ", or `" +
+			link("file:///a/b.go@7", "a/b.go:7-9") + "`.",
+		"`a/b.go` and ä.go:1; no.go:2 at 12:30": "`" + link("file:///a/b.go@0", "a/b.go") + "` and " +
+			link("file:///%C3%A4.go@1", "ä.go:1") + "; no.go:2 at 12:30",
+		"(https://e.org/a_(b)).": "(" + link("https://e.org/a_(b)", "https://e.org/a_(b)") +
+			").",
+		"[w](https://e.org)": link("https://e.org", "w") + " " + link("https://e.org",
+			"https://e.org"),
+		"[w](file:///etc/passwd)":  "w file:///etc/passwd",
+		"[w](javascript:alert(1))": "w javascript:alert(1)",
+		"<https://e.org/&#27;>":    link("https://e.org/&#27;", "https://e.org/&#27;"),
+		"`https://e.org/ä`":        "`" + link("https://e.org/%C3%A4", "https://e.org/ä") + "`",
+		"https://e.org/" + strings.Repeat("a", maxLink): strings.Join(chopped("https://e.org/"+
+			strings.Repeat("a", maxLink), 80), "\n"),
 	} {
 		if got := on(text); got != want {
 			t.Errorf("%.60q is\n%q, not\n%q", text, got, want)
@@ -176,8 +193,11 @@ func TestAddressOfALinkIsShownBesideItsWords(t *testing.T) {
 }
 
 func TestTableThatDoesNotFitIsWrittenRowByRow(t *testing.T) {
-	want := []string{"**name**: one word", "after the other", "b: 2", "c: 3", "d:", "444444444444444444", "44", "", "**name**: 5", "d: 6"}
-	if diff := cmp.Diff(want, Lines("| **name** | b | c | d |\n|--|--|--|--|\n|one word after the other|2|3|44444444444444444444|\n|5||| 6|", Options{Width: 18})); diff != "" {
+	want := []string{"**name**: one word", "after the other", "b: 2", "c: 3", "d:", "444444444444444444", "44", "",
+		"**name**: 5", "d: 6"}
+	if diff := cmp.Diff(want,
+		Lines("| **name** | b | c | d |\n|--|--|--|--|\n|one word after the other|2|3|44444444444444444444|\n|5||| 6|",
+			Options{Width: 18})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -203,7 +223,9 @@ func TestTableThatIsCutHasItsHeadAgain(t *testing.T) {
 }
 
 func TestDeepNestingIsLaidOut(t *testing.T) {
-	for _, text := range []string{strings.Repeat("> ", 50_000) + "a", strings.Repeat("- ", 50_000) + "a", strings.Repeat("> ", 40) + "a", strings.Repeat("- ", 40) + "a", strings.Repeat("*", 5000) + "a", strings.Repeat("[", 5000)} {
+	for _, text := range []string{strings.Repeat("> ", 50_000) + "a", strings.Repeat("- ", 50_000) + "a",
+		strings.Repeat("> ", 40) + "a", strings.Repeat("- ", 40) + "a", strings.Repeat("*", 5000) + "a",
+		strings.Repeat("[", 5000)} {
 		if got := strings.Join(Lines(text, Options{Width: 20}), ""); !strings.ContainsAny(got, "a[") {
 			t.Errorf("%.10q is lost: %.40q", text, got)
 		}

@@ -19,8 +19,8 @@ const (
 	blue
 )
 
-// codes are the parameters of the sequences, in the order of the looks. The colours are those of the palette of 256 that can be read on a light and on a
-// dark ground: no terminal has to be asked for its own.
+// codes are the parameters of the sequences, in the order of the looks. The colours are those of the palette of 256
+// that can be read on a light and on a dark ground: no terminal has to be asked for its own.
 var codes = [...]string{"1", "2", "3", "4", "9", "38;5;30", "38;5;63"}
 
 // span is a text of one look. Its text is clean; "\n" alone is a line break that the text asks for.
@@ -64,7 +64,8 @@ func (o Options) painted(text string, k look) string {
 // joined puts neighbours of one look together.
 func joined(spans []span) (all []span) {
 	for _, s := range spans {
-		if n := len(all); n > 0 && s.text != "\n" && all[n-1].text != "\n" && all[n-1].look == s.look && all[n-1].href == s.href {
+		if n := len(all); n > 0 && s.text != "\n" && all[n-1].text != "\n" && all[n-1].look == s.look &&
+			all[n-1].href == s.href {
 			all[n-1].text += s.text
 		} else if s.text != "" {
 			all = append(all, s)

@@ -12,8 +12,9 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// Stream lays a text out as it arrives. All blocks but the last are whole, and so are all items of a list but its last and every line of a
-// block of code: nothing behind them changes them, so they are laid out once. What is not whole is laid out anew for each Tail.
+// Stream lays a text out as it arrives. All blocks but the last are whole, and so are all items of a list but its last
+// and every line of a block of code: nothing behind them changes them, so they are laid out once. What is not whole is
+// laid out anew for each Tail.
 type Stream struct {
 	o      Options
 	rest   []byte         // of the line that has not ended
@@ -35,8 +36,9 @@ type numbering struct {
 	next   int
 }
 
-// maxPart is the size in bytes from which on a part is cut, so that what is laid out anew stays small. A longer line is no Markdown, nor is
-// one with more than maxMarks marks of quotes and items before its words: a parser takes very long for those.
+// maxPart is the size in bytes from which on a part is cut, so that what is laid out anew stays small. A longer line is
+// no Markdown, nor is one with more than maxMarks marks of quotes and items before its words: a parser takes very long
+// for those.
 const (
 	maxPart  = 8 << 10
 	maxMarks = 50
@@ -115,7 +117,8 @@ func (s *Stream) line(line string) {
 	}
 }
 
-// goesOn says that a line ends no block, unless one before it was blank: it begins with a letter, or like the row of a table.
+// goesOn says that a line ends no block, unless one before it was blank: it begins with a letter, or like the row of a
+// table.
 func goesOn(line string) bool {
 	first, _ := utf8.DecodeRuneInString(line)
 	return first == '|' || unicode.IsLetter(first)
@@ -180,7 +183,8 @@ func (s *Stream) layOut(doc, until ast.Node) {
 			if item.PreviousSibling() == nil {
 				before = list
 			}
-			s.gap(true, before.PreviousSibling() == nil && s.apart || before.PreviousSibling() != nil && before.HasBlankPreviousLines())
+			s.gap(true, before.PreviousSibling() == nil && s.apart || before.PreviousSibling() != nil &&
+				before.HasBlankPreviousLines())
 			if s.number.marker != list.Marker {
 				s.number = numbering{list.Marker, list.Start}
 			}

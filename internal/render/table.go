@@ -12,7 +12,8 @@ const (
 	betweenWide = 3
 )
 
-// table writes a table whose columns are as wide as there is room, or its rows one below the other where there is too little.
+// table writes a table whose columns are as wide as there is room, or its rows one below the other where there is too
+// little.
 func (l layout) table(t *table.Table, width int) []string {
 	rows := l.rows(t)
 	natural, least := widths(rows, len(t.Alignments))

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// CanLink says whether the terminal of an environment makes links of OSC 8 clickable. Unknown ones don't: some print the sequence.
-// FORCE_HYPERLINK=1 or 0 decides, as it does elsewhere.
+// CanLink says whether the terminal of an environment makes links of OSC 8 clickable. Unknown ones don't: some print
+// the sequence. FORCE_HYPERLINK=1 or 0 decides, as it does elsewhere.
 func CanLink(env func(name string) string) bool {
 	if forced := env("FORCE_HYPERLINK"); forced != "" {
 		return forced != "0"
@@ -23,14 +23,16 @@ func CanLink(env func(name string) string) bool {
 		return atLeast(env("TERM_PROGRAM_VERSION"), 3, 4)
 	case env("TMUX") != "" || env("STY") != "": // which hide what is around them
 		return false
-	case env("WT_SESSION") != "" || env("KITTY_WINDOW_ID") != "" || env("DOMTERM") != "" || env("KONSOLE_VERSION") != "":
+	case env("WT_SESSION") != "" || env("KITTY_WINDOW_ID") != "" || env("DOMTERM") != "" ||
+		env("KONSOLE_VERSION") != "":
 		return true
 	}
 	if vte, err := strconv.Atoi(env("VTE_VERSION")); err == nil {
 		return vte > 5000 // 0.50.0 crashes
 	}
 	return slices.Contains([]string{"iTerm.app", "WezTerm", "vscode", "ghostty", "rio", "Hyper", "Tabby"}, program) ||
-		slices.Contains([]string{"xterm-kitty", "xterm-ghostty", "alacritty", "foot", "foot-extra", "contour", "wezterm"}, term)
+		slices.Contains([]string{"xterm-kitty", "xterm-ghostty", "alacritty", "foot", "foot-extra", "contour",
+			"wezterm"}, term)
 }
 
 // atLeast compares a version like 3.4a.
@@ -42,8 +44,8 @@ func atLeast(version string, major, minor int) bool {
 	return err1 == nil && err2 == nil && (a > major || a == major && b >= minor)
 }
 
-// Citer gives Options.Cite for files of this machine: a relative path is looked for below each folder in turn. Only kitty is told the line,
-// since others take what is behind # for a part of the name.
+// Citer gives Options.Cite for files of this machine: a relative path is looked for below each folder in turn. Only
+// kitty is told the line, since others take what is behind # for a part of the name.
 func Citer(env func(name string) string, folders ...string) func(path string, line int) string {
 	host, err := os.Hostname()
 	if err != nil {

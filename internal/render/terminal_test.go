@@ -51,9 +51,11 @@ func TestCiterFindsFilesBelowItsFoldersOnly(t *testing.T) {
 		}
 	}
 	plain, kitty := Citer(environment(""), "", first, second), Citer(environment("TERM=xterm-kitty"), first, second)
-	for path, want := range map[string]string{"a b.go": "/a%20b.go", "n.md": "/n.md", "none.go": "", "../" + filepath.Base(second) + "/n.md": "", ".": ""} {
+	for path, want := range map[string]string{"a b.go": "/a%20b.go", "n.md": "/n.md", "none.go": "",
+		"../" + filepath.Base(second) + "/n.md": "", ".": ""} {
 		got := plain(path, 3)
-		if want == "" && got != "" || !strings.HasSuffix(got, want) || want != "" && !strings.HasPrefix(got, "file://") || strings.Contains(got, "#") {
+		if want == "" && got != "" || !strings.HasSuffix(got, want) || want != "" &&
+			!strings.HasPrefix(got, "file://") || strings.Contains(got, "#") {
 			t.Errorf("%q is at %q, not %q", path, got, want)
 		}
 	}

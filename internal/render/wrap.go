@@ -112,8 +112,8 @@ func untabbed(line string) string {
 	return b.String()
 }
 
-// chopped cuts a line into pieces of at most width columns: behind a space where there is one in the second half of a piece, else wherever
-// that falls.
+// chopped cuts a line into pieces of at most width columns: behind a space where there is one in the second half of a
+// piece, else wherever that falls.
 func chopped(line string, width int) (pieces []string) {
 	begin, gap, used := 0, 0, 0 // in bytes: of the piece, and behind its last space; the columns of the piece
 	for at := 0; at < len(line); {

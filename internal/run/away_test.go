@@ -42,7 +42,9 @@ func TestEffectThatCanNotReadTheJournalIsNoFaultOfTheRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
 			store := newStore(t)
-			w.do["b"] = func(context.Context, run.Job) (any, error) { return nil, fmt.Errorf("what it is asked: %w", cause) }
+			w.do["b"] = func(context.Context, run.Job) (any, error) {
+				return nil, fmt.Errorf("what it is asked: %w", cause)
+			}
 			live := start(t, w.engine(store, "one"), `<Sequence><Do what="w:a r:b" got="{got}"/></Sequence>`)
 			stopsShort(t, live, cause)
 			same(t, "it may be taken up at once", waits(statusOf(t, store, live.ID)), true)

@@ -25,7 +25,9 @@ type death struct {
 
 // survive brings a run to its end in a process that may die as well, and then in one that does not. It gives the
 // end and how often the process died.
-func survive(t *testing.T, w *world, store journal.Store, first, second death) (id string, end run.EndRecord, deaths int) {
+func survive(
+	t *testing.T, w *world, store journal.Store, first, second death,
+) (id string, end run.EndRecord, deaths int) {
 	t.Helper()
 	deaths = 1
 	id = crash(t, w, store, longTree, first.at, first.after)
@@ -142,14 +144,21 @@ func TestMarkedWriteIsLookedUpAfterACrash(t *testing.T) {
 		why    string
 		writes int
 	}{
-		"it was performed":              {4, false, func(*world) {}, `write b: "B" found`, "", 1},
-		"it was not":                    {3, true, func(*world) {}, `write b: "B"`, "", 1},
-		"it can't be looked up":         {4, false, func(w *world) { w.found = nil }, `write b:  !unknown`, "took effect", 1},
-		"it can't, and was not":         {3, true, func(w *world) { w.found = nil }, `write b:  !unknown`, "took effect", 0},
-		"the look fails":                {4, false, fails, `write b:  !unknown`, ": no answer", 1},
-		"the look panics":               {3, true, panics, `write b:  !unknown`, "looking it up panicked: no answer", 0},
+		"it was performed": {4, false, func(*world) {}, `write b: "B" found`, "", 1},
+		"it was not":       {3, true, func(*world) {}, `write b: "B"`, "", 1},
+		"it can't be looked up": {4, false, func(w *world) {
+			w.found = nil
+		}, `write b:  !unknown`, "took effect", 1},
+		"it can't, and was not": {3, true, func(w *world) {
+			w.found = nil
+		}, `write b:  !unknown`, "took effect", 0},
+		"the look fails": {4, false, fails, `write b:  !unknown`, ": no answer", 1},
+		"the look panics": {3, true, panics, `write b:  !unknown`, "looking it up panicked: no answer",
+			0},
 		"what is found does not encode": {4, false, findsNoJSON, `write b:  !unknown`, "unsupported type: chan int", 1},
-		"nobody performs it any more":   {4, false, func(w *world) { w.without = "write" }, `write b:  !unknown`, "took effect", 1},
+		"nobody performs it any more": {4, false, func(w *world) {
+			w.without = "write"
+		}, `write b:  !unknown`, "took effect", 1},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
@@ -209,7 +218,9 @@ func TestParallelWritesAreEachLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
-		id := crash(t, w, store, `<Parallel><Do what="w:a" got="{got}"/><Do what="w:b" got="{b}"/><Do what="r:c" got="{c}"/></Parallel>`, 3, false)
+		id := crash(t, w, store,
+			`<Parallel><Do what="w:a" got="{got}"/><Do what="w:b" got="{b}"/><Do what="r:c" got="{c}"/></Parallel>`,
+			3, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "mark", "mark"})
 		live := resume(t, w.engine(store, "two"), id)
 		wait(t, live)
@@ -243,9 +254,10 @@ func TestJournalThatDoesNotFitItsTreeIsNotGoneOnFrom(t *testing.T) {
 		want     string
 	}{
 		"a receipt of another request": {"r:a", "r:x", 3, "record 1 is the completion of operation 1 of Do"},
-		"a receipt of nothing":         {`<Do what="r:a w:b r:c" lenient="true" got="{got}"/>`, "<AlwaysSuccess/>", 3, "which the tree does not ask for"},
-		"a mark of another write":      {"w:b", "w:x", 4, "record 2 is the mark of operation 2 of Do"},
-		"a mark of nothing":            {"w:b ", "", 4, "record 2 is the mark of operation 2 of Do"},
+		"a receipt of nothing": {`<Do what="r:a w:b r:c" lenient="true" got="{got}"/>`, "<AlwaysSuccess/>", 3,
+			"which the tree does not ask for"},
+		"a mark of another write": {"w:b", "w:x", 4, "record 2 is the mark of operation 2 of Do"},
+		"a mark of nothing":       {"w:b ", "", 4, "record 2 is the mark of operation 2 of Do"},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)

@@ -78,8 +78,9 @@ type driver struct {
 // newDriver drives a run of which no record is taken in.
 func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
 	d := &driver{e: e, a: a, finished: make(chan *CompletionRecord), gone: make(chan struct{}),
-		stop: map[uint64]context.CancelCauseFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1), leave: make(chan struct{}),
-		f: NewFold(a, tree), exit: func() {}}
+		stop: map[uint64]context.CancelCauseFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1),
+		leave: make(chan struct{}),
+		f:     NewFold(a, tree), exit: func() {}}
 	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(),
 		view:     &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
 		stopping: make(chan string, 1), done: make(chan struct{})}
@@ -99,7 +100,8 @@ func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 	switch {
 	case err == nil:
 	case resumed && ctx.Err() == nil && d.f.stopping():
-		d.e.Log.WarnContext(life, "a run is ended although what it works on can't be opened", "run_id", d.ID, "err", err)
+		d.e.Log.WarnContext(life, "a run is ended although what it works on can't be opened", "run_id", d.ID,
+			"err", err)
 	default:
 		cut()
 		if d.err = err; !resumed && !isAway(err) {
@@ -293,8 +295,8 @@ func (d *driver) commit(life context.Context, recs []journal.Record) error {
 	return d.takeIn(recs)
 }
 
-// takeIn folds records that are in the journal: on a resume all of the run's, else those just appended. It shows each to performers and watchers, has
-// the tree decide on it, and withdraws what the tree wants no longer.
+// takeIn folds records that are in the journal: on a resume all of the run's, else those just appended. It shows each
+// to performers and watchers, has the tree decide on it, and withdraws what the tree wants no longer.
 func (d *driver) takeIn(recs []journal.Record) error {
 	for _, rec := range recs {
 		body, err := d.f.read(rec)

@@ -32,7 +32,8 @@ const longGot = "D E F and G"
 func TestRunAppendsOneRecordPerStepAndItsTraceWithTheEnd(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
-	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="w:b" got="{got}"/></Sequence>`)
+	live := start(t, w.engine(store, "one"),
+		`<Sequence><Do what="r:a" got="{got}"/><Do what="w:b" got="{got}"/></Sequence>`)
 	end, r := wait(t, live)
 	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B"})
 	same(t, "status", end.Status, journal.Done)
@@ -74,7 +75,8 @@ func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
 		if noText == nil || bad == nil {
 			return nil, errors.New("what is not there was read")
 		}
-		return string(text) + " " + had.What + " " + string(first.Result) + " " + string(past.Status) + " " + string(past.Summary) + " " + strings.Join(kinds(job.View.Records()), ","), nil
+		return string(text) + " " + had.What + " " + string(first.Result) + " " + string(past.Status) + " " +
+			string(past.Summary) + " " + strings.Join(kinds(job.View.Records()), ","), nil
 	}
 	s := spec(`<Sequence><Do what="{what}" got="{ab}"/><Do what="r:b" got="{got}"/></Sequence>`)
 	s.Texts = []run.Text{{Name: "manual", Content: []byte("read me")}}
@@ -108,7 +110,8 @@ func TestEndOfARunThatGoesOnIsNotFound(t *testing.T) {
 
 func TestTreeThatWaitsForNothingFailsAsStalled(t *testing.T) {
 	w := newWorld(t)
-	live := start(t, w.engine(localStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Script code="x:=1"/><Precondition if="x==2" else="RUNNING"><AlwaysSuccess/></Precondition></Sequence>`)
+	live := start(t, w.engine(localStore(t), "one"),
+		`<Sequence><Do what="r:a" got="{got}"/><Script code="x:=1"/><Precondition if="x==2" else="RUNNING"><AlwaysSuccess/></Precondition></Sequence>`)
 	end, r := wait(t, live)
 	same(t, "status", end.Status, journal.Failed)
 	same(t, "fault", r.Fault, &bt.Fault{Kind: "stalled", Reason: run.ErrStalled.Error()})
@@ -131,7 +134,8 @@ func TestTreeThatBreaksFailsTheRunAndPerformsNothingMore(t *testing.T) {
 			live := start(t, w.engine(localStore(t), "one"), c.body)
 			end, r := wait(t, live)
 			same(t, "status", end.Status, journal.Failed)
-			if r.Fault == nil || r.Fault.Kind != "tree" || !strings.Contains(r.Fault.Reason, "{later} was not written") {
+			if r.Fault == nil || r.Fault.Kind != "tree" ||
+				!strings.Contains(r.Fault.Reason, "{later} was not written") {
 				t.Errorf("the fault is %+v", r.Fault)
 			}
 			same(t, "effects", w.begun(), c.want)
@@ -165,7 +169,8 @@ func TestTreeThatBreaksIsEndedByTheOneWhoResumes(t *testing.T) {
 
 func TestLeafThatPanicsBreaksItsRunOnly(t *testing.T) {
 	w := newWorld(t)
-	end, r := wait(t, start(t, w.engine(localStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`))
+	end, r := wait(t, start(t, w.engine(localStore(t), "one"),
+		`<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`))
 	same(t, "status", end.Status, journal.Failed)
 	same(t, "fault", r.Fault, &bt.Fault{Kind: "tree", Reason: "tree Main panicked: the leaf burst"})
 }
@@ -189,19 +194,30 @@ func TestFaultsOfPerformersAreTheTreesBusiness(t *testing.T) {
 		do   func(context.Context, run.Job) (any, error)
 		want string
 	}{
-		"a panic":                    {"r:a", func(context.Context, run.Job) (any, error) { panic("oh") }, "!panic"},
-		"an unknown kind":            {"x:a", nil, "!unavailable"},
-		"a fault keeps its kind":     {"r:a", func(context.Context, run.Job) (any, error) { return nil, &bt.Fault{Kind: "rate_limit", Reason: "wait"} }, "!rate_limit"},
-		"a wrapped fault":            {"r:a", func(context.Context, run.Job) (any, error) { return nil, fmt.Errorf("a: %w", &bt.Fault{Kind: "auth"}) }, "!auth"},
-		"a plain error":              {"r:a", func(context.Context, run.Job) (any, error) { return nil, errors.New("no") }, "!"},
-		"a result that won't encode": {"r:a", func(context.Context, run.Job) (any, error) { return make(chan int), nil }, "!"},
-		"a result that panics":       {"r:a", func(context.Context, run.Job) (any, error) { return explosive{}, nil }, "!panic"},
-		"no result is null":          {"r:a", func(context.Context, run.Job) (any, error) { return nil, nil }, ""},
+		"a panic":         {"r:a", func(context.Context, run.Job) (any, error) { panic("oh") }, "!panic"},
+		"an unknown kind": {"x:a", nil, "!unavailable"},
+		"a fault keeps its kind": {"r:a", func(context.Context, run.Job) (any, error) {
+			return nil, &bt.Fault{Kind: "rate_limit", Reason: "wait"}
+		}, "!rate_limit"},
+		"a wrapped fault": {"r:a", func(context.Context, run.Job) (any, error) {
+			return nil, fmt.Errorf("a: %w", &bt.Fault{Kind: "auth"})
+		}, "!auth"},
+		"a plain error": {"r:a", func(context.Context, run.Job) (any, error) {
+			return nil, errors.New("no")
+		}, "!"},
+		"a result that won't encode": {"r:a", func(context.Context, run.Job) (any, error) {
+			return make(chan int), nil
+		}, "!"},
+		"a result that panics": {"r:a", func(context.Context, run.Job) (any, error) {
+			return explosive{}, nil
+		}, "!panic"},
+		"no result is null": {"r:a", func(context.Context, run.Job) (any, error) { return nil, nil }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.do["a"] = c.do
-			_, r := wait(t, start(t, w.engine(localStore(t), "one"), `<Sequence><Do what="`+c.what+`" lenient="true" got="{got}"/><Add add=" goes on" got="{got}"/></Sequence>`))
+			_, r := wait(t, start(t, w.engine(localStore(t), "one"), `<Sequence><Do what="`+c.what+
+				`" lenient="true" got="{got}"/><Add add=" goes on" got="{got}"/></Sequence>`))
 			same(t, "outcome", r, result{Ended: "SUCCESS", Got: c.want + " goes on"})
 		})
 	}
@@ -216,7 +232,8 @@ func TestResultBesideAFaultIsKept(t *testing.T) {
 	store := localStore(t)
 	w.do["a"] = func(context.Context, run.Job) (any, error) { return "half", errors.New("cut off") }
 	w.do["b"] = func(context.Context, run.Job) (any, error) { return nil, errors.New("cut off") }
-	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" lenient="true" got="{got}"/><Do what="r:b" lenient="true" got="{got}"/></Sequence>`)
+	live := start(t, w.engine(store, "one"),
+		`<Sequence><Do what="r:a" lenient="true" got="{got}"/><Do what="r:b" lenient="true" got="{got}"/></Sequence>`)
 	wait(t, live)
 	got := all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion)
 	same(t, "receipt", describe(got[0]), `read a: "half" !`)
@@ -276,7 +293,8 @@ func TestOpenThatFailsLeavesAResumedRunOpenAndFree(t *testing.T) {
 			"a panic":  func(context.Context, *run.View) error { panic("no model answers") },
 		} {
 			w.opened = open
-			if _, err := w.engine(store, name).Resume(t.Context(), ada, id); err == nil || !strings.Contains(err.Error(), "no model answers") {
+			if _, err := w.engine(store, name).Resume(t.Context(), ada, id); err == nil ||
+				!strings.Contains(err.Error(), "no model answers") {
 				t.Errorf("resuming gives %v", err)
 			}
 		}

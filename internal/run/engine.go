@@ -127,7 +127,8 @@ type Spec struct {
 	Claims     []string // what one run of the owner at a time may hold
 }
 
-// Text is a text that the run keeps by content: a prompt file. What is raw is no text, such as a picture: secrets are not looked for in it.
+// Text is a text that the run keeps by content: a prompt file. What is raw is no text, such as a picture: secrets are
+// not looked for in it.
 type Text struct {
 	Name    string
 	Content []byte
@@ -213,10 +214,12 @@ func NewEngine(c Config) (*Engine, error) {
 		c.Redact = func(b []byte) []byte { return b }
 	}
 	if unattended := c.Lease/3 + c.Heartbeat + c.StopGrace; unattended >= c.Lease {
-		return nil, fmt.Errorf("a lease of %s may run out while its driver is alive: it wants more than %s", c.Lease, unattended)
+		return nil, fmt.Errorf("a lease of %s may run out while its driver is alive: it wants more than %s", c.Lease,
+			unattended)
 	}
-	e := &Engine{Config: c, assistants: map[string]*Assistant{}, room: newQueue(c.MostRuns), trees: map[treeKey]*bt.Tree{},
-		held: map[journal.Key]bool{}, live: map[string]*driver{}}
+	e := &Engine{Config: c, assistants: map[string]*Assistant{}, room: newQueue(c.MostRuns),
+		trees: map[treeKey]*bt.Tree{},
+		held:  map[journal.Key]bool{}, live: map[string]*driver{}}
 	for _, a := range c.Assistants {
 		if e.assistants[a.Name] != nil {
 			return nil, fmt.Errorf("two assistants are called %s", a.Name)
@@ -279,7 +282,8 @@ func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
 	now := e.Clock.Now()
 	b := journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims}
 	b.Run = journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant,
-		Title: journal.Clean(string(e.Redact([]byte(s.Title)))), Status: journal.Running, StartedAt: now, Replaces: s.Replaces}
+		Title: journal.Clean(string(e.Redact([]byte(s.Title)))), Status: journal.Running, StartedAt: now,
+		Replaces: s.Replaces}
 	if !waits {
 		b.Run.LeaseHolder, b.Run.LeaseUntil = e.Holder, now.Add(e.Lease)
 	}
@@ -295,7 +299,9 @@ func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
 
 // begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when
 // it is driven no longer, or after an error.
-func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func()) (live *Live, err error) {
+func (e *Engine) begin(
+	ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func(),
+) (live *Live, err error) {
 	defer func() {
 		if err != nil {
 			exit()
@@ -332,7 +338,8 @@ func (e *Engine) keep(ctx context.Context, b journal.Beginning) error {
 
 // startOf makes a run's start, and puts the contents that it names into the beginning.
 func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
-	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree), Consumed: s.Consume}
+	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree),
+		Consumed: s.Consume}
 	b.Blobs = append(b.Blobs, s.Tree)
 	for _, t := range s.Texts {
 		content := t.Content

@@ -8,7 +8,9 @@ import (
 
 // Refold takes the records of a run through its tree as a resuming process would, and gives the encoded state and the
 // traces of all steps.
-func (e *Engine) Refold(ctx context.Context, owner journal.Owner, recs []journal.Record) (state []byte, steps []TraceStep, err error) {
+func (e *Engine) Refold(
+	ctx context.Context, owner journal.Owner, recs []journal.Record,
+) (state []byte, steps []TraceStep, err error) {
 	a, tree, err := e.treeOf(ctx, owner, recs)
 	if err != nil {
 		return nil, nil, err

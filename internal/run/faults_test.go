@@ -12,7 +12,8 @@ import (
 	"sibyl/internal/run"
 )
 
-// tapped is a store of whose calls a test hears: on makes a call by do, or answers in its place. recs are those of an Append.
+// tapped is a store of whose calls a test hears: on makes a call by do, or answers in its place. recs are those of an
+// Append.
 type tapped struct {
 	journal.Store
 	on func(ctx context.Context, call string, recs []journal.Record, do func() error) error
@@ -31,7 +32,9 @@ func (s tapped) Run(ctx context.Context, o journal.Owner, id string) (r journal.
 	return r, err
 }
 
-func (s tapped) Records(ctx context.Context, o journal.Owner, id string, from int64) (recs []journal.Record, err error) {
+func (s tapped) Records(
+	ctx context.Context, o journal.Owner, id string, from int64,
+) (recs []journal.Record, err error) {
 	err = s.on(ctx, "Records", nil, func() (err error) { recs, err = s.Store.Records(ctx, o, id, from); return err })
 	return recs, err
 }

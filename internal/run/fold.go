@@ -125,7 +125,8 @@ func (f *Fold) fits(seq int64, kind string, op uint64, leaf, digest string) erro
 		return fmt.Errorf("%w: record %d is the %s of operation %d of %s, which the tree does not ask for",
 			ErrDiverged, seq, kind, op, leaf)
 	case asked.Digest != digest:
-		return fmt.Errorf("%w: record %d is the %s of operation %d of %s (%s), for which the tree asks %s something else (%s)",
+		return fmt.Errorf("%w: record %d is the %s of operation %d of %s (%s), for which the tree asks %s something "+
+			"else (%s)",
 			ErrDiverged, seq, kind, op, leaf, digest, asked.Leaf, asked.Digest)
 	}
 	return nil
@@ -193,7 +194,8 @@ func (f *Fold) step(seq int64, in bt.Input) {
 		effect := asked{e, Digest(e)}
 		f.open[e.Op] = effect
 		f.order = append(f.order, e.Op)
-		told.Start = append(told.Start, Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: effect.Digest})
+		told.Start = append(told.Start, Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label,
+			Digest: effect.Digest})
 	}
 	f.last = res
 	told.Status, told.Cancel, told.Due = res.Status.String(), res.Cancel, res.Due

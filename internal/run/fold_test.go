@@ -70,14 +70,17 @@ func TestTraceShowsWhatALeafTells(t *testing.T) {
 	if a.Leaves, err = bt.NewLeaves(append(leaves(), point)...); err != nil {
 		t.Fatal(err)
 	}
-	live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Point value="{v}"/>`)
+	live := start(t, w.engine(store, "one", func(c *run.Config) {
+		c.Assistants = []*run.Assistant{a}
+	}), `<Point value="{v}"/>`)
 	wait(t, live)
 	steps, err := run.Traced(records(t, store, live.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "events", steps[0].Events, []run.TraceEvent{
-		{Rule: "Main/Point", Type: "pointed", Data: json.RawMessage(`{"Names":["x","y"]}`)}, {Rule: "Main/Point", Status: "SUCCESS"}})
+		{Rule: "Main/Point", Type: "pointed", Data: json.RawMessage(`{"Names":["x","y"]}`)},
+		{Rule: "Main/Point", Status: "SUCCESS"}})
 }
 
 // pointed is an event that holds a pointer.
@@ -116,12 +119,16 @@ func TestTextsOfATraceAreShortAndClean(t *testing.T) {
 			w := newWorld(t)
 			a := w.assistant()
 			var err error
-			a.Leaves, err = bt.NewLeaves(bt.Check("Say", "says why", func(struct{}) (bool, string) { return true, c.value }))
+			a.Leaves, err = bt.NewLeaves(bt.Check("Say", "says why", func(struct{}) (bool, string) {
+				return true, c.value
+			}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			store := localStore(t)
-			live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Say/>`)
+			live := start(t, w.engine(store, "one", func(c *run.Config) {
+				c.Assistants = []*run.Assistant{a}
+			}), `<Say/>`)
 			wait(t, live)
 			steps, err := run.Traced(records(t, store, live.ID))
 			if err != nil {
@@ -149,13 +156,15 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 		"a start that is none": {{Kind: run.KindStart, Data: json.RawMessage(`[`)}},
 		"an unknown kind":      then("dream", `{}`),
 	}
-	for _, kind := range []string{run.KindCompletion, run.KindMark, run.KindTime, run.KindResume, run.KindCancel, run.KindStopped, run.KindTrace} {
+	for _, kind := range []string{run.KindCompletion, run.KindMark, run.KindTime, run.KindResume, run.KindCancel,
+		run.KindStopped, run.KindTrace} {
 		cases["a "+kind+" that is none"] = then(kind, `{"op":`)
 	}
 	for name, recs := range cases {
 		t.Run(name, func(t *testing.T) {
 			id := "run with " + name
-			if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada}, Records: recs}); err != nil {
+			if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada},
+				Records: recs}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := w.engine(store, "one").Resume(t.Context(), ada, id); !errors.Is(err, journal.ErrCorrupt) {

@@ -39,8 +39,9 @@ const (
 	grace                 = 3 * time.Second
 )
 
-// The leaves of the test assistant. Do asks for effects: "r:x" reads x, "w:x" writes x once, "c:x" has a run of its own do x, where
-// an engine has runs do that, any other letter is a kind that nobody performs. It answers with the results, joined, and fails with the first fault unless it is lenient.
+// The leaves of the test assistant. Do asks for effects: "r:x" reads x, "w:x" writes x once, "c:x" has a run of its own
+// do x, where an engine has runs do that, any other letter is a kind that nobody performs. It answers with the results,
+// joined, and fails with the first fault unless it is lenient.
 func leaves() []bt.Leaf {
 	type in struct {
 		What    string `port:"what"`
@@ -90,7 +91,9 @@ func leaves() []bt.Leaf {
 	})
 	add := bt.Func("Add", "appends a text", func(i more, o *out) error { o.Got = i.Got + i.Add; return nil })
 	boom := bt.Func("Boom", "panics", func(none, *out) error { panic("the leaf burst") })
-	never := bt.Func("Never", "writes its key only on a success that it never has", func(none, *out) error { return errors.New("never") })
+	never := bt.Func("Never", "writes its key only on a success that it never has", func(none, *out) error {
+		return errors.New("never")
+	})
 	return []bt.Leaf{do, add, boom, never}
 }
 
@@ -158,7 +161,8 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, written: map[string]string{}, writes: map[string]int{}, do: map[string]func(context.Context, run.Job) (any, error){},
+	w := &world{t: t, written: map[string]string{}, writes: map[string]int{}, do: map[string]func(context.Context,
+		run.Job) (any, error){},
 		outcome: outcomeOf}
 	w.found = func(_ context.Context, job run.Job) (any, bool, error) {
 		w.mu.Lock()
@@ -206,8 +210,8 @@ func (w *world) begun() []string {
 	return append([]string(nil), w.performed...)
 }
 
-// holds makes an effect wait until the function it returns is called; unless it is stubborn, its context ends it too, with
-// what had arrived.
+// holds makes an effect wait until the function it returns is called; unless it is stubborn, its context ends it too,
+// with what had arrived.
 func (w *world) holds(name string, stubborn bool) (release func()) {
 	gate := make(chan struct{})
 	w.do[name] = func(ctx context.Context, job run.Job) (any, error) {
@@ -236,7 +240,8 @@ func (w *world) assistant() *run.Assistant {
 		w.t.Fatal(err)
 	}
 	text := bt.Port{Name: "got", Type: textType, Optional: true}
-	return &run.Assistant{Name: "tester", Leaves: known, Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{text}},
+	return &run.Assistant{Name: "tester", Leaves: known,
+		Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{text}},
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			if w.opened != nil {
 				if err := w.opened(ctx, v); err != nil {
@@ -260,7 +265,8 @@ func (w *world) assistant() *run.Assistant {
 // engine is one process.
 func (w *world) engine(store journal.Store, holder string, change ...func(*run.Config)) *run.Engine {
 	w.t.Helper()
-	c := run.Config{Store: store, Assistants: []*run.Assistant{w.assistant()}, Build: "test", Holder: holder, Lease: lease, StopGrace: grace}
+	c := run.Config{Store: store, Assistants: []*run.Assistant{w.assistant()}, Build: "test", Holder: holder,
+		Lease: lease, StopGrace: grace}
 	for _, f := range change {
 		f(&c)
 	}
@@ -277,7 +283,8 @@ func newStore(t *testing.T) journal.Store {
 	return withSession(teststore.Empty(t))
 }
 
-// localStore is newStore on SQLite alone: for what a tree, its leaves and performers, and the engine's own clock decide.
+// localStore is newStore on SQLite alone: for what a tree, its leaves and performers, and the engine's own clock
+// decide.
 func localStore(t *testing.T) journal.Store {
 	t.Helper()
 	db, err := store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced())
@@ -293,7 +300,8 @@ func localStore(t *testing.T) journal.Store {
 }
 
 func withSession(store journal.Store) journal.Store {
-	return journaltest.Await(store, journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+	return journaltest.Await(store, journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(),
+		UpdatedAt: time.Now()})
 }
 
 // given is what a run of the test assistant begins with.
@@ -302,7 +310,8 @@ type given struct {
 }
 
 func spec(body string) run.Spec {
-	return run.Spec{Owner: ada, Session: session, Assistant: "tester", Title: "a test", TreeFile: "test.xml", Tree: []byte(tree(body)),
+	return run.Spec{Owner: ada, Session: session, Assistant: "tester", Title: "a test", TreeFile: "test.xml",
+		Tree:  []byte(tree(body)),
 		Given: given{"r:a"}}
 }
 
@@ -407,13 +416,14 @@ func bubble(t *testing.T, name string, test func(t *testing.T)) {
 // pass lets time go by in a synctest bubble.
 func pass(d time.Duration) { <-time.After(d) }
 
-// crash begins a run in a process that dies at a write (0: it lives), and gives its id, "" if it was never begun. The lease has run out
-// when it returns.
+// crash begins a run in a process that dies at a write (0: it lives), and gives its id, "" if it was never begun. The
+// lease has run out when it returns.
 func crash(t *testing.T, w *world, store journal.Store, body string, at int, after bool) string {
 	t.Helper()
 	begun := spec(body)
 	begun.ID = run.NewID(time.Now())
-	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), begun)
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).
+		Start(t.Context(), begun)
 	if err == nil && at > 0 {
 		stopsShort(t, live, journaltest.ErrDead)
 	} else if err == nil {

@@ -32,9 +32,11 @@ type incompatible struct {
 func (i *incompatible) Error() string {
 	cause, _, _ := strings.Cut(i.cause.Error(), "\n")
 	if i.ended {
-		return fmt.Sprintf("build %q wrote run %s, and this one, %q, can't tell any more how it was decided: %s", i.writer, i.run, i.build, cause)
+		return fmt.Sprintf("build %q wrote run %s, and this one, %q, can't tell any more how it was decided: %s",
+			i.writer, i.run, i.build, cause)
 	}
-	return fmt.Sprintf("%v: build %q wrote it, and the leaves of this one, %q, do not fit it; ‘sibyl run cancel %s’ ends it: %s",
+	return fmt.Sprintf("%v: build %q wrote it, and the leaves of this one, %q, do not fit it; ‘sibyl run cancel %s’ "+
+		"ends it: %s",
 		ErrIncompatible, i.writer, i.build, i.run, cause)
 }
 
@@ -43,7 +45,8 @@ func (i *incompatible) Unwrap() []error { return []error{ErrIncompatible, i.caus
 // why tells of an error in folding a run, which is incompatible where it lies neither in the records nor in the store.
 func (e *Engine) why(id string, recs []journal.Record, err error) error {
 	var broken *bt.LoadError
-	if errors.As(err, &broken) || errors.Is(err, errNoAssistant) || errors.Is(err, errGiven) || errors.Is(err, ErrDiverged) {
+	if errors.As(err, &broken) || errors.Is(err, errNoAssistant) || errors.Is(err, errGiven) ||
+		errors.Is(err, ErrDiverged) {
 		ended := len(recs) > 0 && recs[len(recs)-1].Kind == KindEnd
 		return &incompatible{id, writer(recs), e.Build, ended, err}
 	}
@@ -77,7 +80,9 @@ func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error 
 		}
 		a := e.assistants[row.Assistant]
 		if a == nil {
-			a = &Assistant{Name: row.Assistant, Outcome: func(*View, Ending) Outcome { return Outcome{Result: struct{}{}} }}
+			a = &Assistant{Name: row.Assistant, Outcome: func(*View, Ending) Outcome {
+				return Outcome{Result: struct{}{}}
+			}}
 		}
 		v, err := a.Recorded(e.Store, row, recs)
 		if err != nil {
@@ -139,11 +144,13 @@ func endWithoutTree(v *View, cause error) (end Ending, stopped bool) {
 	reason += ";"
 	if i, is := errors.AsType[*incompatible](cause); is {
 		cause = i.cause
-		reason += fmt.Sprintf(" build %q wrote the run, and the leaves of build %q, which ended it, do not fit it, so", i.writer, i.build)
+		reason += fmt.Sprintf(" build %q wrote the run, and the leaves of build %q, which ended it, do not fit it, so",
+			i.writer, i.build)
 	}
 	reason += " nothing else of it is known"
 	for _, op := range slices.Sorted(maps.Keys(unsure)) {
-		reason += fmt.Sprintf("; operation %d of %s had begun, and nobody can tell whether it took effect", op, unsure[op].Leaf)
+		reason += fmt.Sprintf("; operation %d of %s had begun, and nobody can tell whether it took effect", op,
+			unsure[op].Leaf)
 	}
 	end.Fault = &bt.Fault{Kind: KindCancelled, Reason: reason + ": " + text.OneLine(cause.Error())}
 	return end, stopped

@@ -58,13 +58,17 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 		why     string
 		want    string
 	}{
-		"a leaf is gone":        {nextBuild, "", "", outcomeOf, "there is no node <Add>", `{"ended":"IDLE"`},
-		"its leaf asks else":    {nil, "w:b", "w:x", outcomeOf, "for which the tree asks", `{"ended":"IDLE"`},
-		"its assistant is gone": {func(*testing.T) func(*run.Config) { return noAssistant }, "", "", outcomeOf, `no such assistant: "tester"`, `{}`},
+		"a leaf is gone":     {nextBuild, "", "", outcomeOf, "there is no node <Add>", `{"ended":"IDLE"`},
+		"its leaf asks else": {nil, "w:b", "w:x", outcomeOf, "for which the tree asks", `{"ended":"IDLE"`},
+		"its assistant is gone": {func(*testing.T) func(*run.Config) {
+			return noAssistant
+		}, "", "", outcomeOf, `no such assistant: "tester"`, `{}`},
 		"its key is gone": {func(*testing.T) func(*run.Config) {
 			return func(c *run.Config) { c.Assistants[0].Options.Given = nil }
 		}, "", "", outcomeOf, "has no key {what}", `{"ended":"IDLE"`},
-		"its outcome breaks, too": {nextBuild, "", "", func(*run.View, run.Ending) run.Outcome { panic("no words") }, "there is no node <Add>", `{}`},
+		"its outcome breaks, too": {nextBuild, "", "", func(*run.View, run.Ending) run.Outcome {
+			panic("no words")
+		}, "there is no node <Add>", `{}`},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
@@ -91,7 +95,8 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 			}
 			same(t, "status of the end", end.Status, journal.Cancelled)
 			same(t, "fault", end.Fault.Kind, run.KindCancelled)
-			for _, want := range []string{"enough", `build "test" wrote`, c.why, "operation 1 of Do had begun, and nobody can tell"} {
+			for _, want := range []string{"enough", `build "test" wrote`, c.why,
+				"operation 1 of Do had begun, and nobody can tell"} {
 				if !strings.Contains(end.Fault.Reason, want) {
 					t.Errorf("the end says %q, without %q", end.Fault.Reason, want)
 				}
@@ -111,12 +116,14 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 		w := newWorld(t)
 		store := newStore(t)
 		defer w.holds("a", false)()
-		live := start(t, w.engine(&journaltest.Mortal{Store: store, At: 4}, "one"), `<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/></Sequence>`)
+		live := start(t, w.engine(&journaltest.Mortal{Store: store, At: 4}, "one"),
+			`<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/></Sequence>`)
 		synctest.Wait()
 		live.Cancel("the first request") // the stop is recorded, the end is not
 		stopsShort(t, live, journaltest.ErrDead)
 		pass(lease)
-		if err := w.engine(store, "two", nextBuild(t)).Cancel(t.Context(), ada, live.ID, "the second request"); err != nil {
+		if err := w.engine(store, "two", nextBuild(t)).Cancel(t.Context(), ada, live.ID,
+			"the second request"); err != nil {
 			t.Fatal(err)
 		}
 		end, err := run.ReadEnd(t.Context(), store, ada, live.ID)
@@ -142,7 +149,8 @@ func TestWishThatComesBetweenEndsARunThatThisBuildCannotFold(t *testing.T) {
 				if left--; left < 0 {
 					return nil
 				}
-				request := journal.Record{Seq: first.Seq, At: first.At, Kind: run.KindCancel, Data: []byte(`{"reason":"another"}`)}
+				request := journal.Record{Seq: first.Seq, At: first.At, Kind: run.KindCancel,
+					Data: []byte(`{"reason":"another"}`)}
 				return store.Append(t.Context(), ada, id, []journal.Record{request}, nil)
 			}), "two", nextBuild(t))
 			if err := e.Cancel(t.Context(), ada, id, "enough"); !errors.Is(err, want) {

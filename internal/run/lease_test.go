@@ -84,11 +84,13 @@ func TestBeginningThatTakesLongerThanItsLeaseIsNone(t *testing.T) {
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
 		e := w.engine(hanging(store), "one")
 		began := time.Now()
-		if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != lease {
+		if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err,
+			context.DeadlineExceeded) || time.Since(began) != lease {
 			t.Errorf("starting gives %v after %v", err, time.Since(began))
 		}
 		began = time.Now()
-		if _, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: id}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != lease {
+		if _, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: id}); !errors.Is(err,
+			context.DeadlineExceeded) || time.Since(began) != lease {
 			t.Errorf("taking up gives %v after %v", err, time.Since(began))
 		}
 	})
@@ -233,16 +235,20 @@ func TestLeaseOfADeadProcessIsNotWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused(t, w.engine(store, "two"), id)
-		knows := w.engine(store, "three", func(c *run.Config) { c.Dead = func(holder string) bool { return holder == "gone" } })
+		knows := w.engine(store, "three", func(c *run.Config) {
+			c.Dead = func(holder string) bool { return holder == "gone" }
+		})
 		for name, c := range map[string]struct {
 			r    journal.Run
 			want bool
 		}{
 			"a dead process's": {statusOf(t, store, id), false},
-			"a living one's":   {journal.Run{Status: journal.Running, LeaseHolder: "two", LeaseUntil: now.Add(time.Second)}, true},
-			"one run out":      {journal.Run{Status: journal.Running, LeaseHolder: "two", LeaseUntil: now}, false},
-			"nobody's":         {journal.Run{Status: journal.Running}, false},
-			"an ended run's":   {journal.Run{Status: journal.Done, LeaseHolder: "two", LeaseUntil: now.Add(time.Second)}, false},
+			"a living one's": {journal.Run{Status: journal.Running, LeaseHolder: "two",
+				LeaseUntil: now.Add(time.Second)}, true},
+			"one run out": {journal.Run{Status: journal.Running, LeaseHolder: "two", LeaseUntil: now}, false},
+			"nobody's":    {journal.Run{Status: journal.Running}, false},
+			"an ended run's": {journal.Run{Status: journal.Done, LeaseHolder: "two",
+				LeaseUntil: now.Add(time.Second)}, false},
 		} {
 			same(t, "whether a run is driven, by a lease that is "+name, knows.Driven(c.r), c.want)
 		}
@@ -290,7 +296,8 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
-		if err := store.Acquire(t.Context(), ada, id, "a little ahead", time.Now(), time.Now().Add(lease+time.Second)); err != nil {
+		if err := store.Acquire(t.Context(), ada, id, "a little ahead", time.Now(),
+			time.Now().Add(lease+time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.engine(store, "right").TakeUp(t.Context(), journal.Key{Owner: ada, Run: id})

@@ -91,7 +91,8 @@ func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 		if e.Clock.Now().Sub(began) >= longestPause {
 			wait = firstPause
 		}
-		e.Log.Warn("the journal's announcements are not heard any more; it is asked instead", "again_in", wait, "err", err)
+		e.Log.Warn("the journal's announcements are not heard any more; it is asked instead", "again_in", wait,
+			"err", err)
 		pause(ctx, e.Clock, wait)
 	}
 }

@@ -52,7 +52,9 @@ func (a *announcing) Announced(ctx context.Context, heard func(journal.Key)) err
 	}
 }
 
-func (a *announcing) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+func (a *announcing) Append(
+	ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End,
+) error {
 	err := a.Store.Append(ctx, o, id, recs, end)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,7 +192,8 @@ func TestWatcherOutlastsAStoreThatFailsForSecondsAndIsToldOfOneThatGoesOnFailing
 		w := newWorld(t)
 		store := announces(newStore(t))
 		release := w.holds("b", false)
-		live := start(t, w.engine(newShared(store), "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
+		live := start(t, w.engine(newShared(store), "one"),
+			`<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
 		two := w.engine(store, "two")
 		seen, failed := make(chan []string), make(chan error)
 		go func() { seen <- follow(t, two, live.ID, 0) }()
@@ -215,7 +218,8 @@ func TestWatcherOutlastsAStoreThatFailsForSecondsAndIsToldOfOneThatGoesOnFailing
 		store.change(func() { store.fails = journaltest.ErrDead })
 		again()
 		began := time.Now()
-		if err := <-failed; !errors.Is(err, journaltest.ErrDead) || time.Since(began) < 10*time.Second || time.Since(began) > 12*time.Second {
+		if err := <-failed; !errors.Is(err, journaltest.ErrDead) || time.Since(began) < 10*time.Second ||
+			time.Since(began) > 12*time.Second {
 			t.Errorf("the watch ends after %s with %v", time.Since(began), err)
 		}
 		wait(t, live)
@@ -247,7 +251,9 @@ type uncounted struct {
 	a *announcing
 }
 
-func (u *uncounted) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+func (u *uncounted) Append(
+	ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End,
+) error {
 	return u.a.Append(ctx, o, id, recs, end)
 }
 
@@ -258,9 +264,12 @@ func TestRunThatWaitsIsSeenByItsWatchersWhereverItIsTakenUp(t *testing.T) {
 			store := newStore(t)
 			release := w.holds("a", false)
 			w.streams("b", "one two three")
-			engines := map[string]*run.Engine{"here": w.engine(store, "here", func(c *run.Config) { c.MostRuns = 1 }), "elsewhere": w.engine(store, "elsewhere")}
+			engines := map[string]*run.Engine{"here": w.engine(store, "here", func(c *run.Config) {
+				c.MostRuns = 1
+			}), "elsewhere": w.engine(store, "elsewhere")}
 			first := start(t, engines["here"], `<Do what="r:a" got="{got}"/>`)
-			k, live, err := engines["here"].Submit(t.Context(), spec(`<Sequence><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`))
+			k, live, err := engines["here"].Submit(t.Context(),
+				spec(`<Sequence><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`))
 			if err != nil || live != nil {
 				t.Fatalf("submitted without room: %v, %v", live, err)
 			}
@@ -324,7 +333,8 @@ func TestWatcherIsToldWhenItsProcessLeavesARunAndSeesItTakenUpAgain(t *testing.T
 		defer cut()
 		one.Drain(ctx)
 		wait(t, resume(t, two, live.ID))
-		same(t, "what was seen", <-got, []string{"start", `"one "`, `"one two "`, "leave", "left", "resume", "completion", "trace", "end"})
+		same(t, "what was seen", <-got, []string{"start", `"one "`, `"one two "`, "leave", "left", "resume",
+			"completion", "trace", "end"})
 	})
 }
 

@@ -73,7 +73,8 @@ func (d *driver) observe(ctx context.Context, resumed bool) context.Context {
 	if d.e.Observer == nil {
 		return ctx
 	}
-	ctx, d.parted = d.e.Observer.Drive(ctx, Driven{Run: d.ID, Session: d.Session, Assistant: d.a.Name, TakenUp: resumed && !d.waited()})
+	ctx, d.parted = d.e.Observer.Drive(ctx, Driven{Run: d.ID, Session: d.Session, Assistant: d.a.Name,
+		TakenUp: resumed && !d.waited()})
 	return ctx
 }
 

@@ -45,13 +45,16 @@ func (w *witness) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 	w.run, w.sessions = d.Run, map[string]bool{d.Session: true}
 	w.mu.Unlock()
 	w.note("drives %s, taken up %t", d.Assistant, d.TakenUp)
-	return context.WithValue(ctx, through{}, by(ctx)+"/drive"), func(s run.Stand) { w.note("stands %s %s", s.Status, s.Reason) }
+	return context.WithValue(ctx, through{}, by(ctx)+"/drive"), func(s run.Stand) {
+		w.note("stands %s %s", s.Status, s.Reason)
+	}
 }
 
 func (w *witness) Perform(ctx context.Context, e run.Performed) (context.Context, func(run.Effected)) {
 	w.note("performs %s of %s, once %t, under %s", e.Kind, e.Leaf, e.Once, by(ctx))
 	return context.WithValue(ctx, through{}, by(ctx)+"/"+e.Kind), func(done run.Effected) {
-		w.note("has performed %s in %s: %q, found %t, suspended %t", e.Kind, done.Took, done.Fault, done.Found, done.Suspended)
+		w.note("has performed %s in %s: %q, found %t, suspended %t", e.Kind, done.Took, done.Fault, done.Found,
+			done.Suspended)
 	}
 }
 
@@ -101,11 +104,14 @@ func TestObserverIsToldWhatARunDoesAndItsContextsReachIt(t *testing.T) {
 		if len(told) != 10 {
 			t.Fatalf("it was told %q", told)
 		}
-		same(t, "what it was told first", told[:5], []string{"drives tester, taken up false", "performs read of Do, once false, under request/drive",
-			`has performed read in 2s: "", found false, suspended false`, "performs write of Do, once true, under request/drive",
+		same(t, "what it was told first", told[:5], []string{"drives tester, taken up false",
+			"performs read of Do, once false, under request/drive",
+			`has performed read in 2s: "", found false, suspended false`,
+			"performs write of Do, once true, under request/drive",
 			`has performed write in 0s: "", found false, suspended false`})
 		same(t, "what it was told last", told[9], "stands done good")
-		for _, want := range []string{`has performed read in 0s: "unsorted", found false, suspended false`, `has performed unheard in 0s: "unavailable", found false, suspended false`} {
+		for _, want := range []string{`has performed read in 0s: "unsorted", found false, suspended false`,
+			`has performed unheard in 0s: "unavailable", found false, suspended false`} {
 			if all := strings.Join(told[5:9], "\n"); !strings.Contains(all, want) {
 				t.Errorf("it was not told %q, but\n%s", want, all)
 			}
@@ -156,7 +162,8 @@ func TestObserverIsToldHowARunStandsThatIsNotDrivenAnyMore(t *testing.T) {
 		"another process has it": {func(t *testing.T, w *world, e *run.Engine, s *failing) {
 			release := w.holds("a", false)
 			live := start(t, e, body)
-			if err := s.Store.Append(t.Context(), ada, live.ID, []journal.Record{{Seq: 1, At: time.Now(), Kind: run.KindTime, Data: []byte(`{}`)}}, nil); err != nil {
+			if err := s.Store.Append(t.Context(), ada, live.ID,
+				[]journal.Record{{Seq: 1, At: time.Now(), Kind: run.KindTime, Data: []byte(`{}`)}}, nil); err != nil {
 				t.Fatal(err)
 			}
 			release()
@@ -198,7 +205,8 @@ func TestObserverIsToldOfARunThatIsTakenUpAndOfAWriteThatIsFound(t *testing.T) {
 		store := newStore(t)
 		id := crash(t, w, store, `<Do what="w:a" got="{got}"/>`, 3, false) // the start, the mark, and no receipt
 		wait(t, resume(t, w.engine(store, "two", eye.watch), id))
-		same(t, "what it was told", eye.heard(), []string{"drives tester, taken up true", "performs write of Do, once true, under /drive",
+		same(t, "what it was told", eye.heard(), []string{"drives tester, taken up true",
+			"performs write of Do, once true, under /drive",
 			`has performed write in 0s: "", found true, suspended false`, "stands done good"})
 	})
 }
@@ -249,7 +257,8 @@ func TestLogOfAPanicHasTheRunAndNotTheWordsOfThePanic(t *testing.T) {
 	live := start(t, e, `<Sequence><Do what="r:a" lenient="true" got="{got}"/><Do what="r:b" lenient="true" got="{got}"/></Sequence>`)
 	_, r := wait(t, live)
 	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "!panic !panic"})
-	if text := log.String(); strings.Contains(text, "asked") || strings.Count(text, `"run_id":"`+live.ID+`"`) != 2 || !strings.Contains(text, "index out of range") {
+	if text := log.String(); strings.Contains(text, "asked") || strings.Count(text, `"run_id":"`+live.ID+`"`) != 2 ||
+		!strings.Contains(text, "index out of range") {
 		t.Errorf("the log is\n%s", text)
 	}
 }

@@ -138,7 +138,8 @@ func (c *CompletionRecord) bound(room int) {
 
 // receiptOf is the receipt of an effect, without what came of it.
 func receiptOf(e asked) *CompletionRecord {
-	return &CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: e.Digest, Payload: e.Payload, Once: e.Once}
+	return &CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: e.Digest, Payload: e.Payload,
+		Once: e.Once}
 }
 
 func nameOf(e bt.Effect) string { return cmp.Or(e.Label, e.Kind) }

@@ -24,7 +24,8 @@ func poisoned(t *testing.T, w *world, store journal.Store, times int) journal.Ke
 	t.Helper()
 	k := journal.Key{Owner: ada, Run: crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)}
 	for i := range times {
-		if _, err := w.engine(perishing(store), fmt.Sprint("perishes ", i)).TakeUp(t.Context(), k); !errors.Is(err, journaltest.ErrDead) {
+		if _, err := w.engine(perishing(store), fmt.Sprint("perishes ", i)).TakeUp(t.Context(), k); !errors.Is(err,
+			journaltest.ErrDead) {
 			t.Fatalf("take-up %d: %v", i+1, err)
 		}
 		pass(lease)
@@ -46,7 +47,9 @@ func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
 		for name, take := range map[string]func(*run.Engine) (*run.Live, error){
 			"taken up by itself": func(e *run.Engine) (*run.Live, error) { return e.TakeUp(t.Context(), k) },
 			"resumed":            func(e *run.Engine) (*run.Live, error) { return e.Resume(t.Context(), ada, k.Run) },
-			"resumed at once":    func(e *run.Engine) (*run.Live, error) { return e.Resume(t.Context(), ada, k.Run, run.AtOnce) },
+			"resumed at once": func(e *run.Engine) (*run.Live, error) {
+				return e.Resume(t.Context(), ada, k.Run, run.AtOnce)
+			},
 		} {
 			_, err := take(w.engine(untouched, name))
 			if !errors.Is(err, run.ErrSetAside) {
@@ -72,7 +75,8 @@ func TestRunThatIsSetAsideIsForcedOnceMoreAndThenSettled(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		k := poisoned(t, w, store, 3)
-		if _, err := w.engine(perishing(store), "perishes too").Resume(t.Context(), ada, k.Run, run.Forced); !errors.Is(err, journaltest.ErrDead) {
+		if _, err := w.engine(perishing(store), "perishes too").Resume(t.Context(), ada, k.Run,
+			run.Forced); !errors.Is(err, journaltest.ErrDead) {
 			t.Fatal(err)
 		}
 		pass(lease)
@@ -114,7 +118,8 @@ func TestBuildsThatCanNotFoldARunDoNotSetItAside(t *testing.T) {
 		store := newStore(t)
 		id := crash(t, w, store, oldTree, 3, false)
 		for range 2 * journal.MaxTries {
-			if _, err := w.engine(store, "next", nextBuild(t)).TakeUp(t.Context(), journal.Key{Owner: ada, Run: id}); !errors.Is(err, run.ErrIncompatible) {
+			if _, err := w.engine(store, "next", nextBuild(t)).TakeUp(t.Context(),
+				journal.Key{Owner: ada, Run: id}); !errors.Is(err, run.ErrIncompatible) {
 				t.Fatal(err)
 			}
 		}
@@ -131,7 +136,10 @@ func TestCancelOfARunThatAProcessDiedOfDoesNotGoThroughIt(t *testing.T) {
 			k := poisoned(t, w, store, times)
 			before := w.begun()
 			unreadable := func(c *run.Config) {
-				c.Assistants[0].Leaves, _ = bt.NewLeaves(append(leaves()[1:], bt.Func("Do", "must not be asked", func(struct{}, *struct{}) error { panic("it was gone through") }))...)
+				c.Assistants[0].Leaves, _ = bt.NewLeaves(append(leaves()[1:], bt.Func("Do", "must not be asked",
+					func(struct{}, *struct{}) error {
+						panic("it was gone through")
+					}))...)
 			}
 			if err := w.engine(store, "careful", unreadable).Cancel(t.Context(), ada, k.Run, "enough"); err != nil {
 				t.Fatal(err)
@@ -142,7 +150,9 @@ func TestCancelOfARunThatAProcessDiedOfDoesNotGoThroughIt(t *testing.T) {
 			}
 			same(t, "status", statusOf(t, store, k.Run).Status, journal.Cancelled)
 			same(t, "effects", w.begun(), before)
-			if !strings.Contains(end.Fault.Reason, "enough") || !strings.Contains(end.Fault.Reason, "ended before it had read") || strings.Contains(end.Fault.Reason, "leaves") {
+			if !strings.Contains(end.Fault.Reason, "enough") ||
+				!strings.Contains(end.Fault.Reason, "ended before it had read") ||
+				strings.Contains(end.Fault.Reason, "leaves") {
 				t.Errorf("the end says %q", end.Fault.Reason)
 			}
 		})
@@ -172,7 +182,8 @@ func TestWatcherOfARunThatAProcessDiedOfSeesItsRecordsAlone(t *testing.T) {
 	})
 }
 
-// roleEnv has the test binary be a process that works on the journal in a folder: "begin", "take up", "resume", "force" or "cancel".
+// roleEnv has the test binary be a process that works on the journal in a folder: "begin", "take up", "resume", "force"
+// or "cancel".
 const roleEnv, folderEnv = "SIBYL_RUN_TEST_ROLE", "SIBYL_RUN_TEST_FOLDER"
 
 // How a process of the test ends: of the leaf, or because the run is set aside.
@@ -188,16 +199,21 @@ func lethal(role, folder string) int {
 	}
 	w := newWorld(nil)
 	a := w.assistant()
-	a.Leaves, err = bt.NewLeaves(append(leaves(), bt.Func("Perish", "ends the process", func(struct{}, *struct{}) error {
-		os.Exit(statusPerished)
-		return nil
-	}))...)
+	a.Leaves, err = bt.NewLeaves(append(leaves(), bt.Func("Perish", "ends the process",
+		func(struct{}, *struct{}) error {
+			os.Exit(statusPerished)
+			return nil
+		}))...)
 	if err != nil {
 		return fail(err)
 	}
-	waiting := journaltest.Await(store, journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+	waiting := journaltest.Await(store, journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(),
+		UpdatedAt: time.Now()})
 	// Leases that others left count as run out: that a process is gone is not what is tested here.
-	e, err := run.NewEngine(run.Config{Store: waiting, Assistants: []*run.Assistant{a}, Build: "test", Holder: fmt.Sprint(os.Getpid()), Dead: func(string) bool { return true }})
+	e, err := run.NewEngine(run.Config{Store: waiting, Assistants: []*run.Assistant{a}, Build: "test",
+		Holder: fmt.Sprint(os.Getpid()), Dead: func(string) bool {
+			return true
+		}})
 	if err != nil {
 		return fail(err)
 	}
@@ -234,8 +250,8 @@ func fail(err error) int {
 	return 1
 }
 
-// TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled runs real processes, which a leaf ends in the middle of a step: first of the
-// one that drives the run, then of those that go through its records.
+// TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled runs real processes, which a leaf ends in the middle of
+// a step: first of the one that drives the run, then of those that go through its records.
 func TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled(t *testing.T) {
 	folder := t.TempDir()
 	for i, c := range []struct {
@@ -243,7 +259,8 @@ func TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled(t *testing.T) 
 		want int
 	}{
 		{"begin", statusPerished}, {"take up", statusPerished}, {"resume", statusPerished}, {"take up", statusPerished},
-		{"take up", statusRefused}, {"resume", statusRefused}, {"force", statusPerished}, {"resume", statusRefused}, {"cancel", 0},
+		{"take up", statusRefused}, {"resume", statusRefused}, {"force", statusPerished}, {"resume", statusRefused},
+		{"cancel", 0},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env = append(os.Environ(), roleEnv+"="+c.role, folderEnv+"="+folder)
@@ -267,7 +284,8 @@ func TestResultThatIsTooLargeIsLeftOutAndSaysSo(t *testing.T) {
 		want string
 	}{
 		"of a success": {nil, "read a was performed, but its result has 4194306 bytes, and at most 4194304 are kept of one"},
-		"of a failure": {&bt.Fault{Kind: "garbled", Reason: "it went on"}, "it went on; its result has 4194306 bytes, and at most 4194304 are kept of one"},
+		"of a failure": {&bt.Fault{Kind: "garbled", Reason: "it went on"},
+			"it went on; its result has 4194306 bytes, and at most 4194304 are kept of one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -303,7 +321,8 @@ func TestWhatHadArrivedOfAStoppedRunIsBoundedTogether(t *testing.T) {
 		_, r := wait(t, live)
 		same(t, "under way", len(r.Under), 3)
 		for _, rec := range records(t, store, live.ID) {
-			if rec.Kind == run.KindStopped && (len(rec.Data) > run.MaxResult+16<<10 || len(rec.Data) < run.MaxResult/2) {
+			if rec.Kind == run.KindStopped && (len(rec.Data) > run.MaxResult+16<<10 ||
+				len(rec.Data) < run.MaxResult/2) {
 				t.Errorf("the stopped record has %d bytes", len(rec.Data))
 			}
 		}
@@ -313,7 +332,8 @@ func TestWhatHadArrivedOfAStoppedRunIsBoundedTogether(t *testing.T) {
 func TestTreeThatGoesBeyondABoundEndsWithAFaultThatNamesIt(t *testing.T) {
 	w := newWorld(t)
 	store := localStore(t)
-	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Script code="t := got; done := false"/>
+	live := start(t, w.engine(store, "one"),
+		`<Sequence><Do what="r:a" got="{got}"/><Script code="t := got; done := false"/>
 		<Loop max="64" until="{done}"><Script code="t := t .. t"/></Loop></Sequence>`)
 	_, r := wait(t, live)
 	same(t, "kind", r.Fault.Kind, run.KindBound)

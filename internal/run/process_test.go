@@ -77,7 +77,8 @@ func TestRunsBeyondTheLimitWaitAndOwnersTakeTurns(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		for _, owner := range []journal.Owner{"bob", "eve"} {
-			b := journal.Beginning{Run: journal.Run{ID: "first of " + string(owner), Session: string(owner), Owner: owner}, Session: &journal.Session{ID: string(owner), Owner: owner},
+			b := journal.Beginning{Run: journal.Run{ID: "first of " + string(owner), Session: string(owner),
+				Owner: owner}, Session: &journal.Session{ID: string(owner), Owner: owner},
 				Records: []journal.Record{{Kind: "start"}}}
 			if err := store.Begin(t.Context(), b); err != nil {
 				t.Fatal(err)
@@ -166,7 +167,8 @@ func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
 				t.Error("it was cancelled")
 			}
 		}
-		same(t, "records of the write", kinds(records(t, store, writes.ID)), []string{"start", "mark", "completion", "leave"})
+		same(t, "records of the write", kinds(records(t, store, writes.ID)), []string{"start", "mark", "completion",
+			"leave"})
 		release()
 		stranded, err := store.Stranded(t.Context(), journal.When{Now: time.Now()}, 10)
 		if err != nil || len(stranded) != 2 {
@@ -215,7 +217,8 @@ func TestPendingRowsAndClaimsPassThroughRuns(t *testing.T) {
 	w.outcome = func(v *run.View, e run.Ending) run.Outcome {
 		o := outcomeOf(v, e)
 		o.Status = journal.NeedsUser
-		o.Pending = []journal.Pending{{ID: "p1", Kind: "confirm", Data: []byte(`"delete it?"`), ExpiresAt: time.Now().Add(time.Hour)}}
+		o.Pending = []journal.Pending{{ID: "p1", Kind: "confirm", Data: []byte(`"delete it?"`), ExpiresAt: time.Now().
+			Add(time.Hour)}}
 		return o
 	}
 	e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 + 1 })
@@ -243,7 +246,8 @@ func TestPendingRowsAndClaimsPassThroughRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, second)
-	same(t, "what it used up", all[run.StartRecord](t, records(t, store, second.ID), run.KindStart)[0].Consumed, []string{"p1"})
+	same(t, "what it used up", all[run.StartRecord](t, records(t, store, second.ID), run.KindStart)[0].Consumed,
+		[]string{"p1"})
 	if _, err := e.Start(t.Context(), s); !errors.Is(err, journal.ErrConsumed) {
 		t.Errorf("a second yes gives %v", err)
 	}

@@ -93,7 +93,8 @@ func (d *driver) stopAll() *StoppedRecord {
 		if e := d.f.open[op]; d.f.marked[op] {
 			c := receiptOf(e)
 			c.Now = d.now()
-			c.Err = &bt.Fault{Kind: KindUnknown, Reason: nameOf(e.Effect) + " was still under way when the run was stopped"}
+			c.Err = &bt.Fault{Kind: KindUnknown, Reason: nameOf(e.Effect) +
+				" was still under way when the run was stopped"}
 			stopped.Under = append(stopped.Under, *c)
 		}
 	}
@@ -165,7 +166,8 @@ func (a *Assistant) outcome(v *View, e Ending) (o outcome, err error) {
 
 // end is what the journal keeps in the run's row.
 func (o outcome) end(e *Engine, at time.Time) *journal.End {
-	end := &journal.End{Status: o.Status, At: at, Reason: o.Reason, Summary: e.Redact(o.summary), Pending: slices.Clone(o.Pending)}
+	end := &journal.End{Status: o.Status, At: at, Reason: o.Reason, Summary: e.Redact(o.summary),
+		Pending: slices.Clone(o.Pending)}
 	for i := range end.Pending {
 		p := &end.Pending[i]
 		p.CreatedAt, p.Data = at, e.Redact(p.Data)
@@ -203,12 +205,14 @@ func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, 
 	if end, err := d.depart(life); !errors.Is(err, ErrLeft) {
 		return end, err
 	}
-	o, err := d.a.outcome(d.view, Ending{Tree: d.tree, State: d.f.state, Status: bt.Running, Fault: c.Err, Suspended: true, Under: []CompletionRecord{*c}})
+	o, err := d.a.outcome(d.view, Ending{Tree: d.tree, State: d.f.state, Status: bt.Running, Fault: c.Err,
+		Suspended: true, Under: []CompletionRecord{*c}})
 	if err != nil {
 		return EndRecord{}, err
 	}
 	d.suspended, d.rest = true, d.e.Clock.Now().Add(d.restOfSuspended())
-	return EndRecord{Status: journal.Running, Reason: o.Reason, Fault: c.Err, Now: c.Now, Outcome: d.e.Redact(o.result)}, nil
+	return EndRecord{Status: journal.Running, Reason: o.Reason, Fault: c.Err, Now: c.Now,
+		Outcome: d.e.Redact(o.result)}, nil
 }
 
 // LeaveRecord says that a process that stops leaves the run to others. That it came no further there is not the run's

@@ -17,7 +17,8 @@ import (
 )
 
 func stopped(reason string, under ...string) result {
-	return result{Ended: "IDLE", Cancelled: true, Under: under, Fault: &bt.Fault{Kind: run.KindCancelled, Reason: reason}}
+	return result{Ended: "IDLE", Cancelled: true, Under: under, Fault: &bt.Fault{Kind: run.KindCancelled,
+		Reason: reason}}
 }
 
 func TestWishToStopKeepsWhatHadArrived(t *testing.T) {
@@ -79,7 +80,8 @@ func TestRunningWriteIsGivenTimeToFinish(t *testing.T) {
 			same(t, "outcome", r, stopped("enough", c.want))
 			same(t, "time waited", time.Since(began), c.waits)
 			kept := all[run.StoppedRecord](t, records(t, store, live.ID), run.KindStopped)[0]
-			same(t, "run times", []int64{kept.Under[0].Now, kept.Now, end.Now}, slices.Repeat([]int64{c.waits.Milliseconds()}, 3))
+			same(t, "run times", []int64{kept.Under[0].Now, kept.Now, end.Now},
+				slices.Repeat([]int64{c.waits.Milliseconds()}, 3))
 		})
 	}
 }
@@ -197,13 +199,17 @@ func TestCancellingARunThatNobodyDrivesEndsItAndPerformsNothing(t *testing.T) {
 		want   result
 		writes int
 	}{
-		"a read was under way":       {2, false, func(*world) {}, stopped("enough"), 0},
-		"a write was asked for":      {2, true, func(*world) {}, stopped("enough"), 0},
-		"a write was marked":         {3, true, func(*world) {}, stopped("enough", "write b:  !cancelled"), 0},
-		"a write was performed":      {4, false, func(*world) {}, stopped("enough", `write b: "B" found`), 1},
-		"a write can't be looked up": {4, false, func(w *world) { w.found = nil }, stopped("enough", "write b:  !unknown"), 1},
-		"what it needs is gone":      {4, false, func(w *world) { w.opened = func(context.Context, *run.View) error { return errUnreachable } }, stopped("enough", "write b:  !unknown"), 1},
-		"the tree had ended":         {5, false, func(*world) {}, result{Ended: "SUCCESS", Got: "A B"}, 1},
+		"a read was under way":  {2, false, func(*world) {}, stopped("enough"), 0},
+		"a write was asked for": {2, true, func(*world) {}, stopped("enough"), 0},
+		"a write was marked":    {3, true, func(*world) {}, stopped("enough", "write b:  !cancelled"), 0},
+		"a write was performed": {4, false, func(*world) {}, stopped("enough", `write b: "B" found`), 1},
+		"a write can't be looked up": {4, false, func(w *world) {
+			w.found = nil
+		}, stopped("enough", "write b:  !unknown"), 1},
+		"what it needs is gone": {4, false, func(w *world) {
+			w.opened = func(context.Context, *run.View) error { return errUnreachable }
+		}, stopped("enough", "write b:  !unknown"), 1},
+		"the tree had ended": {5, false, func(*world) {}, result{Ended: "SUCCESS", Got: "A B"}, 1},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
@@ -288,7 +294,8 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 			store := newStore(t)
 			release := w.holds("b", false)
 			defer release()
-			live := start(t, w.engine(&journaltest.Mortal{Store: store, At: c.death.at, After: c.death.after}, "one"), `<Do what="r:a w:b" got="{got}"/>`)
+			live := start(t, w.engine(&journaltest.Mortal{Store: store, At: c.death.at, After: c.death.after}, "one"),
+				`<Do what="r:a w:b" got="{got}"/>`)
 			synctest.Wait()
 			time.AfterFunc(time.Second, release)
 			live.Cancel("enough")
@@ -308,7 +315,8 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 			same(t, "outcome", resultOf(t, last), c.want)
 			same(t, "stopped records", countOf(t, store, live.ID, run.KindStopped), whether(c.want.Cancelled))
 			same(t, "resume records", countOf(t, store, live.ID, run.KindResume), whether(!c.want.Cancelled))
-			same(t, "whether it was looked up", looks, whether(c.death == death{cancel, false} || c.death == death{cancel, true} || c.death == death{stop, false}))
+			same(t, "whether it was looked up", looks, whether(c.death == death{cancel, false} ||
+				c.death == death{cancel, true} || c.death == death{stop, false}))
 			if c.want.Under != nil && c.want.Under[0] == kept.Under[0] {
 				same(t, "run time at the end", last.Now, int64(1000))
 			}
@@ -367,7 +375,8 @@ func TestWishThatAnOpeningRunDoesNotHeedEndsItAllTheSame(t *testing.T) {
 		store := newStore(t)
 		ctx, cut := context.WithCancel(t.Context())
 		w.opened = func(context.Context, *run.View) error { cut(); return nil }
-		if _, err := w.engine(store, "one").Start(ctx, spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err, context.Canceled) {
+		if _, err := w.engine(store, "one").Start(ctx, spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err,
+			context.Canceled) {
 			t.Errorf("starting gives %v", err)
 		}
 		runs, err := store.Runs(t.Context(), ada, journal.Filter{})

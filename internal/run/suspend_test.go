@@ -33,13 +33,15 @@ func TestSuspendedRunShowsWhatCameAndGoesOnWhereItWasWhenItIsResumed(t *testing.
 	live := start(t, e, `<Sequence><Do what="w:a r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
 	end, r := wait(t, live)
 	same(t, "status", end.Status, journal.Running)
-	same(t, "what there is to show", r, result{Ended: "RUNNING", Got: "A B", Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}, Under: []string{`read c: "half of c" !overloaded`}})
+	same(t, "what there is to show", r, result{Ended: "RUNNING", Got: "A B", Fault: &bt.Fault{Kind: "overloaded",
+		Reason: "try later"}, Under: []string{`read c: "half of c" !overloaded`}})
 	row := statusOf(t, store, live.ID)
 	same(t, "status in the journal", row.Status, journal.Running)
 	if e.Driven(row) {
 		t.Error("its lease is still held")
 	}
-	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "mark", "completion", "completion", "suspend"})
+	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "mark", "completion", "completion",
+		"suspend"})
 	same(t, "what is open", w.open, 0)
 
 	again := resume(t, e, live.ID)
@@ -62,7 +64,8 @@ func TestSuspendedRunFinishesTheWritesThatAreUnderWay(t *testing.T) {
 		store := localStore(t)
 		release := w.holds("a", true)
 		free := w.busy("b")
-		live := start(t, w.engine(store, "one"), `<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
+		live := start(t, w.engine(store, "one"),
+			`<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
 		synctest.Wait()
 		release()
 		end, _ := wait(t, live)
@@ -94,7 +97,8 @@ func TestEffectThatIsWithdrawnSuspendsNothing(t *testing.T) {
 		<-ctx.Done()
 		return nil, &run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}}
 	}
-	live := start(t, w.engine(localStore(t), "one"), `<Fallback><Timeout msec="1"><Do what="r:a" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`)
+	live := start(t, w.engine(localStore(t), "one"),
+		`<Fallback><Timeout msec="1"><Do what="r:a" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`)
 	end, r := wait(t, live)
 	same(t, "status", end.Status, journal.Done)
 	same(t, "outcome", r.Got, "B")
@@ -115,7 +119,8 @@ func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {
 			store := newStore(t)
 			release := w.holds("a", true)
 			w.busy("b")
-			live := start(t, w.engine(store, "one"), `<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
+			live := start(t, w.engine(store, "one"),
+				`<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
 			synctest.Wait()
 			if err := stop(w, store, live); err != nil {
 				t.Fatal(err)

@@ -15,9 +15,10 @@ import (
 type ResumeOption int
 
 const (
-	Forced  ResumeOption = iota // one that is set aside, too: it is tried once more
-	AtOnce                      // it waits for no room: ErrNoRoom if there is none
-	Unasked                     // a process has found it by itself: one that was taken up in vain again and again rests, and is ErrSetAside
+	Forced ResumeOption = iota // one that is set aside, too: it is tried once more
+	AtOnce                     // it waits for no room: ErrNoRoom if there is none
+	// a process has found it by itself: one that was taken up in vain again and again rests, and is ErrSetAside
+	Unasked
 )
 
 // Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as
@@ -37,7 +38,8 @@ func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, 
 			return rest, err
 		}
 		if slices.Contains(how, Unasked) && d.takenInVain() >= inVain {
-			return e.Clock.Now().Add(setAside), fmt.Errorf("run %s was taken up %d times and came no further: %w", d.ID, inVain, ErrSetAside)
+			return e.Clock.Now().Add(setAside), fmt.Errorf("run %s was taken up %d times and came no further: %w", d.ID,
+				inVain, ErrSetAside)
 		}
 		d.exit = exit
 		live, err = d.start(ctx, true)
@@ -49,8 +51,9 @@ func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, 
 	return live, err
 }
 
-// settled folds the records of a run whose lease this process has, gives a driver that stands at their end, and notes in the store that reading them
-// was survived. dare says whether they may be read; ErrIncompatible if this build can't go on with them.
+// settled folds the records of a run whose lease this process has, gives a driver that stands at their end, and notes
+// in the store that reading them was survived. dare says whether they may be read; ErrIncompatible if this build can't
+// go on with them.
 func (e *Engine) settled(ctx context.Context, k journal.Key, dare func(journal.Run) error) (*driver, error) {
 	r, err := e.Store.Run(ctx, k.Owner, k.Run)
 	if err == nil {
@@ -77,10 +80,12 @@ func mayTry(r journal.Run, force bool) error {
 	if r.Tries <= journal.MaxTries || force {
 		return nil
 	}
-	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries again, ‘sibyl run cancel %s’ ends it", ErrSetAside, WhySetAside(r).Text, r.ID, r.ID)
+	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries again, ‘sibyl run cancel %s’ ends it", ErrSetAside,
+		WhySetAside(r).Text, r.ID, r.ID)
 }
 
-const whySetAside bt.Reason = "run.set_aside: run {run} was taken up {tries} times, and each time the program ended before it had read the run's records"
+const whySetAside bt.Reason = "run.set_aside: run {run} was taken up {tries} times, and each time the program ended " +
+	"before it had read the run's records"
 
 // Reasons are the sentences that say why a run of any assistant rests.
 func Reasons() []bt.Reason { return []bt.Reason{whySetAside, bt.TwoSentences} }
@@ -104,7 +109,8 @@ func (e *Engine) foldable(ctx context.Context, owner journal.Owner, id string) e
 }
 
 // errUnsettled says that a run was taken up, and has not settled since.
-var errUnsettled = errors.New("it is being resumed, or the program that tried ended before it had read the run's records; try again later")
+var errUnsettled = errors.New(
+	"it is being resumed, or the program that tried ended before it had read the run's records; try again later")
 
 // Errors of runs that a process looks for by itself.
 var (
@@ -167,7 +173,8 @@ func (d *driver) restIfBroken(ctx context.Context) {
 
 // isAway says that the journal may be back a moment later.
 func isAway(err error) bool {
-	return errors.Is(err, journal.ErrUnreachable) || errors.Is(err, journal.ErrUnsure) || errors.Is(err, journal.ErrLocked)
+	return errors.Is(err, journal.ErrUnreachable) || errors.Is(err, journal.ErrUnsure) ||
+		errors.Is(err, journal.ErrLocked)
 }
 
 // Vacancy tells of room that may have become free, for whoever looks for runs.

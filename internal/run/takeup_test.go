@@ -46,7 +46,8 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 		_, r := wait(t, taken)
 		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "B"})
 		same(t, "records", kinds(records(t, store, k.Run)), []string{"start", "resume", "completion", "trace", "end"})
-		same(t, "effects performed again", len(all[run.ResumeRecord](t, records(t, store, k.Run), run.KindResume)[0].Repeated), 0)
+		same(t, "effects performed again",
+			len(all[run.ResumeRecord](t, records(t, store, k.Run), run.KindResume)[0].Repeated), 0)
 		release()
 		wait(t, first)
 	})
@@ -54,7 +55,9 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 
 func TestRunIsDrivenAtOnceWhereThereIsRoom(t *testing.T) {
 	w := newWorld(t)
-	k, live, err := w.engine(localStore(t), "one", func(c *run.Config) { c.MostRuns = 1 }).Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
+	k, live, err := w.engine(localStore(t), "one", func(c *run.Config) {
+		c.MostRuns = 1
+	}).Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +164,8 @@ func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
 			}
 			wait(t, again)
 		}
-		same(t, "rests", rests, []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute, 32 * time.Minute, time.Hour, time.Hour})
+		same(t, "rests", rests, []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
+			16 * time.Minute, 32 * time.Minute, time.Hour, time.Hour})
 	})
 }
 
@@ -214,12 +218,15 @@ func TestRunThatIsTakenUpInVainAgainAndAgainIsSetAside(t *testing.T) {
 }
 
 func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
-	for cause, rests := range map[error]bool{journal.ErrInvalid: true, journal.ErrFull: true, journal.ErrLocked: false, journal.ErrUnreachable: false} {
+	for cause, rests := range map[error]bool{journal.ErrInvalid: true, journal.ErrFull: true, journal.ErrLocked: false,
+		journal.ErrUnreachable: false} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
 			store := newStore(t)
 			var log bytes.Buffer
-			e := w.engine(endless(store, cause), "one", func(c *run.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+			e := w.engine(endless(store, cause), "one", func(c *run.Config) {
+				c.Log = slog.New(slog.NewJSONHandler(&log, nil))
+			})
 			live := start(t, e, `<Do what="r:a" got="{got}"/>`)
 			stopsShort(t, live, cause)
 			if text := log.String(); !strings.Contains(text, live.ID) || !strings.Contains(text, cause.Error()) {

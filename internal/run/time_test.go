@@ -27,10 +27,14 @@ func TestDelayAndTimeoutActAtTheirRunTime(t *testing.T) {
 		took time.Duration
 		got  string
 	}{
-		"a delay":                {`<Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay>`, 1500 * time.Millisecond, "A"},
-		"a timeout":              {`<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Add add="late" got="{got}"/></Fallback>`, 2 * time.Second, "late"},
-		"a timeout that is kept": {`<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`, 5 * time.Second, "slow"},
-		"the earlier of two":     {`<Fallback><Timeout msec="4000"><Delay delay_msec="1000"><Do what="r:slow" got="{got}"/></Delay></Timeout><Add add="late" got="{got}"/></Fallback>`, 4 * time.Second, "late"},
+		"a delay": {`<Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay>`,
+			1500 * time.Millisecond, "A"},
+		"a timeout": {
+			`<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Add add="late" got="{got}"/></Fallback>`, 2 * time.Second, "late"},
+		"a timeout that is kept": {`<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`, 5 * time.Second,
+			"slow"},
+		"the earlier of two": {
+			`<Fallback><Timeout msec="4000"><Delay delay_msec="1000"><Do what="r:slow" got="{got}"/></Delay></Timeout><Add add="late" got="{got}"/></Fallback>`, 4 * time.Second, "late"},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
@@ -50,7 +54,8 @@ func TestRunTimeStandsStillWhileNobodyDrives(t *testing.T) {
 		store := newStore(t)
 		w.takes("a", 10*time.Second)
 		w.takes("b", 5*time.Second)
-		id := crash(t, w, store, `<Timeout msec="60000"><Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence></Timeout>`, 3, false)
+		id := crash(t, w, store,
+			`<Timeout msec="60000"><Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence></Timeout>`, 3, false)
 		w.takes("b", time.Hour)
 		pass(time.Hour)
 		began := time.Now()
@@ -72,7 +77,8 @@ func TestTimerThatIsOverdueActsAtOnce(t *testing.T) {
 		_, r := wait(t, live)
 		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "done"})
 		same(t, "time taken", time.Since(began), time.Hour)
-		same(t, "time records", all[run.TimeRecord](t, records(t, store, live.ID), run.KindTime), []run.TimeRecord{{Now: time.Hour.Milliseconds()}})
+		same(t, "time records", all[run.TimeRecord](t, records(t, store, live.ID), run.KindTime),
+			[]run.TimeRecord{{Now: time.Hour.Milliseconds()}})
 	})
 }
 
@@ -109,7 +115,8 @@ func TestTimerThatFiresEarlyCountsAsDue(t *testing.T) {
 	e := w.engine(store, "one", func(c *run.Config) { c.Clock = hasty{time.Now()} })
 	live := start(t, e, `<Sequence><Delay delay_msec="500"><AlwaysSuccess/></Delay><Delay delay_msec="300"><AlwaysSuccess/></Delay></Sequence>`)
 	wait(t, live)
-	same(t, "time records", all[run.TimeRecord](t, records(t, store, live.ID), run.KindTime), []run.TimeRecord{{Now: 500}, {Now: 800}})
+	same(t, "time records", all[run.TimeRecord](t, records(t, store, live.ID), run.KindTime),
+		[]run.TimeRecord{{Now: 500}, {Now: 800}})
 }
 
 func TestReceiptSaysHowLongItsEffectTook(t *testing.T) {

@@ -26,7 +26,8 @@ type TraceStep struct {
 	Events []TraceEvent `json:"events"`
 	Start  []Asked      `json:"start,omitempty"`  // effects asked for
 	Cancel []uint64     `json:"cancel,omitempty"` // operations halted
-	Due    int64        `json:"due,omitempty"`    // run time at which the tree acts next by itself, in ms; 0: it does not
+	// run time at which the tree acts next by itself, in ms; 0: it does not
+	Due int64 `json:"due,omitempty"`
 }
 
 // Asked is an effect that a step asked for.

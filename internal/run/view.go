@@ -215,7 +215,8 @@ func (v *View) WithTexts(texts []Text) (*View, error) {
 		start.Texts[i].Blob = journal.BlobHash(t.Content)
 		lent[start.Texts[i].Blob] = t.Content
 	}
-	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: lentBlobs{v.store, lent}, recs: v.Records(), bodies: slices.Clone(v.Bodies())}
+	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: lentBlobs{v.store, lent}, recs: v.Records(),
+		bodies: slices.Clone(v.Bodies())}
 	changed.bodies[0] = &start
 	return changed, nil
 }

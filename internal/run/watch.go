@@ -72,14 +72,16 @@ func (e *Engine) follow(ctx context.Context, k journal.Key, from int64, show fun
 		switch {
 		case err == nil:
 			failing = time.Time{}
-		case next == 0 || errors.Is(err, journal.ErrNotFound) || !failing.IsZero() && now.Sub(failing) >= longestFailure:
+		case next == 0 || errors.Is(err, journal.ErrNotFound) || !failing.IsZero() &&
+			now.Sub(failing) >= longestFailure:
 			return true, err
 		case failing.IsZero():
 			failing = now
 		}
 		for _, rec := range recs {
 			step := l.take(ctx, rec)
-			if rec.Seq >= from && (!show(Update{Record: &rec}) || step != nil && !show(Update{Step: step})) || rec.Kind == KindEnd {
+			if rec.Seq >= from && (!show(Update{Record: &rec}) || step != nil && !show(Update{Step: step})) ||
+				rec.Kind == KindEnd {
 				return true, nil
 			}
 		}

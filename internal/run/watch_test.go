@@ -69,7 +69,8 @@ func TestWatchersSeeRecordsAndTextFromWheneverTheyCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.streams("a", "one two three four")
-		live := start(t, w.engine(localStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
+		live := start(t, w.engine(localStore(t), "one"),
+			`<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
 		want := &seen{Kinds: []string{"start", "completion", "completion", "trace", "end"},
 			Text: map[uint64]string{1: "one two three four "}}
 		var watchers [3]*seen
@@ -129,8 +130,10 @@ func TestTextOfEffectsThatStreamAtOnceIsKeptApart(t *testing.T) {
 		w.streams("a", "one two three")
 		w.streams("b", "eins zwei drei vier fünf")
 		w.streams("c", "un deux trois quatre cinq six sept")
-		live := start(t, w.engine(localStore(t), "one"), `<Parallel><Do what="r:a r:b" got="{got}"/><Do what="r:c" got="{c}"/></Parallel>`)
-		want := map[uint64]string{1: "one two three ", 2: "eins zwei drei vier fünf ", 3: "un deux trois quatre cinq six sept "}
+		live := start(t, w.engine(localStore(t), "one"),
+			`<Parallel><Do what="r:a r:b" got="{got}"/><Do what="r:c" got="{c}"/></Parallel>`)
+		want := map[uint64]string{1: "one two three ", 2: "eins zwei drei vier fünf ",
+			3: "un deux trois quatre cinq six sept "}
 		watchers := make(chan *seen)
 		const stops = 12 // pieces after which a watcher falls behind
 		for stop := range stops {
@@ -161,7 +164,8 @@ func TestTextOfAnEffectThatIsWithdrawnIsRetracted(t *testing.T) {
 			job.Emit(run.Piece{Text: "right"})
 			return "B", nil
 		}
-		live := start(t, w.engine(localStore(t), "one"), `<Fallback><Timeout msec="1500"><Do what="r:a" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`)
+		live := start(t, w.engine(localStore(t), "one"),
+			`<Fallback><Timeout msec="1500"><Do what="r:a" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`)
 		early := make(chan *seen)
 		go func() { early <- watch(t, live, 0) }()
 		same(t, "text that stands", (<-early).Text, map[uint64]string{2: "right"})
@@ -289,9 +293,11 @@ func TestRunOfAnotherProcessIsWatchedUntilItsEnd(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		w.streams("a", "one two three four")
-		live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
+		live := start(t, w.engine(store, "one"),
+			`<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
 		e := w.engine(store, "two")
-		same(t, "what was seen", follow(t, e, live.ID, 0), []string{"start", "completion", "completion", "trace", "end"})
+		same(t, "what was seen", follow(t, e, live.ID, 0), []string{"start", "completion", "completion", "trace",
+			"end"})
 		same(t, "from record 4 on", follow(t, e, live.ID, 2), []string{"completion", "trace", "end"})
 		wait(t, live)
 	})
@@ -326,7 +332,10 @@ func TestContextThatEndsWhileTheStoreIsAskedIsNoErrorOfTheWatch(t *testing.T) {
 	store := newStore(t)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 	ctx, cut := context.WithCancel(t.Context())
-	for u, err := range w.engine(before(store, func(context.Context) error { cut(); return nil }, "Run"), "two").Watch(ctx, ada, live.ID, 0) {
+	for u, err := range w.engine(before(store, func(context.Context) error {
+		cut()
+		return nil
+	}, "Run"), "two").Watch(ctx, ada, live.ID, 0) {
 		t.Errorf("watching gives %+v, %v", u, err)
 	}
 	release()

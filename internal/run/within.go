@@ -28,7 +28,9 @@ const withinLook = time.Second
 // it is. A run that is suspended gives what there is to show of it with a *Suspended. The error of spec is given as it
 // is; after any other, such as journal.ErrExists of an id or a session that is taken, the run is asked to stop, if
 // there is one. A journal that is away is waited for as long as the effect is wanted.
-func (e *Engine) Within(ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error)) (EndRecord, error) {
+func (e *Engine) Within(
+	ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error),
+) (EndRecord, error) {
 	for existed := false; ; {
 		end, err := e.goOnWithin(ctx, k, spec)
 		switch wrong, is := errors.AsType[*specError](err); {
@@ -44,7 +46,8 @@ func (e *Engine) Within(ctx context.Context, k journal.Key, spec func(ctx contex
 			return EndRecord{}, wrong.error
 		case errors.Is(err, errElsewhere):
 			pause(ctx, e.Clock, withinLook)
-		case errors.Is(err, ErrLeft), errors.Is(err, ErrDraining): // this process stops, and so does the run whose effect it is
+		// this process stops, and so does the run whose effect it is
+		case errors.Is(err, ErrLeft), errors.Is(err, ErrDraining):
 			<-ctx.Done()
 		case errors.Is(err, journal.ErrExists) && !existed: // somebody else was there before
 			existed = true
@@ -67,7 +70,9 @@ type specError struct{ error }
 func (s *specError) Unwrap() error { return s.error }
 
 // goOnWithin gives the end of a run, after it was driven here if it was for this process to drive it.
-func (e *Engine) goOnWithin(ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error)) (EndRecord, error) {
+func (e *Engine) goOnWithin(
+	ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error),
+) (EndRecord, error) {
 	row, err := e.Store.Run(ctx, k.Owner, k.Run)
 	var live *Live
 	switch {
@@ -90,7 +95,9 @@ func (e *Engine) goOnWithin(ctx context.Context, k journal.Key, spec func(ctx co
 }
 
 // beginWithin begins a run, in the room of another.
-func (e *Engine) beginWithin(ctx context.Context, k journal.Key, spec func(context.Context) (Spec, error)) (*Live, error) {
+func (e *Engine) beginWithin(
+	ctx context.Context, k journal.Key, spec func(context.Context) (Spec, error),
+) (*Live, error) {
 	s, err := spec(ctx)
 	if err != nil {
 		return nil, &specError{err}

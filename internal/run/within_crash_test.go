@@ -16,16 +16,18 @@ import (
 // writing is a child that reads and writes once.
 var writing = children{"a": `<Do what="r:x w:b" got="{got}"/>`}
 
-// writesWithin is how many writes a parent has whose child is of writing: two beginnings, the child's receipt, mark, receipt and end, and the
-// parent's receipt and end.
+// writesWithin is how many writes a parent has whose child is of writing: two beginnings, the child's receipt, mark,
+// receipt and end, and the parent's receipt and end.
 const writesWithin = 8
 
-// orders are the ways in which processes take up a parent and its child that nobody drives: each gives who is resumed, before the parent is.
+// orders are the ways in which processes take up a parent and its child that nobody drives: each gives who is resumed,
+// before the parent is.
 var orders = map[string]func(t *testing.T, w *world, store journal.Store, child string){
 	"the parent first": func(*testing.T, *world, journal.Store, string) {},
 	"the child first, by another process": func(t *testing.T, w *world, store journal.Store, child string) {
 		t.Helper()
-		if _, err := w.parents(store, "third", writing).TakeUp(t.Context(), journal.Key{Owner: ada, Run: child}); err != nil &&
+		if _, err := w.parents(store, "third", writing).TakeUp(t.Context(),
+			journal.Key{Owner: ada, Run: child}); err != nil &&
 			!errors.Is(err, journal.ErrNotFound) && !errors.Is(err, journal.ErrEnded) {
 			t.Errorf("taking up the child: %v", err)
 		}
@@ -156,7 +158,8 @@ func TestEffectHasNoReceiptBecauseItsProcessLeaves(t *testing.T) {
 	}
 }
 
-// leavesNoReceipt has a process leave whose driver is busy with a receipt, before the child is begun or while it goes on.
+// leavesNoReceipt has a process leave whose driver is busy with a receipt, before the child is begun or while it goes
+// on.
 func leavesNoReceipt(t *testing.T, late bool) {
 	t.Helper()
 	w := newWorld(t)
@@ -287,7 +290,10 @@ func TestRunThatIsBeingRecordedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 
 func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, w *world, e *run.Engine, dying *journaltest.Mortal){
-		"its process died":  func(_ *testing.T, _ *world, _ *run.Engine, dying *journaltest.Mortal) { dying.Die(); pass(lease) },
+		"its process died": func(_ *testing.T, _ *world, _ *run.Engine, dying *journaltest.Mortal) {
+			dying.Die()
+			pass(lease)
+		},
 		"its process left":  func(t *testing.T, _ *world, e *run.Engine, _ *journaltest.Mortal) { drained(t, e) },
 		"it waits to begin": nil,
 	} {
@@ -332,9 +338,13 @@ func TestRunOfAnEffectThatCanNotBeWithdrawnIsTold(t *testing.T) {
 		withdraw func(context.Context, run.Job) error
 		want     string
 	}{
-		"it fails":  {func(context.Context, run.Job) error { return errors.New("no answer") }, "withdrawn, but it may go on: no answer"},
-		"it panics": {func(context.Context, run.Job) error { panic("no answer") }, "withdrawn, but it may go on: withdrawing it panicked: no answer"},
-		"it is":     {func(ctx context.Context, _ run.Job) error { return ctx.Err() }, "withdrawn"},
+		"it fails": {func(context.Context, run.Job) error {
+			return errors.New("no answer")
+		}, "withdrawn, but it may go on: no answer"},
+		"it panics": {func(context.Context, run.Job) error {
+			panic("no answer")
+		}, "withdrawn, but it may go on: withdrawing it panicked: no answer"},
+		"it is": {func(ctx context.Context, _ run.Job) error { return ctx.Err() }, "withdrawn"},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)

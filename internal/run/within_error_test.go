@@ -76,7 +76,8 @@ func within(t *testing.T, e *run.Engine, spec func(context.Context) (run.Spec, e
 func childSpec(context.Context) (run.Spec, error) { return children(nil).spec("child", "a"), nil }
 
 func TestErrorOfWhatARunIsToBeginWithReachesTheEffectAsItIs(t *testing.T) {
-	for _, wrong := range []error{errors.New("no such oracle"), journal.ErrLeased, journal.ErrEnded, journal.ErrExists, journal.ErrNotFound, journal.ErrConflict,
+	for _, wrong := range []error{errors.New("no such oracle"), journal.ErrLeased, journal.ErrEnded, journal.ErrExists,
+		journal.ErrNotFound, journal.ErrConflict,
 		run.ErrDraining, run.ErrLeft, run.ErrIncompatible} {
 		synctest.Test(t, func(t *testing.T) {
 			asked, wrong := 0, fmt.Errorf("usage: %w", wrong)
@@ -106,11 +107,16 @@ func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, func(*run.Spec) {}, journal.ErrExists, "of child"},
-		"its session is nowhere":   {nil, func(s *run.Spec) { s.Session, s.NewSession = "nowhere", nil }, journal.ErrNotFound, "nowhere"},
-		"nobody knows its kind":    {nil, func(s *run.Spec) { s.Assistant = "stranger" }, nil, "stranger"},
-		"its tree is none":         {nil, func(s *run.Spec) { s.Tree = []byte(tree(`<Nothing/>`)) }, nil, "Nothing"},
-		"it does not fit its tree": {nil, func(s *run.Spec) { s.Given = nil; s.Tree = []byte(tree(`<Do what="{unset}" got="{got}"/>`)) }, nil, "unset"},
-		"what it uses up is gone":  {nil, func(s *run.Spec) { s.Consume = []string{"p1"} }, journal.ErrConsumed, "p1"},
+		"its session is nowhere": {nil, func(s *run.Spec) {
+			s.Session, s.NewSession = "nowhere", nil
+		}, journal.ErrNotFound, "nowhere"},
+		"nobody knows its kind": {nil, func(s *run.Spec) { s.Assistant = "stranger" }, nil, "stranger"},
+		"its tree is none":      {nil, func(s *run.Spec) { s.Tree = []byte(tree(`<Nothing/>`)) }, nil, "Nothing"},
+		"it does not fit its tree": {nil, func(s *run.Spec) {
+			s.Given = nil
+			s.Tree = []byte(tree(`<Do what="{unset}" got="{got}"/>`))
+		}, nil, "unset"},
+		"what it uses up is gone": {nil, func(s *run.Spec) { s.Consume = []string{"p1"} }, journal.ErrConsumed, "p1"},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
@@ -159,20 +165,26 @@ func TestEffectThatFailsLeavesNoRunBehindThatGoesOn(t *testing.T) {
 		open  error
 		want  string
 	}{
-		"its run can't be opened here": {func(s journal.Store) journal.Store { return s }, errors.New("no such folder"), "no such folder"},
-		"its run does not fit":         {func(s journal.Store) journal.Store { return changed{s, "r:a", "r:b"} }, nil, "does not fit"},
+		"its run can't be opened here": {func(s journal.Store) journal.Store {
+			return s
+		}, errors.New("no such folder"), "no such folder"},
+		"its run does not fit": {func(s journal.Store) journal.Store {
+			return changed{s, "r:a", "r:b"}
+		}, nil, "does not fit"},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
 			store := newStore(t)
 			body := `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`
 			spec := func(context.Context) (run.Spec, error) { return children{"a": body}.spec("child", "a"), nil }
-			if _, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: 3}, "dead"), spec); !errors.Is(err, journaltest.ErrDead) {
+			if _, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: 3}, "dead"), spec); !errors.Is(err,
+				journaltest.ErrDead) {
 				t.Fatalf("the process died with %v", err)
 			}
 			pass(lease)
 			w.opened = func(context.Context, *run.View) error { return c.open }
-			if _, err := within(t, w.engine(c.store(store), "two"), spec); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := within(t, w.engine(c.store(store), "two"), spec); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("the effect gets %v; want %q", err, c.want)
 			}
 			same(t, "status of its run", statusOf(t, store, "child").Status, journal.Cancelled)
@@ -210,7 +222,8 @@ func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
 				w := newWorld(t)
 				store := newStore(t)
 				if c.writes > 0 {
-					_, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: c.writes + 1}, "dead"), childSpec)
+					_, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: c.writes + 1}, "dead"),
+						childSpec)
 					if c.writes < 3 && !errors.Is(err, journaltest.ErrDead) {
 						t.Fatalf("the process died with %v", err)
 					}

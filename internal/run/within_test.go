@@ -46,14 +46,18 @@ func (c children) spec(id, name string) run.Spec {
 	return s
 }
 
-// parents is an engine whose effects "c:x" are performed by runs of their own. Their results are what these got, or how they ended.
+// parents is an engine whose effects "c:x" are performed by runs of their own. Their results are what these got, or how
+// they ended.
 func (w *world) parents(store journal.Store, holder string, c children, change ...func(*run.Config)) *run.Engine {
 	w.t.Helper()
-	return w.parentsBy(store, holder, func(_ context.Context, id, name string) (run.Spec, error) { return c.spec(id, name), nil }, change...)
+	return w.parentsBy(store, holder, func(_ context.Context, id, name string) (run.Spec, error) {
+		return c.spec(id, name), nil
+	}, change...)
 }
 
 // parentsBy is parents where spec says what the run of an effect begins with.
-func (w *world) parentsBy(store journal.Store, holder string, spec func(ctx context.Context, id, name string) (run.Spec, error),
+func (w *world) parentsBy(store journal.Store, holder string, spec func(ctx context.Context, id, name string) (run.Spec,
+	error),
 	change ...func(*run.Config),
 ) *run.Engine {
 	w.t.Helper()
@@ -64,7 +68,9 @@ func (w *world) parentsBy(store journal.Store, holder string, spec func(ctx cont
 	child := run.Performer{Withdraw: func(ctx context.Context, job run.Job) error { return e.Withdraw(ctx, key(job)) },
 		Do: func(ctx context.Context, job run.Job) (any, error) {
 			k := key(job)
-			end, err := e.Within(ctx, k, func(ctx context.Context) (run.Spec, error) { return spec(ctx, k.Run, nameIn(job)) })
+			end, err := e.Within(ctx, k, func(ctx context.Context) (run.Spec, error) {
+				return spec(ctx, k.Run, nameIn(job))
+			})
 			if end.Outcome == nil {
 				return nil, err
 			}
@@ -148,7 +154,8 @@ func works(t *testing.T, store journal.Store, e *run.Engine) {
 	ctx, cut := context.WithCancel(t.Context())
 	over := make(chan error, 1)
 	go func() {
-		over <- node.Work(ctx, node.Config{Self: node.Node{Holder: e.Holder}, Engine: e, Store: store, Registry: teststore.Empty(t), Clock: &node.Clock{},
+		over <- node.Work(ctx, node.Config{Self: node.Node{Holder: e.Holder}, Engine: e, Store: store,
+			Registry: teststore.Empty(t), Clock: &node.Clock{},
 			Log: slog.New(slog.DiscardHandler)})
 	}()
 	t.Cleanup(func() {
@@ -228,7 +235,8 @@ type where struct {
 func inBoth(t *testing.T, body string, try func(t *testing.T, at where)) {
 	t.Helper()
 	for name, begin := range map[string]func(*testing.T, *world, journal.Store, *run.Engine, string) *run.Live{
-		"the process of its parent": func(t *testing.T, _ *world, _ journal.Store, e *run.Engine, body string) *run.Live {
+		"the process of its parent": func(t *testing.T, _ *world, _ journal.Store, e *run.Engine,
+			body string) *run.Live {
 			return start(t, e, body)
 		},
 		"another process": apart,
@@ -267,9 +275,14 @@ func TestParentAndChildEndTogetherWhoeverDrivesTheChild(t *testing.T) {
 		want  result
 		child journal.Status
 	}{
-		"the child ends":        {oneChild, func(_ *testing.T, at where) { at.free() }, result{Ended: "SUCCESS", Got: "A"}, journal.Done},
-		"the tree gives it up":  {patient, func(*testing.T, where) {}, result{Ended: "SUCCESS", Got: "late"}, journal.Cancelled},
-		"the parent is stopped": {oneChild, func(_ *testing.T, at where) { at.parent.Cancel("enough") }, cancelled, journal.Cancelled},
+		"the child ends": {oneChild, func(_ *testing.T, at where) {
+			at.free()
+		}, result{Ended: "SUCCESS", Got: "A"}, journal.Done},
+		"the tree gives it up": {patient, func(*testing.T, where) {}, result{Ended: "SUCCESS", Got: "late"},
+			journal.Cancelled},
+		"the parent is stopped": {oneChild, func(_ *testing.T, at where) {
+			at.parent.Cancel("enough")
+		}, cancelled, journal.Cancelled},
 		"the child is stopped": {oneChild, func(t *testing.T, at where) {
 			if err := at.e.Cancel(t.Context(), ada, at.child, "not this one"); err != nil {
 				t.Error(err)

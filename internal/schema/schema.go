@@ -1,11 +1,13 @@
-// Package schema says what a Go struct asks for, by its tags: as JSON Schema for programs and models, and as checks of what was given. Flags,
-// settings, HTTP, MCP and models are served by the same declaration.
+// Package schema says what a Go struct asks for, by its tags: as JSON Schema for programs and models, and as checks of
+// what was given. Flags, settings, HTTP, MCP and models are served by the same declaration.
 //
 // The tags of a field:
 //
-//	json     its name; "-" for what only a command line, or nobody but this program, says. With omitempty it may be left out
+//	json     its name; "-" for what only a command line, or nobody but this program, says. With omitempty it may
+//	         be left out
 //	doc      what it is, in a phrase
-//	min, max bounds of a number, of the characters of a text, of the entries of a list, or of a time in seconds; inclusive
+//	min, max bounds of a number, of the characters of a text, of the entries of a list, or of a time in seconds;
+//	         inclusive
 //	enum     the texts that it can be, with commas between them
 //	default  what stands for it where nothing is said, as JSON
 //	none     a flag may say 0, and this is what it means
@@ -15,8 +17,9 @@
 //	flag     how its flag is called where not as in JSON, with a letter behind a comma; "-": it has none
 //	form     of a text in what is published: the definition that it is of
 //
-// Fields are texts, numbers, bools, times (in JSON whole seconds), folders, lists of these, and pointers to bools, which are nil where nothing
-// is said. An error names the field and what would be right, and repeats nothing of what was given.
+// Fields are texts, numbers, bools, times (in JSON whole seconds), folders, lists of these, and pointers to bools,
+// which are nil where nothing is said. An error names the field and what would be right, and repeats nothing of what
+// was given.
 package schema
 
 import (
@@ -91,7 +94,8 @@ func Of[T any]() *Object {
 		if field.Anonymous || !field.IsExported() || name == "-" && !hasFlag {
 			continue
 		}
-		f := &Field{Name: name, Doc: field.Tag.Get("doc"), Tag: field.Tag, index: field.Index, of: field.Type, schema: whole.Properties[name]}
+		f := &Field{Name: name, Doc: field.Tag.Get("doc"), Tag: field.Tag, index: field.Index, of: field.Type,
+			schema: whole.Properties[name]}
 		if name == "-" {
 			f.Name = ""
 			f.schema, err = jsonschema.ForType(field.Type, known())
@@ -169,8 +173,9 @@ func describeAll(t reflect.Type, s *jsonschema.Schema) error {
 	return nil
 }
 
-// Published is the JSON Schema (draft-07) of a value that this program keeps in a file, by the tags of all structs in T. Each struct that is
-// named is a definition of its own, beside forms: those of texts, with a “Time”. Members that have no field are allowed.
+// Published is the JSON Schema (draft-07) of a value that this program keeps in a file, by the tags of all structs in
+// T. Each struct that is named is a definition of its own, beside forms: those of texts, with a “Time”. Members that
+// have no field are allowed.
 func Published[T any](named map[string]any, forms map[string]*jsonschema.Schema) *jsonschema.Schema {
 	definitions, others := maps.Clone(forms), known()
 	others.TypeSchemas[reflect.TypeFor[time.Time]()] = definition("Time")
@@ -196,8 +201,8 @@ func definition(name string) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/definitions/" + name}
 }
 
-// Result is the JSON Schema of a value that this program gives. What may be null is described as either: not every client understands lists of
-// types.
+// Result is the JSON Schema of a value that this program gives. What may be null is described as either: not every
+// client understands lists of types.
 func Result[T any]() json.RawMessage {
 	s, err := jsonschema.For[T](known())
 	if err != nil {
@@ -293,9 +298,13 @@ func (o *Object) Names() (all []string) {
 	return all
 }
 
-// Part is the JSON Schema of an object with some of the fields, as they are described here, and with others before them, which it may need.
-func (o *Object) Part(of func(*Field) bool, before map[string]*jsonschema.Schema, required ...string) *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "object", Properties: maps.Clone(before), Required: required, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
+// Part is the JSON Schema of an object with some of the fields, as they are described here, and with others before
+// them, which it may need.
+func (o *Object) Part(
+	of func(*Field) bool, before map[string]*jsonschema.Schema, required ...string,
+) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: maps.Clone(before), Required: required,
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 	for _, f := range o.Fields {
 		if f.Name == "" || !of(f) {
 			continue
@@ -322,7 +331,8 @@ func (o *Object) New(base any) any {
 	return into.Interface()
 }
 
-// Decode reads a JSON object into a struct of New. Nothing at all, null, and members that are null leave what stands there.
+// Decode reads a JSON object into a struct of New. Nothing at all, null, and members that are null leave what stands
+// there.
 func (o *Object) Decode(raw json.RawMessage, into any) error {
 	var given map[string]json.RawMessage
 	if len(bytes.TrimSpace(raw)) > 0 && json.Unmarshal(raw, &given) != nil {
@@ -334,7 +344,8 @@ func (o *Object) Decode(raw json.RawMessage, into any) error {
 	names := o.Names()
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return &Error{Field: "arguments", Problem: "have a name that is not known; known are " + strings.Join(names, ", "), Known: names}
+			return &Error{Field: "arguments", Problem: "have a name that is not known; known are " +
+				strings.Join(names, ", "), Known: names}
 		}
 	}
 	for _, f := range o.Fields {
@@ -437,8 +448,8 @@ func bounds[N int | float64](least, most *N, of string) string {
 // number writes a bound without an exponent.
 func number[N int | float64](n N) string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
 
-// Find has find give the path of each folder that was named and is not found yet. What may be a model as well is one where there is no such
-// folder and a colon stands in it.
+// Find has find give the path of each folder that was named and is not found yet. What may be a model as well is one
+// where there is no such folder and a colon stands in it.
 func (o *Object) Find(into any, find func(f *Field, name string) (path string, err error)) error {
 	for _, f := range o.Fields {
 		folder, ok := f.at(into).(*Folder)

@@ -39,12 +39,15 @@ func read(raw string) (asked, error) {
 
 func TestValuesAreReadAsTheirFieldsSay(t *testing.T) {
 	for raw, want := range map[string]asked{
-		`{"title":"tea"}`:                                      {Title: "tea", Count: 7},
-		`{"title":"tea","count":9007199254740993}`:             {Title: "tea", Count: 9007199254740993},
-		`{"title":"tea","count":3.0,"kind":null}`:              {Title: "tea", Count: 3},
-		`{"title":"ää","share":0.5,"kind":"milk","open":true}`: {Title: "ää", Count: 7, Share: 0.5, Kind: "milk", Open: true},
-		`{"title":"tea","ids":[1,2],"sure":false}`:             {Title: "tea", Count: 7, IDs: []int64{1, 2}, Sure: new(false)},
-		`{"title":"tea","within_seconds":90,"where":"home"}`:   {Title: "tea", Count: 7, Within: 90 * time.Second, Where: schema.Folder{Name: "home"}},
+		`{"title":"tea"}`:                          {Title: "tea", Count: 7},
+		`{"title":"tea","count":9007199254740993}`: {Title: "tea", Count: 9007199254740993},
+		`{"title":"tea","count":3.0,"kind":null}`:  {Title: "tea", Count: 3},
+		`{"title":"ää","share":0.5,"kind":"milk","open":true}`: {Title: "ää", Count: 7, Share: 0.5, Kind: "milk",
+			Open: true},
+		`{"title":"tea","ids":[1,2],"sure":false}`: {Title: "tea", Count: 7, IDs: []int64{1, 2},
+			Sure: new(false)},
+		`{"title":"tea","within_seconds":90,"where":"home"}`: {Title: "tea", Count: 7, Within: 90 * time.Second,
+			Where: schema.Folder{Name: "home"}},
 	} {
 		got, err := read(raw)
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(asked{})); diff != "" || err != nil {
@@ -68,27 +71,29 @@ func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for raw, want := range map[string]schema.Error{
-		``:                      {Field: "title", Problem: "is missing"},
-		`{"title":null}`:        {Field: "title", Problem: "is missing"},
-		`["hunter2"]`:           {Field: "arguments", Problem: "must be a JSON object"},
-		`{"hunter2":1}`:         {Field: "arguments", Problem: "have a name that is not known"},
-		`{"Title":"x"}`:         {Field: "arguments", Problem: "have a name that is not known"},
-		`{"inner":true}`:        {Field: "arguments", Problem: "have a name that is not known"},
-		`{"here":true}`:         {Field: "arguments", Problem: "have a name that is not known"},
-		"{\"title\":\"\xff\"}":  {Field: "arguments", Problem: "must be valid UTF-8"},
-		`{"title":"hunter2"}`:   {Field: "title", Problem: "has 7 characters; 5 at most"},
-		`{"title":"x"}`:         {Field: "title", Problem: "must be a text from 2 to 5 characters"},
-		`{"count":0}`:           {Field: "count", Problem: "must be a whole number from 1 on"},
-		`{"count":1.5}`:         {Field: "count", Problem: "must be a whole number from 1 on"},
-		`{"count":1e300}`:       {Field: "count", Problem: "must be a whole number from 1 on"},
-		`{"share":2}`:           {Field: "share", Problem: "must be a number from 0 to 1"},
-		`{"kind":"hunter2"}`:    {Field: "kind", Problem: "must be tea or milk"},
-		`{"ids":[]}`:            {Field: "ids", Problem: "must be a list from 1 to 2 entries, each a whole number"},
-		`{"ids":["hunter2"]}`:   {Field: "ids", Problem: "must be a list from 1 to 2 entries, each a whole number"},
-		`{"sure":"hunter2"}`:    {Field: "sure", Problem: "must be true or false"},
-		`{"within_seconds":4}`:  {Field: "within_seconds", Problem: "must be a whole number from 5 to 90"},
-		`{"model":"hunter2 b"}`: {Field: "model", Problem: "must be provider:model, in one word of at most 200 characters"},
-		`{"model":"a\u0000b"}`:  {Field: "model", Problem: "must be provider:model, in one word of at most 200 characters"},
+		``:                     {Field: "title", Problem: "is missing"},
+		`{"title":null}`:       {Field: "title", Problem: "is missing"},
+		`["hunter2"]`:          {Field: "arguments", Problem: "must be a JSON object"},
+		`{"hunter2":1}`:        {Field: "arguments", Problem: "have a name that is not known"},
+		`{"Title":"x"}`:        {Field: "arguments", Problem: "have a name that is not known"},
+		`{"inner":true}`:       {Field: "arguments", Problem: "have a name that is not known"},
+		`{"here":true}`:        {Field: "arguments", Problem: "have a name that is not known"},
+		"{\"title\":\"\xff\"}": {Field: "arguments", Problem: "must be valid UTF-8"},
+		`{"title":"hunter2"}`:  {Field: "title", Problem: "has 7 characters; 5 at most"},
+		`{"title":"x"}`:        {Field: "title", Problem: "must be a text from 2 to 5 characters"},
+		`{"count":0}`:          {Field: "count", Problem: "must be a whole number from 1 on"},
+		`{"count":1.5}`:        {Field: "count", Problem: "must be a whole number from 1 on"},
+		`{"count":1e300}`:      {Field: "count", Problem: "must be a whole number from 1 on"},
+		`{"share":2}`:          {Field: "share", Problem: "must be a number from 0 to 1"},
+		`{"kind":"hunter2"}`:   {Field: "kind", Problem: "must be tea or milk"},
+		`{"ids":[]}`:           {Field: "ids", Problem: "must be a list from 1 to 2 entries, each a whole number"},
+		`{"ids":["hunter2"]}`:  {Field: "ids", Problem: "must be a list from 1 to 2 entries, each a whole number"},
+		`{"sure":"hunter2"}`:   {Field: "sure", Problem: "must be true or false"},
+		`{"within_seconds":4}`: {Field: "within_seconds", Problem: "must be a whole number from 5 to 90"},
+		`{"model":"hunter2 b"}`: {Field: "model",
+			Problem: "must be provider:model, in one word of at most 200 characters"},
+		`{"model":"a\u0000b"}`: {Field: "model",
+			Problem: "must be provider:model, in one word of at most 200 characters"},
 	} {
 		whole := raw
 		if want.Field != "title" && want.Field != "arguments" {
@@ -96,11 +101,13 @@ func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
 		}
 		_, err := read(whole)
 		got, ok := errors.AsType[*schema.Error](err)
-		if !ok || got.Field != want.Field || !strings.HasPrefix(got.Problem, want.Problem) || strings.Contains(err.Error(), "hunter2") {
+		if !ok || got.Field != want.Field || !strings.HasPrefix(got.Problem, want.Problem) ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v; want %v", whole, err, &want)
 		}
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(whole))
-		if err == nil && published.Validate(value) == nil && want.Field != "arguments" && !strings.Contains(raw, "e300") {
+		if err == nil && published.Validate(value) == nil && want.Field != "arguments" &&
+			!strings.Contains(raw, "e300") {
 			t.Errorf("%s fits the schema that is published", whole)
 		}
 	}
@@ -114,16 +121,20 @@ func TestFlagsAndSettingsSayWhatJSONSays(t *testing.T) {
 		fields[name] = f
 	}
 	into := o.New(nil).(*asked)
-	for _, one := range [][2]string{{"title", "tea"}, {"count", "3"}, {"names", "a"}, {"names", "b,c"}, {"open", "true"}, {"within", "1m5s"}, {"where", "home"}, {"here", "true"}, {"sure", "false"}} {
+	for _, one := range [][2]string{{"title", "tea"}, {"count", "3"}, {"names", "a"}, {"names", "b,c"},
+		{"open", "true"}, {"within", "1m5s"}, {"where", "home"}, {"here", "true"}, {"sure", "false"}} {
 		if err := fields[one[0]].SetText(into, one[1]); err != nil {
 			t.Errorf("%s: %v", one, err)
 		}
 	}
-	want := asked{Title: "tea", Count: 3, Names: []string{"a", "b,c"}, Open: true, Within: 65 * time.Second, Where: schema.Folder{Name: "home"}, Here: true, Sure: new(false)}
+	want := asked{Title: "tea", Count: 3, Names: []string{"a", "b,c"}, Open: true, Within: 65 * time.Second,
+		Where: schema.Folder{Name: "home"}, Here: true, Sure: new(false)}
 	if diff := cmp.Diff(want, *into, cmp.AllowUnexported(asked{})); diff != "" {
 		t.Error(diff)
 	}
-	for _, wrong := range [][3]string{{"count", "0", "whole number from 1 on"}, {"within", "4s", "a time from 5s to 1m30s, or 0: no limit"}, {"within", "soon", "a time"}, {"open", "so", "true or false"}} {
+	for _, wrong := range [][3]string{{"count", "0", "whole number from 1 on"},
+		{"within", "4s", "a time from 5s to 1m30s, or 0: no limit"}, {"within", "soon", "a time"},
+		{"open", "so", "true or false"}} {
 		if err := fields[wrong[0]].SetText(into, wrong[1]); err == nil || !strings.Contains(err.Error(), wrong[2]) {
 			t.Errorf("%s: %v", wrong, err)
 		}
@@ -134,13 +145,17 @@ func TestFlagsAndSettingsSayWhatJSONSays(t *testing.T) {
 
 	settings := map[string]string{"a.sure": "true", "a.within": "1m0s", "a.where": "/srv/home", "a.model": "a:b"}
 	into = o.New(nil).(*asked)
-	err := o.Settle(into, func(path string) string { return settings[path] }, func(f *schema.Field) bool { return f.Name == "model" })
+	err := o.Settle(into, func(path string) string {
+		return settings[path]
+	}, func(f *schema.Field) bool { return f.Name == "model" })
 	want = asked{Count: 7, Sure: new(true), Within: time.Minute, Where: schema.Folder{Path: "/srv/home"}}
 	if diff := cmp.Diff(want, *into, cmp.AllowUnexported(asked{})); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	settings["a.within"] = "2h"
-	if err := o.Settle(into, func(path string) string { return settings[path] }, func(*schema.Field) bool { return false }); err == nil || !strings.Contains(err.Error(), "a.within") {
+	if err := o.Settle(into, func(path string) string {
+		return settings[path]
+	}, func(*schema.Field) bool { return false }); err == nil || !strings.Contains(err.Error(), "a.within") {
 		t.Errorf("a setting out of its bounds: %v", err)
 	}
 }
@@ -155,7 +170,8 @@ func TestFoldersAreFoundByTheirNamesAndAModelIsNone(t *testing.T) {
 		return "/srv/" + f.Name, nil
 	}
 	into := &asked{Where: schema.Folder{Name: "home"}, Who: schema.Folder{Name: "a:b"}}
-	if err := o.Find(into, find); err != nil || into.Where.Path != "/srv/where" || into.Who != (schema.Folder{Name: "a:b"}) {
+	if err := o.Find(into, find); err != nil || into.Where.Path != "/srv/where" ||
+		into.Who != (schema.Folder{Name: "a:b"}) {
 		t.Errorf("%+v, %v", into, err)
 	}
 	for _, wrong := range []asked{{Where: schema.Folder{Name: "a:b"}}, {Who: schema.Folder{Name: "away"}}} {

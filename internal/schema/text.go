@@ -25,7 +25,8 @@ func (f *Field) Flag() (name, short string) {
 	return name, short
 }
 
-// Kind is the kind of value that a flag takes: bool, choice (a bool that may be unsaid), list, number, duration, or text.
+// Kind is the kind of value that a flag takes: bool, choice (a bool that may be unsaid), list, number, duration, or
+// text.
 func (f *Field) Kind() string {
 	switch {
 	case f.of == reflect.TypeFor[time.Duration]():
@@ -50,7 +51,8 @@ func (f *Field) Choices() (all []string) {
 	return all
 }
 
-// SetText puts what a flag or a setting says into the struct that into points to; a list has one more entry then. Its error names no field.
+// SetText puts what a flag or a setting says into the struct that into points to; a list has one more entry then. Its
+// error names no field.
 func (f *Field) SetText(into any, text string) error {
 	raw := json.RawMessage(text)
 	zero := strings.Trim(text, "0smh") == ""

@@ -15,8 +15,8 @@ import (
 // ErrNotReady says that a server answers, and takes no requests now: it stops, or its database can't be used.
 var ErrNotReady = errors.New("it takes no requests now: it stops, or its database can't be used; its log says which")
 
-// Ready asks the server on this machine that listens to an address whether it takes requests. own is its certificate, the only one that is
-// taken for its own; nil where it has none.
+// Ready asks the server on this machine that listens to an address whether it takes requests. own is its certificate,
+// the only one that is taken for its own; nil where it has none.
 func Ready(ctx context.Context, listen string, own *x509.Certificate) error {
 	transport := &http.Transport{DisableKeepAlives: true}
 	scheme := "http"
@@ -31,7 +31,9 @@ func Ready(ctx context.Context, listen string, own *x509.Certificate) error {
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	resp, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("nothing answers at %s: %w", address, err)

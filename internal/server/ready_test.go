@@ -20,7 +20,8 @@ import (
 	"sibyl/internal/server"
 )
 
-// answering is a server that answers /readyz with a status, over TLS if it has a certificate, and the address that it listens to.
+// answering is a server that answers /readyz with a status, over TLS if it has a certificate, and the address that it
+// listens to.
 func answering(t *testing.T, status int, own *tls.Certificate) (address string) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,15 +77,18 @@ func TestServerIsReadyIfItSaysSo(t *testing.T) {
 			t.Errorf("%s: %v", listen, err)
 		}
 	}
-	if err := server.Ready(t.Context(), answering(t, http.StatusServiceUnavailable, nil), nil); !errors.Is(err, server.ErrNotReady) {
+	if err := server.Ready(t.Context(), answering(t, http.StatusServiceUnavailable, nil), nil); !errors.Is(err,
+		server.ErrNotReady) {
 		t.Errorf("a server that stops: %v", err)
 	}
 	for _, status := range []int{http.StatusNotFound, http.StatusFound} {
-		if err := server.Ready(t.Context(), answering(t, status, nil), nil); err == nil || !strings.Contains(err.Error(), "is no server of Sibyl's") {
+		if err := server.Ready(t.Context(), answering(t, status, nil), nil); err == nil ||
+			!strings.Contains(err.Error(), "is no server of Sibyl's") {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}
-	if err := server.Ready(t.Context(), "127.0.0.1:1", nil); err == nil || !strings.Contains(err.Error(), "nothing answers") {
+	if err := server.Ready(t.Context(), "127.0.0.1:1", nil); err == nil ||
+		!strings.Contains(err.Error(), "nothing answers") {
 		t.Errorf("no server: %v", err)
 	}
 }
@@ -102,7 +106,8 @@ func TestReadyServerShowsItsOwnCertificate(t *testing.T) {
 		t.Error("a server with another's certificate was taken for the own")
 	}
 	old := certificate(t, "sibyl.example.org", time.Now().Add(-time.Minute))
-	if err := server.Ready(t.Context(), answering(t, http.StatusOK, old), old.Leaf); err == nil || !strings.Contains(err.Error(), "expired") {
+	if err := server.Ready(t.Context(), answering(t, http.StatusOK, old), old.Leaf); err == nil ||
+		!strings.Contains(err.Error(), "expired") {
 		t.Errorf("a certificate that has expired: %v", err)
 	}
 }

@@ -1,10 +1,13 @@
 // Package server is one process that serves: it listens, works as a node, and stops in order.
 //
 // Guarantees:
-//   - It listens beyond this machine only where there are users, and where what is sent is encrypted: by it, or by a proxy that is named.
-//   - When ctx is done it takes no more runs and says so (/readyz, ErrDraining); runs that go on may finish within the grace, and what they
-//     do is still told to those who watch. Then those that still go on are left open for other nodes; none is cancelled.
-//   - When Run returns, nothing of it listens or drives any more, nor is it known as a node, unless its database can't be reached.
+//   - It listens beyond this machine only where there are users, and where what is sent is encrypted: by it, or by a
+//     proxy that is named.
+//   - When ctx is done it takes no more runs and says so (/readyz, ErrDraining); runs that go on may finish within the
+//     grace, and what they do is still told to those who watch. Then those that still go on are left open for other
+//     nodes; none is cancelled.
+//   - When Run returns, nothing of it listens or drives any more, nor is it known as a node, unless its database can't
+//     be reached.
 package server
 
 import (
@@ -35,7 +38,8 @@ type Config struct {
 	Node     node.Config
 	Log      *slog.Logger
 
-	// Answer makes what answers, of a function that says why no requests should come, and of what is closed once no run is driven any more.
+	// Answer makes what answers, of a function that says why no requests should come, and of what is closed once no run
+	// is driven any more.
 	Answer func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error)
 	// Listening is told the address that is listened to, as a browser takes it.
 	Listening func(address string)
@@ -127,9 +131,11 @@ func (c Config) check(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !any:
-		return fmt.Errorf("%s can be reached from other machines, and there is no user who may sign in: add one with ‘sibyl user add NAME’, or listen to 127.0.0.1", c.Listen)
+		return fmt.Errorf("%s can be reached from other machines, and there is no user who may sign in: add one with "+
+			"‘sibyl user add NAME’, or listen to 127.0.0.1", c.Listen)
 	case c.TLS == nil && !c.Behind:
-		return fmt.Errorf("%s can be reached from other machines, and tokens would be sent in the clear: set server.tls_cert and server.tls_key, "+
+		return fmt.Errorf("%s can be reached from other machines, and tokens would be sent in the clear: set "+
+			"server.tls_cert and server.tls_key, "+
 			"or name the proxy that encrypts in server.proxies, or listen to 127.0.0.1", c.Listen)
 	}
 	return nil

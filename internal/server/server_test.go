@@ -41,10 +41,12 @@ func config(t *testing.T, registry node.Registry) Config {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	return Config{Listen: "127.0.0.1:0", Loopback: true, Grace: time.Second, Engine: engine, Log: log, Listening: func(string) {},
-		Users: func(context.Context) (bool, error) { return true, nil },
-		Ready: func(context.Context) error { return nil },
-		Node:  node.Config{Self: node.Node{Holder: "h", Name: "n"}, Engine: engine, Store: engine.Store, Registry: registry, Clock: &node.Clock{}, Log: log},
+	return Config{Listen: "127.0.0.1:0", Loopback: true, Grace: time.Second, Engine: engine, Log: log,
+		Listening: func(string) {},
+		Users:     func(context.Context) (bool, error) { return true, nil },
+		Ready:     func(context.Context) error { return nil },
+		Node: node.Config{Self: node.Node{Holder: "h", Name: "n"}, Engine: engine, Store: engine.Store,
+			Registry: registry, Clock: &node.Clock{}, Log: log},
 		Answer: func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
 			mux := http.NewServeMux()
 			mux.HandleFunc("/ready", func(w http.ResponseWriter, r *http.Request) {
@@ -161,10 +163,11 @@ func TestServerIsForgottenAlthoughAnAnswerTakesAllTheTimeThatItHas(t *testing.T)
 	asked, over := make(chan struct{}), make(chan struct{})
 	s := serve(t, func(c *Config) {
 		c.Answer = func(func(context.Context) error, <-chan struct{}) (*http.Server, error) {
-			return &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-				close(asked)
-				<-over
-			})}, nil
+			return &http.Server{ReadHeaderTimeout: patience,
+				Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+					close(asked)
+					<-over
+				})}, nil
 		}
 	})
 	go func() {
@@ -228,8 +231,12 @@ func TestServerListensBeyondItsMachineOnlyWithUsersAndEncryption(t *testing.T) {
 		"nobody who may sign in": {func(c *Config) { c.Users = users(false, nil) }, "sibyl user add"},
 		"in the clear":           {func(*Config) {}, "tokens would be sent in the clear"},
 		"users are not known":    {func(c *Config) { c.Users = users(false, lost) }, "lost"},
-		"encrypted, but nobody":  {func(c *Config) { c.TLS, c.Users = &tls.Config{MinVersion: tls.VersionTLS12}, users(false, nil) }, "sibyl user add"},
-		"no such address":        {func(c *Config) { c.Behind, c.Listen = true, "192.0.2.1:0" }, "choose another address with --listen"},
+		"encrypted, but nobody": {func(c *Config) {
+			c.TLS, c.Users = &tls.Config{MinVersion: tls.VersionTLS12}, users(false, nil)
+		}, "sibyl user add"},
+		"no such address": {func(c *Config) {
+			c.Behind, c.Listen = true, "192.0.2.1:0"
+		}, "choose another address with --listen"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conf := config(t, teststore.Empty(t))

@@ -11,15 +11,19 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// How long a beginning waits for a run that holds what it wants to claim, in all and before it looks again whether somebody drives that run.
+// How long a beginning waits for a run that holds what it wants to claim, in all and before it looks again whether
+// somebody drives that run.
 const (
 	claimPatience = 30 * time.Second
 	claimLook     = 3 * time.Second
 )
 
-// begin makes a run with how. What another beginning was first to use up or to claim is read anew, so that of two at once the second sees what
-// the first has done; a run that holds a claim is waited for, and goes on here if nobody drives it.
-func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how func(run.Spec) error) (*assistant.Assistant, run.Spec, error) {
+// begin makes a run with how. What another beginning was first to use up or to claim is read anew, so that of two at
+// once the second sees what the first has done; a run that holds a claim is waited for, and goes on here if nobody
+// drives it.
+func (s *Service) begin(
+	ctx context.Context, owner journal.Owner, r Request, how func(run.Spec) error,
+) (*assistant.Assistant, run.Spec, error) {
 	patient, stop := context.WithTimeout(ctx, cmp.Or(r.Patience, claimPatience))
 	defer stop()
 	for late := false; ; late = true {
@@ -41,7 +45,8 @@ func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how
 			if s.await(patient, journal.Key{Owner: owner, Run: held.Run}) != nil {
 				return nil, run.Spec{}, err
 			}
-		case patient.Err() == nil && (errors.Is(err, journal.ErrConsumed) || errors.Is(err, journal.ErrExists) && s.joins(ctx, spec)):
+		case patient.Err() == nil && (errors.Is(err, journal.ErrConsumed) || errors.Is(err, journal.ErrExists) &&
+			s.joins(ctx, spec)):
 		default:
 			return a, spec, err
 		}
@@ -72,7 +77,8 @@ func (s *Service) await(ctx context.Context, k journal.Key) error {
 	defer stop()
 	if !s.config.Engine.Driven(r) {
 		// Somebody else may take it up at the same moment, and without room here it has to wait for others.
-		if _, err := s.config.Engine.Resume(context.WithoutCancel(ctx), k.Owner, k.Run, run.AtOnce); errors.Is(err, run.ErrIncompatible) {
+		if _, err := s.config.Engine.Resume(context.WithoutCancel(ctx), k.Owner, k.Run, run.AtOnce); errors.Is(err,
+			run.ErrIncompatible) {
 			return err
 		}
 	}

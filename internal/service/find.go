@@ -25,7 +25,8 @@ type Query struct {
 	After     string    // Next of the part before
 }
 
-// Hits are a part of what was found: first what has the words in its title, then what has them elsewhere; the latest first in both.
+// Hits are a part of what was found: first what has the words in its title, then what has them elsewhere; the latest
+// first in both.
 type Hits struct {
 	Hits   []Hit  `json:"hits"`
 	Next   string `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
@@ -84,7 +85,8 @@ func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found
 	}
 	inTitles, after, err := placeOf(q.After)
 	if err != nil {
-		return found, usage(&assistant.RequestError{Public: "this is no place in a list", Hint: "take next of the part of the list before, as it is", Err: err})
+		return found, usage(&assistant.RequestError{Public: "this is no place in a list",
+			Hint: "take next of the part of the list before, as it is", Err: err})
 	}
 	ctx, cut := context.WithTimeout(ctx, findingTime)
 	defer cut()
@@ -197,8 +199,8 @@ func (s *Service) excerpted(ctx context.Context, owner journal.Owner, all []Hit,
 	return shown, nil
 }
 
-// read keeps the words of sessions and runs that nobody has looked through yet, the latest first, and says whether there are more of them than there was
-// time for, or they can't be kept.
+// read keeps the words of sessions and runs that nobody has looked through yet, the latest first, and says whether
+// there are more of them than there was time for, or they can't be kept.
 func (s *Service) read(ctx context.Context, owner journal.Owner) (behind bool, err error) {
 	until := time.Now().Add(readingTime)
 	for {

@@ -49,7 +49,8 @@ func TestWhatWasAskedAndAnsweredIsFoundTitlesFirst(t *testing.T) {
 		later := h.said(s, "", "a plan for Lisbon")
 		h.said(s, later, "and the Léase?")
 		got, _ := h.hits(s, ada, service.Query{Words: "LEASE"})
-		if len(got) != 2 || !strings.HasPrefix(got[0], "session: the [lease] of the node") || !strings.Contains(got[1], "[Léase]") {
+		if len(got) != 2 || !strings.HasPrefix(got[0], "session: the [lease] of the node") ||
+			!strings.Contains(got[1], "[Léase]") {
 			t.Errorf("found %q", got)
 		}
 		answered, _ := h.hits(s, ada, service.Query{Words: "lisbon ada"})
@@ -106,7 +107,8 @@ func TestFoundPagesHoldEachOnceAcrossTitlesAndWords(t *testing.T) {
 func TestWhatLiesApartIsMergedByTime(t *testing.T) {
 	inHouse(t, func(h *house) {
 		at := time.Now()
-		h.apart = []service.Apart{{Assistant: "tasks", Find: func(_ context.Context, owner journal.Owner, has func(string) bool, titles bool) (all []service.Hit, err error) {
+		h.apart = []service.Apart{{Assistant: "tasks", Find: func(_ context.Context, owner journal.Owner,
+			has func(string) bool, titles bool) (all []service.Hit, err error) {
 			if owner == ada && titles && has("Sign the lease") {
 				all = append(all, service.Hit{Kind: "task", Task: 7, Name: "Sign the lease", At: at})
 			}
@@ -115,7 +117,8 @@ func TestWhatLiesApartIsMergedByTime(t *testing.T) {
 		s := h.service()
 		h.said(s, "", "the lease")
 		got, _ := h.hits(s, ada, service.Query{Words: "lease"})
-		if want := []string{"session: the [lease]: ", "task: Sign the [lease]: "}; strings.Join(got, "\n") != strings.Join(want, "\n") {
+		if want := []string{"session: the [lease]: ", "task: Sign the [lease]: "}; strings.Join(got,
+			"\n") != strings.Join(want, "\n") {
 			t.Errorf("found %q, want %q", got, want)
 		}
 		if got, _ := h.hits(s, ada, service.Query{Words: "lease", From: at.Add(time.Millisecond)}); len(got) != 1 {
@@ -138,7 +141,8 @@ func TestWhatWasDeletedOrRenamedIsFoundSo(t *testing.T) {
 		if got, _ := h.hits(s, ada, service.Query{Words: "plan"}); len(got) != 1 {
 			t.Errorf("by its new name: %q", got)
 		}
-		if got, _ := h.hits(s, ada, service.Query{Words: "lease"}); len(got) != 1 || !strings.HasPrefix(got[0], "run: another [lease]") {
+		if got, _ := h.hits(s, ada, service.Query{Words: "lease"}); len(got) != 1 ||
+			!strings.HasPrefix(got[0], "run: another [lease]") {
 			t.Errorf("found %q", got)
 		}
 	})
@@ -147,7 +151,8 @@ func TestWhatWasDeletedOrRenamedIsFoundSo(t *testing.T) {
 func TestNothingToLookForAndNoPlaceInAListAreRefused(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.service()
-		for _, q := range []service.Query{{}, {Words: " \x00"}, {Words: "a", After: "x"}, {Words: "a", After: "t"}, {Words: "a", After: "wZZ"}} {
+		for _, q := range []service.Query{{}, {Words: " \x00"}, {Words: "a", After: "x"}, {Words: "a", After: "t"},
+			{Words: "a", After: "wZZ"}} {
 			if _, err := s.Find(h.Context(), ada, q); err == nil {
 				t.Errorf("%+v is looked for", q)
 			}

@@ -52,7 +52,8 @@ func inHouse(t *testing.T, test func(h *house)) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		test(&house{T: t, store: teststore.Empty(t), tree: string(text), do: map[string]func(context.Context, run.Job) (any, error){}})
+		test(&house{T: t, store: teststore.Empty(t), tree: string(text), do: map[string]func(context.Context,
+			run.Job) (any, error){}})
 	})
 }
 
@@ -114,7 +115,9 @@ func (h *house) process(holder string, store journal.Store, all ...*assistant.As
 	if all == nil {
 		all = []*assistant.Assistant{h.panel("panel")}
 	}
-	c := run.Config{Store: store, Build: "test", Holder: holder, MostRuns: h.most, Dead: func(holder string) bool { return holder == "dead" }}
+	c := run.Config{Store: store, Build: "test", Holder: holder, MostRuns: h.most, Dead: func(holder string) bool {
+		return holder == "dead"
+	}}
 	for _, a := range all {
 		c.Assistants = append(c.Assistants, a.Assistant)
 	}
@@ -122,7 +125,8 @@ func (h *house) process(holder string, store journal.Store, all ...*assistant.As
 	if err != nil {
 		h.Fatal(err)
 	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Prices: h.prices, Apart: h.apart,
+	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Prices: h.prices,
+		Apart:  h.apart,
 		Tree:   func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
 		Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }})
 	if err != nil {
@@ -136,7 +140,8 @@ func (h *house) service() *service.Service { return h.process("one", h.store) }
 // start asks ada and bob, in a session or, if that is empty, in one that begins.
 func (h *house) start(s *service.Service, session, words string) *service.Run {
 	h.Helper()
-	r, err := s.Start(h.Context(), ada, service.Request{Assistant: "panel", Session: session, Words: words, Options: "ada bob"})
+	r, err := s.Start(h.Context(), ada, service.Request{Assistant: "panel", Session: session, Words: words,
+		Options: "ada bob"})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -193,7 +198,9 @@ func (f *failing) Begin(ctx context.Context, b journal.Beginning) error {
 	return f.write(func() error { return f.Store.Begin(ctx, b) })
 }
 
-func (f *failing) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+func (f *failing) Append(
+	ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End,
+) error {
 	return f.write(func() error { return f.Store.Append(ctx, o, id, recs, end) })
 }
 
@@ -243,7 +250,8 @@ func line(u service.Update) string {
 	case u.Step != nil:
 		return fmt.Sprintf("%d step %s", u.Seq, u.Step.Status)
 	case u.Event != nil:
-		return fmt.Sprintf("%d event %s %s %s ‘%s’ %s", u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Event.Words, strings.Join(u.Lines, "; "))
+		return fmt.Sprintf("%d event %s %s %s ‘%s’ %s", u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Event.Words,
+			strings.Join(u.Lines, "; "))
 	}
 	return fmt.Sprintf("%d text %q %v", u.Seq, u.Text, u.Retract)
 }

@@ -18,9 +18,11 @@ type Past struct {
 	Told      func(done, all int)
 }
 
-// ReplayAll takes the past runs of an assistant through a tree, the latest first, and says how many would decide otherwise, and where. Nothing is
-// performed. The error is a *bt.LoadError if the tree does not load.
-func (s *Service) ReplayAll(ctx context.Context, owner journal.Owner, p Past, o replay.Options) (replay.History, error) {
+// ReplayAll takes the past runs of an assistant through a tree, the latest first, and says how many would decide
+// otherwise, and where. Nothing is performed. The error is a *bt.LoadError if the tree does not load.
+func (s *Service) ReplayAll(
+	ctx context.Context, owner journal.Owner, p Past, o replay.Options,
+) (replay.History, error) {
 	h := replay.NewHistory()
 	a, err := s.assistant(p.Assistant)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// ErrOverLimit is the error of a beginning that an owner has to agree to, as the day has cost what it may: a *LimitError says how much.
+// ErrOverLimit is the error of a beginning that an owner has to agree to, as the day has cost what it may: a
+// *LimitError says how much.
 var ErrOverLimit = errors.New("today's limit of costs is reached")
 
 // LimitError says what a day has cost, and what it may cost. A Request that is OverLimit begins all the same.
@@ -23,7 +24,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	text := fmt.Sprintf("today has cost %.2f %s, and the limit (models.limit) is %.2f %s", e.Spent, e.Currency, e.Limit, e.Currency)
+	text := fmt.Sprintf("today has cost %.2f %s, and the limit (models.limit) is %.2f %s", e.Spent, e.Currency, e.Limit,
+		e.Currency)
 	if len(e.Unpriced) > 0 {
 		text += fmt.Sprintf("; %d models without a known price count as nothing", len(e.Unpriced))
 	}
@@ -33,8 +35,8 @@ func (e *LimitError) Error() string {
 // Unwrap gives ErrOverLimit.
 func (*LimitError) Unwrap() error { return ErrOverLimit }
 
-// checkLimit refuses a run that may ask a model with a price, once the runs that an owner began today have cost what a day may, unless the owner
-// has agreed. Runs that go on, and those that they begin, are not asked about.
+// checkLimit refuses a run that may ask a model with a price, once the runs that an owner began today have cost what a
+// day may, unless the owner has agreed. Runs that go on, and those that they begin, are not asked about.
 func (s *Service) checkLimit(ctx context.Context, owner journal.Owner, r Request, spec run.Spec) error {
 	prices := s.config.Prices
 	asks, known := spec.Env.(assistant.Asks)
@@ -57,7 +59,8 @@ func (s *Service) costs(model string) bool {
 // spentToday is what the runs that an owner began today cost, and which models without a price they asked.
 func (s *Service) spentToday(ctx context.Context, owner journal.Owner) (sum float64, unpriced []string, err error) {
 	now := s.config.Now().Local()
-	days, err := s.SpentBetween(ctx, owner, time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.Local), now.Add(time.Minute))
+	days, err := s.SpentBetween(ctx, owner, time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.Local),
+		now.Add(time.Minute))
 	for _, day := range days {
 		for _, used := range day.Used {
 			if used.Cost == nil {

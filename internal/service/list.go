@@ -97,8 +97,8 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 	return rows, err
 }
 
-// Waiting lists the runs that wait for their person, the latest first: those that have not ended and that nobody drives, and those whose question is open.
-// Runs of companions wait for nobody.
+// Waiting lists the runs that wait for their person, the latest first: those that have not ended and that nobody
+// drives, and those whose question is open. Runs of companions wait for nobody.
 func (s *Service) Waiting(ctx context.Context, owner journal.Owner, limit int) ([]Row, error) {
 	var all []Row
 	for _, f := range []journal.Filter{{Status: journal.Running}, {Asking: s.config.Now()}} {
@@ -174,7 +174,9 @@ func (s *Service) Session(ctx context.Context, owner journal.Owner, id string) (
 }
 
 // Sessions lists sessions, the last used first.
-func (s *Service) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
+func (s *Service) Sessions(
+	ctx context.Context, owner journal.Owner, f journal.SessionFilter,
+) ([]journal.Session, error) {
 	return s.config.Store.Sessions(ctx, owner, f)
 }
 
@@ -189,7 +191,9 @@ func (s *Service) Talks(ctx context.Context, owner journal.Owner, f journal.Sess
 }
 
 // Removed lists what removed sessions have left, the latest removed first.
-func (s *Service) Removed(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
+func (s *Service) Removed(
+	ctx context.Context, owner journal.Owner, f journal.SessionFilter,
+) ([]journal.Tombstone, error) {
 	return s.config.Store.Tombstones(ctx, owner, f)
 }
 
@@ -216,14 +220,18 @@ func (s *Service) FindRun(ctx context.Context, owner journal.Owner, name string)
 	return r, usage(err)
 }
 
-// FindSession finds a session in the same ways, of one assistant or, if that is "", of any. One that was removed is a journal.RemovedError.
-func (s *Service) FindSession(ctx context.Context, owner journal.Owner, assistant, name string) (journal.Session, error) {
+// FindSession finds a session in the same ways, of one assistant or, if that is "", of any. One that was removed is a
+// journal.RemovedError.
+func (s *Service) FindSession(
+	ctx context.Context, owner journal.Owner, assistant, name string,
+) (journal.Session, error) {
 	found, err := s.config.Store.Session(ctx, owner, name)
 	var removed *journal.RemovedError
 	if !errors.Is(err, journal.ErrNotFound) || errors.As(err, &removed) {
 		return found, usage(err)
 	}
-	sessions, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant, Limit: longestList})
+	sessions, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant,
+		Limit: longestList})
 	if err != nil {
 		return journal.Session{}, err
 	}
@@ -235,15 +243,19 @@ func (s *Service) FindSession(ctx context.Context, owner journal.Owner, assistan
 		return found, usage(err)
 	}
 	left, lookErr := s.config.Store.Tombstones(ctx, owner, journal.SessionFilter{Limit: longestList})
-	if t, pickErr := pick("session", name, left, func(t journal.Tombstone) string { return t.ID }); lookErr == nil && pickErr == nil {
+	if t, pickErr := pick("session", name, left, func(t journal.Tombstone) string {
+		return t.ID
+	}); lookErr == nil && pickErr == nil {
 		return found, usage(&journal.RemovedError{Tombstone: t})
 	}
 	return found, usage(errors.Join(err, lookErr))
 }
 
-// LastIn gives the session of an assistant that was last used among those about a folder; journal.ErrNotFound where there is none.
+// LastIn gives the session of an assistant that was last used among those about a folder; journal.ErrNotFound where
+// there is none.
 func (s *Service) LastIn(ctx context.Context, owner journal.Owner, assistant, place string) (journal.Session, error) {
-	all, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant, Place: s.place(place), Limit: 1})
+	all, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant, Place: s.place(place),
+		Limit: 1})
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("no session is about %s: %w", place, journal.ErrNotFound)
 	}
@@ -286,7 +298,8 @@ func pick[T any](what, name string, all []T, id func(T) string) (found T, err er
 	if n := len(ids) - mostNamed; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return found, fmt.Errorf("%[3]d matches for %[1]s %[2]q: %[4]s%[5]s", what, name, len(ids), strings.Join(ids[:min(mostNamed, len(ids))], ", "), more)
+	return found, fmt.Errorf("%[3]d matches for %[1]s %[2]q: %[4]s%[5]s", what, name, len(ids),
+		strings.Join(ids[:min(mostNamed, len(ids))], ", "), more)
 }
 
 // Rename gives a session another title.
@@ -314,8 +327,8 @@ type Retired struct {
 	Sessions  int
 }
 
-// Retire removes sessions that nobody had used for the retention of their assistant at that time, at most limit of them, one a
-// transaction, and says how many; also before an error. At the zero time nothing is that old.
+// Retire removes sessions that nobody had used for the retention of their assistant at that time, at most limit of
+// them, one a transaction, and says how many; also before an error. At the zero time nothing is that old.
 func (s *Service) Retire(ctx context.Context, owner journal.Owner, at time.Time, limit int) (all []Retired, err error) {
 	if at.IsZero() {
 		return nil, nil
@@ -354,7 +367,9 @@ func (s *Service) retire(
 
 // prunable are the assistants whose sessions may go with time.
 func (s *Service) prunable() []*assistant.Assistant {
-	return slices.DeleteFunc(slices.Clone(s.config.Assistants), func(a *assistant.Assistant) bool { return a.Permanent })
+	return slices.DeleteFunc(slices.Clone(s.config.Assistants), func(a *assistant.Assistant) bool {
+		return a.Permanent
+	})
 }
 
 // Unused lists the sessions that nobody has used for so long, and that Prune removes.
@@ -362,7 +377,8 @@ func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Dura
 	var all []journal.Session
 	now := s.config.Now()
 	for _, a := range s.prunable() {
-		unused, err := s.config.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: math.MaxInt32})
+		unused, err := s.config.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age),
+			Now: now, Limit: math.MaxInt32})
 		if err != nil {
 			return nil, err
 		}
@@ -374,8 +390,8 @@ func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Dura
 // pruneAtOnce bounds one transaction of Prune, so that others can write in between.
 const pruneAtOnce = 20
 
-// Prune removes the sessions that nobody has used for so long, and gives what is left of them, also of those that it removed before an
-// error.
+// Prune removes the sessions that nobody has used for so long, and gives what is left of them, also of those that it
+// removed before an error.
 func (s *Service) Prune(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Tombstone, error) {
 	all := []journal.Tombstone{}
 	before := s.config.Now().Add(-age)

@@ -54,16 +54,19 @@ type ModelSource struct {
 // choosingTime is how long the one that answers where none is named is looked for.
 const choosingTime = 5 * time.Second
 
-// List asks all providers that are set up, each for a few seconds at most. The error is why none answers where none is named.
+// List asks all providers that are set up, each for a few seconds at most. The error is why none answers where none is
+// named.
 func (m *ModelSource) List(ctx context.Context) (Models, error) {
 	all := Models{Currency: m.Prices.Currency, Providers: []ModelProvider{}}
 	for _, o := range m.Offers.All(ctx) {
-		p := ModelProvider{Provider: o.Name, Local: o.Local, Ready: o.Missing == "" && o.Err == nil, Missing: o.Missing, Models: []Model{}}
+		p := ModelProvider{Provider: o.Name, Local: o.Local, Ready: o.Missing == "" && o.Err == nil, Missing: o.Missing,
+			Models: []Model{}}
 		if o.Err != nil {
 			p.Error, p.Detail = string(model.KindOf(o.Err)), m.Redact(o.Err.Error())
 		}
 		for _, one := range o.Models {
-			p.Models = append(p.Models, Model{ID: one.ID, Window: one.Window, NoTools: one.NoTools, NoPictures: one.NoPictures, Price: m.Prices.perMillion(one.ID)})
+			p.Models = append(p.Models, Model{ID: one.ID, Window: one.Window, NoTools: one.NoTools,
+				NoPictures: one.NoPictures, Price: m.Prices.perMillion(one.ID)})
 		}
 		all.Providers = append(all.Providers, p)
 	}

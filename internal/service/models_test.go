@@ -13,7 +13,9 @@ import (
 func TestModelsAreListedWhileTheEndpointOfTheSettingsHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := func(ctx context.Context) ([]string, error) { <-ctx.Done(); return nil, ctx.Err() }
-		source := &service.ModelSource{Named: "silent", Prices: &service.Prices{}, Redact: func(text string) string { return text },
+		source := &service.ModelSource{Named: "silent", Prices: &service.Prices{}, Redact: func(text string) string {
+			return text
+		},
 			Offers: model.NewOffers(model.Catalog{{Name: "silent", List: hangs}}, nil)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()

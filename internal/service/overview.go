@@ -13,15 +13,15 @@ import (
 	"sibyl/internal/journal"
 )
 
-// lateness bounds what a stream of all runs makes up for: how far the clocks of nodes may be apart, and how long after its start a run may
-// be seen in the journal, together.
+// lateness bounds what a stream of all runs makes up for: how far the clocks of nodes may be apart, and how long after
+// its start a run may be seen in the journal, together.
 const lateness = 30 * time.Second
 
 // mostOlder is how many of the runs that went on before a stream began it tells of: of those that started last.
 const mostOlder = mostGoing / 2
 
-// Happening is one thing that happens in the runs of an owner: one of them begins or is found going on, an Update of it, or its end. The
-// first one of a stream is its own beginning, of no run: what begins afterwards is told.
+// Happening is one thing that happens in the runs of an owner: one of them begins or is found going on, an Update of
+// it, or its end. The first one of a stream is its own beginning, of no run: what begins afterwards is told.
 type Happening struct {
 	Run       string
 	Session   string
@@ -32,8 +32,8 @@ type Happening struct {
 	Position Position // where a stream goes on after it
 }
 
-// mostReading is how many runs a stream reads at once that had ended before it came to them. Each is in memory until it is told to its end,
-// which a client that does not read puts off; runs that go on are in memory once for all streams.
+// mostReading is how many runs a stream reads at once that had ended before it came to them. Each is in memory until it
+// is told to its end, which a client that does not read puts off; runs that go on are in memory once for all streams.
 const mostReading = 4
 
 // StateRemoved is the state of a run that is not there any more.
@@ -75,7 +75,8 @@ const mostHeard = 64
 func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Position) iter.Seq2[Happening, error] {
 	return func(yield func(Happening, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		o := &overview{s: s, owner: owner, at: from, rows: map[string]journal.Run{}, yield: yield, in: make(chan inbound),
+		o := &overview{s: s, owner: owner, at: from, rows: map[string]journal.Run{}, yield: yield,
+			in:    make(chan inbound),
 			heard: make(chan string, mostHeard), reading: make(chan struct{}, mostReading), found: make(chan found, 1)}
 		defer o.watching.Wait()
 		defer cancel()
@@ -263,7 +264,8 @@ type found struct {
 }
 
 func (o *overview) newLook() *look {
-	l := &look{asked: time.Now(), now: o.s.config.Now(), at: o.at, waiting: slices.Clone(o.waiting), going: o.looks%lookGoing == 0}
+	l := &look{asked: time.Now(), now: o.s.config.Now(), at: o.at, waiting: slices.Clone(o.waiting),
+		going: o.looks%lookGoing == 0}
 	o.looks++
 	return l
 }
@@ -396,8 +398,8 @@ func (o *overview) end(r Row) error {
 	return err
 }
 
-// tell hands a happening on. Runs that wait, and the time since the last look, hold back the time from which on runs are new, so that a
-// stream which goes on from there finds what is not told yet.
+// tell hands a happening on. Runs that wait, and the time since the last look, hold back the time from which on runs
+// are new, so that a stream which goes on from there finds what is not told yet.
 func (o *overview) tell(h Happening) error {
 	since := o.seenAt.Add(-lateness)
 	if i := slices.IndexFunc(o.waiting, func(r journal.Run) bool { return r.StartedAt.After(o.at.since()) }); i >= 0 {

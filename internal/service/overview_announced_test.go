@@ -42,7 +42,9 @@ func (a *announcing) Begin(ctx context.Context, b journal.Beginning) error {
 	return a.Store.Begin(ctx, b)
 }
 
-func (a *announcing) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+func (a *announcing) Append(
+	ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End,
+) error {
 	defer a.announce(journal.Key{Owner: o, Run: id})
 	return a.Store.Append(ctx, o, id, recs, end)
 }

@@ -57,10 +57,12 @@ func TestStreamThatIsCutAnywhereGoesOnInAnotherProcessWithTheNextThing(t *testin
 		ids := h.playTwo(one, two)
 		all := stop()
 		want = all.runs[ids[0]]
-		same(h, "both runs", strings.ReplaceAll(strings.Join(all.runs[ids[1]], "\n"), "Milk", "Tea"), strings.Join(want, "\n"))
+		same(h, "both runs", strings.ReplaceAll(strings.Join(all.runs[ids[1]], "\n"), "Milk", "Tea"),
+			strings.Join(want, "\n"))
 	})
 	wanted := []string{"begun", "0", "0 step RUNNING", "1", "1 step RUNNING", "2", "2 step SUCCESS",
-		`2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’ ada: ADA`, `2 event answered {"Persona":"bob","Answer":"BOB"} Panel/Ask ‘bob: BOB’ bob: BOB`,
+		`2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’ ada: ADA`,
+		`2 event answered {"Persona":"bob","Answer":"BOB"} Panel/Ask ‘bob: BOB’ bob: BOB`,
 		"3", "4", "ended heard"}
 	if !slices.Equal(want, wanted) {
 		t.Errorf("without a cut, a run is told as %q\nwant %q", want, wanted)
@@ -91,7 +93,8 @@ func TestStreamOfAllRunsHasTextOfThoseOfThisProcessAndNothingOfOthers(t *testing
 		release := h.holds("ada")
 		stop := h.follow([]*service.Service{s}, never)
 		r := h.start(s, "", "Tea?")
-		if _, err := s.Start(h.Context(), eve, service.Request{Assistant: "panel", Words: "Tea?", Options: "bob"}); err != nil {
+		if _, err := s.Start(h.Context(), eve, service.Request{Assistant: "panel", Words: "Tea?",
+			Options: "bob"}); err != nil {
 			h.Fatal(err)
 		}
 		synctest.Wait()
@@ -101,7 +104,8 @@ func TestStreamOfAllRunsHasTextOfThoseOfThisProcessAndNothingOfOthers(t *testing
 		all := stop()
 		same(h, "time that it took to see all", time.Since(began), 0)
 		same(h, "runs", slices.Collect(maps.Keys(all.runs)), []string{r.ID})
-		if text := only(all.runs[r.ID], "text"); len(text) != 1 || !strings.HasSuffix(text[0], `text "half of ada" false`) {
+		if text := only(all.runs[r.ID], "text"); len(text) != 1 ||
+			!strings.HasSuffix(text[0], `text "half of ada" false`) {
 			h.Errorf("text: %q", text)
 		}
 	})
@@ -205,7 +209,8 @@ func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 	inHouse(t, func(h *house) {
 		const n = 40
 		w := newScene(h.T, h.store)
-		nothingSeen, allBegun := service.Position{Since: 1}, service.Position{Since: 1, Going: map[string]service.Place{}}
+		nothingSeen, allBegun := service.Position{Since: 1},
+			service.Position{Since: 1, Going: map[string]service.Place{}}
 		for i := range n {
 			w.begin(0, 0)
 			w.end(fmt.Sprintf("r%d", i))
@@ -255,7 +260,8 @@ func TestOfRunsThatWentOnBeforeTheLatestAreTold(t *testing.T) {
 		pass(5)
 		all := stop()
 		same(h, "runs", len(all.runs), 65)
-		same(h, "the first of the latest, the one before, and the one that began", [][]string{all.runs["r36"], all.runs["r35"], all.runs["r100"]},
+		same(h, "the first of the latest, the one before, and the one that began",
+			[][]string{all.runs["r36"], all.runs["r35"], all.runs["r100"]},
 			[][]string{{"begun", "0"}, nil, {"begun", "0"}})
 	})
 }
@@ -269,7 +275,8 @@ func TestRemovedRunEndsOnce(t *testing.T) {
 		w.begin(0, 0)
 		pass(1)
 		remove := func(id string) {
-			if err := h.store.DeleteSession(h.Context(), ada, "of "+id, journal.ByPerson, time.Now().Add(2*time.Hour)); err != nil {
+			if err := h.store.DeleteSession(h.Context(), ada, "of "+id, journal.ByPerson,
+				time.Now().Add(2*time.Hour)); err != nil {
 				h.Fatal(err)
 			}
 		}
@@ -281,7 +288,8 @@ func TestRemovedRunEndsOnce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(h.Context(), 2*time.Minute)
 		defer cancel()
 		again.inTurns(ctx, h.T, nodes, func() bool { return true })
-		same(h, "what was told of the second, once the stream went on", again.runs, map[string][]string{"r1": {"ended removed"}})
+		same(h, "what was told of the second, once the stream went on", again.runs,
+			map[string][]string{"r1": {"ended removed"}})
 	})
 }
 

@@ -138,7 +138,8 @@ func node(t *testing.T, store journal.Store, holder string, wrong time.Duration)
 }
 
 func beginning(id string, at time.Time) journal.Beginning {
-	return journal.Beginning{Run: journal.Run{ID: id, Session: "of " + id, Owner: ada, Assistant: "some", StartedAt: at, LeaseHolder: "one", LeaseUntil: at.Add(time.Hour)},
+	return journal.Beginning{Run: journal.Run{ID: id, Session: "of " + id, Owner: ada, Assistant: "some", StartedAt: at,
+		LeaseHolder: "one", LeaseUntil: at.Add(time.Hour)},
 		Session: &journal.Session{ID: "of " + id, Owner: ada, Assistant: "some", CreatedAt: at, UpdatedAt: at},
 		Records: []journal.Record{{Seq: 0, At: at, Kind: "x"}}}
 }
@@ -191,7 +192,8 @@ func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *
 			go func() {
 				defer close(over)
 				n := 0
-				nodes := []*service.Service{node(t, w.store, "one", 0), node(t, w.store, "two", 5*time.Second), node(t, w.store, "three", -5*time.Second)}
+				nodes := []*service.Service{node(t, w.store, "one", 0), node(t, w.store, "two", 5*time.Second),
+					node(t, w.store, "three", -5*time.Second)}
 				h.inTurns(ctx, t, nodes, func() bool { n++; return cuts[n%len(cuts)] })
 			}()
 			<-time.After(time.Second + 5*takes) // until the first stream is open: what ends before is not told
@@ -261,7 +263,8 @@ func (w *scene) record(id string, end *journal.End) {
 	if end != nil {
 		kind = run.KindEnd
 	}
-	if err := w.store.Append(w.Context(), ada, id, []journal.Record{{Seq: n, At: time.Now(), Kind: kind}}, end); err != nil {
+	if err := w.store.Append(w.Context(), ada, id, []journal.Record{{Seq: n, At: time.Now(), Kind: kind}},
+		end); err != nil {
 		w.Fatal(err)
 	}
 	w.next[id], w.want[id] = n+1, append(w.want[id], fmt.Sprint(n))

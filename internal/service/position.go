@@ -55,7 +55,8 @@ func ParsePlace(text string) (p Place, err error) {
 	if p.Record, err = strconv.ParseInt(record, 10, 64); err == nil && told != "" {
 		p.Told, err = strconv.Atoi(told)
 	}
-	if err != nil || p.Record < 0 || p.Record > journal.MaxRecords || p.Told < 0 || p.Told > mostUpdates || p.String() != text {
+	if err != nil || p.Record < 0 || p.Record > journal.MaxRecords || p.Told < 0 || p.Told > mostUpdates ||
+		p.String() != text {
 		return Place{}, fmt.Errorf("not a valid position in a run: %w", journal.ErrInvalid)
 	}
 	return p, nil
@@ -147,7 +148,8 @@ func ParsePosition(text string) (p Position, err error) {
 	named := slices.AppendSeq(slices.Collect(maps.Keys(p.Going)), maps.Keys(p.Over))
 	odd := slices.ContainsFunc(named, func(run string) bool { return run == "" || !journal.Plain(run) })
 	if err != nil || odd || len(p.Going) > mostGoing || len(p.Over) > mostOver || p.String() != text {
-		return Position{}, fmt.Errorf("not a valid position in a stream of runs (copy it from an event unchanged): %w", journal.ErrInvalid)
+		return Position{}, fmt.Errorf("not a valid position in a stream of runs (copy it from an event unchanged): %w",
+			journal.ErrInvalid)
 	}
 	return p, nil
 }

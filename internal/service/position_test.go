@@ -10,7 +10,8 @@ import (
 )
 
 func TestPlaceIsReadAsItIsWritten(t *testing.T) {
-	for text, want := range map[string]service.Place{"": {}, "0": {}, "7": {Record: 7}, "7.2": {Record: 7, Told: 2}, "16777216": {Record: journal.MaxRecords}} {
+	for text, want := range map[string]service.Place{"": {}, "0": {}, "7": {Record: 7}, "7.2": {Record: 7, Told: 2},
+		"16777216": {Record: journal.MaxRecords}} {
 		got, err := service.ParsePlace(text)
 		if err != nil || got != want {
 			t.Errorf("%q is read as %v, %v; want %v", text, got, err, want)
@@ -19,7 +20,8 @@ func TestPlaceIsReadAsItIsWritten(t *testing.T) {
 			t.Errorf("%q is written as %q, which is read as %v, %v", text, got, again, err)
 		}
 	}
-	for _, text := range []string{"-1", "+1", " 1", "1 ", "01", "1.", "1.0", "1.-1", "1.2.3", "x", "1.x", "99999999999999999999", "16777217", "1.9999999", "1\x00"} {
+	for _, text := range []string{"-1", "+1", " 1", "1 ", "01", "1.", "1.0", "1.-1", "1.2.3", "x", "1.x",
+		"99999999999999999999", "16777217", "1.9999999", "1\x00"} {
 		if got, err := service.ParsePlace(text); !errors.Is(err, journal.ErrInvalid) {
 			t.Errorf("%q is read as %v, %v", text, got, err)
 		}
@@ -38,9 +40,11 @@ func TestPositionIsReadAsItIsWrittenOrNotAtAll(t *testing.T) {
 	for n := range 129 {
 		many.Going[strings.Repeat("x", n+1)] = service.Place{Record: 1}
 	}
-	for _, text := range []string{"{}", "7.2", "null", `{"since":0}`, `{"since":"7"}`, `{"since":7,"more":1}`, `{"since":7,"going":{}}`,
+	for _, text := range []string{"{}", "7.2", "null", `{"since":0}`, `{"since":"7"}`, `{"since":7,"more":1}`,
+		`{"since":7,"going":{}}`,
 		`{"since":7,"going":{"a":"x"}}`, `{"since":7,"going":{"":"1"}}`, `{"since":7,"going":{"b":"1","a":"1"}}`,
-		`{"since":7,"going":{"a":"1","a":"1"}}`, `{"since":7,"over":{"a\u0000":8}}`, `{"since":7} `, all[1:], many.String()} {
+		`{"since":7,"going":{"a":"1","a":"1"}}`, `{"since":7,"over":{"a\u0000":8}}`, `{"since":7} `, all[1:],
+		many.String()} {
 		if p, err := service.ParsePosition(text); !errors.Is(err, journal.ErrInvalid) {
 			t.Errorf("%q is read as %q, %v", text, p, err)
 		} else if len(text) > 4 && strings.Contains(err.Error(), text) {

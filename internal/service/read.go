@@ -20,7 +20,8 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// Conversation is a session with what came of its runs, oldest first. Its JSON has the outcomes as their assistants made them.
+// Conversation is a session with what came of its runs, oldest first. Its JSON has the outcomes as their assistants
+// made them.
 type Conversation struct {
 	journal.Session
 	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of its runs, in the form of the assistant; without those whose place another one took."`
@@ -97,8 +98,8 @@ func (c Conversation) Markdown() string {
 // formats are those of Export.
 var formats = []string{"md", "json", "jsonl"}
 
-// Export writes the conversation as Markdown (md), one JSON object (json), or its outcomes as JSON lines (jsonl). It is made to be
-// handed on: the folder that the session is about stays out.
+// Export writes the conversation as Markdown (md), one JSON object (json), or its outcomes as JSON lines (jsonl). It is
+// made to be handed on: the folder that the session is about stays out.
 func (c Conversation) Export(format string, encode func(v any, indent bool) (string, error)) (string, error) {
 	switch format {
 	case "md":
@@ -117,7 +118,8 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 		}
 		return b.String(), nil
 	}
-	return "", usage(fmt.Errorf("unknown format %q: use %s", format, strings.Join(formats[:len(formats)-1], ", ")+" or "+formats[len(formats)-1]))
+	return "", usage(fmt.Errorf("unknown format %q: use %s", format, strings.Join(formats[:len(formats)-1], ", ")+
+		" or "+formats[len(formats)-1]))
 }
 
 // Explanation is why a run did what it did.
@@ -165,7 +167,8 @@ type Took struct {
 }
 
 func explained(step run.TraceStep, words run.Vocabulary) Step {
-	return Step{Record: step.Record, Status: step.Status, Events: Worded(step.Events, words), Started: step.Start, Withdrawn: step.Cancel}
+	return Step{Record: step.Record, Status: step.Status, Events: Worded(step.Events, words), Started: step.Start,
+		Withdrawn: step.Cancel}
 }
 
 // Worded are events with what happened in words.
@@ -196,12 +199,15 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 	}
 	row := s.row(r)
 	if row.State == SetAside { // to go through it would end this process, too
-		ending := []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id + "’ tries again, ‘sibyl run cancel " + id + "’ ends it"}
+		ending := []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id +
+			"’ tries again, ‘sibyl run cancel " + id + "’ ends it"}
 		return Explanation{Run: row, Ending: ending, waits: bt.Because(strings.Join(ending, "; "))}, nil
 	}
 	steps, err := s.config.Engine.Explain(ctx, owner, id)
 	if errors.Is(err, run.ErrIncompatible) {
-		return Explanation{}, fmt.Errorf("%w;\n      ‘sibyl session export %s’ writes what was asked and answered, ‘sibyl session audit %s’ shows what was sent and done",
+		return Explanation{}, fmt.Errorf(
+			"%w;\n      ‘sibyl session export %s’ writes what was asked and answered, ‘sibyl session audit %s’ shows "+
+				"what was sent and done",
 			err, r.Session, r.Session)
 	}
 	if err != nil {
@@ -386,7 +392,8 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	found := RunAudit{State: s.State(r), Left: s.leftBy(r.Assistant, recs)}
 	found.Run = audit.Of(r, recs, steps, effect)
 	for _, d := range found.Decisions {
-		found.Words = append(found.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data, Reason: d.Reason}))
+		found.Words = append(found.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data,
+			Reason: d.Reason}))
 	}
 	if a.Audit != nil {
 		bodies := make([]any, len(recs))
@@ -398,13 +405,18 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	return found
 }
 
-// Replay takes a run through its tree, or through another one or with other texts, and says what differs. Nothing is performed.
-func (s *Service) Replay(ctx context.Context, owner journal.Owner, id string, o replay.Options) (*replay.Result, error) {
+// Replay takes a run through its tree, or through another one or with other texts, and says what differs. Nothing is
+// performed.
+func (s *Service) Replay(
+	ctx context.Context, owner journal.Owner, id string, o replay.Options,
+) (*replay.Result, error) {
 	return replay.Run(ctx, s.config.Engine, owner, id, o)
 }
 
 // ReplayTexts gives, for a replay, the texts of a folder in place of a run's own.
-func (s *Service) ReplayTexts(ctx context.Context, owner journal.Owner, id, folder string) (func(ctx context.Context, v *run.View) ([]run.Text, error), error) {
+func (s *Service) ReplayTexts(
+	ctx context.Context, owner journal.Owner, id, folder string,
+) (func(ctx context.Context, v *run.View) ([]run.Text, error), error) {
 	_, a, err := s.run(ctx, owner, id)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,8 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	if err != nil {
 		return Receipt{}, err
 	}
-	r := Receipt{Asked: run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, Record: record, At: recs[record].At,
+	r := Receipt{Asked: run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest},
+		Record: record, At: recs[record].At,
 		TookMS: c.TookMS, Found: c.Found}
 	if c.Err != nil {
 		r.Failure, r.Coded = c.Err.Reason, c.Err.Why().Coded
@@ -89,7 +90,8 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	if told.Got == nil {
 		told.Got = data(c.Result)
 	}
-	r.To, r.LeftOut, r.Changed, r.Sent, r.Got = told.To, told.LeftOut, told.Changed, bounded(told.Sent), bounded(told.Got)
+	r.To, r.LeftOut, r.Changed, r.Sent, r.Got = told.To, told.LeftOut, told.Changed, bounded(told.Sent),
+		bounded(told.Got)
 	return r, nil
 }
 
@@ -125,7 +127,8 @@ func (s *Service) Tree(ctx context.Context, owner journal.Owner, id string) (*bt
 	return s.config.Engine.Tree(ctx, owner, id)
 }
 
-// Settings are the settings of a tree that decided in a run, with the values that they had in it. One that the run was not given has none, and is left out.
+// Settings are the settings of a tree that decided in a run, with the values that they had in it. One that the run was
+// not given has none, and is left out.
 func (s *Service) Settings(ctx context.Context, owner journal.Owner, id string, tree *bt.Tree) ([]bt.Setting, error) {
 	recs, err := s.config.Store.Records(ctx, owner, id, 0)
 	if err != nil || len(recs) == 0 {

@@ -50,8 +50,8 @@ func stands(state string) bool {
 	return state == Suspended || state == Interrupted || state == SetAside
 }
 
-// acted says that a run changed something or carried out what was allowed. Of one that has not ended its records tell: it used up what waited
-// for a yes, or began to write.
+// acted says that a run changed something or carried out what was allowed. Of one that has not ended its records tell:
+// it used up what waited for a yes, or began to write.
 func (s *Service) acted(ctx context.Context, r journal.Run, shown *assistant.Shown) (bool, error) {
 	if shown != nil {
 		return shown.Acted, nil
@@ -70,15 +70,16 @@ func (s *Service) acted(ctx context.Context, r journal.Run, shown *assistant.Sho
 	return is && len(start.Consumed) > 0, err
 }
 
-// mayReplace sees to it that a request can take the place of the run that it names: it is the last one of its session, it has not acted, and nobody
-// drives it; who drives one has to stop it first.
+// mayReplace sees to it that a request can take the place of the run that it names: it is the last one of its session,
+// it has not acted, and nobody drives it; who drives one has to stop it first.
 func (s *Service) mayReplace(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
 	row, err := s.Run(ctx, owner, r.Replaces)
 	switch {
 	case err != nil:
 		return usage(err)
 	case !a.Retakes:
-		return usage(&assistant.RequestError{Public: "what is said to this assistant acts, so it keeps its place", Hint: "say it as a new message"})
+		return usage(&assistant.RequestError{Public: "what is said to this assistant acts, so it keeps its place",
+			Hint: "say it as a new message"})
 	}
 	if r.Session == "" {
 		r.Session = row.Session
@@ -114,7 +115,8 @@ func (s *Service) mayReplace(ctx context.Context, owner journal.Owner, a *assist
 	return nil
 }
 
-// stopReplaced stops the run that another one is about to replace, if it stands. It comes last: whatever keeps the other from beginning leaves it as it is.
+// stopReplaced stops the run that another one is about to replace, if it stands. It comes last: whatever keeps the
+// other from beginning leaves it as it is.
 func (s *Service) stopReplaced(ctx context.Context, owner journal.Owner, id string) error {
 	if id == "" {
 		return nil

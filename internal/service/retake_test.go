@@ -45,17 +45,20 @@ func TestRunTakesThePlaceOfTheLastOneOfItsSession(t *testing.T) {
 		c := must(s.Show(h.Context(), ada, first.Session))(h)
 		same(h, "exchanges of an export", len(c.Outcomes), 1)
 		md := must(c.Export("md", encode))(h)
-		if !strings.Contains(md, "Left out: 1 earlier version") || !strings.Contains(md, "## Milk?") || strings.Contains(md, "## Tea?") {
+		if !strings.Contains(md, "Left out: 1 earlier version") || !strings.Contains(md, "## Milk?") ||
+			strings.Contains(md, "## Tea?") {
 			h.Errorf("the Markdown is\n%s", md)
 		}
 		same(h, "runs of the audit", len(must(s.Audit(h.Context(), ada, first.Session))(h).Runs), 2)
 
-		for about, r := range map[string]service.Request{"one that is not the last": replacing(first.ID, "", "Sugar?"), "one of another session": replacing(again.ID, h.ask(s, "", "Tea?").Session, "Sugar?")} {
+		for about, r := range map[string]service.Request{"one that is not the last": replacing(first.ID, "", "Sugar?"),
+			"one of another session": replacing(again.ID, h.ask(s, "", "Tea?").Session, "Sugar?")} {
 			if _, err := s.Start(h.Context(), ada, r); !errors.Is(err, journal.ErrNotLast) {
 				h.Errorf("replacing %s gives %v", about, err)
 			}
 		}
-		if _, err := s.Start(h.Context(), eve, replacing(again.ID, "", "Sugar?")); !errors.Is(err, journal.ErrNotFound) {
+		if _, err := s.Start(h.Context(), eve, replacing(again.ID, "", "Sugar?")); !errors.Is(err,
+			journal.ErrNotFound) {
 			h.Errorf("replacing another person's run gives %v", err)
 		}
 	})

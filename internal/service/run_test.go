@@ -26,10 +26,12 @@ func TestSessionGoesOnWithWhatItsLastRunLeft(t *testing.T) {
 		same(h, "answer", res.Answer, "- ada: ADA\n")
 		same(h, "status and reason", fmt.Sprint(res.Status, " ", res.Reason, " ", res.Partial), "done heard true")
 		session := must(s.FindSession(h.Context(), ada, "", "last"))(h)
-		same(h, "session", []string{session.ID, session.Title, session.Assistant}, []string{first.Session, "Tea, [redacted]?", "panel"})
+		same(h, "session", []string{session.ID, session.Title, session.Assistant},
+			[]string{first.Session, "Tea, [redacted]?", "panel"})
 		h.ask(s, first.Session, "Milk?")
 		h.ask(s, "", "Sugar?")
-		same(h, "what ada was asked", askedOf(h, "ada"), []string{"Tea, hunter2?", `Milk? after [{"Persona":"ada","Answer":"ADA"}]`, "Sugar?"})
+		same(h, "what ada was asked", askedOf(h, "ada"),
+			[]string{"Tea, hunter2?", `Milk? after [{"Persona":"ada","Answer":"ADA"}]`, "Sugar?"})
 		same(h, "result of a run that has ended", must(s.Result(h.Context(), ada, first.ID))(h).Answer, res.Answer)
 	})
 }
@@ -51,9 +53,11 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 			_, err := s.Start(h.Context(), ada, r)
 			return err
 		}
-		misused(h, "there is no such assistant", try(service.Request{Assistant: "council", Words: "Tea?"}), `this program has no assistant "council"; it has: panel, jury`)
+		misused(h, "there is no such assistant", try(service.Request{Assistant: "council", Words: "Tea?"}),
+			`this program has no assistant "council"; it has: panel, jury`)
 		misused(h, "no options", try(service.Request{Assistant: "panel", Words: "Tea?"}), "a panel wants words")
-		misused(h, "session of another assistant", try(service.Request{Assistant: "jury", Session: begun.Session, Words: "Tea?", Options: "ada"}), "belongs to panel, not to jury")
+		misused(h, "session of another assistant", try(service.Request{Assistant: "jury", Session: begun.Session,
+			Words: "Tea?", Options: "ada"}), "belongs to panel, not to jury")
 		err := try(service.Request{Assistant: "panel", Session: "none", Words: "Tea?", Options: "ada"})
 		misused(h, "no such session", err, "none")
 		isError(h, "no such session", err, journal.ErrNotFound)
@@ -79,11 +83,13 @@ func TestRunIsWatchedFromAnyRecordByAnyProcess(t *testing.T) {
 		release()
 		watching.Wait()
 		const event = `2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’ ada: ADA`
-		want := []string{"0 record start", "0 step RUNNING", "1 record completion", "1 step RUNNING", "2 record completion", "2 step SUCCESS", event,
+		want := []string{"0 record start", "0 step RUNNING", "1 record completion", "1 step RUNNING",
+			"2 record completion", "2 step SUCCESS", event,
 			"3 record trace", "4 record end"}
 		same(h, "from another process", there, want)
 		same(h, "from here, text aside", without(here, " text "), want)
-		if text := only(here, " text "); len(text) != 1 || !strings.HasSuffix(text[0], ` text "half of ada" false`) { // before or after bob's record
+		// before or after bob's record
+		if text := only(here, " text "); len(text) != 1 || !strings.HasSuffix(text[0], ` text "half of ada" false`) {
 			h.Errorf("text: %q", text)
 		}
 		same(h, "from record 2", h.watched(s, r.ID, 2), want[4:])
@@ -116,13 +122,15 @@ func TestRunIsExplainedWhileItGoesOnAndWhenItHasEnded(t *testing.T) {
 		release := h.holds("bob")
 		r := h.start(s, "", "Tea?")
 		synctest.Wait()
-		same(h, "while bob thinks", h.explained(s, r.ID), []string{"running", "0 the beginning: RUNNING", "  Panel/Ask RUNNING",
+		same(h, "while bob thinks", h.explained(s, r.ID), []string{"running", "0 the beginning: RUNNING",
+			"  Panel/Ask RUNNING",
 			"1 ada: done: RUNNING", "  Panel/Ask RUNNING"})
 		_, err := s.Result(h.Context(), ada, r.ID)
 		isError(h, "result of a run that goes on", err, journal.ErrNotFound)
 		release()
 		h.wait(r)
-		same(h, "at the end", h.explained(s, r.ID)[5:], []string{"2 bob: done: SUCCESS", "  Panel/Ask  ada: ADA", "  Panel/Ask  bob: BOB",
+		same(h, "at the end", h.explained(s, r.ID)[5:], []string{"2 bob: done: SUCCESS", "  Panel/Ask  ada: ADA",
+			"  Panel/Ask  bob: BOB",
 			"  Panel/Ask SUCCESS", "ended done; asked ada bob"})
 	})
 }
@@ -139,7 +147,8 @@ func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
 		same(h, "answer", h.wait(resumed).Answer, "- ada: ADA\n- bob: BOB\n")
 		same(h, "assistant", resumed.Assistant(), "panel")
 		same(h, "times that ada and bob were asked", []int{len(askedOf(h, "ada")), len(askedOf(h, "bob"))}, []int{1, 2})
-		same(h, "the resumption", only(h.watched(s, id, 0), "resume"), []string{"2 record resume resumed; 1 effect performed again"})
+		same(h, "the resumption", only(h.watched(s, id, 0), "resume"),
+			[]string{"2 record resume resumed; 1 effect performed again"})
 		same(h, "interrupted afterwards", len(must(s.Interrupted(h.Context(), ada))(h)), 0)
 		_, err := s.Resume(h.Context(), ada, id)
 		isError(h, "a run that has ended", err, journal.ErrEnded)
@@ -148,13 +157,15 @@ func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
 
 func TestSubmittedRunWithoutRoomIsQueuedAndGoesOnWhereThereIsRoom(t *testing.T) {
 	inHouse(t, func(h *house) {
-		full, err := run.NewEngine(run.Config{Store: h.store, Build: "test", Holder: "full", MostRuns: 1, Assistants: []*run.Assistant{h.panel("panel").Assistant}})
+		full, err := run.NewEngine(run.Config{Store: h.store, Build: "test", Holder: "full", MostRuns: 1,
+			Assistants: []*run.Assistant{h.panel("panel").Assistant}})
 		if err != nil {
 			h.Fatal(err)
 		}
-		s, err := service.New(service.Config{Store: h.store, Engine: full, Assistants: []*assistant.Assistant{h.panel("panel")},
-			Tree:   func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
-			Redact: func(text string) string { return text }})
+		s, err := service.New(service.Config{Store: h.store, Engine: full,
+			Assistants: []*assistant.Assistant{h.panel("panel")},
+			Tree:       func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
+			Redact:     func(text string) string { return text }})
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -194,8 +205,10 @@ func TestRunsThatGoOnAreCountedWithoutThoseThatRest(t *testing.T) {
 		same(h, "of three", busy(5), 3)
 		same(h, "up to a bound", busy(2), 2)
 		same(h, "of somebody else", must(s.Busy(h.Context(), eve, 5))(h), 0)
-		rests := journal.Run{ID: "rests", Session: first.Session, Owner: ada, Assistant: "panel", StartedAt: time.Now(), LeaseHolder: "two", LeaseUntil: time.Now().Add(time.Hour)}
-		same(h, "begun", h.store.Begin(h.Context(), journal.Beginning{Run: rests, Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}), nil)
+		rests := journal.Run{ID: "rests", Session: first.Session, Owner: ada, Assistant: "panel", StartedAt: time.Now(),
+			LeaseHolder: "two", LeaseUntil: time.Now().Add(time.Hour)}
+		same(h, "begun", h.store.Begin(h.Context(),
+			journal.Beginning{Run: rests, Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}), nil)
 		same(h, "with one of another process", busy(5), 4)
 		same(h, "released", h.store.Release(h.Context(), ada, rests.ID, "two", time.Now().Add(time.Minute)), nil)
 		same(h, "while it rests", busy(5), 3)
@@ -234,11 +247,13 @@ func TestOptionsFromElsewhereAreReadByTheirAssistant(t *testing.T) {
 		}
 		same(h, "assistants", names, []string{"panel", "shadow"})
 		start := func(name, options string) (*service.Run, error) {
-			return s.Start(h.Context(), ada, service.Request{Assistant: name, Words: "Tea?", Options: assistant.Said{JSON: json.RawMessage(options)}})
+			return s.Start(h.Context(), ada, service.Request{Assistant: name, Words: "Tea?",
+				Options: assistant.Said{JSON: json.RawMessage(options)}})
 		}
 		res := h.wait(must(start("panel", `{"personas":["ada","bob"]}`))(h))
 		same(h, "answer", res.Answer, "- ada: ADA\n- bob: BOB\n")
-		for name, says := range map[string]string{"panel": "wants personas", "shadow": "started by another assistant", "council": `no assistant "council"`} {
+		for name, says := range map[string]string{"panel": "wants personas", "shadow": "started by another assistant",
+			"council": `no assistant "council"`} {
 			_, err := start(name, "")
 			misused(h, "none for "+name, err, says)
 			if _, told := errors.AsType[*assistant.RequestError](err); !told {
@@ -255,7 +270,8 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		for n := range journal.MaxTries {
 			same(h, "state before", must(h.service().Run(h.Context(), ada, id))(h).State, "interrupted")
 			now := time.Now().Add(time.Duration(n+1) * time.Hour)
-			same(h, "taken", h.store.Acquire(h.Context(), ada, id, fmt.Sprint("dead ", n), now, now.Add(time.Minute)), nil)
+			same(h, "taken", h.store.Acquire(h.Context(), ada, id, fmt.Sprint("dead ", n), now, now.Add(time.Minute)),
+				nil)
 			<-time.After(2 * time.Hour)
 		}
 		s := h.service()
@@ -274,7 +290,8 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		isError(h, "resumed", err, run.ErrSetAside)
 		_, err = s.Resume(h.Context(), ada, id, run.AtOnce)
 		isError(h, "resumed at once", err, run.ErrSetAside)
-		same(h, "forced", h.wait(must(s.Resume(h.Context(), ada, id, run.Forced))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
+		same(h, "forced", h.wait(must(s.Resume(h.Context(), ada, id, run.Forced))(h)).Answer,
+			"- ada: ADA\n- bob: BOB\n")
 		same(h, "state in the end", must(s.Run(h.Context(), ada, id))(h).State, "heard")
 	})
 }

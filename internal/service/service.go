@@ -1,10 +1,12 @@
-// Package service is the use cases of the assistants, by owner: start, continue, resume, cancel, watch, explain, list, show, export, rename,
-// delete, audit, replay and drain. The ways in (the command line, an API, MCP) only parse and render.
+// Package service is the use cases of the assistants, by owner: start, continue, resume, cancel, watch, explain, list,
+// show, export, rename, delete, audit, replay and drain. The ways in (the command line, an API, MCP) only parse and
+// render.
 //
 // Guarantees:
 //   - Every call names its owner. What is another's does not exist.
 //   - An assistant is known by its description alone (package assistant): a second one needs no line here.
-//   - What happens in a run reaches people as typed events with named fields; no event, explanation or audit depends on the name of a node.
+//   - What happens in a run reaches people as typed events with named fields; no event, explanation or audit depends on
+//     the name of a node.
 //   - Lists and histories read rows, never the records of runs.
 package service
 
@@ -87,7 +89,8 @@ func (s *Service) assistant(name string) (*assistant.Assistant, error) {
 		names = append(names, a.Name)
 	}
 	has := "it has: " + strings.Join(names, ", ")
-	return nil, usage(&assistant.RequestError{Public: "there is no such assistant", Hint: has, Err: fmt.Errorf("this program has no assistant %q; %s", name, has)})
+	return nil, usage(&assistant.RequestError{Public: "there is no such assistant", Hint: has,
+		Err: fmt.Errorf("this program has no assistant %q; %s", name, has)})
 }
 
 // Assistants are those of this program.
@@ -100,17 +103,21 @@ func (s *Service) options(a *assistant.Assistant, given any) (any, error) {
 	case !ok:
 		return given, nil
 	case a.Options == nil:
-		return nil, &assistant.RequestError{Public: "runs of this assistant are started by another assistant, not by a request", Hint: "ask another assistant"}
+		return nil, &assistant.RequestError{
+			Public: "runs of this assistant are started by another assistant, not by a request",
+			Hint:   "ask another assistant"}
 	}
 	into := a.Options.New(said.Base)
 	if s.config.Setting != nil {
-		said := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" } // folders are of whoever set them
+		// folders are of whoever set them
+		said := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" }
 		if err := a.Options.Settle(into, s.config.Setting, said); err != nil {
 			return nil, err
 		}
 	}
 	if err := a.Options.Decode(said.JSON, into); err != nil {
-		return nil, &assistant.RequestError{Public: strings.Replace(err.Error(), "arguments ", "the options ", 1), Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
+		return nil, &assistant.RequestError{Public: strings.Replace(err.Error(), "arguments ", "the options ", 1),
+			Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
 	}
 	if err := a.Options.Find(into, said.Folder); err != nil {
 		return nil, err
@@ -131,8 +138,8 @@ func (s *Service) run(ctx context.Context, owner journal.Owner, id string) (jour
 // Request is what a person asks of an assistant.
 type Request = assistant.Request
 
-// Start begins a run, and waits for room where as many are driven as may be, and for a run that holds what it claims. Cancelling ctx is a request to stop it: a server gives a
-// context that outlives the request.
+// Start begins a run, and waits for room where as many are driven as may be, and for a run that holds what it claims.
+// Cancelling ctx is a request to stop it: a server gives a context that outlives the request.
 func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*Run, error) {
 	var live *run.Live
 	a, spec, err := s.begin(ctx, owner, r, func(spec run.Spec) (err error) {
@@ -152,9 +159,9 @@ type Submitted struct {
 	Driven  *Run
 }
 
-// Submit begins a run as Start does, and waits for nothing: without room here the run is recorded, for any process that has room. If ctx is
-// cancelled before the run is recorded, there is none; after that it goes on. A run that was begun under the same key before is what it
-// gives, whatever else is asked for, and whoever drives it.
+// Submit begins a run as Start does, and waits for nothing: without room here the run is recorded, for any process that
+// has room. If ctx is cancelled before the run is recorded, there is none; after that it goes on. A run that was begun
+// under the same key before is what it gives, whatever else is asked for, and whoever drives it.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if begun, err := s.submitted(ctx, owner, r); !errors.Is(err, journal.ErrNotFound) {
 		return begun, err
@@ -165,7 +172,8 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 		k, live, err = s.config.Engine.Submit(ctx, spec)
 		return err
 	})
-	if errors.Is(err, journal.ErrExists) || errors.Is(err, journal.ErrClaimed) { // another submission may have been first
+	// another submission may have been first
+	if errors.Is(err, journal.ErrExists) || errors.Is(err, journal.ErrClaimed) {
 		if begun, none := s.submitted(ctx, owner, r); none == nil {
 			return begun, nil
 		}
@@ -180,15 +188,16 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 	return begun, nil
 }
 
-// Within performs an effect of a run by another one, of that id, as run.Engine.Within does, and gives what came of it: its end, whatever
-// its status, or, beside a *run.Suspended, what there is to show of it. The run is begun in the session of the request, or in one of its own;
-// it waits for no run that holds what it claims.
+// Within performs an effect of a run by another one, of that id, as run.Engine.Within does, and gives what came of it:
+// its end, whatever its status, or, beside a *run.Suspended, what there is to show of it. The run is begun in the
+// session of the request, or in one of its own; it waits for no run that holds what it claims.
 func (s *Service) Within(ctx context.Context, owner journal.Owner, id string, r Request) (Result, error) {
 	a, err := s.assistant(r.Assistant)
 	if err != nil {
 		return Result{}, err
 	}
-	end, err := s.config.Engine.Within(ctx, journal.Key{Owner: owner, Run: id}, func(ctx context.Context) (run.Spec, error) {
+	end, err := s.config.Engine.Within(ctx, journal.Key{Owner: owner, Run: id}, func(ctx context.Context) (run.Spec,
+		error) {
 		_, spec, err := s.spec(ctx, owner, r, false)
 		return spec, err
 	})
@@ -199,7 +208,8 @@ func (s *Service) Within(ctx context.Context, owner journal.Owner, id string, r 
 	return shown, cmp.Or(err, unreadable)
 }
 
-// Withdraw asks the run of an effect to stop that was performed Within it and is wanted no longer, as run.Performer.Withdraw is to do.
+// Withdraw asks the run of an effect to stop that was performed Within it and is wanted no longer, as
+// run.Performer.Withdraw is to do.
 func (s *Service) Withdraw(ctx context.Context, owner journal.Owner, id string) error {
 	return s.config.Engine.Withdraw(ctx, journal.Key{Owner: owner, Run: id})
 }
@@ -220,7 +230,9 @@ func idOf(what string, owner journal.Owner, key string) string {
 }
 
 // spec is what a run begins with that a person asks for. late says that another run was waited for.
-func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late bool) (*assistant.Assistant, run.Spec, error) {
+func (s *Service) spec(
+	ctx context.Context, owner journal.Owner, r Request, late bool,
+) (*assistant.Assistant, run.Spec, error) {
 	a, err := s.assistant(r.Assistant)
 	if err != nil {
 		return nil, run.Spec{}, err
@@ -240,8 +252,9 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if r.Session != "" {
 		session, err := s.config.Store.Session(ctx, owner, r.Session)
 		if err == nil && session.Assistant != a.Name {
-			err = &assistant.RequestError{Public: "this session belongs to another assistant", Hint: "ask that one, or begin a session",
-				Err: fmt.Errorf("session %s belongs to %s, not to %s", session.ID, session.Assistant, a.Name)}
+			err = &assistant.RequestError{Public: "this session belongs to another assistant",
+				Hint: "ask that one, or begin a session",
+				Err:  fmt.Errorf("session %s belongs to %s, not to %s", session.ID, session.Assistant, a.Name)}
 		}
 		if err != nil {
 			return nil, run.Spec{}, usage(err)
@@ -264,7 +277,8 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	return a, spec, err
 }
 
-// sessionOf gives a run its session: the one that its assistant names, which may be there already, or one that begins with it.
+// sessionOf gives a run its session: the one that its assistant names, which may be there already, or one that begins
+// with it.
 func (s *Service) sessionOf(ctx context.Context, spec *run.Spec, named, key string) error {
 	now := s.config.Now().UTC()
 	switch {
@@ -278,7 +292,8 @@ func (s *Service) sessionOf(ctx context.Context, spec *run.Spec, named, key stri
 	default:
 		spec.Session = run.NewID(now)
 	}
-	spec.NewSession = &journal.Session{ID: spec.Session, Owner: spec.Owner, Assistant: spec.Assistant, Title: journal.Clean(s.config.Redact(spec.Title)), Place: s.place(spec.Place), CreatedAt: now, UpdatedAt: now}
+	spec.NewSession = &journal.Session{ID: spec.Session, Owner: spec.Owner, Assistant: spec.Assistant,
+		Title: journal.Clean(s.config.Redact(spec.Title)), Place: s.place(spec.Place), CreatedAt: now, UpdatedAt: now}
 	return nil
 }
 
@@ -300,8 +315,8 @@ func (s *Service) tree(a *assistant.Assistant) (file string, text []byte, err er
 	return file, text, usage(err)
 }
 
-// Resume goes on with a run that was interrupted, and waits for room as Start does. journal.ErrLeased while somebody drives it,
-// journal.ErrEnded if it has ended.
+// Resume goes on with a run that was interrupted, and waits for room as Start does. journal.ErrLeased while somebody
+// drives it, journal.ErrEnded if it has ended.
 func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, how ...run.ResumeOption) (*Run, error) {
 	_, a, err := s.run(ctx, owner, id)
 	if err != nil {

@@ -39,7 +39,8 @@ func TestSessionIsShownAndExported(t *testing.T) {
 		going := h.start(s, first.Session, "Sugar?")
 		c := must(s.Show(h.Context(), ada, first.Session))(h)
 		md := must(c.Export("md", encode))(h)
-		for _, part := range []string{"# Tea?\n\nSession " + first.Session, "\n## Tea?\n\n- ada: ADA\n- bob: BOB\n", "\n## Milk? after [", "*a panel*\n"} {
+		for _, part := range []string{"# Tea?\n\nSession " + first.Session, "\n## Tea?\n\n- ada: ADA\n- bob: BOB\n",
+			"\n## Milk? after [", "*a panel*\n"} {
 			if !strings.Contains(md, part) {
 				h.Errorf("the Markdown lacks %q:\n%s", part, md)
 			}
@@ -79,8 +80,10 @@ func TestListsGoOnAtACursorAndByAssistant(t *testing.T) {
 		companion := begin("shadow")
 		rows := must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2}))(h)
 		rest := must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2, After: rows[1].Cursor()}))(h)
-		same(h, "runs of the panel, two a page", []string{rows[0].Title, rows[1].Title, rest[0].Title}, []string{"3", "2", "1"})
-		same(h, "sessions of the jury", len(must(s.Sessions(h.Context(), ada, journal.SessionFilter{Assistant: "jury"}))(h)), 1)
+		same(h, "runs of the panel, two a page", []string{rows[0].Title, rows[1].Title, rest[0].Title},
+			[]string{"3", "2", "1"})
+		same(h, "sessions of the jury",
+			len(must(s.Sessions(h.Context(), ada, journal.SessionFilter{Assistant: "jury"}))(h)), 1)
 		same(h, "the last run is no companion", must(s.FindRun(h.Context(), ada, "last"))(h).Title, "jury")
 		same(h, "nor is the last session", must(s.FindSession(h.Context(), ada, "", "last"))(h).Title, "jury")
 		id := companion.ID
@@ -102,7 +105,8 @@ func TestSessionIsRenamedAndDeleted(t *testing.T) {
 		if err := s.Rename(h.Context(), ada, id, "  hunter2\n "+strings.Repeat("é", 90)); err != nil {
 			h.Fatal(err)
 		}
-		same(h, "title", must(s.FindSession(h.Context(), ada, "", id))(h).Title, "[redacted] "+strings.Repeat("é", 60)+"…")
+		same(h, "title", must(s.FindSession(h.Context(), ada, "", id))(h).Title, "[redacted] "+strings.Repeat("é", 60)+
+			"…")
 		misused(h, "no title", s.Rename(h.Context(), ada, id, " \n"), "the title is empty")
 		if err := s.Delete(h.Context(), ada, id); err != nil {
 			h.Fatal(err)
@@ -141,7 +145,9 @@ func TestAuditTellsAllAndRemarksOnWhatCannotBeRead(t *testing.T) {
 		a := must(s.Audit(h.Context(), ada, r.Session))(h).Runs[0]
 		same(h, "effects", len(a.Effects), 2)
 		same(h, "what the assistant says of one", a.Effects[0].Detail.(map[string]int)["bytes"], len(`"ADA"`))
-		same(h, "decisions in words", slices.DeleteFunc(a.Words, func(w string) bool { return w == "" }), []string{"ada: ADA", "bob: BOB"})
+		same(h, "decisions in words", slices.DeleteFunc(a.Words, func(w string) bool {
+			return w == ""
+		}), []string{"ada: ADA", "bob: BOB"})
 		same(h, "remarks", len(a.Remarks), 0)
 		var all struct {
 			Runs []struct {
@@ -149,14 +155,16 @@ func TestAuditTellsAllAndRemarksOnWhatCannotBeRead(t *testing.T) {
 				Steps *int   `json:"steps_taken"`
 			}
 		}
-		if err := json.Unmarshal([]byte(must(encode(must(s.Audit(h.Context(), ada, r.Session))(h), false))(h)), &all); err != nil {
+		if err := json.Unmarshal([]byte(must(encode(must(s.Audit(h.Context(), ada, r.Session))(h), false))(h)),
+			&all); err != nil {
 			h.Fatal(err)
 		}
 		if x := all.Runs[0]; x.ID != r.ID || x.Steps == nil || *x.Steps != 3 {
 			h.Errorf("in JSON the findings do not stand beside the rest: %+v", x)
 		}
 		hurt := must(h.process("two", damaged{h.store, 1}).Audit(h.Context(), ada, r.Session))(h).Runs[0]
-		if len(hurt.Remarks) == 0 || !strings.HasPrefix(hurt.Remarks[0], "record 1 (completion): the journal is damaged") {
+		if len(hurt.Remarks) == 0 ||
+			!strings.HasPrefix(hurt.Remarks[0], "record 1 (completion): the journal is damaged") {
 			h.Errorf("remarks on a damaged record: %q", hurt.Remarks)
 		}
 		same(h, "effects that it does not hide", stateOf(hurt, "bob"), "ok")
@@ -207,7 +215,8 @@ func TestSessionsAreRetiredByTheirAssistant(t *testing.T) {
 			slices.Sort(names)
 			return names
 		}
-		same(h, "retired", must(s.Retire(h.Context(), ada, time.Now(), 10))(h), []service.Retired{{Assistant: "jury", Unused: time.Hour, Sessions: 1}})
+		same(h, "retired", must(s.Retire(h.Context(), ada, time.Now(), 10))(h),
+			[]service.Retired{{Assistant: "jury", Unused: time.Hour, Sessions: 1}})
 		same(h, "left", left(), []string{"board", "club", "panel"})
 		same(h, "unused for an hour", len(must(s.Unused(h.Context(), ada, time.Hour))(h)), 2)
 		same(h, "pruned", len(must(s.Prune(h.Context(), ada, time.Hour))(h)), 2)
@@ -236,8 +245,10 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 		s := h.service()
 		r := h.ask(s, "", "Tea?")
 		ctx := h.Context()
-		calls := map[string]error{"rename": s.Rename(ctx, eve, r.Session, "mine"), "delete": s.Delete(ctx, eve, r.Session), "cancel": s.Cancel(ctx, eve, r.ID, "enough")}
-		_, calls["start"] = s.Start(ctx, eve, service.Request{Assistant: "panel", Session: r.Session, Words: "Tea?", Options: "ada"})
+		calls := map[string]error{"rename": s.Rename(ctx, eve, r.Session, "mine"),
+			"delete": s.Delete(ctx, eve, r.Session), "cancel": s.Cancel(ctx, eve, r.ID, "enough")}
+		_, calls["start"] = s.Start(ctx, eve, service.Request{Assistant: "panel", Session: r.Session, Words: "Tea?",
+			Options: "ada"})
 		_, calls["resume"] = s.Resume(ctx, eve, r.ID)
 		_, calls["result"] = s.Result(ctx, eve, r.ID)
 		_, calls["explain"] = s.Explain(ctx, eve, r.ID)
@@ -259,7 +270,8 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 		for name, err := range calls {
 			isError(h, name, err, journal.ErrNotFound)
 		}
-		same(h, "lists", len(must(s.Runs(ctx, eve, journal.Filter{}))(h))+len(must(s.Sessions(ctx, eve, journal.SessionFilter{}))(h))+len(must(s.Interrupted(ctx, eve))(h)), 0)
+		same(h, "lists", len(must(s.Runs(ctx, eve, journal.Filter{}))(h))+
+			len(must(s.Sessions(ctx, eve, journal.SessionFilter{}))(h))+len(must(s.Interrupted(ctx, eve))(h)), 0)
 		same(h, "title", must(s.FindSession(ctx, ada, "", r.Session))(h).Title, "Tea?")
 	})
 }
@@ -267,17 +279,28 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 func TestPanelRunsBesideTheOracle(t *testing.T) {
 	inHouse(t, func(h *house) {
 		registry := must(prompt.Load(prompts.FS))(h)
-		script := modeltest.Script(h, modeltest.Say("You are welcome."), modeltest.Say("My pleasure."), modeltest.Say("Always."))
+		script := modeltest.Script(h, modeltest.Say("You are welcome."), modeltest.Say("My pleasure."),
+			modeltest.Say("Always."))
 		none := func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			set, err := tool.NewSet()
 			return set, func() {}, err
 		}
-		o := must(oracle.New(oracle.Deps{Model: func(context.Context, oracle.Env) (model.Model, error) { return script, nil }, Tools: none}))(h)
-		asOracle := oracle.Describe(o, oracle.Surroundings{Store: h.store, Prompts: func() (*prompt.Set, error) { return registry, nil }, Tools: none, Describe: func(context.Context, string) model.Info { return model.Info{} }, ReportTool: func(string) bool { return false },
-			Choose: func(context.Context, string) (string, error) { return "scripted:test", nil }, LearnKeys: func(context.Context, oracle.Env) {}})
+		o := must(oracle.New(oracle.Deps{Model: func(context.Context, oracle.Env) (model.Model, error) {
+			return script, nil
+		}, Tools: none}))(h)
+		asOracle := oracle.Describe(o, oracle.Surroundings{Store: h.store, Prompts: func() (*prompt.Set, error) {
+			return registry, nil
+		}, Tools: none, Describe: func(context.Context, string) model.Info {
+			return model.Info{}
+		}, ReportTool: func(string) bool { return false },
+			Choose: func(context.Context, string) (string, error) {
+				return "scripted:test", nil
+			}, LearnKeys: func(context.Context, oracle.Env) {}})
 		panel := h.panel("panel")
-		engine := must(run.NewEngine(run.Config{Store: h.store, Holder: "one", Assistants: []*run.Assistant{o, panel.Assistant}}))(h)
-		s := must(service.New(service.Config{Store: h.store, Engine: engine, Assistants: []*assistant.Assistant{asOracle, panel}, Redact: strings.TrimSpace,
+		engine := must(run.NewEngine(run.Config{Store: h.store, Holder: "one", Assistants: []*run.Assistant{o,
+			panel.Assistant}}))(h)
+		s := must(service.New(service.Config{Store: h.store, Engine: engine,
+			Assistants: []*assistant.Assistant{asOracle, panel}, Redact: strings.TrimSpace,
 			Tree: func(name string) (string, []byte, error) {
 				if name == "panel" {
 					return "panel.xml", []byte(h.tree), nil
@@ -286,23 +309,29 @@ func TestPanelRunsBesideTheOracle(t *testing.T) {
 				return tree.File, tree.Text, err
 			}}))(h)
 		r := h.ask(s, "", "Tea?")
-		thanks := must(s.Start(h.Context(), ada, service.Request{Assistant: oracle.Name, Words: "Thanks, that helps!", Options: oracle.Options{MaxTurns: 3}}))(h)
+		thanks := must(s.Start(h.Context(), ada, service.Request{Assistant: oracle.Name, Words: "Thanks, that helps!",
+			Options: oracle.Options{MaxTurns: 3}}))(h)
 		same(h, "answer of the Oracle", h.wait(thanks).Answer, "You are welcome.")
 		for _, one := range []*service.Run{r, thanks} {
 			res := must(s.Result(h.Context(), ada, one.ID))(h)
 			x := must(s.Explain(h.Context(), ada, one.ID))(h)
 			md := must(must(s.Show(h.Context(), ada, one.Session))(h).Export("md", encode))(h)
-			if !strings.Contains(md, strings.TrimSpace(res.Answer)) || len(x.Steps) == 0 || !strings.HasPrefix(x.Ending[0], "ended done; ") {
+			if !strings.Contains(md, strings.TrimSpace(res.Answer)) || len(x.Steps) == 0 ||
+				!strings.HasPrefix(x.Ending[0], "ended done; ") {
 				h.Errorf("%s: ending %q, export\n%s", one.Assistant(), x.Ending, md)
 			}
-			same(h, "differences in a replay of "+one.Assistant(), len(must(s.Replay(h.Context(), ada, one.ID, replay.Options{}))(h).Differences), 0)
+			same(h, "differences in a replay of "+one.Assistant(),
+				len(must(s.Replay(h.Context(), ada, one.ID, replay.Options{}))(h).Differences), 0)
 		}
 		for session, earlier := range map[string]int{"": 0, thanks.Session: 1} {
-			again := must(s.Start(h.Context(), ada, service.Request{Assistant: oracle.Name, Session: session, Words: "Thanks again!", Options: oracle.Options{MaxTurns: 3}}))(h)
+			again := must(s.Start(h.Context(), ada, service.Request{Assistant: oracle.Name, Session: session,
+				Words: "Thanks again!", Options: oracle.Options{MaxTurns: 3}}))(h)
 			h.wait(again)
-			same(h, "earlier runs that the Oracle is given in the session ‘"+session+"’", len(again.Spec.Env.(oracle.Env).Past), earlier)
+			same(h, "earlier runs that the Oracle is given in the session ‘"+session+"’",
+				len(again.Spec.Env.(oracle.Env).Past), earlier)
 		}
-		_, err := s.Start(h.Context(), ada, service.Request{Assistant: oracle.Name, Session: r.Session, Words: "Tea?", Options: oracle.Options{MaxTurns: 3}})
+		_, err := s.Start(h.Context(), ada, service.Request{Assistant: oracle.Name, Session: r.Session, Words: "Tea?",
+			Options: oracle.Options{MaxTurns: 3}})
 		misused(h, "the Oracle in a panel's session", err, "belongs to panel, not to oracle")
 	})
 }

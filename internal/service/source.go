@@ -13,7 +13,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Source is a place that a run read or cited, as it stands when the run is explained. Its texts are redacted, and clean as render.Clean has it.
+// Source is a place that a run read or cited, as it stands when the run is explained. Its texts are redacted, and clean
+// as render.Clean has it.
 type Source struct {
 	Number int         `json:"number,omitempty" doc:"By which citations of the answer name it. Left out: none does."`
 	Cite   string      `json:"cite" doc:"As answers name it."`
@@ -49,10 +50,12 @@ const (
 	mostRead  = 64 << 20 // bytes of a file that is read for a place
 )
 
-// checked looks what became of a place. What its file does not show any more, or no file does by lines, is shown as it was read, if heard holds it.
+// checked looks what became of a place. What its file does not show any more, or no file does by lines, is shown as it
+// was read, if heard holds it.
 func (s *Service) checked(p assistant.Place, heard []assistant.Passage) Source {
 	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
-	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, Handed: p.Handed, State: SourceKnown}
+	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, Handed: p.Handed,
+		State: SourceKnown}
 	switch content, err := placeText(p); {
 	case !p.Read:
 		out.State = SourceUnread
@@ -121,7 +124,9 @@ func (s *Service) Passages(ctx context.Context, owner journal.Owner, id string) 
 	return s.heard(ctx, a, row, recs)
 }
 
-func (s *Service) heard(ctx context.Context, a *assistant.Assistant, row journal.Run, recs []journal.Record) ([]assistant.Passage, error) {
+func (s *Service) heard(
+	ctx context.Context, a *assistant.Assistant, row journal.Run, recs []journal.Record,
+) ([]assistant.Passage, error) {
 	if a.Passages == nil {
 		return nil, nil
 	}

@@ -19,13 +19,16 @@ func TestSourcesOfARunAreComparedWithTheirFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Service{config: Config{Redact: func(text string) string { return strings.ReplaceAll(text, "SECRET", "***") }}}
-	read := assistant.Place{Cite: "a.go:3", File: file, Start: 3, End: 3, Hash: files.Hash([]byte(text)), Read: true, Cited: true}
+	read := assistant.Place{Cite: "a.go:3", File: file, Start: 3, End: 3, Hash: files.Hash([]byte(text)), Read: true,
+		Cited: true}
 	for name, c := range map[string]struct {
 		change func(*assistant.Place)
 		want   SourceState
 	}{
-		"as it was read":            {func(*assistant.Place) {}, SourceSame},
-		"changed":                   {func(p *assistant.Place) { p.Hash = files.Hash([]byte("before")) }, SourceChanged},
+		"as it was read": {func(*assistant.Place) {}, SourceSame},
+		"changed": {func(p *assistant.Place) {
+			p.Hash = files.Hash([]byte("before"))
+		}, SourceChanged},
 		"removed":                   {func(p *assistant.Place) { p.File += ".gone" }, SourceGone},
 		"a folder by now":           {func(p *assistant.Place) { p.File = filepath.Dir(file) }, SourceGone},
 		"never read":                {func(p *assistant.Place) { p.Read = false }, SourceUnread},
@@ -52,7 +55,8 @@ func TestSourcesOfARunAreComparedWithTheirFiles(t *testing.T) {
 	}
 }
 
-// What no file shows by lines, or no longer does, is shown as the run read it: a page of a document, or lines of a file that is another by now.
+// What no file shows by lines, or no longer does, is shown as the run read it: a page of a document, or lines of a file
+// that is another by now.
 func TestSourceThatItsFileDoesNotShowIsShownAsItWasRead(t *testing.T) {
 	s := &Service{config: Config{Redact: func(text string) string { return strings.ReplaceAll(text, "SECRET", "***") }}}
 	heard := []assistant.Passage{
@@ -65,12 +69,16 @@ func TestSourceThatItsFileDoesNotShowIsShownAsItWasRead(t *testing.T) {
 		place assistant.Place
 		want  []Line
 	}{
-		"a page":                         {assistant.Place{Cite: "report.pdf p. 3", Read: true}, []Line{{0, "The bearing", false}, {0, "is ***.", false}}},
-		"a page that nobody read":        {assistant.Place{Cite: "report.pdf p. 3"}, nil},
-		"another page":                   {assistant.Place{Cite: "report.pdf p. 9", Read: true}, nil},
-		"lines of a file that is gone":   {assistant.Place{Cite: "a.go:12", File: gone, Start: 12, End: 12, Read: true}, []Line{{11, "11", false}, {12, "12", true}, {13, "13", false}, {14, "14", false}, {15, "15", false}}},
-		"lines that were not read":       {assistant.Place{Cite: "a.go:21", File: gone, Start: 21, End: 21, Read: true}, nil},
-		"lines of a file of a like name": {assistant.Place{Cite: "data.go:12", File: gone, Start: 12, End: 12, Read: true}, nil},
+		"a page": {assistant.Place{Cite: "report.pdf p. 3", Read: true},
+			[]Line{{0, "The bearing", false}, {0, "is ***.", false}}},
+		"a page that nobody read": {assistant.Place{Cite: "report.pdf p. 3"}, nil},
+		"another page":            {assistant.Place{Cite: "report.pdf p. 9", Read: true}, nil},
+		"lines of a file that is gone": {assistant.Place{Cite: "a.go:12", File: gone, Start: 12, End: 12, Read: true},
+			[]Line{{11, "11", false}, {12, "12", true}, {13, "13", false}, {14, "14", false}, {15, "15", false}}},
+		"lines that were not read": {assistant.Place{Cite: "a.go:21", File: gone, Start: 21, End: 21, Read: true},
+			nil},
+		"lines of a file of a like name": {assistant.Place{Cite: "data.go:12", File: gone, Start: 12, End: 12,
+			Read: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, s.checked(c.place, heard).Lines); diff != "" {

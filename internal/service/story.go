@@ -49,8 +49,8 @@ func StoryReasons() []bt.Reason {
 // mostAsked is how many characters of what a person said a story tells.
 const mostAsked = 400
 
-// story tells a run, line by line. A line lasts as long as the effect whose receipt its step took in; what came in without a line makes the one longer that
-// was told when it was asked for.
+// story tells a run, line by line. A line lasts as long as the effect whose receipt its step took in; what came in
+// without a line makes the one longer that was told when it was asked for.
 func (x *Explanation) story(words run.Vocabulary) {
 	asked := x.Run.Title
 	if x.Shown != nil {
@@ -117,7 +117,8 @@ func (x *Explanation) storyEnd() {
 	}
 }
 
-// storyGoesOn tells what the person said to a run that ended with a question or a call that waits: the words of the next one of its session.
+// storyGoesOn tells what the person said to a run that ended with a question or a call that waits: the words of the
+// next one of its session.
 func (s *Service) storyGoesOn(ctx context.Context, owner journal.Owner, x *Explanation) error {
 	if x.Shown == nil || !x.Shown.Asks && len(x.Shown.Waiting) == 0 {
 		return nil
@@ -134,7 +135,8 @@ func (s *Service) storyGoesOn(ctx context.Context, owner journal.Owner, x *Expla
 		if r.ID == x.Run.ID {
 			next := runs[i+1]
 			last := x.Story[len(x.Story)-1]
-			x.Story = append(x.Story, Told{Step: last.Step, From: last.From, Why: storySaid.With(text.Brief(next.Title, mostAsked)), Run: next.ID})
+			x.Story = append(x.Story, Told{Step: last.Step, From: last.From,
+				Why: storySaid.With(text.Brief(next.Title, mostAsked)), Run: next.ID})
 		}
 	}
 	return nil

@@ -35,9 +35,11 @@ func TestStoryTellsWhatLeavesNarrateAndHowLongItTook(t *testing.T) {
 	step := func(ms int, op uint64, started []run.Asked, events ...Event) Step {
 		return Step{At: begin.Add(time.Duration(ms) * time.Millisecond), Op: op, Started: started, Events: events}
 	}
-	x := Explanation{Run: Row{Run: journal.Run{Title: "Who?", StartedAt: begin, Status: journal.Done}}, Shown: &assistant.Shown{Question: "Who is it?", Came: []bt.Why{bt.Because("the end")}},
+	x := Explanation{Run: Row{Run: journal.Run{Title: "Who?", StartedAt: begin, Status: journal.Done}},
+		Shown: &assistant.Shown{Question: "Who is it?", Came: []bt.Why{bt.Because("the end")}},
 		Steps: []Step{
-			step(0, 0, []run.Asked{{Op: 7}}, told("one"), Event{TraceEvent: run.TraceEvent{Type: "inside"}}, Event{TraceEvent: run.TraceEvent{Status: "SUCCESS"}}, told("")),
+			step(0, 0, []run.Asked{{Op: 7}}, told("one"), Event{TraceEvent: run.TraceEvent{Type: "inside"}},
+				Event{TraceEvent: run.TraceEvent{Status: "SUCCESS"}}, told("")),
 			step(500, 7, []run.Asked{{Op: 8}, {Op: 9}}, told("two"), told("three")),
 			step(900, 9, nil, Event{TraceEvent: run.TraceEvent{Type: "inside"}}), // told of nothing: three lasts longer
 			step(1500, 8, nil, told("four")),
@@ -45,8 +47,10 @@ func TestStoryTellsWhatLeavesNarrateAndHowLongItTook(t *testing.T) {
 	x.story(run.NewVocabulary(asked{}, inside{}))
 	x.storyEnd()
 	want := []Told{
-		{Step: 1, Why: storyAsked.With("Who is it?")}, {Step: 1, Why: bt.Because("one")}, {Step: 2, Took: 500, Why: bt.Because("two"), Run: "0other"},
-		{Step: 2, From: 500, Took: 400, Why: bt.Because("three")}, {Step: 4, From: 500, Took: 1000, Why: bt.Because("four")}, {Step: 4, From: 1500, End: true, Why: bt.Because("the end")},
+		{Step: 1, Why: storyAsked.With("Who is it?")}, {Step: 1, Why: bt.Because("one")},
+		{Step: 2, Took: 500, Why: bt.Because("two"), Run: "0other"},
+		{Step: 2, From: 500, Took: 400, Why: bt.Because("three")}, {Step: 4, From: 500, Took: 1000,
+			Why: bt.Because("four")}, {Step: 4, From: 1500, End: true, Why: bt.Because("the end")},
 	}
 	if diff := cmp.Diff(want, x.Story); diff != "" {
 		t.Error(diff)
@@ -61,10 +65,14 @@ func TestStoryEndsWithWhyItEndedOrWaits(t *testing.T) {
 		wants []bt.Why
 	}{
 		{"goes on", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}}, nil},
-		{"waits", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}, waits: bt.Because("no answer yet")}, []bt.Why{storyWaits.With("no answer yet")}},
-		{"stopped", Explanation{Run: Row{Run: journal.Run{Status: journal.Cancelled}}, Shown: failed}, []bt.Why{storyStopped.With()}},
-		{"failed", Explanation{Run: Row{Run: journal.Run{Status: journal.Failed}}, Shown: failed}, []bt.Why{storyEnded.With("no money")}},
-		{"failed, of another build", Explanation{Run: Row{Run: journal.Run{Status: journal.Failed}}, Ending: []string{"broken"}}, []bt.Why{storyEnded.With("broken")}},
+		{"waits", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}, waits: bt.Because("no answer yet")},
+			[]bt.Why{storyWaits.With("no answer yet")}},
+		{"stopped", Explanation{Run: Row{Run: journal.Run{Status: journal.Cancelled}}, Shown: failed},
+			[]bt.Why{storyStopped.With()}},
+		{"failed", Explanation{Run: Row{Run: journal.Run{Status: journal.Failed}}, Shown: failed},
+			[]bt.Why{storyEnded.With("no money")}},
+		{"failed, of another build", Explanation{Run: Row{Run: journal.Run{Status: journal.Failed}},
+			Ending: []string{"broken"}}, []bt.Why{storyEnded.With("broken")}},
 	} {
 		c.x.storyEnd()
 		var got []bt.Why
@@ -78,8 +86,10 @@ func TestStoryEndsWithWhyItEndedOrWaits(t *testing.T) {
 }
 
 func TestWhatLeftIsAddedUpByPlace(t *testing.T) {
-	got := sentTo([]assistant.Left{{Kind: "model", To: "m", Bytes: 10, Tokens: 3}, {Kind: "address", To: "a"}, {Kind: "model", To: "m", Bytes: 5, Tokens: 1}, {Kind: "server", To: "m", Bytes: 1}})
-	want := []Sent{{Kind: "model", To: "m", Times: 2, Bytes: 15, Tokens: 4}, {Kind: "address", To: "a", Times: 1}, {Kind: "server", To: "m", Times: 1, Bytes: 1}}
+	got := sentTo([]assistant.Left{{Kind: "model", To: "m", Bytes: 10, Tokens: 3}, {Kind: "address", To: "a"},
+		{Kind: "model", To: "m", Bytes: 5, Tokens: 1}, {Kind: "server", To: "m", Bytes: 1}})
+	want := []Sent{{Kind: "model", To: "m", Times: 2, Bytes: 15, Tokens: 4}, {Kind: "address", To: "a", Times: 1},
+		{Kind: "server", To: "m", Times: 1, Bytes: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

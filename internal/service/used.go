@@ -16,7 +16,8 @@ import (
 // Prices are what models cost, as the settings say.
 type Prices struct {
 	Currency string
-	// Of is what so many tokens of a model cost, those that were cached being some of the input; false: it has no price.
+	// Of is what so many tokens of a model cost, those that were cached being some of the input; false: it has no
+	// price.
 	Of func(model string, input, cached, output int) (float64, bool)
 	// Limit is what may be spent in a day before an owner is asked; 0: any amount.
 	Limit float64
@@ -50,8 +51,11 @@ type RunCosts struct {
 	assistant.Usage
 }
 
-// Costs says what the runs of a session cost, the latest ones and as far as there is time. Without prices it says nothing.
-func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string, most int, within time.Duration) (c Costs, err error) {
+// Costs says what the runs of a session cost, the latest ones and as far as there is time. Without prices it says
+// nothing.
+func (s *Service) Costs(
+	ctx context.Context, owner journal.Owner, session string, most int, within time.Duration,
+) (c Costs, err error) {
 	found, err := s.config.Store.Session(ctx, owner, session)
 	if err != nil || s.config.Prices == nil {
 		return c, err
@@ -214,7 +218,8 @@ type Spent struct {
 	Used []assistant.Usage
 }
 
-// SpentBetween says what the models of an owner took from one time until another, a day once, the latest first. Runs that were removed are not in it.
+// SpentBetween says what the models of an owner took from one time until another, a day once, the latest first. Runs
+// that were removed are not in it.
 func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, to time.Time) (days []Spent, err error) {
 	f := journal.Filter{Limit: longestList}
 	for {

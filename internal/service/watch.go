@@ -58,7 +58,8 @@ func (r *Result) Mark() {
 	r.HTML = &ResultHTML{render.HTML(r.Answer, cited...), render.HTML(r.Footer)}
 }
 
-// Wait blocks until the run has ended, and reads what came of it. The error says why it stopped short of an end; it can be resumed then.
+// Wait blocks until the run has ended, and reads what came of it. The error says why it stopped short of an end; it can
+// be resumed then.
 func (r *Run) Wait(ctx context.Context) (Result, error) {
 	end, err := r.live.Wait(ctx)
 	if err != nil {
@@ -88,7 +89,8 @@ func result(a *assistant.Assistant, id string, end run.EndRecord) (Result, error
 	return Result{Run: id, Status: end.Status, Reason: end.Reason, Outcome: end.Outcome, Shown: shown}, nil
 }
 
-// Watch gives the updates of the run from record number from on until it ends, this process stops driving it, or ctx is done.
+// Watch gives the updates of the run from record number from on until it ends, this process stops driving it, or ctx is
+// done.
 func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
 		w := &watcher{a: r.a, words: r.s.words[r.a.Name], from: Place{Record: from}}
@@ -103,8 +105,8 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	}
 }
 
-// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait and Left is set; Lines may stand beside
-// all but text. What it points to is not to be changed.
+// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait and Left is set;
+// Lines may stand beside all but text. What it points to is not to be changed.
 type Update struct {
 	Seq     int64            // the record that it belongs to; of text, the last before it
 	After   Place            // where a watch goes on after it
@@ -122,8 +124,9 @@ type Update struct {
 	Lines   []string         // for somebody who waits
 }
 
-// Watch gives the updates of any run of the owner, also of one that another process drives, from a place on: its records, the steps on
-// them with their events, and, while this process drives it, text as it arrives. It ends with the run.
+// Watch gives the updates of any run of the owner, also of one that another process drives, from a place on: its
+// records, the steps on them with their events, and, while this process drives it, text as it arrives. It ends with the
+// run.
 func (s *Service) Watch(ctx context.Context, owner journal.Owner, id string, from Place) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		row, err := s.config.Store.Run(ctx, owner, id)
@@ -156,9 +159,12 @@ func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.S
 	}
 }
 
-// Await follows a run until it has ended or nobody drives it, and gives its row. A watch does not notice the latter, so the row is read every so often.
-// tell gets each update, and nil when the row still says running. A panic while watching is an error.
-func (s *Service) Await(ctx context.Context, owner journal.Owner, id string, every time.Duration, tell func(*Update)) (Row, error) {
+// Await follows a run until it has ended or nobody drives it, and gives its row. A watch does not notice the latter, so
+// the row is read every so often. tell gets each update, and nil when the row still says running. A panic while
+// watching is an error.
+func (s *Service) Await(
+	ctx context.Context, owner journal.Owner, id string, every time.Duration, tell func(*Update),
+) (Row, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	type seen struct {
 		Update
@@ -223,11 +229,13 @@ type watcher struct {
 	start *run.StartRecord
 }
 
-// updates gives those of one of the engine's. A panic of an assistant's code is an error of the watch: the runs beside it go on.
+// updates gives those of one of the engine's. A panic of an assistant's code is an error of the watch: the runs beside
+// it go on.
 func (w *watcher) updates(u run.Update) (all []Update, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			all, err = nil, fmt.Errorf("telling what happens in a run panicked: %T", r) // what was thrown may hold words of a person
+			// what was thrown may hold words of a person
+			all, err = nil, fmt.Errorf("telling what happens in a run panicked: %T", r)
 		}
 	}()
 	switch {
@@ -237,7 +245,8 @@ func (w *watcher) updates(u run.Update) (all []Update, err error) {
 		if receipt := (Place{Record: u.Settled}); u.Settled > 0 && receipt.Compare(w.from) < 0 {
 			return nil, nil // who begins there has what came of it
 		}
-		return []Update{{Seq: w.at.Record, After: w.place(), Op: u.Piece.Op, Text: u.Piece.Text, Draft: u.Draft, Retract: u.Piece.Retract, Wait: u.Piece.Wait}}, nil
+		return []Update{{Seq: w.at.Record, After: w.place(), Op: u.Piece.Op, Text: u.Piece.Text, Draft: u.Draft,
+			Retract: u.Piece.Retract, Wait: u.Piece.Wait}}, nil
 	}
 	for _, one := range w.make(u) {
 		if w.at = one.After; w.at.Compare(w.from) > 0 {

@@ -39,7 +39,9 @@ func (h *house) council(holder string, store journal.Store) *service.Service {
 				}
 				return string(res.Status) + " " + res.Answer, nil
 			},
-			Withdraw: func(ctx context.Context, job run.Job) error { return s.Withdraw(ctx, job.View.Owner, childOf(job)) },
+			Withdraw: func(ctx context.Context, job run.Job) error {
+				return s.Withdraw(ctx, job.View.Owner, childOf(job))
+			},
 		}}, nil, nil
 	}
 	s = h.process(holder, store, panel, h.panel("jury"))
@@ -78,12 +80,14 @@ func TestEffectIsPerformedByARunOfAnotherAssistant(t *testing.T) {
 			same(h, "runs of the session", session.Runs, 1)
 		}
 		same(h, "personas that were asked", len(h.asked), 2)
-		res := must(s.Within(h.Context(), ada, first.ID+"-1", service.Request{Assistant: "jury", Words: "Milk?", Options: "eve"}))(h)
+		res := must(s.Within(h.Context(), ada, first.ID+"-1", service.Request{Assistant: "jury", Words: "Milk?",
+			Options: "eve"}))(h)
 		same(h, "answer when it is asked for again", res.Answer, "- ada: ADA\n")
 		same(h, "personas that were asked", len(h.asked), 2)
 		again := service.Request{Assistant: "jury", Session: h.children()[0].Session, Words: "Milk?", Options: "eve"}
 		must(s.Within(h.Context(), ada, "another", again))(h)
-		same(h, "session of a request that names one", must(h.store.Run(h.Context(), ada, "another"))(h).Session, again.Session)
+		same(h, "session of a request that names one", must(h.store.Run(h.Context(), ada, "another"))(h).Session,
+			again.Session)
 	})
 }
 
@@ -99,7 +103,8 @@ func TestWhatARunOfAnEffectCanNotBeginWithIsAUsageError(t *testing.T) {
 		err := try(service.Request{Assistant: "jury", Session: "none", Words: "Tea?", Options: "ada"})
 		misused(h, "no such session", err, "none")
 		isError(h, "no such session", err, journal.ErrNotFound)
-		r := must(s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: "nobody bob"}))(h)
+		r := must(s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: "nobody bob"}))(
+			h)
 		same(h, "answer of a panel of which one can't be asked", h.wait(r).Answer, "- bob: done - bob: BOB\n\n")
 	})
 }
@@ -176,7 +181,8 @@ func TestJuryThatIsSuspendedSuspendsItsPanel(t *testing.T) {
 		if _, waits := errors.AsType[*run.Suspended](err); !waits {
 			h.Errorf("a jury that is suspended gives %v", err)
 		}
-		same(h, "what there is to show", []string{res.Run, string(res.Status), res.Question}, []string{r.ID + "-2", "running", "Tea?"})
+		same(h, "what there is to show", []string{res.Run, string(res.Status), res.Question},
+			[]string{r.ID + "-2", "running", "Tea?"})
 		delete(h.do, "bob")
 		same(h, "answer", h.wait(must(s.Resume(h.Context(), ada, r.ID))(h)).Answer, bothAnswered)
 	})

@@ -111,7 +111,8 @@ var (
 	})
 	// tagSoFar matches what may become a tag.
 	tagSoFar = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(tagBegin + `(?:` + attribute + `)*(?:\s*/?|\s+[\w:.-]+\s*(?:=\s*(?:"[^"<]*|'[^'<]*)?)?)$`)
+		return regexp.MustCompile(tagBegin + `(?:` + attribute +
+			`)*(?:\s*/?|\s+[\w:.-]+\s*(?:=\s*(?:"[^"<]*|'[^'<]*)?)?)$`)
 	})
 	attributeName = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\s([\w:.-]+)\s*=\s*(?:"[^"]*"?|'[^']*'?)?`)

@@ -80,7 +80,8 @@ func (x *Extractor) scan(text string, final bool) string {
 			continue
 		}
 		rest := text[i:]
-		d := x.decide(window{text: rest[:min(len(rest), MaxHeld)], final: final && len(rest) < MaxHeld, full: len(rest) >= MaxHeld}, x.offset+int64(i))
+		d := x.decide(window{text: rest[:min(len(rest), MaxHeld)], final: final && len(rest) < MaxHeld,
+			full: len(rest) >= MaxHeld}, x.offset+int64(i))
 		if d.what == isText {
 			if d.form == Code {
 				x.result.mentionsIn(rest[:d.n], x.offset+int64(i))

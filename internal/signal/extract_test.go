@@ -31,34 +31,50 @@ var (
 var streams = []stream{
 	{name: "PlainTextPassesThrough", text: "a < b, 2<3 and `x` ~ y\n", clean: "a < b, 2<3 and `x` ~ y\n"},
 	{name: "SignalAtTheEndIsStripped", text: "Answer.\n" + enough, clean: "Answer.\n", signal: ContextSufficient},
-	{name: "OnlyTheFirstSignalCounts", text: "x " + needTurn + " y " + enough, clean: "x  y ", signal: NeedTurn, extra: 1},
+	{name: "OnlyTheFirstSignalCounts", text: "x " + needTurn + " y " + enough, clean: "x  y ", signal: NeedTurn,
+		extra: 1},
 	{name: "SignalInClosedFenceIsText", text: "```xml\n" + needTurn + "\n```\nend " + enough,
 		clean: "```xml\n" + needTurn + "\n```\nend ", signal: ContextSufficient},
 	{name: "SignalInTildeFenceIsText", text: "~~~\n" + needTurn + "\n~~~\nx", clean: "~~~\n" + needTurn + "\n~~~\nx"},
-	{name: "SignalWithCodeInFenceClosedByTheEndIsText", text: "```\nx\n" + needTurn + "\n```", clean: "```\nx\n" + needTurn + "\n```"},
-	{name: "ShorterRunDoesNotCloseAFence", text: "````\n```\n" + needTurn + "\n````\n", clean: "````\n```\n" + needTurn + "\n````\n"},
+	{name: "SignalWithCodeInFenceClosedByTheEndIsText", text: "```\nx\n" + needTurn + "\n```", clean: "```\nx\n" +
+		needTurn + "\n```"},
+	{name: "ShorterRunDoesNotCloseAFence", text: "````\n```\n" + needTurn + "\n````\n", clean: "````\n```\n" +
+		needTurn + "\n````\n"},
 	{name: "SignalInOpenFenceCounts", text: "```\ncode\n" + needTurn, clean: "```\ncode\n", signal: NeedTurn},
-	{name: "FenceIndentedByFourIsNone", text: "    ```\n" + needTurn + "\n    ```\n", clean: "    ```\n\n    ```\n", signal: NeedTurn},
+	{name: "FenceIndentedByFourIsNone", text: "    ```\n" + needTurn + "\n    ```\n", clean: "    ```\n\n    ```\n",
+		signal: NeedTurn},
 	{name: "SignalInCodeSpanIsText", text: "write `" + needTurn + "` so", clean: "write `" + needTurn + "` so"},
 	{name: "SpanOfThreeInALineIsNoFence", text: "```x``` " + needTurn, clean: "```x``` ", signal: NeedTurn},
-	{name: "StrayBacktickHidesNothingInTheNextLine", text: "it`s so\n" + needTurn, clean: "it`s so\n", signal: NeedTurn},
-	{name: "StrayBacktickInTheSameLineHidesNothing", text: "it`s " + needTurn + "\n", clean: "it`s \n", signal: NeedTurn},
-	{name: "MentionWithoutTagIsText", text: "the <signal tag is shown, and <signals> too", clean: "the <signal tag is shown, and <signals> too"},
+	{name: "StrayBacktickHidesNothingInTheNextLine", text: "it`s so\n" + needTurn, clean: "it`s so\n",
+		signal: NeedTurn},
+	{name: "StrayBacktickInTheSameLineHidesNothing", text: "it`s " + needTurn + "\n", clean: "it`s \n",
+		signal: NeedTurn},
+	{name: "MentionWithoutTagIsText", text: "the <signal tag is shown, and <signals> too",
+		clean: "the <signal tag is shown, and <signals> too"},
 	{name: "MentionWithoutTypeIsText", text: "emit a <signal> at the end", clean: "emit a <signal> at the end"},
 	{name: "UnclosedSignalIsStripped", text: "text\n<signal type=\"stuck\"><blocker>x", clean: "text\n", problems: 1},
 	{name: "SignalCutInItsTagIsStripped", text: "text <signal type=\"stu", clean: "text ", problems: 1},
-	{name: "UnclosedSignalBeforeAnotherIsStripped", text: `<signal type="stuck"><blocker>x ` + enough, clean: "", signal: ContextSufficient, problems: 1},
+	{name: "UnclosedSignalBeforeAnotherIsStripped", text: `<signal type="stuck"><blocker>x ` + enough, clean: "",
+		signal: ContextSufficient, problems: 1},
 	{name: "SelfClosingIsMalformed", text: `a<signal type="stuck"/>b`, clean: "ab", problems: 1},
-	{name: "AttributeOrderAndQuotesAreFree", text: `<signal confidence='.8' type='partial_answer'><missing>x</missing></signal>`, signal: PartialAnswer},
-	{name: "BlanksInTagsAreFree", text: "<signal\n type = \"partial_answer\" ><missing>x</missing><confidence> 1 </confidence></signal >", signal: PartialAnswer},
+	{name: "AttributeOrderAndQuotesAreFree",
+		text: `<signal confidence='.8' type='partial_answer'><missing>x</missing></signal>`, signal: PartialAnswer},
+	{name: "BlanksInTagsAreFree",
+		text:   "<signal\n type = \"partial_answer\" ><missing>x</missing><confidence> 1 </confidence></signal >",
+		signal: PartialAnswer},
 	{name: "UnknownTypeIsMalformed", text: `<signal type="done"><confidence>1</confidence></signal>`, problems: 1},
-	{name: "CommentMayHoldATag", text: `<signal type="partial_answer"><!-- </signal> --><missing>x</missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
-	{name: "CDATAMayHoldATag", text: `<signal type="partial_answer"><missing><![CDATA[</signal>]]></missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
-	{name: "MalformedThenGood", text: `<signal type="stuck"></signal>` + enough, signal: ContextSufficient, problems: 1},
-	{name: "SignalBesideUmlauts", text: "Größe – ‘x’ " + enough + " ü", clean: "Größe – ‘x’  ü", signal: ContextSufficient},
+	{name: "CommentMayHoldATag",
+		text: `<signal type="partial_answer"><!-- </signal> --><missing>x</missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
+	{name: "CDATAMayHoldATag",
+		text: `<signal type="partial_answer"><missing><![CDATA[</signal>]]></missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
+	{name: "MalformedThenGood", text: `<signal type="stuck"></signal>` + enough, signal: ContextSufficient,
+		problems: 1},
+	{name: "SignalBesideUmlauts", text: "Größe – ‘x’ " + enough + " ü", clean: "Größe – ‘x’  ü",
+		signal: ContextSufficient},
 	{name: "LongUnclosedSignalGivesItsTextBack", text: `<signal type="stuck">` + strings.Repeat("long ", 2000) + enough,
 		clean: strings.Repeat("long ", 2000), signal: ContextSufficient, problems: 1},
-	{name: "LongFenceIsText", text: "```\n" + needTurn + strings.Repeat("code\n", 2000), clean: "```\n" + needTurn + strings.Repeat("code\n", 2000)},
+	{name: "LongFenceIsText", text: "```\n" + needTurn + strings.Repeat("code\n", 2000), clean: "```\n" + needTurn +
+		strings.Repeat("code\n", 2000)},
 	{name: "EndsInAnOpenBracket", text: "a <", clean: "a <"},
 	{name: "EndsInTheNameOfTheTag", text: "a <signal", clean: "a <signal"},
 }
@@ -75,7 +91,8 @@ func TestExtract(t *testing.T) {
 				got = r.Signal.Type
 			}
 			if got != c.signal || len(r.Extra) != c.extra || len(r.Problems) != c.problems {
-				t.Errorf("signal %q, %d extra, problems %+v; want %q, %d, %d", got, len(r.Extra), r.Problems, c.signal, c.extra, c.problems)
+				t.Errorf("signal %q, %d extra, problems %+v; want %q, %d, %d", got, len(r.Extra), r.Problems, c.signal,
+					c.extra, c.problems)
 			}
 		})
 	}
@@ -118,7 +135,8 @@ func sameInPieces(t *testing.T, text string, pieces ...string) {
 func TestTextIsShownAsSoonAsItCantBeASignal(t *testing.T) {
 	var x Extractor
 	for _, step := range []struct{ in, out string }{
-		{"a <", "a "}, {"signal", ""}, {" tag is", "<signal tag is"}, {"<sig", ""}, {"n", ""}, {"s", "<signs"}, {"x `<signal type='", "x `"}, {"a'>` ", "<signal type='a'>` "},
+		{"a <", "a "}, {"signal", ""}, {" tag is", "<signal tag is"}, {"<sig", ""}, {"n", ""}, {"s", "<signs"},
+		{"x `<signal type='", "x `"}, {"a'>` ", "<signal type='a'>` "},
 	} {
 		if got := x.Write(step.in); got != step.out {
 			t.Errorf("Write(%q) = %q, want %q", step.in, got, step.out)
@@ -138,7 +156,8 @@ func TestParseRules(t *testing.T) {
 		{"ConfidenceBelowZero", body("need_turn", "<reason>x</reason><confidence>-0.1</confidence>"), "not between"},
 		{"RequiredFieldMissing", body("stuck", "<blocker>x</blocker>"+sure), "wants the field attempted"},
 		{"RequiredFieldEmpty", body("need_turn", "<reason> </reason>"+sure), "reason is empty"},
-		{"RequiredNumberInWords", body("context_sufficient", "<sources_found>three</sources_found>"+sure), "whole number"},
+		{"RequiredNumberInWords", body("context_sufficient", "<sources_found>three</sources_found>"+sure),
+			"whole number"},
 		{"UnknownType", body("finished", sure), "no signal type"},
 		{"NoType", "<signal>" + sure + "</signal>", "no type"},
 		{"BrokenXML", body("need_turn", "<reason>x</signal>"), "not well-formed"},
@@ -217,16 +236,19 @@ func TestSignalSurvivesJSON(t *testing.T) {
 }
 
 func BenchmarkExtractPlain(b *testing.B) {
-	benchmarkExtract(b, strings.Repeat("The connection is closed when it has been idle for longer than the limit.\n", 200))
+	benchmarkExtract(b, strings.Repeat("The connection is closed when it has been idle for longer than the limit.\n",
+		200))
 }
 
 func BenchmarkExtractWithSignal(b *testing.B) {
-	benchmarkExtract(b, strings.Repeat("See `net/http/transport.go:12` for a < b:\n```go\nif a < b {\n}\n```\n", 200)+enough)
+	benchmarkExtract(b, strings.Repeat("See `net/http/transport.go:12` for a < b:\n```go\nif a < b {\n}\n```\n", 200)+
+		enough)
 }
 
 // BenchmarkResponse is one long answer with its signal at the end (SC-008).
 func BenchmarkResponse(b *testing.B) {
-	benchmarkExtract(b, strings.Repeat("The pool closes a connection (`transport.go:812`) that was idle for `IdleConnTimeout`.\n", 120)+"\n"+enough)
+	benchmarkExtract(b, strings.Repeat("The pool closes a connection (`transport.go:812`) that was idle for "+
+		"`IdleConnTimeout`.\n", 120)+"\n"+enough)
 }
 
 func benchmarkExtract(b *testing.B, text string) {

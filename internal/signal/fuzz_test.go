@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzExtractSplitsAnywhere: wherever a stream is cut, the same is shown and found, the work is in proportion, and what is not shown was found.
+// FuzzExtractSplitsAnywhere: wherever a stream is cut, the same is shown and found, the work is in proportion, and what
+// is not shown was found.
 func FuzzExtractSplitsAnywhere(f *testing.F) {
 	for _, c := range all() {
 		f.Add(c.text, 3)
@@ -49,7 +50,8 @@ func anyPieces(text string, seed int) (pieces []string) {
 	return pieces
 }
 
-// nothingIsLost wants all that is shown to be in the text, in its order, and what is not to be as much as was found at most.
+// nothingIsLost wants all that is shown to be in the text, in its order, and what is not to be as much as was found at
+// most.
 func nothingIsLost(t *testing.T, text, clean string, r Result) {
 	t.Helper()
 	rest := text
@@ -65,7 +67,9 @@ func nothingIsLost(t *testing.T, text, clean string, r Result) {
 		found++
 	}
 	switch lost := len(text) - len(clean); {
-	case thinks.MatchString(text), len(r.Extra) == maxFound, len(r.Problems) == maxFound, len(r.Mentions) == mostMentions: // not all of it is told
+	// not all of it is told
+	case thinks.MatchString(text), len(r.Extra) == maxFound, len(r.Problems) == maxFound,
+		len(r.Mentions) == mostMentions:
 	case lost > found*MaxHeld, lost > 0 && found == 0:
 		t.Fatalf("%d bytes are lost of %q, and %+v was found", lost, text, r)
 	}
@@ -114,7 +118,8 @@ func isSound(t *testing.T, text string, r Result) {
 // quotes wants a quotation to stand in the text near where it is said to.
 func quotes(t *testing.T, text, raw string, offset int64) {
 	t.Helper()
-	if offset < 0 || offset > int64(len(text)) || utf8.ValidString(text) && !strings.Contains(text[offset:min(len(text), int(offset)+2*MaxHeld)], raw) {
+	if offset < 0 || offset > int64(len(text)) || utf8.ValidString(text) &&
+		!strings.Contains(text[offset:min(len(text), int(offset)+2*MaxHeld)], raw) {
 		t.Fatalf("%q is said to stand at %d of %q", raw, offset, text)
 	}
 }

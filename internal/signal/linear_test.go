@@ -37,8 +37,9 @@ var hostileTexts = map[string]string{
 // What is looked at is at most so much for each byte that came, and so much for the first looks, which are free.
 const mostWork, freeWork = 1300, freeLooks * MaxHeld * 4
 
-// TestWorkIsInProportionToTheText counts what is looked at, at three sizes and in pieces of every size: so many bytes for each that came, and
-// what the first looks cost, which are free. Most of these bytes are copied or searched for one character.
+// TestWorkIsInProportionToTheText counts what is looked at, at three sizes and in pieces of every size: so many bytes
+// for each that came, and what the first looks cost, which are free. Most of these bytes are copied or searched for one
+// character.
 func TestWorkIsInProportionToTheText(t *testing.T) {
 	for name, part := range hostileTexts {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +50,8 @@ func TestWorkIsInProportionToTheText(t *testing.T) {
 						continue // takes long to write, and differs in nothing
 					}
 					if x := extract(text, piece).x; x.work > mostWork*int64(len(text))+freeWork {
-						t.Errorf("%d bytes in pieces of %d: %d were looked at, %d for each", len(text), piece, x.work, x.work/int64(len(text)))
+						t.Errorf("%d bytes in pieces of %d: %d were looked at, %d for each", len(text), piece, x.work,
+							x.work/int64(len(text)))
 					}
 				}
 			}
@@ -81,7 +83,8 @@ func TestHostileTextsGiveTheSameInPiecesOfAnySize(t *testing.T) {
 			for _, piece := range []int{3, 7, 100, 4000} {
 				got := extract(text, piece)
 				if got.clean != want.clean || got.x.looks != want.x.looks {
-					t.Errorf("in pieces of %d: %d bytes are shown after %d looks, want %d after %d", piece, len(got.clean), got.x.looks, len(want.clean), want.x.looks)
+					t.Errorf("in pieces of %d: %d bytes are shown after %d looks, want %d after %d", piece,
+						len(got.clean), got.x.looks, len(want.clean), want.x.looks)
 				}
 				if diff := cmp.Diff(want.r, got.r); diff != "" {
 					t.Errorf("in pieces of %d (-want +got):\n%s", piece, diff)

@@ -11,7 +11,8 @@ import (
 // controlNames are element names by which models and the programs around them are steered.
 var controlNames = map[string]bool{
 	"signal": true, "tool_call": true, "tool_calls": true, "tool_use": true, "tool_result": true, "tool_results": true,
-	"tool_response": true, "tool_outputs": true, "function_call": true, "function_calls": true, "function_results": true,
+	"tool_response": true, "tool_outputs": true, "function_call": true, "function_calls": true,
+	"function_results":  true,
 	"function_response": true, "invoke": true, "system": true, "system-reminder": true, "assistant": true,
 	"toolcall": true, "start_of_turn": true, "end_of_turn": true, "think": true, "thinking": true,
 	"thought": true, "reasoning": true, "sys": true,
@@ -23,12 +24,14 @@ var assigned = map[string]bool{"function": true, "parameter": true}
 // marks are the words that steer in square brackets: the control layer's, in any case, and those of local models, whose
 // programs turn them into special tokens wherever they stand.
 var marks = map[string]bool{
-	"INST": true, "TOOL_CALLS": true, "AVAILABLE_TOOLS": true, "TOOL_RESULTS": true, "SYSTEM_PROMPT": true, "TOOL_CONTENT": true,
+	"INST": true, "TOOL_CALLS": true, "AVAILABLE_TOOLS": true, "TOOL_RESULTS": true, "SYSTEM_PROMPT": true,
+	"TOOL_CONTENT": true,
 }
 
 // call matches the beginning of a call that is written as JSON.
 var call = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"[^"\\]*"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{`)
+	return regexp.MustCompile(
+		`^\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"[^"\\]*"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{`)
 })
 
 // BeginsCall says whether text begins as a call that is written as JSON: the object's name, then its arguments or
@@ -126,7 +129,8 @@ func controls(rest string) bool {
 		return true // the form of special tokens
 	}
 	end := strings.IndexFunc(rest, func(r rune) bool {
-		return !(r == '_' || r == '-' || r == ':' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || unicode.Is(unicode.Cf, r))
+		return !(r == '_' || r == '-' || r == ':' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' ||
+			unicode.Is(unicode.Cf, r))
 	})
 	if end < 0 {
 		end = len(rest)

@@ -77,7 +77,8 @@ const neutraliseFile = "../../testdata/vectors/neutralise.json"
 func TestTextsOfTheVectorsAreNeutralised(t *testing.T) {
 	if *update {
 		all := forgeries()
-		slices.SortFunc(all, func(a, b inertVector) int { return strings.Compare(a.Name, b.Name) }) // the tables have no order
+		// the tables have no order
+		slices.SortFunc(all, func(a, b inertVector) int { return strings.Compare(a.Name, b.Name) })
 		text, err := json.MarshalIndent(all, "", "  ")
 		if err != nil {
 			t.Fatal(err)

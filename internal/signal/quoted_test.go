@@ -16,25 +16,41 @@ var update = flag.Bool("update", false, "write testdata/vectors/signals.json ane
 
 // quotations mention a signal, most of them before the reply's own.
 var quotations = []stream{
-	{name: "SignalInABlockquoteIsAMention", text: "It ends so:\n\n> " + needTurn + "\n\nThat is all.\n" + enough, clean: "It ends so:\n\n> \n\nThat is all.\n", signal: ContextSufficient, mentions: []Form{Blockquote}},
-	{name: "SignalInABlockquoteAtTheEndIsAMention", text: "It ends so:\n> > " + needTurn, clean: "It ends so:\n> > ", mentions: []Form{Blockquote}},
-	{name: "SignalOverLinesOfABlockquoteIsAMention", text: "> " + strings.ReplaceAll(needTurn, "><", ">\n> <") + "\n" + enough, clean: "> \n", signal: ContextSufficient, mentions: []Form{Blockquote}},
-	{name: "FenceInABlockquoteIsText", text: "> ```\n> " + needTurn + "\n> ```\n\nx " + enough, clean: "> ```\n> " + needTurn + "\n> ```\n\nx ", signal: ContextSufficient, mentions: []Form{Code}},
-	{name: "FenceOfABlockquoteEndsWithIt", text: "> ```\n> x\n\nDone.\n" + enough + "\n```\ny\n```\n", clean: "> ```\n> x\n\nDone.\n\n```\ny\n```\n", signal: ContextSufficient},
-	{name: "SignalInIndentedCodeIsAMention", text: "It ends so:\n\n    " + needTurn + "\n\nThat is all.\n" + enough, clean: "It ends so:\n\n    \n\nThat is all.\n", signal: ContextSufficient, mentions: []Form{Indented}},
-	{name: "SignalBehindATabIsAMention", text: "\t" + needTurn + "\n" + enough, clean: "\t\n", signal: ContextSufficient, mentions: []Form{Indented}},
-	{name: "IndentedLineOfAParagraphCounts", text: "Yes, and\n     " + enough, clean: "Yes, and\n     ", signal: ContextSufficient},
-	{name: "IndentedLineOfAListCounts", text: "- one\n- two\n\n   " + enough, clean: "- one\n- two\n\n   ", signal: ContextSufficient},
-	{name: "IndentedCodeOfAListIsAMention", text: "1. one\n\n       " + needTurn + "\n\nx " + enough, clean: "1. one\n\n       \n\nx ", signal: ContextSufficient, mentions: []Form{Indented}},
+	{name: "SignalInABlockquoteIsAMention", text: "It ends so:\n\n> " + needTurn + "\n\nThat is all.\n" + enough,
+		clean: "It ends so:\n\n> \n\nThat is all.\n", signal: ContextSufficient, mentions: []Form{Blockquote}},
+	{name: "SignalInABlockquoteAtTheEndIsAMention", text: "It ends so:\n> > " + needTurn, clean: "It ends so:\n> > ",
+		mentions: []Form{Blockquote}},
+	{name: "SignalOverLinesOfABlockquoteIsAMention", text: "> " + strings.ReplaceAll(needTurn, "><", ">\n> <") + "\n" +
+		enough, clean: "> \n", signal: ContextSufficient, mentions: []Form{Blockquote}},
+	{name: "FenceInABlockquoteIsText", text: "> ```\n> " + needTurn + "\n> ```\n\nx " + enough, clean: "> ```\n> " +
+		needTurn + "\n> ```\n\nx ", signal: ContextSufficient, mentions: []Form{Code}},
+	{name: "FenceOfABlockquoteEndsWithIt", text: "> ```\n> x\n\nDone.\n" + enough + "\n```\ny\n```\n",
+		clean: "> ```\n> x\n\nDone.\n\n```\ny\n```\n", signal: ContextSufficient},
+	{name: "SignalInIndentedCodeIsAMention", text: "It ends so:\n\n    " + needTurn + "\n\nThat is all.\n" + enough,
+		clean: "It ends so:\n\n    \n\nThat is all.\n", signal: ContextSufficient, mentions: []Form{Indented}},
+	{name: "SignalBehindATabIsAMention", text: "\t" + needTurn + "\n" + enough, clean: "\t\n",
+		signal: ContextSufficient, mentions: []Form{Indented}},
+	{name: "IndentedLineOfAParagraphCounts", text: "Yes, and\n     " + enough, clean: "Yes, and\n     ",
+		signal: ContextSufficient},
+	{name: "IndentedLineOfAListCounts", text: "- one\n- two\n\n   " + enough, clean: "- one\n- two\n\n   ",
+		signal: ContextSufficient},
+	{name: "IndentedCodeOfAListIsAMention", text: "1. one\n\n       " + needTurn + "\n\nx " + enough,
+		clean: "1. one\n\n       \n\nx ", signal: ContextSufficient, mentions: []Form{Indented}},
 	{name: "FenceInANumberedListIsText", text: "1. So:\n   ```xml\n   " + needTurn + "\n   ```\n2. x\n\n" + enough,
-		clean: "1. So:\n   ```xml\n   " + needTurn + "\n   ```\n2. x\n\n", signal: ContextSufficient, mentions: []Form{Code}},
+		clean: "1. So:\n   ```xml\n   " + needTurn + "\n   ```\n2. x\n\n", signal: ContextSufficient,
+		mentions: []Form{Code}},
 	{name: "FenceDeepInAListIsText", text: "10. So:\n\n     ~~~\n     " + needTurn + "\n     ~~~\n\n" + enough,
-		clean: "10. So:\n\n     ~~~\n     " + needTurn + "\n     ~~~\n\n", signal: ContextSufficient, mentions: []Form{Code}},
-	{name: "FenceBehindTheMarkOfAnItemIsText", text: "- ```\n  " + needTurn + "\n  ```\n" + enough, clean: "- ```\n  " + needTurn + "\n  ```\n", signal: ContextSufficient, mentions: []Form{Code}},
-	{name: "ItemOfAListThatIsASignalCounts", text: "- read\n- " + enough, clean: "- read\n- ", signal: ContextSufficient},
+		clean: "10. So:\n\n     ~~~\n     " + needTurn + "\n     ~~~\n\n", signal: ContextSufficient,
+		mentions: []Form{Code}},
+	{name: "FenceBehindTheMarkOfAnItemIsText", text: "- ```\n  " + needTurn + "\n  ```\n" + enough, clean: "- ```\n  " +
+		needTurn + "\n  ```\n", signal: ContextSufficient, mentions: []Form{Code}},
+	{name: "ItemOfAListThatIsASignalCounts", text: "- read\n- " + enough, clean: "- read\n- ",
+		signal: ContextSufficient},
 	{name: "EntitiesInABlockquoteAreAMention", text: "> " + entities, clean: "> ", mentions: []Form{Blockquote}},
-	{name: "MalformedSignalInAQuotationIsAMention", text: "> <signal type='x'></signal>\n" + enough, clean: "> \n", signal: ContextSufficient, mentions: []Form{Blockquote}},
-	{name: "EverySignalInCodeIsLogged", text: "```\n" + needTurn + enough + "\n```\n" + enough, clean: "```\n" + needTurn + enough + "\n```\n", signal: ContextSufficient, mentions: []Form{Code, Code}},
+	{name: "MalformedSignalInAQuotationIsAMention", text: "> <signal type='x'></signal>\n" + enough, clean: "> \n",
+		signal: ContextSufficient, mentions: []Form{Blockquote}},
+	{name: "EverySignalInCodeIsLogged", text: "```\n" + needTurn + enough + "\n```\n" + enough, clean: "```\n" +
+		needTurn + enough + "\n```\n", signal: ContextSufficient, mentions: []Form{Code, Code}},
 }
 
 // all is every case of a stream.

@@ -68,8 +68,8 @@ func readLabel(text string) (n int, v verdict) {
 	return n, v
 }
 
-// readLast reads a report that counts only as the end of a reply: in a span or fence of code, with escaped brackets, or as JSON. It begins at at, fence
-// included. yes comes only once the stream has ended; maybe until then.
+// readLast reads a report that counts only as the end of a reply: in a span or fence of code, with escaped brackets, or
+// as JSON. It begins at at, fence included. yes comes only once the stream has ended; maybe until then.
 func readLast(w window, at int) (d decision, v verdict) {
 	text, i := w.text, at
 	mark, fence := text[i], 0 // fence: how many marks open it; 0: none
@@ -207,7 +207,8 @@ func readObject(text string) (n int, v verdict) {
 
 // beginsObject says whether an object begins as a signal does: with its type.
 func beginsObject(text string) (v verdict) {
-	for _, first := range [][]string{{"{", `"type"`, ":"}, {"{", `"signal"`, ":"}, {"{", `"signal"`, ":", "{", `"type"`, ":"}} {
+	for _, first := range [][]string{{"{", `"type"`, ":"}, {"{", `"signal"`, ":"}, {"{", `"signal"`, ":", "{", `"type"`,
+		":"}} {
 		n, as := words(text, first...)
 		if as != yes {
 			v = max(v, as)

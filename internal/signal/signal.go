@@ -115,7 +115,8 @@ type Signal struct {
 	At         time.Time        `json:"timestamp,omitzero"`
 }
 
-// UnmarshalJSON reads a signal. Of a timestamp that is no date and time it says nothing: earlier builds counted milliseconds of the run.
+// UnmarshalJSON reads a signal. Of a timestamp that is no date and time it says nothing: earlier builds counted
+// milliseconds of the run.
 func (s *Signal) UnmarshalJSON(raw []byte) error {
 	type fields Signal
 	read := struct {

@@ -6,7 +6,8 @@ import (
 )
 
 func turn(reason string) Signal {
-	return Signal{Type: NeedTurn, Confidence: 0.5, Fields: map[string]Value{"reason": {Kind: Text, Text: reason}}, RawXML: "x"}
+	return Signal{Type: NeedTurn, Confidence: 0.5, Fields: map[string]Value{"reason": {Kind: Text, Text: reason}},
+		RawXML: "x"}
 }
 
 func TestSameReasonCountsAfterTrimmingAndFolding(t *testing.T) {
@@ -39,7 +40,8 @@ func TestSilentTurnResetsTheReasonsAndCounts(t *testing.T) {
 	}
 	s = s.OnSignal(turn("x"), true)
 	if s.ConsecutiveSameReason != 1 || s.TurnsWithoutSignal != 0 {
-		t.Errorf("a signal after silence: same reason %d, silent %d; want 1, 0", s.ConsecutiveSameReason, s.TurnsWithoutSignal)
+		t.Errorf("a signal after silence: same reason %d, silent %d; want 1, 0", s.ConsecutiveSameReason,
+			s.TurnsWithoutSignal)
 	}
 }
 
@@ -53,7 +55,8 @@ func TestStateIsAValue(t *testing.T) {
 }
 
 func TestNeutraliseMakesControlTagsInertAndNothingElse(t *testing.T) {
-	for _, name := range []string{"signal type='stuck'", "/signal", " SIGNAL ", "tool_call", "x:invoke name='y'", "system", "|im_start|"} {
+	for _, name := range []string{"signal type='stuck'", "/signal", " SIGNAL ", "tool_call", "x:invoke name='y'",
+		"system", "|im_start|"} {
 		in := "before <" + name + "> after"
 		if got := Neutralise(in); got != "before &#60;"+name+"> after" {
 			t.Errorf("Neutralise(%q) = %q", in, got)
@@ -62,7 +65,8 @@ func TestNeutraliseMakesControlTagsInertAndNothingElse(t *testing.T) {
 	if got := Neutralise("\uff1csignal> [Control] go"); got != "&#60;signal> (Control) go" {
 		t.Errorf("fullwidth bracket and control mark: %q", got)
 	}
-	for _, in := range []string{"if a < b {", "if a < s {", "List<S>", "Function<A>", "<parameter name='x'>", "<div>", "a<signals>", "[controls]", "x[i]", strings.Repeat("x", 1000)} {
+	for _, in := range []string{"if a < b {", "if a < s {", "List<S>", "Function<A>", "<parameter name='x'>", "<div>",
+		"a<signals>", "[controls]", "x[i]", strings.Repeat("x", 1000)} {
 		if got := Neutralise(in); got != in {
 			t.Errorf("Neutralise(%q) = %q, want it unchanged", in, got)
 		}

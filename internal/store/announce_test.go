@@ -55,7 +55,8 @@ func TestWhatTakesRecordsOrIsFreedIsTold(t *testing.T) {
 		func() error { return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{}}, nil) },
 		func() error { return here.Release(t.Context(), key.Owner, key.Run, "here", time.Time{}) },
 		func() error {
-			return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, &journal.End{Status: journal.Done})
+			return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}},
+				&journal.End{Status: journal.Done})
 		},
 	} {
 		if err := write(); err != nil {
@@ -63,7 +64,8 @@ func TestWhatTakesRecordsOrIsFreedIsTold(t *testing.T) {
 		}
 		hears(t, heard, key)
 	}
-	if err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, nil); !errors.Is(err, journal.ErrEnded) {
+	if err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, nil); !errors.Is(err,
+		journal.ErrEnded) {
 		t.Fatal(err)
 	}
 	begin(t, here.DB, 0)

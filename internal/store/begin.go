@@ -39,12 +39,14 @@ func (t *tx) begin(b journal.Beginning) error {
 	}
 	r, numbers := b.Run, `'[]'`
 	if len(hashes) > 0 {
-		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` + places(11, len(hashes)) + `))`
+		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` +
+			places(11, len(hashes)) + `))`
 	}
 	t.want(taken("run", r.ID), `
 		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, replaces, blobs)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
-		append([]any{r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(), r.LeaseHolder,
+		append([]any{r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(),
+			r.LeaseHolder,
 			maybe(r.LeaseUntil), r.Replaces}, hashes...)...)
 	t.append(r.Owner, r.ID, b.Records)
 	t.consume(b)
@@ -63,7 +65,8 @@ func (t *tx) beginIn(b journal.Beginning) {
 	t.want(taken("session", s.ID), `
 		INSERT INTO session (id, owner, assistant, title, place, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO NOTHING RETURNING id`,
-		s.ID, string(s.Owner), s.Assistant, s.Title, s.Place, s.CreatedAt.UnixMilli(), max(s.UpdatedAt.UnixMilli(), started))
+		s.ID, string(s.Owner), s.Assistant, s.Title, s.Place, s.CreatedAt.UnixMilli(),
+		max(s.UpdatedAt.UnixMilli(), started))
 	// Whoever removed a session of that id while this waited for it left a tombstone, which only a later statement
 	// sees.
 	t.want(taken("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
@@ -99,7 +102,8 @@ func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	scan := func(r row, b *blob) error { return r.Scan(&b.no, &b.hash, &b.runs) }
 	named, err := rows(t, scan, `
 		INSERT INTO blob (owner, hash, runs)
-		SELECT owner, column1, 1 FROM session, (VALUES `+tuples(3, len(hashes), "text")+`) AS given WHERE id = $1 AND owner = $2
+		SELECT owner, column1, 1 FROM session, (VALUES `+tuples(3, len(hashes), "text")+
+		`) AS given WHERE id = $1 AND owner = $2
 		ON CONFLICT (owner, hash) DO UPDATE SET runs = blob.runs + 1 RETURNING no, hash, runs`,
 		append([]any{r.Session, string(r.Owner)}, hashes...)...)
 	if err != nil {
@@ -148,14 +152,18 @@ func (t *tx) claim(b journal.Beginning) {
 
 // Claimed implements journal.Store.
 func (db *DB) Claimed(ctx context.Context, owner journal.Owner, key string) (run string, err error) {
-	found, err := read(ctx, db, value[string], `SELECT run FROM claim WHERE key = $1 AND owner = $2`, key, string(owner))
+	found, err := read(ctx, db, value[string], `SELECT run FROM claim WHERE key = $1 AND owner = $2`, key,
+		string(owner))
 	return only(found, err, notFound("claim", key))
 }
 
 // Pending implements journal.Store.
-func (db *DB) Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) ([]journal.Pending, error) {
+func (db *DB) Pending(
+	ctx context.Context, owner journal.Owner, session string, now time.Time,
+) ([]journal.Pending, error) {
 	scan := func(r row, p *journal.Pending) error {
-		return r.Scan(&p.ID, &p.Owner, &p.Session, &p.Run, &p.Kind, data{&p.Data}, millis{&p.CreatedAt}, millis{&p.ExpiresAt})
+		return r.Scan(&p.ID, &p.Owner, &p.Session, &p.Run, &p.Kind, data{&p.Data}, millis{&p.CreatedAt},
+			millis{&p.ExpiresAt})
 	}
 	return read(ctx, db, scan, `
 		SELECT id, owner, session, run, kind, data, created_at, expires_at FROM pending

@@ -46,7 +46,8 @@ func BenchmarkRunsOnServer(b *testing.B) {
 	wholeRuns(b, serverAt(b, pgtest.Start(b, pgtest.Options{Durable: true}).New(b), WithLockTimeout(time.Minute)).DB)
 }
 
-// wholeRuns measures runs, so many at once: a beginning with its session, five appends of a record of 1.2 KB, and an end.
+// wholeRuns measures runs, so many at once: a beginning with its session, five appends of a record of 1.2 KB, and an
+// end.
 func wholeRuns(b *testing.B, db *DB) {
 	var made atomic.Int64
 	for _, atOnce := range []int{1, 16, 100} {
@@ -92,11 +93,13 @@ func BenchmarkTenThousandTasks(b *testing.B) {
 	tasks := tasksOver(fresh(b))
 	for i := range 10_000 {
 		description := fmt.Sprintf("w%d w%d w%d w%d", i*7%3000, i*11%3000, i*13%3000, i*17%3000)
-		if _, _, err := tasks.Add(b.Context(), byAda, fmt.Sprintf("w%d w%d w%d", i%3000, i*3%3000, i*5%3000), &description); err != nil {
+		if _, _, err := tasks.Add(b.Context(), byAda, fmt.Sprintf("w%d w%d w%d", i%3000, i*3%3000, i*5%3000),
+			&description); err != nil {
 			b.Fatal(err)
 		}
 	}
-	for name, q := range map[string]task.Query{"all": {}, "page": {Filter: task.Filter{Limit: 50, Newest: true}}, "matches": {Words: "w7 w8"}} {
+	for name, q := range map[string]task.Query{"all": {}, "page": {Filter: task.Filter{Limit: 50, Newest: true}},
+		"matches": {Words: "w7 w8"}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if p, err := tasks.List(b.Context(), "ada", q); err != nil || len(p.Tasks) == 0 {

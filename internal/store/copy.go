@@ -52,7 +52,8 @@ type Database interface {
 func Tables() []Table {
 	return []Table{
 		table("session", 1, "id owner assistant title place created_at updated_at words"),
-		table("run", 1, "no id session owner assistant title status started_at ended_at lease_holder lease_until tries reason replaces blobs summary words", "summary"),
+		table("run", 1, "no id session owner assistant title status started_at ended_at lease_holder lease_until "+
+			"tries reason replaces blobs summary words", "summary"),
 		table("record", 1, "key at kind data", "data"),
 		table("blob", 1, "no owner hash runs"),
 		table("blob_content", 1, "blob content", "content"),
@@ -125,7 +126,8 @@ func (t *tx) all(table Table) iter.Seq2[Row, error] {
 			}
 			return r.Err()
 		}
-		query := "SELECT " + strings.Join(table.Columns, ", ") + " FROM " + table.Name + " ORDER BY " + strings.Join(table.Columns[:table.Keys], ", ")
+		query := "SELECT " + strings.Join(table.Columns, ", ") + " FROM " + table.Name + " ORDER BY " +
+			strings.Join(table.Columns[:table.Keys], ", ")
 		t.waiting = append(t.waiting, statement{text: query, take: take})
 		if err := t.send(); err != nil && !errors.Is(err, errEnough) {
 			yield(nil, err)
@@ -160,7 +162,8 @@ func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error)
 						table.Columns[i], text, journal.ErrInvalid)
 				}
 			}
-			t.run("INSERT INTO "+table.Name+" ("+strings.Join(table.Columns, ", ")+") VALUES ("+places(1, len(values))+")", slices.Clone(values)...)
+			t.run("INSERT INTO "+table.Name+" ("+strings.Join(table.Columns, ", ")+") VALUES ("+places(1, len(values))+
+				")", slices.Clone(values)...)
 			if len(t.waiting) < rowsAtOnce {
 				return nil
 			}

@@ -76,7 +76,9 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 			}
 		}
 		schema = slices.DeleteFunc(schema, func(column string) bool {
-			return slices.ContainsFunc([]string{"node.", "duty."}, func(p string) bool { return len(column) > len(p) && column[:len(p)] == p })
+			return slices.ContainsFunc([]string{"node.", "duty."}, func(p string) bool {
+				return len(column) > len(p) && column[:len(p)] == p
+			})
 		})
 		slices.Sort(schema)
 		slices.Sort(known)
@@ -93,10 +95,13 @@ func fill(t *testing.T, s *DB) {
 	t.Helper()
 	ctx := t.Context()
 	begin := func(owner journal.Owner, session, run string, claims ...string) {
-		r := journal.Run{ID: run, Session: session, Owner: owner, Assistant: "a", Title: "Ünï🦉 ‘x’\n\\", StartedAt: noon, LeaseHolder: "h", LeaseUntil: noon.Add(time.Minute)}
-		b := journal.Beginning{Run: r, Session: &journal.Session{ID: session, Owner: owner, Assistant: "a", Title: "t", CreatedAt: noon, UpdatedAt: noon},
+		r := journal.Run{ID: run, Session: session, Owner: owner, Assistant: "a", Title: "Ünï🦉 ‘x’\n\\",
+			StartedAt: noon, LeaseHolder: "h", LeaseUntil: noon.Add(time.Minute)}
+		b := journal.Beginning{Run: r, Session: &journal.Session{ID: session, Owner: owner, Assistant: "a", Title: "t",
+			CreatedAt: noon, UpdatedAt: noon},
 			Blobs: [][]byte{[]byte("shared"), {0, 0xff}, {}}, Claims: claims,
-			Records: []journal.Record{{Seq: 0, At: noon, Kind: "start", Data: []byte{0, 1, 0xff}}, {Seq: 1, At: noon, Kind: "k", Data: nil}}}
+			Records: []journal.Record{{Seq: 0, At: noon, Kind: "start", Data: []byte{0, 1, 0xff}},
+				{Seq: 1, At: noon, Kind: "k", Data: nil}}}
 		ok(t, s.Begin(ctx, b))
 	}
 	begin("ada", "s1", "r1")
@@ -104,12 +109,16 @@ func fill(t *testing.T, s *DB) {
 	begin("bob", "s3", "r3")
 	begin("ada", "s4", "r4")
 	ok(t, s.Append(ctx, "ada", "r1", []journal.Record{{Seq: 2, At: noon, Kind: "end", Data: []byte(`{"b":1, "a":2}`)}},
-		&journal.End{Status: journal.NeedsUser, At: noon, Reason: "asks", Summary: []byte("\x00s"), Pending: []journal.Pending{{ID: "p", Kind: "k", Data: []byte("d")}}}))
-	ok(t, s.Append(ctx, "ada", "r4", []journal.Record{{Seq: 2, At: noon, Kind: "end"}}, &journal.End{Status: journal.Done, At: noon}))
+		&journal.End{Status: journal.NeedsUser, At: noon, Reason: "asks", Summary: []byte("\x00s"),
+			Pending: []journal.Pending{{ID: "p", Kind: "k", Data: []byte("d")}}}))
+	ok(t, s.Append(ctx, "ada", "r4", []journal.Record{{Seq: 2, At: noon, Kind: "end"}},
+		&journal.End{Status: journal.Done, At: noon}))
 	ok(t, s.DeleteSession(ctx, "ada", "s4", journal.ByPerson, noon))
 	for _, name := range []string{"ada", "bob"} {
-		token := user.Token{ID: "t", User: name, Kind: user.Bearer, Scope: user.Read, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
-		ok(t, s.AddUser(ctx, user.User{Name: name, Scope: user.Read, CreatedAt: noon}, token, user.HashOf("secret of "+name)))
+		token := user.Token{ID: "t", User: name, Kind: user.Bearer, Scope: user.Read, CreatedAt: noon,
+			ExpiresAt: noon.Add(time.Hour)}
+		ok(t, s.AddUser(ctx, user.User{Name: name, Scope: user.Read, CreatedAt: noon}, token,
+			user.HashOf("secret of "+name)))
 	}
 	ok(t, s.RevokeUser(ctx, "bob", noon))
 	for _, name := range []string{"one", "two"} {
@@ -161,7 +170,8 @@ func copied(t *testing.T, from, to *DB) {
 	fill(t, from)
 	counts, err := Copy(t.Context(), from, to, noon.Add(time.Hour))
 	ok(t, err)
-	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2", "tombstone 1", "person 2", "token 2", "secret 2", "task 2", "task_change 4"}
+	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2",
+		"tombstone 1", "person 2", "token 2", "secret 2", "task 2", "task_change 4"}
 	var got []string
 	for _, c := range counts {
 		if c.Rows > 0 {
@@ -184,7 +194,8 @@ func copied(t *testing.T, from, to *DB) {
 	ctx := t.Context()
 	ok(t, to.Append(ctx, "bob", "r3", []journal.Record{{Seq: 2, At: noon, Kind: "k"}}, nil))
 	again := journal.Run{ID: "r5", Session: "s1", Owner: "ada", Assistant: "a", StartedAt: noon.Add(time.Minute)}
-	ok(t, to.Begin(ctx, journal.Beginning{Run: again, Consume: []string{"p"}, Blobs: [][]byte{[]byte("shared"), []byte("fresh")}, Records: []journal.Record{{At: noon, Kind: "start"}}}))
+	ok(t, to.Begin(ctx, journal.Beginning{Run: again, Consume: []string{"p"}, Blobs: [][]byte{[]byte("shared"),
+		[]byte("fresh")}, Records: []journal.Record{{At: noon, Kind: "start"}}}))
 	shared, err := to.Blob(ctx, "ada", journal.BlobHash([]byte("shared")))
 	ok(t, err)
 	if string(shared) != "shared" {
@@ -207,7 +218,8 @@ func tasksGoOn(t *testing.T, to *DB) {
 	ok(t, errOf(tasks.Undo(t.Context(), by)))
 	c, err := tasks.Undo(t.Context(), by)
 	ok(t, err)
-	if c.After == nil || c.After.Title != "two" || *c.After.Description != done.Title || c.Task == added.ID || c.Task == done.ID {
+	if c.After == nil || c.After.Title != "two" || *c.After.Description != done.Title || c.Task == added.ID ||
+		c.Task == done.ID {
 		t.Errorf("the task that is back is %+v, with the ids %d and %d beside it", c.After, done.ID, added.ID)
 	}
 }

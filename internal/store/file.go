@@ -245,13 +245,15 @@ func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	err := f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}}))
 	if keptFromWriting(err) {
 		if wal, statErr := os.Stat(f.path + "-wal"); statErr == nil && wal.Size() > 0 {
-			return nil, fmt.Errorf("%w; what a crash left in %s-wal cannot be read either: open it once where it can be written",
+			return nil, fmt.Errorf("%w; what a crash left in %s-wal cannot be read either: open it once where it can "+
+				"be written",
 				f.readOnly, f.path)
 		}
 		err = f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}, "immutable": {"1"}}))
 	}
 	if keptFromWriting(err) {
-		return nil, fmt.Errorf("database %s: cannot be opened (you must have the right to read it, and its folder): %w", f.path, err)
+		return nil, fmt.Errorf("database %s: cannot be opened (you must have the right to read it, and its folder): %w",
+			f.path, err)
 	}
 	if err != nil {
 		return nil, f.explain(err)
@@ -275,7 +277,8 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 		}
 		old, err := behind(all, version, f.path)
 		if err == nil && old {
-			err = fmt.Errorf("%w; its tables are of version %d, and of version %d in this build: open it once where it can be written",
+			err = fmt.Errorf("%w; its tables are of version %d, and of version %d in this build: open it once where "+
+				"it can be written",
 				f.readOnly, version, all[len(all)-1].version)
 		}
 		return err
@@ -309,8 +312,10 @@ func (f *file) closeAll() error {
 // fileWords puts a statement into SQLite's words. Of locks there is one, which whoever writes has.
 func fileWords() *strings.Replacer {
 	return strings.NewReplacer(
-		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "", " FOR SHARE", "",
-		"FOR KEY SHARE OF run ", "", ` COLLATE "C"`, "", "greatest(", "max(", "strpos(", "instr(", "AS bytea", "AS blob",
+		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "",
+		" FOR SHARE", "",
+		"FOR KEY SHARE OF run ", "", ` COLLATE "C"`, "", "greatest(", "max(", "strpos(", "instr(", "AS bytea",
+		"AS blob",
 		"CAST(json_agg(no) AS text)", "json_group_array(no)", thisTransaction, "''",
 		eachGiven, "json_each($1) AS given", eachBlob, "json_each(run.blobs) AS given")
 }

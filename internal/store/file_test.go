@@ -83,7 +83,8 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 		links[l] = "1"
 	}
 	for l, queryOnly := range links {
-		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "secure_delete": "1", "query_only": queryOnly}
+		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "secure_delete": "1",
+			"query_only": queryOnly}
 		for pragma, want := range want {
 			got, err := rows(f.tx(t.Context(), l), value[string], "PRAGMA "+pragma)
 			if err != nil || got[0] != want {
@@ -103,7 +104,8 @@ func TestOpenRefusesADatabaseOfAnotherVersionAndLeavesItAlone(t *testing.T) {
 			db := openedAt(t, address)
 			execute(t, db, `UPDATE `+versionsOf(db)+` SET version_id = `+version+` WHERE version_id > 0`)
 			_, err := opened(t.Context(), address)
-			if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), db.named()) || !strings.Contains(err.Error(), "version "+version) ||
+			if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), db.named()) ||
+				!strings.Contains(err.Error(), "version "+version) ||
 				!strings.Contains(err.Error(), want.says) {
 				t.Errorf("error is %v, want %v with the database, its version and what to do", err, want.kind)
 			}
@@ -182,7 +184,8 @@ func TestNothingIsWrittenToAFileThatWasRemovedOrReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, now := db.Now(t.Context())
-			for what, err := range map[string]error{"the time": now, "a write": db.RevokeUser(t.Context(), "ada", time.Now())} {
+			for what, err := range map[string]error{"the time": now, "a write": db.RevokeUser(t.Context(), "ada",
+				time.Now())} {
 				if !errors.Is(err, journal.ErrUnreachable) || !strings.Contains(err.Error(), path) {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -218,7 +221,8 @@ func TestFullDiskIsFullAndNothingIsHalfWritten(t *testing.T) {
 	}
 	run := journal.Run{ID: "run2", Session: "session", Owner: "ada"}
 	blob := bytes.Repeat([]byte("x"), 100_000)
-	if err := db.Begin(t.Context(), journal.Beginning{Run: run, Blobs: [][]byte{blob}}); !errors.Is(err, journal.ErrFull) {
+	if err := db.Begin(t.Context(), journal.Beginning{Run: run, Blobs: [][]byte{blob}}); !errors.Is(err,
+		journal.ErrFull) {
 		t.Errorf("Begin: %v, want ErrFull", err)
 	}
 	if _, err := db.Run(t.Context(), "ada", "run2"); !errors.Is(err, journal.ErrNotFound) {
@@ -366,7 +370,9 @@ func TestWritesThatShareATransactionFailByThemselves(t *testing.T) {
 	}
 	half := beginning(journal.Session{ID: "half", Owner: "ada"})
 	half.Consume = []string{"unknown"} // found after its session and its run were written
-	errs := group(t, db, adds("a", 0, nil), func(t *tx) error { return t.begin(half) }, adds("a", 0, nil), adds("b", 0, nil))
+	errs := group(t, db, adds("a", 0, nil), func(t *tx) error {
+		return t.begin(half)
+	}, adds("a", 0, nil), adds("b", 0, nil))
 	for i, want := range []error{nil, journal.ErrConsumed, errNotAppended, nil} {
 		if !errors.Is(errs[i], want) {
 			t.Errorf("write %d: %v, want %v", i, errs[i], want)
@@ -378,7 +384,8 @@ func TestWritesThatShareATransactionFailByThemselves(t *testing.T) {
 	if got := lengths(t, db, "a", "b", "c"); !slices.Equal(got, []int64{1, 1, 0}) {
 		t.Errorf("the runs have %v records", got)
 	}
-	pragma(t, db, fmt.Sprintf(`PRAGMA max_page_count = %d`, one[int](t, db, `SELECT page_count FROM pragma_page_count`)+10))
+	pragma(t, db, fmt.Sprintf(`PRAGMA max_page_count = %d`, one[int](t, db, `SELECT page_count FROM pragma_page_count`)+
+		10))
 	errs = group(t, db, adds("c", 0, nil), adds("c", 1, bytes.Repeat([]byte("x"), 1_000_000)))
 	if !errors.Is(inFile(t, db).explain(errs[1]), journal.ErrFull) {
 		t.Errorf("the write that fills the disk: %v, want ErrFull", errs[1])
@@ -416,7 +423,8 @@ func TestOpenToReadMakesNothingAndReadsWhatIsThere(t *testing.T) {
 	if recs, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(recs) != 3 {
 		t.Errorf("%d records, %v", len(recs), err)
 	}
-	if err := db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()); !errors.Is(err, journal.ErrReadOnly) {
+	if err := db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()); !errors.Is(err,
+		journal.ErrReadOnly) {
 		t.Errorf("a write: %v", err)
 	}
 	if err := db.Close(); err != nil {
@@ -455,7 +463,8 @@ func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {
 						t.Errorf("Open: %v", err)
 						return
 					}
-					if s, err := db.Session(t.Context(), "ada", "before"); len(statements) > 0 && (err != nil || s.Title != "kept") {
+					if s, err := db.Session(t.Context(), "ada", "before"); len(statements) > 0 &&
+						(err != nil || s.Title != "kept") {
 						t.Errorf("the session is %+v, error %v", s, err)
 					}
 					closeDB(t, db)
@@ -485,7 +494,8 @@ func TestUsersAndTokensAreThereAfterReopeningAndNoSecretIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeDB(t, db)
-	if file := content(t, path); strings.Contains(file, strings.TrimPrefix(secret, user.Prefix)) || !strings.Contains(file, token.ID) {
+	if file := content(t, path); strings.Contains(file, strings.TrimPrefix(secret, user.Prefix)) ||
+		!strings.Contains(file, token.ID) {
 		t.Error("the file holds the secret, or not even the token")
 	}
 	found, err := user.New(openAt(t, path), time.Now).Check(t.Context(), secret)

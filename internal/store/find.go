@@ -35,7 +35,8 @@ func (db *DB) Find(ctx context.Context, owner journal.Owner, s journal.Search) (
 		q.conditions += " AND " + strings.Join(has, " AND ")
 	}
 	if len(has) > 0 && !s.Titles {
-		q.conditions += " AND NOT EXISTS (SELECT 1 FROM session WHERE session.id = run.session AND " + strings.Join(titled, " AND ") + ")"
+		q.conditions += " AND NOT EXISTS (SELECT 1 FROM session WHERE session.id = run.session AND " +
+			strings.Join(titled, " AND ") + ")"
 	}
 	return list(ctx, db, scanFound, from, q)
 }
@@ -59,7 +60,8 @@ func (db *DB) KeepWords(ctx context.Context, owner journal.Owner, all []journal.
 	return db.write(ctx, func(t *tx) error {
 		for _, w := range all {
 			if w.Run != "" {
-				t.run(`UPDATE run SET words = $3 WHERE id = $1 AND owner = $2 AND words IS NULL`, w.Run, string(owner), w.Words)
+				t.run(`UPDATE run SET words = $3 WHERE id = $1 AND owner = $2 AND words IS NULL`, w.Run, string(owner),
+					w.Words)
 			} else {
 				t.run(`UPDATE session SET words = $4 WHERE id = $1 AND owner = $2 AND title = $3 AND words IS NULL`,
 					w.Session, string(owner), w.Title, w.Words)

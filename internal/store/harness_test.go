@@ -84,7 +84,8 @@ func openedAt(t testing.TB, address string) *DB {
 func both(t *testing.T, test func(t *testing.T, place func(testing.TB) string)) {
 	t.Run("SQLite", func(t *testing.T) { test(t, newPath) })
 	t.Run("PostgreSQL", func(t *testing.T) {
-		p := &schemas{dsn: pgtest.New(t, "LOCALE_PROVIDER icu ICU_LOCALE 'de-u-kn' LOCALE 'C'")} // in which text is ordered otherwise
+		// in which text is ordered otherwise
+		p := &schemas{dsn: pgtest.New(t, "LOCALE_PROVIDER icu ICU_LOCALE 'de-u-kn' LOCALE 'C'")}
 		test(t, p.take)
 	})
 }
@@ -204,7 +205,8 @@ func begin(t testing.TB, db *DB, n int, blobs ...[]byte) {
 
 // beginning is that of a session with one run, which began when the session was updated.
 func beginning(s journal.Session) journal.Beginning {
-	return journal.Beginning{Run: journal.Run{ID: "run of " + s.ID, Session: s.ID, Owner: s.Owner, StartedAt: s.UpdatedAt}, Session: &s}
+	return journal.Beginning{Run: journal.Run{ID: "run of " + s.ID, Session: s.ID, Owner: s.Owner,
+		StartedAt: s.UpdatedAt}, Session: &s}
 }
 
 // sound wants what is kept twice to agree: how many runs name a blob, and the records, claims and contents that belong
@@ -213,7 +215,8 @@ func sound(t testing.TB, db *DB) {
 	t.Helper()
 	for what, query := range map[string]string{
 		"blobs that are miscounted": `
-			SELECT count(*) FROM blob WHERE runs <> (SELECT count(*) FROM run, ` + eachBlob + ` WHERE CAST(given.value AS bigint) = blob.no)`,
+			SELECT count(*) FROM blob WHERE runs <> (SELECT count(*) FROM run, ` + eachBlob +
+			` WHERE CAST(given.value AS bigint) = blob.no)`,
 		"blobs without a content":             `SELECT count(*) FROM blob LEFT JOIN blob_content ON blob = no WHERE content IS NULL`,
 		"records of no run":                   `SELECT count(*) FROM record LEFT JOIN run ON no = key >> 24 WHERE no IS NULL`,
 		"claims of runs that ended":           `SELECT count(*) FROM claim JOIN run ON run.id = claim.run WHERE status <> 'running'`,

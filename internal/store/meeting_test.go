@@ -22,10 +22,12 @@ type meeting struct {
 func (m meeting) whole() error {
 	ctx := m.t.Context()
 	name := fmt.Sprintf("session %d of %d", m.writer%2, m.round/5)
-	run := journal.Run{ID: fmt.Sprintf("run %d of %d", m.round, m.writer), Session: name, Owner: "ada", StartedAt: m.now, LeaseHolder: "here",
+	run := journal.Run{ID: fmt.Sprintf("run %d of %d", m.round, m.writer), Session: name, Owner: "ada",
+		StartedAt: m.now, LeaseHolder: "here",
 		LeaseUntil: m.now.Add(time.Minute)}
-	b := journal.Beginning{Run: run, Records: []journal.Record{{At: m.now}}, Claims: []string{fmt.Sprint("key ", m.writer), "key of all"},
-		Blobs: [][]byte{m.blobs[m.round%4], m.blobs[(m.round+m.writer)%4], m.blobs[m.writer%4]}}
+	b := journal.Beginning{Run: run, Records: []journal.Record{{At: m.now}},
+		Claims: []string{fmt.Sprint("key ", m.writer), "key of all"},
+		Blobs:  [][]byte{m.blobs[m.round%4], m.blobs[(m.round+m.writer)%4], m.blobs[m.writer%4]}}
 	if m.round%3 > 0 {
 		b.Claims = b.Claims[:1]
 	}
@@ -35,14 +37,16 @@ func (m meeting) whole() error {
 			return err
 		}
 	}
-	keys := []journal.Key{{Owner: "ada", Run: run.ID}, {Owner: "ada", Run: fmt.Sprintf("run %d of %d", m.round, (m.writer+1)%12)}}
+	keys := []journal.Key{{Owner: "ada", Run: run.ID},
+		{Owner: "ada", Run: fmt.Sprintf("run %d of %d", m.round, (m.writer+1)%12)}}
 	steps := []func() error{
 		func() error { return m.db.Append(ctx, "ada", run.ID, []journal.Record{{Seq: 1, At: m.now}}, nil) },
 		func() error { return m.db.Renew(ctx, "here", keys, m.now.Add(2*time.Minute)) },
 		func() error { return m.db.RenameSession(ctx, "ada", name, run.ID) },
 		func() error {
-			return m.db.Append(ctx, "ada", run.ID, []journal.Record{{Seq: 2, At: m.now}}, &journal.End{Status: journal.NeedsUser, At: m.now,
-				Pending: []journal.Pending{{ID: run.ID}}})
+			return m.db.Append(ctx, "ada", run.ID, []journal.Record{{Seq: 2, At: m.now}},
+				&journal.End{Status: journal.NeedsUser, At: m.now,
+					Pending: []journal.Pending{{ID: run.ID}}})
 		},
 		func() error {
 			if m.round%5 != 4 {
@@ -54,7 +58,8 @@ func (m meeting) whole() error {
 			if m.round%5 != 3 {
 				return nil
 			}
-			_, err := m.db.Retire(ctx, "ada", journal.Idle{Before: m.now.Add(time.Second), Now: m.now.Add(time.Hour), Limit: 3})
+			_, err := m.db.Retire(ctx, "ada", journal.Idle{Before: m.now.Add(time.Second), Now: m.now.Add(time.Hour),
+				Limit: 3})
 			return err
 		},
 	}

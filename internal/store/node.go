@@ -16,10 +16,12 @@ func (db *DB) Now(ctx context.Context) (time.Time, error) { return db.now(ctx) }
 func (db *DB) Keep(ctx context.Context, n node.Node) error {
 	return db.write(ctx, func(t *tx) error {
 		t.run(`
-			INSERT INTO node (holder, name, build, address, started_at, seen_at, most, draining) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			INSERT INTO node (holder, name, build, address, started_at, seen_at, most, draining)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 			ON CONFLICT (holder) DO UPDATE SET name = excluded.name, build = excluded.build, address = excluded.address,
 				started_at = excluded.started_at, seen_at = excluded.seen_at, most = excluded.most, draining = excluded.draining`,
-			n.Holder, n.Name, n.Build, n.Address, n.StartedAt.UnixMilli(), n.SeenAt.UnixMilli(), int64(n.Most), oneIf(n.Draining))
+			n.Holder, n.Name, n.Build, n.Address, n.StartedAt.UnixMilli(), n.SeenAt.UnixMilli(), int64(n.Most),
+			oneIf(n.Draining))
 		return nil
 	})
 }
@@ -36,7 +38,8 @@ func (db *DB) Leave(ctx context.Context, holder string) error {
 // Nodes implements node.Registry.
 func (db *DB) Nodes(ctx context.Context, now time.Time) ([]node.Node, error) {
 	scan := func(r row, n *node.Node) error {
-		return r.Scan(&n.Holder, &n.Name, &n.Build, &n.Address, millis{&n.StartedAt}, millis{&n.SeenAt}, &n.Most, &n.Draining, &n.Runs)
+		return r.Scan(&n.Holder, &n.Name, &n.Build, &n.Address, millis{&n.StartedAt}, millis{&n.SeenAt}, &n.Most,
+			&n.Draining, &n.Runs)
 	}
 	all, err := read(ctx, db, scan, `
 		SELECT holder, name, build, address, started_at, seen_at, most, draining <> 0,

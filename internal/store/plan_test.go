@@ -72,10 +72,14 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 	p.take()
 	whole := regexp.MustCompile(`Seq Scan on (\w+)`)
 	for name, call := range map[string]func(context.Context) error{
-		"Session":  func(ctx context.Context) error { _, err := db.Session(ctx, "o7", "s7"); return err },
-		"Sessions": func(ctx context.Context) error { _, err := db.Sessions(ctx, "o7", journal.SessionFilter{}); return err },
+		"Session": func(ctx context.Context) error { _, err := db.Session(ctx, "o7", "s7"); return err },
+		"Sessions": func(ctx context.Context) error {
+			_, err := db.Sessions(ctx, "o7", journal.SessionFilter{})
+			return err
+		},
 		"Sessions after": func(ctx context.Context) error {
-			_, err := db.Sessions(ctx, "o7", journal.SessionFilter{Assistant: "a", Limit: 5, After: journal.Cursor{At: time.UnixMilli(3000), ID: "s9"}})
+			_, err := db.Sessions(ctx, "o7", journal.SessionFilter{Assistant: "a", Limit: 5,
+				After: journal.Cursor{At: time.UnixMilli(3000), ID: "s9"}})
 			return err
 		},
 		"RenameSession": func(ctx context.Context) error { return db.RenameSession(ctx, "o7", "s7", "new") },
@@ -93,13 +97,15 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 			return db.Begin(ctx, b)
 		},
 		"Begin in a session": func(ctx context.Context) error {
-			return db.Begin(ctx, journal.Beginning{Run: journal.Run{ID: "new too", Session: "s7", Owner: "o7"}, Consume: []string{"p"}})
+			return db.Begin(ctx, journal.Beginning{Run: journal.Run{ID: "new too", Session: "s7", Owner: "o7"},
+				Consume: []string{"p"}})
 		},
 		"Append": func(ctx context.Context) error {
 			return db.Append(ctx, "o100", "r100", []journal.Record{{Seq: 6}}, nil)
 		},
 		"end": func(ctx context.Context) error {
-			return db.Append(ctx, "o200", "r200", []journal.Record{{Seq: 6}}, &journal.End{Status: journal.Done, Pending: []journal.Pending{{ID: "q"}}})
+			return db.Append(ctx, "o200", "r200", []journal.Record{{Seq: 6}}, &journal.End{Status: journal.Done,
+				Pending: []journal.Pending{{ID: "q"}}})
 		},
 		"Run":  func(ctx context.Context) error { _, err := db.Run(ctx, "o7", "r7"); return err },
 		"Runs": func(ctx context.Context) error { _, err := db.Runs(ctx, "o7", journal.Filter{}); return err },
@@ -125,8 +131,11 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 			_, err := db.Standing(ctx, []journal.Key{{Owner: "o300", Run: "r300"}, {Owner: "o400", Run: "r400"}})
 			return err
 		},
-		"Stranded": func(ctx context.Context) error { _, err := db.Stranded(ctx, journal.When{Now: now}, 5); return err },
-		"Nodes":    func(ctx context.Context) error { _, err := db.Nodes(ctx, now); return err },
+		"Stranded": func(ctx context.Context) error {
+			_, err := db.Stranded(ctx, journal.When{Now: now}, 5)
+			return err
+		},
+		"Nodes": func(ctx context.Context) error { _, err := db.Nodes(ctx, now); return err },
 		"Apply": func(ctx context.Context) error {
 			_, _, err := tasksIn(db).Update(ctx, task.By{Owner: "o7", Key: "k"}, 7, 0, task.Edit{Title: new("new")})
 			return err

@@ -109,8 +109,10 @@ func beginForEver(ctx context.Context, db *DB) error {
 	for writer := range 8 {
 		go func() {
 			for i := 0; ; i++ {
-				b := beginning(journal.Session{ID: fmt.Sprintf("%s %d %d", os.Getenv(nameEnv), writer, i), Owner: "ada"})
-				b.Records, b.Claims, b.Blobs = []journal.Record{{Data: dataOf(0)}}, []string{b.Run.ID}, [][]byte{[]byte("tree"), []byte(b.Run.ID)}
+				b := beginning(journal.Session{ID: fmt.Sprintf("%s %d %d", os.Getenv(nameEnv), writer, i),
+					Owner: "ada"})
+				b.Records, b.Claims, b.Blobs = []journal.Record{{Data: dataOf(0)}}, []string{b.Run.ID},
+					[][]byte{[]byte("tree"), []byte(b.Run.ID)}
 				begun <- db.Begin(ctx, b)
 			}
 		}()
@@ -247,7 +249,8 @@ func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNoHalfBatch(t *testing.
 				t.Fatal(err)
 			}
 			if n := int64(len(recs)); n < acknowledged || n%batch != 0 {
-				t.Errorf("round %d: %d records, want the %d acknowledged at least and whole batches of %d", round, n, acknowledged, batch)
+				t.Errorf("round %d: %d records, want the %d acknowledged at least and whole batches of %d", round, n,
+					acknowledged, batch)
 			}
 			for _, rec := range recs {
 				if string(rec.Data) != string(dataOf(rec.Seq)) {
@@ -276,8 +279,10 @@ func TestKilledProcessLeavesSessionsWithTheirRunsOrNeither(t *testing.T) {
 				recs, err := db.Records(t.Context(), "ada", run, 0)
 				claimed, claimErr := db.Claimed(t.Context(), "ada", run)
 				_, blobErr := db.Blob(t.Context(), "ada", journal.BlobHash([]byte(run)))
-				if err := errors.Join(err, claimErr, blobErr); s.Runs != 1 || len(recs) != 1 || claimed != run || err != nil {
-					t.Errorf("session %q has %d runs, its first %d records and the claim of %q, error %v", s.ID, s.Runs, len(recs), claimed, err)
+				if err := errors.Join(err, claimErr, blobErr); s.Runs != 1 || len(recs) != 1 || claimed != run ||
+					err != nil {
+					t.Errorf("session %q has %d runs, its first %d records and the claim of %q, error %v", s.ID, s.Runs,
+						len(recs), claimed, err)
 				}
 			}
 			sound(t, db)
@@ -301,7 +306,8 @@ func TestProcessesThatStartTogetherOnANewDatabaseAllGetIt(t *testing.T) {
 					t.Errorf("process %d: %v", i, err)
 				}
 			}
-			if sessions, err := openedAt(t, address).Sessions(t.Context(), "ada", journal.SessionFilter{}); err != nil || len(sessions) != len(children) {
+			if sessions, err := openedAt(t, address).Sessions(t.Context(), "ada",
+				journal.SessionFilter{}); err != nil || len(sessions) != len(children) {
 				t.Errorf("%d sessions, error %v, want %d", len(sessions), err, len(children))
 			}
 		}

@@ -60,7 +60,8 @@ func before(t *testing.T, dsn string, at func(message []byte) cut) (*proxy, stri
 	if schema := config.RuntimeParams["search_path"]; schema != "" {
 		settings.Set("search_path", schema)
 	}
-	return p, "postgres://" + config.User + "@" + listener.Addr().String() + "/" + config.Database + "?" + settings.Encode()
+	return p, "postgres://" + config.User + "@" + listener.Addr().String() + "/" + config.Database + "?" +
+		settings.Encode()
 }
 
 func (p *proxy) accept() {

@@ -46,7 +46,8 @@ func readOnly(t *testing.T, path string, mode os.FileMode) {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(folder, 0o755) })
-	for name, mode := range map[string]os.FileMode{folder: 0o555, filepath.Dir(folder): 0o755} { // others may not enter it
+	// others may not enter it
+	for name, mode := range map[string]os.FileMode{folder: 0o555, filepath.Dir(folder): 0o755} {
 		if err := os.Chmod(name, mode); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,8 @@ func TestDatabaseThatCannotBeWrittenIsReadAndSaysSo(t *testing.T) {
 	crashed := func(t *testing.T, path string) {
 		db := openAt(t, path)
 		begin(t, db, 3, []byte("blob"))
-		files := map[string]string{"": content(t, path), "-wal": content(t, path+"-wal"), "-shm": content(t, path+"-shm")}
+		files := map[string]string{"": content(t, path), "-wal": content(t, path+"-wal"),
+			"-shm": content(t, path+"-shm")}
 		closeDB(t, db)
 		for ending, bytes := range files {
 			if err := os.WriteFile(path+ending, []byte(bytes), 0o600); err != nil {
@@ -121,7 +123,8 @@ func readsButDoesNotWrite(t *testing.T, path string) {
 	if err != nil || len(recs) != 3 {
 		t.Errorf("%d records, error %v, want 3", len(recs), err)
 	}
-	if blob, err := db.Blob(t.Context(), "ada", journal.BlobHash([]byte("blob"))); err != nil || string(blob) != "blob" {
+	if blob, err := db.Blob(t.Context(), "ada", journal.BlobHash([]byte("blob"))); err != nil ||
+		string(blob) != "blob" {
 		t.Errorf("blob is %q, error %v", blob, err)
 	}
 	if left, err := db.Retire(t.Context(), "ada", journal.Idle{Now: time.Now()}); err != nil || left != nil {
@@ -132,7 +135,8 @@ func readsButDoesNotWrite(t *testing.T, path string) {
 		"Append":        db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 3}}, nil),
 		"DeleteSession": db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()),
 	} {
-		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "folder") {
+		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "folder") {
 			t.Errorf("%s: %v, want ErrReadOnly with %s and its folder", name, err, path)
 		}
 	}
@@ -175,7 +179,8 @@ func TestEmptyDatabaseThatCannotBeWrittenIsSaidToLackItsTables(t *testing.T) {
 		if err == nil {
 			_ = db.Close()
 		}
-		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "version") {
+		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "version") {
 			t.Errorf("error is %v, want ErrReadOnly with the file and its version", err)
 		}
 	})

@@ -9,7 +9,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// nextRecord is the number with which a run goes on. A record's key is its run's no << 24 | its number: journal.MaxRecords is 1 << 24.
+// nextRecord is the number with which a run goes on. A record's key is its run's no << 24 | its number:
+// journal.MaxRecords is 1 << 24.
 const nextRecord = `(
 	SELECT coalesce(max(key) + 1 - (run.no << 24), 0) FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24)`
 
@@ -17,7 +18,9 @@ const nextRecord = `(
 const mostAtOnce = 200
 
 // Append implements journal.Store.
-func (db *DB) Append(ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End) error {
+func (db *DB) Append(
+	ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End,
+) error {
 	if err := journal.CheckAppend(recs, end); err != nil {
 		return fmt.Errorf("run %q: %w", run, err)
 	}
@@ -59,8 +62,9 @@ type added struct {
 
 func scanAdded(r row, a *added) error { return r.Scan(&a.key, &a.xid) }
 
-// append is the compare-and-append: all records are added, or none, if the run is running and its last record is the one before them. If another
-// writer was first, fewer rows come back, and the transaction is refused. The run is locked against its removal.
+// append is the compare-and-append: all records are added, or none, if the run is running and its last record is the
+// one before them. If another writer was first, fewer rows come back, and the transaction is refused. The run is locked
+// against its removal.
 func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 	for some := range slices.Chunk(recs, mostAtOnce) {
 		args := []any{run, string(owner), some[0].Seq}
@@ -71,8 +75,8 @@ func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 			if len(all) < len(some) {
 				return errNotAppended
 			}
-			// By this it is found out whether a commit whose answer was lost went through. After a crash another transaction may get the same number, and
-			// add the same key: so the content is compared, too.
+			// By this it is found out whether a commit whose answer was lost went through. After a crash another
+			// transaction may get the same number, and add the same key: so the content is compared, too.
 			t.proof = proof{all[0].xid, `
 				SELECT 1 FROM record WHERE key = $1 AND xmin = $2::text::xid8::xid AND at = $3 AND kind = $4 AND data = $5`,
 				[]any{all[0].key, all[0].xid, some[0].At.UnixMilli(), some[0].Kind, notNull(some[0].Data)}}
@@ -104,7 +108,8 @@ func (db *DB) notAppended(ctx context.Context, owner journal.Owner, run string, 
 func (t *tx) finish(owner journal.Owner, run string, end journal.End) {
 	t.run(`
 		UPDATE run SET status = $3, ended_at = $4, lease_holder = '', lease_until = NULL, tries = 0, reason = $5, summary = $6
-		WHERE id = $1 AND owner = $2`, run, string(owner), string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary))
+		WHERE id = $1 AND owner = $2`, run, string(owner), string(end.Status), maybe(end.At), end.Reason,
+		notNull(end.Summary))
 	for _, p := range end.Left(journal.Run{ID: run, Owner: owner}) {
 		t.want(taken("pending row", p.ID), `
 			INSERT INTO pending (id, owner, session, run, kind, data, created_at, expires_at)
@@ -145,7 +150,8 @@ func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from
 // Blob implements journal.Store. Content that no longer has its hash is reported as journal.ErrCorrupt.
 func (db *DB) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
 	found, err := read(ctx, db, value[[]byte], `
-		SELECT content FROM blob JOIN blob_content ON blob_content.blob = blob.no WHERE owner = $1 AND hash = $2`, string(owner), hash)
+		SELECT content FROM blob JOIN blob_content ON blob_content.blob = blob.no WHERE owner = $1 AND hash = $2`,
+		string(owner), hash)
 	content, err := only(found, err, notFound("blob", hash))
 	if err != nil {
 		return nil, err

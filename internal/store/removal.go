@@ -15,7 +15,8 @@ const (
 )
 
 func scanTombstone(r row, t *journal.Tombstone) error {
-	return r.Scan(&t.ID, &t.Owner, &t.Assistant, millis{&t.CreatedAt}, millis{&t.UpdatedAt}, millis{&t.DeletedAt}, &t.Runs, &t.Reason)
+	return r.Scan(&t.ID, &t.Owner, &t.Assistant, millis{&t.CreatedAt}, millis{&t.UpdatedAt}, millis{&t.DeletedAt},
+		&t.Runs, &t.Reason)
 }
 
 // Tombstone implements journal.Store.
@@ -25,14 +26,18 @@ func (db *DB) Tombstone(ctx context.Context, owner journal.Owner, id string) (jo
 }
 
 // Tombstones implements journal.Store.
-func (db *DB) Tombstones(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
+func (db *DB) Tombstones(
+	ctx context.Context, owner journal.Owner, f journal.SessionFilter,
+) ([]journal.Tombstone, error) {
 	q := listing{owner: owner, by: "deleted_at", after: f.After, limit: f.Limit}
 	q.where("assistant = ", f.Assistant)
 	return list(ctx, db, scanTombstone, selectTombstone, q)
 }
 
 // DeleteSession implements journal.Store.
-func (db *DB) DeleteSession(ctx context.Context, owner journal.Owner, id string, why journal.Reason, now time.Time) error {
+func (db *DB) DeleteSession(
+	ctx context.Context, owner journal.Owner, id string, why journal.Reason, now time.Time,
+) error {
 	err := db.write(ctx, func(t *tx) error {
 		t.want(errNoSession, `SELECT id FROM session WHERE id = $1 AND owner = $2 FOR UPDATE`, id, string(owner))
 		t.lockRuns([]any{id})
@@ -79,7 +84,9 @@ func (db *DB) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle
 }
 
 // Retire implements journal.Store. A session that somebody else works on is left to the next time.
-func (db *DB) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle) (left []journal.Tombstone, err error) {
+func (db *DB) Retire(
+	ctx context.Context, owner journal.Owner, idle journal.Idle,
+) (left []journal.Tombstone, err error) {
 	one := idle
 	one.Limit = 1
 	if found, err := db.Unused(ctx, owner, one); err != nil || len(found) == 0 {
@@ -111,7 +118,9 @@ func (db *DB) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle
 }
 
 // remove leaves nothing of sessions that are locked with their runs but their tombstones.
-func (t *tx) remove(sessions []journal.Session, why journal.Reason, now time.Time) (left []journal.Tombstone, err error) {
+func (t *tx) remove(
+	sessions []journal.Session, why journal.Reason, now time.Time,
+) (left []journal.Tombstone, err error) {
 	if len(sessions) == 0 {
 		return nil, nil
 	}
@@ -144,7 +153,8 @@ func (t *tx) remove(sessions []journal.Session, why journal.Reason, now time.Tim
 		t.run(remove, ids...)
 	}
 	for _, l := range left {
-		t.run(`INSERT INTO tombstone (`+tombstoneColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, l.ID, string(l.Owner), l.Assistant,
+		t.run(`INSERT INTO tombstone (`+tombstoneColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, l.ID,
+			string(l.Owner), l.Assistant,
 			l.CreatedAt.UnixMilli(), l.UpdatedAt.UnixMilli(), l.DeletedAt.UnixMilli(), int64(l.Runs), string(l.Reason))
 	}
 	return left, nil

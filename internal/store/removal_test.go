@@ -30,8 +30,10 @@ func TestWordsOfARemovedSessionAreNotInTheFileAnyMore(t *testing.T) {
 			begin(t, db, 1)
 			first := beginning(journal.Session{ID: "s", Owner: "ada", Title: secrets["title"]})
 			first.Run.Title, first.Blobs = secrets["question"], [][]byte{[]byte(secrets["blob"])}
-			first.Records = []journal.Record{{Seq: 0, Data: []byte(secrets["short record"])}, {Seq: 1, Data: []byte(secrets["long record"])}}
-			end := &journal.End{Status: journal.NeedsUser, Reason: secrets["reason"], Summary: []byte(secrets["summary"]),
+			first.Records = []journal.Record{{Seq: 0, Data: []byte(secrets["short record"])},
+				{Seq: 1, Data: []byte(secrets["long record"])}}
+			end := &journal.End{Status: journal.NeedsUser, Reason: secrets["reason"],
+				Summary: []byte(secrets["summary"]),
 				Pending: []journal.Pending{{ID: "p", Data: []byte(secrets["pending row"])}}}
 			err := errors.Join(
 				db.Begin(t.Context(), first),
@@ -65,7 +67,8 @@ func TestSpaceOfRemovedSessionsIsUsedAgain(t *testing.T) {
 		for i := range 5 {
 			leave(t, db, fmt.Sprintf("%d-%d", round, i), time.UnixMilli(int64(round)), 1, 20)
 		}
-		if left, err := db.Retire(t.Context(), "ada", journal.Idle{Before: time.UnixMilli(int64(round + 1)), Now: time.UnixMilli(int64(round + 1))}); err != nil || len(left) != 5 {
+		if left, err := db.Retire(t.Context(), "ada", journal.Idle{Before: time.UnixMilli(int64(round + 1)),
+			Now: time.UnixMilli(int64(round + 1))}); err != nil || len(left) != 5 {
 			t.Fatalf("%d sessions were removed, error %v", len(left), err)
 		}
 		if round == 0 {

@@ -6,14 +6,14 @@ import (
 	"syscall"
 )
 
-// reserveSize is how many bytes lie beside the file for a disk that fills up: enough for the answers that are on their way then, which
-// somebody has waited and paid for.
+// reserveSize is how many bytes lie beside the file for a disk that fills up: enough for the answers that are on their
+// way then, which somebody has waited and paid for.
 const reserveSize = 1 << 20
 
 func (f *file) reserveName() string { return f.path + "-reserve" }
 
-// reserve implements dialect. Where the disk has no room for a reserve, nothing new is to be begun; where there can be none for another
-// reason, there is none.
+// reserve implements dialect. Where the disk has no room for a reserve, nothing new is to be begun; where there can be
+// none for another reason, there is none.
 func (f *file) reserve() error {
 	if !f.wantsReserve() {
 		return nil

@@ -30,12 +30,14 @@ func TestWhatWasFinishedWhenTheDiskFillsUpIsKeptAndNothingIsBegunUntilThereIsRoo
 	begin(t, db, 1)
 	f := inFile(t, db)
 	db.dialect = filling{f, t}
-	pragma(t, &DB{dialect: f}, fmt.Sprintf(`PRAGMA max_page_count = %d`, one[int](t, db, `SELECT page_count FROM pragma_page_count`)))
+	pragma(t, &DB{dialect: f}, fmt.Sprintf(`PRAGMA max_page_count = %d`,
+		one[int](t, db, `SELECT page_count FROM pragma_page_count`)))
 	answer := journal.Record{Seq: 1, Data: bytes.Repeat([]byte("an answer "), 2000)}
 	if err := db.Append(t.Context(), "ada", "run", []journal.Record{answer}, nil); err != nil {
 		t.Fatalf("the answer is lost: %v", err)
 	}
-	if recs, err := db.Records(t.Context(), "ada", "run", 1); err != nil || len(recs) != 1 || !bytes.Equal(recs[0].Data, answer.Data) {
+	if recs, err := db.Records(t.Context(), "ada", "run", 1); err != nil || len(recs) != 1 ||
+		!bytes.Equal(recs[0].Data, answer.Data) {
 		t.Errorf("%d records are kept, %v", len(recs), err)
 	}
 	if err := os.Mkdir(f.reserveName(), 0o700); err != nil { // so that there can't be another, for some other reason

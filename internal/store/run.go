@@ -18,8 +18,10 @@ const (
 )
 
 func scanRun(r row, run *journal.Run) error {
-	return r.Scan(&run.ID, &run.Session, &run.Owner, &run.Assistant, &run.Title, &run.Status, millis{&run.StartedAt}, millis{&run.EndedAt},
-		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Tries, &run.Replaces, &run.Records, data{&run.Summary})
+	return r.Scan(&run.ID, &run.Session, &run.Owner, &run.Assistant, &run.Title, &run.Status, millis{&run.StartedAt},
+		millis{&run.EndedAt},
+		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Tries, &run.Replaces, &run.Records,
+		data{&run.Summary})
 }
 
 // Run implements journal.Store.
@@ -58,9 +60,11 @@ func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journ
 			WHERE status = 'running' AND lease_until > $1 AND lease_until <= $2 AND lease_holder <> '' GROUP BY owner
 		) AS busy ON driver = owner
 		WHERE status = 'running' AND tries < $4
-		AND (lease_until IS NULL OR lease_until <= $1 OR lease_until > CASE lease_holder WHEN '' THEN CAST($3 AS bigint) ELSE $2 END)
+		AND (lease_until IS NULL OR lease_until <= $1 OR lease_until >
+			CASE lease_holder WHEN '' THEN CAST($3 AS bigint) ELSE $2 END)
 		ORDER BY coalesce(driven, 0) + row_number() OVER (PARTITION BY owner ORDER BY started_at, id), started_at, id
-		LIMIT $5`, at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries), int64(journal.Limit(limit)))
+		LIMIT $5`, at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries),
+		int64(journal.Limit(limit)))
 }
 
 // Census implements journal.Store.
@@ -107,7 +111,8 @@ func (db *DB) Standing(ctx context.Context, keys []journal.Key) ([]journal.Stand
 	}
 	return read(ctx, db, scan, `
 		SELECT run.owner, run.id, status, lease_holder, `+nextRecord+`
-		FROM `+eachGiven+` JOIN run ON run.id = given.value ->> 1 AND run.owner = given.value ->> 0 ORDER BY given.key`, given)
+		FROM `+eachGiven+` JOIN run ON run.id = given.value ->> 1 AND run.owner = given.value ->> 0 ORDER BY given.key`,
+		given)
 }
 
 // Acquire implements journal.Store.
@@ -133,7 +138,8 @@ func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder stri
 
 // lock keeps others from changing a run.
 func (t *tx) lock(owner journal.Owner, run string) {
-	t.want(notFound("run", run), `SELECT id FROM run WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE`, run, string(owner))
+	t.want(notFound("run", run), `SELECT id FROM run WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE`, run,
+		string(owner))
 }
 
 // Settle implements journal.Store.

@@ -109,7 +109,8 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New("the address of the PostgreSQL database cannot be read: " +
 			"it should be like postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
-			"where a special character in the password is written as % and two hex digits; the files that it names must be there")
+			"where a special character in the password is written as % and two hex digits; the files that it names " +
+			"must be there")
 	}
 	explicit, err := pgx.ParseConfig(dsn)
 	if err == nil && explicit.RuntimeParams["pool_max_conns"] == "" {
@@ -192,7 +193,8 @@ func (s *server) bringUpToDate(ctx context.Context) error {
 		return t.migrate(all, version, serverVersions)
 	})
 	if ctx.Err() == nil && bounded.Err() != nil {
-		return fmt.Errorf("database %s: another process has been bringing the tables up to date for %s (let it finish, or end it)",
+		return fmt.Errorf("database %s: another process has been bringing the tables up to date for %s (let it "+
+			"finish, or end it)",
 			s.name, migrationTimeout)
 	}
 	return err
@@ -240,7 +242,8 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 		}
 	}
 	if version <= 0 && at.tables != "" {
-		return 0, fmt.Errorf("database %s: %w: %s (choose another database, or another schema with search_path in its address)",
+		return 0, fmt.Errorf("database %s: %w: %s (choose another database, or another schema with search_path in "+
+			"its address)",
 			s.name, ErrForeign, at.tables)
 	}
 	return version, nil
@@ -265,7 +268,8 @@ func (s *server) copying() copying {
 	c.alone = []string{unbounded, "LOCK TABLE " + strings.Join(tables, ", ") + " IN EXCLUSIVE MODE"}
 	for table, column := range map[string]string{"run": "no", "blob": "no", "task": "id", "task_change": "id"} {
 		c.numbered = append(c.numbered,
-			"SELECT setval(pg_get_serial_sequence('"+table+"', '"+column+"'), max("+column+")) FROM "+table+" HAVING count(*) > 0")
+			"SELECT setval(pg_get_serial_sequence('"+table+"', '"+column+"'), max("+column+")) FROM "+table+
+				" HAVING count(*) > 0")
 	}
 	return c
 }

@@ -24,7 +24,8 @@ func isCommit(message []byte) bool {
 // everyWrite is a write of each kind, on what prepare makes, with what it gives.
 func everyWrite() map[string]func(context.Context, *Server) error {
 	noon := time.UnixMilli(1_000_000)
-	token := user.Token{ID: "t", User: "ada", Kind: user.Bearer, Scope: user.Read, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
+	token := user.Token{ID: "t", User: "ada", Kind: user.Bearer, Scope: user.Read, CreatedAt: noon,
+		ExpiresAt: noon.Add(time.Hour)}
 	return map[string]func(context.Context, *Server) error{
 		"Begin": func(ctx context.Context, db *Server) error {
 			b := beginning(journal.Session{ID: "new", Owner: "ada"})
@@ -32,15 +33,19 @@ func everyWrite() map[string]func(context.Context, *Server) error {
 			return db.Begin(ctx, b)
 		},
 		"Begin that consumes": func(ctx context.Context, db *Server) error {
-			return db.Begin(ctx, journal.Beginning{Run: journal.Run{ID: "second", Session: "asks", Owner: "ada"}, Consume: []string{"p"}})
+			return db.Begin(ctx, journal.Beginning{Run: journal.Run{ID: "second", Session: "asks", Owner: "ada"},
+				Consume: []string{"p"}})
 		},
 		"Append": func(ctx context.Context, db *Server) error {
 			return db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}, {Seq: 2}}, nil)
 		},
 		"end": func(ctx context.Context, db *Server) error {
-			return db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, &journal.End{Status: journal.Done, At: noon, Pending: []journal.Pending{{ID: "q"}}})
+			return db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, &journal.End{Status: journal.Done, At: noon,
+				Pending: []journal.Pending{{ID: "q"}}})
 		},
-		"RenameSession": func(ctx context.Context, db *Server) error { return db.RenameSession(ctx, "ada", "session", "renamed") },
+		"RenameSession": func(ctx context.Context, db *Server) error {
+			return db.RenameSession(ctx, "ada", "session", "renamed")
+		},
 		"DeleteSession": func(ctx context.Context, db *Server) error {
 			return db.DeleteSession(ctx, "ada", "session", journal.ByPerson, noon)
 		},
@@ -54,15 +59,19 @@ func everyWrite() map[string]func(context.Context, *Server) error {
 		"Acquire": func(ctx context.Context, db *Server) error {
 			return db.Acquire(ctx, "ada", "run", "here", noon, noon.Add(time.Hour))
 		},
-		"Release": func(ctx context.Context, db *Server) error { return db.Release(ctx, "ada", "leased", "there", noon) },
+		"Release": func(ctx context.Context, db *Server) error {
+			return db.Release(ctx, "ada", "leased", "there", noon)
+		},
 		"Renew": func(ctx context.Context, db *Server) error {
 			return db.Renew(ctx, "there", []journal.Key{{Owner: "ada", Run: "leased"}}, noon.Add(2*time.Hour))
 		},
 		"AddUser": func(ctx context.Context, db *Server) error {
-			return db.AddUser(ctx, user.User{Name: "ada", Scope: user.Read, CreatedAt: noon}, token, user.HashOf("secret"))
+			return db.AddUser(ctx, user.User{Name: "ada", Scope: user.Read, CreatedAt: noon}, token,
+				user.HashOf("secret"))
 		},
 		"AddToken": func(ctx context.Context, db *Server) error {
-			return db.AddToken(ctx, user.Token{ID: "u", User: "bob", Kind: user.Cookie, Scope: user.Read, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}, user.HashOf("other"))
+			return db.AddToken(ctx, user.Token{ID: "u", User: "bob", Kind: user.Cookie, Scope: user.Read,
+				CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}, user.HashOf("other"))
 		},
 		"EndToken": func(ctx context.Context, db *Server) error {
 			_, err := db.EndToken(ctx, user.HashOf("bob's"), user.SignIn, noon)
@@ -121,9 +130,11 @@ func prepare(t *testing.T, db *Server) {
 	leased := beginning(journal.Session{ID: "leased", Owner: "ada", UpdatedAt: time.UnixMilli(2_000_000)})
 	leased.Run.ID, leased.Run.LeaseHolder, leased.Run.LeaseUntil = "leased", "there", time.UnixMilli(3_000_000)
 	asks := beginning(journal.Session{ID: "asks", Owner: "ada", UpdatedAt: time.UnixMilli(2_000_000)})
-	bob := user.Token{ID: "b", User: "bob", Kind: user.SignIn, Scope: user.Read, CreatedAt: time.UnixMilli(1), ExpiresAt: time.UnixMilli(9_000_000)}
+	bob := user.Token{ID: "b", User: "bob", Kind: user.SignIn, Scope: user.Read, CreatedAt: time.UnixMilli(1),
+		ExpiresAt: time.UnixMilli(9_000_000)}
 	if err := errors.Join(db.Begin(t.Context(), leased), db.Begin(t.Context(), asks),
-		db.Append(t.Context(), "ada", asks.Run.ID, []journal.Record{{}}, &journal.End{Status: journal.NeedsUser, Pending: []journal.Pending{{ID: "p"}}}),
+		db.Append(t.Context(), "ada", asks.Run.ID, []journal.Record{{}}, &journal.End{Status: journal.NeedsUser,
+			Pending: []journal.Pending{{ID: "p"}}}),
 		db.AddUser(t.Context(), user.User{Name: "bob", Scope: user.Read}, bob, user.HashOf("bob's"))); err != nil {
 		t.Fatal(err)
 	}
@@ -137,13 +148,17 @@ func state(t *testing.T, db *Server) (all map[string]string) {
 	t.Helper()
 	all = map[string]string{}
 	for name, query := range map[string]string{
-		"session": `SELECT id, owner, title, updated_at`, "run": `SELECT id, session, status, ended_at, lease_holder, lease_until, reason`,
-		"pending": `SELECT session, id, run`, "claim": `SELECT key, run`, "tombstone": `SELECT id, reason, runs`, "blob": `SELECT hash, runs`,
-		"person": `SELECT name, revoked_at`, "token": `SELECT id, person, revoked_at`, "duty": `SELECT name, due_at`, "node": `SELECT holder, seen_at`,
+		"session": `SELECT id, owner, title, updated_at`,
+		"run":     `SELECT id, session, status, ended_at, lease_holder, lease_until, reason`,
+		"pending": `SELECT session, id, run`, "claim": `SELECT key, run`, "tombstone": `SELECT id, reason, runs`,
+		"blob":   `SELECT hash, runs`,
+		"person": `SELECT name, revoked_at`, "token": `SELECT id, person, revoked_at`, "duty": `SELECT name, due_at`,
+		"node": `SELECT holder, seen_at`,
 		"task": `SELECT owner, title, status, version, gone`, "task_change": `SELECT owner, key, action, undoes, at`,
 		"record": `SELECT (SELECT id FROM run WHERE no = key >> 24) AS run, key & 16777215, kind`,
 	} {
-		all[name] = one[string](t, db.DB, `SELECT coalesce(json_agg(r ORDER BY r::text)::text, '') FROM (`+query+` FROM `+name+`) AS r`)
+		all[name] = one[string](t, db.DB, `SELECT coalesce(json_agg(r ORDER BY r::text)::text, '') FROM (`+query+
+			` FROM `+name+`) AS r`)
 	}
 	return all
 }
@@ -158,7 +173,8 @@ func TestWriteOfWhichTheConnectionIsLostAtCommitIsDoneOnce(t *testing.T) {
 			if err := write(t.Context(), want); err != nil {
 				t.Fatal(err)
 			}
-			for where, what := range map[string]cut{"before it arrives": beforeIt, "before it is answered": afterIt, "before the answer arrives": afterTheAnswer} {
+			for where, what := range map[string]cut{"before it arrives": beforeIt, "before it is answered": afterIt,
+				"before the answer arrives": afterTheAnswer} {
 				dsn := newSchema(t, database)
 				direct := serverAt(t, dsn)
 				prepare(t, direct)
@@ -186,8 +202,10 @@ func TestWriteOfWhichTheConnectionIsLostAtCommitIsDoneOnce(t *testing.T) {
 
 func TestWriteOfWhichTheConnectionIsLostAgainFailsAndLeavesNothing(t *testing.T) {
 	for name, lost := range map[string]func([]byte) bool{
-		"at commit":          isCommit,
-		"before the records": func(message []byte) bool { return message[0] == 'B' && strings.Contains(string(message), "unlucky") },
+		"at commit": isCommit,
+		"before the records": func(message []byte) bool {
+			return message[0] == 'B' && strings.Contains(string(message), "unlucky")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dsn := pgtest.New(t)
@@ -206,7 +224,8 @@ func TestWriteOfWhichTheConnectionIsLostAgainFailsAndLeavesNothing(t *testing.T)
 			db := serverAt(t, through)
 			broken.Store(true)
 			err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1, Kind: "unlucky"}}, nil)
-			if err == nil || !strings.Contains(err.Error(), db.server.name) || !strings.Contains(err.Error(), "try again") {
+			if err == nil || !strings.Contains(err.Error(), db.server.name) ||
+				!strings.Contains(err.Error(), "try again") {
 				t.Errorf("error is %v, want one that tells of the lost connection", err)
 			}
 			if n := times.Load(); n != 2 {
@@ -278,7 +297,8 @@ func TestCommitUnderWayIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	under := &tx{ctx: t.Context(), proof: proof{query: `SELECT FROM session WHERE title = 'late'`}}
-	if err := other.QueryRow(t.Context(), `UPDATE session SET title = 'late' RETURNING pg_current_xact_id()::text`).Scan(&under.proof.xid); err != nil {
+	if err := other.QueryRow(t.Context(), `UPDATE session SET title = 'late' RETURNING pg_current_xact_id()::text`).
+		Scan(&under.proof.xid); err != nil {
 		t.Fatal(err)
 	}
 	settled := make(chan error)
@@ -337,7 +357,8 @@ func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.Release()
-		if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: run.Records, Kind: "theirs"}}, nil); err != nil {
+		if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: run.Records, Kind: "theirs"}},
+			nil); err != nil {
 			t.Fatal(err)
 		}
 		lost.proof.xid = one[string](t, db.DB, `SELECT xmin::text FROM record ORDER BY key DESC LIMIT 1`)

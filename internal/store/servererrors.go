@@ -93,7 +93,8 @@ func (s *server) explain(ctx context.Context, err error) error {
 	}
 	if f.unsure {
 		return fmt.Errorf("database %s: %w, since the connection was lost while it was committed "+
-			"(what the journal has is shown when the server can be reached again): %w", s.name, journal.ErrUnsure, f.err)
+			"(what the journal has is shown when the server can be reached again): %w", s.name,
+			journal.ErrUnsure, f.err)
 	}
 	code := serverCode(err)
 	if over := ctx.Err(); over != nil && (code == "" || code == queryCanceled) {
@@ -110,7 +111,8 @@ func (s *server) explain(ctx context.Context, err error) error {
 			s.name, journal.ErrUnreachable, oneLine(connect))
 	}
 	if f.lost || pgconn.Timeout(err) {
-		return fmt.Errorf("database %s: %w, the connection was lost (try again): %w", s.name, journal.ErrUnreachable, f.err)
+		return fmt.Errorf("database %s: %w, the connection was lost (try again): %w", s.name, journal.ErrUnreachable,
+			f.err)
 	}
 	return fmt.Errorf("database %s: %w", s.name, f.err)
 }
@@ -119,7 +121,8 @@ func (s *server) explain(ctx context.Context, err error) error {
 func (s *server) meaning(code string) (remedy string, as error) {
 	switch code {
 	case lockNotAvailable, deadlockDetected, serializationFailure:
-		return fmt.Sprintf("nothing came free in %s: let the other process finish, or end it", s.lockTimeout), journal.ErrLocked
+		return fmt.Sprintf("nothing came free in %s: let the other process finish, or end it", s.lockTimeout),
+			journal.ErrLocked
 	case diskFull:
 		return "free some on the server's disk", journal.ErrFull
 	case readOnlyTransaction:
@@ -133,7 +136,8 @@ func (s *server) meaning(code string) (remedy string, as error) {
 	case queryCanceled:
 		return fmt.Sprintf("the server ends what takes longer than %s: it may be overloaded", statementTimeout), nil
 	case tooManyConnections:
-		return "raise max_connections of the server, or lower pool_max_conns in the address of the database", journal.ErrUnreachable
+		return "raise max_connections of the server, or lower pool_max_conns in the address of the database",
+			journal.ErrUnreachable
 	case ioError:
 		return "check the server's disk", nil
 	case undefinedDatabase:

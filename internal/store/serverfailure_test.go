@@ -19,14 +19,17 @@ import (
 
 func TestDamagedTableIsCorruptAndNamed(t *testing.T) {
 	for name, damage := range map[string]func(path string) error{
-		"overwritten": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("garbage "), 1024), 0o600) },
-		"missing":     os.Remove,
+		"overwritten": func(path string) error {
+			return os.WriteFile(path, bytes.Repeat([]byte("garbage "), 1024), 0o600)
+		},
+		"missing": os.Remove,
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := pgtest.Start(t, pgtest.Options{})
 			db := serverAt(t, server.New(t))
 			begin(t, db.DB, 3)
-			file := one[string](t, db.DB, `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('record')`)
+			file := one[string](t, db.DB,
+				`SELECT current_setting('data_directory') || '/' || pg_relation_filepath('record')`)
 			server.Stop(t)
 			if err := damage(filepath.FromSlash(file)); err != nil {
 				t.Fatal(err)
@@ -49,7 +52,8 @@ func fail(t *testing.T, db *Server, table, code string, atCommit bool) (mend fun
 	if atCommit {
 		deferred = "INITIALLY DEFERRED"
 	}
-	execute(t, db.DB, `CREATE CONSTRAINT TRIGGER fails AFTER INSERT ON `+table+` DEFERRABLE `+deferred+` FOR EACH ROW EXECUTE FUNCTION fail()`)
+	execute(t, db.DB, `CREATE CONSTRAINT TRIGGER fails AFTER INSERT ON `+table+` DEFERRABLE `+deferred+
+		` FOR EACH ROW EXECUTE FUNCTION fail()`)
 	return func() { execute(t, db.DB, `DROP FUNCTION fail CASCADE`) }
 }
 
@@ -72,11 +76,13 @@ func TestFullDiskOfAServerIsFullAndNothingIsHalfWritten(t *testing.T) {
 			if _, err := db.Run(t.Context(), "ada", "run2"); !errors.Is(err, journal.ErrNotFound) {
 				t.Errorf("Run: %v, want ErrNotFound", err)
 			}
-			if got, err := db.Run(t.Context(), "ada", "run"); err != nil || got.Records != 1 || got.Status != journal.Running {
+			if got, err := db.Run(t.Context(), "ada", "run"); err != nil || got.Records != 1 ||
+				got.Status != journal.Running {
 				t.Errorf("the run is %+v, error %v, want one that runs and has a record", got, err)
 			}
 			mend()
-			if err := errors.Join(db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, end), db.Begin(t.Context(), b)); err != nil {
+			if err := errors.Join(db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, end),
+				db.Begin(t.Context(), b)); err != nil {
 				t.Errorf("with space again: %v", err)
 			}
 			sound(t, db.DB)
@@ -95,7 +101,8 @@ func TestDatabaseThatOnlyReadsIsReadAndNotWritten(t *testing.T) {
 	if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), db.server.name) {
 		t.Errorf("error is %v, want ErrReadOnly with the database", err)
 	}
-	if _, err := OpenServer(t.Context(), pgtest.New(t)+"&default_transaction_read_only=on"); !errors.Is(err, journal.ErrReadOnly) {
+	if _, err := OpenServer(t.Context(), pgtest.New(t)+"&default_transaction_read_only=on"); !errors.Is(err,
+		journal.ErrReadOnly) {
 		t.Errorf("opening a new one: %v, want ErrReadOnly", err)
 	}
 }
@@ -216,7 +223,8 @@ func TestStatementThatTakesTooLongIsEndedAndSaysSo(t *testing.T) {
 // A process that is stopped in the middle of a transaction must not keep others from the run for longer than they wait.
 func TestWriterThatStandsStillInATransactionIsLetGo(t *testing.T) {
 	dsn := pgtest.New(t)
-	still, other := serverAt(t, dsn, WithLockTimeout(500*time.Millisecond)), serverAt(t, dsn, WithLockTimeout(time.Minute))
+	still, other := serverAt(t, dsn, WithLockTimeout(500*time.Millisecond)),
+		serverAt(t, dsn, WithLockTimeout(time.Minute))
 	begin(t, other.DB, 1)
 	first := true
 	err := still.write(t.Context(), func(tx *tx) error {
@@ -230,7 +238,8 @@ func TestWriterThatStandsStillInATransactionIsLetGo(t *testing.T) {
 	if !errors.Is(err, errNotAppended) {
 		t.Errorf("the one that stood still gets %v, want to be told that the other was faster", err)
 	}
-	if recs, err := other.Records(t.Context(), "ada", "run", 1); err != nil || len(recs) != 1 || recs[0].Kind != "other" {
+	if recs, err := other.Records(t.Context(), "ada", "run", 1); err != nil || len(recs) != 1 ||
+		recs[0].Kind != "other" {
 		t.Errorf("the records are %+v, error %v, want the other's", recs, err)
 	}
 }
@@ -265,7 +274,8 @@ func TestWritesThatMeetWaitForEachOtherAndNotForThemselves(t *testing.T) {
 	for writer := range writers {
 		all.Go(func() {
 			for round := range rounds {
-				m := meeting{t: t, db: []*Server{db, other}[round%2], now: now, writer: writer, round: round, blobs: blobs}
+				m := meeting{t: t, db: []*Server{db, other}[round%2], now: now, writer: writer, round: round,
+					blobs: blobs}
 				if err := m.whole(); err != nil && !expected(err) {
 					t.Errorf("writer %d, round %d: %v", writer, round, err)
 				}
@@ -281,7 +291,8 @@ func TestWritesThatMeetWaitForEachOtherAndNotForThemselves(t *testing.T) {
 
 // expected says that a write was refused as writes that meet are.
 func expected(err error) bool {
-	for _, kind := range []error{journal.ErrNotFound, journal.ErrConflict, journal.ErrEnded, journal.ErrLeased, journal.ErrExists, journal.ErrClaimed, journal.ErrConsumed} {
+	for _, kind := range []error{journal.ErrNotFound, journal.ErrConflict, journal.ErrEnded, journal.ErrLeased,
+		journal.ErrExists, journal.ErrClaimed, journal.ErrConsumed} {
 		if errors.Is(err, kind) {
 			return true
 		}

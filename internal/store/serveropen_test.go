@@ -18,7 +18,8 @@ import (
 func TestEveryConnectionOfAServerHasTheSettings(t *testing.T) {
 	db := serverAt(t, pgtest.New(t), WithLockTimeout(10*time.Second))
 	want := map[string]string{
-		"application_name": "sibyl", "client_encoding": "UTF8", "synchronous_commit": "on", "lock_timeout": "10s", "statement_timeout": "15s",
+		"application_name": "sibyl", "client_encoding": "UTF8", "synchronous_commit": "on", "lock_timeout": "10s",
+		"statement_timeout":                   "15s",
 		"idle_in_transaction_session_timeout": "6s",
 	}
 	for range 3 {
@@ -29,7 +30,8 @@ func TestEveryConnectionOfAServerHasTheSettings(t *testing.T) {
 		defer conn.Release()
 		for name, want := range want {
 			var got string
-			if err := conn.QueryRow(t.Context(), `SELECT current_setting($1)`, name).Scan(&got); err != nil || got != want {
+			if err := conn.QueryRow(t.Context(), `SELECT current_setting($1)`, name).Scan(&got); err != nil ||
+				got != want {
 				t.Errorf("%s is %q, want %q, error %v", name, got, want, err)
 			}
 		}
@@ -62,18 +64,21 @@ func TestOpenRefusesTablesOfAnotherProgramAndLeavesThemAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := OpenServer(t.Context(), dsn)
-	if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), ": session (") || !strings.Contains(err.Error(), "search_path") {
+	if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), ": session (") ||
+		!strings.Contains(err.Error(), "search_path") {
 		t.Errorf("error is %v, want ErrForeign with the table and what to do", err)
 	}
 	var tables int
-	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables); err != nil || tables != 3 {
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).
+		Scan(&tables); err != nil || tables != 3 {
 		t.Errorf("there are %d tables by now, error %v", tables, err)
 	}
 }
 
 func TestOpenSharesADatabaseWithTablesOfOtherNamesAndWithOtherSchemas(t *testing.T) {
 	dsn := pgtest.New(t)
-	if _, err := connect(t, dsn).Exec(t.Context(), `CREATE TABLE goose_db_version (version_id bigint); CREATE TABLE bookmark (url text);
+	if _, err := connect(t, dsn).Exec(t.Context(),
+		`CREATE TABLE goose_db_version (version_id bigint); CREATE TABLE bookmark (url text);
 		CREATE TABLE session (cookie text)`); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +182,8 @@ func TestOpenSaysWhatIsWrongAndWhatWouldFixIt(t *testing.T) {
 		return u.String()
 	}
 	for _, statement := range []string{
-		`CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`, `CREATE ROLE guest LOGIN`, `REVOKE CREATE ON SCHEMA public FROM PUBLIC`,
+		`CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`, `CREATE ROLE guest LOGIN`,
+		`REVOKE CREATE ON SCHEMA public FROM PUBLIC`,
 	} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
@@ -188,17 +194,27 @@ func TestOpenSaysWhatIsWrongAndWhatWouldFixIt(t *testing.T) {
 		dsn  string
 		says []string
 	}{
-		"nobody listens":  {"postgres://ada@" + closedPort + "/journal", []string{`"journal"`, closedPort, "connection refused", "PostgreSQL must run there"}},
-		"no database":     {strings.Replace(dsn, "/test_", "/no_", 1), []string{"does not exist", "CREATE DATABASE"}},
-		"no user":         {query(func(q url.Values) { q.Set("user", "nobody_here") }), []string{"nobody_here", "check the user"}},
-		"another coding":  {strings.Replace(dsn, "/"+strings.TrimPrefix(strings.Split(dsn, "?")[0], "postgres:///"), "/latin", 1), []string{"latin", "LATIN1", "ENCODING 'UTF8'"}},
-		"no right":        {query(func(q url.Values) { q.Set("user", "guest") }), []string{"permission denied", "must have the right"}},
-		"no schema":       {query(func(q url.Values) { q.Set("search_path", "elsewhere") }), []string{"no schema of its search_path"}},
-		"cannot be read":  {"postgres://ada:s3cret%zz@db/x", []string{"cannot be read", "postgres://USER:PASSWORD@HOST:PORT/DATABASE"}},
+		"nobody listens": {"postgres://ada@" + closedPort + "/journal", []string{`"journal"`, closedPort,
+			"connection refused", "PostgreSQL must run there"}},
+		"no database": {strings.Replace(dsn, "/test_", "/no_", 1), []string{"does not exist", "CREATE DATABASE"}},
+		"no user": {query(func(q url.Values) {
+			q.Set("user", "nobody_here")
+		}), []string{"nobody_here", "check the user"}},
+		"another coding": {strings.Replace(dsn, "/"+strings.TrimPrefix(strings.Split(dsn, "?")[0], "postgres:///"),
+			"/latin", 1), []string{"latin", "LATIN1", "ENCODING 'UTF8'"}},
+		"no right": {query(func(q url.Values) {
+			q.Set("user", "guest")
+		}), []string{"permission denied", "must have the right"}},
+		"no schema": {query(func(q url.Values) {
+			q.Set("search_path", "elsewhere")
+		}), []string{"no schema of its search_path"}},
+		"cannot be read": {"postgres://ada:s3cret%zz@db/x",
+			[]string{"cannot be read", "postgres://USER:PASSWORD@HOST:PORT/DATABASE"}},
 		"a bad port":      {"postgres://ada@db:s3cret/x", []string{"cannot be read"}},
 		"not an address":  {"s3cret", []string{"cannot be read"}},
 		"a bad key value": {"host=x password='s3cret", []string{"cannot be read"}},
-		"with a password": {"postgres://ada:s3cret@" + closedPort + "/journal?sslmode=disable", []string{`"journal"`, "connection refused"}},
+		"with a password": {"postgres://ada:s3cret@" + closedPort + "/journal?sslmode=disable",
+			[]string{`"journal"`, "connection refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, err := OpenServer(t.Context(), c.dsn)

@@ -99,7 +99,8 @@ func (s *server) attempt(ctx context.Context, do func(*tx) error) error {
 	if err = do(t); err == nil {
 		err = t.send()
 	}
-	outlasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience) // a transaction has to be brought to its end
+	// a transaction has to be brought to its end
+	outlasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
 	if err != nil {
 		if !conn.Conn().IsClosed() {

@@ -12,11 +12,13 @@ import (
 var _ journal.Store = (*DB)(nil)
 
 const selectSession = `
-	SELECT id, owner, assistant, title, place, created_at, updated_at, (SELECT count(*) FROM run WHERE run.session = session.id)
+	SELECT id, owner, assistant, title, place, created_at, updated_at,
+		(SELECT count(*) FROM run WHERE run.session = session.id)
 	FROM session `
 
 func scanSession(r row, s *journal.Session) error {
-	return r.Scan(&s.ID, &s.Owner, &s.Assistant, &s.Title, &s.Place, millis{&s.CreatedAt}, millis{&s.UpdatedAt}, &s.Runs)
+	return r.Scan(&s.ID, &s.Owner, &s.Assistant, &s.Title, &s.Place, millis{&s.CreatedAt}, millis{&s.UpdatedAt},
+		&s.Runs)
 }
 
 // errNoSession says that a session is not there, before it is known why.
@@ -105,7 +107,8 @@ func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title 
 		return err
 	}
 	err := db.write(ctx, func(t *tx) error {
-		t.want(errNoSession, `UPDATE session SET title = $3, words = NULL WHERE id = $1 AND owner = $2 RETURNING id`, id, string(owner), title)
+		t.want(errNoSession, `UPDATE session SET title = $3, words = NULL WHERE id = $1 AND owner = $2 RETURNING id`,
+			id, string(owner), title)
 		return nil
 	})
 	return db.ofSession(ctx, owner, id, err)

@@ -58,7 +58,8 @@ type dialect interface {
 	corrupt(err error) error
 	// now is the time that all processes over the database agree on.
 	now(ctx context.Context) (time.Time, error)
-	// reserve sees to it that there is room for what runs have under way when the disk fills up; journal.ErrFull if there is none.
+	// reserve sees to it that there is room for what runs have under way when the disk fills up; journal.ErrFull if
+	// there is none.
 	reserve() error
 	// spendReserve gives that room free, and tells whether there was any.
 	spendReserve() bool
@@ -222,7 +223,9 @@ func rows[T any](t *tx, scan func(row, *T) error, query string, args ...any) (fo
 }
 
 // read returns the rows of one query. It sees every write that has returned.
-func read[T any](ctx context.Context, db *DB, scan func(row, *T) error, query string, args ...any) (found []T, err error) {
+func read[T any](
+	ctx context.Context, db *DB, scan func(row, *T) error, query string, args ...any,
+) (found []T, err error) {
 	err = db.read(ctx, func(t *tx) (err error) {
 		found, err = rows(t, scan, query, args...)
 		return err

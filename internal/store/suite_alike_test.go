@@ -60,7 +60,8 @@ func (p *pair) both(name string, call call) {
 // kindOf is the text of the error of package journal that err is, or of err.
 func kindOf(err error) string {
 	for _, kind := range []error{
-		journal.ErrNotFound, journal.ErrConflict, journal.ErrEnded, journal.ErrLeased, journal.ErrExists, journal.ErrInvalid,
+		journal.ErrNotFound, journal.ErrConflict, journal.ErrEnded, journal.ErrLeased, journal.ErrExists,
+		journal.ErrInvalid,
 		journal.ErrConsumed, journal.ErrClaimed,
 	} {
 		if errors.Is(err, kind) {
@@ -99,7 +100,8 @@ func (p *pair) records(from int64, least int) []journal.Record {
 }
 
 func (p *pair) end() *journal.End {
-	status := rapid.SampledFrom([]journal.Status{"", "", "", "", journal.Done, journal.NeedsUser, "finished"}).Draw(p.T, "end")
+	status := rapid.SampledFrom([]journal.Status{"", "", "", "", journal.Done, journal.NeedsUser, "finished"}).
+		Draw(p.T, "end")
 	if status == "" {
 		return nil
 	}
@@ -127,11 +129,13 @@ var randomCalls = map[string]func(p *pair) call{
 	},
 	"DeleteSession": func(p *pair) call {
 		owner, id, now := p.owner(), p.session(), p.time()
-		why := rapid.SampledFrom([]journal.Reason{journal.ByPerson, journal.ByPerson, journal.ByRetention, "boredom"}).Draw(p.T, "why")
+		why := rapid.SampledFrom([]journal.Reason{journal.ByPerson, journal.ByPerson, journal.ByRetention, "boredom"}).
+			Draw(p.T, "why")
 		return func(db *DB) (any, error) { return nil, db.DeleteSession(p.ctx, owner, id, why, now) }
 	},
 	"Retire": func(p *pair) call {
-		owner, idle := p.owner(), journal.Idle{Before: p.time(), Now: p.time(), Limit: rapid.IntRange(0, 2).Draw(p.T, "limit")}
+		owner, idle := p.owner(), journal.Idle{Before: p.time(), Now: p.time(), Limit: rapid.IntRange(0, 2).
+			Draw(p.T, "limit")}
 		p.both("Unused", func(db *DB) (any, error) { return db.Unused(p.ctx, owner, idle) })
 		return func(db *DB) (any, error) { return db.Retire(p.ctx, owner, idle) }
 	},
@@ -208,16 +212,27 @@ func (p *pair) look(*rapid.T) {
 	}
 	for _, name := range []string{"ada", "bob"} {
 		owner := journal.Owner(p.prefix + name)
-		calls["Sessions of "+name] = func(db *DB) (any, error) { return db.Sessions(p.ctx, owner, journal.SessionFilter{}) }
-		calls["Runs of "+name] = func(db *DB) (any, error) { return db.Runs(p.ctx, owner, journal.Filter{Summaries: true}) }
-		calls["Tombstones of "+name] = func(db *DB) (any, error) { return db.Tombstones(p.ctx, owner, journal.SessionFilter{}) }
+		calls["Sessions of "+name] = func(db *DB) (any, error) {
+			return db.Sessions(p.ctx, owner, journal.SessionFilter{})
+		}
+		calls["Runs of "+name] = func(db *DB) (any, error) {
+			return db.Runs(p.ctx, owner, journal.Filter{Summaries: true})
+		}
+		calls["Tombstones of "+name] = func(db *DB) (any, error) {
+			return db.Tombstones(p.ctx, owner, journal.SessionFilter{})
+		}
 		for n := range 4 {
-			run, session, key := fmt.Sprint(p.prefix, "r", n), fmt.Sprint(p.prefix, "s", n+1), fmt.Sprint(p.prefix, "k", n)
+			run, session, key := fmt.Sprint(p.prefix, "r", n), fmt.Sprint(p.prefix, "s", n+1),
+				fmt.Sprint(p.prefix, "k", n)
 			calls["Records of "+run+name] = func(db *DB) (any, error) { return db.Records(p.ctx, owner, run, 0) }
 			if name == "ada" {
 				calls["Claimed "+key] = func(db *DB) (any, error) { return db.Claimed(p.ctx, owner, key) }
-				calls["Pending of "+session] = func(db *DB) (any, error) { return db.Pending(p.ctx, owner, session, after(2*time.Second)) }
-				calls["Blob of "+run] = func(db *DB) (any, error) { return db.Blob(p.ctx, owner, journal.BlobHash(p.blob(n))) }
+				calls["Pending of "+session] = func(db *DB) (any, error) {
+					return db.Pending(p.ctx, owner, session, after(2*time.Second))
+				}
+				calls["Blob of "+run] = func(db *DB) (any, error) {
+					return db.Blob(p.ctx, owner, journal.BlobHash(p.blob(n)))
+				}
 			}
 		}
 	}

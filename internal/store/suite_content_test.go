@@ -13,7 +13,8 @@ var contentTests = map[string]func(*suite){
 	"DataComesBackByteForByte": func(s *suite) {
 		s.begin("s", "r", 0)
 		contents := [][]byte{
-			nil, {}, []byte(` { "a" : 1.0 } `), []byte("not json"), {0}, {0xff, 0xfe, 0}, []byte("NULL"), bytes.Repeat([]byte("0123456789abcdef"), 1<<16),
+			nil, {}, []byte(` { "a" : 1.0 } `), []byte("not json"), {0}, {0xff, 0xfe, 0}, []byte("NULL"),
+			bytes.Repeat([]byte("0123456789abcdef"), 1<<16),
 		}
 		var recs []journal.Record
 		for i, content := range contents {
@@ -37,27 +38,32 @@ var contentTests = map[string]func(*suite){
 			run := leased(runOf(session.Owner, session.ID, "r"+text), text, time.Minute)
 			run.Title, run.Assistant = text, text
 			recs := []journal.Record{{At: noon, Kind: text, Data: json.RawMessage(`1`)}}
-			s.ok(s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: recs, Claims: []string{text}}))
+			s.ok(s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: recs,
+				Claims: []string{text}}))
 			s.same("claimed", must(s.db.Claimed(s.ctx, run.Owner, text))(s), run.ID)
 
 			session.Runs, run.Records = 1, 1
 			s.same("session", must(s.db.Session(s.ctx, session.Owner, session.ID))(s), session)
-			s.same("runs", must(s.db.Runs(s.ctx, session.Owner, journal.Filter{Session: session.ID}))(s), []journal.Run{run})
+			s.same("runs", must(s.db.Runs(s.ctx, session.Owner, journal.Filter{Session: session.ID}))(s),
+				[]journal.Run{run})
 			s.same("records", must(s.db.Records(s.ctx, run.Owner, run.ID, 0))(s), recs)
 		}
 	},
 	"TimesAreKeptToTheMillisecondInUTC": func(s *suite) {
 		zone := time.FixedZone("there", 2*60*60)
 		for id, given := range map[string]time.Time{
-			"fine": time.Date(2026, 3, 1, 14, 0, 0, 123_999_999, zone), "coarse": time.Date(2026, 3, 1, 14, 0, 0, 0, zone),
+			"fine": time.Date(2026, 3, 1, 14, 0, 0, 123_999_999, zone), "coarse": time.Date(2026, 3, 1, 14, 0, 0,
+				0, zone),
 			"epoch": time.UnixMilli(0), "early": time.Date(1890, 1, 1, 0, 0, 0, 1_500_000, zone), "zero": {},
 		} {
 			session, run := sessionOf(ada, id), runOf(ada, id, id)
 			session.CreatedAt, session.UpdatedAt = given, given
 			run.StartedAt, run.LeaseHolder, run.LeaseUntil = given, "here", given
-			s.ok(s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: []journal.Record{{At: given}}}))
+			s.ok(s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session,
+				Records: []journal.Record{{At: given}}}))
 			begun := s.run(id)
-			end := &journal.End{Status: journal.Done, At: given, Pending: []journal.Pending{{ID: "p", ExpiresAt: after(time.Nanosecond)}}}
+			end := &journal.End{Status: journal.Done, At: given,
+				Pending: []journal.Pending{{ID: "p", ExpiresAt: after(time.Nanosecond)}}}
 			s.ok(s.db.Append(s.ctx, ada, id, []journal.Record{{Seq: 1, At: given}}, end))
 			pending := must(s.db.Pending(s.ctx, ada, id, after(-time.Hour)))(s)
 			s.same("pending row's ExpiresAt", pending[0].ExpiresAt, noon)
@@ -65,7 +71,8 @@ var contentTests = map[string]func(*suite){
 			for what, got := range map[string]time.Time{
 				"CreatedAt": s.session(id).CreatedAt, "UpdatedAt": s.session(id).UpdatedAt,
 				"StartedAt": begun.StartedAt, "LeaseUntil": begun.LeaseUntil, "EndedAt": s.run(id).EndedAt,
-				"CreatedAt of a pending row": pending[0].CreatedAt, "At": s.records(id)[0].At, "At of the last": s.records(id)[1].At,
+				"CreatedAt of a pending row": pending[0].CreatedAt, "At": s.records(id)[0].At,
+				"At of the last": s.records(id)[1].At,
 			} {
 				if got != want {
 					s.Errorf("%s of %s is %v, want exactly %v", what, id, got, want)
@@ -95,8 +102,10 @@ var contentTests = map[string]func(*suite){
 func (s *suite) refusesText(text string) {
 	s.Helper()
 	for where, spoil := range map[string]func(*journal.Beginning){
-		"session":           func(b *journal.Beginning) { b.Session.ID, b.Run.Session = text, text },
-		"owner":             func(b *journal.Beginning) { b.Session.Owner, b.Run.Owner = journal.Owner(text), journal.Owner(text) },
+		"session": func(b *journal.Beginning) { b.Session.ID, b.Run.Session = text, text },
+		"owner": func(b *journal.Beginning) {
+			b.Session.Owner, b.Run.Owner = journal.Owner(text), journal.Owner(text)
+		},
 		"session assistant": func(b *journal.Beginning) { b.Session.Assistant = text },
 		"session title":     func(b *journal.Beginning) { b.Session.Title = text },
 		"place":             func(b *journal.Beginning) { b.Session.Place = text },
@@ -125,7 +134,8 @@ func (s *suite) refusesText(text string) {
 	}
 	s.fails(journal.ErrInvalid, s.db.Append(s.ctx, ada, "r", kind, nil), s.db.RenameSession(s.ctx, ada, "s", text),
 		s.db.Acquire(s.ctx, ada, "r", text, noon, after(time.Hour)))
-	s.fails(journal.ErrNotFound, errOf(s.db.Session(s.ctx, ada, text)), errOf(s.db.Run(s.ctx, journal.Owner(text), "r")),
+	s.fails(journal.ErrNotFound, errOf(s.db.Session(s.ctx, ada, text)),
+		errOf(s.db.Run(s.ctx, journal.Owner(text), "r")),
 		s.db.DeleteSession(s.ctx, ada, text, journal.ByPerson, noon), s.appendTo(text, 1, 1))
 	s.same("runs of nobody", len(must(s.db.Runs(s.ctx, journal.Owner(text), journal.Filter{}))(s)), 0)
 }

@@ -63,7 +63,8 @@ var findTests = map[string]func(*suite){
 		s.same("a run whose title has but one of the words", s.found("ann", false, "lease", "ends"), []string{"a-r"})
 	},
 	"SignsOfSQLAreLettersLikeOthers": func(s *suite) {
-		hostile := []string{"100%", "a_b", "it's", `say "no"`, `back\slash`, "'; drop table run; --", "$1", "?", "(", "ünder", "日本語"}
+		hostile := []string{"100%", "a_b", "it's", `say "no"`, `back\slash`, "'; drop table run; --", "$1", "?", "(",
+			"ünder", "日本語"}
 		for i, words := range hostile {
 			s.told("ann", fmt.Sprint("s", i), "t", "before "+words+" behind", after(time.Duration(i)*time.Second))
 		}
@@ -103,7 +104,8 @@ var findTests = map[string]func(*suite){
 	},
 	"PagesHoldEachOnceWhileOthersAreWritten": func(s *suite) {
 		for i := range 7 {
-			s.told("ann", fmt.Sprint("s", i), "t", "the lease", after(time.Duration(i/2)*time.Second)) // pairs at the same time
+			// pairs at the same time
+			s.told("ann", fmt.Sprint("s", i), "t", "the lease", after(time.Duration(i/2)*time.Second))
 		}
 		var seen []string
 		q := journal.Search{Words: []string{"lease"}, Limit: 2}
@@ -180,7 +182,8 @@ func lookedThrough(b *testing.B, db *DB) {
 			b.Fatal(err)
 		}
 	}
-	for name, words := range map[string][]string{"OneIsFound": {"hay", "needle"}, "NoneIsFound": {"nothing"}, "AllAre": {"hay"}} {
+	for name, words := range map[string][]string{"OneIsFound": {"hay", "needle"}, "NoneIsFound": {"nothing"},
+		"AllAre": {"hay"}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := db.Find(b.Context(), "ann", journal.Search{Words: words, Limit: 20}); err != nil {

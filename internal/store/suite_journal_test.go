@@ -22,13 +22,15 @@ const (
 
 func sessionOf(owner journal.Owner, id string) journal.Session {
 	return journal.Session{
-		ID: id, Owner: owner, Assistant: "oracle", Title: "title of " + id, Place: "/src/" + id, CreatedAt: noon, UpdatedAt: noon,
+		ID: id, Owner: owner, Assistant: "oracle", Title: "title of " + id, Place: "/src/" + id, CreatedAt: noon,
+		UpdatedAt: noon,
 	}
 }
 
 func runOf(owner journal.Owner, session, id string) journal.Run {
 	return journal.Run{
-		ID: id, Session: session, Owner: owner, Assistant: "oracle", Title: "title of " + id, Status: journal.Running, StartedAt: noon,
+		ID: id, Session: session, Owner: owner, Assistant: "oracle", Title: "title of " + id, Status: journal.Running,
+		StartedAt: noon,
 	}
 }
 
@@ -45,7 +47,8 @@ func recordsFrom(from int64, n int) []journal.Record {
 	recs := make([]journal.Record, n)
 	for i := range recs {
 		seq := from + int64(i)
-		recs[i] = journal.Record{Seq: seq, At: after(time.Duration(seq) * time.Second), Kind: "test", Data: fmt.Appendf(nil, `{"n":%d}`, seq)}
+		recs[i] = journal.Record{Seq: seq, At: after(time.Duration(seq) * time.Second), Kind: "test",
+			Data: fmt.Appendf(nil, `{"n":%d}`, seq)}
 	}
 	return recs
 }
@@ -139,9 +142,11 @@ var sessionTests = map[string]func(*suite){
 				s.db.Begin(s.ctx, firstOf(sessionOf(ada, "s"))),
 				s.db.Begin(s.ctx, firstOf(sessionOf(bob, "s"))),
 				s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "new", "r"), Session: &newSession}),
-				s.db.Begin(s.ctx, journal.Beginning{Run: again, Blobs: [][]byte{[]byte("lost")}, Records: recordsFrom(0, 3)}))
+				s.db.Begin(s.ctx, journal.Beginning{Run: again, Blobs: [][]byte{[]byte("lost")},
+					Records: recordsFrom(0, 3)}))
 			s.fails(journal.ErrConsumed,
-				s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "new", "r3"), Session: &newSession, Consume: []string{"p"}}))
+				s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "new", "r3"), Session: &newSession,
+					Consume: []string{"p"}}))
 		})
 	},
 	"OnlyTheLastRunOfASessionThatHasEndedIsReplaced": func(s *suite) {
@@ -155,10 +160,13 @@ var sessionTests = map[string]func(*suite){
 		s.unchanged(func() { s.fails(journal.ErrNotLast, retaking(ada, "s", "second", "first")) }) // it goes on
 		s.end("first", 1, journal.Done, noon)
 		s.unchanged(func() {
-			s.fails(journal.ErrNotLast, retaking(ada, "s2", "second", "first"), retaking(ada, "s", "second", "unknown"), retaking(ada, "s", "second", "second"))
+			s.fails(journal.ErrNotLast, retaking(ada, "s2", "second", "first"), retaking(ada, "s", "second", "unknown"),
+				retaking(ada, "s", "second", "second"))
 			s.fails(journal.ErrNotFound, retaking(bob, "s", "second", "first"))
 		})
-		winner := s.oneWins(4, journal.ErrNotLast, func(i int) error { return retaking(ada, "s", fmt.Sprint("second", i), "first") })
+		winner := s.oneWins(4, journal.ErrNotLast, func(i int) error {
+			return retaking(ada, "s", fmt.Sprint("second", i), "first")
+		})
 		second := fmt.Sprint("second", winner)
 		s.same("what it replaces", s.run(second).Replaces, "first")
 		s.same("in a list", must(s.db.Runs(s.ctx, ada, journal.Filter{Session: "s", Limit: 1}))(s)[0].Replaces, "first")
@@ -169,15 +177,19 @@ var sessionTests = map[string]func(*suite){
 	"WhatARunLeftToThePersonIsVoidOnceTheyDeclineIt": func(s *suite) {
 		for _, run := range []string{"r", "other"} {
 			s.begin("s of "+run, run, 1)
-			s.ok(s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: noon, Pending: []journal.Pending{{ID: "p", Kind: "k"}}}))
+			s.ok(s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: noon,
+				Pending: []journal.Pending{{ID: "p", Kind: "k"}}}))
 		}
-		s.unchanged(func() { s.fails(journal.ErrNotFound, s.db.Void(s.ctx, bob, "r"), s.db.Void(s.ctx, ada, "unknown")) })
+		s.unchanged(func() {
+			s.fails(journal.ErrNotFound, s.db.Void(s.ctx, bob, "r"), s.db.Void(s.ctx, ada, "unknown"))
+		})
 		s.ok(s.db.Void(s.ctx, ada, "r"))
 		s.ok(s.db.Void(s.ctx, ada, "r"))
 		s.same("rows that are left", len(must(s.db.Pending(s.ctx, ada, "s of r", noon))(s)), 0)
 		s.same("rows of another run", len(must(s.db.Pending(s.ctx, ada, "s of other", noon))(s)), 1)
 		s.unchanged(func() {
-			s.fails(journal.ErrConsumed, s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s of r", "late"), Consume: []string{"p"}}))
+			s.fails(journal.ErrConsumed, s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s of r", "late"),
+				Consume: []string{"p"}}))
 		})
 	},
 	"WhatIsUnknownIsNotFound": func(s *suite) {
@@ -257,7 +269,8 @@ var beginTests = map[string]func(*suite){
 				"too large":       func(b *journal.Beginning) { b.Records[0].Data = make([]byte, journal.MaxData+1) },
 			} {
 				s.Log(name)
-				b := journal.Beginning{Run: runOf(ada, "s", "r"), Blobs: [][]byte{[]byte("lost")}, Records: recordsFrom(0, 3)}
+				b := journal.Beginning{Run: runOf(ada, "s", "r"), Blobs: [][]byte{[]byte("lost")},
+					Records: recordsFrom(0, 3)}
 				spoil(&b)
 				s.fails(journal.ErrInvalid, s.db.Begin(s.ctx, b))
 			}
@@ -288,7 +301,8 @@ var appendTests = map[string]func(*suite){
 		s.unchanged(func() {
 			end := &journal.End{Status: journal.Done, At: noon}
 			for _, from := range []int64{-1, 0, 2, 4, 100} {
-				s.fails(journal.ErrConflict, s.appendTo("r", from, 2), s.db.Append(s.ctx, ada, "r", recordsFrom(from, 2), end))
+				s.fails(journal.ErrConflict, s.appendTo("r", from, 2),
+					s.db.Append(s.ctx, ada, "r", recordsFrom(from, 2), end))
 			}
 			for _, second := range []int64{2, 3, 5} {
 				batch := recordsFrom(3, 3)
@@ -298,7 +312,8 @@ var appendTests = map[string]func(*suite){
 			large := recordsFrom(3, 1)
 			large[0].Data = make([]byte, journal.MaxData+1)
 			for _, recs := range [][]journal.Record{nil, large} {
-				s.fails(journal.ErrInvalid, s.db.Append(s.ctx, ada, "r", recs, nil), s.db.Append(s.ctx, ada, "r", recs, end))
+				s.fails(journal.ErrInvalid, s.db.Append(s.ctx, ada, "r", recs, nil),
+					s.db.Append(s.ctx, ada, "r", recs, end))
 			}
 			for _, end := range []journal.End{
 				{Status: journal.Running}, {Status: ""}, {Status: "finished"},
@@ -359,8 +374,10 @@ var appendTests = map[string]func(*suite){
 		s.begin("s", "plain", 1)
 		want := runOf(ada, "s", "r")
 		want.Status, want.EndedAt, want.Records = journal.Done, after(time.Minute), 2
-		want.Reason, want.Summary = strings.Repeat("x", journal.MaxReason), bytes.Repeat([]byte("\xff"), journal.MaxSummary)
-		end := &journal.End{Status: journal.Done, At: after(time.Minute), Reason: want.Reason, Summary: bytes.Clone(want.Summary)}
+		want.Reason, want.Summary = strings.Repeat("x", journal.MaxReason),
+			bytes.Repeat([]byte("\xff"), journal.MaxSummary)
+		end := &journal.End{Status: journal.Done, At: after(time.Minute), Reason: want.Reason,
+			Summary: bytes.Clone(want.Summary)}
 		s.ok(s.db.Append(s.ctx, ada, "r", recordsFrom(1, 1), end))
 		s.same("run", s.run("r"), want)
 		list := must(s.db.Runs(s.ctx, ada, journal.Filter{Summaries: true}))(s)
@@ -396,7 +413,8 @@ var callTests = map[string]func(*suite){
 				s.fails(journal.ErrNotFound, err)
 			}
 		})
-		for f, want := range map[journal.Filter]int{{}: 1, {Session: "s"}: 0, {Status: journal.Running}: 1, {Session: "bobs"}: 1} {
+		for f, want := range map[journal.Filter]int{{}: 1, {Session: "s"}: 0, {Status: journal.Running}: 1,
+			{Session: "bobs"}: 1} {
 			s.same("number of bob's runs", len(must(s.db.Runs(s.ctx, bob, f))(s)), want)
 		}
 		want := sessionOf(bob, "bobs")
@@ -439,23 +457,25 @@ var callTests = map[string]func(*suite){
 func (s *suite) everyCall(ctx context.Context, owner journal.Owner) map[string]error {
 	end := &journal.End{Status: journal.Done, At: noon}
 	return map[string]error{
-		"Session":                    errOf(s.db.Session(ctx, owner, "s")),
-		"RenameSession":              s.db.RenameSession(ctx, owner, "s", "taken over"),
-		"DeleteSession":              s.db.DeleteSession(ctx, owner, "s", journal.ByPerson, noon),
-		"Begin":                      s.db.Begin(ctx, journal.Beginning{Run: runOf(owner, "s", "r2"), Records: recordsFrom(0, 1)}),
-		"Begin with the id of a run": s.db.Begin(ctx, journal.Beginning{Run: runOf(owner, "s", "r"), Records: recordsFrom(0, 1)}),
-		"Append":                     s.db.Append(ctx, owner, "r", recordsFrom(2, 1), nil),
-		"Append at a wrong number":   s.db.Append(ctx, owner, "r", recordsFrom(0, 1), nil),
-		"Append with an end":         s.db.Append(ctx, owner, "r", recordsFrom(2, 1), end),
-		"Run":                        errOf(s.db.Run(ctx, owner, "r")),
-		"Records":                    errOf(s.db.Records(ctx, owner, "r", 0)),
-		"Records past the last":      errOf(s.db.Records(ctx, owner, "r", 9)),
-		"Acquire":                    s.db.Acquire(ctx, owner, "r", "here", noon, after(time.Minute)),
-		"Settle":                     s.db.Settle(ctx, owner, "r", "here"),
-		"Release":                    s.db.Release(ctx, owner, "r", "here", time.Time{}),
-		"Tombstone":                  errOf(s.db.Tombstone(ctx, owner, "s")),
-		"Blob":                       errOf(s.db.Blob(ctx, owner, journal.BlobHash([]byte("blob")))),
-		"Claimed":                    errOf(s.db.Claimed(ctx, owner, "key")),
-		"Void":                       s.db.Void(ctx, owner, "r"),
+		"Session":       errOf(s.db.Session(ctx, owner, "s")),
+		"RenameSession": s.db.RenameSession(ctx, owner, "s", "taken over"),
+		"DeleteSession": s.db.DeleteSession(ctx, owner, "s", journal.ByPerson, noon),
+		"Begin": s.db.Begin(ctx, journal.Beginning{Run: runOf(owner, "s", "r2"),
+			Records: recordsFrom(0, 1)}),
+		"Begin with the id of a run": s.db.Begin(ctx, journal.Beginning{Run: runOf(owner, "s", "r"),
+			Records: recordsFrom(0, 1)}),
+		"Append":                   s.db.Append(ctx, owner, "r", recordsFrom(2, 1), nil),
+		"Append at a wrong number": s.db.Append(ctx, owner, "r", recordsFrom(0, 1), nil),
+		"Append with an end":       s.db.Append(ctx, owner, "r", recordsFrom(2, 1), end),
+		"Run":                      errOf(s.db.Run(ctx, owner, "r")),
+		"Records":                  errOf(s.db.Records(ctx, owner, "r", 0)),
+		"Records past the last":    errOf(s.db.Records(ctx, owner, "r", 9)),
+		"Acquire":                  s.db.Acquire(ctx, owner, "r", "here", noon, after(time.Minute)),
+		"Settle":                   s.db.Settle(ctx, owner, "r", "here"),
+		"Release":                  s.db.Release(ctx, owner, "r", "here", time.Time{}),
+		"Tombstone":                errOf(s.db.Tombstone(ctx, owner, "s")),
+		"Blob":                     errOf(s.db.Blob(ctx, owner, journal.BlobHash([]byte("blob")))),
+		"Claimed":                  errOf(s.db.Claimed(ctx, owner, "key")),
+		"Void":                     s.db.Void(ctx, owner, "r"),
 	}
 }

@@ -55,11 +55,12 @@ var leaseTests = map[string]func(*suite){
 			{"here", 0, time.Hour, nil, 1, "here", 1},
 			{"there", time.Hour - time.Millisecond, 9 * time.Hour, journal.ErrLeased, 1, "here", 1},
 			{"", 2 * time.Hour, 9 * time.Hour, journal.ErrInvalid, 1, "here", 1},
-			{"here", time.Second, 2 * time.Hour, nil, 1, "here", 2},       // renewed
-			{"here", 3 * time.Hour, 4 * time.Hour, nil, 1, "here", 4},     // though it had run out
-			{"there", 4 * time.Hour, 5 * time.Hour, nil, 2, "there", 5},   // free from its last instant on
-			{"third", 6 * time.Hour, 7 * time.Hour, nil, 3, "third", 7},   // each is counted before reading the run
-			{"fourth", 7 * time.Hour, 8 * time.Hour, nil, 4, "fourth", 8}, // one that is set aside is taken by name, too
+			{"here", time.Second, 2 * time.Hour, nil, 1, "here", 2},     // renewed
+			{"here", 3 * time.Hour, 4 * time.Hour, nil, 1, "here", 4},   // though it had run out
+			{"there", 4 * time.Hour, 5 * time.Hour, nil, 2, "there", 5}, // free from its last instant on
+			{"third", 6 * time.Hour, 7 * time.Hour, nil, 3, "third", 7}, // each is counted before reading the run
+			// one that is set aside is taken by name, too
+			{"fourth", 7 * time.Hour, 8 * time.Hour, nil, 4, "fourth", 8},
 		} {
 			err := s.acquire(step.holder, step.now, step.until)
 			if !errors.Is(err, step.refused) {
@@ -130,7 +131,8 @@ var leaseTests = map[string]func(*suite){
 		s.ok(s.acquire("here", 0, time.Second))
 		s.release("here", after(time.Minute))
 		s.holds("", after(time.Minute), 0)
-		s.same("stranded while it rests", s.stranded(journal.When{Now: after(time.Minute - time.Millisecond)}), []string{})
+		s.same("stranded while it rests", s.stranded(journal.When{Now: after(time.Minute - time.Millisecond)}),
+			[]string{})
 		s.same("stranded after its rest", s.stranded(journal.When{Now: after(time.Minute)}), []string{"r"})
 		s.ok(s.acquire("there", time.Second, time.Hour))
 		s.holds("there", after(time.Hour), 1)
@@ -142,12 +144,15 @@ var leaseTests = map[string]func(*suite){
 		s.ok(s.acquire("here", 0, time.Minute))
 		s.release("here", year)
 		s.same("where none is too late", s.stranded(journal.When{Now: noon}), []string{})
-		s.same("leases of a minute", s.stranded(journal.When{Now: noon, Leases: after(time.Minute)}), []string{"leased"})
+		s.same("leases of a minute", s.stranded(journal.When{Now: noon, Leases: after(time.Minute)}),
+			[]string{"leased"})
 		s.same("rests of an hour", s.stranded(journal.When{Now: noon, Rests: after(time.Hour)}), []string{"r"})
-		s.same("to the millisecond", s.stranded(journal.When{Now: noon, Leases: year, Rests: year.Add(-time.Millisecond)}), []string{"r"})
+		s.same("to the millisecond",
+			s.stranded(journal.When{Now: noon, Leases: year, Rests: year.Add(-time.Millisecond)}), []string{"r"})
 	},
 	"RenewSetsTheLeasesThatTheHolderHasAndNoOthers": func(s *suite) {
-		holders := map[string]string{"mine": "here", "mine too": "here", "lost": "there", "free": "", "ended": "here", "not named": "here"}
+		holders := map[string]string{"mine": "here", "mine too": "here", "lost": "there", "free": "", "ended": "here",
+			"not named": "here"}
 		keys := []journal.Key{{Owner: bob, Run: "bob's"}, {Owner: bob, Run: "not named"}, {Owner: ada, Run: "unknown"}}
 		for id, holder := range holders {
 			s.start(leased(runOf(ada, "s", id), holder, time.Minute), recordsFrom(0, 1))
@@ -161,7 +166,8 @@ var leaseTests = map[string]func(*suite){
 		s.ok(s.db.Renew(s.ctx, "here", nil, after(2*time.Hour)))
 		s.fails(journal.ErrInvalid, s.db.Renew(s.ctx, "", keys, after(2*time.Hour)))
 		for id := range holders {
-			want := map[string]time.Time{"mine": after(time.Hour), "mine too": after(time.Hour), "lost": after(time.Minute), "not named": after(time.Minute)}[id]
+			want := map[string]time.Time{"mine": after(time.Hour), "mine too": after(time.Hour),
+				"lost": after(time.Minute), "not named": after(time.Minute)}[id]
 			s.same("lease of "+id, s.run(id).LeaseUntil, want)
 		}
 		s.same("lease of bob's", must(s.db.Run(s.ctx, bob, "bob's"))(s).LeaseUntil, after(time.Hour))
@@ -173,7 +179,8 @@ var leaseTests = map[string]func(*suite){
 		s.end("ended", 1, journal.Failed, noon)
 		s.start(runOf(bob, "bobs", "bob's"), nil)
 		key := func(owner journal.Owner, run string) journal.Key { return journal.Key{Owner: owner, Run: run} }
-		keys := []journal.Key{key(bob, "bob's"), key(ada, "ended"), key(ada, "unknown"), key(ada, "bob's"), key(ada, "r")}
+		keys := []journal.Key{key(bob, "bob's"), key(ada, "ended"), key(ada, "unknown"), key(ada, "bob's"),
+			key(ada, "r")}
 		s.same("standing", must(s.db.Standing(s.ctx, keys))(s), []journal.Standing{
 			{Key: key(bob, "bob's"), Status: journal.Running},
 			{Key: key(ada, "ended"), Records: 2, Status: journal.Failed},
@@ -201,7 +208,8 @@ var leaseTests = map[string]func(*suite){
 		at := journal.When{Now: after(time.Hour)}
 		s.same("turns", s.stranded(at), []string{"b1", "c1", "a1", "b2", "a2", "a3"})
 		s.same("the first", must(s.db.Stranded(s.ctx, at, 1))(s), []journal.Run{must(s.db.Run(s.ctx, bob, "b1"))(s)})
-		s.same("before a lease runs out", s.stranded(journal.When{Now: after(time.Hour - time.Millisecond)}), []string{"c1", "a1", "b2", "a2", "a3"})
+		s.same("before a lease runs out", s.stranded(journal.When{Now: after(time.Hour - time.Millisecond)}),
+			[]string{"c1", "a1", "b2", "a2", "a3"})
 	},
 	"CensusCountsTheRunsOfAllOwnersByHowTheyStand": func(s *suite) {
 		add := func(owner journal.Owner, id, holder string, started, until time.Duration) {
@@ -223,13 +231,16 @@ var leaseTests = map[string]func(*suite){
 		}
 		at := journal.When{Now: after(2 * time.Hour)}
 		s.same("census", must(s.db.Census(s.ctx, at))(s), []journal.Count{count(journal.IsDriven, 2, time.Second),
-			count(journal.IsResting, 1, time.Minute), count(journal.IsSetAside, 1, 0), count(journal.IsStranded, 2, time.Minute)})
+			count(journal.IsResting, 1, time.Minute), count(journal.IsSetAside, 1, 0),
+			count(journal.IsStranded, 2, time.Minute)})
 		at.Leases = after(time.Hour)
 		s.same("driven where no lease lasts so long", must(s.db.Census(s.ctx, at))(s)[0].Stand, journal.IsResting)
 	},
 	"OfSixteenOneTakesAnExpiredLease": func(s *suite) {
 		s.vain("r", 1)
-		s.oneWins(16, journal.ErrLeased, func(i int) error { return s.acquire(fmt.Sprint("racer ", i), time.Minute, time.Hour) })
+		s.oneWins(16, journal.ErrLeased, func(i int) error {
+			return s.acquire(fmt.Sprint("racer ", i), time.Minute, time.Hour)
+		})
 	},
 }
 
@@ -237,7 +248,8 @@ var leaseTests = map[string]func(*suite){
 func (s *suite) leave(session, run string, at time.Time, pending ...journal.Pending) {
 	s.Helper()
 	s.begin(session, run, 1)
-	s.ok(s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: at, Pending: pending}))
+	s.ok(s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: at,
+		Pending: pending}))
 }
 
 // consume begins a run of ada's that consumes pending rows.
@@ -257,14 +269,17 @@ func (s *suite) pending(session string, now time.Time, want ...string) {
 // claim begins a run of an owner's, in a session of its own, that claims keys.
 func (s *suite) claim(owner journal.Owner, run string, keys ...string) error {
 	session := sessionOf(owner, "session of "+run)
-	return s.db.Begin(s.ctx, journal.Beginning{Run: runOf(owner, session.ID, run), Session: &session, Records: recordsFrom(0, 1), Claims: keys})
+	return s.db.Begin(s.ctx, journal.Beginning{Run: runOf(owner, session.ID, run), Session: &session,
+		Records: recordsFrom(0, 1), Claims: keys})
 }
 
 var pendingTests = map[string]func(*suite){
 	"RowsComeBackAsLeftTheOldestFirst": func(s *suite) {
 		s.begin("s", "slow", 1)
-		s.leave("s", "r", after(time.Hour), journal.Pending{ID: "b", Owner: bob, Session: "other", Run: "other", Kind: "choice",
-			Data: []byte(`{"tool":"delete"}`), CreatedAt: noon, ExpiresAt: after(2 * time.Hour)}, journal.Pending{ID: "a"})
+		s.leave("s", "r", after(time.Hour), journal.Pending{ID: "b", Owner: bob, Session: "other", Run: "other",
+			Kind: "choice",
+			Data: []byte(`{"tool":"delete"}`), CreatedAt: noon, ExpiresAt: after(2 * time.Hour)},
+			journal.Pending{ID: "a"})
 		end := &journal.End{Status: journal.NeedsUser, At: after(time.Minute), Pending: []journal.Pending{{ID: "c"}}}
 		s.ok(s.db.Append(s.ctx, ada, "slow", recordsFrom(1, 1), end))
 		s.same("pending", must(s.db.Pending(s.ctx, ada, "s", noon))(s), []journal.Pending{
@@ -288,7 +303,8 @@ var pendingTests = map[string]func(*suite){
 		bobs := sessionOf(bob, "bobs")
 		s.unchanged(func() {
 			s.fails(journal.ErrConsumed, s.consume("s", "r3", noon, "p", "unknown"), s.consume("s", "r3", noon, "o"),
-				s.db.Begin(s.ctx, journal.Beginning{Run: runOf(bob, "bobs", "r3"), Session: &bobs, Consume: []string{"p"}}))
+				s.db.Begin(s.ctx, journal.Beginning{Run: runOf(bob, "bobs", "r3"), Session: &bobs,
+					Consume: []string{"p"}}))
 			s.fails(journal.ErrExists, s.consume("s", "r", noon, "p"))
 		})
 		s.ok(s.consume("s", "first", noon, "p", "p"))
@@ -309,7 +325,9 @@ var pendingTests = map[string]func(*suite){
 	},
 	"OfSixteenOneConsumesARow": func(s *suite) {
 		s.leave("s", "r", noon, journal.Pending{ID: "p"})
-		s.oneWins(16, journal.ErrConsumed, func(i int) error { return s.consume("s", fmt.Sprint("racer ", i), noon, "p") })
+		s.oneWins(16, journal.ErrConsumed, func(i int) error {
+			return s.consume("s", fmt.Sprint("racer ", i), noon, "p")
+		})
 	},
 	"ClaimIsHeldUntilTheRunEndsOrItsSessionIsDeleted": func(s *suite) {
 		s.ok(s.claim(ada, "r", "inquiry", "lock", "inquiry"))

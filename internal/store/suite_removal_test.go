@@ -54,7 +54,8 @@ var listTests = map[string]func(*suite){
 		drop := func() {
 			s.ok(s.db.DeleteSession(s.ctx, ada, s.sessionIDs(1)[0], journal.ByPerson, after(time.Hour)))
 		}
-		s.same("tombstones", walk(s, drop, journal.Tombstone.Cursor, func(after journal.Cursor) ([]journal.Tombstone, error) {
+		s.same("tombstones", walk(s, drop, journal.Tombstone.Cursor, func(after journal.Cursor) ([]journal.Tombstone,
+			error) {
 			return s.db.Tombstones(s.ctx, ada, journal.SessionFilter{Assistant: "oracle", Limit: 2, After: after})
 		}), want)
 	},
@@ -96,7 +97,9 @@ var listTests = map[string]func(*suite){
 }
 
 // walk reads a list to its end, between the pages of which add adds an entry, and returns the ids it met.
-func walk[E any](s *suite, add func(), cursor func(E) journal.Cursor, page func(journal.Cursor) ([]E, error)) (ids []string) {
+func walk[E any](
+	s *suite, add func(), cursor func(E) journal.Cursor, page func(journal.Cursor) ([]E, error),
+) (ids []string) {
 	s.Helper()
 	for at := (journal.Cursor{}); ; add() {
 		entries := must(page(at))(s)
@@ -127,7 +130,8 @@ func (s *suite) used(id string, at time.Time, status journal.Status) {
 	b.Records, b.Blobs = []journal.Record{{At: at}}, [][]byte{[]byte("blob of " + id)}
 	s.ok(s.db.Begin(s.ctx, b))
 	if status != journal.Running {
-		s.ok(s.db.Append(s.ctx, ada, b.Run.ID, []journal.Record{{Seq: 1, At: at}}, &journal.End{Status: status, At: at}))
+		s.ok(s.db.Append(s.ctx, ada, b.Run.ID, []journal.Record{{Seq: 1, At: at}},
+			&journal.End{Status: status, At: at}))
 	}
 }
 
@@ -158,7 +162,8 @@ var removalTests = map[string]func(*suite){
 		s.start(runOf(ada, "s", "r2"), recordsFrom(0, 5), "own")
 		s.fails(journal.ErrNotFound, errOf(s.db.Tombstone(s.ctx, ada, "s")))
 		s.unchanged(func() {
-			s.fails(journal.ErrInvalid, s.db.DeleteSession(s.ctx, ada, "s", "", noon), s.db.DeleteSession(s.ctx, ada, "s", "a secret reason", noon))
+			s.fails(journal.ErrInvalid, s.db.DeleteSession(s.ctx, ada, "s", "", noon), s.db.DeleteSession(s.ctx, ada,
+				"s", "a secret reason", noon))
 		})
 		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
 		s.same("tombstone", must(s.db.Tombstone(s.ctx, ada, "s"))(s), tombstoneOf("s", 2, after(time.Minute)))
@@ -166,7 +171,8 @@ var removalTests = map[string]func(*suite){
 		delete(got, "tombstone")
 		s.same("all else", got, want)
 		s.unchanged(func() { // its id stays taken
-			s.fails(journal.ErrExists, s.db.Begin(s.ctx, firstOf(sessionOf(ada, "s"))), s.db.Begin(s.ctx, firstOf(sessionOf(bob, "s"))))
+			s.fails(journal.ErrExists, s.db.Begin(s.ctx, firstOf(sessionOf(ada, "s"))),
+				s.db.Begin(s.ctx, firstOf(sessionOf(bob, "s"))))
 		})
 		s.start(runOf(ada, "keep", "r"), recordsFrom(0, 1))
 		s.same("records of the run's id used again", s.records("r"), recordsFrom(0, 1))
@@ -176,7 +182,8 @@ var removalTests = map[string]func(*suite){
 	"RemovedSessionIsNotFoundAndTellsItsOwnerWhenAndWhy": func(s *suite) {
 		s.begin("s", "r", 1)
 		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
-		told := map[string]bool{"Session": true, "RenameSession": true, "DeleteSession": true, "Begin": true, "Begin with the id of a run": true}
+		told := map[string]bool{"Session": true, "RenameSession": true, "DeleteSession": true, "Begin": true,
+			"Begin with the id of a run": true}
 		for name, err := range s.everyCall(s.ctx, ada) {
 			if removed, is := errors.AsType[*journal.RemovedError](err); is {
 				s.same("what "+name+" tells", removed.Tombstone, tombstoneOf("s", 1, after(time.Minute)))
@@ -201,7 +208,8 @@ var removalTests = map[string]func(*suite){
 		s.begin("s", "r", 1)
 		s.ok(s.acquire("here", 0, time.Minute))
 		s.unchanged(func() {
-			s.fails(journal.ErrLeased, s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute-time.Millisecond)))
+			s.fails(journal.ErrLeased, s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson,
+				after(time.Minute-time.Millisecond)))
 		})
 		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
 		s.begin("s2", "r", 1)
@@ -258,7 +266,8 @@ var removalTests = map[string]func(*suite){
 		taken := make([][]string, 8)
 		errs := together(len(taken), func(i int) error {
 			for {
-				left, err := s.db.Retire(s.ctx, ada, journal.Idle{Before: after(time.Hour), Now: after(time.Hour), Limit: 2})
+				left, err := s.db.Retire(s.ctx, ada, journal.Idle{Before: after(time.Hour), Now: after(time.Hour),
+					Limit: 2})
 				if err != nil || len(left) == 0 {
 					return err
 				}

@@ -49,7 +49,9 @@ var sharedTests = map[string]func(one, two *suite){
 	"UndosOfHandlesAtOnceTakeBackEachChangeOnce": func(one, two *suite) {
 		one.titled(one.add("one").ID, "two")
 		done := 0
-		for _, err := range together(6, func(i int) error { return errOf([]*suite{one, two}[i%2].tasks().Undo(one.ctx, byAda)) }) {
+		for _, err := range together(6, func(i int) error {
+			return errOf([]*suite{one, two}[i%2].tasks().Undo(one.ctx, byAda))
+		}) {
 			switch {
 			case err == nil:
 				done++
@@ -80,7 +82,9 @@ var sharedTests = map[string]func(one, two *suite){
 		for range 5 {
 			one.addUsers("ada")
 			one.ok(one.addToken(tokenOf("ada", "once", user.SignIn)))
-			one.oneWins(8, user.ErrNotFound, func(i int) error { return []*suite{one, two}[i%2].endToken("once", user.SignIn, noon) })
+			one.oneWins(8, user.ErrNotFound, func(i int) error {
+				return []*suite{one, two}[i%2].endToken("once", user.SignIn, noon)
+			})
 			one.ok(one.db.RevokeUser(one.ctx, "ada", noon))
 			one.ok(one.db.ForgetTokens(one.ctx, after(time.Hour)))
 		}

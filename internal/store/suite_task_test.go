@@ -22,10 +22,11 @@ var errAct = errors.New("broken off")
 
 // act is a change of ada's that gives a task a title.
 func act(id int64, key, title string) task.Act {
-	return task.Act{Task: id, Key: key, Action: task.Update, Actor: "test", At: noon, Change: func(now *task.Task) (*task.Task, error) {
-		now.Title = title
-		return now, nil
-	}}
+	return task.Act{Task: id, Key: key, Action: task.Update, Actor: "test", At: noon,
+		Change: func(now *task.Task) (*task.Task, error) {
+			now.Title = title
+			return now, nil
+		}}
 }
 
 // numbered is a change that makes a task's title the number of its version.
@@ -51,7 +52,8 @@ func (s *suite) add(title string) task.Task {
 // addAt adds a task of ada's that was created at a time.
 func (s *suite) addAt(title string, at time.Time) {
 	s.Helper()
-	_, _, err := s.db.Apply(s.ctx, "ada", task.Act{Action: task.Add, At: at, Change: func(*task.Task) (*task.Task, error) {
+	_, _, err := s.db.Apply(s.ctx, "ada", task.Act{Action: task.Add, At: at, Change: func(*task.Task) (*task.Task,
+		error) {
 		return &task.Task{Title: title, Status: task.Pending, CreatedAt: at}, nil
 	}})
 	s.ok(err)
@@ -125,13 +127,17 @@ var taskTests = map[string]func(*suite){
 	"AddedTaskIsKeptAsGiven": func(s *suite) {
 		description := "1 l, 3.5 %\n\tor “oat” 🥛 e\u0301"
 		at := noon.Add(1500 * time.Microsecond).In(time.FixedZone("east", 3600))
-		a := task.Act{Key: "k", Action: task.Add, Actor: "cli", At: at, Change: func(now *task.Task) (*task.Task, error) {
-			return &task.Task{ID: 99, Version: 99, Title: "Buy Milk", Description: &description, Status: task.Pending, CreatedAt: at}, nil
+		a := task.Act{Key: "k", Action: task.Add, Actor: "cli", At: at, Change: func(now *task.Task) (*task.Task,
+			error) {
+			return &task.Task{ID: 99, Version: 99, Title: "Buy Milk", Description: &description, Status: task.Pending,
+				CreatedAt: at}, nil
 		}}
 		c, again, err := s.db.Apply(s.ctx, "ada", a)
 		s.ok(err)
-		want := task.Task{ID: c.Task, Title: "Buy Milk", Description: &description, Status: task.Pending, CreatedAt: after(time.Millisecond), Version: 1}
-		s.same("change", c, task.Change{ID: c.ID, Task: c.Task, Action: task.Add, Actor: "cli", After: &want, At: after(time.Millisecond)})
+		want := task.Task{ID: c.Task, Title: "Buy Milk", Description: &description, Status: task.Pending,
+			CreatedAt: after(time.Millisecond), Version: 1}
+		s.same("change", c, task.Change{ID: c.ID, Task: c.Task, Action: task.Add, Actor: "cli", After: &want,
+			At: after(time.Millisecond)})
 		s.same("again", again, false)
 		if c.ID < 1 || c.Task < 1 {
 			s.Errorf("the change has the id %d, its task %d", c.ID, c.Task)
@@ -157,7 +163,8 @@ var taskTests = map[string]func(*suite){
 			}
 			last = c.ID
 		}
-		s.same("before and after", steps, [][2]*task.Task{{nil, &first}, {&first, &second}, {&second, &third}, {&third, nil}})
+		s.same("before and after", steps, [][2]*task.Task{{nil, &first}, {&first, &second}, {&second, &third},
+			{&third, nil}})
 		s.same("actions", actions, []task.Action{task.Add, task.Update, task.Complete, task.Delete})
 		of, all := s.history(first.ID), s.changes()
 		s.same("changes, the latest first", all, []task.Change{of[3], of[2], of[1], s.history(other.ID)[0], of[0]})
@@ -173,7 +180,8 @@ var taskTests = map[string]func(*suite){
 		s.unchanged(func() {
 			c, again, err := s.db.Apply(s.ctx, "ada", act(t.ID, "k", "one"))
 			s.ok(err)
-			s.same("change", c, task.Change{Task: t.ID, Action: task.Update, Actor: "test", Before: &t, After: &t, At: noon})
+			s.same("change", c, task.Change{Task: t.ID, Action: task.Update, Actor: "test", Before: &t, After: &t,
+				At: noon})
 			s.same("again", again, false)
 			s.fails(errAct, s.applied("ada", broken))
 		})
@@ -212,9 +220,13 @@ var taskTests = map[string]func(*suite){
 		t := s.titled(s.add("one").ID, "two")
 		_, _, err := s.tasks().Add(s.ctx, task.By{Owner: "bob", Key: "k"}, "bob's", nil)
 		s.ok(err)
-		undo := task.Act{Task: t.ID, Action: task.Undo, Undoes: s.changes()[0].ID, Change: func(*task.Task) (*task.Task, error) { return nil, nil }}
+		undo := task.Act{Task: t.ID, Action: task.Undo, Undoes: s.changes()[0].ID, Change: func(*task.Task) (*task.Task,
+			error) {
+			return nil, nil
+		}}
 		s.unchanged(func() {
-			s.fails(task.ErrNotFound, s.applied("bob", act(t.ID, "", "stolen")), s.applied("bob", undo), errOf(s.db.Task(s.ctx, "bob", t.ID)),
+			s.fails(task.ErrNotFound, s.applied("bob", act(t.ID, "", "stolen")), s.applied("bob", undo),
+				errOf(s.db.Task(s.ctx, "bob", t.ID)),
 				errOf(s.db.History(s.ctx, "bob", t.ID)), errOf(s.db.Made(s.ctx, "ada", "k")))
 		})
 		bobs := must(s.db.Tasks(s.ctx, "bob", task.Filter{}))(s)
@@ -259,7 +271,8 @@ var taskTests = map[string]func(*suite){
 		s.ended(func(ctx context.Context) map[string]error {
 			_, _, err := s.db.Apply(ctx, "ada", act(t.ID, "k", "two"))
 			return map[string]error{
-				"Apply": err, "Made": errOf(s.db.Made(ctx, "ada", "k")), "Tasks": errOf(s.db.Tasks(ctx, "ada", task.Filter{})),
+				"Apply": err, "Made": errOf(s.db.Made(ctx, "ada", "k")),
+				"Tasks": errOf(s.db.Tasks(ctx, "ada", task.Filter{})),
 				"Count": errOf(s.db.Count(ctx, "ada", task.Filter{})), "Task": errOf(s.db.Task(ctx, "ada", t.ID)),
 				"History": errOf(s.db.History(ctx, "ada", t.ID)), "Changes": errOf(s.db.Changes(ctx, "ada", 1)),
 			}
@@ -313,7 +326,8 @@ var keyTests = map[string]func(*suite){
 			_, _, completed := tasks.Complete(s.ctx, under("k"), first.ID, 0)
 			_, _, added := tasks.Add(s.ctx, under("k"), "two", nil)
 			_, _, updated := tasks.Update(s.ctx, under("k"), first.ID, 0, task.Edit{Title: new("three")})
-			for _, err := range []error{completed, added, updated, s.applied("ada", act(other.ID, "k", "two")), errOf(tasks.Undo(s.ctx, under("k")))} {
+			for _, err := range []error{completed, added, updated, s.applied("ada", act(other.ID, "k", "two")),
+				errOf(tasks.Undo(s.ctx, under("k")))} {
 				s.invalid("idempotency_key", err)
 			}
 		})
@@ -335,7 +349,9 @@ var keyTests = map[string]func(*suite){
 		for range 6 {
 			ids = append(ids, s.add("one").ID)
 		}
-		errs := together(len(ids), func(i int) error { return s.applied("ada", act(ids[i], "k", fmt.Sprint("by ", i))) })
+		errs := together(len(ids), func(i int) error {
+			return s.applied("ada", act(ids[i], "k", fmt.Sprint("by ", i)))
+		})
 		winner := slices.Index(errs, nil)
 		for i, err := range errs {
 			if i != winner {
@@ -369,7 +385,8 @@ var taskListTests = map[string]func(*suite){
 			for size := range len(want) + 2 {
 				var got []task.Task
 				f := task.Filter{Newest: newest, Limit: size}
-				for page := must(s.db.Tasks(s.ctx, "ada", f))(s); len(page) > 0; page = must(s.db.Tasks(s.ctx, "ada", f))(s) {
+				for page := must(s.db.Tasks(s.ctx, "ada", f))(s); len(page) > 0; page = must(s.db.Tasks(s.ctx, "ada",
+					f))(s) {
 					got = append(got, page...)
 					f.After = page[len(page)-1].ID
 				}
@@ -400,7 +417,8 @@ var taskListTests = map[string]func(*suite){
 		s.same("after a completed one", s.titles(task.Filter{Status: task.Pending, After: ids[1]}), []string{"d"})
 		s.same("after a deleted one", s.titles(task.Filter{Newest: true, After: ids[4]}), []string{"d", "c", "b", "a"})
 		s.same("after none", s.titles(task.Filter{After: 1 << 40}), []string{})
-		s.same("count, whatever After and Limit", must(s.db.Count(s.ctx, "ada", task.Filter{After: ids[2], Limit: 1}))(s), 4)
+		s.same("count, whatever After and Limit",
+			must(s.db.Count(s.ctx, "ada", task.Filter{After: ids[2], Limit: 1}))(s), 4)
 	},
 	"ServicePagesAndCounts": func(s *suite) {
 		for _, title := range []string{"a", "b", "c"} {
@@ -418,7 +436,8 @@ var taskListTests = map[string]func(*suite){
 			{task.Filter{After: all[2].ID}, []string{}, 0},
 		} {
 			page := must(s.tasks().List(s.ctx, "ada", task.Query{Filter: c.filter}))(s)
-			s.same(fmt.Sprintf("%+v", c.filter), []any{titlesOf(page.Tasks), page.Total, page.Next}, []any{c.titles, 3, c.next})
+			s.same(fmt.Sprintf("%+v", c.filter), []any{titlesOf(page.Tasks), page.Total, page.Next},
+				[]any{c.titles, 3, c.next})
 		}
 		s.invalid("after", errOf(s.tasks().List(s.ctx, "ada", task.Query{Filter: task.Filter{After: 1 << 40}})))
 	},
@@ -435,7 +454,8 @@ var undoTests = map[string]func(*suite){
 		c := s.undo()
 		back := s.task(t.ID)
 		s.same("undone deletion", *c.After, back)
-		s.same("what is back", []any{c.Action, c.Before == nil, back.ID, back.Title, back.Status, back.Version, *back.CompletedAt},
+		s.same("what is back", []any{c.Action, c.Before == nil, back.ID, back.Title, back.Status, back.Version,
+			*back.CompletedAt},
 			[]any{task.Undo, true, t.ID, "two", task.Completed, done.Version + 1, *done.CompletedAt})
 		s.undo()
 		s.same("after the completion was undone", s.task(t.ID).Status, task.Pending)

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// suite is what the tests of the guarantees have: a database with nothing in it. Each guarantee that the packages journal,
-// task, user and node state is a test named after it, which both kinds of database pass.
+// suite is what the tests of the guarantees have: a database with nothing in it. Each guarantee that the packages
+// journal, task, user and node state is a test named after it, which both kinds of database pass.
 type suite struct {
 	*testing.T
 	db  *DB
@@ -49,7 +49,8 @@ func keepsShared(t *testing.T, tests map[string]func(one, two *suite)) {
 }
 
 func TestJournalKeepsTheGuarantees(t *testing.T) {
-	keeps(t, sessionTests, beginTests, appendTests, contentTests, pendingTests, leaseTests, listTests, callTests, removalTests, findTests)
+	keeps(t, sessionTests, beginTests, appendTests, contentTests, pendingTests, leaseTests, listTests, callTests,
+		removalTests, findTests)
 }
 
 func TestTasksKeepTheGuarantees(t *testing.T) {

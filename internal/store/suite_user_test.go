@@ -17,7 +17,8 @@ func hashOf(name string) user.Hash { return user.HashOf("secret of " + name) }
 
 // tokenOf is a token of an hour, called name.
 func tokenOf(owner, name string, kind user.Kind) user.Token {
-	return user.Token{ID: name, User: owner, Kind: kind, Scope: user.Write, CreatedAt: noon, ExpiresAt: after(time.Hour)}
+	return user.Token{ID: name, User: owner, Kind: kind, Scope: user.Write, CreatedAt: noon,
+		ExpiresAt: after(time.Hour)}
 }
 
 func userOf(name string) user.User { return user.User{Name: name, Scope: user.Write, CreatedAt: noon} }
@@ -64,7 +65,8 @@ func (s *suite) refuses(target error, calls ...func() error) {
 
 var userTests = map[string]func(*suite){
 	"UserIsKeptAsGivenWithTheFirstToken": func(s *suite) {
-		given := user.User{Name: "a.b_c-1", Scope: user.Read, CreatedAt: noon.Add(1500 * time.Microsecond).In(time.FixedZone("east", 3600)), RevokedAt: noon}
+		given := user.User{Name: "a.b_c-1", Scope: user.Read, CreatedAt: noon.Add(1500 * time.Microsecond).
+			In(time.FixedZone("east", 3600)), RevokedAt: noon}
 		s.ok(s.db.AddUser(s.ctx, given, tokenOf(given.Name, "first", user.Bearer), hashOf("first")))
 		want := user.User{Name: given.Name, Scope: user.Read, CreatedAt: after(time.Millisecond)}
 		s.same("user", must(s.db.User(s.ctx, given.Name))(s), want)
@@ -75,7 +77,9 @@ var userTests = map[string]func(*suite){
 		s.addUsers("bob", "ada", "b-1", "b.1", "b_1", "0")
 		s.ok(s.db.RevokeUser(s.ctx, "bob", after(time.Minute)))
 		users := must(s.db.Users(s.ctx))(s)
-		s.same("names", idsOf(users, func(u user.User) string { return u.Name }), []string{"0", "ada", "b-1", "b.1", "b_1", "bob"})
+		s.same("names", idsOf(users, func(u user.User) string {
+			return u.Name
+		}), []string{"0", "ada", "b-1", "b.1", "b_1", "bob"})
 		s.same("when bob was revoked", users[5].RevokedAt, after(time.Minute))
 	},
 	"RevokingAUserEndsAllTheirTokensAndNoOthers": func(s *suite) {
@@ -84,7 +88,8 @@ var userTests = map[string]func(*suite){
 		s.ok(s.addToken(tokenOf("ada", "ended", user.Cookie)))
 		s.ok(s.endToken("ended", user.Cookie, after(time.Second)))
 		s.ok(s.db.RevokeUser(s.ctx, "ada", after(time.Minute)))
-		for name, at := range map[string]time.Time{"ada": after(time.Minute), "cookie": after(time.Minute), "ended": after(time.Second), "bob": {}} {
+		for name, at := range map[string]time.Time{"ada": after(time.Minute), "cookie": after(time.Minute),
+			"ended": after(time.Second), "bob": {}} {
 			s.same("when "+name+" was revoked", s.token(name).RevokedAt, at)
 		}
 		s.live(noon, "bob")
@@ -112,7 +117,8 @@ var userTests = map[string]func(*suite){
 	},
 	"WhatMakesNoSenseIsRefusedAndNotRepeated": func(s *suite) {
 		s.addUsers("ada", strings.Repeat("a", 64))
-		for _, name := range []string{"", "Ada", "ada lovelace", ".ada", "-ada", "_ada", "ad\x00a", "ad\xffa", "ädä", "a/b", "a\n", "sibyl_ada", strings.Repeat("a", 65)} {
+		for _, name := range []string{"", "Ada", "ada lovelace", ".ada", "-ada", "_ada", "ad\x00a", "ad\xffa", "ädä",
+			"a/b", "a\n", "sibyl_ada", strings.Repeat("a", 65)} {
 			err := errOf(s.db.User(s.ctx, name))
 			if err != nil && len(name) > 1 && strings.Contains(err.Error(), name) {
 				s.Errorf("the error repeats the name: %v", err)
@@ -124,18 +130,20 @@ var userTests = map[string]func(*suite){
 				func() error { return s.db.RevokeUser(s.ctx, name, noon) })
 		}
 		for what, spoil := range map[string]func(*user.User, *user.Token){
-			"no scope of the user":       func(u *user.User, _ *user.Token) { u.Scope = "" },
-			"unknown scope of the user":  func(u *user.User, _ *user.Token) { u.Scope = "admin" },
-			"another's token":            func(_ *user.User, t *user.Token) { t.User = "ada" },
-			"no id":                      func(_ *user.User, t *user.Token) { t.ID = "" },
-			"NUL in the id":              func(_ *user.User, t *user.Token) { t.ID = "a\x00" },
-			"no UTF-8 in the id":         func(_ *user.User, t *user.Token) { t.ID = "a\xff" },
-			"no kind":                    func(_ *user.User, t *user.Token) { t.Kind = "" },
-			"unknown kind":               func(_ *user.User, t *user.Token) { t.Kind = "password" },
-			"no scope":                   func(_ *user.User, t *user.Token) { t.Scope = "" },
-			"unknown scope":              func(_ *user.User, t *user.Token) { t.Scope = "admin" },
-			"no expiry":                  func(_ *user.User, t *user.Token) { t.ExpiresAt = time.Time{} },
-			"expired from the beginning": func(_ *user.User, t *user.Token) { t.ExpiresAt = t.CreatedAt.Add(999 * time.Microsecond) },
+			"no scope of the user":      func(u *user.User, _ *user.Token) { u.Scope = "" },
+			"unknown scope of the user": func(u *user.User, _ *user.Token) { u.Scope = "admin" },
+			"another's token":           func(_ *user.User, t *user.Token) { t.User = "ada" },
+			"no id":                     func(_ *user.User, t *user.Token) { t.ID = "" },
+			"NUL in the id":             func(_ *user.User, t *user.Token) { t.ID = "a\x00" },
+			"no UTF-8 in the id":        func(_ *user.User, t *user.Token) { t.ID = "a\xff" },
+			"no kind":                   func(_ *user.User, t *user.Token) { t.Kind = "" },
+			"unknown kind":              func(_ *user.User, t *user.Token) { t.Kind = "password" },
+			"no scope":                  func(_ *user.User, t *user.Token) { t.Scope = "" },
+			"unknown scope":             func(_ *user.User, t *user.Token) { t.Scope = "admin" },
+			"no expiry":                 func(_ *user.User, t *user.Token) { t.ExpiresAt = time.Time{} },
+			"expired from the beginning": func(_ *user.User, t *user.Token) {
+				t.ExpiresAt = t.CreatedAt.Add(999 * time.Microsecond)
+			},
 		} {
 			s.Log(what)
 			u, t := userOf("bob"), tokenOf("bob", "x", user.Bearer)
@@ -170,11 +178,13 @@ var userTests = map[string]func(*suite){
 var tokenTests = map[string]func(*suite){
 	"TokenIsKeptAsGivenAndFoundByItsHashAlone": func(s *suite) {
 		s.addUsers("ada")
-		given := user.Token{ID: "t1", User: "ada", Kind: user.Cookie, Scope: user.Read, CreatedAt: noon.Add(1900 * time.Microsecond).In(time.FixedZone("east", 3600)),
+		given := user.Token{ID: "t1", User: "ada", Kind: user.Cookie, Scope: user.Read,
+			CreatedAt: noon.Add(1900 * time.Microsecond).In(time.FixedZone("east", 3600)),
 			ExpiresAt: after(time.Hour + 1900*time.Microsecond), RevokedAt: noon}
 		s.ok(s.addToken(given))
 		want := given
-		want.CreatedAt, want.ExpiresAt, want.RevokedAt = after(time.Millisecond), after(time.Hour+time.Millisecond), time.Time{}
+		want.CreatedAt, want.ExpiresAt, want.RevokedAt = after(time.Millisecond), after(time.Hour+time.Millisecond),
+			time.Time{}
 		s.same("token", s.token("t1"), want)
 		near := hashOf("t1")
 		near[len(near)-1]++
@@ -184,7 +194,8 @@ var tokenTests = map[string]func(*suite){
 	},
 	"LiveTokensAreListedByUserTheOldestFirst": func(s *suite) {
 		s.addUsers("bob", "ada")
-		for id, made := range map[string]time.Duration{"b": time.Minute, "a": time.Minute, "c": time.Second, "short": 0} {
+		for id, made := range map[string]time.Duration{"b": time.Minute, "a": time.Minute, "c": time.Second,
+			"short": 0} {
 			t := tokenOf("ada", id, user.Bearer)
 			if t.CreatedAt = after(made); id == "short" {
 				t.ExpiresAt = after(time.Minute)
@@ -205,7 +216,9 @@ var tokenTests = map[string]func(*suite){
 		s.live(noon, "cookie", "third", "bob")
 		s.same("when the first was revoked", s.token("ada").RevokedAt, after(time.Minute))
 		s.same("the token", s.token("third"), next)
-		s.ok(errors.Join(together(6, func(i int) error { return s.replace(tokenOf("bob", fmt.Sprint(i), user.Bearer)) })...))
+		s.ok(errors.Join(together(6, func(i int) error {
+			return s.replace(tokenOf("bob", fmt.Sprint(i), user.Bearer))
+		})...))
 		s.same("bob's after many that replaced each other", len(must(s.db.Tokens(s.ctx, noon))(s)), 3)
 	},
 	"OnlyALiveTokenOfThatKindIsEndedOnce": func(s *suite) {
@@ -232,7 +245,8 @@ var tokenTests = map[string]func(*suite){
 	},
 	"OnlyTokensThatEndedBeforeAreForgotten": func(s *suite) {
 		s.addUsers("ada")
-		for name, ends := range map[string]time.Duration{"past": time.Minute - time.Millisecond, "now": time.Minute, "later": 2 * time.Minute} {
+		for name, ends := range map[string]time.Duration{"past": time.Minute - time.Millisecond, "now": time.Minute,
+			"later": 2 * time.Minute} {
 			t := tokenOf("ada", "expires-"+name, user.Bearer)
 			t.ExpiresAt = after(ends)
 			s.ok(s.addToken(t))
@@ -240,7 +254,8 @@ var tokenTests = map[string]func(*suite){
 			s.ok(s.endToken("revoked-"+name, user.Cookie, after(ends)))
 		}
 		s.ok(s.db.ForgetTokens(s.ctx, after(time.Minute)))
-		for name, stays := range map[string]bool{"expires-past": false, "revoked-past": false, "expires-now": true, "revoked-now": true,
+		for name, stays := range map[string]bool{"expires-past": false, "revoked-past": false, "expires-now": true,
+			"revoked-now":   true,
 			"expires-later": true, "revoked-later": true, "ada": true} {
 			if gone := errors.Is(errOf(s.db.Token(s.ctx, hashOf(name))), user.ErrNotFound); gone == stays {
 				s.Errorf("token %q: it stays: %v, want %v", name, !gone, stays)
@@ -253,7 +268,8 @@ var tokenTests = map[string]func(*suite){
 }
 
 func nodeOf(holder string, started, seen time.Duration) node.Node {
-	return node.Node{Holder: holder, Name: "name of " + holder, Build: "b", Address: "127.0.0.1:1", StartedAt: after(started), SeenAt: after(seen), Most: 3}
+	return node.Node{Holder: holder, Name: "name of " + holder, Build: "b", Address: "127.0.0.1:1",
+		StartedAt: after(started), SeenAt: after(seen), Most: 3}
 }
 
 // nodes wants these to be known.
@@ -269,7 +285,8 @@ var nodeTests = map[string]func(*suite){
 			s.ok(s.db.Keep(s.ctx, n))
 		}
 		for id, r := range map[string]journal.Run{
-			"r1": leased(runOf(ada, "s", "r1"), "b", time.Minute), "r2": leased(runOf(ada, "s", "r2"), "b", time.Minute),
+			"r1": leased(runOf(ada, "s", "r1"), "b", time.Minute), "r2": leased(runOf(ada, "s", "r2"), "b",
+				time.Minute),
 			"ran out": leased(runOf(ada, "s", "r3"), "z", 0), "free": runOf(ada, "s", "r4"),
 		} {
 			s.Log(id)
@@ -301,10 +318,13 @@ var nodeTests = map[string]func(*suite){
 			want  bool
 		}{
 			{"sweep", 0, true}, {"sweep", 0, false}, {"sweep", time.Hour - time.Millisecond, false}, {"other", 0, true},
-			{"sweep", time.Hour, true}, {"sweep", 2*time.Hour - time.Millisecond, false}, {"sweep", 9 * time.Hour, true}, {"sweep", 9 * time.Hour, false},
-			{"sweep", 9*time.Hour - time.Second, false}, {"sweep", 365 * 24 * time.Hour, true}, {"sweep", 10 * time.Hour, true}, {"sweep", 10 * time.Hour, false},
+			{"sweep", time.Hour, true}, {"sweep", 2*time.Hour - time.Millisecond, false},
+			{"sweep", 9 * time.Hour, true}, {"sweep", 9 * time.Hour, false},
+			{"sweep", 9*time.Hour - time.Second, false}, {"sweep", 365 * 24 * time.Hour, true},
+			{"sweep", 10 * time.Hour, true}, {"sweep", 10 * time.Hour, false},
 		} {
-			s.same(fmt.Sprint(c.name, " after ", c.after), must(s.db.TakeDuty(s.ctx, c.name, after(c.after), time.Hour))(s), c.want)
+			s.same(fmt.Sprint(c.name, " after ", c.after),
+				must(s.db.TakeDuty(s.ctx, c.name, after(c.after), time.Hour))(s), c.want)
 		}
 	},
 	"OfSixteenOneTakesADuty": func(s *suite) {

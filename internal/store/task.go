@@ -25,7 +25,8 @@ type keptTask struct {
 
 func scanTask(r row, t *keptTask) error {
 	var completed time.Time
-	err := r.Scan(&t.ID, &t.Title, &t.Description, &t.Status, millis{&t.CreatedAt}, millis{&completed}, &t.Version, &t.gone)
+	err := r.Scan(&t.ID, &t.Title, &t.Description, &t.Status, millis{&t.CreatedAt}, millis{&completed}, &t.Version,
+		&t.gone)
 	if !completed.IsZero() {
 		t.CompletedAt = &completed
 	}
@@ -149,7 +150,8 @@ func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 	case c.Action == task.Add:
 		var ids []int64
 		ids, err = rows(t, value[int64], `
-			INSERT INTO task (owner, title, description, status, created_at, completed_at, version, gone) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)
+			INSERT INTO task (owner, title, description, status, created_at, completed_at, version, gone)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, 0)
 			RETURNING id`, append([]any{owner}, taskRow(*c.After)...)...)
 		if err == nil {
 			c.Task, c.After.ID = ids[0], ids[0]

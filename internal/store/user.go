@@ -64,7 +64,8 @@ func (db *DB) RevokeUser(ctx context.Context, name string, at time.Time) error {
 	}
 	return db.write(ctx, func(t *tx) error {
 		t.prove(`SELECT 1 FROM person WHERE name = $1 AND revoked_at = $2`, name, at.UnixMilli())
-		t.want(user.NotFound(name), `UPDATE person SET revoked_at = $2 WHERE name = $1 AND revoked_at IS NULL RETURNING name`,
+		t.want(user.NotFound(name),
+			`UPDATE person SET revoked_at = $2 WHERE name = $1 AND revoked_at IS NULL RETURNING name`,
 			name, at.UnixMilli())
 		t.run(`UPDATE token SET revoked_at = $2 WHERE person = $1 AND revoked_at IS NULL`, name, at.UnixMilli())
 		return nil
@@ -101,11 +102,13 @@ func (db *DB) ReplaceTokens(ctx context.Context, token user.Token, hash user.Has
 // addToken adds a token of a user that is there and not revoked, and is not meanwhile.
 func (t *tx) addToken(token user.Token, hash user.Hash) {
 	t.prove(`SELECT 1 FROM token WHERE hash = $1`, hash[:])
-	t.want(user.NotFound(token.User), `SELECT name FROM person WHERE name = $1 AND revoked_at IS NULL FOR SHARE`, token.User)
+	t.want(user.NotFound(token.User), `SELECT name FROM person WHERE name = $1 AND revoked_at IS NULL FOR SHARE`,
+		token.User)
 	t.want(fmt.Errorf("token: %w", user.ErrExists), `
 		INSERT INTO token (hash, id, person, kind, scope, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (hash) DO NOTHING RETURNING id`,
-		hash[:], token.ID, token.User, string(token.Kind), string(token.Scope), token.CreatedAt.UnixMilli(), token.ExpiresAt.UnixMilli())
+		hash[:], token.ID, token.User, string(token.Kind), string(token.Scope), token.CreatedAt.UnixMilli(),
+		token.ExpiresAt.UnixMilli())
 }
 
 // Token implements user.Store.
@@ -121,7 +124,9 @@ func (db *DB) Tokens(ctx context.Context, now time.Time) ([]user.Token, error) {
 }
 
 // EndToken implements user.Store.
-func (db *DB) EndToken(ctx context.Context, hash user.Hash, kind user.Kind, at time.Time) (ended user.Token, err error) {
+func (db *DB) EndToken(
+	ctx context.Context, hash user.Hash, kind user.Kind, at time.Time,
+) (ended user.Token, err error) {
 	err = db.write(ctx, func(t *tx) error {
 		t.prove(`SELECT 1 FROM token WHERE hash = $1 AND revoked_at = $2`, hash[:], at.UnixMilli())
 		ask(t, scanToken, func(found []user.Token) (err error) {

@@ -42,7 +42,8 @@ func (s *Service) List(ctx context.Context, owner string, q Query) (Page, error)
 	}
 	if err == nil && q.After != 0 && len(found) == 0 {
 		if _, err = s.store.History(ctx, owner, q.After); errors.Is(err, ErrNotFound) {
-			err = &Invalid{"after", "does not match a task in this list; use the value from the previous page, or leave it out"}
+			err = &Invalid{"after", "does not match a task in this list; use the value from the previous page, or " +
+				"leave it out"}
 		}
 	}
 	return p, err
@@ -86,7 +87,9 @@ func matching(all []Task, words string) []Task {
 		}
 		entries[i] = lexicon.Add(search.Count(d))
 	}
-	hits := lexicon.View().Rank(search.NewQuery(words), entries, 1, func(a, b search.Hit) int { return a.Document - b.Document })
+	hits := lexicon.View().Rank(search.NewQuery(words), entries, 1, func(a, b search.Hit) int {
+		return a.Document - b.Document
+	})
 	found := make([]Task, len(hits))
 	for i, h := range hits {
 		found[i] = all[h.Document]

@@ -129,7 +129,9 @@ func alike(a, b *Task) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Title == b.Title && a.Status == b.Status && equal(a.Description, b.Description, func(a, b string) bool { return a == b }) &&
+	return a.Title == b.Title && a.Status == b.Status && equal(a.Description, b.Description, func(a, b string) bool {
+		return a == b
+	}) &&
 		Millis(a.CreatedAt).Equal(Millis(b.CreatedAt)) &&
 		equal(a.CompletedAt, b.CompletedAt, func(a, b time.Time) bool { return Millis(a).Equal(Millis(b)) })
 }

@@ -20,7 +20,9 @@ type Edit struct {
 // Query selects tasks for people and models.
 type Query struct {
 	Filter
-	Words string // tasks that have one of these words in title or description, the best match first; then Newest and After count for nothing
+	// tasks that have one of these words in title or description, the best match first; then Newest and After count for
+	// nothing
+	Words string
 }
 
 // Page is a part of a list.
@@ -84,7 +86,9 @@ func (s *Service) Complete(ctx context.Context, by By, id, version int64) (t Tas
 // Delete removes a task, and returns it as it was. A version of 0 is any; else ErrConflict if the task's is another.
 // ErrNotFound.
 func (s *Service) Delete(ctx context.Context, by By, id, version int64) (was Task, again bool, err error) {
-	c, again, err := s.apply(ctx, by, Act{Action: Delete, Task: id}, version, func(*Task, time.Time) *Task { return nil })
+	c, again, err := s.apply(ctx, by, Act{Action: Delete, Task: id}, version, func(*Task, time.Time) *Task {
+		return nil
+	})
 	if err != nil {
 		return Task{}, false, err
 	}
@@ -101,7 +105,9 @@ func (s *Service) Made(ctx context.Context, by By) (bool, error) {
 }
 
 // apply makes a change. do gives what a task is to be at a time.
-func (s *Service) apply(ctx context.Context, by By, a Act, version int64, do func(now *Task, at time.Time) *Task) (c Change, again bool, err error) {
+func (s *Service) apply(
+	ctx context.Context, by By, a Act, version int64, do func(now *Task, at time.Time) *Task,
+) (c Change, again bool, err error) {
 	if version < 0 {
 		return Change{}, false, &Invalid{"version", "must be 1 or more; 0 is any"}
 	}

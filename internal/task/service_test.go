@@ -75,7 +75,8 @@ func TestTitleIsKeptTrimmedAndAsWritten(t *testing.T) {
 		d := newDesk(t)
 		added := d.add(given, "")
 		d.same("title", added.Title, want)
-		d.same("times", []time.Time{added.CreatedAt}, []time.Time{time.Date(2026, time.March, 1, 12, 0, 1, 0, time.UTC)})
+		d.same("times", []time.Time{added.CreatedAt},
+			[]time.Time{time.Date(2026, time.March, 1, 12, 0, 1, 0, time.UTC)})
 	}
 }
 
@@ -108,14 +109,16 @@ func TestTitleThatBreaksTheRulesIsRefused(t *testing.T) {
 
 func TestDescriptionIsKeptAsWrittenOrRefused(t *testing.T) {
 	d := newDesk(t)
-	for given, want := range map[string]string{"a\tb\r\n c ": "a\tb\n c ", strings.Repeat("ü", 1000): strings.Repeat("ü", 1000)} {
+	for given, want := range map[string]string{"a\tb\r\n c ": "a\tb\n c ",
+		strings.Repeat("ü", 1000): strings.Repeat("ü", 1000)} {
 		d.same("description", *d.add("one", given).Description, want)
 	}
 	for _, blank := range []string{"", " \n "} {
 		d.same("a blank description is none", d.add("one", blank).Description == nil, true)
 	}
 	for given, says := range map[string]string{
-		strings.Repeat("ü", 1001): "has 1001 characters; 1000 at most", "a\x00": "control characters", "a\rb": "control characters", "\xff": "valid UTF-8",
+		strings.Repeat("ü", 1001): "has 1001 characters; 1000 at most", "a\x00": "control characters",
+		"a\rb": "control characters", "\xff": "valid UTF-8",
 	} {
 		_, _, err := d.Add(t.Context(), ada, "one", &given)
 		d.invalid(err, "description", says)
@@ -213,7 +216,8 @@ func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
 
 func TestNameOfAStrangersProgramIsNoReasonToRefuse(t *testing.T) {
 	d := newDesk(t)
-	added, _, err := d.Add(t.Context(), task.By{Owner: "ada", Actor: "mcp: \x00\n\xff" + strings.Repeat("é", 300)}, "one", nil)
+	added, _, err := d.Add(t.Context(), task.By{Owner: "ada", Actor: "mcp: \x00\n\xff" + strings.Repeat("é", 300)},
+		"one", nil)
 	d.ok(err)
 	history, err := d.History(t.Context(), "ada", added.ID)
 	d.ok(err)
@@ -263,9 +267,12 @@ func TestWordsFindTasksTheBestMatchFirst(t *testing.T) {
 		d.same(words, d.found(words, task.Query{}), want)
 	}
 	d.same("blank words are none", len(d.found(" ", task.Query{})), 8)
-	d.same("pending ones", d.found("milk plants", task.Query{Filter: task.Filter{Status: task.Pending}}), []string{"Buy groceries"})
-	d.same("some of them", d.found("mum", task.Query{Filter: task.Filter{IDs: []int64{1, 3}}}), []string{"Buy groceries"})
-	d.same("the best", d.found("mum", task.Query{Filter: task.Filter{Limit: 1, Newest: true, After: 99}}), []string{"Call mum"})
+	d.same("pending ones", d.found("milk plants", task.Query{Filter: task.Filter{Status: task.Pending}}),
+		[]string{"Buy groceries"})
+	d.same("some of them", d.found("mum", task.Query{Filter: task.Filter{IDs: []int64{1, 3}}}),
+		[]string{"Buy groceries"})
+	d.same("the best", d.found("mum", task.Query{Filter: task.Filter{Limit: 1, Newest: true, After: 99}}),
+		[]string{"Call mum"})
 }
 
 func TestEqualMatchesAreInOrderOfCreation(t *testing.T) {

@@ -32,7 +32,8 @@ func (s *Service) UndoChange(ctx context.Context, by By, id int64) (Change, erro
 	if id != 0 && last.ID != id {
 		return Change{}, ErrConflict
 	}
-	c, _, err := s.store.Apply(ctx, by.Owner, Act{Task: last.Task, Key: by.Key, Action: Undo, Actor: by.actor(), Undoes: last.ID, At: s.now(),
+	c, _, err := s.store.Apply(ctx, by.Owner, Act{Task: last.Task, Key: by.Key, Action: Undo, Actor: by.actor(),
+		Undoes: last.ID, At: s.now(),
 		Change: func(now *Task) (*Task, error) {
 			if !same(now, latest.After) {
 				return nil, ErrConflict

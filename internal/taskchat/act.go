@@ -33,10 +33,13 @@ type Act struct {
 	Reasoning    string                   `json:"reasoning,omitempty"`
 	By           string                   `json:"by,omitempty"` // the model that proposed it; "": the rules read it
 	Targets      []Item                   `json:"targets,omitempty"`
-	Takes        []Changed                `json:"takes,omitempty"`  // the changes that an undo takes back, the latest first
-	Row          string                   `json:"row,omitempty"`    // the pending row by which the person said yes to exactly this
-	Chosen       bool                     `json:"chosen,omitempty"` // the person was asked, and said that this is meant
-	Agreed       bool                     `json:"agreed,omitempty"` // the person was asked about these texts, and said yes
+	// the changes that an undo takes back, the latest first
+	Takes []Changed `json:"takes,omitempty"`
+	// the pending row by which the person said yes to exactly this
+	Row    string `json:"row,omitempty"`
+	Chosen bool   `json:"chosen,omitempty"` // the person was asked, and said that this is meant
+	// the person was asked about these texts, and said yes
+	Agreed bool `json:"agreed,omitempty"`
 }
 
 // unclear is the intent of words that answer a question, and can't be followed.
@@ -44,7 +47,8 @@ const unclear understand.Intent = "unclear"
 
 // result is the act as the requirement has it.
 func (a *Act) result() IntentResult {
-	r := IntentResult{IntentType: string(a.Intent), Confidence: a.Confidence, Entities: map[string]any{}, Reasoning: a.Reasoning, By: a.By}
+	r := IntentResult{IntentType: string(a.Intent), Confidence: a.Confidence, Entities: map[string]any{},
+		Reasoning: a.Reasoning, By: a.By}
 	if r.By == "" {
 		r.By = "rules"
 	}
@@ -72,7 +76,8 @@ func (a *Act) hasValue() bool {
 	return a.Intent == understand.Update && (e.Title != "" || e.HasDescription || e.Status != "")
 }
 
-// names says that the act speaks of a task in other words than “it”. Until it is known which task that is, “it” means none.
+// names says that the act speaks of a task in other words than “it”. Until it is known which task that is, “it” means
+// none.
 func (a *Act) names() bool {
 	switch a.Intent {
 	case understand.Create, understand.Update, understand.Complete, understand.Delete:
@@ -84,7 +89,8 @@ func (a *Act) names() bool {
 
 // tools are the tools that perform intents.
 func tools() map[understand.Intent]string {
-	return map[understand.Intent]string{understand.Create: "add_task", understand.List: "list_tasks", understand.Update: "update_task",
+	return map[understand.Intent]string{understand.Create: "add_task", understand.List: "list_tasks",
+		understand.Update:   "update_task",
 		understand.Complete: "complete_task", understand.Delete: "delete_task", understand.Undo: "undo_task"}
 }
 
@@ -101,7 +107,8 @@ func changeOf(tool string) understand.Intent {
 	return ""
 }
 
-// Question is what the person is asked. It is kept as a pending row, and the next message of the conversation uses it up.
+// Question is what the person is asked. It is kept as a pending row, and the next message of the conversation uses it
+// up.
 type Question struct {
 	Kind    string   `json:"kind"`
 	Text    Remark   `json:"text"`
@@ -117,8 +124,8 @@ type Option struct {
 	Act   Act    `json:"act"`
 }
 
-// Open is a question that a conversation was left with. Row is the id of its pending row. Lapsed says that it can't be answered any more: it waited
-// too long, or the message was sent before it was seen.
+// Open is a question that a conversation was left with. Row is the id of its pending row. Lapsed says that it can't be
+// answered any more: it waited too long, or the message was sent before it was seen.
 type Open struct {
 	Row    string `json:"row"`
 	Lapsed bool   `json:"lapsed,omitempty"`

@@ -21,20 +21,24 @@ func plainAnswer() bt.Leaf {
 		Language string     `port:"language"`
 		Events   []bt.Typed `port:",events"`
 	}
-	return bt.Func("PlainAnswer", "Reads a plain yes or no to a question, from closed lists. A yes comes from nowhere else. FAILURE if it is none.", func(i in, o *out) error {
-		intents := map[understand.Answer]understand.Intent{understand.Yes: understand.Confirm, understand.No: understand.Decline}
-		intent, plain := intents[understand.Consent(i.Words, i.Metadata.AgentContext.Language)]
-		switch {
-		case i.Open.Row == "":
-			return errors.New("nothing was asked")
-		case !plain:
-			return errors.New("it is no plain yes or no")
-		}
-		o.Acts = []Act{{Intent: intent, Confidence: 1, Reasoning: "nothing but a " + map[understand.Intent]string{understand.Confirm: "yes", understand.Decline: "no"}[intent]}}
-		o.Language = i.Metadata.AgentContext.Language
-		o.Events = intentsRead(o.Acts)
-		return nil
-	})
+	return bt.Func("PlainAnswer",
+		"Reads a plain yes or no to a question, from closed lists. A yes comes from nowhere else. FAILURE if it is none.",
+		func(i in, o *out) error {
+			intents := map[understand.Answer]understand.Intent{understand.Yes: understand.Confirm,
+				understand.No: understand.Decline}
+			intent, plain := intents[understand.Consent(i.Words, i.Metadata.AgentContext.Language)]
+			switch {
+			case i.Open.Row == "":
+				return errors.New("nothing was asked")
+			case !plain:
+				return errors.New("it is no plain yes or no")
+			}
+			o.Acts = []Act{{Intent: intent, Confidence: 1, Reasoning: "nothing but a " +
+				map[understand.Intent]string{understand.Confirm: "yes", understand.Decline: "no"}[intent]}}
+			o.Language = i.Metadata.AgentContext.Language
+			o.Events = intentsRead(o.Acts)
+			return nil
+		})
 }
 
 func takeAnswer() bt.Leaf {
@@ -47,7 +51,8 @@ func takeAnswer() bt.Leaf {
 		Remarks   []Remark   `port:"remarks"`
 		Questions []Question `port:"questions"`
 	}
-	const doc = "Puts what an answer stands for in its place, and bounds what is done at once. What is unclear is asked once more; what lapses is told."
+	const doc = "Puts what an answer stands for in its place, and bounds what is done at once. What is unclear is " +
+		"asked once more; what lapses is told."
 	return bt.Func("TakeAnswer", doc, func(i in, o *out) error {
 		took := taken{acts: o.Acts, answered: true}
 		if i.Open.Row != "" {
@@ -129,7 +134,8 @@ func (a *Act) sameAs(b Act) bool {
 
 // answers says that an intent is one of answers.
 func answers(i understand.Intent) bool {
-	return slices.Contains([]understand.Intent{understand.Confirm, understand.Decline, understand.Choose, understand.Value, unclear}, i)
+	return slices.Contains([]understand.Intent{understand.Confirm, understand.Decline, understand.Choose,
+		understand.Value, unclear}, i)
 }
 
 // lapse says that the question can't be answered any more, and what it was about.
@@ -171,14 +177,16 @@ func (o *Open) answered(a Act) (meant []Act, is bool) {
 	return nil, false
 }
 
-// chooses says that an act is a choice among the options. They are the last that was numbered, so that a position alone means one of them.
+// chooses says that an act is a choice among the options. They are the last that was numbered, so that a position alone
+// means one of them.
 func (o *Open) chooses(a Act) bool {
 	r := a.Entities.Reference
-	return o.Kind == understand.KindChoose && (a.Intent == understand.Choose || a.By != "" && a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
+	return o.Kind == understand.KindChoose && (a.Intent == understand.Choose || a.By != "" &&
+		a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
 }
 
-// values says that an act is the text that was asked for: also where a model tells it as the wish that it completes, and other words than those of a task
-// that is to be added or changed if the person agrees.
+// values says that an act is the text that was asked for: also where a model tells it as the wish that it completes,
+// and other words than those of a task that is to be added or changed if the person agrees.
 func (o *Open) values(a Act) bool {
 	switch {
 	case a.Entities.Title == "" && !a.Entities.HasDescription, o.Kind == understand.KindChoose:
@@ -187,7 +195,8 @@ func (o *Open) values(a Act) bool {
 		return a.Intent == understand.Value && (o.Act.Intent == understand.Create || o.Act.Intent == understand.Update)
 	}
 	r := a.Entities.Reference
-	return a.Intent == understand.Value || a.By != "" && a.Intent == o.Act.Intent && (r == nil || r.It || a.Intent == understand.Create)
+	return a.Intent == understand.Value || a.By != "" && a.Intent == o.Act.Intent &&
+		(r == nil || r.It || a.Intent == understand.Create)
 }
 
 // chosen are the acts of the options that a reference names; those of one intent on tasks become one.
@@ -204,7 +213,8 @@ func (o *Open) chosen(r *understand.Reference) (acts []Act) {
 	return acts
 }
 
-// pick are the options, from 0, that a reference names; none if it names one that is not there, or does not tell them apart.
+// pick are the options, from 0, that a reference names; none if it names one that is not there, or does not tell them
+// apart.
 func pick(r *understand.Reference, labels []string) (picked []int) {
 	if r == nil {
 		return nil

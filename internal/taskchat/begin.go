@@ -65,7 +65,8 @@ type Turn struct {
 	Metadata Metadata `json:"metadata"`
 }
 
-// keptPast bounds how many earlier messages a model is shown with their responses, and pastRead how many rows are read to find them.
+// keptPast bounds how many earlier messages a model is shown with their responses, and pastRead how many rows are read
+// to find them.
 const (
 	keptPast = 25
 	pastRead = 2 * keptPast
@@ -79,13 +80,15 @@ func New(d Deps) (*run.Assistant, error) {
 	}
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome,
 		Effects: map[string]run.EffectType{EffectCall: run.EffectOf[CallPayload, agent.CallReceipt](),
-			EffectIntent: run.EffectOf[IntentPayload, IntentReceipt](), EffectWords: run.EffectOf[WordsPayload, WordsReceipt]()},
+			EffectIntent: run.EffectOf[IntentPayload, IntentReceipt](), EffectWords: run.EffectOf[WordsPayload,
+				WordsReceipt]()},
 		Open: func(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			c := &connection{open: func(ctx context.Context) (*tool.Set, func(), error) {
 				return d.Tools(ctx, string(v.Owner), "chat: "+v.ID)
 			}}
 			call := &agent.Caller{View: v, Connect: c.tools, Of: theCall, Timeout: callTimeout}
-			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.intent}, EffectWords: {Do: d.words}}, c.close, nil
+			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.intent},
+				EffectWords: {Do: d.words}}, c.close, nil
 		}}, nil
 }
 
@@ -93,18 +96,21 @@ func New(d Deps) (*run.Assistant, error) {
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: offers, Form: AgentResponse{}, Show: show, Exchanged: exchanged,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: offers, Form: AgentResponse{},
+		Show: show, Exchanged: exchanged,
 		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys()}
 }
 
 func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
-		return run.Spec{}, &assistant.RequestError{Public: "the task assistant can't take this message", Hint: fmt.Sprintf("it needs some words, at most %d characters", MaxMessage)}
+		return run.Spec{}, &assistant.RequestError{Public: "the task assistant can't take this message",
+			Hint: fmt.Sprintf("it needs some words, at most %d characters", MaxMessage)}
 	}
 	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
-		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here", Hint: "leave it out to use the configured one", Err: err}
+		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here",
+			Hint: "leave it out to use the configured one", Err: err}
 	}
 	env := Env{Model: id}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
@@ -127,10 +133,11 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 // claim is what one run of a conversation holds at a time.
 func claim(session string) string { return "conversation " + session }
 
-// remember takes in what the conversation knows: its metadata, and the question it was left with. It gives its last runs, oldest first, and
-// the row that the last one has left for whoever goes on from it.
+// remember takes in what the conversation knows: its metadata, and the question it was left with. It gives its last
+// runs, oldest first, and the row that the last one has left for whoever goes on from it.
 func (d Deps) remember(ctx context.Context, b assistant.Request, given *Given) (past, consume []string, err error) {
-	runs, err := d.Store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Assistant: Name, Summaries: true, Limit: pastRead})
+	runs, err := d.Store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Assistant: Name, Summaries: true,
+		Limit: pastRead})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,7 +176,8 @@ func (d Deps) remember(ctx context.Context, b assistant.Request, given *Given) (
 	return past, consume, err
 }
 
-// left is the question that a run has left. It has lapsed if it waited too long, or if the message was sent before it was seen.
+// left is the question that a run has left. It has lapsed if it waited too long, or if the message was sent before it
+// was seen.
 func (d Deps) left(ctx context.Context, b assistant.Request, id string) (o Open, err error) {
 	rows, err := d.Store.Pending(ctx, b.Owner, b.Session, d.Now())
 	if err != nil {
@@ -201,7 +209,8 @@ func turnOf(r journal.Run) (turn Turn, err error) {
 	return turn, nil
 }
 
-// connection is made when the first call wants it. A driver performs one call at a time where one of them writes, and reads may be at once.
+// connection is made when the first call wants it. A driver performs one call at a time where one of them writes, and
+// reads may be at once.
 type connection struct {
 	open func(ctx context.Context) (*tool.Set, func(), error)
 	mu   sync.Mutex

@@ -17,8 +17,8 @@ import (
 // EffectCall is the kind of effect that calls a tool.
 const EffectCall = "tool.call"
 
-// CallPayload asks for a call. Version is that of the task as it was seen; Row is the pending row by which the person confirmed it, and Digest
-// what they confirmed (tool.Subject).
+// CallPayload asks for a call. Version is that of the task as it was seen; Row is the pending row by which the person
+// confirmed it, and Digest what they confirmed (tool.Subject).
 type CallPayload struct {
 	Tool    string          `json:"tool"`
 	Args    json.RawMessage `json:"args"`
@@ -90,7 +90,8 @@ func (a *Act) selected() (events []bt.Typed) {
 	}
 	for _, c := range calls {
 		p := c.Payload.(CallPayload)
-		events = append(events, ToolSelected{ToolSelectionResult{ToolName: p.Tool, Confidence: a.Confidence, Parameters: p.Args,
+		events = append(events, ToolSelected{ToolSelectionResult{ToolName: p.Tool, Confidence: a.Confidence,
+			Parameters:           p.Args,
 			RequiresConfirmation: a.Intent == understand.Delete, Alternatives: others}})
 	}
 	return events
@@ -139,7 +140,8 @@ func callTool() bt.Leaf {
 		return nil
 	}
 	plan := func(i actIn) ([]bt.Request, error) { return i.Act.calls() }
-	return bt.Task("CallTool", "Calls the tool of an act, for each of its tasks, with the versions that were seen.", plan, collect)
+	return bt.Task("CallTool", "Calls the tool of an act, for each of its tasks, with the versions that were seen.",
+		plan, collect)
 }
 
 // changedBy tells what a call did to a task. did is false if it did nothing, or nobody knows.
@@ -207,7 +209,8 @@ func whatOf(name string, was, now Item, already bool) string {
 	return sayUpdated
 }
 
-// refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it did.
+// refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it
+// did.
 func refusal(name string, e *tool.Error, was Item) *Remark {
 	if name == toolOf(understand.Undo) && (e.Kind == tool.NotFound || e.Kind == tool.Conflict) {
 		return &Remark{What: sayCantUndo}
@@ -228,9 +231,11 @@ func refusal(name string, e *tool.Error, was Item) *Remark {
 	return &Remark{What: sayNotNow}
 }
 
-// timed finds words that tell of a time, in the languages that are read without a model. What it takes for one too often costs a sentence.
-var timed = regexp.MustCompile(`(?i)[0-9]|(?:^|[^\pL])(at|in|on|by|before|after|until|when|once|tomorrow|today|tonight|next|every|noon|midnight|um|am|bis|vor|nach|wenn|` +
-	`heute|morgen|abend|nächste[nrs]?|jeden|às|em|no|na|até|antes|depois|quando|hoje|amanhã|próxim[ao]|cada)(?:[^\pL]|$)`)
+// timed finds words that tell of a time, in the languages that are read without a model. What it takes for one too
+// often costs a sentence.
+var timed = regexp.MustCompile(
+	`(?i)[0-9]|(?:^|[^\pL])(at|in|on|by|before|after|until|when|once|tomorrow|today|tonight|next|every|noon|midnight|um|am|bis|vor|nach|wenn|` +
+		`heute|morgen|abend|nächste[nrs]?|jeden|às|em|no|na|até|antes|depois|quando|hoje|amanhã|próxim[ao]|cada)(?:[^\pL]|$)`)
 
 // rings says that the person asked to be reminded at a time, which nothing here does.
 func (a *Act) rings() bool {
@@ -246,7 +251,8 @@ func (a *Act) listing(ids []int64) []bt.Request {
 	return []bt.Request{callOf("list_tasks", args)}
 }
 
-// places are the tasks that a list is wanted of, where it names them by position or as “it”, with their positions in the last list; 0: in none.
+// places are the tasks that a list is wanted of, where it names them by position or as “it”, with their positions in
+// the last list; 0: in none.
 func (a *Act) places(m *Metadata) (ids []int64, at []int) {
 	r := a.Entities.Reference
 	if r == nil || len(r.Positions) == 0 && !r.It {
@@ -299,7 +305,9 @@ func listTasks() bt.Leaf {
 		}
 		return nil
 	}
-	return bt.Task("ListTasks", "Lists tasks for the person, by list_tasks. Tasks that are named by their places are told with their descriptions.", plan, collect)
+	return bt.Task("ListTasks",
+		"Lists tasks for the person, by list_tasks. Tasks that are named by their places are told with their "+
+			"descriptions.", plan, collect)
 }
 
 // detailed tells of tasks that are named by their places, which no new list replaces; nil: of none.
@@ -322,7 +330,8 @@ func (a *Act) detailed(m *Metadata, found []Item) *Remark {
 	return &told
 }
 
-// shown is what is said of a list. A search gives what has one of the words; those with all of them are meant, if there are some.
+// shown is what is said of a list. A search gives what has one of the words; those with all of them are meant, if there
+// are some.
 func (a *Act) shown(p *page) Remark {
 	shown := Remark{What: sayList, Details: a.Details}
 	if r := a.Entities.Reference; r != nil && r.Title != "" {

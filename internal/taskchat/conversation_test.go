@@ -46,6 +46,7 @@ func TestYesThatComesTooLateIsNone(t *testing.T) {
 	c := h.process("p").talk(ada)
 	c.say("delete apples", taskchat.StatusConfirmation)
 	h.now = func() time.Time { return time.Now().Add(31 * time.Minute) }
-	same(t, "response", c.say("yes", taskchat.StatusSuccess).Response, "My question about 'Apples' has lapsed, and nothing was done about it.")
+	same(t, "response", c.say("yes", taskchat.StatusSuccess).Response,
+		"My question about 'Apples' has lapsed, and nothing was done about it.")
 	h.wants(ada, "Apples")
 }

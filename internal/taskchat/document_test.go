@@ -31,7 +31,8 @@ func TestMultiTurnFlowTaskReferenceResolution(t *testing.T) {
 	same(t, "response", r.Response, "Here are your tasks:\n1. Buy groceries\n2. Call John\n3. Review docs")
 	m := c.metadata()
 	same(t, "task_references", m.TaskReferences, map[string]int64{"1": ids[0], "2": ids[1], "3": ids[2]})
-	if m.ReferencedAt == nil || m.LastToolUsed != "list_tasks" || m.AgentContext.ApplicationDomain != "task_management" || len(m.AgentContext.ConfidenceHistory) != 1 {
+	if m.ReferencedAt == nil || m.LastToolUsed != "list_tasks" ||
+		m.AgentContext.ApplicationDomain != "task_management" || len(m.AgentContext.ConfidenceHistory) != 1 {
 		t.Errorf("metadata %+v", m)
 	}
 	r = c.say("complete task 2", taskchat.StatusSuccess)
@@ -57,7 +58,8 @@ func TestClarificationFlow(t *testing.T) {
 	c := h.process("p").talk(ada)
 	r := c.say("update the meeting task", taskchat.StatusClarification)
 	contains(t, r.Response, "I found 3 tasks about", "Which one did you mean?")
-	same(t, "options", r.Clarification.Options, []string{"Prepare meeting", "Cancel the meeting on Friday", "Meeting minutes"})
+	same(t, "options", r.Clarification.Options, []string{"Prepare meeting", "Cancel the meeting on Friday",
+		"Meeting minutes"})
 	same(t, "clarification_count", c.metadata().AgentContext.ClarificationCount, 1)
 	c.say("the first one", taskchat.StatusClarification) // what it is to be is not said yet
 	r = c.say("Prepare the board meeting", taskchat.StatusSuccess)
@@ -72,7 +74,8 @@ func TestExample3StaleReferenceHandling(t *testing.T) {
 	c.say("show my tasks", taskchat.StatusSuccess)
 	h.deleted(ada, ids[0])
 	r := c.say("rename task 1 to Buy bread", taskchat.StatusError)
-	same(t, "response", r.Response, "I couldn't find task 1. It may have been deleted. Try 'show my tasks' to see what's current.")
+	same(t, "response", r.Response,
+		"I couldn't find task 1. It may have been deleted. Try 'show my tasks' to see what's current.")
 	h.wants(ada, "Call John")
 }
 

@@ -30,7 +30,8 @@ func (e IntentRead) String() string {
 	return s
 }
 
-// TaskResolved says which tasks a reference was found to mean. No tasks: the person is asked, or told that there is none.
+// TaskResolved says which tasks a reference was found to mean. No tasks: the person is asked, or told that there is
+// none.
 type TaskResolved struct {
 	Reference string   `json:"reference"`
 	Tasks     []string `json:"tasks"`

@@ -14,7 +14,8 @@ func TestWhatTheModelWasSentIsToldPartByPart(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Buy groceries")
 	c := h.process("p").talk(ada)
-	m.hears(taskchat.Heard{Language: "fr", Intents: []taskchat.Wish{{Intent: "create", Confidence: 0.9, Title: "pick up the parcel"}}})
+	m.hears(taskchat.Heard{Language: "fr", Intents: []taskchat.Wish{{Intent: "create", Confidence: 0.9,
+		Title: "pick up the parcel"}}})
 	c.say("I'd better pick up the parcel", taskchat.StatusSuccess)
 	m.proposes(wish("list", taskchat.Named{}))
 	c.say("what else is there?", taskchat.StatusSuccess)
@@ -26,7 +27,8 @@ func TestWhatTheModelWasSentIsToldPartByPart(t *testing.T) {
 		r, err := c.service.Receipt(t.Context(), ada, runs[1].ID, record)
 		if err == nil && r.Kind == taskchat.EffectCall {
 			calls++
-			if len(r.Sent) != 1 || r.Sent[0].Kind != assistant.PartCall || len(r.Got) != 1 || r.Got[0].Kind != assistant.PartResult {
+			if len(r.Sent) != 1 || r.Sent[0].Kind != assistant.PartCall || len(r.Got) != 1 ||
+				r.Got[0].Kind != assistant.PartResult {
 				t.Errorf("a call is told as %+v", r)
 			}
 		}

@@ -25,7 +25,9 @@ type faulty struct {
 	completing    func(ctx context.Context, id int64) error
 }
 
-func (f *faulty) Add(ctx context.Context, by task.By, title string, description *string) (t task.Task, again bool, err error) {
+func (f *faulty) Add(
+	ctx context.Context, by task.By, title string, description *string,
+) (t task.Task, again bool, err error) {
 	t, again, err = f.Service.Add(ctx, by, title, description)
 	if f.added != nil {
 		err = errors.Join(err, f.added())
@@ -87,7 +89,8 @@ func TestChangesThatWereNotMadeAreCountedBesideThoseThatWere(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown, err := taskchat.Describe(nil, taskchat.Deps{}).Show(raw)
-	if err != nil || !shown.Partial || len(shown.Warnings) != 1 || !strings.Contains(shown.Warnings[0], fmt.Sprint("task ", seen[1])) || strings.Contains(shown.Warnings[0], "{") {
+	if err != nil || !shown.Partial || len(shown.Warnings) != 1 ||
+		!strings.Contains(shown.Warnings[0], fmt.Sprint("task ", seen[1])) || strings.Contains(shown.Warnings[0], "{") {
 		t.Fatalf("shown: %+v, %v", shown, err)
 	}
 	contains(t, shown.Warnings[0], "1 of 3 changes may not have been made: ")
@@ -124,7 +127,8 @@ func TestRunThatIsCancelledBetweenTwoCallsTellsWhatItHasDone(t *testing.T) {
 	}}
 	c := h.process("p").talk(ada)
 	c.say("show my tasks", taskchat.StatusSuccess)
-	live, err := c.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Session: c.id, Words: "add Milk and complete task 1 to 3", Options: taskchat.Options{}})
+	live, err := c.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Session: c.id,
+		Words: "add Milk and complete task 1 to 3", Options: taskchat.Options{}})
 	h.must(err)
 	<-arrived
 	h.must(c.engine.Cancel(t.Context(), ada, live.ID, "test"))
@@ -135,7 +139,9 @@ func TestRunThatIsCancelledBetweenTwoCallsTellsWhatItHasDone(t *testing.T) {
 	h.must(err)
 	var r taskchat.AgentResponse
 	h.must(json.Unmarshal(end.Outcome, &r))
-	same(t, "response", r.Response, "I've added 'Milk' to your tasks. You got this!\nGreat! I've marked 'Apples' and 'Bread' as completed ✓\nI've stopped.")
+	same(t, "response", r.Response,
+		"I've added 'Milk' to your tasks. You got this!\nGreat! I've marked 'Apples' and 'Bread' as completed "+
+			"✓\nI've stopped.")
 	same(t, "calls", called(r), []string{"add_task", "list_tasks", "complete_task", "complete_task"})
 	h.wants(ada, "Apples ✓", "Bread ✓", "Cheese", "Milk")
 	c.say("complete task 3", taskchat.StatusSuccess)
@@ -154,13 +160,16 @@ func TestTaskThatChangesWhileItIsResolvedIsLeftAlone(t *testing.T) {
 	c := h.process("p").talk(ada)
 	c.say("show my tasks", taskchat.StatusSuccess)
 	r := c.say("complete both", taskchat.StatusSuccess)
-	same(t, "response", r.Response, "Great! I've marked 'Bread' as completed ✓\n'Apples' has changed in the meantime, so I've left it alone. Please check it and try again.")
+	same(t, "response", r.Response,
+		"Great! I've marked 'Bread' as completed ✓\n'Apples' has changed in the meantime, so I've left it alone. "+
+			"Please check it and try again.")
 	h.wants(ada, "Pears", "Bread ✓")
 }
 
 // A process died with its write begun, and not done. Who stops the run wants it to stay so.
 func TestRunThatIsStoppedAfterACrashPerformsNothingMore(t *testing.T) {
-	for words, titles := range map[string][]string{"complete apples": {"Apples"}, "add Bread": {"Apples"}, "rename apples to Pears": {"Apples"}} {
+	for words, titles := range map[string][]string{"complete apples": {"Apples"}, "add Bread": {"Apples"},
+		"rename apples to Pears": {"Apples"}} {
 		t.Run(words, func(t *testing.T) {
 			h := newHouse(t)
 			h.has(ada, "Apples")
@@ -168,7 +177,8 @@ func TestRunThatIsStoppedAfterACrashPerformsNothingMore(t *testing.T) {
 			dying := &dying{Service: h.tasks, begun: begun, died: died}
 			h.served = dying
 			dead := h.process("dead")
-			live, err := dead.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Words: words, Options: taskchat.Options{}})
+			live, err := dead.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Words: words,
+				Options: taskchat.Options{}})
 			h.must(err)
 			<-begun
 			h.served = nil

@@ -57,7 +57,8 @@ func lookUp() bt.Leaf {
 		}
 		return err
 	}
-	const doc = "Fetches the tasks that an act may be for, by list_tasks: what a position, “it” or a chosen option stands for, or what has words of the reference."
+	const doc = "Fetches the tasks that an act may be for, by list_tasks: what a position, “it” or a chosen option " +
+		"stands for, or what has words of the reference."
 	return bt.Task("LookUp", doc, plan, collect)
 }
 
@@ -107,7 +108,8 @@ func (a *Act) named(m *Metadata) (ids []int64, known bool) {
 		return ids, true
 	case r == nil:
 		return nil, false
-	case r.All && r.Title == "" && a.subject() == "" || r.All && r.Title == "" && a.Intent != understand.Delete && len(m.TaskReferences) > 0:
+	case r.All && r.Title == "" && a.subject() == "" || r.All && r.Title == "" && a.Intent != understand.Delete &&
+		len(m.TaskReferences) > 0:
 		ids = m.shown()
 		return ids, len(ids) > 0
 	case len(r.Positions) > 0:
@@ -200,7 +202,9 @@ const (
 )
 
 func whys() []bt.Reason {
-	return append(stories(), whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly, whySeveral)
+	return append(stories(), whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone,
+		whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly,
+		whySeveral)
 }
 
 // resolved is what a reference comes to: targets, or a question, or neither; and something to say.
@@ -212,7 +216,8 @@ type resolved struct {
 	ask     *Question
 }
 
-// finding is an act with the tasks that it may be for. total is how many there are, and others what may be meant where none has the words.
+// finding is an act with the tasks that it may be for. total is how many there are, and others what may be meant where
+// none has the words.
 type finding struct {
 	*Act
 	m      *Metadata
@@ -309,7 +314,8 @@ func (f *finding) except(all []Item) resolved {
 	case r.Except == nil:
 		return resolved{targets: f.undone(all), why: whyAll.With()}
 	}
-	out, known := (&Act{Entities: understand.Entities{Reference: r.Except}}).named(f.m) // by the last list shown, as everywhere
+	// by the last list shown, as everywhere
+	out, known := (&Act{Entities: understand.Entities{Reference: r.Except}}).named(f.m)
 	if best := matches(r.Except.Title, all); !known && len(best) == 1 {
 		out = []int64{best[0].ID}
 	}
@@ -333,7 +339,8 @@ func (f *finding) undone(all []Item) []Item {
 	return left
 }
 
-// matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet, and opened again that is.
+// matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet, and
+// opened again that is.
 func (f *finding) matched(r *understand.Reference) resolved {
 	some := matches(r.Title, f.found)
 	if len(some) > 1 {
@@ -394,8 +401,8 @@ func matches(words string, tasks []Item) (some []Item) {
 	return some
 }
 
-// matching are the titles, from 0, that words name: those that are the words, else those without their accents, small words and endings, else
-// those with all of the words.
+// matching are the titles, from 0, that words name: those that are the words, else those without their accents, small
+// words and endings, else those with all of the words.
 func matching(words string, titles []string) (exact []int) {
 	for n, title := range titles {
 		if strings.EqualFold(title, words) {

@@ -21,34 +21,57 @@ type tongue struct {
 func tongues() []tongue {
 	return []tongue{
 		{"en", "buy groceries", "Call John", "Prepare meeting", "Book meeting room", "Meeting minutes",
-			"remind me to buy groceries", "show my tasks", "complete task 2", "update the meeting task", "meeting", "the first one", "Cancel the board meeting",
-			"rename task 1 to bread", "task 1", "delete task 2", "away with it", "yes", "no", "I would like to keep it after all", "undo that",
-			"I've added '%s' to your tasks. You got this!", "Here are your tasks:", "Great! I've marked '%s' as completed ✓", "I found 3 tasks about '%s'. Which one did you mean?",
-			"What should '%s' be changed to?", "Done: '%s' is now '%s'.", "I couldn't find %s. It may have been deleted. Try 'show my tasks' to see what's current.",
-			"Delete '%s'? Please answer yes or no.", "I've deleted '%s'.", "All right, I've left everything as it is.", "'%s' is open again."},
+			"remind me to buy groceries", "show my tasks", "complete task 2", "update the meeting task", "meeting",
+			"the first one", "Cancel the board meeting",
+			"rename task 1 to bread", "task 1", "delete task 2", "away with it", "yes", "no",
+			"I would like to keep it after all", "undo that",
+			"I've added '%s' to your tasks. You got this!", "Here are your tasks:",
+			"Great! I've marked '%s' as completed ✓", "I found 3 tasks about '%s'. Which one did you mean?",
+			"What should '%s' be changed to?", "Done: '%s' is now '%s'.",
+			"I couldn't find %s. It may have been deleted. Try 'show my tasks' to see what's current.",
+			"Delete '%s'? Please answer yes or no.", "I've deleted '%s'.", "All right, I've left everything as it is.",
+			"'%s' is open again."},
 		{"de", "Brot kaufen", "Anna anrufen", "Treffen vorbereiten", "Raum für Treffen buchen", "Protokoll zum Treffen",
-			"erinnere mich daran, Brot kaufen zu gehen", "was steht an?", "die zweite ist fertig", "ändere die Aufgabe mit dem Treffen", "Treffen", "die erste", "Lösch das alte Treffen",
-			"nenn Aufgabe 1 Milch", "Aufgabe 1", "weg mit Nummer 2", "die brauch ich nicht", "ja", "nein", "lieber doch nicht", "mach das rückgängig",
-			"Ich habe '%s' zu deinen Aufgaben hinzugefügt.", "Das sind deine Aufgaben:", "Super! '%s' ist jetzt erledigt ✓", "Ich habe 3 Aufgaben zu '%s' gefunden. Welche meinst du?",
+			"erinnere mich daran, Brot kaufen zu gehen", "was steht an?", "die zweite ist fertig",
+			"ändere die Aufgabe mit dem Treffen", "Treffen", "die erste", "Lösch das alte Treffen",
+			"nenn Aufgabe 1 Milch", "Aufgabe 1", "weg mit Nummer 2", "die brauch ich nicht", "ja", "nein",
+			"lieber doch nicht", "mach das rückgängig",
+			"Ich habe '%s' zu deinen Aufgaben hinzugefügt.", "Das sind deine Aufgaben:",
+			"Super! '%s' ist jetzt erledigt ✓", "Ich habe 3 Aufgaben zu '%s' gefunden. Welche meinst du?",
 			"Wie soll '%s' geändert werden?", "Erledigt: '%s' heißt jetzt '%s'.",
-			"Ich konnte %s nicht finden. Vielleicht wurde die Aufgabe gelöscht. Mit ‚zeig meine Aufgaben‘ siehst du den aktuellen Stand.",
-			"'%s' löschen? Bitte antworte mit Ja oder Nein.", "Ich habe '%s' gelöscht.", "In Ordnung, ich habe alles gelassen, wie es ist.", "'%s' ist wieder offen."},
+			"Ich konnte %s nicht finden. Vielleicht wurde die Aufgabe gelöscht. Mit ‚zeig meine Aufgaben‘ siehst du " +
+				"den aktuellen Stand.",
+			"'%s' löschen? Bitte antworte mit Ja oder Nein.", "Ich habe '%s' gelöscht.",
+			"In Ordnung, ich habe alles gelassen, wie es ist.", "'%s' ist wieder offen."},
 		{"pt-BR", "comprar pão", "Ligar para Ana", "Preparar reunião", "Reservar sala da reunião", "Ata da reunião",
-			"lembra-me de comprar pão", "o que tenho para fazer?", "a segunda já está", "muda a tarefa da reunião", "reunião", "a primeira", "Cancelar a reunião de sexta",
-			"a tarefa 1 passa a ser leite", "tarefa 1", "tira a segunda", "essa já não quero", "sim", "não", "prefiro ficar com essa tarefa", "desfaz isso",
-			"Adicionei '%s' às suas tarefas.", "Aqui estão as suas tarefas:", "Ótimo! Marquei '%s' como concluída ✓", "Encontrei 3 tarefas sobre '%s'. Qual delas você quis dizer?",
-			"O que devo mudar em '%s'?", "Pronto: '%s' agora é '%s'.", "Não encontrei %s. Talvez tenha sido excluída. Diga 'mostre minhas tarefas' para ver a lista atual.",
-			"Excluir '%s'? Responda sim ou não.", "Excluí '%s'.", "Tudo bem, deixei tudo como está.", "'%s' está aberta de novo."},
-		{"fr-FR", "acheter du pain", "Appeler Anne", "Préparer la réunion", "Réserver une salle de réunion", "Compte rendu de réunion",
-			"rappelle-moi d'acheter du pain", "qu'est-ce que j'ai à faire ?", "la deuxième est faite", "modifie la tâche de la réunion", "réunion", "la première", "Annuler la réunion de vendredi",
-			"la tâche 1 devient lait", "la tâche 1", "enlève la deuxième", "je n'en veux plus", "oui", "non", "finalement, laisse", "annule ça",
-			"J'ai ajouté '%s' à tes tâches.", "Voici tes tâches :", "Super ! '%s' est faite ✓", "J'ai trouvé 3 tâches sur '%s'. Laquelle ?",
-			"En quoi faut-il changer '%s' ?", "C'est fait : '%s' s'appelle maintenant '%s'.", "Je n'ai pas trouvé %s.", "Supprimer '%s' ? Réponds par oui ou non.",
+			"lembra-me de comprar pão", "o que tenho para fazer?", "a segunda já está", "muda a tarefa da reunião",
+			"reunião", "a primeira", "Cancelar a reunião de sexta",
+			"a tarefa 1 passa a ser leite", "tarefa 1", "tira a segunda", "essa já não quero", "sim", "não",
+			"prefiro ficar com essa tarefa", "desfaz isso",
+			"Adicionei '%s' às suas tarefas.", "Aqui estão as suas tarefas:", "Ótimo! Marquei '%s' como concluída ✓",
+			"Encontrei 3 tarefas sobre '%s'. Qual delas você quis dizer?",
+			"O que devo mudar em '%s'?", "Pronto: '%s' agora é '%s'.",
+			"Não encontrei %s. Talvez tenha sido excluída. Diga 'mostre minhas tarefas' para ver a lista atual.",
+			"Excluir '%s'? Responda sim ou não.", "Excluí '%s'.", "Tudo bem, deixei tudo como está.",
+			"'%s' está aberta de novo."},
+		{"fr-FR", "acheter du pain", "Appeler Anne", "Préparer la réunion", "Réserver une salle de réunion",
+			"Compte rendu de réunion",
+			"rappelle-moi d'acheter du pain", "qu'est-ce que j'ai à faire ?", "la deuxième est faite",
+			"modifie la tâche de la réunion", "réunion", "la première", "Annuler la réunion de vendredi",
+			"la tâche 1 devient lait", "la tâche 1", "enlève la deuxième", "je n'en veux plus", "oui", "non",
+			"finalement, laisse", "annule ça",
+			"J'ai ajouté '%s' à tes tâches.", "Voici tes tâches :", "Super ! '%s' est faite ✓",
+			"J'ai trouvé 3 tâches sur '%s'. Laquelle ?",
+			"En quoi faut-il changer '%s' ?", "C'est fait : '%s' s'appelle maintenant '%s'.", "Je n'ai pas trouvé %s.",
+			"Supprimer '%s' ? Réponds par oui ou non.",
 			"J'ai supprimé '%s'.", "D'accord, je n'ai rien changé.", "'%s' est de nouveau à faire."},
 		{"es", "comprar pan", "Llamar a Ana", "Preparar reunión", "Reservar sala de reunión", "Acta de la reunión",
-			"recuérdame comprar pan", "¿qué tengo que hacer?", "la segunda ya está", "cambia la tarea de la reunión", "reunión", "la primera", "Borrar la reunión vieja",
-			"la tarea 1 ahora es leche", "la tarea 1", "quita la segunda", "esa ya no la quiero", "sí", "no", "mejor déjala", "deshaz eso",
-			"He añadido '%s' a tus tareas.", "Estas son tus tareas:", "¡Genial! '%s' está hecha ✓", "He encontrado 3 tareas sobre '%s'. ¿Cuál?",
+			"recuérdame comprar pan", "¿qué tengo que hacer?", "la segunda ya está", "cambia la tarea de la reunión",
+			"reunión", "la primera", "Borrar la reunión vieja",
+			"la tarea 1 ahora es leche", "la tarea 1", "quita la segunda", "esa ya no la quiero", "sí", "no",
+			"mejor déjala", "deshaz eso",
+			"He añadido '%s' a tus tareas.", "Estas son tus tareas:", "¡Genial! '%s' está hecha ✓",
+			"He encontrado 3 tareas sobre '%s'. ¿Cuál?",
 			"¿En qué cambio '%s'?", "Hecho: '%s' ahora es '%s'.", "No encontré %s.", "¿Borrar '%s'? Responde sí o no.",
 			"He borrado '%s'.", "Vale, lo dejo todo como está.", "'%s' está abierta otra vez."},
 	}
@@ -56,7 +79,8 @@ func tongues() []tongue {
 
 // sayings are what the assistant says, in the same order for each language.
 func (l *tongue) sayings() []string {
-	return []string{l.added, l.shown, l.completed, l.which, l.toWhat, l.renamed, l.stale, l.sure, l.gone, l.left, l.reopened}
+	return []string{l.added, l.shown, l.completed, l.which, l.toWhat, l.renamed, l.stale, l.sure, l.gone, l.left,
+		l.reopened}
 }
 
 // word says an English sentence in the language, as a model does that was told to.
@@ -93,7 +117,8 @@ func (l *tongue) read() map[string]taskchat.Heard {
 		l.update: {Intents: []taskchat.Wish{wish("update", titled(l.meetings))}},
 		l.first:  {Answer: taskchat.Said{Kind: "choice", Choices: []int{1}}},
 		l.board:  {Answer: taskchat.Said{Kind: "value", Value: l.board}},
-		l.rename: {Intents: []taskchat.Wish{{Intent: "update", Confidence: 0.95, Title: lastWord(l.rename), Task: taskchat.Named{Words: l.taskOne, Positions: []int{1}}}}},
+		l.rename: {Intents: []taskchat.Wish{{Intent: "update", Confidence: 0.95, Title: lastWord(l.rename),
+			Task: taskchat.Named{Words: l.taskOne, Positions: []int{1}}}}},
 		l.remove: {Intents: []taskchat.Wish{wish("delete", at(2))}},
 		l.away:   {Intents: []taskchat.Wish{wish("delete", taskchat.Named{Words: "it", It: true})}},
 		l.rather: {Answer: taskchat.Said{Kind: "no"}},
@@ -152,7 +177,8 @@ func TestEachLanguageCreatesATask(t *testing.T) {
 	})
 }
 
-// said is a form that only the templated languages say in their own words, as the others keep what their model does not know.
+// said is a form that only the templated languages say in their own words, as the others keep what their model does not
+// know.
 func (m *reader) said(l tongue, english string) string {
 	switch l.code {
 	case "de":
@@ -176,7 +202,8 @@ func TestEachLanguageListsAndCompletesByPosition(t *testing.T) {
 func TestEachLanguageClarifiesByAChoiceAndANewValue(t *testing.T) {
 	tasks := func(l tongue) []string { return []string{l.meeting, l.agenda, l.minutes, l.call} }
 	inEachLanguage(t, tasks, func(f *flow) {
-		r := f.heard(f.update, taskchat.StatusClarification, f.which+"\n1. %s\n2. %s\n3. %s", f.meetings, f.meeting, f.agenda, f.minutes)
+		r := f.heard(f.update, taskchat.StatusClarification, f.which+"\n1. %s\n2. %s\n3. %s", f.meetings, f.meeting,
+			f.agenda, f.minutes)
 		same(f.T, "options", len(r.Clarification.Options), 3)
 		f.heard(f.first, taskchat.StatusClarification, f.toWhat, f.meeting)
 		f.heard(f.board, taskchat.StatusSuccess, f.renamed, f.meeting, f.board)

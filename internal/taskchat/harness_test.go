@@ -62,7 +62,8 @@ func (h *house) process(holder string) *process {
 	if h.served != nil {
 		served = h.served
 	}
-	server, err := mcp.New(mcp.Config{Tasks: served, Undo: true, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: now})
+	server, err := mcp.New(mcp.Config{Tasks: served, Undo: true, Key: []byte(strings.Repeat("k", mcp.MinKey)),
+		Now: now})
 	h.must(err)
 	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
 	h.must(err)
@@ -75,7 +76,8 @@ func (h *house) process(holder string) *process {
 		},
 		Model: func(context.Context, string) (model.Model, error) { return h.model, nil },
 		Tools: func(ctx context.Context, owner, actor string) (*tool.Set, func(), error) {
-			s, err := mcpclient.Connect(ctx, mcpclient.InProcess(server.For(owner, actor)), mcpclient.Config{Name: "tasks", Source: tool.Task, Own: true})
+			s, err := mcpclient.Connect(ctx, mcpclient.InProcess(server.For(owner, actor)),
+				mcpclient.Config{Name: "tasks", Source: tool.Task, Own: true})
 			if err != nil {
 				return nil, nil, err
 			}
@@ -85,11 +87,15 @@ func (h *house) process(holder string) *process {
 	a, err := taskchat.New(d)
 	h.must(err)
 	p := &process{house: h}
-	p.engine, err = run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test", Holder: holder, Redact: redact.New().Bytes, Dead: func(holder string) bool { return holder == "dead" }})
+	p.engine, err = run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test",
+		Holder: holder, Redact: redact.New().Bytes, Dead: func(holder string) bool {
+			return holder == "dead"
+		}})
 	h.must(err)
 	set, err := trees.Open("")
 	h.must(err)
-	p.service, err = service.New(service.Config{Store: h.journal, Engine: p.engine, Redact: redact.New().String, Now: now,
+	p.service, err = service.New(service.Config{Store: h.journal, Engine: p.engine, Redact: redact.New().String,
+		Now:        now,
 		Assistants: describe(a, d), Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
 			return t.File, t.Text, err
@@ -175,7 +181,8 @@ func (p *process) talk(owner journal.Owner) *talk { return &talk{process: p, own
 
 // send says something, and gives the response.
 func (c *talk) send(words string) (r taskchat.AgentResponse, err error) {
-	live, err := c.service.Start(c.Context(), c.owner, service.Request{Assistant: taskchat.Name, Session: c.id, Words: words, Options: taskchat.Options{}})
+	live, err := c.service.Start(c.Context(), c.owner, service.Request{Assistant: taskchat.Name, Session: c.id,
+		Words: words, Options: taskchat.Options{}})
 	if err != nil {
 		return r, err
 	}
@@ -197,7 +204,9 @@ func (c *talk) say(words string, want taskchat.Status) taskchat.AgentResponse {
 	if r.Status != want {
 		c.Errorf("“%s” is answered with %s, want %s: %s\n%s", words, r.Status, want, r.Response, r.ReasoningTrace)
 	}
-	if r.ConversationID != c.id || r.Response == "" || r.ToolCalls == nil || (r.Clarification != nil) != (r.Status == taskchat.StatusClarification || r.Status == taskchat.StatusConfirmation) {
+	if r.ConversationID != c.id || r.Response == "" || r.ToolCalls == nil ||
+		(r.Clarification != nil) != (r.Status == taskchat.StatusClarification ||
+			r.Status == taskchat.StatusConfirmation) {
 		c.Errorf("response %+v of conversation %s", r, c.id)
 	}
 	return r
@@ -263,6 +272,7 @@ func (h *house) deleted(owner journal.Owner, id int64) {
 
 func (h *house) renamed(owner journal.Owner, id int64, title string) {
 	h.Helper()
-	_, _, err := h.tasks.Update(h.Context(), task.By{Owner: string(owner), Actor: "test"}, id, 0, task.Edit{Title: &title})
+	_, _, err := h.tasks.Update(h.Context(), task.By{Owner: string(owner), Actor: "test"}, id, 0,
+		task.Edit{Title: &title})
 	h.must(err)
 }

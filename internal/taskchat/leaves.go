@@ -35,7 +35,8 @@ type wanted struct {
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](plainAnswer(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), said(), askWhich(), lookUp(), resolveLeaf(),
+	return bt.Declare[Given, wanted](plainAnswer(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(),
+		confident(), said(), askWhich(), lookUp(), resolveLeaf(),
 		has(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
 }
 
@@ -129,14 +130,17 @@ func confident() bt.Leaf {
 		Update   float64 `port:"update" between:"0 1" doc:"… to change one, or to undo"`
 		Delete   float64 `port:"delete" between:"0 1" doc:"… to delete one"`
 	}
-	return bt.Check("Confident", "Whether it is sure enough that this is meant. What the person chose when asked, is.", func(i in) (bool, string) {
-		least := map[understand.Intent]float64{understand.List: i.List, understand.Create: i.Create, understand.Complete: i.Complete,
-			understand.Update: i.Update, understand.Undo: i.Update, understand.Delete: i.Delete}[i.Act.Intent]
-		if i.Act.Chosen {
-			return true, "the person said so"
-		}
-		return i.Act.Confidence >= least, fmt.Sprintf("%s with %.2f, wanted are %.2f", i.Act.Intent, i.Act.Confidence, least)
-	})
+	return bt.Check("Confident", "Whether it is sure enough that this is meant. What the person chose when asked, is.",
+		func(i in) (bool, string) {
+			least := map[understand.Intent]float64{understand.List: i.List, understand.Create: i.Create,
+				understand.Complete: i.Complete,
+				understand.Update:   i.Update, understand.Undo: i.Update, understand.Delete: i.Delete}[i.Act.Intent]
+			if i.Act.Chosen {
+				return true, "the person said so"
+			}
+			return i.Act.Confidence >= least, fmt.Sprintf("%s with %.2f, wanted are %.2f", i.Act.Intent,
+				i.Act.Confidence, least)
+		})
 }
 
 func has() bt.Leaf {
@@ -191,7 +195,8 @@ func askValueLeaf() bt.Leaf {
 
 func askConfirmation() bt.Leaf {
 	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i actIn, o *asked) error {
-		o.ask(Question{Kind: understand.KindConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets}, Act: i.Act})
+		o.ask(Question{Kind: understand.KindConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets},
+			Act: i.Act})
 		o.Events = append(i.Act.selected(), o.Events...)
 		return nil
 	})
@@ -202,7 +207,8 @@ func askWhich() bt.Leaf {
 		Act      Act    `port:"act"`
 		Language string `port:"language"`
 	}
-	const doc = "Asks what was meant, with the likeliest wish first. FAILURE if there is nothing to choose, or a deletion alone, which is asked about later."
+	const doc = "Asks what was meant, with the likeliest wish first. FAILURE if there is nothing to choose, or a " +
+		"deletion alone, which is asked about later."
 	return bt.Func("AskWhich", doc, func(i in, o *asked) error {
 		q := Question{Kind: understand.KindChoose, Text: Remark{What: sayUnsure}, Act: i.Act}
 		add := func(a Act) {
@@ -216,7 +222,8 @@ func askWhich() bt.Leaf {
 		for _, other := range i.Act.Alternatives {
 			a := i.Act
 			a.Intent, a.Confidence, a.Entities = other.Intent, other.Confidence, other.Entities
-			if r := a.Entities.Reference; r != nil && i.Act.Entities.Reference != nil && r.Words != i.Act.Entities.Reference.Words {
+			if r := a.Entities.Reference; r != nil && i.Act.Entities.Reference != nil &&
+				r.Words != i.Act.Entities.Reference.Words {
 				a.Targets = nil // it is about another task, that nobody has looked for
 			}
 			add(a)
@@ -227,7 +234,8 @@ func askWhich() bt.Leaf {
 		case len(q.Options) == 1 && i.Act.Intent == understand.Delete:
 			return errors.New("it is asked before a deletion anyway, with the task's title")
 		case len(q.Options) == 1:
-			q = Question{Kind: understand.KindConfirm, Text: Remark{What: sayMeant, Text: q.Options[0].Label, Items: i.Act.Targets, Title: i.Act.Entities.Title}, Act: q.Options[0].Act}
+			q = Question{Kind: understand.KindConfirm, Text: Remark{What: sayMeant, Text: q.Options[0].Label,
+				Items: i.Act.Targets, Title: i.Act.Entities.Title}, Act: q.Options[0].Act}
 		}
 		o.ask(q)
 		return nil
@@ -242,35 +250,38 @@ func lastChange() bt.Leaf {
 		Act     Act      `port:"act" doc:"with the changes that it takes back"`
 		Remarks []Remark `port:"remarks"`
 	}
-	return bt.Func("LastChange", "Finds what was changed last in this conversation. FAILURE if that is nothing, which is told.", func(i in, o *out) error {
-		all := i.Metadata.AgentContext.Changes
-		if len(all) == 0 {
-			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayNothingToUndo})
-			return errors.New("nothing was changed in this conversation")
-		}
-		o.Act.Takes = slices.Clone(all[len(all)-1])
-		slices.Reverse(o.Act.Takes)
-		return nil
-	})
+	return bt.Func("LastChange",
+		"Finds what was changed last in this conversation. FAILURE if that is nothing, which is told.",
+		func(i in, o *out) error {
+			all := i.Metadata.AgentContext.Changes
+			if len(all) == 0 {
+				o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayNothingToUndo})
+				return errors.New("nothing was changed in this conversation")
+			}
+			o.Act.Takes = slices.Clone(all[len(all)-1])
+			slices.Reverse(o.Act.Takes)
+			return nil
+		})
 }
 
 func say() bt.Leaf {
 	type out struct {
 		Remarks []Remark `port:"remarks"`
 	}
-	return bt.Func("Say", "Answers what is no matter of tasks, and a yes or no to nothing.", func(i actIn, o *out) error {
-		r := Remark{What: sayHello}
-		switch {
-		case i.Act.Reply != "":
-			r = Remark{What: sayReply, Text: i.Act.Reply}
-		case i.Act.Intent == understand.Decline:
-			r.What = sayFine
-		case i.Act.Intent == understand.Help:
-			r.What = sayHelp
-		case answers(i.Act.Intent):
-			r.What = sayNothingOpen
-		}
-		o.Remarks = append(slices.Clip(o.Remarks), r)
-		return nil
-	})
+	return bt.Func("Say", "Answers what is no matter of tasks, and a yes or no to nothing.",
+		func(i actIn, o *out) error {
+			r := Remark{What: sayHello}
+			switch {
+			case i.Act.Reply != "":
+				r = Remark{What: sayReply, Text: i.Act.Reply}
+			case i.Act.Intent == understand.Decline:
+				r.What = sayFine
+			case i.Act.Intent == understand.Help:
+				r.What = sayHelp
+			case answers(i.Act.Intent):
+				r.What = sayNothingOpen
+			}
+			o.Remarks = append(slices.Clip(o.Remarks), r)
+			return nil
+		})
 }

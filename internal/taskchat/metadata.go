@@ -17,8 +17,8 @@ const Domain = "task_management"
 // keptConfidences is how many confidences a conversation remembers.
 const keptConfidences = 3
 
-// Metadata is what a conversation remembers beside its messages (requirement 3, Enhanced Metadata Schema). The row of each of its runs has it
-// as it was after that message.
+// Metadata is what a conversation remembers beside its messages (requirement 3, Enhanced Metadata Schema). The row of
+// each of its runs has it as it was after that message.
 type Metadata struct {
 	TaskReferences     map[string]int64 `json:"task_references,omitempty" doc:"The id of the task at each position of the last list shown."`
 	ReferencedAt       *time.Time       `json:"referenced_at,omitempty" doc:"When that list was shown."`
@@ -70,7 +70,8 @@ func (m *Metadata) Validate() error {
 	case m.AgentContext.ApplicationDomain != Domain:
 		return fmt.Errorf("agent_context.application_domain is %q, not %q", m.AgentContext.ApplicationDomain, Domain)
 	case len(m.AgentContext.ConfidenceHistory) > keptConfidences:
-		return fmt.Errorf("agent_context.confidence_history has %d entries; the last %d are kept", len(m.AgentContext.ConfidenceHistory), keptConfidences)
+		return fmt.Errorf("agent_context.confidence_history has %d entries; the last %d are kept",
+			len(m.AgentContext.ConfidenceHistory), keptConfidences)
 	case m.AgentContext.ClarificationCount < 0:
 		return errors.New("agent_context.clarification_count is negative")
 	}
@@ -88,8 +89,8 @@ func (m *Metadata) show(tasks []Item, unlisted bool, at time.Time) {
 	m.AgentContext.Shown = labels(tasks)
 }
 
-// showWithin is for what follows in the message that shows a list. The person may mean that list or the one they have seen before: where the two
-// differ, no position means anything.
+// showWithin is for what follows in the message that shows a list. The person may mean that list or the one they have
+// seen before: where the two differ, no position means anything.
 func (m *Metadata) showWithin(tasks []Item, unlisted bool) {
 	shown := positions(tasks)
 	if len(m.TaskReferences) > 0 && !maps.Equal(m.TaskReferences, shown) {
@@ -98,7 +99,8 @@ func (m *Metadata) showWithin(tasks []Item, unlisted bool) {
 	m.TaskReferences, m.AgentContext.Unlisted = shown, unlisted
 }
 
-// unseen forgets what the last message has changed in what positions and “it” mean: who spoke before it was answered can't have meant that.
+// unseen forgets what the last message has changed in what positions and “it” mean: who spoke before it was answered
+// can't have meant that.
 func (m *Metadata) unseen(before Metadata) {
 	if !maps.Equal(m.TaskReferences, before.TaskReferences) {
 		m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted, m.AgentContext.Shown = nil, nil, false, nil
@@ -128,7 +130,8 @@ func (m *Metadata) at(position int) (id int64, ok bool) {
 	return id, ok
 }
 
-// shown are the tasks of the last list, in order; none if it had more than were shown, since nobody knows whether these are meant by “all”.
+// shown are the tasks of the last list, in order; none if it had more than were shown, since nobody knows whether these
+// are meant by “all”.
 func (m *Metadata) shown() (ids []int64) {
 	if m.AgentContext.Unlisted {
 		return nil

@@ -49,7 +49,8 @@ type Heard struct {
 
 // Said is the answer to a question.
 type Said struct {
-	Kind    string `json:"kind" enum:"none,value,choice,no,unclear"` // none, value, choice, no or unclear; a yes is none of these: it is read from closed lists
+	// none, value, choice, no or unclear; a yes is none of these: it is read from closed lists
+	Kind    string `json:"kind" enum:"none,value,choice,no,unclear"`
 	Value   string `json:"value"`
 	Choices []int  `json:"choices"` // of the options, from 1
 }
@@ -95,7 +96,9 @@ const promptText = "prompt"
 const intentTokens = 2000
 
 // ask has the model of a run fill a schema.
-func (d Deps) ask(ctx context.Context, job run.Job, q *assistant.Prompt, schema model.Schema, into any) (Answered, error) {
+func (d Deps) ask(
+	ctx context.Context, job run.Job, q *assistant.Prompt, schema model.Schema, into any,
+) (Answered, error) {
 	var env Env
 	if err := json.Unmarshal(job.View.Start().Env, &env); err != nil {
 		return Answered{}, err
@@ -161,7 +164,8 @@ func asking(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 // exchanged tells what the model was sent to read a message, and the calls that change tasks.
 func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
 	if told, ok := agent.ToldCall(c); ok {
-		x = assistant.Exchanged{To: told.Tool, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: told.Tool, Text: told.Arguments}}}
+		x = assistant.Exchanged{To: told.Tool, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: told.Tool,
+			Text: told.Arguments}}}
 		if told.Gave != "" {
 			x.Got = []assistant.Part{{Kind: assistant.PartResult, Name: told.Tool, Text: told.Gave}}
 		}
@@ -205,7 +209,8 @@ func (g *Given) situation() string {
 		return b.String()
 	}
 	c := composer{zone: zoneOf(g.Zone)}
-	fmt.Fprintf(b, "\nThe open question, to which the message may be the answer (kind %s, before %s): ", g.Open.Kind, g.Open.Act.Intent)
+	fmt.Fprintf(b, "\nThe open question, to which the message may be the answer (kind %s, before %s): ", g.Open.Kind,
+		g.Open.Act.Intent)
 	data(c.remark(g.Open.Text))
 	if options := c.options(g.Open.Question); len(options) > 0 {
 		b.WriteString("\nIts options: ")
@@ -264,7 +269,9 @@ func askModel() bt.Leaf {
 		o.Events = intentsRead(o.Acts)
 		return nil
 	}
-	return bt.Task("AskModel", "Has the model read the message: what is wanted, and whether it answers the question that is open. FAILURE if it can't be heard.", plan, collect)
+	return bt.Task("AskModel",
+		"Has the model read the message: what is wanted, and whether it answers the question that is open. FAILURE "+
+			"if it can't be heard.", plan, collect)
 }
 
 // baseOf is the language of a BCP 47 tag without its region; otherwise if the tag is none, or of no certain language.
@@ -276,7 +283,8 @@ func baseOf(tag, otherwise string) string {
 	return base
 }
 
-// acts are what a model read, as the tree checks it: the answer to the question first, and a reply to talk if there is nothing else.
+// acts are what a model read, as the tree checks it: the answer to the question first, and a reply to talk if there is
+// nothing else.
 func (r *IntentReceipt) acts(open *Open, words string) (all []Act) {
 	if open.waits() {
 		all = r.Answer.acts(r.Model, words)
@@ -310,7 +318,8 @@ func (s Said) acts(by, words string) []Act {
 	case "value":
 		a.Intent, a.Entities.Title = understand.Value, asSaid(s.Value, words)
 	case "choice":
-		a.Intent, a.Entities.Reference = understand.Choose, &understand.Reference{Words: words, Positions: s.Choices, Title: s.Value}
+		a.Intent, a.Entities.Reference = understand.Choose, &understand.Reference{Words: words, Positions: s.Choices,
+			Title: s.Value}
 	case "no":
 		a.Intent = understand.Decline
 	case "unclear":
@@ -324,8 +333,9 @@ func (s Said) acts(by, words string) []Act {
 // acts are a wish as the tree checks it: of a task that is done and changed, both.
 func (w Wish) acts(words, by string) []Act {
 	a := Act{Intent: intentOf(w.Intent), Confidence: w.Confidence, Details: w.Details, Reasoning: w.Reasoning, By: by}
-	a.Entities = understand.Entities{Title: asSaid(w.Title, words), Description: w.Description, HasDescription: w.Description != "" || w.Undescribed,
-		Status: w.Status, Reminder: w.Reminder, Reference: w.Task.reference()}
+	a.Entities = understand.Entities{Title: asSaid(w.Title, words), Description: w.Description,
+		HasDescription: w.Description != "" || w.Undescribed,
+		Status:         w.Status, Reminder: w.Reminder, Reference: w.Task.reference()}
 	if a.Intent == understand.List && w.Task.Title == "" && !w.Task.It && len(w.Task.Positions) == 0 {
 		a.Entities.Reference = nil // “my tasks” names none
 	}
@@ -340,7 +350,8 @@ func (w Wish) acts(words, by string) []Act {
 		a.Entities = understand.Entities{Status: a.Entities.Status, Reference: a.Entities.Reference}
 	}
 	for _, other := range w.Alternatives {
-		a.Alternatives = append(a.Alternatives, understand.Alternative{Intent: intentOf(other.Intent), Confidence: other.Confidence, Entities: a.Entities})
+		a.Alternatives = append(a.Alternatives, understand.Alternative{Intent: intentOf(other.Intent),
+			Confidence: other.Confidence, Entities: a.Entities})
 	}
 	if done && a.Intent == understand.Update {
 		first := a
@@ -358,9 +369,11 @@ func intentOf(name string) understand.Intent {
 	return understand.Intent(name)
 }
 
-// reference is how a model says that the person named tasks; nil if they named none. What it only copies is read by rules.
+// reference is how a model says that the person named tasks; nil if they named none. What it only copies is read by
+// rules.
 func (n Named) reference() *understand.Reference {
-	r := &understand.Reference{Words: cmp.Or(n.Words, n.Title), Positions: n.Positions, It: n.It, All: n.All, Title: n.Title}
+	r := &understand.Reference{Words: cmp.Or(n.Words, n.Title), Positions: n.Positions, It: n.It, All: n.All,
+		Title: n.Title}
 	switch {
 	case len(n.Positions) > 0:
 		r.Title, r.It, r.All = "", false, false
@@ -376,7 +389,8 @@ func (n Named) reference() *understand.Reference {
 	return r
 }
 
-// contradicted takes away references that name a position and the title of another task in the last list: which one is meant is asked.
+// contradicted takes away references that name a position and the title of another task in the last list: which one is
+// meant is asked.
 func contradicted(acts []Act, shown []string, wishes []Wish) {
 	for n := range acts {
 		r := acts[n].Entities.Reference
@@ -385,7 +399,8 @@ func contradicted(acts []Act, shown []string, wishes []Wish) {
 		}
 		for _, w := range wishes {
 			titled := matching(w.Task.Title, shown)
-			if w.Task.Words == r.Words && w.Task.Title != "" && len(titled) > 0 && !slices.Contains(titled, r.Positions[0]-1) && r.Positions[0] > 0 {
+			if w.Task.Words == r.Words && w.Task.Title != "" && len(titled) > 0 &&
+				!slices.Contains(titled, r.Positions[0]-1) && r.Positions[0] > 0 {
 				acts[n].Entities.Reference = nil
 			}
 		}

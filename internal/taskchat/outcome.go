@@ -31,7 +31,8 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	var given Given
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	c := composer{view: v, language: w.Language, zone: zoneOf(given.Zone), worded: w.Worded}
-	r := AgentResponse{ConversationID: v.Session, RunID: v.ID, Message: given.Words, Status: StatusSuccess, ToolCalls: []ToolCall{}}
+	r := AgentResponse{ConversationID: v.Session, RunID: v.ID, Message: given.Words, Status: StatusSuccess,
+		ToolCalls: []ToolCall{}}
 	m := given.Metadata
 	calls := c.doneCalls(e.Under)
 	c.tellCalls(&r, &m, w, calls)
@@ -61,7 +62,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	case failed(remarks):
 		out.Status, r.Status = journal.Failed, StatusError
 	}
-	if !given.Model && slices.ContainsFunc(remarks, func(r Remark) bool { return r.What == sayHello || r.What == sayHelp }) {
+	if !given.Model && slices.ContainsFunc(remarks, func(r Remark) bool {
+		return r.What == sayHello || r.What == sayHelp
+	}) {
 		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayNoModel})
 	}
 	asks := out.Status == journal.NeedsUser
@@ -89,8 +92,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	return out
 }
 
-// leaving is what a run leaves to the next one of its conversation, as a pending row that carries its id. The next one uses it up, so it
-// goes on from this run and from no other: of two at once, or of one that has read what was before this run, one begins and the other reads anew.
+// leaving is what a run leaves to the next one of its conversation, as a pending row that carries its id. The next one
+// uses it up, so it goes on from this run and from no other: of two at once, or of one that has read what was before
+// this run, one begins and the other reads anew.
 type leaving struct {
 	Question *Question `json:"question,omitempty"` // to the person
 	Until    time.Time `json:"until,omitzero"`     // the question is open
@@ -174,7 +178,8 @@ func untold(all []doneCall, told int) (remarks []Remark) {
 		if told--; told >= 0 || one.Err != nil && one.Err.Kind == run.KindCancelled { // which was not performed
 			continue
 		}
-		if r, did := changedBy(bt.Completion{Result: one.Result, Value: one.Value, Err: one.Err}, Item{}); did || r.What == sayUnsureDone {
+		if r, did := changedBy(bt.Completion{Result: one.Result, Value: one.Value, Err: one.Err}, Item{}); did ||
+			r.What == sayUnsureDone {
 			remarks = append(remarks, r)
 		}
 	}
@@ -263,7 +268,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	if err = json.Unmarshal(outcome, &r); err != nil {
 		return s, err
 	}
-	s = assistant.Shown{Question: r.Message, Answer: r.Response, Partial: r.Clarification != nil, Asks: r.Clarification != nil,
+	s = assistant.Shown{Question: r.Message, Answer: r.Response, Partial: r.Clarification != nil,
+		Asks: r.Clarification != nil,
 		Came: []bt.Why{storyReply.With(text.Brief(r.Response, mostReply))}}
 	if r.Writes != nil && !r.Writes.Whole() {
 		s.Partial = true
@@ -277,7 +283,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	if len(used) > 0 {
 		line += " after " + strings.Join(used, ", ")
 	}
-	s.Ending, s.Footer = append([]string{line}, s.Warnings...), "*"+strings.Join(append([]string{line}, s.Warnings...), "; ")+"*"
+	s.Ending, s.Footer = append([]string{line}, s.Warnings...), "*"+strings.Join(append([]string{line}, s.Warnings...),
+		"; ")+"*"
 	if r.Status == StatusError {
 		s.Failure = &assistant.Failure{Kind: string(tool.Failed), Message: r.Response}
 	}

@@ -100,7 +100,9 @@ func (r *Remark) aside() bool {
 
 // wrong says that it tells of something that could not be done.
 func (r *Remark) wrong() bool {
-	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks, sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound, sayNothingToUndo, sayCantUndo}, r.What)
+	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks,
+		sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound, sayNothingToUndo, sayCantUndo},
+		r.What)
 }
 
 //go:embed phrases.txt
@@ -138,7 +140,8 @@ func phrasesOf(language string) phrases {
 func together(all []Remark) (fewer []Remark) {
 	for _, r := range all {
 		first := slices.IndexFunc(fewer, func(f Remark) bool { return f.What == r.What })
-		if first >= 0 && slices.Contains([]string{sayAdded, sayUpdated, saySame, sayReopened, sayCompleted, sayDeleted, sayTakenOff, sayBack, sayPutBack}, r.What) {
+		if first >= 0 && slices.Contains([]string{sayAdded, sayUpdated, saySame, sayReopened, sayCompleted, sayDeleted,
+			sayTakenOff, sayBack, sayPutBack}, r.What) {
 			fewer[first].Items = append(slices.Clip(fewer[first].Items), r.Items...)
 			continue
 		}
@@ -168,7 +171,8 @@ func (c *composer) answer(remarks []Remark, questions []Question) string {
 
 // lapsedTo says that a question lapsed, and that the same is asked now.
 func (r *Remark) lapsedTo(questions []Question) bool {
-	if r.What != sayLapsed && r.What != sayLapsedAll || len(questions) == 0 || r.Text != string(questions[0].Act.Intent) {
+	if r.What != sayLapsed && r.What != sayLapsedAll || len(questions) == 0 ||
+		r.Text != string(questions[0].Act.Intent) {
 		return false
 	}
 	return slices.EqualFunc(r.Items, questions[0].Act.Targets, func(a, b Item) bool { return a.ID == b.ID })
@@ -226,7 +230,8 @@ func (c *composer) remark(r Remark) string {
 	return text
 }
 
-// kept is what a sentence has to keep letter by letter: titles, and the word yes where the language has none that is read as one.
+// kept is what a sentence has to keep letter by letter: titles, and the word yes where the language has none that is
+// read as one.
 func (c *composer) kept(r *Remark) []string {
 	if r.What == sayList {
 		return nil
@@ -257,7 +262,8 @@ func (c *composer) fill(p phrases, form string, r Remark) string {
 	if n == 0 {
 		n = len(r.Items)
 	}
-	return strings.NewReplacer("{title}", quote(one), "{titles}", agent.Listed(quoted, p["and"][0]), "{old}", quote(r.Title), "{n}", strconv.Itoa(n), "{when}", when,
+	return strings.NewReplacer("{title}", quote(one), "{titles}", agent.Listed(quoted, p["and"][0]), "{old}",
+		quote(r.Title), "{n}", strconv.Itoa(n), "{when}", when,
 		"{text}", strings.TrimSuffix(r.Text, ".")).Replace(form)
 }
 
@@ -305,7 +311,8 @@ func numbered(all []string) (lines []string) {
 
 // clarify is the question as a response carries it.
 func (c *composer) clarify(q Question) *Clarification {
-	f := &Clarification{Question: c.remark(q.Text), Options: c.options(q), Kind: q.Kind, Intent: string(q.Act.Intent), Tasks: q.Act.Targets}
+	f := &Clarification{Question: c.remark(q.Text), Options: c.options(q), Kind: q.Kind, Intent: string(q.Act.Intent),
+		Tasks: q.Act.Targets}
 	for _, o := range q.Options {
 		f.OptionTasks = append(f.OptionTasks, slices.Concat([]Item{}, o.Act.Targets))
 	}
@@ -338,7 +345,8 @@ func (c *composer) question(q Question) string {
 	return join(c.remark(q.Text), strings.Join(numbered(c.options(q)), "\n"))
 }
 
-// describe is what an act would do, for a person who is to choose; "" for one that does nothing, or for a task that is not known.
+// describe is what an act would do, for a person who is to choose; "" for one that does nothing, or for a task that is
+// not known.
 func describe(language string, a Act) string {
 	p := phrasesOf(language)
 	do := "do " + string(a.Intent)
@@ -355,7 +363,8 @@ func describe(language string, a Act) string {
 	if form == "" || len(what) == 0 && strings.Contains(form, "{title}") {
 		return ""
 	}
-	text := strings.NewReplacer("{title}", agent.Listed(what, p["and"][0]), "{new}", quote(a.Entities.Title)).Replace(form)
+	text := strings.NewReplacer("{title}", agent.Listed(what, p["and"][0]), "{new}", quote(a.Entities.Title)).
+		Replace(form)
 	if a.Entities.HasDescription && a.Entities.Description != "" {
 		text += ": " + a.Entities.Description
 	}

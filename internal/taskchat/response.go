@@ -45,7 +45,8 @@ type ToolCall struct {
 	InvokedAt  time.Time       `json:"invoked_at"`
 }
 
-// Clarification is a question to the person, with what can be chosen, numbered from 1. Its answer changes a task if that is of its Version still.
+// Clarification is a question to the person, with what can be chosen, numbered from 1. Its answer changes a task if
+// that is of its Version still.
 type Clarification struct {
 	Question    string   `json:"question"`
 	Options     []string `json:"options" doc:"What can be chosen, numbered from 1."`

@@ -18,7 +18,8 @@ func said() bt.Leaf {
 		Said     string `port:"said" doc:"what they said before"`
 		Language string `port:"language"`
 	}
-	const doc = "Whether the texts that a model wants written hold the person's words and no others. Those of the task that is changed may stay."
+	const doc = "Whether the texts that a model wants written hold the person's words and no others. Those of the " +
+		"task that is changed may stay."
 	return bt.Check("Said", doc, func(i in) (bool, string) {
 		if i.Act.By == "" || i.Act.Agreed {
 			return true, "these are the person's words"
@@ -46,7 +47,8 @@ const shortWord = 2
 // wordsOf are the stems of the words of a text that carry meaning.
 func wordsOf(words, language string) (stems []string) {
 	for _, w := range search.Words(words) {
-		// Also a number of one digit, and the pairs of characters of a language without spaces; the last of those stands in its pair.
+		// Also a number of one digit, and the pairs of characters of a language without spaces; the last of those
+		// stands in its pair.
 		if n := utf8.RuneCountInString(w); !search.IsStop(w) && n > 1 && len(w) > shortWord || w[0] < 'a' {
 			stems = append(stems, text.Stem(w, language))
 		}
@@ -54,8 +56,9 @@ func wordsOf(words, language string) (stems []string) {
 	return stems
 }
 
-// alike says that two stems are of one word: that they are the same, that they begin alike for more than three fifths of the shorter one, as inflected
-// forms do, or that one ends with the other, as “an-rufen” does. Numbers have to be the same.
+// alike says that two stems are of one word: that they are the same, that they begin alike for more than three fifths
+// of the shorter one, as inflected forms do, or that one ends with the other, as “an-rufen” does. Numbers have to be
+// the same.
 func alike(a, b string) bool {
 	short, long := []rune(a), []rune(b)
 	if len(short) > len(long) {

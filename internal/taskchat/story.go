@@ -34,9 +34,11 @@ const mostReply = 200
 
 func wishes() map[understand.Intent]bt.Reason {
 	return map[understand.Intent]bt.Reason{
-		understand.Create: wishCreate, understand.List: wishList, understand.Update: wishUpdate, understand.Complete: wishComplete,
-		understand.Delete: wishDelete, understand.Undo: wishUndo, understand.Confirm: wishYes, understand.Decline: wishNo,
-		understand.Choose: wishChoice, understand.Value: wishValue, understand.Help: wishHelp,
+		understand.Create: wishCreate, understand.List: wishList, understand.Update: wishUpdate,
+		understand.Complete: wishComplete,
+		understand.Delete:   wishDelete, understand.Undo: wishUndo, understand.Confirm: wishYes,
+		understand.Decline: wishNo,
+		understand.Choose:  wishChoice, understand.Value: wishValue, understand.Help: wishHelp,
 	}
 }
 

@@ -66,8 +66,9 @@ func (p *player) said(l texttest.Line) {
 		p.m.hears(*p.heard)
 		p.heard = nil
 	}
-	want := map[string]taskchat.Status{"success": taskchat.StatusSuccess, "asks": taskchat.StatusClarification, "confirm": taskchat.StatusConfirmation,
-		"error": taskchat.StatusError}[status]
+	want := map[string]taskchat.Status{"success": taskchat.StatusSuccess, "asks": taskchat.StatusClarification,
+		"confirm": taskchat.StatusConfirmation,
+		"error":   taskchat.StatusError}[status]
 	p.last = p.say(words, want)
 	if p.Failed() {
 		p.Fatalf("line %d: %s", l.At, p.last.Response)
@@ -148,7 +149,8 @@ var steps = map[string]func(p *player, rest string) string{
 		h.Intents = append(h.Intents, wishOf(rest))
 		return ""
 	},
-	"answer": func(p *player, rest string) string { // to the question: its kind, and the value or the numbers of options
+	// to the question: its kind, and the value or the numbers of options
+	"answer": func(p *player, rest string) string {
 		kind, value, _ := strings.Cut(rest, " ")
 		said := taskchat.Said{Kind: kind, Value: value}
 		if n, err := strconv.Atoi(value); err == nil {

@@ -14,7 +14,8 @@ func TestRunExplainsWhichToolWasSelected(t *testing.T) {
 	h := newHouse(t)
 	ids := h.has(ada, "Apples")
 	c := h.process("p").talk(ada)
-	for _, one := range [][2]string{{"add Bread", "add_task {\"title\":\"Bread\"} (0.92)"}, {"delete apples", fmt.Sprintf("delete_task {\"task_id\":%d} (0.92), with the person's yes", ids[0])}} {
+	for _, one := range [][2]string{{"add Bread", "add_task {\"title\":\"Bread\"} (0.92)"},
+		{"delete apples", fmt.Sprintf("delete_task {\"task_id\":%d} (0.92), with the person's yes", ids[0])}} {
 		r, err := c.send(one[0])
 		h.must(err)
 		steps, err := c.engine.Explain(t.Context(), ada, r.RunID)
@@ -35,9 +36,14 @@ func TestTitleThatBreaksARuleIsRefusedInTheLanguageOfThePerson(t *testing.T) {
 	title := strings.Repeat("x", task.MaxTitle+1)
 	c := newHouse(t).process("p").talk(ada)
 	for words, want := range map[string]string{
-		"add " + title:               fmt.Sprintf("That doesn't work: title has %d characters; %d at most.", task.MaxTitle+1, task.MaxTitle),
-		"füge " + title + " hinzu":   fmt.Sprintf("Ein Titel hat 1 bis %d Zeichen in einer Zeile, eine Beschreibung höchstens %d.", task.MaxTitle, task.MaxDescription),
-		"adicione a tarefa " + title: fmt.Sprintf("um título tem de 1 a %d caracteres em uma linha, e uma descrição, no máximo %d.", task.MaxTitle, task.MaxDescription),
+		"add " + title: fmt.Sprintf("That doesn't work: title has %d characters; %d at most.",
+			task.MaxTitle+1, task.MaxTitle),
+		"füge " + title + " hinzu": fmt.Sprintf(
+			"Ein Titel hat 1 bis %d Zeichen in einer Zeile, eine Beschreibung höchstens %d.", task.MaxTitle,
+			task.MaxDescription),
+		"adicione a tarefa " + title: fmt.Sprintf(
+			"um título tem de 1 a %d caracteres em uma linha, e uma descrição, no máximo %d.", task.MaxTitle,
+			task.MaxDescription),
 	} {
 		contains(t, c.say(words, taskchat.StatusError).Response, want)
 	}

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Find says where a quotation stands in a text, letter by letter: only case, the kind of white space, of quotation marks and of dashes may differ.
-// It is never found in the middle of a word or a number: “6 mg” is not in “16 mg”, nor in “1.6 mg”. The place is the first one.
+// Find says where a quotation stands in a text, letter by letter: only case, the kind of white space, of quotation
+// marks and of dashes may differ. It is never found in the middle of a word or a number: “6 mg” is not in “16 mg”, nor
+// in “1.6 mg”. The place is the first one.
 func Find(text, quotation string) (place Span, found bool) {
 	words := Fold(quotation)
 	if words == "" {
@@ -73,7 +74,8 @@ func cuts(text string, at int) bool {
 	point := func(r rune) bool { return r == '.' || r == ',' }
 	far, _ := utf8.DecodeLastRuneInString(text[:at-n])
 	next, _ := utf8.DecodeRuneInString(text[at+m:])
-	return point(before) && unicode.IsDigit(far) && unicode.IsDigit(after) || point(after) && unicode.IsDigit(before) && unicode.IsDigit(next)
+	return point(before) && unicode.IsDigit(far) && unicode.IsDigit(after) || point(after) && unicode.IsDigit(before) &&
+		unicode.IsDigit(next)
 }
 
 func isPart(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }

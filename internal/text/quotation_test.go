@@ -4,7 +4,8 @@ import "testing"
 
 func TestQuotationIsFoundWhateverItsSignsAndBlanks(t *testing.T) {
 	for _, c := range []struct{ text, quotation, want string }{
-		{"The daily\n  allowance is 16\u00a0mg.", "the daily allowance is 16 mg", "The daily\n  allowance is 16\u00a0mg"},
+		{"The daily\n  allowance is 16\u00a0mg.", "the daily allowance is 16 mg",
+			"The daily\n  allowance is 16\u00a0mg"},
 		{"He said “it’s shut” – twice.", "said \"it's shut\" - twice.", "said “it’s shut” – twice."},
 		{"Stra\u00adße und Größe", "strasse", ""},
 		{"Stra\u00adße und Größe", "straße", "Stra\u00adße"},
@@ -29,7 +30,8 @@ func FuzzFind(f *testing.F) {
 	f.Add("He said “it’s – shut”.", "it's")
 	f.Add("İ ẞ \xff", "i")
 	f.Fuzz(func(t *testing.T, text, quotation string) {
-		if place, found := Find(text, quotation); found && (place.From < 0 || place.To > len(text) || place.From >= place.To) {
+		if place, found := Find(text, quotation); found && (place.From < 0 || place.To > len(text) ||
+			place.From >= place.To) {
 			t.Errorf("%+v in %d bytes", place, len(text))
 		}
 	})

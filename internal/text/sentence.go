@@ -11,8 +11,9 @@ import (
 // A Span is a part of a text, in bytes: text[From:To].
 type Span struct{ From, To int }
 
-// Sentences takes a text apart by the rules of Unicode (UAX 29), without white space around its sentences. A line break ends a sentence. Full stops of
-// abbreviations, initials and ordinals end none, so that a sentence may be joined with the next, and is never cut in two.
+// Sentences takes a text apart by the rules of Unicode (UAX 29), without white space around its sentences. A line break
+// ends a sentence. Full stops of abbreviations, initials and ordinals end none, so that a sentence may be joined with
+// the next, and is never cut in two.
 func Sentences(text string) []Span {
 	var list []Span
 	joined := false
@@ -45,12 +46,16 @@ func endsAbbreviated(s string) bool {
 	}
 	word = strings.ToLower(strings.TrimLeft(word[strings.LastIndexAny(word, spaces)+1:], "(\"'“„«"))
 	digits := strings.Trim(word, "0123456789") == ""
-	return utf8.RuneCountInString(word) == 1 || digits && len(word) == 2 || strings.Contains(word, ".") && !strings.ContainsAny(word, "0123456789") ||
+	return utf8.RuneCountInString(word) == 1 || digits && len(word) == 2 || strings.Contains(word, ".") &&
+		!strings.ContainsAny(word, "0123456789") ||
 		slices.Contains(abbreviated(), word)
 }
 
-// abbreviated are words that are often shortened before a name or a number. No list of them is whole; one that is missing cuts a sentence.
+// abbreviated are words that are often shortened before a name or a number. No list of them is whole; one that is
+// missing cuts a sentence.
 func abbreviated() []string {
-	return []string{"dr", "mr", "mrs", "ms", "prof", "st", "no", "nos", "nr", "vs", "approx", "ca", "fig", "figs", "vol", "pp", "sr", "sra", "dra", "mme",
-		"jan", "feb", "mar", "apr", "aug", "sep", "sept", "oct", "okt", "nov", "dec", "dez", "bzw", "vgl", "abb", "abs", "art", "str", "tel", "hr", "fr"}
+	return []string{"dr", "mr", "mrs", "ms", "prof", "st", "no", "nos", "nr", "vs", "approx", "ca", "fig", "figs",
+		"vol", "pp", "sr", "sra", "dra", "mme",
+		"jan", "feb", "mar", "apr", "aug", "sep", "sept", "oct", "okt", "nov", "dec", "dez", "bzw", "vgl", "abb", "abs",
+		"art", "str", "tel", "hr", "fr"}
 }

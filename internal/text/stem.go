@@ -9,8 +9,9 @@ import (
 	"github.com/blevesearch/snowballstem/spanish"
 )
 
-// Stem is what the forms of a word in lower case share, by the Snowball stemmer of a language: "en", "de", "pt", "fr" or "es". A word of any other
-// language stays as it is. What it gives is compared with other stems of that language only.
+// Stem is what the forms of a word in lower case share, by the Snowball stemmer of a language: "en", "de", "pt", "fr"
+// or "es". A word of any other language stays as it is. What it gives is compared with other stems of that language
+// only.
 func Stem(word, language string) string {
 	var stem func(*snowballstem.Env) bool
 	switch language {

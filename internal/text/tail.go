@@ -5,7 +5,8 @@ import "sync"
 // mostTail is how much a Tail keeps, in bytes.
 const mostTail = 4 << 10
 
-// Tail is a writer that takes everything and keeps the last 4 KiB, such as what a program said before it failed. Its zero value is ready; it is safe for concurrent use.
+// Tail is a writer that takes everything and keeps the last 4 KiB, such as what a program said before it failed. Its
+// zero value is ready; it is safe for concurrent use.
 type Tail struct {
 	mu  sync.Mutex
 	end []byte

@@ -1,5 +1,5 @@
-// Package text has what every room needs of texts, one of each: sentences, stems, one line, a text cut short, a count. Below it are search (words, ranking),
-// language and markdown.
+// Package text has what every room needs of texts, one of each: sentences, stems, one line, a text cut short, a count.
+// Below it are search (words, ranking), language and markdown.
 //
 // Guarantees:
 //   - Pure: equal texts give equal results.
@@ -49,7 +49,8 @@ func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok && !strings.ContainsAny(noun[max(len(stem)-1, 0):len(stem)], "aeiou") {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && !strings.ContainsAny(noun[max(len(stem)-1, 0):len(stem)],
+		"aeiou") {
 		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)

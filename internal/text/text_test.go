@@ -27,7 +27,8 @@ func TestSentencesAreCutWhereTheyEndAndNowhereElse(t *testing.T) {
 }
 
 func TestFormsOfAWordHaveOneStem(t *testing.T) {
-	for language, forms := range map[string][2]string{"en": {"closing", "closed"}, "de": {"brücken", "brücke"}, "pt": {"tarefas", "tarefa"}, "fr": {"terminées", "terminée"}, "es": {"reuniones", "reunión"}} {
+	for language, forms := range map[string][2]string{"en": {"closing", "closed"}, "de": {"brücken", "brücke"},
+		"pt": {"tarefas", "tarefa"}, "fr": {"terminées", "terminée"}, "es": {"reuniones", "reunión"}} {
 		if a, b := Stem(forms[0], language), Stem(forms[1], language); a != b {
 			t.Errorf("%s: %q has the stem %q, %q has %q", language, forms[0], a, forms[1], b)
 		}

@@ -46,7 +46,8 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 	} {
 		_, err := sample(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(raw)})
 		var known *Error
-		if !errors.As(err, &known) || known.Kind != InvalidArgs || !strings.Contains(known.Message, want) || known.Hint != hint {
+		if !errors.As(err, &known) || known.Kind != InvalidArgs || !strings.Contains(known.Message, want) ||
+			known.Hint != hint {
 			t.Errorf("%s: %v, want %q", raw, err, want)
 		}
 	}
@@ -54,7 +55,8 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 
 func TestArgumentsLeftOutHaveTheirDefaults(t *testing.T) {
 	for raw, want := range map[string]sampleArgs{
-		`{"query":"x","limit":3,"terms":["a"],"mode":"both"}`: {Query: "x", Limit: 3, Terms: []string{"a"}, Mode: "both"},
+		`{"query":"x","limit":3,"terms":["a"],"mode":"both"}`: {Query: "x", Limit: 3, Terms: []string{"a"},
+			Mode: "both"},
 		`{"query":"x"}`: {Query: "x", Limit: 10},
 		`{"query":"x","limit":null,"from":0,"terms":null,"mode":""}`: {Query: "x", Limit: 10},
 		`{"query":"ööööööööö"}`:                                      {Query: "ööööööööö", Limit: 10},
@@ -82,26 +84,30 @@ func TestOnlyToolsWithFoundAreFinders(t *testing.T) {
 	if _, is := sample(Spec{Effect: Once}).(Finder); is {
 		t.Error("a tool without found is a Finder")
 	}
-	f := NewFinder(Spec{Effect: Once}, giveArguments, func(_ context.Context, c Call, args sampleArgs) (Result, bool, error) {
+	f := NewFinder(Spec{Effect: Once}, giveArguments, func(_ context.Context, c Call, args sampleArgs) (Result, bool,
+		error) {
 		return Result{Text: args.Query}, c.Key == "done", nil
 	}).(Finder)
 	for _, c := range []struct {
 		key, args string
 		was       bool
-	}{{"done", `{"query":"x"}`, true}, {"begun", `{"query":"x"}`, false}, {"done", `{}`, false}, {"", `{"query":"x"}`, false}} {
+	}{{"done", `{"query":"x"}`, true}, {"begun", `{"query":"x"}`, false}, {"done", `{}`, false},
+		{"", `{"query":"x"}`, false}} {
 		res, was, err := f.Found(t.Context(), Call{Key: c.key, Args: json.RawMessage(c.args)})
 		if err != nil || was != c.was || was && res.Text != "x" {
 			t.Errorf("key %q, %s: %v, %q, %v", c.key, c.args, was, res.Text, err)
 		}
 	}
-	if _, err := f.(Tool).Call(t.Context(), Call{Args: json.RawMessage(`{"query":"x"}`)}); err == nil || !strings.Contains(err.Error(), "without an idempotency key") {
+	if _, err := f.(Tool).Call(t.Context(), Call{Args: json.RawMessage(`{"query":"x"}`)}); err == nil ||
+		!strings.Contains(err.Error(), "without an idempotency key") {
 		t.Errorf("a write without a key: %v", err)
 	}
 }
 
 func TestErrorsOfACallHaveAKind(t *testing.T) {
 	plain := errors.New("broken")
-	for want, cause := range map[Kind]error{Cancelled: context.Canceled, Timeout: context.DeadlineExceeded, Failed: plain, Denied: Errorf(Denied, "", "no")} {
+	for want, cause := range map[Kind]error{Cancelled: context.Canceled, Timeout: context.DeadlineExceeded,
+		Failed: plain, Denied: Errorf(Denied, "", "no")} {
 		failing := New(Spec{}, func(context.Context, Call, struct{}) (Result, error) { return Result{}, cause })
 		_, err := failing.Call(t.Context(), Call{})
 		var known *Error
@@ -116,7 +122,8 @@ func TestResultTextIsCutBetweenLines(t *testing.T) {
 		return Result{Text: strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)}, nil
 	})
 	res, err := texts.Call(t.Context(), Call{})
-	if err != nil || len(res.Text) > MaxText || !res.Truncated || !strings.HasSuffix(res.Text, "x\n(the rest is left out)\n") {
+	if err != nil || len(res.Text) > MaxText || !res.Truncated ||
+		!strings.HasSuffix(res.Text, "x\n(the rest is left out)\n") {
 		t.Errorf("%d bytes, truncated %v, %v, ends %q", len(res.Text), res.Truncated, err, res.Text[len(res.Text)-40:])
 	}
 }

@@ -8,8 +8,10 @@ import (
 )
 
 func TestResultIsCutOffAtItsBoundAndSaysSo(t *testing.T) {
-	r := Result{Text: strings.Repeat("ü", MaxResult), Data: json.RawMessage(`"` + strings.Repeat("x", MaxResult) + `"`), Refs: make([]Ref, 20_000), Items: 3}.Bounded()
-	if !utf8.ValidString(r.Text) || len(r.Text) > MaxResult+100 || !strings.HasSuffix(r.Text, "\n[cut off: the result has 2097152 bytes, and at most 1048576 are kept]") {
+	r := Result{Text: strings.Repeat("ü", MaxResult), Data: json.RawMessage(`"` + strings.Repeat("x", MaxResult) + `"`),
+		Refs: make([]Ref, 20_000), Items: 3}.Bounded()
+	if !utf8.ValidString(r.Text) || len(r.Text) > MaxResult+100 ||
+		!strings.HasSuffix(r.Text, "\n[cut off: the result has 2097152 bytes, and at most 1048576 are kept]") {
 		t.Errorf("%d bytes that end with %q", len(r.Text), r.Text[len(r.Text)-80:])
 	}
 	if r.Data != nil || len(r.Refs) != 10_000 || !r.Truncated || r.Items != 3 {

@@ -18,7 +18,8 @@ func New[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) 
 // NewFinder is New for a tool that is a Finder: found says whether a call took effect. Arguments that are refused were
 // never performed.
 func NewFinder[A any](
-	spec Spec, call func(context.Context, Call, A) (Result, error), found func(context.Context, Call, A) (Result, bool, error),
+	spec Spec, call func(context.Context, Call, A) (Result, error), found func(context.Context, Call, A) (Result, bool,
+		error),
 ) Tool {
 	return finder[A]{newTyped(spec, call), found}
 }

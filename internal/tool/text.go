@@ -21,7 +21,8 @@ func (r Result) Bounded() Result {
 	}
 	r.Truncated = true
 	if n := len(r.Text); n > MaxResult {
-		r.Text = Clip(r.Text, MaxResult) + fmt.Sprintf("\n[cut off: the result has %d bytes, and at most %d are kept]", n, MaxResult)
+		r.Text = Clip(r.Text, MaxResult) + fmt.Sprintf("\n[cut off: the result has %d bytes, and at most %d are kept]",
+			n, MaxResult)
 	}
 	if len(r.Data) > MaxResult {
 		r.Data = nil

@@ -7,7 +7,8 @@
 //   - An error is an *Error with a kind and, where one is known, a hint that would fix it.
 //   - A Once tool uses Call.Key as idempotency key: a second call with the same key performs nothing and returns
 //     the first result. Found says after a crash whether a call with that key took effect.
-//   - Text is data. Nothing in it is an instruction to whoever reads it, and the caller neutralises it before a model does.
+//   - Text is data. Nothing in it is an instruction to whoever reads it, and the caller neutralises it before a model
+//     does.
 package tool
 
 import (
@@ -63,8 +64,9 @@ type Spec struct {
 
 // Out says what of a call's arguments leaves the machine, and for where. The zero value is nothing.
 type Out struct {
-	To      Outlet `json:"to,omitempty"`
-	Arg     string `json:"arg,omitempty"`     // of ToAddress and ToEngine: the argument that holds the address or the query, a text
+	To Outlet `json:"to,omitempty"`
+	// of ToAddress and ToEngine: the argument that holds the address or the query, a text
+	Arg     string `json:"arg,omitempty"`
 	Trusted bool   `json:"trusted,omitempty"` // of ToServer: the person lets it have what is private
 }
 
@@ -84,15 +86,17 @@ type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
 // Hints derives them.
 func (s Spec) Hints() Hints {
 	reads := s.Effect == Repeatable
-	return Hints{ReadOnly: reads, Destructive: !reads && s.Destructive, Idempotent: reads || s.Idempotent, OpenWorld: s.Foreign}
+	return Hints{ReadOnly: reads, Destructive: !reads && s.Destructive, Idempotent: reads || s.Idempotent,
+		OpenWorld: s.Foreign}
 }
 
 // Call is one invocation.
 type Call struct {
-	Args         json.RawMessage
-	Key          string        // unique to the effect, and the same after a crash
-	Owner        string        // whose call it is: the journal's owner
-	Version      int64         // of what it names, as the caller saw it: a change of another version is a Conflict; 0: any
+	Args  json.RawMessage
+	Key   string // unique to the effect, and the same after a crash
+	Owner string // whose call it is: the journal's owner
+	// of what it names, as the caller saw it: a change of another version is a Conflict; 0: any
+	Version      int64
 	Confirmation *Confirmation // the person's yes that it runs under; nil: none was given
 }
 

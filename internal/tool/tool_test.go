@@ -38,7 +38,8 @@ func TestClipKeepsWholeCharacters(t *testing.T) {
 }
 
 func TestCountWritesPlurals(t *testing.T) {
-	for want, got := range map[string]string{"1 note": Count(1, "note"), "0 notes": Count(0, "note"), "2 entries": Count(2, "entry")} {
+	for want, got := range map[string]string{"1 note": Count(1, "note"), "0 notes": Count(0, "note"),
+		"2 entries": Count(2, "entry")} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

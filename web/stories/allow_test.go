@@ -67,7 +67,8 @@ func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
 		p.sees("nobody but the model named this address")
 	}
 	ask()
-	if text := evaluate[string](p, "document.body.innerText"); strings.Contains(text, "sibyl ask") || strings.Contains(text, "needs_user") {
+	if text := evaluate[string](p, "document.body.innerText"); strings.Contains(text, "sibyl ask") ||
+		strings.Contains(text, "needs_user") {
 		t.Errorf("the page speaks of the command line: %s", text)
 	}
 	p.press("Don’t")
@@ -92,7 +93,8 @@ func TestModelThatFailsIsAskedAgainInPlace(t *testing.T) {
 	})).visit(1000)
 	p.says("How is a lease acquired?")
 	p.sees("takes no more requests for now")
-	p.until("nothing that beats", `!document.querySelector("main [aria-busy=true] .beat, main .answer > p > span[aria-hidden]")`)
+	p.until("nothing that beats",
+		`!document.querySelector("main [aria-busy=true] .beat, main .answer > p > span[aria-hidden]")`)
 	mended.Store(true)
 	p.press("Try again")
 	p.sees("A lease is taken by Acquire.")
@@ -116,7 +118,8 @@ func TestRunThatStoppedBeforeThePageKnewItWasItsOwnIsShownSo(t *testing.T) {
 	p.requests(answersLate)
 	p.says("How is a lease acquired?")
 	p.until("the question to be sent", "globalThis.learn")
-	p.until("the run to have stopped", `fetch("/api/runs?open=true").then((a) => a.json()).then((all) => (globalThis.stopped = all.runs.some((r) => r.state === "suspended"))) && globalThis.stopped`)
+	p.until("the run to have stopped",
+		`fetch("/api/runs?open=true").then((a) => a.json()).then((all) => (globalThis.stopped = all.runs.some((r) => r.state === "suspended"))) && globalThis.stopped`)
 	p.requests("learn(); undefined")
 	p.until("what can be done", `document.querySelector(".failed")`)
 }

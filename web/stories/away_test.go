@@ -28,7 +28,8 @@ func (p *tab) offline(is bool) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context, patience)
 	defer cancel()
-	if _, err := chromedp.Call(ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: is, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
+	if _, err := chromedp.Call(ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: is,
+		DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
 		p.fail("being offline", err)
 	}
 }
@@ -42,18 +43,22 @@ func (p *tab) cuts(addresses ...string) {
 	}
 	ctx, cancel := context.WithTimeout(p.Context, patience)
 	defer cancel()
-	if _, err := chromedp.Call(ctx, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: blocked}); err != nil {
+	if _, err := chromedp.Call(ctx, network.SetBlockedURLs,
+		network.SetBlockedURLsParams{URLPatterns: blocked}); err != nil {
 		p.fail("cutting off", err)
 	}
 }
 
-// What goes on while a server ends goes on when it is back, in each view, and what could not be sent is still there to send.
+// What goes on while a server ends goes on when it is back, in each view, and what could not be sent is still there to
+// send.
 func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 	t.Run("inquiry", func(t *testing.T) {
 		hangs := modeltest.Answer{Break: modeltest.Hang}
-		witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), hangs, hangs, hangs)
+		witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."),
+			modeltest.Stream("It was closed on 4 March 2021."), hangs, hangs, hangs)
 		witness.Models = []string{"silent"}
-		p := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n", witness.BaseURL)).visit(900)
+		p := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n",
+			witness.BaseURL)).visit(900)
 		p.inquire("The bridge was closed because of corrosion.", "ollama:silent")
 		p.sees("It was closed on 4 March 2021.")
 		p.sees("Question 2")
@@ -68,7 +73,8 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 		p.checks("Optimist")
 		p.cuts("/api/runs/*\\?html=true")
 		p.press("Ask")
-		p.until("a request for what was said", `performance.getEntriesByType("resource").some((e) => /api\/runs\/\w+\?html=true$/.test(e.name))`)
+		p.until("a request for what was said",
+			`performance.getEntriesByType("resource").some((e) => /api\/runs\/\w+\?html=true$/.test(e.name))`)
 		p.away(func() {
 			p.cuts()
 			p.says("We should ask the landlord.")
@@ -100,26 +106,35 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 // focused is what has the keyboard: its name, or its words.
 const focused = `(() => { const e = document.activeElement; return (e.getAttribute("aria-label") ?? e.labels?.[0]?.innerText ?? e.innerText).trim(); })()`
 
-// The keyboard alone comes to everything that can be pressed, in each view and in the order in which it stands, and what has it can be seen to have it.
+// The keyboard alone comes to everything that can be pressed, in each view and in the order in which it stands, and
+// what has it can be seen to have it.
 func TestKeyboardComesToEverythingInEveryView(t *testing.T) {
 	p := open(t, "").visit(1000)
 	for _, one := range p.places() {
 		p.turnsTo(one.address)
 		p.sees(one.shows)
-		p.do("beginning at the top", chromedp.Evaluate[chromedp.Void](`(() => { document.activeElement.blur(); getSelection().removeAllRanges(); document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute("tabindex"); globalThis.reached = []; })()`))
+		p.do("beginning at the top",
+			chromedp.Evaluate[chromedp.Void](
+				`(() => { document.activeElement.blur(); getSelection().removeAllRanges(); document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute("tabindex"); globalThis.reached = []; })()`))
 		const reachable = `[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.tabIndex >= 0 && !(e.type === "radio" && !e.checked))`
-		// Twice around: the browser itself takes the keyboard at the end, and what is fetched may come when the keyboard was past its place.
+		// Twice around: the browser itself takes the keyboard at the end, and what is fetched may come when the
+		// keyboard was past its place.
 		for tabs := 0; ; tabs++ {
-			left := evaluate[[]int](p, `((all) => [all.filter((e) => !reached.includes(e)).length, all.length])(`+reachable+`)`)
+			left := evaluate[[]int](p, `((all) => [all.filter((e) => !reached.includes(e)).length, all.length])(`+
+				reachable+`)`)
 			if left[0] == 0 || tabs > 2*left[1]+20 {
 				break
 			}
-			p.do("Tab", chromedp.KeyEvent(kb.Tab), chromedp.Evaluate[chromedp.Void](`(() => { const e = document.activeElement; if (e !== document.body) reached.push(e); })()`))
+			p.do("Tab", chromedp.KeyEvent(kb.Tab),
+				chromedp.Evaluate[chromedp.Void](
+					`(() => { const e = document.activeElement; if (e !== document.body) reached.push(e); })()`))
 		}
-		if lacks := evaluate[[]string](p, reachable+`.filter((e) => !reached.includes(e)).map((e) => e.outerHTML.slice(0, 200))`); len(lacks) > 0 {
+		if lacks := evaluate[[]string](p, reachable+
+			`.filter((e) => !reached.includes(e)).map((e) => e.outerHTML.slice(0, 200))`); len(lacks) > 0 {
 			t.Errorf("%s: the keyboard does not come to %q", one.address, lacks)
 		}
-		if unseen := evaluate[[]string](p, `[...new Set(reached)].filter((e) => { e.focus(); const s = getComputedStyle(e); return s.outlineStyle === "none" && s.boxShadow === "none"; }).map((e) => e.outerHTML.slice(0, 200))`); len(unseen) > 0 {
+		if unseen := evaluate[[]string](p,
+			`[...new Set(reached)].filter((e) => { e.focus(); const s = getComputedStyle(e); return s.outlineStyle === "none" && s.boxShadow === "none"; }).map((e) => e.outerHTML.slice(0, 200))`); len(unseen) > 0 {
 			t.Errorf("%s: nothing shows that the keyboard is at %q", one.address, unseen)
 		}
 	}

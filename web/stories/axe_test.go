@@ -30,7 +30,10 @@ func (p *tab) axe(view, options string) {
 		}
 		p.do("reading axe-core", chromedp.Evaluate[chromedp.Void](string(axe)+"; undefined"))
 	}
-	p.do("starting axe-core", chromedp.Evaluate[chromedp.Void](`globalThis.found = undefined; axe.run(document, { resultTypes: ["violations"], `+options+` }).then((r) => { globalThis.found = JSON.stringify(r.violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.map((n) => n.html + "  " + n.failureSummary) }))) }, (e) => { globalThis.found = JSON.stringify([{ id: String(e), impact: "critical" }]) }); undefined`))
+	p.do("starting axe-core",
+		chromedp.Evaluate[chromedp.Void](
+			`globalThis.found = undefined; axe.run(document, { resultTypes: ["violations"], `+options+
+				` }).then((r) => { globalThis.found = JSON.stringify(r.violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.map((n) => n.html + "  " + n.failureSummary) }))) }, (e) => { globalThis.found = JSON.stringify([{ id: String(e), impact: "critical" }]) }); undefined`))
 	p.until("axe-core", "globalThis.found !== undefined")
 	var found []struct {
 		ID, Impact, Help string

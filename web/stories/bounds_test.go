@@ -17,10 +17,13 @@ import (
 // watchTasks notes the long tasks of the page, those that hold it up for more than 50 ms.
 func (p *tab) watchTasks() {
 	p.Helper()
-	p.do("watching long tasks", chromedp.Evaluate[chromedp.Void](`globalThis.longTasks = []; new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask" })`))
+	p.do("watching long tasks",
+		chromedp.Evaluate[chromedp.Void](
+			`globalThis.longTasks = []; new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask" })`))
 }
 
-// tellTasks logs the long tasks since they were watched or told. How long one takes depends on what else the machine does.
+// tellTasks logs the long tasks since they were watched or told. How long one takes depends on what else the machine
+// does.
 func (p *tab) tellTasks(what string) {
 	p.Helper()
 	p.Logf("%s: the long tasks took %v ms", what, evaluate[[]int](p, "longTasks.splice(0)"))
@@ -34,8 +37,10 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 	session := h.longSession(many, time.Minute)
 	p := h.visit(1000)
 	p.watchTasks()
-	p.do("opening it", chromedp.Evaluate[chromedp.Void]("performance.mark('asked'); location.hash = '#/session/"+session+"'; undefined"))
-	p.until("the last answer", `[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1)?.querySelector(".markdown") && (globalThis.took ??= performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
+	p.do("opening it", chromedp.Evaluate[chromedp.Void]("performance.mark('asked'); location.hash = '#/session/"+
+		session+"'; undefined"))
+	p.until("the last answer",
+		`[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1)?.querySelector(".markdown") && (globalThis.took ??= performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
 	p.sees(asksOfLease(many))
 	p.tellTasks("opening it")
 	t.Logf("%d exchanges: the last answer after %.0f ms", many, evaluate[float64](p, "took"))
@@ -54,16 +59,20 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 		first = evaluate[int](p, "firstAt")
 	}
 	p.tellTasks("going to the first")
-	p.until("the first answer", `[...document.querySelectorAll("main ol > li:not(.markdown *)")][0].querySelector(".markdown")`)
+	p.until("the first answer",
+		`[...document.querySelectorAll("main ol > li:not(.markdown *)")][0].querySelector(".markdown")`)
 	p.until("the others to be light", whole+" <= 30")
-	if rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li:not(.markdown *)").length`), evaluate[int](p, `document.querySelectorAll("main ol *").length`); rows != many || elements > 4*many {
+	if rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li:not(.markdown *)").length`),
+		evaluate[int](p, `document.querySelectorAll("main ol *").length`); rows != many || elements > 4*many {
 		t.Errorf("%d exchanges are %d elements", rows, elements)
 	}
-	if requests := evaluate[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/")).length`); requests > 150 {
+	if requests := evaluate[int](p,
+		`performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/")).length`); requests > 150 {
 		t.Errorf("%d requests were sent", requests)
 	}
 	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("main .scroll").scrollTop = 1e9`))
-	p.until("the last answer again", `[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1).querySelector(".markdown")`)
+	p.until("the last answer again",
+		`[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1).querySelector(".markdown")`)
 }
 
 // heap is how much memory the page's own objects take once nothing is left of what it let go of.
@@ -82,18 +91,21 @@ func (p *tab) heap() int {
 // mostHeap is by how many bytes the heap may grow where nothing is kept: far less than what goes through the page.
 const mostHeap = 3 << 20
 
-// An answer of 100 KB arrives without holding the page up, and nothing is kept of it where it is not shown. What is kept would make the
-// heap grow in every round; what the browser compiles and has not yet let go of does in some.
+// An answer of 100 KB arrives without holding the page up, and nothing is kept of it where it is not shown. What is
+// kept would make the heap grow in every round; what the browser compiles and has not yet let go of does in some.
 func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	onOneStore(t)
 	const rounds = 3
-	line := "A sentence of **some** length, with `code` and [a link](https://e.example/x), that is said again and again.\n\n"
+	line := "A sentence of **some** length, with `code` and [a link](https://e.example/x), that is said again and " +
+		"again.\n\n"
 	m, settings := plays(t, strings.Repeat(line, 100_000/len(line)), "The end."+sure)
 	close(m.proceed)
 	p := openAlone(t, settings).visit(1000)
 	p.reload()
-	p.until("the first paint", `document.querySelector("textarea") && performance.getEntriesByName("first-contentful-paint").length`)
-	t.Logf("the first paint came after %.0f ms", evaluate[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+	p.until("the first paint",
+		`document.querySelector("textarea") && performance.getEntriesByName("first-contentful-paint").length`)
+	t.Logf("the first paint came after %.0f ms",
+		evaluate[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 	p.watchTasks()
 	p.do("watching frames", chromedp.Evaluate[chromedp.Void](`(() => {
 		globalThis.longest = 0; let before = performance.now();
@@ -108,7 +120,8 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 	})()`))
 	for before, round := p.heap(), 1; ; round++ {
 		p.says("Tell me something about leases in general.")
-		p.until("the end of the answer", `!document.querySelector("[aria-busy=true]") && document.querySelector(".markdown")?.lastElementChild?.textContent.startsWith("The end.")`)
+		p.until("the end of the answer",
+			`!document.querySelector("[aria-busy=true]") && document.querySelector(".markdown")?.lastElementChild?.textContent.startsWith("The end.")`)
 		t.Logf("the longest time between two frames was %.0f ms", evaluate[float64](p, "longest"))
 		p.tellTasks("the answer")
 		if laid := evaluate[int](p, "mostLaid"); laid < 8000 || laid > 20_000 {

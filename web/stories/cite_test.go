@@ -18,21 +18,26 @@ func leaseReader(r modeltest.Request) modeltest.Answer {
 	if !strings.Contains(r.Messages[len(r.Messages)-1].Content, "package lease") {
 		return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "code_read", Arguments: `{"path":"lease.go"}`}}}
 	}
-	return modeltest.Stream("`Acquire` takes it (lease.go:3-4), and not [gone.go:7]. As lease.go:6 shows, nothing follows.\n\n" +
-		"```go\n// a comment\nfunc Acquire(run string) error { return nil }\n```\n\n" +
-		"| Gesellschaft | Versicherung | b |\n|---|---|---|\n| Donaudampfschifffahrtsgesellschaft | Kraftfahrzeughaftpflichtversicherung | Vermögensverwaltungsgesellschaft |\n" + sure)
+	return modeltest.Stream(
+		"`Acquire` takes it (lease.go:3-4), and not [gone.go:7]. As lease.go:6 shows, nothing follows.\n\n" +
+			"```go\n// a comment\nfunc Acquire(run string) error { return nil }\n```\n\n" +
+			"| Gesellschaft | Versicherung | b |\n|---|---|---|\n| Donaudampfschifffahrtsgesellschaft | " +
+			"Kraftfahrzeughaftpflichtversicherung | Vermögensverwaltungsgesellschaft |\n" + sure)
 }
 
-// A citation is a number that opens what it names: the source stands beside the answer with its lines marked, and has the focus.
+// A citation is a number that opens what it names: the source stands beside the answer with its lines marked, and has
+// the focus.
 func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
 	p := open(t, acts(t, leaseReader)).visit(1400)
 	p.says("How is a lease acquired?")
 	p.until("the citations", `document.querySelectorAll(".markdown .cite").length === 3`)
-	if numbers := evaluate[string](p, `[...document.querySelectorAll(".markdown .cite")].map((c) => c.value + c.title).join(" ")`); numbers != "1lease.go:3-4 2gone.go:7 3lease.go:6" {
+	if numbers := evaluate[string](p,
+		`[...document.querySelectorAll(".markdown .cite")].map((c) => c.value + c.title).join(" ")`); numbers != "1lease.go:3-4 2gone.go:7 3lease.go:6" {
 		t.Errorf("the citations are %s", numbers)
 	}
 	cited := func(number string) string {
-		return evaluate[string](p, `[...document.querySelectorAll("aside article[data-number='`+number+`'] .marked")].map((l) => l.querySelector(".number").innerText).join(" ")`)
+		return evaluate[string](p, `[...document.querySelectorAll("aside article[data-number='`+number+
+			`'] .marked")].map((l) => l.querySelector(".number").innerText).join(" ")`)
 	}
 	p.do("pressing the first citation", chromedp.Click(`.markdown .cite[value="1"]`))
 	p.until("its source, with the focus", `document.activeElement.dataset.number === "1"`)
@@ -56,19 +61,22 @@ func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
 		p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
 		p.fits()
 	}
-	p.until("whole words in the table", `(() => { const t = document.querySelector(".markdown table"); return t.scrollWidth > t.clientWidth || innerWidth > 1000 })()`)
+	p.until("whole words in the table",
+		`(() => { const t = document.querySelector(".markdown table"); return t.scrollWidth > t.clientWidth || innerWidth > 1000 })()`)
 }
 
 // A page of a PDF has no lines in a file: its source shows what the run had read of it, also when the file has gone.
 func TestCitedPageOfADocumentShowsWhatWasRead(t *testing.T) {
 	h := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		if r.Messages[len(r.Messages)-1].Role != "tool" {
-			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_read", Arguments: `{"path":"report.pdf"}`}}}
+			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_read",
+				Arguments: `{"path":"report.pdf"}`}}}
 		}
 		return modeltest.Stream("It is new (report.pdf p. 3). " + sure)
 	}))
 	file := filepath.Join(h.dir, "notes", "report.pdf")
-	if err := os.WriteFile(file, documenttest.PDF(true, []string{"A report"}, []string{"It cost 12 EUR."}, []string{"The bearing was replaced."}), 0o600); err != nil {
+	if err := os.WriteFile(file, documenttest.PDF(true, []string{"A report"}, []string{"It cost 12 EUR."},
+		[]string{"The bearing was replaced."}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := h.visit(1400)
@@ -76,7 +84,9 @@ func TestCitedPageOfADocumentShowsWhatWasRead(t *testing.T) {
 	shows := func(fate string) {
 		p.Helper()
 		p.press("report.pdf p. 3 1")
-		p.until("the page, and none of the others", `(() => { const one = document.activeElement; return one.dataset.number === "1" && one.innerText.includes(`+quoted(fate)+`) && one.innerText.includes("The bearing was replaced.") && !one.innerText.includes("12 EUR"); })()`)
+		p.until("the page, and none of the others",
+			`(() => { const one = document.activeElement; return one.dataset.number === "1" && one.innerText.includes(`+
+				quoted(fate)+`) && one.innerText.includes("The bearing was replaced.") && !one.innerText.includes("12 EUR"); })()`)
 	}
 	shows("cited and read")
 	p.press("Close")
@@ -106,22 +116,26 @@ func TestDraftThatIsTakenBackSaysWhy(t *testing.T) {
 	p.sees("by magic")
 	close(proceed)
 	p.sees("nothing follows.")
-	p.until("the end of it", `!document.querySelector("[aria-busy=true]") && !document.body.innerText.includes("magic")`)
+	p.until("the end of it",
+		`!document.querySelector("[aria-busy=true]") && !document.body.innerText.includes("magic")`)
 }
 
 func TestCodeIsColouredAndCopied(t *testing.T) {
 	p := open(t, acts(t, leaseReader)).visit(1000)
 	p.says("How is a lease acquired?")
-	p.until("code in colours", `(() => { const k = document.querySelector("pre code .keyword"); return k && getComputedStyle(k).color !== getComputedStyle(k.parentElement).color })()`)
+	p.until("code in colours",
+		`(() => { const k = document.querySelector("pre code .keyword"); return k && getComputedStyle(k).color !== getComputedStyle(k.parentElement).color })()`)
 	p.do("copying it", chromedp.Focus(`.markdown .copy`), chromedp.KeyEvent(" "))
-	p.until("that it was copied, or that the browser does not allow it", `document.querySelector(".markdown .copy").innerText !== "Copy"`)
+	p.until("that it was copied, or that the browser does not allow it",
+		`document.querySelector(".markdown .copy").innerText !== "Copy"`)
 }
 
 // A note that was written can be looked at and taken back where it is told.
 func TestWrittenNoteShowsWhatChangedAndIsTakenBack(t *testing.T) {
 	p := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		if r.Messages[len(r.Messages)-1].Role != "tool" {
-			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_write", Arguments: `{"path":"house.md","mode":"append","content":"Pay Dana."}`}}}
+			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_write",
+				Arguments: `{"path":"house.md","mode":"append","content":"Pay Dana."}`}}}
 		}
 		return modeltest.Stream("It is written down. " + sure)
 	})).visit(1000)

@@ -11,9 +11,11 @@ import (
 )
 
 // heard is a configuration in which every recording is taken for the same words.
-const heard = "transcription:\n  command: [sh, -c, \"echo 'We should move the office in May. The rent is 3000 euros.'\", \"{file}\"]\n"
+const heard = "transcription:\n  command: [sh, -c, \"echo 'We should move the office in May. The rent is 3000 " +
+	"euros.'\", \"{file}\"]\n"
 
-// convene starts a model that plays every oracle, and gives the configuration by which it is asked. Who is to speak last waits until that is allowed.
+// convene starts a model that plays every oracle, and gives the configuration by which it is asked. Who is to speak
+// last waits until that is allowed.
 func convene(t testing.TB, last string) (allow func(), settings string) {
 	gate := make(chan struct{})
 	allow = sync.OnceFunc(func() { close(gate) })
@@ -63,7 +65,8 @@ func (p *tab) convenes(words string) {
 func (p *tab) checks(label string) {
 	p.Helper()
 	p.until("a box “"+label+"”", `(() => {
-		const one = [...document.querySelectorAll("label")].find((l) => l.innerText.trim().startsWith(`+quoted(label)+`))?.querySelector("input");
+		const one = [...document.querySelectorAll("label")].find((l) => l.innerText.trim().startsWith(`+quoted(label)+
+		`))?.querySelector("input");
 		if (one && !one.checked) one.click();
 		return one?.checked;
 	})()`)
@@ -76,8 +79,10 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.checks("Skeptic")
 	p.checks("Optimist")
 	p.press("More")
-	p.chooses("select[name=chair]", evaluate[string](p, `[...document.querySelectorAll("select[name=chair] option")].find((o) => o.text === "Pragmatist").value`))
-	if all := evaluate[string](p, `[...document.querySelectorAll("select[name=chair] optgroup")].map((g) => g.label).join()`); all != "English" {
+	p.chooses("select[name=chair]",
+		evaluate[string](p, `[...document.querySelectorAll("select[name=chair] option")].find((o) => o.text === "Pragmatist").value`))
+	if all := evaluate[string](p,
+		`[...document.querySelectorAll("select[name=chair] optgroup")].map((g) => g.label).join()`); all != "English" {
 		t.Errorf("the chair is chosen among %s", all)
 	}
 	p.press("Ask")
@@ -85,11 +90,13 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 		const seats = [...document.querySelectorAll("article section")], place = document.querySelector("article")?.getBoundingClientRect();
 		return seats.length === 2 && seats.every((s) => s.querySelector("h3 svg")) && place.top >= 0 && place.top < innerHeight - 80;
 	})()`)
-	p.until("what was said beside them", `(() => { const said = document.querySelector("#council-said"), answers = document.querySelector("#council-answers"); return said.getBoundingClientRect().right <= answers.getBoundingClientRect().left; })()`)
+	p.until("what was said beside them",
+		`(() => { const said = document.querySelector("#council-said"), answers = document.querySelector("#council-answers"); return said.getBoundingClientRect().right <= answers.getBoundingClientRect().left; })()`)
 	p.sees("I am Skeptic.")
 	p.sees("They are answering…")
 	p.reload()
-	p.until("both oracles after a reload", `["Skeptic", "Optimist"].every((name) => document.querySelector('article section[aria-label="' + name + '"]'))`)
+	p.until("both oracles after a reload",
+		`["Skeptic", "Optimist"].every((name) => document.querySelector('article section[aria-label="' + name + '"]'))`)
 	p.sees("I am Skeptic.")
 	allow()
 	p.sees("I am Optimist.")
@@ -98,9 +105,12 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.sees("Nobody speaks of the commute.")
 	p.sees("Optimist?")
 	p.press("Optimist")
-	p.until("the answer that a point is from", `document.activeElement.ariaLabel === "Optimist" && document.activeElement.innerText.includes("I am Optimist.")`)
-	p.do("making it dark", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = "dark"; document.querySelector("article").scrollIntoView()`))
-	if broad := evaluate[bool](p, `(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
+	p.until("the answer that a point is from",
+		`document.activeElement.ariaLabel === "Optimist" && document.activeElement.innerText.includes("I am Optimist.")`)
+	p.do("making it dark", chromedp.Evaluate[chromedp.Void](
+		`document.documentElement.dataset.colours = "dark"; document.querySelector("article").scrollIntoView()`))
+	if broad := evaluate[bool](p,
+		`(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
 		t.Error("the answers are not side by side")
 	}
 	const asked = `location.hash.split("/")[2]` // the session that the address names
@@ -111,7 +121,8 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.turnsTo("#/")
 	p.sees("No conversations yet.") // the Council lists its sessions itself
 	p.turnsTo("#/runs")
-	p.until("its row among all runs", `(() => { const row = document.querySelector("main li a.title"); row?.click(); return row; })()`)
+	p.until("its row among all runs",
+		`(() => { const row = document.querySelector("main li a.title"); row?.click(); return row; })()`)
 	p.until("the session from the list", session)
 }
 
@@ -172,7 +183,9 @@ func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
 func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {
 	p := open(t, "").visit(900)
 	p.convenes("A first thought.")
-	p.do("refusing the microphone", chromedp.Evaluate[chromedp.Void](`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"))`))
+	p.do("refusing the microphone",
+		chromedp.Evaluate[chromedp.Void](
+			`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"))`))
 	p.press("Record")
 	p.sees("The microphone may not be used.")
 }
@@ -180,7 +193,8 @@ func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {
 // opensTheFirst goes to the first session of the list.
 func (p *tab) opensTheFirst() {
 	p.Helper()
-	p.until("a session in the list", `(() => { const one = document.querySelector("aside li a"); one?.click(); return one; })()`)
+	p.until("a session in the list",
+		`(() => { const one = document.querySelector("aside li a"); one?.click(); return one; })()`)
 }
 
 func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
@@ -202,12 +216,14 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 		t.Error("what is to be left out is shown")
 	}
 	p.press("Rename")
-	p.do("writing a name", chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open] input").select()`), chromedp.SendKeys("dialog[open] input", "Heating"))
+	p.do("writing a name", chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open] input").select()`),
+		chromedp.SendKeys("dialog[open] input", "Heating"))
 	p.press("Save")
 	p.until("the name in the list", `document.querySelector("aside li .title")?.innerText === "Heating"`)
 	p.do("looking for words that were said", chromedp.SendKeys("aside input", "boiler"))
 	p.sees("In what was said and answered")
-	p.until("a hit that leads to its place", `(() => { [...document.querySelectorAll("aside li .passage")][0]?.closest("a").click(); return document.activeElement.dataset.place === "t1"; })()`)
+	p.until("a hit that leads to its place",
+		`(() => { [...document.querySelectorAll("aside li .passage")][0]?.closest("a").click(); return document.activeElement.dataset.place === "t1"; })()`)
 	p.do("looking for another", chromedp.SendKeys("aside input", " zebra"))
 	p.sees("No session is called so.")
 	p.reload()

@@ -10,7 +10,8 @@ import (
 // tellsKey tells the page of a key where the keyboard is.
 func (p *tab) tellsKey(key string, control bool) {
 	p.Helper()
-	evaluate[bool](p, fmt.Sprintf(`(document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key: %s, ctrlKey: %t, bubbles: true, cancelable: true })), true`,
+	evaluate[bool](p, fmt.Sprintf(
+		`(document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key: %s, ctrlKey: %t, bubbles: true, cancelable: true })), true`,
 		quoted(key), control))
 }
 
@@ -19,7 +20,8 @@ func (p *tab) seeks(words string) {
 	p.Helper()
 	p.until("the dialog", `document.querySelector("dialog[open] input[type=search]") || (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true })) && false`)
 	p.until("the field to have the keyboard", `document.activeElement.type === "search"`)
-	p.do("looking for “"+words+"”", chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.SendKeys("dialog[open] input[type=search]", words))
+	p.do("looking for “"+words+"”", chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`),
+		chromedp.SendKeys("dialog[open] input[type=search]", words))
 }
 
 func TestWordsOfEverythingAreFoundByTheKeyboard(t *testing.T) {
@@ -41,21 +43,27 @@ func TestWordsOfEverythingAreFoundByTheKeyboard(t *testing.T) {
 	})()`)
 	p.both("find")
 	p.seeks("boiler mended")
-	p.until("the exchange alone", `document.querySelectorAll("dialog [role=option]").length === 1 && document.querySelectorAll("dialog .excerpt mark").length >= 2`)
+	p.until("the exchange alone",
+		`document.querySelectorAll("dialog [role=option]").length === 1 && document.querySelectorAll("dialog .excerpt mark").length >= 2`)
 	p.enter()
-	p.until("the exchange in its conversation", `location.hash.startsWith(`+quoted(session+"/")+`) && !document.querySelector("dialog[open]") && document.activeElement.innerText.includes("Who mended the boiler?")`)
+	p.until("the exchange in its conversation", `location.hash.startsWith(`+quoted(session+"/")+
+		`) && !document.querySelector("dialog[open]") && document.activeElement.innerText.includes("Who mended the boiler?")`)
 
 	p.seeks("100% a_b")
-	p.until("the task by the signs in its description", `document.querySelectorAll("dialog [role=option]").length === 1 && document.querySelector("dialog .excerpt").innerText.includes("<img src=x")`)
+	p.until("the task by the signs in its description",
+		`document.querySelectorAll("dialog [role=option]").length === 1 && document.querySelector("dialog .excerpt").innerText.includes("<img src=x")`)
 	if evaluate[bool](p, `"ran" in globalThis || !!document.querySelector("dialog img")`) {
 		t.Error("what is found is more than text")
 	}
 	p.enter()
-	p.until("the task among the others, marked and with the keyboard", `location.hash.startsWith("#/tasks/") && document.activeElement.closest("li.marked")?.innerText.includes("Renew the léase")`)
+	p.until("the task among the others, marked and with the keyboard",
+		`location.hash.startsWith("#/tasks/") && document.activeElement.closest("li.marked")?.innerText.includes("Renew the léase")`)
 	p.seeks("old")
-	p.until("what was said to the Council", `[...document.querySelectorAll("dialog [role=option]")].some((o) => o.getAttribute("href").startsWith("#/council/"))`)
+	p.until("what was said to the Council",
+		`[...document.querySelectorAll("dialog [role=option]")].some((o) => o.getAttribute("href").startsWith("#/council/"))`)
 	p.chooses("dialog[open] select", "oracle")
-	p.until("nothing of the Council", `![...document.querySelectorAll("dialog [role=option]")].some((o) => o.getAttribute("href").startsWith("#/council/"))`)
+	p.until("nothing of the Council",
+		`![...document.querySelectorAll("dialog [role=option]")].some((o) => o.getAttribute("href").startsWith("#/council/"))`)
 	p.chooses("dialog[open] select", "")
 	p.seeks("nowhere to be found")
 	p.sees("Nothing was found.")
@@ -70,7 +78,8 @@ func TestKeysWorkEverywhereButWhereOneWrites(t *testing.T) {
 	p := open(t, "").visit(1000)
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
-	p.until("the field to have the keyboard", `(document.querySelector("textarea").focus(), document.activeElement.localName === "textarea")`)
+	p.until("the field to have the keyboard",
+		`(document.querySelector("textarea").focus(), document.activeElement.localName === "textarea")`)
 	p.tellsKey("r", false)
 	p.tellsKey("?", false)
 	if evaluate[bool](p, `!!document.querySelector("dialog[open]") || location.hash === "#/runs"`) {
@@ -109,7 +118,8 @@ func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
 	p.until("an answer", `document.querySelector("li .answer")`)
 	p.press("Runs")
 	p.sees("How is a lease acquired?")
-	p.until("how it stands and how long it took", `/done · Oracle · .* s/.test(document.querySelector("main").innerText)`)
+	p.until("how it stands and how long it took",
+		`/done · Oracle · .* s/.test(document.querySelector("main").innerText)`)
 	p.both("runs")
 	p.chooses("main select", "oracle")
 	p.until("those of the Oracle alone", `document.querySelectorAll("main li").length === 1`)
@@ -137,7 +147,8 @@ func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
 	p.until("its exchange", `location.hash.startsWith(`+quoted(session+"/")+`)`)
 }
 
-// A task that was found is gone to wherever it stands: further down than what is fetched at first, or among those that are done, which are folded.
+// A task that was found is gone to wherever it stands: further down than what is fetched at first, or among those that
+// are done, which are folded.
 func TestTaskThatWasFoundIsShownWhereverItStands(t *testing.T) {
 	h := open(t, "")
 	h.sibyl("task", "add", "Mend the boiler")

@@ -23,7 +23,8 @@ func everybody(r modeltest.Request) modeltest.Answer {
 	return leaseReader(r)
 }
 
-// Who never saw the page does five things without help. All that is pressed and filled in is found by what a person sees of it or hears it called.
+// Who never saw the page does five things without help. All that is pressed and filled in is found by what a person
+// sees of it or hears it called.
 func TestPersonWhoNeverSawItDoesFiveThings(t *testing.T) {
 	for device, open := range map[string]func(h *house) *tab{
 		"at a desk":  func(h *house) *tab { return h.visit(1200) },
@@ -114,12 +115,15 @@ const named = `const named = (name, of) => [...(document.querySelector("dialog[o
 // fills writes words into what has a name.
 func (p *tab) fills(name, words string) {
 	p.Helper()
-	p.until("a place for words that is called “"+name+"”", `(() => { `+named+` const one = named(`+quoted(name)+`, "input, textarea"); one?.focus(); one?.select(); return one && document.activeElement === one; })()`)
-	p.do("writing “"+words+"”", chromedp.Evaluate[chromedp.Void](`document.execCommand("insertText", false, `+quoted(words)+`); undefined`))
+	p.until("a place for words that is called “"+name+"”", `(() => { `+named+` const one = named(`+quoted(name)+
+		`, "input, textarea"); one?.focus(); one?.select(); return one && document.activeElement === one; })()`)
+	p.do("writing “"+words+"”", chromedp.Evaluate[chromedp.Void](`document.execCommand("insertText", false, `+
+		quoted(words)+`); undefined`))
 }
 
 // ticks ticks a box that has a name, and waits until it stays so or its row has gone.
 func (p *tab) ticks(name string) {
 	p.Helper()
-	p.until("a box that is called “"+name+"”", `(() => { `+named+` const one = named(`+quoted(name)+`, "input[type=checkbox]"); if (one && !one.checked) one.click(); return one && !one.disabled; })()`)
+	p.until("a box that is called “"+name+"”", `(() => { `+named+` const one = named(`+quoted(name)+
+		`, "input[type=checkbox]"); if (one && !one.checked) one.click(); return one && !one.disabled; })()`)
 }

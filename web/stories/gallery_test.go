@@ -107,7 +107,8 @@ func TestTasksLookAsTheyShould(t *testing.T) {
 	p.press("Tasks")
 	p.sees("Nothing to do.")
 	p.looks("tasks-empty")
-	for _, title := range []string{"Call John", "Buy milk", "Paint the fence, but not the gate, which is to be oiled first and then left to dry over the weekend"} {
+	for _, title := range []string{"Call John", "Buy milk",
+		"Paint the fence, but not the gate, which is to be oiled first and then left to dry over the weekend"} {
 		h.sibyl("task", "add", title)
 	}
 	p.says("delete Call John")
@@ -144,7 +145,10 @@ func TestCouncilLooksAsItShould(t *testing.T) {
 func TestInquiriesLookAsTheyShould(t *testing.T) {
 	onOneStore(t)
 	p := open(t, "").visit(900)
-	if err := os.WriteFile(filepath.Join(p.dir, "notes", "bridge.md"), []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.dir, "notes", "bridge.md"),
+		[]byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city "+
+			"council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.press("Inquiries")
@@ -181,7 +185,8 @@ func TestOperationLooksAsItShould(t *testing.T) {
 	p.looks("operation-tree")
 }
 
-// anHour has the page see an hour of a server that does not depend on how fast the machine is: a model that answers within a millisecond.
+// anHour has the page see an hour of a server that does not depend on how fast the machine is: a model that answers
+// within a millisecond.
 const anHour = `(() => {
 	const real = fetch;
 	globalThis.fetch = async (...asked) => {
@@ -205,7 +210,8 @@ func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
 	p.sees("lease.go:")
 	p.press("Sources")
 	p.sees("cited and read")
-	p.until("the conversation in the list", `document.querySelector("aside li a")?.innerText.includes("lease")`) // it is fetched a moment after the answer began
+	// it is fetched a moment after the answer began
+	p.until("the conversation in the list", `document.querySelector("aside li a")?.innerText.includes("lease")`)
 	kept := p.kept("conversations-sources")
 	p.turns("light")
 	for _, one := range []struct {
@@ -215,13 +221,15 @@ func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
 		{"nothing", "", false},
 		{"letters with serifs", ":root { font-family: 'DejaVu Serif', serif !important }", false},
 		{"wider letters", ":root { letter-spacing: 0.3px }", false},
-		{"letters without antialiasing", ":root { -webkit-font-smoothing: none; text-rendering: geometricPrecision; font-weight: 500 }", false},
+		{"letters without antialiasing",
+			":root { -webkit-font-smoothing: none; text-rendering: geometricPrecision; font-weight: 500 }", false},
 		{"a list that is wider", ".two { grid-template-columns: 26rem minmax(0, 1fr) !important }", true},
 		{"columns below each other", ".two { grid-template-columns: minmax(0, 1fr) !important }", true},
 		{"no style of the list", "aside * { all: revert !important }", true},
 		{"the conversation on the other side", ".two { direction: rtl }", true},
 	} {
-		p.do(one.what, chromedp.Evaluate[chromedp.Void](`(() => { const s = new CSSStyleSheet(); s.replaceSync(`+quoted(one.style)+`); document.adoptedStyleSheets = [s]; })()`))
+		p.do(one.what, chromedp.Evaluate[chromedp.Void](`(() => { const s = new CSSStyleSheet(); s.replaceSync(`+
+			quoted(one.style)+`); document.adoptedStyleSheets = [s]; })()`))
 		for at, width := range widths()[1:] {
 			p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
 			places, noticed := otherwise(sub(kept, onSheet(0, at+1)), sketchOf(p.shown()))

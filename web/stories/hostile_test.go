@@ -22,7 +22,8 @@ import (
 	"sibyl/internal/server/node"
 )
 
-// hostileTexts are what nobody should be harmed by who looks at it. Each would set ran, ask another host, or break the page.
+// hostileTexts are what nobody should be harmed by who looks at it. Each would set ran, ask another host, or break the
+// page.
 var hostileTexts = []string{
 	begins + `"ran='img'">`,
 	"\u202egnp.exe\u2066\u200f",
@@ -37,7 +38,8 @@ var hostileTexts = []string{
 const begins = "<img src=x onerror="
 
 // hostile is all of it in one line, and hostileTitle what no line has room for.
-var hostile, hostileTitle = strings.Join(hostileTexts, " "), strings.Join(hostileTexts[:6], " ") + strings.Repeat("W", 10_000)
+var hostile, hostileTitle = strings.Join(hostileTexts, " "), strings.Join(hostileTexts[:6], " ") +
+	strings.Repeat("W", 10_000)
 
 // hostileLong has a megabyte without a blank, or nearly so: a model may say no more.
 var hostileLong = hostile + "\n\n" + strings.Repeat("W", 1_000_000)
@@ -48,8 +50,8 @@ var attribute = strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;", "'"
 // hostileFile is the name of a file.
 const hostileFile = begins + "1>.md"
 
-// hostileModel is a model that says what is hostile, in every form that is asked of it, and reads a file before it answers. Who is told to
-// wait waits for good.
+// hostileModel is a model that says what is hostile, in every form that is asked of it, and reads a file before it
+// answers. Who is told to wait waits for good.
 func hostileModel(t testing.TB) (settings string) {
 	t.Helper()
 	s := modeltest.NewServer(t)
@@ -62,21 +64,25 @@ func hostileModel(t testing.TB) (settings string) {
 		switch {
 		case strings.Contains(said, "You preside"):
 			by := []any{map[string]any{"oracle": "Skeptic", "words": hostile}}
-			return modeltest.Stream(inJSON(map[string]any{"sentences": []any{map[string]any{"text": hostile, "by": by, "minority": false}},
-				"agree": []any{map[string]any{"text": hostile, "by": by}}, "differ": []any{}, "overlooked": []any{hostile}}))
+			return modeltest.Stream(
+				inJSON(map[string]any{"sentences": []any{map[string]any{"text": hostile, "by": by, "minority": false}},
+					"agree": []any{map[string]any{"text": hostile, "by": by}}, "differ": []any{},
+					"overlooked": []any{hostile}}))
 		case strings.Contains(said, "oracle of a council"):
 			return modeltest.Stream(hostile)
 		case strings.Contains(said, "Wait for it."):
 			return modeltest.Answer{Break: modeltest.Hang}
 		case len(r.Tools) > 0 && !strings.Contains(said, "tool: "):
-			return modeltest.Answer{Calls: []model.ToolCall{{ID: "call_1", Name: "code_read", Arguments: inJSON(map[string]string{"path": hostileFile})}}}
+			return modeltest.Answer{Calls: []model.ToolCall{{ID: "call_1", Name: "code_read",
+				Arguments: inJSON(map[string]string{"path": hostileFile})}}}
 		}
 		return modeltest.Stream(hostileLong, "\n\n| a |\n|---|\n| <b>"+sure)
 	})
 	return "model: played:hostile\nproviders:\n  played: {base_url: '" + s.BaseURL + "'}\n"
 }
 
-// harmless fails if something of a hostile text ran, became more than text, or is wider than the page, and if the page does no longer what it is asked to.
+// harmless fails if something of a hostile text ran, became more than text, or is wider than the page, and if the page
+// does no longer what it is asked to.
 func (p *tab) harmless(place string) {
 	p.Helper()
 	for _, wrong := range evaluate[[]string](p, `(() => {
@@ -114,13 +120,16 @@ func (p *tab) harmless(place string) {
 // shows waits until a hostile text stands in an element, as text.
 func (p *tab) shows(selector string) {
 	p.Helper()
-	p.until("hostile text in "+selector, `[...document.querySelectorAll(`+quoted(selector)+`)].some((e) => e.textContent.includes(`+quoted(begins)+`))`)
+	p.until("hostile text in "+selector, `[...document.querySelectorAll(`+quoted(selector)+
+		`)].some((e) => e.textContent.includes(`+quoted(begins)+`))`)
 }
 
 // posts sends JSON from the page, and gives a field of what comes back.
 func (p *tab) posts(method, path string, body map[string]any, field string) string {
 	p.Helper()
-	return evaluate[string](p, `fetch(`+quoted(path)+`, { method: `+quoted(method)+`, headers: { "Content-Type": "application/json", Accept: "application/json" }, body: `+quoted(inJSON(body))+` })
+	return evaluate[string](p, `fetch(`+quoted(path)+`, { method: `+quoted(method)+
+		`, headers: { "Content-Type": "application/json", Accept: "application/json" }, body: `+quoted(inJSON(body))+
+		` })
 		.then(async (r) => { const text = await r.text(); if (!r.ok) throw new Error(r.status + " " + text); return String(JSON.parse(text)[`+quoted(field)+`] ?? ""); })`)
 }
 
@@ -139,11 +148,13 @@ func hostileHouse(t *testing.T) (h *house, trees string) {
 	}
 	c := exec.Command(program, "tree", "show", "oracle", "--xml")
 	c.Env = []string{"HOME=" + t.TempDir()}
-	named := strings.Replace(string(must(c.Output())), "<Classify ", `<Classify name="`+attribute.Replace(hostileTexts[0])+`" `, 1)
+	named := strings.Replace(string(must(c.Output())), "<Classify ", `<Classify name="`+
+		attribute.Replace(hostileTexts[0])+`" `, 1)
 	write(trees, "oracle.xml", named)
 	h = open(t, hostileModel(t)+"trees: "+trees+"\ncouncil: {oracles: '"+oracles+"'}\n")
 	for _, folder := range []string{"code", "notes"} {
-		write(filepath.Join(h.dir, folder), hostileFile, "# "+hostile+"\n\nThe lease was signed on 4 March 2021 by Ada Miller. "+hostile+"\n\n"+strings.Repeat("W", 100_000)+"\n")
+		write(filepath.Join(h.dir, folder), hostileFile, "# "+hostile+
+			"\n\nThe lease was signed on 4 March 2021 by Ada Miller. "+hostile+"\n\n"+strings.Repeat("W", 100_000)+"\n")
 	}
 	return h, trees
 }
@@ -153,14 +164,18 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	h.sibyl("task", "add", hostile[:200], "--description", hostileTitle[:1000])
 	h.sibyl("user", "add", "ops", "--scope", "operate")
 	p := h.visit(360)
-	run := p.posts("POST", "/api/ask", map[string]any{"question": hostileTitle, "options": map[string]any{"code": "code", "vault": "notes", "material": strings.Repeat("W", 100_000)}}, "id")
+	run := p.posts("POST", "/api/ask", map[string]any{"question": hostileTitle,
+		"options": map[string]any{"code": "code", "vault": "notes", "material": strings.Repeat("W", 100_000)}}, "id")
 	session := evaluate[string](p, `fetch("/api/runs/`+run+`").then((r) => r.json()).then((r) => r.session_id)`)
-	p.posts("POST", "/api/runs", map[string]any{"assistant": "oracle", "words": hostile + " Wait for it.", "session": session}, "run")
+	p.posts("POST", "/api/runs", map[string]any{"assistant": "oracle", "words": hostile + " Wait for it.",
+		"session": session}, "run")
 	council := p.posts("POST", "/api/council/sessions", map[string]any{"name": hostile[:200]}, "session_id")
 	said := "/api/council/sessions/" + council
 	p.posts("POST", said+"/entries", map[string]any{"text": hostileTitle}, "state")
-	p.posts("POST", said+"/answers", map[string]any{"oracles": []string{"Skeptic", "Optimist"}, "chair": "Skeptic"}, "id")
-	inquiry := p.posts("POST", "/api/inquiries", map[string]any{"hypothesis": "The lease was signed. " + hostile, "witness": "notes", "detective": "offline:rules", "limit": 5}, "id")
+	p.posts("POST", said+"/answers", map[string]any{"oracles": []string{"Skeptic", "Optimist"}, "chair": "Skeptic"},
+		"id")
+	inquiry := p.posts("POST", "/api/inquiries", map[string]any{"hypothesis": "The lease was signed. " + hostile,
+		"witness": "notes", "detective": "offline:rules", "limit": 5}, "id")
 
 	for _, place := range []struct {
 		name, at string
@@ -180,8 +195,14 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 			p.opensList()
 			p.shows("aside .title")
 		}},
-		{"why-story", "#/why/" + run, func() { p.shows("h1"); p.until("the story", `document.querySelector(".story li")`) }},
-		{"why-steps", "#/why/" + run + "/steps", func() { p.shows("h1"); p.until("the steps", `document.querySelector("[role=option]")`) }},
+		{"why-story", "#/why/" + run, func() {
+			p.shows("h1")
+			p.until("the story", `document.querySelector(".story li")`)
+		}},
+		{"why-steps", "#/why/" + run + "/steps", func() {
+			p.shows("h1")
+			p.until("the steps", `document.querySelector("[role=option]")`)
+		}},
 		{"why-receipt", "", func() {
 			row(p, "Turn")
 			p.press("What was sent, and what came back")
@@ -189,12 +210,15 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 			p.shows(".part pre")
 		}},
 		{"why-tree", "#/why/" + run + "/tree", func() { p.shows(".outline") }},
-		{"why-sources", "#/why/" + run + "/sources", func() { p.until("sources or none", `document.querySelector("#why-panel .scroll > *")`) }},
+		{"why-sources", "#/why/" + run + "/sources", func() {
+			p.until("sources or none", `document.querySelector("#why-panel .scroll > *")`)
+		}},
 		{"why-compare", "#/why/" + run + "/compare", func() {
 			p.press("The whole tree (XML)")
 			p.press("Take this run’s tree")
 			p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
-			p.edits(`/<SubTree ID="UseTools"[^>]*last[^>]*>/`, `<ForceSuccess><AlwaysFailure name="`+attribute.Replace(hostileTexts[0])+`"/></ForceSuccess>`)
+			p.edits(`/<SubTree ID="UseTools"[^>]*last[^>]*>/`, `<ForceSuccess><AlwaysFailure name="`+
+				attribute.Replace(hostileTexts[0])+`"/></ForceSuccess>`)
 			p.press("Compare this run")
 			p.sees("another decision")
 			p.until("both sides", `document.querySelectorAll("#why-panel li").length`)
@@ -205,10 +229,13 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 			p.sees("This tree does not load.")
 			p.shows("#why-panel code")
 		}},
-		{"why-left", "#/why/" + run + "/left", func() { p.until("what left", `document.querySelector("#why-panel li")`) }},
+		{"why-left", "#/why/" + run + "/left", func() {
+			p.until("what left", `document.querySelector("#why-panel li")`)
+		}},
 		{"tasks", "#/tasks", func() { p.shows("aside .title") }},
 		{"task-history", "", func() {
-			p.do("opening it", chromedp.Evaluate[chromedp.Void](`(() => { const menu = document.querySelector("aside li details"); menu.open = true; menu.querySelector("button[aria-haspopup]").click(); })()`))
+			p.do("opening it", chromedp.Evaluate[chromedp.Void](
+				`(() => { const menu = document.querySelector("aside li details"); menu.open = true; menu.querySelector("button[aria-haspopup]").click(); })()`))
 			p.shows("dialog[open]")
 			p.harmlessDialog("task-history")
 		}},
@@ -233,20 +260,24 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		place.look()
 		p.harmless(place.name)
 	}
-	p.until("the way to stop the run that waits", `(() => { const stop = document.querySelector("main button[aria-label^=Stop]"); stop?.click(); return stop; })()`)
+	p.until("the way to stop the run that waits",
+		`(() => { const stop = document.querySelector("main button[aria-label^=Stop]"); stop?.click(); return stop; })()`)
 	p.sees("Stopped:")
 
-	for name, at := range map[string]string{"evidence": "/api/inquiries/" + inquiry + "/export?format=html", "inquiry": "/api/inquiries/" + inquiry + "/export?format=md",
+	for name, at := range map[string]string{"evidence": "/api/inquiries/" + inquiry + "/export?format=html",
+		"inquiry": "/api/inquiries/" + inquiry + "/export?format=md",
 		"session": "/api/sessions/" + session + "/export", "council": said + "/export"} {
 		p.exportIsHarmless(name, at)
 	}
 
-	if err := os.WriteFile(filepath.Join(trees, "inquiry.xml"), []byte(hostile), 0o600); err != nil { // it would have kept the inquiry from beginning
+	// it would have kept the inquiry from beginning
+	if err := os.WriteFile(filepath.Join(trees, "inquiry.xml"), []byte(hostile), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h.database(func(db app.Database) error {
 		now := time.Now()
-		return db.Keep(t.Context(), node.Node{Holder: hostile, Name: hostile, Build: hostile, Address: "javascript:ran='node'", StartedAt: now, SeenAt: now})
+		return db.Keep(t.Context(), node.Node{Holder: hostile, Name: hostile, Build: hostile,
+			Address: "javascript:ran='node'", StartedAt: now, SeenAt: now})
 	})
 	ops := h.tab(360)
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
@@ -258,25 +289,30 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	ops.harmless("server")
 }
 
-// exportIsHarmless looks at what is exported in a page of its own: Markdown as who lets everything through would show it.
+// exportIsHarmless looks at what is exported in a page of its own: Markdown as who lets everything through would show
+// it.
 func (p *tab) exportIsHarmless(name, at string) {
 	p.Helper()
 	text := evaluate[string](p, `fetch(`+quoted(at)+`).then((r) => r.text())`)
 	if !strings.Contains(at, "format=html") {
 		var b strings.Builder
-		if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(text), &b); err != nil {
+		if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).
+			Convert([]byte(text), &b); err != nil {
 			p.Fatal(err)
 		}
 		text = `<!doctype html><meta charset="utf-8"><body style="overflow-wrap: anywhere">` + b.String()
 	}
-	exported := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, text) }))
+	exported := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprint(w, text)
+	}))
 	defer exported.Close()
 	q := p.tab(360)
 	q.house = &house{TB: p.TB, dir: p.dir, origin: exported.URL, said: p.said}
 	q.forgive("favicon.ico")
 	q.do("opening what was exported", chromedp.Navigate(exported.URL))
 	q.shows("body")
-	if wrong := evaluate[string](q, `typeof ran !== "undefined" || document.querySelector("img, iframe, script:not([type='application/json']), link, svg, [onload], [onerror], a[href^=javascript], a[href^=data]")?.outerHTML.slice(0, 2000) || ""`); wrong != "" {
+	if wrong := evaluate[string](q,
+		`typeof ran !== "undefined" || document.querySelector("img, iframe, script:not([type='application/json']), link, svg, [onload], [onerror], a[href^=javascript], a[href^=data]")?.outerHTML.slice(0, 2000) || ""`); wrong != "" {
 		p.Errorf("what is exported of the %s has %s", name, wrong)
 	}
 	if wide := evaluate[int](q, "document.documentElement.scrollWidth"); name == "evidence" && wide > 360 {
@@ -287,7 +323,8 @@ func (p *tab) exportIsHarmless(name, at string) {
 // harmlessDialog looks at a dialog that is open, and closes it.
 func (p *tab) harmlessDialog(place string) {
 	p.Helper()
-	if over := evaluate[int](p, `Math.max(...[...document.querySelectorAll("dialog[open], dialog[open] *")].map((e) => e.getBoundingClientRect().right)) - innerWidth`); over > 0 {
+	if over := evaluate[int](p,
+		`Math.max(...[...document.querySelectorAll("dialog[open], dialog[open] *")].map((e) => e.getBoundingClientRect().right)) - innerWidth`); over > 0 {
 		p.Errorf("%s: the dialog is %d px too wide", place, over)
 	}
 	p.press("Close")

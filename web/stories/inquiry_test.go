@@ -43,7 +43,10 @@ func (p *tab) writes(selector, text string) {
 func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidence(t *testing.T) {
 	p := open(t, "").visit(1400)
 	reports := filepath.Join(p.dir, "notes", "bridge.md")
-	if err := os.WriteFile(reports, []byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"), 0o600); err != nil {
+	if err := os.WriteFile(reports,
+		[]byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city "+
+			"council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.inquire("The bridge was closed because of corrosion.", "/notes")
@@ -80,9 +83,11 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 }
 
 func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
-	witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
+	witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."),
+		modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
 	witness.Models = []string{"silent"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n", witness.BaseURL))
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n",
+		witness.BaseURL))
 	p := h.visit(1400)
 	p.inquire("The bridge was closed because of <b>corrosion</b>.", "ollama:silent")
 	p.sees("It was closed on 4 March 2021.")
@@ -111,17 +116,21 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	p.sees("No model looked for contradictions.")
 	other.sees("No model looked for contradictions.")
 	other.fits()
-	if shown := evaluate[string](p, `document.querySelector("h1").innerText`); shown != "The bridge was closed because of <b>corrosion</b>." {
+	if shown := evaluate[string](p,
+		`document.querySelector("h1").innerText`); shown != "The bridge was closed because of <b>corrosion</b>." {
 		t.Errorf("the hypothesis is shown as %q", shown)
 	}
 }
 
 func asks(text string) modeltest.Answer {
-	return modeltest.Stream(inJSON(map[string]any{"question": text, "strategy": "breadth", "aspect": "what", "gaps": []string{}}))
+	return modeltest.Stream(inJSON(map[string]any{"question": text, "strategy": "breadth", "aspect": "what",
+		"gaps": []string{}}))
 }
 
 func finds(complete int, gaps, clashes []map[string]any) modeltest.Answer {
-	return modeltest.Stream(inJSON(map[string]any{"gaps": append([]map[string]any{}, gaps...), "completenessScore": complete, "requiresFollowUp": complete < 80, "contradictions": append([]map[string]any{}, clashes...), "retracted": []string{}}))
+	return modeltest.Stream(inJSON(map[string]any{"gaps": append([]map[string]any{}, gaps...),
+		"completenessScore": complete, "requiresFollowUp": complete < 80, "contradictions": append([]map[string]any{},
+			clashes...), "retracted": []string{}}))
 }
 
 func inJSON(v any) string {
@@ -133,13 +142,18 @@ func inJSON(v any) string {
 }
 
 func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
-	clash := []map[string]any{{"first": 1, "second": 3, "first_words": "40 beams", "second_words": "60 beams", "kind": "number", "description": "The number of beams differs. " + hostile}}
+	clash := []map[string]any{{"first": 1, "second": 3, "first_words": "40 beams", "second_words": "60 beams",
+		"kind": "number", "description": "The number of beams differs. " + hostile}}
 	model := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("Yes."),
 		asks("How many beams were there?"), modeltest.Stream("There were 40 beams."),
-		finds(30, []map[string]any{{"id": "", "category": "missing_information", "severity": "high", "aspect": "when", "description": "No date is given.", "pair": 1}, {"id": "", "category": "vagueness", "severity": "low", "aspect": "who", "description": "Nobody is named. " + hostile, "pair": 1}}, nil),
-		asks("When were they set? "+hostile), modeltest.Stream("They were set on 4 March 2021 by Ada Miller. "+hostile), finds(70, nil, nil),
+		finds(30, []map[string]any{{"id": "", "category": "missing_information", "severity": "high", "aspect": "when",
+			"description": "No date is given.", "pair": 1}, {"id": "", "category": "vagueness", "severity": "low",
+			"aspect": "who", "description": "Nobody is named. " + hostile, "pair": 1}}, nil),
+		asks("When were they set? "+hostile), modeltest.Stream("They were set on 4 March 2021 by Ada Miller. "+hostile),
+		finds(70, nil, nil),
 		asks("What was set in all?"), modeltest.Stream("In all, 60 beams were set."), finds(75, nil, clash),
-		asks("You said “40 beams” and “60 beams”: which holds?"), modeltest.Stream("Both are what I said."), finds(90, nil, clash),
+		asks("You said “40 beams” and “60 beams”: which holds?"), modeltest.Stream("Both are what I said."),
+		finds(90, nil, clash),
 		modeltest.Stream("## Beams\n\nThe *number* of beams is **not settled**.\n\n"+hostile))
 	model.Models = []string{"played"}
 	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", model.BaseURL))
@@ -150,7 +164,8 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 	p.press("Begin an inquiry")
 	p.sees("Contradicts answer 3")
 	p.sees("not settled")
-	if marks := evaluate[string](p, `[...document.querySelectorAll("mark")].map((m) => m.innerText).join()`); marks != "40 beams,60 beams" {
+	if marks := evaluate[string](p,
+		`[...document.querySelectorAll("mark")].map((m) => m.innerText).join()`); marks != "40 beams,60 beams" {
 		t.Errorf("marked is %q", marks)
 	}
 	p.until("a thread that joins the two answers", `(() => {
@@ -158,8 +173,10 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 		return thread && thread.top >= of(1).top && thread.top <= of(1).bottom && thread.bottom >= of(3).top && thread.bottom <= of(3).bottom;
 	})()`)
 	p.sees("Judged by ollama:played")
-	p.until("what contradicts side by side", `(() => { const [a, b] = document.querySelectorAll(".sides button"); return a.innerText.includes("40 beams") && b.innerText.includes("60 beams") && a.offsetTop === b.offsetTop; })()`)
-	p.do("going to its second side", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll(".sides button")[1].click()`))
+	p.until("what contradicts side by side",
+		`(() => { const [a, b] = document.querySelectorAll(".sides button"); return a.innerText.includes("40 beams") && b.innerText.includes("60 beams") && a.offsetTop === b.offsetTop; })()`)
+	p.do("going to its second side",
+		chromedp.Evaluate[chromedp.Void](`document.querySelectorAll(".sides button")[1].click()`))
 	p.until("that answer to have the keyboard", `document.activeElement.id === "answer-3"`)
 	p.do("leaving it", chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
 	p.press("Contradicts answer 3")
@@ -196,12 +213,14 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	h := open(t, "")
 	write := func(name, text string) string {
 		path := filepath.Join(h.dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text),
+			0o600)); err != nil {
 			t.Fatal(err)
 		}
 		return path
 	}
-	bridge := write("up/bridge.md", "The bridge was closed on 4 March 2021 because of corrosion. Ada Miller ordered the closure.\n")
+	bridge := write("up/bridge.md",
+		"The bridge was closed on 4 March 2021 because of corrosion. Ada Miller ordered the closure.\n")
 	scan := write("up/scan.pdf", "%PDF-1.4 and nothing else")
 	other := write("up/other "+hostile[:20]+".txt", "The repair of the bridge cost 40000 euros.\n")
 	write("notes/reports/2024/tunnel.md", "The tunnel was closed in May 2024 because of water.\n")

@@ -46,7 +46,8 @@ func TestTabThatWasOpenWhileTheProgramWasReplacedLoadsTheNewPageOnce(t *testing.
 	p.requests(otherPage)
 	p.press("Inquiries")
 	p.until("the page to be loaded anew", "!globalThis.old && document.querySelector('main')")
-	p.sees("The server does not answer.") // its file is still not there, though the page is that of the server: it is not loaded again
+	// its file is still not there, though the page is that of the server: it is not loaded again
+	p.sees("The server does not answer.")
 	p.cuts()
 	p.press("Try again")
 	p.sees("No inquiries yet.")

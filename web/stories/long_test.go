@@ -16,8 +16,8 @@ import (
 // writers is how many write at once, so that what they write is committed together.
 const writers = 32
 
-// longSession is a session of so many exchanges, one each so often, each as the last one was but for its number. They are written past the
-// assistants, who would take long.
+// longSession is a session of so many exchanges, one each so often, each as the last one was but for its number. They
+// are written past the assistants, who would take long.
 func (h *house) longSession(many int, every time.Duration) (session string) {
 	h.Helper()
 	h.sibyl("ask", "--in", h.dir+"/code", asksOfLease(many))
@@ -55,10 +55,14 @@ func (h *house) longSession(many int, every time.Duration) (session string) {
 func asksOfLease(n int) string { return fmt.Sprintf("How is lease %d acquired?", n) }
 
 // before writes run n of a session as the last one was, so much later.
-func before(t testing.TB, store journal.Store, r journal.Run, records []journal.Record, blobs [][]byte, n int, later time.Duration) error {
+func before(
+	t testing.TB, store journal.Store, r journal.Run, records []journal.Record, blobs [][]byte, n int,
+	later time.Duration,
+) error {
 	numbered := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(r.Title), []byte(asksOfLease(n))) }
 	end := journal.End{Status: r.Status, At: r.EndedAt.Add(later), Reason: r.Reason, Summary: numbered(r.Summary)}
-	of := journal.Run{ID: fmt.Sprintf("%s%04d", r.ID[:len(r.ID)-4], n), Session: r.Session, Owner: r.Owner, Assistant: r.Assistant, Title: asksOfLease(n), Status: journal.Running,
+	of := journal.Run{ID: fmt.Sprintf("%s%04d", r.ID[:len(r.ID)-4], n), Session: r.Session, Owner: r.Owner,
+		Assistant: r.Assistant, Title: asksOfLease(n), Status: journal.Running,
 		StartedAt: r.StartedAt.Add(later), LeaseHolder: "story", LeaseUntil: time.Now().Add(5 * time.Second)}
 	all := make([]journal.Record, len(records))
 	for i, one := range records {

@@ -27,8 +27,8 @@ func widths() []int { return []int{360, 900, 1600} }
 // high is how high the window is then.
 const high = 900
 
-// looks looks at what is shown, in both colours and at each width: it is accessible, scrolls nowhere sideways, and looks as it does in testdata/pictures.
-// What ends name is scrolled to its end first.
+// looks looks at what is shown, in both colours and at each width: it is accessible, scrolls nowhere sideways, and
+// looks as it does in testdata/pictures. What ends name is scrolled to its end first.
 func (p *tab) looks(name string, ends ...string) {
 	p.Helper()
 	kept := p.kept(name)
@@ -40,7 +40,8 @@ func (p *tab) looks(name string, ends ...string) {
 			p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
 			p.fits()
 			for _, end := range ends {
-				p.do("going to its end", chromedp.Evaluate[chromedp.Void](`document.querySelector(`+quoted(end)+`).scrollIntoView({ block: "end", behavior: "instant" })`))
+				p.do("going to its end", chromedp.Evaluate[chromedp.Void](`document.querySelector(`+quoted(end)+
+					`).scrollIntoView({ block: "end", behavior: "instant" })`))
 			}
 			place := onSheet(row, at)
 			draw.Draw(sheet, place, p.resembles(name, what, sub(kept, place)), image.Point{}, draw.Src)
@@ -60,7 +61,8 @@ func (p *tab) looks(name string, ends ...string) {
 // turns shows the page in other colours.
 func (p *tab) turns(colours string) {
 	p.Helper()
-	p.do("changing colours", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = `+quoted(colours)+`; undefined`))
+	p.do("changing colours", chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.colours = `+
+		quoted(colours)+`; undefined`))
 }
 
 // onSheet is the place of a sketch in a picture with those of a view: the widths beside each other, dark below light.
@@ -121,7 +123,8 @@ func sub(sheet *sketch, place image.Rectangle) *sketch {
 // settling is how long a view may change while its sheet is written.
 const settling = 5 * time.Second
 
-// resembles waits until the tab looks as it was kept, and gives its sketch. While sheets are written it waits until the tab looks the same twice.
+// resembles waits until the tab looks as it was kept, and gives its sketch. While sheets are written it waits until the
+// tab looks the same twice.
 func (p *tab) resembles(name, what string, kept *sketch) *sketch {
 	p.Helper()
 	wait := patience
@@ -152,7 +155,8 @@ func (p *tab) resembles(name, what string, kept *sketch) *sketch {
 			folder := failures()
 			p.write(folder, what, picture)
 			p.write(folder, what+"-difference", outlined(picture, places))
-			p.Errorf("%s looks otherwise than %s, which -update writes anew: the picture and the difference are in %s", what, keptAt(name), folder)
+			p.Errorf("%s looks otherwise than %s, which -update writes anew: the picture and the difference are in %s",
+				what, keptAt(name), folder)
 			return seen
 		}
 	}
@@ -199,7 +203,9 @@ func outlined(picture image.Image, places []image.Rectangle) image.Image {
 	draw.Draw(shown, shown.Rect, picture, picture.Bounds().Min, draw.Src)
 	red := image.NewUniform(color.RGBA{R: 220, A: 255})
 	for _, place := range places {
-		for _, side := range []image.Rectangle{{place.Min, image.Pt(place.Max.X, place.Min.Y+2)}, {image.Pt(place.Min.X, place.Max.Y-2), place.Max}, {place.Min, image.Pt(place.Min.X+2, place.Max.Y)}, {image.Pt(place.Max.X-2, place.Min.Y), place.Max}} {
+		for _, side := range []image.Rectangle{{place.Min, image.Pt(place.Max.X, place.Min.Y+2)},
+			{image.Pt(place.Min.X, place.Max.Y-2), place.Max}, {place.Min, image.Pt(place.Min.X+2, place.Max.Y)},
+			{image.Pt(place.Max.X-2, place.Min.Y), place.Max}} {
 			draw.Draw(shown, side, red, image.Point{}, draw.Src)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // sure ends an answer that says it is enough.
 const sure = "<sig" + `nal type="context_sufficient"><sources_found>1</sources_found><confidence>0.9</confidence></sig` + "nal>"
 
-// player is a model of an OpenAI-compatible server. What it says comes in two parts; the second waits until the story lets it.
+// player is a model of an OpenAI-compatible server. What it says comes in two parts; the second waits until the story
+// lets it.
 type player struct {
 	*httptest.Server
 	first, second string

@@ -17,9 +17,11 @@ import (
 )
 
 func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
-	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang},
+		modeltest.Answer{Break: modeltest.Hang})
 	model.Models = []string{"played"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
+		"local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(1400)
 	p.press("Inquiries")
 	p.hypothesis("The boiler was mended.")
@@ -70,9 +72,11 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 }
 
 func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
-	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
+	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang},
+		modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
 	model.Models = []string{"played"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
+		"local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(900)
 	p.forgive("net::ERR_")
 	p.says("How does the quokka sing?")
@@ -91,16 +95,20 @@ func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
 
 func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
 	folder := t.TempDir()
-	own := strings.Replace(string(must(os.ReadFile("../../trees/tasks.xml"))), "<root", "<!-- ours: <b>bold</b> -->\n<root", 1)
+	own := strings.Replace(string(must(os.ReadFile("../../trees/tasks.xml"))), "<root",
+		"<!-- ours: <b>bold</b> -->\n<root", 1)
 	for name, text := range map[string]string{"tasks.xml": own, "inquiry.xml": "<root>"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	told := t.TempDir()
-	base := strings.Replace(string(must(os.ReadFile("../../prompts/oracle/base.md"))), "\n", "\nOurs: <b>be terse</b>.\n", 1)
-	if err := errors.Join(os.MkdirAll(filepath.Join(told, "oracle"), 0o700), os.MkdirAll(filepath.Join(told, "tasks"), 0o700),
-		os.WriteFile(filepath.Join(told, "oracle", "base.md"), []byte(base), 0o600), os.WriteFile(filepath.Join(told, "tasks", "intent.md"), []byte("Read it.\n"), 0o600)); err != nil {
+	base := strings.Replace(string(must(os.ReadFile("../../prompts/oracle/base.md"))), "\n",
+		"\nOurs: <b>be terse</b>.\n", 1)
+	if err := errors.Join(os.MkdirAll(filepath.Join(told, "oracle"), 0o700), os.MkdirAll(filepath.Join(told, "tasks"),
+		0o700),
+		os.WriteFile(filepath.Join(told, "oracle", "base.md"), []byte(base), 0o600),
+		os.WriteFile(filepath.Join(told, "tasks", "intent.md"), []byte("Read it.\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	h := open(t, fmt.Sprintf("trees: %s\nprompts: %s\n", folder, told))
@@ -140,11 +148,13 @@ func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
 	p.fits()
 }
 
-// A run that one process after another ended with is set aside: it is said why, and it can be tried once more or stopped.
+// A run that one process after another ended with is set aside: it is said why, and it can be tried once more or
+// stopped.
 func TestRunThatIsSetAsideSaysWhyAndIsTriedOnceMore(t *testing.T) {
 	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
 	model.Models = []string{"played"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, local_silence: 30m}\n", model.BaseURL))
+	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
+		"local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(900)
 	p.forgive("net::ERR_")
 	p.says("How does the quokka sing?")

@@ -22,7 +22,8 @@ func (h *house) visitOnPhone(width int64) *tab {
 	return p
 }
 
-// tooSmall lists what is pressed in less than 44 by 44 pixels, but for links within a sentence. What is drawn smaller may reach further than it looks.
+// tooSmall lists what is pressed in less than 44 by 44 pixels, but for links within a sentence. What is drawn smaller
+// may reach further than it looks.
 const tooSmall = `(() => {
 	const within = (e, over) => over && (e.contains(over) || over.contains(e) && over.matches("label"));
 	const reaches = (e, box) => {
@@ -83,7 +84,8 @@ func TestListIsASheetOnAPhone(t *testing.T) {
 	p.press("Send")
 	p.sees("lease.go:")
 	const isOpen = `document.querySelector("aside:popover-open")`
-	inSight := `(() => { const box = ` + isOpen + `?.getBoundingClientRect(); return box && Math.round(box.bottom) === innerHeight && box.top > 40; })()`
+	inSight := `(() => { const box = ` + isOpen +
+		`?.getBoundingClientRect(); return box && Math.round(box.bottom) === innerHeight && box.top > 40; })()`
 	p.opensList()
 	p.until("the sheet over the conversation, which stays in sight", inSight)
 	p.fitsAHand("the list")
@@ -95,7 +97,8 @@ func TestListIsASheetOnAPhone(t *testing.T) {
 	p.until("the conversation, by a press beside the list", `!`+isOpen)
 	p.opensList()
 	p.do("choosing what is shown", chromedp.Evaluate[chromedp.Void](`document.querySelector("aside li a").click()`))
-	p.until("the conversation that was chosen", `!`+isOpen+` && document.querySelector("main .markdown").checkVisibility()`)
+	p.until("the conversation that was chosen", `!`+isOpen+
+		` && document.querySelector("main .markdown").checkVisibility()`)
 	p.opensList()
 	p.press("Actions for “How is a lease acquired?”")
 	p.press("Rename")
@@ -103,7 +106,8 @@ func TestListIsASheetOnAPhone(t *testing.T) {
 	p.press("Save")
 	p.until("the sheet with the other title", isOpen+`?.innerText.includes("Leases")`)
 	p.do("turning the phone", chromedp.EmulateViewport(900, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	p.until("the list beside the conversation", `!`+isOpen+` && document.querySelector("aside").getBoundingClientRect().right <= document.querySelector("main section").getBoundingClientRect().left + 1`)
+	p.until("the list beside the conversation", `!`+isOpen+
+		` && document.querySelector("aside").getBoundingClientRect().right <= document.querySelector("main section").getBoundingClientRect().left + 1`)
 }
 
 // A keyboard on the screen takes half of it: what is typed stands above it, and the bar goes meanwhile.
@@ -113,7 +117,8 @@ func TestComposerStandsAboveTheKeyboard(t *testing.T) {
 	const bar = `document.querySelector("header nav").checkVisibility()`
 	p.until("the bar, while nothing lies over it", bar)
 	p.holding(360, 400)
-	p.until("the composer whole, and no bar", `(() => { const box = document.querySelector("main textarea").form.getBoundingClientRect(); return box.top > 100 && box.bottom <= 400 && !`+bar+`; })()`)
+	p.until("the composer whole, and no bar",
+		`(() => { const box = document.querySelector("main textarea").form.getBoundingClientRect(); return box.top > 100 && box.bottom <= 400 && !`+bar+`; })()`)
 	p.do("typing no more", chromedp.Blur("textarea"))
 	p.until("the bar again", bar)
 	p.holding(360, 740)

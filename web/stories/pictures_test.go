@@ -27,7 +27,9 @@ func TestPictureIsShownToTheModelAndNamedAmongTheSources(t *testing.T) {
 	p.says("What do you see?")
 	p.sees("It is a bridge.")
 	asked := m.Requests()
-	if !slices.ContainsFunc(asked, func(r modeltest.Request) bool { return strings.Contains(r.Body, "data:image/png;base64,iVBORw0KGgoA") }) {
+	if !slices.ContainsFunc(asked, func(r modeltest.Request) bool {
+		return strings.Contains(r.Body, "data:image/png;base64,iVBORw0KGgoA")
+	}) {
 		t.Errorf("the model was shown nothing in %d requests", len(asked))
 	}
 	p.press("Sources")
@@ -51,7 +53,9 @@ func TestQuestionOverTheLimitOfADayBeginsOnlyAfterAYes(t *testing.T) {
 	p.forgive("402")
 	answers := func(n int) {
 		t.Helper()
-		p.until(fmt.Sprintf("%d answers", n), fmt.Sprintf(`(document.querySelector("main ol")?.innerText ?? "").split("The rent is high.").length === %d`, n+1))
+		p.until(fmt.Sprintf("%d answers", n),
+			fmt.Sprintf(`(document.querySelector("main ol")?.innerText ?? "").split("The rent is high.").length === %d`,
+				n+1))
 	}
 	p.says("Tell me something about leases in general.")
 	answers(1)
@@ -60,7 +64,8 @@ func TestQuestionOverTheLimitOfADayBeginsOnlyAfterAYes(t *testing.T) {
 	p.sees("Today's limit is reached")
 	p.both("the limit of a day")
 	p.press("Cancel")
-	p.until("the words where they were written", `!document.querySelector("dialog[open]") && document.querySelector("textarea").value === "And about doors?"`)
+	p.until("the words where they were written",
+		`!document.querySelector("dialog[open]") && document.querySelector("textarea").value === "And about doors?"`)
 	answers(1)
 	p.enter()
 	p.press("Go on anyway")

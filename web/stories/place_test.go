@@ -16,10 +16,12 @@ func TestConversationOpensAtItsEndAndIsFoundWhereItWasLeft(t *testing.T) {
 	const left = scroll + ".scrollHeight - " + scroll + ".scrollTop - " + scroll + ".clientHeight"
 	p.sees(asksOfLease(120))
 	p.until("the end", scroll+" && "+left+" < 80")
-	p.until("earlier messages", `(`+scroll+`.scrollTop = 0, document.querySelectorAll("main ol > li .question").length > 60)`)
+	p.until("earlier messages", `(`+scroll+
+		`.scrollTop = 0, document.querySelectorAll("main ol > li .question").length > 60)`)
 	p.do("going to the middle", chromedp.Evaluate[chromedp.Void](scroll+`.scrollTop = `+scroll+`.scrollHeight / 2`))
 	const seen = `[...document.querySelectorAll("main ol > li")].find((e) => e.querySelector(".question") && e.getBoundingClientRect().bottom > ` + scroll + `.getBoundingClientRect().top)?.querySelector(".question").textContent`
-	p.until("it to be at rest", `(globalThis.settled ??= [], settled.push(`+scroll+`.scrollTop), settled.length > 20 && new Set(settled.slice(-10)).size === 1)`)
+	p.until("it to be at rest", `(globalThis.settled ??= [], settled.push(`+scroll+
+		`.scrollTop), settled.length > 20 && new Set(settled.slice(-10)).size === 1)`)
 	before := evaluate[string](p, seen)
 	p.turnsTo("#/tasks")
 	p.sees("Nothing to do.")

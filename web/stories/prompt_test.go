@@ -31,17 +31,21 @@ func reader(t testing.TB) (settings string) {
 		case strings.Contains(system, `"completenessScore"`):
 			text = `{"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`
 		case strings.Contains(system, `"question"`):
-			text = fmt.Sprintf(`{"question":"Who mended boiler %d?","strategy":"breadth","aspect":"who","gaps":[]}`, questions.Add(1))
+			text = fmt.Sprintf(`{"question":"Who mended boiler %d?","strategy":"breadth","aspect":"who","gaps":[]}`,
+				questions.Add(1))
 		}
 		return modeltest.Answer{Chunks: []string{text}, Usage: model.Usage{InputTokens: 1000, OutputTokens: 500}}
 	})
-	return fmt.Sprintf("model: played:reader\nmodels: {currency: EUR, prices: {\"played:*\": {input: 2, output: 8}}}\nproviders:\n  played: {base_url: %q}\n", s.BaseURL+"/v1")
+	return fmt.Sprintf("model: played:reader\nmodels: {currency: EUR, prices: {\"played:*\": {input: 2, output: "+
+		"8}}}\nproviders:\n  played: {base_url: %q}\n", s.BaseURL+"/v1")
 }
 
 // posts sends something to the API as the page does, and gives a property of the answer.
 func posts(p *tab, path, body, property string) string {
 	p.Helper()
-	return evaluate[string](p, `fetch(`+quoted(path)+`, { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" }, body: `+quoted(body)+` }).then((r) => r.json()).then((r) => String(r.`+property+` ?? JSON.stringify(r)))`)
+	return evaluate[string](p, `fetch(`+quoted(path)+
+		`, { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" }, body: `+
+		quoted(body)+` }).then((r) => r.json()).then((r) => String(r.`+property+` ?? JSON.stringify(r)))`)
 }
 
 // over waits for the end of a run.
@@ -63,9 +67,11 @@ func sent(p *tab, run, step string, segments ...string) {
 		one?.click();
 		return one;
 	})()`)
-	p.until("what was sent", `(() => { const d = document.querySelector("details.receipt"); if (d && !d.open) d.querySelector("summary").click(); return document.querySelector(".part"); })()`)
+	p.until("what was sent",
+		`(() => { const d = document.querySelector("details.receipt"); if (d && !d.open) d.querySelector("summary").click(); return document.querySelector(".part"); })()`)
 	for _, s := range segments {
-		p.until("the segment "+s, `[...document.querySelectorAll(".part .begins")].some((e) => e.innerText === `+quoted(s)+`)`)
+		p.until("the segment "+s, `[...document.querySelectorAll(".part .begins")].some((e) => e.innerText === `+
+			quoted(s)+`)`)
 	}
 	p.until("the tokens", `[...document.querySelectorAll(".part .size")].some((e) => e.innerText.includes("tokens"))`)
 }
@@ -82,15 +88,18 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 
 	council := posts(p, "/api/council/sessions", `{}`, "session_id")
 	posts(p, "/api/council/sessions/"+council+"/entries", `{"text":"I think that we should move the office."}`, "kind")
-	sitting := posts(p, "/api/council/sessions/"+council+"/answers", `{"oracles":["skeptic","optimist"],"chair":"optimist"}`, "id")
+	sitting := posts(p, "/api/council/sessions/"+council+"/answers",
+		`{"oracles":["skeptic","optimist"],"chair":"optimist"}`, "id")
 	p.over(sitting)
 	sent(p, sitting, "has merged the answers", "chair", "what was said", "Skeptic")
 	p.turnsTo("#/council/" + council)
 	p.sees("All together: €0.018")
-	member := evaluate[string](p, `fetch("/api/runs").then((r) => r.json()).then(({ runs }) => runs.find((r) => r.assistant === "council.member").id)`)
+	member := evaluate[string](p,
+		`fetch("/api/runs").then((r) => r.json()).then(({ runs }) => runs.find((r) => r.assistant === "council.member").id)`)
 	sent(p, member, " answers: done", "what was said")
 
-	inquiry := posts(p, "/api/inquiries", `{"hypothesis":"The boiler was mended.","witness":"notes","detective":"played:reader","limit":5}`, "run")
+	inquiry := posts(p, "/api/inquiries",
+		`{"hypothesis":"The boiler was mended.","witness":"notes","detective":"played:reader","limit":5}`, "run")
 	p.over(inquiry)
 	sent(p, inquiry, "Question 1:", "detective", "the hypothesis")
 	sent(p, inquiry, "After 1 of", "analyse", "pair 1")

@@ -26,13 +26,16 @@ func counts(t testing.TB) (settings string) {
 		return modeltest.Stream(fmt.Sprintf("Answer number-%d. %s", n.Add(1), sure))
 	})
 	t.Cleanup(m.Close)
-	return fmt.Sprintf("model: played:player\nproviders:\n  played: {base_url: %q}\nmodels:\n  prices: {\"played:player\": {input: 2, output: 8}}\n", m.BaseURL+"/v1")
+	return fmt.Sprintf("model: played:player\nproviders:\n  played: {base_url: %q}\nmodels:\n  prices: "+
+		"{\"played:player\": {input: 2, output: 8}}\n", m.BaseURL+"/v1")
 }
 
 // turnsInto waits until the page shows one text and not another.
 func (p *tab) turnsInto(text, not string) {
 	p.Helper()
-	p.until("“"+text+"”, and not “"+not+"”", `(() => { const t = document.querySelector("main ol")?.innerText ?? ""; return t.includes(`+quoted(text)+`) && !t.includes(`+quoted(not)+`) })()`)
+	p.until("“"+text+"”, and not “"+not+"”",
+		`(() => { const t = document.querySelector("main ol")?.innerText ?? ""; return t.includes(`+quoted(text)+
+			`) && !t.includes(`+quoted(not)+`) })()`)
 }
 
 func TestQuestionThatIsAskedAgainTakesThePlaceOfTheOneBefore(t *testing.T) {
@@ -59,7 +62,8 @@ func TestQuestionThatIsAskedAgainTakesThePlaceOfTheOneBefore(t *testing.T) {
 			p.turnsInto("3/3", "leases")
 			p.says("And what else is there?")
 			p.sees("number-4")
-			p.until("an exchange in the middle that stays", `document.querySelectorAll("main ol > li").length === 2 && [...document.querySelectorAll("main ol > li:first-child button")].every((b) => b.innerText !== "Ask again")`)
+			p.until("an exchange in the middle that stays",
+				`document.querySelectorAll("main ol > li").length === 2 && [...document.querySelectorAll("main ol > li:first-child button")].every((b) => b.innerText !== "Ask again")`)
 		})
 	}
 }
@@ -69,7 +73,8 @@ func TestEditOfAQuestionIsGivenUp(t *testing.T) {
 	p.says("Tell me something about leases in general.")
 	p.turnsInto("number-1", "number-2")
 	p.press("Edit and ask again")
-	p.until("the question to be changed", `document.querySelector("textarea").value === "Tell me something about leases in general."`)
+	p.until("the question to be changed",
+		`document.querySelector("textarea").value === "Tell me something about leases in general."`)
 	p.press("Cancel")
 	p.says("And what else is there?")
 	p.sees("number-2")
@@ -77,7 +82,8 @@ func TestEditOfAQuestionIsGivenUp(t *testing.T) {
 }
 
 func TestAnotherModelAnswersWhereOneFailed(t *testing.T) {
-	for name, fault := range map[string]model.Kind{"and the question waits": model.RateLimit, "and there is no answer": model.Auth} {
+	for name, fault := range map[string]model.Kind{"and the question waits": model.RateLimit,
+		"and there is no answer": model.Auth} {
 		t.Run(name, func(t *testing.T) {
 			m := modeltest.NewServer(nil)
 			m.Models = []string{"player", "other"}
@@ -88,7 +94,8 @@ func TestAnotherModelAnswersWhereOneFailed(t *testing.T) {
 				return modeltest.Answer{Fail: fault, RetryAfter: 10 * time.Minute}
 			})
 			t.Cleanup(m.Close)
-			p := open(t, fmt.Sprintf("model: played:player\nproviders:\n  played: {base_url: %q}\n", m.BaseURL+"/v1")).visit(360)
+			p := open(t, fmt.Sprintf("model: played:player\nproviders:\n  played: {base_url: %q}\n", m.BaseURL+"/v1")).
+				visit(360)
 			p.says("Tell me something about leases in general.")
 			p.sees("Try again")
 			p.until("another model to choose", `document.querySelector("select[name=other]")`)
@@ -97,9 +104,11 @@ func TestAnotherModelAnswersWhereOneFailed(t *testing.T) {
 			p.chooses("select[name=other]", "played:other")
 			p.turnsInto("The other model answers.", "Try again")
 			p.turnsInto("2/2", "1/2")
-			p.until("the model of the conversation", `document.querySelector("select[name=model]").value === "played:other"`)
+			p.until("the model of the conversation",
+				`document.querySelector("select[name=model]").value === "played:other"`)
 			p.reload()
-			p.until("the model of the conversation after a reload", `document.querySelector("select[name=model]")?.value === "played:other"`)
+			p.until("the model of the conversation after a reload",
+				`document.querySelector("select[name=model]")?.value === "played:other"`)
 			p.turnsInto("2/2", "1/2")
 		})
 	}
@@ -108,8 +117,10 @@ func TestAnotherModelAnswersWhereOneFailed(t *testing.T) {
 func TestModelIsChosenForAConversation(t *testing.T) {
 	p := open(t, counts(t)).visit(1000)
 	p.until("the usual model", `document.querySelector(".pick:has(select[name=model]) .text").innerText === "player"`)
-	menu := evaluate[string](p, `[...document.querySelectorAll("select[name=model] :is(optgroup, option)")].map((o) => o.label).join("|")`)
-	for _, part := range []string{"As the server is set: player", "played: stays on the server’s machines", "player · US$2.00 in, US$8.00 out per million tokens", "|other|", "Without a model"} {
+	menu := evaluate[string](p,
+		`[...document.querySelectorAll("select[name=model] :is(optgroup, option)")].map((o) => o.label).join("|")`)
+	for _, part := range []string{"As the server is set: player", "played: stays on the server’s machines",
+		"player · US$2.00 in, US$8.00 out per million tokens", "|other|", "Without a model"} {
 		if !strings.Contains(menu, part) {
 			t.Errorf("the menu lacks %q: %s", part, menu)
 		}
@@ -138,22 +149,26 @@ func TestEmptyPageSaysWhatCanBeDoneWithoutAModel(t *testing.T) {
 	p.press("Add a task to call Ada")
 	p.press("Send")
 	p.sees("call Ada' to your tasks")
-	p.until("what is said once more as a new message", `[...document.querySelectorAll("main ol button")].some((b) => b.innerText === "Say once more")`)
+	p.until("what is said once more as a new message",
+		`[...document.querySelectorAll("main ol button")].some((b) => b.innerText === "Say once more")`)
 }
 
 // The examples are in the words of the page, and the assistant understands them.
 func TestExamplesOfTasksAreUnderstoodInEveryLanguage(t *testing.T) {
-	for language, examples := range map[string][2]string{"de": {"Neue Aufgabe: Ada anrufen", "Die erste ist erledigt"}, "pt": {"Adiciona uma tarefa: ligar à Ada", "A primeira está feita"}} {
+	for language, examples := range map[string][2]string{"de": {"Neue Aufgabe: Ada anrufen", "Die erste ist erledigt"},
+		"pt": {"Adiciona uma tarefa: ligar à Ada", "A primeira está feita"}} {
 		t.Run(language, func(t *testing.T) {
 			p := open(t, "").visit(1000)
-			p.do("choosing the language", chromedp.Evaluate[chromedp.Void](`localStorage.setItem("sibyl.language", `+quoted(language)+`)`))
+			p.do("choosing the language", chromedp.Evaluate[chromedp.Void](`localStorage.setItem("sibyl.language", `+
+				quoted(language)+`)`))
 			p.reload()
 			p.chooses("select[name=assistant]", "tasks")
 			p.press(examples[0])
 			p.enter()
 			p.until("a task", `document.querySelector("main ol .answer .markdown")?.innerText.includes("Ada")`)
 			p.says(examples[1])
-			p.until("a task that is done", `document.querySelectorAll("main ol .answer .markdown").length === 2 && [...document.querySelectorAll("main ol .answer .markdown")].at(-1).innerText.includes("Ada")`)
+			p.until("a task that is done",
+				`document.querySelectorAll("main ol .answer .markdown").length === 2 && [...document.querySelectorAll("main ol .answer .markdown")].at(-1).innerText.includes("Ada")`)
 		})
 	}
 }

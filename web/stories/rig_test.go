@@ -57,7 +57,8 @@ func prepared(run func() int) (int, error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	program = filepath.Join(dir, "sibyl")
 	// The version is on the page, and with a commit in it the page looks otherwise.
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../cmd/sibyl").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../cmd/sibyl").
+		CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	if err := looksAtSources(); err != nil {
@@ -71,9 +72,12 @@ func prepared(run func() int) (int, error) {
 	if err := os.WriteFile(said, voice(), 0o600); err != nil {
 		return 0, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(dir, "browser")),
-		chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-file-for-fake-audio-capture", said), chromedp.Flag("use-fake-ui-for-media-stream", true), chromedp.Flag("accept-lang", "en-GB"),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox,
+		chromedp.UserDataDir(filepath.Join(dir, "browser")),
+		chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-file-for-fake-audio-capture", said),
+		chromedp.Flag("use-fake-ui-for-media-stream", true), chromedp.Flag("accept-lang", "en-GB"),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("force-prefers-reduced-motion", true),
+		chromedp.Flag("hide-scrollbars", true))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()
 	opened, end := chromedp.NewContext(allocated)
@@ -88,11 +92,13 @@ func prepared(run func() int) (int, error) {
 	return run(), nil
 }
 
-// looksAtSources lists the folders that the program is built from. ‘go test’ keeps a result for as long as what a test has looked at is the same, and does not see
-// what another process builds.
+// looksAtSources lists the folders that the program is built from. ‘go test’ keeps a result for as long as what a test
+// has looked at is the same, and does not see what another process builds.
 func looksAtSources() error {
 	for _, root := range []string{"cmd", "internal", "trees", "prompts", "docs", "web/dist"} {
-		if err := filepath.WalkDir(filepath.Join("../..", root), func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
+		if err := filepath.WalkDir(filepath.Join("../..", root), func(_ string, _ fs.DirEntry, err error) error {
+			return err
+		}); err != nil {
 			return err
 		}
 	}
@@ -119,7 +125,8 @@ type house struct {
 	said        *safeBuffer
 }
 
-// open starts a server; settings are lines of its configuration beside where it listens and its folders. Other stories run beside this one.
+// open starts a server; settings are lines of its configuration beside where it listens and its folders. Other stories
+// run beside this one.
 func open(t testing.TB, settings string) *house {
 	t.Helper()
 	beside(t)
@@ -141,10 +148,13 @@ func openAlone(t testing.TB, settings string) *house {
 			t.Fatal(err)
 		}
 	}
-	write("code/lease.go", "package lease\n\n// Acquire takes the lease of a run, if nobody holds it or its holder is dead.\nfunc Acquire(run string) error {\n\treturn nil\n}\n")
+	write("code/lease.go", "package lease\n\n// Acquire takes the lease of a run, if nobody holds it or its holder "+
+		"is dead.\nfunc Acquire(run string) error {\n\treturn nil\n}\n")
 	write("notes/house.md", "# Boiler\n\nThe plumber who mended the boiler is Dana Reyes, phone 555-0100.\n")
-	write("config.yaml", fmt.Sprintf("server:\n  listen: %s\n  folders:\n    code: %s\n    notes: %s\n%s", listen, filepath.Join(h.dir, "code"), filepath.Join(h.dir, "notes"), settings))
-	h.env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "SIBYL_CONFIG=" + filepath.Join(h.dir, "config.yaml"), "SIBYL_DATA=" + filepath.Join(h.dir, "data"), "SIBYL_CACHE=" + filepath.Join(h.dir, "cache")}
+	write("config.yaml", fmt.Sprintf("server:\n  listen: %s\n  folders:\n    code: %s\n    notes: %s\n%s", listen,
+		filepath.Join(h.dir, "code"), filepath.Join(h.dir, "notes"), settings))
+	h.env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "SIBYL_CONFIG=" + filepath.Join(h.dir,
+		"config.yaml"), "SIBYL_DATA=" + filepath.Join(h.dir, "data"), "SIBYL_CACHE=" + filepath.Join(h.dir, "cache")}
 	h.env = append(h.env, storing(t)...)
 	h.sibyl("user", "add", "local")
 	h.start()
@@ -216,7 +226,8 @@ type tab struct {
 	ended    int      // runs whose end the event stream told
 }
 
-// visit opens a tab of some width that is signed in. When the story ends it fails if the page asked any other host, broke a policy or complained.
+// visit opens a tab of some width that is signed in. When the story ends it fails if the page asked any other host,
+// broke a policy or complained.
 func (h *house) visit(width int64) *tab {
 	h.Helper()
 	p := h.tab(width)
@@ -269,7 +280,8 @@ func (p *tab) watch(event any) {
 			p.ended++
 		}
 	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && u.Scheme != "data" && "http://"+u.Host != p.origin {
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "blob" && u.Scheme != "data" &&
+			"http://"+u.Host != p.origin {
 			p.note("a request left the origin: " + e.Request.URL)
 		}
 	}
@@ -354,7 +366,8 @@ func (p *tab) sees(text string) {
 	p.until("“"+text+"”", "document.body.innerText.includes("+quoted(text)+")")
 }
 
-// press clicks a button, link or summary by its name, once it is there and enabled; where a dialog is open, in the dialog.
+// press clicks a button, link or summary by its name, once it is there and enabled; where a dialog is open, in the
+// dialog.
 func (p *tab) press(name string) {
 	p.Helper()
 	p.until("something to press that is called “"+name+"”", `(() => {
@@ -369,7 +382,9 @@ func (p *tab) press(name string) {
 // says writes words and sends them by the keyboard.
 func (p *tab) says(words string) {
 	p.Helper()
-	p.do("saying “"+words+"”", chromedp.WaitVisible("textarea"), chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").select()`), chromedp.SendKeys("textarea", words))
+	p.do("saying “"+words+"”", chromedp.WaitVisible("textarea"),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").select()`),
+		chromedp.SendKeys("textarea", words))
 	p.enter()
 }
 
@@ -379,13 +394,16 @@ func (p *tab) enter() {
 	p.key("Enter", "Enter", 13)
 }
 
-// key presses a key. What follows from it is the page's: a browser sends no character for a key that the page has taken.
+// key presses a key. What follows from it is the page's: a browser sends no character for a key that the page has
+// taken.
 func (p *tab) key(name, code string, number int64) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context, patience)
 	defer cancel()
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
-		if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: name, Code: code, WindowsVirtualKeyCode: number}); err != nil {
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
+		if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: name,
+			Code: code, WindowsVirtualKeyCode: number}); err != nil {
 			p.fail("pressing "+name, err)
 		}
 	}
@@ -409,8 +427,8 @@ func (p *tab) reload() {
 	p.do("reloading", chromedp.Reload())
 }
 
-// freePort is an address of loopback that nobody listens to. It is none of those that the system gives out by itself, so that it stays free until
-// a server listens there, and while one is away.
+// freePort is an address of loopback that nobody listens to. It is none of those that the system gives out by itself,
+// so that it stays free until a server listens there, and while one is away.
 func freePort(t testing.TB) string {
 	t.Helper()
 	for range 100 {
@@ -445,7 +463,8 @@ func (b *safeBuffer) String() string {
 // fits checks that nothing scrolls sideways.
 func (p *tab) fits() {
 	p.Helper()
-	if over := evaluate[int](p, `Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll(".page")].map((e) => e.scrollWidth - e.clientWidth))`); over > 0 {
+	if over := evaluate[int](p,
+		`Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll(".page")].map((e) => e.scrollWidth - e.clientWidth))`); over > 0 {
 		p.Errorf("the page is %d px too wide", over)
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// A sketch is a picture reduced until it shows where something is, and no letters: each of its points is the mean grey of a square of the picture, in 64 steps.
-// Another machine's fonts give nearly the same one, a column that moved does not.
+// A sketch is a picture reduced until it shows where something is, and no letters: each of its points is the mean grey
+// of a square of the picture, in 64 steps. Another machine's fonts give nearly the same one, a column that moved does
+// not.
 type sketch = image.Paletted
 
 const (
@@ -69,8 +70,8 @@ func tones(s *sketch) (wide int, all []float64) {
 	return wide, all
 }
 
-// otherwise gives the cells of one sketch that nothing near their place in the other explains, in pixels of the picture, and whether they are too many: letters
-// may be wider and a line lower than they were.
+// otherwise gives the cells of one sketch that nothing near their place in the other explains, in pixels of the
+// picture, and whether they are too many: letters may be wider and a line lower than they were.
 func otherwise(kept, seen *sketch) (places []image.Rectangle, tooMany bool) {
 	if kept.Rect.Size() != seen.Rect.Size() {
 		return []image.Rectangle{{Max: seen.Rect.Size().Mul(reduced)}}, true

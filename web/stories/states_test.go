@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// place is one of the page: its address, what it shows once it is there, and what is done there that asks the server for something, if that is another thing
-// than elsewhere.
+// place is one of the page: its address, what it shows once it is there, and what is done there that asks the server
+// for something, if that is another thing than elsewhere.
 type place struct {
 	address, shows string
 	asks           func(p *tab)
@@ -65,7 +65,8 @@ func TestEveryViewSaysThatItLoadsAndTriesAgain(t *testing.T) {
 		p.turnsTo("#/nowhere")
 		p.requests(fails)
 		p.turnsTo(one.address)
-		p.until("what went wrong in "+one.address, `document.querySelector("main [role=alert]")?.innerText.includes("The server does not answer.")`)
+		p.until("what went wrong in "+one.address,
+			`document.querySelector("main [role=alert]")?.innerText.includes("The server does not answer.")`)
 		p.axe(one.address+", with an error", withoutColours)
 		p.requests(answered)
 		p.until("nothing that is wrong", `(() => {
@@ -75,11 +76,13 @@ func TestEveryViewSaysThatItLoadsAndTriesAgain(t *testing.T) {
 		})()`)
 	}
 	p.forgive("404")
-	for _, nothing := range []string{"#/session/nothing", "#/why/nothing", "#/tasks/nothing", "#/council/nothing", "#/inquiries/nothing", "#/nothing"} {
+	for _, nothing := range []string{"#/session/nothing", "#/why/nothing", "#/tasks/nothing", "#/council/nothing",
+		"#/inquiries/nothing", "#/nothing"} {
 		p.turnsTo("#/")
 		p.sees("What would you like to know?")
 		p.turnsTo(nothing)
-		p.until("that there is nothing at "+nothing, `/(nothing|no such|not found|no )/i.test((document.querySelector("main [role=alert]") ?? document.querySelector("main .blank h1"))?.innerText)`)
+		p.until("that there is nothing at "+nothing,
+			`/(nothing|no such|not found|no )/i.test((document.querySelector("main [role=alert]") ?? document.querySelector("main .blank h1"))?.innerText)`)
 	}
 }
 
@@ -144,7 +147,9 @@ func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
 		if evaluate[bool](r, `!!document.querySelector("main textarea, main .last button")`) {
 			t.Errorf("%s: who may only read has something to change things with", one.address)
 		}
-		r.do("pressing everything", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main button, main summary").forEach((e) => e.checkVisibility() && e.click()); document.querySelectorAll("dialog[open]").forEach((d) => d.close()); undefined`))
+		r.do("pressing everything",
+			chromedp.Evaluate[chromedp.Void](
+				`document.querySelectorAll("main button, main summary").forEach((e) => e.checkVisibility() && e.click()); document.querySelectorAll("dialog[open]").forEach((d) => d.close()); undefined`))
 		r.until("all that was asked for by that", "flying === 0")
 		if refused := evaluate[[]string](r, "refused.splice(0)"); len(refused) > 0 {
 			t.Errorf("%s: who may only read is refused %q", one.address, refused)
@@ -153,7 +158,8 @@ func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
 	r.turnsTo("#/tasks")
 	r.sees("To do")
 	h.sibyl("task", "add", "Sweep the yard")
-	r.do("coming back to the page", chromedp.Evaluate[chromedp.Void](`document.dispatchEvent(new Event("visibilitychange")); undefined`))
+	r.do("coming back to the page",
+		chromedp.Evaluate[chromedp.Void](`document.dispatchEvent(new Event("visibilitychange")); undefined`))
 	r.sees("Last change: added “Sweep the yard”")
 	if evaluate[bool](r, `!!document.querySelector("main .last button")`) {
 		t.Error("who may only read is offered to take a change back")

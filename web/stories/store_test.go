@@ -10,7 +10,8 @@ import (
 	"sibyl/internal/store/teststore"
 )
 
-// onOneStore skips a story of how the page looks, or of how long it takes, where SIBYL_TEST_STORE asks for PostgreSQL: both are the page's alone.
+// onOneStore skips a story of how the page looks, or of how long it takes, where SIBYL_TEST_STORE asks for PostgreSQL:
+// both are the page's alone.
 func onOneStore(t testing.TB) {
 	t.Helper()
 	if onPostgres() {

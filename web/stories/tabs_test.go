@@ -18,13 +18,15 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// panes are tabs of the browser that no story uses. Each has a browser context of its own, so that two in one story are two browsers to the server. To open
-// one costs four times as much as to load the page in it, and what a story leaves in one is cleared.
+// panes are tabs of the browser that no story uses. Each has a browser context of its own, so that two in one story are
+// two browsers to the server. To open one costs four times as much as to load the page in it, and what a story leaves
+// in one is cleared.
 type panes struct {
 	mu   sync.Mutex
 	free []*pane
 	ends []context.CancelFunc
-	// away is a place of the site, not of the origin, that tabs stand at between stories: from there the browser needs no new process.
+	// away is a place of the site, not of the origin, that tabs stand at between stories: from there the browser needs
+	// no new process.
 	away string
 }
 
@@ -78,7 +80,8 @@ func (s *panes) fresh(t testing.TB) *pane {
 	if err := chromedp.Do(p.Context); err != nil { // the tab lives as long as the context of its first use
 		t.Fatal(err)
 	}
-	if _, err := chromedp.Call(p.Context, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+	if _, err := chromedp.Call(p.Context, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -97,7 +100,8 @@ func (s *panes) giveBack(p *pane, origin string) error {
 		_, err = chromedp.Call(ctx, network.ClearBrowserCookies, cdp.Empty{})
 	}
 	if err == nil {
-		_, err = chromedp.Call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin, StorageTypes: "all"})
+		_, err = chromedp.Call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin,
+			StorageTypes: "all"})
 	}
 	if err != nil {
 		return fmt.Errorf("giving a tab back: %w", err)
@@ -138,7 +142,9 @@ func beside(t testing.TB) {
 func TestWhatIsWrongInAnyTabIsNoticed(t *testing.T) {
 	h := open(t, "")
 	for _, p := range []*tab{h.visit(600), h.visit(600)} {
-		p.do("doing what is wrong", chromedp.Evaluate[chromedp.Void](`console.error("said by the page"); setTimeout(() => { throw new Error("thrown by the page"); });
+		p.do("doing what is wrong",
+			chromedp.Evaluate[chromedp.Void](
+				`console.error("said by the page"); setTimeout(() => { throw new Error("thrown by the page"); });
 			fetch("http://127.0.0.1:9/").catch(() => {}); document.body.setAttribute("style", "color: red"); fetch("/api/nothing"); undefined`))
 		for _, wrong := range []string{"said by the page", "thrown by the page", "127.0.0.1:9", "style-src", "404"} {
 			p.notices(wrong)

@@ -30,7 +30,8 @@ func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
 	p.sees("call Bob' to your tasks")
 	p.says("complete the call")
 	p.until("a choice of two", `document.querySelectorAll("section ul[aria-label] button:enabled").length === 2`)
-	p.until("a choice that is taken", `(() => { document.querySelector("section ul[aria-label] button").click(); return true })()`)
+	p.until("a choice that is taken",
+		`(() => { document.querySelector("section ul[aria-label] button").click(); return true })()`)
 	p.sees("marked 'call Ada' as completed")
 }
 
@@ -72,7 +73,8 @@ func TestTwoTabsShowTheSameAndTwoUsersDoNot(t *testing.T) {
 	one.says("How is a lease acquired?")
 	one.sees("lease.go")
 	two.sees("How is a lease acquired?")
-	two.until("the session", `(() => { document.querySelector("aside li a")?.click(); return location.hash.startsWith("#/session/") })()`)
+	two.until("the session",
+		`(() => { document.querySelector("aside li a")?.click(); return location.hash.startsWith("#/session/") })()`)
 	two.sees("Acquire takes the lease")
 	one.says("Who mended the boiler?")
 	two.sees("Dana Reyes")
@@ -95,7 +97,8 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 	p.says("Who mended the boiler?")
 	p.sees("Dana Reyes")
 	find := func(words string) {
-		p.until("the search box", `(() => { const s = document.querySelector("input[type=search]"); s.value = `+quoted(words)+`; s.dispatchEvent(new Event("input", { bubbles: true })); return true })()`)
+		p.until("the search box", `(() => { const s = document.querySelector("input[type=search]"); s.value = `+
+			quoted(words)+`; s.dispatchEvent(new Event("input", { bubbles: true })); return true })()`)
 	}
 	find("LEASE")
 	p.until("one session", `document.querySelectorAll("aside li").length === 1`)
@@ -107,8 +110,11 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 	p.press("Rename")
 	p.until("a new title", `(() => { const i = document.querySelector("dialog[open] input"); i.value = "The plumber"; i.dispatchEvent(new Event("input", { bubbles: true })); return true })()`)
 	p.press("Save")
-	p.until("the title in the list", `[...document.querySelectorAll("aside .title")].some((t) => t.innerText === "The plumber")`)
-	if link := evaluate[string](p, `[...document.querySelectorAll("aside a[download]")].map((a) => a.getAttribute("href")).join()`); strings.Count(link, "/export") != 2 {
+	p.until("the title in the list",
+		`[...document.querySelectorAll("aside .title")].some((t) => t.innerText === "The plumber")`)
+	if link := evaluate[string](p,
+		`[...document.querySelectorAll("aside a[download]")].map((a) => a.getAttribute("href")).join()`); strings.Count(
+		link, "/export") != 2 {
 		t.Errorf("what exports is %q", link)
 	}
 	p.press("Actions for “The plumber”")
@@ -161,7 +167,8 @@ func TestAddressThatSignedInOnceDoesNotDoSoAgain(t *testing.T) {
 	p.forgive("401")
 	address := h.signIn("local")
 	p.do("signing in", chromedp.Navigate(address), chromedp.WaitVisible("textarea"))
-	if kept := evaluate[string](p, "location.href + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie"); strings.Contains(kept, "sibyl_"+address[strings.Index(address, "#sibyl_")+7:]) {
+	if kept := evaluate[string](p,
+		"location.href + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie"); strings.Contains(kept, "sibyl_"+address[strings.Index(address, "#sibyl_")+7:]) {
 		t.Errorf("the secret is kept: %s", kept)
 	}
 	other := h.tab(600)
@@ -173,7 +180,8 @@ func TestAddressThatSignedInOnceDoesNotDoSoAgain(t *testing.T) {
 func TestFileIsAttachedAndAskedAbout(t *testing.T) {
 	p := open(t, "").visit(1000)
 	drop := func(name, content string) {
-		p.until("a drop", `(() => { const d = new DataTransfer(); d.items.add(new File([`+content+`], `+quoted(name)+`)); const f = document.querySelector("form:has(textarea)");
+		p.until("a drop", `(() => { const d = new DataTransfer(); d.items.add(new File([`+content+`], `+quoted(name)+
+			`)); const f = document.querySelector("form:has(textarea)");
 			for (const type of ["dragover", "drop"]) f.dispatchEvent(new DragEvent(type, { dataTransfer: d, bubbles: true, cancelable: true })); return true })()`)
 	}
 	p.forgive("413")
@@ -192,7 +200,8 @@ func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
 	p := open(t, "").visit(1000)
 	p.opensMenu()
 	choose := func(nth, value string) {
-		p.until("a choice of "+value, `(() => { const s = document.querySelectorAll("dialog[open] select")[`+nth+`]; s.value = `+quoted(value)+`; s.dispatchEvent(new Event("change", { bubbles: true })); return true })()`)
+		p.until("a choice of "+value, `(() => { const s = document.querySelectorAll("dialog[open] select")[`+nth+
+			`]; s.value = `+quoted(value)+`; s.dispatchEvent(new Event("change", { bubbles: true })); return true })()`)
 	}
 	choose("0", "de")
 	choose("1", "dark")
@@ -203,7 +212,8 @@ func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
 	if lang := evaluate[string](p, "document.documentElement.lang"); lang != "de" {
 		t.Errorf("the language is %q", lang)
 	}
-	if back := evaluate[string](p, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(20, 22, 27)" {
+	if back := evaluate[string](p,
+		"getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(20, 22, 27)" {
 		t.Errorf("the background is %s", back)
 	}
 }
@@ -229,7 +239,8 @@ func TestWhoGoesElsewhereWhileWordsAreSentStaysThere(t *testing.T) {
 	p.until("the answer that is held", "globalThis.goOn")
 	p.turnsTo("#/runs")
 	p.sees("All runs")
-	p.until("the words to be no draft any more", `(goOn(), !Object.values({ ...localStorage, ...sessionStorage }).some((kept) => kept.includes("lease")))`)
+	p.until("the words to be no draft any more",
+		`(goOn(), !Object.values({ ...localStorage, ...sessionStorage }).some((kept) => kept.includes("lease")))`)
 	p.stands("#/runs")
 }
 

@@ -23,10 +23,12 @@ func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
 	p.sees("add tasks: buy milk, call mum") // the conversation goes on where it was
 	p.says("the first one is done")         // no list was shown in this conversation
 	p.until("a choice", `document.querySelectorAll("section ul[aria-label] button:enabled").length === 2`)
-	p.do("choosing the first", chromedp.Evaluate[chromedp.Void](`document.querySelector("section ul[aria-label] button").click()`))
+	p.do("choosing the first",
+		chromedp.Evaluate[chromedp.Void](`document.querySelector("section ul[aria-label] button").click()`))
 	p.until("no such task to be done", taskTitles+` === "call mum"`)
 	p.press("Done 1")
-	p.until("a task that is done", `document.querySelector("#tasks-completed").parentElement.innerText.includes("buy milk")`)
+	p.until("a task that is done",
+		`document.querySelector("#tasks-completed").parentElement.innerText.includes("buy milk")`)
 	p.sees("Last change: completed “buy milk”")
 	p.press("Undo")
 	p.sees("Last change: added “call mum”")
@@ -39,7 +41,8 @@ func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
 	p.sees("Undo: opened “buy milk” again")
 	p.press("Close")
 	p.until("no dialog", `!document.querySelector("dialog[open]")`)
-	p.until("the keyboard on the task whose history was closed", `document.activeElement.closest("[data-task]")?.innerText.includes("buy milk")`)
+	p.until("the keyboard on the task whose history was closed",
+		`document.activeElement.closest("[data-task]")?.innerText.includes("buy milk")`)
 }
 
 func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
@@ -53,7 +56,8 @@ func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
 	p.says("complete call")
 	p.sees("Which")
 	p.until("a choice of two", `document.querySelectorAll("section ul[aria-label] button").length === 2`)
-	p.do("choosing the second", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("section ul[aria-label] button")[1].click()`))
+	p.do("choosing the second",
+		chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("section ul[aria-label] button")[1].click()`))
 	p.sees("Call Anna' as completed")
 	p.says("delete Call John Smith")
 	p.until("the card", `document.querySelector("section.card")?.innerText.includes("#1 · version 2")`)
@@ -71,7 +75,8 @@ func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
 	p.sees("This has changed since, to version 3.")
 	p.press("Delete")
 	p.sees("This question is over.")
-	p.until("the question anew, of the task as it is", `[...document.querySelectorAll("section.card")].at(-1).innerText.includes("version 3")`)
+	p.until("the question anew, of the task as it is",
+		`[...document.querySelectorAll("section.card")].at(-1).innerText.includes("version 3")`)
 	p.press("Delete")
 	p.sees("I've deleted 'Call John Miller'")
 	p.sees("Last change: deleted “Call John Miller”")
@@ -104,9 +109,11 @@ func TestTaskIsAddedTickedEditedDeletedAndBroughtBackOnTheList(t *testing.T) {
 	p.until("one task", taskTitles+` === "Buy milk"`)
 	add("Call mum")
 	p.until("both tasks", taskTitles+` === "Buy milk; Call mum"`)
-	p.until("the first to be ticked", `(() => { const box = document.querySelector("aside li input"); return !box.disabled && (box.click(), true) })()`)
+	p.until("the first to be ticked",
+		`(() => { const box = document.querySelector("aside li input"); return !box.disabled && (box.click(), true) })()`)
 	p.press("Done 1")
-	p.until("a task that is done", `document.querySelector("#tasks-completed").parentElement.querySelector("input:checked") && !document.querySelector("#tasks-pending").parentElement.innerText.includes("Buy milk")`)
+	p.until("a task that is done",
+		`document.querySelector("#tasks-completed").parentElement.querySelector("input:checked") && !document.querySelector("#tasks-pending").parentElement.innerText.includes("Buy milk")`)
 	p.press("Undo")
 	p.until("both tasks again", `document.querySelector("#tasks-pending").parentElement.innerText.includes("Buy milk")`)
 	p.press("More about “Call mum”")
@@ -115,7 +122,8 @@ func TestTaskIsAddedTickedEditedDeletedAndBroughtBackOnTheList(t *testing.T) {
 	p.sees("Last change: deleted “Call mum”")
 	p.press("Undo")
 	p.until("what was deleted", taskTitles+` === "Buy milk; Call mum"`)
-	p.until("the title that is edited", `(() => { if (document.activeElement.value === "Buy milk") return true; document.querySelector("aside .task").click() })()`)
+	p.until("the title that is edited",
+		`(() => { if (document.activeElement.value === "Buy milk") return true; document.querySelector("aside .task").click() })()`)
 	p.do("another title", chromedp.SendKeys("aside li form input", "Buy oat milk"))
 	p.enter()
 	p.until("the other title", taskTitles+` === "Buy oat milk; Call mum"`)
@@ -140,7 +148,8 @@ func TestTaskListIsUsedByTheKeyboardAlone(t *testing.T) {
 	p.do("down", chromedp.KeyEvent(kb.ArrowDown))
 	has(2, "the keyboard on the second")
 	p.key(" ", "Space", 32)
-	p.until("two tasks", `document.querySelector("#tasks-pending").parentElement.innerText.includes("Three") && `+taskTitles+` === "One; Three"`)
+	p.until("two tasks", `document.querySelector("#tasks-pending").parentElement.innerText.includes("Three") && `+
+		taskTitles+` === "One; Three"`)
 	has(3, "the keyboard on the one that came there")
 	p.key("e", "KeyE", 69)
 	p.until("the field", `document.activeElement.value === "Three"`)

@@ -20,7 +20,8 @@ func searcher(r modeltest.Request) modeltest.Answer {
 		}
 	}
 	call := func(name, arguments string) modeltest.Answer {
-		return modeltest.Answer{Calls: []model.ToolCall{{ID: fmt.Sprint("call_", results), Name: name, Arguments: arguments}}}
+		return modeltest.Answer{Calls: []model.ToolCall{{ID: fmt.Sprint("call_", results), Name: name,
+			Arguments: arguments}}}
 	}
 	switch results {
 	case 0:
@@ -28,13 +29,15 @@ func searcher(r modeltest.Request) modeltest.Answer {
 	case 1:
 		return call("code_read", `{"path":"lease.go"}`)
 	}
-	return modeltest.Stream("Acquire takes the lease, in lease.go. <sig" + `nal type="need_turn"><reason>to see who gives it back</reason><confidence>0.8</confidence></sig` + "nal>")
+	return modeltest.Stream("Acquire takes the lease, in lease.go. <sig" +
+		`nal type="need_turn"><reason>to see who gives it back</reason><confidence>0.8</confidence></sig` + "nal>")
 }
 
 // told is what the story says, line by line.
 func (p *tab) told() string {
 	p.Helper()
-	p.until("the end of the story", `document.querySelector(".story li .told.good, .story li .told.warn, .story li .told.bad")`)
+	p.until("the end of the story",
+		`document.querySelector(".story li .told.good, .story li .told.warn, .story li .told.bad")`)
 	return evaluate[string](p, `[...document.querySelectorAll(".story .told")].map((e) => e.textContent).join("\n")`)
 }
 
@@ -45,7 +48,8 @@ func TestCauseOfAPartialAnswerIsReadInTheStoryAlone(t *testing.T) {
 	p.press("Why")
 	story := p.told()
 	for _, want := range []string{
-		"You asked: “How is a lease acquired?”", "Took it for a question", "Asked played:player, which wanted to look something up",
+		"You asked: “How is a lease acquired?”", "Took it for a question",
+		"Asked played:player, which wanted to look something up",
 		"Searched the code for “lease”: ", "Read lease.go", "Checked the reply, and took it as the answer",
 		"Answered with what it had, because a limit was reached", "The limit: 3 turns of the model",
 	} {
@@ -98,7 +102,8 @@ func TestOtherTurnsAreTriedByAField(t *testing.T) {
 	p.explains(p.run("done"))
 	p.told()
 	p.press("What if?")
-	p.until("the turns that are in force", `[...document.querySelectorAll(".fields label")].some((e) => e.textContent.includes("Turns of the model") && e.querySelector("input").value === "30")`)
+	p.until("the turns that are in force",
+		`[...document.querySelectorAll(".fields label")].some((e) => e.textContent.includes("Turns of the model") && e.querySelector("input").value === "30")`)
 	p.press("Compare this run")
 	p.sees("decides the same in all")
 	p.until("fewer turns", `(() => {

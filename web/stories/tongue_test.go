@@ -14,7 +14,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tongue is a language in which the page is used, with its words by their keys and its sentences of the server by their codes.
+// tongue is a language in which the page is used, with its words by their keys and its sentences of the server by their
+// codes.
 type tongue struct {
 	id    string
 	words map[string]string
@@ -56,7 +57,8 @@ var (
 	aWord      = regexp.MustCompile(`[\pL\pM’']+`)
 )
 
-// wordsOfThePage are the texts of each key in English, German and Portuguese. English sentences of the server stand in the description of the API.
+// wordsOfThePage are the texts of each key in English, German and Portuguese. English sentences of the server stand in
+// the description of the API.
 func wordsOfThePage() (map[string][3]string, error) {
 	raw, err := os.ReadFile("../../docs/openapi.json")
 	if err != nil {
@@ -124,7 +126,8 @@ func (g tongue) of(key string) string {
 	return strings.TrimSpace(before)
 }
 
-// shownTexts are all texts that a person can read or hear at the moment, apart from listings, whose words are not the page's.
+// shownTexts are all texts that a person can read or hear at the moment, apart from listings, whose words are not the
+// page's.
 const shownTexts = `(() => {
 	const all = new Set(), place = document.querySelector("dialog[open]") ?? document.body;
 	const walk = document.createTreeWalker(place, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
@@ -138,7 +141,8 @@ const shownTexts = `(() => {
 	return [...all].filter(Boolean);
 })()`
 
-// speaks notes each text of the page that has words of English in it. What has no letters alone, as names of tools and files, is none.
+// speaks notes each text of the page that has words of English in it. What has no letters alone, as names of tools and
+// files, is none.
 func (p *tab) speaks(g tongue, where string) {
 	p.Helper()
 	theirs := p.foldersOf()
@@ -191,9 +195,11 @@ func inEach(t *testing.T, story func(t *testing.T, g tongue)) {
 func (h *house) visitIn(g tongue, width int64) *tab {
 	h.Helper()
 	p := h.visit(width)
-	p.do("choosing the language", chromedp.Evaluate[chromedp.Void](`localStorage.setItem("sibyl.language", `+quoted(g.id)+`); undefined`))
+	p.do("choosing the language", chromedp.Evaluate[chromedp.Void](`localStorage.setItem("sibyl.language", `+
+		quoted(g.id)+`); undefined`))
 	p.reload()
-	p.until("a place for words in "+g.id, `document.documentElement.lang === `+quoted(g.id)+` && document.querySelector("textarea")`)
+	p.until("a place for words in "+g.id, `document.documentElement.lang === `+quoted(g.id)+
+		` && document.querySelector("textarea")`)
 	return p
 }
 
@@ -222,7 +228,9 @@ func TestWordsOfThePageAreFoundInTheirFiles(t *testing.T) {
 			}
 		}
 	}
-	if g := all[slices.IndexFunc(all, func(g tongue) bool { return g.id == "de" })]; g.of("app.close") != "Schließen" || g.foreign["in"] {
+	if g := all[slices.IndexFunc(all, func(g tongue) bool {
+		return g.id == "de"
+	})]; g.of("app.close") != "Schließen" || g.foreign["in"] {
 		t.Error("German is not told from English")
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// The stories of this file go through each assistant in each language, and fail where the page speaks English: see speaks.
+// The stories of this file go through each assistant in each language, and fail where the page speaks English: see
+// speaks.
 
 // inTongue are words of people, models and files in a language.
 type inTongue map[string]string
@@ -18,42 +19,48 @@ type inTongue map[string]string
 func spokenIn(g tongue) inTongue {
 	return map[string]inTongue{
 		"de": {
-			"lease.go":  "package lease\n\n// Nimmt den Mietvertrag eines Laufs, wenn niemand ihn hält.\nfunc Acquire(run string) {}\n",
-			"house.md":  "# Heizung\n\nDie Klempnerin, die die Heizung repariert hat, heißt Dana Reyes, Telefon 555-0100.\n",
-			"ask":       "Was steht in meinen Notizen über Dana Reyes, und was gibt es Neues über sie im Web?",
-			"answer":    "Dana Reyes hat die Heizung repariert; ich würde ihre Seite ansehen.",
-			"code":      "Wie wird im Code ein Lauf gemietet?",
-			"replied":   "Acquire mietet ihn, in lease.go.",
-			"need":      "wer ihn zurückgibt",
-			"fail":      "Wer hat die Heizung repariert?",
-			"task":      "Erinnere mich daran, Milch zu kaufen",
-			"milk":      "Milch",
-			"delete":    "lösche Milch kaufen",
-			"silent":    "Historiker",
-			"said":      "Ich glaube, wir sollten umziehen. Die Miete beträgt 3000 Euro im Monat.",
-			"rent":      "Die Miete ist hoch.",
-			"commute":   "Niemand spricht vom Arbeitsweg.",
-			"bridge":    "Die Brücke wurde wegen Rost gesperrt.",
-			"bridge.md": "# Brücke\n\nDie Brücke wurde am 4. März 2021 wegen Rost gesperrt. Ada Müller ordnete die Sperrung an.\n\nDie Reparatur der Brücke begann im Mai 2021. Sie kostete 40000 Euro.\n",
+			"lease.go": "package lease\n\n// Nimmt den Mietvertrag eines Laufs, wenn niemand ihn hält.\nfunc " +
+				"Acquire(run string) {}\n",
+			"house.md": "# Heizung\n\nDie Klempnerin, die die Heizung repariert hat, heißt Dana Reyes, Telefon " +
+				"555-0100.\n",
+			"ask":     "Was steht in meinen Notizen über Dana Reyes, und was gibt es Neues über sie im Web?",
+			"answer":  "Dana Reyes hat die Heizung repariert; ich würde ihre Seite ansehen.",
+			"code":    "Wie wird im Code ein Lauf gemietet?",
+			"replied": "Acquire mietet ihn, in lease.go.",
+			"need":    "wer ihn zurückgibt",
+			"fail":    "Wer hat die Heizung repariert?",
+			"task":    "Erinnere mich daran, Milch zu kaufen",
+			"milk":    "Milch",
+			"delete":  "lösche Milch kaufen",
+			"silent":  "Historiker",
+			"said":    "Ich glaube, wir sollten umziehen. Die Miete beträgt 3000 Euro im Monat.",
+			"rent":    "Die Miete ist hoch.",
+			"commute": "Niemand spricht vom Arbeitsweg.",
+			"bridge":  "Die Brücke wurde wegen Rost gesperrt.",
+			"bridge.md": "# Brücke\n\nDie Brücke wurde am 4. März 2021 wegen Rost gesperrt. Ada Müller ordnete die " +
+				"Sperrung an.\n\nDie Reparatur der Brücke begann im Mai 2021. Sie kostete 40000 Euro.\n",
 		},
 		"pt": {
-			"lease.go":  "package lease\n\n// Aluga uma corrida, se ninguém a tem.\nfunc Acquire(run string) {}\n",
-			"house.md":  "# Caldeira\n\nA canalizadora que reparou a caldeira chama-se Dana Reyes, telefone 555-0100.\n",
-			"ask":       "O que dizem as minhas notas sobre Dana Reyes, e quais são as últimas notícias sobre ela na internet?",
-			"answer":    "Dana Reyes reparou a caldeira; eu veria a sua página.",
-			"code":      "Como é alugada uma corrida no código?",
-			"replied":   "Acquire aluga-a, em lease.go.",
-			"need":      "quem a devolve",
-			"fail":      "Quem reparou a caldeira?",
-			"task":      "Lembra-me de comprar leite",
-			"milk":      "leite",
-			"delete":    "apaga comprar leite",
-			"silent":    "Historiador",
-			"said":      "Acho que devíamos mudar de escritório. A renda é de 3000 euros por mês.",
-			"rent":      "A renda é alta.",
-			"commute":   "Ninguém fala do trajeto.",
-			"bridge":    "A ponte foi fechada por causa da ferrugem.",
-			"bridge.md": "# Ponte\n\nA ponte foi fechada a 4 de março de 2021 por causa da ferrugem. Ada Moreira ordenou o fecho.\n\nA reparação da ponte começou em maio de 2021. Custou 40000 euros.\n",
+			"lease.go": "package lease\n\n// Aluga uma corrida, se ninguém a tem.\nfunc Acquire(run string) {}\n",
+			"house.md": "# Caldeira\n\nA canalizadora que reparou a caldeira chama-se Dana Reyes, telefone " +
+				"555-0100.\n",
+			"ask": "O que dizem as minhas notas sobre Dana Reyes, e quais são as últimas notícias sobre ela na " +
+				"internet?",
+			"answer":  "Dana Reyes reparou a caldeira; eu veria a sua página.",
+			"code":    "Como é alugada uma corrida no código?",
+			"replied": "Acquire aluga-a, em lease.go.",
+			"need":    "quem a devolve",
+			"fail":    "Quem reparou a caldeira?",
+			"task":    "Lembra-me de comprar leite",
+			"milk":    "leite",
+			"delete":  "apaga comprar leite",
+			"silent":  "Historiador",
+			"said":    "Acho que devíamos mudar de escritório. A renda é de 3000 euros por mês.",
+			"rent":    "A renda é alta.",
+			"commute": "Ninguém fala do trajeto.",
+			"bridge":  "A ponte foi fechada por causa da ferrugem.",
+			"bridge.md": "# Ponte\n\nA ponte foi fechada a 4 de março de 2021 por causa da ferrugem. Ada Moreira " +
+				"ordenou o fecho.\n\nA reparação da ponte começou em maio de 2021. Custou 40000 euros.\n",
 		},
 	}[g.id]
 }
@@ -61,7 +68,8 @@ func spokenIn(g tongue) inTongue {
 // opensAll opens what is folded.
 func (p *tab) opensAll() {
 	p.Helper()
-	p.until("what is folded to be open", `(document.querySelectorAll("main details:not(details.menu)").forEach((d) => (d.open = true)), true)`)
+	p.until("what is folded to be open",
+		`(document.querySelectorAll("main details:not(details.menu)").forEach((d) => (d.open = true)), true)`)
 }
 
 func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
@@ -82,7 +90,8 @@ func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
 		p.speaks(g, "empty conversations")
 		p.chooses("select[name=web]", "on")
 		p.says(w["ask"])
-		p.until("a card or an answer", `document.querySelector("section.card") || document.body.innerText.includes(`+quoted(w["answer"])+`)`)
+		p.until("a card or an answer", `document.querySelector("section.card") || document.body.innerText.includes(`+
+			quoted(w["answer"])+`)`)
 		held := evaluate[bool](p, `!!document.querySelector("section.card")`)
 		p.opensAll()
 		p.speaks(g, "a call that waits")
@@ -123,7 +132,8 @@ func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
 // whyIn looks at each part of why of the last run.
 func (p *tab) whyIn(g tongue) {
 	p.Helper()
-	run := evaluate[string](p, `[...document.querySelectorAll("a")].map((a) => a.hash).filter((h) => h.startsWith("#/why/")).at(-1).split("/")[2]`)
+	run := evaluate[string](p,
+		`[...document.querySelectorAll("a")].map((a) => a.hash).filter((h) => h.startsWith("#/why/")).at(-1).split("/")[2]`)
 	p.explains(run)
 	p.until("the story", `document.querySelector(".story li")`)
 	p.speaks(g, "story")
@@ -165,7 +175,8 @@ func searcherIn(r modeltest.Request, w inTongue) modeltest.Answer {
 	case 1:
 		return calls("code_read", `{"path":"lease.go"}`)
 	}
-	return modeltest.Stream(w["replied"] + " <sig" + `nal type="need_turn"><reason>` + w["need"] + `</reason><confidence>0.8</confidence></sig` + "nal>")
+	return modeltest.Stream(w["replied"] + " <sig" + `nal type="need_turn"><reason>` + w["need"] +
+		`</reason><confidence>0.8</confidence></sig` + "nal>")
 }
 
 func TestTasksSpeakTheLanguageOfThePage(t *testing.T) {
@@ -209,7 +220,8 @@ func TestCouncilSpeaksTheLanguageOfThePage(t *testing.T) {
 			}
 			switch name, _, _ := strings.Cut(strings.TrimPrefix(asked, "# "), "\n"); {
 			case said(r, "You preside"):
-				return modeltest.Stream(`{"sentences":[{"text":"` + w["rent"] + `","by":[],"minority":false}],"agree":[],"differ":[],"overlooked":["` + w["commute"] + `"]}`)
+				return modeltest.Stream(`{"sentences":[{"text":"` + w["rent"] +
+					`","by":[],"minority":false}],"agree":[],"differ":[],"overlooked":["` + w["commute"] + `"]}`)
 			case name == w["silent"]:
 				return modeltest.Answer{Fail: model.Auth}
 			}
@@ -223,7 +235,8 @@ func TestCouncilSpeaksTheLanguageOfThePage(t *testing.T) {
 		p.sees(g.of("council.said.none"))
 		p.says(w["said"])
 		p.until("the words", `document.querySelector("main li .words")?.innerText.includes(`+quoted(w["said"])+`)`)
-		p.until("three oracles", `(() => { const all = [...document.querySelectorAll(".oracle input")]; all.slice(0, 3).forEach((b) => b.checked || b.click()); return all.length > 2; })()`)
+		p.until("three oracles",
+			`(() => { const all = [...document.querySelectorAll(".oracle input")]; all.slice(0, 3).forEach((b) => b.checked || b.click()); return all.length > 2; })()`)
 		p.opensAll()
 		p.speaks(g, "who is asked")
 		p.until("a chair", `(() => { const s = document.querySelector("select[name=chair]"); if (s.disabled) return false; s.value = s.options[1].value; s.dispatchEvent(new Event("change", { bubbles: true })); return true; })()`)

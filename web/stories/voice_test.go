@@ -41,15 +41,19 @@ func voice() []byte {
 
 // listens plays whisper.cpp's server, and gives the settings that name it.
 func listens(t testing.TB) (*modeltest.Server, string) {
-	said := modeltest.Answer{Transcript: model.Transcript{Text: "We should move the office in May. The rent is 3000 euros.", Language: "en", Seconds: 2, Segments: []model.Segment{
-		{Start: 0, End: 0.4, Text: "We should move the office in May."}, {Start: 0.5, End: 2, Text: "The rent is 3000 euros."}}}}
-	anew := modeltest.Answer{Transcript: model.Transcript{Text: "We should move the office in June.", Language: "en", Seconds: 2, Segments: []model.Segment{{End: 2, Text: "We should move the office in June."}}}}
+	said := modeltest.Answer{
+		Transcript: model.Transcript{Text: "We should move the office in May. The rent is 3000 euros.", Language: "en",
+			Seconds: 2, Segments: []model.Segment{
+				{Start: 0, End: 0.4, Text: "We should move the office in May."},
+				{Start: 0.5, End: 2, Text: "The rent is 3000 euros."}}}}
+	anew := modeltest.Answer{Transcript: model.Transcript{Text: "We should move the office in June.", Language: "en",
+		Seconds: 2, Segments: []model.Segment{{End: 2, Text: "We should move the office in June."}}}}
 	s := modeltest.NewServer(t, said, anew)
 	return s, "transcription: {server: '" + s.BaseURL + "', formats: [webm]}\n"
 }
 
-// What is said stays in the browser until the server has it whole. The page is loaded anew in the middle of it, the server is away when it is to be sent and
-// comes back, and the oracle answers all of it.
+// What is said stays in the browser until the server has it whole. The page is loaded anew in the middle of it, the
+// server is away when it is to be sent and comes back, and the oracle answers all of it.
 func TestVoiceComesToAnOracleThroughAReloadAndALostServer(t *testing.T) {
 	whisper, hears := listens(t)
 	oracle, answers := plays(t, "You say that the **rent** is high, ", "and you do not say why.")
@@ -70,12 +74,15 @@ func TestVoiceComesToAnOracleThroughAReloadAndALostServer(t *testing.T) {
 	p.sees("We should move the office in May.")
 	p.until("the trouble to be over", `!document.body.innerText.includes("The recording is kept in this browser")`)
 	p.until("nothing that is left", `!document.body.innerText.includes("was interrupted")`)
-	if heard := whisper.Requests(); len(heard) != 1 || !bytes.HasPrefix([]byte(heard[0].File), []byte("\x1aE\xdf\xa3")) {
+	if heard := whisper.Requests(); len(heard) != 1 || !bytes.HasPrefix([]byte(heard[0].File),
+		[]byte("\x1aE\xdf\xa3")) {
 		t.Errorf("%d recordings were written down", len(heard))
 	}
 	p.until("a recording that can be played", `document.querySelector("main audio")?.readyState > 0`)
-	p.do("going to the second sentence by the keyboard", chromedp.Focus("main [role=group] button"), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.Enter))
-	p.until("the sentence that is played", `document.querySelector("main [role=group] [aria-current]")?.innerText.startsWith("The rent")`)
+	p.do("going to the second sentence by the keyboard", chromedp.Focus("main [role=group] button"),
+		chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.Enter))
+	p.until("the sentence that is played",
+		`document.querySelector("main [role=group] [aria-current]")?.innerText.startsWith("The rent")`)
 	if at := evaluate[float64](p, `document.querySelector("main audio").currentTime`); at < 0.5 {
 		t.Errorf("the second sentence plays from second %v; it is said from 0.5 on", at)
 	}

@@ -21,7 +21,8 @@ func (h *house) visitReading(width int64) *tab {
 // opensMenu opens the menu of the bar, wherever that is.
 func (p *tab) opensMenu() {
 	p.Helper()
-	p.do("going to it", chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("header button[aria-haspopup=dialog]")].find((e) => e.checkVisibility()).focus()`))
+	p.do("going to it", chromedp.Evaluate[chromedp.Void](
+		`[...document.querySelectorAll("header button[aria-haspopup=dialog]")].find((e) => e.checkVisibility()).focus()`))
 	if evaluate[int](p, "innerWidth") <= 700 { // a story may have made the window narrow
 		p.press("More")
 	} else {

@@ -25,7 +25,8 @@ func asked(p *tab, question string) {
 	p.until("the steps", `document.querySelector("[role=option]")`)
 }
 
-// paced is JavaScript that asks the server at most twice a second, however often it is evaluated: users have a limit of requests.
+// paced is JavaScript that asks the server at most twice a second, however often it is evaluated: users have a limit of
+// requests.
 func paced(asks string) string {
 	return `performance.now() >= (window.askAgain ?? 0) && (window.askAgain = performance.now() + 500, ` + asks + `)`
 }
@@ -34,14 +35,16 @@ func paced(asks string) string {
 func (p *tab) run(status string) string {
 	p.Helper()
 	p.do("forgetting others", chromedp.Evaluate[chromedp.Void](`window.latest = ""; window.askAgain = 0; undefined`))
-	p.until("a run that is "+status, `(`+paced(`fetch("/api/runs").then((r) => r.json()).then(({ runs }) => { window.latest = runs?.[0]?.status === `+quoted(status)+` ? runs[0].id : ""; }, () => {})`)+`, window.latest)`)
+	p.until("a run that is "+status,
+		`(`+paced(`fetch("/api/runs").then((r) => r.json()).then(({ runs }) => { window.latest = runs?.[0]?.status === `+quoted(status)+` ? runs[0].id : ""; }, () => {})`)+`, window.latest)`)
 	return evaluate[string](p, "window.latest")
 }
 
 // explains opens why, at one of its parts.
 func (p *tab) explains(run string, part ...string) {
 	p.Helper()
-	p.do("opening why", chromedp.Evaluate[chromedp.Void](`location.hash = `+quoted("#/"+strings.Join(append([]string{"why", run}, part...), "/"))))
+	p.do("opening why", chromedp.Evaluate[chromedp.Void](`location.hash = `+
+		quoted("#/"+strings.Join(append([]string{"why", run}, part...), "/"))))
 }
 
 // row chooses the first row of the timeline that is of a sort, by its word, and gives what it says.
@@ -61,8 +64,10 @@ func TestRunIsToldStepByStepWithWhatWasSentAndCameBack(t *testing.T) {
 	p.sees("Rule")
 	row(p, "Turn")
 	p.press("What was sent, and what came back")
-	p.until("the parts of the prompt", `[...document.querySelectorAll(".part summary")].some((e) => e.innerText.includes("base"))`)
-	p.until("the words of the person", `[...document.querySelectorAll(".part")].some((e) => e.innerText.includes("Person") && e.querySelector("pre").textContent.includes("How is a lease acquired?"))`)
+	p.until("the parts of the prompt",
+		`[...document.querySelectorAll(".part summary")].some((e) => e.innerText.includes("base"))`)
+	p.until("the words of the person",
+		`[...document.querySelectorAll(".part")].some((e) => e.innerText.includes("Person") && e.querySelector("pre").textContent.includes("How is a lease acquired?"))`)
 	p.press("Sources")
 	p.sees("cited and read")
 	p.reload()
@@ -107,7 +112,8 @@ func manyEvents(t *testing.T) string {
 	loop := func(times int, in string) string {
 		return fmt.Sprintf(`<ForceSuccess><Loop max="%d" until="{never}" turn="{i}" last="{j}">%s</Loop></ForceSuccess>`, times, in)
 	}
-	counted := strings.Replace(string(text), before, loop(1600, `<Script code="n := i"/>`)+loop(400, `<Delay delay_msec="1"><Script code="n := i"/></Delay>`)+before, 1)
+	counted := strings.Replace(string(text), before, loop(1600, `<Script code="n := i"/>`)+
+		loop(400, `<Delay delay_msec="1"><Script code="n := i"/></Delay>`)+before, 1)
 	counted = strings.Replace(counted, "done := false;", "done := false; never := false;", 1)
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "oracle.xml"), []byte(counted), 0o600); err != nil {
@@ -123,17 +129,21 @@ func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 	run := p.run("done")
 	took := func(what, act, shown string) {
 		p.Helper()
-		p.do(what, chromedp.Evaluate[chromedp.Void](`performance.clearMarks(); performance.mark("asked"); `+act+`; undefined`))
-		p.until(what, `(`+shown+`) && (globalThis.took = performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
+		p.do(what, chromedp.Evaluate[chromedp.Void](`performance.clearMarks(); performance.mark("asked"); `+act+
+			`; undefined`))
+		p.until(what, `(`+shown+
+			`) && (globalThis.took = performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
 		t.Logf("%s: %.0f ms", what, evaluate[float64](p, "took"))
 	}
 	took("opening", `location.hash = "#/why/`+run+`/steps"`, `document.querySelector("[role=option]")`)
-	took("showing every node", `document.querySelector("input[type=checkbox]").click()`, `Number(document.querySelector("[role=option]").getAttribute("aria-setsize")) >= 10000`)
+	took("showing every node", `document.querySelector("input[type=checkbox]").click()`,
+		`Number(document.querySelector("[role=option]").getAttribute("aria-setsize")) >= 10000`)
 	const elements = `document.querySelectorAll("*").length`
 	if n := evaluate[int](p, elements); n > 2000 {
 		t.Errorf("the page has %d elements", n)
 	}
-	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("[role=listbox]").focus()`), chromedp.KeyEvent(kb.End))
+	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("[role=listbox]").focus()`),
+		chromedp.KeyEvent(kb.End))
 	p.until("the last row", `(() => { const all = [...document.querySelectorAll("[role=option]")]; return all.at(-1).getAttribute("aria-posinset") === all.at(-1).getAttribute("aria-setsize"); })()`)
 	took("scrolling through", `(() => {
 		const list = document.querySelector("[role=listbox]"), frames = 60;
@@ -150,10 +160,12 @@ func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 	if n := evaluate[int](p, elements); n > 4000 {
 		t.Errorf("with the whole tree the page has %d elements", n)
 	}
-	if requests := evaluate[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes(`+quoted(run)+`)).length`); requests > 4 {
+	if requests := evaluate[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes(`+
+		quoted(run)+`)).length`); requests > 4 {
 		t.Errorf("%d requests were sent about the run", requests)
 	}
-	if bytes := evaluate[int](p, `Math.max(...performance.getEntriesByType("resource").map((e) => e.transferSize))`); bytes > 2<<20 {
+	if bytes := evaluate[int](p,
+		`Math.max(...performance.getEntriesByType("resource").map((e) => e.transferSize))`); bytes > 2<<20 {
 		t.Errorf("an answer has %d bytes", bytes)
 	}
 }
@@ -168,7 +180,8 @@ func slowModel(t *testing.T) (settings string, answer func()) {
 	s.Models = []string{"slow"}
 	s.Play(func(modeltest.Request) modeltest.Answer {
 		<-gate
-		return modeltest.Answer{Chunks: []string{"A lease is held by one." + sure}, Usage: model.Usage{InputTokens: 900, OutputTokens: 12}}
+		return modeltest.Answer{Chunks: []string{"A lease is held by one." + sure}, Usage: model.Usage{InputTokens: 900,
+			OutputTokens: 12}}
 	})
 	return fmt.Sprintf("model: house:slow\nproviders:\n  house: {base_url: %s/v1, local: true}\n", s.BaseURL), answer
 }
@@ -179,7 +192,8 @@ func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
 	p.says("Who holds a lease?")
 	p.explains(p.run("running"), "tree")
 	p.sees("This run goes on.")
-	p.until("a node that waits", `[...document.querySelectorAll(".outline li.acts")].some((e) => e.innerText.includes("waits"))`)
+	p.until("a node that waits",
+		`[...document.querySelectorAll(".outline li.acts")].some((e) => e.innerText.includes("waits"))`)
 	p.press("Steps")
 	began := time.Now()
 	answer()

@@ -27,8 +27,8 @@ var cited = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([\pL\pN_@+~./-]*[\pL\pN_/-]):([0-9]+)(?:[-–]([0-9]+))?`)
 })
 
-// citations lists the distinct places that an answer cites outside of fences, as far as they were read, in order of their path
-// and line. A path may be cited by its end, as the Oracle itself allows.
+// citations lists the distinct places that an answer cites outside of fences, as far as they were read, in order of
+// their path and line. A path may be cited by its end, as the Oracle itself allows.
 func citations(a oracle.Answer) []citation {
 	var all []citation
 	for _, m := range cited().FindAllStringSubmatch(oracle.Unfenced(a.Answer), -1) {
@@ -39,14 +39,16 @@ func citations(a oracle.Answer) []citation {
 			to = from
 		}
 		for _, s := range a.Sources {
-			if s.Path == "" || s.Path != name && !strings.HasSuffix(s.Path, "/"+name) || s.Start > 0 && (from > s.End || to < s.Start) {
+			if s.Path == "" || s.Path != name && !strings.HasSuffix(s.Path, "/"+name) || s.Start > 0 &&
+				(from > s.End || to < s.Start) {
 				continue
 			}
 			all = append(all, citation{source: s.Source, path: s.Path, from: from, to: to})
 		}
 	}
 	slices.SortFunc(all, func(a, b citation) int {
-		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(a.from, b.from),
+			cmp.Compare(a.to, b.to))
 	})
 	return slices.Compact(all)
 }

@@ -10,8 +10,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// OracleQuestion is one line of the set of questions: what a person asks, and the places that answer it. Previous holds the
-// earlier questions of its session, oldest first.
+// OracleQuestion is one line of the set of questions: what a person asks, and the places that answer it. Previous holds
+// the earlier questions of its session, oldest first.
 type OracleQuestion struct {
 	ID       string        `json:"id"`
 	Text     string        `json:"question"`
@@ -56,10 +56,12 @@ func LoadOracleQuestions(files fs.FS, name string) ([]OracleQuestion, error) {
 func (q OracleQuestion) check() error {
 	switch {
 	case strings.TrimSpace(q.Text) == "" || !q.Type.Valid():
-		return fmt.Errorf(`"question" is %q and "type" %q; it must be a text and one of %v`, q.Text, q.Type, classify.Types())
+		return fmt.Errorf(`"question" is %q and "type" %q; it must be a text and one of %v`, q.Text, q.Type,
+			classify.Types())
 	case q.Half != HalfOf(q.Text):
 		return fmt.Errorf(`"half" is %q, the hash of the question says %q`, q.Half, HalfOf(q.Text))
-	case q.MustBePartial == (len(q.Places) > 0) && (q.MustBePartial || q.Type == classify.Code || q.Type == classify.Documentation):
+	case q.MustBePartial == (len(q.Places) > 0) && (q.MustBePartial || q.Type == classify.Code ||
+		q.Type == classify.Documentation):
 		return errors.New(`either "places" say where the answer stands, or "must_be_partial" says that no source holds it`)
 	}
 	for _, p := range q.Places {
@@ -70,8 +72,8 @@ func (q OracleQuestion) check() error {
 	return nil
 }
 
-// CheckPlaces proves the labels: every place exists in its source, and its lines hold the needle. The error lists all that do
-// not.
+// CheckPlaces proves the labels: every place exists in its source, and its lines hold the needle. The error lists all
+// that do not.
 func CheckPlaces(questions []OracleQuestion, sources map[tool.Source]fs.FS) error {
 	var wrong []error
 	for _, q := range questions {

@@ -37,7 +37,8 @@ func TestOracleSetHasEveryKindOfQuestionInBothHalves(t *testing.T) {
 		}
 	}
 	if followUps < 6 || nothing < 5 || german < 5 {
-		t.Errorf("%d follow-ups, %d questions without an answer in the sources, %d in German", followUps, nothing, german)
+		t.Errorf("%d follow-ups, %d questions without an answer in the sources, %d in German", followUps, nothing,
+			german)
 	}
 }
 
@@ -55,15 +56,16 @@ func TestVaultOfTheSetIsLargeEnoughToSearchIn(t *testing.T) {
 func TestBadOracleLineIsNamedWithItsNumberAndId(t *testing.T) {
 	const good = `{"id":"a","question":"hi","type":"conversational","half":"dev","lang":"en","places":[]}` + "\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"no JSON":              {good + "oops", "set: line 2: "},
-		"unknown field":        {`{"id":"a","quest":"hi"}`, `unknown field "quest"`},
-		"two objects":          {strings.TrimSpace(good) + "{}", "more than one JSON value"},
-		"id twice":             {good + "\n" + good, `line 3: "id" is "a"`},
-		"unknown type":         {strings.Replace(good, "conversational", "chat", 1), `"type" "chat"`},
-		"wrong half":           {strings.Replace(good, `"dev"`, `"test"`, 1), `"half" is "test"`},
-		"code without places":  {strings.Replace(good, "conversational", "code", 1), "must_be_partial"},
-		"place without needle": {strings.Replace(good, "[]", `[{"source":"code","path":"a","start":1,"end":1,"need":"any"}]`, 1), "needle"},
-		"nothing":              {"\n", "the set is empty"},
+		"no JSON":             {good + "oops", "set: line 2: "},
+		"unknown field":       {`{"id":"a","quest":"hi"}`, `unknown field "quest"`},
+		"two objects":         {strings.TrimSpace(good) + "{}", "more than one JSON value"},
+		"id twice":            {good + "\n" + good, `line 3: "id" is "a"`},
+		"unknown type":        {strings.Replace(good, "conversational", "chat", 1), `"type" "chat"`},
+		"wrong half":          {strings.Replace(good, `"dev"`, `"test"`, 1), `"half" is "test"`},
+		"code without places": {strings.Replace(good, "conversational", "code", 1), "must_be_partial"},
+		"place without needle": {strings.Replace(good, "[]",
+			`[{"source":"code","path":"a","start":1,"end":1,"need":"any"}]`, 1), "needle"},
+		"nothing": {"\n", "the set is empty"},
 	} {
 		files := fstest.MapFS{"set": {Data: []byte(c.text)}}
 		if _, err := LoadOracleQuestions(files, "set"); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -75,7 +77,8 @@ func TestBadOracleLineIsNamedWithItsNumberAndId(t *testing.T) {
 func TestLabelThatDoesNotFitItsFileIsNamed(t *testing.T) {
 	code := fstest.MapFS{"a.go": {Data: []byte("one\ntwo\nthree\n")}}
 	place := func(path string, start, end int, needle string) []OracleQuestion {
-		return []OracleQuestion{{ID: "q", Places: []Place{{Source: tool.Code, Path: path, Start: start, End: end, Need: All, Needle: needle}}}}
+		return []OracleQuestion{{ID: "q", Places: []Place{{Source: tool.Code, Path: path, Start: start, End: end,
+			Need: All, Needle: needle}}}}
 	}
 	sources := map[tool.Source]fs.FS{tool.Code: code}
 	if err := CheckPlaces(place("a.go", 2, 3, "two"), sources); err != nil {
@@ -88,7 +91,9 @@ func TestLabelThatDoesNotFitItsFileIsNamed(t *testing.T) {
 		"other lines":  {place("a.go", 2, 3, "one"), `q: place code a.go:2-3: these lines do not hold "one"`},
 		"past the end": {place("a.go", 3, 4, "three"), "the file has 3 lines"},
 		"no file":      {place("b.go", 1, 1, "one"), "b.go"},
-		"no source":    {[]OracleQuestion{{ID: "q", Places: []Place{{Source: tool.Vault, Path: "a.md", Start: 1, End: 1}}}}, "that source is not there"},
+		"no source": {[]OracleQuestion{
+			{ID: "q", Places: []Place{{Source: tool.Vault, Path: "a.md", Start: 1, End: 1}}}},
+			"that source is not there"},
 	} {
 		if err := CheckPlaces(c.questions, sources); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)

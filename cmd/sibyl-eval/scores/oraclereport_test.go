@@ -28,17 +28,18 @@ func sampleQuestions() []OracleQuestion {
 // sampleScores are of an asker that finds the place of question one only, and takes n calls for each.
 func sampleScores(t *testing.T, n int) []OracleScore {
 	t.Helper()
-	scores, err := RunOracle(t.Context(), sampleQuestions(), 2, func(_ context.Context, q OracleQuestion) (oracle.Answer, error) {
-		cite, source := "b.go:1", ref(tool.Code, "b.go", 1, 9)
-		if q.ID == "one" {
-			cite, source = "a.go:1", ref(tool.Code, "a.go", 1, 9)
-		}
-		a := answered(signal.ContextSufficient, oracle.StopSatisfied, cite, source)
-		a.Class.QueryType = classify.Code
-		a.ToolCalls = make([]agent.ToolUse, n)
-		a.ToolCalls[0].Used = true
-		return a, nil
-	})
+	scores, err := RunOracle(t.Context(), sampleQuestions(), 2,
+		func(_ context.Context, q OracleQuestion) (oracle.Answer, error) {
+			cite, source := "b.go:1", ref(tool.Code, "b.go", 1, 9)
+			if q.ID == "one" {
+				cite, source = "a.go:1", ref(tool.Code, "a.go", 1, 9)
+			}
+			a := answered(signal.ContextSufficient, oracle.StopSatisfied, cite, source)
+			a.Class.QueryType = classify.Code
+			a.ToolCalls = make([]agent.ToolUse, n)
+			a.ToolCalls[0].Used = true
+			return a, nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +75,11 @@ func TestTotalsCountWhatTheScoresSay(t *testing.T) {
 func TestErrorOfTheProgramEndsTheEvaluationAndNamesTheQuestion(t *testing.T) {
 	broken := errors.New("disk full")
 	var asked atomic.Int32
-	_, err := RunOracle(t.Context(), make([]OracleQuestion, 50), 2, func(context.Context, OracleQuestion) (oracle.Answer, error) {
-		asked.Add(1)
-		return oracle.Answer{}, broken
-	})
+	_, err := RunOracle(t.Context(), make([]OracleQuestion, 50), 2,
+		func(context.Context, OracleQuestion) (oracle.Answer, error) {
+			asked.Add(1)
+			return oracle.Answer{}, broken
+		})
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "question ") || asked.Load() > 4 {
 		t.Errorf("after %d questions: %v", asked.Load(), err)
 	}
@@ -99,7 +101,8 @@ func verdicts(r OracleReport) string {
 
 func TestCriteriaAreJudgedByTheRequirementsThresholds(t *testing.T) {
 	r := OracleReport{Ours: sampleScores(t, 2)}
-	if got, want := verdicts(r), "SC-001 false, SC-002 false, SC-003 open, SC-004 true, SC-005 open, SC-006 true"; got != want {
+	if got, want := verdicts(r),
+		"SC-001 false, SC-002 false, SC-003 open, SC-004 true, SC-005 open, SC-006 true"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	r.Transcripts = []TranscriptScore{{ID: "runs-on"}}
@@ -123,13 +126,15 @@ func TestBaselineIsComparedCallByCallAndPlaceByPlace(t *testing.T) {
 }
 
 func TestTextReportListsFaultsOfTheDevelopmentHalfOnly(t *testing.T) {
-	r := OracleReport{Model: "offline:rules", Ours: sampleScores(t, 2), Transcripts: []TranscriptScore{{ID: "runs-on", Kind: "loop", Why: []string{"30 turns, at most 5 expected"}}}}
+	r := OracleReport{Model: "offline:rules", Ours: sampleScores(t, 2),
+		Transcripts: []TranscriptScore{{ID: "runs-on", Kind: "loop", Why: []string{"30 turns, at most 5 expected"}}}}
 	r.Judge()
 	var out strings.Builder
 	if err := r.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"3 of 4, 75.0 % (30 to 95)", "no place that answers is cited", "runs-on", "30 turns, at most 5 expected", "NOT met", "not measured",
+	for _, want := range []string{"3 of 4, 75.0 % (30 to 95)", "no place that answers is cited", "runs-on",
+		"30 turns, at most 5 expected", "NOT met", "not measured",
 		"documentation taken for code; claims an answer that is not there; the signal context_sufficient does not fit"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, out.String())

@@ -10,8 +10,8 @@ import (
 	"sibyl/internal/signal"
 )
 
-// Asker asks one question, after the earlier ones of its session, and gives the outcome of the last. An error is one of the
-// program; a model that fails is an outcome.
+// Asker asks one question, after the earlier ones of its session, and gives the outcome of the last. An error is one of
+// the program; a model that fails is an outcome.
 type Asker func(ctx context.Context, q OracleQuestion) (oracle.Answer, error)
 
 // OracleScore is how one question was answered. eval/README.md says how each figure is defined.
@@ -47,8 +47,10 @@ type OracleScore struct {
 // ScoreOracle scores the outcome of one question.
 func ScoreOracle(q OracleQuestion, a oracle.Answer) OracleScore {
 	cited := citations(a)
-	s := OracleScore{ID: q.ID, Half: q.Half, Type: q.Type, Got: a.Class.QueryType, ClassRight: a.Class.QueryType == q.Type,
-		StopReason: a.StopReason, Turns: a.Turns, Calls: len(a.ToolCalls), Tokens: a.Usage.InputTokens + a.Usage.OutputTokens,
+	s := OracleScore{ID: q.ID, Half: q.Half, Type: q.Type, Got: a.Class.QueryType,
+		ClassRight: a.Class.QueryType == q.Type,
+		StopReason: a.StopReason, Turns: a.Turns, Calls: len(a.ToolCalls), Tokens: a.Usage.InputTokens +
+			a.Usage.OutputTokens,
 		WithinBudget: withinBudget(a), HasPlaces: len(q.Places) > 0, Cited: len(cited), MustBePartial: q.MustBePartial}
 	if a.Error != nil {
 		s.Failure = a.Error.Reason
@@ -72,7 +74,9 @@ func (s *OracleScore) scoreSignal(q OracleQuestion, a oracle.Answer, cites bool)
 	s.SignalPresent = len(a.Signals) == a.Turns && len(a.Problems) == 0
 	whole := s.Signal == signal.ContextSufficient || s.Signal == signal.DelegationRecommended
 	partial := (s.Signal == signal.PartialAnswer || s.Signal == signal.Stuck) && a.Partial()
-	wrote := slices.ContainsFunc(a.ToolCalls, func(c agent.ToolUse) bool { return slices.Contains(writers(), c.Name) && performed(c) })
+	wrote := slices.ContainsFunc(a.ToolCalls, func(c agent.ToolUse) bool {
+		return slices.Contains(writers(), c.Name) && performed(c)
+	})
 	var fits, holds bool
 	switch {
 	case q.MustBePartial:
@@ -95,8 +99,8 @@ func (s *OracleScore) scoreSignal(q OracleQuestion, a oracle.Answer, cites bool)
 	}
 }
 
-// stepsThatFit counts the replies before the last whose signal fits what they do: one that calls tools wants another turn or a
-// capability; one that calls none may also be stuck, or leave the rest to others.
+// stepsThatFit counts the replies before the last whose signal fits what they do: one that calls tools wants another
+// turn or a capability; one that calls none may also be stuck, or leave the rest to others.
 func stepsThatFit(a oracle.Answer) (n int) {
 	for i, sig := range a.Signals[:len(a.Signals)-1] {
 		calls := slices.ContainsFunc(a.ToolCalls, func(c agent.ToolUse) bool { return c.Turn == i+1 })

@@ -28,14 +28,19 @@ func opened(refs ...tool.Ref) (sources []agent.Source) {
 // answered is an outcome of one turn whose signal is of that type.
 func answered(kind signal.Type, stop, text string, refs ...tool.Ref) oracle.Answer {
 	s := signal.Signal{Type: kind, Confidence: 0.8}
-	return oracle.Answer{Answer: text, Signal: &s, Signals: []signal.Signal{s}, Turns: 1, MaxTurns: 30, StopReason: stop, Sources: opened(refs...)}
+	return oracle.Answer{Answer: text, Signal: &s, Signals: []signal.Signal{s}, Turns: 1, MaxTurns: 30,
+		StopReason: stop, Sources: opened(refs...)}
 }
 
 func TestCitationsAreThoseOfPlacesThatWereReadOutsideOfFences(t *testing.T) {
-	a := oracle.Answer{Sources: opened(ref(tool.Code, "lock/postgres.go", 10, 40), ref(tool.Vault, "decisions/014-cache.md", 0, 0)),
-		Answer: "See `lock/postgres.go:12-20`, again (lock/postgres.go:12-20), postgres.go:38 and decisions/014-cache.md:7.\n" +
-			"Not read: lock/postgres.go:90, other.go:12. At 10:30.\n```\nlock/postgres.go:30\n```\n````\n```\nlock/postgres.go:31\n```\n````\nAnd postgres.go:40–44."}
-	want := []citation{{tool.Code, "lock/postgres.go", 12, 20}, {tool.Code, "lock/postgres.go", 38, 38}, {tool.Code, "lock/postgres.go", 40, 44},
+	a := oracle.Answer{Sources: opened(ref(tool.Code, "lock/postgres.go", 10, 40),
+		ref(tool.Vault, "decisions/014-cache.md", 0, 0)),
+		Answer: "See `lock/postgres.go:12-20`, again (lock/postgres.go:12-20), postgres.go:38 and " +
+			"decisions/014-cache.md:7.\n" +
+			"Not read: lock/postgres.go:90, other.go:12. At " +
+			"10:30.\n```\nlock/postgres.go:30\n```\n````\n```\nlock/postgres.go:31\n```\n````\nAnd postgres.go:40–44."}
+	want := []citation{{tool.Code, "lock/postgres.go", 12, 20}, {tool.Code, "lock/postgres.go", 38, 38},
+		{tool.Code, "lock/postgres.go", 40, 44},
 		{tool.Vault, "decisions/014-cache.md", 7, 7}}
 	if diff := cmp.Diff(want, citations(a), cmp.AllowUnexported(citation{})); diff != "" {
 		t.Error(diff)
@@ -93,7 +98,8 @@ func TestCallIsNecessaryIfTheAnswerRestsOnItAndItIsNoRepetition(t *testing.T) {
 }
 
 func TestSignalFitsWhatIsThereAndWhatWasDone(t *testing.T) {
-	code := OracleQuestion{Type: classify.Code, Places: []Place{{Source: tool.Code, Path: "a.go", Start: 1, End: 9, Need: All}}}
+	code := OracleQuestion{Type: classify.Code, Places: []Place{{Source: tool.Code, Path: "a.go", Start: 1, End: 9,
+		Need: All}}}
 	nothing := OracleQuestion{Type: classify.Code, MustBePartial: true}
 	talk := OracleQuestion{Type: classify.Conversational}
 	act := OracleQuestion{Type: classify.Action}
@@ -101,7 +107,8 @@ func TestSignalFitsWhatIsThereAndWhatWasDone(t *testing.T) {
 	wrote := answered(signal.ContextSufficient, oracle.StopSatisfied, "done")
 	wrote.ToolCalls = []agent.ToolUse{{Name: "vault_write", Used: true}}
 	refused := answered(signal.ContextSufficient, oracle.StopSatisfied, "done")
-	refused.ToolCalls = []agent.ToolUse{{Name: "vault_write", Refused: "no"}, {Name: "thread_push", Error: "no"}, {Name: "vault_read", Used: true}}
+	refused.ToolCalls = []agent.ToolUse{{Name: "vault_write", Refused: "no"}, {Name: "thread_push", Error: "no"},
+		{Name: "vault_read", Used: true}}
 	unsupported := answered(signal.ContextSufficient, oracle.StopSatisfied, "a.go:1", right)
 	unsupported.Unsupported = []string{"c.go:1"}
 	twoInOneTurn := answered(signal.ContextSufficient, oracle.StopSatisfied, "a.go:1", right)
@@ -115,26 +122,40 @@ func TestSignalFitsWhatIsThereAndWhatWasDone(t *testing.T) {
 		a                   oracle.Answer
 		present, fits, true bool
 	}{
-		"enough, on a labelled place":          {code, answered(signal.ContextSufficient, oracle.StopSatisfied, "a.go:3", right), true, true, true},
-		"enough, on another place":             {code, answered(signal.ContextSufficient, oracle.StopSatisfied, "b.go:3", other), true, true, false},
-		"enough, with no citation":             {code, answered(signal.ContextSufficient, oracle.StopSatisfied, "so it is", right), true, false, false},
-		"enough, and cites unread":             {code, unsupported, true, false, true},
-		"partial, and really is":               {code, answered(signal.PartialAnswer, oracle.StopPartial, "b.go:3", other), true, true, true},
-		"partial, with all that it needs":      {code, answered(signal.PartialAnswer, oracle.StopPartial, "a.go:3", right), true, false, false},
-		"partial in words only":                {code, answered(signal.PartialAnswer, oracle.StopSatisfied, "b.go:3", other), true, false, false},
-		"goes on for ever":                     {code, answered(signal.NeedTurn, oracle.StopBudget, "a.go:3", right), true, false, false},
-		"enough, of nothing":                   {nothing, answered(signal.ContextSufficient, oracle.StopSatisfied, "b.go:3", other), true, false, false},
-		"partial, of nothing":                  {nothing, answered(signal.PartialAnswer, oracle.StopPartial, "no"), true, true, true},
-		"stuck, of nothing":                    {nothing, answered(signal.Stuck, oracle.StopStuck, "no"), true, true, true},
-		"small talk":                           {talk, answered(signal.ContextSufficient, oracle.StopSatisfied, "hello"), true, true, true},
-		"small talk, partial":                  {talk, answered(signal.PartialAnswer, oracle.StopPartial, "hello"), true, false, false},
-		"did it":                               {act, wrote, true, true, true},
-		"claims to have done it":               {act, answered(signal.ContextSufficient, oracle.StopSatisfied, "done"), true, false, false},
+		"enough, on a labelled place": {code, answered(signal.ContextSufficient, oracle.StopSatisfied,
+			"a.go:3", right), true, true, true},
+		"enough, on another place": {code, answered(signal.ContextSufficient, oracle.StopSatisfied,
+			"b.go:3", other), true, true, false},
+		"enough, with no citation": {code, answered(signal.ContextSufficient, oracle.StopSatisfied,
+			"so it is", right), true, false, false},
+		"enough, and cites unread": {code, unsupported, true, false, true},
+		"partial, and really is": {code, answered(signal.PartialAnswer, oracle.StopPartial, "b.go:3",
+			other), true, true, true},
+		"partial, with all that it needs": {code, answered(signal.PartialAnswer, oracle.StopPartial, "a.go:3",
+			right), true, false, false},
+		"partial in words only": {code, answered(signal.PartialAnswer, oracle.StopSatisfied, "b.go:3",
+			other), true, false, false},
+		"goes on for ever": {code, answered(signal.NeedTurn, oracle.StopBudget, "a.go:3", right),
+			true, false, false},
+		"enough, of nothing": {nothing, answered(signal.ContextSufficient, oracle.StopSatisfied,
+			"b.go:3", other), true, false, false},
+		"partial, of nothing": {nothing, answered(signal.PartialAnswer, oracle.StopPartial, "no"),
+			true, true, true},
+		"stuck, of nothing": {nothing, answered(signal.Stuck, oracle.StopStuck, "no"), true,
+			true, true},
+		"small talk": {talk, answered(signal.ContextSufficient, oracle.StopSatisfied,
+			"hello"), true, true, true},
+		"small talk, partial": {talk, answered(signal.PartialAnswer, oracle.StopPartial, "hello"),
+			true, false, false},
+		"did it": {act, wrote, true, true, true},
+		"claims to have done it": {act, answered(signal.ContextSufficient, oracle.StopSatisfied, "done"),
+			true, false, false},
 		"claims to have done what was refused": {act, refused, true, false, false},
-		"did not do it, and says so":           {act, answered(signal.PartialAnswer, oracle.StopPartial, "not done"), true, true, true},
-		"two in one turn":                      {code, twoInOneTurn, false, false, false},
-		"a malformed one beside":               {code, malformed, false, false, false},
-		"none":                                 {code, none, false, false, false},
+		"did not do it, and says so": {act, answered(signal.PartialAnswer, oracle.StopPartial, "not done"),
+			true, true, true},
+		"two in one turn":        {code, twoInOneTurn, false, false, false},
+		"a malformed one beside": {code, malformed, false, false, false},
+		"none":                   {code, none, false, false, false},
 	} {
 		s := ScoreOracle(c.q, c.a)
 		if s.SignalPresent != c.present || s.SignalFits != c.fits || s.SignalTrue != c.true {
@@ -144,7 +165,8 @@ func TestSignalFitsWhatIsThereAndWhatWasDone(t *testing.T) {
 }
 
 func TestEndWithinTheBudgetIsOneOfItsOwn(t *testing.T) {
-	for stop, want := range map[string]bool{oracle.StopSatisfied: true, oracle.StopPartial: true, oracle.StopStuck: true, oracle.StopRefused: true,
+	for stop, want := range map[string]bool{oracle.StopSatisfied: true, oracle.StopPartial: true,
+		oracle.StopStuck: true, oracle.StopRefused: true,
 		oracle.StopBudget: false, oracle.StopError: false, oracle.StopCancelled: false, "": false} {
 		if got := withinBudget(oracle.Answer{StopReason: stop, Turns: 30, MaxTurns: 30}); got != want {
 			t.Errorf("ended %q: %v", stop, got)
@@ -157,13 +179,16 @@ func TestEndWithinTheBudgetIsOneOfItsOwn(t *testing.T) {
 
 func TestScoreTakesItsFiguresFromTheOutcome(t *testing.T) {
 	a := answered(signal.PartialAnswer, oracle.StopPartial, "nothing")
-	a.Class, a.Usage = classify.Classification{QueryType: classify.Research}, model.Usage{InputTokens: 30, OutputTokens: 12}
+	a.Class, a.Usage = classify.Classification{QueryType: classify.Research},
+		model.Usage{InputTokens: 30, OutputTokens: 12}
 	a.ToolCalls = []agent.ToolUse{{Name: "code_search"}, {Name: "code_read"}, {Name: "code_read", Refused: "no"}}
 	a.Error = &bt.Fault{Kind: "x", Reason: "because"}
 	got := ScoreOracle(OracleQuestion{ID: "q", Half: Dev, Type: classify.Code, MustBePartial: true}, a)
-	want := OracleScore{ID: "q", Half: Dev, Type: classify.Code, Got: classify.Research, StopReason: oracle.StopPartial, Failure: "because", Turns: 1, Calls: 3,
+	want := OracleScore{ID: "q", Half: Dev, Type: classify.Code, Got: classify.Research, StopReason: oracle.StopPartial,
+		Failure: "because", Turns: 1, Calls: 3,
 		Unnecessary: 3, Tokens: 42, Signal: signal.PartialAnswer,
-		SignalPresent: true, SignalFits: true, SignalTrue: true, RepliesFit: 1, WithinBudget: true, MustBePartial: true, Honest: true}
+		SignalPresent: true, SignalFits: true, SignalTrue: true, RepliesFit: 1, WithinBudget: true, MustBePartial: true,
+		Honest: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

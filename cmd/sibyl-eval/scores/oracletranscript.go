@@ -25,8 +25,8 @@ type Transcript struct {
 	Expect   Expectation  `json:"expect"`
 }
 
-// ScriptTurn is what the model says in one turn: Text, repeated TextTimes times, then TextEnd, and its calls. It is played Repeat
-// times. In texts and arguments {{turn}} becomes the turn's number, from 1.
+// ScriptTurn is what the model says in one turn: Text, repeated TextTimes times, then TextEnd, and its calls. It is
+// played Repeat times. In texts and arguments {{turn}} becomes the turn's number, from 1.
 type ScriptTurn struct {
 	Text      string       `json:"text,omitempty"`
 	TextTimes int          `json:"text_times,omitempty"` // 0: once
@@ -62,8 +62,9 @@ func (r *Repeat) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Expectation is how a run copes with a transcript. Answered says whether the person gets words of the model: true even where
-// they are marked as partial, false where Sibyl itself sums up. Refused names tools of which no call may be performed.
+// Expectation is how a run copes with a transcript. Answered says whether the person gets words of the model: true even
+// where they are marked as partial, false where Sibyl itself sums up. Refused names tools of which no call may be
+// performed.
 type Expectation struct {
 	StopReasons []string `json:"stop_reason"`
 	MaxTurns    int      `json:"max_turns_used"`
@@ -138,8 +139,8 @@ type TranscriptScore struct {
 	Why          []string `json:"why,omitempty"` // what was not as expected
 }
 
-// ScoreTranscript compares a run with what the transcript expects. Beside the labels it expects what holds of every run:
-// that the end lies within the budget, and that no markup of a signal is shown (FR-005).
+// ScoreTranscript compares a run with what the transcript expects. Beside the labels it expects what holds of every
+// run: that the end lies within the budget, and that no markup of a signal is shown (FR-005).
 func ScoreTranscript(t Transcript, a oracle.Answer) TranscriptScore {
 	s := TranscriptScore{ID: t.ID, Kind: t.Kind, StopReason: a.StopReason, Turns: a.Turns, Calls: len(a.ToolCalls),
 		Answered: t.wrote(a.Answer, a.Turns), WithinBudget: withinBudget(a)}
@@ -168,7 +169,8 @@ func ScoreTranscript(t Transcript, a oracle.Answer) TranscriptScore {
 	return s
 }
 
-// Player is a model that plays a transcript, turn by turn, in the order in which it is asked. It is safe for concurrent use.
+// Player is a model that plays a transcript, turn by turn, in the order in which it is asked. It is safe for concurrent
+// use.
 type Player struct {
 	transcript Transcript
 	asked      atomic.Int64
@@ -199,7 +201,8 @@ func (p *Player) Chat(ctx context.Context, _ model.Request, emit func(model.Delt
 			break
 		}
 		if err := emit(model.Delta{Text: string(piece)}); err != nil {
-			return model.Response{Text: r.Text[:sent], Model: p.ID()}, fmt.Errorf("playing %s: %w", p.transcript.ID, err)
+			return model.Response{Text: r.Text[:sent], Model: p.ID()},
+				fmt.Errorf("playing %s: %w", p.transcript.ID, err)
 		}
 		sent += len(string(piece))
 	}

@@ -38,7 +38,8 @@ func TestTranscriptsAreManyAndOfManyKinds(t *testing.T) {
 
 func TestScriptIsPlayedTurnByTurn(t *testing.T) {
 	var tr Transcript
-	if err := json.Unmarshal([]byte(`{"id":"x","script":[{"text":"a{{turn}} "},{"text":"b","text_times":3,"text_end":"!","repeat":2},
+	if err := json.Unmarshal(
+		[]byte(`{"id":"x","script":[{"text":"a{{turn}} "},{"text":"b","text_times":3,"text_end":"!","repeat":2},
 		{"calls":[{"name":"t","args":"{{turn}}","times":2}],"repeat":"forever"}]}`), &tr); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,8 @@ func TestPlayerStreamsWhatItSays(t *testing.T) {
 	var streamed strings.Builder
 	emit := func(d model.Delta) error { streamed.WriteString(d.Text); return nil }
 	first, err := p.Chat(t.Context(), model.Request{}, emit)
-	if err != nil || streamed.String() != first.Text || first.Text != strings.Repeat("grüße ", 100) || first.Model != "transcript:x" {
+	if err != nil || streamed.String() != first.Text || first.Text != strings.Repeat("grüße ", 100) ||
+		first.Model != "transcript:x" {
 		t.Errorf("streamed %d bytes of %d, %v", streamed.Len(), len(first.Text), err)
 	}
 	stopped := errors.New("stop")
@@ -78,15 +80,20 @@ func TestPlayerStreamsWhatItSays(t *testing.T) {
 }
 
 func TestTranscriptScoreSaysWhatWasNotAsExpected(t *testing.T) {
-	tr := Transcript{ID: "x", Kind: "loop", Script: []ScriptTurn{{Text: "my own words, and what follows them\n<signal>", Repeat: Forever}},
-		Expect: Expectation{StopReasons: []string{"stuck", "loop"}, MaxTurns: 5, Answered: true, Refused: []string{"vault_write"}}}
-	good := oracle.Answer{StopReason: "stuck", Turns: 5, MaxTurns: 30, Answer: "my own words, and what follows them", ToolCalls: []agent.ToolUse{{Name: "vault_write", Refused: "no"}}}
+	tr := Transcript{ID: "x", Kind: "loop", Script: []ScriptTurn{{Text: "my own words, and what follows them\n<signal>",
+		Repeat: Forever}},
+		Expect: Expectation{StopReasons: []string{"stuck", "loop"}, MaxTurns: 5, Answered: true,
+			Refused: []string{"vault_write"}}}
+	good := oracle.Answer{StopReason: "stuck", Turns: 5, MaxTurns: 30, Answer: "my own words, and what follows them",
+		ToolCalls: []agent.ToolUse{{Name: "vault_write", Refused: "no"}}}
 	if s := ScoreTranscript(tr, good); !s.Met || !s.Answered || !s.WithinBudget {
 		t.Errorf("as expected, but: %+v", s)
 	}
-	bad := oracle.Answer{ToolCalls: []agent.ToolUse{{Name: "vault_write"}}, StopReason: "budget", Turns: 30, MaxTurns: 30,
-		Answer: "I have no answer. <signal type=x>"}
-	want := []string{"ended budget, not stuck or loop", "30 turns, at most 5 expected", "the model's words were not shown", "vault_write was performed", "markup of a signal is shown"}
+	bad := oracle.Answer{ToolCalls: []agent.ToolUse{{Name: "vault_write"}}, StopReason: "budget", Turns: 30,
+		MaxTurns: 30,
+		Answer:   "I have no answer. <signal type=x>"}
+	want := []string{"ended budget, not stuck or loop", "30 turns, at most 5 expected",
+		"the model's words were not shown", "vault_write was performed", "markup of a signal is shown"}
 	s := ScoreTranscript(tr, bad)
 	if diff := cmp.Diff(want, s.Why); diff != "" || s.Met || s.WithinBudget {
 		t.Error(diff, s.Met, s.WithinBudget)

@@ -52,29 +52,34 @@ func LoadQueries(files fs.FS, name string) ([]Questions, error) {
 	halves := []Questions{{Name: name + " " + string(Dev), Open: true}, {Name: name + " " + string(Test)}}
 	for _, q := range all {
 		h := &halves[one(q.Half == Test)]
-		h.Lessons = append(h.Lessons, train.Lesson{Labels: []classify.Type{q.Label}, Query: classify.Query{Text: q.Text, Previous: q.History}})
+		h.Lessons = append(h.Lessons, train.Lesson{Labels: []classify.Type{q.Label}, Query: classify.Query{Text: q.Text,
+			Previous: q.History}})
 	}
 	return slices.DeleteFunc(halves, func(h Questions) bool { return h.Lessons == nil }), nil
 }
 
 // ClassScore is how a set of questions was classified.
 type ClassScore struct {
-	Set        string   `json:"set"`
-	Right      Share    `json:"right"`      // of the questions: the type
-	Offered    Share    `json:"offered"`    // of the questions: a source that answers, as is nothing where nothing is asked
-	Sources    float64  `json:"sources"`    // offered, on the average
-	Confidence float64  `json:"confidence"` // on the average; equal to the share of right ones where it is neither too sure nor too shy
+	Set   string `json:"set"`
+	Right Share  `json:"right"` // of the questions: the type
+	// of the questions: a source that answers, as is nothing where nothing is asked
+	Offered Share   `json:"offered"`
+	Sources float64 `json:"sources"` // offered, on the average
+	// on the average; equal to the share of right ones where it is neither too sure nor too shy
+	Confidence float64  `json:"confidence"`
 	Misses     []string `json:"misses,omitempty"`
 }
 
-// Classify scores the classifier on a set. What the earlier questions of a session were is found out first, in their order.
+// Classify scores the classifier on a set. What the earlier questions of a session were is found out first, in their
+// order.
 func Classify(set Questions) ClassScore {
 	s := ClassScore{Set: set.Name}
 	right, found, sources := 0, 0, 0
 	for _, l := range set.Lessons {
 		q := l.Query
 		for i, earlier := range q.Previous {
-			before := classify.Classify(classify.Query{Text: earlier, Previous: q.Previous[:i], PreviousType: q.PreviousType})
+			before := classify.Classify(classify.Query{Text: earlier, Previous: q.Previous[:i],
+				PreviousType: q.PreviousType})
 			if before.QueryType != classify.Conversational {
 				q.PreviousType = before.QueryType
 			}
@@ -93,7 +98,8 @@ func Classify(set Questions) ClassScore {
 		if slices.Contains(l.Labels, c.QueryType) {
 			right++
 		} else if set.Open {
-			s.Misses = append(s.Misses, fmt.Sprintf("%s taken for %s (%.2f): %s", l.Labels[0], c.QueryType, c.Confidence, strings.Join(strings.Fields(q.Text), " ")))
+			s.Misses = append(s.Misses, fmt.Sprintf("%s taken for %s (%.2f): %s", l.Labels[0], c.QueryType,
+				c.Confidence, strings.Join(strings.Fields(q.Text), " ")))
 		}
 	}
 	s.Right, s.Offered = ShareOf(right, len(set.Lessons)), ShareOf(found, len(set.Lessons))

@@ -59,9 +59,11 @@ func TestMissesAreToldOfSetsThatMayBeLookedAt(t *testing.T) {
 	lessons := []train.Lesson{
 		{Labels: []classify.Type{classify.Research}, Query: classify.Query{Text: "What's the weather in Paris?"}},
 		{Labels: []classify.Type{classify.Action}, Query: classify.Query{Text: "How does the auth middleware work?"}},
-		{Labels: []classify.Type{classify.Research}, Query: classify.Query{Text: "and in Rome?", Previous: []string{"What's the weather in Paris?"}}},
+		{Labels: []classify.Type{classify.Research}, Query: classify.Query{Text: "and in Rome?",
+			Previous: []string{"What's the weather in Paris?"}}},
 	}
-	open, frozen := Classify(Questions{Name: "a", Open: true, Lessons: lessons}), Classify(Questions{Name: "b", Lessons: lessons})
+	open, frozen := Classify(Questions{Name: "a", Open: true, Lessons: lessons}),
+		Classify(Questions{Name: "b", Lessons: lessons})
 	if open.Right.Hits != 2 || open.Right.Of != 3 || len(open.Misses) != 1 || len(frozen.Misses) != 0 {
 		t.Errorf("open %+v, frozen %+v", open, frozen)
 	}
@@ -69,7 +71,8 @@ func TestMissesAreToldOfSetsThatMayBeLookedAt(t *testing.T) {
 		t.Errorf("no note is offered with the question on code: %+v", open)
 	}
 	var out strings.Builder
-	if err := (ClassReport{open, frozen}).WriteText(&out); err != nil || strings.Count(out.String(), "action taken for code") != 1 {
+	if err := (ClassReport{open, frozen}).WriteText(&out); err != nil ||
+		strings.Count(out.String(), "action taken for code") != 1 {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
@@ -81,7 +84,8 @@ func TestBadLineOfQueriesIsNamed(t *testing.T) {
 		`{"query":"x","label":"code","half":"middle"}`: `"half" is "middle"`,
 		`{"query":"x","label":"code","weight":1}`:      "weight",
 	} {
-		if _, err := LoadQueries(fstest.MapFS{"s": {Data: []byte(text)}}, "s"); err == nil || !strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), want) {
+		if _, err := LoadQueries(fstest.MapFS{"s": {Data: []byte(text)}}, "s"); err == nil ||
+			!strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -98,7 +102,8 @@ func TestLessonsAreReadAndPatternsFilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := all[0]
-	if first.Query.Text != "where is it\nand why" || !slices.Equal(first.Query.Previous, []string{"before"}) || len(first.Labels) != 2 {
+	if first.Query.Text != "where is it\nand why" || !slices.Equal(first.Query.Previous, []string{"before"}) ||
+		len(first.Labels) != 2 {
 		t.Errorf("%+v", first)
 	}
 	var made []string
@@ -113,7 +118,8 @@ func TestLessonsAreReadAndPatternsFilled(t *testing.T) {
 	if len(made) > 6 {
 		t.Errorf("a question is made twice: %q", made)
 	}
-	if _, err := train.Lessons(fstest.MapFS{"a.txt": {Data: []byte("poem\tx\n")}}, "*.*"); err == nil || !strings.Contains(err.Error(), `a.txt:1: the label "poem"`) {
+	if _, err := train.Lessons(fstest.MapFS{"a.txt": {Data: []byte("poem\tx\n")}}, "*.*"); err == nil ||
+		!strings.Contains(err.Error(), `a.txt:1: the label "poem"`) {
 		t.Errorf("%v", err)
 	}
 }

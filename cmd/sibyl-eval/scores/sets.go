@@ -36,7 +36,8 @@ func HalfOf(text string) Half {
 	return Test
 }
 
-// LoadSet reads a set in JSON lines, each checked; blank lines are skipped. An error names the file, the line that is wrong and what it lacks.
+// LoadSet reads a set in JSON lines, each checked; blank lines are skipped. An error names the file, the line that is
+// wrong and what it lacks.
 func LoadSet[T any](files fs.FS, name string, check func(T) error) (all []T, err error) {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -132,7 +133,8 @@ func (s Share) String() string {
 	return fmt.Sprintf("%d of %d, %.1f %% (%.0f to %.0f)", s.Hits, s.Of, 100*s.Part, 100*s.Low, 100*s.High)
 }
 
-// Each calls do for 0 to n-1, at most parallel at a time. After the first error no further call begins; that error is returned.
+// Each calls do for 0 to n-1, at most parallel at a time. After the first error no further call begins; that error is
+// returned.
 func Each(ctx context.Context, n, parallel int, do func(context.Context, int) error) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(max(parallel, 1))

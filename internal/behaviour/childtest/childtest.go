@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package childtest tells a test when processes that a program has started have begun, and when the last of them has ended, without looking again and
-// again: they hold a named pipe open.
+// Package childtest tells a test when processes that a program has started have begun, and when the last of them has
+// ended, without looking again and again: they hold a named pipe open.
 package childtest
 
 import (
@@ -34,7 +34,8 @@ func New(t *testing.T) *Tether {
 	if err := syscall.Mkfifo(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := &Tether{Open: "exec 9> '" + file + "'\n", Tell: "echo >&9\n", told: make(chan struct{}), ended: make(chan struct{})}
+	c := &Tether{Open: "exec 9> '" + file + "'\n", Tell: "echo >&9\n", told: make(chan struct{}),
+		ended: make(chan struct{})}
 	go c.listen(file)
 	t.Cleanup(func() { // a script that did not come to its Open leaves the other end waiting
 		if end, err := os.OpenFile(file, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {

@@ -14,7 +14,8 @@ func TestTetherEndsWithTheLastThatHoldsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", c.Open+"exec 3<&0\n(read line <&3) &\n"+c.Tell) // the child waits for words
+	// the child waits for words
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", c.Open+"exec 3<&0\n(read line <&3) &\n"+c.Tell)
 	cmd.Stdin = in
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,9 @@
-// Package lineartest holds work against the size of what it is done on: for tests that something takes time and memory in proportion to its size.
+// Package lineartest holds work against the size of what it is done on: for tests that something takes time and memory
+// in proportion to its size.
 //
-// It measures the time for which this process has been computing, not that which has passed, and takes the least of several tries, so that a busy machine
-// makes no difference. What runs beside such a test in the same process does: it must not be parallel.
+// It measures the time for which this process has been computing, not that which has passed, and takes the least of
+// several tries, so that a busy machine makes no difference. What runs beside such a test in the same process does: it
+// must not be parallel.
 package lineartest
 
 import (
@@ -14,10 +16,12 @@ import (
 const (
 	tries = 3
 	most  = 6 // tries, where those before were too slow
-	// Sixteen times the size is to take sixteen times as long, or as much memory, and four times what a fourth of it takes. A work that is quadratic
-	// takes 256 times and 16 times. Both have to be exceeded: what is free at first, or kept, makes one of them large.
+	// Sixteen times the size is to take sixteen times as long, or as much memory, and four times what a fourth of it
+	// takes. A work that is quadratic takes 256 times and 16 times. Both have to be exceeded: what is free at first, or
+	// kept, makes one of them large.
 	mostGrowth, mostLast = 64, 8
-	// What takes less is not told from noise: the sizes grow until the smallest takes longer, if it does within so many steps.
+	// What takes less is not told from noise: the sizes grow until the smallest takes longer, if it does within so many
+	// steps.
 	leastTime  = 300 * time.Microsecond
 	leastBytes = 64 << 10
 	steps      = 4
@@ -30,8 +34,9 @@ func (r Ratios) String() string {
 	return fmt.Sprintf("16 times the size takes %.1f times as long and %.1f times the memory", r.Time, r.Memory)
 }
 
-// Check does a work at the sizes n, 4n and 16n, and fails the test where the largest takes far more time or memory than its share. prepare makes the
-// work of a size; that is not measured. Where a work of size n takes too little to be measured, n is made larger.
+// Check does a work at the sizes n, 4n and 16n, and fails the test where the largest takes far more time or memory than
+// its share. prepare makes the work of a size; that is not measured. Where a work of size n takes too little to be
+// measured, n is made larger.
 func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	t.Helper()
 	for range steps {
@@ -50,7 +55,8 @@ func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	var memory [3]uint64
 	for try := 0; try < tries || try < most && (exceeds(took, leastTime) || exceeds(memory, leastBytes)); try++ {
 		for i, work := range works {
-			// The larger sizes are done again only where they took too much: what is done once takes no less than its least.
+			// The larger sizes are done again only where they took too much: what is done once takes no less than its
+			// least.
 			if i > 0 && try > 0 && try < tries && !exceeds(took, leastTime) && !exceeds(memory, leastBytes) {
 				continue
 			}

@@ -50,8 +50,8 @@ func (c *cluster) takenBy(r journal.Run, holder string, since time.Time) (at tim
 	return at, false
 }
 
-// handedOver waits until every run that a holder drove is taken up by another, and keeps how long it took. A run that ended by a commit
-// that was under way is not waited for.
+// handedOver waits until every run that a holder drove is taken up by another, and keeps how long it took. A run that
+// ended by a commit that was under way is not waited for.
 func (c *cluster) handedOver(lost []journal.Run, holder string, since time.Time) {
 	c.Helper()
 	if len(lost) == 0 {
@@ -91,7 +91,8 @@ type sum struct {
 	statuses, reasons                map[string]int
 }
 
-// settle waits until no run goes on, and ends the nodes. A request of which its client knows nothing any more may begin a run until then.
+// settle waits until no run goes on, and ends the nodes. A request of which its client knows nothing any more may begin
+// a run until then.
 func (c *cluster) settle() {
 	c.Helper()
 	open := func() int { return len(c.runs(journal.Filter{Status: journal.Running})) }
@@ -200,7 +201,8 @@ func (c *cluster) once(r journal.Run, notes map[string]int, s *sum) {
 	case r.Status == journal.Cancelled:
 	case unknown > 0 && written <= 1 && strings.Contains(answer.Answer, "can't tell"): // it says so
 	case written != 1 || answer.StopReason != oracle.StopSatisfied:
-		c.Errorf("run %s (%s) wrote its note %d times, and says %q (%s)", r.ID, tag, written, answer.Answer, answer.StopReason)
+		c.Errorf("run %s (%s) wrote its note %d times, and says %q (%s)", r.ID, tag, written, answer.Answer,
+			answer.StopReason)
 	}
 }
 

@@ -22,7 +22,8 @@ type chat struct {
 
 // dialogue adds two tasks, completes one and deletes the other; each message with the status that it is answered with.
 func (t *chat) dialogue() [][2]string {
-	return [][2]string{{"add sell the " + t.thing, "success"}, {"add paint the " + t.thing, "success"}, {"complete paint the " + t.thing, "success"},
+	return [][2]string{{"add sell the " + t.thing, "success"}, {"add paint the " + t.thing, "success"},
+		{"complete paint the " + t.thing, "success"},
 		{"delete sell the " + t.thing, "confirmation_required"}, {"yes", "success"}, {"yes", "success"}}
 }
 
@@ -99,7 +100,8 @@ func TestConversationsGoOnThoughTheirNodeIsKilled(t *testing.T) {
 		for _, one := range list.Tasks {
 			found++
 			history, err := tasks.History(t.Context(), p.name, one.ID)
-			if err != nil || one.Status != task.Completed || !slices.Equal(actions(history), []task.Action{task.Add, task.Complete}) {
+			if err != nil || one.Status != task.Completed ||
+				!slices.Equal(actions(history), []task.Action{task.Add, task.Complete}) {
 				t.Errorf("%s has %q, %s, after %v: %v", p.name, one.Title, one.Status, actions(history), err)
 			}
 		}

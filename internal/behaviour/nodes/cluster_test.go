@@ -61,14 +61,17 @@ type arrangement struct {
 // newCluster starts nodes.
 func newCluster(t *testing.T, a arrangement) *cluster {
 	t.Helper()
-	c := &cluster{T: t, folder: t.TempDir(), vault: t.TempDir(), model: modeltest.NewServer(t), over: make(chan struct{}), saw: map[string]int{},
+	c := &cluster{T: t, folder: t.TempDir(), vault: t.TempDir(), model: modeltest.NewServer(t),
+		over: make(chan struct{}), saw: map[string]int{},
 		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 50}}}
 	c.model.Play(c.play)
 	t.Cleanup(func() {
 		close(c.over)
 		c.http.CloseIdleConnections()
 	})
-	settings := fmt.Sprintf("server:\n  grace: 1s\n  most_runs: %d\n  folders: {notes: %q}\n  limits: {runs: 1000, requests: 100000, bytes: 1000000000}\n", a.most, c.vault)
+	settings := fmt.Sprintf(
+		"server:\n  grace: 1s\n  most_runs: %d\n  folders: {notes: %q}\n  limits: {runs: 1000, requests: 100000, "+
+			"bytes: 1000000000}\n", a.most, c.vault)
 	if err := os.WriteFile(c.settings(), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +93,8 @@ func newCluster(t *testing.T, a arrangement) *cluster {
 		if _, p.token, err = users.Add(t.Context(), p.name, user.Write, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(c.vault, p.name+".md"), []byte("# Notes of "+p.name+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(c.vault, p.name+".md"), []byte("# Notes of "+p.name+"\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		c.people = append(c.people, p)
@@ -111,7 +115,8 @@ func (c *cluster) settings() string { return filepath.Join(c.folder, "settings.y
 
 // environ is that of every node.
 func (c *cluster) environ(database string) []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.folder, "SIBYL_CONFIG=" + c.settings(), "SIBYL_DATA=" + c.folder, "SIBYL_DATABASE=" + database,
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.folder, "SIBYL_CONFIG=" + c.settings(), "SIBYL_DATA=" +
+		c.folder, "SIBYL_DATABASE=" + database,
 		"OPENAI_BASE_URL=" + c.model.BaseURL, "OPENAI_MODEL=player", "OLLAMA_HOST=127.0.0.1:1"}
 }
 
@@ -201,19 +206,23 @@ func (c *cluster) runs(f journal.Filter) (all []journal.Run) {
 // drivenBy are the runs whose leases a holder has.
 func (c *cluster) drivenBy(holder string) []journal.Run {
 	c.Helper()
-	return slices.DeleteFunc(c.runs(journal.Filter{Status: journal.Running}), func(r journal.Run) bool { return r.LeaseHolder != holder })
+	return slices.DeleteFunc(c.runs(journal.Filter{Status: journal.Running}), func(r journal.Run) bool {
+		return r.LeaseHolder != holder
+	})
 }
 
 // drives waits until a node drives so many runs.
 func (c *cluster) drives(p *process, least int) {
 	c.Helper()
-	c.wait(fmt.Sprintf("node %s to drive %d runs", p.name, least), func() bool { return len(c.drivenBy(p.known())) >= least })
+	c.wait(fmt.Sprintf("node %s to drive %d runs", p.name, least), func() bool {
+		return len(c.drivenBy(p.known())) >= least
+	})
 }
 
 const sure = "<signal type=\"context_sufficient\"><sources_found>1</sources_found><confidence>0.9</confidence></signal>"
 
-// play is the model: it looks around, appends the note that it is asked for, and says what came of it. What it says depends on the
-// conversation alone, so that a repeated request gets the same reply.
+// play is the model: it looks around, appends the note that it is asked for, and says what came of it. What it says
+// depends on the conversation alone, so that a repeated request gets the same reply.
 func (c *cluster) play(req modeltest.Request) modeltest.Answer {
 	question, results, last := "", 0, ""
 	for _, m := range req.Messages {
@@ -238,7 +247,8 @@ func (c *cluster) play(req modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Chunks: []string{"Added to `" + file + "`. ", sure}}
 	}
 	return modeltest.Answer{Chunks: []string{"I can't tell whether the note was written. ",
-		"<signal type=\"partial_answer\"><missing>whether it was written</missing><confidence>0.9</confidence></signal>"}}
+		"<signal type=\"partial_answer\"><missing>whether it was " +
+			"written</missing><confidence>0.9</confidence></signal>"}}
 }
 
 // think takes the time that models take: some 100 ms, which differ from turn to turn.

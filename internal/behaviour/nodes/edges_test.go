@@ -22,7 +22,8 @@ import (
 func (c *cluster) beginAt(p *process, u *person) journal.Run {
 	c.Helper()
 	u.asked++
-	body, err := json.Marshal(map[string]any{"assistant": "oracle", "words": words(u.name+".md", fmt.Sprintf("%s-%d-1", u.name, u.asked)),
+	body, err := json.Marshal(map[string]any{"assistant": "oracle",
+		"words":   words(u.name+".md", fmt.Sprintf("%s-%d-1", u.name, u.asked)),
 		"options": map[string]any{"vault": "notes"}})
 	if err != nil {
 		c.Fatal(err)
@@ -160,7 +161,8 @@ func TestRunsThatWaitForRoomOutliveTheRestartOfEveryNode(t *testing.T) {
 	c.sound()
 }
 
-// A long call of a model outlives no restart of its node. That it has to be made again and again is not the run's fault.
+// A long call of a model outlives no restart of its node. That it has to be made again and again is not the run's
+// fault.
 func TestRunThatEveryRestartMovesOnIsNotSetAside(t *testing.T) {
 	t.Parallel()
 	const restarts = 7 // more than so many crashes would set it aside
@@ -188,20 +190,22 @@ func TestRunThatEveryRestartMovesOnIsNotSetAside(t *testing.T) {
 	c.sound()
 }
 
-// leaveTime is how long a node may take to end that can't reach its database: it waits for the answer to what it has sent.
+// leaveTime is how long a node may take to end that can't reach its database: it waits for the answer to what it has
+// sent.
 const leaveTime = 110 * time.Second
 
 func TestNodeThatIsCutOffAndToldToStopLeavesItsRunsToOthers(t *testing.T) {
 	t.Parallel()
 	var cable *proxy
-	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 10, most: room, by: func(n int, database string) string {
-		if n > 0 {
-			return database
-		}
-		var address string
-		cable, address = between(t, database)
-		return address
-	}})
+	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 10, most: room,
+		by: func(n int, database string) string {
+			if n > 0 {
+				return database
+			}
+			var address string
+			cable, address = between(t, database)
+			return address
+		}})
 	one := c.nodes[0]
 	done := c.load(40, atOnce)
 	c.drives(one, few)
@@ -221,21 +225,23 @@ func TestNodeThatIsCutOffAndToldToStopLeavesItsRunsToOthers(t *testing.T) {
 	c.sound()
 }
 
-// A write that was marked waits for the vault when its node is lost, and goes on there while another node looks what became of it.
+// A write that was marked waits for the vault when its node is lost, and goes on there while another node looks what
+// became of it.
 func TestWriteThatIsUnderWayWhenItsNodeIsLostIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"killed", "stopped", "cut off"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			var cable *proxy
-			c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 3, most: room, by: func(n int, database string) string {
-				if n > 0 {
-					return database
-				}
-				var address string
-				cable, address = between(t, database)
-				return address
-			}})
+			c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 3, most: room,
+				by: func(n int, database string) string {
+					if n > 0 {
+						return database
+					}
+					var address string
+					cable, address = between(t, database)
+					return address
+				}})
 			unlock := c.lockVault()
 			one := c.nodes[0]
 			var runs []journal.Run

@@ -12,13 +12,15 @@ import (
 	"sibyl/internal/store/pgtest"
 )
 
-// TestInquiriesGoOnThoughTheirNodeIsKilled: another node ends them; no pair is lost or changed, and nothing is asked twice.
+// TestInquiriesGoOnThoughTheirNodeIsKilled: another node ends them; no pair is lost or changed, and nothing is asked
+// twice.
 func TestInquiriesGoOnThoughTheirNodeIsKilled(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 3, most: room})
 	c.model.Play(func(req modeltest.Request) modeltest.Answer { // the witness
 		c.think(req.Messages[len(req.Messages)-1].Content)
-		return modeltest.Answer{Chunks: []string{"The Oder bridge was closed on 3 May 2021, as its cables had corroded."}}
+		return modeltest.Answer{
+			Chunks: []string{"The Oder bridge was closed on 3 May 2021, as its cables had corroded."}}
 	})
 	ctx, cut := context.WithTimeout(t.Context(), patience)
 	defer cut()
@@ -26,7 +28,8 @@ func TestInquiriesGoOnThoughTheirNodeIsKilled(t *testing.T) {
 	begun := map[*person]string{}
 	before := map[*person]record.Session{}
 	for _, p := range c.people {
-		r := p.callWith(ctx, victim, victim.at(), http.MethodPost, "/api/inquiries", `{"hypothesis":"The Oder bridge was closed because of corrosion","witness":"openai:player","detective":"offline:rules","limit":5}`,
+		r := p.callWith(ctx, victim, victim.at(), http.MethodPost, "/api/inquiries",
+			`{"hypothesis":"The Oder bridge was closed because of corrosion","witness":"openai:player","detective":"offline:rules","limit":5}`,
 			map[string]string{"Idempotency-Key": "inquiry"})
 		var answer struct{ ID string }
 		if r.status != http.StatusAccepted || json.Unmarshal(r.body, &answer) != nil {
@@ -66,11 +69,13 @@ func TestInquiriesGoOnThoughTheirNodeIsKilled(t *testing.T) {
 				t.Errorf("%s is told of “%s” twice", p.name, pair.Question)
 			}
 			questions = append(questions, pair.Question)
-			if n < len(before[p].Pairs) && (before[p].Pairs[n].Question != pair.Question || before[p].Pairs[n].Answer != pair.Answer || !before[p].Pairs[n].Timestamp.Equal(pair.Timestamp)) {
+			if n < len(before[p].Pairs) && (before[p].Pairs[n].Question != pair.Question ||
+				before[p].Pairs[n].Answer != pair.Answer || !before[p].Pairs[n].Timestamp.Equal(pair.Timestamp)) {
 				t.Errorf("pair %d of %s was %+v, and is %+v", n+1, p.name, before[p].Pairs[n], pair)
 			}
 		}
-		again := p.callWith(ctx, other, other.at(), http.MethodPost, "/api/inquiries", `{"hypothesis":"The Oder bridge was closed because of corrosion","witness":"openai:player","detective":"offline:rules","limit":5}`,
+		again := p.callWith(ctx, other, other.at(), http.MethodPost, "/api/inquiries",
+			`{"hypothesis":"The Oder bridge was closed because of corrosion","witness":"openai:player","detective":"offline:rules","limit":5}`,
 			map[string]string{"Idempotency-Key": "inquiry"})
 		var answer struct{ ID string }
 		if again.status != http.StatusAccepted || json.Unmarshal(again.body, &answer) != nil || answer.ID != begun[p] {

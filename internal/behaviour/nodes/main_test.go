@@ -1,8 +1,10 @@
-// Package nodes_test proves that processes that serve one database survive what happens to processes: the real program, started again and
-// again as a node, is killed, stopped and continued, cut off, and restarted while users ask a played model for notes in a vault. What is
-// written there and what the journal holds is counted in the end: every run has ended once, and has written its note once.
+// Package nodes_test proves that processes that serve one database survive what happens to processes: the real program,
+// started again and again as a node, is killed, stopped and continued, cut off, and restarted while users ask a played
+// model for notes in a vault. What is written there and what the journal holds is counted in the end: every run has
+// ended once, and has written its note once.
 //
-// SIBYL_LONG=1 asks for all of it; otherwise each scenario happens to one node, with fewer runs. With -short only nodes are killed.
+// SIBYL_LONG=1 asks for all of it; otherwise each scenario happens to one node, with fewer runs. With -short only nodes
+// are killed.
 package nodes_test
 
 import (
@@ -44,7 +46,8 @@ func TestMain(m *testing.M) {
 func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return cli.Main(ctx, cli.Program{Build: "test"}, os.Args[1:], os.Environ(), cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	return cli.Main(ctx, cli.Program{Build: "test"}, os.Args[1:], os.Environ(),
+		cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
 // long says that all is asked for.

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// person is a user, who asks by HTTP as a careful client does: each time that it is not known whether a run was begun, the next try asks for
-// another note.
+// person is a user, who asks by HTTP as a careful client does: each time that it is not known whether a run was begun,
+// the next try asks for another note.
 type person struct {
 	c           *cluster
 	name, token string
@@ -67,7 +67,8 @@ type reply struct {
 
 // again says that it may be asked again, later.
 func (r reply) again() bool {
-	return r.status == 0 || r.status == http.StatusServiceUnavailable || r.status == http.StatusTooManyRequests || r.kind == "unsure"
+	return r.status == 0 || r.status == http.StatusServiceUnavailable || r.status == http.StatusTooManyRequests ||
+		r.kind == "unsure"
 }
 
 // call asks a node.
@@ -75,7 +76,9 @@ func (u *person) call(ctx context.Context, p *process, address, method, path, bo
 	return u.callWith(ctx, p, address, method, path, body, nil)
 }
 
-func (u *person) callWith(ctx context.Context, p *process, address, method, path, body string, header map[string]string) (r reply) {
+func (u *person) callWith(
+	ctx context.Context, p *process, address, method, path, body string, header map[string]string,
+) (r reply) {
 	defer func() {
 		u.c.mu.Lock()
 		defer u.c.mu.Unlock()
@@ -141,7 +144,8 @@ func failureOf(err error) string {
 // begin asks for a note, at any node, until a run has begun, and gives its id.
 func (u *person) begin(ctx context.Context, number int) (run string) {
 	for try := 1; ; try++ {
-		body, err := json.Marshal(map[string]any{"assistant": "oracle", "words": words(u.name+".md", fmt.Sprintf("%s-%d-%d", u.name, number, try)),
+		body, err := json.Marshal(map[string]any{"assistant": "oracle",
+			"words":   words(u.name+".md", fmt.Sprintf("%s-%d-%d", u.name, number, try)),
 			"options": map[string]any{"vault": "notes"}})
 		if err != nil {
 			u.c.Error(err)
@@ -177,7 +181,8 @@ func (u *person) open(ctx context.Context) (open map[string]bool, ok bool) {
 			}
 			return open, true
 		case !r.again():
-			u.c.Errorf("%s asks for the open runs and is answered %d %s: %s", u.name, r.status, r.kind, bytes.TrimSpace(r.body))
+			u.c.Errorf("%s asks for the open runs and is answered %d %s: %s", u.name, r.status, r.kind,
+				bytes.TrimSpace(r.body))
 			return nil, false
 		case rest(ctx, r.after) != nil:
 			return nil, false

@@ -35,7 +35,8 @@ func (p *process) start() {
 		p.c.Fatal(err)
 	}
 	out := newLines()
-	cmd := &exec.Cmd{Path: self, Args: []string{programName, "serve", "--listen", "127.0.0.1:0", "--name", p.name}, Env: p.c.environ(p.database), Dir: p.c.folder,
+	cmd := &exec.Cmd{Path: self, Args: []string{programName, "serve", "--listen", "127.0.0.1:0", "--name", p.name},
+		Env: p.c.environ(p.database), Dir: p.c.folder,
 		Stdout: out, Stderr: p.log, SysProcAttr: attributes(), WaitDelay: patience}
 	started, exited := make(chan error, 1), make(chan struct{})
 	go func() {

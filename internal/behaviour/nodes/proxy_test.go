@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// proxy stands between a node and PostgreSQL. While it is cut, nothing passes, in neither direction, and nobody is told: as where a cable is
-// pulled. What was sent meanwhile arrives when it is healed. While it refuses, connections are closed, old and new ones: as by a firewall.
+// proxy stands between a node and PostgreSQL. While it is cut, nothing passes, in neither direction, and nobody is
+// told: as where a cable is pulled. What was sent meanwhile arrives when it is healed. While it refuses, connections
+// are closed, old and new ones: as by a firewall.
 type proxy struct {
 	listener net.Listener
 	server   string // its socket
@@ -33,7 +34,8 @@ func between(t *testing.T, database string) (*proxy, string) {
 		t.Fatal(err)
 	}
 	query := u.Query()
-	p := &proxy{listener: l, server: filepath.Join(query.Get("host"), ".s.PGSQL.5432"), whole: make(chan struct{}), open: map[net.Conn]bool{}}
+	p := &proxy{listener: l, server: filepath.Join(query.Get("host"), ".s.PGSQL.5432"), whole: make(chan struct{}),
+		open: map[net.Conn]bool{}}
 	close(p.whole)
 	p.all.Go(p.accept)
 	t.Cleanup(p.close)

@@ -23,7 +23,8 @@ const (
 // few is how many runs a node drives at least when something happens to it.
 const few = 3
 
-// each has something happen to one node after another while people ask for notes: in the long form to each, else to the first.
+// each has something happen to one node after another while people ask for notes: in the long form to each, else to the
+// first.
 func (c *cluster) each(happens func(p *process)) {
 	c.Helper()
 	victims, notes := c.nodes[:1], shortRuns
@@ -51,7 +52,8 @@ func postgresCluster(t *testing.T) *cluster {
 func sqliteCluster(t *testing.T) *cluster {
 	t.Helper()
 	t.Parallel()
-	return newCluster(t, arrangement{database: "sqlite:" + filepath.Join(t.TempDir(), "sibyl.db"), nodes: 2, people: shortPeople, most: room})
+	return newCluster(t, arrangement{database: "sqlite:" + filepath.Join(t.TempDir(), "sibyl.db"), nodes: 2,
+		people: shortPeople, most: room})
 }
 
 // killed kills a node, and starts it again when others have taken up its runs.
@@ -93,11 +95,12 @@ func TestNodeIsStoppedPastItsLeaseAndGoesOn(t *testing.T) {
 func TestNodeIsCutOffFromTheDatabaseAndComesBack(t *testing.T) {
 	t.Parallel()
 	var proxies []*proxy
-	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 3, people: shortPeople, most: room, by: func(_ int, database string) string {
-		p, address := between(t, database)
-		proxies = append(proxies, p)
-		return address
-	}})
+	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 3, people: shortPeople, most: room,
+		by: func(_ int, database string) string {
+			p, address := between(t, database)
+			proxies = append(proxies, p)
+			return address
+		}})
 	n := 0
 	c.each(func(p *process) {
 		holder, at := p.known(), time.Now()
@@ -166,8 +169,8 @@ func TestNodeOnSQLiteIsKilledAndItsRunsGoOnElsewhere(t *testing.T) {
 	c.sound()
 }
 
-// SQLite's lock is the operating system's: a process that is stopped in the middle of a write keeps it, and nobody else writes until it goes
-// on. Outside of a write it keeps nobody from anything.
+// SQLite's lock is the operating system's: a process that is stopped in the middle of a write keeps it, and nobody else
+// writes until it goes on. Outside of a write it keeps nobody from anything.
 func TestNodeOnSQLiteIsStoppedPastItsLeaseAndGoesOn(t *testing.T) {
 	c := sqliteCluster(t)
 	c.each(func(p *process) {

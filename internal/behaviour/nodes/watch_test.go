@@ -88,13 +88,15 @@ func (w *watcher) whole(who string) {
 		want = append(want, int64(n))
 	}
 	if !slices.Equal(w.seen, want) || !w.ended {
-		c.Errorf("who watches %s has seen the records %v, and the end: %v; there are %d", who, w.seen, w.ended, len(want))
+		c.Errorf("who watches %s has seen the records %v, and the end: %v; there are %d", who, w.seen, w.ended,
+			len(want))
 	}
 }
 
 func TestWatchersSeeEachRecordOnceThoughTheNodeOfTheRunIsLost(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGSTOP, "restarted": syscall.SIGTERM} {
+	for name, lose := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGSTOP,
+		"restarted": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 3, people: 1, most: room})

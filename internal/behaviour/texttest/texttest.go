@@ -27,8 +27,8 @@ func (l Line) Check(t testing.TB, wrong string) {
 	}
 }
 
-// Play plays each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins one; empty lines
-// and those after “//” are none.
+// Play plays each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins one; empty
+// lines and those after “//” are none.
 func Play(t *testing.T, known []string, play func(t *testing.T, lines []Line)) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -91,7 +91,8 @@ func scenarios(text string, known []string) (all []scenario, err error) {
 
 func lineOf(at int, raw string, known []string) Line {
 	text := strings.TrimSpace(raw)
-	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t"), Text: strings.TrimRight(raw, "\r\n")}
+	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t"),
+		Text: strings.TrimRight(raw, "\r\n")}
 	for _, words := range known {
 		if (text == words || strings.HasPrefix(text, words+" ")) && len(words) > len(l.Words) {
 			l.Words = words

@@ -8,15 +8,19 @@ import (
 )
 
 func TestTextIsTakenApartIntoScenariosAndLines(t *testing.T) {
-	all, err := scenarios("# One\nask  a thing \n  // of no account\n\n  asks again\n# Two: b\n\task for more\n", []string{"ask", "ask for", "asked"})
-	want := []scenario{{"One", []Line{{2, false, "ask", "a thing", "ask  a thing "}, {5, true, "", "asks again", "  asks again"}}}, {"Two: b", []Line{{7, true, "ask for", "more", "\task for more"}}}}
+	all, err := scenarios("# One\nask  a thing \n  // of no account\n\n  asks again\n# Two: b\n\task for more\n",
+		[]string{"ask", "ask for", "asked"})
+	want := []scenario{{"One", []Line{{2, false, "ask", "a thing", "ask  a thing "},
+		{5, true, "", "asks again", "  asks again"}}},
+		{"Two: b", []Line{{7, true, "ask for", "more", "\task for more"}}}}
 	if diff := cmp.Diff(want, all, cmp.AllowUnexported(scenario{})); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
 func TestScenarioThatWouldNotBePlayedIsRefused(t *testing.T) {
-	for text, says := range map[string]string{"ask\n# One\nask": "line 1 stands under no name", "# One\n# Two\nask": "nothing happens in One",
+	for text, says := range map[string]string{"ask\n# One\nask": "line 1 stands under no name",
+		"# One\n# Two\nask":        "nothing happens in One",
 		"# One\nask\n# One\nask\n": "another scenario One"} {
 		if _, err := scenarios(text, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v; want %s", text, err, says)
@@ -25,7 +29,8 @@ func TestScenarioThatWouldNotBePlayedIsRefused(t *testing.T) {
 }
 
 func TestEachMannerHoldsAndDoesNot(t *testing.T) {
-	for manner, said := range map[string][2]string{"is": {"tea tea", "tea"}, "is not": {"tea", "tea tea"}, "has": {"a t", "milk"}, "lacks": {"milk", "tea"},
+	for manner, said := range map[string][2]string{"is": {"tea tea", "tea"}, "is not": {"tea", "tea tea"},
+		"has": {"a t", "milk"}, "lacks": {"milk", "tea"},
 		"begins": {"tea", "ea"}, "once": {"a t", "tea"}} {
 		if good, bad := Wrong(manner, "tea tea", said[0]), Wrong(manner, "tea tea", said[1]); good != "" || bad == "" {
 			t.Errorf("%s: %q, %q", manner, good, bad)

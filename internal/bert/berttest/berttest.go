@@ -1,6 +1,7 @@
-// Package berttest has two tiny text classification models whose verdicts are decided by words, and serves them as the real child process does.
-// They are real models: an ONNX graph, a WordPiece tokenizer and a configuration, a few kilobytes together. Words that they know speak for labels,
-// each occurrence by itself; a text with none of them leaves all labels equal.
+// Package berttest has two tiny text classification models whose verdicts are decided by words, and serves them as the
+// real child process does. They are real models: an ONNX graph, a WordPiece tokenizer and a configuration, a few
+// kilobytes together. Words that they know speak for labels, each occurrence by itself; a text with none of them leaves
+// all labels equal.
 //
 // A test package that uses Config calls Serve first thing in its TestMain.
 package berttest
@@ -19,11 +20,12 @@ import (
 
 // The models.
 const (
-	// Classification knows the labels go_on (for which the word progress speaks), retry (timeout, doubtful), other_strategy (looping, stuck),
-	// force_answer (done, perhaps) and ask_user (unsure, folder, think).
+	// Classification knows the labels go_on (for which the word progress speaks), retry (timeout, doubtful),
+	// other_strategy (looping, stuck), force_answer (done, perhaps) and ask_user (unsure, folder, think).
 	Classification = "classification"
-	// ZeroShot finds that a text entails a hypothesis where that has the word for one of the text: advancing for progress, error for timeout,
-	// strategy for looping and stuck, enough for done, decide for unsure, question for think.
+	// ZeroShot finds that a text entails a hypothesis where that has the word for one of the text: advancing for
+	// progress, error for timeout, strategy for looping and stuck, enough for done, decide for unsure, question for
+	// think.
 	ZeroShot = "zero-shot"
 )
 
@@ -53,6 +55,7 @@ func Serve() {
 // Config is the classifier of the model in dir, with the test binary as its child.
 func Config(dir string) (bert.Config, error) {
 	program, err := os.Executable()
-	env := []string{asChild + "=1", "GORACE=atexit_sleep_ms=0"} // under the race detector, a process else takes a second to end
+	// under the race detector, a process else takes a second to end
+	env := []string{asChild + "=1", "GORACE=atexit_sleep_ms=0"}
 	return bert.Config{Dir: dir, Timeout: 10 * time.Second, Command: []string{program}, Env: env}, err
 }

@@ -90,7 +90,8 @@ func (n *network) readSignature(m *onnx.Model) error {
 		kind := m.InputsShapes[i].DType
 		switch {
 		case name != "input_ids" && name != "attention_mask" && name != "token_type_ids":
-			return fmt.Errorf("the network asks for the input %q; only input_ids, attention_mask and token_type_ids are known", name)
+			return fmt.Errorf("the network asks for the input %q; only input_ids, attention_mask and token_type_ids "+
+				"are known", name)
 		case kind != dtypes.Int64 && kind != dtypes.Int32:
 			return fmt.Errorf("the input %q is of type %s instead of a whole number", name, kind)
 		}
@@ -101,7 +102,8 @@ func (n *network) readSignature(m *onnx.Model) error {
 	}
 	out := m.OutputsShapes[0]
 	if out.DType != dtypes.Float32 || out.Rank() != 2 || out.Dimensions[1] >= 0 && out.Dimensions[1] != n.width {
-		return fmt.Errorf("the network's output %s is not one number (float32) for each of the %d labels of %s", out, n.width, configFile)
+		return fmt.Errorf("the network's output %s is not one number (float32) for each of the %d labels of %s", out,
+			n.width, configFile)
 	}
 	return nil
 }
@@ -136,7 +138,8 @@ func readWeights(f *folder, m *onnx.Model) error {
 		data, ok := files[name]
 		if !ok {
 			var err error
-			if data, err = f.read(filepath.ToSlash(filepath.Join(filepath.Dir(f.network), name)), maxNetwork); err != nil {
+			if data, err = f.read(filepath.ToSlash(filepath.Join(filepath.Dir(f.network), name)),
+				maxNetwork); err != nil {
 				return err
 			}
 			files[name] = data

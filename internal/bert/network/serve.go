@@ -31,7 +31,8 @@ const idle = 10 * time.Minute
 // Nothing but answers is written to out, not even by the libraries.
 func Main(ctx context.Context, args []string, in io.Reader, out, notes io.Writer) int {
 	if len(args) != 1 {
-		fmt.Fprintln(notes, "usage: sibyl-bert FOLDER\nsibyl starts it where the setting bert.model names a folder; ‘sibyl doctor’ says whether it works")
+		fmt.Fprintln(notes, "usage: sibyl-bert FOLDER\nsibyl starts it where the setting bert.model names a folder; "+
+			"‘sibyl doctor’ says whether it works")
 		return 2
 	}
 	if err := Serve(ctx, args[0], in, out); err != nil {
@@ -209,7 +210,8 @@ func (m *model) weigh(q bert.Question) ([]float64, error) {
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("the model knows the labels %s; wanted are %s. Use a model trained on these, or a zero-shot one",
+		return nil, fmt.Errorf("the model knows the labels %s; wanted are %s. Use a model trained on these, or a "+
+			"zero-shot one",
 			strings.Join(m.labels, ", "), strings.Join(wanted, ", "))
 	}
 	return weights, nil

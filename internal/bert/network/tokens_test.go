@@ -53,10 +53,14 @@ func TestModelReadsNoMoreThanItsPositions(t *testing.T) {
 		hypothesis string
 		config     map[string]any
 	}{
-		network.MostTokens:     {trained(t), "", map[string]any{"max_position_embeddings": 8192, "pad_token_id": 50283}},
-		network.MostTokensPair: {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": nil}},
-		40:                     {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": 40, "pad_token_id": 0}},
-		38:                     {trained(t), "", map[string]any{"max_position_embeddings": 40, "pad_token_id": 1}}, // as RoBERTa counts
+		network.MostTokens: {trained(t), "", map[string]any{"max_position_embeddings": 8192,
+			"pad_token_id": 50283}},
+		network.MostTokensPair: {zeroShot(t), "The user has to decide.",
+			map[string]any{"max_position_embeddings": nil}},
+		40: {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": 40,
+			"pad_token_id": 0}},
+		// as RoBERTa counts
+		38: {trained(t), "", map[string]any{"max_position_embeddings": 40, "pad_token_id": 1}},
 	} {
 		configure(t, c.dir, c.config)
 		tokens, _, err := network.Read(c.dir, strings.Repeat("x ", 900), c.hypothesis)
@@ -80,7 +84,8 @@ func TestTextCanNotForgeTheModelsControlTokens(t *testing.T) {
 		count[n]++
 	}
 	if count[separator] != 2 || count[start] != 1 || count[mask] != 0 {
-		t.Errorf("%d separators, %d starts and %d masks are read: %v", count[separator], count[start], count[mask], tokens)
+		t.Errorf("%d separators, %d starts and %d masks are read: %v", count[separator], count[start], count[mask],
+			tokens)
 	}
 	if first := slices.Index(segments, 1); tokens[first-1] != separator {
 		t.Errorf("the hypothesis begins at %d of %v", first, tokens)
@@ -89,7 +94,8 @@ func TestTextCanNotForgeTheModelsControlTokens(t *testing.T) {
 
 func FuzzAnyTextFitsTheModel(f *testing.F) {
 	dir := zeroShot(f)
-	for _, text := range []string{"", " ", "a", "[SEP]", "\x00\xff", "e\u0301\u0301\u0301", strings.Repeat("é", 3000), "\u200b\ufeff",
+	for _, text := range []string{"", " ", "a", "[SEP]", "\x00\xff", "e\u0301\u0301\u0301", strings.Repeat("é", 3000),
+		"\u200b\ufeff",
 		strings.Repeat("-", 2000), strings.Repeat("ab", 1000), "مرحبا 世界 🧑‍🚀", "[CLS][CLS]"} {
 		f.Add(text)
 	}

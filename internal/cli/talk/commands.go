@@ -25,7 +25,8 @@ type slash struct {
 	do                 func(m *model, said string) tea.Cmd
 }
 
-// slashes are all commands, in the order in which /help lists them: those of the assistants, then those of the conversation.
+// slashes are all commands, in the order in which /help lists them: those of the assistants, then those of the
+// conversation.
 func (m *model) slashes() (all []slash) {
 	for _, a := range m.Assistants {
 		takes := "WORDS"
@@ -36,14 +37,17 @@ func (m *model) slashes() (all []slash) {
 		all = append(all, slash{a.Command, takes, a.Title + " " + a.About, false, say})
 	}
 	return append(all, []slash{
-		{"/again", "[MODEL]", "ask the last question again, in the place of its answer; with a name, ask that model from here on", false, (*model).again},
+		{"/again", "[MODEL]", "ask the last question again, in the place of its answer; with a name, ask that model " +
+			"from here on", false, (*model).again},
 		{"/model", "[NAME]", "ask another model; without a name, choose one", false, (*model).changeModel},
 		{"/in", "[FOLDER]", "search the code in this folder; - for none", false, (*model).changeCode},
 		{"/vault", "[FOLDER]", "search the notes in this folder; - for none", false, (*model).changeVault},
-		{"/sources", "[NUMBER]", "list what the last answer cites; with a number, show what was read", true, (*model).showSources},
+		{"/sources", "[NUMBER]", "list what the last answer cites; with a number, show what was read", true,
+			(*model).showSources},
 		{"/why", "", "explain the last answer", true, (*model).why},
 		{"/copy", "", "copy the last answer to the clipboard", true, (*model).copyAnswer},
-		{"/edit", "[TEXT]", "change your last question in your editor, and ask it in its place; with a text, begin a new one there", false, (*model).edit},
+		{"/edit", "[TEXT]", "change your last question in your editor, and ask it in its place; with a text, begin a " +
+			"new one there", false, (*model).edit},
 		{"/undo", "", "undo the last write to a note", false, (*model).undo},
 		{"/new", "", "begin new sessions", false, (*model).newSession},
 		{"/sessions", "[ID]", "continue another session; without an id, choose one", false, (*model).pickSession},
@@ -93,7 +97,8 @@ func (m *model) command(line string) tea.Cmd {
 	switch {
 	case !ok:
 		m.setInput(line)
-		m.hint = fmt.Sprintf("unknown command %s: /help lists them; put a space before a question that begins with /", render.Clean(commandName(line)))
+		m.hint = fmt.Sprintf("unknown command %s: /help lists them; put a space before a question that begins with /",
+			render.Clean(commandName(line)))
 		return nil
 	case said != "" && s.takes == "":
 		m.setInput(line)
@@ -135,7 +140,8 @@ func (m *model) again(named string) tea.Cmd {
 		return m.fail(errNoAnswer)
 	}
 	m.With.Model = cmp.Or(named, m.With.Model)
-	return m.ask(Asked{Of: m.last.Of, Words: m.last.Question, Flagged: m.last.Flagged, Replaces: m.last.Run}, strings.TrimSpace("/again "+named))
+	return m.ask(Asked{Of: m.last.Of, Words: m.last.Question, Flagged: m.last.Flagged, Replaces: m.last.Run},
+		strings.TrimSpace("/again "+named))
 }
 
 func (m *model) changeModel(name string) tea.Cmd {
@@ -206,7 +212,8 @@ func (m *model) showSources(said string) tea.Cmd {
 	case len(m.last.Sources) == 0:
 		return m.say("the last answer cites nothing")
 	case said == "":
-		return m.print(append(append([]string{""}, m.sources(m.last.Sources)...), m.faint("/sources and a number shows what was read"), "")...)
+		return m.print(append(append([]string{""}, m.sources(m.last.Sources)...),
+			m.faint("/sources and a number shows what was read"), "")...)
 	}
 	n, err := strconv.Atoi(said)
 	if err != nil || n < 1 || n > len(m.last.Sources) {
@@ -236,9 +243,11 @@ func (m *model) copyAnswer(string) tea.Cmd {
 	case m.last.Answer == "":
 		return m.fail(errNoAnswer)
 	case len(m.last.Answer) > mostCopied:
-		return m.say(fmt.Sprintf("the answer has %d bytes, more than the %d a terminal accepts: ‘sibyl session export -o FILE’ writes it", len(m.last.Answer), mostCopied))
+		return m.say(fmt.Sprintf("the answer has %d bytes, more than the %d a terminal accepts: ‘sibyl session "+
+			"export -o FILE’ writes it", len(m.last.Answer), mostCopied))
 	}
-	return tea.Batch(tea.SetClipboard(render.Clean(m.last.Answer)), m.say("the answer was sent to the terminal's clipboard; some terminals need permission for this"))
+	return tea.Batch(tea.SetClipboard(render.Clean(m.last.Answer)),
+		m.say("the answer was sent to the terminal's clipboard; some terminals need permission for this"))
 }
 
 type undoMsg struct {
@@ -261,15 +270,16 @@ func (m *model) askUndo(msg undoMsg) tea.Cmd {
 	case msg.id == "":
 		return m.say("there is no write to undo")
 	}
-	m.asking = append(m.asking, question{words: msg.words, title: "Undo this write?", then: func(m *model, yes bool) tea.Cmd {
-		if !yes {
-			return m.say("nothing was changed")
-		}
-		return m.tell(func() ([]string, error) {
-			line, err := m.Sibyl.Undo(m.ctx, msg.id)
-			return []string{line}, err
-		})
-	}})
+	m.asking = append(m.asking, question{words: msg.words, title: "Undo this write?",
+		then: func(m *model, yes bool) tea.Cmd {
+			if !yes {
+				return m.say("nothing was changed")
+			}
+			return m.tell(func() ([]string, error) {
+				line, err := m.Sibyl.Undo(m.ctx, msg.id)
+				return []string{line}, err
+			})
+		}})
 	return nil
 }
 
@@ -300,7 +310,8 @@ func (m *model) pickSession(name string) tea.Cmd {
 		}
 		items := make([]item, len(all))
 		for i, s := range all {
-			items[i] = item{s.ID, fmt.Sprintf("%s  %s  %s", s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.ID, s.Title)}
+			items[i] = item{s.ID, fmt.Sprintf("%s  %s  %s", s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.ID,
+				s.Title)}
 		}
 		return pickMsg{title: "Which session?", items: items, err: err, chosen: (*model).pickSession}
 	}

@@ -79,7 +79,8 @@ func (m *model) complete() tea.Cmd {
 	}
 }
 
-// kindAt says what may stand at the word that a text ends with: as the Kind of a Flag, or flags of an assistant, session, or file; "" for any words.
+// kindAt says what may stand at the word that a text ends with: as the Kind of a Flag, or flags of an assistant,
+// session, or file; "" for any words.
 func (m *model) kindAt(text, word string) string {
 	if m.missing != nil {
 		return m.missing.flag.Kind
@@ -168,8 +169,8 @@ func (m *model) paths(sign, path string, folders bool) (all []candidate, err err
 	return all, err
 }
 
-// Paths lists the files and folders, or the folders alone, that a path may become, in order; folders with a separator at their end. ~ is the home
-// folder. Hidden ones are listed where the path names their dot.
+// Paths lists the files and folders, or the folders alone, that a path may become, in order; folders with a separator
+// at their end. ~ is the home folder. Hidden ones are listed where the path names their dot.
 func Paths(home, path string, folders bool) (all []string, err error) {
 	dir, begun := filepath.Split(path)
 	f, err := os.Open(filepath.Clean(expanded(home, dir)))

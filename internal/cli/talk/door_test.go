@@ -171,7 +171,8 @@ func TestQuestionOverTheLimitIsAskedOnceThePersonSaysSo(t *testing.T) {
 	for keys, over := range map[string]bool{"y": true, "n": false, "<esc>": false, "<c-c>": false} {
 		b := newBare(t)
 		b.press("How?<enter>")
-		b.Update(startedMsg{of: b.live, err: &OverLimitError{Err: errors.New("over"), Title: "today has cost 2.00 USD. Go on?"}})
+		b.Update(startedMsg{of: b.live, err: &OverLimitError{Err: errors.New("over"),
+			Title: "today has cost 2.00 USD. Go on?"}})
 		if s := b.View().Content; b.live != nil || !strings.Contains(s, "today has cost 2.00 USD. Go on? [y/N]") {
 			t.Fatalf("the screen shows\n%s", s)
 		}
@@ -188,10 +189,12 @@ func TestQuestionOverTheLimitIsAskedOnceThePersonSaysSo(t *testing.T) {
 func TestAnswersAreShownAsTheyAreFinished(t *testing.T) {
 	h := hold(t, 80, 30)
 	r := h.ask("/council Move the office")
-	r.updates <- service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Op: 1, Label: "Skeptic"}, {Op: 2, Label: "Optimist"}}}}
+	r.updates <- service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Op: 1, Label: "Skeptic"},
+		{Op: 2, Label: "Optimist"}}}}
 	h.shows("Skeptic and 1 more")
 	early := func(name, text string) string { return "## " + name + "\n\n" + text + "\n" }
-	r.updates <- service.Update{Record: &journal.Record{Kind: run.KindCompletion}, Early: &assistant.Early{Markdown: early("Optimist", "Yes."), Used: assistant.Usage{Input: 1200, Output: 34}}}
+	r.updates <- service.Update{Record: &journal.Record{Kind: run.KindCompletion},
+		Early: &assistant.Early{Markdown: early("Optimist", "Yes."), Used: assistant.Usage{Input: 1200, Output: 34}}}
 	h.shows("Yes.")
 	s := h.shows("1 of 2 have answered")
 	if !strings.Contains(s, "1234 tokens") {
@@ -206,23 +209,28 @@ func TestAnswersAreShownAsTheyAreFinished(t *testing.T) {
 
 func TestMissingValueIsAskedForWhereItIsTyped(t *testing.T) {
 	t.Chdir(t.TempDir())
-	refused := &MissingError{Flag: Flag{"witness", "documents, or provider:model", "witness"}, Title: "Where are the documents?"}
+	refused := &MissingError{Flag: Flag{"witness", "documents, or provider:model", "witness"},
+		Title: "Where are the documents?"}
 	begin := func() *bare {
 		b := newBare(t)
 		b.press("/investigate It fell<enter>")
 		b.Update(startedMsg{of: b.live, err: refused})
-		if s := b.View().Content; !strings.Contains(s, "witness ❯") || !strings.Contains(s, "documents, or provider:model") || !strings.Contains(b.printed(), "Where are the documents?") {
+		if s := b.View().Content; !strings.Contains(s, "witness ❯") ||
+			!strings.Contains(s, "documents, or provider:model") ||
+			!strings.Contains(b.printed(), "Where are the documents?") {
 			t.Fatalf("the screen shows\n%s", s)
 		}
 		return b
 	}
 	b := begin()
 	b.press("my papers<enter>")
-	if got := b.begun(); got.Words != `--witness "my papers" It fell` || got.Of != "inquiry" || !strings.Contains(b.printed(), "witness ❯ my papers") {
+	if got := b.begun(); got.Words != `--witness "my papers" It fell` || got.Of != "inquiry" ||
+		!strings.Contains(b.printed(), "witness ❯ my papers") {
 		t.Errorf("%+v\n%s", got, b.printed())
 	}
 	for _, keys := range []string{"<esc>", "<c-c>"} {
-		if b = begin(); b.press(keys) != nil || b.live != nil || b.input.Value() != "/investigate It fell" || b.missing != nil {
+		if b = begin(); b.press(keys) != nil || b.live != nil || b.input.Value() != "/investigate It fell" ||
+			b.missing != nil {
 			t.Errorf("%s: %q is typed", keys, b.input.Value())
 		}
 	}
@@ -232,7 +240,8 @@ func TestWordsThatAreKeptWithoutAnAnswerAreNotTypedAgain(t *testing.T) {
 	b := newBare(t)
 	b.press("/council Move<enter>")
 	b.Update(startedMsg{of: b.live, err: &KeptError{"0council", errors.New("kept, but not answered")}})
-	if b.input.Value() != "" || b.Sessions["council"] != "0council" || !strings.Contains(b.printed(), "kept, but not answered") {
+	if b.input.Value() != "" || b.Sessions["council"] != "0council" ||
+		!strings.Contains(b.printed(), "kept, but not answered") {
 		t.Errorf("%q is typed; %v\n%s", b.input.Value(), b.Sessions, b.printed())
 	}
 }
@@ -259,7 +268,8 @@ func TestHelpNamesEachAssistantAndFitsTheTerminal(t *testing.T) {
 	for _, width := range widths {
 		b := newBare(t, func(c *Config) { c.Width = width })
 		b.press("/help<enter>")
-		for _, want := range []string{"/ask WORDS", "/task [WORDS]", "/council WORDS", "/investigate WORDS", "Inquiry questions a witness", "/quit"} {
+		for _, want := range []string{"/ask WORDS", "/task [WORDS]", "/council WORDS", "/investigate WORDS",
+			"Inquiry questions a witness", "/quit"} {
 			if !strings.Contains(b.printed(), want) {
 				t.Errorf("%d: %q is not in\n%s", width, want, b.printed())
 			}

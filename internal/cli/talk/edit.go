@@ -23,8 +23,8 @@ type editedMsg struct {
 	err          error
 }
 
-// edit opens the person's editor for a question: the last one, which gives way to what is made of it, or a new one that begins with a text. Its
-// file is the person's alone, and goes with it.
+// edit opens the person's editor for a question: the last one, which gives way to what is made of it, or a new one that
+// begins with a text. Its file is the person's alone, and goes with it.
 func (m *model) edit(text string) tea.Cmd {
 	var earlier Exchange
 	if text == "" {
@@ -43,7 +43,8 @@ func (m *model) edit(text string) tea.Cmd {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return m.fail(errors.Join(err, os.RemoveAll(folder)))
 	}
-	cmd := exec.CommandContext(m.ctx, editor[0], append(editor[1:len(editor):len(editor)], file)...) // #nosec G204 -- the person's own editor
+	// #nosec G204 -- the person's own editor
+	cmd := exec.CommandContext(m.ctx, editor[0], append(editor[1:len(editor):len(editor)], file)...)
 	return tea.ExecProcess(cmd, func(err error) tea.Msg { return editedMsg{folder, file, earlier, err} })
 }
 
@@ -88,7 +89,8 @@ func (m *model) edited(msg editedMsg) tea.Cmd {
 func (m *model) instead(words string) tea.Cmd {
 	earlier := m.editing
 	m.editing = Exchange{}
-	return m.ask(Asked{Of: cmp.Or(earlier.Of, m.To), Words: words, Flagged: earlier.Flagged, Replaces: earlier.Run}, words)
+	return m.ask(Asked{Of: cmp.Or(earlier.Of, m.To), Words: words, Flagged: earlier.Flagged, Replaces: earlier.Run},
+		words)
 }
 
 func readUpTo(name string, most int64) (string, error) {

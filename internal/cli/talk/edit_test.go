@@ -13,7 +13,8 @@ func TestEditorWritesTheQuestion(t *testing.T) {
 		t.Skip("the editor of this test is a shell script")
 	}
 	editor := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and more' >> \"$2\"\n"), 0o700); err != nil { // #nosec G306 -- it is run
+	// #nosec G306 -- it is run
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and more' >> \"$2\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
@@ -30,7 +31,8 @@ func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 		t.Skip("the editor of this test is a shell script")
 	}
 	editor := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and why' >> \"$1\"\n"), 0o700); err != nil { // #nosec G306 -- it is run
+	// #nosec G306 -- it is run
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and why' >> \"$1\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor) })

@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// emulator is a terminal that knows the sequences that the renderer writes, and reports all others. Like most of them it wraps lines anew when
-// its width changes.
+// emulator is a terminal that knows the sequences that the renderer writes, and reports all others. Like most of them
+// it wraps lines anew when its width changes.
 type emulator struct {
 	t *testing.T
 

@@ -23,7 +23,8 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 	l.stop(nil)
 	m.live = nil
 	res := msg.res
-	m.last = Exchange{Of: l.Of, Run: l.run.ID, Question: l.Words, Flagged: l.Flagged, Answer: res.Answer, Sources: res.Sources}
+	m.last = Exchange{Of: l.Of, Run: l.run.ID, Question: l.Words, Flagged: l.Flagged, Answer: res.Answer,
+		Sources: res.Sources}
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
@@ -80,37 +81,40 @@ func AskFor(w assistant.Waiting) string {
 
 // question is something to be answered with yes or no.
 type question struct {
-	words string    // what it is about
-	title string    // the line that asks
-	usual bool      // Enter is a no
-	since time.Time // when it came by itself, while the person may have been typing; zero: it follows from what they did
+	words string // what it is about
+	title string // the line that asks
+	usual bool   // Enter is a no
+	// when it came by itself, while the person may have been typing; zero: it follows from what they did
+	since time.Time
 	then  func(m *model, yes bool) tea.Cmd
 	// giveUp does neither, at Esc and Ctrl-C; nil: it is a no.
 	giveUp func(m *model) tea.Cmd
 }
 
-// askWaiting asks about calls of a run that wait for a yes. What was said yes to is told to the assistant that wants them.
+// askWaiting asks about calls of a run that wait for a yes. What was said yes to is told to the assistant that wants
+// them.
 func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
 	var allowed []int
 	for n, call := range waiting {
-		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), since: m.Now(), title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
-			if yes {
-				allowed = append(allowed, n+1)
-			}
-			switch {
-			case n+1 < len(waiting):
-				return nil
-			case len(allowed) == 0:
-				return tea.Batch(m.say("not done"), func() tea.Msg {
-					if err := m.Sibyl.Decline(m.ctx, run); err != nil {
-						return toldMsg{err: err}
-					}
+		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), since: m.Now(),
+			title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
+				if yes {
+					allowed = append(allowed, n+1)
+				}
+				switch {
+				case n+1 < len(waiting):
 					return nil
-				})
-			}
-			words := "yes " + numbers(allowed)
-			return m.ask(Asked{Of: of, Words: words}, words)
-		}})
+				case len(allowed) == 0:
+					return tea.Batch(m.say("not done"), func() tea.Msg {
+						if err := m.Sibyl.Decline(m.ctx, run); err != nil {
+							return toldMsg{err: err}
+						}
+						return nil
+					})
+				}
+				words := "yes " + numbers(allowed)
+				return m.ask(Asked{Of: of, Words: words}, words)
+			}})
 	}
 }
 

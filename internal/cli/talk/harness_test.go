@@ -22,11 +22,12 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// TestMain holds goroutines to their end, but for those of the renderer: it leaves what reads keys and what waits for the next second to the end
-// of the process.
+// TestMain holds goroutines to their end, but for those of the renderer: it leaves what reads keys and what waits for
+// the next second to the end of the process.
 func TestMain(m *testing.M) {
 	var options []goleak.Option
-	for _, function := range []string{"charm.land/bubbletea/v2.Tick.func1", "charm.land/bubbletea/v2.(*Program).execBatchMsg", "charm.land/bubbletea/v2.(*Program).readLoop",
+	for _, function := range []string{"charm.land/bubbletea/v2.Tick.func1",
+		"charm.land/bubbletea/v2.(*Program).execBatchMsg", "charm.land/bubbletea/v2.(*Program).readLoop",
 		"github.com/charmbracelet/ultraviolet.(*TerminalReader).StreamEvents.func1"} {
 		options = append(options, goleak.IgnoreAnyFunction(function))
 	}
@@ -74,7 +75,8 @@ func (p *played) Start(ctx context.Context, a Asked) (Run, error) {
 		}
 	}
 	if a.Session == "" {
-		a.Session = map[string]string{"oracle": "0session"}[a.Of] + map[string]string{"tasks": "0tasks", "council": "0council"}[a.Of]
+		a.Session = map[string]string{"oracle": "0session"}[a.Of] + map[string]string{"tasks": "0tasks",
+			"council": "0council"}[a.Of]
 	}
 	r := &playedRun{Asked: a, ctx: ctx, updates: make(chan service.Update), result: make(chan service.Result, 1)}
 	p.mu.Lock()
@@ -160,7 +162,8 @@ func (r *playedRun) say(text string) { r.updates <- service.Update{Text: text, O
 
 // step is a step that asks for something.
 func step(name string) service.Update {
-	return service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Label: name}}, Withdrawn: []uint64{0}}}
+	return service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Label: name}},
+		Withdrawn: []uint64{0}}}
 }
 
 // told is a line for somebody who waits.
@@ -169,10 +172,13 @@ func told(line string) service.Update { return service.Update{Lines: []string{li
 // four are the assistants of these tests.
 func four() []Assistant {
 	return []Assistant{
-		{Name: "oracle", Title: "Oracle", Command: "/ask", About: "answers questions", Folders: true, Flags: []Flag{{"max-turns", "turns at most", ""}}},
+		{Name: "oracle", Title: "Oracle", Command: "/ask", About: "answers questions", Folders: true,
+			Flags: []Flag{{"max-turns", "turns at most", ""}}},
 		{Name: "tasks", Title: "Tasks", Command: "/task", About: "keeps your list", Bare: "show my tasks"},
-		{Name: "council", Title: "Council", Command: "/council", About: "has oracles answer", Flags: []Flag{{"oracle", "who is asked", "oracle"}, {"history", "include answers", "=true false"}}},
-		{Name: "inquiry", Title: "Inquiry", Command: "/investigate", About: "questions a witness", Flags: []Flag{{"witness", "who is asked", "witness"}}},
+		{Name: "council", Title: "Council", Command: "/council", About: "has oracles answer",
+			Flags: []Flag{{"oracle", "who is asked", "oracle"}, {"history", "include answers", "=true false"}}},
+		{Name: "inquiry", Title: "Inquiry", Command: "/investigate", About: "questions a witness",
+			Flags: []Flag{{"witness", "who is asked", "witness"}}},
 	}
 }
 
@@ -211,11 +217,15 @@ func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &held{emulator: newEmulator(t, width, height), t: t, p: newPlayed(), keys: keys, done: make(chan error, 1), at: began}
+	h := &held{emulator: newEmulator(t, width, height), t: t, p: newPlayed(), keys: keys, done: make(chan error, 1),
+		at: began}
 	started := make(chan *tea.Program, 1)
-	c := Config{Sibyl: h.p, Assistants: four(), To: "oracle", With: With{Code: "/src/leases"}, In: in, Out: h.emulator, Width: width, Height: height,
+	c := Config{Sibyl: h.p, Assistants: four(), To: "oracle", With: With{Code: "/src/leases"}, In: in, Out: h.emulator,
+		Width: width, Height: height,
 		Environ: []string{"TERM=xterm-256color", "NO_COLOR=1", "HOME=/home/ada"}, Now: h.now,
-		options: []tea.ProgramOption{tea.WithWindowSize(width, height), tea.WithFPS(120)}, began: func(p *tea.Program) { started <- p }}
+		options: []tea.ProgramOption{tea.WithWindowSize(width, height), tea.WithFPS(120)}, began: func(p *tea.Program) {
+			started <- p
+		}}
 	for _, one := range change {
 		one(&c)
 	}
@@ -287,7 +297,8 @@ func (h *held) rests(text string) string {
 	return h.until("‘"+text+"’ and an empty line", func(s string) bool {
 		lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 		n := len(lines)
-		return strings.Contains(s, text) && n > 2 && lines[n-3] == "" && lines[n-2] == "❯" && strings.Contains(lines[n-1], "· session")
+		return strings.Contains(s, text) && n > 2 && lines[n-3] == "" && lines[n-2] == "❯" &&
+			strings.Contains(lines[n-1], "· session")
 	})
 }
 

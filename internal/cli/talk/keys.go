@@ -122,7 +122,8 @@ func (m *model) interrupt() tea.Cmd {
 // enter sends what is typed.
 func (m *model) enter() tea.Cmd {
 	text := strings.TrimSpace(m.input.Value())
-	if strings.HasSuffix(m.input.Value(), "\\") && m.atBottom() { // as in a shell, where a terminal can't tell Alt-Enter
+	// as in a shell, where a terminal can't tell Alt-Enter
+	if strings.HasSuffix(m.input.Value(), "\\") && m.atBottom() {
 		m.setInput(strings.TrimSuffix(m.input.Value(), "\\") + "\n")
 		return nil
 	}
@@ -171,7 +172,8 @@ func (m *model) asked(a Asked) tea.Cmd {
 		m.setInput(a.Words)
 		return m.say("not done")
 	}
-	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, usual: true, then: then, giveUp: giveUp})
+	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, usual: true, then: then,
+		giveUp: giveUp})
 	return nil
 }
 
@@ -204,7 +206,8 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 			whole += len(p) + 1
 		}
 		if whole > oracle.MaxMaterial {
-			m.hint = fmt.Sprintf("that has %d bytes, more than the limit of %d: put it in a file in %s", whole, oracle.MaxMaterial, "the folder you are asking about")
+			m.hint = fmt.Sprintf("that has %d bytes, more than the limit of %d: put it in a file in %s", whole,
+				oracle.MaxMaterial, "the folder you are asking about")
 			return nil
 		}
 		m.pasted = append(m.pasted, text)

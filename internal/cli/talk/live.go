@@ -69,7 +69,8 @@ func (m *model) ask(a Asked, typed string) tea.Cmd {
 	return m.start(a, typed, append([]string{""}, m.question(m.mark(m.hears().Name), typed)...)...)
 }
 
-// start begins the answer to a question, which is typed again as it stands in typed if it can't begin, below some lines.
+// start begins the answer to a question, which is typed again as it stands in typed if it can't begin, below some
+// lines.
 func (m *model) start(a Asked, typed string, above ...string) tea.Cmd {
 	a.Session, a.With = m.Sessions[a.Of], m.With
 	ctx, stop := context.WithCancelCause(m.ctx)
@@ -141,14 +142,15 @@ func (m *model) askOverLimit(over *OverLimitError, l *live) {
 		m.giveBack(l.typed, l.Material)
 		return m.say("not asked")
 	}
-	m.asking = append(m.asking, question{words: l.typed, title: over.Title, usual: true, giveUp: giveUp, then: func(m *model, yes bool) tea.Cmd {
-		if !yes {
-			return giveUp(m)
-		}
-		again := l.Asked
-		again.OverLimit = true
-		return m.start(again, l.typed)
-	}})
+	m.asking = append(m.asking, question{words: l.typed, title: over.Title, usual: true, giveUp: giveUp,
+		then: func(m *model, yes bool) tea.Cmd {
+			if !yes {
+				return giveUp(m)
+			}
+			again := l.Asked
+			again.OverLimit = true
+			return m.start(again, l.typed)
+		}})
 }
 
 // missingValue is a question that is asked once the value of a flag is typed.
@@ -162,7 +164,8 @@ type missingValue struct {
 func (m *model) fill(value string) tea.Cmd {
 	was := *m.missing
 	was.asked.Flagged = true
-	was.asked.Words = fmt.Sprintf("--%s \"%s\" %s", was.flag.Name, expanded(m.env("HOME"), strings.Trim(value, `"`)), was.asked.Words)
+	was.asked.Words = fmt.Sprintf("--%s \"%s\" %s", was.flag.Name, expanded(m.env("HOME"), strings.Trim(value, `"`)),
+		was.asked.Words)
 	return m.start(was.asked, was.typed, m.question(m.named(was.flag.Name), value)...)
 }
 

@@ -153,7 +153,8 @@ func newInput() textarea.Model {
 	in.ShowLineNumbers, in.CharLimit = false, oracle.MaxQuestion
 	in.DynamicHeight, in.MinHeight, in.MaxHeight, in.MaxContentHeight = true, 1, mostShown, mostRows
 	in.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "ctrl+j", "shift+enter"))
-	in.KeyMap.Paste, in.KeyMap.CopySelection = key.NewBinding(), key.NewBinding() // the terminal does both, without a program beside it
+	// the terminal does both, without a program beside it
+	in.KeyMap.Paste, in.KeyMap.CopySelection = key.NewBinding(), key.NewBinding()
 	in.Focus()
 	return in
 }

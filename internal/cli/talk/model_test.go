@@ -32,7 +32,10 @@ type bare struct {
 func newBare(t *testing.T, change ...func(*Config)) *bare {
 	t.Helper()
 	b := &bare{t: t, p: newPlayed(), at: began}
-	c := Config{Sibyl: b.p, Assistants: four(), To: "oracle", Width: 80, Height: 24, Environ: []string{"NO_COLOR=1"}, Now: func() time.Time { return b.at }}
+	c := Config{Sibyl: b.p, Assistants: four(), To: "oracle", Width: 80, Height: 24, Environ: []string{"NO_COLOR=1"},
+		Now: func() time.Time {
+			return b.at
+		}}
 	for _, one := range change {
 		one(&c)
 	}
@@ -41,9 +44,12 @@ func newBare(t *testing.T, change ...func(*Config)) *bare {
 }
 
 // keys are those that have no letter.
-var keys = map[string]tea.KeyPressMsg{"<enter>": {Code: tea.KeyEnter}, "<tab>": {Code: tea.KeyTab}, "<up>": {Code: tea.KeyUp}, "<down>": {Code: tea.KeyDown}, "<esc>": {Code: tea.KeyEscape},
-	"<back>": {Code: tea.KeyBackspace}, "<c-c>": {Code: 'c', Mod: tea.ModCtrl}, "<c-d>": {Code: 'd', Mod: tea.ModCtrl}, "<c-j>": {Code: 'j', Mod: tea.ModCtrl},
-	"<c-r>": {Code: 'r', Mod: tea.ModCtrl}, "<c-x>": {Code: 'x', Mod: tea.ModCtrl}, "<c-z>": {Code: 'z', Mod: tea.ModCtrl}, "<a-enter>": {Code: tea.KeyEnter, Mod: tea.ModAlt}}
+var keys = map[string]tea.KeyPressMsg{"<enter>": {Code: tea.KeyEnter}, "<tab>": {Code: tea.KeyTab},
+	"<up>": {Code: tea.KeyUp}, "<down>": {Code: tea.KeyDown}, "<esc>": {Code: tea.KeyEscape},
+	"<back>": {Code: tea.KeyBackspace}, "<c-c>": {Code: 'c', Mod: tea.ModCtrl}, "<c-d>": {Code: 'd', Mod: tea.ModCtrl},
+	"<c-j>": {Code: 'j', Mod: tea.ModCtrl},
+	"<c-r>": {Code: 'r', Mod: tea.ModCtrl}, "<c-x>": {Code: 'x', Mod: tea.ModCtrl},
+	"<c-z>": {Code: 'z', Mod: tea.ModCtrl}, "<a-enter>": {Code: tea.KeyEnter, Mod: tea.ModAlt}}
 
 // press presses keys, and gives what the last one asks for.
 func (b *bare) press(typed string) (cmd tea.Cmd) {
@@ -142,7 +148,8 @@ func TestPasteIsOneText(t *testing.T) {
 		t.Fatalf("the screen shows\n%s", b.View().Content)
 	}
 	b.press("Why?<enter>")
-	if msg := b.begin(t.Context(), b.live).(startedMsg); msg.err != nil || b.p.runs[0].Material != long || b.p.asked[0] != "Why?" {
+	if msg := b.begin(t.Context(), b.live).(startedMsg); msg.err != nil || b.p.runs[0].Material != long ||
+		b.p.asked[0] != "Why?" {
 		t.Errorf("%v; %q was asked, on %d bytes", msg.err, b.p.asked, len(b.p.runs[0].Material))
 	}
 	b.live = nil
@@ -226,7 +233,8 @@ func TestHistoryIsSearched(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"docs/one.md", "docs/only.txt", "main.go"} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "docs"), 0o700), os.WriteFile(filepath.Join(dir, name), nil, 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "docs"), 0o700), os.WriteFile(filepath.Join(dir, name),
+			nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -357,7 +365,8 @@ func TestUndoAsksFirst(t *testing.T) {
 
 func TestSessionsAreSwitched(t *testing.T) {
 	b := newBare(t)
-	b.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0abc", Title: "about leases"}, {ID: "0abd", Title: "about notes"}}}
+	b.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0abc", Title: "about leases"},
+		{ID: "0abd", Title: "about notes"}}}
 	b.p.last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well."}
 	b.run("/sessions 0ab<enter>")
 	if b.Sessions["oracle"] != "" || !strings.Contains(b.printed(), "2 sessions") {
@@ -380,7 +389,8 @@ func TestSessionsAreSwitched(t *testing.T) {
 func TestContinuedSessionShowsItsLastExchange(t *testing.T) {
 	h := hold(t, 80, 24, func(c *Config) {
 		c.Sessions = map[string]string{"oracle": "0abc"}
-		c.Sibyl.(*played).last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well, see `a.go:3`.", Sources: []string{"a.go:3"}}
+		c.Sibyl.(*played).last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well, see `a.go:3`.",
+			Sources: []string{"a.go:3"}}
 	})
 	h.shows("How did it end?")
 	h.shows("1. `a.go:3`")
@@ -400,7 +410,8 @@ func TestNoSizeOfATerminalBreaksTheFrame(t *testing.T) {
 			b.View()
 			b.press("<c-c><c-c>")
 			b.press("some words that are longer than the line<enter>")
-			b.live.take([]service.Update{told("code_search"), {Text: strings.Repeat("words 漢字 ", 60)}}, b.layout(b.answerWidth()))
+			b.live.take([]service.Update{told("code_search"), {Text: strings.Repeat("words 漢字 ", 60)}},
+				b.layout(b.answerWidth()))
 			lines := strings.Split(b.View().Content, "\n")
 			if len(lines) > height {
 				t.Errorf("%d×%d: %d rows", width, height, len(lines))
@@ -446,7 +457,8 @@ func TestConversationEndsWithItsContext(t *testing.T) {
 	}
 	defer func() { _ = errors.Join(r.Close(), w.Close()) }()
 	go func() {
-		_, err := Hold(ctx, Config{Sibyl: newPlayed(), Assistants: four(), To: "oracle", In: r, Out: h, Width: 80, Height: 24, Environ: []string{"TERM=xterm"}, options: []tea.ProgramOption{tea.WithWindowSize(80, 24)}})
+		_, err := Hold(ctx, Config{Sibyl: newPlayed(), Assistants: four(), To: "oracle", In: r, Out: h, Width: 80,
+			Height: 24, Environ: []string{"TERM=xterm"}, options: []tea.ProgramOption{tea.WithWindowSize(80, 24)}})
 		done <- err
 	}()
 	h.until("the first frame", func(s string) bool { return strings.Contains(s, "❯") })

@@ -72,7 +72,8 @@ func (m *model) pickKey(k tea.KeyPressMsg) tea.Cmd {
 func (p *picker) lines(m *model) []string {
 	all := p.fitting()
 	room := max(1, min(10, m.Height-m.room()-4))
-	lines := []string{m.cut(promptMark + m.bold(p.title) + " " + render.Clean(p.typed) + m.faint("  (type to filter; Enter selects, Esc cancels)"))}
+	lines := []string{m.cut(promptMark + m.bold(p.title) + " " + render.Clean(p.typed) +
+		m.faint("  (type to filter; Enter selects, Esc cancels)"))}
 	from := max(0, min(p.at-room/2, len(all)-room))
 	for i := from; i < min(len(all), from+room); i++ {
 		line := m.cut("  " + strings.Join(strings.Fields(render.Clean(all[i].line)), " "))

@@ -21,7 +21,8 @@ var widths = [...]int{60, 80, 200}
 
 const leases = "A lease is **taken over at once** if the process that held it is gone:\n\n" +
 	"- the lock file of the holder is free, see `run/lease.go:40-58`;\n- else it runs out after 8 seconds.\n\n" +
-	"```go\nif dead(holder) {\n\treturn take(lease) // by compare-and-set, so that one of several has it and the others try again later\n}\n```\n"
+	"```go\nif dead(holder) {\n\treturn take(lease) // by compare-and-set, so that one of several has it and the " +
+	"others try again later\n}\n```\n"
 
 func eachWidth(t *testing.T, do func(t *testing.T, width int)) {
 	for _, width := range widths {
@@ -68,7 +69,9 @@ func TestInterruptedAnswerLeavesTheConversationOpen(t *testing.T) {
 		if why := context.Cause(r.ctx); !errors.Is(why, errStopped) {
 			t.Errorf("the run was stopped because %v", why)
 		}
-		r.end(service.Result{Status: journal.Cancelled, Shown: assistant.Shown{Answer: "Until it was stopped, `run/lease.go:40` was read.", Sources: []string{"run/lease.go:40"}}})
+		r.end(service.Result{Status: journal.Cancelled,
+			Shown: assistant.Shown{Answer: "Until it was stopped, `run/lease.go:40` was read.",
+				Sources: []string{"run/lease.go:40"}}})
 		golden(t, fmt.Sprintf("interrupted_%d", width), h.rests("is kept"))
 		h.ask("And now?").end(answer("It goes on."))
 		h.shows("It goes on.")
@@ -78,7 +81,8 @@ func TestInterruptedAnswerLeavesTheConversationOpen(t *testing.T) {
 func TestFailingModelIsToldWithWhatHelps(t *testing.T) {
 	h := hold(t, 80, 24)
 	h.ask("How are leases acquired?").end(service.Result{Status: journal.Failed, Shown: assistant.Shown{
-		Failure: &assistant.Failure{Kind: "rate_limit", Message: "no answer: the provider wants fewer requests", Hint: "wait a while, or ask another model with -m"}}})
+		Failure: &assistant.Failure{Kind: "rate_limit", Message: "no answer: the provider wants fewer requests",
+			Hint: "wait a while, or ask another model with -m"}}})
 	h.shows("wait a while")
 	close(h.ask("Once more").updates)
 	h.p.runs[1].result <- service.Result{Reason: "broken"}
@@ -108,10 +112,11 @@ func TestPickerNarrowsByWhatIsTyped(t *testing.T) {
 func TestQuestionThatNobodyIsChosenForIsAskedAfterTheChoice(t *testing.T) {
 	eachWidth(t, func(t *testing.T, width int) {
 		h := hold(t, width, 24)
-		h.p.refuse = &ChoiceError{Err: errors.New("work has 2 models"), Title: "Which model of work should answer?", Models: []string{"big", "small"}, Chosen: func(id string) (model, told string) {
-			h.p.refuse = nil
-			return "work:" + id, "saved as providers.work.model"
-		}}
+		h.p.refuse = &ChoiceError{Err: errors.New("work has 2 models"), Title: "Which model of work should answer?",
+			Models: []string{"big", "small"}, Chosen: func(id string) (model, told string) {
+				h.p.refuse = nil
+				return "work:" + id, "saved as providers.work.model"
+			}}
 		h.press("How are leases acquired?\r")
 		golden(t, fmt.Sprintf("choice_%d", width), h.shows("small"))
 		h.press("sm\r")
@@ -136,7 +141,8 @@ func TestProvisionalTextThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	r.updates <- step("code_search")
 	h.showsNo("Let me look.")
 	r.end(answer("So."))
-	if s := h.shows("satisfied"); strings.Contains(s, "I think") || strings.Contains(s, "Let me look.") || strings.Contains(s, "lines above") {
+	if s := h.shows("satisfied"); strings.Contains(s, "I think") || strings.Contains(s, "Let me look.") ||
+		strings.Contains(s, "lines above") {
 		t.Errorf("what was taken back is in the scrollback:\n%s", s)
 	}
 }
@@ -187,10 +193,12 @@ func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 
 func heldAt(t *testing.T, width int) {
 	h := hold(t, width, 24)
-	calls := []assistant.Waiting{{Call: "vault_write", Target: "shopping.md", Why: bt.Because("a page asked for it"), Writes: true},
+	calls := []assistant.Waiting{{Call: "vault_write", Target: "shopping.md", Why: bt.Because("a page asked for it"),
+		Writes: true},
 		{Call: "web_fetch", Target: "https://example.com", Why: bt.Because("nobody named the address")}}
-	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Waiting: calls,
-		Warnings: []string{"a warning of its own"}}})
+	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser,
+		Shown: assistant.Shown{Answer: "I would write it down.", Waiting: calls,
+			Warnings: []string{"a warning of its own"}}})
 	h.shows("a warning of its own") // printed above the prompt, which may be drawn before it
 	s := h.shows("Do it?")
 	if strings.Contains(s, "sibyl ask -c") || strings.Count(s, "shopping.md") != 1 {
@@ -210,7 +218,8 @@ func heldAt(t *testing.T, width int) {
 
 func TestNoToAHeldCallAsksNothing(t *testing.T) {
 	h := hold(t, 80, 24)
-	h.ask("Note it").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "Shall I?", Waiting: []assistant.Waiting{{Call: "vault_write"}}}})
+	h.ask("Note it").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "Shall I?",
+		Waiting: []assistant.Waiting{{Call: "vault_write"}}}})
 	h.shows("Do it?")
 	h.answers("n")
 	h.shows("not done")
@@ -229,7 +238,8 @@ func TestTextOfOthersSteersNothing(t *testing.T) {
 	r.updates <- step(evil)
 	r.say(evil)
 	res := answer(evil, evil)
-	res.Notes, res.Warnings, res.Waiting = []string{evil}, []string{evil}, []assistant.Waiting{{Call: "a", Why: bt.Because(evil)}}
+	res.Notes, res.Warnings, res.Waiting = []string{evil}, []string{evil},
+		[]assistant.Waiting{{Call: "a", Why: bt.Because(evil)}}
 	h.shows("52;c")
 	r.end(res)
 	h.shows("Do it?")

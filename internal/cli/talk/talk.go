@@ -27,7 +27,8 @@ type Assistant struct {
 	Folders bool   // it searches the folders of code and notes
 }
 
-// Flag is an option of an assistant. Kind is what its value names: model, folder, witness, oracle, or words behind a “=”; "": any text.
+// Flag is an option of an assistant. Kind is what its value names: model, folder, witness, oracle, or words behind a
+// “=”; "": any text.
 type Flag struct{ Name, About, Kind string }
 
 // With is what questions are asked with, of whoever can use it.
@@ -43,18 +44,20 @@ type Asked struct {
 	Words    string
 	Flagged  bool   // flags may stand before the words
 	Material string // a text that was pasted
-	Replaces string // the last run of the session, whose place this one takes, with what was handed over to it; "": none
+	// the last run of the session, whose place this one takes, with what was handed over to it; "": none
+	Replaces string
 	With
 	OverLimit bool // the person knows that the day has cost what it may
 }
 
 // Sibyl is what a conversation needs of the program.
 type Sibyl interface {
-	// Start asks. Words may name files as @path. Cancelling ctx stops the run. Beside others, the error may be a *ChoiceError, a *MissingError, an
+	// Start asks. Words may name files as @path. Cancelling ctx stops the run. Beside others, the error may be a
+	// *ChoiceError, a *MissingError, an
 	// *OverLimitError or a *KeptError.
 	Start(ctx context.Context, a Asked) (Run, error)
-	// Offer says which assistant, other than the one of that name, words are plainly meant for, with a question whose yes gives them to it; ""
-	// for none.
+	// Offer says which assistant, other than the one of that name, words are plainly meant for, with a question whose
+	// yes gives them to it; "" for none.
 	Offer(words, instead string) (assistant, question string)
 	// Sessions lists the person's sessions with an assistant, the last used first.
 	Sessions(ctx context.Context, assistant string) ([]journal.Session, error)
@@ -161,8 +164,8 @@ type Config struct {
 // stopTime is how long a run that goes on when the conversation ends is waited for.
 const stopTime = 5 * time.Second
 
-// Hold holds a conversation until the person leaves it or ctx is done, and gives the session that it was in last with the assistant that words go
-// to. The cause of ctx is an error.
+// Hold holds a conversation until the person leaves it or ctx is done, and gives the session that it was in last with
+// the assistant that words go to. The cause of ctx is an error.
 func Hold(ctx context.Context, c Config) (session string, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -173,7 +176,8 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	}
 	out := newTerminal(c.Out)
 	m.shown = out.shown
-	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(out.writer()), tea.WithEnvironment(c.Environ), tea.WithoutSignalHandler(),
+	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(out.writer()),
+		tea.WithEnvironment(c.Environ), tea.WithoutSignalHandler(),
 		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
 			if size, ok := msg.(tea.WindowSizeMsg); ok && rewraps(m.env) {
 				out.resized(m.frame, size.Width)
@@ -223,7 +227,8 @@ func (m *model) wentOn(last Exchange) []string {
 		return nil
 	}
 	lines := append([]string{""}, m.question(m.mark(m.To), last.Question)...)
-	return append(append(lines, m.columns(render.Lines(last.Answer, m.layout(m.answerWidth())), m.sources(last.Sources))...), "")
+	return append(append(lines, m.columns(render.Lines(last.Answer, m.layout(m.answerWidth())),
+		m.sources(last.Sources))...), "")
 }
 
 // leave ends what goes on behind the conversation.

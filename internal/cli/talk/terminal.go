@@ -93,7 +93,8 @@ func rewraps(env func(string) string) bool {
 	switch {
 	case env("TMUX") != "":
 		return true
-	case env("XTERM_VERSION") != "" || env("STY") != "" || term == "linux" || strings.HasPrefix(term, "rxvt") || strings.HasPrefix(term, "screen"):
+	case env("XTERM_VERSION") != "" || env("STY") != "" || term == "linux" || strings.HasPrefix(term, "rxvt") ||
+		strings.HasPrefix(term, "screen"):
 		return false
 	}
 	return true

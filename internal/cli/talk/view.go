@@ -47,7 +47,8 @@ func (m *model) typed() []string {
 	case len(m.asking) > 0:
 		return m.askingLines()
 	case m.searching != nil:
-		return []string{m.cut(fmt.Sprintf("%sfind ‘%s’: %s", promptMark, m.searching.text, strings.Join(strings.Fields(render.Clean(m.found())), " ")))}
+		return []string{m.cut(fmt.Sprintf("%sfind ‘%s’: %s", promptMark, m.searching.text,
+			strings.Join(strings.Fields(render.Clean(m.found())), " ")))}
 	}
 	return strings.Split(strings.TrimRight(m.input.View(), "\n"), "\n")
 }
@@ -123,7 +124,8 @@ func (m *model) below() (lines []string) {
 		lines = append(lines, m.menu.lines(m)...)
 	}
 	if len(m.pasted) > 0 {
-		lines = append(lines, m.cut(m.faint(fmt.Sprintf("  with the pasted text: %s (Ctrl-X removes it)", m.pastedSize()))))
+		lines = append(lines, m.cut(m.faint(fmt.Sprintf("  with the pasted text: %s (Ctrl-X removes it)",
+			m.pastedSize()))))
 	}
 	foot := m.hint
 	if foot == "" {

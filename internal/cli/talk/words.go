@@ -121,11 +121,12 @@ func (w *Work) Waiting(now time.Time) string {
 	if w.wait == nil {
 		return ""
 	}
-	return fmt.Sprintf("asking again in %d s: %s", max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), line(w.wait.Why))
+	return fmt.Sprintf("asking again in %d s: %s", max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))),
+		line(w.wait.Why))
 }
 
-// Line tells for how long something is under way, what it is, and how many tokens there were so far, in less than width columns. What is said instead
-// stands in place of that.
+// Line tells for how long something is under way, what it is, and how many tokens there were so far, in less than width
+// columns. What is said instead stands in place of that.
 func (w *Work) Line(begun, now time.Time, width int, instead string) string {
 	what, end := cmp.Or(instead, w.Waiting(now), w.What()), ""
 	if more := len(w.ops) - 1; more > 0 && what == w.What() {

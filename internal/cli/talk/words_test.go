@@ -41,15 +41,18 @@ func TestProgressHasNoWordsForMachines(t *testing.T) {
 		{oracle.ClassChosen{Type: "code", Confidence: 0.9}, []string{"asking a:b"}},
 		{oracle.TurnTaken{Turn: 1, MaxTurns: 30, Signal: "need_turn"}, nil},
 		{oracle.SignalHeard{Malformed: "cut off"}, nil},
-		{agent.CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3, TookMS: 1200, Rule: "own"}, []string{"  Searched the code for “lease”: 3 found (1.2 s)"}},
-		{agent.CallDone{Tool: "web_fetch", Arguments: `{"url":"https://e.org"}`, Error: "it does not answer"}, []string{"  web fetch https://e.org failed: it does not answer"}},
+		{agent.CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3, TookMS: 1200, Rule: "own"},
+			[]string{"  Searched the code for “lease”: 3 found (1.2 s)"}},
+		{agent.CallDone{Tool: "web_fetch", Arguments: `{"url":"https://e.org"}`, Error: "it does not answer"},
+			[]string{"  web fetch https://e.org failed: it does not answer"}},
 		{agent.CallRefused{Tool: "x", Why: bt.Because("never")}, []string{"first", "asking a:b"}},
 	} {
 		data, err := json.Marshal(c.event)
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: c.event.EventType(), Data: data}}, Lines: []string{"first", "asking a:b"}}
+		u := service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: c.event.EventType(), Data: data}},
+			Lines: []string{"first", "asking a:b"}}
 		if got := Progress(u); !slices.Equal(got, c.want) {
 			t.Errorf("%s is told as %q, not %q", c.event.EventType(), got, c.want)
 		}
@@ -58,11 +61,14 @@ func TestProgressHasNoWordsForMachines(t *testing.T) {
 
 func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
 	var w Work
-	w.Take(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: strings.Repeat("search 日本語 ", 30)}, {Op: 2}}}})
-	w.Take(service.Update{Record: &journal.Record{Kind: run.KindCompletion}, Used: assistant.Usage{Input: 90, Output: 10}})
+	w.Take(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: strings.Repeat("search 日本語 ", 30)},
+		{Op: 2}}}})
+	w.Take(service.Update{Record: &journal.Record{Kind: run.KindCompletion}, Used: assistant.Usage{Input: 90,
+		Output: 10}})
 	for _, width := range []int{30, 60, 200} {
 		line := w.Line(began, began.Add(3*time.Second), width, "")
-		if n := ansi.StringWidth(line); n >= width || !strings.HasPrefix(line, "3 s ") || !strings.HasSuffix(line, " and 1 more · 100 tokens") {
+		if n := ansi.StringWidth(line); n >= width || !strings.HasPrefix(line, "3 s ") ||
+			!strings.HasSuffix(line, " and 1 more · 100 tokens") {
 			t.Errorf("at %d columns (%d): %q", width, n, line)
 		}
 	}
@@ -70,7 +76,8 @@ func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
 
 func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
 	var w Work
-	w.Take(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: "Skeptic"}, {Op: 2, Label: "Optimist"}}}})
+	w.Take(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: "Skeptic"},
+		{Op: 2, Label: "Optimist"}}}})
 	if got := w.Line(began, began, 80, ""); got != "0 s · Skeptic and 1 more" {
 		t.Error(got)
 	}
@@ -82,7 +89,8 @@ func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Take(service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: raw}, Used: assistant.Usage{Input: 20, Output: 5}})
+	w.Take(service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: raw}, Used: assistant.Usage{Input: 20,
+		Output: 5}})
 	if got := w.Line(began, began, 80, ""); got != "0 s · Optimist · 25 tokens" {
 		t.Error(got)
 	}

@@ -9,9 +9,12 @@ import (
 // councils are the built-in oracles by language; in each row those who think alike.
 func councils() map[string][]string {
 	return map[string][]string{
-		"pt": {"Cético", "Visionário", "Otimista", "Pragmático", "Historiador", "Advogado do Diabo", "Ouvinte", "Filósofo"},
-		"en": {"Skeptic", "Visionary", "Optimist", "Pragmatist", "Historian", "Devil’s Advocate", "Listener", "Philosopher"},
-		"de": {"Skeptiker", "Visionär", "Mutmacher", "Pragmatiker", "Historiker", "Advocatus Diaboli", "Zuhörer", "Philosoph"},
+		"pt": {"Cético", "Visionário", "Otimista", "Pragmático", "Historiador", "Advogado do Diabo", "Ouvinte",
+			"Filósofo"},
+		"en": {"Skeptic", "Visionary", "Optimist", "Pragmatist", "Historian", "Devil’s Advocate", "Listener",
+			"Philosopher"},
+		"de": {"Skeptiker", "Visionär", "Mutmacher", "Pragmatiker", "Historiker", "Advocatus Diaboli", "Zuhörer",
+			"Philosoph"},
 	}
 }
 
@@ -29,11 +32,13 @@ func TestBuiltInOraclesLoadWithoutAWarning(t *testing.T) {
 			t.Errorf("%s: another oracle has the slug %s", p.File, p.Slug)
 		}
 		slugs[p.Slug] = true
-		if p.File != "/prompts/oracles/"+strings.TrimPrefix(p.File, "/prompts/oracles/") || strings.Trim(p.File, "abcdefghijklmnopqrstuvwxyz-/.") != "" {
+		if p.File != "/prompts/oracles/"+strings.TrimPrefix(p.File, "/prompts/oracles/") ||
+			strings.Trim(p.File, "abcdefghijklmnopqrstuvwxyz-/.") != "" {
 			t.Errorf("%s is no path of lower-case ASCII below /prompts/oracles", p.File)
 		}
 		before, _, _ := strings.Cut(p.Content, p.Placeholder)
-		if !strings.HasPrefix(before[strings.LastIndex(before, "\n#")+1:], "## ") || !strings.HasSuffix(before, "\n\n") {
+		if !strings.HasPrefix(before[strings.LastIndex(before, "\n#")+1:], "## ") ||
+			!strings.HasSuffix(before, "\n\n") {
 			t.Errorf("%s: the context has no section of its own", p.File)
 		}
 	}

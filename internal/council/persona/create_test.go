@@ -17,7 +17,8 @@ func create(s *Shelf, name, language string) (string, error) {
 }
 
 func TestCreateMakesAFileThatIsAnOracleAtOnce(t *testing.T) {
-	for _, name := range []string{"Minha Tia", "Cético", "C# *guru* & <co> [x](y) `z` \\ #", "🔮", "#hash", "1. One", "a&amp;b", "../../x", "<!-- x", "a <<HERE>> b", strings.Repeat("ã", maxName)} {
+	for _, name := range []string{"Minha Tia", "Cético", "C# *guru* & <co> [x](y) `z` \\ #", "🔮", "#hash", "1. One",
+		"a&amp;b", "../../x", "<!-- x", "a <<HERE>> b", strings.Repeat("ã", maxName)} {
 		for _, language := range []string{"pt", "en", "de", ""} {
 			dir := filepath.Join(folder(t), "not", "there", "yet")
 			s := New(Config{Dir: dir, TTL: time.Hour, Placeholder: "<<HERE>>"})
@@ -46,7 +47,8 @@ func TestCreateMakesAFileThatIsAnOracleAtOnce(t *testing.T) {
 
 func TestCreateExplainsTheFileInComments(t *testing.T) {
 	s := New(Config{Dir: folder(t)})
-	for language, word := range map[string]string{"pt": "São retirados", "en": "taken out before", "de": "werden entfernt"} {
+	for language, word := range map[string]string{"pt": "São retirados", "en": "taken out before",
+		"de": "werden entfernt"} {
 		file, err := create(s, "Oracle "+language, language)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +57,8 @@ func TestCreateExplainsTheFileInComments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := string(data); strings.Count(text, "<!--") < 5 || !strings.Contains(strings.ToLower(text), strings.ToLower(word)) || strings.Contains(text, "@") {
+		if text := string(data); strings.Count(text, "<!--") < 5 || !strings.Contains(strings.ToLower(text),
+			strings.ToLower(word)) || strings.Contains(text, "@") {
 			t.Errorf("%s:\n%s", language, text)
 		}
 	}
@@ -110,14 +113,16 @@ func TestOfSeveralShelvesOneCreatesAFile(t *testing.T) {
 }
 
 func TestCreateWithoutAFolderNamesTheSetting(t *testing.T) {
-	if _, err := create(New(Config{}), "X", "pt"); err == nil || !strings.Contains(err.Error(), "set ORACLES_DIR to a folder of your own") {
+	if _, err := create(New(Config{}), "X", "pt"); err == nil ||
+		!strings.Contains(err.Error(), "set ORACLES_DIR to a folder of your own") {
 		t.Errorf("error = %v", err)
 	}
 }
 
 func TestCreateInAFolderThatTakesNoFilesIsAnError(t *testing.T) {
 	file := put(t, folder(t), "file", "x")
-	if _, err := create(New(Config{Dir: filepath.Join(file, "below")}), "X", "pt"); err == nil || !strings.Contains(err.Error(), "ORACLES_DIR") {
+	if _, err := create(New(Config{Dir: filepath.Join(file, "below")}), "X", "pt"); err == nil ||
+		!strings.Contains(err.Error(), "ORACLES_DIR") {
 		t.Errorf("error = %v", err)
 	}
 	if err := writeNew(filepath.Join(folder(t), "nowhere", "x.md"), "x"); !errors.Is(err, fs.ErrNotExist) {

@@ -30,8 +30,9 @@ func (e *FindError) Error() string { return e.text }
 
 func (e *FindError) Unwrap() error { return e.Kind }
 
-// Find gives the oracle that is meant: by its id, else its name, else its slug, else the beginning of one of them, if that is the beginning
-// of one oracle's alone. Case and accents do not matter. The errors are *FindError, and those of List.
+// Find gives the oracle that is meant: by its id, else its name, else its slug, else the beginning of one of them, if
+// that is the beginning of one oracle's alone. Case and accents do not matter. The errors are *FindError, and those of
+// List.
 func (s *Shelf) Find(ctx context.Context, name string) (Persona, error) {
 	now, err := s.list(ctx)
 	if err != nil {
@@ -90,7 +91,8 @@ func (l Listing) unknown(asked, key string) error {
 	e := &FindError{Kind: ErrNotFound, Candidates: near}
 	switch {
 	case len(near) == 0:
-		e.text = "there are no oracles yet: each Markdown file in the folder of oracles is one; ‘sibyl council oracle new NAME’ creates one"
+		e.text = "there are no oracles yet: each Markdown file in the folder of oracles is one; ‘sibyl council " +
+			"oracle new NAME’ creates one"
 	case key == "":
 		e.text = "no oracle is given; available: " + named(near, false)
 	default:

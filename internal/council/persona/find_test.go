@@ -24,9 +24,12 @@ func find(s *Shelf, name string) (Persona, error) { return s.Find(context.Backgr
 func TestFindTakesIDNameSlugAndBeginning(t *testing.T) {
 	s, files := shelfOf(t, "Cético", "Advogado do Diabo", "Zuhörer", "Ana", "Anabela", "C#", "🔮", "Straße")
 	for asked, want := range map[string]string{
-		"cético": "Cético", "cetico": "Cético", "CÉTICO": "Cético", "Ce\u0301tico": "Cético", " cético ": "Cético", "cet": "Cético", "Cé": "Cético",
-		"advogado-do-diabo": "Advogado do Diabo", "Advogado  do diabo": "Advogado do Diabo", "advogado-do": "Advogado do Diabo", "ADV": "Advogado do Diabo",
-		"zuhorer": "Zuhörer", "zuhoerer": "Zuhörer", "Zuhoe": "Zuhörer", "ana": "Ana", "anab": "Anabela", "c#": "C#", "c": "C#", "🔮": "🔮", "strasse": "Straße",
+		"cético": "Cético", "cetico": "Cético", "CÉTICO": "Cético", "Ce\u0301tico": "Cético", " cético ": "Cético",
+		"cet": "Cético", "Cé": "Cético",
+		"advogado-do-diabo": "Advogado do Diabo", "Advogado  do diabo": "Advogado do Diabo",
+		"advogado-do": "Advogado do Diabo", "ADV": "Advogado do Diabo",
+		"zuhorer": "Zuhörer", "zuhoerer": "Zuhörer", "Zuhoe": "Zuhörer", "ana": "Ana", "anab": "Anabela", "c#": "C#",
+		"c": "C#", "🔮": "🔮", "strasse": "Straße",
 		idOf(files[0]): "Cético", strings.ToUpper(idOf(files[2])): "Zuhörer", idOf(files[4])[:7]: "Anabela",
 	} {
 		if p, err := find(s, asked); err != nil || p.Name != want {
@@ -47,8 +50,10 @@ func TestFindTakesANameBeforeASlug(t *testing.T) {
 func TestFindSaysWhatMayBeMeant(t *testing.T) {
 	s, files := shelfOf(t, "Otimista", "Otimizador", "Cético", "Cetico")
 	for asked, want := range map[string]string{
-		"otim":   "“otim” may be several oracles: Otimista (a.md, id " + idOf(files[0]) + "), Otimizador (b.md, id " + idOf(files[1]) + ")",
-		"Cético": "“Cético” may be several oracles: Cético (c.md, id " + idOf(files[2]) + "), Cetico (d.md, id " + idOf(files[3]) + ")",
+		"otim": "“otim” may be several oracles: Otimista (a.md, id " + idOf(files[0]) + "), Otimizador (b.md, id " +
+			idOf(files[1]) + ")",
+		"Cético": "“Cético” may be several oracles: Cético (c.md, id " + idOf(files[2]) + "), Cetico (d.md, id " +
+			idOf(files[3]) + ")",
 	} {
 		_, err := find(s, asked)
 		if !errors.Is(err, ErrAmbiguous) || err.Error() != want {
@@ -60,7 +65,8 @@ func TestFindSaysWhatMayBeMeant(t *testing.T) {
 func TestFindNamesTheNearestFirst(t *testing.T) {
 	s, _ := shelfOf(t, "Historiador", "Otimista", "Cético")
 	_, err := find(s, "otimsita")
-	if !errors.Is(err, ErrNotFound) || err.Error() != "no oracle is called “otimsita”; available: Otimista, Cético, Historiador" {
+	if !errors.Is(err, ErrNotFound) ||
+		err.Error() != "no oracle is called “otimsita”; available: Otimista, Cético, Historiador" {
 		t.Errorf("error = %v", err)
 	}
 	if e, is := errors.AsType[*FindError](err); !is || e.Candidates[0].Name != "Otimista" {
@@ -69,11 +75,13 @@ func TestFindNamesTheNearestFirst(t *testing.T) {
 	if _, err := find(s, " \t"); err == nil || !strings.HasPrefix(err.Error(), "no oracle is given; available: ") {
 		t.Errorf("error = %v", err)
 	}
-	if _, err := find(New(Config{Dir: folder(t)}), "x"); err == nil || !strings.HasPrefix(err.Error(), "there are no oracles yet") {
+	if _, err := find(New(Config{Dir: folder(t)}), "x"); err == nil ||
+		!strings.HasPrefix(err.Error(), "there are no oracles yet") {
 		t.Errorf("error = %v", err)
 	}
 	many, _ := shelfOf(t, strings.Fields("Aa Bb Cc Dd Ee Ff Gg Hh Ii Jj")...)
-	if _, err := find(many, strings.Repeat("very long ", 1000)); err == nil || !strings.HasSuffix(err.Error(), " and 2 more") || len(err.Error()) > 400 {
+	if _, err := find(many, strings.Repeat("very long ", 1000)); err == nil ||
+		!strings.HasSuffix(err.Error(), " and 2 more") || len(err.Error()) > 400 {
 		t.Errorf("error = %v", err)
 	}
 }

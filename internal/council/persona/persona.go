@@ -1,7 +1,8 @@
 // Package persona reads oracles: personalities that people write as Markdown files, one file each.
 //
 // Guarantees:
-//   - A file that cannot be used is skipped with a reason. It never costs the list, and what is no file is never waited for.
+//   - A file that cannot be used is skipped with a reason. It never costs the list, and what is no file is never waited
+//     for.
 //   - The same file is the same oracle, by however many links it is reached.
 //   - What Find gives is what the file holds when it is asked. A listing may be as old as Config.TTL.
 //   - Nothing of a person's is replaced: Create makes a new file, or none.
@@ -47,12 +48,14 @@ const (
 
 // Persona is an oracle.
 type Persona struct {
-	ID          string   `json:"id"`   // the first 8 hex digits of the SHA-256 of File
-	Name        string   `json:"name"` // one line, for people; never empty
-	About       string   `json:"about,omitempty" doc:"The first sentence of its file."`
-	File        string   `json:"file_path" doc:"Over HTTP, the name of its file."` // absolute, clean and without links; of those that are built in "/prompts/oracles/{file}"
-	Slug        string   `json:"slug,omitempty" hidden:"true"`
-	Content     string   `json:"content,omitempty" doc:"Markdown. Left out of lists."` // the whole text in UTF-8 with plain line ends, less byte order mark and comments; never empty
+	ID    string `json:"id"`   // the first 8 hex digits of the SHA-256 of File
+	Name  string `json:"name"` // one line, for people; never empty
+	About string `json:"about,omitempty" doc:"The first sentence of its file."`
+	// absolute, clean and without links; of those that are built in "/prompts/oracles/{file}"
+	File string `json:"file_path" doc:"Over HTTP, the name of its file."`
+	Slug string `json:"slug,omitempty" hidden:"true"`
+	// the whole text in UTF-8 with plain line ends, less byte order mark and comments; never empty
+	Content     string   `json:"content,omitempty" doc:"Markdown. Left out of lists."`
 	Placeholder string   `json:"placeholder"`
 	Mode        Mode     `json:"mode" enum:"placeholder,append"`
 	Warnings    []string `json:"warnings"`           // what its author may not have meant, a sentence each; never nil
@@ -127,14 +130,16 @@ func decode(data []byte) (string, error) {
 // braced are words in the marks that people put around placeholders.
 var braced = regexp.MustCompile(`\{{1,3}\s*([\p{L}_][\p{L}\p{N}_.-]{0,40})\s*\}{1,3}`)
 
-// parse makes an oracle of a text as decode gives it. File is the path that it is known by, and called that by which it was found.
+// parse makes an oracle of a text as decode gives it. File is the path that it is known by, and called that by which it
+// was found.
 func parse(text, file, called, placeholder string) (Persona, error) {
 	content, closed := uncomment(text)
 	if strings.TrimSpace(content) == "" {
 		return Persona{}, errors.New("it contains only comments")
 	}
 	first, _, _ := strings.Cut(content, "\n")
-	p := Persona{ID: idOf(file), Name: title(first), File: file, Content: content, Placeholder: placeholder, Mode: Appended, Warnings: []string{},
+	p := Persona{ID: idOf(file), Name: title(first), File: file, Content: content, Placeholder: placeholder,
+		Mode: Appended, Warnings: []string{},
 		Language: language.Of(content)}
 	if p.Name == "" {
 		p.Name = fileTitle(called)
@@ -158,7 +163,8 @@ func parse(text, file, called, placeholder string) (Persona, error) {
 		p.warn("it is very long: some %d tokens go with every question", tokens)
 	}
 	if !closed {
-		p.warn("a comment is opened with %s and never closed, so it is part of the prompt; close it with %s", commentOpens, commentCloses)
+		p.warn("a comment is opened with %s and never closed, so it is part of the prompt; close it with %s",
+			commentOpens, commentCloses)
 	}
 	return p, nil
 }
@@ -177,8 +183,8 @@ const (
 	commentCloses = "-->"
 )
 
-// uncomment takes the comments out of a Markdown text, and with them the lines that held nothing else. Code blocks and code spans keep
-// theirs. A comment that is never closed stays, and closed is false.
+// uncomment takes the comments out of a Markdown text, and with them the lines that held nothing else. Code blocks and
+// code spans keep theirs. A comment that is never closed stays, and closed is false.
 func uncomment(text string) (plain string, closed bool) {
 	var fence markdown.Fence
 	var kept []string
@@ -215,7 +221,8 @@ func uncomment(text string) (plain string, closed bool) {
 		}
 		if said == line || strings.TrimSpace(said) != "" {
 			kept = append(kept, said)
-		} else if next, after, found := strings.Cut(rest, "\n"); found && next == "" && (len(kept) == 0 || kept[len(kept)-1] == "") {
+		} else if next, after, found := strings.Cut(rest, "\n"); found && next == "" &&
+			(len(kept) == 0 || kept[len(kept)-1] == "") {
 			rest = after // of the two blank lines around a comment one stays
 		}
 	}

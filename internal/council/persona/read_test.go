@@ -49,7 +49,8 @@ func parsed(t *testing.T, text string) Persona {
 
 func TestParseReadsAnOracle(t *testing.T) {
 	text := "# Cético\n\nVocê é um pensador cético e rigoroso.\n\n{{CONTEXT}}\n"
-	want := Persona{Name: "Cético", About: "Você é um pensador cético e rigoroso.", File: "/o/some file.md", Slug: "cetico", Content: text, Placeholder: "{{CONTEXT}}", Mode: InPlace,
+	want := Persona{Name: "Cético", About: "Você é um pensador cético e rigoroso.", File: "/o/some file.md",
+		Slug: "cetico", Content: text, Placeholder: "{{CONTEXT}}", Mode: InPlace,
 		Warnings: []string{}, Language: "pt"}
 	want.ID = parsed(t, "x").ID // of the path alone
 	if diff := cmp.Diff(want, parsed(t, text)); diff != "" {
@@ -63,11 +64,13 @@ func TestParseReadsAnOracle(t *testing.T) {
 func TestParseWarns(t *testing.T) {
 	long := strings.Repeat("palavra ", 5000)
 	for text, want := range map[string]string{
-		"# A\n{{CONTEXT}}":                            "",
-		"# A\nno placeholder":                         "",
-		"text\n{{CONTEXT}}":                           "the first line is not a title such as “# Name”, so the file name is used",
-		"# A\n{{CONTEXT}} {{CONTEXT}}":                "{{CONTEXT}} stands in it 2 times",
-		"# A\n{{ CONTEXT }}":                          "{{ CONTEXT }} is not the placeholder and stays unchanged; write {{CONTEXT}}",
+		"# A\n{{CONTEXT}}":    "",
+		"# A\nno placeholder": "",
+		"text\n{{CONTEXT}}": "the first line is not a title such as “# Name”, so the file " +
+			"name is used",
+		"# A\n{{CONTEXT}} {{CONTEXT}}": "{{CONTEXT}} stands in it 2 times",
+		"# A\n{{ CONTEXT }}": "{{ CONTEXT }} is not the placeholder and stays unchanged; " +
+			"write {{CONTEXT}}",
 		"# A\n{CONTEXT}":                              "{CONTEXT} is not the placeholder",
 		"# A\n{{CONTEXT}} ${context}":                 "{context} is not the placeholder",
 		"# A\n{{CONTEXTO}}":                           "{{CONTEXTO}} is not the placeholder",
@@ -116,7 +119,8 @@ func TestCommentsAreNoPartOfThePrompt(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"# A\n{{CONTEXT}}", "<!-- a --> `<!--` b", "```\n<!--\n```\n-->", "{{ x }} {CONTEXT}", "\ufeff#", "a\r\nb"} {
+	for _, text := range []string{"# A\n{{CONTEXT}}", "<!-- a --> `<!--` b", "```\n<!--\n```\n-->", "{{ x }} {CONTEXT}",
+		"\ufeff#", "a\r\nb"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
@@ -128,7 +132,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.Name == "" || p.Slug == "" || strings.TrimSpace(p.Content) == "" || p.Warnings == nil || len(p.Content) > len(text) {
+		if p.Name == "" || p.Slug == "" || strings.TrimSpace(p.Content) == "" || p.Warnings == nil ||
+			len(p.Content) > len(text) {
 			t.Errorf("%q gives %s", data, fmt.Sprintf("%+v", p))
 		}
 		if (p.Mode == InPlace) != strings.Contains(p.Content, DefaultPlaceholder) {

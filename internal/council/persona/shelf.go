@@ -24,7 +24,8 @@ var templates embed.FS
 
 // Config says where oracles come from.
 type Config struct {
-	Dir         string           // the folder; "": the built-in ones serve. A path that is not absolute is one of the working folder
+	// the folder; "": the built-in ones serve. A path that is not absolute is one of the working folder
+	Dir         string
 	Placeholder string           // "": DefaultPlaceholder
 	TTL         time.Duration    // how long a listing is taken for true; 0: the folder is read each time
 	Now         func() time.Time // nil: time.Now
@@ -78,7 +79,8 @@ func New(c Config) *Shelf {
 	return &Shelf{config: c}
 }
 
-// List gives the oracles and the files that cannot be used. An error means that the folder itself cannot be read, or ctx.Err.
+// List gives the oracles and the files that cannot be used. An error means that the folder itself cannot be read, or
+// ctx.Err.
 func (s *Shelf) List(ctx context.Context) (Listing, error) {
 	s.mu.Lock()
 	age := s.config.Now().Sub(s.looked)
@@ -148,15 +150,19 @@ func (s *Shelf) folder(ctx context.Context) (l Listing, err error) {
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		name := e.Name()
-		return strings.HasPrefix(name, ".") || !strings.EqualFold(filepath.Ext(name), ".md") || strings.EqualFold(name, "README.md")
+		return strings.HasPrefix(name, ".") || !strings.EqualFold(filepath.Ext(name), ".md") ||
+			strings.EqualFold(name, "README.md")
 	})
 	if len(entries) > MaxFiles {
-		l.Skipped = append(l.Skipped, Skipped{File: dir, Reason: fmt.Sprintf("%d of its files are left out, from %s on: the folder has more than %d",
-			len(entries)-MaxFiles, entries[MaxFiles].Name(), MaxFiles)})
+		l.Skipped = append(l.Skipped,
+			Skipped{File: dir, Reason: fmt.Sprintf(
+				"%d of its files are left out, from %s on: the folder has more than %d",
+				len(entries)-MaxFiles, entries[MaxFiles].Name(), MaxFiles)})
 		entries = entries[:MaxFiles]
 	}
 	isLink := func(e fs.DirEntry) fs.FileMode { return e.Type() & fs.ModeSymlink }
-	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(isLink(a), isLink(b)) }) // a file before links to it
+	// a file before links to it
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(isLink(a), isLink(b)) })
 	taken := map[string]bool{}
 	for _, entry := range entries {
 		if err := ctx.Err(); err != nil {
@@ -204,16 +210,19 @@ func arrange(l *Listing) {
 			if i == 0 {
 				other = all[1]
 			}
-			all[i].warn("%s has the same name; ask for it by its id %s, or rename one", filepath.Base(other.File), all[i].ID)
+			all[i].warn("%s has the same name; ask for it by its id %s, or rename one", filepath.Base(other.File),
+				all[i].ID)
 		}
 	}
 }
 
-// Create makes a file to start from in the folder, with comments that explain it, in a language of "pt", "en", "de"; any other is taken as
-// "pt". The folder is made if it is missing. It never replaces a file. File is the path of the new one.
+// Create makes a file to start from in the folder, with comments that explain it, in a language of "pt", "en", "de";
+// any other is taken as "pt". The folder is made if it is missing. It never replaces a file. File is the path of the
+// new one.
 func (s *Shelf) Create(ctx context.Context, name, language string) (file string, err error) {
 	if s.config.Dir == "" {
-		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a folder of your own to create new ones there")
+		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a folder of your own to create " +
+			"new ones there")
 	}
 	if err := usable(name); err != nil {
 		return "", err
@@ -236,7 +245,8 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 	}
 	base := Slug(name) + ".md"
 	if !filepath.IsLocal(base) || strings.EqualFold(base, "README.md") {
-		return "", fmt.Errorf("no oracle can be called “%s”: the file name %s has another meaning; choose another name", oneLine(name), base)
+		return "", fmt.Errorf("no oracle can be called “%s”: the file name %s has another meaning; choose another name",
+			oneLine(name), base)
 	}
 	file = filepath.Join(dir, base)
 	if err := writeNew(file, s.draft(oneLine(name), language)); err != nil {
@@ -265,7 +275,8 @@ func (s *Shelf) draft(name, language string) string {
 	if err != nil {
 		text, _ = templates.ReadFile("template/pt.md")
 	}
-	return strings.NewReplacer("@NAME@", heading(name, s.config.Placeholder), "@PLACEHOLDER@", s.config.Placeholder).Replace(string(text))
+	return strings.NewReplacer("@NAME@", heading(name, s.config.Placeholder), "@PLACEHOLDER@", s.config.Placeholder).
+		Replace(string(text))
 }
 
 // heading writes a name so that it is read back as it is, and is neither a comment nor the placeholder.

@@ -108,7 +108,8 @@ func TestListSkipsWhatCannotBeUsedWithItsReason(t *testing.T) {
 		reason, _, _ := strings.Cut(s.Reason, ";")
 		got = append(got, filepath.Base(s.File)+": "+reason)
 	}
-	want := []string{"circle.md: it cannot be read: too many levels of symbolic links", "dangling.md: it does not exist: it was removed, or is a dangling link",
+	want := []string{"circle.md: it cannot be read: too many levels of symbolic links",
+		"dangling.md: it does not exist: it was removed, or is a dangling link",
 		"empty.md: it is empty", "folder.md: it is a folder", "utf16.md: it is UTF-16"}
 	if diff := cmp.Diff(want[1:], got[1:]); diff != "" || !strings.HasPrefix(got[0], "circle.md: it cannot be read") {
 		t.Error(diff, got[0])
@@ -142,7 +143,8 @@ func TestListTakesAThousandFilesAtMostAndSaysSo(t *testing.T) {
 	if len(l.Oracles) != MaxFiles || l.Oracles[MaxFiles-1].Name != "O0999" {
 		t.Errorf("%d oracles", len(l.Oracles))
 	}
-	if len(l.Skipped) != 1 || l.Skipped[0].Reason != "2 of its files are left out, from 1000.md on: the folder has more than 1000" {
+	if len(l.Skipped) != 1 ||
+		l.Skipped[0].Reason != "2 of its files are left out, from 1000.md on: the folder has more than 1000" {
 		t.Errorf("skipped: %v", l.Skipped)
 	}
 }

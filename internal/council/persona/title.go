@@ -18,8 +18,8 @@ const (
 	emptySlug    = "oraculo"
 )
 
-// title is the text of a first line that is a heading of level 1, as a reader of the page would see it: without marks of emphasis, links
-// and code. It is "" if the line is none, or holds nothing.
+// title is the text of a first line that is a heading of level 1, as a reader of the page would see it: without marks
+// of emphasis, links and code. It is "" if the line is none, or holds nothing.
 func title(line string) string {
 	level, heading, is := markdown.Heading(line)
 	if !is || level != 1 {
@@ -47,8 +47,9 @@ func fileTitle(file string) string {
 	return emptySlug
 }
 
-// Slug is a name as a file may be called on every system: letters and digits of ASCII in lower case, with hyphens between words. It has 1
-// to 48 bytes. "Cético" gives "cetico", "Devil’s Advocate" "devils-advocate", and a name without anything of ASCII "oraculo".
+// Slug is a name as a file may be called on every system: letters and digits of ASCII in lower case, with hyphens
+// between words. It has 1 to 48 bytes. "Cético" gives "cetico", "Devil’s Advocate" "devils-advocate", and a name
+// without anything of ASCII "oraculo".
 func Slug(name string) string {
 	name = strings.NewReplacer("'", "", "’", "", "ʼ", "").Replace(fold(name)) // these stand inside of words
 	words := strings.FieldsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
@@ -74,6 +75,7 @@ func fold(name string) string {
 		return r
 	}, norm.NFKD.String(strings.ToLower(name)))
 	// These do not come apart into a letter of ASCII and a mark.
-	spelled := strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i")
+	spelled := strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th",
+		"ı", "i")
 	return strings.Join(strings.Fields(spelled.Replace(name)), " ")
 }

@@ -35,17 +35,21 @@ func TestTitleIsTheTextOfAHeadingOfLevelOne(t *testing.T) {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
-	if got := title("# " + strings.Repeat("ã", 5000)); utf8.RuneCountInString(got) != maxName || !strings.HasSuffix(got, "…") {
+	if got := title("# " + strings.Repeat("ã", 5000)); utf8.RuneCountInString(got) != maxName ||
+		!strings.HasSuffix(got, "…") {
 		t.Errorf("a long title gives %d characters", utf8.RuneCountInString(got))
 	}
 }
 
 func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{
-		"Cético": "cetico", "Advogado do Diabo": "advogado-do-diabo", "Devil’s Advocate": "devils-advocate", "Devil's Advocate": "devils-advocate",
-		"  Zuhörer!  ": "zuhorer", "Straße & Größe": "strasse-grosse", "Łódź Ærø": "lodz-aero", "../../etc/passwd": "etc-passwd", "C:\\x": "c-x",
+		"Cético": "cetico", "Advogado do Diabo": "advogado-do-diabo", "Devil’s Advocate": "devils-advocate",
+		"Devil's Advocate": "devils-advocate",
+		"  Zuhörer!  ":     "zuhorer", "Straße & Größe": "strasse-grosse", "Łódź Ærø": "lodz-aero",
+		"../../etc/passwd": "etc-passwd", "C:\\x": "c-x",
 		"Ⅳ ﬁne": "iv-fine", "a\x00b\n": "a-b", "🔮": "oraculo", "神谕": "oraculo", "": "oraculo", "---": "oraculo",
-		strings.Repeat("x", 300): strings.Repeat("x", maxSlug), strings.Repeat("word ", 60): strings.TrimSuffix(strings.Repeat("word-", 9), "-"),
+		strings.Repeat("x", 300):    strings.Repeat("x", maxSlug),
+		strings.Repeat("word ", 60): strings.TrimSuffix(strings.Repeat("word-", 9), "-"),
 	} {
 		if got := Slug(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -54,20 +58,24 @@ func TestSlug(t *testing.T) {
 }
 
 func FuzzTitle(f *testing.F) {
-	for _, line := range []string{"# Cético", "# **a** [b](c)", "# \\*", "# `", "# &#0;&#x110000;", "# ![", "# <b>", "# \xff"} {
+	for _, line := range []string{"# Cético", "# **a** [b](c)", "# \\*", "# `", "# &#0;&#x110000;", "# ![", "# <b>",
+		"# \xff"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		line, _, _ = strings.Cut(line, "\n")
 		got := title(line)
-		if strings.ContainsAny(got, "\r\n\x00\x1b") || got != strings.TrimSpace(got) || utf8.RuneCountInString(got) > maxName {
+		if strings.ContainsAny(got, "\r\n\x00\x1b") || got != strings.TrimSpace(got) ||
+			utf8.RuneCountInString(got) > maxName {
 			t.Errorf("%q gives the name %q", line, got)
 		}
 		slug := Slug(got)
-		if len(slug) == 0 || len(slug) > maxSlug || strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Contains(slug, "--") {
+		if len(slug) == 0 || len(slug) > maxSlug || strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" ||
+			strings.Contains(slug, "--") {
 			t.Errorf("%q gives the slug %q", got, slug)
 		}
-		if written := heading(got, DefaultPlaceholder); usable(got) == nil && (title("# "+written) != got || strings.Contains(written, commentOpens)) {
+		if written := heading(got, DefaultPlaceholder); usable(got) == nil && (title("# "+written) != got ||
+			strings.Contains(written, commentOpens)) {
 			t.Errorf("%q is written as %q and read as %q", got, written, title("# "+written))
 		}
 	})

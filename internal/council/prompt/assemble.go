@@ -29,8 +29,9 @@ func (b *block) text() string {
 	return b.header + "\n" + escape(b.body)
 }
 
-// Assemble puts entries, in any order, into a context. Over the budget whole entries are left out: the oldest responses first, then the
-// oldest transcripts, never the newest transcript. If that alone is too long, its end is kept, at least 80 characters of it.
+// Assemble puts entries, in any order, into a context. Over the budget whole entries are left out: the oldest responses
+// first, then the oldest transcripts, never the newest transcript. If that alone is too long, its end is kept, at least
+// 80 characters of it.
 func Assemble(entries []Entry, o Options) Context {
 	var c Context
 	w := wordsOf(o.Language)
@@ -136,7 +137,8 @@ func (c *Context) fit(blocks []*block, budget int, w words) {
 	}
 }
 
-// end is the last part of a text that is at most so long once it is escaped, from the beginning of a word on where one is near.
+// end is the last part of a text that is at most so long once it is escaped, from the beginning of a word on where one
+// is near.
 func end(text string, most int) string {
 	runes := []rune(text)
 	for keep := min(most, len(runes)); ; {

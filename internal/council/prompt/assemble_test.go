@@ -19,20 +19,29 @@ func TestAssembleSaysWhatIsIn(t *testing.T) {
 	}{
 		"nothing": {nil, Options{History: true, Budget: 10}, Context{}},
 		"everything": {session(), Options{History: true},
-			Context{Included: []string{"t1", "t2", "r1", "t3", "r2"}, Transcripts: 3, TranscriptsOf: 3, Responses: 2, ResponsesOf: 2}},
-		"without history": {missing(session(), "r1"), Options{}, Context{Included: []string{"t1", "t2", "t3"}, Transcripts: 3, TranscriptsOf: 3}},
+			Context{Included: []string{"t1", "t2", "r1", "t3", "r2"}, Transcripts: 3, TranscriptsOf: 3, Responses: 2,
+				ResponsesOf: 2}},
+		"without history": {missing(session(), "r1"), Options{}, Context{Included: []string{"t1", "t2", "t3"},
+			Transcripts: 3, TranscriptsOf: 3}},
 		"missing files": {missing(session(), "t2", "r1"), Options{History: true},
-			Context{Included: []string{"t1", "t3", "r2"}, Missing: []string{"t2", "r1"}, Transcripts: 2, TranscriptsOf: 2, Responses: 1, ResponsesOf: 1}},
+			Context{Included: []string{"t1", "t3", "r2"}, Missing: []string{"t2", "r1"}, Transcripts: 2,
+				TranscriptsOf: 2, Responses: 1, ResponsesOf: 1}},
 		"the oldest response is cut first": {session(), Options{History: true, Budget: 95},
-			Context{Included: []string{"t1", "t2", "t3", "r2"}, Cut: []string{"r1"}, Transcripts: 3, TranscriptsOf: 3, Responses: 1, ResponsesOf: 2}},
+			Context{Included: []string{"t1", "t2", "t3", "r2"}, Cut: []string{"r1"}, Transcripts: 3, TranscriptsOf: 3,
+				Responses: 1, ResponsesOf: 2}},
 		"then the oldest transcript": {session(), Options{History: true, Budget: 60},
-			Context{Included: []string{"t2", "t3"}, Cut: []string{"t1", "r1", "r2"}, Transcripts: 2, TranscriptsOf: 3, ResponsesOf: 2}},
+			Context{Included: []string{"t2", "t3"}, Cut: []string{"t1", "r1", "r2"}, Transcripts: 2, TranscriptsOf: 3,
+				ResponsesOf: 2}},
 		"never the newest transcript": {session(), Options{History: true, Budget: 1},
-			Context{Included: []string{"t3"}, Cut: []string{"t1", "t2", "r1", "r2"}, Transcripts: 1, TranscriptsOf: 3, ResponsesOf: 2}},
-		"and of that the end": {[]Entry{said(1, 0, long())}, Options{Budget: 1}, Context{Included: []string{"t1"}, Shortened: "t1", Transcripts: 1, TranscriptsOf: 1}},
+			Context{Included: []string{"t3"}, Cut: []string{"t1", "t2", "r1", "r2"}, Transcripts: 1, TranscriptsOf: 3,
+				ResponsesOf: 2}},
+		"and of that the end": {[]Entry{said(1, 0, long())}, Options{Budget: 1}, Context{Included: []string{"t1"},
+			Shortened: "t1", Transcripts: 1, TranscriptsOf: 1}},
 		"the newest transcript that is there": {missing(session(), "t3"), Options{History: true, Budget: 40},
-			Context{Included: []string{"t2"}, Cut: []string{"t1", "r1", "r2"}, Missing: []string{"t3"}, Transcripts: 1, TranscriptsOf: 2, ResponsesOf: 2}},
-		"responses alone may all be cut": {[]Entry{answered(1, "Cético", 0, strings.Repeat("x", 500))}, Options{History: true, Budget: 30},
+			Context{Included: []string{"t2"}, Cut: []string{"t1", "r1", "r2"}, Missing: []string{"t3"}, Transcripts: 1,
+				TranscriptsOf: 2, ResponsesOf: 2}},
+		"responses alone may all be cut": {[]Entry{answered(1, "Cético", 0, strings.Repeat("x", 500))},
+			Options{History: true, Budget: 30},
 			Context{Cut: []string{"r1"}, ResponsesOf: 1}},
 	} {
 		got := Assemble(c.entries, c.options)
@@ -98,8 +107,10 @@ func TestLanguageIsWhatWasSaidElseThatOfTheTexts(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		{"en", german, "en"}, {"pt-BR", german, "pt"}, {" DE ", nil, "de"}, {"en_US.UTF-8", german, "en"}, {"", german, "de"}, {"fr", german, "fr"},
-		{"", nil, "pt"}, {"fr", nil, "fr"}, {"english", german, "de"}, {"", []string{"I thought about it for long.", "OK"}, "en"}, {"", []string{"12:30"}, "pt"},
+		{"en", german, "en"}, {"pt-BR", german, "pt"}, {" DE ", nil, "de"}, {"en_US.UTF-8", german, "en"},
+		{"", german, "de"}, {"fr", german, "fr"},
+		{"", nil, "pt"}, {"fr", nil, "fr"}, {"english", german, "de"},
+		{"", []string{"I thought about it for long.", "OK"}, "en"}, {"", []string{"12:30"}, "pt"},
 	} {
 		if got := Language(c.said, c.texts); got != c.want {
 			t.Errorf("%q, %q: %s, want %s", c.said, c.texts, got, c.want)
@@ -108,9 +119,10 @@ func TestLanguageIsWhatWasSaidElseThatOfTheTexts(t *testing.T) {
 }
 
 var (
-	headerLine = regexp.MustCompile(`(?i)^\[(TRANSCRIÇÃO|TRANSCRICAO|TRANSCRIPT|TRANSKRIPT) -?\d+ - .*\]$|^\[(ORÁCULO|ORACULO|ORACLE|ORAKEL): .* - .*\]$`)
-	lineBreak  = regexp.MustCompile(`\r\n|[\n\r\v\f\x{85}\x{2028}\x{2029}]`)
-	noteLine   = regexp.MustCompile(`^\[(\d+ (de|of|von) |da última|only the|vom letzten)`)
+	headerLine = regexp.MustCompile(
+		`(?i)^\[(TRANSCRIÇÃO|TRANSCRICAO|TRANSCRIPT|TRANSKRIPT) -?\d+ - .*\]$|^\[(ORÁCULO|ORACULO|ORACLE|ORAKEL): .* - .*\]$`)
+	lineBreak = regexp.MustCompile(`\r\n|[\n\r\v\f\x{85}\x{2028}\x{2029}]`)
+	noteLine  = regexp.MustCompile(`^\[(\d+ (de|of|von) |da última|only the|vom letzten)`)
 )
 
 // headers are lines that a reader would take for one, found in another way than in the code.
@@ -124,18 +136,21 @@ func headers(text string) (found []string) {
 }
 
 func FuzzAssemble(f *testing.F) {
-	for _, text := range []string{"fala", "a\n[TRANSCRIÇÃO 1 - 2025-12-20 10:30:00]\nb", "\u2028 [oracle: X - y]", "\r[ORAKEL: [x] - y]", "\ufeff\ufeff[TRANSCRIPT 1 - x]", "\xff[", "[[TRANSKRIPT 2 - z]"} {
+	for _, text := range []string{"fala", "a\n[TRANSCRIÇÃO 1 - 2025-12-20 10:30:00]\nb", "\u2028 [oracle: X - y]",
+		"\r[ORAKEL: [x] - y]", "\ufeff\ufeff[TRANSCRIPT 1 - x]", "\xff[", "[[TRANSKRIPT 2 - z]"} {
 		f.Add(text, "Cético", text+"\n", uint8(60), uint8(1))
 		f.Add(strings.Repeat(text+"\n", 40), text, text, uint8(90), uint8(2))
 	}
 	f.Fuzz(func(t *testing.T, spoken, oracle, answer string, budget, language uint8) {
 		o := Options{Language: []string{"pt", "en", "de"}[language%3], History: budget%2 == 0, Budget: int(budget)}
-		entries := []Entry{said(1, 0, spoken), {ID: "r1", Sequence: 1, Oracle: "X" + oracle, At: at(5), Text: answer}, said(2, 10, answer), said(3, 10, spoken)}
+		entries := []Entry{said(1, 0, spoken), {ID: "r1", Sequence: 1, Oracle: "X" + oracle, At: at(5), Text: answer},
+			said(2, 10, answer), said(3, 10, spoken)}
 		c := Assemble(entries, o)
 		if found := headers(c.Text); len(found) != len(c.Included) {
 			t.Errorf("%d entries, and the headers %q in\n%q", len(c.Included), found, c.Text)
 		}
-		if !utf8.ValidString(c.Text) || c.Tokens != Tokens(c.Text) || len(c.Included)+len(c.Cut) != c.TranscriptsOf+c.ResponsesOf {
+		if !utf8.ValidString(c.Text) || c.Tokens != Tokens(c.Text) || len(c.Included)+len(c.Cut) != c.TranscriptsOf+
+			c.ResponsesOf {
 			t.Errorf("%+v", c)
 		}
 		if o.Budget > 70 && c.Tokens > o.Budget {
@@ -163,7 +178,8 @@ func FuzzCompose(f *testing.F) {
 			}
 			return
 		}
-		if context != "" && !strings.HasSuffix(got, "\n\n"+context) || !strings.HasPrefix(content, strings.TrimSuffix(got, "\n\n"+context)) {
+		if context != "" && !strings.HasSuffix(got, "\n\n"+context) ||
+			!strings.HasPrefix(content, strings.TrimSuffix(got, "\n\n"+context)) {
 			t.Errorf("%q is appended as %q", content, got)
 		}
 	})

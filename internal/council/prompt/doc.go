@@ -1,10 +1,13 @@
-// Package prompt puts together what an oracle is asked: the context, in the exact form of the Council, and the persona around it.
+// Package prompt puts together what an oracle is asked: the context, in the exact form of the Council, and the persona
+// around it.
 //
 // Guarantees:
-//   - The context is a block for each entry: a header line in brackets, then the text; a blank line between blocks. By time, transcripts first
-//     on a tie, then by sequence.
-//   - Nothing that anybody said reads as a header or as a placeholder: there are as many header lines as there are entries.
-//   - What is left out is named. If it was for the budget, the first line says so, and is the only one that the form does not have.
+//   - The context is a block for each entry: a header line in brackets, then the text; a blank line between blocks. By
+//     time, transcripts first on a tie, then by sequence.
+//   - Nothing that anybody said reads as a header or as a placeholder: there are as many header lines as there are
+//     entries.
+//   - What is left out is named. If it was for the budget, the first line says so, and is the only one that the form
+//     does not have.
 //   - Equal entries and options give the same text, byte for byte.
 package prompt
 

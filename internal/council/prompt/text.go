@@ -50,7 +50,8 @@ func Tokens(text string) int { return tokensOf(utf8.RuneCountInString(text)) }
 
 func tokensOf(characters int) int { return (characters + 3) / 4 }
 
-// Compose puts a context into a persona: in place of each placeholder, or after the file and a blank line. The context is taken as it is.
+// Compose puts a context into a persona: in place of each placeholder, or after the file and a blank line. The context
+// is taken as it is.
 func Compose(p persona.Persona, context string) string {
 	if p.Placeholder != "" && strings.Contains(p.Content, p.Placeholder) {
 		return strings.ReplaceAll(p.Content, p.Placeholder, context)
@@ -62,8 +63,8 @@ func Compose(p persona.Persona, context string) string {
 	return content + "\n\n" + context
 }
 
-// Language is the language of a session, such as "de". It is the one that a person has set ("pt-BR" counts as "pt"); else what the texts are
-// written in; else "pt".
+// Language is the language of a session, such as "de". It is the one that a person has set ("pt-BR" counts as "pt");
+// else what the texts are written in; else "pt".
 func Language(said string, texts []string) string {
 	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(said)), "_", "-"), "-")
 	if n := len(base); n == 2 || n == 3 { // ISO 639
@@ -87,8 +88,8 @@ var header = regexp.MustCompile(`^[\[［][\s\p{Z}\p{Cf}*_]*` +
 
 const headerStart = 200 // bytes in which one is told
 
-// escape puts a backslash before each line that reads as a header: spaces and marks of Markdown before it hide nothing, and what some
-// programs show as a line break is one.
+// escape puts a backslash before each line that reads as a header: spaces and marks of Markdown before it hide nothing,
+// and what some programs show as a line break is one.
 func escape(text string) string {
 	if !strings.ContainsAny(text, "[［") {
 		return text

@@ -17,14 +17,16 @@ import (
 // Added is what came of adding a file.
 type Added struct {
 	Entry AudioEntry `json:"entry"`
-	// Same is the sequence of the entry that has this very content already: Entry is that one, and nothing was added. 0: there was none.
+	// Same is the sequence of the entry that has this very content already: Entry is that one, and nothing was added.
+	// 0: there was none.
 	Same int `json:"same_as,omitempty"`
 }
 
-// AddAudio takes in a recording, to the end of content. Original is what it is called where it comes from: a label, and where the content does not tell,
-// its ending. A text file (.txt, .md), a PDF and a DOCX become an entry with a transcript and no audio. What is empty, too large or no audio is an *Invalid, and
-// nothing of it is kept; so it is with every other error. A session that somebody is adding to is not held up while content arrives; who
-// cancels ctx has to end a content that blocks, too.
+// AddAudio takes in a recording, to the end of content. Original is what it is called where it comes from: a label, and
+// where the content does not tell, its ending. A text file (.txt, .md), a PDF and a DOCX become an entry with a
+// transcript and no audio. What is empty, too large or no audio is an *Invalid, and nothing of it is kept; so it is
+// with every other error. A session that somebody is adding to is not held up while content arrives; who cancels ctx
+// has to end a content that blocks, too.
 func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Reader) (added Added, err error) {
 	root, err := s.find(id)
 	if err != nil {
@@ -65,7 +67,8 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 	return added, err
 }
 
-// AddText takes in words that were typed in, as an entry with a transcript and no audio. The same words twice are two entries.
+// AddText takes in words that were typed in, as an entry with a transcript and no audio. The same words twice are two
+// entries.
 func (s *Store) AddText(ctx context.Context, id, text string) (e AudioEntry, err error) {
 	if err := s.checkText("the text", text); err != nil {
 		return e, err
@@ -81,7 +84,8 @@ func (s *Store) AddText(ctx context.Context, id, text string) (e AudioEntry, err
 func (s *Store) checkText(what, text string) error {
 	switch {
 	case len(text) > s.c.MaxText:
-		return &Invalid{Kind: TooLarge, What: what, Problem: fmt.Sprintf("has %d bytes; %d at most", len(text), s.c.MaxText)}
+		return &Invalid{Kind: TooLarge, What: what, Problem: fmt.Sprintf("has %d bytes; %d at most", len(text),
+			s.c.MaxText)}
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return &Invalid{Kind: Form, What: what, Problem: "is not UTF-8 text"}
 	case Blank(text):
@@ -98,7 +102,8 @@ func Blank(text string) bool {
 // addText makes an entry of a text, or of the file of it that a crash left.
 func (h *held) addText(text, original string) (AudioEntry, error) {
 	e := AudioEntry{
-		ReceivedAt: h.store.now(), Size: int64(len(text)), Status: Success, Checksum: files.Hash([]byte(text)), Original: original,
+		ReceivedAt: h.store.now(), Size: int64(len(text)), Status: Success, Checksum: files.Hash([]byte(text)),
+		Original: original,
 	}
 	recordings, err := h.list(audioFolder)
 	if err != nil {
@@ -129,7 +134,9 @@ func (h *held) same(u *upload, isText bool) (*AudioEntry, error) {
 			continue
 		}
 		sum := e.Checksum
-		if info, err := h.root.Lstat(h.in(audioFolder, e.File)); sum == "" && checkFile(e.File) == nil && err == nil && info.Size() == u.size { // written by hand
+		// written by hand
+		if info, err := h.root.Lstat(h.in(audioFolder, e.File)); sum == "" && checkFile(e.File) == nil && err == nil &&
+			info.Size() == u.size {
 			if sum, err = hashFile(h.root, h.in(audioFolder, e.File)); err != nil {
 				return nil, err
 			}

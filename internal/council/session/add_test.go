@@ -48,16 +48,20 @@ func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
 func TestDocumentIsTakenInAsItsText(t *testing.T) {
 	s, id := begun(t)
 	s.c.Read = document.NewReader("").Read
-	docx := string(documenttest.DOCX(t, documenttest.Para("A memo about the bridge.")+documenttest.Para("It stands."), nil))
+	docx := string(documenttest.DOCX(t, documenttest.Para("A memo about the bridge.")+documenttest.Para("It stands."),
+		nil))
 	added := must(s.AddAudio(t.Context(), id, "memo.docx", strings.NewReader(docx)))(t)
-	same(t, "entry", []any{added.Entry.Status, added.Entry.Original, added.Entry.File, added.Entry.Transcript}, []any{Success, "memo.docx", "", "001_audio.txt"})
+	same(t, "entry", []any{added.Entry.Status, added.Entry.Original, added.Entry.File, added.Entry.Transcript},
+		[]any{Success, "memo.docx", "", "001_audio.txt"})
 	text := must(s.Transcript(t.Context(), id, 1))(t)
 	same(t, "text", text, "A memo about the bridge.\n\nIt stands.")
 	same(t, "the same text again", must(s.AddAudio(t.Context(), id, "copy.txt", strings.NewReader(text)))(t).Same, 1)
 	before := tree(t, s.path(id))
-	for name, content := range map[string]string{"cut.docx": docx[:len(docx)-30], "none.pdf": "words", "archive.zip": "PK\x03\x04"} {
+	for name, content := range map[string]string{"cut.docx": docx[:len(docx)-30], "none.pdf": "words",
+		"archive.zip": "PK\x03\x04"} {
 		_, err := s.AddAudio(t.Context(), id, name, strings.NewReader(content))
-		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != Unreadable || !strings.Contains(err.Error(), "“"+name+"” can't be read: it ") {
+		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != Unreadable ||
+			!strings.Contains(err.Error(), "“"+name+"” can't be read: it ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -70,7 +74,8 @@ func TestWordsThatCannotBeTakenInAreRefused(t *testing.T) {
 	s, id := begun(t)
 	before := tree(t, s.path(id))
 	for text, kind := range map[string]Kind{
-		"": Empty, " \n\ufeff": Empty, "\ufeff ": Empty, "a\xff": Form, "a\x00b": Form, strings.Repeat("x", 1<<20+1): TooLarge,
+		"": Empty, " \n\ufeff": Empty, "\ufeff ": Empty, "a\xff": Form, "a\x00b": Form,
+		strings.Repeat("x", 1<<20+1): TooLarge,
 	} {
 		_, err := s.AddText(t.Context(), id, text)
 		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != kind {
@@ -98,7 +103,8 @@ func TestTheContentNamesTheFileAndTheNameIsALabel(t *testing.T) {
 		added := must(s.AddAudio(t.Context(), id, name, strings.NewReader("sound")))(t)
 		same(t, "file", added.Entry.File, "001_audio.ogg")
 		same(t, "label", added.Entry.Original, want)
-		same(t, "files", names(tree(t, s.path())), []string{".locks/" + id, id + "/audio/001_audio.ogg", id + "/metadata.json"})
+		same(t, "files", names(tree(t, s.path())), []string{".locks/" + id, id + "/audio/001_audio.ogg",
+			id + "/metadata.json"})
 	}
 }
 
@@ -117,7 +123,8 @@ func TestEndingsFollowTheContentBeforeTheName(t *testing.T) {
 		same(t, "silent", added.Entry.Silent, i == 0)
 	}
 	s.c.Probe = nil
-	same(t, "file that nobody looked at", must(s.AddAudio(t.Context(), id, "b.flac", strings.NewReader("y")))(t).Entry.File, "006_audio.flac")
+	same(t, "file that nobody looked at", must(s.AddAudio(t.Context(), id, "b.flac", strings.NewReader("y")))(
+		t).Entry.File, "006_audio.flac")
 	refuses(t, s, id, "b.txt", strings.NewReader("\xff"), NotAudio)
 }
 
@@ -150,17 +157,20 @@ func TestATextFileIsAnEntryWithoutAudio(t *testing.T) {
 	s, id := begun(t)
 	added := must(s.AddAudio(t.Context(), id, "dir/Notes.MD", strings.NewReader("# Über alles\n\nnachdenken")))(t)
 	e := added.Entry
-	same(t, "entry", []any{e.File, e.Transcript, e.Status, e.Original, e.Size}, []any{"", "001_audio.txt", Success, "Notes.MD", 25})
+	same(t, "entry", []any{e.File, e.Transcript, e.Status, e.Original, e.Size}, []any{"", "001_audio.txt", Success,
+		"Notes.MD", 25})
 	m := wantWhole(t, s, id)
 	same(t, "name", []string{m.Name, m.NamedBy}, []string{"Über alles nachdenken", ByWords})
-	same(t, "audio that is called a text", must(s.AddAudio(t.Context(), id, "odd.txt", strings.NewReader("sound\xff")))(t).Entry.File, "002_audio.ogg")
+	same(t, "audio that is called a text", must(s.AddAudio(t.Context(), id, "odd.txt", strings.NewReader("sound\xff")))(
+		t).Entry.File, "002_audio.ogg")
 }
 
 func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	s, id := begun(t)
 	before := tree(t, s.path(id))
 	broken := errors.New("connection reset")
-	_, err := s.AddAudio(t.Context(), id, "memo.ogg", io.MultiReader(strings.NewReader("sound"), iotest.ErrReader(broken)))
+	_, err := s.AddAudio(t.Context(), id, "memo.ogg", io.MultiReader(strings.NewReader("sound"),
+		iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "memo.ogg") {
 		t.Errorf("%v", err)
 	}
@@ -196,7 +206,8 @@ func TestAChangeWaitsForAnotherOneAndSaysForWhat(t *testing.T) {
 	s.c.LockWait = time.Millisecond
 	_, err := s.AddAudio(t.Context(), id, "memo.ogg", strings.NewReader("sound"))
 	refused, ok := errors.AsType[*files.Error](err)
-	if !ok || refused.Reason != files.Busy || !strings.Contains(err.Error(), "memo.ogg") || !strings.Contains(err.Error(), id) {
+	if !ok || refused.Reason != files.Busy || !strings.Contains(err.Error(), "memo.ogg") ||
+		!strings.Contains(err.Error(), id) {
 		t.Errorf("%v", err)
 	}
 	same(t, "files", names(tree(t, s.path(id))), []string{metadataFile, transcriptFolder + "/001_audio.txt"})
@@ -232,7 +243,8 @@ func TestASessionThatIsFullSaysSoAndStaysAsItIs(t *testing.T) {
 	_, text := s.AddText(t.Context(), exampleID, "words")
 	_, audio := s.AddAudio(t.Context(), exampleID, "memo.ogg", strings.NewReader("sound"))
 	for what, err := range map[string]error{"text": text, "audio": audio} {
-		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != TooLarge || !strings.Contains(err.Error(), "begin another one") {
+		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != TooLarge ||
+			!strings.Contains(err.Error(), "begin another one") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -42,19 +42,25 @@ func deeds() map[string]deed {
 			_, err := s.AddText(ctx, id, "words")
 			return err
 		}, entries(1, 0), false},
-		"transcript": {func(t testing.TB, s *Store, id string) { add(t, s, id, "sound") }, func(s *Store, id string) error {
+		"transcript": {func(t testing.TB, s *Store, id string) {
+			add(t, s, id, "sound")
+		}, func(s *Store, id string) error {
 			_, err := s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "heard", By: "w"})
 			return err
 		}, func(t testing.TB, s *Store, id string) {
 			same(t, "transcript", must(s.Transcript(t.Context(), id, 1))(t), "heard")
 		}, true},
-		"failure": {func(t testing.TB, s *Store, id string) { add(t, s, id, "sound") }, func(s *Store, id string) error {
+		"failure": {func(t testing.TB, s *Store, id string) {
+			add(t, s, id, "sound")
+		}, func(s *Store, id string) error {
 			_, err := s.FailTranscript(ctx, id, 1, "no answer")
 			return err
 		}, func(t testing.TB, s *Store, id string) {
 			same(t, "attempts", must(s.Get(t.Context(), id))(t).Audio[0].Attempts, 1)
 		}, true},
-		"answer": {func(t testing.TB, s *Store, id string) { must(s.AddText(t.Context(), id, "words"))(t) }, func(s *Store, id string) error {
+		"answer": {func(t testing.TB, s *Store, id string) {
+			must(s.AddText(t.Context(), id, "words"))(t)
+		}, func(s *Store, id string) error {
 			_, err := s.SaveResponse(ctx, id, answer("op", "doubts"))
 			return err
 		}, entries(1, 1), true},

@@ -15,7 +15,8 @@ import (
 	"sibyl/internal/files"
 )
 
-// write writes a text into a folder of the session. A file that was not there goes again if metadata.json can't be written.
+// write writes a text into a folder of the session. A file that was not there goes again if metadata.json can't be
+// written.
 func (h *held) write(folder, name, text string) error {
 	if err := makeSub(h.root, h.ID, folder); err != nil {
 		return err
@@ -54,7 +55,8 @@ func (h *held) rename(from, name string) error {
 	return h.store.at("named upload")
 }
 
-// list gives the files of a folder of the session, by name. Those that are being written have names with a dot, and are left out.
+// list gives the files of a folder of the session, by name. Those that are being written have names with a dot, and are
+// left out.
 func (h *held) list(folder string) ([]fs.FileInfo, error) {
 	infos, err := files.List(h.root, h.in(folder))
 	infos = slices.DeleteFunc(infos, func(info fs.FileInfo) bool { return strings.HasPrefix(info.Name(), ".") })
@@ -72,9 +74,12 @@ func (h *held) known(folder, name string) bool {
 	})
 }
 
-// place says where a content is to lie: as the file that has it already, if metadata.json does not tell of that, for a crash came between, and fits says that it
-// can be what is looked for. Else the name is empty, and the sequence is the first after those of entries, or of answers, and of their files.
-func (h *held) place(folder, checksum string, bytes int64, fits func(sequence int, rest string) bool) (name string, next int, err error) {
+// place says where a content is to lie: as the file that has it already, if metadata.json does not tell of that, for a
+// crash came between, and fits says that it can be what is looked for. Else the name is empty, and the sequence is the
+// first after those of entries, or of answers, and of their files.
+func (h *held) place(
+	folder, checksum string, bytes int64, fits func(sequence int, rest string) bool,
+) (name string, next int, err error) {
 	folders := []string{audioFolder, transcriptFolder}
 	for _, e := range h.Audio {
 		next = max(next, e.Sequence)
@@ -104,10 +109,13 @@ func (h *held) place(folder, checksum string, bytes int64, fits func(sequence in
 	return "", next + 1, nil
 }
 
-// checkFile says whether a name of metadata.json can be that of a file of ours: metadata.json may be written by hand, too.
+// checkFile says whether a name of metadata.json can be that of a file of ours: metadata.json may be written by hand,
+// too.
 func checkFile(name string) error {
-	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || len(name) > 255 || !filepath.IsLocal(name) {
-		return &Invalid{Kind: Form, What: "the file name “" + short(name) + "”", Problem: "is not that of a file in the session's folder"}
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || len(name) > 255 ||
+		!filepath.IsLocal(name) {
+		return &Invalid{Kind: Form, What: "the file name “" + short(name) + "”",
+			Problem: "is not that of a file in the session's folder"}
 	}
 	return nil
 }

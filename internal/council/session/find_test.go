@@ -32,7 +32,8 @@ func TestIdsAreCheckedBeforeTheyTouchTheDisk(t *testing.T) {
 		_, transcript := s.Transcript(ctx, bad, 1)
 		_, response := s.SaveResponse(ctx, bad, answer("op", "x"))
 		for what, err := range map[string]error{
-			"get": get, "text": text, "audio": audio, "delete": where, "repair": repair, "begin": begin, "transcript": transcript, "response": response,
+			"get": get, "text": text, "audio": audio, "delete": where, "repair": repair, "begin": begin,
+			"transcript": transcript, "response": response,
 		} {
 			if !errors.Is(err, ErrNotFound) || len(err.Error()) > 200 || strings.ContainsRune(err.Error(), 0) {
 				t.Errorf("%s of %.40q: %.200v", what, bad, err)
@@ -67,7 +68,8 @@ func TestASessionThatIsALinkIsNotFollowed(t *testing.T) {
 		t.Errorf("%v, %v, %v", all, skipped, err)
 	}
 	same(t, "id of the next", must(s.New(t.Context(), "", ""))(t).ID, id+"_04")
-	if err := errors.Join(os.RemoveAll(s.path(id, audioFolder)), os.Symlink(elsewhere, s.path(id, audioFolder))); err != nil {
+	if err := errors.Join(os.RemoveAll(s.path(id, audioFolder)),
+		os.Symlink(elsewhere, s.path(id, audioFolder))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.AddAudio(t.Context(), id, "x.ogg", strings.NewReader("sound")); err == nil {
@@ -214,7 +216,8 @@ func TestSettingsOfASession(t *testing.T) {
 	}
 	must(set("pt-BR"))(t)
 	m := wantWhole(t, s, id)
-	same(t, "settings", []any{m.Language, m.Preferences.SimplifiedButtons, m.Preferences.IncludeLLMHistory}, []any{"pt-BR", true, true})
+	same(t, "settings", []any{m.Language, m.Preferences.SimplifiedButtons, m.Preferences.IncludeLLMHistory},
+		[]any{"pt-BR", true, true})
 }
 
 // ids of what was found.
@@ -234,7 +237,8 @@ func TestSessionsAreFoundByIdAndName(t *testing.T) {
 		must(s.New(ctx, name, ""))(t)
 		at = at.Add(time.Minute)
 	}
-	const a, b, c, d, e = "2025-12-20_10-30-00", "2025-12-20_10-31-00", "2025-12-20_10-32-00", "2025-12-20_10-33-00", "2025-12-20_10-34-00"
+	const a, b, c, d, e = "2025-12-20_10-30-00", "2025-12-20_10-31-00", "2025-12-20_10-32-00", "2025-12-20_10-33-00",
+		"2025-12-20_10-34-00"
 	for query, want := range map[string][]string{
 		a:               {a},
 		"2025-12-20_10": {e, d, c, b, a},
@@ -277,7 +281,8 @@ func TestTextsOfASessionAreGivenWithTheirPlaces(t *testing.T) {
 	}
 	found := texts()
 	same(t, "places", names(found), []string{"r1", "t1", "t2"})
-	if found["t1"] != "Hoje pensei na decisão difícil." || !strings.Contains(found["r1"], "Que ÁRVORE, e por que vermelha?") {
+	if found["t1"] != "Hoje pensei na decisão difícil." ||
+		!strings.Contains(found["r1"], "Que ÁRVORE, e por que vermelha?") {
 		t.Errorf("%q", found)
 	}
 	put(t, s.path(id, transcriptFolder, "002_audio.txt"), "\xff\xfe")

@@ -117,7 +117,8 @@ func add(t testing.TB, s *Store, id, text string) Added {
 }
 
 func answer(operation, text string) Response {
-	return Response{LlmEntry: LlmEntry{OracleName: "Cético", OracleID: "a1b2c3d4", Operation: operation}, Slug: "cetico", Text: text}
+	return Response{LlmEntry: LlmEntry{OracleName: "Cético", OracleID: "a1b2c3d4", Operation: operation},
+		Slug: "cetico", Text: text}
 }
 
 // wantWhole wants a session without problems, whose files are those that it tells of.

@@ -57,14 +57,18 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 		switch {
 		case strings.HasPrefix(name, "."):
 		case info.Mode()&fs.ModeSymlink != 0:
-			skipped = append(skipped, Skipped{ID: short(name), Reason: "it is a symbolic link, and links are not followed"})
+			skipped = append(skipped,
+				Skipped{ID: short(name), Reason: "it is a symbolic link, and links are not followed"})
 		case info.IsDir() && !isID:
-			skipped = append(skipped, Skipped{ID: short(name), Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
+			skipped = append(skipped,
+				Skipped{ID: short(name),
+					Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
 		case info.IsDir():
 			m, _, err := s.load(root, name)
 			if err == nil {
 				all = append(all, m)
-			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) { // else it was deleted in this moment
+				// else it was deleted in this moment
+			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) {
 				skipped = append(skipped, Skipped{name, err.Error(), err})
 			}
 		}
@@ -72,8 +76,8 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 	return all, skipped, nil
 }
 
-// Find finds sessions, the newest first: the one of this id; else those whose ids begin so; else those with this part of a name, in whatever case and
-// with or without accents. Nothing found is no error.
+// Find finds sessions, the newest first: the one of this id; else those whose ids begin so; else those with this part
+// of a name, in whatever case and with or without accents. Nothing found is no error.
 func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	query = strings.TrimSpace(query)
 	if query == "" {
@@ -97,8 +101,8 @@ func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	return found, nil
 }
 
-// named says whether a name has a part, whatever the case, the accents and what is between words. A part without words, such as an emoji, is looked for as
-// it is.
+// named says whether a name has a part, whatever the case, the accents and what is between words. A part without words,
+// such as an emoji, is looked for as it is.
 func named(name, part string) bool {
 	if words := search.Words(part); len(words) > 0 {
 		name, part = strings.Join(search.Words(name), " "), strings.Join(words, " ")

@@ -40,7 +40,8 @@ func cleanName(name string) (string, error) {
 	case n == 0:
 		return "", &Invalid{Kind: Empty, What: "the name", Problem: "is empty"}
 	case n > maxName:
-		return "", &Invalid{Kind: TooLarge, What: "the name", Problem: fmt.Sprintf("has %d characters; %d at most", n, maxName)}
+		return "", &Invalid{Kind: TooLarge, What: "the name", Problem: fmt.Sprintf("has %d characters; %d at most", n,
+			maxName)}
 	}
 	return clean, nil
 }
@@ -51,7 +52,8 @@ func CheckLanguage(language string) error {
 	first, rest, _ := strings.Cut(language, "-")
 	isFirst := (len(first) == 2 || len(first) == 3) && strings.Trim(first, letters) == ""
 	if language != "" && (!isFirst || len(language) > 20 || strings.Trim(rest, letters+"0123456789-") != "") {
-		return &Invalid{Kind: Form, What: "the language “" + short(language) + "”", Problem: "is none; it would look like pt, en or de"}
+		return &Invalid{Kind: Form, What: "the language “" + short(language) + "”",
+			Problem: "is none; it would look like pt, en or de"}
 	}
 	return nil
 }
@@ -69,8 +71,8 @@ func rank(by string) int {
 	return 2
 }
 
-// Rename names a session. By is ByPerson, ByWords, or a model as "provider:model". A name stays that somebody of a higher rank gave: a person over a
-// model over the first words; then the session comes back as it is.
+// Rename names a session. By is ByPerson, ByWords, or a model as "provider:model". A name stays that somebody of a
+// higher rank gave: a person over a model over the first words; then the session comes back as it is.
 func (s *Store) Rename(ctx context.Context, id, name, by string) (Session, error) {
 	name, err := cleanName(name)
 	if err != nil {

@@ -32,7 +32,8 @@ func TestTheExampleOfTheDocumentIsReadAndWrittenAsItIs(t *testing.T) {
 	same(t, "entries", []int{len(m.Audio), len(m.Answers)}, []int{1, 2})
 	same(t, "seconds", *m.Audio[0].Seconds, 12.5)
 	same(t, "answer", m.Answers[1].OracleName, "Visionário")
-	same(t, "snapshot", []int{m.Answers[1].Context.Transcripts, m.Answers[1].Context.Responses, *m.Answers[1].Context.TokensEstimate}, []int{3, 1, 1850})
+	same(t, "snapshot", []int{m.Answers[1].Context.Transcripts, m.Answers[1].Context.Responses,
+		*m.Answers[1].Context.TokensEstimate}, []int{3, 1, 1850})
 	if at := time.Date(2025, 12, 20, 10, 40, 30, 0, time.UTC); m.Answers[1].CreatedAt != at {
 		t.Errorf("the answer was made at %v, want %v", m.Answers[1].CreatedAt, at)
 	}
@@ -47,7 +48,8 @@ func TestTheExampleOfTheDocumentIsReadAndWrittenAsItIs(t *testing.T) {
 func TestWhatIsNotKnownStaysAtEveryLevel(t *testing.T) {
 	s := written(t, content(t, "testdata/handwritten.json"))
 	ctx := t.Context()
-	must(s.SaveTranscript(ctx, exampleID, Transcript{Sequence: 2, Text: "spoken", By: "w", Flags: []Flag{{Kind: "silence", End: 2}}}))(t)
+	must(s.SaveTranscript(ctx, exampleID, Transcript{Sequence: 2, Text: "spoken", By: "w",
+		Flags: []Flag{{Kind: "silence", End: 2}}}))(t)
 	no := false
 	must(s.Set(ctx, exampleID, Settings{IncludeLLMHistory: &no}))(t)
 	must(s.Rename(ctx, exampleID, "a name", ByPerson))(t)
@@ -108,12 +110,14 @@ func TestWhatIsNotKnownStaysAtEveryLevel(t *testing.T) {
 }
 
 func TestPreferencesThatAreNotSaidAreThoseByDefault(t *testing.T) {
-	for _, text := range []string{`{}`, `{"ui_preferences":null}`, `{"ui_preferences":{}}`, `{"ui_preferences":{"simplified_buttons":false}}`} {
+	for _, text := range []string{`{}`, `{"ui_preferences":null}`, `{"ui_preferences":{}}`,
+		`{"ui_preferences":{"simplified_buttons":false}}`} {
 		if m := must(decode([]byte(text)))(t); !m.Preferences.IncludeLLMHistory {
 			t.Errorf("%s leaves answers out of the context", text)
 		}
 	}
-	if m := must(decode([]byte(`{"ui_preferences":{"include_llm_history":false}}`)))(t); m.Preferences.IncludeLLMHistory {
+	if m := must(decode([]byte(`{"ui_preferences":{"include_llm_history":false}}`)))(
+		t); m.Preferences.IncludeLLMHistory {
 		t.Error("a false that is said is read as true")
 	}
 }
@@ -129,19 +133,22 @@ func TestMetadataThatCannotBeReadIsNamedWithItsPlace(t *testing.T) {
 		`{} {}`:                 "is no JSON",
 		`{"state": 7}`:          "state: a JSON number stands where a text is expected",
 		`{"audio_entries": {}}`: "audio_entries: a JSON object stands where a list is expected",
-		`{"audio_entries": [{"sequence":1},{"sequence":"two"}]}`:            "audio_entries[1].sequence: a JSON string stands where a whole number is expected",
+		`{"audio_entries": [{"sequence":1},{"sequence":"two"}]}`: "audio_entries[1].sequence: a JSON " +
+			"string stands where a whole number is expected",
 		`{"audio_entries": [{"sequence":1.5}]}`:                             "audio_entries[0].sequence: ",
 		`{"llm_entries": [{"context_snapshot":{"transcript_count":true}}]}`: "llm_entries[0].context_snapshot.transcript_count: a JSON bool stands",
-		`{"llm_entries": [{"created_at":"yesterday"}]}`:                     "llm_entries[0].created_at: “yesterday” is no time",
+		`{"llm_entries": [{"created_at":"yesterday"}]}`: "llm_entries[0].created_at: “yesterday” " +
+			"is no time",
 		`{"audio_entries": [{"transcript_flags":[{"start_seconds":"x"}]}]}`: "audio_entries[0].transcript_flags[0].start_seconds: ",
-		`{"ui_preferences": 3}`:                                             "ui_preferences: ",
+		`{"ui_preferences": 3}`: "ui_preferences: ",
 		strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000): "is no JSON",
 	}
 	for text, want := range cases {
 		s := written(t, text)
 		_, err := s.Get(t.Context(), exampleID)
 		damaged, ok := errors.AsType[*Damaged](err)
-		if !ok || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "repair") || damaged.ID != exampleID {
+		if !ok || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "repair") ||
+			damaged.ID != exampleID {
 			t.Errorf("%.60q: %v, want “%s”", text, err, want)
 		}
 		if _, err := s.AddText(t.Context(), exampleID, "lost?"); !errors.As(err, &damaged) {
@@ -157,7 +164,9 @@ func TestTheFolderSaysWhichSessionItIs(t *testing.T) {
 	s := written(t, `{"session_id":"2020-01-01_00-00-00","state":"COLLECTING"}`)
 	m := must(s.Get(t.Context(), exampleID))(t)
 	same(t, "id", m.ID, exampleID)
-	if problems := m.problems(func(string) bool { return true }, nil); len(problems) != 1 || !strings.Contains(problems[0], "2020-01-01_00-00-00") {
+	if problems := m.problems(func(string) bool {
+		return true
+	}, nil); len(problems) != 1 || !strings.Contains(problems[0], "2020-01-01_00-00-00") {
 		t.Errorf("%q", problems)
 	}
 	must(s.AddText(t.Context(), exampleID, "here"))(t)

@@ -12,8 +12,8 @@ import (
 // oracleIDLength is how many characters the id of an oracle has.
 const oracleIDLength = 8
 
-// Check names what in a session breaks the rules of its form, in words, its files included. Oracle says whether there is an oracle of an id; nil: that is
-// not asked.
+// Check names what in a session breaks the rules of its form, in words, its files included. Oracle says whether there
+// is an oracle of an id; nil: that is not asked.
 func (s *Store) Check(ctx context.Context, id string, oracle func(id string) bool) ([]string, error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {
@@ -57,8 +57,10 @@ func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 		waits := e.Status == Pending || e.Status == Failure
 		sequence(where, e.Sequence, seen)
 		wrong(e.ReceivedAt.IsZero(), "%s.received_at is missing", where)
-		wrong(e.Size < 0 || e.Seconds != nil && *e.Seconds < 0, "%s: file_size_bytes or duration_seconds is less than nothing", where)
-		wrong(!waits && e.Status != Success, "%s.transcription_status “%s” is not known", where, short(string(e.Status)))
+		wrong(e.Size < 0 || e.Seconds != nil && *e.Seconds < 0,
+			"%s: file_size_bytes or duration_seconds is less than nothing", where)
+		wrong(!waits && e.Status != Success, "%s.transcription_status “%s” is not known", where,
+			short(string(e.Status)))
 		wrong(waits && e.File == "", "%s has neither audio nor a transcript", where)
 		if e.Status == Success {
 			file(where+".transcript_filename", transcriptFolder, e.Transcript)
@@ -81,8 +83,10 @@ func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 		wrong(e.CreatedAt.IsZero(), "%s.created_at is missing", where)
 		wrong(strings.TrimSpace(e.OracleName) == "", "%s.oracle_name is empty", where)
 		wrong(byOracle && !hasForm, "%s.oracle_id “%s” has not %d characters", where, short(e.OracleID), oracleIDLength)
-		wrong(byOracle && hasForm && oracle != nil && !oracle(e.OracleID), "%s.oracle_id %s is that of no oracle that there is", where, short(e.OracleID))
-		wrong(!numbered || !strings.HasSuffix(rest, ".txt") || rest == ".txt", "%s.response_filename “%s” does not look like 001_cetico.txt", where, short(e.File))
+		wrong(byOracle && hasForm && oracle != nil && !oracle(e.OracleID),
+			"%s.oracle_id %s is that of no oracle that there is", where, short(e.OracleID))
+		wrong(!numbered || !strings.HasSuffix(rest, ".txt") || rest == ".txt",
+			"%s.response_filename “%s” does not look like 001_cetico.txt", where, short(e.File))
 		file(where+".response_filename", responseFolder, e.File)
 		wrong(c.Transcripts < 0 || c.Responses < 0 || tokens < 0, "%s.context_snapshot: a count is less than 0", where)
 	}

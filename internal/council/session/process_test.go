@@ -79,7 +79,8 @@ func killed(t testing.TB, o order) (done bool) {
 	if err == nil {
 		return true
 	}
-	if strings.Contains(string(out), "failed:") || strings.Contains(string(out), "could not die") || strings.Contains(string(out), "panic") {
+	if strings.Contains(string(out), "failed:") || strings.Contains(string(out), "could not die") ||
+		strings.Contains(string(out), "panic") {
 		t.Fatalf("the process did not die as it should: %v\n%s", err, out)
 	}
 	return false

@@ -51,7 +51,8 @@ type repairing struct {
 
 // Repair rebuilds a session from its folder: files that metadata.json does not tell of are taken in, those that are
 // missing are named, temporary files older than an hour go, and a metadata.json that can't be read is kept aside and
-// made anew. A state that is not known and a session_id that is not the folder's are corrected. A healthy session stays as it is, to the byte.
+// made anew. A state that is not known and a session_id that is not the folder's are corrected. A healthy session stays
+// as it is, to the byte.
 func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	root, unlock, err := s.hold(ctx, id, "repairing it")
 	if err != nil {
@@ -75,7 +76,8 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	if was := m.State; err == nil && (isDamaged || !was.known()) {
 		m.State = m.fitting()
 		if !was.known() {
-			r.found(Corrected, metadataFile, "the state was “%s”, which is not known; it is %s", short(string(was)), m.State)
+			r.found(Corrected, metadataFile, "the state was “%s”, which is not known; it is %s", short(string(was)),
+				m.State)
 		}
 	}
 	if m.misnamed {

@@ -42,7 +42,8 @@ func repair(t testing.TB, s *Store, id string) []string {
 
 func TestRepairLeavesAHealthySessionAsItIs(t *testing.T) {
 	s, id := full(t)
-	for _, metadata := range []string{content(t, s.path(id, metadataFile)), strings.Replace(content(t, s.path(id, metadataFile)), "{", `{ "x":   1.0,`, 1)} {
+	for _, metadata := range []string{content(t, s.path(id, metadataFile)),
+		strings.Replace(content(t, s.path(id, metadataFile)), "{", `{ "x":   1.0,`, 1)} {
 		put(t, s.path(id, metadataFile), metadata)
 		before, times := tree(t, s.path(id)), must(os.Stat(s.path(id, metadataFile)))(t).ModTime()
 		r := must(s.Repair(t.Context(), id))(t)
@@ -102,7 +103,8 @@ func TestRepairTakesInWhatIsThere(t *testing.T) {
 		"t4 004_audio.ogg 004_audio.txt SUCCESS ",
 		"t9  009_audio.txt SUCCESS ",
 	})
-	same(t, "answer", []any{m.Answers[1].Sequence, m.Answers[1].OracleName, m.Answers[1].File}, []any{3, "visionario", "003_visionario.txt"})
+	same(t, "answer", []any{m.Answers[1].Sequence, m.Answers[1].OracleName, m.Answers[1].File},
+		[]any{3, "visionario", "003_visionario.txt"})
 	same(t, "state", m.State, Collecting)
 }
 
@@ -114,7 +116,8 @@ func TestRepairNamesWhatIsMissingAndDropsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	same(t, "findings", repair(t, s, id), []string{"missing audio/001_audio.ogg", "missing transcripts/003_audio.txt", "missing llm_responses/001_cetico.txt"})
+	same(t, "findings", repair(t, s, id), []string{"missing audio/001_audio.ogg", "missing transcripts/003_audio.txt",
+		"missing llm_responses/001_cetico.txt"})
 	same(t, "session", must(s.Get(t.Context(), id))(t), before)
 }
 
@@ -143,7 +146,8 @@ func TestRepairRemovesOldTemporaryFilesAlone(t *testing.T) {
 }
 
 func TestRepairKeepsAMetadataThatCannotBeReadAndRebuildsIt(t *testing.T) {
-	for name, bad := range map[string]string{"no JSON": "{", "empty": "", "too large": strings.Repeat(" ", maxMetadata+1), "no session": "[1]"} {
+	for name, bad := range map[string]string{"no JSON": "{", "empty": "", "too large": strings.Repeat(" ", maxMetadata+
+		1), "no session": "[1]"} {
 		t.Run(name, func(t *testing.T) {
 			s, id := full(t)
 			put(t, s.path(id, metadataFile), bad)
@@ -154,7 +158,8 @@ func TestRepairKeepsAMetadataThatCannotBeReadAndRebuildsIt(t *testing.T) {
 				"taken in transcripts/001_audio.txt", "taken in transcripts/003_audio.txt",
 				"taken in llm_responses/001_cetico.txt",
 			})
-			if content(t, s.path(id, "metadata.damaged_02.json")) != bad || content(t, s.path(id, "metadata.damaged.json")) != "an earlier one" {
+			if content(t, s.path(id, "metadata.damaged_02.json")) != bad ||
+				content(t, s.path(id, "metadata.damaged.json")) != "an earlier one" {
 				t.Error("what could not be read is not kept")
 			}
 			m := must(s.Get(t.Context(), id))(t)
@@ -162,11 +167,14 @@ func TestRepairKeepsAMetadataThatCannotBeReadAndRebuildsIt(t *testing.T) {
 			for _, e := range m.Audio {
 				entries = append(entries, fmt.Sprint(e.ID(), " ", e.File, " ", e.Transcript, " ", e.Status))
 			}
-			same(t, "entries", entries, []string{"t1 001_audio.ogg 001_audio.txt SUCCESS", "t2 002_audio.ogg  PENDING", "t3  003_audio.txt SUCCESS"})
-			same(t, "rest", []any{m.State, m.CreatedAt, m.Name, len(m.Answers), m.Preferences.IncludeLLMHistory}, []any{Collecting, noon, "heard", 1, true})
+			same(t, "entries", entries, []string{"t1 001_audio.ogg 001_audio.txt SUCCESS", "t2 002_audio.ogg  PENDING",
+				"t3  003_audio.txt SUCCESS"})
+			same(t, "rest", []any{m.State, m.CreatedAt, m.Name, len(m.Answers), m.Preferences.IncludeLLMHistory},
+				[]any{Collecting, noon, "heard", 1, true})
 			must(s.SaveResponse(t.Context(), id, answer("op", "doubts")))(t)
 			m = must(s.Get(t.Context(), id))(t)
-			same(t, "the answer that its run saves again", []any{len(m.Answers), m.Answers[0].OracleName, m.Answers[0].Operation}, []any{1, "Cético", "op"})
+			same(t, "the answer that its run saves again", []any{len(m.Answers), m.Answers[0].OracleName,
+				m.Answers[0].Operation}, []any{1, "Cético", "op"})
 			same(t, "problems", must(s.Check(t.Context(), id, nil))(t), nil)
 		})
 	}

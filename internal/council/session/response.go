@@ -49,15 +49,16 @@ func (r *Response) check() error {
 	case strings.TrimSpace(r.OracleName) == "":
 		return &Invalid{Kind: Form, What: "the oracle's name", Problem: "is missing"}
 	case r.Kind == "" && utf8.RuneCountInString(r.OracleID) != oracleIDLength:
-		return &Invalid{Kind: Form, What: "the oracle's id", Problem: fmt.Sprintf("must have %d characters", oracleIDLength)}
+		return &Invalid{Kind: Form, What: "the oracle's id", Problem: fmt.Sprintf("must have %d characters",
+			oracleIDLength)}
 	case !counts:
 		return &Invalid{Kind: Form, What: "the context snapshot", Problem: "counts less than nothing"}
 	}
 	return nil
 }
 
-// SaveResponse keeps an answer: {seq}_{slug}.txt, and an entry. It does so once for each Operation, which "" is none of: again it gives the entry that is
-// there.
+// SaveResponse keeps an answer: {seq}_{slug}.txt, and an entry. It does so once for each Operation, which "" is none
+// of: again it gives the entry that is there.
 func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved LlmEntry, err error) {
 	r.Text = strings.ReplaceAll(strings.ToValidUTF8(r.Text, "\ufffd"), "\x00", "")
 	if err := r.check(); err != nil {
@@ -91,8 +92,8 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 	return saved, err
 }
 
-// holdsAll tells whether the context of an answer held all that was said in a session: what was said while it was made is not in it, nor what had no
-// room. A transcript in which nothing was heard is in none.
+// holdsAll tells whether the context of an answer held all that was said in a session: what was said while it was made
+// is not in it, nor what had no room. A transcript in which nothing was heard is in none.
 func (s *Store) holdsAll(ctx context.Context, h *held, c ContextSnapshot) bool {
 	return !slices.ContainsFunc(h.beside(c), func(e AudioEntry) bool {
 		heard, err := s.TranscriptOf(ctx, h.ID, e)
@@ -128,9 +129,10 @@ func (h *held) placeResponse(slug, text string) (name string, sequence int, err 
 			return e.File, e.Sequence, nil
 		}
 	}
-	name, sequence, err = h.place(responseFolder, files.Hash([]byte(text)), int64(len(text)), func(sequence int, rest string) bool {
-		return rest == slug+".txt" && h.Response(sequence) == nil
-	})
+	name, sequence, err = h.place(responseFolder, files.Hash([]byte(text)), int64(len(text)),
+		func(sequence int, rest string) bool {
+			return rest == slug+".txt" && h.Response(sequence) == nil
+		})
 	if err == nil && name == "" {
 		name = fmt.Sprintf("%03d_%s.txt", sequence, slug)
 		err = h.write(responseFolder, name, text)

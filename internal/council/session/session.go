@@ -33,10 +33,11 @@ const (
 	ByPerson = "person" // whose name no other replaces
 )
 
-// Session is what metadata.json holds. Times are UTC, whatever their notation in the file. encoding/json gives it as metadata.json has it, without the
-// members that are not known here.
+// Session is what metadata.json holds. Times are UTC, whatever their notation in the file. encoding/json gives it as
+// metadata.json has it, without the members that are not known here.
 type Session struct {
-	ID          string       `json:"session_id"` // "2025-12-20_10-30-00", UTC, and "_02" and so on where that is taken; always the name of the folder
+	// "2025-12-20_10-30-00", UTC, and "_02" and so on where that is taken; always the name of the folder
+	ID          string       `json:"session_id"`
 	State       State        `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
 	Audio       []AudioEntry `json:"audio_entries" doc:"What was said, in the order in which it came."`
 	Answers     []LlmEntry   `json:"llm_entries" doc:"What oracles answered, in the order in which it came."`
@@ -55,20 +56,26 @@ type Session struct {
 type AudioEntry struct {
 	Sequence   int       `json:"sequence" doc:"From 1."` // of this entry alone
 	ReceivedAt time.Time `json:"received_at"`
-	File       string    `json:"local_filename,omitempty" doc:"Left out of words typed in."` // in audio/: "001_audio.ogg"
-	Size       int64     `json:"file_size_bytes"`
-	Seconds    *float64  `json:"duration_seconds,omitempty" doc:"Left out where it is not known."`
-	Status     Status    `json:"transcription_status" enum:"PENDING,SUCCESS,FAILED"`
-	Transcript string    `json:"transcript_filename,omitempty"`                                            // in transcripts/: "001_audio.txt"
-	Checksum   string    `json:"checksum,omitempty"`                                                       // "sha256:" and hex digits, of what was received
-	Original   string    `json:"original_filename,omitempty" doc:"What it was called where it came from."` // a label, never a path
-	Silent     bool      `json:"silent,omitempty" doc:"Nothing is to be heard."`
-	By         string    `json:"transcribed_by,omitempty"`
-	Heard      string    `json:"heard_language,omitempty"`
-	Flags      []Flag    `json:"transcript_flags,omitempty" doc:"What of the transcript is not to be trusted."`
-	Times      string    `json:"transcript_times,omitempty" hidden:"true"` // "0=0 45=3.25": what begins at which byte of the transcript is said at which second
-	Error      string    `json:"transcription_error,omitempty"`            // why it FAILED, or has still the transcript that it had
-	Attempts   int       `json:"transcription_attempts,omitempty"`
+	// in audio/: "001_audio.ogg"
+	File    string   `json:"local_filename,omitempty" doc:"Left out of words typed in."`
+	Size    int64    `json:"file_size_bytes"`
+	Seconds *float64 `json:"duration_seconds,omitempty" doc:"Left out where it is not known."`
+	Status  Status   `json:"transcription_status" enum:"PENDING,SUCCESS,FAILED"`
+	// in transcripts/: "001_audio.txt"
+	Transcript string `json:"transcript_filename,omitempty"`
+	// "sha256:" and hex digits, of what was received
+	Checksum string `json:"checksum,omitempty"`
+	// a label, never a path
+	Original string `json:"original_filename,omitempty" doc:"What it was called where it came from."`
+	Silent   bool   `json:"silent,omitempty" doc:"Nothing is to be heard."`
+	By       string `json:"transcribed_by,omitempty"`
+	Heard    string `json:"heard_language,omitempty"`
+	Flags    []Flag `json:"transcript_flags,omitempty" doc:"What of the transcript is not to be trusted."`
+	// "0=0 45=3.25": what begins at which byte of the transcript is said at which second
+	Times string `json:"transcript_times,omitempty" hidden:"true"`
+	// why it FAILED, or has still the transcript that it had
+	Error    string `json:"transcription_error,omitempty"`
+	Attempts int    `json:"transcription_attempts,omitempty"`
 
 	jsonobject.Kept
 }
@@ -115,7 +122,8 @@ type ContextSnapshot struct {
 // Preferences are what the person chose for the session.
 type Preferences struct {
 	SimplifiedButtons bool `json:"simplified_buttons"`
-	IncludeLLMHistory bool `json:"include_llm_history" doc:"Earlier answers are in the context."` // true where the file does not say
+	// true where the file does not say
+	IncludeLLMHistory bool `json:"include_llm_history" doc:"Earlier answers are in the context."`
 
 	jsonobject.Kept
 }
@@ -168,8 +176,8 @@ func (s *Session) has(status Status) bool {
 // stamp is the form of an id without its number.
 const stamp = "2006-01-02_15-04-05"
 
-// parseID takes an id apart: the second, and the number among the sessions of that second, 1 for the first. Nothing else is an id, so that
-// none can be a path.
+// parseID takes an id apart: the second, and the number among the sessions of that second, 1 for the first. Nothing
+// else is an id, so that none can be a path.
 func parseID(id string) (at time.Time, number int, ok bool) {
 	second, rest := id[:min(len(id), len(stamp))], id[min(len(id), len(stamp)):]
 	if rest != "" {
@@ -191,7 +199,8 @@ func parseNumber(digits string, least, most int) (n int, ok bool) {
 	return n, err == nil
 }
 
-// numberOf reads the sequence that the name of a file begins with, and gives the rest: 1 and "audio.ogg" of "001_audio.ogg".
+// numberOf reads the sequence that the name of a file begins with, and gives the rest: 1 and "audio.ogg" of
+// "001_audio.ogg".
 func numberOf(name string) (sequence int, rest string, ok bool) {
 	digits, rest, found := strings.Cut(name, "_")
 	if sequence, ok = parseNumber(digits, 3, 6); !found || !ok || sequence == 0 {

@@ -7,7 +7,8 @@ import (
 	"sibyl/internal/text/jsonobject"
 )
 
-// moves say what each state becomes: when something is added, when something waits again, when all is answered, and when a run begins to transcribe.
+// moves say what each state becomes: when something is added, when something waits again, when all is answered, and
+// when a run begins to transcribe.
 const moves = `
 COLLECTING    COLLECTING    COLLECTING    READY         TRANSCRIBING
 TRANSCRIBING  TRANSCRIBING  TRANSCRIBING  TRANSCRIBING  TRANSCRIBING
@@ -32,7 +33,8 @@ func TestEveryStateBecomesWhatItMust(t *testing.T) {
 }
 
 func TestTranscribingEndsAsItsRecordingsStand(t *testing.T) {
-	for statuses, want := range map[string]State{"": Transcribed, "SUCCESS": Transcribed, "SUCCESS FAILED": Failed, "FAILED PENDING": Interrupted} {
+	for statuses, want := range map[string]State{"": Transcribed, "SUCCESS": Transcribed, "SUCCESS FAILED": Failed,
+		"FAILED PENDING": Interrupted} {
 		s, id := begun(t)
 		for _, from := range []State{Transcribing, Interrupted, Ready} {
 			m := Session{ID: id, State: from}
@@ -51,7 +53,8 @@ func TestTranscribingEndsAsItsRecordingsStand(t *testing.T) {
 func TestAStateThatIsNotKnownStopsNobodyFromSpeaking(t *testing.T) {
 	s := written(t, `{"state":"PAUSED"}`)
 	ctx := t.Context()
-	same(t, "repaired", []any{must(s.Repair(ctx, exampleID))(t).Changed, must(s.Get(ctx, exampleID))(t).State}, []any{true, Collecting})
+	same(t, "repaired", []any{must(s.Repair(ctx, exampleID))(t).Changed, must(s.Get(ctx, exampleID))(t).State},
+		[]any{true, Collecting})
 	put(t, s.path(exampleID, metadataFile), `{"state":"PAUSED"}`)
 	must(s.AddText(ctx, exampleID, "words"))(t)
 	must(s.SaveResponse(ctx, exampleID, holding(answer("op", "an answer"), "t1")))(t)

@@ -45,15 +45,18 @@ type Facts struct {
 
 // Config says where sessions are kept, and within which bounds.
 type Config struct {
-	Folder string                                                // sessions/ of one owner; made when the first session is
-	Now    func() time.Time                                      // nil: time.Now
-	Probe  func(ctx context.Context, file string) (Facts, error) // an error: it is no audio. nil: every file is taken for what its name says
+	// sessions/ of one owner; made when the first session is
+	Folder string
+	Now    func() time.Time // nil: time.Now
+	// an error: it is no audio. nil: every file is taken for what its name says
+	Probe func(ctx context.Context, file string) (Facts, error)
 	// Read reads the text of a PDF or DOCX. nil: they can't be taken in.
 	Read     func(ctx context.Context, name string, content []byte) (document.Document, error)
 	MaxAudio int64         // bytes of an upload; 0: 2 GB
 	MaxText  int           // bytes of a text that is typed in, or comes as a file; 0: 1 MB
 	LockWait time.Duration // how long a change waits for another one of the same session; 0: 30 s
-	// Step is asked before every step of a change. An error is as if the step had failed: tests fail and crash there by it; nil: nobody is asked.
+	// Step is asked before every step of a change. An error is as if the step had failed: tests fail and crash there by
+	// it; nil: nobody is asked.
 	Step func(name string) error
 }
 
@@ -135,7 +138,8 @@ func (s *Store) open(create bool) (*os.Root, error) {
 	return root, nil
 }
 
-// find gives the folder in which a session lies. ErrNotFound if id is no id, or names no folder; a symbolic link is none.
+// find gives the folder in which a session lies. ErrNotFound if id is no id, or names no folder; a symbolic link is
+// none.
 func (s *Store) find(id string) (*os.Root, error) {
 	if _, _, ok := parseID(id); !ok {
 		return nil, notFound(id)
@@ -196,7 +200,8 @@ func (s *Store) Get(ctx context.Context, id string) (Session, error) {
 	return m, err
 }
 
-// New begins a session, with its folders. A name is the person's; "" leaves it to the first words. Language is one such as "pt"; "": not said.
+// New begins a session, with its folders. A name is the person's; "" leaves it to the first words. Language is one such
+// as "pt"; "": not said.
 func (s *Store) New(ctx context.Context, name, language string) (m Session, err error) {
 	m.Defaults()
 	m.State, m.CreatedAt, m.Language = Collecting, s.now(), language
@@ -228,8 +233,8 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	}
 }
 
-// make puts the folder of a session together under another name, so that it is there with its metadata or not at all. made is false if the id is
-// taken: no folder is renamed to one that holds something.
+// make puts the folder of a session together under another name, so that it is there with its metadata or not at all.
+// made is false if the id is taken: no folder is renamed to one that holds something.
 func (s *Store) make(root *os.Root, m *Session) (made bool, err error) {
 	taken := func() bool {
 		_, err := root.Lstat(m.ID)
@@ -303,9 +308,11 @@ func doingIn(id, doing string, err error) error {
 	return fmt.Errorf("%s in session %s: %w", doing, id, err)
 }
 
-// change changes a session: it reads it under its lock, has do change it, and writes it if do says that it has changed. Doing is what for, in
-// words.
-func (s *Store) change(ctx context.Context, id, doing string, do func(h *held) (changed bool, err error)) (m Session, err error) {
+// change changes a session: it reads it under its lock, has do change it, and writes it if do says that it has changed.
+// Doing is what for, in words.
+func (s *Store) change(
+	ctx context.Context, id, doing string, do func(h *held) (changed bool, err error),
+) (m Session, err error) {
 	root, unlock, err := s.hold(ctx, id, doing)
 	if err != nil {
 		return m, err
@@ -351,7 +358,8 @@ func (h *held) save(before []byte) error {
 	case bytes.Equal(content, before):
 		return nil
 	case len(content) > maxMetadata:
-		full := fmt.Sprintf("is full: its %s would be larger than %s; begin another one", metadataFile, size(maxMetadata))
+		full := fmt.Sprintf("is full: its %s would be larger than %s; begin another one", metadataFile,
+			size(maxMetadata))
 		err = &Invalid{Kind: TooLarge, What: "the session", Problem: full}
 	default:
 		if err = h.store.at("write " + metadataFile); err == nil {
@@ -361,7 +369,8 @@ func (h *held) save(before []byte) error {
 	if err == nil {
 		return h.store.at("wrote " + metadataFile)
 	}
-	if f, readErr := files.Read(h.root, h.in(metadataFile), maxMetadata); readErr == nil && bytes.Equal(f.Content, content) {
+	if f, readErr := files.Read(h.root, h.in(metadataFile), maxMetadata); readErr == nil &&
+		bytes.Equal(f.Content, content) {
 		return fmt.Errorf("it is written, but may not survive a power failure: %w", err)
 	}
 	return errors.Join(err, h.takeBack())
@@ -402,7 +411,8 @@ func syncFolder(root *os.Root, folder string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // nothing was written through it
-	if err = f.Sync(); runtime.GOOS == "windows" || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+	if err = f.Sync(); runtime.GOOS == "windows" || errors.Is(err, syscall.EINVAL) ||
+		errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	return err

@@ -18,7 +18,8 @@ type Time struct {
 // leastBetween is how far two times of a transcript are apart at least, in seconds.
 const leastBetween = 0.5
 
-// encodeTimes writes times in one line, as "0=0 45=3.25": a recording has hundreds of them. Those that go back are left out.
+// encodeTimes writes times in one line, as "0=0 45=3.25": a recording has hundreds of them. Those that go back are left
+// out.
 func encodeTimes(all []Time) string {
 	var out []string
 	last := Time{-1, -leastBetween}
@@ -39,14 +40,16 @@ type Spoken struct {
 	Seconds float64 `json:"seconds" doc:"From the beginning of the recording."`
 }
 
-// Spoken takes a transcript of the entry apart by its times. The parts together are the text; none: no times are known, or they are not of this text.
+// Spoken takes a transcript of the entry apart by its times. The parts together are the text; none: no times are known,
+// or they are not of this text.
 func (e *AudioEntry) Spoken(text string) (parts []Spoken) {
 	from := Time{}
 	for one := range strings.FieldsSeq(e.Times) {
 		at, seconds, _ := strings.Cut(one, "=")
 		n, err := strconv.Atoi(at)
 		s, secondsErr := strconv.ParseFloat(seconds, 64)
-		if cmp.Or(err, secondsErr) != nil || n < from.At || n >= len(text) || !utf8.RuneStart(text[n]) || !(s >= from.Seconds) || math.IsInf(s, 0) {
+		if cmp.Or(err, secondsErr) != nil || n < from.At || n >= len(text) || !utf8.RuneStart(text[n]) ||
+			!(s >= from.Seconds) || math.IsInf(s, 0) {
 			return nil
 		}
 		if n > from.At {

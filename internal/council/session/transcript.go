@@ -38,7 +38,8 @@ func typed(id string, sequence int) error {
 	return fmt.Errorf("entry %d of session %s was typed and has no audio: %w", sequence, id, ErrNotFound)
 }
 
-// SaveTranscript keeps what was heard in an entry: SUCCESS. An entry that has its transcript keeps it, so that saving it again changes nothing.
+// SaveTranscript keeps what was heard in an entry: SUCCESS. An entry that has its transcript keeps it, so that saving
+// it again changes nothing.
 func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (saved AudioEntry, err error) {
 	t.Text = strings.ReplaceAll(strings.ToValidUTF8(t.Text, "\ufffd"), "\x00", "")
 	if len(t.Text) > maxStored {
@@ -68,7 +69,8 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 	return saved, err
 }
 
-// placeTranscript writes the transcript of an entry. What a crash left of it is replaced; the transcript of another entry is not.
+// placeTranscript writes the transcript of an entry. What a crash left of it is replaced; the transcript of another
+// entry is not.
 func (h *held) placeTranscript(e *AudioEntry, text string) error {
 	name := fmt.Sprintf("%03d_audio.txt", e.Sequence)
 	for n := 2; h.known(transcriptFolder, name) && e.Transcript != name; n++ {
@@ -78,9 +80,12 @@ func (h *held) placeTranscript(e *AudioEntry, text string) error {
 	return h.write(transcriptFolder, name, text)
 }
 
-// FailTranscript says why an entry could not be transcribed: FAILED, or SUCCESS with the transcript that it had before it was to be transcribed anew. Its
-// audio stays. The same again changes nothing, nor does it of an entry that has its transcript.
-func (s *Store) FailTranscript(ctx context.Context, id string, sequence int, reason string) (failed AudioEntry, err error) {
+// FailTranscript says why an entry could not be transcribed: FAILED, or SUCCESS with the transcript that it had before
+// it was to be transcribed anew. Its audio stays. The same again changes nothing, nor does it of an entry that has its
+// transcript.
+func (s *Store) FailTranscript(
+	ctx context.Context, id string, sequence int, reason string,
+) (failed AudioEntry, err error) {
 	reason = text.Brief(reason, longestReason)
 	_, err = s.change(ctx, id, fmt.Sprintf("giving up transcript %d", sequence), func(h *held) (bool, error) {
 		e := h.Entry(sequence)
@@ -119,8 +124,9 @@ func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
 	})
 }
 
-// Anew makes a recording PENDING that has its transcript, which stays until there is another. attempts is how often it had been transcribed when that was
-// asked for: after another one nothing changes, so that the same request sent twice is done once.
+// Anew makes a recording PENDING that has its transcript, which stays until there is another. attempts is how often it
+// had been transcribed when that was asked for: after another one nothing changes, so that the same request sent twice
+// is done once.
 func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Session, error) {
 	return s.change(ctx, id, fmt.Sprintf("transcribing %d anew", sequence), func(h *held) (bool, error) {
 		e := h.Entry(sequence)
@@ -172,8 +178,8 @@ func (s *Store) textIn(ctx context.Context, id, folder, file string) (string, er
 	return text, err
 }
 
-// Transcript reads what was heard in an entry, or typed in. ErrNotFound if there is no such entry, or it is not transcribed; fs.ErrNotExist if its file is
-// gone.
+// Transcript reads what was heard in an entry, or typed in. ErrNotFound if there is no such entry, or it is not
+// transcribed; fs.ErrNotExist if its file is gone.
 func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string, error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {
@@ -189,7 +195,8 @@ func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string
 	return s.TranscriptOf(ctx, id, *e)
 }
 
-// TranscriptOf is Transcript of an entry that was read with its session: to read all of a session, metadata.json is not read for each.
+// TranscriptOf is Transcript of an entry that was read with its session: to read all of a session, metadata.json is not
+// read for each.
 func (s *Store) TranscriptOf(ctx context.Context, id string, e AudioEntry) (string, error) {
 	return s.textIn(ctx, id, transcriptFolder, e.Transcript)
 }

@@ -45,7 +45,8 @@ func TestATranscriptThatFailsCanBeTriedAgain(t *testing.T) {
 	same(t, "files after the same again", tree(t, s.path(id)), before)
 	same(t, "state", must(s.EndTranscribing(ctx, id))(t).State, Failed)
 	m := must(s.Retry(ctx, id))(t)
-	same(t, "again", []any{m.State, m.Audio[0].Status, m.Audio[0].Error, m.Audio[1].Status}, []any{Collecting, Pending, "", Success})
+	same(t, "again", []any{m.State, m.Audio[0].Status, m.Audio[0].Error, m.Audio[1].Status},
+		[]any{Collecting, Pending, "", Success})
 	before = tree(t, s.path(id))
 	must(s.Retry(ctx, id))(t)
 	same(t, "files when there is nothing to try", tree(t, s.path(id)), before)
@@ -65,11 +66,14 @@ func TestARecordingIsTranscribedAnewAndKeepsWhatItHasUntilThen(t *testing.T) {
 	same(t, "text meanwhile", must(s.Transcript(ctx, id, 1))(t), "their words")
 	wantWhole(t, s, id)
 	failed := must(s.FailTranscript(ctx, id, 1, "too loud"))(t)
-	same(t, "after a failure", []any{failed.Status, failed.Error, failed.By, failed.Attempts}, []any{Success, "too loud", "a", 2})
-	same(t, "asked for with what was known before", must(s.Anew(ctx, id, 1, first.Attempts))(t).Audio[0].Status, Success)
+	same(t, "after a failure", []any{failed.Status, failed.Error, failed.By, failed.Attempts},
+		[]any{Success, "too loud", "a", 2})
+	same(t, "asked for with what was known before", must(s.Anew(ctx, id, 1, first.Attempts))(t).Audio[0].Status,
+		Success)
 	must(s.Anew(ctx, id, 1, failed.Attempts))(t)
 	second := must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "there are words", By: "b"}))(t)
-	same(t, "after another", []any{second.Status, second.Error, second.By, second.Transcript, second.Attempts}, []any{Success, "", "b", first.Transcript, 3})
+	same(t, "after another", []any{second.Status, second.Error, second.By, second.Transcript, second.Attempts},
+		[]any{Success, "", "b", first.Transcript, 3})
 	same(t, "text", must(s.Transcript(ctx, id, 1))(t), "there are words")
 	wantWhole(t, s, id)
 	must(s.AddText(ctx, id, "typed"))(t)
@@ -94,7 +98,8 @@ func TestTheTranscriptOfAnotherEntryIsNotReplaced(t *testing.T) {
 		{"sequence":1,"local_filename":"a.ogg","transcription_status":"SUCCESS","transcript_filename":"002_audio.txt"},
 		{"sequence":2,"local_filename":"b.ogg","transcription_status":"PENDING"}]}`)
 	put(t, s.path(exampleID, transcriptFolder, "002_audio.txt"), "of the first")
-	same(t, "file", must(s.SaveTranscript(t.Context(), exampleID, Transcript{Sequence: 2, Text: "of the second"}))(t).Transcript, "002_audio_02.txt")
+	same(t, "file", must(s.SaveTranscript(t.Context(), exampleID, Transcript{Sequence: 2, Text: "of the second"}))(
+		t).Transcript, "002_audio_02.txt")
 	same(t, "first", must(s.Transcript(t.Context(), exampleID, 1))(t), "of the first")
 	same(t, "second", must(s.Transcript(t.Context(), exampleID, 2))(t), "of the second")
 }
@@ -118,19 +123,23 @@ func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 	if err := errors.Join(os.Symlink(outside, link), os.Mkdir(folder, 0o700)); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	for sequence, want := range map[int]string{1: "not UTF-8", 2: "larger than 16 MB", 3: "is missing", 4: "symbolic link", 5: "is not a file"} {
+	for sequence, want := range map[int]string{1: "not UTF-8", 2: "larger than 16 MB", 3: "is missing",
+		4: "symbolic link", 5: "is not a file"} {
 		text, err := s.Transcript(ctx, id, sequence)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "_audio.txt") || errors.Is(err, fs.ErrNotExist) != (sequence == 3) {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "_audio.txt") ||
+			errors.Is(err, fs.ErrNotExist) != (sequence == 3) {
 			t.Errorf("transcript %d: %q, %v; want “%s”", sequence, text, err, want)
 		}
 	}
 }
 
 func TestNamesOfFilesInMetadataDoNotLeadOutOfTheSession(t *testing.T) {
-	for _, name := range []string{"../../secret", "/etc/passwd", "a/b.txt", `a\b.txt`, "..", ".hidden", "a\x00b", strings.Repeat("x", 300)} {
+	for _, name := range []string{"../../secret", "/etc/passwd", "a/b.txt", `a\b.txt`, "..", ".hidden", "a\x00b",
+		strings.Repeat("x", 300)} {
 		quoted := string(must(json.Marshal(name))(t))
 		s := written(t, `{"state":"READY","audio_entries":[
-			{"sequence":1,"local_filename":`+quoted+`,"transcription_status":"SUCCESS","transcript_filename":`+quoted+`}],
+			{"sequence":1,"local_filename":`+quoted+`,"transcription_status":"SUCCESS","transcript_filename":`+
+			quoted+`}],
 			"llm_entries":[{"sequence":1,"response_filename":`+quoted+`}]}`)
 		put(t, s.path("secret"), "secret")
 		ctx := t.Context()
@@ -138,7 +147,8 @@ func TestNamesOfFilesInMetadataDoNotLeadOutOfTheSession(t *testing.T) {
 		_, response := s.ResponseText(ctx, exampleID, 1)
 		_, _, audio := s.OpenAudio(ctx, exampleID, 1)
 		_, where := s.AudioPath(ctx, exampleID, 1)
-		for what, err := range map[string]error{"transcript": transcript, "response": response, "audio": audio, "path": where} {
+		for what, err := range map[string]error{"transcript": transcript, "response": response, "audio": audio,
+			"path": where} {
 			if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != Form {
 				t.Errorf("%s %q: %v", what, name, err)
 			}
@@ -185,8 +195,9 @@ func TestAnAnswerIsKeptOncePerOperation(t *testing.T) {
 
 func TestSlugsFromOutsideBecomeNamesOfFiles(t *testing.T) {
 	for slug, want := range map[string]string{
-		"cetico": "cetico", "../../x": "x", "🔮": "oraculo", "": "oraculo", "Já Vi": "j--vi", strings.Repeat("a", 300): strings.Repeat("a", 80),
-		"a.txt/..": "a-txt", "-": "oraculo",
+		"cetico": "cetico", "../../x": "x", "🔮": "oraculo", "": "oraculo", "Já Vi": "j--vi",
+		strings.Repeat("a", 300): strings.Repeat("a", 80),
+		"a.txt/..":               "a-txt", "-": "oraculo",
 	} {
 		s, id := begun(t)
 		r := answer("op", "x")

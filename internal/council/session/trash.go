@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/files"
 )
 
-// Delete moves a session to the trash, whole, and says where it lies: an absolute path. Nothing is removed; moved back, it is there again. A damaged
-// session can be deleted as well.
+// Delete moves a session to the trash, whole, and says where it lies: an absolute path. Nothing is removed; moved back,
+// it is there again. A damaged session can be deleted as well.
 func (s *Store) Delete(ctx context.Context, id string) (where string, err error) {
 	root, unlock, err := s.hold(ctx, id, "deleting it")
 	if err != nil {

@@ -134,9 +134,11 @@ func (u *upload) text(ctx context.Context) (text string, isText bool, err error)
 	}
 	whole := strings.ToValidUTF8(string(f.Content), "")
 	// What was cut may end within a character.
-	isText = !strings.ContainsRune(whole, 0) && (utf8.Valid(f.Content) || f.Cut && len(f.Content)-len(whole) < utf8.UTFMax)
+	isText = !strings.ContainsRune(whole, 0) && (utf8.Valid(f.Content) || f.Cut &&
+		len(f.Content)-len(whole) < utf8.UTFMax)
 	if isText && f.Cut {
-		return "", true, &Invalid{Kind: TooLarge, What: u.String(), Problem: fmt.Sprintf("has %d bytes; a text has %d at most", u.size, u.store.c.MaxText)}
+		return "", true, &Invalid{Kind: TooLarge, What: u.String(),
+			Problem: fmt.Sprintf("has %d bytes; a text has %d at most", u.size, u.store.c.MaxText)}
 	}
 	return string(f.Content), isText, nil
 }
@@ -193,7 +195,8 @@ func (u *upload) probe(ctx context.Context) error {
 // add makes an entry of the upload, or of the file of it that a crash left after it had its name.
 func (u *upload) add(h *held) (AudioEntry, error) {
 	e := AudioEntry{
-		ReceivedAt: u.at, Size: u.size, Seconds: u.facts.Seconds, Status: Pending, Checksum: u.checksum, Original: u.label, Silent: u.facts.Silent,
+		ReceivedAt: u.at, Size: u.size, Seconds: u.facts.Seconds, Status: Pending, Checksum: u.checksum,
+		Original: u.label, Silent: u.facts.Silent,
 	}
 	var err error
 	e.File, e.Sequence, err = h.place(audioFolder, u.checksum, u.size, func(sequence int, rest string) bool {

@@ -1,8 +1,9 @@
-// Package collect is what the Inquiry does without a detective: it puts seven questions by template, and says what was not found.
+// Package collect is what the Inquiry does without a detective: it puts seven questions by template, and says what was
+// not found.
 //
 // Guarantees:
-//   - Nothing is judged: no score, no contradiction, nobody is satisfied. A gap says no more than that no passage was found, or that an answer to when or
-//     how much has no figure.
+//   - Nothing is judged: no score, no contradiction, nobody is satisfied. A gap says no more than that no passage was
+//     found, or that an answer to when or how much has no figure.
 //   - Equal hypotheses give equal questions.
 package collect
 
@@ -37,28 +38,35 @@ func aspects() [7]string {
 
 func wordsOf(language string) words {
 	all := map[string]words{
-		"de": {[...]string{"Was ist geschehen: %s?", "Wann war das, an welchem Datum: %s?", "Wo war das, an welchem Ort: %s?", "Wer war beteiligt: %s?",
+		"de": {[...]string{"Was ist geschehen: %s?", "Wann war das, an welchem Datum: %s?",
+			"Wo war das, an welchem Ort: %s?", "Wer war beteiligt: %s?",
 			"Warum, aus welchem Grund: %s?", "Wie kam es dazu: %s?", "Wie viel, in welcher Höhe oder Menge: %s?"},
 			"Kein Datum und keine Zahl in der Antwort auf: %s"},
-		"pt": {[...]string{"O que aconteceu: %s?", "Quando foi, em que data: %s?", "Onde foi, em que lugar: %s?", "Quem esteve envolvido: %s?",
+		"pt": {[...]string{"O que aconteceu: %s?", "Quando foi, em que data: %s?", "Onde foi, em que lugar: %s?",
+			"Quem esteve envolvido: %s?",
 			"Por que motivo: %s?", "Como aconteceu: %s?", "Quanto, em que valor ou quantidade: %s?"},
 			"Nenhuma data ou número na resposta a: %s"},
-		"fr": {[...]string{"Que s'est-il passé : %s ?", "Quand, à quelle date : %s ?", "Où, à quel endroit : %s ?", "Qui était impliqué : %s ?",
-			"Pourquoi, pour quelle raison : %s ?", "Comment est-ce arrivé : %s ?", "Combien, quel montant ou quelle quantité : %s ?"},
+		"fr": {[...]string{"Que s'est-il passé : %s ?", "Quand, à quelle date : %s ?", "Où, à quel endroit : %s ?",
+			"Qui était impliqué : %s ?",
+			"Pourquoi, pour quelle raison : %s ?", "Comment est-ce arrivé : %s ?",
+			"Combien, quel montant ou quelle quantité : %s ?"},
 			"Aucune date ni aucun chiffre dans la réponse à : %s"},
-		"es": {[...]string{"¿Qué ocurrió: %s?", "¿Cuándo fue, en qué fecha: %s?", "¿Dónde fue, en qué lugar: %s?", "¿Quién estuvo implicado: %s?",
+		"es": {[...]string{"¿Qué ocurrió: %s?", "¿Cuándo fue, en qué fecha: %s?", "¿Dónde fue, en qué lugar: %s?",
+			"¿Quién estuvo implicado: %s?",
 			"¿Por qué motivo: %s?", "¿Cómo ocurrió: %s?", "¿Cuánto, qué importe o cantidad: %s?"}, //nolint:misspell // Spanish
 			"Ninguna fecha ni cifra en la respuesta a: %s"},
 	}
 	if w, known := all[language]; known {
 		return w
 	}
-	return words{[...]string{"What happened: %s?", "When was it, on which date: %s?", "Where was it, in which place: %s?", "Who was involved: %s?",
+	return words{[...]string{"What happened: %s?", "When was it, on which date: %s?",
+		"Where was it, in which place: %s?", "Who was involved: %s?",
 		"Why, for what reason: %s?", "How did it come about: %s?", "How much, which amount or number: %s?"},
 		"No date and no figure in the answer to: %s"}
 }
 
-// Questions are the seven questions about a hypothesis, in a language: "en", "de", "pt", "fr" or "es"; English for any other.
+// Questions are the seven questions about a hypothesis, in a language: "en", "de", "pt", "fr" or "es"; English for any
+// other.
 func Questions(language, hypothesis string) []Question {
 	w := wordsOf(language)
 	subject := strings.TrimRight(text.Brief(hypothesis, mostSubject), ".?! ")
@@ -73,7 +81,8 @@ func Questions(language, hypothesis string) []Question {
 	return all
 }
 
-// names are the words of a hypothesis that begin with a capital within a sentence, each once; words that follow each other are one name.
+// names are the words of a hypothesis that begin with a capital within a sentence, each once; words that follow each
+// other are one name.
 func names(hypothesis string) (list []string) {
 	begins, joins := true, false // a sentence begins; the word before is part of a name
 	for _, word := range strings.Fields(hypothesis) {
@@ -101,7 +110,8 @@ func names(hypothesis string) (list []string) {
 	return once
 }
 
-// Gaps are what the answers leave open: that no passage was found, and that an answer to when or how much has no figure.
+// Gaps are what the answers leave open: that no passage was found, and that an answer to when or how much has no
+// figure.
 func Gaps(language string, pairs []witness.Exchange) (gaps []record.Gap) {
 	w := wordsOf(language)
 	for n, aspect := range aspects() {

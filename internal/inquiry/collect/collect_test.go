@@ -24,7 +24,8 @@ func TestSevenQuestionsOfOneLanguageNameTheHypothesisAndItsNames(t *testing.T) {
 		seen := map[string]bool{}
 		for n, q := range all {
 			seen[q.Text] = true
-			if !strings.Contains(q.Text, strings.TrimSuffix(hypothesis, ".")) || q.Aspect != aspects()[n] || language.Of(q.Text) != code {
+			if !strings.Contains(q.Text, strings.TrimSuffix(hypothesis, ".")) || q.Aspect != aspects()[n] ||
+				language.Of(q.Text) != code {
 				t.Errorf("%s: %+v, in %q", code, q, language.Of(q.Text))
 			}
 		}
@@ -35,7 +36,8 @@ func TestSevenQuestionsOfOneLanguageNameTheHypothesisAndItsNames(t *testing.T) {
 	if q := Questions("xx", "H."); q[0].Text != "What happened: H?" {
 		t.Errorf("of no language: %s", q[0].Text)
 	}
-	if got := strings.Join(names("The Harbour Bridge, of Ada Miller. Nobody saw Ada Miller in Westfield."), "|"); got != "Harbour Bridge|Ada Miller|Westfield" {
+	if got := strings.Join(names("The Harbour Bridge, of Ada Miller. Nobody saw Ada Miller in Westfield."),
+		"|"); got != "Harbour Bridge|Ada Miller|Westfield" {
 		t.Errorf("names: %s", got)
 	}
 }
@@ -48,7 +50,8 @@ func TestGapsAreOnlyWhatWasNotFoundAndFiguresThatAreMissing(t *testing.T) {
 	pairs[0].NotFound, pairs[0].Answer = true, "I found no passage on this."
 	pairs[6].Answer = "It cost 400 euros."
 	gaps := Gaps("en", pairs)
-	if len(gaps) != 2 || gaps[0].Category != record.MissingInformation || gaps[0].Since != 1 || gaps[1].Category != record.Vagueness || gaps[1].Aspect != "when" {
+	if len(gaps) != 2 || gaps[0].Category != record.MissingInformation || gaps[0].Since != 1 ||
+		gaps[1].Category != record.Vagueness || gaps[1].Aspect != "when" {
 		t.Errorf("%+v", gaps)
 	}
 	if gaps[0].Description != "I found no passage on this: Q?" {

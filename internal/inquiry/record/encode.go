@@ -8,7 +8,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// Unmarshal reads a session. The error says what can't be read, and where; whether the rules hold is asked of Validate, or of Check.
+// Unmarshal reads a session. The error says what can't be read, and where; whether the rules hold is asked of Validate,
+// or of Check.
 func Unmarshal(content []byte) (s Session, err error) {
 	if err = json.Unmarshal(content, &s); err != nil {
 		return Session{}, fmt.Errorf("the session can't be read: %w", err)

@@ -16,8 +16,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so that a page of an
-// earlier form is not taken for one that was changed.
+// pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so
+// that a page of an earlier form is not taken for one that was changed.
 const pageForm = 5
 
 // The marks by which the parts of a page are found. No text in it can hold them: it is escaped.
@@ -66,8 +66,8 @@ func (k Chunk) is(c Citation) bool {
 }
 
 // Evidence makes the evidence page of a session: one HTML file that needs no network and runs no script. It carries the
-// session and the hashes of all chunks that the session cites; the texts of those that are given are carried and shown as
-// well, and must hold their quotes. The error is an *Invalid for a session that breaks rules.
+// session and the hashes of all chunks that the session cites; the texts of those that are given are carried and shown
+// as well, and must hold their quotes. The error is an *Invalid for a session that breaks rules.
 func Evidence(s Session, chunks ...Chunk) ([]byte, error) {
 	if broken := s.Validate(); len(broken) > 0 {
 		return nil, &Invalid{ID: s.ID, Violations: broken}
@@ -107,13 +107,16 @@ func pageOf(s Session, chunks []Chunk) ([]byte, error) {
 	return []byte(visible(page.String()) + carriedMark + "\n" + data.String() + "</script>\n</body>\n</html>\n"), nil
 }
 
-// passagesOf lists the chunks that a session cites, in the order of the citations, with the texts of those that are given.
+// passagesOf lists the chunks that a session cites, in the order of the citations, with the texts of those that are
+// given.
 func passagesOf(s *Session, chunks []Chunk) ([]Chunk, error) {
 	all := []Chunk{}
 	for i := range s.Pairs {
 		for _, c := range s.Pairs[i].Citations {
 			p := Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page, Index: c.Chunk, Hash: c.ChunkHash}
-			cited := func(k Chunk) bool { return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk }
+			cited := func(k Chunk) bool {
+				return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk
+			}
 			if at := slices.IndexFunc(chunks, cited); at >= 0 {
 				if err := agrees(c, chunks[at]); err != nil {
 					return nil, fmt.Errorf("pair %d: %w", i+1, err)
@@ -136,7 +139,8 @@ func agrees(c Citation, k Chunk) error {
 	case k.Hash != files.Hash([]byte(k.Text)):
 		return fmt.Errorf("%s has not the hash that it says", where)
 	case k.Hash != c.ChunkHash:
-		return fmt.Errorf("%s is another text than the one that is cited: its hash is %s, and that of the citation is %s", where, k.Hash, c.ChunkHash)
+		return fmt.Errorf("%s is another text than the one that is cited: its hash is %s, and that of the citation is %s",
+			where, k.Hash, c.ChunkHash)
 	case k.Page != c.Page:
 		return fmt.Errorf("%s stands on page %d, and page %d is cited", where, k.Page, c.Page)
 	case !holds:

@@ -24,33 +24,43 @@ const passageText = "Niacin is Vitamin B3.\n\nThe daily\nallowance is 18 mg. Mor
 func audited() (Session, Source) {
 	begun := time.Date(2025, 10, 5, 14, 30, 22, 0, time.UTC)
 	ended := begun.Add(4 * time.Minute)
-	chunk := Chunk{Document: "b3.pdf", DocumentHash: hashOf("a"), Page: 2, Index: 4, Text: passageText, Hash: files.Hash([]byte(passageText))}
+	chunk := Chunk{Document: "b3.pdf", DocumentHash: hashOf("a"), Page: 2, Index: 4, Text: passageText,
+		Hash: files.Hash([]byte(passageText))}
 	pair := func(n, complete int, question, reply string, gaps ...Gap) Pair {
-		return Pair{Sequence: n, Question: question, Answer: reply, Timestamp: begun.Add(time.Duration(n) * time.Minute), ProviderUsed: "openai:det",
-			GapAnalysis: GapAnalysis{Gaps: gaps, CompletenessScore: &complete, RequiresFollowUp: n < 3}, AnsweredBy: "documents", AnalysedBy: "openai:det"}
+		return Pair{Sequence: n, Question: question, Answer: reply,
+			Timestamp: begun.Add(time.Duration(n) * time.Minute), ProviderUsed: "openai:det",
+			GapAnalysis: GapAnalysis{Gaps: gaps, CompletenessScore: &complete, RequiresFollowUp: n < 3},
+			AnsweredBy:  "documents", AnalysedBy: "openai:det"}
 	}
 	dose := Gap{Category: Vagueness, Description: "“some” says no amount", Severity: Low}
-	s := Session{ID: "3f2b8c1e-9d4a-4b6f-8a7e-5c1d2e3f4a5b", Hypothesis: Hypothesis{Text: "Summarize the benefits of Vitamin B3", CreatedAt: begun},
-		StartTime: begun, EndTime: &ended, Status: Completed, IterationLimit: 5, CurrentIteration: 3, EndReason: Satisfied, Language: "en",
+	s := Session{ID: "3f2b8c1e-9d4a-4b6f-8a7e-5c1d2e3f4a5b",
+		Hypothesis: Hypothesis{Text: "Summarize the benefits of Vitamin B3", CreatedAt: begun},
+		StartTime:  begun, EndTime: &ended, Status: Completed, IterationLimit: 5, CurrentIteration: 3,
+		EndReason: Satisfied, Language: "en",
 		Detective: "openai:det", Run: "run-1",
 		Pairs: []Pair{
 			pair(1, 40, "What does it do?", "It helps. Adults need 16 mg a day.", dose),
 			pair(2, 60, "How much is needed?", "The daily allowance is 18 mg.", dose),
 			pair(3, 85, "Which holds?", "I found no passage on this.", dose),
 		},
-		AuditTrail: []TrailEntry{{Timestamp: begun.Add(90 * time.Second), Event: ProviderSwitch, FromProvider: "openai:det", ToProvider: "two:det2",
+		AuditTrail: []TrailEntry{{Timestamp: begun.Add(90 * time.Second), Event: ProviderSwitch,
+			FromProvider: "openai:det", ToProvider: "two:det2",
 			Reason: "openai:det: 401 - the key is refused"}},
 		Witness: Witness{Kind: WitnessDocuments, Name: "papers", Documents: []Document{
 			{Name: "b3.pdf", Hash: hashOf("a"), Pages: 3, Chunks: 12}, {Name: "scan.pdf", Error: "it holds no text"}}}}
-	s.Pairs[1].Citations = []Citation{{Document: "b3.pdf", Hash: hashOf("a"), Page: 2, Chunk: 4, ChunkHash: chunk.Hash, Quote: "The daily allowance is 18 mg."}}
+	s.Pairs[1].Citations = []Citation{{Document: "b3.pdf", Hash: hashOf("a"), Page: 2, Chunk: 4, ChunkHash: chunk.Hash,
+		Quote: "The daily allowance is 18 mg."}}
 	s.Pairs[2].NotInDocuments = true
 	a := Audit{Summary: "# Vitamin B3\n\n- It **helps**.", By: "openai:det",
 		Contradictions: []Contradiction{
-			{Pairs: [2]int{0, 1}, Description: "The amounts differ.", Kind: KindNumber, Words: [2]string{"16 mg", "18 mg"}, Settled: 3,
+			{Pairs: [2]int{0, 1}, Description: "The amounts differ.", Kind: KindNumber,
+				Words: [2]string{"16 mg", "18 mg"}, Settled: 3,
 				Places: [2]Place{{}, {Document: "b3.pdf", Page: 2}}},
-			{Pairs: [2]int{0, 2}, Description: "It helps, or not.", Kind: KindOther, Words: [2]string{"It helps", "no passage"}, Unconfirmed: true},
+			{Pairs: [2]int{0, 2}, Description: "It helps, or not.", Kind: KindOther,
+				Words: [2]string{"It helps", "no passage"}, Unconfirmed: true},
 		},
-		Unverified:    []Unverified{{Description: "The year differs.", Words: [2]string{"1937", "1938"}, Pair: 2, Reason: "“1938” stands in no answer"}},
+		Unverified: []Unverified{{Description: "The year differs.", Words: [2]string{"1937", "1938"}, Pair: 2,
+			Reason: "“1938” stands in no answer"}},
 		RemainingGaps: Remaining(s.Pairs)}
 	a.Sum = Score(s.Pairs, a.Contradictions)
 	a.ConsistencyScore = &a.Sum.Score
@@ -66,7 +76,8 @@ func collected() Session {
 		s.Pairs[i].ProviderUsed, s.Pairs[i].AnalysedBy = OfflineRules, ""
 		s.Pairs[i].GapAnalysis = GapAnalysis{Gaps: []Gap{}, Unjudged: "no model"}
 	}
-	s.AuditResult, s.ProvisionalAudit = nil, &Audit{Contradictions: []Contradiction{}, RemainingGaps: []RemainingGap{}, Summary: NotAudited, Unjudged: "no model"}
+	s.AuditResult, s.ProvisionalAudit = nil, &Audit{Contradictions: []Contradiction{}, RemainingGaps: []RemainingGap{},
+		Summary: NotAudited, Unjudged: "no model"}
 	return s
 }
 
@@ -100,7 +111,8 @@ func reading(d Source) func(string) (Source, error) {
 
 func TestAPageThatNobodyTouchedHolds(t *testing.T) {
 	s, d := audited()
-	for name, page := range map[string][]byte{"with passages": must(Evidence(s, d.Chunks...))(t), "without": must(Evidence(s))(t)} {
+	for name, page := range map[string][]byte{"with passages": must(Evidence(s, d.Chunks...))(t),
+		"without": must(Evidence(s))(t)} {
 		r := Verify(page, reading(d))
 		for _, c := range r.Checks {
 			if c.Outcome != Holds {
@@ -122,7 +134,8 @@ func TestAPageThatNobodyTouchedHolds(t *testing.T) {
 func TestASessionFileIsVerifiedWithoutWhatOnlyAPageHas(t *testing.T) {
 	s, d := audited()
 	r := Verify(must(Marshal(s))(t), reading(d))
-	for name, want := range map[string]Outcome{CheckRead: Holds, CheckRules: Holds, CheckShown: NotChecked, CheckDocuments: Holds} {
+	for name, want := range map[string]Outcome{CheckRead: Holds, CheckRules: Holds, CheckShown: NotChecked,
+		CheckDocuments: Holds} {
 		if outcome(r, name) != want {
 			t.Errorf("%s %s, want %s", name, outcome(r, name), want)
 		}
@@ -204,25 +217,33 @@ func TestAPageThatIsMadeAnewIsFoundByTheDocuments(t *testing.T) {
 		}, "is another text"},
 		"a hash that is not so": {func(_ *Session, d *Source) { d.Chunks[1].Text += "." }, "has not the hash"},
 		"another page":          {func(s *Session, _ *Source) { s.Pairs[1].Citations[0].Page = 3 }, "page 3 is cited"},
-		"a quote of another":    {func(s *Session, _ *Source) { s.Pairs[1].Citations[0].Quote = "Niacin harms" }, "does not hold the words"},
+		"a quote of another": {func(s *Session, _ *Source) {
+			s.Pairs[1].Citations[0].Quote = "Niacin harms"
+		}, "does not hold the words"},
 	} {
 		s, d := audited()
 		c.change(&s, &d)
 		r := Verify(must(Evidence(s))(t), reading(d))
-		if outcome(r, CheckShown) != Holds || outcome(r, CheckDocuments) != Fails || !strings.Contains(fmt.Sprint(problems(r)), c.want) {
+		if outcome(r, CheckShown) != Holds || outcome(r, CheckDocuments) != Fails ||
+			!strings.Contains(fmt.Sprint(problems(r)), c.want) {
 			t.Errorf("%s: %v, want “%s”", name, r.Checks, c.want)
 		}
 	}
 	s, d := audited()
 	content := must(Marshal(s))(t)
-	if r := Verify(content, func(string) (Source, error) { return Source{}, fmt.Errorf("folder: %w", fs.ErrNotExist) }); outcome(r, CheckDocuments) != NotChecked {
+	if r := Verify(content, func(string) (Source, error) {
+		return Source{}, fmt.Errorf("folder: %w", fs.ErrNotExist)
+	}); outcome(r, CheckDocuments) != NotChecked {
 		t.Errorf("not at hand: %v", r.Checks)
 	}
-	if r := Verify(content, func(string) (Source, error) { return Source{}, errors.New("it is encrypted") }); outcome(r, CheckDocuments) != Fails {
+	if r := Verify(content, func(string) (Source, error) {
+		return Source{}, errors.New("it is encrypted")
+	}); outcome(r, CheckDocuments) != Fails {
 		t.Errorf("unreadable: %v", r.Checks)
 	}
 	s.Pairs[1].Citations[0].Quote = "never said"
-	if _, err := Evidence(s, d.Chunks...); err == nil || !strings.Contains(err.Error(), "does not hold the words “never said”") {
+	if _, err := Evidence(s, d.Chunks...); err == nil ||
+		!strings.Contains(err.Error(), "does not hold the words “never said”") {
 		t.Errorf("a page is made of a quotation that nobody wrote: %v", err)
 	}
 	*s.AuditResult.ConsistencyScore = 99
@@ -248,18 +269,30 @@ func ordered(t *testing.T, in string, texts ...string) {
 func TestVerdictFailuresAndFindingsStandFirst(t *testing.T) {
 	s, d := audited()
 	page := string(must(Evidence(s, d.Chunks...))(t))
-	ordered(t, page, "<h1 dir=\"auto\">Summarize the benefits", Verdict(&s), "openai:det: 401 - the key is refused (then two:det2)",
-		"<h2>Contradictions</h2>", "The amounts differ.", `<blockquote dir="auto">16 mg</blockquote>`, `<a href="#pair-1">answer 1</a>`,
-		`<blockquote dir="auto">18 mg</blockquote>`, `b3.pdf, page 2 · <a href="#pair-2">answer 2</a>`, "asked about both in question 3",
-		"was not asked about</h2>", "It helps, or not.", "can’t be verified</h2>", "The year differs.", "stands in no answer",
-		"<h2>Open gaps</h2>", "says no amount", s.AuditResult.Sum.String(), "<h2>Summary</h2>", `<h3 dir="auto">Vitamin B3</h3>`, "It helps.</p>",
-		"<h2>Questions and answers</h2>", "1. What does it do?", `<a href="#passage-`+strings.TrimPrefix(d.Chunks[1].Hash, "sha256:")+`">b3.pdf, page 2</a>`, "judged by openai:det: 60 % complete",
-		"<h2>Documents</h2>", hashOf("a"), "not read: it holds no text", "<h2>Passages", "<mark>The daily\nallowance is 18 mg.</mark> More",
+	ordered(t, page, "<h1 dir=\"auto\">Summarize the benefits", Verdict(&s),
+		"openai:det: 401 - the key is refused (then two:det2)",
+		"<h2>Contradictions</h2>", "The amounts differ.", `<blockquote dir="auto">16 mg</blockquote>`,
+		`<a href="#pair-1">answer 1</a>`,
+		`<blockquote dir="auto">18 mg</blockquote>`, `b3.pdf, page 2 · <a href="#pair-2">answer 2</a>`,
+		"asked about both in question 3",
+		"was not asked about</h2>", "It helps, or not.", "can’t be verified</h2>", "The year differs.",
+		"stands in no answer",
+		"<h2>Open gaps</h2>", "says no amount", s.AuditResult.Sum.String(), "<h2>Summary</h2>",
+		`<h3 dir="auto">Vitamin B3</h3>`, "It helps.</p>",
+		"<h2>Questions and answers</h2>", "1. What does it do?", `<a href="#passage-`+
+			strings.TrimPrefix(d.Chunks[1].Hash, "sha256:")+`">b3.pdf, page 2</a>`,
+		"judged by openai:det: 60 % complete",
+		"<h2>Documents</h2>", hashOf("a"), "not read: it holds no text", "<h2>Passages",
+		"<mark>The daily\nallowance is 18 mg.</mark> More",
 		"How to verify this page", "sibyl inquiry verify")
-	ordered(t, string(Markdown(s)), "# Summarize the benefits", Verdict(&s), "401 - the key is refused (then two:det2)", "## Contradictions",
-		"**The amounts differ.**", "- “16 mg” ([answer 1](#answer-1))", "- “18 mg” (b3.pdf, page 2; [answer 2](#answer-2))", "was not asked about",
-		"It helps, or not.", "can’t be verified", "“1937” “1938” ([answer 2](#answer-2))", "## Open gaps", "## Summary", "> # Vitamin B3",
-		"### Answer 2", "**How much is needed?**", "> The daily allowance is 18 mg.", "b3.pdf, page 2", "## Documents", "Session: "+s.ID)
+	ordered(t, string(Markdown(s)), "# Summarize the benefits", Verdict(&s), "401 - the key is refused (then two:det2)",
+		"## Contradictions",
+		"**The amounts differ.**", "- “16 mg” ([answer 1](#answer-1))",
+		"- “18 mg” (b3.pdf, page 2; [answer 2](#answer-2))", "was not asked about",
+		"It helps, or not.", "can’t be verified", "“1937” “1938” ([answer 2](#answer-2))", "## Open gaps", "## Summary",
+		"> # Vitamin B3",
+		"### Answer 2", "**How much is needed?**", "> The daily allowance is 18 mg.", "b3.pdf, page 2", "## Documents",
+		"Session: "+s.ID)
 }
 
 func TestWithoutADetectiveNothingIsJudged(t *testing.T) {
@@ -280,12 +313,15 @@ func TestWithoutADetectiveNothingIsJudged(t *testing.T) {
 func TestWhereNoAnswerWasJudgedNoneIsSaidToHoldNothing(t *testing.T) {
 	s, _ := audited()
 	for i := range s.Pairs {
-		s.Pairs[i].GapAnalysis = GapAnalysis{Gaps: []Gap{}, RequiresFollowUp: true, Unjudged: "openai:det: 401 - the key is refused"}
+		s.Pairs[i].GapAnalysis = GapAnalysis{Gaps: []Gap{}, RequiresFollowUp: true,
+			Unjudged: "openai:det: 401 - the key is refused"}
 	}
 	s.Status, s.EndReason, s.AuditResult = Failed, Broken, nil
-	s.ProvisionalAudit = &Audit{Contradictions: []Contradiction{}, RemainingGaps: []RemainingGap{}, Unjudged: "openai:det: 401 - the key is refused"}
+	s.ProvisionalAudit = &Audit{Contradictions: []Contradiction{}, RemainingGaps: []RemainingGap{},
+		Unjudged: "openai:det: 401 - the key is refused"}
 	s.ProvisionalAudit.Summary = Verdict(&s)
-	for name, told := range map[string]string{"page": string(must(Evidence(s))(t)), "Markdown": string(Markdown(s)), "verdict": Verdict(&s)} {
+	for name, told := range map[string]string{"page": string(must(Evidence(s))(t)), "Markdown": string(Markdown(s)),
+		"verdict": Verdict(&s)} {
 		told, _, _ = strings.Cut(told, carriedMark)
 		if !strings.Contains(told, "No answer was judged.") {
 			t.Errorf("the %s does not say that no answer was judged", name)
@@ -309,7 +345,8 @@ func TestCategoriesAreShownInWords(t *testing.T) {
 	s.AuditResult.RemainingGaps = Remaining(s.Pairs)
 	for name, told := range map[string]string{"page": string(must(Evidence(s))(t)), "Markdown": string(Markdown(s))} {
 		told, _, _ = strings.Cut(told, carriedMark)
-		if !strings.Contains(told, "missing information, low") || strings.Contains(told, "missing_") || strings.Contains(told, `missing\_`) {
+		if !strings.Contains(told, "missing information, low") || strings.Contains(told, "missing_") ||
+			strings.Contains(told, `missing\_`) {
 			t.Errorf("the %s shows the category as it is written in files", name)
 		}
 	}
@@ -317,16 +354,20 @@ func TestCategoriesAreShownInWords(t *testing.T) {
 
 // hostile is a session whose every text tries to be something else than text.
 func hostile() Session {
-	const evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" onload='x' <!-- ]]> {{.}} [l](javascript:alert(1)) ![i](http://x.invalid/i.png)" +
+	const evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" onload='x' <!-- ]]> {{.}} " +
+		"[l](javascript:alert(1)) ![i](http://x.invalid/i.png)" +
 		" \u202egnp.exe\u2066 \x00\x1b[31m \u2028 \u200b http://example.invalid/"
 	s, _ := audited()
-	s.Hypothesis.Text, s.Run, s.Witness.Name, s.Witness.Documents[0].Name, s.Witness.Documents[1].Error = evil, evil, evil, evil, evil
+	s.Hypothesis.Text, s.Run, s.Witness.Name, s.Witness.Documents[0].Name, s.Witness.Documents[1].Error = evil, evil,
+		evil, evil, evil
 	a := s.AuditResult
-	a.Summary, a.By, a.Contradictions[0].Description, a.Unverified[0] = "# "+evil+"\n- "+evil+"\n"+evil, evil, evil, Unverified{Description: evil, Words: [2]string{evil, evil}, Pair: 1, Reason: evil}
+	a.Summary, a.By, a.Contradictions[0].Description, a.Unverified[0] = "# "+evil+"\n- "+evil+"\n"+evil, evil, evil,
+		Unverified{Description: evil, Words: [2]string{evil, evil}, Pair: 1, Reason: evil}
 	s.AuditTrail[0].Reason, s.AuditTrail[0].ToProvider = evil, evil
 	for i := range s.Pairs {
 		p := &s.Pairs[i]
-		p.Question, p.Answer, p.AnsweredBy, p.AnalysedBy, p.ProviderUsed = evil, evil, evil, evil, "x:"+strings.ReplaceAll(evil, " ", "")
+		p.Question, p.Answer, p.AnsweredBy, p.AnalysedBy, p.ProviderUsed = evil, evil, evil, evil,
+			"x:"+strings.ReplaceAll(evil, " ", "")
 		p.GapAnalysis.Gaps = []Gap{{Category: Vagueness, Severity: Low, Description: evil}}
 		for j := range p.Citations {
 			p.Citations[j].Document, p.Citations[j].Quote = evil, evil
@@ -342,18 +383,21 @@ func hostile() Session {
 }
 
 // refers are the attributes by which an element could reach the network, or run.
-var refers = []string{"src", "srcset", "action", "formaction", "data", "poster", "background", "cite", "ping", "style", "manifest"}
+var refers = []string{"src", "srcset", "action", "formaction", "data", "poster", "background", "cite", "ping", "style",
+	"manifest"}
 
 func TestAPageNeedsNothingFromElsewhereAndRunsNothing(t *testing.T) {
 	s, d := audited()
-	for name, page := range map[string][]byte{"plain": must(Evidence(s, d.Chunks...))(t), "hostile": must(pageOf(hostile(), nil))(t)} {
+	for name, page := range map[string][]byte{"plain": must(Evidence(s, d.Chunks...))(t),
+		"hostile": must(pageOf(hostile(), nil))(t)} {
 		root := must(html.Parse(bytes.NewReader(page)))(t)
 		ids, links := map[string]bool{}, []string{}
 		for n := range root.Descendants() {
 			if n.Type != html.ElementNode {
 				continue
 			}
-			if slices.Contains([]string{"img", "iframe", "object", "embed", "link", "base", "form", "audio", "video", "svg", "math", "input", "button"}, n.Data) {
+			if slices.Contains([]string{"img", "iframe", "object", "embed", "link", "base", "form", "audio", "video",
+				"svg", "math", "input", "button"}, n.Data) {
 				t.Errorf("%s: the page has a <%s>", name, n.Data)
 			}
 			for _, a := range n.Attr {
@@ -377,7 +421,8 @@ func TestAPageNeedsNothingFromElsewhereAndRunsNothing(t *testing.T) {
 		}
 		style := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindSubmatch(page)[1]
 		sum := sha256.Sum256(style)
-		policy := html.EscapeString("default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'")
+		policy := html.EscapeString("default-src 'none'; style-src 'sha256-" +
+			base64.StdEncoding.EncodeToString(sum[:]) + "'")
 		if !strings.Contains(strings.ReplaceAll(string(page), "&#43;", "+"), policy) {
 			t.Errorf("%s: the policy is not %s", name, policy)
 		}
@@ -392,7 +437,8 @@ func FuzzVerify(f *testing.F) {
 	s, d := audited()
 	f.Add(must(Evidence(s, d.Chunks...))(f))
 	f.Add(must(Marshal(s))(f))
-	f.Add([]byte(generatorMark + fmt.Sprint(pageForm) + `">` + carriedMark + `{"form":4,"session":{"auditResult":{"contradictions":[{"qaPairIndexes":[9,-1]}]}},"passages":[{}]}</script>`))
+	f.Add([]byte(generatorMark + fmt.Sprint(pageForm) + `">` + carriedMark +
+		`{"form":4,"session":{"auditResult":{"contradictions":[{"qaPairIndexes":[9,-1]}]}},"passages":[{}]}</script>`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		r := Verify(content, reading(d))
 		if len(r.Checks) != 4 {

@@ -38,7 +38,8 @@ func parseName(name string) (id string, ok bool) {
 	rest, isJSON := strings.CutSuffix(rest, ".json")
 	id, start, parts := strings.Cut(rest, "_")
 	at, err := time.Parse(stamp, start)
-	return id, found && isJSON && parts && isUUID(id) && id == strings.ToLower(id) && err == nil && at.Format(stamp) == start
+	return id, found && isJSON && parts && isUUID(id) && id == strings.ToLower(id) && err == nil &&
+		at.Format(stamp) == start
 }
 
 // Invalid is a session that breaks rules.
@@ -89,8 +90,9 @@ func Open(dir string) (*Folder, error) {
 // Path is where the file of a session lies, for people.
 func (f *Folder) Path(s Session) string { return filepath.Join(f.path, FileName(s)) }
 
-// Write gives the file of a session this state, whole or not at all. The same state again changes nothing. A file that can't be used is replaced. The
-// error is an *Invalid for a session that breaks rules, and a *Stale for one that the file is ahead of; then the file stays as it is.
+// Write gives the file of a session this state, whole or not at all. The same state again changes nothing. A file that
+// can't be used is replaced. The error is an *Invalid for a session that breaks rules, and a *Stale for one that the
+// file is ahead of; then the file stays as it is.
 func (f *Folder) Write(ctx context.Context, s Session) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -103,7 +105,9 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 		return err
 	}
 	if len(content) > maxSession {
-		return &Invalid{ID: s.ID, Violations: []Violation{{Rule: RuleForm, Problem: fmt.Sprintf("it has %d bytes, and a file has %d at most", len(content), maxSession)}}}
+		return &Invalid{ID: s.ID,
+			Violations: []Violation{{Rule: RuleForm, Problem: fmt.Sprintf("it has %d bytes, and a file has %d at most",
+				len(content), maxSession)}}}
 	}
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return fmt.Errorf("make the folder of the sessions: %w", err)

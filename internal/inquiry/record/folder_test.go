@@ -42,7 +42,8 @@ func after(pairs int) Session {
 
 func put(t testing.TB, f *Folder, name, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(f.path, 0o700), os.WriteFile(filepath.Join(f.path, name), []byte(text), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(f.path, 0o700), os.WriteFile(filepath.Join(f.path, name), []byte(text),
+		0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,7 +112,8 @@ func TestAFileNeverGoesBack(t *testing.T) {
 		write(t, f, c.first)
 		before := content(t, f.Path(c.first))
 		err := f.Write(t.Context(), c.then)
-		if stale, ok := errors.AsType[*Stale](err); !ok || stale.ID != exampleID || !strings.Contains(err.Error(), "another process") {
+		if stale, ok := errors.AsType[*Stale](err); !ok || stale.ID != exampleID ||
+			!strings.Contains(err.Error(), "another process") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if content(t, f.Path(c.first)) != before {
@@ -130,7 +132,8 @@ func TestASessionThatBreaksRulesIsNotWritten(t *testing.T) {
 		s := completed()
 		change(&s)
 		err := f.Write(t.Context(), s)
-		if invalid, ok := errors.AsType[*Invalid](err); !ok || len(invalid.Violations) == 0 || !strings.Contains(err.Error(), "rules") {
+		if invalid, ok := errors.AsType[*Invalid](err); !ok || len(invalid.Violations) == 0 ||
+			!strings.Contains(err.Error(), "rules") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -208,7 +211,8 @@ func TestManyWritersLeaveTheLatestState(t *testing.T) {
 	wantFiles(t, f, exampleFile)
 }
 
-// writeAll writes all states of the session, and reads it in between: what it reads never goes back and is always whole.
+// writeAll writes all states of the session, and reads it in between: what it reads never goes back and is always
+// whole.
 func writeAll(f *Folder, failed func(format string, args ...any)) {
 	seen := 0
 	for n := range 5 {

@@ -18,20 +18,26 @@ var form = sync.OnceValue(func() *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Description: description, Format: format, Pattern: pattern}
 	}
 	s := schema.Published[Session](map[string]any{
-		"Hypothesis": Hypothesis{}, "QuestionAnswerPair": Pair{}, "Citation": Citation{}, "GapAnalysis": GapAnalysis{}, "Gap": Gap{},
-		"AuditResult": Audit{}, "Contradiction": Contradiction{}, "Place": Place{}, "Finding": Unverified{}, "RemainingGap": RemainingGap{},
-		"Sum": Sum{}, "AuditTrailEntry": TrailEntry{}, "Witness": Witness{}, "Document": Document{},
+		"Hypothesis": Hypothesis{}, "QuestionAnswerPair": Pair{}, "Citation": Citation{}, "GapAnalysis": GapAnalysis{},
+		"Gap":         Gap{},
+		"AuditResult": Audit{}, "Contradiction": Contradiction{}, "Place": Place{}, "Finding": Unverified{},
+		"RemainingGap": RemainingGap{},
+		"Sum":          Sum{}, "AuditTrailEntry": TrailEntry{}, "Witness": Witness{}, "Document": Document{},
 	}, map[string]*jsonschema.Schema{
-		"UUID": text("A UUID of version 4.", "uuid", "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"),
+		"UUID": text("A UUID of version 4.", "uuid",
+			"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"),
 		"Time": text("A time such as 2025-10-05T14:30:22Z.", "date-time",
 			`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`),
-		"Text":     {Type: "string", Description: "Something to read.", MinLength: jsonschema.Ptr(1), Pattern: `[^ \t\r\n]`},
+		"Text": {Type: "string", Description: "Something to read.", MinLength: jsonschema.Ptr(1),
+			Pattern: `[^ \t\r\n]`},
 		"Provider": text("provider:model, such as openai:gpt-4o or offline:rules.", "", `^[^: \t\r\n]+:[^ \t\r\n]+$`),
 		"Hash":     text("The SHA-256 of a content.", "", "^sha256:[0-9a-f]{64}$"),
 	})
 	s.Title = "The session of an inquiry"
-	s.Description = "What a session file holds, and what an evidence page carries. Members that are not named here are allowed. What a type can't say " +
-		"(which members belong to which status, counts that agree, places of pairs that exist, times in order, the formula of the score) is checked beside it."
+	s.Description = "What a session file holds, and what an evidence page carries. Members that are not named here " +
+		"are allowed. What a type can't say " +
+		"(which members belong to which status, counts that agree, places of pairs that exist, times in order, the " +
+		"formula of the score) is checked beside it."
 	return s
 })
 

@@ -17,11 +17,13 @@ import (
 var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(shows()).Funcs(template.FuncMap{"line": line, "quoted": quoted, "summary": inert}).Parse(markdownText))
+	return template.Must(template.New("").Funcs(shows()).Funcs(template.FuncMap{"line": line, "quoted": quoted,
+		"summary": inert}).Parse(markdownText))
 })
 
-// Markdown tells a session in Markdown, in the order and words of its page. Texts of others are escaped, but for the summary, which is
-// Markdown itself; it stands in a quotation, is inert, and has no pictures. Rules that the session breaks are not asked.
+// Markdown tells a session in Markdown, in the order and words of its page. Texts of others are escaped, but for the
+// summary, which is Markdown itself; it stands in a quotation, is inert, and has no pictures. Rules that the session
+// breaks are not asked.
 func Markdown(s Session) []byte { return []byte(told(markdownTemplate(), s) + "\n") }
 
 // told is what a template makes of a session.
@@ -50,8 +52,8 @@ var briefTemplate = sync.OnceValue(func() *template.Template {
 	}).Parse(briefText))
 })
 
-// Brief tells in about fifteen lines of Markdown what came of a session: the verdict, how the summary begins, the contradictions with both
-// quotations, and the worst gaps.
+// Brief tells in about fifteen lines of Markdown what came of a session: the verdict, how the summary begins, the
+// contradictions with both quotations, and the worst gaps.
 func Brief(s Session) string { return told(briefTemplate(), s) + "\n" }
 
 // worst lists gaps, a line each, the graver first.

@@ -15,26 +15,27 @@ import (
 // headingsAndLinks are the headings of a Markdown text as the targets of links, and where its links lead.
 func headingsAndLinks(t *testing.T, source []byte) (headings, links []string) {
 	t.Helper()
-	err := ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.Heading:
-			var b strings.Builder
-			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-				if words, ok := c.(*ast.Text); ok {
-					b.Write(words.Segment.Value(source))
-				}
+	err := ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)),
+		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if !entering {
+				return ast.WalkContinue, nil
 			}
-			headings = append(headings, "#"+strings.ReplaceAll(strings.ToLower(b.String()), " ", "-"))
-		case *ast.Link:
-			links = append(links, string(n.Destination))
-		case *ast.Image, *ast.RawHTML, *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.AutoLink:
-			t.Errorf("there is a %s in it", n.Kind())
-		}
-		return ast.WalkContinue, nil
-	})
+			switch n := n.(type) {
+			case *ast.Heading:
+				var b strings.Builder
+				for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+					if words, ok := c.(*ast.Text); ok {
+						b.Write(words.Segment.Value(source))
+					}
+				}
+				headings = append(headings, "#"+strings.ReplaceAll(strings.ToLower(b.String()), " ", "-"))
+			case *ast.Link:
+				links = append(links, string(n.Destination))
+			case *ast.Image, *ast.RawHTML, *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.AutoLink:
+				t.Errorf("there is a %s in it", n.Kind())
+			}
+			return ast.WalkContinue, nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +57,10 @@ func TestMarkdownLinksEveryFindingToItsAnswers(t *testing.T) {
 
 func TestHostileTextsStayTextsInMarkdown(t *testing.T) {
 	s := hostile()
-	s.Pairs[0].Answer = "# heading\n- item\n1. one\n12) twelve\n+ plus\n===\n---\n| a | b |\n[link](http://x.invalid) ![image](http://x.invalid/i.png) `code` **bold** <b>\n    indented\n```\nfence"
-	s.AuditResult.Summary = "![image](http://x.invalid/i.png) <img src=x> [press](javascript:ran) <javascript:ran> [data](data:text/html,x)"
+	s.Pairs[0].Answer = "# heading\n- item\n1. one\n12) twelve\n+ plus\n===\n---\n| a | b " +
+		"|\n[link](http://x.invalid) ![image](http://x.invalid/i.png) `code` **bold** <b>\n    indented\n```\nfence"
+	s.AuditResult.Summary = "![image](http://x.invalid/i.png) <img src=x> [press](javascript:ran) <javascript:ran> " +
+		"[data](data:text/html,x)"
 	told := Markdown(s)
 	_, links := headingsAndLinks(t, told)
 	for _, link := range links {
@@ -98,9 +101,13 @@ func TestASessionThatPointsAtNoPairIsStillTold(t *testing.T) {
 
 func TestBriefTellsTheVerdictThenWhatClashesThenWhatIsOpen(t *testing.T) {
 	s, _ := audited()
-	want := "**" + Verdict(&s) + "**\n\n> - It **helps**.\n\nContradictions:\n\n- The amounts differ.\n  - “16 mg” (answer 1)\n  - “18 mg” (b3.pdf, page 2)\n" +
-		"\nUnconfirmed: the witness could not be asked about it any more:\n\n- It helps, or not.\n  - “It helps” (answer 1)\n  - “no passage” (answer 3)\n" +
-		"\nNot verifiable: The year differs. – “1938” stands in no answer\n\n1 open gap:\n\n- low: “some” says no amount\n"
+	want := "**" + Verdict(&s) +
+		"**\n\n> - It **helps**.\n\nContradictions:\n\n- The amounts differ.\n  - “16 mg” (answer 1)\n  - “18 mg” " +
+		"(b3.pdf, page 2)\n" +
+		"\nUnconfirmed: the witness could not be asked about it any more:\n\n- It helps, or not.\n  - “It helps” " +
+		"(answer 1)\n  - “no passage” (answer 3)\n" +
+		"\nNot verifiable: The year differs. – “1938” stands in no answer\n\n1 open gap:\n\n- low: “some” says no " +
+		"amount\n"
 	if got := Brief(s); got != want {
 		t.Errorf("it tells\n%s\nwant\n%s", got, want)
 	}
@@ -109,8 +116,11 @@ func TestBriefTellsTheVerdictThenWhatClashesThenWhatIsOpen(t *testing.T) {
 		s.Pairs[1].Citations = append(s.Pairs[1].Citations, Citation{Document: "b3.pdf", Page: n, Quote: "x"})
 	}
 	got := Brief(s)
-	if !strings.HasPrefix(got, "**Collected, not audited: a detective needs a model.**\n\n- “The daily allowance is 18 mg.” (b3.pdf, page 2)\n- “x” (b3.pdf, page 0)\n") ||
-		!strings.HasSuffix(got, "(b3.pdf, page 6)\n\n3 quotations more.\n\nNothing was found on: “What does it do?”, “Which holds?”.\n") {
+	if !strings.HasPrefix(got,
+		"**Collected, not audited: a detective needs a model.**\n\n- “The daily allowance is 18 mg.” (b3.pdf, page "+
+			"2)\n- “x” (b3.pdf, page 0)\n") ||
+		!strings.HasSuffix(got, "(b3.pdf, page 6)\n\n3 quotations more.\n\nNothing was found on: “What does it do?”, "+
+			"“Which holds?”.\n") {
 		t.Errorf("it tells\n%s", got)
 	}
 }

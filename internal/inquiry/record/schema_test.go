@@ -26,7 +26,8 @@ func published(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("inquiry.schema.json", must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(t)); err != nil {
+	if err := c.AddResource("inquiry.schema.json", must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(
+		t)); err != nil {
 		t.Fatal(err)
 	}
 	return must(c.Compile("inquiry.schema.json"))(t)
@@ -43,10 +44,12 @@ func TestTheSchemaIsOfDraft07AndStandsAlone(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(content(t, golden), text); diff != "" {
-		t.Errorf("the program has another schema than the documents; -update writes them anew (-documents +program):\n%s", diff)
+		t.Errorf("the program has another schema than the documents; -update writes them anew (-documents "+
+			"+program):\n%s", diff)
 	}
 	for part := range strings.SplitSeq(text, `"$ref": "`) {
-		if ref, _, _ := strings.Cut(part, `"`); !strings.HasPrefix(part, "{") && !strings.HasPrefix(ref, "#/definitions/") {
+		if ref, _, _ := strings.Cut(part, `"`); !strings.HasPrefix(part, "{") &&
+			!strings.HasPrefix(ref, "#/definitions/") {
 			t.Errorf("it refers to %s", ref)
 		}
 	}
@@ -97,7 +100,8 @@ func TestTheSchemaSaysAllThatTheRequirementSays(t *testing.T) {
 func TestTheExamplesOfTheRequirementAreReadWrittenAndValid(t *testing.T) {
 	text := content(t, "testdata/examples.json")
 	s := must(Unmarshal([]byte(text)))(t)
-	if s.Hypothesis.Text != "Summarize the health benefits of Vitamin B3" || s.Pairs[2].ProviderUsed != "openai:gpt-4o" || !s.Pairs[0].Timestamp.After(s.StartTime) {
+	if s.Hypothesis.Text != "Summarize the health benefits of Vitamin B3" ||
+		s.Pairs[2].ProviderUsed != "openai:gpt-4o" || !s.Pairs[0].Timestamp.After(s.StartTime) {
 		t.Errorf("it is read as %+v", s)
 	}
 	if broken := Check([]byte(text)); len(broken) > 0 {

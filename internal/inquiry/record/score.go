@@ -36,8 +36,8 @@ type Sum struct {
 //
 //	max(0, round(100 - 10 x contradictions - open gaps (low 2, medium 5, high 10) - mean(100 - completeness) / 10))
 //
-// The open gaps are those of the last pair, the mean is over the pairs that were judged. Halves are rounded up. With no such pair nothing is complete: the mean is 100. A completeness beyond 0 to 100
-// counts as the nearest of the two.
+// The open gaps are those of the last pair, the mean is over the pairs that were judged. Halves are rounded up. With no
+// such pair nothing is complete: the mean is 100. A completeness beyond 0 to 100 counts as the nearest of the two.
 func Score(pairs []Pair, contradictions []Contradiction) Sum {
 	s := Sum{Base: base, Contradictions: perContradiction * len(contradictions)}
 	lacking, n := 0, len(pairs)

@@ -53,7 +53,8 @@ func TestTheScoreIsThatOfTheFormula(t *testing.T) {
 
 func TestOnlyTheGapsOfTheLastPairCountAndOnlyPairsThatWereJudged(t *testing.T) {
 	whole := 100
-	pairs := []Pair{{GapAnalysis: GapAnalysis{Gaps: []Gap{{Severity: High}}, CompletenessScore: &whole}}, {GapAnalysis: GapAnalysis{Unjudged: "it failed"}}}
+	pairs := []Pair{{GapAnalysis: GapAnalysis{Gaps: []Gap{{Severity: High}}, CompletenessScore: &whole}},
+		{GapAnalysis: GapAnalysis{Unjudged: "it failed"}}}
 	if s := Score(pairs, nil); s.Score != 100 || s.Gaps != 0 || s.Shortfall != 0 {
 		t.Errorf("%s", s)
 	}
@@ -109,7 +110,8 @@ func TestTheScoreStaysBetweenItsBoundsAndEachTermOnlyLowersIt(t *testing.T) {
 
 func TestWhatIsShownOfTheShortfallLeadsToTheScore(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		s := scored(rapid.SliceOfN(rapid.IntRange(0, 100), 1, 20).Draw(r, "completeness"), rapid.IntRange(0, 9).Draw(r, "contradictions"))
+		s := scored(rapid.SliceOfN(rapid.IntRange(0, 100), 1, 20).Draw(r, "completeness"), rapid.IntRange(0, 9).
+			Draw(r, "contradictions"))
 		shown, ok := new(big.Rat).SetString(decimal(s.Shortfall))
 		if text := decimal(s.Shortfall); !ok || len(text[strings.IndexByte(text+".", '.'):]) > 4 {
 			r.Fatalf("the shortfall is shown as %s", text)

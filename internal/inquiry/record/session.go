@@ -69,7 +69,8 @@ const (
 // EventKind says what happened beside questions and answers.
 type EventKind string
 
-// The events of the audit trail. What a model reported and could not be used, or was taken back, is an error, too: its reason says which.
+// The events of the audit trail. What a model reported and could not be used, or was taken back, is an error, too: its
+// reason says which.
 const (
 	ProviderSwitch EventKind = "provider_switch"
 	TimeoutEvent   EventKind = "timeout"
@@ -82,7 +83,8 @@ const (
 	WitnessModel     = "model"
 )
 
-// Session is an interrogation: what its file holds. Times are UTC, whatever their notation in the file. The tags say what Schema does; see package schema.
+// Session is an interrogation: what its file holds. Times are UTC, whatever their notation in the file. The tags say
+// what Schema does; see package schema.
 type Session struct {
 	ID               string       `json:"id" form:"UUID"`
 	Hypothesis       Hypothesis   `json:"hypothesis"`
@@ -193,7 +195,8 @@ type Place struct {
 	Page     int    `json:"page,omitempty" min:"1"`
 }
 
-// Unverified is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is not counted.
+// Unverified is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is
+// not counted.
 type Unverified struct {
 	Description string    `json:"description" form:"Text"`
 	Words       [2]string `json:"words,omitzero" doc:"As they were reported."`
@@ -235,7 +238,8 @@ type TrailEntry struct {
 	Code         string    `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
 }
 
-// Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is judged.
+// Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is
+// judged.
 func (s *Session) Judged() bool { return s.Detective != OfflineRules }
 
 // JudgedPairs counts the pairs whose answer a model has judged.
@@ -259,12 +263,14 @@ func (s *Session) Audit() *Audit {
 	return s.ProvisionalAudit
 }
 
-// Remaining are the gaps that are open after the last pair, in the form of an audit; empty, never nil, if there are none.
+// Remaining are the gaps that are open after the last pair, in the form of an audit; empty, never nil, if there are
+// none.
 func Remaining(pairs []Pair) []RemainingGap {
 	all := []RemainingGap{}
 	if len(pairs) > 0 {
 		for _, g := range pairs[len(pairs)-1].GapAnalysis.Gaps {
-			all = append(all, RemainingGap{Category: g.Category, Description: g.Description, Severity: g.Severity, ID: g.ID})
+			all = append(all, RemainingGap{Category: g.Category, Description: g.Description, Severity: g.Severity,
+				ID: g.ID})
 		}
 	}
 	return all

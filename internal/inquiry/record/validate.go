@@ -41,7 +41,8 @@ func (v Violation) String() string {
 // resolved is the schema, ready to check with. That takes milliseconds.
 var resolved = sync.OnceValues(func() (*jsonschema.Resolved, error) { return form().Resolve(nil) })
 
-// Check names what is wrong with the JSON text of a session: the first thing that is not of the schema, and all that does not agree. None is nil.
+// Check names what is wrong with the JSON text of a session: the first thing that is not of the schema, and all that
+// does not agree. None is nil.
 func Check(content []byte) []Violation {
 	var value any
 	if err := json.Unmarshal(content, &value); err != nil {
@@ -53,7 +54,8 @@ func Check(content []byte) []Violation {
 		err = schema.Validate(value)
 	}
 	if err != nil {
-		return []Violation{{Rule: RuleForm, Problem: strings.ReplaceAll(strings.TrimPrefix(err.Error(), "validating root: "), "validating ", "at ")}}
+		return []Violation{{Rule: RuleForm,
+			Problem: strings.ReplaceAll(strings.TrimPrefix(err.Error(), "validating root: "), "validating ", "at ")}}
 	}
 	return s.Validate()
 }
@@ -95,15 +97,19 @@ func (v *validation) hold(holds bool, path, format string, args ...any) {
 func (v *validation) ending() {
 	s := v.s
 	becomes, err := s.EndReason.Status()
-	v.hold(s.EndReason == "" || err == nil && becomes == s.Status, "endReason", "“%s” is no reason for a session that is %s", short(string(s.EndReason)), short(string(s.Status)))
+	v.hold(s.EndReason == "" || err == nil && becomes == s.Status, "endReason",
+		"“%s” is no reason for a session that is %s", short(string(s.EndReason)), short(string(s.Status)))
 	v.hold(s.EndTime == nil || s.Status != Running, "endTime", "the session goes on")
 	done := s.Status == Completed
 	v.hold(done == (s.AuditResult != nil), "auditResult", "a session has one when it is completed, and only then")
-	v.hold(!done || s.AuditResult == nil || s.AuditResult.ConsistencyScore != nil, "auditResult.consistencyScore", "it is missing, and the session is completed")
+	v.hold(!done || s.AuditResult == nil || s.AuditResult.ConsistencyScore != nil, "auditResult.consistencyScore",
+		"it is missing, and the session is completed")
 	v.hold(!done || s.ProvisionalAudit == nil, "provisionalAudit", "the session is completed")
-	v.hold(done || s.EndReason == "" || s.ProvisionalAudit != nil, "provisionalAudit", "it is missing, and the session has ended")
+	v.hold(done || s.EndReason == "" || s.ProvisionalAudit != nil, "provisionalAudit",
+		"it is missing, and the session has ended")
 	for i, e := range s.AuditTrail {
-		v.hold(e.Event == ProviderSwitch || e.FromProvider+e.ToProvider == "", fmt.Sprintf("auditTrail[%d]", i), "it names a provider, and is no provider_switch")
+		v.hold(e.Event == ProviderSwitch || e.FromProvider+e.ToProvider == "", fmt.Sprintf("auditTrail[%d]", i),
+			"it names a provider, and is no provider_switch")
 	}
 }
 
@@ -111,7 +117,8 @@ func (v *validation) times() {
 	s := v.s
 	v.hold(s.EndTime == nil || !s.EndTime.Before(s.StartTime), "endTime", "it is before startTime")
 	for i, p := range s.Pairs {
-		v.hold(!p.Timestamp.Before(s.StartTime), fmt.Sprintf("qaPairs[%d].timestamp", i), "it is before the session begins")
+		v.hold(!p.Timestamp.Before(s.StartTime), fmt.Sprintf("qaPairs[%d].timestamp", i),
+			"it is before the session begins")
 	}
 }
 
@@ -120,21 +127,26 @@ func (v *validation) counts() {
 	n := len(s.Pairs)
 	v.hold(n == s.CurrentIteration, "qaPairs", "there are %d, and currentIteration is %d", n, s.CurrentIteration)
 	v.hold(n <= s.IterationLimit, "currentIteration", "it is %d, and the limit is %d", n, s.IterationLimit)
-	v.hold(s.EndReason != Limit || n == s.IterationLimit, "qaPairs", "there are %d, and the limit that was reached is %d", n, s.IterationLimit)
+	v.hold(s.EndReason != Limit || n == s.IterationLimit, "qaPairs",
+		"there are %d, and the limit that was reached is %d", n, s.IterationLimit)
 }
 
 func (v *validation) witness() {
 	seen := map[string]bool{}
 	for i, d := range v.s.Witness.Documents {
-		v.hold(!seen[d.Name], fmt.Sprintf("witness.documents[%d].name", i), "“%s” is the name of another document, too", short(d.Name))
+		v.hold(!seen[d.Name], fmt.Sprintf("witness.documents[%d].name", i), "“%s” is the name of another document, too",
+			short(d.Name))
 		seen[d.Name] = true
-		v.hold(d.Hash+d.Error != "", fmt.Sprintf("witness.documents[%d].hash", i), "it is missing, and no error says why")
+		v.hold(d.Hash+d.Error != "", fmt.Sprintf("witness.documents[%d].hash", i),
+			"it is missing, and no error says why")
 	}
 }
 
 // cited says whether the witness has a document of a name; of any hash for "".
 func (v *validation) cited(name, hash string) bool {
-	return slices.ContainsFunc(v.s.Witness.Documents, func(d Document) bool { return d.Name == name && (hash == "" || d.Hash == hash) })
+	return slices.ContainsFunc(v.s.Witness.Documents, func(d Document) bool {
+		return d.Name == name && (hash == "" || d.Hash == hash)
+	})
 }
 
 func (v *validation) pair(i int) {
@@ -146,10 +158,12 @@ func (v *validation) pair(i int) {
 	}
 	for j, c := range p.Citations {
 		known := v.s.Witness.Kind != WitnessDocuments || v.cited(c.Document, c.Hash)
-		v.hold(known, fmt.Sprintf("%s.citations[%d]", path, j), "the witness has no document “%s” of this hash", short(c.Document))
+		v.hold(known, fmt.Sprintf("%s.citations[%d]", path, j), "the witness has no document “%s” of this hash",
+			short(c.Document))
 	}
 	g := &p.GapAnalysis
-	v.hold((g.CompletenessScore == nil) == (g.Unjudged != ""), path+".gapAnalysis.completenessScore", "it is left out where no model has judged, and only there")
+	v.hold((g.CompletenessScore == nil) == (g.Unjudged != ""), path+".gapAnalysis.completenessScore",
+		"it is left out where no model has judged, and only there")
 	ids := map[string]bool{}
 	for j, gap := range g.Gaps {
 		in := fmt.Sprintf("%s.gapAnalysis.gaps[%d]", path, j)
@@ -169,7 +183,8 @@ func (v *validation) satisfied() {
 	path, a := fmt.Sprintf("qaPairs[%d].gapAnalysis", last), v.s.Pairs[last].GapAnalysis
 	v.hold(!a.RequiresFollowUp, path+".requiresFollowUp", "it is true for the last pair of a completed session")
 	if v.s.EndReason == Satisfied {
-		v.hold(points(a.CompletenessScore) >= enough, path+".completenessScore", "it is less than %d, from which a detective is satisfied", enough)
+		v.hold(points(a.CompletenessScore) >= enough, path+".completenessScore",
+			"it is less than %d, from which a detective is satisfied", enough)
 	}
 }
 
@@ -178,34 +193,40 @@ func (v *validation) audit(a *Audit) {
 	if v.s.AuditResult == nil {
 		path = "provisionalAudit"
 	}
-	v.hold((a.ConsistencyScore == nil) == (a.Unjudged != ""), path+".consistencyScore", "it is left out where no model has judged, and only there")
+	v.hold((a.ConsistencyScore == nil) == (a.Unjudged != ""), path+".consistencyScore",
+		"it is left out where no model has judged, and only there")
 	if a.ConsistencyScore != nil || a.Sum != (Sum{}) {
 		want := Score(v.s.Pairs, a.Contradictions)
 		given := a.Sum == Sum{} || a.Sum == want
 		if !given || a.ConsistencyScore == nil || *a.ConsistencyScore != want.Score {
-			problem := fmt.Sprintf("it is %s, the score is %d, and the formula gives %s", a.Sum, points(a.ConsistencyScore), want)
+			problem := fmt.Sprintf("it is %s, the score is %d, and the formula gives %s", a.Sum,
+				points(a.ConsistencyScore), want)
 			v.all = append(v.all, Violation{path + ".sum", RuleSum, problem})
 		}
 	}
 	for i := range a.Contradictions {
 		v.contradiction(fmt.Sprintf("%s.contradictions[%d]", path, i), &a.Contradictions[i])
 	}
-	v.hold(slices.Equal(a.RemainingGaps, Remaining(v.s.Pairs)), path+".remainingGaps", "they are not the gaps that are open after the last pair")
+	v.hold(slices.Equal(a.RemainingGaps, Remaining(v.s.Pairs)), path+".remainingGaps",
+		"they are not the gaps that are open after the last pair")
 }
 
 func (v *validation) contradiction(path string, c *Contradiction) {
 	v.hold(c.Settled <= len(v.s.Pairs), path+".settledBy", "there is no pair %d", c.Settled)
 	for i, at := range c.Pairs {
 		if at < 0 || at >= len(v.s.Pairs) {
-			v.hold(false, fmt.Sprintf("%s.qaPairIndexes[%d]", path, i), "%d is not the place of a pair; there are %d, from 0", at, len(v.s.Pairs))
+			v.hold(false, fmt.Sprintf("%s.qaPairIndexes[%d]", path, i),
+				"%d is not the place of a pair; there are %d, from 0", at, len(v.s.Pairs))
 			continue
 		}
 		words, place := c.Words[i], c.Places[i]
 		v.hold(words != "" || c.Words == [2]string{}, fmt.Sprintf("%s.words[%d]", path, i), "it is empty")
 		if place.Document != "" {
-			v.hold(v.cited(place.Document, ""), fmt.Sprintf("%s.places[%d]", path, i), "the witness has no document “%s”", short(place.Document))
+			v.hold(v.cited(place.Document, ""), fmt.Sprintf("%s.places[%d]", path, i),
+				"the witness has no document “%s”", short(place.Document))
 		} else {
-			v.hold(strings.Contains(v.s.Pairs[at].Answer, words), fmt.Sprintf("%s.words[%d]", path, i), "“%s” does not stand in the answer of pair %d", short(words), at+1)
+			v.hold(strings.Contains(v.s.Pairs[at].Answer, words), fmt.Sprintf("%s.words[%d]", path, i),
+				"“%s” does not stand in the answer of pair %d", short(words), at+1)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 // NotAudited is what a session without a detective says of itself.
 const NotAudited = "Collected, not audited: a detective needs a model."
 
-// Verdict says in one line how a session stands: how it ended, who judged it, and what came of it. Screen, list, page and files say the same.
+// Verdict says in one line how a session stands: how it ended, who judged it, and what came of it. Screen, list, page
+// and files say the same.
 func Verdict(s *Session) string {
 	parts := []string{ending(s)}
 	a := s.Audit()

@@ -117,7 +117,8 @@ func unpack(content []byte) (session []byte, passages []Chunk, err error) {
 	case !isPage:
 		return nil, nil, errors.New("it is HTML, but no evidence page")
 	case form != fmt.Sprint(pageForm):
-		return nil, nil, fmt.Errorf("it is a page of the form “%s”, and this program makes form %d; verify it with the program that made it",
+		return nil, nil, fmt.Errorf(
+			"it is a page of the form “%s”, and this program makes form %d; verify it with the program that made it",
 			short(form), pageForm)
 	case !carries:
 		return nil, nil, errors.New("it carries no session")

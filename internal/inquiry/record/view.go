@@ -90,7 +90,9 @@ func viewOf(s *Session, passages []Chunk) view {
 
 // shows are what both templates put values into words with.
 func shows() map[string]any {
-	return map[string]any{"time": utc, "by": by, "anchor": func(hash string) string { return strings.TrimPrefix(hash, "sha256:") }}
+	return map[string]any{"time": utc, "by": by, "anchor": func(hash string) string {
+		return strings.TrimPrefix(hash, "sha256:")
+	}}
 }
 
 // utc is a time as files show it, to the second.
@@ -165,8 +167,8 @@ func blocks(summary string) (all []block) {
 	return all
 }
 
-// visible shows what a reader would not see, or what would make a text look like another: control characters, and those that turn the
-// direction of writing. What joins letters and marks a direction stays.
+// visible shows what a reader would not see, or what would make a text look like another: control characters, and those
+// that turn the direction of writing. What joins letters and marks a direction stays.
 func visible(content string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(content, "\r\n", "\n") {

@@ -34,8 +34,8 @@ type quotation struct {
 	Words   string `json:"words"`
 }
 
-// chosen are the quotations that a model finds in the likeliest passages, or in the next ones if those do not answer: then it says which
-// words to look for. What came of the requests is added to the answer, also when one failed.
+// chosen are the quotations that a model finds in the likeliest passages, or in the next ones if those do not answer:
+// then it says which words to look for. What came of the requests is added to the answer, also when one failed.
 func (w *ofDocuments) chosen(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
 	given := map[int]bool{}
 	room := mostGiven
@@ -63,7 +63,8 @@ func (w *ofDocuments) chosen(ctx context.Context, told, code string, order []int
 	return nil, nil
 }
 
-// batch are the next passages that fit in a room, in the order of the documents. Of a folder that is read in a few rounds, all come in time.
+// batch are the next passages that fit in a room, in the order of the documents. Of a folder that is read in a few
+// rounds, all come in time.
 func (w *ofDocuments) batch(order []int, given map[int]bool, room int) (batch []int) {
 	if w.size <= mostGiven*mostRounds {
 		for i := range w.chunks {
@@ -81,9 +82,11 @@ func (w *ofDocuments) batch(order []int, given map[int]bool, room int) (batch []
 	return batch
 }
 
-// choose has a model choose from passages, and once more if what it chose does not stand there. Passages come first in what it is told: they
-// are the same for many questions.
-func (w *ofDocuments) choose(ctx context.Context, told string, batch []int, a *Answer) (quotes []quote, search []string, err error) {
+// choose has a model choose from passages, and once more if what it chose does not stand there. Passages come first in
+// what it is told: they are the same for many questions.
+func (w *ofDocuments) choose(
+	ctx context.Context, told string, batch []int, a *Answer,
+) (quotes []quote, search []string, err error) {
 	var b strings.Builder
 	var given []string
 	for n, i := range batch {
@@ -93,9 +96,11 @@ func (w *ofDocuments) choose(ctx context.Context, told string, batch []int, a *A
 	}
 	b.WriteString(told)
 	for range 2 {
-		req := model.Request{System: w.Prompt, Purpose: PurposeChoose, Messages: []model.Message{{Role: model.User, Text: b.String()}}}
+		req := model.Request{System: w.Prompt, Purpose: PurposeChoose,
+			Messages: []model.Message{{Role: model.User, Text: b.String()}}}
 		var said chosenBy
-		_, resp, err := model.Structured(ctx, w.Model, req, model.Schema{Name: "quotations", JSON: schema.Answer[chosenBy]()}, &said)
+		_, resp, err := model.Structured(ctx, w.Model, req, model.Schema{Name: "quotations",
+			JSON: schema.Answer[chosenBy]()}, &said)
 		a.Usage, a.Tries = a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
 		a.Sent = model.Sent{Hash: req.Sent().Hash, Bytes: a.Sent.Bytes + req.Sent().Bytes}
 		if err != nil {
@@ -110,16 +115,19 @@ func (w *ofDocuments) choose(ctx context.Context, told string, batch []int, a *A
 		if quotes, wrong = w.checked(said.Quotations, batch); len(wrong) == 0 {
 			break
 		}
-		b.WriteString("\nThese quotations do not stand in their passages letter by letter. Copy all that answers once more, exactly:\n")
+		b.WriteString("\nThese quotations do not stand in their passages letter by letter. Copy all that answers " +
+			"once more, exactly:\n")
 		for _, q := range wrong {
 			fmt.Fprintf(&b, "- passage %d: “%s”\n", q.Passage, q.Words)
-			a.Notes = append(a.Notes, fmt.Sprintf("%s quoted what is not in the passage, which was left out: “%s”", a.By, text.Brief(q.Words, 200)))
+			a.Notes = append(a.Notes, fmt.Sprintf("%s quoted what is not in the passage, which was left out: “%s”",
+				a.By, text.Brief(q.Words, 200)))
 		}
 	}
 	return quotes, search, nil
 }
 
-// checked are the quotations that stand in their passages, letter by letter, each as whole sentences, and those that do not.
+// checked are the quotations that stand in their passages, letter by letter, each as whole sentences, and those that do
+// not.
 func (w *ofDocuments) checked(all []quotation, batch []int) (quotes []quote, wrong []quotation) {
 	for _, q := range all {
 		if q.Passage < 1 || q.Passage > len(batch) {

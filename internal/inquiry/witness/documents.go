@@ -20,8 +20,8 @@ type Options struct {
 	// Hypothesis is what the inquiry is about. A question that says nothing by itself (“When?”) is understood by it.
 	Hypothesis string
 
-	// Model, if set, chooses from the passages that were found what answers a question, as Prompt tells it. Without one, or if it fails,
-	// sentences that hold the words of the question are quoted.
+	// Model, if set, chooses from the passages that were found what answers a question, as Prompt tells it. Without
+	// one, or if it fails, sentences that hold the words of the question are quoted.
 	Model  model.Model
 	Prompt string
 
@@ -104,7 +104,8 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 		question = cmp.Or(before, w.Hypothesis) + " " + question
 		terms = w.index.terms(question, code)
 	}
-	if _, about := text.Find(question, strings.TrimRight(w.Hypothesis, ".?! ")); about { // the words around it ask for an aspect, and stand in no document
+	// the words around it ask for an aspect, and stand in no document
+	if _, about := text.Find(question, strings.TrimRight(w.Hypothesis, ".?! ")); about {
 		terms = slices.DeleteFunc(w.index.terms(w.Hypothesis, code), func(t term) bool { return len(t.forms) == 0 })
 	} else {
 		earlier = nil
@@ -113,7 +114,8 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 	if w.meaning != nil {
 		near, err := w.meaning.rank(ctx, question)
 		if err != nil && !errors.Is(err, errGivenUp) && ctx.Err() == nil {
-			a.Notes = append(a.Notes, "the search by meaning failed; from here on only words are searched: "+err.Error())
+			a.Notes = append(a.Notes, "the search by meaning failed; from here on only words are searched: "+
+				err.Error())
 		}
 		order = fuse(len(w.chunks), order, near)
 	}
@@ -123,7 +125,8 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 			return w.cite(quotes, code, a), nil
 		}
 		a.By = "documents"
-		a.Notes = append(a.Notes, "the passages could not be read by a model, and sentences are chosen by their words: "+err.Error())
+		a.Notes = append(a.Notes,
+			"the passages could not be read by a model, and sentences are chosen by their words: "+err.Error())
 	}
 	if ctx.Err() != nil {
 		return Answer{}, ctx.Err()

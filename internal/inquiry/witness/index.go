@@ -147,7 +147,8 @@ func likeness(a, b string) float64 {
 	return 0
 }
 
-// scores say how well each unit holds the terms, by BM25. An answer may stand beside the words that were asked for, so that neighbours count, too.
+// scores say how well each unit holds the terms, by BM25. An answer may stand beside the words that were asked for, so
+// that neighbours count, too.
 func (x *index) scores(terms []term) []float64 {
 	own := make([]float64, len(x.units))
 	for _, t := range terms {

@@ -12,7 +12,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// meaning ranks chunks by how near they are to a question. Their vectors are made when they are first wanted, and kept in memory.
+// meaning ranks chunks by how near they are to a question. Their vectors are made when they are first wanted, and kept
+// in memory.
 type meaning struct {
 	embed  model.Embedder
 	chunks []document.Chunk

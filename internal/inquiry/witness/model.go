@@ -59,7 +59,8 @@ func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Excha
 		return Answer{}, err
 	}
 	by := cmp.Or(resp.Model, w.model.ID())
-	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Sent(), Tries: resp.Tries}, nil
+	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Sent(),
+		Tries: resp.Tries}, nil
 }
 
 // bounded keeps the beginning of an answer that is too long, up to the end of a word.

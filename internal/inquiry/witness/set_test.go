@@ -16,7 +16,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// labelled is a question with the words that answer it, and the document that they stand in; "" for any. No words: nothing answers.
+// labelled is a question with the words that answer it, and the document that they stand in; "" for any. No words:
+// nothing answers.
 type labelled struct{ question, want, document string }
 
 // readSet reads “question => words” by lines, below “-- document”.
@@ -60,7 +61,8 @@ func written(t testing.TB, texts ...string) []document.Document {
 	return readDocuments(t, dir)
 }
 
-// reader is a model that answers from the passages that it is given: it quotes the one that holds the words which answer, and nothing if none does.
+// reader is a model that answers from the passages that it is given: it quotes the one that holds the words which
+// answer, and nothing if none does.
 func reader(t testing.TB, set []labelled) func(model.Request) modeltest.Turn {
 	return func(req model.Request) modeltest.Turn {
 		told := req.Messages[0].Text

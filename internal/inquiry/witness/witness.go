@@ -1,11 +1,13 @@
 // Package witness answers the questions of an inquiry: from documents, or as a model.
 //
 // Guarantees:
-//   - A witness from documents says nothing of its own. Its answers are sentences of the documents, verbatim, each with a citation that
-//     names document, page and chunk, and the chunk's hash. A model that chooses them is believed only what stands there letter by letter.
-//     Where nothing was found Answer.NotFound is set; that the documents hold nothing is never said.
+//   - A witness from documents says nothing of its own. Its answers are sentences of the documents, verbatim, each with
+//     a citation that names document, page and chunk, and the chunk's hash. A model that chooses them is believed only
+//     what stands there letter by letter. Where nothing was found Answer.NotFound is set; that the documents hold
+//     nothing is never said.
 //   - Equal documents, questions and earlier exchanges give equal answers, while no model takes part.
-//   - A witness from a model sees the question and the earlier exchanges: what is believed of the matter is not told to it.
+//   - A witness from a model sees the question and the earlier exchanges: what is believed of the matter is not told to
+//     it.
 //   - Errors of models keep their kinds (*model.Error), and every call ends with its context.
 package witness
 

@@ -1,10 +1,10 @@
 // Package cleartext keeps secrets off connections that anybody on the way can read.
 //
 // Guarantees:
-//   - A request over plain HTTP that holds what may be a secret reaches nobody but this machine and the hosts that the person trusts. It is refused before
-//     a connection is made, and no part of it is sent.
-//   - What may be a secret is each header that is not known to be none, and a user or password in the address. A header of the settings is one, whatever
-//     it is called.
+//   - A request over plain HTTP that holds what may be a secret reaches nobody but this machine and the hosts that the
+//     person trusts. It is refused before a connection is made, and no part of it is sent.
+//   - What may be a secret is each header that is not known to be none, and a user or password in the address. A header
+//     of the settings is one, whatever it is called.
 //   - This machine is a loopback address, localhost and the names below it. A private network is none: others share it.
 //   - No error holds more of the request than the host.
 package cleartext
@@ -25,10 +25,12 @@ const Setting = "plain_http"
 type Error struct{ Host string }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("a key or header of the settings is not sent over plain HTTP to %s, where others can read it on the way: use https, or list the host under %s if you trust the network between", e.Host, Setting)
+	return fmt.Sprintf("a key or header of the settings is not sent over plain HTTP to %s, where others can read it "+
+		"on the way: use https, or list the host under %s if you trust the network between", e.Host, Setting)
 }
 
-// Transport is next without requests that would show a secret. trusted are hosts, with a port or for all of their ports.
+// Transport is next without requests that would show a secret. trusted are hosts, with a port or for all of their
+// ports.
 func Transport(next http.RoundTripper, trusted []string) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
@@ -89,5 +91,6 @@ func secret(req *http.Request) bool {
 }
 
 // harmless are the headers that programs of ours send and that hold no secret.
-var harmless = []string{"Accept", "Accept-Encoding", "Accept-Language", "Anthropic-Version", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Last-Event-Id",
+var harmless = []string{"Accept", "Accept-Encoding", "Accept-Language", "Anthropic-Version", "Cache-Control",
+	"Connection", "Content-Length", "Content-Type", "Last-Event-Id",
 	"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", "Traceparent", "Tracestate", "User-Agent"}

@@ -44,11 +44,16 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 func TestKeyIsSentOverPlainHTTPToThisMachineAlone(t *testing.T) {
 	key := http.Header{"Authorization": {"Bearer canary"}}
 	for address, want := range map[string]bool{
-		"http://llm.example.com/v1": true, "http://93.184.216.34/": true, "http://192.168.1.5:8000/v1": true, "http://10.0.0.1/": true, "http://host.docker.internal/": true,
-		"http://169.254.169.254/": true, "http://[fe80::1]/": true, "http://[fd00::1]:8000/": true, "http://localhost.example.com/": true, "http://notlocalhost/": true,
-		"http://127.0.0.1.example.com/": true, "http://0.0.0.0:8000/": true, "http://2130706433/": true, "HTTP://LLM.example.com/": true,
-		"https://llm.example.com/v1": false, "http://127.0.0.1:8000/v1": false, "http://127.9.9.9/": false, "http://[::1]:8000/": false, "http://localhost/": false,
-		"http://LOCALHOST:1/": false, "http://api.localhost/": false, "http://[::ffff:127.0.0.1]/": false, "http://localhost./": false,
+		"http://llm.example.com/v1": true, "http://93.184.216.34/": true, "http://192.168.1.5:8000/v1": true,
+		"http://10.0.0.1/": true, "http://host.docker.internal/": true,
+		"http://169.254.169.254/": true, "http://[fe80::1]/": true, "http://[fd00::1]:8000/": true,
+		"http://localhost.example.com/": true, "http://notlocalhost/": true,
+		"http://127.0.0.1.example.com/": true, "http://0.0.0.0:8000/": true, "http://2130706433/": true,
+		"HTTP://LLM.example.com/":    true,
+		"https://llm.example.com/v1": false, "http://127.0.0.1:8000/v1": false, "http://127.9.9.9/": false,
+		"http://[::1]:8000/": false, "http://localhost/": false,
+		"http://LOCALHOST:1/": false, "http://api.localhost/": false, "http://[::ffff:127.0.0.1]/": false,
+		"http://localhost./": false,
 	} {
 		if got := refused(t, address, key); got != want {
 			t.Errorf("%s: refused %v, want %v", address, got, want)
@@ -57,12 +62,14 @@ func TestKeyIsSentOverPlainHTTPToThisMachineAlone(t *testing.T) {
 }
 
 func TestEveryHeaderThatMayHoldASecretCounts(t *testing.T) {
-	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie", "Proxy-Authorization", "X-Subscription-Token", "X-Team", "x-lower"} {
+	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie",
+		"Proxy-Authorization", "X-Subscription-Token", "X-Team", "x-lower"} {
 		if !refused(t, "http://a.example/", http.Header{name: {"canary"}}) {
 			t.Errorf("%s was sent", name)
 		}
 	}
-	if refused(t, "http://a.example/", http.Header{"Accept": {"*/*"}, "Content-Type": {"application/json"}, "User-Agent": {"x"}}) {
+	if refused(t, "http://a.example/", http.Header{"Accept": {"*/*"}, "Content-Type": {"application/json"},
+		"User-Agent": {"x"}}) {
 		t.Error("a request without a secret was refused")
 	}
 	if !refused(t, "http://ada:canary@a.example/", http.Header{}) {
@@ -73,7 +80,8 @@ func TestEveryHeaderThatMayHoldASecretCounts(t *testing.T) {
 func TestHostThatIsTrustedGetsTheKey(t *testing.T) {
 	key := http.Header{"Authorization": {"Bearer canary"}}
 	for address, want := range map[string]bool{
-		"http://llm.lan/": false, "http://LLM.lan:8000/": false, "http://other.lan:9/": false, "http://other.lan:8/": true, "http://[fd00::1]:5/": false, "http://sub.llm.lan/": true,
+		"http://llm.lan/": false, "http://LLM.lan:8000/": false, "http://other.lan:9/": false,
+		"http://other.lan:8/": true, "http://[fd00::1]:5/": false, "http://sub.llm.lan/": true,
 	} {
 		if got := refused(t, address, key, "llm.lan", "other.lan:9", "[fd00::1]"); got != want {
 			t.Errorf("%s: refused %v, want %v", address, got, want)

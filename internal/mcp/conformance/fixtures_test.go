@@ -13,7 +13,8 @@ import (
 // A pixel and a moment of silence, as small as their formats allow.
 var (
 	pixel   = []byte("GIF89a\x01\x00\x01\x00\x80\x01\x00\xff\xff\xff\x00\x00\x00\x21\xf9\x04\x01\x0a\x00\x01\x00\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02\x4c\x01\x00\x3b")
-	silence = []byte("RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x00\x00\x00")
+	silence = []byte("RIFF\x24\x00\x00\x00WAVEfmt " +
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x00\x00\x00")
 )
 
 // reply does what a tool of the suites does.
@@ -49,33 +50,39 @@ var schemas = map[string]string{
 // tools are what the suites call, by the names that they give them.
 func tools(server *sdk.Server) map[string]reply {
 	all := map[string]reply{
-		"test_simple_text":            always(text("A simple text.")),
-		"test_image_content":          always(contents(&sdk.ImageContent{Data: pixel, MIMEType: "image/png"})),
-		"test_audio_content":          always(contents(&sdk.AudioContent{Data: silence, MIMEType: "audio/wav"})),
-		"test_embedded_resource":      always(contents(embedded("test://embedded-resource", "An embedded resource."))),
-		"test_multiple_content_types": always(contents(&sdk.TextContent{Text: "Several:"}, &sdk.ImageContent{Data: pixel, MIMEType: "image/png"}, embedded("test://mixed", "A resource."))),
-		"test_error_handling":         always(&sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "It fails, as it should."}}}),
-		"json_schema_2020_12_tool":    always(text("Taken.")),
-		"test_x_mcp_header":           always(text("Taken.")),
-		"test_streaming_elicitation":  always(text("Nothing but a result.")),
-		"test_tool_with_logging":      logging,
-		"test_logging_tool":           logging,
-		"test_tool_with_progress":     progressing,
-		"test_missing_capability":     needsSampling,
-		"test_reconnection":           reconnecting,
-		"test_sampling":               sampling,
+		"test_simple_text":       always(text("A simple text.")),
+		"test_image_content":     always(contents(&sdk.ImageContent{Data: pixel, MIMEType: "image/png"})),
+		"test_audio_content":     always(contents(&sdk.AudioContent{Data: silence, MIMEType: "audio/wav"})),
+		"test_embedded_resource": always(contents(embedded("test://embedded-resource", "An embedded resource."))),
+		"test_multiple_content_types": always(contents(&sdk.TextContent{Text: "Several:"},
+			&sdk.ImageContent{Data: pixel, MIMEType: "image/png"}, embedded("test://mixed", "A resource."))),
+		"test_error_handling": always(&sdk.CallToolResult{IsError: true,
+			Content: []sdk.Content{&sdk.TextContent{Text: "It fails, as it should."}}}),
+		"json_schema_2020_12_tool":   always(text("Taken.")),
+		"test_x_mcp_header":          always(text("Taken.")),
+		"test_streaming_elicitation": always(text("Nothing but a result.")),
+		"test_tool_with_logging":     logging,
+		"test_logging_tool":          logging,
+		"test_tool_with_progress":    progressing,
+		"test_missing_capability":    needsSampling,
+		"test_reconnection":          reconnecting,
+		"test_sampling":              sampling,
 		"test_trigger_tool_change": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			add(server, "passing_tool", always(text("It passes.")))
 			return text("The tools have changed."), nil
 		},
 		"test_trigger_prompt_change": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			server.AddPrompt(&sdk.Prompt{Name: "passing_prompt", Description: "It passes"}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) { return said(), nil })
+			server.AddPrompt(&sdk.Prompt{Name: "passing_prompt", Description: "It passes"},
+				func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+					return said(), nil
+				})
 			return text("The prompts have changed."), nil
 		},
 	}
 	for name, schema := range elicited {
 		all[name] = func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			res, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Tell me.", RequestedSchema: json.RawMessage(schema)})
+			res, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Tell me.",
+				RequestedSchema: json.RawMessage(schema)})
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +100,8 @@ func add(server *sdk.Server, name string, do reply) {
 	if schema == "" {
 		schema = `{"type":"object"}`
 	}
-	server.AddTool(&sdk.Tool{Name: name, Description: "A tool of the suites: " + name, InputSchema: json.RawMessage(schema)}, sdk.ToolHandler(do))
+	server.AddTool(&sdk.Tool{Name: name, Description: "A tool of the suites: " + name,
+		InputSchema: json.RawMessage(schema)}, sdk.ToolHandler(do))
 }
 
 // elicited are forms by the tools that ask to fill them in.
@@ -122,7 +130,8 @@ func logging(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult
 func progressing(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	token := req.Params.GetProgressToken()
 	for _, done := range []float64{0, 50, 100} {
-		if err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: 100}); err != nil {
+		if err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: done,
+			Total: 100}); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +142,8 @@ func needsSampling(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolRe
 	if caps := req.ClientCapabilities(); caps != nil && caps.Sampling != nil { //nolint:staticcheck // it is what the suite asks for
 		return text("It can."), nil
 	}
-	return nil, &jsonrpc.Error{Code: sdk.CodeMissingRequiredClientCapabilities, Message: "sampling is needed", Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`)}
+	return nil, &jsonrpc.Error{Code: sdk.CodeMissingRequiredClientCapabilities, Message: "sampling is needed",
+		Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`)}
 }
 
 // reconnecting closes its stream, and answers a bit later.
@@ -156,5 +166,7 @@ func sampling(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResul
 }
 
 func completion(prompt string) *sdk.CreateMessageParams { //nolint:staticcheck // the older revision has it
-	return &sdk.CreateMessageParams{MaxTokens: 50, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: prompt}}}} //nolint:staticcheck // as above
+	return &sdk.CreateMessageParams{ //nolint:staticcheck // as above
+		MaxTokens: 50, Messages: []*sdk.SamplingMessage{{ //nolint:staticcheck // as above
+			Role: "user", Content: &sdk.TextContent{Text: prompt}}}}
 }

@@ -30,7 +30,8 @@ func unsealed(given string) (string, error) {
 // form asks for one field.
 func form(message, field, kind string) *sdk.ElicitParams {
 	return &sdk.ElicitParams{Mode: "form", Message: message,
-		RequestedSchema: json.RawMessage(`{"type":"object","properties":{"` + field + `":{"type":"` + kind + `"}},"required":["` + field + `"]}`)}
+		RequestedSchema: json.RawMessage(`{"type":"object","properties":{"` + field + `":{"type":"` + kind +
+			`"}},"required":["` + field + `"]}`)}
 }
 
 // filled is what was put into a form; nil if it was not sent off.
@@ -70,19 +71,22 @@ func asks(state string, all sdk.InputRequestMap) *sdk.CallToolResult {
 // rounds are the tools that need something of their client before they answer.
 func rounds() map[string]reply {
 	return map[string]reply{
-		"test_input_required_result_elicitation": func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		"test_input_required_result_elicitation": func(_ context.Context,
+			req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			if name, ok := filled(req.Params.InputResponses, "user_name")["name"].(string); ok && name != "" {
 				return text("Hello, %s!", name), nil
 			}
 			return asks("", sdk.InputRequestMap{"user_name": form("Your name?", "name", "string")}), nil
 		},
-		"test_input_required_result_sampling": func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		"test_input_required_result_sampling": func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult,
+			error) {
 			if said, ok := completed(req.Params.InputResponses, "capital_question"); ok {
 				return text("The model says: %s", said), nil
 			}
 			return asks("", sdk.InputRequestMap{"capital_question": completion("What is the capital of France?")}), nil
 		},
-		"test_input_required_result_list_roots": func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		"test_input_required_result_list_roots": func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult,
+			error) {
 			if n, ok := roots(req.Params.InputResponses, "client_roots"); ok {
 				return text("%d roots", n), nil
 			}
@@ -117,7 +121,8 @@ func several(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, 
 	if named && greeted && rooted {
 		return text("%s %s, with %d roots", greeting, name, n), nil
 	}
-	return asks(sealed("several"), sdk.InputRequestMap{"user_name": form("Your name?", "name", "string"), "greeting": completion("Greet."),
+	return asks(sealed("several"), sdk.InputRequestMap{"user_name": form("Your name?", "name", "string"),
+		"greeting":     completion("Greet."),
 		"client_roots": &sdk.ListRootsParams{}}), nil //nolint:staticcheck // it is what the suite asks for
 }
 

@@ -37,7 +37,8 @@ func serve(t *testing.T, m *mcp.HTTP) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := api.New(api.Config{Service: uses, Users: users, MCP: m, Limits: api.Limits{Requests: 1e6, Burst: 1e6, Bytes: 1 << 30}})
+	s, err := api.New(api.Config{Service: uses, Users: users, MCP: m, Limits: api.Limits{Requests: 1e6, Burst: 1e6,
+		Bytes: 1 << 30}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,8 @@ func node(t *testing.T, program string, args ...string) (out []byte, err error) 
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
 	defer cancel()
-	run := exec.CommandContext(ctx, path, append([]string{filepath.Join("node_modules", filepath.FromSlash(program))}, args...)...)
+	run := exec.CommandContext(ctx, path, append([]string{filepath.Join("node_modules", filepath.FromSlash(program))},
+		args...)...)
 	run.WaitDelay = time.Second
 	return run.CombinedOutput()
 }
@@ -114,8 +116,10 @@ func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := serve(t, s.HTTP())
-	for scenario, revision := range map[string]string{"server-initialize": "2025-11-25", "ping": "2025-11-25", "server-session-lifecycle": "2025-11-25",
-		"tools-list": "2026-07-28", "dns-rebinding-protection": "2026-07-28", "http-header-validation": "2026-07-28"} {
+	for scenario, revision := range map[string]string{"server-initialize": "2025-11-25", "ping": "2025-11-25",
+		"server-session-lifecycle": "2025-11-25",
+		"tools-list":               "2026-07-28", "dns-rebinding-protection": "2026-07-28",
+		"http-header-validation": "2026-07-28"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			second.pass(t, "--url", url, "--spec-version", revision, "--scenario", scenario)
@@ -138,9 +142,11 @@ func TestInspectorListsAndCalls(t *testing.T) {
 		}{
 			{[]string{"tools/list", "--strict"}, 0, `"add_task"`},
 			{[]string{"tools/call", "--tool-name", "add_task", "--tool-arg", "title=Buy milk"}, 0, "Buy milk"},
-			{[]string{"tools/call", "--tool-name", "delete_task", "--tool-arg", "task_id=1"}, isError, "CONFIRMATION_REQUIRED"},
+			{[]string{"tools/call", "--tool-name", "delete_task", "--tool-arg", "task_id=1"}, isError,
+				"CONFIRMATION_REQUIRED"},
 		} {
-			out, err := node(t, ".bin/inspector", append([]string{"--cli", url, "--transport", "http", "--protocol-era", era, "--method"}, one.args...)...)
+			out, err := node(t, ".bin/inspector", append([]string{"--cli", url, "--transport", "http", "--protocol-era",
+				era, "--method"}, one.args...)...)
 			code := 0
 			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 				code = exit.ExitCode()

@@ -2,12 +2,15 @@
 //
 // Guarantees:
 //   - By content. The format is told by the first bytes. A name is never trusted, and never taken for an option.
-//   - Without programs. The length of WAV and of Opus in Ogg is found here. Other lengths are asked of ffprobe, and silence of ffmpeg; without
-//     them they are not known, which is nil. What can't be done without them says with which command they are installed.
+//   - Without programs. The length of WAV and of Opus in Ogg is found here. Other lengths are asked of ffprobe, and
+//     silence of ffmpeg; without them they are not known, which is nil. What can't be done without them says with which
+//     command they are installed.
 //   - Silent means silent from the beginning to the end: no fifth of a second is louder than a quiet room.
-//   - A program is told which format it reads, and may open files alone, so that a file can't make it fetch others. It has a process group of its
-//     own and a time, and ends with its context. The end of what it complained of is in the error.
-//   - What could not be converted leaves no file. A recording is written in its place as it comes, so that a crash loses seconds at most.
+//   - A program is told which format it reads, and may open files alone, so that a file can't make it fetch others. It
+//     has a process group of its own and a time, and ends with its context. The end of what it complained of is in the
+//     error.
+//   - What could not be converted leaves no file. A recording is written in its place as it comes, so that a crash
+//     loses seconds at most.
 package audio
 
 import (
@@ -67,7 +70,8 @@ func Install() string {
 	return "sudo apt install ffmpeg"
 }
 
-// Probe says what a file is. Of one that is cut off, or damaged in part, it says what is there; an error means that nothing can be heard in it.
+// Probe says what a file is. Of one that is cut off, or damaged in part, it says what is there; an error means that
+// nothing can be heard in it.
 func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
 	f, err := open(file)
 	if err != nil {
@@ -144,5 +148,6 @@ func formatOf(f *os.File) (string, error) {
 
 // isMP3 says whether a frame of MPEG audio, layer 3, begins here.
 func isMP3(b []byte) bool {
-	return len(b) >= 3 && b[0] == 0xff && b[1]&0xe6 == 0xe2 && b[1]&0x18 != 0x08 && b[2]>>4 > 0 && b[2]>>4 < 15 && b[2]>>2&3 != 3
+	return len(b) >= 3 && b[0] == 0xff && b[1]&0xe6 == 0xe2 && b[1]&0x18 != 0x08 && b[2]>>4 > 0 && b[2]>>4 < 15 &&
+		b[2]>>2&3 != 3
 }

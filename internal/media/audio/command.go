@@ -27,9 +27,11 @@ func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *t
 
 var errSlow = errors.New("did not end in time")
 
-// run runs a program for at most so long, and gives what it prints to out, until that takes no more. said is what it complained of, without the
-// folders of this machine; an error says the end of it too.
-func run(ctx context.Context, most time.Duration, out io.Writer, program string, args ...string) (said string, err error) {
+// run runs a program for at most so long, and gives what it prints to out, until that takes no more. said is what it
+// complained of, without the folders of this machine; an error says the end of it too.
+func run(
+	ctx context.Context, most time.Duration, out io.Writer, program string, args ...string,
+) (said string, err error) {
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	cmd, complaint := command(timed, program, args...)

@@ -24,7 +24,8 @@ const (
 	longestSound      = 12 * time.Hour // that is written as samples: a few bytes of Opus can stand for hours of silence
 )
 
-// input are the arguments by which ffmpeg and ffprobe open a file: as what it is, by a whole path, and without following what it may name.
+// input are the arguments by which ffmpeg and ffprobe open a file: as what it is, by a whole path, and without
+// following what it may name.
 func input(file, format string) []string {
 	if path, err := filepath.Abs(file); err == nil {
 		file = path
@@ -35,11 +36,13 @@ func input(file, format string) []string {
 	return []string{"-protocol_whitelist", "file,pipe", "-f", format, "-i", "file:" + file}
 }
 
-// measure asks ffprobe for the codec and the length of the first sound track. What that takes too long for stays unknown.
+// measure asks ffprobe for the codec and the length of the first sound track. What that takes too long for stays
+// unknown.
 func (t Tools) measure(ctx context.Context, file, format string) (codec string, seconds *float64, err error) {
 	in := input(file, format)
 	var out bytes.Buffer
-	args := []string{"-v", "error", "-select_streams", "a:0", "-show_entries", "format=duration:stream=codec_name", "-of", "json"}
+	args := []string{"-v", "error", "-select_streams", "a:0", "-show_entries", "format=duration:stream=codec_name",
+		"-of", "json"}
 	_, err = run(ctx, longestProbe, &out, t.FFprobe, append(args, in...)...)
 	if errors.Is(err, errSlow) {
 		return "", nil, nil
@@ -87,7 +90,8 @@ const (
 	heardRate  = 16000 // in which ffmpeg decodes, in two channels of 16 bits
 	windows    = 5     // in a second: a short word
 	windowSize = 2 * 2 * heardRate / windows
-	quiet      = 50.0 // root mean square below which a window is silent: -56 dB; noise of a converter has 14, speech thousands
+	// root mean square below which a window is silent: -56 dB; noise of a converter has 14, speech thousands
+	quiet = 50.0
 )
 
 // meter is written samples, and takes the root mean square of each window.
@@ -112,10 +116,14 @@ func (m *meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hear has ffmpeg decode a file, and tells each how loud its windows are, until that is an error. said is what ffmpeg complained of.
-func (t Tools) hear(ctx context.Context, most time.Duration, in []string, each func(loudness float64) error) (said string, err error) {
+// hear has ffmpeg decode a file, and tells each how loud its windows are, until that is an error. said is what ffmpeg
+// complained of.
+func (t Tools) hear(
+	ctx context.Context, most time.Duration, in []string, each func(loudness float64) error,
+) (said string, err error) {
 	args := append([]string{"-nostdin", "-v", "error"}, in...)
-	args = append(args, "-map", "0:a:0", "-af", "apad=pad_dur=0.2", "-f", "s16le", "-ac", "2", "-ar", strconv.Itoa(heardRate), "-")
+	args = append(args, "-map", "0:a:0", "-af", "apad=pad_dur=0.2", "-f", "s16le", "-ac", "2", "-ar",
+		strconv.Itoa(heardRate), "-")
 	return run(ctx, most, &meter{each: each}, t.FFmpeg, args...)
 }
 
@@ -143,8 +151,8 @@ var encoders = map[string][]string{
 	".flac": {"-c:a", "flac", "-ar", "16000", "-sample_fmt", "s16", "-f", "flac"},
 }
 
-// Convert makes out of the sound of file, in one channel, by the ending of out: .wav has samples of 16 bits at 16 kHz, .ogg has Opus at 24 kbit/s,
-// .flac is as .wav without loss. Of a damaged file, it makes what can be heard.
+// Convert makes out of the sound of file, in one channel, by the ending of out: .wav has samples of 16 bits at 16 kHz,
+// .ogg has Opus at 24 kbit/s, .flac is as .wav without loss. Of a damaged file, it makes what can be heard.
 func (t Tools) Convert(ctx context.Context, file, out string) error {
 	encoder, ok := encoders[filepath.Ext(out)]
 	if !ok {
@@ -155,7 +163,8 @@ func (t Tools) Convert(ctx context.Context, file, out string) error {
 		return err
 	}
 	args := append([]string{"-nostdin", "-v", "error", "-y"}, input(file, format)...)
-	args = append(args, "-map", "0:a:0", "-map_metadata", "-1", "-ac", "1", "-t", strconv.Itoa(int(longestSound.Seconds())+1))
+	args = append(args, "-map", "0:a:0", "-map_metadata", "-1", "-ac", "1", "-t",
+		strconv.Itoa(int(longestSound.Seconds())+1))
 	args = append(append(args, encoder...), "file:"+out)
 	if _, err = run(ctx, longestConversion, nil, t.FFmpeg, args...); err == nil {
 		err = sounds(out)
@@ -205,8 +214,9 @@ type Part struct {
 
 const shortest = 5 // seconds that Split takes at least for the length of a part
 
-// Split makes parts of a file of at most so many seconds, in an empty folder; what is not longer is its own only part. It cuts in the quietest place of the last quarter of a part, and of its
-// last half minute. WAV stays WAV; Opus, MP3 and AAC are cut without being coded again. After an error parts may be left.
+// Split makes parts of a file of at most so many seconds, in an empty folder; what is not longer is its own only part.
+// It cuts in the quietest place of the last quarter of a part, and of its last half minute. WAV stays WAV; Opus, MP3
+// and AAC are cut without being coded again. After an error parts may be left.
 func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]Part, error) {
 	if seconds < shortest {
 		return nil, fmt.Errorf("parts of %d seconds are too short; %d is the least", seconds, shortest)
@@ -235,8 +245,10 @@ func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]P
 	var parts []Part
 	start := 0.0
 	for i, end := range ends {
-		p := Part{File: filepath.Join(folder, fmt.Sprintf("part-%03d%s", i+1, ending)), Start: start, Seconds: float64(end)/windows - start}
-		args := []string{"-nostdin", "-v", "error", "-ss", fmt.Sprintf("%.3f", p.Start), "-t", fmt.Sprintf("%.3f", p.Seconds)}
+		p := Part{File: filepath.Join(folder, fmt.Sprintf("part-%03d%s", i+1, ending)), Start: start,
+			Seconds: float64(end)/windows - start}
+		args := []string{"-nostdin", "-v", "error", "-ss", fmt.Sprintf("%.3f", p.Start), "-t",
+			fmt.Sprintf("%.3f", p.Seconds)}
 		args = append(append(args, input(file, format)...), "-map", "0:a:0", "-map_metadata", "-1")
 		args = append(append(args, encoder...), "file:"+p.File)
 		if _, err := run(ctx, longestConversion, nil, t.FFmpeg, args...); err != nil {
@@ -248,7 +260,8 @@ func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]P
 	return parts, nil
 }
 
-// kept is how ffmpeg keeps the sound of a codec in a part, and how that ends: as it is if that can be, else without loss, else well.
+// kept is how ffmpeg keeps the sound of a codec in a part, and how that ends: as it is if that can be, else without
+// loss, else well.
 func kept(format, codec string) (encoder []string, ending string) {
 	if format == "wav" {
 		return []string{"-c:a", "pcm_s16le"}, ".wav"

@@ -18,7 +18,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if signal.Ignored(os.Interrupt) { // as what runs behind a script does; what ignores it from its start can't be interrupted
+	// as what runs behind a script does; what ignores it from its start can't be interrupted
+	if signal.Ignored(os.Interrupt) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
 	var err error
@@ -43,14 +44,16 @@ var said struct {
 	forms  sync.Map // of names to func() error, which make them
 }
 
-const sentences = "The committee will meet on Tuesday to discuss the new budget. Please bring your notes, and think about what we could leave out."
+const sentences = "The committee will meet on Tuesday to discuss the new budget. Please bring your notes, and think " +
+	"about what we could leave out."
 
 // speech is a WAV file of some six seconds of speech.
 func speech(t testing.TB) string {
 	t.Helper()
 	need(t, "flite")
 	said.once.Do(func() {
-		said.err = exec.Command("flite", "-voice", "slt", "-t", sentences, filepath.Join(said.folder, "speech.wav")).Run()
+		said.err = exec.Command("flite", "-voice", "slt", "-t", sentences, filepath.Join(said.folder, "speech.wav")).
+			Run()
 	})
 	if said.err != nil {
 		t.Fatal("flite could not speak: ", said.err)
@@ -81,7 +84,8 @@ func (f form) file(t testing.TB) string {
 func need(t testing.TB, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
-		t.Fatalf("the tests make real audio with %s, which is not on the PATH: sh scripts/programs.sh installs it", program)
+		t.Fatalf("the tests make real audio with %s, which is not on the PATH: sh scripts/programs.sh installs it",
+			program)
 	}
 }
 
@@ -113,7 +117,8 @@ func made(t testing.TB, name, source string, args ...string) string {
 func lengthOf(t testing.TB, file string) float64 {
 	t.Helper()
 	need(t, "ffmpeg")
-	cmd := exec.Command("ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+file, "-map", "0:a:0", "-ar", "48000", "-af", "astats", "-f", "null", "-")
+	cmd := exec.Command("ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+file, "-map", "0:a:0", "-ar", "48000",
+		"-af", "astats", "-f", "null", "-")
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	if err := cmd.Run(); err != nil {

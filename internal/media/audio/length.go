@@ -42,7 +42,8 @@ func readWAV(f *os.File) (w wav, err error) {
 				return w, errors.New("it does not say how many bytes a second has")
 			}
 			w.data, w.told, w.length = at, uint32(size), info.Size()-at
-			if size > 0 && size < w.length { // 0 is of a program that was killed before it came back to say how much there is
+			// 0 is of a program that was killed before it came back to say how much there is
+			if size > 0 && size < w.length {
 				w.length = size
 			}
 			w.length -= w.length % w.perFrame
@@ -67,7 +68,8 @@ func wavSeconds(f *os.File) (*float64, error) {
 	return lasting(w.length, w.perSecond)
 }
 
-// mend makes the head of a WAV file say how much sound is in it, cuts off a sample that is not whole, and returns the seconds.
+// mend makes the head of a WAV file say how much sound is in it, cuts off a sample that is not whole, and returns the
+// seconds.
 func mend(file string) (seconds float64, err error) {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
@@ -83,7 +85,8 @@ func mend(file string) (seconds float64, err error) {
 			return 0, err
 		}
 		for at, size := range map[int64]int64{4: w.data + w.length - 8, w.data - 4: w.length} {
-			if _, err := f.WriteAt(binary.LittleEndian.AppendUint32(nil, uint32(min(size, math.MaxUint32))), at); err != nil {
+			if _, err := f.WriteAt(binary.LittleEndian.AppendUint32(nil, uint32(min(size, math.MaxUint32))),
+				at); err != nil {
 				return 0, err
 			}
 		}
@@ -128,7 +131,8 @@ func opusSeconds(f *os.File) (*float64, error) {
 		}
 		// A page says where its last packet ends; -1 none ends in it.
 		if page := end[at:]; len(page) >= oggHead && bytes.Equal(page[14:18], first[14:18]) {
-			if samples := int64(binary.LittleEndian.Uint64(page[6:])); samples >= 0 && samples < math.MaxInt32*opusRate {
+			if samples := int64(binary.LittleEndian.Uint64(page[6:])); samples >= 0 &&
+				samples < math.MaxInt32*opusRate {
 				return lasting(samples-skipped, opusRate)
 			}
 		}

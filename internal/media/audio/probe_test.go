@@ -23,7 +23,8 @@ type form struct {
 var forms = []form{
 	{"opus", "ogg", true, "-c:a libopus -b:a 12k -application voip -f ogg"},
 	{"opus, stereo", "ogg", true, "-ac 2 -c:a libopus -b:a 48k -f ogg"},
-	{"opus, long packets over pages", "ogg", true, "-ar 48000 -ac 2 -c:a libopus -vbr off -b:a 300k -frame_duration 60 -page_duration 60000 -f ogg"},
+	{"opus, long packets over pages", "ogg", true,
+		"-ar 48000 -ac 2 -c:a libopus -vbr off -b:a 300k -frame_duration 60 -page_duration 60000 -f ogg"},
 	{"vorbis", "ogg", false, "-c:a libvorbis -f ogg"},
 	{"webm", "webm", false, "-c:a libopus -f webm"},
 	{"webm of a browser", "webm", false, "-c:a libopus -f webm -live 1 -dash 0"},
@@ -66,7 +67,8 @@ func TestEveryFormatIsToldByItsContentWithItsDuration(t *testing.T) {
 
 func TestOnlyWhatIsSilentThroughoutIsSilent(t *testing.T) {
 	const late = "aevalsrc=if(between(t\\,5.1\\,5.3)\\,0.2*sin(2*PI*300*t)\\,0):s=16000:d=5.35"
-	for _, args := range []string{"-c:a libopus -f ogg", "-c:a libopus -f webm", "-f wav", "-f mp3", "-c:a aac -f ipod", "-f flac"} {
+	for _, args := range []string{"-c:a libopus -f ogg", "-c:a libopus -f webm", "-f wav", "-f mp3", "-c:a aac -f ipod",
+		"-f flac"} {
 		for source, want := range map[string]bool{
 			"anullsrc=r=16000:cl=mono:d=3":    true,
 			"anoisesrc=r=16000:a=0.00075:d=3": true, // a root mean square of 14
@@ -116,8 +118,10 @@ func TestWhatIsNoAudioIsRefused(t *testing.T) {
 }
 
 func TestSoundIsFoundBesidePictures(t *testing.T) {
-	for _, args := range []string{"-c:v libvpx -c:a libopus -f webm", "-c:v libtheora -c:a libvorbis -f ogg", "-c:v mpeg4 -c:a aac -f mp4"} {
-		file := spoken(t, "film", append([]string{"-f", "lavfi", "-i", "testsrc=d=6.425:s=64x64", "-map", "1:v", "-map", "0:a"}, strings.Fields(args)...)...)
+	for _, args := range []string{"-c:v libvpx -c:a libopus -f webm", "-c:v libtheora -c:a libvorbis -f ogg",
+		"-c:v mpeg4 -c:a aac -f mp4"} {
+		file := spoken(t, "film", append([]string{"-f", "lavfi", "-i", "testsrc=d=6.425:s=64x64", "-map", "1:v", "-map",
+			"0:a"}, strings.Fields(args)...)...)
 		info, err := Find().Probe(t.Context(), file)
 		if err != nil {
 			t.Errorf("%s: %v", args, err)
@@ -129,13 +133,15 @@ func TestSoundIsFoundBesidePictures(t *testing.T) {
 
 // wavOf is a file of silent samples of 16 bits at 16 kHz, which says that it has so many bytes of them.
 func wavOf(there int, says uint32) []byte {
-	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data")
+	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt " +
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data")
 	binary.LittleEndian.PutUint32(b[4:], says+36)
 	return append(binary.LittleEndian.AppendUint32(b, says), make([]byte, there)...)
 }
 
 func TestWAVIsAsLongAsItsBytes(t *testing.T) {
-	for name, says := range map[string]uint32{"right": 32000, "not yet": 0, "unknown": 0xffffffff, "of arecord": 0x7fffffff, "more than there is": 64000} {
+	for name, says := range map[string]uint32{"right": 32000, "not yet": 0, "unknown": 0xffffffff,
+		"of arecord": 0x7fffffff, "more than there is": 64000} {
 		info, err := Tools{}.Probe(t.Context(), write(t, wavOf(32001, says)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -186,7 +192,8 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 
 // A file that a program would take for a list of other files is refused before any program sees it.
 func TestListsOfFilesReachNoProgram(t *testing.T) {
-	for _, list := range []string{"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n", "ffconcat version 1.0\nfile /etc/passwd\n"} {
+	for _, list := range []string{"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n",
+		"ffconcat version 1.0\nfile /etc/passwd\n"} {
 		file := write(t, []byte(list))
 		_, err := Find().Probe(t.Context(), file)
 		refused(t, err, "no audio file")

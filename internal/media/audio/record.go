@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// Record records to file, whose name ends in .wav and which is not there yet, until ctx is cancelled or most has passed. The file is written as the
-// sound comes, and put on the disk every few seconds; when Record returns nil it is whole. A recorder that ends by itself before gives an error: what
-// was recorded by then is kept and whole, and if nothing was, no file is left.
+// Record records to file, whose name ends in .wav and which is not there yet, until ctx is cancelled or most has
+// passed. The file is written as the sound comes, and put on the disk every few seconds; when Record returns nil it is
+// whole. A recorder that ends by itself before gives an error: what was recorded by then is kept and whole, and if
+// nothing was, no file is left.
 func (r Recorder) Record(ctx context.Context, file string, most time.Duration) error {
 	file, err := filepath.Abs(file)
 	switch {
@@ -88,7 +89,8 @@ func end(asked error, grace time.Duration, exited <-chan error, kill func()) {
 	<-exited
 }
 
-// conclude makes the file whole, and says what is wrong with it. early is why the recorder ended by itself; nil: it was stopped.
+// conclude makes the file whole, and says what is wrong with it. early is why the recorder ended by itself; nil: it was
+// stopped.
 func (r Recorder) conclude(file string, early error) error {
 	seconds, err := mend(file)
 	switch {

@@ -59,7 +59,8 @@ func whole(t *testing.T, file string) {
 
 func TestRecordingEndsCleanlyWhenItIsCancelled(t *testing.T) {
 	child := childtest.New(t)
-	r := microphone(t, child.Open+"trap 'printf ab >> \"$file\"; truncate -s -1 \"$file\"; exit 1' INT\n"+sounding(t)+child.Tell+"while :; do sleep 0.01; done\n")
+	r := microphone(t, child.Open+"trap 'printf ab >> \"$file\"; truncate -s -1 \"$file\"; exit 1' INT\n"+sounding(t)+
+		child.Tell+"while :; do sleep 0.01; done\n")
 	file := filepath.Join(t.TempDir(), "-a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := recording(ctx, r, file, time.Hour)
@@ -75,7 +76,8 @@ func TestRecordingEndsAtItsLongest(t *testing.T) {
 	r := microphone(t, "trap 'exit 0' INT\n"+sounding(t)+"while :; do sleep 0.01; done\n")
 	file := filepath.Join(t.TempDir(), "a.WAV")
 	err := errors.New("not yet")
-	for most := 100 * time.Millisecond; err != nil && most < patience; most *= 2 { // a busy machine may not have begun sooner
+	// a busy machine may not have begun sooner
+	for most := 100 * time.Millisecond; err != nil && most < patience; most *= 2 {
 		err = result(t, recording(t.Context(), r, file, most))
 	}
 	if err != nil {
@@ -108,7 +110,8 @@ func TestRecorderThatFailsAtOnceSaysWhy(t *testing.T) {
 		"half a head": "printf RIFF > \"$file\"\n",
 	} {
 		r := microphone(t, lines+"echo 'arecord: main:831: audio open error: No such file or directory' >&2; exit 1\n")
-		refused(t, result(t, recording(t.Context(), r, file, time.Hour)), "microphone: exit status 1: ", "audio open error")
+		refused(t, result(t, recording(t.Context(), r, file, time.Hour)), "microphone: exit status 1: ",
+			"audio open error")
 		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: a file is left: %v", name, err)
 		}
@@ -168,7 +171,8 @@ func TestRecordersAreThoseOfTheMachineInTheirOrder(t *testing.T) {
 			}
 			args, err := r.arguments(t.Context(), "/tmp/-a b.wav", 61)
 			line := strings.Join(args, " ")
-			if err != nil || !strings.Contains(line, "/tmp/-a b.wav") || !strings.Contains(line, "61") || !strings.Contains(line, "16000") {
+			if err != nil || !strings.Contains(line, "/tmp/-a b.wav") || !strings.Contains(line, "61") ||
+				!strings.Contains(line, "16000") {
 				t.Errorf("%s is called with %s, %v", r.Name, line, err)
 			}
 		}
@@ -192,7 +196,8 @@ func TestTheFirstMicrophoneOfWindowsIsFound(t *testing.T) {
 // ffmpeg itself, with a source that is always there in place of a microphone.
 func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
 	need(t, "ffmpeg")
-	r := Recorder{Name: "ffmpeg", program: Find().FFmpeg, grace: patience, args: "-re -f lavfi -i anoisesrc=r=16000" + ffmpegArgs}
+	r := Recorder{Name: "ffmpeg", program: Find().FFmpeg, grace: patience, args: "-re -f lavfi -i anoisesrc=r=16000" +
+		ffmpegArgs}
 	file := filepath.Join(t.TempDir(), "a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
 	changes := changesIn(t, filepath.Dir(file))

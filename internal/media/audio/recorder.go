@@ -36,7 +36,8 @@ func recordersOf(system, ffmpeg string, located func(name string) string) []Reco
 	case "darwin":
 		all = append(all, Recorder{Name: "ffmpeg", program: ffmpeg, args: "-f avfoundation -i :default" + ffmpegArgs})
 	case "windows":
-		all = append(all, Recorder{Name: "ffmpeg", program: ffmpeg, args: "-f dshow -i audio={microphone}" + ffmpegArgs})
+		all = append(all, Recorder{Name: "ffmpeg", program: ffmpeg, args: "-f dshow -i audio={microphone}" +
+			ffmpegArgs})
 	}
 	all = append(all, Recorder{Name: "sox", program: located("sox"), args: soxArgs})
 	all = slices.DeleteFunc(all, func(r Recorder) bool { return r.program == "" })

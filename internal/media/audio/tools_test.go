@@ -38,7 +38,8 @@ func script(t *testing.T, lines string) string {
 		t.Skip("there is no shell")
 	}
 	file := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" > \"$here/args\"\n"+lines), 0o700); err != nil {
+	if err := os.WriteFile(file, []byte("#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" > \"$here/args\"\n"+lines),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -48,7 +49,8 @@ func TestConversionMakesWhatTheNameSays(t *testing.T) {
 	tools := Find()
 	folder := t.TempDir()
 	t.Chdir(folder)
-	if err := os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f", "ogg")), 0o600); err != nil {
+	if err := os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f",
+		"ogg")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, out := range []string{"-y.wav", "b.ogg", "-d.flac"} {
@@ -74,8 +76,10 @@ func TestConversionThatCanNotBeLeavesNothing(t *testing.T) {
 	refused(t, Tools{}.Convert(t.Context(), mp3, out), "ffmpeg", Install())
 	refused(t, Find().Convert(t.Context(), mp3, out+".mp3"), ".wav, .ogg or .flac")
 	refused(t, Find().Convert(t.Context(), write(t, []byte("no sound")), out), "no audio file")
-	program := script(t, "for last; do :; done; echo half > \"${last#file:}\"; printf 'one\\ntwo\\033[1m\\nthree\\n' >&2; exit 3\n")
-	refused(t, Tools{FFmpeg: program, FFprobe: program}.Convert(t.Context(), mp3, out), "program: exit status 3: two[1m; three")
+	program := script(t, "for last; do :; done; echo half > \"${last#file:}\"; printf 'one\\ntwo\\033[1m\\nthree\\n' "+
+		">&2; exit 3\n")
+	refused(t, Tools{FFmpeg: program, FFprobe: program}.Convert(t.Context(), mp3, out),
+		"program: exit status 3: two[1m; three")
 	refused(t, Find().Convert(t.Context(), write(t, read(t, mp3)[:200]), out))
 	only(t, folder)
 }
@@ -152,7 +156,8 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 			for i, p := range parts {
 				near(t, "the start", &p.Start, at, 1e-6)
 				at += p.Seconds
-				if into := at - float64(int(at/3)*3); i < len(parts)-1 && (into < 2.1 || into > 2.95) || p.Seconds > 13 {
+				if into := at - float64(int(at/3)*3); i < len(parts)-1 && (into < 2.1 || into > 2.95) ||
+					p.Seconds > 13 {
 					t.Errorf("it is cut at %.2f s, where it is loud, after %.2f s", at, p.Seconds)
 				}
 				info, err := Find().Probe(t.Context(), p.File)

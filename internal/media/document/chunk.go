@@ -30,7 +30,8 @@ func Chunks(d Document) []Chunk {
 			return
 		}
 		text := strings.Join(paragraphs, "\n\n")
-		list = append(list, Chunk{Document: d.Name, DocumentHash: d.Hash, Page: page, Index: len(list), Text: text, Hash: files.Hash([]byte(text))})
+		list = append(list, Chunk{Document: d.Name, DocumentHash: d.Hash, Page: page, Index: len(list), Text: text,
+			Hash: files.Hash([]byte(text))})
 	}
 	for _, page := range d.Pages {
 		var open []string
@@ -104,5 +105,6 @@ func IsHeading(paragraph string) bool {
 	if strings.HasPrefix(paragraph, "#") {
 		return true
 	}
-	return len(strings.Fields(paragraph)) <= 10 && !strings.ContainsAny(paragraph[len(paragraph)-1:], ".!?;:,") && !strings.Contains(paragraph, "\n")
+	return len(strings.Fields(paragraph)) <= 10 && !strings.ContainsAny(paragraph[len(paragraph)-1:], ".!?;:,") &&
+		!strings.Contains(paragraph, "\n")
 }

@@ -18,7 +18,8 @@ import (
 	"sibyl/internal/media/document/documenttest"
 )
 
-// shared starts PDFium once for the tests of this package, which takes a while, and keeps it compiled for the next run of them.
+// shared starts PDFium once for the tests of this package, which takes a while, and keeps it compiled for the next run
+// of them.
 var shared = sync.OnceValues(func() (*Reader, error) {
 	folder, err := os.UserCacheDir()
 	return NewReader(filepath.Join(folder, "sibyl-test", "pdfium")), err
@@ -63,9 +64,11 @@ func makeStreamed(lines ...string) []byte {
 	}
 	add := func(n int, header string, content []byte) {
 		offsets[n] = b.Len()
-		fmt.Fprintf(&b, "%d 0 obj\n<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\n", n, header, len(content), content)
+		fmt.Fprintf(&b, "%d 0 obj\n<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\n", n,
+			header, len(content), content)
 	}
-	add(5, fmt.Sprintf("/Type /ObjStm /N %d /First %d", len(objects), index.Len()), pack(append(index.Bytes(), inner.Bytes()...)))
+	add(5, fmt.Sprintf("/Type /ObjStm /N %d /First %d", len(objects), index.Len()),
+		pack(append(index.Bytes(), inner.Bytes()...)))
 	add(6, "", pack([]byte("BT /F1 11 Tf 14 TL 72 760 Td ("+strings.Join(lines, ") Tj T* (")+") Tj ET")))
 	var table []byte
 	for n := range 8 {
@@ -131,11 +134,15 @@ func mutate(r *rand.Rand, content []byte) []byte {
 // seeds are whole files that are damaged.
 func seeds(t *testing.T) map[string][]byte {
 	return map[string][]byte{
-		"plain.pdf":  documenttest.PDF(false, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, nil, []string{"Third page."}),
-		"usual.pdf":  documenttest.PDF(true, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, []string{"Second page."}),
+		"plain.pdf": documenttest.PDF(false, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, nil,
+			[]string{"Third page."}),
+		"usual.pdf": documenttest.PDF(true, []string{"The pump was installed on 3 May 2019.", "", "It runs."},
+			[]string{"Second page."}),
 		"packed.pdf": makeStreamed("A line", "of text"),
-		"a.docx": documenttest.DOCX(t, documenttest.Para("First")+"<w:tbl><w:tr><w:tc>"+documenttest.Para("a")+"</w:tc></w:tr></w:tbl>"+documenttest.Para("last"), map[string]string{
-			"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + documenttest.Para("A note.") + `</w:footnote></w:footnotes>`}),
+		"a.docx": documenttest.DOCX(t, documenttest.Para("First")+"<w:tbl><w:tr><w:tc>"+documenttest.Para("a")+
+			"</w:tc></w:tr></w:tbl>"+documenttest.Para("last"), map[string]string{
+			"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + documenttest.Para("A note.") +
+				`</w:footnote></w:footnotes>`}),
 	}
 }
 
@@ -180,20 +187,26 @@ func TestPDFsThatAreMadeToHangOrExplodeAreRefused(t *testing.T) {
 	form := stream("/Subtype /Form", "BT /X Do ET")
 	catalog := "<< /Type /Catalog /Pages 2 0 R >>"
 	for name, objects := range map[string][]string{
-		"pages in a circle":           {catalog, "<< /Type /Pages /Count 1000000 /Kids [2 0 R 2 0 R] >>"},
-		"parents in a circle":         {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] /Parent 3 0 R >>", "<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>", content},
-		"a drawing that draws itself": {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, content, font, stream("", ""), form},
-		"a list of letters":           {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, content, font, stream("", table), form},
-		"a length of itself":          {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, "<< /Length 4 0 R >>\nstream\nx\nendstream", font, stream("", ""), form},
-		"a string without an end":     {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, stream("", "BT (a) Tj ET <41"), font, stream("", "1 beginbfchar <41"), form},
-		"brackets in brackets":        {catalog, strings.Repeat("[", 1<<16)},
+		"pages in a circle": {catalog, "<< /Type /Pages /Count 1000000 /Kids [2 0 R 2 0 R] >>"},
+		"parents in a circle": {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] /Parent 3 0 R >>",
+			"<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>", content},
+		"a drawing that draws itself": {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, content, font,
+			stream("", ""), form},
+		"a list of letters": {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, content, font,
+			stream("", table), form},
+		"a length of itself": {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page,
+			"<< /Length 4 0 R >>\nstream\nx\nendstream", font, stream("", ""), form},
+		"a string without an end": {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page,
+			stream("", "BT (a) Tj ET <41"), font, stream("", "1 beginbfchar <41"), form},
+		"brackets in brackets": {catalog, strings.Repeat("[", 1<<16)},
 	} {
 		err := take(t.Context(), t, &Document{Name: name}, documenttest.Assemble(objects, ""))
 		if err != nil && reasonOf(err) == "" || reasonOf(err) == TimedOut {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := readOne(t, "a.pdf", bytes.Replace(makeStreamed("text"), []byte("/Size 8 "), []byte("/Size 900000000000 "), 1)); err != nil {
+	if _, err := readOne(t, "a.pdf", bytes.Replace(makeStreamed("text"), []byte("/Size 8 "),
+		[]byte("/Size 900000000000 "), 1)); err != nil {
 		t.Errorf("a number that is far too large: %v", err)
 	}
 }

@@ -2,11 +2,14 @@
 //
 // Guarantees:
 //   - By content. PDF and DOCX are told by their bytes, whatever the name; plain text and Markdown by name and bytes.
-//   - A file that can't be read is an *Error with its Reason, and harms no other file. Hostile bytes give an error, never a panic.
-//   - Bounded. A file, what is unpacked of it and how deep that is nested, a folder, its depth, and the time and memory that a PDF takes have
-//     limits, which are constants here.
-//   - Confined. Files are opened below an os.Root, and links are not followed. PDFium runs in WebAssembly, which sees no file.
-//   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is asked.
+//   - A file that can't be read is an *Error with its Reason, and harms no other file. Hostile bytes give an error,
+//     never a panic.
+//   - Bounded. A file, what is unpacked of it and how deep that is nested, a folder, its depth, and the time and memory
+//     that a PDF takes have limits, which are constants here.
+//   - Confined. Files are opened below an os.Root, and links are not followed. PDFium runs in WebAssembly, which sees
+//     no file.
+//   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is
+//     asked.
 //   - A chunk lies on one page. Its hash is that of its text, so that who has the document can check a quotation.
 package document
 
@@ -54,7 +57,8 @@ func (d Document) size() (n int64) {
 	return n
 }
 
-// Page is the text of a page: paragraphs parted by an empty line, without white space around them. Where a kind has no pages, all is page 1.
+// Page is the text of a page: paragraphs parted by an empty line, without white space around them. Where a kind has no
+// pages, all is page 1.
 type Page struct {
 	Number int // from 1
 	Text   string

@@ -44,10 +44,14 @@ func TestTextIsReadInItsEncoding(t *testing.T) {
 }
 
 func TestRunningTextLosesItsLinesAndAllElseKeepsThem(t *testing.T) {
-	const text = "# Pumpen\n\nDie Pumpe wurde am 3. Mai 2019 von der Firma Hydra einge-\nbaut und läuft seitdem ohne jede Störung auf der Nord-\nund der Südseite.\n\n" +
-		"- ein Punkt der Liste, der lang genug für Fließtext wäre\n- noch ein Punkt\n\nFirma Hydra\nHauptstraße 3\n\n```\nx := 1 // so lang wie eine Zeile von Fließtext ist\n\ty := 2\n```"
-	const want = "# Pumpen\n\nDie Pumpe wurde am 3. Mai 2019 von der Firma Hydra eingebaut und läuft seitdem ohne jede Störung auf der Nord- und der Südseite.\n\n" +
-		"- ein Punkt der Liste, der lang genug für Fließtext wäre\n- noch ein Punkt\n\nFirma Hydra\nHauptstraße 3\n\n```\nx := 1 // so lang wie eine Zeile von Fließtext ist\n y := 2\n```"
+	const text = "# Pumpen\n\nDie Pumpe wurde am 3. Mai 2019 von der Firma Hydra einge-\nbaut und läuft seitdem ohne " +
+		"jede Störung auf der Nord-\nund der Südseite.\n\n" +
+		"- ein Punkt der Liste, der lang genug für Fließtext wäre\n- noch ein Punkt\n\nFirma Hydra\nHauptstraße " +
+		"3\n\n```\nx := 1 // so lang wie eine Zeile von Fließtext ist\n\ty := 2\n```"
+	const want = "# Pumpen\n\nDie Pumpe wurde am 3. Mai 2019 von der Firma Hydra eingebaut und läuft seitdem ohne " +
+		"jede Störung auf der Nord- und der Südseite.\n\n" +
+		"- ein Punkt der Liste, der lang genug für Fließtext wäre\n- noch ein Punkt\n\nFirma Hydra\nHauptstraße " +
+		"3\n\n```\nx := 1 // so lang wie eine Zeile von Fließtext ist\n y := 2\n```"
 	d, err := readOne(t, "a.md", []byte(text))
 	if err != nil {
 		t.Fatal(d, err)
@@ -60,14 +64,16 @@ func TestRunningTextLosesItsLinesAndAllElseKeepsThem(t *testing.T) {
 func TestPDFKeepsPagesLinesAndLetters(t *testing.T) {
 	for _, compressed := range []bool{false, true} {
 		content := documenttest.PDF(compressed,
-			[]string{"Report on pump (A)", "", "The pump was installed on 3 May 2019, and its mainte-", "nance interval is six months, as the supplier says.", "", "Größe: 12 bar"}, nil,
+			[]string{"Report on pump (A)", "", "The pump was installed on 3 May 2019, and its mainte-",
+				"nance interval is six months, as the supplier says.", "", "Größe: 12 bar"}, nil,
 			[]string{"Third page."})
 		d, err := readOne(t, "a.pdf", content)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := map[int]string{
-			1: "Report on pump (A)\n\nThe pump was installed on 3 May 2019, and its maintenance interval is six months, as the supplier says.\n\nGröße: 12 bar",
+			1: "Report on pump (A)\n\nThe pump was installed on 3 May 2019, and its maintenance interval is six " +
+				"months, as the supplier says.\n\nGröße: 12 bar",
 			3: "Third page.",
 		}
 		if diff := cmp.Diff(want, texts(d)); diff != "" {
@@ -90,8 +96,10 @@ func TestPDFIsReadWithWhatStandsAroundIt(t *testing.T) {
 }
 
 func TestPDFCellsAndColumnsStayApart(t *testing.T) {
-	content := "BT /F1 10 Tf 1 0 0 1 72 700 Tm (Seal) Tj 1 0 0 1 200 700 Tm (120 EUR) Tj 1 0 0 1 72 686 Tm (Rotor) Tj 1 0 0 1 200 686 Tm (980 EUR) Tj ET " +
-		"BT /F1 10 Tf 1 0 0 1 72 600 Tm [(W) 80 (ater) -300 (pump) ] TJ ET BT /F1 10 Tf 1 0 0 1 300 700 Tm (Second column) Tj ET"
+	content := "BT /F1 10 Tf 1 0 0 1 72 700 Tm (Seal) Tj 1 0 0 1 200 700 Tm (120 EUR) Tj 1 0 0 1 72 686 Tm (Rotor) " +
+		"Tj 1 0 0 1 200 686 Tm (980 EUR) Tj ET " +
+		"BT /F1 10 Tf 1 0 0 1 72 600 Tm [(W) 80 (ater) -300 (pump) ] TJ ET BT /F1 10 Tf 1 0 0 1 300 700 Tm (Second " +
+		"column) Tj ET"
 	d, err := readOne(t, "a.pdf", onePage(content, "/Subtype /Type1 /BaseFont /Helvetica", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -102,14 +110,16 @@ func TestPDFCellsAndColumnsStayApart(t *testing.T) {
 }
 
 func TestPDFLettersComeFromTheTableOfTheFont(t *testing.T) {
-	table := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange\n" +
+	table := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <0000> <FFFF> " +
+		"endcodespacerange\n" +
 		"2 beginbfchar <0001> <0050> <0002> <FB01> endbfchar 1 beginbfrange <0010> <0012> <0061> endbfrange endcmap end end"
 	content := "BT /F1 10 Tf 72 700 Td <00010010001100120002> Tj ET"
 	pdf := documenttest.Assemble([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
 		"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>",
 		stream("", content),
-		"<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /DW 500 /W [1 [600 300] 16 18 400] >>] /ToUnicode 6 0 R >>",
+		"<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /DW 500 /W [1 [600 300] 16 18 " +
+			"400] >>] /ToUnicode 6 0 R >>",
 		stream("", table),
 	}, "")
 	if d, err := readOne(t, "a.pdf", pdf); err != nil || d.Pages[0].Text != "Pabcfi" {
@@ -125,26 +135,33 @@ func TestDOCXIsReadAsAReaderSeesIt(t *testing.T) {
 	body := documenttest.Para("First &amp; best") +
 		`<w:p><w:r><w:t xml:space="preserve">See </w:t></w:r><w:hyperlink r:id="x"><w:r><w:t>the link</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>` +
 		`<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins><w:r><w:t>kept</w:t></w:r></w:ins><w:r><w:tab/><w:t>a</w:t><w:noBreakHyphen/><w:t>b</w:t></w:r></w:p>` +
-		`<w:tbl><w:tr><w:tc>` + documenttest.Para("Part") + `</w:tc><w:tc>` + documenttest.Para("Price") + `</w:tc></w:tr><w:tr><w:tc>` + documenttest.Para("Seal") + documenttest.Para("big") + `</w:tc><w:tc>` + documenttest.Para("120") + `</w:tc></w:tr></w:tbl>` +
-		`<mc:AlternateContent><mc:Choice>` + documenttest.Para("in a box") + `</mc:Choice><mc:Fallback>` + documenttest.Para("in a box") + `</mc:Fallback></mc:AlternateContent>` +
-		`<w:p><w:r><w:t>over </w:t><w:lastRenderedPageBreak/><w:t>the end</w:t></w:r></w:p>` + documenttest.Para("on the second page")
+		`<w:tbl><w:tr><w:tc>` + documenttest.Para("Part") + `</w:tc><w:tc>` + documenttest.Para("Price") +
+		`</w:tc></w:tr><w:tr><w:tc>` + documenttest.Para("Seal") + documenttest.Para("big") + `</w:tc><w:tc>` +
+		documenttest.Para("120") + `</w:tc></w:tr></w:tbl>` +
+		`<mc:AlternateContent><mc:Choice>` + documenttest.Para("in a box") + `</mc:Choice><mc:Fallback>` +
+		documenttest.Para("in a box") + `</mc:Fallback></mc:AlternateContent>` +
+		`<w:p><w:r><w:t>over </w:t><w:lastRenderedPageBreak/><w:t>the end</w:t></w:r></w:p>` +
+		documenttest.Para("on the second page")
 	content := documenttest.DOCX(t, body, map[string]string{
-		"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="1">` + documenttest.Para("unused") + `</w:footnote><w:footnote w:id="2">` + documenttest.Para("A note.") + `</w:footnote></w:footnotes>`,
-		"word/header1.xml":   `<w:hdr SPACE>` + documenttest.Para("Secret report") + `</w:hdr>`,
-		"word/footer1.xml":   `<w:ftr SPACE>` + documenttest.Para("Hydra Ltd") + `</w:ftr>`,
+		"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="1">` + documenttest.Para("unused") +
+			`</w:footnote><w:footnote w:id="2">` + documenttest.Para("A note.") + `</w:footnote></w:footnotes>`,
+		"word/header1.xml": `<w:hdr SPACE>` + documenttest.Para("Secret report") + `</w:hdr>`,
+		"word/footer1.xml": `<w:ftr SPACE>` + documenttest.Para("Hydra Ltd") + `</w:ftr>`,
 	})
 	d, err := readOne(t, "a.docx", content)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[int]string{
-		1: "Secret report\n\nFirst & best\n\nSee the link.\n\nA note.\n\nkept a-b\n\nPart | Price\n\nSeal big | 120\n\nin a box\n\nover the end\n\nHydra Ltd",
+		1: "Secret report\n\nFirst & best\n\nSee the link.\n\nA note.\n\nkept a-b\n\nPart | Price\n\nSeal big | " +
+			"120\n\nin a box\n\nover the end\n\nHydra Ltd",
 		2: "on the second page",
 	}
 	if diff := cmp.Diff(want, texts(d)); diff != "" {
 		t.Error(diff)
 	}
-	plain := documenttest.DOCX(t, documenttest.Para("one")+`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`+documenttest.Para("two"), nil)
+	plain := documenttest.DOCX(t, documenttest.Para("one")+`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`+
+		documenttest.Para("two"), nil)
 	if d, err := readOne(t, "named.bin", plain); err != nil || len(d.Pages) != 2 || d.Pages[1].Text != "two" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -189,17 +206,20 @@ func TestEachWayToFailHasItsReason(t *testing.T) {
 		"parts with a password":       {"a.docx", encryptedZip, Encrypted},
 		"an old document":             {"a.doc", []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and more"), Unsupported},
 		"a DOCX without text":         {"a.docx", documenttest.DOCX(t, documenttest.Para(""), nil), Empty},
-		"a DOCX of pictures":          {"a.docx", documenttest.DOCX(t, documenttest.Para(""), map[string]string{"word/media/scan.png": "png"}), Scan},
+		"a DOCX of pictures": {"a.docx", documenttest.DOCX(t, documenttest.Para(""),
+			map[string]string{"word/media/scan.png": "png"}), Scan},
 		"a DOCX that unpacks forever": {"a.docx", bomb, TooLarge},
-		"a DOCX of one long tag":      {"a.docx", documenttest.DOCX(t, "<w:p "+strings.Repeat(`a="" `, 300_000)+"/>", nil), Damaged},
-		"a DOCX of marks alone":       {"a.docx", documenttest.DOCX(t, strings.Repeat("<w:p/>", 1_100_000), nil), TooLarge},
-		"a picture":                   {"a.jpg", []byte("\xff\xd8\xff\xe0 JFIF"), Unsupported},
-		"another archive":             {"a.zip", documenttest.Zip(t, zip.Deflate, "a.txt", "text"), Unsupported},
-		"bytes in a text":             {"a.txt", []byte("a\x00b\x00"), Unreadable},
-		"control signs in a text":     {"a.txt", []byte("a\x01\xff\x02"), Unreadable},
-		"half a character":            {"a.txt", []byte("\xff\xfea"), Damaged},
-		"too large":                   {"a.txt", bytes.Repeat([]byte("a "), MaxFile/2+1), TooLarge},
-		"too much text":               {"a.txt", bytes.Repeat([]byte("word "), MaxText/5+1), TooLarge},
+		"a DOCX of one long tag": {"a.docx", documenttest.DOCX(t, "<w:p "+strings.Repeat(`a="" `, 300_000)+"/>",
+			nil), Damaged},
+		"a DOCX of marks alone": {"a.docx", documenttest.DOCX(t, strings.Repeat("<w:p/>", 1_100_000), nil),
+			TooLarge},
+		"a picture":               {"a.jpg", []byte("\xff\xd8\xff\xe0 JFIF"), Unsupported},
+		"another archive":         {"a.zip", documenttest.Zip(t, zip.Deflate, "a.txt", "text"), Unsupported},
+		"bytes in a text":         {"a.txt", []byte("a\x00b\x00"), Unreadable},
+		"control signs in a text": {"a.txt", []byte("a\x01\xff\x02"), Unreadable},
+		"half a character":        {"a.txt", []byte("\xff\xfea"), Damaged},
+		"too large":               {"a.txt", bytes.Repeat([]byte("a "), MaxFile/2+1), TooLarge},
+		"too much text":           {"a.txt", bytes.Repeat([]byte("word "), MaxText/5+1), TooLarge},
 	} {
 		_, err := readOne(t, c.file, c.content)
 		if reasonOf(err) != c.want || !strings.HasPrefix(err.Error(), c.file+": ") {
@@ -210,7 +230,8 @@ func TestEachWayToFailHasItsReason(t *testing.T) {
 
 func TestFolderIsReadInOrderAndOneBadFileHarmsNoOther(t *testing.T) {
 	dir := folderOf(t, map[string][]byte{
-		"b.txt": []byte("second"), "a/z.md": []byte("# first"), "a/broken.pdf": []byte("%PDF-1.4 and no more"), "c.pdf": documenttest.PDF(true, []string{"third"}), "picture.png": []byte("\x89PNG"),
+		"b.txt": []byte("second"), "a/z.md": []byte("# first"), "a/broken.pdf": []byte("%PDF-1.4 and no more"),
+		"c.pdf": documenttest.PDF(true, []string{"third"}), "picture.png": []byte("\x89PNG"),
 		".hidden.txt": []byte("hidden"), ".git/x.txt": []byte("hidden"), "empty.txt": nil,
 	})
 	outside := filepath.Join(folderOf(t, map[string][]byte{"secret.txt": []byte("secret")}), "secret.txt")
@@ -235,18 +256,21 @@ func TestFolderIsReadInOrderAndOneBadFileHarmsNoOther(t *testing.T) {
 		if diff := cmp.Diff([]string{"a/z.md", "b.txt", "c.pdf"}, names); diff != "" {
 			t.Error(diff)
 		}
-		want := []string{"a/broken.pdf damaged", "empty.txt empty", "link.txt linked", "linked linked", "picture.png unsupported"}
+		want := []string{"a/broken.pdf damaged", "empty.txt empty", "link.txt linked", "linked linked",
+			"picture.png unsupported"}
 		if diff := cmp.Diff(want, why); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if docs, failed, err := reader(t).ReadAll(t.Context(), filepath.Join(dir, "link.txt")); err != nil || len(failed) > 0 || len(docs) != 1 || docs[0].Name != "secret.txt" {
+	if docs, failed, err := reader(t).ReadAll(t.Context(), filepath.Join(dir, "link.txt")); err != nil ||
+		len(failed) > 0 || len(docs) != 1 || docs[0].Name != "secret.txt" {
 		t.Errorf("a link that is named is not followed: %v %v %v", docs, failed, err)
 	}
 }
 
 func TestFolderHasBounds(t *testing.T) {
-	files := map[string][]byte{strings.Repeat("d/", MaxDepth) + "deep.txt": []byte("deep"), strings.Repeat("e/", MaxDepth-1) + "fine.txt": []byte("fine")}
+	files := map[string][]byte{strings.Repeat("d/", MaxDepth) + "deep.txt": []byte("deep"),
+		strings.Repeat("e/", MaxDepth-1) + "fine.txt": []byte("fine")}
 	docs, failed, err := reader(t).ReadAll(t.Context(), folderOf(t, files))
 	if err != nil || len(docs) != 1 || len(failed) != 1 || failed[0].Reason != TooLarge {
 		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
@@ -263,7 +287,8 @@ func TestFolderHasBounds(t *testing.T) {
 
 // What searches the texts of a folder takes eight times their size: 434 MB for two documents of 31 MB.
 func TestFolderOfMoreTextThanCanBeSearchedIsReadInPart(t *testing.T) {
-	dir := folderOf(t, map[string][]byte{"a.txt": []byte("twelve bytes"), "b.pdf": documenttest.PDF(true, []string{"twelve bytes"}), "c.txt": []byte("few")})
+	dir := folderOf(t, map[string][]byte{"a.txt": []byte("twelve bytes"), "b.pdf": documenttest.PDF(true,
+		[]string{"twelve bytes"}), "c.txt": []byte("few")})
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)

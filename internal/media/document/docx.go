@@ -36,7 +36,8 @@ type parts struct {
 	left   int64    // bytes that may still be unpacked
 }
 
-// readDOCX reads a document of Word: what a reader sees, in the order in which it is written. Headers and footers stand on the first page.
+// readDOCX reads a document of Word: what a reader sees, in the order in which it is written. Headers and footers stand
+// on the first page.
 func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -88,7 +89,9 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	switch {
 	case len(d.Pages) > 0:
 		return nil
-	case slices.ContainsFunc(p.names, func(name string) bool { return strings.HasPrefix(name, path.Join(folder, "media")+"/") }):
+	case slices.ContainsFunc(p.names, func(name string) bool {
+		return strings.HasPrefix(name, path.Join(folder, "media")+"/")
+	}):
 		return refuse(Scan, "it holds pictures and no text; have the text recognised in them, and give that")
 	}
 	return refuse(Empty, "there is no text in it")
@@ -124,7 +127,8 @@ func (p *parts) main() string {
 		return usualMain
 	}
 	for _, r := range rels.Relationship {
-		if name := strings.TrimPrefix(path.Clean(r.Target), "/"); strings.HasSuffix(r.Type, "/officeDocument") && p.byName[name] != nil {
+		if name := strings.TrimPrefix(path.Clean(r.Target), "/"); strings.HasSuffix(r.Type, "/officeDocument") &&
+			p.byName[name] != nil {
 			return name
 		}
 	}
@@ -140,7 +144,8 @@ func (p *parts) unpack(name string) ([]byte, error) {
 	if f.Flags&1 != 0 {
 		return nil, refuse(Encrypted, "it is protected with a password; save it without one")
 	}
-	if err := files.Room(name, min(int64(f.UncompressedSize64), p.left), 0); err != nil { // #nosec G115 -- beyond the bound it is refused below
+	// #nosec G115 -- beyond the bound it is refused below
+	if err := files.Room(name, min(int64(f.UncompressedSize64), p.left), 0); err != nil {
 		return nil, unopened(err)
 	}
 	in, err := f.Open()
@@ -172,7 +177,8 @@ const (
 	mostMarks  = 2_000_000
 )
 
-// checkTags refuses a part with a tag so long that reading it would take far more memory than the document has: it is read at once.
+// checkTags refuses a part with a tag so long that reading it would take far more memory than the document has: it is
+// read at once.
 func checkTags(name string, text []byte) error {
 	for rest := text; ; {
 		at := bytes.IndexByte(rest, '<')

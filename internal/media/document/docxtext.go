@@ -176,7 +176,8 @@ func (w *word) paragraph(text string) {
 	}
 }
 
-// turn ends the page. A paragraph or a row of a table that goes on over its end is kept whole, on the page where it begins.
+// turn ends the page. A paragraph or a row of a table that goes on over its end is kept whole, on the page where it
+// begins.
 func (w *word) turn() {
 	if w.begun > 0 || len(w.rows) > 0 && len(w.paragraphs) > 0 {
 		w.turns++

@@ -25,9 +25,12 @@ func worst(t *testing.T) map[string]func(n int) []byte {
 		return func(n int) []byte { return onePage("BT /F1 9 Tf 14 TL "+strings.Repeat(part, n)+" ET", "", "") }
 	}
 	return map[string]func(n int) []byte{
-		"lines.txt": text("word word\n"), "words.txt": text("word "), "letters.txt": text("x"), "paragraphs.txt": text("a\n\n"), "figures.txt": text("½"),
-		"parted words.txt": text("a line that is long enough to be one of running text, ab-\n"), "marks.txt": text("\u0300"), "pages.txt": text("a\f"), "code.md": text("```\n"),
-		"blanks.txt": text(" "), "headings.md": text("# a\n\n"), "sentences.txt": text("Yes. "), "cells.txt": text("a | b\n"), "controls.txt": text("\u200b"), "latin.txt": text("\xe4"),
+		"lines.txt": text("word word\n"), "words.txt": text("word "), "letters.txt": text("x"),
+		"paragraphs.txt": text("a\n\n"), "figures.txt": text("½"),
+		"parted words.txt": text("a line that is long enough to be one of running text, ab-\n"),
+		"marks.txt":        text("\u0300"), "pages.txt": text("a\f"), "code.md": text("```\n"),
+		"blanks.txt": text(" "), "headings.md": text("# a\n\n"), "sentences.txt": text("Yes. "),
+		"cells.txt": text("a | b\n"), "controls.txt": text("\u200b"), "latin.txt": text("\xe4"),
 
 		"paragraphs.docx": body(func(n int) string { return strings.Repeat(documenttest.Para("text"), n) }),
 		"rows.docx": body(func(n int) string {
@@ -41,15 +44,22 @@ func worst(t *testing.T) map[string]func(n int) []byte {
 			return strings.Repeat("<w:p>", maxNested/2) + "<w:t>a</w:t>" + strings.Repeat(`<w:br w:type="page"/>`, n)
 		}),
 		"tables within tables.docx": body(func(n int) string {
-			return strings.Repeat("<w:tr><w:tc>", maxTables) + documenttest.Para(strings.Repeat("words ", n)) + strings.Repeat("</w:tc></w:tr>", maxTables)
+			return strings.Repeat("<w:tr><w:tc>", maxTables) + documenttest.Para(strings.Repeat("words ", n)) +
+				strings.Repeat("</w:tc></w:tr>", maxTables)
 		}),
-		"attributes.docx": body(func(n int) string { return "<w:p" + strings.Repeat(` w:a="b"`, n) + ">" + "<w:t>a</w:t></w:p>" }),
+		"attributes.docx": body(func(n int) string {
+			return "<w:p" + strings.Repeat(` w:a="b"`, n) + ">" + "<w:t>a</w:t></w:p>"
+		}),
 		"notes.docx": func(n int) []byte {
-			return documenttest.DOCX(t, strings.Repeat(documenttest.Para(`a</w:t><w:footnoteReference w:id="2"/><w:t>`), n), map[string]string{
-				"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + documenttest.Para("A note.") + `</w:footnote></w:footnotes>`})
+			return documenttest.DOCX(t, strings.Repeat(documenttest.Para(`a</w:t><w:footnoteReference w:id="2"/><w:t>`),
+				n), map[string]string{
+				"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + documenttest.Para("A note.") +
+					`</w:footnote></w:footnotes>`})
 		},
 
-		"strings.pdf": drawn("(ab) Tj "), "lines.pdf": drawn("(ab) Tj T* "), "letters.pdf": func(n int) []byte { return onePage("BT /F1 9 Tf ("+strings.Repeat("x", n)+") Tj ET", "", "") },
+		"strings.pdf": drawn("(ab) Tj "), "lines.pdf": drawn("(ab) Tj T* "), "letters.pdf": func(n int) []byte {
+			return onePage("BT /F1 9 Tf ("+strings.Repeat("x", n)+") Tj ET", "", "")
+		},
 		"brackets.pdf": drawn("( "),
 		"drawings.pdf": func(n int) []byte {
 			return onePage("BT /F1 9 Tf (a) Tj ET "+strings.Repeat("/X Do ", n), "", "BT (b) Tj ET")
@@ -97,13 +107,18 @@ func TestDocumentsAreReadInLinearTimeAndMemory(t *testing.T) {
 }
 
 func TestDOCXThatIsMadeToExplodeIsRefused(t *testing.T) {
-	note := map[string]string{"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + documenttest.Para(strings.Repeat("words ", 1<<16)) + `</w:footnote></w:footnotes>`}
+	note := map[string]string{"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` +
+		documenttest.Para(strings.Repeat("words ", 1<<16)) + `</w:footnote></w:footnotes>`}
 	for name, content := range map[string][]byte{
-		"a note that is named again and again": documenttest.DOCX(t, "<w:p>"+strings.Repeat(`<w:r><w:footnoteReference w:id="2"/></w:r>`, 1_000)+"</w:p>", note),
-		"tables in tables":                     documenttest.DOCX(t, strings.Repeat("<w:tr><w:tc>", maxTables+1)+documenttest.Para("a"), nil),
-		"elements in elements":                 documenttest.DOCX(t, strings.Repeat("<w:p>", maxNested+1), nil),
-		"elements in what is deleted":          documenttest.DOCX(t, "<w:del>"+strings.Repeat("<w:p>", maxNested+1), nil),
-		"ends of pages in an open paragraph":   documenttest.DOCX(t, "<w:p><w:t>a</w:t>"+strings.Repeat(`<w:br w:type="page"/>`, MaxPages), nil),
+		"a note that is named again and again": documenttest.DOCX(t,
+			"<w:p>"+strings.Repeat(`<w:r><w:footnoteReference w:id="2"/></w:r>`, 1_000)+"</w:p>", note),
+		"tables in tables": documenttest.DOCX(t, strings.Repeat("<w:tr><w:tc>", maxTables+1)+
+			documenttest.Para("a"), nil),
+		"elements in elements": documenttest.DOCX(t, strings.Repeat("<w:p>", maxNested+1), nil),
+		"elements in what is deleted": documenttest.DOCX(t, "<w:del>"+strings.Repeat("<w:p>", maxNested+1),
+			nil),
+		"ends of pages in an open paragraph": documenttest.DOCX(t, "<w:p><w:t>a</w:t>"+
+			strings.Repeat(`<w:br w:type="page"/>`, MaxPages), nil),
 	} {
 		d := Document{Name: "a.docx"}
 		if err := take(t.Context(), t, &d, content); reasonOf(err) != TooLarge {
@@ -119,7 +134,8 @@ func TestPDFThatWouldBeDrawnForYearsIsGivenUpInTime(t *testing.T) {
 		"<< /Type /Page /Parent 2 0 R /Resources << /XObject << /X 5 0 R >> >> /Contents 4 0 R >>", stream("", "/X Do"),
 	}
 	for i := range 15 {
-		objects = append(objects, stream(fmt.Sprintf("/Subtype /Form /Resources << /XObject << /X %d 0 R >> >>", i+6), strings.Repeat("/X Do ", 10)))
+		objects = append(objects, stream(fmt.Sprintf("/Subtype /Form /Resources << /XObject << /X %d 0 R >> >>", i+6),
+			strings.Repeat("/X Do ", 10)))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

@@ -37,13 +37,15 @@ func completes(line string) bool {
 const cells = " | "
 
 const (
-	fullLine   = 40   // characters: a shorter line is no line of running text that goes on in the next one; half of it if that begins small
+	// characters: a shorter line is no line of running text that goes on in the next one; half of it if that begins
+	// small
+	fullLine   = 40
 	fullShare  = 0.6  // of the longest line of its paragraph
 	endedShare = 0.85 // of it, for a line with which a sentence ends
 )
 
-// unwrap makes one line of the lines of a paragraph that running text was parted into. Items of lists, rows of tables, headings, code and short
-// lines, such as those of an address, stay lines.
+// unwrap makes one line of the lines of a paragraph that running text was parted into. Items of lists, rows of tables,
+// headings, code and short lines, such as those of an address, stay lines.
 func unwrap(text string) string {
 	var b bytes.Buffer
 	b.Grow(len(text))
@@ -115,5 +117,6 @@ func isItem(line string) bool {
 		return strings.HasPrefix(line[size:], " ")
 	}
 	number := strings.TrimLeft(line, "0123456789")
-	return len(number) < len(line) && len(line)-len(number) <= 3 && (strings.HasPrefix(number, ". ") || strings.HasPrefix(number, ") "))
+	return len(number) < len(line) && len(line)-len(number) <= 3 && (strings.HasPrefix(number, ". ") ||
+		strings.HasPrefix(number, ") "))
 }

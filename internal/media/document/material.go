@@ -14,8 +14,9 @@ import (
 	"sibyl/internal/text"
 )
 
-// Part is a text that was handed over, with the name by which answers cite its lines. One that is named “report.pdf p. 3” is a page of a document,
-// and cited as a whole. One with a type is a picture: its text is the content of its file in base64, or empty where that is kept elsewhere.
+// Part is a text that was handed over, with the name by which answers cite its lines. One that is named “report.pdf p.
+// 3” is a page of a document, and cited as a whole. One with a type is a picture: its text is the content of its file
+// in base64, or empty where that is kept elsewhere.
 type Part struct {
 	Name string `json:"name"`
 	Text string `json:"-"`
@@ -40,7 +41,8 @@ func (p Part) Page() (document string, number int) {
 // Unnamed is what a text is called that came without a name.
 const Unnamed = "material"
 
-// JoinParts makes one material of texts. A line above each has its name and says how many lines it has, so that no text can forge another.
+// JoinParts makes one material of texts. A line above each has its name and says how many lines it has, so that no text
+// can forge another.
 func JoinParts(parts []Part) string {
 	b := &strings.Builder{}
 	for _, p := range parts {
@@ -96,7 +98,8 @@ func SplitParts(material string) (parts []Part) {
 	return parts
 }
 
-// partForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines, and the type of a picture.
+// partForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines, and the
+// type of a picture.
 var partForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^--- (.+), ([0-9]{1,9}) \S*(?:, (sha256:[0-9a-f]{64}))?(?:, (image/[a-z]+))? ---$`)
 })
@@ -110,8 +113,8 @@ func partHeader(line string) (p Part, ok bool) {
 	return Part{Name: found[1], Size: size, Hash: found[3], Type: found[4]}, err == nil
 }
 
-// OfMaterial gives the documents of a material, each under a name of its own: parts that are its pages stand behind each other. A hash is that which
-// the material tells, or else that of the text. What holds no text is in failed.
+// OfMaterial gives the documents of a material, each under a name of its own: parts that are its pages stand behind
+// each other. A hash is that which the material tells, or else that of the text. What holds no text is in failed.
 func OfMaterial(material string) (docs []Document, failed []*Error) {
 	taken, again := map[string]bool{}, map[string]int{}
 	open := "" // the document whose pages may go on
@@ -119,11 +122,13 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 		name, number := p.Page()
 		name = redact.Text(partName(name))
 		if p.Type != "" {
-			failed = append(failed, &Error{Reason: Unsupported, File: name, text: "it is a picture, and only its text can be read here; have that recognised (OCR)"})
+			failed = append(failed, &Error{Reason: Unsupported, File: name,
+				text: "it is a picture, and only its text can be read here; have that recognised (OCR)"})
 			continue
 		}
 		p.Text = redact.Text(p.Text)
-		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == open && docs[n].Pages[len(docs[n].Pages)-1].Number < number {
+		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == open &&
+			docs[n].Pages[len(docs[n].Pages)-1].Number < number {
 			docs[n].add(number, p.Text)
 			continue
 		}

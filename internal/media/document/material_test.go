@@ -19,7 +19,9 @@ func TestMaterialIsTakenApartAsItWasMade(t *testing.T) {
 		{Name: "empty.txt"},
 	}
 	same(t, "parts", document.SplitParts(document.JoinParts(parts)), parts)
-	for about, other := range map[string]string{"no header": "Some words.\n", "more lines than there are": "--- a.txt, 9 lines ---\none\n", "a hash that is none": "--- a.txt, 1 line, sha256:0 ---\none\n"} {
+	for about, other := range map[string]string{"no header": "Some words.\n",
+		"more lines than there are": "--- a.txt, 9 lines ---\none\n",
+		"a hash that is none":       "--- a.txt, 1 line, sha256:0 ---\none\n"} {
 		if got := document.SplitParts(other); len(got) != 1 || got[0].Text != other {
 			t.Errorf("%s: %+v", about, got)
 		}
@@ -44,7 +46,9 @@ func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 			got = append(got, d.Name+" "+string(rune('0'+page.Number))+" "+page.Text)
 		}
 	}
-	want := []string{"report.pdf 1 One.", "report.pdf 3 ", "report.pdf (2) 1 Another report.", "report.pdf (2) 2 Its second page.", "memo.docx 1 A memo.", "a.txt 1 First page.", "a.txt 2 Second page.", "a.txt (2) 1 The same name."}
+	want := []string{"report.pdf 1 One.", "report.pdf 3 ", "report.pdf (2) 1 Another report.",
+		"report.pdf (2) 2 Its second page.", "memo.docx 1 A memo.", "a.txt 1 First page.", "a.txt 2 Second page.",
+		"a.txt (2) 1 The same name."}
 	if len(got) > 1 && strings.HasPrefix(got[1], "report.pdf 3 Three") && !strings.Contains(got[1], "hunter2") {
 		got[1] = "report.pdf 3 "
 	}
@@ -58,7 +62,8 @@ func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 
 func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T) {
 	var parts []document.Part
-	for _, name := range []string{"a.txt", "a.txt (2)", "a.txt", "a.txt (2)", "a.txt", "b\x1b[2J\u009b\u202e.txt", "sk-ant-REDACTED-hunter2hunter2hunter2hunter2.txt"} {
+	for _, name := range []string{"a.txt", "a.txt (2)", "a.txt", "a.txt (2)", "a.txt", "b\x1b[2J\u009b\u202e.txt",
+		"sk-ant-REDACTED-hunter2hunter2hunter2hunter2.txt"} {
 		parts = append(parts, document.Part{Name: name, Text: "Words."})
 	}
 	docs, _ := document.OfMaterial(strings.ReplaceAll(document.JoinParts(parts), "b_[2J", "b\x1b[2J"))

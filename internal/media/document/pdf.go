@@ -27,8 +27,8 @@ const (
 	memoryPage = 64 << 10
 )
 
-// startPDFium starts PDFium in WebAssembly, which ends with ctx: it sees no file, and its memory is its own. It is compiled first, which takes
-// seconds; the result is kept in cache, where that can be written.
+// startPDFium starts PDFium in WebAssembly, which ends with ctx: it sees no file, and its memory is its own. It is
+// compiled first, which takes seconds; the result is kept in cache, where that can be written.
 func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 2))
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(maxMemory / memoryPage).
@@ -47,7 +47,8 @@ func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	return start(config)
 }
 
-// begin takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves it to the next one.
+// begin takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves
+// it to the next one.
 func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), error) {
 	select {
 	case r.turn <- struct{}{}:
@@ -122,12 +123,15 @@ func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error
 	case len(d.Pages) > 0:
 		return nil
 	case garbled:
-		return refuse(Scan, "its fonts do not say which letters they show; print it to a new PDF, or have its text recognised (OCR)")
+		return refuse(Scan, "its fonts do not say which letters they show; print it to a new PDF, or have its text "+
+			"recognised (OCR)")
 	}
-	return refuse(Scan, "it holds pictures and no text, on %s; have the text recognised (OCR), and give that", text.Count(len(texts), "page"))
+	return refuse(Scan, "it holds pictures and no text, on %s; have the text recognised (OCR), and give that",
+		text.Count(len(texts), "page"))
 }
 
-// extractPDF returns the text of each page; "" where there is none, or, garbled, none that anybody can read. Once ctx is done, PDFium is ended.
+// extractPDF returns the text of each page; "" where there is none, or, garbled, none that anybody can read. Once ctx
+// is done, PDFium is ended.
 func extractPDF(ctx context.Context, pool pdfium.Pool, content []byte) (texts []string, garbled bool, err error) {
 	in, err := pool.GetInstanceWithContext(ctx)
 	if err != nil {
@@ -139,7 +143,8 @@ func extractPDF(ctx context.Context, pool pdfium.Pool, content []byte) (texts []
 	opened, err := in.OpenDocument(&requests.OpenDocument{File: &content})
 	switch {
 	case errors.Is(err, pdferrors.ErrPassword), errors.Is(err, pdferrors.ErrSecurity):
-		return nil, false, refuse(Encrypted, "it is protected with a password, or in a way that can't be read; save it without protection")
+		return nil, false, refuse(Encrypted,
+			"it is protected with a password, or in a way that can't be read; save it without protection")
 	case err != nil:
 		return nil, false, damagedPDF(err)
 	}
@@ -180,7 +185,8 @@ func readSheet(in pdfium.Pdfium, doc references.FPDF_DOCUMENT, page int) (string
 	if err != nil {
 		return "", err
 	}
-	defer func() { _, _ = in.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}) }() // what is left ends with in
+	// what is left ends with in
+	defer func() { _, _ = in.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}) }()
 	text, err := in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &loaded.Page}})
 	if err != nil {
 		return "", err

@@ -38,14 +38,16 @@ const (
 	hyphenInText = 0xfffe // where the text of the page is asked for
 )
 
-// readLetters reads the letters of the page. All at once is much faster, where each has its place in what comes of that.
+// readLetters reads the letters of the page. All at once is much faster, where each has its place in what comes of
+// that.
 func (s *sheet) readLetters() ([]rune, error) {
 	count, err := s.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: s.page})
 	if err != nil {
 		return nil, err
 	}
 	if all, err := s.in.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: s.page, Count: count.Count}); err == nil {
-		if letters := []rune(strings.TrimSuffix(all.Text, "\x00")); len(letters) == count.Count && !slices.Contains(letters, unicode.ReplacementChar) {
+		if letters := []rune(strings.TrimSuffix(all.Text, "\x00")); len(letters) == count.Count &&
+			!slices.Contains(letters, unicode.ReplacementChar) {
 			for i, letter := range letters {
 				if letter == hyphenInText {
 					letters[i] = hyphen
@@ -65,8 +67,8 @@ func (s *sheet) readLetters() ([]rune, error) {
 	return letters, nil
 }
 
-// readWords parts the letters into words and says of each whether it begins a line and whether a gap may stand before it. A word in a mute font, which
-// does not say what its letters are, becomes U+FFFD. Then the places are read.
+// readWords parts the letters into words and says of each whether it begins a line and whether a gap may stand before
+// it. A word in a mute font, which does not say what its letters are, becomes U+FFFD. Then the places are read.
 func (s *sheet) readWords() error {
 	letters, err := s.readLetters()
 	if err != nil {
@@ -124,7 +126,8 @@ func isUsual(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) })
 }
 
-// readBoxes looks where words stand, but for those within a line that is as long as its letters take: nothing but a blank is before these.
+// readBoxes looks where words stand, but for those within a line that is as long as its letters take: nothing but a
+// blank is before these.
 func (s *sheet) readBoxes() error {
 	if err := s.readApart(); err != nil {
 		return err
@@ -253,7 +256,8 @@ func (s *sheet) between(before, next pdfWord, usual float64) string {
 			return cells
 		}
 		return " "
-	case down < 0, down > paragraph*max(usual, tightest*height), height > resized*min(a.height(), b.height()) && s.isResized(before.to, next.from):
+	case down < 0, down > paragraph*max(usual, tightest*height), height > resized*min(a.height(), b.height()) &&
+		s.isResized(before.to, next.from):
 		return "\n\n"
 	}
 	return "\n"

@@ -26,7 +26,8 @@ type Reader struct {
 	kept   kept
 }
 
-// NewReader makes a reader. Cache is a folder of this program's own, for what makes reading the first PDF faster; "": that takes seconds longer.
+// NewReader makes a reader. Cache is a folder of this program's own, for what makes reading the first PDF faster; "":
+// that takes seconds longer.
 func NewReader(cache string) *Reader {
 	return &Reader{cache: cache, turn: make(chan struct{}, 1)}
 }
@@ -44,8 +45,8 @@ func (r *Reader) Close() {
 	}
 }
 
-// Read reads a file whose content is known. What errors and citations call it is its name. The error is an *Error, that of ctx, or says why no
-// PDF can be read here.
+// Read reads a file whose content is known. What errors and citations call it is its name. The error is an *Error, that
+// of ctx, or says why no PDF can be read here.
 func (r *Reader) Read(ctx context.Context, name string, content []byte) (Document, error) {
 	d := Document{Name: name, Hash: files.Hash(content)}
 	if r.kept.fill(&d) {
@@ -61,9 +62,10 @@ func (r *Reader) Read(ctx context.Context, name string, content []byte) (Documen
 	return d, nil
 }
 
-// ReadAll reads a file, or the documents of a folder and of those in it, in the order of their names. What could not be read is in failed, in
-// that order too. Hidden files and folders are left out, and names of files with secrets are refused, unless that is what name names. The error
-// is that of ctx, or says why name itself can't be opened or PDFs can't be read here.
+// ReadAll reads a file, or the documents of a folder and of those in it, in the order of their names. What could not be
+// read is in failed, in that order too. Hidden files and folders are left out, and names of files with secrets are
+// refused, unless that is what name names. The error is that of ctx, or says why name itself can't be opened or PDFs
+// can't be read here.
 func (r *Reader) ReadAll(ctx context.Context, name string) (docs []Document, failed []*Error, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -145,10 +147,12 @@ func (r *reading) folder(ctx context.Context, name string, depth int) error {
 func (r *reading) file(ctx context.Context, name string, size int64) error {
 	switch r.files++; {
 	case r.files == MaxFiles+1:
-		r.fail(name, refuse(TooLarge, "there are more than %d files in the folder; this one and those after it are not read", MaxFiles))
+		r.fail(name, refuse(TooLarge,
+			"there are more than %d files in the folder; this one and those after it are not read", MaxFiles))
 	case r.files > MaxFiles:
 	case r.bytes+size > MaxFolder && size <= MaxFile:
-		r.fail(name, refuse(TooLarge, "the documents of the folder are together larger than %d MB; give fewer", MaxFolder>>20))
+		r.fail(name, refuse(TooLarge, "the documents of the folder are together larger than %d MB; give fewer",
+			MaxFolder>>20))
 	case IsText(name) && r.texts+size > MaxTexts:
 		r.fail(name, tooMuchText())
 	default:
@@ -175,10 +179,12 @@ func (r *reading) file(ctx context.Context, name string, size int64) error {
 }
 
 func tooMuchText() *Error {
-	return refuse(TooLarge, "the documents of the folder hold more than %d MB of text together; give fewer", MaxTexts>>20)
+	return refuse(TooLarge, "the documents of the folder hold more than %d MB of text together; give fewer",
+		MaxTexts>>20)
 }
 
-// document reads the file name. Of one that is not named as documents are, such as a film, the beginning is looked at first.
+// document reads the file name. Of one that is not named as documents are, such as a film, the beginning is looked at
+// first.
 func (r *reading) document(ctx context.Context, name string) (Document, error) {
 	if err := files.NoLinks(r.root, name); err != nil {
 		return Document{}, unopened(err)
@@ -258,7 +264,8 @@ func kindOf(name string, content []byte) (string, error) {
 		}
 		return "", refuse(Unsupported, "it is a document of an old Office; save it as DOCX or PDF")
 	case ending == ".pdf", ending == ".docx":
-		return "", refuse(Damaged, "it is named %s, and its content is not; it may be cut off or still be loading", ending)
+		return "", refuse(Damaged, "it is named %s, and its content is not; it may be cut off or still be loading",
+			ending)
 	case IsText(name):
 		return ".txt", nil
 	}
@@ -279,5 +286,6 @@ func IsPDFOrDOCX(name string) bool {
 
 // MayBe says whether a file that begins so may be a PDF or DOCX, whatever its name.
 func MayBe(beginning []byte) bool {
-	return bytes.Contains(beginning[:min(len(beginning), header)], []byte("%PDF-")) || bytes.HasPrefix(beginning, []byte("PK\x03\x04"))
+	return bytes.Contains(beginning[:min(len(beginning), header)], []byte("%PDF-")) ||
+		bytes.HasPrefix(beginning, []byte("PK\x03\x04"))
 }

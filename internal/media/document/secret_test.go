@@ -16,9 +16,11 @@ func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
 		}
 		var lines []string
 		for line := range strings.Lines(v.Text) {
-			lines = append(lines, documenttest.Para(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimSuffix(line, "\n"))))
+			lines = append(lines, documenttest.Para(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").
+				Replace(strings.TrimSuffix(line, "\n"))))
 		}
-		for name, content := range map[string][]byte{"a.md": []byte(v.Text + "\n"), "a.txt": []byte("Some words before it, as people write.\n" + v.Text + "\n"),
+		for name, content := range map[string][]byte{"a.md": []byte(v.Text + "\n"),
+			"a.txt":  []byte("Some words before it, as people write.\n" + v.Text + "\n"),
 			"a.docx": documenttest.DOCX(t, strings.Join(lines, ""), nil)} {
 			d, err := readOne(t, name, content)
 			if err != nil {
@@ -34,9 +36,11 @@ func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
 }
 
 func TestFileOfSecretsInAFolderIsRefusedAndOneThatIsNamedIsRead(t *testing.T) {
-	folder := folderOf(t, map[string][]byte{"credentials.txt": []byte("words"), "report.txt": []byte("words"), "deep/passwords.txt": []byte("words")})
+	folder := folderOf(t, map[string][]byte{"credentials.txt": []byte("words"), "report.txt": []byte("words"),
+		"deep/passwords.txt": []byte("words")})
 	docs, failed, err := reader(t).ReadAll(t.Context(), folder)
-	if err != nil || len(docs) != 1 || len(failed) != 2 || failed[0].Reason != Closed || failed[1].File != "deep/passwords.txt" {
+	if err != nil || len(docs) != 1 || len(failed) != 2 || failed[0].Reason != Closed ||
+		failed[1].File != "deep/passwords.txt" {
 		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
 	}
 	if docs, failed, err = reader(t).ReadAll(t.Context(), folder+"/credentials.txt"); err != nil || len(docs) != 1 {

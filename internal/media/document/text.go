@@ -86,7 +86,8 @@ var blankLines = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n{3,}`)
 })
 
-// compose gives text in the form NFKC, but for raised and lowered figures and fractions: 1½ must not become 11/2, nor 10³ become 103.
+// compose gives text in the form NFKC, but for raised and lowered figures and fractions: 1½ must not become 11/2, nor
+// 10³ become 103.
 func compose(text string) string {
 	isFigure := func(r rune) bool { return unicode.Is(unicode.No, r) }
 	var b strings.Builder
@@ -104,8 +105,8 @@ func compose(text string) string {
 	}
 }
 
-// clean gives text as pages hold it: in the form of compose, which takes ligatures apart, with “\n” at the ends of lines, at most one empty line, no
-// white space at the ends of lines and no invisible characters.
+// clean gives text as pages hold it: in the form of compose, which takes ligatures apart, with “\n” at the ends of
+// lines, at most one empty line, no white space at the ends of lines and no invisible characters.
 func clean(text string) string {
 	text = compose(strings.ToValidUTF8(text, "\ufffd"))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")

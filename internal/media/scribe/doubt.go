@@ -26,7 +26,8 @@ func (u unit) span() float64 { return u.end - u.start }
 func unitsOf(said model.Transcript, all string, start float64) (units []unit) {
 	for _, s := range said.Segments {
 		if part := strings.TrimSpace(s.Text); part != "" {
-			units = append(units, unit{text: part, words: search.Words(part), start: start + s.Start, end: start + s.End,
+			units = append(units, unit{text: part, words: search.Words(part), start: start + s.Start,
+				end:      start + s.End,
 				noSpeech: s.NoSpeech, confidence: s.Confidence})
 		}
 	}
@@ -40,8 +41,8 @@ func unitsOf(said model.Transcript, all string, start float64) (units []unit) {
 	return units
 }
 
-// From when on a sign counts. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well, and decodes anew where
-// the mean logarithm of its tokens' probabilities is below -1.
+// From when on a sign counts. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well,
+// and decodes anew where the mean logarithm of its tokens' probabilities is below -1.
 const (
 	noSpeech     = 0.6  // as the transcriber says
 	someNoSpeech = 0.3  // in support of another sign
@@ -57,9 +58,9 @@ const (
 
 // doubts flags what is doubtful in the units, each once: by the strongest reason, one flag for those that repeat.
 //
-// What a transcriber invents shows by what it rests on, not by what it says: no voice under it, words that go round, a pace at which nobody
-// speaks. Known phrases add to that. Only credits, which nobody says, are told by their words alone; what people may say
-// needs another sign, or to be all that there is.
+// What a transcriber invents shows by what it rests on, not by what it says: no voice under it, words that go round, a
+// pace at which nobody speaks. Known phrases add to that. Only credits, which nobody says, are told by their words
+// alone; what people may say needs another sign, or to be all that there is.
 func doubts(units []unit) (flags []Flag) {
 	known := phrases()
 	alone := !slices.ContainsFunc(units, func(u unit) bool { return sortOf(known, u.words) == "" })
@@ -71,13 +72,15 @@ func doubts(units []unit) (flags []Flag) {
 			i += n - 1
 		}
 		if kind != "" {
-			flags = append(flags, Flag{Kind: kind, Text: text.Brief(u.text, mostText), Start: u.start, End: units[i].end})
+			flags = append(flags, Flag{Kind: kind, Text: text.Brief(u.text, mostText), Start: u.start,
+				End: units[i].end})
 		}
 	}
 	return flags
 }
 
-// doubt is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, and alone says that there are only such.
+// doubt is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, and alone says that
+// there are only such.
 func (u unit) doubt(phrase string, alone bool) string {
 	weak := u.pace() || u.confidence > 0 && u.confidence < unsure
 	switch {

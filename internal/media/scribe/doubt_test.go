@@ -35,7 +35,8 @@ func TestWhatIsDoubtfulIsFlaggedAndNothingElse(t *testing.T) {
 		said := model.Transcript{Text: v.Text}
 		for _, s := range v.Segments {
 			said.Text += " " + s.Text
-			said.Segments = append(said.Segments, model.Segment{Start: s.Start, End: s.End, Text: s.Text, NoSpeech: s.NoSpeech, Confidence: s.Confidence})
+			said.Segments = append(said.Segments, model.Segment{Start: s.Start, End: s.End, Text: s.Text,
+				NoSpeech: s.NoSpeech, Confidence: s.Confidence})
 		}
 		var d draft
 		d.add(piece{}, said)
@@ -83,7 +84,8 @@ func TestTextIsLaidOutByPausesAndLines(t *testing.T) {
 }
 
 func TestLanguagesHaveCodes(t *testing.T) {
-	for said, want := range map[string]string{"Portuguese": "pt", "pt": "pt", "pt-BR": "pt", "english": "en", "haitian creole": "ht", "": "", "klingon": "klingon", "yue": "yue"} {
+	for said, want := range map[string]string{"Portuguese": "pt", "pt": "pt", "pt-BR": "pt", "english": "en",
+		"haitian creole": "ht", "": "", "klingon": "klingon", "yue": "yue"} {
 		if got := code(said); got != want {
 			t.Errorf("%q is %q; want %q", said, got, want)
 		}
@@ -95,7 +97,8 @@ func FuzzLayoutLosesAndAddsNoWord(f *testing.F) {
 	f.Add(" a\r\n\n\tb  c", "a", "b", -1.0)
 	f.Add("\u00a0x\u2028y", "x", "y", 1e9)
 	f.Fuzz(func(t *testing.T, text, first, second string, gap float64) {
-		said := model.Transcript{Text: text, Segments: []model.Segment{{End: 1, Text: first}, {Start: 1 + gap, End: 2, Text: second}}}
+		said := model.Transcript{Text: text, Segments: []model.Segment{{End: 1, Text: first},
+			{Start: 1 + gap, End: 2, Text: second}}}
 		bare := func(s string) string {
 			return strings.Map(func(r rune) rune {
 				if unicode.IsSpace(r) {

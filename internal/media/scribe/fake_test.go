@@ -18,8 +18,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// room is an audio room whose files say in their first line what they are: format, seconds and silence. A machine without programs splits WAV,
-// and converts nothing.
+// room is an audio room whose files say in their first line what they are: format, seconds and silence. A machine
+// without programs splits WAV, and converts nothing.
 type room struct {
 	programs  bool
 	converted []string // formats
@@ -27,7 +27,8 @@ type room struct {
 
 // bytes are how many a second of each format takes.
 func bytes(format string) float64 {
-	return map[string]float64{"wav": 32_000, "flac": 20_000, "ogg": 4_000, "m4a": 16_000, "mp3": 16_000, "webm": 4_000}[format]
+	return map[string]float64{"wav": 32_000, "flac": 20_000, "ogg": 4_000, "m4a": 16_000, "mp3": 16_000,
+		"webm": 4_000}[format]
 }
 
 // record writes a file of the room.
@@ -90,7 +91,8 @@ func (r *room) Split(ctx context.Context, file, folder string, seconds int) (par
 		return nil, fmt.Errorf("cutting %s wants ffmpeg, which is not there", file)
 	}
 	for start := 0.0; start < *info.Seconds; start += float64(seconds) {
-		p := audio.Part{File: filepath.Join(folder, fmt.Sprintf("%03d.%s", len(parts), info.Format)), Start: start, Seconds: min(float64(seconds), *info.Seconds-start)}
+		p := audio.Part{File: filepath.Join(folder, fmt.Sprintf("%03d.%s", len(parts), info.Format)), Start: start,
+			Seconds: min(float64(seconds), *info.Seconds-start)}
 		if err := record(p.File, info.Format, p.Seconds, len(parts)%3 == 2); err != nil {
 			return nil, err
 		}

@@ -66,8 +66,8 @@ func between(space string, pause float64) string {
 	return " "
 }
 
-// laidOut is the text of a transcript: its lines joined, with a paragraph at an empty line and at a long pause between segments; and when each
-// segment is said, if it is made of them.
+// laidOut is the text of a transcript: its lines joined, with a paragraph at an empty line and at a long pause between
+// segments; and when each segment is said, if it is made of them.
 func laidOut(said model.Transcript) (string, []Time) {
 	var out strings.Builder
 	var times []Time

@@ -8,7 +8,8 @@ import (
 //go:embed languages.txt
 var languages string
 
-// code is the code of a language that a transcriber names: "pt" for "portuguese", "pt" and "pt-BR"; what is no known name stays as it is.
+// code is the code of a language that a transcriber names: "pt" for "portuguese", "pt" and "pt-BR"; what is no known
+// name stays as it is.
 func code(said string) string {
 	said = strings.ToLower(strings.TrimSpace(said))
 	for line := range strings.Lines(languages) {

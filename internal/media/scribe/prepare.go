@@ -20,7 +20,8 @@ type Limits struct {
 	Bytes   int64    // of one file; 0: model.MaxAudio
 	Seconds int      // of one file; 0: any
 
-	// Plain says that WAV is to be of 16 kHz and one channel, where that can be done: programs take another for noise, or refuse it.
+	// Plain says that WAV is to be of 16 kHz and one channel, where that can be done: programs take another for noise,
+	// or refuse it.
 	Plain bool
 }
 
@@ -98,8 +99,8 @@ type form struct {
 // written are the formats that audio is converted to, the best first.
 var written = [...]form{{"wav", 32_000}, {"flac", 24_000}, {"ogg", 4_500}}
 
-// convert is p in a format that the transcriber takes, the first in which it fits, or else the smallest. What it takes already stays as it is where
-// the machine can't convert it.
+// convert is p in a format that the transcriber takes, the first in which it fits, or else the smallest. What it takes
+// already stays as it is where the machine can't convert it.
 func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
 	l := j.Limits
 	if l.takes(p.format) {
@@ -127,7 +128,8 @@ func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
 		return p, j.failed(ctx, ctx.Err())
 	}
 	if err == nil && best.file == "" {
-		err = j.refuse("it takes %s, and not %s, which can't be converted (%s); if it takes that after all, name it in transcription.formats",
+		err = j.refuse("it takes %s, and not %s, which can't be converted (%s); if it takes that after all, name it "+
+			"in transcription.formats",
 			strings.Join(j.Limits.Formats, ", "), p.format, j.clean(why))
 	}
 	return best, err
@@ -202,7 +204,8 @@ func (j *job) tooLarge(p piece, why string) error {
 		most += fmt.Sprintf(" or %v", time.Duration(j.Limits.Seconds)*time.Second)
 	}
 	const mega = 1 << 20
-	refused := j.refuse("it takes %s at once, and this is %d MB; it can't be cut here (%s)", most, (p.size+mega-1)/mega, why)
+	refused := j.refuse("it takes %s at once, and this is %d MB; it can't be cut here (%s)", most, (p.size+mega-1)/mega,
+		why)
 	refused.Err = errUncut
 	return refused
 }

@@ -19,10 +19,12 @@ func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 	path := file(t, "wav", 50, false)
 	hosted, plain := scribe.Hosted(), scribe.Whisper()
 	if hosted.Local().Seconds != plain.Seconds || hosted.Seconds != 0 {
-		t.Errorf("parts of %d and %d s on this machine, %d elsewhere", plain.Seconds, hosted.Local().Seconds, hosted.Seconds)
+		t.Errorf("parts of %d and %d s on this machine, %d elsewhere", plain.Seconds, hosted.Local().Seconds,
+			hosted.Seconds)
 	}
 	hosted.Bytes, plain.Seconds = 1<<20, 25
-	answer := modeltest.Answer{Transcript: model.Transcript{Text: " Hello.", Language: "english", Segments: []model.Segment{{End: 1, Text: "Hello."}}}, Repeat: true}
+	answer := modeltest.Answer{Transcript: model.Transcript{Text: " Hello.", Language: "english",
+		Segments: []model.Segment{{End: 1, Text: "Hello."}}}, Repeat: true}
 	check := func(what string, c scribe.Config, want string) {
 		c.Audio = &room{}
 		got, err := newScribe(t, c).Transcribe(t.Context(), path, "en", scribe.Listener{})
@@ -34,7 +36,8 @@ func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 	m := openai.New(openai.Config{Provider: "house", Model: "whisper", BaseURL: server.BaseURL})
 	defer m.Close()
 	check("OpenAI's protocol", scribe.Config{Transcriber: m, Limits: hosted}, "Hello.\n\nHello.")
-	if r := server.Requests(); len(r) != 2 || !strings.HasPrefix(r[0].File, "wav ") || r[1].Form.Get("language") != "en" {
+	if r := server.Requests(); len(r) != 2 || !strings.HasPrefix(r[0].File, "wav ") ||
+		r[1].Form.Get("language") != "en" {
 		t.Errorf("%d requests", len(r))
 	}
 	local := modeltest.NewServer(t, answer)

@@ -1,9 +1,10 @@
 // Package scribe writes down what is said in an audio file, by whatever transcriber is set.
 //
 // Guarantees:
-//   - What the transcriber can't take is converted, and what is too large or too long is split, its times put back; where the machine
-//     can't do that, the error says what would help.
-//   - Silence is not sent: neither a file nor a part in which nobody speaks. What is doubtful in a transcript stays in it, and is flagged.
+//   - What the transcriber can't take is converted, and what is too large or too long is split, its times put back;
+//     where the machine can't do that, the error says what would help.
+//   - Silence is not sent: neither a file nor a part in which nobody speaks. What is doubtful in a transcript stays in
+//     it, and is flagged.
 //   - Errors are *model.Error. None holds the path of a temporary file; a transcriber's own words are as it gives them.
 //   - A part is sent again as model.RetryPolicy says, and the others are not. Cancelling ends all that goes on.
 //   - What is made on the way lies in a folder that nobody else can read, and is removed before Transcribe returns.
@@ -40,8 +41,8 @@ type Config struct {
 	Language    string            // for files of which nobody says one, as "pt"; "": the transcriber finds out
 	Retry       model.RetryPolicy
 
-	// Problem says why what is set can't be used, as for want of a key, and Offers which programs of this machine would do. Missing
-	// tells both.
+	// Problem says why what is set can't be used, as for want of a key, and Offers which programs of this machine would
+	// do. Missing tells both.
 	Problem string
 	Offers  []string
 
@@ -50,7 +51,8 @@ type Config struct {
 	Folder string // for what is made on the way; "": the system's own
 }
 
-// Transcript is what is said in a file. Language is as "pt", and "" where it is not known; By is "" where nobody had to be asked.
+// Transcript is what is said in a file. Language is as "pt", and "" where it is not known; By is "" where nobody had to
+// be asked.
 type Transcript struct {
 	Text, Language, By string
 	Seconds            float64 // 0: not known
@@ -71,8 +73,8 @@ const (
 	LowConfidence = "low_confidence" // the transcriber, or the pace of the words, casts doubt on it
 )
 
-// Flag marks what is doubtful. Text stands in the transcript, perhaps shortened; Start and End are in seconds, both 0 where no times are
-// known.
+// Flag marks what is doubtful. Text stands in the transcript, perhaps shortened; Start and End are in seconds, both 0
+// where no times are known.
 type Flag struct {
 	Kind, Text string
 	Start, End float64
@@ -94,8 +96,10 @@ func (s *Scribe) Missing() string {
 	if s.Transcriber != nil {
 		return ""
 	}
-	says := cmp.Or(s.Problem, "set transcription.model to a model that transcribes, such as openai:whisper-1, transcription.server to the address of a "+
-		"whisper.cpp server, or transcription.command to a program that prints what is said in a file")
+	says := cmp.Or(s.Problem,
+		"set transcription.model to a model that transcribes, such as openai:whisper-1, transcription.server to the "+
+			"address of a "+
+			"whisper.cpp server, or transcription.command to a program that prints what is said in a file")
 	if len(s.Offers) > 0 {
 		says += "; this machine has " + strings.Join(s.Offers, ", or ")
 	}
@@ -130,7 +134,8 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 		return Transcript{Seconds: seconds, Flags: []Flag{{Kind: Silence, End: seconds}}}, nil
 	}
 	if j.folder, err = os.MkdirTemp(s.Folder, "sibyl-audio-*"); err != nil {
-		return Transcript{}, &model.Error{Kind: model.Server, Model: s.By, Message: "there is no room for what is made on the way: " + files.Cause(err).Error()}
+		return Transcript{}, &model.Error{Kind: model.Server, Model: s.By,
+			Message: "there is no room for what is made on the way: " + files.Cause(err).Error()}
 	}
 	defer func() { _ = os.RemoveAll(j.folder) }()
 	pieces, err := j.prepare(ctx, info)
@@ -165,7 +170,8 @@ func (j *job) all(ctx context.Context, pieces []piece, seconds float64) (Transcr
 		}
 		j.Progress(i+1, len(pieces))
 	}
-	t := Transcript{Text: whole.text.String(), Language: whole.language, By: j.By, Seconds: cmp.Or(seconds, whole.end), Flags: whole.flags(), Times: whole.times}
+	t := Transcript{Text: whole.text.String(), Language: whole.language, By: j.By, Seconds: cmp.Or(seconds, whole.end),
+		Flags: whole.flags(), Times: whole.times}
 	if t.Language == "" && t.Text != "" {
 		t.Language = j.language
 	}
@@ -181,7 +187,8 @@ func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err erro
 		}
 		defer func() { _ = f.Close() }() // opened for reading only
 		// The name tells a server the format, and nobody how the file is called here.
-		said, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f, Language: j.language})
+		said, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f,
+			Language: j.language})
 		return err
 	}, func(w model.Wait) error {
 		j.Wait(w)
@@ -203,7 +210,8 @@ func (j *job) failed(ctx context.Context, err error) error {
 
 // refuse is the error for a file that is not transcribed.
 func (j *job) refuse(format string, args ...any) *model.Error {
-	return &model.Error{Kind: model.Invalid, Model: cmp.Or(j.By, "transcription"), Message: fmt.Sprintf(format, args...)}
+	return &model.Error{Kind: model.Invalid, Model: cmp.Or(j.By, "transcription"),
+		Message: fmt.Sprintf(format, args...)}
 }
 
 // mostWords bounds what an error repeats of another's, in characters.

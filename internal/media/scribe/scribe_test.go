@@ -25,7 +25,8 @@ func TestFileThatIsTakenIsSentAsItIs(t *testing.T) {
 	p := saying(model.Transcript{Text: " Olá,\nmundo. ", Language: "portuguese"})
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Hosted(), Audio: &room{}, Language: "pt-BR"})
 	got, err := s.Transcribe(t.Context(), file(t, "ogg", 12, false), "", scribe.Listener{})
-	if diff := cmp.Diff(scribe.Transcript{Text: "Olá, mundo.", Language: "pt", By: "house:whisper", Seconds: 12}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(scribe.Transcript{Text: "Olá, mundo.", Language: "pt", By: "house:whisper", Seconds: 12},
+		got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	if want := (heard{"audio.ogg", "pt", "ogg 12 false", 48_000}); p.calls[0] != want {
@@ -34,10 +35,12 @@ func TestFileThatIsTakenIsSentAsItIs(t *testing.T) {
 }
 
 func TestLanguageOfTheSessionWins(t *testing.T) {
-	p := saying(model.Transcript{Text: "hallo"}, model.Transcript{Text: "hallo", Language: "klingon"}, model.Transcript{})
+	p := saying(model.Transcript{Text: "hallo"}, model.Transcript{Text: "hallo", Language: "klingon"},
+		model.Transcript{})
 	s := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}, Language: "pt"})
 	for _, want := range []string{"de", "klingon", ""} {
-		if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "de", scribe.Listener{}); err != nil || got.Language != want {
+		if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "de", scribe.Listener{}); err != nil ||
+			got.Language != want {
 			t.Errorf("got %+v, %v; want language %q", got, err, want)
 		}
 	}
@@ -48,7 +51,8 @@ func TestLanguageOfTheSessionWins(t *testing.T) {
 
 func TestWithoutATranscriberItSaysWhatWouldHelp(t *testing.T) {
 	s := newScribe(t, scribe.Config{Audio: &room{}, Offers: []string{"whisper-cli, to be used so"}})
-	for _, part := range []string{"transcription.model", "transcription.server", "transcription.command", "this machine has whisper-cli, to be used so"} {
+	for _, part := range []string{"transcription.model", "transcription.server", "transcription.command",
+		"this machine has whisper-cli, to be used so"} {
 		if !strings.Contains(s.Missing(), part) {
 			t.Errorf("it does not name %s: %s", part, s.Missing())
 		}
@@ -70,15 +74,17 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 		seconds float64
 		want    string // the name that is sent
 	}{
-		"to WAV":                      {scribe.Whisper(), "m4a", 60, "audio.wav"},
-		"WAV to plain WAV":            {scribe.Whisper(), "wav", 60, "audio.wav"},
-		"to what fits":                {scribe.Hosted().Taking([]string{"wav", "ogg"}), "m4a", 1200, "audio.ogg"},
-		"of unknown length":           {scribe.Hosted().Taking([]string{"wav", "flac", "ogg"}), "mp3", 1500, "audio.ogg"},
+		"to WAV":           {scribe.Whisper(), "m4a", 60, "audio.wav"},
+		"WAV to plain WAV": {scribe.Whisper(), "wav", 60, "audio.wav"},
+		"to what fits":     {scribe.Hosted().Taking([]string{"wav", "ogg"}), "m4a", 1200, "audio.ogg"},
+		"of unknown length": {scribe.Hosted().Taking([]string{"wav", "flac", "ogg"}), "mp3", 1500,
+			"audio.ogg"},
 		"too large in its own format": {scribe.Hosted(), "wav", 1200, "audio.ogg"},
 	} {
 		r, p := &room{programs: true}, saying(model.Transcript{Text: "hi"})
 		s := newScribe(t, scribe.Config{Transcriber: p, Limits: c.limits, Audio: r})
-		if got, err := s.Transcribe(t.Context(), file(t, c.format, c.seconds, false), "", scribe.Listener{}); err != nil || got.Text != "hi" {
+		if got, err := s.Transcribe(t.Context(), file(t, c.format, c.seconds, false), "",
+			scribe.Listener{}); err != nil || got.Text != "hi" {
 			t.Errorf("%s: %+v, %v", name, got, err)
 			continue
 		}
@@ -91,12 +97,14 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 	p := saying(model.Transcript{Text: "a"}, model.Transcript{Text: "b"}, model.Transcript{Text: "c"})
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}})
-	if got, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil || got.Text != "a" {
+	if got, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil ||
+		got.Text != "a" {
 		t.Errorf("WAV of another rate: %+v, %v", got, err)
 	}
 	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
 	refused(t, err, "house:whisper: invalid: it takes wav, and not m4a", "ffmpeg", "transcription.formats")
-	if got, err := s.Transcribe(t.Context(), file(t, "wav", 1000, false), "", scribe.Listener{}); err != nil || got.Text != "b c" {
+	if got, err := s.Transcribe(t.Context(), file(t, "wav", 1000, false), "", scribe.Listener{}); err != nil ||
+		got.Text != "b c" {
 		t.Errorf("long WAV: %+v, %v", got, err)
 	}
 	equal(t, "sent", p.names(), []string{"audio.wav", "audio.wav", "audio.wav"})
@@ -104,7 +112,8 @@ func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 	p = saying(model.Transcript{Text: "a"})
 	long := scribe.Limits{Seconds: 600}
 	s = newScribe(t, scribe.Config{Transcriber: p, Limits: long, Audio: &room{}})
-	if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1000, false), "", scribe.Listener{}); err != nil || got.Text != "a" {
+	if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1000, false), "", scribe.Listener{}); err != nil ||
+		got.Text != "a" {
 		t.Errorf("long, but not large: %+v, %v", got, err)
 	}
 	_, err = s.Transcribe(t.Context(), file(t, "m4a", 2000, false), "", scribe.Listener{})
@@ -114,7 +123,8 @@ func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 }
 
 func TestOnlyFormatsThatCannotBeMadeAreRefused(t *testing.T) {
-	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.Hosted().Taking([]string{"mp3"}), Audio: &room{programs: true}})
+	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.Hosted().Taking([]string{"mp3"}),
+		Audio: &room{programs: true}})
 	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
 	refused(t, err, "it takes mp3, and not m4a", "transcription.formats")
 }
@@ -154,7 +164,8 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 		return t
 	}
 	p := saying(
-		part(segment(0, 2, "One.", 0), segment(2.5, 4, "Two.", 0), segment(9, 599.5, strings.Repeat("Three, ", 300)+"and so on.", 0)),
+		part(segment(0, 2, "One.", 0), segment(2.5, 4, "Two.", 0), segment(9, 599.5, strings.Repeat("Three, ", 300)+
+			"and so on.", 0)),
 		part(segment(0.5, 2, "Right after.", 0), segment(5, 7, "Was that all?", 0.9)),
 		part(segment(0, 3, "After silence.", 0)),
 		part(segment(30, 33, "Later.", 0)),
@@ -166,7 +177,8 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "One. Two.\n\n" + strings.Repeat("Three, ", 300) + "and so on. Right after.\n\nWas that all?\n\nAfter silence.\n\nLater."
+	text := "One. Two.\n\n" + strings.Repeat("Three, ", 300) +
+		"and so on. Right after.\n\nWas that all?\n\nAfter silence.\n\nLater."
 	want := scribe.Transcript{Text: text, Language: "en", By: "house:whisper", Seconds: 3500, Flags: []scribe.Flag{
 		{Kind: scribe.LowConfidence, Text: "Was that all?", Start: 605, End: 607},
 		{Kind: scribe.Silence, Start: 1200, End: 1800},
@@ -198,7 +210,8 @@ func TestOnlyThePartThatFailedIsSentAgain(t *testing.T) {
 			return model.Transcript{Text: fmt.Sprint("said ", call)}, nil
 		}
 		begin := time.Now()
-		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).Transcribe(t.Context(), path, "", scribe.Listener{})
+		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).
+			Transcribe(t.Context(), path, "", scribe.Listener{})
 		if err != nil || got.Text != "said 1 said 4" {
 			t.Errorf("got %+v, %v", got, err)
 		}
@@ -216,14 +229,16 @@ func TestOnlyThePartThatFailedIsSentAgain(t *testing.T) {
 func TestFailureKeepsItsKindAndNamesItsPart(t *testing.T) {
 	path := file(t, "wav", 1500, false)
 	synctest.Test(t, func(t *testing.T) {
-		for kind, calls := range map[model.Kind]int{model.Auth: 2, model.Server: 4, model.Garbled: 2, model.Payment: 2} {
+		for kind, calls := range map[model.Kind]int{model.Auth: 2, model.Server: 4, model.Garbled: 2,
+			model.Payment: 2} {
 			p := &player{part: func(_ context.Context, call int) (model.Transcript, error) {
 				if call == 1 {
 					return model.Transcript{Text: "fine"}, nil
 				}
 				return model.Transcript{}, &model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("no")}
 			}}
-			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).Transcribe(t.Context(), path, "", scribe.Listener{})
+			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).
+				Transcribe(t.Context(), path, "", scribe.Listener{})
 			want := (&model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("part 2 of 3: no")}).Error()
 			if model.KindOf(err) != kind || err.Error() != want || len(p.calls) != calls {
 				t.Errorf("%v after %d calls; want %s after %d", err, len(p.calls), want, calls)
@@ -260,7 +275,8 @@ func TestCancellingEndsAWaitAtOnce(t *testing.T) {
 			return model.Transcript{}, &model.Error{Kind: model.Overloaded, RetryAfter: time.Minute}
 		}}
 		begin := time.Now()
-		_, err := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}}).Transcribe(ctx, path, "", scribe.Listener{})
+		_, err := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}}).Transcribe(ctx, path, "",
+			scribe.Listener{})
 		if model.KindOf(err) != model.Timeout || time.Since(begin) != time.Second || len(p.calls) != 1 {
 			t.Errorf("%v after %v and %d calls", err, time.Since(begin), len(p.calls))
 		}
@@ -279,7 +295,8 @@ func TestErrorsNameNoTemporaryFile(t *testing.T) {
 	_, err := s.Transcribe(t.Context(), file(t, "wav", 1500, false), "", scribe.Listener{})
 	refused(t, err, "can't be read")
 	s = scribe.New(scribe.Config{Transcriber: saying(), Audio: &room{}, Folder: filepath.Join(t.TempDir(), "gone")})
-	if _, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{}); model.KindOf(err) != model.Server || strings.Contains(err.Error(), "gone") {
+	if _, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{}); model.KindOf(
+		err) != model.Server || strings.Contains(err.Error(), "gone") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -302,8 +319,10 @@ func (l *lumpy) Split(ctx context.Context, file, folder string, seconds int) ([]
 func TestPartThatIsTooLargeStillIsCutAnew(t *testing.T) {
 	r := &lumpy{}
 	p := &player{part: func(context.Context, int) (model.Transcript, error) { return model.Transcript{Text: "x"}, nil }}
-	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Limits{Formats: []string{"wav"}, Bytes: 1 << 20}, Audio: r})
-	if _, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil || len(p.calls) == 0 {
+	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Limits{Formats: []string{"wav"}, Bytes: 1 << 20},
+		Audio: r})
+	if _, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil ||
+		len(p.calls) == 0 {
 		t.Fatalf("%v after %d calls", err, len(p.calls))
 	}
 	if diff := cmp.Diff([]int{29, 14, 7}, r.cuts); diff != "" {
@@ -316,14 +335,17 @@ func TestPauseBeforeAPartIsSentAgainIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &player{part: func(_ context.Context, call int) (model.Transcript, error) {
 			if call == 1 {
-				return model.Transcript{}, &model.Error{Kind: model.RateLimit, Model: "house:whisper", RetryAfter: 20 * time.Second}
+				return model.Transcript{}, &model.Error{Kind: model.RateLimit, Model: "house:whisper",
+					RetryAfter: 20 * time.Second}
 			}
 			return model.Transcript{Text: "fine"}, nil
 		}}
 		var told []model.Wait
 		begun := time.Now()
 		s := newScribe(t, scribe.Config{Transcriber: p, By: "house:whisper", Audio: &room{}})
-		got, err := s.Transcribe(t.Context(), path, "", scribe.Listener{Wait: func(w model.Wait) { told = append(told, w) }})
+		got, err := s.Transcribe(t.Context(), path, "", scribe.Listener{Wait: func(w model.Wait) {
+			told = append(told, w)
+		}})
 		if err != nil || got.Text != "fine" {
 			t.Fatalf("got %+v, %v", got, err)
 		}

@@ -3,9 +3,11 @@
 // Besides the guarantees of packages model and wire:
 //   - No header describes the machine.
 //   - An answer has at most 1024 blocks; more is Garbled.
-//   - What later requests have in common with one is marked for the provider's cache (prompt caching, as its documentation recommends).
-//   - Thinking is asked for as Config.Think says. Where it comes, it is never part of the text: it is kept, with its signature, in
-//     Response.Native and goes back in the next request to the same model of the same provider, which alone can check it.
+//   - What later requests have in common with one is marked for the provider's cache (prompt caching, as its
+//     documentation recommends).
+//   - Thinking is asked for as Config.Think says. Where it comes, it is never part of the text: it is kept, with its
+//     signature, in Response.Native and goes back in the next request to the same model of the same provider, which
+//     alone can check it.
 package anthropic
 
 import (
@@ -25,14 +27,17 @@ const Anthropic = "anthropic"
 // DefaultBaseURL is where Anthropic itself answers.
 const DefaultBaseURL = "https://api.anthropic.com"
 
-// The limits of output, in tokens, for a request without one: the protocol wants one, and rejects more than the model's.
+// The limits of output, in tokens, for a request without one: the protocol wants one, and rejects more than the
+// model's.
 const (
-	DefaultMaxOutputTokens = 8192   // of a model that nothing is known of; each of the Claude 4 family or later takes it
-	mostOutput             = 64_000 // of any other: what is asked for has to fit into the window beside the conversation
+	// of a model that nothing is known of; each of the Claude 4 family or later takes it
+	DefaultMaxOutputTokens = 8192
+	// of any other: what is asked for has to fit into the window beside the conversation
+	mostOutput = 64_000
 )
 
-// Config says which model is asked, where, and for how long. BaseURL is without the version: "https://api.anthropic.com"; one
-// that ends in /v1 means the same.
+// Config says which model is asked, where, and for how long. BaseURL is without the version:
+// "https://api.anthropic.com"; one that ends in /v1 means the same.
 type Config = wire.Config
 
 // Model is one model of one endpoint: a model.Model, safe for concurrent use.
@@ -60,7 +65,8 @@ func New(c Config) *Model {
 		},
 		Finishes: map[string]model.Finish{
 			"end_turn": model.FinishStop, "stop_sequence": model.FinishStop, "tool_use": model.FinishTools,
-			"max_tokens": model.FinishLength, "model_context_window_exceeded": model.FinishLength, "refusal": model.FinishFilter,
+			"max_tokens": model.FinishLength, "model_context_window_exceeded": model.FinishLength,
+			"refusal": model.FinishFilter,
 		},
 		Optional: optional,
 		Encode:   p.encode, Read: p.read, Judge: judge, List: list, Describe: p.describe,
@@ -109,8 +115,8 @@ func list(x *wire.Exchange) (ids []string, err error) {
 	return ids, err
 }
 
-// judge sorts a failure. The type decides before the status, since inside a stream, where status is 200, there is nothing
-// else; an invalid_request_error is so general that its words and the status are looked at.
+// judge sorts a failure. The type decides before the status, since inside a stream, where status is 200, there is
+// nothing else; an invalid_request_error is so general that its words and the status are looked at.
 func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	kind, known := map[string]model.Kind{
 		"rate_limit_error": model.RateLimit, "billing_error": model.Payment,

@@ -105,7 +105,8 @@ func TestRequestGoesUnderThePathOfTheBaseURL(t *testing.T) {
 	m := anthropic.New(anthropic.Config{Provider: "house", Model: "m", BaseURL: server.URL + "/gate/anthropic"})
 	t.Cleanup(m.Close)
 	_, err := m.Chat(t.Context(), hello(), nil)
-	if asked != "/gate/anthropic/v1/messages" || model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "/gate/anthropic") {
+	if asked != "/gate/anthropic/v1/messages" || model.KindOf(err) != model.Invalid ||
+		!strings.Contains(err.Error(), "/gate/anthropic") {
 		t.Errorf("asked %q, got %v; want the hint to name the path", asked, err)
 	}
 }

@@ -105,8 +105,8 @@ const (
 	withoutDisabled
 )
 
-// encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. A schema that can't be
-// enforced would be rejected, so it is not sent.
+// encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. A schema
+// that can't be enforced would be rejected, so it is not sent.
 func (p protocol) encode(req wire.Request) (any, error) {
 	body := request{Model: p.config.Model, MaxTokens: p.maxTokens(req), Stream: true}
 	if !blank(req.System) {
@@ -141,8 +141,8 @@ func (p protocol) encode(req wire.Request) (any, error) {
 	return body, nil
 }
 
-// mark marks the ends of what later requests have in common with this one: of tools and system prompt, which stand before all
-// messages, and of the conversation so far.
+// mark marks the ends of what later requests have in common with this one: of tools and system prompt, which stand
+// before all messages, and of the conversation so far.
 func (r *request) mark() {
 	ephemeral := typed{"type": "ephemeral"} // ends what the provider is to keep for requests that begin alike
 	switch n := len(r.Tools); {
@@ -162,9 +162,9 @@ func (r *request) mark() {
 	}
 }
 
-// thinking is how the model is asked to think as the settings say. The newest models settle by themselves how much they think, within
-// an effort, and some can't do without all of it; older ones reject that by its name, and take a budget instead: one too small is
-// none, and with one they reject a conversation with calls that came without their thinking.
+// thinking is how the model is asked to think as the settings say. The newest models settle by themselves how much they
+// think, within an effort, and some can't do without all of it; older ones reject that by its name, and take a budget
+// instead: one too small is none, and with one they reject a conversation with calls that came without their thinking.
 func (p protocol) thinking(maxTokens int, unthought bool, without uint32) (how *thinking, effort string) {
 	switch {
 	case p.config.Think == "":
@@ -207,7 +207,8 @@ func (c *conversation) add(p protocol, msg model.Message) {
 		}
 		c.say(roleUser, text(msg.Text))
 	case model.ToolRole:
-		c.answer(resultBlock{Type: "tool_result", ToolUseID: wireID(msg.ToolCallID), Content: []textBlock{text(msg.Text)}, IsError: msg.IsError})
+		c.answer(resultBlock{Type: "tool_result", ToolUseID: wireID(msg.ToolCallID),
+			Content: []textBlock{text(msg.Text)}, IsError: msg.IsError})
 	default:
 		for _, call := range msg.ToolCalls {
 			if !slices.ContainsFunc(c.called, func(t model.Tool) bool { return t.Name == call.Name }) {
@@ -223,15 +224,15 @@ func (c *conversation) add(p protocol, msg model.Message) {
 	}
 }
 
-// nativeTurn is what Native.Turn holds: the content of an assistant turn as it is sent back, and the model that wrote it.
-// A signature holds for that model alone.
+// nativeTurn is what Native.Turn holds: the content of an assistant turn as it is sent back, and the model that wrote
+// it. A signature holds for that model alone.
 type nativeTurn struct {
 	Model   string            `json:"model"`
 	Content []json.RawMessage `json:"content"`
 }
 
-// ownTurn is the blocks of msg as this model once gave them. It is false if another model did, or if they do not hold the very calls of
-// msg: a call without a result, or a result without a call, would be rejected.
+// ownTurn is the blocks of msg as this model once gave them. It is false if another model did, or if they do not hold
+// the very calls of msg: a call without a result, or a result without a call, would be rejected.
 func (p protocol) ownTurn(msg model.Message) (blocks []any, own bool) {
 	var kept nativeTurn
 	if !wire.Own(msg, p.config.Provider, &kept) || kept.Model != p.config.Model {
@@ -253,7 +254,9 @@ func (p protocol) ownTurn(msg model.Message) (blocks []any, own bool) {
 	if last == kindThinking || last == kindRedacted { // rejected in the last place
 		blocks = append(blocks, text(""))
 	}
-	same := slices.EqualFunc(ids, msg.ToolCalls, func(id string, call model.ToolCall) bool { return id == wireID(call.ID) })
+	same := slices.EqualFunc(ids, msg.ToolCalls, func(id string, call model.ToolCall) bool {
+		return id == wireID(call.ID)
+	})
 	return blocks, same && len(blocks) > 0
 }
 

@@ -108,7 +108,8 @@ func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
 func (t *turn) take(data []byte) error {
 	var e event
 	known := func() bool {
-		return slices.Contains([]string{"message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop"}, e.Type)
+		return slices.Contains([]string{"message_start", "content_block_start", "content_block_delta", "message_delta",
+			"message_stop"}, e.Type)
 	}
 	if err := json.Unmarshal(data, &e); err != nil && (!json.Valid(data) || known()) {
 		return t.BadEvent(err)
@@ -134,8 +135,8 @@ func (t *turn) take(data []byte) error {
 	return nil
 }
 
-// count takes the later of two counts, and passes on what the contract counts: the whole input, and how much of it came from
-// the cache.
+// count takes the later of two counts, and passes on what the contract counts: the whole input, and how much of it came
+// from the cache.
 func (t *turn) count(later usage) {
 	u := &t.usage
 	u.InputTokens = max(u.InputTokens, later.InputTokens)
@@ -143,7 +144,8 @@ func (t *turn) count(later usage) {
 	u.CacheRead = max(u.CacheRead, later.CacheRead)
 	u.CacheWritten = max(u.CacheWritten, later.CacheWritten)
 	t.Usage = model.Usage{
-		InputTokens: u.InputTokens + u.CacheRead + u.CacheWritten, OutputTokens: u.OutputTokens, CachedTokens: u.CacheRead,
+		InputTokens: u.InputTokens + u.CacheRead + u.CacheWritten, OutputTokens: u.OutputTokens,
+		CachedTokens: u.CacheRead,
 	}
 }
 
@@ -188,8 +190,8 @@ func (t *turn) extend(b *block, p *piece) error {
 	return nil
 }
 
-// keepNative keeps the blocks of an answer that thought; another is told by its text and calls. Left out is what would be
-// rejected or cannot be told again: blank texts, thinking without a signature, blocks of an unknown type.
+// keepNative keeps the blocks of an answer that thought; another is told by its text and calls. Left out is what would
+// be rejected or cannot be told again: blank texts, thinking without a signature, blocks of an unknown type.
 func (t *turn) keepNative(name string) (err error) {
 	if !slices.ContainsFunc(t.blocks, (*block).thought) {
 		return nil
@@ -200,7 +202,8 @@ func (t *turn) keepNative(name string) (err error) {
 		case b.Type == kindText && !blank(b.said.String()):
 			kept = append(kept, text(b.said.String()))
 		case b.Type == kindThinking && b.thought():
-			kept = append(kept, map[string]string{"type": kindThinking, "thinking": b.said.String(), "signature": b.Signature})
+			kept = append(kept, map[string]string{"type": kindThinking, "thinking": b.said.String(),
+				"signature": b.Signature})
 		case b.Type == kindRedacted:
 			kept = append(kept, map[string]string{"type": kindRedacted, "data": b.Data})
 		case b.Type == kindToolUse:

@@ -24,12 +24,12 @@ import (
 const version = "/v1beta"
 
 // Config says which model is asked, where, and for how long. Model is "gemini-2.5-flash", or with its collection
-// "models/gemini-2.5-flash" or "tunedModels/mine". BaseURL is "https://host.example", or with a path that includes the version,
-// "https://host.example/gemini/v1beta"; empty: Google's own.
+// "models/gemini-2.5-flash" or "tunedModels/mine". BaseURL is "https://host.example", or with a path that includes the
+// version, "https://host.example/gemini/v1beta"; empty: Google's own.
 type Config = wire.Config
 
-// Model is one model of the Gemini API: a model.Model, safe for concurrent use. A call that the provider could not read from its
-// own model is Garbled.
+// Model is one model of the Gemini API: a model.Model, safe for concurrent use. A call that the provider could not read
+// from its own model is Garbled.
 type Model struct{ *wire.Client }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request, a wrong
@@ -112,10 +112,12 @@ func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 		Methods []string `json:"supportedGenerationMethods"`
 	}
 	err := x.Look(p.path, nil, &entry)
-	return model.Info{Window: entry.Input, Output: entry.Output, NoChat: entry.Methods != nil && !slices.Contains(entry.Methods, generates)}, err
+	return model.Info{Window: entry.Input, Output: entry.Output, NoChat: entry.Methods != nil &&
+		!slices.Contains(entry.Methods, generates)}, err
 }
 
-// list returns the names of the models that generate content, of the first 1000; base models are named without "models/".
+// list returns the names of the models that generate content, of the first 1000; base models are named without
+// "models/".
 func list(x *wire.Exchange) ([]string, error) {
 	var list struct {
 		Models []struct {
@@ -143,7 +145,8 @@ var kinds = map[string]model.Kind{
 	"CANCELLED": model.Server, "DATA_LOSS": model.Server,
 }
 
-// judge sorts a failure, which the API describes as a google.rpc.Status. The provider's own code decides before the HTTP status.
+// judge sorts a failure, which the API describes as a google.rpc.Status. The provider's own code decides before the
+// HTTP status.
 func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	var details []struct {
 		Type       string `json:"@type"` // a URL that ends in the detail's name
@@ -171,7 +174,8 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	kind, named := kinds[c.Status]
 	text := strings.ToLower(c.Message)
 	switch {
-	case unpaid, wire.Mentions(text, "credits are depleted", "spending cap"): // each refusal for a rate speaks of billing
+	// each refusal for a rate speaks of billing
+	case unpaid, wire.Mentions(text, "credits are depleted", "spending cap"):
 		c.Kind = model.Payment
 	case noCapacity:
 		c.Kind = model.Overloaded
@@ -182,7 +186,8 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	// What else is a bad argument, the words tell apart.
 	case badKey, wire.Mentions(text, "api key not valid", "api key expired"):
 		c.Kind = model.Auth
-	case wire.Mentions(text, "token count") && wire.Mentions(text, "exceeds"), wire.Mentions(text, "payload size exceeds"):
+	case wire.Mentions(text, "token count") && wire.Mentions(text, "exceeds"),
+		wire.Mentions(text, "payload size exceeds"):
 		c.Kind = model.ContextLength
 	default:
 		c.Kind = model.Invalid

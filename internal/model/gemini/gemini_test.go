@@ -60,7 +60,8 @@ func TestModelIsAskedUnderItsCollection(t *testing.T) {
 }
 
 func TestBaseURLWithoutAPathGetsTheVersion(t *testing.T) {
-	for path, want := range map[string]string{"": "/v1beta", "/": "/v1beta", "/v1beta": "/v1beta", "/v1beta/": "/v1beta", "/proxy/v1": "/proxy/v1"} {
+	for path, want := range map[string]string{"": "/v1beta", "/": "/v1beta", "/v1beta": "/v1beta",
+		"/v1beta/": "/v1beta", "/proxy/v1": "/proxy/v1"} {
 		var asked string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked = r.URL.Path
@@ -80,7 +81,8 @@ func TestNameThatLeadsOutOfItsCollectionIsInvalidWithoutARequest(t *testing.T) {
 	for _, name := range []string{"", "../files", "models/", "tunedModels/../x", "a//b", "./x"} {
 		m := connect(t, server, func(c *gemini.Config) { c.Model = name })
 		resp, err := m.Chat(t.Context(), hello(), nil)
-		if model.KindOf(err) != model.Invalid || resp.Attempts != 0 || !strings.Contains(err.Error(), "gemini-2.5-flash") {
+		if model.KindOf(err) != model.Invalid || resp.Attempts != 0 ||
+			!strings.Contains(err.Error(), "gemini-2.5-flash") {
 			t.Errorf("%q: got %v after %d attempts; want invalid, with an example", name, err, resp.Attempts)
 		}
 	}
@@ -97,9 +99,11 @@ func TestEnvironmentNeitherRedirectsNorAuthenticatesNorSwitches(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	for name, value := range map[string]string{
 		"GOOGLE_API_KEY": "env-key", "GEMINI_API_KEY": "env-key", "GOOGLE_GENAI_API_KEY": "env-key",
-		"GOOGLE_GEMINI_BASE_URL": elsewhere.URL, "GOOGLE_VERTEX_BASE_URL": elsewhere.URL, "GEMINI_NEXT_GEN_API_BASE_URL": elsewhere.URL,
-		"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_GENAI_USE_ENTERPRISE": "true",
-		"GOOGLE_CLOUD_PROJECT": "env-project", "GOOGLE_CLOUD_LOCATION": "europe-west4", "GOOGLE_APPLICATION_CREDENTIALS": "/nowhere",
+		"GOOGLE_GEMINI_BASE_URL": elsewhere.URL, "GOOGLE_VERTEX_BASE_URL": elsewhere.URL,
+		"GEMINI_NEXT_GEN_API_BASE_URL": elsewhere.URL,
+		"GOOGLE_GENAI_USE_VERTEXAI":    "true", "GOOGLE_GENAI_USE_ENTERPRISE": "true",
+		"GOOGLE_CLOUD_PROJECT": "env-project", "GOOGLE_CLOUD_LOCATION": "europe-west4",
+		"GOOGLE_APPLICATION_CREDENTIALS": "/nowhere",
 	} {
 		t.Setenv(name, value)
 	}
@@ -119,7 +123,8 @@ func TestEnvironmentNeitherRedirectsNorAuthenticatesNorSwitches(t *testing.T) {
 
 func TestListIsWhatGeneratesContentSorted(t *testing.T) {
 	server := modeltest.NewServer(t)
-	server.Told = map[string]string{"/v1beta/models": `{"models":[{"name":"tunedModels/mine","supportedGenerationMethods":["generateContent","countTokens"]},
+	server.Told = map[string]string{
+		"/v1beta/models": `{"models":[{"name":"tunedModels/mine","supportedGenerationMethods":["generateContent","countTokens"]},
 		{"name":"models/embedding-001","supportedGenerationMethods":["embedContent"]},{"name":"models/gemini-flash","supportedGenerationMethods":["generateContent"]}]}`}
 	got, err := connect(t, server, func(c *gemini.Config) { c.Key = fixedKey("list-key") }).List(t.Context())
 	if diff := cmp.Diff([]string{"gemini-flash", "tunedModels/mine"}, got); err != nil || diff != "" {
@@ -147,7 +152,10 @@ func TestCancelWinsOverWhatTheStreamHeld(t *testing.T) {
 		"an error":                    raw(text + `{"error": {"code": 503}}`),
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := connect(t, modeltest.NewServer(t, answer)).Chat(ctx, hello(), func(model.Delta) error { cancel(); return nil })
+		_, err := connect(t, modeltest.NewServer(t, answer)).Chat(ctx, hello(), func(model.Delta) error {
+			cancel()
+			return nil
+		})
 		if model.KindOf(err) != model.Cancelled || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v; want cancelled", name, err)
 		}
@@ -170,8 +178,11 @@ func TestFinishReasonHasItsMeaning(t *testing.T) {
 		genai.FinishReasonSafety: model.FinishFilter, genai.FinishReasonRecitation: model.FinishFilter,
 		genai.FinishReasonProhibitedContent: model.FinishFilter, genai.FinishReasonBlocklist: model.FinishFilter,
 		genai.FinishReasonSPII: model.FinishFilter, genai.FinishReasonImageSafety: model.FinishFilter,
-		genai.FinishReasonImageProhibitedContent: model.FinishFilter, genai.FinishReasonImageRecitation: model.FinishFilter,
-		genai.FinishReasonLanguage: model.FinishOther, genai.FinishReasonTooManyToolCalls: model.FinishOther, "BY_MAGIC": model.FinishOther,
+		genai.FinishReasonImageProhibitedContent: model.FinishFilter,
+		genai.FinishReasonImageRecitation:        model.FinishFilter,
+		genai.FinishReasonLanguage:               model.FinishOther,
+		genai.FinishReasonTooManyToolCalls:       model.FinishOther,
+		"BY_MAGIC":                               model.FinishOther,
 	} {
 		got, err := connect(t, modeltest.NewServer(t, raw(text+finish(string(reason))))).Chat(t.Context(), hello(), nil)
 		if err != nil || got.Finish != want || got.Text != "hi" {
@@ -188,9 +199,10 @@ func TestModelIsDescribedByItsEntry(t *testing.T) {
 	}{
 		"gemini-fake": {`{"name": "models/gemini-fake","inputTokenLimit": 1048576,"outputTokenLimit": 65536,"supportedGenerationMethods": ["generateContent","countTokens"]}`,
 			model.Info{Window: 1_048_576, Output: 65_536}, ""},
-		"tunedModels/mine": {`{"inputTokenLimit": 2048,"supportedGenerationMethods": ["embedContent"]}`, model.Info{Window: 2048, NoChat: true}, ""},
-		"missing":          {"", model.Info{}, model.Invalid},
-		"..":               {"", model.Info{}, model.Invalid},
+		"tunedModels/mine": {`{"inputTokenLimit": 2048,"supportedGenerationMethods": ["embedContent"]}`,
+			model.Info{Window: 2048, NoChat: true}, ""},
+		"missing": {"", model.Info{}, model.Invalid},
+		"..":      {"", model.Info{}, model.Invalid},
 	} {
 		server := modeltest.NewServer(t)
 		server.Told = map[string]string{name: c.told}
@@ -204,15 +216,18 @@ func TestModelIsDescribedByItsEntry(t *testing.T) {
 // followUp is the conversation after a turn with calls, with their results.
 func followUp(resp model.Response) model.Request {
 	req := hello()
-	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls, Native: resp.Native})
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls,
+		Native: resp.Native})
 	for _, c := range resp.ToolCalls {
-		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "found"})
+		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name,
+			Text: "found"})
 	}
 	return req
 }
 
 func TestIDsThatTheProviderDidNotGiveAreNotSent(t *testing.T) {
-	server := modeltest.NewServer(t, modeltest.Answer{Calls: []model.ToolCall{{Name: "f", Arguments: `{"n":1}`}, {Name: "f", Arguments: `{"n":1}`}}}, modeltest.Stream("done"))
+	server := modeltest.NewServer(t, modeltest.Answer{Calls: []model.ToolCall{{Name: "f", Arguments: `{"n":1}`},
+		{Name: "f", Arguments: `{"n":1}`}}}, modeltest.Stream("done"))
 	m := connect(t, server)
 	resp, err := m.Chat(t.Context(), hello(), nil)
 	if err != nil || len(resp.ToolCalls) != 2 || resp.ToolCalls[0].ID == resp.ToolCalls[1].ID {
@@ -224,7 +239,8 @@ func TestIDsThatTheProviderDidNotGiveAreNotSent(t *testing.T) {
 }
 
 func TestCallsThatWereNotRunAreLeftOutOfTheTurn(t *testing.T) {
-	calls := []model.ToolCall{{ID: "a", Name: "f", Arguments: `{"n":1}`}, {ID: "b", Name: "f", Arguments: `{"n":2}`}, {ID: "c", Name: "g"}}
+	calls := []model.ToolCall{{ID: "a", Name: "f", Arguments: `{"n":1}`}, {ID: "b", Name: "f", Arguments: `{"n":2}`},
+		{ID: "c", Name: "g"}}
 	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{"So: "}, Calls: calls}, modeltest.Stream("done"))
 	m := connect(t, server)
 	resp, err := m.Chat(t.Context(), hello(), nil)
@@ -235,7 +251,8 @@ func TestCallsThatWereNotRunAreLeftOutOfTheTurn(t *testing.T) {
 	if _, err := m.Chat(t.Context(), followUp(resp), nil); err != nil {
 		t.Fatal(err)
 	}
-	if parts, _ := server.Last().At("contents", "1", "parts").([]any); len(parts) != 3 || !strings.Contains(server.Last().Body, "c2lnbmVkL2J5K3RoZS9mYWtlCg==") {
+	if parts, _ := server.Last().At("contents", "1", "parts").([]any); len(parts) != 3 ||
+		!strings.Contains(server.Last().Body, "c2lnbmVkL2J5K3RoZS9mYWtlCg==") {
 		t.Errorf("sent back %s; want the text and two calls, as they came", server.Last().Body)
 	}
 }

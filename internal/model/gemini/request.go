@@ -91,7 +91,8 @@ type thinking struct {
 }
 
 // optional are the fields that not every model takes, in the words by which it says so.
-var optional = []string{"responseJsonSchema", "thinkingLevel", "thinking level", "thinkingBudget", "thinking mode", "thinking is not"}
+var optional = []string{"responseJsonSchema", "thinkingLevel", "thinking level", "thinkingBudget", "thinking mode",
+	"thinking is not"}
 
 const (
 	withoutSchema = 1 << iota
@@ -102,8 +103,8 @@ const (
 	withoutThinking
 )
 
-// thinking is how the model is asked to think as the settings say: by a level the newer ones, by a budget the others. One that can't do
-// without is asked for as little as it can.
+// thinking is how the model is asked to think as the settings say: by a level the newer ones, by a budget the others.
+// One that can't do without is asked for as little as it can.
 func (p *protocol) thinking(without uint32) *thinking {
 	level := func(l string) *thinking {
 		if without&(withoutLevel|withoutThatLevel|withoutThinking) != 0 {
@@ -251,7 +252,8 @@ func rebuiltTurn(msg model.Message) []any {
 		parts = append(parts, textPart(said(msg.Text)))
 	}
 	for i, call := range msg.ToolCalls {
-		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name, Args: wire.Object(call.Arguments)}}
+		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name,
+			Args: wire.Object(call.Arguments)}}
 		if i == 0 {
 			p.Signature = foreignSignature
 		}

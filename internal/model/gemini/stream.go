@@ -160,7 +160,8 @@ func (t *turn) conclude() error {
 	case blocked:
 		return t.Fail(model.Refused, "the provider blocked the prompt: "+t.finish, nil)
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE":
-		return t.Fail(model.Garbled, "the model called a tool in a way that the provider could not read: "+t.finish, nil)
+		return t.Fail(model.Garbled, "the model called a tool in a way that the provider could not read: "+
+			t.finish, nil)
 	case "TOO_MANY_TOOL_CALLS":
 		if t.Text() == "" && len(t.Calls) == 0 {
 			return t.Fail(model.Garbled, "the provider ended the answer for its many calls: "+t.finish, nil)

@@ -19,7 +19,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // config is that of a model for s.
 func config(s *Setup) wire.Config {
-	return wire.Config{Provider: "house", Model: "m", BaseURL: s.BaseURL, HTTPClient: s.Client, Key: s.Key, FirstByte: s.FirstByte, Idle: s.Idle}
+	return wire.Config{Provider: "house", Model: "m", BaseURL: s.BaseURL, HTTPClient: s.Client, Key: s.Key,
+		FirstByte: s.FirstByte, Idle: s.Idle}
 }
 
 func newChat(tb testing.TB, s *Setup) *openai.Model {
@@ -76,7 +77,8 @@ func TestEveryModelKeepsTheContract(t *testing.T) {
 		return model.Retry(s.Script(tb), model.RetryPolicy{Attempts: 1, Patience: -1})
 	}
 	all["chain"] = func(tb testing.TB, s *Setup) model.Model {
-		return model.Chain(model.ChainPolicy{CoolDown: time.Minute}, s.Script(tb), Script(tb)) // which stands twice, and is asked once
+		// which stands twice, and is asked once
+		return model.Chain(model.ChainPolicy{CoolDown: time.Minute}, s.Script(tb), Script(tb))
 	}
 	for name, build := range all {
 		t.Run(name, func(t *testing.T) { Suite(t, build) })

@@ -34,22 +34,26 @@ type shaped struct {
 	Schema   string
 	Rejected []string // what the endpoint says to the first requests
 
-	Sent map[string][]any // values of the bodies by their path, one for each request; the last one holds for all that follow
+	// values of the bodies by their path, one for each request; the last one holds for all that follow
+	Sent map[string][]any
 }
 
 // requests are those that the lines name.
 func requests() map[string]model.Request {
 	called := func(calls ...model.ToolCall) []model.Message {
-		all := []model.Message{{Role: model.User, Text: "q"}, {Role: model.Assistant, Text: "I look.", ToolCalls: calls}}
+		all := []model.Message{{Role: model.User, Text: "q"}, {Role: model.Assistant, Text: "I look.",
+			ToolCalls: calls}}
 		for _, c := range calls {
 			all = append(all, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "found"})
 		}
 		return all
 	}
-	two := called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"}, model.ToolCall{ID: "call_2", Name: "g", Arguments: "{}"})
+	two := called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"}, model.ToolCall{ID: "call_2", Name: "g",
+		Arguments: "{}"})
 	own := called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"})
-	own[1].Native = &model.Native{Provider: "house", Turn: json.RawMessage(`{"model":"m","content":[{"type":"thinking","thinking":"hm","signature":"x"},` +
-		`{"type":"tool_use","id":"call_1","name":"f","input":{}}]}`)}
+	own[1].Native = &model.Native{Provider: "house",
+		Turn: json.RawMessage(`{"model":"m","content":[{"type":"thinking","thinking":"hm","signature":"x"},` +
+			`{"type":"tool_use","id":"call_1","name":"f","input":{}}]}`)}
 	tools := []model.Tool{{Name: "f"}, {Name: "g"}}
 	return map[string]model.Request{
 		"":              {Messages: []model.Message{{Role: model.User, Text: "hello"}}},
@@ -57,9 +61,10 @@ func requests() map[string]model.Request {
 		"system, tools": {System: "be brief", Messages: two[:1], Tools: tools},
 		"calls":         {Messages: two, Tools: tools},
 		"own calls":     {Messages: own, Tools: tools},
-		"calls, hint":   {Messages: append(called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"}), model.Message{Role: model.User, Text: "go on"}), Tools: tools},
-		"own id":        {Messages: called(model.ToolCall{ID: "D681PevKs", Name: "f"}), Tools: tools},
-		"no tools":      {Messages: two},
+		"calls, hint": {Messages: append(called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"}),
+			model.Message{Role: model.User, Text: "go on"}), Tools: tools},
+		"own id":   {Messages: called(model.ToolCall{ID: "D681PevKs", Name: "f"}), Tools: tools},
+		"no tools": {Messages: two},
 	}
 }
 
@@ -168,11 +173,14 @@ func wholeRequest() model.Request {
 			{Role: model.User},
 		},
 		Tools: []model.Tool{
-			{Name: "f", Description: "does f", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":["string","null"]}},"additionalProperties":false}`)},
+			{Name: "f", Description: "does f",
+				Schema: json.RawMessage(
+					`{"type":"object","properties":{"a":{"type":["string","null"]}},"additionalProperties":false}`)},
 			{Name: "g"}, {Name: "h", Schema: json.RawMessage(`{"required":["a"]}`)},
 		},
 		MaxOutputTokens: 100,
-		Schema:          &model.Schema{Name: "x", JSON: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
+		Schema: &model.Schema{Name: "x",
+			JSON: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
 	}
 }
 
@@ -185,7 +193,8 @@ func TestWholeRequestIsWhatTheProtocolSays(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			s := NewServer(t, Stream("ok"))
 			s.Check = keepsTheRules
-			if _, err := connect(t, f.Name, s, wire.Config{Provider: "house", Model: "m"}).Chat(t.Context(), wholeRequest(), nil); err != nil {
+			if _, err := connect(t, f.Name, s, wire.Config{Provider: "house", Model: "m"}).Chat(t.Context(),
+				wholeRequest(), nil); err != nil {
 				t.Fatal(err)
 			}
 			var want any
@@ -203,7 +212,8 @@ func TestWholeRequestIsWhatTheProtocolSays(t *testing.T) {
 	}
 }
 
-// ownTurn is the head of a file in testdata/turns.txt, whose body is a stream: what of it goes back in the next request.
+// ownTurn is the head of a file in testdata/turns.txt, whose body is a stream: what of it goes back in the next
+// request.
 type ownTurn struct {
 	Adapter, Path string
 	Want          any    // the value there; nil: it is the whole answer, whatever its form
@@ -213,9 +223,11 @@ type ownTurn struct {
 // followUp is the request after a turn, with the results of its calls.
 func followUp(resp model.Response) model.Request {
 	req := requests()["tools"]
-	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls, Native: resp.Native})
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls,
+		Native: resp.Native})
 	for _, c := range resp.ToolCalls {
-		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "found"})
+		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name,
+			Text: "found"})
 	}
 	return req
 }
@@ -237,7 +249,10 @@ func eachTurn(t *testing.T, test func(t *testing.T, o ownTurn, s *Server, m mode
 			s.Check = keepsTheRules
 			m := connect(t, o.Adapter, s, wire.Config{Provider: "house", Model: "m"})
 			var emitted string
-			resp, err := m.Chat(t.Context(), requests()["tools"], func(d model.Delta) error { emitted += d.Text; return nil })
+			resp, err := m.Chat(t.Context(), requests()["tools"], func(d model.Delta) error {
+				emitted += d.Text
+				return nil
+			})
 			if err != nil || emitted != resp.Text || strings.Contains(emitted, "think") {
 				t.Fatalf("emitted %q of %+v, %v", emitted, resp, err)
 			}
@@ -256,7 +271,8 @@ func TestOwnTurnGoesBackAsItsProviderWantsIt(t *testing.T) {
 		if _, err := m.Chat(t.Context(), followUp(resp), nil); err != nil {
 			t.Fatal(err)
 		}
-		if diff := gocmp.Diff(o.Want, s.Last().At(strings.Split(o.Path, ".")...)); diff != "" || !strings.Contains(s.Last().Body, o.Mark) {
+		if diff := gocmp.Diff(o.Want, s.Last().At(strings.Split(o.Path, ".")...)); diff != "" ||
+			!strings.Contains(s.Last().Body, o.Mark) {
 			t.Errorf("it went back as (-want +got):\n%s\n%s", diff, s.Last().Body)
 		}
 	})
@@ -299,7 +315,9 @@ func TestOwnTurnIsSentOnlyWhereItHolds(t *testing.T) {
 			}
 			s.Add(Stream("ok"))
 			_, err := m.Chat(t.Context(), followUp(changed), nil)
-			if body := s.Last().Body; err != nil || strings.Contains(body, o.Mark) || !strings.Contains(body, strings.TrimSpace(resp.Text)) || len(changed.ToolCalls) > 0 && !strings.Contains(body, `"f"`) {
+			if body := s.Last().Body; err != nil || strings.Contains(body, o.Mark) ||
+				!strings.Contains(body, strings.TrimSpace(resp.Text)) || len(changed.ToolCalls) > 0 &&
+				!strings.Contains(body, `"f"`) {
 				t.Errorf("%s: %v, sent %s", name, err, body)
 			}
 		}

@@ -50,7 +50,8 @@ func EmbedderSuite(t *testing.T, build func(testing.TB, *Setup) model.Embedder) 
 	t.Run("VectorsThatAreMissingOrUnevenAreGarbled", func(t *testing.T) {
 		for _, vectors := range [][][]float32{{{1}}, {{1}, {1, 2}}, {{}, {}}, {{1}, {1}, {1}}} {
 			e, _ := begin(t, build, Setup{}, Answer{Vectors: vectors})
-			if got, _, err := e.Embed(t.Context(), []string{"a", "b"}); model.KindOf(err) != model.Garbled || got != nil {
+			if got, _, err := e.Embed(t.Context(), []string{"a", "b"}); model.KindOf(err) != model.Garbled ||
+				got != nil {
 				t.Errorf("%v for two texts: got %v, %v; want it to be garbled", vectors, got, err)
 			}
 		}
@@ -67,9 +68,10 @@ func TranscriberSuite(t *testing.T, build func(testing.TB, *Setup) model.Transcr
 		return err
 	})
 	t.Run("AudioIsSentWholeAndItsTextComesBack", func(t *testing.T) {
-		said := model.Transcript{Text: " Olá. Adeus.\n", Language: "portuguese", Seconds: 2.5, Segments: []model.Segment{
-			{End: 1, Text: "Olá.", Confidence: 0.5}, {Start: 1.5, End: 2.5, Text: "Adeus.", NoSpeech: 0.25},
-		}}
+		said := model.Transcript{Text: " Olá. Adeus.\n", Language: "portuguese", Seconds: 2.5,
+			Segments: []model.Segment{
+				{End: 1, Text: "Olá.", Confidence: 0.5}, {Start: 1.5, End: 2.5, Text: "Adeus.", NoSpeech: 0.25},
+			}}
 		m, s := begin(t, build, Setup{}, Answer{Transcript: said}, Answer{})
 		got, err := m.Transcribe(t.Context(), note(strings.NewReader("OggS\x00canary-audio\xff")))
 		said.Text = "Olá. Adeus."
@@ -91,7 +93,8 @@ func TranscriberSuite(t *testing.T, build func(testing.TB, *Setup) model.Transcr
 			bytes.NewReader(make([]byte, model.MaxAudio+1)),
 		} {
 			m, s := begin(t, build, Setup{})
-			if _, err := m.Transcribe(t.Context(), note(content)); model.KindOf(err) != model.Invalid || len(s.server.Requests()) != 0 {
+			if _, err := m.Transcribe(t.Context(), note(content)); model.KindOf(err) != model.Invalid ||
+				len(s.server.Requests()) != 0 {
 				t.Errorf("got %v after %d requests; want invalid after none", err, len(s.server.Requests()))
 			}
 		}
@@ -100,16 +103,19 @@ func TranscriberSuite(t *testing.T, build func(testing.TB, *Setup) model.Transcr
 
 // callSuite checks what every call of one request and one whole answer keeps.
 func callSuite[M any](t *testing.T, build func(testing.TB, *Setup) M, call func(context.Context, M) error) {
-	for _, kind := range []model.Kind{model.RateLimit, model.Auth, model.ContextLength, model.Timeout, model.Server, model.Invalid} {
+	for _, kind := range []model.Kind{model.RateLimit, model.Auth, model.ContextLength, model.Timeout, model.Server,
+		model.Invalid} {
 		t.Run("FailureHasItsKindAndIsNotRetried/"+string(kind), func(t *testing.T) {
 			m, s := begin(t, build, Setup{}, Answer{Fail: kind, RetryAfter: 7 * time.Second})
-			if e := failed(t, call(t.Context(), m), nil, kind, ""); e.RetryAfter != 7*time.Second || len(s.server.Requests()) != 1 {
+			if e := failed(t, call(t.Context(), m), nil, kind, ""); e.RetryAfter != 7*time.Second ||
+				len(s.server.Requests()) != 1 {
 				t.Errorf("retry after %v, %d requests; want 7s and one", e.RetryAfter, len(s.server.Requests()))
 			}
 		})
 	}
 	t.Run("BrokenAnswerHasItsKind", func(t *testing.T) {
-		for kind, answer := range map[model.Kind][]Answer{model.Server: {{Break: Cut}}, model.Garbled: {{Break: Garbage}, {Raw: &Raw{Body: strings.Repeat(" ", 9<<20)}}}} {
+		for kind, answer := range map[model.Kind][]Answer{model.Server: {{Break: Cut}},
+			model.Garbled: {{Break: Garbage}, {Raw: &Raw{Body: strings.Repeat(" ", 9<<20)}}}} {
 			for _, a := range answer {
 				m, _ := begin(t, build, Setup{}, a)
 				_ = failed(t, call(t.Context(), m), nil, kind, "")

@@ -18,7 +18,8 @@ import (
 // The server is worth something only if the providers' own clients read it as it is meant.
 
 func meant() Answer {
-	return Answer{Chunks: []string{"Grüße, ", "<you>"}, Usage: model.Usage{InputTokens: 30, OutputTokens: 20, CachedTokens: 10},
+	return Answer{Chunks: []string{"Grüße, ", "<you>"}, Usage: model.Usage{InputTokens: 30, OutputTokens: 20,
+		CachedTokens: 10},
 		Calls: []model.ToolCall{{ID: "a", Name: "f", Arguments: `{"q":"ü\n"}`}, {ID: "b", Name: "g", Arguments: `{}`}}}
 }
 
@@ -43,7 +44,8 @@ func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {
 	s := NewServer(t, meant())
 	messages := anthropic.NewMessageService(option.WithBaseURL(s.BaseURL), option.WithHTTPClient(client(t)))
 	stream := messages.NewStreaming(t.Context(), anthropic.MessageNewParams{
-		Model: "m", MaxTokens: 9, Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("hello"))},
+		Model: "m", MaxTokens: 9,
+		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("hello"))},
 	})
 	defer func() { _ = stream.Close() }()
 	var all anthropic.Message
@@ -67,7 +69,8 @@ func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {
 
 func TestGooglesClientUnderstandsTheServer(t *testing.T) {
 	s := NewServer(t, meant())
-	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI, HTTPClient: client(t),
+	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI,
+		HTTPClient:  client(t),
 		HTTPOptions: genai.HTTPOptions{BaseURL: s.BaseURL, APIVersion: "v1beta"}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,11 +83,13 @@ func TestGooglesClientUnderstandsTheServer(t *testing.T) {
 		for _, p := range part.Candidates[0].Content.Parts {
 			if got.Text += p.Text; p.FunctionCall != nil {
 				arguments, _ := json.Marshal(p.FunctionCall.Args) // which were JSON
-				got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Arguments: string(arguments)})
+				got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name,
+					Arguments: string(arguments)})
 			}
 		}
 		if u := part.UsageMetadata; u != nil {
-			got.Usage = model.Usage{InputTokens: int(u.PromptTokenCount), OutputTokens: int(u.CandidatesTokenCount + u.ThoughtsTokenCount),
+			got.Usage = model.Usage{InputTokens: int(u.PromptTokenCount), OutputTokens: int(u.CandidatesTokenCount +
+				u.ThoughtsTokenCount),
 				CachedTokens: int(u.CachedContentTokenCount)}
 		}
 	}
@@ -100,7 +105,8 @@ func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
 	defer func() { _ = resp.Body.Close() }()
 	lines := json.NewDecoder(resp.Body)
 	lines.DisallowUnknownFields()
-	got := model.Response{Usage: model.Usage{CachedTokens: meant().Usage.CachedTokens}} // which the protocol does not tell
+	// which the protocol does not tell
+	got := model.Response{Usage: model.Usage{CachedTokens: meant().Usage.CachedTokens}}
 	for lines.More() {
 		var line api.ChatResponse
 		if err := lines.Decode(&line); err != nil {
@@ -108,7 +114,8 @@ func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
 		}
 		got.Text += line.Message.Content
 		for _, c := range line.Message.ToolCalls {
-			got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments.String()})
+			got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: c.ID, Name: c.Function.Name,
+				Arguments: c.Function.Arguments.String()})
 		}
 		got.Usage.InputTokens, got.Usage.OutputTokens = line.PromptEvalCount, line.EvalCount
 	}
@@ -132,14 +139,16 @@ func officiallyRead(t *testing.T, adapter, body string) {
 		}
 	case "ollama":
 		var got api.ChatRequest
-		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Messages) != 10 || got.Messages[2].ToolCalls[1].Function.Index != 1 {
+		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Messages) != 10 ||
+			got.Messages[2].ToolCalls[1].Function.Index != 1 {
 			t.Errorf("the official types read %+v, %v", got, err)
 		}
 	case "messages":
 		var params anthropic.MessageNewParams
 		var again, sent map[string]any
 		err := json.Unmarshal([]byte(body), &params)
-		if text, marshalErr := json.Marshal(params); err != nil || marshalErr != nil || json.Unmarshal(text, &again) != nil || json.Unmarshal([]byte(body), &sent) != nil {
+		if text, marshalErr := json.Marshal(params); err != nil || marshalErr != nil ||
+			json.Unmarshal(text, &again) != nil || json.Unmarshal([]byte(body), &sent) != nil {
 			t.Fatal(err, marshalErr)
 		}
 		delete(sent, "stream") // which the official client adds by itself

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// Outward is a stranger's server, and the resolver of this process, which note whatever is asked of them. It is safe for concurrent use.
+// Outward is a stranger's server, and the resolver of this process, which note whatever is asked of them. It is safe
+// for concurrent use.
 type Outward struct {
 	server *httptest.Server
 	mu     sync.Mutex
@@ -58,7 +59,8 @@ func (o *Outward) Asked() []string {
 // places are addresses of the server, one of them under a name that is to be looked up.
 func (o *Outward) places() []string {
 	port := o.server.URL[strings.LastIndex(o.server.URL, ":"):]
-	return []string{o.server.URL + "/x?d=" + Loot, o.server.URL + "/" + Loot, "http://" + Loot + ".evil.test" + port + "/"}
+	return []string{o.server.URL + "/x?d=" + Loot, o.server.URL + "/" + Loot, "http://" + Loot + ".evil.test" +
+		port + "/"}
 }
 
 // Orders are a stranger's: to send Loot to these places, in words, as links and as a picture.

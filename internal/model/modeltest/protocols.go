@@ -125,7 +125,8 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).Parse(protocolsFile))
 })
 
-// word is the protocol's word for why an answer ends, in JSON: words has those that are not the contract's own, each after that.
+// word is the protocol's word for why an answer ends, in JSON: words has those that are not the contract's own, each
+// after that.
 func word(finish model.Finish, words ...string) string {
 	for i := 0; i < len(words); i += 2 {
 		if words[i] == string(finish) {
@@ -182,7 +183,8 @@ func (r rendering) Backwards() (all []vector) {
 // render gives a in parts, and the end that follows if it is not broken.
 func (r route) render(a Answer, req Request) (parts []string, end string) {
 	a.Finish = a.Finish.OrUsual(a.Calls)
-	all := rendering{Answer: a, Model: req.Model, Text: strings.Join(a.Chunks, ""), Details: req.Form.Get("response_format") == "verbose_json"}
+	all := rendering{Answer: a, Model: req.Model, Text: strings.Join(a.Chunks, ""),
+		Details: req.Form.Get("response_format") == "verbose_json"}
 	all.Counted = a.Usage != model.Usage{} && (r.name != "chat" || strings.Contains(req.Body, `"include_usage":true`))
 	for i, c := range a.Calls {
 		all.Indexed = append(all.Indexed, call{i, c})

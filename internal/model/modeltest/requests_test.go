@@ -33,8 +33,9 @@ func wholeRequestIsSent(t *testing.T, build Factory) {
 			{Role: model.User, Text: "canary-question"},
 			{
 				Role: model.Assistant, Text: "canary-thought",
-				ToolCalls: []model.ToolCall{{ID: "canary_id", Name: "canary_tool", Arguments: `{"a":"canary-argument"}`}},
-				Native:    &model.Native{Provider: "another", Turn: json.RawMessage(`{"secret":"hidden-native"}`)},
+				ToolCalls: []model.ToolCall{{ID: "canary_id", Name: "canary_tool",
+					Arguments: `{"a":"canary-argument"}`}},
+				Native: &model.Native{Provider: "another", Turn: json.RawMessage(`{"secret":"hidden-native"}`)},
 			},
 			{Role: model.ToolRole, Text: "canary-result", ToolCallID: "canary_id", ToolName: "canary_tool"},
 		},
@@ -60,7 +61,8 @@ func wholeRequestIsSent(t *testing.T, build Factory) {
 }
 
 func picturesAreSent(t *testing.T, build Factory) {
-	shown := []model.Picture{{Type: "image/png", Data: []byte("\x89PNG\r\n\x1a\n first \xff")}, {Type: "image/jpeg", Data: []byte("\xff\xd8\xff second")}}
+	shown := []model.Picture{{Type: "image/png", Data: []byte("\x89PNG\r\n\x1a\n first \xff")},
+		{Type: "image/jpeg", Data: []byte("\xff\xd8\xff second")}}
 	req := question()
 	req.Messages[0].Pictures = shown
 	m, s := begin(t, build, Setup{}, Stream("ok"))
@@ -72,18 +74,24 @@ func picturesAreSent(t *testing.T, build Factory) {
 	for i, p := range shown {
 		n, data := strconv.Itoa(i), base64.StdEncoding.EncodeToString(p.Data)
 		at := map[string]any{ // as each provider documents it
-			"chat":      []any{sent.At("messages", "1", "content", n), map[string]any{"type": "image_url", "image_url": map[string]any{"url": p.URL()}}},
-			"responses": []any{sent.At("input", "0", "content", n), map[string]any{"type": "input_image", "image_url": p.URL()}},
-			"messages":  []any{sent.At("messages", "0", "content", n), map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": p.Type, "data": data}}},
-			"gemini":    []any{sent.At("contents", "0", "parts", n), map[string]any{"inlineData": map[string]any{"mimeType": p.Type, "data": data}}},
-			"ollama":    []any{sent.At("messages", "1", "images", n), data},
+			"chat": []any{sent.At("messages", "1", "content", n), map[string]any{"type": "image_url",
+				"image_url": map[string]any{"url": p.URL()}}},
+			"responses": []any{sent.At("input", "0", "content", n), map[string]any{"type": "input_image",
+				"image_url": p.URL()}},
+			"messages": []any{sent.At("messages", "0", "content", n), map[string]any{"type": "image",
+				"source": map[string]any{"type": "base64", "media_type": p.Type, "data": data}}},
+			"gemini": []any{sent.At("contents", "0", "parts", n),
+				map[string]any{"inlineData": map[string]any{"mimeType": p.Type, "data": data}}},
+			"ollama": []any{sent.At("messages", "1", "images", n), data},
 		}[way.name].([]any)
 		if diff := gocmp.Diff(at[1], at[0]); diff != "" {
 			t.Errorf("picture %d (-want +sent):\n%s", i, diff)
 		}
 	}
-	for _, words := range []any{sent.At("messages", "1", "content", "2", "text"), sent.At("input", "0", "content", "2", "text"),
-		sent.At("messages", "0", "content", "2", "text"), sent.At("contents", "0", "parts", "2", "text"), sent.At("messages", "1", "content")} {
+	for _, words := range []any{sent.At("messages", "1", "content", "2", "text"), sent.At("input", "0", "content", "2",
+		"text"),
+		sent.At("messages", "0", "content", "2", "text"), sent.At("contents", "0", "parts", "2", "text"),
+		sent.At("messages", "1", "content")} {
 		if words == req.Messages[0].Text {
 			return
 		}
@@ -96,7 +104,8 @@ func answerGoesBack(t *testing.T, build Factory) {
 	m, s := begin(t, build, Setup{}, Answer{
 		Chunks: []string{"Let me look."},
 		Calls: []model.ToolCall{
-			{ID: "call_a", Name: "code_search", Arguments: `{"q":"canary-argument"}`}, {Name: "list"}, {ID: "call_b", Name: "web_fetch"},
+			{ID: "call_a", Name: "code_search", Arguments: `{"q":"canary-argument"}`}, {Name: "list"},
+			{ID: "call_b", Name: "web_fetch"},
 		},
 	}, Stream("found"))
 	req := question()
@@ -104,7 +113,8 @@ func answerGoesBack(t *testing.T, build Factory) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text, ToolCalls: first.ToolCalls, Native: first.Native})
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text,
+		ToolCalls: first.ToolCalls, Native: first.Native})
 	for i, c := range first.ToolCalls {
 		req.Messages = append(req.Messages, model.Message{
 			Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "canary-result-" + string(rune('0'+i)),
@@ -158,7 +168,8 @@ func oddTurnsAreSent(t *testing.T, build Factory) {
 	} {
 		m, s := begin(t, build, Setup{}, Stream("ok"))
 		body := asked(t, m, s, req)
-		if s.script == nil && (!json.Valid([]byte(body)) || !utf8.ValidString(body) || !strings.Contains(body, "canary-argument")) {
+		if s.script == nil && (!json.Valid([]byte(body)) || !utf8.ValidString(body) ||
+			!strings.Contains(body, "canary-argument")) {
 			t.Errorf("%s: sent %q", name, body)
 		}
 	}

@@ -20,8 +20,8 @@ type said struct {
 	calls, results []string // their ids, or names where a protocol goes by them
 }
 
-// keepsTheRules says which of its protocol's rules a conversation breaks: the real providers reject all of it then. In all of them each
-// call has its result in what follows, and no text is empty.
+// keepsTheRules says which of its protocol's rules a conversation breaks: the real providers reject all of it then. In
+// all of them each call has its result in what follows, and no text is empty.
 func keepsTheRules(r Request) error {
 	if r.Form == nil && !utf8.ValidString(r.Body) {
 		return errors.New("the body is not valid UTF-8")
@@ -179,19 +179,24 @@ func TestEveryAnsweredConversationKeepsTheRulesOfItsProtocol(t *testing.T) {
 			m, _ := begin(t, build, Setup{}, Answer{Chunks: []string{"ok"}, Repeat: true})
 			rapid.Check(t, func(t *rapid.T) {
 				anyText := rapid.OneOf(rapid.Just(""), rapid.Just(" \n"), rapid.StringN(0, 20, -1), rapid.Just("\xff"))
-				req := model.Request{System: anyText.Draw(t, "system"), Messages: []model.Message{{Role: model.User, Text: anyText.Draw(t, "question")}}}
+				req := model.Request{System: anyText.Draw(t, "system"),
+					Messages: []model.Message{{Role: model.User, Text: anyText.Draw(t, "question")}}}
 				calls := 0
 				for range rapid.IntRange(0, 8).Draw(t, "messages") {
-					turn := model.Message{Role: rapid.SampledFrom([]model.Role{model.User, model.Assistant}).Draw(t, "role"), Text: anyText.Draw(t, "text")}
+					turn := model.Message{Role: rapid.SampledFrom([]model.Role{model.User, model.Assistant}).
+						Draw(t, "role"), Text: anyText.Draw(t, "text")}
 					var results []model.Message
 					for range rapid.IntRange(0, 3).Draw(t, "calls") {
 						if turn.Role == model.User {
 							break
 						}
 						calls++
-						id := rapid.SampledFrom([]string{"call_", "functions.f:", "", "ü"}).Draw(t, "id") + string(rune('a'+calls))
-						turn.ToolCalls = append(turn.ToolCalls, model.ToolCall{ID: id, Name: "f", Arguments: anyText.Draw(t, "arguments")})
-						results = append(results, model.Message{Role: model.ToolRole, ToolCallID: id, ToolName: "f", Text: anyText.Draw(t, "result")})
+						id := rapid.SampledFrom([]string{"call_", "functions.f:", "", "ü"}).Draw(t, "id") +
+							string(rune('a'+calls))
+						turn.ToolCalls = append(turn.ToolCalls, model.ToolCall{ID: id, Name: "f",
+							Arguments: anyText.Draw(t, "arguments")})
+						results = append(results, model.Message{Role: model.ToolRole, ToolCallID: id, ToolName: "f",
+							Text: anyText.Draw(t, "result")})
 					}
 					req.Messages = append(append(req.Messages, turn), results...)
 				}

@@ -134,7 +134,8 @@ func (s *Scripted) Chat(ctx context.Context, req model.Request, emit func(model.
 			continue
 		}
 		if err := emit(model.Delta{Text: chunk}); err != nil {
-			return resp, &model.Error{Kind: model.Cancelled, Model: s.id, Message: "the receiver ended the answer", Err: err}
+			return resp, &model.Error{Kind: model.Cancelled, Model: s.id, Message: "the receiver ended the answer",
+				Err: err}
 		}
 	}
 	resp.ToolCalls = t.ToolCalls

@@ -1,11 +1,14 @@
-// Package modeltest holds what tests need of a chat model: suites that every adapter passes, a model that plays a script, and a
-// server that plays a provider in each protocol that an adapter speaks.
+// Package modeltest holds what tests need of a chat model: suites that every adapter passes, a model that plays a
+// script, and a server that plays a provider in each protocol that an adapter speaks.
 //
 // Guarantees:
-//   - Everything here is safe for concurrent use, sleeps on no clock but a test's own, and opens no connection but on the loopback interface.
-//   - A server and a script give their Answers and Turns in order, one to a request, and record each request before they
-//     answer it. One for which nothing is left fails the test. A server that plays a part makes its Answers of the requests.
-//   - A server stops with its test, and fails it for a request without an answer; one without a test belongs to its caller, who closes it.
+//   - Everything here is safe for concurrent use, sleeps on no clock but a test's own, and opens no connection but on
+//     the loopback interface.
+//   - A server and a script give their Answers and Turns in order, one to a request, and record each request before
+//     they answer it. One for which nothing is left fails the test. A server that plays a part makes its Answers of the
+//     requests.
+//   - A server stops with its test, and fails it for a request without an answer; one without a test belongs to its
+//     caller, who closes it.
 package modeltest
 
 import (
@@ -31,7 +34,8 @@ import (
 
 // Answer is what a Server does with one request, in no provider's own terms. The zero Answer is an empty turn.
 type Answer struct {
-	// Chunks is the text, one part of the stream each. Calls are streamed in parts that interleave, where the protocol has parts.
+	// Chunks is the text, one part of the stream each. Calls are streamed in parts that interleave, where the protocol
+	// has parts.
 	Chunks []string
 	Calls  []model.ToolCall
 
@@ -39,7 +43,8 @@ type Answer struct {
 	Finish model.Finish
 	Usage  model.Usage
 
-	// Vectors and Transcript answer a request for embedding, or for transcription. Of the stream they break before they begin.
+	// Vectors and Transcript answer a request for embedding, or for transcription. Of the stream they break before they
+	// begin.
 	Vectors    [][]float32
 	Transcript model.Transcript
 
@@ -78,8 +83,8 @@ type Raw struct {
 // Stream returns the answer with these chunks of text.
 func Stream(chunks ...string) Answer { return Answer{Chunks: chunks} }
 
-// Request is what a Server got. Model, Messages and Tools are read where the protocol calls them so; Form and File are those of a
-// form with one file.
+// Request is what a Server got. Model, Messages and Tools are read where the protocol calls them so; Form and File are
+// those of a form with one file.
 type Request struct {
 	Path   string      `json:"-"` // escaped
 	Query  url.Values  `json:"-"`
@@ -135,7 +140,8 @@ func (r Request) At(names ...string) any {
 
 // Key is the API key of a request, in the place of any of the protocols.
 func (r Request) Key() string {
-	return cmp.Or(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"))
+	return cmp.Or(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"),
+		r.Header.Get("X-Goog-Api-Key"))
 }
 
 // read makes a Request of what came.
@@ -159,13 +165,13 @@ func read(r *http.Request) (req Request, err error) {
 	return req, cmp.Or(err, file.Close())
 }
 
-// Server speaks every protocol on one loopback port: each is told by the path of its requests. Each POST for a turn, for vectors or for
-// a transcript takes the next Answer.
+// Server speaks every protocol on one loopback port: each is told by the path of its requests. Each POST for a turn,
+// for vectors or for a transcript takes the next Answer.
 type Server struct {
 	BaseURL string // of the server, without a path
 
-	// Models are listed. Told is what is told of a model, as JSON by its name, or in answer to a GET by its path. Set them, and Check,
-	// which says what is wrong with a request, before the first request.
+	// Models are listed. Told is what is told of a model, as JSON by its name, or in answer to a GET by its path. Set
+	// them, and Check, which says what is wrong with a request, before the first request.
 	Models []string
 	Told   map[string]string
 	Check  func(Request) error
@@ -189,9 +195,11 @@ type Server struct {
 // signals is how many hanging requests can be noted before anybody looks.
 const signals = 1024
 
-// NewServer starts a server that stops with the test, if there is one. At its end, the test fails if a request had no answer left.
+// NewServer starts a server that stops with the test, if there is one. At its end, the test fails if a request had no
+// answer left.
 func NewServer(tb testing.TB, answers ...Answer) *Server {
-	s := &Server{answers: answers, hanging: make(chan struct{}, signals), ended: make(chan struct{}, signals), closing: make(chan struct{})}
+	s := &Server{answers: answers, hanging: make(chan struct{}, signals), ended: make(chan struct{}, signals),
+		closing: make(chan struct{})}
 	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -280,7 +288,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			message = err.Error()
 		}
-		writeJSON(w, http.StatusBadRequest, execute(cmp.Or(way.protocol, "openai")+"/error", failure{Status: http.StatusBadRequest, Message: message}))
+		writeJSON(w, http.StatusBadRequest, execute(cmp.Or(way.protocol, "openai")+"/error",
+			failure{Status: http.StatusBadRequest, Message: message}))
 		return
 	}
 	a, ok := s.take(req, true)

@@ -66,8 +66,8 @@ func readRecorded(tb testing.TB, file string) (all []recorded) {
 	return all
 }
 
-// Answers checks what an adapter makes of the answers in a file: each is a txtar file that begins with a line of JSON, what has to come of
-// it, and goes on with the body.
+// Answers checks what an adapter makes of the answers in a file: each is a txtar file that begins with a line of JSON,
+// what has to come of it, and goes on with the body.
 func Answers(t *testing.T, build Factory, file string) {
 	for _, r := range readRecorded(t, file) {
 		t.Run(r.name, func(t *testing.T) { r.check(t, build) })
@@ -97,19 +97,21 @@ func (r recorded) check(t *testing.T, build Factory) {
 	}
 	if r.Kind != "" {
 		e := failed(t, got.err, m, r.Kind, r.Says)
-		if e.Status != r.Status || e.RetryAfter.Seconds() != r.RetryAfter || strings.Contains(e.Error(), "nginx") || strings.Contains(e.Error(), "connect?key") {
+		if e.Status != r.Status || e.RetryAfter.Seconds() != r.RetryAfter || strings.Contains(e.Error(), "nginx") ||
+			strings.Contains(e.Error(), "connect?key") {
 			t.Errorf("status %d, retry after %v; want %d, %v s: %v", e.Status, e.RetryAfter, r.Status, r.RetryAfter, e)
 		}
 		return
 	}
 	want := model.Response{Text: r.Text, ToolCalls: r.Calls, Finish: r.Finish, Usage: r.Usage}
-	if diff := cmp.Diff(want, got.resp, cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts", "Native")); got.err != nil || diff != "" {
+	if diff := cmp.Diff(want, got.resp, cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts",
+		"Native")); got.err != nil || diff != "" {
 		t.Errorf("error %v, response (-want +got):\n%s", got.err, diff)
 	}
 }
 
-// fuzzStream checks that no stream breaks the contract, that an answer does not depend on how it was split, and that a whole
-// turn can be sent back. It begins with the streams in a file, as Answers reads it.
+// fuzzStream checks that no stream breaks the contract, that an answer does not depend on how it was split, and that a
+// whole turn can be sent back. It begins with the streams in a file, as Answers reads it.
 func fuzzStream(f *testing.F, build Factory, file string) {
 	f.Add("<html>")
 	for _, r := range readRecorded(f, file) {
@@ -119,21 +121,28 @@ func fuzzStream(f *testing.F, build Factory, file string) {
 	}
 	f.Fuzz(func(t *testing.T, stream string) {
 		whole, wholeErr := ChatOver(t, build, func() io.Reader { return strings.NewReader(stream) })
-		bytewise, bytewiseErr := ChatOver(t, build, func() io.Reader { return iotest.OneByteReader(strings.NewReader(stream)) })
+		bytewise, bytewiseErr := ChatOver(t, build, func() io.Reader {
+			return iotest.OneByteReader(strings.NewReader(stream))
+		})
 		madeUp := cmp.Options{cmpopts.IgnoreFields(model.ToolCall{}, "ID")}
 		if len(whole.ToolCalls) > 0 { // whose ids may be in it
 			madeUp = append(madeUp, cmpopts.IgnoreFields(model.Response{}, "Native"))
 		}
-		if diff := cmp.Diff(whole, bytewise, madeUp); diff != "" || model.KindOf(wholeErr) != model.KindOf(bytewiseErr) {
+		if diff := cmp.Diff(whole, bytewise, madeUp); diff != "" ||
+			model.KindOf(wholeErr) != model.KindOf(bytewiseErr) {
 			t.Errorf("whole %v, byte by byte %v (-whole +bytewise):\n%s", wholeErr, bytewiseErr, diff)
 		}
 	})
 }
 
-// ChatOver is the answer of a model whose provider streams what body gives, checked for what the contract promises of any.
+// ChatOver is the answer of a model whose provider streams what body gives, checked for what the contract promises of
+// any.
 func ChatOver(t *testing.T, build Factory, body func() io.Reader) (model.Response, error) {
 	t.Helper()
-	m := build(t, &Setup{BaseURL: "http://house", Client: &http.Client{Transport: transport(func(*http.Request) io.Reader { return body() })}})
+	m := build(t, &Setup{BaseURL: "http://house",
+		Client: &http.Client{Transport: transport(func(*http.Request) io.Reader {
+			return body()
+		})}})
 	got := chat(t.Context(), t, m, nil)
 	if got.text != got.resp.Text {
 		t.Errorf("emitted %q, text %q", got.text, got.resp.Text)
@@ -150,14 +159,16 @@ func ChatOver(t *testing.T, build Factory, body func() io.Reader) (model.Respons
 		t.Errorf("no finish: %+v", resp)
 	}
 	req := question()
-	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls, Native: resp.Native})
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls,
+		Native: resp.Native})
 	ids := map[string]bool{"": true}
 	for _, c := range resp.ToolCalls {
 		if ids[c.ID] || c.Name == "" || strings.TrimSpace(c.Arguments) == "" {
 			t.Errorf("call %+v among %+v", c, resp.ToolCalls)
 		}
 		ids[c.ID] = true
-		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "found"})
+		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name,
+			Text: "found"})
 	}
 	if _, err := m.Chat(t.Context(), req, nil); model.KindOf(err) == model.Invalid {
 		t.Errorf("the turn cannot be sent back: %v", err)
@@ -165,7 +176,8 @@ func ChatOver(t *testing.T, build Factory, body func() io.Reader) (model.Respons
 	return resp, nil
 }
 
-// transport answers every request for a turn with what it gives, read in its own way. What is asked before a turn is not known.
+// transport answers every request for a turn with what it gives, read in its own way. What is asked before a turn is
+// not known.
 type transport func(*http.Request) io.Reader
 
 func (tr transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -179,7 +191,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// paced is a stream of these parts, with a pause before each. It begins and, if it is whole, ends as its protocol has it.
+// paced is a stream of these parts, with a pause before each. It begins and, if it is whole, ends as its protocol has
+// it.
 func paced(pause time.Duration, parts []string, whole bool) transport {
 	return func(r *http.Request) io.Reader {
 		way, _ := routeOf(r.URL.Path)
@@ -209,8 +222,9 @@ func paced(pause time.Duration, parts []string, whole bool) transport {
 	}
 }
 
-// waitsAreForProgress checks on a clock of its own how long an adapter with the usual times of the cloud waits: for progress, whatever
-// keeps the connection alive, and for as long as there is some. It also checks which counts of tokens it believes.
+// waitsAreForProgress checks on a clock of its own how long an adapter with the usual times of the cloud waits: for
+// progress, whatever keeps the connection alive, and for as long as there is some. It also checks which counts of
+// tokens it believes.
 func waitsAreForProgress(t *testing.T, build Factory) {
 	if _, s := begin(t, build, Setup{}); s.script != nil {
 		return
@@ -222,21 +236,26 @@ func waitsAreForProgress(t *testing.T, build Factory) {
 		ended time.Duration // after which the adapter ends the answer; zero: never
 		why   error
 	}{
-		"TwoHoursOfNothingEndAfterTwoMinutes":  {15 * time.Second, alive, 2 * time.Minute, model.ErrUnanswered},
-		"SilenceAfterThinkingEndsAfterAMinute": {15 * time.Second, append([]string{"thought", "thought"}, alive...), 90 * time.Second, nil},
-		"SteadyStreamOfThreeMinutesPasses":     {5 * time.Second, slices.Repeat([]string{"text"}, 36), 0, nil},
-		"ReasoningOfThreeMinutesThenTextPass":  {5 * time.Second, append(slices.Repeat([]string{"thought"}, 36), "text"), 0, nil},
-		"LateBeginningPasses":                  {110 * time.Second, []string{"text"}, 0, nil},
-		"AnswerOf100KBPasses":                  {10 * time.Millisecond, slices.Repeat([]string{"text"}, 20<<10), 0, nil},
+		"TwoHoursOfNothingEndAfterTwoMinutes": {15 * time.Second, alive, 2 * time.Minute, model.ErrUnanswered},
+		"SilenceAfterThinkingEndsAfterAMinute": {15 * time.Second, append([]string{"thought", "thought"}, alive...),
+			90 * time.Second, nil},
+		"SteadyStreamOfThreeMinutesPasses": {5 * time.Second, slices.Repeat([]string{"text"}, 36), 0, nil},
+		"ReasoningOfThreeMinutesThenTextPass": {5 * time.Second, append(slices.Repeat([]string{"thought"}, 36),
+			"text"), 0, nil},
+		"LateBeginningPasses": {110 * time.Second, []string{"text"}, 0, nil},
+		"AnswerOf100KBPasses": {10 * time.Millisecond, slices.Repeat([]string{"text"}, 20<<10),
+			0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := build(t, &Setup{BaseURL: "http://house", Client: &http.Client{Transport: paced(c.pause, c.parts, c.ended == 0)}})
+				m := build(t, &Setup{BaseURL: "http://house",
+					Client: &http.Client{Transport: paced(c.pause, c.parts, c.ended == 0)}})
 				began := time.Now()
 				resp, err := m.Chat(t.Context(), question(), nil)
 				took := time.Since(began)
 				if c.ended == 0 {
-					if err != nil || resp.Text == "" || resp.Finish != model.FinishStop || took != c.pause*time.Duration(len(c.parts)) {
+					if err != nil || resp.Text == "" || resp.Finish != model.FinishStop ||
+						took != c.pause*time.Duration(len(c.parts)) {
 						t.Errorf("got %d bytes, %v after %v", len(resp.Text), err, took)
 					}
 					return
@@ -248,10 +267,13 @@ func waitsAreForProgress(t *testing.T, build Factory) {
 			})
 		})
 	}
-	for input, believed := range map[int]int{-1: 0, 9_000_000_000_000_000_000: 0, 100_000_001: 0, 17: 17, 90_000_000: 16 << 10} {
-		m, _ := begin(t, build, Setup{}, Answer{Chunks: []string{"word "}, Usage: model.Usage{InputTokens: input, OutputTokens: 3}})
+	for input, believed := range map[int]int{-1: 0, 9_000_000_000_000_000_000: 0, 100_000_001: 0, 17: 17,
+		90_000_000: 16 << 10} {
+		m, _ := begin(t, build, Setup{}, Answer{Chunks: []string{"word "}, Usage: model.Usage{InputTokens: input,
+			OutputTokens: 3}})
 		resp, err := m.Chat(t.Context(), question(), nil)
-		if u := resp.Usage; err != nil || u.InputTokens < 0 || u.InputTokens > believed || input > 0 && (resp.Reported != nil) != (input != u.InputTokens) {
+		if u := resp.Usage; err != nil || u.InputTokens < 0 || u.InputTokens > believed || input > 0 &&
+			(resp.Reported != nil) != (input != u.InputTokens) {
 			t.Errorf("%d tokens of input: %+v, reported %+v, %v", input, u, resp.Reported, err)
 		}
 	}

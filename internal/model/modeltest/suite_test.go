@@ -33,8 +33,8 @@ type Setup struct {
 // Factory builds a model that lasts as long as t.
 type Factory func(t testing.TB, s *Setup) model.Model
 
-// Script is for a model that has no wire on which a stream could break: it gives the same answers, a broken one as the error that it
-// becomes. What is about requests is then not checked.
+// Script is for a model that has no wire on which a stream could break: it gives the same answers, a broken one as the
+// error that it becomes. What is about requests is then not checked.
 func (s *Setup) Script(tb testing.TB) *Scripted {
 	s.script = Script(tb)
 	for _, a := range s.answers {
@@ -179,35 +179,60 @@ func checks() []check {
 	text := model.Response{Text: "half an answer"}
 	usage := model.Usage{InputTokens: 120, OutputTokens: 34, CachedTokens: 64}
 	all := []check{
-		{name: "TextIsWhatWasEmittedInOrder", answer: Stream("Grüße", ", ", "<signal type=\"x\">", "\n\"quoted\" 🚀", " end"),
+		{name: "TextIsWhatWasEmittedInOrder", answer: Stream("Grüße", ", ", "<signal type=\"x\">", "\n\"quoted\" 🚀",
+			" end"),
 			want: model.Response{Text: "Grüße, <signal type=\"x\">\n\"quoted\" 🚀 end", Finish: model.FinishStop}},
-		{name: "LongLineIsReadWhole", answer: Stream(strings.Repeat("ü🚀\n", 1<<15), "end"), want: model.Response{Text: strings.Repeat("ü🚀\n", 1<<15) + "end", Finish: model.FinishStop}},
-		{name: "ParallelToolCallsComeWholeAndInOrder", answer: Answer{Chunks: []string{"Let me ", "look."}, Calls: calls},
+		{name: "LongLineIsReadWhole", answer: Stream(strings.Repeat("ü🚀\n", 1<<15), "end"),
+			want: model.Response{Text: strings.Repeat("ü🚀\n", 1<<15) + "end", Finish: model.FinishStop}},
+		{name: "ParallelToolCallsComeWholeAndInOrder", answer: Answer{Chunks: []string{"Let me ", "look."},
+			Calls: calls},
 			want: model.Response{Text: "Let me look.", ToolCalls: calls, Finish: model.FinishTools}},
-		{name: "CallWithoutArgumentsHasAnEmptyObject", answer: Answer{Calls: []model.ToolCall{{ID: "call_a", Name: "list"}}},
-			want: model.Response{ToolCalls: []model.ToolCall{{Name: "list", Arguments: "{}"}}, Finish: model.FinishTools}},
-		{name: "CallsThatShareAnIDAreToldApart", provider: true, answer: Answer{Calls: []model.ToolCall{{ID: "call_a", Name: "list"}, {ID: "call_a", Name: "list"}, {Name: "list"}}},
-			want: model.Response{ToolCalls: slices.Repeat([]model.ToolCall{{Name: "list", Arguments: "{}"}}, 3), Finish: model.FinishTools}},
-		{name: "UsageIsReported", answer: Answer{Chunks: []string{"counted"}, Usage: usage}, want: model.Response{Text: "counted", Finish: model.FinishStop, Usage: usage}},
-		{name: "LengthIsTold", answer: Answer{Chunks: []string{"text"}, Finish: model.FinishLength}, want: model.Response{Text: "text", Finish: model.FinishLength}},
-		{name: "FilterIsTold", answer: Answer{Chunks: []string{"text"}, Finish: model.FinishFilter}, want: model.Response{Text: "text", Finish: model.FinishFilter}},
-		{name: "StreamLeftOpenAfterTheAnswerIsNoFailure", answer: broken(Open), setup: Setup{Idle: 500 * time.Millisecond}, want: model.Response{Text: text.Text, Finish: model.FinishStop}},
-		{name: "LimitOfOutputThatLeftNothingIsOutputLength", provider: true, answer: Answer{Finish: model.FinishLength}, kind: model.OutputLength},
-		{name: "FilterThatLeftNothingIsRefused", provider: true, answer: Answer{Finish: model.FinishFilter}, kind: model.Refused},
+		{name: "CallWithoutArgumentsHasAnEmptyObject",
+			answer: Answer{Calls: []model.ToolCall{{ID: "call_a", Name: "list"}}},
+			want: model.Response{ToolCalls: []model.ToolCall{{Name: "list", Arguments: "{}"}},
+				Finish: model.FinishTools}},
+		{name: "CallsThatShareAnIDAreToldApart", provider: true,
+			answer: Answer{Calls: []model.ToolCall{{ID: "call_a", Name: "list"}, {ID: "call_a", Name: "list"},
+				{Name: "list"}}},
+			want: model.Response{ToolCalls: slices.Repeat([]model.ToolCall{{Name: "list", Arguments: "{}"}}, 3),
+				Finish: model.FinishTools}},
+		{name: "UsageIsReported", answer: Answer{Chunks: []string{"counted"}, Usage: usage},
+			want: model.Response{Text: "counted", Finish: model.FinishStop, Usage: usage}},
+		{name: "LengthIsTold", answer: Answer{Chunks: []string{"text"}, Finish: model.FinishLength},
+			want: model.Response{Text: "text", Finish: model.FinishLength}},
+		{name: "FilterIsTold", answer: Answer{Chunks: []string{"text"}, Finish: model.FinishFilter},
+			want: model.Response{Text: "text", Finish: model.FinishFilter}},
+		{name: "StreamLeftOpenAfterTheAnswerIsNoFailure", answer: broken(Open),
+			setup: Setup{Idle: 500 * time.Millisecond}, want: model.Response{Text: text.Text,
+				Finish: model.FinishStop}},
+		{name: "LimitOfOutputThatLeftNothingIsOutputLength", provider: true, answer: Answer{Finish: model.FinishLength},
+			kind: model.OutputLength},
+		{name: "FilterThatLeftNothingIsRefused", provider: true, answer: Answer{Finish: model.FinishFilter},
+			kind: model.Refused},
 		{name: "CutStreamIsServerWithWhatHadArrived", answer: broken(Cut), kind: model.Server, want: text},
 		{name: "GarbageIsGarbledWithWhatHadArrived", answer: broken(Garbage), kind: model.Garbled, want: text},
-		{name: "SilenceIsTimeoutWithWhatHadArrived", answer: broken(Hang), setup: Setup{Idle: 100 * time.Millisecond}, kind: model.Timeout, want: text},
+		{name: "SilenceIsTimeoutWithWhatHadArrived", answer: broken(Hang), setup: Setup{Idle: 100 * time.Millisecond},
+			kind: model.Timeout, want: text},
 		{name: "SilenceBeforeTheFirstPartIsBoundedByFirstByteNotByIdle", provider: true, answer: Answer{Break: Hang},
-			setup: Setup{Idle: time.Millisecond, FirstByte: 60 * time.Millisecond}, kind: model.Timeout, says: "limit 60ms"},
-		{name: "MoreThan256CallsAreGarbled", provider: true, answer: Answer{Calls: slices.Repeat([]model.ToolCall{{Name: "list"}}, 257)}, kind: model.Garbled, says: "256"},
+			setup: Setup{Idle: time.Millisecond, FirstByte: 60 * time.Millisecond}, kind: model.Timeout,
+			says: "limit 60ms"},
+		{name: "MoreThan256CallsAreGarbled", provider: true,
+			answer: Answer{Calls: slices.Repeat([]model.ToolCall{{Name: "list"}}, 257)}, kind: model.Garbled,
+			says: "256"},
 		{name: "TextAbove1MBIsGarbled", provider: true, answer: Stream(long), kind: model.Garbled, says: "1 MB"},
-		{name: "CallAbove1MBIsGarbled", provider: true, answer: Answer{Calls: []model.ToolCall{{Name: "list", Arguments: `"` + long[:1<<20] + `"`}}}, kind: model.Garbled, says: "1 MB"},
-		{name: "LineAbove8MBIsGarbled", provider: true, answer: Stream(strings.Repeat(long, 5)), kind: model.Garbled, says: "8 MB"},
-		{name: "RetryAfterIsPassedOn", answer: Answer{Fail: model.RateLimit, RetryAfter: 7 * time.Second}, kind: model.RateLimit},
+		{name: "CallAbove1MBIsGarbled", provider: true,
+			answer: Answer{Calls: []model.ToolCall{{Name: "list", Arguments: `"` + long[:1<<20] + `"`}}},
+			kind:   model.Garbled, says: "1 MB"},
+		{name: "LineAbove8MBIsGarbled", provider: true, answer: Stream(strings.Repeat(long, 5)), kind: model.Garbled,
+			says: "8 MB"},
+		{name: "RetryAfterIsPassedOn", answer: Answer{Fail: model.RateLimit, RetryAfter: 7 * time.Second},
+			kind: model.RateLimit},
 	}
-	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded, model.Payment, model.Auth, model.ContextLength, model.Timeout, model.Server,
+	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded, model.Payment, model.Auth, model.ContextLength,
+		model.Timeout, model.Server,
 		model.Refused, model.Invalid} {
-		all = append(all, check{name: "FailureHasItsKindAndIsNotRetried/" + string(kind), answer: Answer{Fail: kind}, kind: kind})
+		all = append(all, check{name: "FailureHasItsKindAndIsNotRetried/" + string(kind), answer: Answer{Fail: kind},
+			kind: kind})
 	}
 	return all
 }
@@ -250,9 +275,11 @@ func (c check) run(t *testing.T, build Factory) {
 		t.Errorf("text %.100q, emitted %.100q; want %.100q twice", got.resp.Text, got.text, c.want.Text)
 	}
 	if s.script == nil && (len(s.server.Requests()) > 1 || got.resp.Attempts != 1 || got.resp.Model != m.ID()) {
-		t.Errorf("%d requests were made, %d are counted, of %q; want one of %q", len(s.server.Requests()), got.resp.Attempts, got.resp.Model, m.ID())
+		t.Errorf("%d requests were made, %d are counted, of %q; want one of %q", len(s.server.Requests()),
+			got.resp.Attempts, got.resp.Model, m.ID())
 	}
-	if c.answer.Break == Open || c.answer.Break == Hang && s.script == nil && len(s.server.Requests()) > 0 { // the time-out may come before it
+	// the time-out may come before it
+	if c.answer.Break == Open || c.answer.Break == Hang && s.script == nil && len(s.server.Requests()) > 0 {
 		s.ended(t)
 	}
 	if c.kind != "" {
@@ -272,7 +299,8 @@ func (c check) run(t *testing.T, build Factory) {
 		}
 		ids[given.ID] = true
 	}
-	diff := gocmp.Diff(c.want, got.resp, cmpopts.IgnoreFields(model.ToolCall{}, "ID"), cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts", "Native"))
+	diff := gocmp.Diff(c.want, got.resp, cmpopts.IgnoreFields(model.ToolCall{}, "ID"),
+		cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts", "Native"))
 	if got.err != nil || diff != "" {
 		t.Errorf("error %v, response (-want +got):\n%.1000s", got.err, diff)
 	}

@@ -38,8 +38,9 @@ func (offline) Local() bool { return true }
 func (o offline) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	rule := o.rules[req.Purpose]
 	if rule == nil {
-		return model.Response{Model: model.OfflineRules}, invalid("there is no rule for the purpose %q; there are rules for %s",
-			req.Purpose, o.purposes())
+		return model.Response{Model: model.OfflineRules},
+			invalid("there is no rule for the purpose %q; there are rules for %s",
+				req.Purpose, o.purposes())
 	}
 	if err := ctx.Err(); err != nil {
 		return model.Response{Model: model.OfflineRules}, failure(err)
@@ -127,7 +128,8 @@ func deliver(ctx context.Context, resp model.Response, emit func(model.Delta) er
 			if err = emit(model.Delta{Text: word}); err == nil {
 				continue
 			}
-			err = &model.Error{Kind: model.Cancelled, Message: "the receiver ended the answer: " + err.Error(), Err: err}
+			err = &model.Error{Kind: model.Cancelled, Message: "the receiver ended the answer: " + err.Error(),
+				Err: err}
 		}
 		return model.Response{Model: model.OfflineRules, Attempts: 1, Text: resp.Text[:sent]}, failure(err)
 	}

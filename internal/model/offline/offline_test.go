@@ -66,14 +66,16 @@ func TestEmptyFieldsAreFilledIn(t *testing.T) {
 	})
 	req := model.Request{
 		Purpose: "p", System: "12345678",
-		Messages: []model.Message{{Role: model.Assistant, Text: "1234", ToolCalls: []model.ToolCall{{Name: "f", Arguments: "{}"}}}},
-		Tools:    []model.Tool{{Name: "f", Description: "12345", Schema: []byte(`{}`)}},
+		Messages: []model.Message{{Role: model.Assistant, Text: "1234",
+			ToolCalls: []model.ToolCall{{Name: "f", Arguments: "{}"}}}},
+		Tools: []model.Tool{{Name: "f", Description: "12345", Schema: []byte(`{}`)}},
 	}
 	got, err := m.Chat(t.Context(), req, nil)
 	want := model.Response{
 		Text: "äöüß!", Model: model.OfflineRules, Finish: model.FinishTools, Attempts: 1,
-		ToolCalls: []model.ToolCall{{ID: "call_2", Name: "f", Arguments: "{}"}, {ID: "mine", Name: "f", Arguments: `{"a":1}`}},
-		Usage:     model.Usage{InputTokens: 6, OutputTokens: 4}, // 23 and 16 characters
+		ToolCalls: []model.ToolCall{{ID: "call_2", Name: "f", Arguments: "{}"},
+			{ID: "mine", Name: "f", Arguments: `{"a":1}`}},
+		Usage: model.Usage{InputTokens: 6, OutputTokens: 4}, // 23 and 16 characters
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v, response (-want +got):\n%s", err, diff)

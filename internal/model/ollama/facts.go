@@ -32,10 +32,12 @@ type facts struct {
 // info is f in the contract's words, with the window that is asked for.
 func (f *facts) info(window int) model.Info {
 	lacks := func(capability string) bool { return f.can != nil && !slices.Contains(f.can, capability) }
-	return model.Info{Window: window, NoChat: lacks("completion"), NoTools: lacks("tools"), NoPictures: lacks("vision"), BareCalls: f.bare}
+	return model.Info{Window: window, NoChat: lacks("completion"), NoTools: lacks("tools"), NoPictures: lacks("vision"),
+		BareCalls: f.bare}
 }
 
-// numCtx is the window to ask for, which is never the server's own: that may be 4096. 0: none, as the model is not this server's.
+// numCtx is the window to ask for, which is never the server's own: that may be 4096. 0: none, as the model is not this
+// server's.
 func (f *facts) numCtx(set int) int {
 	n := set
 	switch {
@@ -55,13 +57,15 @@ func (f *facts) numCtx(set int) int {
 	return n
 }
 
-// learn asks for the facts until they are known: a server that tells them, gives something else, or takes too long is not asked again.
+// learn asks for the facts until they are known: a server that tells them, gives something else, or takes too long is
+// not asked again.
 func (p protocol) learn(x *wire.Exchange) (*facts, error) {
 	if known := p.known.Load(); known != nil {
 		return known, nil
 	}
 	f, err := p.ask(x)
-	if kind := model.KindOf(err); err == nil || kind == model.Garbled || kind == model.Timeout && x.Context().Err() == nil {
+	if kind := model.KindOf(err); err == nil || kind == model.Garbled || kind == model.Timeout &&
+		x.Context().Err() == nil {
 		p.known.Store(f)
 	}
 	return f, err
@@ -92,9 +96,11 @@ func (p protocol) ask(x *wire.Exchange) (*facts, error) {
 	if err := x.Look("api/show", body, &show); err != nil {
 		return &facts{}, err
 	}
-	f := &facts{told: true, remote: show.RemoteHost != "" || isCloud(p.config.Model), own: parameter(show.Parameters, "num_ctx"),
+	f := &facts{told: true, remote: show.RemoteHost != "" || isCloud(p.config.Model), own: parameter(show.Parameters,
+		"num_ctx"),
 		can: show.Capabilities, bare: !strings.Contains(show.Modelfile, "\nPARSER ") && bareCalls(show.Template)}
-	_ = json.Unmarshal(show.Info[wire.Plain(show.Info["general.architecture"])+".context_length"], &f.window) // 0 in another form
+	// 0 in another form
+	_ = json.Unmarshal(show.Info[wire.Plain(show.Info["general.architecture"])+".context_length"], &f.window)
 	if p.config.NumCtx > 0 || f.remote {
 		return f, nil
 	}
@@ -125,10 +131,10 @@ func parameter(lines, name string) int {
 	return 0
 }
 
-// bareCalls says whether the server takes only what begins with a call for calls. It finds them by what the model's template writes
-// before the JSON of one, such as a tag of its own; where that is nothing, or the bracket of a list, it looks for them only at the
-// beginning of an answer (tools.parseTag and tools.Parser.Add of Ollama 0.17.4). All of this goes for models without a parser of
-// their own, which their Modelfile would name.
+// bareCalls says whether the server takes only what begins with a call for calls. It finds them by what the model's
+// template writes before the JSON of one, such as a tag of its own; where that is nothing, or the bracket of a list, it
+// looks for them only at the beginning of an answer (tools.parseTag and tools.Parser.Add of Ollama 0.17.4). All of this
+// goes for models without a parser of their own, which their Modelfile would name.
 func bareCalls(template string) bool {
 	if !strings.Contains(template, ".Tools") {
 		return false
@@ -148,7 +154,8 @@ var (
 	action  = regexp.MustCompile(`\{\{[^}]*\}\}`)
 )
 
-// firstText is the first text of a template that is not blank, if none of the model's words come before it; "" without one.
+// firstText is the first text of a template that is not blank, if none of the model's words come before it; "" without
+// one.
 func firstText(template string) string {
 	for template != "" {
 		at := action.FindStringIndex(template)
@@ -179,6 +186,7 @@ func (p protocol) windowAdvice() string {
 	case f.window:
 		return fmt.Sprintf(" (the context window is set to %d tokens, which is all that the model takes)", n)
 	default:
-		return fmt.Sprintf(" (the context window is set to %d tokens; %s in the settings sets a larger one)", n, setting)
+		return fmt.Sprintf(" (the context window is set to %d tokens; %s in the settings sets a larger one)", n,
+			setting)
 	}
 }

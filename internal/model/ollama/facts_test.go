@@ -126,7 +126,8 @@ func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	body, err := io.ReadAll(r.Body)
 	s.asked = string(body)
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(chunk("hi") + "\n" + done))}, err
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(chunk("hi") + "\n" + done))}, err
 }
 
 func TestTurnGoesOnWithoutAServerThatDoesNotSayWhatItsModelIsLike(t *testing.T) {
@@ -135,7 +136,8 @@ func TestTurnGoesOnWithoutAServerThatDoesNotSayWhatItsModelIsLike(t *testing.T) 
 		m := ollama.New(ollama.Config{Provider: ollama.Ollama, Model: "m", HTTPClient: &http.Client{Transport: server}})
 		began := time.Now()
 		for range 2 {
-			if _, err := m.Chat(t.Context(), hello(), nil); err != nil || !strings.Contains(server.asked, `"num_ctx":8192`) {
+			if _, err := m.Chat(t.Context(), hello(), nil); err != nil ||
+				!strings.Contains(server.asked, `"num_ctx":8192`) {
 				t.Errorf("sent %s, %v", server.asked, err)
 			}
 		}
@@ -147,7 +149,8 @@ func TestTurnGoesOnWithoutAServerThatDoesNotSayWhatItsModelIsLike(t *testing.T) 
 
 func TestCallerWhoWithdrawsIsNotKeptByALookAtTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := ollama.New(ollama.Config{Provider: ollama.Ollama, Model: "m", HTTPClient: &http.Client{Transport: &silent{}}})
+		m := ollama.New(ollama.Config{Provider: ollama.Ollama, Model: "m",
+			HTTPClient: &http.Client{Transport: &silent{}}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := m.Chat(ctx, hello(), nil); model.KindOf(err) != model.Timeout {
@@ -166,12 +169,15 @@ func TestWhatAModelCanIsTold(t *testing.T) {
 	}{
 		{"all-minilm", `{"model_info":{"general.architecture":"bert","bert.context_length":512},"capabilities":["embedding"]}`,
 			model.Info{Window: 512, NoChat: true, NoTools: true, NoPictures: true}},
-		{"without tools", show(8192, "{{ .Prompt }}", `,"capabilities":["completion"]`), model.Info{Window: 8192, NoTools: true, NoPictures: true}},
-		{"with pictures", show(8192, hermes, `,"capabilities":["completion","tools","vision"]`), model.Info{Window: 8192}},
+		{"without tools", show(8192, "{{ .Prompt }}", `,"capabilities":["completion"]`),
+			model.Info{Window: 8192, NoTools: true, NoPictures: true}},
+		{"with pictures", show(8192, hermes, `,"capabilities":["completion","tools","vision"]`),
+			model.Info{Window: 8192}},
 		{"an older server", show(8192, hermes, ""), model.Info{Window: 8192}},
 		{"calls in tags", show(8192, hermes, chats), model.Info{Window: 8192, NoPictures: true}},
 		{"calls as plain JSON", show(8192, llama, chats), model.Info{Window: 8192, NoPictures: true, BareCalls: true}},
-		{"a parser of its own", strings.Replace(show(8192, llama, chats), `\nFROM x`, `\nFROM x\nPARSER qwen3-coder`, 1), model.Info{Window: 8192, NoPictures: true}},
+		{"a parser of its own", strings.Replace(show(8192, llama, chats), `\nFROM x`, `\nFROM x\nPARSER qwen3-coder`,
+			1), model.Info{Window: 8192, NoPictures: true}},
 	} {
 		m, _ := told(t, c.shown, "")
 		if got, err := m.Describe(t.Context()); err != nil || got != c.want {

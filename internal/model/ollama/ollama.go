@@ -1,6 +1,6 @@
-// Package ollama speaks Ollama's own protocol: POST api/chat, a stream of one JSON object per line, GET api/tags and POST
-// api/embed. Beside the compatible /v1 that package openai speaks, it sets the context window, tells thinking from text, and does
-// not cut a conversation in silence.
+// Package ollama speaks Ollama's own protocol: POST api/chat, a stream of one JSON object per line, GET api/tags and
+// POST api/embed. Beside the compatible /v1 that package openai speaks, it sets the context window, tells thinking from
+// text, and does not cut a conversation in silence.
 //
 // Besides the guarantees of packages model and wire:
 //   - Nothing is left out unsaid: a conversation that does not fit into the window is ContextLength, where Ollama by
@@ -8,9 +8,10 @@
 //     forgets the beginning and goes on.
 //   - A model that Ollama runs elsewhere is not Local, whatever the Config promises: one whose tag says cloud is known
 //     by its name, any other by its answer, which is then Invalid.
-//   - Before its first turn, a Model asks once what its own is like (api/show, api/ps), for at most 6 s; no attempt counts that.
-//   - Thinking is no part of the text: it is kept in Response.Native, and goes back to this provider with the turn. Failed
-//     tool results are marked in their text, as the protocol has no field for it.
+//   - Before its first turn, a Model asks once what its own is like (api/show, api/ps), for at most 6 s; no attempt
+//     counts that.
+//   - Thinking is no part of the text: it is kept in Response.Native, and goes back to this provider with the turn.
+//     Failed tool results are marked in their text, as the protocol has no field for it.
 //
 // Ollama reports no cached tokens, so Usage has none.
 package ollama
@@ -30,9 +31,10 @@ import (
 // Ollama is the provider that has an address of its own; for any other name Config.BaseURL is required.
 const Ollama = "ollama"
 
-// Config says which model is asked, where, and for how long. BaseURL is the server without a path: "http://127.0.0.1:11434"; Key
-// gives the bearer token that a proxy may want. NumCtx left out, the window is what the Modelfile says, else as large as the model's,
-// at most 32,768 tokens or what it is loaded with; 8,192 where the server does not tell. FirstByte includes the time to load the model.
+// Config says which model is asked, where, and for how long. BaseURL is the server without a path:
+// "http://127.0.0.1:11434"; Key gives the bearer token that a proxy may want. NumCtx left out, the window is what the
+// Modelfile says, else as large as the model's, at most 32,768 tokens or what it is loaded with; 8,192 where the server
+// does not tell. FirstByte includes the time to load the model.
 type Config = wire.Config
 
 // Model is one model of one server: a model.Model and model.Embedder, safe for concurrent use.
@@ -114,8 +116,8 @@ func (p protocol) list(x *wire.Exchange) ([]string, error) {
 	return names, nil
 }
 
-// judge sorts a failure by its words, as Ollama has no error codes, and says what would help against those that the person can do
-// something about.
+// judge sorts a failure by its words, as Ollama has no error codes, and says what would help against those that the
+// person can do something about.
 func (p protocol) judge(x *wire.Exchange, status int, c *wire.Complaint) {
 	said := strings.ToLower(c.Message)
 	c.Kind = wire.StatusKind(status)
@@ -150,8 +152,8 @@ type embedRequest struct {
 	Options  options  `json:"options"`
 }
 
-// Embed turns texts into vectors, 64 in a request. A text that does not fit into the window is ContextLength, where Ollama by
-// itself drops its end.
+// Embed turns texts into vectors, 64 in a request. A text that does not fit into the window is ContextLength, where
+// Ollama by itself drops its end.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error) {
 	return m.Client.Embed(ctx, texts, "api/embed", func(some []string) any {
 		return embedRequest{Model: m.config.Model, Input: some, Options: options{NumCtx: m.config.NumCtx}}

@@ -70,7 +70,8 @@ func TestModelThatAnswersFromElsewhereIsNotTakenForALocalOne(t *testing.T) {
 		switch {
 		case !local && (err != nil || got.Text != "hi"):
 			t.Errorf("without the promise: got %q, %v", got.Text, err)
-		case local && (model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "ollama.com") || emitted != ""):
+		case local && (model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "ollama.com") ||
+			emitted != ""):
 			t.Errorf("with the promise: emitted %q, error %v; want invalid, naming the host", emitted, err)
 		}
 	}
@@ -78,8 +79,9 @@ func TestModelThatAnswersFromElsewhereIsNotTakenForALocalOne(t *testing.T) {
 
 func TestListIsSortedAndLeavesOutCloudModelsOfALocalServer(t *testing.T) {
 	server := modeltest.NewServer(t)
-	server.Told = map[string]string{"/api/tags": `{"models":[{"name":"qwen3:4b"},{"name":"alias:latest","remote_host":"https://ollama.com:443"},` +
-		`{"name":"gpt-oss:120b-cloud"},{"name":"llama3.1:8b"}]}`}
+	server.Told = map[string]string{
+		"/api/tags": `{"models":[{"name":"qwen3:4b"},{"name":"alias:latest","remote_host":"https://ollama.com:443"},` +
+			`{"name":"gpt-oss:120b-cloud"},{"name":"llama3.1:8b"}]}`}
 	for local, want := range map[bool][]string{
 		true:  {"llama3.1:8b", "qwen3:4b"},
 		false: {"alias:latest", "gpt-oss:120b-cloud", "llama3.1:8b", "qwen3:4b"},
@@ -127,10 +129,12 @@ func TestUnreachableServerIsServerAndNamesTheHost(t *testing.T) {
 	server := modeltest.NewServer(t)
 	server.Close()
 	host := strings.TrimPrefix(server.BaseURL, "http://")
-	m := ollama.New(ollama.Config{Provider: "house", Model: "m", BaseURL: "http://user:hunter2@" + host + "/?k=hunter2"})
+	m := ollama.New(ollama.Config{Provider: "house", Model: "m", BaseURL: "http://user:hunter2@" + host +
+		"/?k=hunter2"})
 	t.Cleanup(m.Close)
 	_, err := m.Chat(t.Context(), hello(), nil)
-	if model.KindOf(err) != model.Server || !strings.Contains(err.Error(), host) || !strings.Contains(err.Error(), "ollama serve") {
+	if model.KindOf(err) != model.Server || !strings.Contains(err.Error(), host) ||
+		!strings.Contains(err.Error(), "ollama serve") {
 		t.Errorf("got %v; want a server error that names %s and says how to start it", err, host)
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {

@@ -9,14 +9,15 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// What a server may say of a model: how many layers it has, and how large one is, in bytes. Their sum can be counted with.
+// What a server may say of a model: how many layers it has, and how large one is, in bytes. Their sum can be counted
+// with.
 const (
 	mostLayers = 1000
 	mostLayer  = 1 << 44
 )
 
-// Pull has the server load the model, and tells how far it is: at least once, from one goroutine. Cancelling ctx stops it; the server keeps what
-// it has loaded, and the next Pull goes on from there.
+// Pull has the server load the model, and tells how far it is: at least once, from one goroutine. Cancelling ctx stops
+// it; the server keeps what it has loaded, and the next Pull goes on from there.
 func (m *Model) Pull(ctx context.Context, told func(model.Pulled)) error {
 	x, err := m.Open(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/model/ollama"
 )
 
-// real connects to the Ollama server at OLLAMA_HOST, or its usual address, and to the model OLLAMA_MODEL, or the first that chats with
-// tools.
+// real connects to the Ollama server at OLLAMA_HOST, or its usual address, and to the model OLLAMA_MODEL, or the first
+// that chats with tools.
 func real(t *testing.T, adjust ...func(*ollama.Config)) *ollama.Model {
 	t.Helper()
 	c := ollama.Config{Provider: ollama.Ollama, BaseURL: os.Getenv("OLLAMA_HOST"), Local: true}
@@ -46,7 +46,8 @@ func real(t *testing.T, adjust ...func(*ollama.Config)) *ollama.Model {
 }
 
 func TestRealModelAnswers(t *testing.T) {
-	resp, err := real(t).Chat(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Text: "Say hello, in one word."}}}, nil)
+	resp, err := real(t).Chat(t.Context(),
+		model.Request{Messages: []model.Message{{Role: model.User, Text: "Say hello, in one word."}}}, nil)
 	if err != nil || resp.Text == "" || resp.Usage.InputTokens == 0 {
 		t.Errorf("%+v, %v", resp, err)
 	}
@@ -59,7 +60,9 @@ func TestRealModelTakesMoreThanTheServersOwnWindow(t *testing.T) {
 		t.Skipf("the model has a window of %d tokens, %v", info.Window, err)
 	}
 	long := strings.Repeat("one two three four five six seven eight nine ten ", 500) // 5,000 words
-	resp, err := m.Chat(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Text: long + "Say hello."}}, MaxOutputTokens: 64}, nil)
+	resp, err := m.Chat(t.Context(),
+		model.Request{Messages: []model.Message{{Role: model.User, Text: long + "Say hello."}}, MaxOutputTokens: 64},
+		nil)
 	if kind := model.KindOf(err); err != nil && kind != model.OutputLength || resp.Usage.InputTokens < 5000 {
 		t.Errorf("%d tokens were read, %v", resp.Usage.InputTokens, err)
 	}
@@ -67,7 +70,8 @@ func TestRealModelTakesMoreThanTheServersOwnWindow(t *testing.T) {
 
 func TestRealModelThatGetsTooMuchSaysWhatToSet(t *testing.T) {
 	m := real(t, func(c *ollama.Config) { c.NumCtx = 512 })
-	_, err := m.Chat(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Text: strings.Repeat("one two ", 2000)}}}, nil)
+	_, err := m.Chat(t.Context(),
+		model.Request{Messages: []model.Message{{Role: model.User, Text: strings.Repeat("one two ", 2000)}}}, nil)
 	if model.KindOf(err) != model.ContextLength || !strings.Contains(err.Error(), "ollama.context") {
 		t.Errorf("got %v", err)
 	}

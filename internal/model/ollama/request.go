@@ -67,8 +67,8 @@ type thought struct {
 	Thinking string `json:"thinking"`
 }
 
-// encode is the body of a streaming request. The protocol has no word for tools that may not be called, so they are left
-// out. Its only optional field is think: of some models it takes no effort, only yes or no.
+// encode is the body of a streaming request. The protocol has no word for tools that may not be called, so they are
+// left out. Its only optional field is think: of some models it takes no effort, only yes or no.
 func (p protocol) encode(req wire.Request) (any, error) {
 	known := p.facts()
 	body := chatRequest{Model: p.config.Model, Messages: p.messages(req), Stream: true, Options: options{

@@ -41,7 +41,8 @@ func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
 func (t *turn) take(line []byte) error {
 	var p part
 	if err := json.Unmarshal(line, &p); err != nil {
-		return t.Fail(model.Garbled, "a line of the answer is not the JSON that the protocol promises: "+err.Error()+t.BaseHint(), err)
+		return t.Fail(model.Garbled, "a line of the answer is not the JSON that the protocol promises: "+err.Error()+
+			t.BaseHint(), err)
 	}
 	if wire.Given(p.Error) {
 		return t.Inside(line)
@@ -82,7 +83,8 @@ func (t *turn) apply(msg *message) error {
 	return t.Say(msg.Content)
 }
 
-// argumentsText is the arguments as they were sent, or, where a server passes on what its model wrote, as it wrote them.
+// argumentsText is the arguments as they were sent, or, where a server passes on what its model wrote, as it wrote
+// them.
 func argumentsText(raw json.RawMessage) string {
 	var written string
 	if len(raw) > 0 && json.Unmarshal(raw, &written) != nil {
@@ -91,8 +93,8 @@ func argumentsText(raw json.RawMessage) string {
 	return written // empty for null and where they are left out
 }
 
-// unescapeHTML writes <, > and & in JSON as themselves. Ollama escapes them, as encoding/json does, which means the same
-// but is hard to read.
+// unescapeHTML writes <, > and & in JSON as themselves. Ollama escapes them, as encoding/json does, which means the
+// same but is hard to read.
 func unescapeHTML(raw []byte) string {
 	return strings.NewReplacer(
 		`\\`, `\\`, // an escaped backslash begins no other escape

@@ -92,7 +92,8 @@ func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 
 // info is what an entry tells.
 func (l *listed) info() model.Info {
-	window := cmp.Or(l.TopProvider.ContextLength, l.MaxModelLen, l.ContextLength, l.ContextWindow, l.MaxContextLength, l.Meta.Served, l.Meta.Trained)
+	window := cmp.Or(l.TopProvider.ContextLength, l.MaxModelLen, l.ContextLength, l.ContextWindow, l.MaxContextLength,
+		l.Meta.Served, l.Meta.Trained)
 	info := model.Info{Window: int(window), Output: int(cmp.Or(l.TopProvider.MaxOutput, l.MaxOutput))}
 	info.NoTools = len(l.Parameters) > 0 && !slices.Contains(l.Parameters, "tools")
 	takes := l.Architecture.Input

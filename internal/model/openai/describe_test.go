@@ -34,24 +34,34 @@ func TestModelIsDescribedAsItsEndpointListsIt(t *testing.T) {
 			entry(`,"context_length":8192,"top_provider":{"context_length":null,"max_completion_tokens":null},"supported_parameters":["temperature"]`),
 			model.Info{Window: 8192, NoTools: true}},
 		"vLLM": {entry(`,"owned_by":"vllm","max_model_len":32768`), model.Info{Window: 32768}},
-		"Groq": {entry(`,"context_window":131072,"max_completion_tokens":32768`), model.Info{Window: 131072, Output: 32768}},
+		"Groq": {entry(`,"context_window":131072,"max_completion_tokens":32768`),
+			model.Info{Window: 131072, Output: 32768}},
 		"Mistral": {entry(`,"max_context_length":131072,"capabilities":{"completion_chat":true,"function_calling":true,"vision":false}`),
 			model.Info{Window: 131072, NoPictures: true}},
-		"OpenRouter: a model of text alone":   {entry(`,"context_length":8192,"architecture":{"input_modalities":["text"]}`), model.Info{Window: 8192, NoPictures: true}},
-		"OpenRouter: one that takes pictures": {entry(`,"context_length":8192,"architecture":{"input_modalities":["text","image"]}`), model.Info{Window: 8192}},
-		"Mistral: a model that embeds": {entry(`,"max_context_length":8192,"capabilities":{"completion_chat":false,"function_calling":false}`),
+		"OpenRouter: a model of text alone": {
+			entry(`,"context_length":8192,"architecture":{"input_modalities":["text"]}`),
+			model.Info{Window: 8192, NoPictures: true}},
+		"OpenRouter: one that takes pictures": {
+			entry(`,"context_length":8192,"architecture":{"input_modalities":["text","image"]}`),
+			model.Info{Window: 8192}},
+		"Mistral: a model that embeds": {
+			entry(`,"max_context_length":8192,"capabilities":{"completion_chat":false,"function_calling":false}`),
 			model.Info{Window: 8192, NoChat: true, NoTools: true}},
-		"capabilities in words":         {entry(`,"capabilities":["completion","vision"]`), model.Info{}},
-		"numbers that are none":         {entry(`,"context_length":"a lot","max_model_len":-1,"context_window":1e300,"top_provider":{"context_length":2.5e9}`), model.Info{}},
-		"a model that is not listed":    {lists{models: `{"data":[{"id":"other","context_length":5}]}`}, model.Info{}},
-		"llama.cpp: what it trained on": {entry(`,"meta":{"n_ctx_train":131072,"n_params":1}`), model.Info{Window: 131072}},
+		"capabilities in words": {entry(`,"capabilities":["completion","vision"]`), model.Info{}},
+		"numbers that are none": {
+			entry(`,"context_length":"a lot","max_model_len":-1,"context_window":1e300,"top_provider":{"context_length":2.5e9}`), model.Info{}},
+		"a model that is not listed": {lists{models: `{"data":[{"id":"other","context_length":5}]}`}, model.Info{}},
+		"llama.cpp: what it trained on": {entry(`,"meta":{"n_ctx_train":131072,"n_params":1}`),
+			model.Info{Window: 131072}},
 		"llama.cpp: what it serves": {lists{
 			models:   `{"data":[{"id":"m","meta":{"n_ctx_train":131072}}]}`,
 			"/props": `{"default_generation_settings":{"n_ctx":4096},"total_slots":1}`,
 		}, model.Info{Window: 4096}},
-		"llama.cpp: what it lists as served": {entry(`,"meta":{"n_ctx_train":131072,"n_ctx":8192}`), model.Info{Window: 8192}},
+		"llama.cpp: what it lists as served": {entry(`,"meta":{"n_ctx_train":131072,"n_ctx":8192}`),
+			model.Info{Window: 8192}},
 	} {
-		m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1", HTTPClient: &http.Client{Transport: c.lists}})
+		m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1",
+			HTTPClient: &http.Client{Transport: c.lists}})
 		if got, err := m.Describe(t.Context()); err != nil || got != c.want {
 			t.Errorf("%s: got %+v, %v; want %+v", name, got, err, c.want)
 		}
@@ -64,7 +74,8 @@ func TestEndpointWithoutAListDescribesNothingButItsError(t *testing.T) {
 		if body != "" {
 			l["/v1/models"] = body
 		}
-		m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1", HTTPClient: &http.Client{Transport: l}})
+		m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1",
+			HTTPClient: &http.Client{Transport: l}})
 		if got, err := m.Describe(t.Context()); model.KindOf(err) != kind || got != (model.Info{}) {
 			t.Errorf("%q: got %+v, %v; want kind %s", body, got, err, kind)
 		}

@@ -41,15 +41,16 @@ func readVectors(answer []byte) (v wire.Vectors, err error) {
 	return v, nil
 }
 
-// Transcribe writes down audio. OpenAI's newer models tell the text alone, and so does an endpoint that rejects a request for more: it is
-// asked once more without, if the audio's Content is an io.Seeker, and that is remembered.
+// Transcribe writes down audio. OpenAI's newer models tell the text alone, and so does an endpoint that rejects a
+// request for more: it is asked once more without, if the audio's Content is an io.Seeker, and that is remembered.
 func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
 	if strings.HasPrefix(m.config.Model, "gpt-") || m.brief.Load() {
 		return m.transcribe(ctx, audio, "json")
 	}
 	t, err := m.transcribe(ctx, audio, "verbose_json")
 	content, again := audio.Content.(io.Seeker)
-	if err == nil || !again || model.KindOf(err) != model.Invalid || !wire.Mentions(strings.ToLower(err.Error()), "response_format", "verbose_json") {
+	if err == nil || !again || model.KindOf(err) != model.Invalid || !wire.Mentions(strings.ToLower(err.Error()),
+		"response_format", "verbose_json") {
 		return t, err
 	}
 	if _, gone := content.Seek(0, io.SeekStart); gone != nil {
@@ -64,5 +65,6 @@ func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transc
 
 func (m *Model) transcribe(ctx context.Context, audio model.Audio, format string) (model.Transcript, error) {
 	return m.Upload(ctx, "audio/transcriptions", audio,
-		[][2]string{{"model", m.config.Model}, {"response_format", format}, {"language", audio.Language}, {"prompt", audio.Prompt}})
+		[][2]string{{"model", m.config.Model}, {"response_format", format}, {"language", audio.Language},
+			{"prompt", audio.Prompt}})
 }

@@ -9,7 +9,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// nativeTurn is what Native.Turn holds beside the text and the calls of a turn, and the model that wrote it, for which alone it holds.
+// nativeTurn is what Native.Turn holds beside the text and the calls of a turn, and the model that wrote it, for which
+// alone it holds.
 type nativeTurn struct {
 	Model  string                     `json:"model"`
 	Fields map[string]json.RawMessage `json:"fields,omitempty"` // reasoning in the message, by the name of its field
@@ -24,7 +25,8 @@ const (
 	reasoningDetails = "reasoning_details" // OpenRouter
 )
 
-// skipSignature stands in for the thought signature of a call that Gemini's models did not make, as Google's documentation of them says.
+// skipSignature stands in for the thought signature of a call that Gemini's models did not make, as Google's
+// documentation of them says.
 const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
 // native is what msg holds of this very model's own; nothing, if another gave it.
@@ -41,7 +43,8 @@ func (n *nativeTurn) reason(m *chatMessage, q quirk) {
 	if q&(noReasoning|wantsReasoning) == noReasoning {
 		return
 	}
-	m.ReasoningContent, m.Reasoning, m.ReasoningDetails = n.Fields[reasoningContent], n.Fields[reasoning], n.Fields[reasoningDetails]
+	m.ReasoningContent, m.Reasoning, m.ReasoningDetails = n.Fields[reasoningContent], n.Fields[reasoning],
+		n.Fields[reasoningDetails]
 	if m.ReasoningContent == nil && q&wantsReasoning != 0 {
 		m.ReasoningContent = json.RawMessage(`" "`) // an empty one counts as missing
 	}
@@ -106,8 +109,8 @@ func (t *thought) add(part detailPart) (size int) {
 	return size
 }
 
-// detailFor returns the entry that part goes on with: the one of its type with its index, or with its id if it has no index; a part
-// with neither goes on with the last entry if that is of its type and text.
+// detailFor returns the entry that part goes on with: the one of its type with its index, or with its id if it has no
+// index; a part with neither goes on with the last entry if that is of its type and text.
 func (t *thought) detailFor(part detailPart) *detail {
 	for i, d := range slices.Backward(t.details) {
 		same := func(name string) bool { return string(d.fields[name]) == string(part[name]) }

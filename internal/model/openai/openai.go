@@ -1,17 +1,17 @@
-// Package openai speaks the protocols of OpenAI: chat completions, which Ollama's /v1 and every endpoint that calls itself compatible
-// speak too, the Responses API, embeddings and transcriptions.
+// Package openai speaks the protocols of OpenAI: chat completions, which Ollama's /v1 and every endpoint that calls
+// itself compatible speak too, the Responses API, embeddings and transcriptions.
 //
-// Besides the guarantees of packages model and wire: a refusal is Refused. Failed tool results are marked in their text, as the
-// protocol has no field for it. Reasoning is never part of the text: it is kept in Response.Native and goes back in the next requests
-// to the same model of the same provider.
+// Besides the guarantees of packages model and wire: a refusal is Refused. Failed tool results are marked in their
+// text, as the protocol has no field for it. Reasoning is never part of the text: it is kept in Response.Native and
+// goes back in the next requests to the same model of the same provider.
 //
-// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. An endpoint that answers
-// that a model, or its tools, need the other one is an error that names the setting.
+// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. An
+// endpoint that answers that a model, or its tools, need the other one is an error that names the setting.
 //
-// Compatible endpoints differ in what they take; the table in quirks.go says how. What comes from them differs too, and is accepted:
-// parts of tool calls without index or id, several whole calls under one index, arguments as an object or left out, content as a list
-// of parts, no usage, no finish reason before [DONE], no [DONE] after a finish reason, errors inside the stream, and one whole JSON
-// answer where a stream was asked for.
+// Compatible endpoints differ in what they take; the table in quirks.go says how. What comes from them differs too, and
+// is accepted: parts of tool calls without index or id, several whole calls under one index, arguments as an object or
+// left out, content as a list of parts, no usage, no finish reason before [DONE], no [DONE] after a finish reason,
+// errors inside the stream, and one whole JSON answer where a stream was asked for.
 package openai
 
 import (
@@ -44,8 +44,8 @@ const (
 // Config says which model is asked, where, and for how long. BaseURL includes the version: "http://127.0.0.1:11434/v1".
 type Config = wire.Config
 
-// Model is one model of one endpoint: a model.Model, model.Describer, model.Embedder and model.Transcriber. It is safe for concurrent
-// use.
+// Model is one model of one endpoint: a model.Model, model.Describer, model.Embedder and model.Transcriber. It is safe
+// for concurrent use.
 type Model struct {
 	*wire.Client
 	config Config
@@ -54,7 +54,8 @@ type Model struct {
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	address := map[string]string{OpenAI: "https://" + openAIHost + "/v1", Ollama: "http://127.0.0.1:11434/v1"}[c.Provider]
+	address := map[string]string{OpenAI: "https://" + openAIHost + "/v1",
+		Ollama: "http://127.0.0.1:11434/v1"}[c.Provider]
 	host := ""
 	if base, err := url.Parse(cmp.Or(c.BaseURL, address)); err == nil {
 		host = base.Hostname()
@@ -135,12 +136,14 @@ func (p *protocol) judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 		c.Kind = wire.StatusKind(status)
 		// "only supported in v1/responses", "not supported with the Responses API"
 		if c.Kind == model.Invalid && wire.Mentions(text, "/responses", "responses api", "/chat/completions") {
-			c.Final, c.Advice = true, fmt.Sprintf(" (to ask by the other API, set providers.%s.api to %s)", p.config.Provider, p.other)
+			c.Final, c.Advice = true, fmt.Sprintf(" (to ask by the other API, set providers.%s.api to %s)",
+				p.config.Provider, p.other)
 		}
 	}
 }
 
-// likelyStatus guesses the HTTP status that an error of that name inside a stream would have had; 500 where nothing is known.
+// likelyStatus guesses the HTTP status that an error of that name inside a stream would have had; 500 where nothing is
+// known.
 func likelyStatus(name string) int {
 	for _, known := range []struct {
 		status int

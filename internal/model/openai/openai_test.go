@@ -27,14 +27,16 @@ func TestModelThatTellsTheTextAloneIsNotAskedForMore(t *testing.T) {
 		if err != nil || got.Text != "hi" || (got.Seconds != 0) != (want == "verbose_json") {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
-		if r := server.Requests()[0]; r.Form.Get("response_format") != want || r.File != "RIFF" || r.Form.Has("language") {
+		if r := server.Requests()[0]; r.Form.Get("response_format") != want || r.File != "RIFF" ||
+			r.Form.Has("language") {
 			t.Errorf("%s: sent %v", name, r.Form)
 		}
 	}
 }
 
 func TestEndpointThatRejectsTheDetailsOfATranscriptIsAskedForItsText(t *testing.T) {
-	rejection := modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"response_format 'verbose_json' is not compatible with model"}}`}}
+	rejection := modeltest.Answer{Raw: &modeltest.Raw{Status: 400,
+		Body: `{"error":{"message":"response_format 'verbose_json' is not compatible with model"}}`}}
 	said := modeltest.Answer{Transcript: model.Transcript{Text: "hi"}}
 	server := modeltest.NewServer(t, rejection, said, said)
 	m := connect(t, server)
@@ -54,10 +56,13 @@ func TestEndpointThatRejectsTheDetailsOfATranscriptIsAskedForItsText(t *testing.
 }
 
 func TestFailureOfATranscriptionThatComesAsASuccessIsOne(t *testing.T) {
-	server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`, Header: http.Header{"Retry-After": {"7"}}}})
+	server := modeltest.NewServer(t,
+		modeltest.Answer{Raw: &modeltest.Raw{Body: `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`,
+			Header: http.Header{"Retry-After": {"7"}}}})
 	_, err := connect(t, server).Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader("RIFF")})
 	var failed *model.Error
-	if !errors.As(err, &failed) || failed.Kind != model.RateLimit || failed.RetryAfter != 7*time.Second || !strings.Contains(err.Error(), "slow down") {
+	if !errors.As(err, &failed) || failed.Kind != model.RateLimit || failed.RetryAfter != 7*time.Second ||
+		!strings.Contains(err.Error(), "slow down") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -91,7 +96,8 @@ const canaryKey = "canary-0123456789"
 func canary(context.Context) (string, error) { return canaryKey, nil }
 
 func response(status int, kind, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}},
+		Body: io.NopCloser(strings.NewReader(body))}
 }
 
 func delta(text string) string {
@@ -110,8 +116,10 @@ func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestClassicAzureGetsItsKeyVersionAndDeployment(t *testing.T) {
 	var got asked
-	m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "https://person.openai.azure.com/openai/deployments/mine",
-		Key: canary, Query: map[string]string{"api-version": "2024-10-21"}, HTTPClient: &http.Client{Transport: &got}})
+	m := openai.New(openai.Config{Provider: "house", Model: "m",
+		BaseURL: "https://person.openai.azure.com/openai/deployments/mine",
+		Key:     canary, Query: map[string]string{"api-version": "2024-10-21"},
+		HTTPClient: &http.Client{Transport: &got}})
 	if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -123,19 +131,24 @@ func TestClassicAzureGetsItsKeyVersionAndDeployment(t *testing.T) {
 
 func TestReasoningThatAnEndpointRejectsIsLeftOut(t *testing.T) {
 	for name, said := range map[string]string{
-		"reasoning_content": "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
+		"reasoning_content": "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : " +
+			"property 'reasoning_content' is unsupported)]",
 		"reasoning":         "'messages.1' : property 'reasoning' is unsupported",
 		"reasoning_details": "messages.1.assistant.reasoning_details: property unsupported",
 	} {
-		thought := modeltest.Raw{Body: `data: {"choices":[{"index":0,"delta":{"content":"so","reasoning_content":"a","reasoning":"b","reasoning_details":[{"text":"c"}]}}]}` + "\n\n" + done}
-		server := modeltest.NewServer(t, modeltest.Answer{Raw: &thought}, modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"` + said + `"}}`}}, modeltest.Stream("ok"))
+		thought := modeltest.Raw{
+			Body: `data: {"choices":[{"index":0,"delta":{"content":"so","reasoning_content":"a","reasoning":"b","reasoning_details":[{"text":"c"}]}}]}` + "\n\n" + done}
+		server := modeltest.NewServer(t, modeltest.Answer{Raw: &thought},
+			modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"` + said + `"}}`}},
+			modeltest.Stream("ok"))
 		m := connect(t, server)
 		first, err := m.Chat(t.Context(), hello(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		req := hello()
-		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text, Native: first.Native}, model.Message{Role: model.User, Text: "and?"})
+		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text,
+			Native: first.Native}, model.Message{Role: model.User, Text: "and?"})
 		if _, err := m.Chat(t.Context(), req, nil); err != nil || strings.Contains(server.Last().Body, "reasoning") {
 			t.Errorf("%s: %v, asked again with %s", name, err, server.Last().Body)
 		}

@@ -14,30 +14,31 @@ const (
 	noStreamOptions quirk = 1 << iota // stream_options is rejected
 	noFormat                          // a schema for the answer is rejected
 	noToolChoice                      // tool_choice is rejected: without the tools none can be called either
-	newLimit                          // the limit of output is max_completion_tokens; elsewhere max_tokens, which OpenAI deprecates
-	otherLimit                        // that limit has the other of its two names
-	noEffort                          // how much to think can't be said
-	leastMinimal                      // the least thinking is "minimal"; elsewhere "none"
-	leastLow                          // the least thinking is "low"
-	noReasoning                       // earlier reasoning is rejected
-	wantsReasoning                    // reasoning_content is required in each turn of the assistant
-	bridged                           // a user's message right after a tool's is rejected
-	nineLetters                       // the id of a call is nine letters and digits
-	signed                            // the first call of a turn needs a thought signature
-	noEncrypted                       // the model has no encrypted reasoning
-	noSummary                         // no summary of the reasoning is given
-	keyHeader                         // the key stands in a header of its own
+	// the limit of output is max_completion_tokens; elsewhere max_tokens, which OpenAI deprecates
+	newLimit
+	otherLimit     // that limit has the other of its two names
+	noEffort       // how much to think can't be said
+	leastMinimal   // the least thinking is "minimal"; elsewhere "none"
+	leastLow       // the least thinking is "low"
+	noReasoning    // earlier reasoning is rejected
+	wantsReasoning // reasoning_content is required in each turn of the assistant
+	bridged        // a user's message right after a tool's is rejected
+	nineLetters    // the id of a call is nine letters and digits
+	signed         // the first call of a turn needs a thought signature
+	noEncrypted    // the model has no encrypted reasoning
+	noSummary      // no summary of the reasoning is given
+	keyHeader      // the key stands in a header of its own
 )
 
-// rule says who has a quirk: whoever rejects a request with the words said, and, known before, those under a host, a provider by the
-// person's name for it, and models by a pattern of path.Match for their name without their maker's.
+// rule says who has a quirk: whoever rejects a request with the words said, and, known before, those under a host, a
+// provider by the person's name for it, and models by a pattern of path.Match for their name without their maker's.
 type rule struct {
 	quirk
 	said, host, provider, model string
 }
 
-// rules is the table of all quirks. What is said is compared without underscores and case, as some write the names of fields in the
-// way of another language.
+// rules is the table of all quirks. What is said is compared without underscores and case, as some write the names of
+// fields in the way of another language.
 func rules() []rule {
 	return []rule{
 		{quirk: noStreamOptions, said: "stream_options"},
@@ -56,7 +57,8 @@ func rules() []rule {
 		{quirk: leastMinimal, said: "'none' is not supported", model: "gpt-5-*"},
 		{quirk: leastLow, said: "not support 'minimal'", model: "o[134]*"},
 		{quirk: leastLow, said: "'minimal' is not supported"},
-		{quirk: noReasoning, said: "reasoning_content"}, // Groq, Cerebras: "property 'reasoning_content' is unsupported"
+		// Groq, Cerebras: "property 'reasoning_content' is unsupported"
+		{quirk: noReasoning, said: "reasoning_content"},
 		{quirk: noReasoning, said: "reasoning_details"},
 		{quirk: noReasoning, said: "property 'reasoning'"},
 		// DeepSeek's and Moonshot's thinking models, of a turn that came from elsewhere.
@@ -78,7 +80,8 @@ func known(host, provider, name string) (q quirk) {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	for _, r := range rules() {
 		is, err := path.Match(r.model, name)
-		if r.host != "" && strings.HasSuffix("."+host, "."+r.host) || r.provider != "" && r.provider == provider || r.model != "" && is && err == nil {
+		if r.host != "" && strings.HasSuffix("."+host, "."+r.host) || r.provider != "" && r.provider == provider ||
+			r.model != "" && is && err == nil {
 			q |= r.quirk
 		}
 	}

@@ -22,7 +22,8 @@ type chatRequest struct {
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
 }
 
-// chatMessage is one turn. Its content is a text, or a list of a userPart each where there are pictures. Reasoning is sent back as it came.
+// chatMessage is one turn. Its content is a text, or a list of a userPart each where there are pictures. Reasoning is
+// sent back as it came.
 type chatMessage struct {
 	Role             string          `json:"role"`
 	Content          any             `json:"content,omitempty"`
@@ -75,14 +76,15 @@ type namedForm struct {
 	Strict bool            `json:"strict"`
 }
 
-// bridge stands where an endpoint wants a turn of the assistant between a tool's message and a user's. To fold what the user says into
-// the tool's message would make it data.
+// bridge stands where an endpoint wants a turn of the assistant between a tool's message and a user's. To fold what the
+// user says into the tool's message would make it data.
 const bridge = "I have the results."
 
 // encode is the body of a streaming request.
 func (p *protocol) encode(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
-	body := chatRequest{Model: p.config.Model, Messages: p.messages(req, q), Stream: true, ReasoningEffort: q.effort(p.config.Think)}
+	body := chatRequest{Model: p.config.Model, Messages: p.messages(req, q), Stream: true,
+		ReasoningEffort: q.effort(p.config.Think)}
 	if q&newLimit != 0 != (q&otherLimit != 0) {
 		body.MaxCompletionTokens = req.MaxOutputTokens
 	} else {
@@ -137,7 +139,8 @@ func (p *protocol) message(msg model.Message, q quirk) chatMessage {
 		native := p.native(msg)
 		native.reason(&m, q)
 		for i, call := range msg.ToolCalls {
-			m.ToolCalls = append(m.ToolCalls, chatCall{ID: q.callID(call.ID), Type: "function", Extra: native.extra(i, call.ID, q),
+			m.ToolCalls = append(m.ToolCalls, chatCall{ID: q.callID(call.ID), Type: "function",
+				Extra:    native.extra(i, call.ID, q),
 				Function: chatFunction{Name: call.Name, Arguments: string(wire.Object(call.Arguments))}})
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// responseRequest is the body of a streaming request to the Responses API. The provider is to keep nothing: what it thought comes
-// encrypted, and goes back.
+// responseRequest is the body of a streaming request to the Responses API. The provider is to keep nothing: what it
+// thought comes encrypted, and goes back.
 type responseRequest struct {
-	Model           string         `json:"model"`
-	Instructions    string         `json:"instructions,omitempty"`
-	Input           []any          `json:"input"` // an inputText, inputCall or inputResult, or an item as the model gave it
+	Model        string `json:"model"`
+	Instructions string `json:"instructions,omitempty"`
+	// an inputText, inputCall or inputResult, or an item as the model gave it
+	Input           []any          `json:"input"`
 	Stream          bool           `json:"stream"`
 	Store           bool           `json:"store"`
 	Include         []string       `json:"include,omitempty"`
@@ -65,16 +66,19 @@ type responseTool struct {
 	Strict bool `json:"strict"` // which is true where nothing is said
 }
 
-// thinking says how much to think, and that a summary is to come of it: without one, a model that thinks for long is silent.
+// thinking says how much to think, and that a summary is to come of it: without one, a model that thinks for long is
+// silent.
 type thinking struct {
 	Effort  string `json:"effort,omitempty"`
 	Summary string `json:"summary,omitempty"`
 }
 
-// encodeResponse is the body of a streaming request to the Responses API, as encode is that of one for chat completions.
+// encodeResponse is the body of a streaming request to the Responses API, as encode is that of one for chat
+// completions.
 func (p *protocol) encodeResponse(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
-	body := responseRequest{Model: p.config.Model, Instructions: req.System, Input: []any{}, Stream: true, MaxOutputTokens: req.MaxOutputTokens}
+	body := responseRequest{Model: p.config.Model, Instructions: req.System, Input: []any{}, Stream: true,
+		MaxOutputTokens: req.MaxOutputTokens}
 	if q&noEncrypted == 0 {
 		body.Include = []string{"reasoning.encrypted_content"}
 	}
@@ -130,7 +134,8 @@ func (p *protocol) items(msg model.Message) (all []any) {
 	return all
 }
 
-// calledBy says whether items hold these very calls: one without a result, or a result without a call, would be rejected.
+// calledBy says whether items hold these very calls: one without a result, or a result without a call, would be
+// rejected.
 func calledBy(items []json.RawMessage, calls []model.ToolCall) bool {
 	var ids []string
 	for _, raw := range items {
@@ -142,5 +147,7 @@ func calledBy(items []json.RawMessage, calls []model.ToolCall) bool {
 			ids = append(ids, it.CallID)
 		}
 	}
-	return len(items) > 0 && slices.EqualFunc(ids, calls, func(id string, call model.ToolCall) bool { return id == call.ID })
+	return len(items) > 0 && slices.EqualFunc(ids, calls, func(id string, call model.ToolCall) bool {
+		return id == call.ID
+	})
 }

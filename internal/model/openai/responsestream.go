@@ -127,7 +127,8 @@ func (t *responseTurn) take(data []byte) error {
 			return t.refuse(o, string(e.Delta))
 		}
 		return t.finish(o, e.Item)
-	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta",
+		"response.reasoning_text.delta":
 		return t.Keep(len(e.Delta)) // they come again with their item
 	case "response.completed", "response.incomplete", "response.failed":
 		return t.end(&e.Response)
@@ -192,7 +193,8 @@ func (t *responseTurn) finish(o *output, raw json.RawMessage) error {
 func (t *responseTurn) end(r *response) error {
 	t.Done = true
 	if r.Usage != nil {
-		t.Usage = model.Usage{InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens, CachedTokens: r.Usage.Details.CachedTokens}
+		t.Usage = model.Usage{InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens,
+			CachedTokens: r.Usage.Details.CachedTokens}
 	}
 	for i, raw := range r.Output {
 		o, err := t.output(i)
@@ -210,8 +212,8 @@ func (t *responseTurn) end(r *response) error {
 	return nil
 }
 
-// keepNative keeps the items of an answer whose reasoning came with them. Such as came without it can't go back: the provider has kept
-// nothing.
+// keepNative keeps the items of an answer whose reasoning came with them. Such as came without it can't go back: the
+// provider has kept nothing.
 func (t *responseTurn) keepNative(name string) (err error) {
 	kept, reasoned := nativeTurn{Model: name}, false
 	for _, o := range t.outputs {

@@ -30,14 +30,16 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 var (
 	// escape is a sequence that steers a terminal.
-	escape = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
+	escape = regexp.MustCompile(
+		"\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
 
-	// stamp is how Whisper and its kind begin a line: [00:00:01.000 --> 00:00:02.500], [00:01.000 --> 00:02.500] or [1.00s -> 2.50s].
+	// stamp is how Whisper and its kind begin a line: [00:00:01.000 --> 00:00:02.500], [00:01.000 --> 00:02.500] or
+	// [1.00s -> 2.50s].
 	stamp = regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
 )
 
-// plain is text as a terminal would leave it: without escape sequences and control characters, of a line that was written over the last
-// form.
+// plain is text as a terminal would leave it: without escape sequences and control characters, of a line that was
+// written over the last form.
 func plain(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(escape.ReplaceAllString(text, "")) {
@@ -53,11 +55,12 @@ func plain(text string) string {
 	return out.String()
 }
 
-// read takes a transcript out of what a command printed. If lines have times, they are its segments, what comes before them is the program's
-// own, and a line without goes on with the one before.
+// read takes a transcript out of what a command printed. If lines have times, they are its segments, what comes before
+// them is the program's own, and a line without goes on with the one before.
 func read(printed string) (t model.Transcript, err error) {
 	if !utf8.ValidString(printed) {
-		return t, errors.New("the command printed what is no text in UTF-8: let it run in such a locale, as by LC_ALL=C.UTF-8")
+		return t, errors.New("the command printed what is no text in UTF-8: let it run in such a locale, as by " +
+			"LC_ALL=C.UTF-8")
 	}
 	printed = plain(printed)
 	for line := range strings.Lines(printed) {

@@ -13,12 +13,12 @@ import (
 // provider is what the server is called in transcripts and errors.
 const provider = "whisper.cpp"
 
-// ServerConfig says where whisper.cpp's server is, and for how long it is waited for. It has loaded its model by itself: Model is not
-// asked for.
+// ServerConfig says where whisper.cpp's server is, and for how long it is waited for. It has loaded its model by
+// itself: Model is not asked for.
 type ServerConfig = wire.Config
 
-// Server is whisper.cpp's server: a model.Transcriber, safe for concurrent use. It takes WAV; one that runs with --convert takes what
-// ffmpeg reads. Where no language is said it finds out, whatever it was started with.
+// Server is whisper.cpp's server: a model.Transcriber, safe for concurrent use. It takes WAV; one that runs with
+// --convert takes what ffmpeg reads. Where no language is said it finds out, whatever it was started with.
 type Server struct{ client *wire.Client }
 
 // NewServer returns the server that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
@@ -49,8 +49,10 @@ func (s *Server) Close() { s.client.Close() }
 func (s *Server) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
 	// Without a language it takes that it was started with: English, if nobody said otherwise.
 	t, err := s.client.Upload(ctx, inference, audio,
-		[][2]string{{"response_format", "verbose_json"}, {"language", cmp.Or(audio.Language, "auto")}, {"prompt", audio.Prompt}})
-	t.Text = strings.ReplaceAll(t.Text, "\n", "") // behind each segment; where words are spaced, the next one begins with a space
+		[][2]string{{"response_format", "verbose_json"}, {"language", cmp.Or(audio.Language, "auto")},
+			{"prompt", audio.Prompt}})
+	// behind each segment; where words are spaced, the next one begins with a space
+	t.Text = strings.ReplaceAll(t.Text, "\n", "")
 	return t, err
 }
 

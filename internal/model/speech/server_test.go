@@ -22,12 +22,14 @@ func asked(t *testing.T, address string) (model.Transcript, error) {
 }
 
 func TestServerFindsOutTheLanguageThatNobodySaid(t *testing.T) {
-	server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: `{"text":" One.\n Two.\n","language":"english"}`}})
+	server := modeltest.NewServer(t,
+		modeltest.Answer{Raw: &modeltest.Raw{Body: `{"text":" One.\n Two.\n","language":"english"}`}})
 	got, err := asked(t, server.BaseURL+"/inference/")
 	if err != nil || got.Language != "english" || got.Text != "One. Two." {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	if r := server.Last(); r.Path != "/inference" || r.Form.Get("language") != "auto" || r.Form.Has("prompt") || r.File != "RIFF" {
+	if r := server.Last(); r.Path != "/inference" || r.Form.Get("language") != "auto" || r.Form.Has("prompt") ||
+		r.File != "RIFF" {
 		t.Errorf("asked %s with %v", r.Path, r.Form)
 	}
 }
@@ -49,7 +51,8 @@ func TestErrorThatComesAsASuccessIsOne(t *testing.T) {
 		}
 		_, err = asked(t, modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: string(body)}}).BaseURL)
 		plain := strings.TrimSuffix(said, " \u001b[31m")
-		if model.KindOf(err) != want.kind || !strings.Contains(err.Error(), plain) || !strings.Contains(err.Error(), want.advice) || strings.ContainsRune(err.Error(), 0x1b) {
+		if model.KindOf(err) != want.kind || !strings.Contains(err.Error(), plain) ||
+			!strings.Contains(err.Error(), want.advice) || strings.ContainsRune(err.Error(), 0x1b) {
 			t.Errorf("%q is %v", said, err)
 		}
 	}

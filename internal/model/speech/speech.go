@@ -1,13 +1,16 @@
-// Package speech transcribes by a command of the person's choice, which prints what is said in a file, and by whisper.cpp's server.
+// Package speech transcribes by a command of the person's choice, which prints what is said in a file, and by
+// whisper.cpp's server.
 //
 // Guarantees of the command beside those of package model; the server's are those of package wire:
 //   - No shell: an argument is what the settings say, and what stands in a placeholder's place is no option.
-//   - The audio lies in a folder that nobody else can read, in which the command runs, and which is gone when Transcribe returns, with all
-//     that the command left there.
-//   - The command and all that it started in its group are killed when the context ends, when it takes too long or prints too much.
-//   - Of what it prints, escape sequences and control characters are left out. It has to be UTF-8; more than 8 MB is Garbled.
-//   - An error holds no path of the private folder, and the end of what the command complained of, with tokens that can be told by their
-//     shape taken out.
+//   - The audio lies in a folder that nobody else can read, in which the command runs, and which is gone when
+//     Transcribe returns, with all that the command left there.
+//   - The command and all that it started in its group are killed when the context ends, when it takes too long or
+//     prints too much.
+//   - Of what it prints, escape sequences and control characters are left out. It has to be UTF-8; more than 8 MB is
+//     Garbled.
+//   - An error holds no path of the private folder, and the end of what the command complained of, with tokens that can
+//     be told by their shape taken out.
 package speech
 
 import (
@@ -37,9 +40,9 @@ const (
 
 // Config says which command transcribes.
 type Config struct {
-	// Command is a program and its arguments. In those, {file} stands for the path of the audio, which has to be there, {language} for
-	// the language, "auto" where none is said, {language:NAME} for the language, NAME where none is said, and {prompt} for words that are
-	// likely to be heard.
+	// Command is a program and its arguments. In those, {file} stands for the path of the audio, which has to be there,
+	// {language} for the language, "auto" where none is said, {language:NAME} for the language, NAME where none is
+	// said, and {prompt} for words that are likely to be heard.
 	Command []string
 
 	Environ  []string      // as NAME=value; nil: that of this process
@@ -65,8 +68,8 @@ func (c *Command) By() string {
 	return "command:" + filepath.Base(c.config.Command[0])
 }
 
-// Transcribe writes down audio. A command that reports a failure is Invalid, since it would fail again; one that was killed by somebody
-// else is Server.
+// Transcribe writes down audio. A command that reports a failure is Invalid, since it would fail again; one that was
+// killed by somebody else is Server.
 func (c *Command) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Transcript{}, c.fail(model.KindOf(err), err.Error(), err)
@@ -117,14 +120,16 @@ func (c *Command) save(path string, content io.Reader) error {
 	case err != nil:
 		return c.fail(model.Invalid, "the audio can't be read: "+err.Error(), err)
 	case n > c.config.MaxAudio:
-		return c.fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts", c.config.MaxAudio>>20), nil)
+		return c.fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts",
+			c.config.MaxAudio>>20), nil)
 	}
 	return nil
 }
 
 var harmlessName = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,59}$`)
 
-// fileName is the name that the audio has in the private folder: its own, if that is a harmless one, since its ending says the format.
+// fileName is the name that the audio has in the private folder: its own, if that is a harmless one, since its ending
+// says the format.
 func fileName(name string) string {
 	if name = filepath.Base(filepath.ToSlash(name)); harmlessName.MatchString(name) {
 		return name
@@ -140,7 +145,8 @@ var (
 // arguments are those of the command, with what their placeholders stand for.
 func (c *Command) arguments(file string, audio model.Audio) ([]string, error) {
 	if audio.Language != "" && !languageTag.MatchString(audio.Language) {
-		return nil, c.fail(model.Invalid, fmt.Sprintf("%.40q is no language; it must be such as pt or pt-BR", audio.Language), nil)
+		return nil, c.fail(model.Invalid, fmt.Sprintf("%.40q is no language; it must be such as pt or pt-BR",
+			audio.Language), nil)
 	}
 	if len(c.config.Command) == 0 {
 		return nil, c.fail(model.Invalid, "no command is set", nil)
@@ -201,13 +207,16 @@ func (c *Command) perform(ctx context.Context, folder string, args []string) (st
 	case errors.Is(cause, errTooMuch):
 		return "", c.fail(model.Garbled, errTooMuch.Error()+": it must print what is said, and nothing more", nil)
 	case errors.Is(cause, model.ErrEndless):
-		return "", c.fail(model.Timeout, fmt.Sprintf("the command did not end within %v", c.config.Timeout), model.ErrEndless)
+		return "", c.fail(model.Timeout, fmt.Sprintf("the command did not end within %v", c.config.Timeout),
+			model.ErrEndless)
 	case errors.Is(err, exec.ErrWaitDelay): // it ended well, but left a child behind
 		return out.text.String(), nil
 	case errors.As(err, &exit) && exit.ExitCode() < 0:
-		return "", c.fail(model.Server, fmt.Sprintf("the command was ended by somebody (%v)%s", exit, said(complaints, folder)), nil)
+		return "", c.fail(model.Server, fmt.Sprintf("the command was ended by somebody (%v)%s", exit,
+			said(complaints, folder)), nil)
 	case errors.As(err, &exit):
-		return "", c.fail(model.Invalid, fmt.Sprintf("the command failed (status %d)%s", exit.ExitCode(), said(complaints, folder)), nil)
+		return "", c.fail(model.Invalid, fmt.Sprintf("the command failed (status %d)%s", exit.ExitCode(),
+			said(complaints, folder)), nil)
 	}
 	return "", c.fail(model.Invalid, "the command can't be run: "+strings.ReplaceAll(err.Error(), folder, ""), nil)
 }
@@ -232,13 +241,16 @@ func said(complaints *text.Tail, folder string) string {
 func Offers(look func(program string) (path string, err error)) (found []string) {
 	const whole = "its first use fetches a model"
 	for _, o := range []struct{ program, setting, note string }{
-		{"whisper-cli", `[whisper-cli, -m, MODEL, -f, "{file}", -l, "{language}", -np]`, "of whisper.cpp; MODEL is the path of a model's file"},
+		{"whisper-cli", `[whisper-cli, -m, MODEL, -f, "{file}", -l, "{language}", -np]`,
+			"of whisper.cpp; MODEL is the path of a model's file"},
 		{"whisper-ctranslate2", `[whisper-ctranslate2, "{file}", --model, small]`, whole},
 		{"whisper", `[whisper, "{file}", --model, small]`, whole},
-		{"pocketsphinx_continuous", `[pocketsphinx_continuous, -infile, "{file}", -logfn, /dev/null]`, "a draft, of English alone"},
+		{"pocketsphinx_continuous", `[pocketsphinx_continuous, -infile, "{file}", -logfn, /dev/null]`,
+			"a draft, of English alone"},
 	} {
 		if _, err := look(o.program); err == nil {
-			found = append(found, fmt.Sprintf("%s, to be used by transcription.command: %s (%s)", o.program, o.setting, o.note))
+			found = append(found, fmt.Sprintf("%s, to be used by transcription.command: %s (%s)", o.program, o.setting,
+				o.note))
 		}
 	}
 	return found

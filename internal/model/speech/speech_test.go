@@ -52,7 +52,8 @@ func shell(t *testing.T, script string, adjust func(*speech.Config)) *speech.Com
 
 func TestAudioIsPrivateWhileTheCommandRuns(t *testing.T) {
 	got, err := shell(t, `ls -ld . "$1" | cut -c 1-10`, nil).Transcribe(t.Context(), note())
-	if lines := strings.Fields(got.Text); err != nil || len(lines) != 2 || !slices.Contains(lines, "drwx------") || !slices.Contains(lines, "-rw-------") {
+	if lines := strings.Fields(got.Text); err != nil || len(lines) != 2 || !slices.Contains(lines, "drwx------") ||
+		!slices.Contains(lines, "-rw-------") {
 		t.Errorf("got %q, %v", got.Text, err)
 	}
 }
@@ -98,7 +99,9 @@ func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
 		{arg: "{other}", want: "{other}"},
 	} {
 		c.audio.Name, c.audio.Content = "a.wav", strings.NewReader("RIFF")
-		got, err := shell(t, `printf %s "$2"`, func(config *speech.Config) { config.Command[2] = c.arg }).Transcribe(t.Context(), c.audio)
+		got, err := shell(t, `printf %s "$2"`, func(config *speech.Config) {
+			config.Command[2] = c.arg
+		}).Transcribe(t.Context(), c.audio)
 		if err != nil || got.Text != c.want {
 			t.Errorf("%s of %+v: got %q, %v", c.arg, c.audio, got.Text, err)
 		}
@@ -106,9 +109,11 @@ func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
 }
 
 func TestNameOfTheAudioIsKeptOnlyIfItIsHarmless(t *testing.T) {
-	for name, want := range map[string]string{"001_audio.ogg": "001_audio.ogg", "../../etc/x.wav": "x.wav", "-rf.wav": "audio", ".wav": "audio",
+	for name, want := range map[string]string{"001_audio.ogg": "001_audio.ogg", "../../etc/x.wav": "x.wav",
+		"-rf.wav": "audio", ".wav": "audio",
 		"caf\u00e9.wav": "audio", "": "audio", "a\nb.wav": "audio", strings.Repeat("a", 61): "audio"} {
-		got, err := shell(t, `basename "$1"`, nil).Transcribe(t.Context(), model.Audio{Name: name, Content: strings.NewReader("RIFF")})
+		got, err := shell(t, `basename "$1"`, nil).Transcribe(t.Context(),
+			model.Audio{Name: name, Content: strings.NewReader("RIFF")})
 		if err != nil || got.Text != want {
 			t.Errorf("%q is called %q, %v; want %q", name, got.Text, err, want)
 		}
@@ -124,17 +129,26 @@ func TestFailureHasItsKindAndIsNotRepeated(t *testing.T) {
 		kind   model.Kind
 		says   string
 	}{
-		"a status":              {script: "echo no such model >&2; exit 1", kind: model.Invalid, says: "(status 1): no such model"},
-		"nothing said":          {script: "exit 2", kind: model.Invalid, says: "said nothing of why"},
-		"killed":                {script: "echo half; kill -9 $$", kind: model.Server, says: "ended by somebody"},
-		"no UTF-8":              {script: `printf 'caf\351'`, kind: model.Garbled, says: "LC_ALL"},
-		"too much":              {script: "yes", kind: model.Garbled, says: "8 MB"},
-		"no such program":       {adjust: func(c *speech.Config) { c.Command[0] = "no-such-program-of-sibyl" }, kind: model.Invalid, says: "no-such-program-of-sibyl"},
-		"no place of the audio": {adjust: func(c *speech.Config) { c.Command[1] = "file" }, kind: model.Invalid, says: "{file}"},
-		"no command":            {adjust: func(c *speech.Config) { c.Command = nil }, kind: model.Invalid, says: "no command is set"},
-		"an option":             {audio: model.Audio{Language: "--help"}, kind: model.Invalid, says: "is no language"},
-		"too large":             {audio: model.Audio{Content: bytes.NewReader(make([]byte, 1<<20+1))}, kind: model.Invalid, says: "larger than 1 MB"},
-		"unreadable":            {audio: model.Audio{Content: io.MultiReader(strings.NewReader("RIFF"), iotest.ErrReader(gone))}, kind: model.Invalid, says: "the disk is gone"},
+		"a status": {script: "echo no such model >&2; exit 1", kind: model.Invalid,
+			says: "(status 1): no such model"},
+		"nothing said": {script: "exit 2", kind: model.Invalid, says: "said nothing of why"},
+		"killed":       {script: "echo half; kill -9 $$", kind: model.Server, says: "ended by somebody"},
+		"no UTF-8":     {script: `printf 'caf\351'`, kind: model.Garbled, says: "LC_ALL"},
+		"too much":     {script: "yes", kind: model.Garbled, says: "8 MB"},
+		"no such program": {adjust: func(c *speech.Config) {
+			c.Command[0] = "no-such-program-of-sibyl"
+		}, kind: model.Invalid, says: "no-such-program-of-sibyl"},
+		"no place of the audio": {adjust: func(c *speech.Config) {
+			c.Command[1] = "file"
+		}, kind: model.Invalid, says: "{file}"},
+		"no command": {adjust: func(c *speech.Config) {
+			c.Command = nil
+		}, kind: model.Invalid, says: "no command is set"},
+		"an option": {audio: model.Audio{Language: "--help"}, kind: model.Invalid, says: "is no language"},
+		"too large": {audio: model.Audio{Content: bytes.NewReader(make([]byte, 1<<20+1))},
+			kind: model.Invalid, says: "larger than 1 MB"},
+		"unreadable": {audio: model.Audio{Content: io.MultiReader(strings.NewReader("RIFF"),
+			iotest.ErrReader(gone))}, kind: model.Invalid, says: "the disk is gone"},
 	} {
 		if c.audio.Content == nil {
 			c.audio.Content = strings.NewReader("RIFF")
@@ -154,10 +168,12 @@ func TestFailureHasItsKindAndIsNotRepeated(t *testing.T) {
 
 func TestFailureTellsTheEndOfWhatTheCommandComplainedOf(t *testing.T) {
 	key := "sk-" + strings.Repeat("c0ffee", 8)
-	c := shell(t, `for i in $(seq 300); do echo "loading $i" >&2; done; printf '\033[31mcannot read %s with `+key+`\033[0m\n' "$1" >&2; exit 3`, nil)
+	c := shell(t, `for i in $(seq 300); do echo "loading $i" >&2; done; printf '\033[31mcannot read %s with `+key+
+		`\033[0m\n' "$1" >&2; exit 3`, nil)
 	_, err := c.Transcribe(t.Context(), note())
 	text := err.Error()
-	if model.KindOf(err) != model.Invalid || !strings.Contains(text, "command:transcribe: invalid: the command failed (status 3): …") ||
+	if model.KindOf(err) != model.Invalid ||
+		!strings.Contains(text, "command:transcribe: invalid: the command failed (status 3): …") ||
 		!strings.Contains(text, "cannot read note.wav with") || len(text) > 700 {
 		t.Errorf("got %v", err)
 	}
@@ -168,7 +184,8 @@ func TestFailureTellsTheEndOfWhatTheCommandComplainedOf(t *testing.T) {
 
 func TestCommandThatTakesTooLongIsEnded(t *testing.T) {
 	c := shell(t, "sleep 3600", func(c *speech.Config) { c.Timeout = 300 * time.Millisecond })
-	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Timeout || !errors.Is(err, model.ErrEndless) {
+	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Timeout ||
+		!errors.Is(err, model.ErrEndless) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -215,18 +232,22 @@ func TestOutputIsTakenAsATranscript(t *testing.T) {
 		printed string
 		want    model.Transcript
 	}{
-		"colours and bells": {"\x1b[32mOlá\x1b[0m, \x07mundo\x00.\x1b]0;title\x07\n", model.Transcript{Text: "Olá, mundo."}},
-		"progress":          {" 10%\r 50%\r100%\rdone\n\n", model.Transcript{Text: "done"}},
-		"lines of Windows":  {"one\r\ntwo\r\n", model.Transcript{Text: "one\ntwo"}},
-		"times of whisper": {"Detected language: English\n[00:00.000 --> 00:02.500]  one\n[01:00:02.500 --> 01:00:04.000] two\nthree\n",
-			model.Transcript{Text: "one two three", Segments: []model.Segment{{End: 2.5, Text: "one"}, {Start: 3602.5, End: 3604, Text: "two three"}}}},
+		"colours and bells": {"\x1b[32mOlá\x1b[0m, \x07mundo\x00.\x1b]0;title\x07\n",
+			model.Transcript{Text: "Olá, mundo."}},
+		"progress":         {" 10%\r 50%\r100%\rdone\n\n", model.Transcript{Text: "done"}},
+		"lines of Windows": {"one\r\ntwo\r\n", model.Transcript{Text: "one\ntwo"}},
+		"times of whisper": {"Detected language: English\n[00:00.000 --> 00:02.500]  one\n[01:00:02.500 --> " +
+			"01:00:04.000] two\nthree\n",
+			model.Transcript{Text: "one two three", Segments: []model.Segment{{End: 2.5, Text: "one"},
+				{Start: 3602.5, End: 3604, Text: "two three"}}}},
 		"times of another": {"[0.00s -> 2.50s] one\n[2.50s -> 3.00s] \n",
 			model.Transcript{Text: "one", Segments: []model.Segment{{End: 2.5, Text: "one"}, {Start: 2.5, End: 3}}}},
 		"brackets in a text":  {"[laughs] one [1 -> x] two", model.Transcript{Text: "[laughs] one [1 -> x] two"}},
 		"nothing":             {" \n\n", model.Transcript{}},
 		"a paragraph between": {"one\n\ntwo", model.Transcript{Text: "one\n\ntwo"}},
 	} {
-		got, err := shell(t, `cat "$1"`, nil).Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader(c.printed)})
+		got, err := shell(t, `cat "$1"`, nil).Transcribe(t.Context(),
+			model.Audio{Name: "a.wav", Content: strings.NewReader(c.printed)})
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
@@ -240,7 +261,8 @@ func TestProgramsThatAreThereAreOffered(t *testing.T) {
 		}
 		return "", exec.ErrNotFound
 	})
-	if len(found) != 2 || !strings.HasPrefix(found[0], "whisper-cli, to be used by transcription.command: [whisper-cli,") ||
+	if len(found) != 2 || !strings.HasPrefix(found[0],
+		"whisper-cli, to be used by transcription.command: [whisper-cli,") ||
 		!strings.Contains(found[1], `"{file}"`) || !strings.Contains(found[1], "a draft, of English alone") {
 		t.Errorf("found %v", found)
 	}

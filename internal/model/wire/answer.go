@@ -12,8 +12,8 @@ import (
 // MaxAnswer bounds an answer that comes as a whole, and one line of a stream, in bytes.
 const MaxAnswer = 8 << 20
 
-// MaxReply bounds what is kept of one turn, in bytes: text, thinking and calls. It is more than twice what any model writes at once, and
-// all that an endless one can add to a journal.
+// MaxReply bounds what is kept of one turn, in bytes: text, thinking and calls. It is more than twice what any model
+// writes at once, and all that an endless one can add to a journal.
 const MaxReply = 1 << 20
 
 // MaxStream bounds the stream of one answer in bytes: some providers wrap each token into half a kilobyte.
@@ -43,7 +43,8 @@ type answer struct {
 // response is what has come so far.
 func (x *Exchange) response() model.Response {
 	resp := model.Response{
-		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.believed(x.Usage), Finish: x.finish(), Attempts: x.attempts,
+		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.believed(x.Usage), Finish: x.finish(),
+		Attempts: x.attempts,
 	}
 	if resp.Usage != x.Usage {
 		reported := x.Usage
@@ -80,8 +81,8 @@ const (
 	mostBytes = 128         // of one token of an answer: a long row of blanks
 )
 
-// believed is a usage as it can be, since budgets count with it: a token is at least a byte of what was sent and received, and at most a
-// few. A count that is no count is nothing.
+// believed is a usage as it can be, since budgets count with it: a token is at least a byte of what was sent and
+// received, and at most a few. A count that is no count is nothing.
 func (x *Exchange) believed(u model.Usage) model.Usage {
 	for _, n := range []int{u.InputTokens, u.OutputTokens, u.CachedTokens} {
 		if n < 0 || n > maxTokens {
@@ -119,8 +120,8 @@ func (x *Exchange) Say(text string) error {
 	return nil
 }
 
-// Keep counts n more bytes of what the model writes: text, thinking or a part of a call. That is progress, and nothing else is. It
-// is Garbled if they are too many.
+// Keep counts n more bytes of what the model writes: text, thinking or a part of a call. That is progress, and nothing
+// else is. It is Garbled if they are too many.
 func (x *Exchange) Keep(n int) error {
 	if n > 0 {
 		x.clock.progress()
@@ -131,8 +132,8 @@ func (x *Exchange) Keep(n int) error {
 	return nil
 }
 
-// AddCall adds a call that has come whole. It gets what the contract promises: an id that no other call of the answer has, and
-// arguments. One that names no tool is Garbled.
+// AddCall adds a call that has come whole. It gets what the contract promises: an id that no other call of the answer
+// has, and arguments. One that names no tool is Garbled.
 func (x *Exchange) AddCall(call model.ToolCall) error {
 	switch {
 	case len(x.Calls) == MaxCalls:

@@ -3,23 +3,25 @@
 //
 // An adapter embeds a Client, made of its Config and its Protocol. In return it keeps these guarantees beside those of
 // package model:
-//   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use, holds
-//     nothing of any request, and is made to be opened once for a process: its connections are shared by all its requests.
-//   - Time: everything that waits ends with the caller's context, after FirstByte without progress, once there was some after a
-//     silence of Idle, and after Whole in all. Progress is text, thinking or a part of a call: what keeps a connection alive is
-//     none. The time that a receiver takes counts as no silence.
-//   - Bounds: of a turn at most MaxReply bytes are kept, an answer and each line of it hold at most MaxAnswer, the stream around it at
-//     most MaxStream, an answer calls at most MaxCalls tools, and of a failed request's body at most 64 KB are read.
+//   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use,
+//     holds nothing of any request, and is made to be opened once for a process: its connections are shared by all its
+//     requests.
+//   - Time: everything that waits ends with the caller's context, after FirstByte without progress, once there was some
+//     after a silence of Idle, and after Whole in all. Progress is text, thinking or a part of a call: what keeps a
+//     connection alive is none. The time that a receiver takes counts as no silence.
+//   - Bounds: of a turn at most MaxReply bytes are kept, an answer and each line of it hold at most MaxAnswer, the
+//     stream around it at most MaxStream, an answer calls at most MaxCalls tools, and of a failed request's body at
+//     most 64 KB are read.
 //   - Usage is what can be of the bytes that were sent and received; what was reported instead is said.
 //   - Secrets: a redirect is never followed, so that neither the key nor the conversation goes anywhere but to the base
-//     URL, and over plain HTTP only to this machine and to hosts that are trusted. No error holds the key, a header of the Config, or more of the base URL than its host and path; a provider's words
-//     are cut to one line of 500 bytes.
+//     URL, and over plain HTTP only to this machine and to hosts that are trusted. No error holds the key, a header of
+//     the Config, or more of the base URL than its host and path; a provider's words are cut to one line of 500 bytes.
 //   - Errors: every error is a *model.Error, and the same event has the same Kind whichever protocol it came over. A
 //     request that broke after its caller withdrew it is Cancelled, whatever broke it.
-//   - One call makes one request, an Embed one for every 64 texts, beside what an adapter looks at once, before its first turn
-//     (Exchange.Look). The one exception: an endpoint that rejects an optional field
-//     by its name, or in other words that its protocol knows, is asked once more without it; Response.Attempts counts both
-//     requests, and the Client remembers.
+//   - One call makes one request, an Embed one for every 64 texts, beside what an adapter looks at once, before its
+//     first turn (Exchange.Look). The one exception: an endpoint that rejects an optional field by its name, or in
+//     other words that its protocol knows, is asked once more without it; Response.Attempts counts both requests, and
+//     the Client remembers.
 //   - Nothing is read from the environment but the proxy settings of net/http.
 package wire
 
@@ -46,11 +48,13 @@ const idleConnections = 256
 
 // Config says which model is asked, where, and for how long.
 type Config struct {
-	// Provider is the user's name for the provider, the first half of the model's stamp; Model is the model's name there.
+	// Provider is the user's name for the provider, the first half of the model's stamp; Model is the model's name
+	// there.
 	Provider string
 	Model    string
 
-	// BaseURL is where the protocol begins. Empty: the protocol's usual address, for the provider that it is named after.
+	// BaseURL is where the protocol begins. Empty: the protocol's usual address, for the provider that it is named
+	// after.
 	BaseURL string
 
 	// Key returns the API key and is asked before every request. Nil, or an empty key: none is sent.
@@ -59,14 +63,16 @@ type Config struct {
 	// Local promises that BaseURL stays on this machine: no proxy is used then.
 	Local bool
 
-	// FirstByte bounds the time until an answer begins; zero: 2 min, or 10 min for a local model, which may have to be loaded. Idle
-	// bounds a silence after that; zero: 1 min or 3 min. Whole bounds an exchange that never ends; zero: 1 h or 6 h.
+	// FirstByte bounds the time until an answer begins; zero: 2 min, or 10 min for a local model, which may have to be
+	// loaded. Idle bounds a silence after that; zero: 1 min or 3 min. Whole bounds an exchange that never ends; zero: 1
+	// h or 6 h.
 	FirstByte time.Duration
 	Idle      time.Duration
 	Whole     time.Duration
 
-	// Header and Query are added to each request, Body to each that asks for a turn: headers, values in the address, and fields of
-	// the JSON body. They replace what the protocol would send under the same name. A header may hold a secret.
+	// Header and Query are added to each request, Body to each that asks for a turn: headers, values in the address,
+	// and fields of the JSON body. They replace what the protocol would send under the same name. A header may hold a
+	// secret.
 	Header map[string]string
 	Query  map[string]string
 	Body   map[string]json.RawMessage
@@ -74,14 +80,16 @@ type Config struct {
 	// MaxOutput bounds an answer in tokens where the request does not; zero: as the model allows.
 	MaxOutput int
 
-	// Think says whether a model that can think shall: "", "on", "off", or an effort: "low", "medium", "high". Empty: as the provider does
-	// by itself.
+	// Think says whether a model that can think shall: "", "on", "off", or an effort: "low", "medium", "high". Empty:
+	// as the provider does by itself.
 	Think string
 
-	// KeepAlive is how long a server keeps the model loaded after an answer, for a protocol that says so. Zero: the server's own.
+	// KeepAlive is how long a server keeps the model loaded after an answer, for a protocol that says so. Zero: the
+	// server's own.
 	KeepAlive time.Duration
 
-	// PlainHTTP are hosts that may get a key, or a header of Header, over plain HTTP, beside this machine: see package cleartext.
+	// PlainHTTP are hosts that may get a key, or a header of Header, over plain HTTP, beside this machine: see package
+	// cleartext.
 	PlainHTTP []string
 
 	// HTTPClient replaces the model's own, whose connections and proxy are those of http.DefaultTransport.
@@ -94,8 +102,8 @@ type Config struct {
 	NumCtx int
 }
 
-// Protocol is how a provider is spoken to. Its functions are called by many exchanges at a time. A field that may be empty
-// says so.
+// Protocol is how a provider is spoken to. Its functions are called by many exchanges at a time. A field that may be
+// empty says so.
 type Protocol struct {
 	Name       string                   // the provider whose address is DefaultURL; empty: any
 	DefaultURL string                   // the base URL where none is set
@@ -105,18 +113,21 @@ type Protocol struct {
 	URLPath    func(path string) string // completes the path of a base URL; nil: it stays as it is
 	Start      string                   // what to do where nothing answers; empty: "is the server running there?"
 
-	ChatPath string                               // where turns are asked for, under the base URL, escaped
-	Query    url.Values                           // of that request; may be nil
-	Accept   string                               // the media type of a streamed answer
-	Header   func(header http.Header, key string) // puts the key, which may be empty, and other constants in their place
-	CallID   string                               // begins the ids of calls to which the provider gave none; empty: "call_"
-	Finishes map[string]model.Finish              // the protocol's words for why a model stopped
+	ChatPath string     // where turns are asked for, under the base URL, escaped
+	Query    url.Values // of that request; may be nil
+	Accept   string     // the media type of a streamed answer
+	// puts the key, which may be empty, and other constants in their place
+	Header func(header http.Header, key string)
+	// begins the ids of calls to which the provider gave none; empty: "call_"
+	CallID   string
+	Finishes map[string]model.Finish // the protocol's words for why a model stopped
 
-	// Optional are fields of a request that some endpoints do not know, or other words by which one rejects what some do
-	// not take; an empty one is never found. Encode leaves out what Request.Without says.
+	// Optional are fields of a request that some endpoints do not know, or other words by which one rejects what some
+	// do not take; an empty one is never found. Encode leaves out what Request.Without says.
 	Optional []string
 
-	Encode func(req Request) (any, error)                 // the body that asks for a turn, for JSON; an error is Invalid
+	// the body that asks for a turn, for JSON; an error is Invalid
+	Encode func(req Request) (any, error)
 	Read   func(x *Exchange, answer *http.Response) error // takes a whole answer into x
 	Judge  func(x *Exchange, status int, c *Complaint)    // sorts a failure; status 200: inside a stream
 	List   func(x *Exchange) ([]string, error)            // the names of the models, in any order
@@ -204,8 +215,8 @@ func baseURL(c Config, p Protocol) (*url.URL, error) {
 	return u, nil
 }
 
-// target is the address of path under the base URL. Of a name in query, the base URL's own value is replaced; of one in the Config,
-// any other.
+// target is the address of path under the base URL. Of a name in query, the base URL's own value is replaced; of one in
+// the Config, any other.
 func (m *Client) target(path string, query url.Values) string {
 	u := m.base.JoinPath(path)
 	if len(query)+len(m.config.Query) > 0 {
@@ -246,8 +257,8 @@ func (m *Client) Local() bool { return m.config.Local }
 // Close closes the connections that wait for another request. The Client can still be used.
 func (m *Client) Close() { m.client.CloseIdleConnections() }
 
-// Chat streams one assistant turn. A filter that left nothing of it is Refused, a limit of output that did so OutputLength; one that
-// cut a text short is FinishFilter or FinishLength.
+// Chat streams one assistant turn. A filter that left nothing of it is Refused, a limit of output that did so
+// OutputLength; one that cut a text short is FinishFilter or FinishLength.
 func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	x, err := m.Open(ctx)
 	if err != nil {
@@ -259,7 +270,8 @@ func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.De
 	return x.response(), err
 }
 
-// List returns the names of the models that the endpoint offers, sorted, each once. Errors are *model.Error, as from Chat.
+// List returns the names of the models that the endpoint offers, sorted, each once. Errors are *model.Error, as from
+// Chat.
 func (m *Client) List(ctx context.Context) ([]string, error) {
 	names, err := within(ctx, m, m.protocol.List)
 	slices.Sort(names)
@@ -304,7 +316,9 @@ func (x *Exchange) chat(req model.Request) error {
 	case model.FinishFilter:
 		return x.Fail(model.Refused, cmp.Or(x.Refusal, "the provider's content filter left nothing of the answer"), nil)
 	case model.FinishLength:
-		return x.Fail(model.OutputLength, "the limit of output was reached before the answer began, as by much thinking: set a larger max_output for the provider, or less think", nil)
+		return x.Fail(model.OutputLength,
+			"the limit of output was reached before the answer began, as by much thinking: set a larger max_output "+
+				"for the provider, or less think", nil)
 	}
 	return nil
 }
@@ -340,7 +354,8 @@ func (x *Exchange) ask(req model.Request) (*http.Response, error) {
 	}
 }
 
-// rejected are the optional fields because of which a request failed: wholly, unless the fault is in the schema of this one.
+// rejected are the optional fields because of which a request failed: wholly, unless the fault is in the schema of this
+// one.
 func (p *Protocol) rejected(err error) (fields uint32, wholly bool) {
 	var failed *model.Error
 	if !errors.As(err, &failed) || failed.Kind != model.Invalid {

@@ -24,7 +24,8 @@ func TestConnectionsAreTheClientsOwnAndALocalOneUsesNoProxy(t *testing.T) {
 			t.Errorf("local %v: proxy used: %v", local, got)
 		}
 		if transport.MaxIdleConnsPerHost < 256 || transport.MaxIdleConns < 256 {
-			t.Errorf("%d connections wait, %d of one host; 256 runs may share them", transport.MaxIdleConns, transport.MaxIdleConnsPerHost)
+			t.Errorf("%d connections wait, %d of one host; 256 runs may share them", transport.MaxIdleConns,
+				transport.MaxIdleConnsPerHost)
 		}
 	}
 }
@@ -53,12 +54,15 @@ func TestWrongBaseURLIsInvalidAndNotRepeated(t *testing.T) {
 		{"house", "ftp://hunter2@host/v1", "form"},
 		{"vendor", "http://%zz-hunter2", "form"},
 	} {
-		_, err := wire.New(wire.Config{Provider: c.provider, Model: "m", BaseURL: c.url}, named).Chat(t.Context(), model.Request{}, nil)
-		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
+		_, err := wire.New(wire.Config{Provider: c.provider, Model: "m", BaseURL: c.url}, named).Chat(t.Context(),
+			model.Request{}, nil)
+		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), c.says) ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: got %v; want invalid, saying %s, without the URL", c.url, err, c.says)
 		}
 	}
-	if got, err := wire.New(wire.Config{Provider: "vendor"}, named).ChatURL(); err != nil || got != "https://vendor.example/chat" {
+	if got, err := wire.New(wire.Config{Provider: "vendor"}, named).ChatURL(); err != nil ||
+		got != "https://vendor.example/chat" {
 		t.Errorf("got %q, %v; want the vendor's own address", got, err)
 	}
 }
@@ -105,7 +109,10 @@ func TestKeyIsTrimmedAndOneThatNoHeaderHoldsIsNotSent(t *testing.T) {
 
 func TestKeyThatCannotBeReadIsAuth(t *testing.T) {
 	locked := errors.New("the keyring is locked")
-	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", Key: func(context.Context) (string, error) { return "", locked }}
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", Key: func(context.Context) (string,
+		error) {
+		return "", locked
+	}}
 	_, err := wire.New(c, protocol).Open(t.Context())
 	if failure(t, err, model.Auth, "the keyring is locked"); !errors.Is(err, locked) {
 		t.Errorf("%v does not wrap the cause", err)
@@ -148,10 +155,12 @@ func TestFieldThatAnEndpointRejectsIsLeftOutAndRemembered(t *testing.T) {
 		sent     string
 		attempts [2]int
 	}{
-		{"Unrecognized argument: ", []string{"answer_form"}, "usage_please+answer_form usage_please usage_please", [2]int{2, 1}},
+		{"Unrecognized argument: ", []string{"answer_form"}, "usage_please+answer_form usage_please usage_please",
+			[2]int{2, 1}},
 		{"no ", []string{"usage_please", "answer_form"}, "usage_please+answer_form answer_form  ", [2]int{3, 1}},
 		// Another request may have a schema without a fault.
-		{"Invalid schema for ", []string{"answer_form"}, "usage_please+answer_form usage_please usage_please+answer_form usage_please", [2]int{2, 2}},
+		{"Invalid schema for ", []string{"answer_form"},
+			"usage_please+answer_form usage_please usage_please+answer_form usage_please", [2]int{2, 2}},
 	} {
 		m, sent := picky(t, c.says, c.fields...)
 		for i, want := range c.attempts {
@@ -167,7 +176,8 @@ func TestFieldThatAnEndpointRejectsIsLeftOutAndRemembered(t *testing.T) {
 
 func TestOpenOfAWithdrawnRequestThatAwaitsItsKeyIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", Key: func(context.Context) (string, error) {
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", Key: func(context.Context) (string,
+		error) {
 		cancel()
 		return "", ctx.Err()
 	}}

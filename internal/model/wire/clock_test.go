@@ -67,7 +67,8 @@ func taken(t *testing.T, x *wire.Exchange, body io.Reader) (*model.Error, time.D
 }
 
 func TestSilenceCountsFromTheLastProgressOn(t *testing.T) {
-	for idle, first := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} { // the longer one of them first or last
+	// the longer one of them first or last
+	for idle, first := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			x, body, lines := clocked(t, first, idle, 6*time.Hour)
 			defer x.Close()

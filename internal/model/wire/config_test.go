@@ -24,10 +24,12 @@ func extended(p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Cl
 		return nil, x.GetList("models", nil, &struct{}{}, func() bool { return true })
 	}
 	c := wire.Config{
-		Provider: "house", Model: "m", BaseURL: "https://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}, MaxOutput: 300,
-		Header: map[string]string{"Api-Key": "canary-of-a-header", "Authorization": "Basic canary-of-a-password"},
-		Query:  map[string]string{"api-version": "2024-10-21", "alt": "json"},
-		Body:   map[string]json.RawMessage{"model": json.RawMessage(`"other"`), "enable_thinking": json.RawMessage("false")},
+		Provider: "house", Model: "m", BaseURL: "https://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p},
+		MaxOutput: 300,
+		Header:    map[string]string{"Api-Key": "canary-of-a-header", "Authorization": "Basic canary-of-a-password"},
+		Query:     map[string]string{"api-version": "2024-10-21", "alt": "json"},
+		Body: map[string]json.RawMessage{"model": json.RawMessage(`"other"`),
+			"enable_thinking": json.RawMessage("false")},
 	}
 	for _, f := range adjust {
 		f(&c, &spoken)
@@ -51,12 +53,14 @@ func TestHeaderQueryAndBodyOfTheConfigReplaceTheProtocolsOwn(t *testing.T) {
 	}
 	check := func(query string) {
 		t.Helper()
-		if got.URL.RawQuery != query || got.Header.Get("Api-Key") != "canary-of-a-header" || got.Header.Get("Authorization") != "Basic canary-of-a-password" {
+		if got.URL.RawQuery != query || got.Header.Get("Api-Key") != "canary-of-a-header" ||
+			got.Header.Get("Authorization") != "Basic canary-of-a-password" {
 			t.Errorf("sent to %s with %v", got.URL, got.Header)
 		}
 	}
 	check("alt=json&api-version=2024-10-21&tenant=a")
-	if _, err := m.Chat(t.Context(), model.Request{MaxOutputTokens: 20}, nil); err != nil || !strings.Contains(body, `"limit":20`) {
+	if _, err := m.Chat(t.Context(), model.Request{MaxOutputTokens: 20}, nil); err != nil ||
+		!strings.Contains(body, `"limit":20`) {
 		t.Errorf("a request with a limit of its own: sent %s, %v", body, err)
 	}
 	if _, err := m.List(t.Context()); err != nil {
@@ -75,7 +79,8 @@ func TestHeaderOfTheConfigIsInNoError(t *testing.T) {
 
 func TestFieldsThatAreNoJSONAreInvalidAndNotSent(t *testing.T) {
 	m := extended(nil, func(c *wire.Config, _ *wire.Protocol) { c.Body["x"] = json.RawMessage(`{`) })
-	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid || resp.Attempts != 0 {
+	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid ||
+		resp.Attempts != 0 {
 		t.Errorf("got %v after %d requests", err, resp.Attempts)
 	}
 }
@@ -84,7 +89,8 @@ func TestFinalComplaintIsNotAskedAgainWithoutAField(t *testing.T) {
 	m := extended(answering(400, http.Header{}, "no limit here"), func(_ *wire.Config, p *wire.Protocol) {
 		p.Judge = func(_ *wire.Exchange, _ int, c *wire.Complaint) { c.Kind, c.Final = model.Invalid, true }
 	})
-	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid || resp.Attempts != 1 {
+	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid ||
+		resp.Attempts != 1 {
 		t.Errorf("got %v after %d requests; want one", err, resp.Attempts)
 	}
 }

@@ -17,13 +17,17 @@ type Vectors struct {
 	Usage model.Usage
 }
 
-// Embed asks path for the vectors of texts, in requests of at most 64. body is the request for some of them; read takes the answer
-// out of JSON in the protocol's form.
-func (m *Client) Embed(ctx context.Context, texts []string, path string, body func([]string) any, read func([]byte) (Vectors, error)) ([][]float32, model.Usage, error) {
+// Embed asks path for the vectors of texts, in requests of at most 64. body is the request for some of them; read takes
+// the answer out of JSON in the protocol's form.
+func (m *Client) Embed(
+	ctx context.Context, texts []string, path string, body func([]string) any, read func([]byte) (Vectors, error),
+) ([][]float32, model.Usage, error) {
 	var all Vectors
 	for len(texts) > 0 {
 		n := min(len(texts), maxTexts)
-		some, err := within(ctx, m, func(x *Exchange) (Vectors, error) { return x.embed(n, path, body(texts[:n]), read) })
+		some, err := within(ctx, m, func(x *Exchange) (Vectors, error) {
+			return x.embed(n, path, body(texts[:n]), read)
+		})
 		all.Usage = all.Usage.Add(some.Usage)
 		if err != nil {
 			return nil, all.Usage, err

@@ -20,8 +20,8 @@ const drainTime = 50 * time.Millisecond
 // MaxFailure is how much of the body of a failed request is read, in bytes.
 const MaxFailure = 64 << 10
 
-// Exchange is one call of a Client: the key it was given, the clock that ends its requests, and what has come of its answer.
-// It belongs to the goroutine that opened it, which closes it.
+// Exchange is one call of a Client: the key it was given, the clock that ends its requests, and what has come of its
+// answer. It belongs to the goroutine that opened it, which closes it.
 type Exchange struct {
 	m        *Client
 	key      string
@@ -80,8 +80,8 @@ func (x *Exchange) Withdrawn() bool { return x.caller.Err() != nil }
 // jsonType is the media type of most requests.
 const jsonType = "application/json"
 
-// send makes one request, with a body of that media type, and returns its response, which is a success and whose body the caller
-// closes.
+// send makes one request, with a body of that media type, and returns its response, which is a success and whose body
+// the caller closes.
 func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
 	x.attempts++
 	x.sent = len(body)
@@ -125,7 +125,8 @@ func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
 	return text, nil
 }
 
-// GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the protocol promises.
+// GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the
+// protocol promises.
 func (x *Exchange) GetList(path string, query url.Values, list any, whole func() bool) error {
 	return x.fetch(http.MethodGet, x.m.target(path, query), "", nil, "the list of models", list, whole)
 }
@@ -133,7 +134,8 @@ func (x *Exchange) GetList(path string, query url.Values, list any, whole func()
 // lookTime bounds a look at what a model is like: a turn or a choice waits for it.
 const lookTime = 3 * time.Second
 
-// Look asks what the provider tells beside turns: by GET, or by POST with a body. It counts as no attempt, and as Timeout after 3 s.
+// Look asks what the provider tells beside turns: by GET, or by POST with a body. It counts as no attempt, and as
+// Timeout after 3 s.
 func (x *Exchange) Look(path string, body []byte, into any) error {
 	whole, attempts := x.ctx, x.attempts
 	looking, end := context.WithTimeout(whole, lookTime)
@@ -143,15 +145,19 @@ func (x *Exchange) Look(path string, body []byte, into any) error {
 		method = http.MethodPost
 	}
 	x.ctx = looking
-	err := x.fetch(method, x.m.target(path, nil), jsonType, body, "what is told of the model", into, func() bool { return true })
+	err := x.fetch(method, x.m.target(path, nil), jsonType, body, "what is told of the model", into, func() bool {
+		return true
+	})
 	x.ctx, x.attempts = whole, attempts
 	if err != nil && looking.Err() != nil && whole.Err() == nil {
-		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", lookTime), looking.Err())
+		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", lookTime),
+			looking.Err())
 	}
 	return err
 }
 
-// Follow posts a body, and passes the lines of the answer that are not blank to take until the answer is Done. Each line is progress.
+// Follow posts a body, and passes the lines of the answer that are not blank to take until the answer is Done. Each
+// line is progress.
 func (x *Exchange) Follow(path string, body []byte, take func(line []byte) error) error {
 	resp, err := x.send(http.MethodPost, x.m.target(path, nil), jsonType, x.m.protocol.Accept, body)
 	if err != nil {
@@ -165,7 +171,9 @@ func (x *Exchange) Follow(path string, body []byte, take func(line []byte) error
 }
 
 // fetch makes one request and reads its answer as GetList does; what names it in the error.
-func (x *Exchange) fetch(method, target, mediaType string, body []byte, what string, into any, whole func() bool) error {
+func (x *Exchange) fetch(
+	method, target, mediaType string, body []byte, what string, into any, whole func() bool,
+) error {
 	resp, err := x.send(method, target, mediaType, jsonType, body)
 	if err != nil {
 		return err

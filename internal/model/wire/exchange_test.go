@@ -29,7 +29,8 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 	record := provider(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		got = request{
-			r.Method, r.URL.String(), r.Header.Get("Accept"), r.Header.Get("Content-Type"), r.Header.Get("Authorization"), string(body),
+			r.Method, r.URL.String(), r.Header.Get("Accept"), r.Header.Get("Content-Type"),
+			r.Header.Get("Authorization"), string(body),
 		}
 		return &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, Body: http.NoBody}, err
 	})
@@ -42,7 +43,8 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 			func(x *wire.Exchange) (*http.Response, error) {
 				return x.Post("chat/a%2Fb", []byte("{}"))
 			}, "sk-1",
-			request{http.MethodPost, "https://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json", "Bearer sk-1", "{}"},
+			request{http.MethodPost, "https://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json",
+				"Bearer sk-1", "{}"},
 		},
 		{
 			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"page": {"2"}}) }, "",
@@ -118,7 +120,8 @@ func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
 	}{
 		{&net.DNSError{IsNotFound: true, Name: "house"}, model.Server, "no host called house was found"},
 		{errors.New("odd"), model.Server, "no answer from house (odd)"},
-		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), model.Server, "nothing answers at house: is the server running there?"},
+		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), model.Server,
+			"nothing answers at house: is the server running there?"},
 		{&net.DNSError{IsTimeout: true}, model.Timeout, "no answer from house"},
 	} {
 		x := open(t, func(*http.Request) (*http.Response, error) { return nil, c.err })
@@ -192,7 +195,9 @@ func TestErrorIsOneShortLineWithoutTheKey(t *testing.T) {
 		filler := strings.Repeat("é", rapid.IntRange(0, 300).Draw(r, "filler"))
 		x := open(t, nil, withKey(key))
 		message := x.Fail(model.Server, before+filler+key+after, nil).Message
-		if strings.Contains(message, key) || len(message) > 510 || strings.ContainsFunc(message, func(c rune) bool { return c < ' ' }) {
+		if strings.Contains(message, key) || len(message) > 510 || strings.ContainsFunc(message, func(c rune) bool {
+			return c < ' '
+		}) {
 			r.Fatalf("%q", message)
 		}
 	})
@@ -216,11 +221,13 @@ func TestWhatOnlyMoneyLiftsAndWhatHasTooMuchToDoAreToldApartInEveryProtocol(t *t
 		kind   model.Kind
 	}{
 		{429, "", `{"error":{"message":"` + plan + `","code":"insufficient_quota"}}`, model.Payment},
-		{429, "", `{"error":{"message":"` + plan + `","status":"RESOURCE_EXHAUSTED"}}`, model.RateLimit}, // as Google says of a rate, too
+		// as Google says of a rate, too
+		{429, "", `{"error":{"message":"` + plan + `","status":"RESOURCE_EXHAUSTED"}}`, model.RateLimit},
 		{429, "30", `{"error":{"message":"` + plan + `","status":"RESOURCE_EXHAUSTED"}}`, model.RateLimit},
 		{429, "", `{"error":{"message":"` + card + `","code":"rate_limit_exceeded"}}`, model.RateLimit},
 		{400, "", `{"error":{"message":"Your credit balance is too low to access the API.","type":"invalid_request_error"}}`, model.Payment},
-		{403, "", `{"error":{"message":"This API requires billing to be enabled","status":"PERMISSION_DENIED"}}`, model.Payment},
+		{403, "", `{"error":{"message":"This API requires billing to be enabled","status":"PERMISSION_DENIED"}}`,
+			model.Payment},
 		{400, "", `{"error":{"message":"Invalid schema for function 'billing_lookup'"}}`, model.Invalid},
 		{402, "", `{"error":{"message":"buy more"}}`, model.Payment},
 		{500, "", `{"error":{"message":"busy","type":"overloaded_error"}}`, model.Overloaded},
@@ -228,7 +235,9 @@ func TestWhatOnlyMoneyLiftsAndWhatHasTooMuchToDoAreToldApartInEveryProtocol(t *t
 		{500, "", `{"error":{"message":"The model is overloaded."}}`, model.Overloaded},
 		{500, "", `{"error":{"message":"odd"}}`, model.Server},
 	} {
-		failure(t, get(open(t, answering(c.status, http.Header{"Retry-After": {c.header}}, c.body)), "models"), c.kind, "")
+		failure(t, get(open(t, answering(c.status, http.Header{"Retry-After": {c.header}}, c.body)), "models"),
+			c.kind, "")
 	}
-	failure(t, open(t, nil).Inside([]byte(`{"error":{"message":"Overloaded","type":"overloaded_error"}}`)), model.Overloaded, "inside the stream")
+	failure(t, open(t, nil).Inside([]byte(`{"error":{"message":"Overloaded","type":"overloaded_error"}}`)),
+		model.Overloaded, "inside the stream")
 }

@@ -20,7 +20,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// Complaint is what a provider says of a failed request. Its protocol's Judge finds the Kind in it, and what else it says.
+// Complaint is what a provider says of a failed request. Its protocol's Judge finds the Kind in it, and what else it
+// says.
 type Complaint struct {
 	Message string // the provider's own words; empty: those of the HTTP status
 	Code    string // "context_length_exceeded"; some send a number, such as an HTTP status
@@ -70,7 +71,8 @@ func parseComplaint(body []byte) Complaint {
 		said.Message = outer.Error
 	}
 	c := Complaint{
-		Message: Plain(said.Message), Code: Plain(said.Code), Type: Plain(said.Type), Status: Plain(said.Status), Details: said.Details,
+		Message: Plain(said.Message), Code: Plain(said.Code), Type: Plain(said.Type), Status: Plain(said.Status),
+		Details: said.Details,
 	}
 	if upstream := prose([]byte(Plain(said.Metadata.Raw))); upstream != "" {
 		c.Message += ": " + upstream
@@ -78,8 +80,8 @@ func parseComplaint(body []byte) Complaint {
 	return c
 }
 
-// Fail is the one place where an error of an exchange is made: it cuts out the key and what the headers of the Config hold, then
-// shortens. What is as short as a word is no secret, and cutting it out would only spoil the message.
+// Fail is the one place where an error of an exchange is made: it cuts out the key and what the headers of the Config
+// hold, then shortens. What is as short as a word is no secret, and cutting it out would only spoil the message.
 func (x *Exchange) Fail(kind model.Kind, message string, err error) *model.Error {
 	secrets := []string{x.key}
 	for _, value := range x.m.config.Header {
@@ -109,7 +111,8 @@ func (x *Exchange) Inside(body []byte) *model.Error {
 	return x.complained(body, 0, "inside the stream: ")
 }
 
-// complained is the error for a complaint in a response that is a success by its status. asked is the time that its header asks for.
+// complained is the error for a complaint in a response that is a success by its status. asked is the time that its
+// header asks for.
 func (x *Exchange) complained(body []byte, asked time.Duration, where string) *model.Error {
 	c := parseComplaint(body)
 	x.judge(http.StatusOK, asked, &c)
@@ -159,9 +162,11 @@ func (x *Exchange) judge(status int, asked time.Duration, c *Complaint) {
 	c.RetryAfter = max(c.RetryAfter, asked)
 	name, said := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
 	// Rate limits that pass by themselves are told with a word on billing, too: that one could pay for more.
-	lasting := c.RetryAfter == 0 && !Mentions(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit || c.Kind == model.Auth)
+	lasting := c.RetryAfter == 0 && !Mentions(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit ||
+		c.Kind == model.Auth)
 	switch {
-	case Mentions(name, "insufficient_quota", "billing") || Mentions(said, "insufficient_quota", "credit balance is too low"),
+	case Mentions(name, "insufficient_quota", "billing") ||
+		Mentions(said, "insufficient_quota", "credit balance is too low"),
 		lasting && Mentions(said, "billing"):
 		c.Kind = model.Payment
 	case c.Kind == model.Server && (Mentions(name, "overloaded", "unavailable") || Mentions(said, "overloaded")):
@@ -246,13 +251,15 @@ func StatusKind(status int) model.Kind {
 
 // TooLong says whether a provider's words, in lower case, are that the request does not fit into the model's window.
 func TooLong(text string) bool {
-	return Mentions(text, "context length", "context window", "context size", "context limit", "maximum context", "too many tokens",
+	return Mentions(text, "context length", "context window", "context size", "context limit", "maximum context",
+		"too many tokens",
 		"prompt is too long", "prompt too long", "input is too long")
 }
 
 // AgainstPolicy says whether a provider's words, in lower case, are that it does not answer such content.
 func AgainstPolicy(text string) bool {
-	return Mentions(text, "content policy", "content filtering policy", "content management policy", "usage policy", "usage policies",
+	return Mentions(text, "content policy", "content filtering policy", "content management policy", "usage policy",
+		"usage policies",
 		"moderation", "flagged")
 }
 

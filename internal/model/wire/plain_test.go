@@ -27,13 +27,15 @@ func TestNoKeyAndNoHeaderGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 		config wire.Config
 		sent   int
 	}{
-		"a key":                  {wire.Config{BaseURL: "http://llm.example/v1", Key: key}, 0},
-		"a key, said local":      {wire.Config{BaseURL: "http://192.168.1.5:8000/v1", Key: key, Local: true}, 0},
-		"a header":               {wire.Config{BaseURL: "http://llm.example/v1", Header: map[string]string{"X-Gateway": "canary"}}, 0},
-		"no secret":              {wire.Config{BaseURL: "http://llm.example/v1"}, 1},
-		"this machine":           {wire.Config{BaseURL: "http://127.0.0.1:1/v1", Key: key}, 1},
-		"over TLS":               {wire.Config{BaseURL: "https://llm.example/v1", Key: key}, 1},
-		"a host that is trusted": {wire.Config{BaseURL: "http://llm.example/v1", Key: key, PlainHTTP: []string{"llm.example"}}, 1},
+		"a key":             {wire.Config{BaseURL: "http://llm.example/v1", Key: key}, 0},
+		"a key, said local": {wire.Config{BaseURL: "http://192.168.1.5:8000/v1", Key: key, Local: true}, 0},
+		"a header": {wire.Config{BaseURL: "http://llm.example/v1",
+			Header: map[string]string{"X-Gateway": "canary"}}, 0},
+		"no secret":    {wire.Config{BaseURL: "http://llm.example/v1"}, 1},
+		"this machine": {wire.Config{BaseURL: "http://127.0.0.1:1/v1", Key: key}, 1},
+		"over TLS":     {wire.Config{BaseURL: "https://llm.example/v1", Key: key}, 1},
+		"a host that is trusted": {wire.Config{BaseURL: "http://llm.example/v1", Key: key,
+			PlainHTTP: []string{"llm.example"}}, 1},
 	} {
 		sent := 0
 		c.config.Provider, c.config.Model, c.config.HTTPClient = "house", "m", &http.Client{Transport: counting{&sent}}
@@ -43,7 +45,8 @@ func TestNoKeyAndNoHeaderGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 		for what, ask := range map[string]func() error{
 			"a turn": func() error { _, err := m.Chat(t.Context(), model.Request{}, nil); return err },
 			"an upload": func() error {
-				_, err := m.Upload(t.Context(), "audio", model.Audio{Name: "a.wav", Content: bytes.NewReader([]byte("x"))}, nil)
+				_, err := m.Upload(t.Context(), "audio",
+					model.Audio{Name: "a.wav", Content: bytes.NewReader([]byte("x"))}, nil)
 				return err
 			},
 		} {
@@ -52,7 +55,8 @@ func TestNoKeyAndNoHeaderGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 			if sent != c.sent {
 				t.Errorf("%s, %s: %d requests were sent, want %d: %v", name, what, sent, c.sent, err)
 			}
-			if c.sent == 0 && (model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), cleartext.Setting) || strings.Contains(err.Error(), "canary")) {
+			if c.sent == 0 && (model.KindOf(err) != model.Invalid ||
+				!strings.Contains(err.Error(), cleartext.Setting) || strings.Contains(err.Error(), "canary")) {
 				t.Errorf("%s, %s: got %v", name, what, err)
 			}
 		}

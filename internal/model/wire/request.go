@@ -87,7 +87,8 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// Parameters is the schema of t's arguments, whose type some endpoints want to be said: that of an empty object if t has none.
+// Parameters is the schema of t's arguments, whose type some endpoints want to be said: that of an empty object if t
+// has none.
 func Parameters(t model.Tool) json.RawMessage {
 	if len(t.Schema) == 0 {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -109,7 +110,8 @@ func closed(schema any) bool {
 	case map[string]any:
 		properties, _ := s["properties"].(map[string]any)
 		required, _ := s["required"].([]any)
-		if (s["type"] == "object" || properties != nil) && (s["additionalProperties"] != false || len(required) != len(properties)) {
+		if (s["type"] == "object" || properties != nil) && (s["additionalProperties"] != false ||
+			len(required) != len(properties)) {
 			return false
 		}
 		for _, part := range properties {

@@ -38,7 +38,8 @@ func TestAnyArgumentsAreSentAsAnObjectInUTF8(t *testing.T) {
 }
 
 func TestSchemaOfAToolSaysItsType(t *testing.T) {
-	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`, `{"type":"object"}`: `{"type":"object"}`,
+	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`,
+		`{"type":"object"}`:  `{"type":"object"}`,
 		`{"required":["a"]}`: `{"required":["a"],"type":"object"}`} {
 		if got := wire.Parameters(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); string(got) != want {
 			t.Errorf("%q became %s; want %s", schema, got, want)
@@ -68,7 +69,8 @@ func TestSchemaIsStrictOnlyIfAllItsObjectsAreClosed(t *testing.T) {
 	const optional = `{"type":"object","properties":{"a":{}},"additionalProperties":false}`
 	around := func(inner string) []string {
 		return []string{
-			inner, `{"type":"array","items":` + inner + `}`, `{"anyOf":[{"type":"null"},` + inner + `]}`, `{"$ref":"#/$defs/x","$defs":{"x":` + inner + `}}`,
+			inner, `{"type":"array","items":` + inner + `}`, `{"anyOf":[{"type":"null"},` + inner + `]}`,
+			`{"$ref":"#/$defs/x","$defs":{"x":` + inner + `}}`,
 			`{"type":"object","properties":{"b":` + inner + `},"required":["b"],"additionalProperties":false}`,
 		}
 	}
@@ -81,7 +83,8 @@ func TestSchemaIsStrictOnlyIfAllItsObjectsAreClosed(t *testing.T) {
 		}
 	}
 	for _, schema := range []string{"", "null", "[]", "{"} {
-		if _, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}}); err == nil {
+		if _, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x",
+			JSON: json.RawMessage(schema)}}); err == nil {
 			t.Errorf("%q was taken for a schema", schema)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // errTooMuch is the error of a stream that is longer than its answer needs.
 var errTooMuch = errors.New("the stream goes on for 128 MB with next to nothing in it")
 
-// source is the body of an answer. Waiting for it is waiting for progress. Of one that comes as a whole all is progress but blanks, with
-// which some keep a connection alive.
+// source is the body of an answer. Waiting for it is waiting for progress. Of one that comes as a whole all is progress
+// but blanks, with which some keep a connection alive.
 type source struct {
 	x     *Exchange
 	body  io.Reader
@@ -88,9 +88,10 @@ func (x *Exchange) ReadLines(body io.Reader, take func(line []byte) error) error
 	return l.failure(x)
 }
 
-// ReadEvents passes the data of the events in body to take until the answer is Done. take sets Done, Finish and Begun. Of an event, all but its data
-// says nothing that is not in there, too. JSON outside of any event is an error: some endpoints report so that they broke off. Where finishEnds, a
-// stream that breaks off after its finish is a whole answer: only its usage can be missing.
+// ReadEvents passes the data of the events in body to take until the answer is Done. take sets Done, Finish and Begun.
+// Of an event, all but its data says nothing that is not in there, too. JSON outside of any event is an error: some
+// endpoints report so that they broke off. Where finishEnds, a stream that breaks off after its finish is a whole
+// answer: only its usage can be missing.
 func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []byte) error) error {
 	l := x.lines(body)
 	var data, foreign []byte // of the event at hand, and of lines that no event stream has
@@ -107,7 +108,8 @@ func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []
 		var err error
 		switch {
 		case isData:
-			if json.Valid(data) { // it is whole, so this line begins the next event: the blank line between was left out
+			// it is whole, so this line begins the next event: the blank line between was left out
+			if json.Valid(data) {
 				err = takeEvent()
 			} else if len(data) > 0 {
 				data = append(data, '\n')

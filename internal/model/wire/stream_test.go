@@ -23,7 +23,8 @@ func TestEventIsItsData(t *testing.T) {
 		{"data:x \t\n\n", []string{"x"}, model.Server, "cut"},
 		{"event: x\nid: 1\n: comment\ndata: x\nretry: 5\n\n", []string{"x"}, model.Server, "cut"},
 		{"data: {\ndata:   \"a\": 1\r\ndata: }\n\n", []string{"{\n\"a\": 1\n}"}, model.Server, "cut"},
-		{"data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n", []string{`{"a":1}`, `{"b":2}`, "[DONE]"}, model.Server, "cut"},
+		{"data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n", []string{`{"a":1}`, `{"b":2}`, "[DONE]"}, model.Server,
+			"cut"},
 		{"\n\r\n: comment\n\nevent: ping\n\nid\nretry: 5\n\n", nil, model.Server, "cut"},
 		{"data: x\n\n{\"error\":\n\"odd\"} \n", []string{"x"}, model.Server, "inside the stream: odd"},
 		{"[{\"error\":\"odd\"}]", nil, model.Server, "inside the stream: odd"},
@@ -34,17 +35,22 @@ func TestEventIsItsData(t *testing.T) {
 	} {
 		var got []string
 		x := open(t, nil)
-		err := x.ReadEvents(strings.NewReader(c.stream), false, func(data []byte) error { got = append(got, string(data)); return nil })
+		err := x.ReadEvents(strings.NewReader(c.stream), false, func(data []byte) error {
+			got = append(got, string(data))
+			return nil
+		})
 		if failure(t, err, c.kind, strings.ReplaceAll(c.says, "no event", "not an event")); !slices.Equal(got, c.want) {
 			t.Errorf("%q gave %q; want %q", c.stream, got, c.want)
 		}
 	}
 	broken := io.MultiReader(strings.NewReader("<html>\n"), iotest.ErrReader(errors.New("odd")))
-	failure(t, open(t, nil).ReadEvents(broken, false, nil), model.Server, "cut (odd)") // what was missing may have been an event
+	// what was missing may have been an event
+	failure(t, open(t, nil).ReadEvents(broken, false, nil), model.Server, "cut (odd)")
 }
 
 func TestPartThatTheStreamsEndCutsOffIsACutOneWhateverItHolds(t *testing.T) {
-	for stream, kind := range map[string]model.Kind{"data: {\n\n": model.Garbled, "data: {": model.Server, "data: {\n": model.Server} {
+	for stream, kind := range map[string]model.Kind{"data: {\n\n": model.Garbled, "data: {": model.Server,
+		"data: {\n": model.Server} {
 		x := open(t, nil)
 		garbled := func([]byte) error { return x.Fail(model.Garbled, "odd", nil) }
 		failure(t, x.ReadEvents(strings.NewReader(stream), true, garbled), kind, "")

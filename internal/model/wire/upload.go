@@ -39,15 +39,20 @@ func (h *heard) transcript() model.Transcript {
 	return t
 }
 
-// Upload posts a form of the audio and these fields, empty ones left out, and reads the transcript that comes back, in OpenAI's form.
-func (m *Client) Upload(ctx context.Context, path string, audio model.Audio, fields [][2]string) (model.Transcript, error) {
+// Upload posts a form of the audio and these fields, empty ones left out, and reads the transcript that comes back, in
+// OpenAI's form.
+func (m *Client) Upload(
+	ctx context.Context, path string, audio model.Audio, fields [][2]string,
+) (model.Transcript, error) {
 	return within(ctx, m, func(x *Exchange) (model.Transcript, error) {
 		body, mediaType, err := x.form(audio, fields)
 		if err != nil {
 			return model.Transcript{}, err
 		}
 		var answer heard
-		err = x.fetch(http.MethodPost, m.target(path, nil), mediaType, body, "the answer", &answer, func() bool { return answer.Text != nil })
+		err = x.fetch(http.MethodPost, m.target(path, nil), mediaType, body, "the answer", &answer, func() bool {
+			return answer.Text != nil
+		})
 		if err != nil {
 			return model.Transcript{}, err
 		}
@@ -73,7 +78,8 @@ func (x *Exchange) form(audio model.Audio, fields [][2]string) (body []byte, med
 	case err != nil:
 		return nil, "", x.Fail(model.Invalid, "the audio can't be read: "+err.Error(), err)
 	case n > model.MaxAudio:
-		return nil, "", x.Fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts", model.MaxAudio>>20), nil)
+		return nil, "", x.Fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts",
+			model.MaxAudio>>20), nil)
 	}
 	_ = form.Close() // into memory
 	return out.Bytes(), form.FormDataContentType(), nil

@@ -29,7 +29,8 @@ func answering(status int, header http.Header, body string) provider {
 }
 
 var protocol = wire.Protocol{
-	ExampleURL: "http://host.example", URLForm: "http://host", URLHint: "it is short", Accept: "text/odd", Header: wire.Bearer,
+	ExampleURL: "http://host.example", URLForm: "http://host", URLHint: "it is short", Accept: "text/odd",
+	Header:   wire.Bearer,
 	ChatPath: "chat", Judge: plainly,
 }
 
@@ -37,7 +38,8 @@ var protocol = wire.Protocol{
 func open(t testing.TB, p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Exchange {
 	t.Helper()
 	spoken := protocol
-	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}}
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house/v1?tenant=a",
+		HTTPClient: &http.Client{Transport: p}}
 	for _, f := range adjust {
 		f(&c, &spoken)
 	}

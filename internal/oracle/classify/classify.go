@@ -1,11 +1,11 @@
-// Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or nowhere
-// because nothing is asked (FR-015 in docs/requirements.md).
+// Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or
+// nowhere because nothing is asked (FR-015 in docs/requirements.md).
 //
-// Words, pairs of neighbours and letters of a question are signs that a linear classifier weighs: it says how probable each type is. It learned from the
-// questions in eval/training, which explains how one is added.
+// Words, pairs of neighbours and letters of a question are signs that a linear classifier weighs: it says how probable
+// each type is. It learned from the questions in eval/training, which explains how one is added.
 //
-// Guarantees: pure and deterministic, rounded so that every machine gives the same; any input, valid or not, gives a valid result, with probabilities
-// that add up to 1; cost is bounded, because at most 2 KB of a question are read.
+// Guarantees: pure and deterministic, rounded so that every machine gives the same; any input, valid or not, gives a
+// valid result, with probabilities that add up to 1; cost is bounded, because at most 2 KB of a question are read.
 package classify
 
 import (
@@ -68,7 +68,8 @@ type Query struct {
 type Match struct {
 	Feature string   `json:"feature"` // word, name, quoted, pasted; before: the question before it
 	Words   []string `json:"words"`
-	Weight  float64  `json:"weight"` // what it added to the chosen type's score, above what it added to others; below 0: it spoke for another
+	// what it added to the chosen type's score, above what it added to others; below 0: it spoke for another
+	Weight float64 `json:"weight"`
 }
 
 // Shares are the probabilities of types.
@@ -86,8 +87,9 @@ type Classification struct {
 	Matches         []Match  `json:"matches,omitempty"`
 }
 
-// Probabilities where there is no word; where nearly none was ever met, so that it may be anything, and the world is larger than any project; and of a trace
-// or a piece of a program without a word beside it, which is most often one's own.
+// Probabilities where there is no word; where nearly none was ever met, so that it may be anything, and the world is
+// larger than any project; and of a trace or a piece of a program without a word beside it, which is most often one's
+// own.
 var (
 	nothingSaid  = []float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
 	nothingKnown = []float64{code: 0.2, docs: 0.2, web: 0.3, chat: 0.2, write: 0.1}
@@ -118,7 +120,8 @@ func Classify(q Query) Classification {
 // likeliest is the place of the greatest probability, the first of equals.
 func likeliest(p []float64) int { return slices.Index(p, slices.Max(p)) }
 
-// wishes says whether the first or the last sentence by itself wishes for a change: a question is no wish, whatever stands behind it.
+// wishes says whether the first or the last sentence by itself wishes for a change: a question is no wish, whatever
+// stands behind it.
 func (t *said) wishes(q Query) bool {
 	ends := [][2]int{t.sentences[0], t.sentences[len(t.sentences)-1]}
 	return len(t.sentences) == 1 || slices.ContainsFunc(ends, func(in [2]int) bool {
@@ -150,7 +153,8 @@ func rounded(x float64, places int) float64 {
 	return math.Round(x*by) / by
 }
 
-// without gives probabilities among which one is 0; the others keep their proportions. Where nothing else is likely, nothing is to be looked up.
+// without gives probabilities among which one is 0; the others keep their proportions. Where nothing else is likely,
+// nothing is to be looked up.
 func without(p []float64, not int) []float64 {
 	out, rest := make([]float64, columns), 1-p[not]
 	if rest <= 0 {
@@ -189,7 +193,9 @@ func (c *Classification) explain(t *said, q Query, seen []Sign) {
 			c.Matches = append(c.Matches, Match{tok.kind.String(), []string{text.Brief(tok.raw, longestRead)}, gain})
 		}
 	}
-	slices.SortStableFunc(c.Matches, func(a, b Match) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+	slices.SortStableFunc(c.Matches, func(a, b Match) int {
+		return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight))
+	})
 	c.Matches = c.Matches[:min(len(c.Matches), mostReasons)]
 	for _, m := range c.Matches {
 		if m.Weight > 0 && m.Feature != "before" && !slices.Contains(c.KeywordsMatched, m.Words[0]) {

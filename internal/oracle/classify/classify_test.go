@@ -114,7 +114,8 @@ func TestWithoutATypeTheOthersKeepTheirProportions(t *testing.T) {
 		t.Errorf("where nothing is left it is %v", sure)
 	}
 	const wish = "write a note about the retry limit"
-	if c := Classify(Query{Text: wish, Piped: true}); Classify(Query{Text: wish}).QueryType != Action || c.QueryType == Action || c.Probabilities[Action] != 0 {
+	if c := Classify(Query{Text: wish, Piped: true}); Classify(Query{Text: wish}).QueryType != Action ||
+		c.QueryType == Action || c.Probabilities[Action] != 0 {
 		t.Errorf("what was piped in is taken for %s", c.QueryType)
 	}
 }
@@ -143,7 +144,8 @@ func TestJSONUsesTheRequirementsFieldNames(t *testing.T) {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"query_type", "needs_code", "needs_vault", "needs_web", "confidence", "keywords_matched"} {
+	for _, name := range []string{"query_type", "needs_code", "needs_vault", "needs_web", "confidence",
+		"keywords_matched"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("%s is missing in %s", name, data)
 		}
@@ -188,7 +190,8 @@ func TestCourtesyDoesNotChangeTheType(t *testing.T) {
 		"research: what is the current price of gold?", "action: add a paragraph on rollback to the runbook",
 	} {
 		kind, text, _ := strings.Cut(row, ": ")
-		for _, said := range []string{"Thanks! " + text, "ok, " + text, "hi, please " + text, text + " Thanks!", text + " thank you very much"} {
+		for _, said := range []string{"Thanks! " + text, "ok, " + text, "hi, please " + text, text + " Thanks!",
+			text + " thank you very much"} {
 			asked(t, kind+": "+said)
 		}
 	}
@@ -224,7 +227,8 @@ func TestWordOfAnyLengthCostsLittle(t *testing.T) {
 }
 
 func FuzzClassify(f *testing.F) {
-	for _, text := range []string{"", "What's up?", "```go\nfunc main() {}", "a 'b \"c `d", "können wir", "\xff\xfe", "x/y_z.go:12()", "и что?", "#tag @X --flag 0x1f"} {
+	for _, text := range []string{"", "What's up?", "```go\nfunc main() {}", "a 'b \"c `d", "können wir", "\xff\xfe",
+		"x/y_z.go:12()", "и что?", "#tag @X --flag 0x1f"} {
 		f.Add(text, "earlier question", "code")
 	}
 	f.Fuzz(func(t *testing.T, text, earlier, previous string) {

@@ -12,11 +12,14 @@ const (
 	mostOfFollowUp  = 9 // words of a sentence that can't be understood by itself
 )
 
-// Closed classes of words by which a question is seen to go on with the one before it, in the five languages that are trained.
+// Closed classes of words by which a question is seen to go on with the one before it, in the five languages that are
+// trained.
 const (
 	leading = " and or but und oder aber e ou mas y o pero et "
-	asking  = " who whom whose what which when where why how is are am was were do does did can could will would should shall may might has have had must" +
-		" wer wem wen wessen wann wo warum wieso wie welche welcher welches ist sind war waren hat haben kann wird quem que qual quais quando onde como e sao foi" +
+	asking  = " who whom whose what which when where why how is are am was were do does did can could will would " +
+		"should shall may might has have had must" +
+		" wer wem wen wessen wann wo warum wieso wie welche welcher welches ist sind war waren hat haben kann wird " +
+		"quem que qual quais quando onde como e sao foi" +
 		" quien cual cuando donde es son fue qui quel quelle quand ou comment est "
 	pronouns = " it they them es sie ihn isso isto ele ela eles elas eso esto el ella ellos ca cela " //nolint:misspell // Portuguese
 	phrases  = "|what about|how about|also in|same for|only in|was ist mit|wie ist|e quanto|y que|"
@@ -38,7 +41,9 @@ func (t *said) goesOn() bool {
 		}
 		led := isOf(leading, first) && !isOf(asking, second) || strings.Contains(phrases, "|"+first+" "+second+"|")
 		asks := isOf(asking, first) || last.after == question
-		pointed := len(tokens) > 2 && slices.ContainsFunc(tokens, func(tok token) bool { return isOf(pronouns, tok.seen) })
+		pointed := len(tokens) > 2 && slices.ContainsFunc(tokens, func(tok token) bool {
+			return isOf(pronouns, tok.seen)
+		})
 		if len(tokens) <= mostOfFollowUp && (led || asks && pointed) {
 			return true
 		}
@@ -46,9 +51,10 @@ func (t *said) goesOn() bool {
 	return false
 }
 
-// TopicShift reports whether a question leaves the topic of the earlier ones, oldest first, so that the context should be assessed anew. A
-// follow-up, a pronoun without a subject of its own, or any word in common with the last three keeps the topic, and so does a
-// question that names nothing, or is only said to whoever answers. With no earlier question there is no topic to leave.
+// TopicShift reports whether a question leaves the topic of the earlier ones, oldest first, so that the context should
+// be assessed anew. A follow-up, a pronoun without a subject of its own, or any word in common with the last three
+// keeps the topic, and so does a question that names nothing, or is only said to whoever answers. With no earlier
+// question there is no topic to leave.
 func TopicShift(previous []string, question string) bool {
 	return newText(question).leaves(previous) && Classify(Query{Text: question}).QueryType != Conversational
 }

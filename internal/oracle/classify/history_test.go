@@ -11,7 +11,8 @@ func TestWithoutHistoryNothingIsInherited(t *testing.T) {
 		"question without a type": {Text: "and in Rome?", Previous: []string{"How does it work?"}},
 	} {
 		if got := Classify(q); got.QueryType != alone.QueryType || got.Confidence != alone.Confidence {
-			t.Errorf("%s: got %s %.2f, want %s %.2f as without history", name, got.QueryType, got.Confidence, alone.QueryType, alone.Confidence)
+			t.Errorf("%s: got %s %.2f, want %s %.2f as without history", name, got.QueryType, got.Confidence,
+				alone.QueryType, alone.Confidence)
 		}
 	}
 }
@@ -33,8 +34,10 @@ func TestTopicShift(t *testing.T) {
 		{"an elliptic follow-up", parser, "and in the server?", false},
 		{"thanks", parser, "Thanks, that helps!", false},
 		{"about the answer", parser, "can you say that again?", false},
-		{"a subject from two questions ago", []string{"how does the parser work", "and its tests?"}, "does the parser recover", false},
-		{"a subject from long ago", []string{"how does the parser work", "price of gold", "weather in Rome", "who won the election"}, "does the parser recover", true},
+		{"a subject from two questions ago", []string{"how does the parser work", "and its tests?"},
+			"does the parser recover", false},
+		{"a subject from long ago", []string{"how does the parser work", "price of gold", "weather in Rome",
+			"who won the election"}, "does the parser recover", true},
 	} {
 		if got := TopicShift(c.previous, c.text); got != c.want {
 			t.Errorf("%s: TopicShift(%q, %q) = %v, want %v", c.name, c.previous, c.text, got, c.want)
@@ -43,7 +46,8 @@ func TestTopicShift(t *testing.T) {
 }
 
 func TestQuestionThatNamesNothingOutsideIsAnUnsureGuessAboutTheWorld(t *testing.T) {
-	torn, plain := Classify(Query{Text: "how do I fold the frobnicator"}), Classify(Query{Text: "how do I get a visa for Japan"})
+	torn, plain := Classify(Query{Text: "how do I fold the frobnicator"}),
+		Classify(Query{Text: "how do I get a visa for Japan"})
 	if torn.Probabilities[Code] < 0.1 {
 		t.Errorf("a thing that both know is named, and only %v is left for code and notes", torn.Probabilities)
 	}
@@ -54,7 +58,8 @@ func TestQuestionThatNamesNothingOutsideIsAnUnsureGuessAboutTheWorld(t *testing.
 
 func TestContinuesTellsFollowUpsFromWholeQuestions(t *testing.T) {
 	for question, want := range map[string]bool{
-		"and how do I make it wait longer?": true, "what about the server?": true, "How long does the poller sleep?": false,
+		"and how do I make it wait longer?": true, "what about the server?": true,
+		"How long does the poller sleep?": false,
 	} {
 		if got := Continues(question); got != want {
 			t.Errorf("Continues(%q) = %v", question, got)

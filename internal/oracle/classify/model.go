@@ -42,7 +42,8 @@ func Load(file []byte) (*Model, error) {
 	}
 	rows, err := io.ReadAll(r)
 	if err != nil || len(rows) != Buckets*columns {
-		return nil, fmt.Errorf("weights of the classifier: %d bytes where %d were expected (error: %w)", len(rows), Buckets*columns, err)
+		return nil, fmt.Errorf("weights of the classifier: %d bytes where %d were expected (error: %w)", len(rows),
+			Buckets*columns, err)
 	}
 	m.Scale = head[columns]
 	copy(m.Bias[:], head[:])
@@ -71,7 +72,8 @@ func (m *Model) Probabilities(seen []Sign) []float64 {
 	return p[:]
 }
 
-// gain is what a sign adds to the score of a type above what it adds to the others on average. It is 0 for a sign that was not learned.
+// gain is what a sign adds to the score of a type above what it adds to the others on average. It is 0 for a sign that
+// was not learned.
 func (m *Model) gain(s Sign, class int) float64 {
 	row, all := m.Weights[s.Bucket], 0.0
 	for _, w := range row {
@@ -81,8 +83,9 @@ func (m *Model) gain(s Sign, class int) float64 {
 	return (own - (all-own)/(columns-1)) * m.Scale * s.Count
 }
 
-// meets says whether enough of a text was met in training: a third of its words or, where these are misspelt, two thirds of all that is seen of them, and
-// always a third of that. Some signs that were never met share a number with one that was.
+// meets says whether enough of a text was met in training: a third of its words or, where these are misspelt, two
+// thirds of all that is seen of them, and always a third of that. Some signs that were never met share a number with
+// one that was.
 func meets(seen []Sign) bool {
 	var words, wordsMet, all, met int
 	for _, s := range seen {

@@ -31,10 +31,12 @@ func TestQuestionsAreTakenForWhatTheyAre(t *testing.T) {
 	}
 }
 
-// asked checks a row: a type, perhaps with “perhaps” or “not” before it, and a question, perhaps with the one before it behind “<”.
+// asked checks a row: a type, perhaps with “perhaps” or “not” before it, and a question, perhaps with the one before it
+// behind “<”.
 func asked(t *testing.T, row string) {
 	t.Helper()
-	kind, text, _ := strings.Cut(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\u00ad`, "\u00ad", `\u200b`, "\u200b").Replace(row), ": ")
+	kind, text, _ := strings.Cut(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\u00ad`, "\u00ad", `\u200b`, "\u200b").
+		Replace(row), ": ")
 	text, before, follows := strings.Cut(text, " < ")
 	q := Query{Text: text}
 	if follows {

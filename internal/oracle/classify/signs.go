@@ -32,11 +32,13 @@ const (
 const (
 	usualLength  = 6   // words of a question: in a longer one each counts for less
 	lettersCount = 0.5 // what a run of letters counts beside a word
-	followCount  = 2   // what it counts that a text goes on with the question before it: few lessons show it, and it decides
-	longestRead  = 40  // letters of a word
+	// what it counts that a text goes on with the question before it: few lessons show it, and it decides
+	followCount = 2
+	longestRead = 40 // letters of a word
 )
 
-// Signs are what the classifier sees in a question, each once: words, their neighbours and letters, how the text is built, and the question before.
+// Signs are what the classifier sees in a question, each once: words, their neighbours and letters, how the text is
+// built, and the question before.
 func Signs(q Query) []Sign { return newText(q.Text).signs(q) }
 
 // signs collects what is seen. What is seen again says nothing more.
@@ -117,7 +119,8 @@ func (s *signs) whole(t *said) {
 // steps is how many tokens a text has, in steps that become longer.
 func steps(t *said) string { return strconv.Itoa(bits.Len(uint(len(t.tokens) * len(t.tokens)))) }
 
-// history adds what the last question was, and whether this one looks like going on with it. Where the topic is another, nothing came before.
+// history adds what the last question was, and whether this one looks like going on with it. Where the topic is
+// another, nothing came before.
 func (s *signs) history(t *said, q Query) {
 	if len(q.Previous) == 0 || !q.PreviousType.Valid() || q.PreviousType == Conversational || t.leaves(q.Previous) {
 		return

@@ -13,9 +13,9 @@ import (
 // maxTerms bounds what Terms returns.
 const maxTerms = 24
 
-// Terms returns the words of a question worth searching for, in its order and without repetition: words that carry meaning, in
-// lower case and in the language they were written in; identifiers and paths whole, as written; quoted phrases whole. At most 24.
-// What holds sentences together is left out, in the language of the question too.
+// Terms returns the words of a question worth searching for, in its order and without repetition: words that carry
+// meaning, in lower case and in the language they were written in; identifiers and paths whole, as written; quoted
+// phrases whole. At most 24. What holds sentences together is left out, in the language of the question too.
 func Terms(question string) []string { return newText(question).terms() }
 
 func (t *said) terms() (out []string) {
@@ -39,13 +39,15 @@ func (t *said) terms() (out []string) {
 		case name:
 			add(lineNumber().ReplaceAllString(tok.raw, ""))
 		case word:
-			if len(tok.seen) > 1 && !search.IsStop(tok.seen) && !search.IsLight(tok.seen) && !search.IsAsking(tok.seen) &&
+			if len(tok.seen) > 1 && !search.IsStop(tok.seen) && !search.IsLight(tok.seen) &&
+				!search.IsAsking(tok.seen) &&
 				(code != "fr" && code != "es" || !language.Common(tok.seen, code)) {
 				add(strings.ToLower(tok.raw))
 			}
 		}
 	}
-	if len(out) == 0 && len(t.tokens) == 1 && t.tokens[0].kind == pasted { // a message without a name is looked for by its words
+	// a message without a name is looked for by its words
+	if len(out) == 0 && len(t.tokens) == 1 && t.tokens[0].kind == pasted {
 		message := &said{}
 		message.line(t.tokens[0].raw)
 		return message.terms()
@@ -62,5 +64,6 @@ func (t *said) part(start, end int) string {
 	for _, tok := range t.tokens[start:end] {
 		words = append(words, tok.raw)
 	}
-	return strings.Join(words, " ") + [...]string{none: "", comma: "", sentence: ".", question: "?"}[t.tokens[end-1].after]
+	return strings.Join(words, " ") + [...]string{none: "", comma: "", sentence: ".",
+		question: "?"}[t.tokens[end-1].after]
 }

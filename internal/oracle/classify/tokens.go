@@ -84,8 +84,9 @@ func plain(s string) string {
 
 // fromElsewhere are lines of traces, queries and programs.
 var fromElsewhere = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^goroutine \d|^at [\w$.<>]+\(|^File ".+", line|^[\w./-]+\.\w+:\d+|^#\d+ +0x|^(panic|\w+(Error|Exception)): |^Traceback ` +
-		`|^[A-Z]{4,}( [A-Z]{4})? .*(FROM|SET|VALUES|WHERE|\()|^[^"]*[{}]$|\);?$|;$|^#include |^(import|from|func|def|class) [\w("].*[({:]`)
+	return regexp.MustCompile(
+		`^goroutine \d|^at [\w$.<>]+\(|^File ".+", line|^[\w./-]+\.\w+:\d+|^#\d+ +0x|^(panic|\w+(Error|Exception)): |^Traceback ` +
+			`|^[A-Z]{4,}( [A-Z]{4})? .*(FROM|SET|VALUES|WHERE|\()|^[^"]*[{}]$|\);?$|;$|^#include |^(import|from|func|def|class) [\w("].*[({:]`)
 })
 
 // read takes the lines of a text apart: those that somebody else wrote are a token for each stretch.
@@ -101,7 +102,8 @@ func (t *said) read() {
 		fenced = fenced != fence
 		k := word
 		switch {
-		case fence, fenced, last.kind == pasted && strings.IndexAny(line, " \t") == 0, fromElsewhere().MatchString(said):
+		case fence, fenced, last.kind == pasted && strings.IndexAny(line, " \t") == 0,
+			fromElsewhere().MatchString(said):
 			k = pasted
 		case strings.HasPrefix(said, ">"):
 			k = quoted
@@ -155,7 +157,9 @@ func (t *said) chunks(line string) {
 		if shape := shapeOf(core); shape != "" {
 			t.tokens = append(t.tokens, token{kind: name, raw: core, seen: "#" + shape})
 		} else {
-			for _, part := range strings.FieldsFunc(core, func(r rune) bool { return strings.ContainsRune("-–—/+,;!?'’", r) }) {
+			for _, part := range strings.FieldsFunc(core, func(r rune) bool {
+				return strings.ContainsRune("-–—/+,;!?'’", r)
+			}) {
 				for _, w := range search.Words(part) {
 					t.tokens = append(t.tokens, token{kind: word, raw: part, seen: w})
 				}
@@ -184,10 +188,13 @@ func shapeOf(core string) string {
 	more, last := false, rune(0)
 	for i, r := range core {
 		joins := strings.ContainsRune("-–—/'’", r) && (i > 0 || r != '-' && r != '/')
-		more = more || unicode.IsUpper(r) && unicode.IsLower(last) || !unicode.IsLetter(r) && !unicode.IsMark(r) && !joins
+		more = more || unicode.IsUpper(r) && unicode.IsLower(last) || !unicode.IsLetter(r) && !unicode.IsMark(r) &&
+			!joins
 		last = r
 	}
-	if !more || !strings.ContainsFunc(core, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) }) {
+	if !more || !strings.ContainsFunc(core, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r)
+	}) {
 		return ""
 	}
 	if ending := path.Ext(core); len(ending) > 1 && len(ending) <= 1+longestEnding && ending != core {

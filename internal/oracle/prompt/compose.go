@@ -67,8 +67,9 @@ type Situation struct {
 
 // ToolLine is what the prompt says of an offered tool. Line breaks in it are turned into spaces.
 type ToolLine struct {
-	Name        string // unique
-	Description string // what it does and when to use it; its first sentence is shown, as the model gets the whole with the tool
+	Name string // unique
+	// what it does and when to use it; its first sentence is shown, as the model gets the whole with the tool
+	Description string
 	Source      string // code, vault, web or task; may be empty
 }
 
@@ -98,7 +99,8 @@ type LeftOut struct {
 // Compose builds the prompt for s. An error means that the names of the sources make the required segments too long.
 func (r *Set) Compose(s Situation) (Composed, error) {
 	yes := map[bool]string{true: "yes"}
-	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources),
+		varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
 		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
@@ -124,7 +126,8 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	return r.join(parts, leftOut), nil
 }
 
-// fillRequired returns the filled-in segments by their place in the set: the required ones of a situation, the others empty.
+// fillRequired returns the filled-in segments by their place in the set: the required ones of a situation, the others
+// empty.
 func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 	parts := make([]part, len(r.segments))
 	var files []string
@@ -135,7 +138,8 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 		}
 	}
 	if chars := size(parts); chars > Limit*charsPerToken {
-		return nil, fmt.Errorf("the required prompts %s take %d tokens together, without tools, but only %d fit: shorten them",
+		return nil, fmt.Errorf("the required prompts %s take %d tokens together, without tools, but only %d fit: "+
+			"shorten them",
 			strings.Join(files, ", "), tokensOf(chars), Limit)
 	}
 	return parts, nil
@@ -162,7 +166,8 @@ func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 		if p.text != "" {
 			texts = append(texts, p.text)
 			toolChars += p.toolChars
-			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, File: r.segments[i].File, Tokens: tokensOf(p.chars), Text: p.text})
+			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, File: r.segments[i].File,
+				Tokens: tokensOf(p.chars), Text: p.text})
 		}
 	}
 	c.Text = strings.Join(texts, separator)
@@ -170,8 +175,8 @@ func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 	return c
 }
 
-// Large says that the history is large, by itself or for the model's window, or was until notes took its place. It is all that a prompt
-// depends on of these.
+// Large says that the history is large, by itself or for the model's window, or was until notes took its place. It is
+// all that a prompt depends on of these.
 func (s Situation) Large() bool {
 	overWindow := s.WindowTokens > 0 && s.HistoryTokens*100 > s.WindowTokens*largeWindowPercent
 	return s.Noted || overWindow || s.HistoryTokens > largeHistory

@@ -117,7 +117,8 @@ func TestSegmentsAreChosenByTheSituation(t *testing.T) {
 		name      string
 		queryType string
 		change    func(*prompt.Situation)
-		want      []string // beyond base, signals, tools, which are in every prompt and first, and closing, which is last
+		// beyond base, signals, tools, which are in every prompt and first, and closing, which is last
+		want []string
 	}{
 		{"code", "code", nil, []string{"code"}},
 		{"documentation", "documentation", nil, []string{"docs"}},
@@ -126,7 +127,8 @@ func TestSegmentsAreChosenByTheSituation(t *testing.T) {
 		{"action", "action", nil, []string{"actions"}},
 		{"history over 60 % of the window", "code", history(4801, 8000), []string{"code", "summarization"}},
 		{"history at 60 % of the window", "code", history(4800, 8000), []string{"code"}},
-		{"history over 24,000 tokens in a large window", "code", history(24_001, 1_000_000), []string{"code", "summarization"}},
+		{"history over 24,000 tokens in a large window", "code", history(24_001, 1_000_000),
+			[]string{"code", "summarization"}},
 		{"history at 24,000 tokens in a large window", "code", history(24_000, 1_000_000), []string{"code"}},
 		{"history over 24,000 tokens, window unknown", "code", history(24_001, 0), []string{"code", "summarization"}},
 		{"some history, window unknown", "code", history(10, 0), []string{"code"}},
@@ -142,7 +144,8 @@ func TestSegmentsAreChosenByTheSituation(t *testing.T) {
 				test.change(&s)
 			}
 			c := compose(t, r, s)
-			if diff := cmp.Diff(append(append([]string{"base", "signals", "tools"}, test.want...), "closing"), ids(c)); diff != "" {
+			if diff := cmp.Diff(append(append([]string{"base", "signals", "tools"}, test.want...), "closing"),
+				ids(c)); diff != "" {
 				t.Errorf("segments (-want +got):\n%s", diff)
 			}
 			if len(c.LeftOut) != 0 {
@@ -168,10 +171,12 @@ func TestEveryClassStaysUnderFourThousandTokensWithEverythingIn(t *testing.T) {
 
 func TestToolsAndSourcesStandInThePromptInTheirOrder(t *testing.T) {
 	s := situation("research")
-	s.Tools = []prompt.ToolLine{{Name: "web_search", Source: "web", Description: "Finds pages. Use it first."}, {Name: "code_search", Source: "code"}}
+	s.Tools = []prompt.ToolLine{{Name: "web_search", Source: "web", Description: "Finds pages. Use it first."},
+		{Name: "code_search", Source: "code"}}
 	s.MaxTurns, s.Sources, s.Missing = 17, []string{"web", "code", "web"}, []string{"vault"}
 	c := compose(t, embedded(t), s)
-	for _, want := range []string{"- `web_search` (web): Finds pages.\n- `code_search` (code)", "Sources that exist here: web, code.", "Not connected: vault.", "Turn budget: 17."} {
+	for _, want := range []string{"- `web_search` (web): Finds pages.\n- `code_search` (code)",
+		"Sources that exist here: web, code.", "Not connected: vault.", "Turn budget: 17."} {
 		if !strings.Contains(c.Text, want) {
 			t.Errorf("the prompt lacks %q", want)
 		}
@@ -215,15 +220,18 @@ func TestWordsOfStrangersStayOnTheirLineAndAreNeverParsed(t *testing.T) {
 	line, _, _ := strings.Cut(c.Text[at:], "\n")
 	description := strings.TrimPrefix(line, "- `foreign`: ")
 	if n := utf8.RuneCountInString(description); n != 200 || !strings.HasSuffix(description, "ü…") {
-		t.Errorf("the description has %d characters and ends in %q; want 200 and …", n, description[len(description)-5:])
+		t.Errorf("the description has %d characters and ends in %q; want 200 and …", n,
+			description[len(description)-5:])
 	}
 }
 
 func TestSegmentThatDoesNotFitIsLeftOutAndNotedAndALaterOneStillGoesIn(t *testing.T) {
 	r, err := prompt.New([]prompt.Segment{
 		{ID: "base", File: "base.md", Content: strings.Repeat("b", 4*7000)},
-		{ID: "code", File: "code.md", Content: strings.Repeat("c", 4*1000), Conditions: []string{"query_type=code"}, Priority: 10},
-		{ID: "error", File: "error.md", Content: strings.Repeat("e", 4*900), Conditions: []string{"error=true"}, Priority: 21},
+		{ID: "code", File: "code.md", Content: strings.Repeat("c", 4*1000), Conditions: []string{"query_type=code"},
+			Priority: 10},
+		{ID: "error", File: "error.md", Content: strings.Repeat("e", 4*900), Conditions: []string{"error=true"},
+			Priority: 21},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +267,8 @@ func TestToolLinesDoNotCountTowardsTheLimit(t *testing.T) {
 }
 
 func TestSourcesThatMakeTheRequiredSegmentsTooLongAreAnError(t *testing.T) {
-	r, err := prompt.New([]prompt.Segment{{ID: "base", File: "base.md", Content: strings.Repeat("b", 4*8000-1) + "{{sources}}"}})
+	r, err := prompt.New([]prompt.Segment{{ID: "base", File: "base.md", Content: strings.Repeat("b", 4*8000-1) +
+		"{{sources}}"}})
 	if err != nil {
 		t.Fatal(err)
 	}

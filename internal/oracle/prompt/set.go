@@ -2,7 +2,8 @@
 //
 // Guarantees:
 //   - Composition is pure: equal sets and situations give equal bytes, whatever the order of tools and sources.
-//   - Segments stand in the order of priority, then id. One whose conditions are "always" is in every prompt, and so is one form of the signals.
+//   - Segments stand in the order of priority, then id. One whose conditions are "always" is in every prompt, and so is
+//     one form of the signals.
 //   - A prompt without its tool lines never exceeds Limit tokens: a set whose required segments do is refused
 //     when it is made; an optional segment that does not fit is left out and noted.
 //   - No composed prompt holds an unfilled variable: an unknown one is refused when the set is made.
@@ -47,7 +48,9 @@ type Segment struct {
 
 // required says whether the segment is part of every prompt, or one of several of which each prompt has one.
 func (s Segment) required() bool {
-	return !slices.ContainsFunc(s.Conditions, func(c string) bool { return c != always && !strings.HasPrefix(c, signalsAre) })
+	return !slices.ContainsFunc(s.Conditions, func(c string) bool {
+		return c != always && !strings.HasPrefix(c, signalsAre)
+	})
 }
 
 // table lists the segments, without their contents.
@@ -55,13 +58,16 @@ func table() []Segment {
 	return []Segment{
 		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
 		{ID: "signals", File: "oracle/signals.md", Priority: 1, Conditions: []string{signalsAre + SignalsFull}},
-		{ID: "signals-short", File: "oracle/signals-short.md", Priority: 1, Conditions: []string{signalsAre + SignalsShort}},
-		{ID: "signals-tool", File: "oracle/signals-tool.md", Priority: 1, Conditions: []string{signalsAre + SignalsTool}},
+		{ID: "signals-short", File: "oracle/signals-short.md", Priority: 1,
+			Conditions: []string{signalsAre + SignalsShort}},
+		{ID: "signals-tool", File: "oracle/signals-tool.md", Priority: 1,
+			Conditions: []string{signalsAre + SignalsTool}},
 		{ID: "tools", File: "oracle/tools-reference.md", Priority: 2, Conditions: []string{always}},
 		{ID: "code", File: "oracle/code-analysis.md", Priority: 10, Conditions: []string{"query_type=code"}},
 		{ID: "docs", File: "oracle/documentation.md", Priority: 10, Conditions: []string{"query_type=documentation"}},
 		{ID: "research", File: "oracle/research.md", Priority: 10, Conditions: []string{"query_type=research"}},
-		{ID: "conversation", File: "oracle/conversation.md", Priority: 10, Conditions: []string{"query_type=conversational"}},
+		{ID: "conversation", File: "oracle/conversation.md", Priority: 10,
+			Conditions: []string{"query_type=conversational"}},
 		{ID: "actions", File: "oracle/actions.md", Priority: 10, Conditions: []string{"query_type=action"}},
 		{ID: "summarization", File: "oracle/summarization.md", Priority: 20, Conditions: []string{largeContext}},
 		{ID: "error-recovery", File: "oracle/error-recovery.md", Priority: 21, Conditions: []string{hadError}},
@@ -105,7 +111,8 @@ func readFile(fsys fs.FS, name string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: cannot read the prompt: %w", name, err)
 	case len(data) > maxFileBytes:
-		return "", fmt.Errorf("%s: longer than %d bytes, which never fits into %d tokens; shorten it", name, maxFileBytes, Limit)
+		return "", fmt.Errorf("%s: longer than %d bytes, which never fits into %d tokens; shorten it", name,
+			maxFileBytes, Limit)
 	}
 	return strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n"), nil
 }
@@ -155,7 +162,8 @@ func (r *Set) checkRequired() error {
 	for _, form := range signalForms() {
 		for _, tools := range []string{"", "-"} {
 			for _, sources := range []string{"", "-"} {
-				v := values{varMaxTurns: "1", varTools: tools, varSources: sources, varReportTool: map[bool]string{true: "yes"}[form == SignalsTool]}
+				v := values{varMaxTurns: "1", varTools: tools, varSources: sources,
+					varReportTool: map[bool]string{true: "yes"}[form == SignalsTool]}
 				if _, err := r.fillRequired(v, []string{always, signalsAre + form}); err != nil {
 					return err
 				}
@@ -178,7 +186,8 @@ func (r *Set) Content(id string) string {
 	return ""
 }
 
-// Encoded gives the segments as JSON, by which a run keeps its prompts. It is not to be changed. Sets of equal segments compose equal prompts.
+// Encoded gives the segments as JSON, by which a run keeps its prompts. It is not to be changed. Sets of equal segments
+// compose equal prompts.
 func (r *Set) Encoded() []byte { return r.encoded }
 
 func clone(segments []Segment) []Segment {

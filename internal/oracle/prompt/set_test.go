@@ -50,18 +50,21 @@ func TestLoadNamesEveryFileThatIsMissing(t *testing.T) {
 	delete(files, "oracle/signals.md")
 	delete(files, "oracle/actions.md")
 	_, err := prompt.Load(files)
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "oracle/signals.md") || !strings.Contains(err.Error(), "oracle/actions.md") {
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "oracle/signals.md") ||
+		!strings.Contains(err.Error(), "oracle/actions.md") {
 		t.Errorf("error = %v, want one that names both files", err)
 	}
 }
 
 func TestLoadRefusesAnUnusableFileByName(t *testing.T) {
 	for name, test := range map[string]struct{ content, want string }{
-		"empty":            {"", "oracle/research.md: the prompt is empty"},
-		"blank":            {" \n\t\n", "oracle/research.md: the prompt is empty"},
-		"not text":         {"caf\xe9", "oracle/research.md: the prompt is not UTF-8 text"},
-		"endless":          {strings.Repeat("x", 200_000), "oracle/research.md: longer than 128000 bytes"},
-		"unknown variable": {"One\ntwo {{turn}}\n", "oracle/research.md:2: unknown variable {{turn}}; known are {{max_turns}}, {{tools}}, {{sources}}, {{missing}}, {{date}}, {{report_tool}}, {{bare_calls}}"},
+		"empty":    {"", "oracle/research.md: the prompt is empty"},
+		"blank":    {" \n\t\n", "oracle/research.md: the prompt is empty"},
+		"not text": {"caf\xe9", "oracle/research.md: the prompt is not UTF-8 text"},
+		"endless":  {strings.Repeat("x", 200_000), "oracle/research.md: longer than 128000 bytes"},
+		"unknown variable": {"One\ntwo {{turn}}\n",
+			"oracle/research.md:2: unknown variable {{turn}}; known are {{max_turns}}, {{tools}}, {{sources}}, " +
+				"{{missing}}, {{date}}, {{report_tool}}, {{bare_calls}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := copyOf(t, prompts.FS)
@@ -88,7 +91,8 @@ func TestLoadAcceptsFilesOfAWindowsEditor(t *testing.T) {
 }
 
 func TestOverlaidFileIsUsedInThePrompt(t *testing.T) {
-	fsys, err := prompts.Overlay(fstest.MapFS{"oracle/code-analysis.md": {Data: []byte("# House rules\n\nCite in footnotes.")}})
+	fsys, err := prompts.Overlay(
+		fstest.MapFS{"oracle/code-analysis.md": {Data: []byte("# House rules\n\nCite in footnotes.")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +141,8 @@ func TestRequiredSegmentsOverTheLimitAreRefusedAtLoad(t *testing.T) {
 	segments := func(chars int) []prompt.Segment {
 		return []prompt.Segment{
 			{ID: "base", File: "base.md", Content: strings.Repeat("b", chars-len("\n\n---\n\n")-1000)},
-			{ID: "tools", File: "tools.md", Content: "{{#tools}}" + strings.Repeat("ü", 1000) + "{{tools}}{{/tools}}", Priority: 1},
+			{ID: "tools", File: "tools.md", Content: "{{#tools}}" + strings.Repeat("ü", 1000) + "{{tools}}{{/tools}}",
+				Priority: 1},
 		}
 	}
 	if _, err := prompt.New(segments(32_000)); err != nil {

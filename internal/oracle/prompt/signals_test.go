@@ -32,7 +32,8 @@ func signalSections(t *testing.T) (bodies map[string]string, order []string) {
 
 func TestSignalInstructionsHoldTheFiveRequiredParts(t *testing.T) {
 	bodies, order := signalSections(t)
-	if diff := cmp.Diff([]string{"Format", "When to emit each signal", "Confidence", "Examples", "Anti-patterns"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"Format", "When to emit each signal", "Confidence", "Examples", "Anti-patterns"},
+		order); diff != "" {
 		t.Errorf("headings (-want +got):\n%s", diff)
 	}
 	for heading, wants := range map[string][]string{
@@ -62,7 +63,8 @@ func TestFieldsOfTheInstructionsAreThoseOfTheParser(t *testing.T) {
 				optional = append(optional, cell)
 			}
 		}
-		want := fmt.Sprintf(". `%s` (%s; optional %s): ", spec.Type, strings.Join(required, ", "), strings.Join(optional, ", "))
+		want := fmt.Sprintf(". `%s` (%s; optional %s): ", spec.Type, strings.Join(required, ", "),
+			strings.Join(optional, ", "))
 		if !strings.Contains(bodies["When to emit each signal"], want) {
 			t.Errorf("there is no trigger that reads %q", want)
 		}
@@ -75,7 +77,8 @@ func TestPromptOfAQuestionOverCodeHasAtMost9KB(t *testing.T) {
 	s.Tools, s.Missing = nil, []string{"vault", "web search (no search engine is set up)"}
 	for i := range 7 {
 		s.Tools = append(s.Tools, prompt.ToolLine{Name: fmt.Sprintf("code_history_%d", i), Source: "code",
-			Description: "Finds where a function, method, type, field, constant or heading is defined, and shows the text of its definitions. Use it when you know the name."})
+			Description: "Finds where a function, method, type, field, constant or heading is defined, and shows the " +
+				"text of its definitions. Use it when you know the name."})
 	}
 	if text := compose(t, embedded(t), s).Text; len(text) > 9_000 {
 		t.Errorf("it has %d bytes", len(text))
@@ -103,7 +106,8 @@ func TestSignalsShownAsRightParseInFullAndCoverAllTypes(t *testing.T) {
 	bodies, _ := signalSections(t)
 	covered := map[signal.Type]bool{}
 	confidences := map[float64]bool{}
-	for _, raw := range regexp.MustCompile(`(?s)<signal .*?</signal>`).FindAllString(bodies["Format"]+bodies["Examples"], -1) {
+	for _, raw := range regexp.MustCompile(`(?s)<signal .*?</signal>`).FindAllString(bodies["Format"]+
+		bodies["Examples"], -1) {
 		parsed, err := signal.Parse(raw)
 		if err != nil {
 			t.Errorf("%v in\n%s", err, raw)

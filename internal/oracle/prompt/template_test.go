@@ -23,10 +23,12 @@ func TestTemplateIsFilledIn(t *testing.T) {
 		{"a section whose value is not there", "a{{#tools}}Use:\n{{tools}}{{/tools}}b", values{}, "ab"},
 		{"a section for the missing value", "{{^tools}}None.{{/tools}}", values{}, "None."},
 		{"a section for the missing value that is there", "a{{^tools}}None.{{/tools}}", full, "a"},
-		{"tags on lines of their own", "a\n{{#tools}}\nb\n  {{/tools}}  \n{{^tools}}\nc\n{{/tools}}\nd", full, "a\nb\nd"},
+		{"tags on lines of their own", "a\n{{#tools}}\nb\n  {{/tools}}  \n{{^tools}}\nc\n{{/tools}}\nd", full,
+			"a\nb\nd"},
 		{"tags within a line", "a {{#tools}}b{{/tools}} c\n", full, "a b c"},
 		{"two tags on one line", "{{#tools}}{{/tools}}\nb", full, "b"},
-		{"a value that looks like a variable", "{{sources}}", values{varSources: "{{tools}}", varTools: "x"}, "{{tools}}"},
+		{"a value that looks like a variable", "{{sources}}", values{varSources: "{{tools}}", varTools: "x"},
+			"{{tools}}"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -78,7 +80,8 @@ func TestAnyTextWithoutTagsIsFilledInAsItself(t *testing.T) {
 }
 
 func TestNoAcceptedTemplateLeavesATagInThePrompt(t *testing.T) {
-	fragment := rapid.SampledFrom([]string{"{{", "}}", "{", "}", "#", "^", "/", "tools", "sources", "max_turns", " ", "\n", "word",
+	fragment := rapid.SampledFrom([]string{"{{", "}}", "{", "}", "#", "^", "/", "tools", "sources", "max_turns", " ",
+		"\n", "word",
 		"{{tools}}", "{{#tools}}", "{{^tools}}", "{{/tools}}", "{{max_turns}}"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), "")

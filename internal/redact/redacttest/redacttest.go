@@ -1,4 +1,5 @@
-// Package redacttest reads the published vectors of redaction, testdata/vectors, for the tests of whatever hands texts out. docs/vectors.md describes them.
+// Package redacttest reads the published vectors of redaction, testdata/vectors, for the tests of whatever hands texts
+// out. docs/vectors.md describes them.
 package redacttest
 
 import (
@@ -92,15 +93,17 @@ func root(tb testing.TB) string {
 	}
 }
 
-// Leaks are the pieces of a vector's secrets that stand in a text: a line of one that is long enough to matter. What is as short as a word is looked
-// for whole.
+// Leaks are the pieces of a vector's secrets that stand in a text: a line of one that is long enough to matter. What is
+// as short as a word is looked for whole.
 func (v Vector) Leaks(text string) (found []string) {
 	const enough = 16
 	for _, secret := range v.Secrets {
 		if strings.Contains(text, secret) {
 			found = append(found, secret)
 		}
-		for _, piece := range strings.FieldsFunc(secret, func(r rune) bool { return strings.ContainsRune(" \n\\\"|>#", r) }) {
+		for _, piece := range strings.FieldsFunc(secret, func(r rune) bool {
+			return strings.ContainsRune(" \n\\\"|>#", r)
+		}) {
 			if len(piece) >= enough && !strings.HasPrefix(piece, "-----") && strings.Contains(text, piece) {
 				found = append(found, piece)
 			}

@@ -39,9 +39,10 @@ type Run struct {
 
 // Decision is what one node did in a step. Rule is bt.Tree.Rule of the node.
 type Decision struct {
-	Record int64           `json:"record"` // that the step took in
-	Rule   string          `json:"rule"`
-	Status string          `json:"status,omitempty"` // SUCCESS, FAILURE, RUNNING or SKIPPED as in BehaviorTree.CPP, or HALTED
+	Record int64  `json:"record"` // that the step took in
+	Rule   string `json:"rule"`
+	// SUCCESS, FAILURE, RUNNING or SKIPPED as in BehaviorTree.CPP, or HALTED
+	Status string          `json:"status,omitempty"`
 	Reason string          `json:"reason,omitempty"`
 	Type   string          `json:"type,omitempty"` // of the event that tells what it decided
 	Data   json.RawMessage `json:"data,omitempty"` // … and its fields

@@ -29,7 +29,8 @@ func rec(seq int64, kind string, data string) journal.Record {
 const begun = `{"assistant":"tester","build":"b1","tree_file":"test.xml","tree":"sha256:1"}`
 
 func completion(op int, label, rest string) string {
-	return fmt.Sprintf(`{"op":%d,"leaf":"Do","kind":"read","label":"%s","digest":"d%d","now":%d,"took_ms":7%s}`, op, label, op, 100*op, rest)
+	return fmt.Sprintf(`{"op":%d,"leaf":"Do","kind":"read","label":"%s","digest":"d%d","now":%d,"took_ms":7%s}`, op,
+		label, op, 100*op, rest)
 }
 
 // scripted is a run that reads, writes, crashes, is resumed, withdraws and ends.
@@ -64,7 +65,8 @@ func tell(effects []audit.Effect) []string {
 	}
 	var all []string
 	for _, e := range effects {
-		line := fmt.Sprintf("%d %s %s once %v asked %s mark %s receipt %s: %s %s", e.Op, e.Kind, e.Name(), e.Once, at(e.Asking), at(e.Mark), at(e.Receipt), e.State, e.Why)
+		line := fmt.Sprintf("%d %s %s once %v asked %s mark %s receipt %s: %s %s", e.Op, e.Kind, e.Name(), e.Once,
+			at(e.Asking), at(e.Mark), at(e.Receipt), e.State, e.Why)
 		if e.Repeated > 0 {
 			line += fmt.Sprint(" repeated ", e.Repeated)
 		}
@@ -85,20 +87,24 @@ func TestAuditHasEachEffectWithItsReceipt(t *testing.T) {
 		"3 write write c once true asked 2 mark 3 receipt 5: found ",
 		"4 read read d once false asked 2 mark - receipt -: withdrawn the tree withdrew it repeated 1",
 	})
-	same(t, "receipt of the first", []any{a.Effects[0].Leaf, a.Effects[0].Digest, a.Effects[0].RunMS, a.Effects[0].TookMS}, []any{"Do", "d1", int64(100), int64(7)})
+	same(t, "receipt of the first", []any{a.Effects[0].Leaf, a.Effects[0].Digest, a.Effects[0].RunMS,
+		a.Effects[0].TookMS}, []any{"Do", "d1", int64(100), int64(7)})
 	same(t, "detail of what has a receipt", a.Effects[2].Detail, any(`"C"`))
 	same(t, "detail of what has none", a.Effects[3].Detail, nil)
 	same(t, "what else came in", a.Inputs, []audit.Input{
-		{Record: 4, Kind: "resume", RunMS: 250, Holder: "two", Build: "b2", Repeated: []uint64{4}}, {Record: 6, Kind: "time", RunMS: 1000}})
+		{Record: 4, Kind: "resume", RunMS: 250, Holder: "two", Build: "b2", Repeated: []uint64{4}},
+		{Record: 6, Kind: "time", RunMS: 1000}})
 	same(t, "end", a.End, &audit.End{Record: 8, RunMS: 1000, Status: journal.Done, Reason: "satisfied"})
-	same(t, "run", []string{a.Run, a.Assistant, a.Title, a.Build, a.TreeFile, a.Tree}, []string{"r", "tester", "why?", "b1", "test.xml", "sha256:1"})
+	same(t, "run", []string{a.Run, a.Assistant, a.Title, a.Build, a.TreeFile, a.Tree}, []string{"r", "tester", "why?",
+		"b1", "test.xml", "sha256:1"})
 	same(t, "remarks", a.Remarks, []string{})
 }
 
 func TestDecisionHasWhatItsNodeWroteAndTells(t *testing.T) {
 	a := audit.Of(journal.Run{Status: journal.Done}, scripted, nil, nil)
 	same(t, "decisions", a.Decisions, []audit.Decision{
-		{Record: 0, Rule: "Main/Script", Status: "SUCCESS", Wrote: []audit.Written{{Key: "n", Value: "1"}, {Key: "m", Value: "2"}}},
+		{Record: 0, Rule: "Main/Script", Status: "SUCCESS", Wrote: []audit.Written{{Key: "n", Value: "1"},
+			{Key: "m", Value: "2"}}},
 		{Record: 0, Rule: "Main/Sub/Do", Status: "RUNNING"},
 		{Record: 2, Rule: "Main/Sub/Do", Status: "FAILURE", Reason: "the server is down"},
 		{Record: 2, Rule: "Main/Sub/Note", Type: "noted", Data: json.RawMessage(`{"why":"down"}`)},
@@ -127,9 +133,11 @@ func TestEffectsOfARunUnderWayStandAsFarAsTheyCame(t *testing.T) {
 }
 
 func TestMarkedEffectWithoutReceiptIsUnknown(t *testing.T) {
-	recs := []journal.Record{rec(0, "start", begun), rec(1, "mark", `{"op":3,"leaf":"Do","digest":"d3"}`), rec(2, "time", `{"now":5000}`)}
+	recs := []journal.Record{rec(0, "start", begun), rec(1, "mark", `{"op":3,"leaf":"Do","digest":"d3"}`),
+		rec(2, "time", `{"now":5000}`)}
 	steps := []run.TraceStep{
-		{Record: 0, Start: []run.Asked{{Op: 1, Label: "read"}, {Op: 3, Label: "write"}, {Op: 4, Label: "never"}}}, {Record: 2, Cancel: []uint64{1, 3}}}
+		{Record: 0, Start: []run.Asked{{Op: 1, Label: "read"}, {Op: 3, Label: "write"}, {Op: 4, Label: "never"}}},
+		{Record: 2, Cancel: []uint64{1, 3}}}
 	states := func(status journal.Status) (all []string) {
 		for _, e := range audit.Of(journal.Run{Status: status}, recs, steps, nil).Effects {
 			all = append(all, strings.TrimSpace(fmt.Sprint(e.Name(), ": ", e.State, " ", e.Why)))
@@ -145,7 +153,8 @@ func TestStoppedRunTellsWhatWasUnderWay(t *testing.T) {
 	recs := []journal.Record{
 		rec(0, "start", begun), rec(1, "mark", `{"op":1,"leaf":"Do","digest":"d1"}`),
 		rec(2, "cancel", `{"reason":"enough of it"}`),
-		rec(3, "stopped", `{"now":900,"under":[`+completion(1, "write a", `,"once":true,"err":{"kind":"unknown","reason":"still under way"}`)+
+		rec(3, "stopped", `{"now":900,"under":[`+completion(1, "write a",
+			`,"once":true,"err":{"kind":"unknown","reason":"still under way"}`)+
 			`,`+completion(2, "read b", `,"err":{"kind":"cancelled","reason":"withdrawn"},"result":"half"`)+`]}`),
 		rec(4, "trace", `{"rules":[],"steps":[{"record":0,"status":"RUNNING","events":[]}]}`),
 		rec(5, "end", `{"status":"cancelled","reason":"stopped","now":900,"fault":{"kind":"cancelled","reason":"enough of it"}}`),
@@ -154,7 +163,8 @@ func TestStoppedRunTellsWhatWasUnderWay(t *testing.T) {
 	same(t, "effects", tell(a.Effects), []string{
 		"1 read write a once true asked - mark 1 receipt 3: unknown still under way under way at the stop",
 		"2 read read b once false asked - mark - receipt 3: withdrawn withdrawn under way at the stop"})
-	same(t, "inputs", a.Inputs, []audit.Input{{Record: 2, Kind: "cancel", Reason: "enough of it"}, {Record: 3, Kind: "stopped", RunMS: 900}})
+	same(t, "inputs", a.Inputs, []audit.Input{{Record: 2, Kind: "cancel", Reason: "enough of it"},
+		{Record: 3, Kind: "stopped", RunMS: 900}})
 	same(t, "why it ended", a.End.Fault.Reason, "enough of it")
 }
 
@@ -176,14 +186,17 @@ func TestDamagedRecordHidesNoOther(t *testing.T) {
 		starts = append(starts, before)
 	}
 	same(t, "remarks", starts, []string{
-		"record 0 (start) names no build", "record 0 (start) names no tree", "record 1 (completion)", "record 1 (completion) names no digest",
+		"record 0 (start) names no build", "record 0 (start) names no tree", "record 1 (completion)",
+		"record 1 (completion) names no digest",
 		"the journal is damaged", "record 3 (trace)", "record 4 (time)", "what the tree decided is not in the journal"})
 }
 
 func TestRecordWithoutItsDecisionIsRemarkedOn(t *testing.T) {
-	a := audit.Of(journal.Run{Status: journal.Running}, scripted[:7], []run.TraceStep{{Record: 0}, {Record: 1}, {Record: 5}}, nil)
+	a := audit.Of(journal.Run{Status: journal.Running}, scripted[:7], []run.TraceStep{{Record: 0}, {Record: 1},
+		{Record: 5}}, nil)
 	same(t, "remarks", a.Remarks, []string{
-		"what the tree decided on record 2 (completion) is not in the journal", "what the tree decided on record 6 (time) is not in the journal"})
+		"what the tree decided on record 2 (completion) is not in the journal",
+		"what the tree decided on record 6 (time) is not in the journal"})
 }
 
 func TestAuditOfNothingSaysSo(t *testing.T) {
@@ -202,13 +215,16 @@ func TestAuditOfNothingSaysSo(t *testing.T) {
 
 func TestAuditSurvivesAnyRecords(t *testing.T) {
 	kinds := []string{"start", "mark", "completion", "trace", "time", "cancel", "stopped", "resume", "end", "other", ""}
-	data := []string{``, `{}`, `null`, `[]`, `{"op":18446744073709551615}`, `{"op":1,"kind":"read","payload":{},"result":null}`,
-		`{"op":2,"err":{}}`, `{"steps":[{"record":7,"start":[[1,"a"],[2]],"cancel":[1,2,3]}]}`, `{"repeated":[1,1,9]}`, `{"outcome":7}`,
+	data := []string{``, `{}`, `null`, `[]`, `{"op":18446744073709551615}`,
+		`{"op":1,"kind":"read","payload":{},"result":null}`,
+		`{"op":2,"err":{}}`, `{"steps":[{"record":7,"start":[[1,"a"],[2]],"cancel":[1,2,3]}]}`, `{"repeated":[1,1,9]}`,
+		`{"outcome":7}`,
 		`{"rules":[{"in":"","nodes":{"1":"x"}}],"steps":[{"record":1,"events":[[1,"T","a"],[1,"W","k"],[2,"S"],[1,"?"]]}]}`, `{"under":[{"op":2,"err":{"kind":"unknown"}}]}`}
 	rapid.Check(t, func(r *rapid.T) {
 		var recs []journal.Record
 		for n := range rapid.IntRange(0, 8).Draw(r, "records") {
-			recs = append(recs, rec(int64(n), rapid.SampledFrom(kinds).Draw(r, "kind"), rapid.SampledFrom(data).Draw(r, "data")))
+			recs = append(recs, rec(int64(n), rapid.SampledFrom(kinds).Draw(r, "kind"), rapid.SampledFrom(data).
+				Draw(r, "data")))
 		}
 		status := rapid.SampledFrom([]journal.Status{journal.Running, journal.Failed}).Draw(r, "status")
 		a := audit.Of(journal.Run{Status: status}, recs, nil, nil)

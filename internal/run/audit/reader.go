@@ -16,8 +16,9 @@ import (
 // record has it, which comes with the end. detail, which may be nil, gives what the assistant tells of a receipt; Asked
 // and Value of it are not set.
 func Of(r journal.Run, recs []journal.Record, steps []run.TraceStep, detail func(c *run.CompletionRecord) any) *Run {
-	a := &reader{Run: Run{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Title: r.Title, Status: r.Status, StartedAt: r.StartedAt,
-		EndedAt: r.EndedAt, Records: len(recs), Decisions: []Decision{}, Inputs: []Input{}, Remarks: []string{}},
+	a := &reader{Run: Run{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Title: r.Title, Status: r.Status,
+		StartedAt: r.StartedAt,
+		EndedAt:   r.EndedAt, Records: len(recs), Decisions: []Decision{}, Inputs: []Input{}, Remarks: []string{}},
 		detail: detail, effects: map[uint64]*Effect{}, over: r.Status != journal.Running}
 	if len(recs) == 0 || recs[0].Kind != run.KindStart {
 		a.remark("the first record is no start")

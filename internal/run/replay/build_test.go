@@ -51,17 +51,29 @@ func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
 		want       []string
 		reach      replay.Reach // "": the end
 	}{
-		"through its own tree":     {three, "", bee, []string{`1 request Do: name "b"→"bee"`, `5 outcome outcome.got: "A B C"→"C"`}, ""},
-		"through another like it":  {three, strings.ReplaceAll(three, "%s", "x"), bee, []string{`1 request Do: name "b"→"bee"`, `5 outcome outcome.got: "A B C"→"C"`}, ""},
-		"through one that ends":    {three, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, bee, []string{`1 request Do: name "b"→"bee"`, `2 decision -read c RUNNING→SUCCESS`}, ""},
-		"with other labels only":   {three, "", func(name string) (string, string) { return "look up " + name, name }, []string{`5 outcome outcome.got: "A B C"→"C"`}, ""},
-		"with fewer effects":       {`<Do what="r:a r:b" got="{got}"/>`, "", func(string) (string, string) { return "read a", "a" }, []string{`0 decision -read b`}, replay.ReachedCut},
-		"with a withdrawn request": {`<Fallback><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`, "", bee, []string{`1 request Do: name "b"→"bee"`}, ""},
-		"with another request that was withdrawn": {`<Fallback><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout><Add add="late" got="{got}"/></Fallback>`, "",
+		"through its own tree": {three, "", bee, []string{`1 request Do: name "b"→"bee"`,
+			`5 outcome outcome.got: "A B C"→"C"`}, ""},
+		"through another like it": {three, strings.ReplaceAll(three, "%s", "x"), bee,
+			[]string{`1 request Do: name "b"→"bee"`, `5 outcome outcome.got: "A B C"→"C"`}, ""},
+		"through one that ends": {three,
+			`<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, bee,
+			[]string{`1 request Do: name "b"→"bee"`, `2 decision -read c RUNNING→SUCCESS`}, ""},
+		"with other labels only": {three, "", func(name string) (string, string) {
+			return "look up " + name, name
+		}, []string{`5 outcome outcome.got: "A B C"→"C"`}, ""},
+		"with fewer effects": {`<Do what="r:a r:b" got="{got}"/>`, "", func(string) (string, string) {
+			return "read a", "a"
+		}, []string{`0 decision -read b`}, replay.ReachedCut},
+		"with a withdrawn request": {
+			`<Fallback><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`, "", bee, []string{`1 request Do: name "b"→"bee"`}, ""},
+		"with another request that was withdrawn": {
+			`<Fallback><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout><Add add="late" got="{got}"/></Fallback>`, "",
 			func(name string) (string, string) { return "read " + name, name + "er" }, []string{`0 request`}, ""},
-		"with the same asked for twice": {`<Parallel><Do what="r:b" got="{b}"/><Do what="r:b" got="{got}"/></Parallel>`, "", bee,
+		"with the same asked for twice": {`<Parallel><Do what="r:b" got="{b}"/><Do what="r:b" got="{got}"/></Parallel>`,
+			"", bee,
 			[]string{`0 request Do: name "b"→"bee" Do: name "b"→"bee"`}, ""},
-		"with a request whose withdrawn neighbour is the same": {`<Fallback><Parallel><Do what="r:b" got="{b}"/><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout></Parallel><Add add="late" got="{got}"/></Fallback>`, "", bee,
+		"with a request whose withdrawn neighbour is the same": {
+			`<Fallback><Parallel><Do what="r:b" got="{b}"/><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout></Parallel><Add add="late" got="{got}"/></Fallback>`, "", bee,
 			[]string{`0 request Do: name "b"→"bee"`}, ""},
 	} {
 		bubble(t, name, func(t *testing.T) {
@@ -95,9 +107,12 @@ func TestReplayOfAnOpenRunInAnotherBuildDoesNotTakeItsDecisionsForThatBuilds(t *
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
-		id := crash(t, w, store, `<Sequence><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`, 3, false)
+		id := crash(t, w, store, `<Sequence><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`,
+			3, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion"})
-		found, err := replay.Run(t.Context(), w.otherBuild(store, func(name string) (string, string) { return "read " + name, name + "ee" }), ada, id, replay.Options{})
+		found, err := replay.Run(t.Context(), w.otherBuild(store, func(name string) (string, string) {
+			return "read " + name, name + "ee"
+		}), ada, id, replay.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +129,8 @@ func (w *world) styled(store journal.Store, build string) *run.Engine {
 	}
 	w.do["a"], w.do["b"] = perform, perform
 	return w.engine(store, "styled "+build, func(c *run.Config) {
-		c.Assistants[0].Sends = func(ctx context.Context, v *run.View, r *run.CompletionRecord) (was, would run.Sent, err error) {
+		c.Assistants[0].Sends = func(ctx context.Context, v *run.View, r *run.CompletionRecord) (was, would run.Sent,
+			err error) {
 			if err := json.Unmarshal(r.Result, &was.Hash); err != nil {
 				return was, would, err
 			}
@@ -153,14 +169,21 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 		build, style string
 		want         *replay.ChangedSending
 	}{
-		"nothing else":             {"", "", nil},
-		"the same text":            {"", "plain words", nil},
-		"other words":              {"", "plain speech", &replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 1", Change: replay.PartChanged, Was: 5, Would: 6}}}},
-		"a word fewer":             {"", "plain", &replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 1", Change: replay.PartRemoved, Was: 5}}}},
-		"a word more":              {"", "plain words more", &replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 2", Change: replay.PartAdded, Would: 4}}}},
-		"what can't be composed":   {"", "unspeakable", &replay.ChangedSending{Why: "no style"}},
-		"another build":            {"loud ", "", &replay.ChangedSending{Build: true, Parts: []replay.ChangedPart{{Name: "word 0", Change: replay.PartAdded, Would: 5}, {Name: "word 1", Change: replay.PartAdded, Would: 5}}}},
-		"another build and a word": {"loud ", "plain words more", &replay.ChangedSending{Build: true, Parts: []replay.ChangedPart{{Name: "word 2", Change: replay.PartAdded, Would: 4}}}},
+		"nothing else":  {"", "", nil},
+		"the same text": {"", "plain words", nil},
+		"other words": {"", "plain speech",
+			&replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 1", Change: replay.PartChanged, Was: 5,
+				Would: 6}}}},
+		"a word fewer": {"", "plain",
+			&replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 1", Change: replay.PartRemoved, Was: 5}}}},
+		"a word more": {"", "plain words more",
+			&replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 2", Change: replay.PartAdded, Would: 4}}}},
+		"what can't be composed": {"", "unspeakable", &replay.ChangedSending{Why: "no style"}},
+		"another build": {"loud ", "", &replay.ChangedSending{Build: true,
+			Parts: []replay.ChangedPart{{Name: "word 0", Change: replay.PartAdded, Would: 5},
+				{Name: "word 1", Change: replay.PartAdded, Would: 5}}}},
+		"another build and a word": {"loud ", "plain words more", &replay.ChangedSending{Build: true,
+			Parts: []replay.ChangedPart{{Name: "word 2", Change: replay.PartAdded, Would: 4}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := replay.Options{PastFirst: true}
@@ -182,7 +205,8 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 			same(t, "build and why", fmt.Sprint(got.Build, got.Why), fmt.Sprint(c.want.Build, c.want.Why))
 		})
 	}
-	_, err = replay.Run(t.Context(), w.styled(untouched{store, t}, ""), ada, live.ID, replay.Options{Texts: texts("manner", "x")})
+	_, err = replay.Run(t.Context(), w.styled(untouched{store, t}, ""), ada, live.ID,
+		replay.Options{Texts: texts("manner", "x")})
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "keeps no text manner") {
 		t.Errorf("a text that the run has not gives %v", err)
 	}
@@ -196,12 +220,14 @@ func TestReplayTellsWhichToolsWouldBeSentOtherwise(t *testing.T) {
 		would []run.Part
 		want  []replay.ChangedPart
 	}{
-		"the same tools":      {was, nil},
-		"nobody knows them":   {nil, nil},
-		"another schema":      {[]run.Part{was[0], part("tool", "read", "2"), was[2]}, []replay.ChangedPart{{Kind: "tool", Name: "read", Change: replay.PartChanged, Was: 3, Would: 3}}},
+		"the same tools":    {was, nil},
+		"nobody knows them": {nil, nil},
+		"another schema": {[]run.Part{was[0], part("tool", "read", "2"), was[2]},
+			[]replay.ChangedPart{{Kind: "tool", Name: "read", Change: replay.PartChanged, Was: 3, Would: 3}}},
 		"a schema of no hash": {[]run.Part{was[0], part("tool", "read", ""), was[2]}, nil},
 		"another tool": {[]run.Part{was[0], was[1], part("tool", "fetch", "1")}, []replay.ChangedPart{
-			{Kind: "tool", Name: "find", Change: replay.PartRemoved, Was: 3}, {Kind: "tool", Name: "fetch", Change: replay.PartAdded, Would: 3}}},
+			{Kind: "tool", Name: "find", Change: replay.PartRemoved, Was: 3},
+			{Kind: "tool", Name: "fetch", Change: replay.PartAdded, Would: 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -209,7 +235,8 @@ func TestReplayTellsWhichToolsWouldBeSentOtherwise(t *testing.T) {
 			live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 			wait(t, live)
 			e := w.engine(untouched{store, t}, "two", func(cfg *run.Config) {
-				cfg.Assistants[0].Sends = func(context.Context, *run.View, *run.CompletionRecord) (recorded, composed run.Sent, err error) {
+				cfg.Assistants[0].Sends = func(context.Context, *run.View, *run.CompletionRecord) (recorded,
+					composed run.Sent, err error) {
 					return run.Sent{Hash: "prompt", Parts: was}, run.Sent{Hash: "prompt", Parts: c.would}, nil
 				}
 			})
@@ -232,12 +259,15 @@ func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
-		id := crash(t, w, store, `<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, 3, false)
+		id := crash(t, w, store,
+			`<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
+			3, false)
 		if err := w.engine(store, "next", w.without("Add")).Cancel(t.Context(), ada, id, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion", "cancel", "stopped", "end"})
-		changed := replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`))}
+		changed := replay.Options{TreeFile: "changed.xml",
+			Tree: []byte(tree(`<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`))}
 		for name, c := range map[string]struct {
 			e    *run.Engine
 			want []string
@@ -249,7 +279,9 @@ func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found.Differences = slices.DeleteFunc(found.Differences, func(d replay.Difference) bool { return d.Kind == replay.OtherOutcome })
+			found.Differences = slices.DeleteFunc(found.Differences, func(d replay.Difference) bool {
+				return d.Kind == replay.OtherOutcome
+			})
 			same(t, "differences "+name, tell(found), c.want)
 		}
 	})
@@ -262,7 +294,8 @@ func TestReplayOfAnOpenRunWhoseTreeDoesNotLoadTellsNothingOfItsLastStep(t *testi
 		id := crash(t, w, store, `<Fallback><Never/><Do what="r:a" got="{got}"/></Fallback>`, 2, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start"})
 		e := w.engine(untouched{store, t}, "two", w.without("Never"))
-		found, err := replay.Run(t.Context(), e, ada, id, replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="r:a" got="{got}"/>`))})
+		found, err := replay.Run(t.Context(), e, ada, id, replay.Options{TreeFile: "changed.xml",
+			Tree: []byte(tree(`<Do what="r:a" got="{got}"/>`))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,62 +29,92 @@ func TestReplayThroughAChangedTreeTellsWhatDiffers(t *testing.T) {
 	}{
 		"another way to the same": {was: two, reach: replay.ReachedEnd,
 			would: `<Sequence name="other"><AlwaysSuccess/><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`},
-		"another request": {was: two, would: `<Sequence><Do what="r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
+		"another request": {was: two,
+			would: `<Sequence><Do what="r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
 			first: []string{`0 request Do: name "a"→"z"`}, reach: replay.ReachedEnd},
-		"two other requests": {was: two, would: `<Sequence><Do what="r:y" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
-			first: []string{`0 request Do: name "a"→"y"`}, all: []string{`0 request Do: name "a"→"y"`, `1 request Do: name "b"→"z"`}, reach: replay.ReachedEnd},
-		"another kind of effect": {was: two, would: `<Sequence><Do what="w:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
+		"two other requests": {was: two,
+			would: `<Sequence><Do what="r:y" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
+			first: []string{`0 request Do: name "a"→"y"`}, all: []string{`0 request Do: name "a"→"y"`,
+				`1 request Do: name "b"→"z"`}, reach: replay.ReachedEnd},
+		"another kind of effect": {was: two,
+			would: `<Sequence><Do what="w:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
 			first: []string{`0 request Do: (kind) read→write`}, reach: replay.ReachedEnd},
-		"one effect more": {was: two, would: `<Sequence><Do what="r:a r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 decision +read z`}, reach: replay.ReachedCut, why: "no recorded completion for read z (Do)"},
+		"one effect more": {was: two,
+			would: `<Sequence><Do what="r:a r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
+			first: []string{`0 decision +read z`}, reach: replay.ReachedCut,
+			why: "no recorded completion for read z (Do)"},
 		"one effect fewer": {was: two, would: `<Do what="r:a" got="{got}"/>`,
 			first: []string{`1 decision -read b RUNNING→SUCCESS`}, reach: replay.ReachedEnd},
 		"the first effect is left out": {was: two, would: `<Do what="r:b" got="{got}"/>`,
-			first: []string{`0 decision -read a +read b@2`}, reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
+			first: []string{`0 decision -read a +read b@2`}, reach: replay.ReachedCut,
+			why: "what would come of another decision is not recorded"},
 		"goes on where it ended": {was: `<Do what="r:a" got="{got}"/>`, would: two,
-			first: []string{`1 decision +read b SUCCESS→RUNNING`}, reach: replay.ReachedCut, why: "no recorded completion for read b (Do)"},
-		"fails where it succeeded": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><AlwaysFailure/></Sequence>`,
+			first: []string{`1 decision +read b SUCCESS→RUNNING`}, reach: replay.ReachedCut,
+			why: "no recorded completion for read b (Do)"},
+		"fails where it succeeded": {was: two,
+			would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><AlwaysFailure/></Sequence>`,
 			first: []string{`2 decision SUCCESS→FAILURE`}, reach: replay.ReachedEnd},
 		"breaks": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`,
 			first: []string{`1 decision -read b RUNNING→FAILURE`}, reach: replay.ReachedEnd},
 		"waits for nothing": {was: two, would: waitsForNothing,
 			first: []string{`1 decision -read b RUNNING→FAILURE`}, reach: replay.ReachedEnd},
 		"goes on where it waited for nothing": {was: waitsForNothing, would: two,
-			first: []string{`1 decision +read b FAILURE→RUNNING`}, reach: replay.ReachedCut, why: "no recorded completion for read b (Do)"},
+			first: []string{`1 decision +read b FAILURE→RUNNING`}, reach: replay.ReachedCut,
+			why: "no recorded completion for read b (Do)"},
 		"one after the other instead of at once": {was: `<Do what="r:a r:b" got="{got}"/>`, would: two,
-			first: []string{`0 decision -read b`}, reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
+			first: []string{`0 decision -read b`}, reach: replay.ReachedCut,
+			why: "what would come of another decision is not recorded"},
 		"at once instead of one after the other": {was: two, would: `<Do what="r:a r:b" got="{got}"/>`,
-			first: []string{`0 decision +read b@2`}, reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
-		"in another order": {was: two, would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:a" got="{got}"/></Sequence>`,
-			first: []string{`0 decision -read a +read b@2`}, reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
-		"another outcome of the same": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><Add add="!" got="{got}"/></Sequence>`,
+			first: []string{`0 decision +read b@2`}, reach: replay.ReachedCut,
+			why: "what would come of another decision is not recorded"},
+		"in another order": {was: two,
+			would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:a" got="{got}"/></Sequence>`,
+			first: []string{`0 decision -read a +read b@2`}, reach: replay.ReachedCut,
+			why: "what would come of another decision is not recorded"},
+		"another outcome of the same": {was: two,
+			would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><Add add="!" got="{got}"/></Sequence>`,
 			first: []string{`4 outcome outcome.got: "A b"→"A b!"`}, reach: replay.ReachedEnd},
 		"a shorter time": {was: `<Fallback><Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
 			would: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
-			first: []string{`0+2000ms decision +read b withdraws read slow`}, reach: replay.ReachedCut, why: "no recorded completion for read b (Do)"},
+			first: []string{`0+2000ms decision +read b withdraws read slow`}, reach: replay.ReachedCut,
+			why: "no recorded completion for read b (Do)"},
 		"a shorter time, and another try": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`,
 			would: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`,
-			first: []string{`0+2000ms decision +read slow withdraws read slow`}, reach: replay.ReachedCut, why: "no recorded completion for read slow (Do)"},
+			first: []string{`0+2000ms decision +read slow withdraws read slow`}, reach: replay.ReachedCut,
+			why: "no recorded completion for read slow (Do)"},
 		"a longer time": {was: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
 			would: `<Fallback><Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
-			first: []string{`1 decision -read b keeps read slow`}, reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
-		"a longer time that is kept": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`, would: `<Timeout msec="6000"><Do what="r:slow" got="{got}"/></Timeout>`,
+			first: []string{`1 decision -read b keeps read slow`}, reach: replay.ReachedCut,
+			why: "what would come of another decision is not recorded"},
+		"a longer time that is kept": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`,
+			would: `<Timeout msec="6000"><Do what="r:slow" got="{got}"/></Timeout>`,
 			reach: replay.ReachedEnd},
-		"the same once more": {was: `<Do what="r:a" got="{got}"/>`, would: `<Sequence><Do what="r:a" got="{k}"/><Do what="r:a" got="{got}"/></Sequence>`,
-			first: []string{`1 decision +read a SUCCESS→RUNNING`}, reach: replay.ReachedCut, why: "no recorded completion for read a (Do)"},
-		"another request after another decision": {was: `<Sequence><Do what="r:a r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`,
+		"the same once more": {was: `<Do what="r:a" got="{got}"/>`,
+			would: `<Sequence><Do what="r:a" got="{k}"/><Do what="r:a" got="{got}"/></Sequence>`,
+			first: []string{`1 decision +read a SUCCESS→RUNNING`}, reach: replay.ReachedCut,
+			why: "no recorded completion for read a (Do)"},
+		"another request after another decision": {
+			was:   `<Sequence><Do what="r:a r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`,
 			would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
 			first: []string{`0 decision -read a`},
 			reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
-		"what is not done while it waits for what is not recorded": {was: `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a" got="{got}"/></Parallel>`,
+		"what is not done while it waits for what is not recorded": {
+			was:   `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a" got="{got}"/></Parallel>`,
 			would: `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a r:z" got="{got}"/></Parallel>`,
-			first: []string{`0 decision +read z`}, reach: replay.ReachedCut, why: "no recorded completion for read z (Do)"},
-		"it waits first": {was: two, would: `<Sequence><Delay delay_msec="300"><Do what="r:a" got="{got}"/></Delay><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 decision -read a`}, reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
-		"it waits at the end": {was: `<Do what="r:a" got="{got}"/>`, would: `<Sequence><Do what="r:a" got="{got}"/><Delay delay_msec="300"><AlwaysSuccess/></Delay></Sequence>`,
-			first: []string{`1 decision SUCCESS→RUNNING`}, reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
-		"it waits for ever": {was: `<Do what="r:a" got="{got}"/>`, would: `<KeepRunningUntilFailure><Delay delay_msec="300"><AlwaysSuccess/></Delay></KeepRunningUntilFailure>`,
-			first: []string{`0 decision -read a`}, reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
+			first: []string{`0 decision +read z`}, reach: replay.ReachedCut,
+			why: "no recorded completion for read z (Do)"},
+		"it waits first": {was: two,
+			would: `<Sequence><Delay delay_msec="300"><Do what="r:a" got="{got}"/></Delay><Do what="r:b" got="{got}"/></Sequence>`,
+			first: []string{`0 decision -read a`}, reach: replay.ReachedCut,
+			why: "what would come of another decision is not recorded"},
+		"it waits at the end": {was: `<Do what="r:a" got="{got}"/>`,
+			would: `<Sequence><Do what="r:a" got="{got}"/><Delay delay_msec="300"><AlwaysSuccess/></Delay></Sequence>`,
+			first: []string{`1 decision SUCCESS→RUNNING`}, reach: replay.ReachedCut,
+			why: "what would come of another decision is not recorded"},
+		"it waits for ever": {was: `<Do what="r:a" got="{got}"/>`,
+			would: `<KeepRunningUntilFailure><Delay delay_msec="300"><AlwaysSuccess/></Delay></KeepRunningUntilFailure>`,
+			first: []string{`0 decision -read a`}, reach: replay.ReachedCut,
+			why: "what would come of another decision is not recorded"},
 	}
 	for name, c := range cases {
 		bubble(t, name, func(t *testing.T) {
@@ -110,19 +140,26 @@ func TestReplayThroughAChangedTreeTellsWhatDiffers(t *testing.T) {
 func TestReplayShowsWhereTheTracesDiffer(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
-	live := start(t, w.engine(store, "one"), `<Sequence><Script code="n:=1"/><Script code="n:=2"/><Do what="r:a" got="{got}"/></Sequence>`)
+	live := start(t, w.engine(store, "one"),
+		`<Sequence><Script code="n:=1"/><Script code="n:=2"/><Do what="r:a" got="{got}"/></Sequence>`)
 	wait(t, live)
-	found := w.mustReplay(store, live.ID, `<Sequence><Script code="n:=1"/><Script code="n:=3"/><Do what="r:b" got="{got}"/></Sequence>`)
+	found := w.mustReplay(store, live.ID,
+		`<Sequence><Script code="n:=1"/><Script code="n:=3"/><Do what="r:b" got="{got}"/></Sequence>`)
 	trace := found.Differences[0].Trace
-	same(t, "the last equal event", trace.Was[trace.Same-1], run.TraceEvent{Number: 1, Rule: "Main/Script", Status: "SUCCESS"})
-	same(t, "the recorded event", trace.Was[trace.Same], run.TraceEvent{Number: 2, Rule: "Main/Script", Key: "n", Value: "2"})
-	same(t, "the other event", trace.Would[trace.Same], run.TraceEvent{Number: 2, Rule: "Main/Script", Key: "n", Value: "3"})
+	same(t, "the last equal event", trace.Was[trace.Same-1], run.TraceEvent{Number: 1, Rule: "Main/Script",
+		Status: "SUCCESS"})
+	same(t, "the recorded event", trace.Was[trace.Same], run.TraceEvent{Number: 2, Rule: "Main/Script", Key: "n",
+		Value: "2"})
+	same(t, "the other event", trace.Would[trace.Same], run.TraceEvent{Number: 2, Rule: "Main/Script", Key: "n",
+		Value: "3"})
 	same(t, "the step in explain", found.Differences[0].Step, 1)
 
-	later := w.mustReplay(store, live.ID, `<Sequence><Script code="n:=3"/><Do what="r:b" got="{got}"/><AlwaysSuccess/></Sequence>`, pastFirst)
+	later := w.mustReplay(store, live.ID,
+		`<Sequence><Script code="n:=3"/><Do what="r:b" got="{got}"/><AlwaysSuccess/></Sequence>`, pastFirst)
 	same(t, "another trace past the first difference", later.OtherTrace, nil)
 
-	other := w.mustReplay(store, live.ID, `<Sequence><Script code="n:=1"/><Script code="n:=2"/><AlwaysSuccess/><Do what="r:a" got="{got}"/></Sequence>`)
+	other := w.mustReplay(store, live.ID,
+		`<Sequence><Script code="n:=1"/><Script code="n:=2"/><AlwaysSuccess/><Do what="r:a" got="{got}"/></Sequence>`)
 	same(t, "differences", tell(other), nil)
 	same(t, "its record", other.OtherTrace.Record, int64(0))
 	same(t, "where it differs", other.OtherTrace.Trace.Would[other.OtherTrace.Trace.Same].Rule, "Main/AlwaysSuccess")
@@ -159,7 +196,8 @@ func TestReplayedPayloadsHoldTheRecordNumbersOfTheirRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait(t, live)
-		found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "two", withRefs(w)), ada, live.ID, replay.Options{})
+		found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "two", withRefs(w)), ada, live.ID,
+			replay.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,21 +243,27 @@ func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
 	}
 	changed := replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="{more}" got="{got}"/>`))}
 	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "two", given("more")), ada, live.ID, changed)
-	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "reads {more}, which the run was not given: changed.xml:1:") {
+	if !errors.Is(err, run.ErrUnfit) ||
+		!strings.Contains(err.Error(), "reads {more}, which the run was not given: changed.xml:1:") {
 		t.Errorf("a key that was not given gives %v", err)
 	}
 	changed.Tree = []byte(tree(`<Do what="r:a" got="{got}"/>`))
 	_, err = replay.Run(t.Context(),
-		w.engine(untouched{store, t}, "number", func(c *run.Config) { c.Assistants[0].Options.Given[0].Type = reflect.TypeFor[int]() }), ada, live.ID, changed)
+		w.engine(untouched{store, t}, "number", func(c *run.Config) {
+			c.Assistants[0].Options.Given[0].Type = reflect.TypeFor[int]()
+		}), ada, live.ID, changed)
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "key {what}") {
 		t.Errorf("a key of another type gives %v", err)
 	}
 	_, err = replay.Run(t.Context(),
-		w.engine(untouched{store, t}, "three", func(c *run.Config) { c.Assistants[0].Name = "somebody else" }), ada, live.ID, replay.Options{})
+		w.engine(untouched{store, t}, "three", func(c *run.Config) {
+			c.Assistants[0].Name = "somebody else"
+		}), ada, live.ID, replay.Options{})
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), `no assistant "tester"`) {
 		t.Errorf("an unknown assistant gives %v", err)
 	}
-	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "four", w.without("Do")), ada, live.ID, replay.Options{})
+	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "four", w.without("Do")), ada, live.ID,
+		replay.Options{})
 	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "does not load in this build") {
 		t.Errorf("a leaf type that this build has not gives %v", err)
 	}
@@ -228,7 +272,8 @@ func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "differences to a tree that does not load any more", tell(found), []string{"0 decision -read a RUNNING→SUCCESS"})
+	same(t, "differences to a tree that does not load any more", tell(found),
+		[]string{"0 decision -read a RUNNING→SUCCESS"})
 }
 
 func TestReplayNeedsNothingThatItsTreeDoesNotRead(t *testing.T) {
@@ -255,13 +300,17 @@ func TestReplayOfADamagedJournalIsTold(t *testing.T) {
 	whole := start(t, w.engine(store, "whole"), `<Do what="r:a" got="{got}"/>`)
 	wait(t, whole)
 	begun := records(t, store, whole.ID)[0]
-	cases := map[string][]journal.Record{"no record": nil, "no start": {{Kind: run.KindTime, Data: json.RawMessage(`{}`)}},
+	cases := map[string][]journal.Record{"no record": nil,
+		"no start":        {{Kind: run.KindTime, Data: json.RawMessage(`{}`)}},
 		"an unknown kind": {begun, {Seq: 1, Kind: "dream", Data: json.RawMessage(`{}`)}}}
-	for _, kind := range []string{run.KindCompletion, run.KindMark, run.KindTime, run.KindResume, run.KindCancel, run.KindStopped, run.KindTrace, run.KindEnd} {
-		cases["a "+kind+" that is none"] = []journal.Record{begun, {Seq: 1, Kind: kind, Data: json.RawMessage(`{"op":`)}}
+	for _, kind := range []string{run.KindCompletion, run.KindMark, run.KindTime, run.KindResume, run.KindCancel,
+		run.KindStopped, run.KindTrace, run.KindEnd} {
+		cases["a "+kind+" that is none"] = []journal.Record{begun,
+			{Seq: 1, Kind: kind, Data: json.RawMessage(`{"op":`)}}
 	}
 	for name, recs := range cases {
-		if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: name, Session: session, Owner: ada}, Records: recs}); err != nil {
+		if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: name, Session: session, Owner: ada},
+			Records: recs}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.replay(store, name, ""); !errors.Is(err, journal.ErrCorrupt) {
@@ -298,7 +347,8 @@ func TestReplayKeepsWhatCameInBeforeATimerThatWasOverdue(t *testing.T) {
 				return
 			}
 			late++
-			same(t, "differences with the same time", tell(w.mustReplay(store, live.ID, fmt.Sprintf(body, "other", 2000))), nil)
+			same(t, "differences with the same time",
+				tell(w.mustReplay(store, live.ID, fmt.Sprintf(body, "other", 2000))), nil)
 			same(t, "differences with less time", tell(w.mustReplay(store, live.ID, fmt.Sprintf(body, "other", 1999))),
 				[]string{"1+1999ms decision withdraws read b RUNNING→FAILURE"})
 		})

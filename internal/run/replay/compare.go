@@ -181,7 +181,8 @@ func (r *replayer) changedSending(ctx context.Context, c *run.CompletionRecord) 
 
 // differ compares by the hash of all, and by parts where those of both are known: a hash need not cover every part.
 func differ(was, would run.Sent) bool {
-	return was.Hash != would.Hash || was.Parts != nil && would.Parts != nil && len(changedParts(was.Parts, would.Parts)) > 0
+	return was.Hash != would.Hash || was.Parts != nil && would.Parts != nil &&
+		len(changedParts(was.Parts, would.Parts)) > 0
 }
 
 // changedParts lists the parts that differ, in the order of the first, then of the second list.
@@ -196,7 +197,8 @@ func changedParts(was, would []run.Part) []ChangedPart {
 		case i < 0:
 			changed = append(changed, ChangedPart{Kind: p.Kind, Name: p.Name, Change: PartRemoved, Was: p.Tokens})
 		case p.Hash != "" && would[i].Hash != "" && p.Hash != would[i].Hash:
-			changed = append(changed, ChangedPart{Kind: p.Kind, Name: p.Name, Change: PartChanged, Was: p.Tokens, Would: would[i].Tokens})
+			changed = append(changed, ChangedPart{Kind: p.Kind, Name: p.Name, Change: PartChanged, Was: p.Tokens,
+				Would: would[i].Tokens})
 		}
 	}
 	for _, p := range would {

@@ -83,7 +83,9 @@ func leaves() []bt.Leaf {
 	})
 	add := bt.Func("Add", "appends a text", func(i more, o *out) error { o.Got = i.Got + i.Add; return nil })
 	boom := bt.Func("Boom", "panics", func(none, *out) error { panic("the leaf burst") })
-	never := bt.Func("Never", "writes its key only on a success that it never has", func(none, *out) error { return errors.New("never") })
+	never := bt.Func("Never", "writes its key only on a success that it never has", func(none, *out) error {
+		return errors.New("never")
+	})
 	return []bt.Leaf{do, add, boom, never}
 }
 
@@ -143,8 +145,9 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	return &world{t: t, written: map[string]string{}, do: map[string]func(context.Context, run.Job) (any, error){}, outcome: outcomeOf,
-		opened: func(context.Context, *run.View) error { return nil }}
+	return &world{t: t, written: map[string]string{}, do: map[string]func(context.Context, run.Job) (any, error){},
+		outcome: outcomeOf,
+		opened:  func(context.Context, *run.View) error { return nil }}
 }
 
 func (w *world) perform(ctx context.Context, job run.Job) (any, error) {
@@ -194,9 +197,11 @@ func (w *world) takes(name string, d time.Duration) {
 
 func (w *world) assistant() *run.Assistant {
 	return &run.Assistant{Name: "tester", Leaves: w.leavesOf(leaves()...),
-		Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{{Name: "got", Type: textType, Optional: true}}},
+		Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}},
+			Wanted: []bt.Port{{Name: "got", Type: textType, Optional: true}}},
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-			return map[string]run.Performer{"read": {Do: w.perform}, "write": {Do: w.perform, Found: w.found}}, nil, w.opened(ctx, v)
+			return map[string]run.Performer{"read": {Do: w.perform}, "write": {Do: w.perform, Found: w.found}}, nil,
+				w.opened(ctx, v)
 		},
 		Outcome: func(v *run.View, e run.Ending) run.Outcome { return w.outcome(v, e) }}
 }
@@ -223,7 +228,8 @@ func (w *world) with(all ...bt.Leaf) func(*run.Config) {
 // engine is one process.
 func (w *world) engine(store journal.Store, holder string, change ...func(*run.Config)) *run.Engine {
 	w.t.Helper()
-	c := run.Config{Store: store, Assistants: []*run.Assistant{w.assistant()}, Build: "test", Holder: holder, Lease: lease, StopGrace: grace}
+	c := run.Config{Store: store, Assistants: []*run.Assistant{w.assistant()}, Build: "test", Holder: holder,
+		Lease: lease, StopGrace: grace}
 	for _, f := range change {
 		f(&c)
 	}
@@ -237,7 +243,8 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 // newStore holds one session, once a run has begun in it.
 func newStore(t *testing.T) journal.Store {
 	t.Helper()
-	return journaltest.Await(teststore.Empty(t), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+	return journaltest.Await(teststore.Empty(t), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(),
+		UpdatedAt: time.Now()})
 }
 
 // given is what a run of the test assistant begins with.
@@ -246,7 +253,8 @@ type given struct {
 }
 
 func spec(body string) run.Spec {
-	return run.Spec{Owner: ada, Session: session, Assistant: "tester", Title: "a test", TreeFile: "test.xml", Tree: []byte(tree(body)),
+	return run.Spec{Owner: ada, Session: session, Assistant: "tester", Title: "a test", TreeFile: "test.xml",
+		Tree:  []byte(tree(body)),
 		Given: given{"r:a"}}
 }
 
@@ -335,11 +343,12 @@ func bubble(t *testing.T, name string, test func(t *testing.T)) {
 // pass lets time go by in a synctest bubble.
 func pass(d time.Duration) { <-time.After(d) }
 
-// crash begins a run in a process that dies at a write (0: it lives), and gives its id, "" if it was never begun. The lease has run out
-// when it returns.
+// crash begins a run in a process that dies at a write (0: it lives), and gives its id, "" if it was never begun. The
+// lease has run out when it returns.
 func crash(t *testing.T, w *world, store journal.Store, body string, at int, after bool) string {
 	t.Helper()
-	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), spec(body))
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: at, After: after}, fmt.Sprintf("dies at %d", at)).
+		Start(t.Context(), spec(body))
 	if err == nil && at > 0 {
 		if _, err := live.Wait(t.Context()); !errors.Is(err, journaltest.ErrDead) {
 			t.Errorf("the run stopped with %v; want %v", err, journaltest.ErrDead)

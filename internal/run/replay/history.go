@@ -27,8 +27,9 @@ type Group struct {
 
 // Place is where a run differs first.
 type Place struct {
-	Run  string `json:"run"`
-	Step int    `json:"step,omitempty" doc:"In its explanation, counted from 1."` // 0: the recorded run has no such step
+	Run string `json:"run"`
+	// 0: the recorded run has no such step
+	Step int `json:"step,omitempty" doc:"In its explanation, counted from 1."`
 }
 
 // Unfit is a run that can't be held against the tree.
@@ -50,7 +51,9 @@ func (h *History) Add(r *Result) {
 	first := r.Differences[0]
 	g := Group{Kind: first.Kind}
 	g.Was, g.Would = nodes(r, first)
-	at := slices.IndexFunc(h.Groups, func(known Group) bool { return known.Kind == g.Kind && known.Was == g.Was && known.Would == g.Would })
+	at := slices.IndexFunc(h.Groups, func(known Group) bool {
+		return known.Kind == g.Kind && known.Was == g.Was && known.Would == g.Would
+	})
 	if at < 0 {
 		at, h.Groups = len(h.Groups), append(h.Groups, g)
 	}

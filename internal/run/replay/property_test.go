@@ -19,8 +19,8 @@ import (
 	"sibyl/internal/run/replay"
 )
 
-// anyTree draws the body of a tree whose tasks ask for the words that ask draws ("": none are left). Each writes a key of its
-// own, so that all may stand in a Parallel.
+// anyTree draws the body of a tree whose tasks ask for the words that ask draws ("": none are left). Each writes a key
+// of its own, so that all may stand in a Parallel.
 func anyTree(r *rapid.T, ask func() string) string {
 	keys := 0
 	var node func(depth int) string
@@ -74,8 +74,8 @@ func anyPace(r *rapid.T) []int {
 	return rapid.SliceOfN(rapid.IntRange(0, 5), len(names()), len(names())).Draw(r, "seconds")
 }
 
-// paced makes effects last. No sum of two of each equals another: nothing but a timer of whole seconds is ever done at the
-// same moment as something else.
+// paced makes effects last. No sum of two of each equals another: nothing but a timer of whole seconds is ever done at
+// the same moment as something else.
 func (w *world) paced(seconds []int) {
 	odd := 1
 	for i, name := range names() {
@@ -132,7 +132,8 @@ func TestAnyRunIsReplayedAsRecorded(t *testing.T) {
 // anyRun begins a run in a process that may die at a write (0: it lives), or be told to stop (0: it is not).
 func (w *world) anyRun(store journal.Store, body string, crashAt int, stopAfter time.Duration) string {
 	w.t.Helper()
-	live, err := w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1)}, "one").Start(w.t.Context(), spec(body))
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1)}, "one").Start(w.t.Context(),
+		spec(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -161,8 +162,10 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 		}
 		was, would, pace := anyTree(r, ask()), anyTree(r, ask()), anyPace(r)
 		if rapid.Bool().Draw(r, "alike") {
-			would = strings.Replace(was, rapid.SampledFrom([]string{"r:", "1000", "2000", "<Sequence>", "true", "Failure"}).Draw(r, "old"),
-				rapid.SampledFrom([]string{"w:", "2000", "1000", `<Sequence name="x">`, "false", "Success"}).Draw(r, "new"), 1)
+			would = strings.Replace(was, rapid.SampledFrom([]string{"r:", "1000", "2000", "<Sequence>", "true",
+				"Failure"}).Draw(r, "old"),
+				rapid.SampledFrom([]string{"w:", "2000", "1000", `<Sequence name="x">`, "false", "Success"}).
+					Draw(r, "new"), 1)
 		}
 		ok := t.Run("run", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -175,7 +178,8 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 				first, second := start(t, w.engine(store, "one"), was), start(t, w.engine(store, "two"), would)
 				one, two := decided(t, store, first), decided(t, store, second)
 				found, all := w.mustReplay(store, first.ID, would), w.mustReplay(store, first.ID, would, pastFirst)
-				same(t, "whether the first difference is the first of all", strings.HasPrefix(told(all), told(found)), true)
+				same(t, "whether the first difference is the first of all", strings.HasPrefix(told(all), told(found)),
+					true)
 				switch alike := slices.Equal(one, two); {
 				case len(found.Differences) == 0:
 					sames++
@@ -196,8 +200,8 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 
 func told(found *replay.Result) string { return strings.Join(tell(found), "\n") }
 
-// decided is what a run asked for and withdrew, when, and what it came to. Effects are numbered as they were asked for: what is withdrawn in the very
-// step that asks for it takes a number of the run, and nobody ever hears of it.
+// decided is what a run asked for and withdrew, when, and what it came to. Effects are numbered as they were asked for:
+// what is withdrawn in the very step that asks for it takes a number of the run, and nobody ever hears of it.
 func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
 	end := wait(t, live)

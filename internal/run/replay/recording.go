@@ -120,7 +120,8 @@ func askedIn(c *run.CompletionRecord, seq int64) Asked {
 // askedBy is an effect of the replay as records would have it.
 func (r *recording) askedBy(e bt.Effect) Asked {
 	label := string(r.redact([]byte(e.Label)))
-	return Asked{Asked: run.Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: label, Digest: run.Digest(e)}, Payload: r.redact(e.Payload)}
+	return Asked{Asked: run.Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: label, Digest: run.Digest(e)},
+		Payload: r.redact(e.Payload)}
 }
 
 // decided fills in what the steps decided.

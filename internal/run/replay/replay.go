@@ -78,15 +78,17 @@ type DifferenceKind string
 const (
 	OtherDecision DifferenceKind = "decision" // other effects are asked for or withdrawn, or the tree ends elsewhere
 	OtherRequest  DifferenceKind = "request"  // the same leaf types ask, for something else
-	OtherSending  DifferenceKind = "sending"  // the same requests, sent with something else: another prompt, other tools
-	OtherOutcome  DifferenceKind = "outcome"  // all decisions are the same, and another result is made of them
+	// the same requests, sent with something else: another prompt, other tools
+	OtherSending DifferenceKind = "sending"
+	OtherOutcome DifferenceKind = "outcome" // all decisions are the same, and another result is made of them
 )
 
 // Moment is a step of a replay.
 type Moment struct {
-	Record int64 `json:"record"`             // that it takes in; of a timer the last before it
-	Step   int   `json:"step,omitempty"`     // its place in what Explain gives, counted from 1; 0: the recorded run has no such step
-	Timer  int64 `json:"timer_ms,omitempty"` // the run time of a timer that the recorded run has not
+	Record int64 `json:"record"` // that it takes in; of a timer the last before it
+	// its place in what Explain gives, counted from 1; 0: the recorded run has no such step
+	Step  int   `json:"step,omitempty"`
+	Timer int64 `json:"timer_ms,omitempty"` // the run time of a timer that the recorded run has not
 }
 
 // Asked is an effect that a step asks for: of the recorded run with its number there, else with its number in the
@@ -203,7 +205,8 @@ func (r *replayer) load(ctx context.Context, store journal.Store, o Options) err
 			r.recording.fold(own)
 		}
 	case errors.As(err, &broken) && o.Tree == nil:
-		return fmt.Errorf("the tree that run %s began with does not load in this build; name another:\n%w", r.view.ID, err)
+		return fmt.Errorf("the tree that run %s began with does not load in this build; name another:\n%w",
+			r.view.ID, err)
 	case broken == nil:
 		return fmt.Errorf("run %s: %w", r.view.ID, err)
 	}
@@ -213,7 +216,8 @@ func (r *replayer) load(ctx context.Context, store journal.Store, o Options) err
 			return err
 		}
 	}
-	r.result = &Result{Run: r.view.ID, Tree: r.tree.File, OwnTree: own != nil && r.tree.Hash == own.Hash, Differences: []Difference{}}
+	r.result = &Result{Run: r.view.ID, Tree: r.tree.File, OwnTree: own != nil && r.tree.Hash == own.Hash,
+		Differences: []Difference{}}
 	r.fold = run.NewFold(r.a, r.tree)
 	return nil
 }

@@ -47,7 +47,8 @@ func (u untouched) Release(context.Context, journal.Owner, string, string, time.
 	return u.wrote("Release")
 }
 
-// replay takes a run through a tree ("": its own) in a process that can only read, and sees to it that nothing is performed.
+// replay takes a run through a tree ("": its own) in a process that can only read, and sees to it that nothing is
+// performed.
 func (w *world) replay(store journal.Store, id, body string, change ...func(*replay.Options)) (*replay.Result, error) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -145,15 +146,23 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 		body  string
 		reach replay.Reach
 	}{
-		"effects in parallel":      {longTree, replay.ReachedEnd},
-		"timers":                   {`<Sequence><Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay><Timeout msec="700"><Delay delay_msec="9000"><AlwaysSuccess/></Delay></Timeout></Sequence>`, replay.ReachedEnd},
-		"withdrawn and asked anew": {`<Fallback><Timeout msec="700"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`, replay.ReachedEnd},
-		"faults":                   {`<Fallback><Do what="r:a x:b" got="{got}"/><Do what="x:c" lenient="true" got="{got}"/></Fallback>`, replay.ReachedEnd},
-		"a failure":                {`<Sequence><Do what="r:a" got="{got}"/><AlwaysFailure/></Sequence>`, replay.ReachedEnd},
-		"waits for nothing":        {waitsForNothing, replay.ReachedEnd},
-		"a leaf that panics":       {`<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`, replay.ReachedEnd},
-		"the same asked twice":     {`<Parallel><Do what="r:a r:slow" got="{a}"/><Do what="r:slow r:a" got="{got}"/></Parallel>`, replay.ReachedEnd},
-		"a stop":                   {`<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`, replay.ReachedStop},
+		"effects in parallel": {longTree, replay.ReachedEnd},
+		"timers": {
+			`<Sequence><Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay><Timeout msec="700"><Delay delay_msec="9000"><AlwaysSuccess/></Delay></Timeout></Sequence>`, replay.ReachedEnd},
+		"withdrawn and asked anew": {
+			`<Fallback><Timeout msec="700"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`, replay.ReachedEnd},
+		"faults": {
+			`<Fallback><Do what="r:a x:b" got="{got}"/><Do what="x:c" lenient="true" got="{got}"/></Fallback>`,
+			replay.ReachedEnd},
+		"a failure": {`<Sequence><Do what="r:a" got="{got}"/><AlwaysFailure/></Sequence>`,
+			replay.ReachedEnd},
+		"waits for nothing":  {waitsForNothing, replay.ReachedEnd},
+		"a leaf that panics": {`<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`, replay.ReachedEnd},
+		"the same asked twice": {
+			`<Parallel><Do what="r:a r:slow" got="{a}"/><Do what="r:slow r:a" got="{got}"/></Parallel>`,
+			replay.ReachedEnd},
+		"a stop": {
+			`<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`, replay.ReachedStop},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
@@ -211,12 +220,14 @@ func TestReplayOfARunThatHasNotEndedComparesItsLastStepToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
-		id := crash(t, w, store, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, 3, false)
+		id := crash(t, w, store, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
+			3, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion"})
 		found := w.mustReplay(store, id, "")
 		same(t, "where it ended", found.Reached, replay.ReachedOpen)
 		same(t, "effects", found.Effects, 2)
-		changed := w.mustReplay(store, id, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
+		changed := w.mustReplay(store, id,
+			`<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
 		same(t, "differences", tell(changed), []string{`1 request Do: name "b"→"c"`})
 	})
 }
@@ -247,8 +258,10 @@ func TestSecretsDoNotShowInAReplay(t *testing.T) {
 	redact := func(c *run.Config) {
 		c.Redact = func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), secret, "[redacted]")) }
 	}
-	found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "two", redact), ada, live.ID, replay.Options{PastFirst: true,
-		TreeFile: "changed.xml", Tree: []byte(tree(`<Sequence><Add add="` + secret + `" got="{got}"/><Do what="r:` + secret + ` r:a" got="{got}"/></Sequence>`))})
+	found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "two", redact), ada, live.ID,
+		replay.Options{PastFirst: true,
+			TreeFile: "changed.xml", Tree: []byte(tree(`<Sequence><Add add="` + secret + `" got="{got}"/><Do what="r:` +
+				secret + ` r:a" got="{got}"/></Sequence>`))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,18 +280,24 @@ func TestChangesAreShownWhereTheyBegin(t *testing.T) {
 		was, would string
 		want       []replay.Change
 	}{
-		"the same":              {`{"a":[1,{"b":null}]}`, `{ "a": [1, {"b": null}] }`, nil},
-		"a number":              {`{"a":1}`, `{"a":2}`, []replay.Change{{Path: "a", Was: "1", Would: "2"}}},
-		"a large number":        {`12345678901234567890`, `12345678901234567891`, []replay.Change{{Was: "12345678901234567890", Would: "12345678901234567891"}}},
-		"another type":          {`{"a":"1"}`, `{"a":1}`, []replay.Change{{Path: "a", Was: `"1"`, Would: "1"}}},
-		"null is not nothing":   {`{"a":null}`, `{}`, []replay.Change{{Path: "a", Was: "null"}}},
-		"deep":                  {`{"t":[{"h":"x"},{"h":"y"}]}`, `{"t":[{"h":"x"},{"h":"z"}]}`, []replay.Change{{Path: "t[1].h", Was: `"y"`, Would: `"z"`}}},
-		"a list grows":          {`{"t":[{"h":1}]}`, `{"t":[{"h":1},{"h":2}]}`, []replay.Change{{Path: "t[1].h", Would: "2"}}},
-		"a reason gets a code":  {`{"why":"no"}`, `{"why":"no","why_code":"a.no","why_values":{"n":{"why":"1"}}}`, nil},
-		"another code":          {`{"why_code":"a.no"}`, `{"why_code":"a.yes"}`, []replay.Change{{Path: "why_code", Was: `"a.no"`, Would: `"a.yes"`}}},
-		"a list of words":       {`["a","b"]`, `["b"]`, []replay.Change{{Was: `["a","b"]`, Would: `["b"]`}}},
-		"far inside a text":     {`"` + long + `x"`, `"` + long + `y"`, []replay.Change{{Was: `…d ä word ä word ä word ä word x"`, Would: `…d ä word ä word ä word ä word y"`}}},
-		"a text that gets long": {`"a"`, `"` + long + `"`, []replay.Change{{Was: `"a"`, Would: `"` + string([]rune(long)[:118]) + "…"}}},
+		"the same": {`{"a":[1,{"b":null}]}`, `{ "a": [1, {"b": null}] }`, nil},
+		"a number": {`{"a":1}`, `{"a":2}`, []replay.Change{{Path: "a", Was: "1", Would: "2"}}},
+		"a large number": {`12345678901234567890`, `12345678901234567891`,
+			[]replay.Change{{Was: "12345678901234567890", Would: "12345678901234567891"}}},
+		"another type":        {`{"a":"1"}`, `{"a":1}`, []replay.Change{{Path: "a", Was: `"1"`, Would: "1"}}},
+		"null is not nothing": {`{"a":null}`, `{}`, []replay.Change{{Path: "a", Was: "null"}}},
+		"deep": {`{"t":[{"h":"x"},{"h":"y"}]}`, `{"t":[{"h":"x"},{"h":"z"}]}`,
+			[]replay.Change{{Path: "t[1].h", Was: `"y"`, Would: `"z"`}}},
+		"a list grows": {`{"t":[{"h":1}]}`, `{"t":[{"h":1},{"h":2}]}`,
+			[]replay.Change{{Path: "t[1].h", Would: "2"}}},
+		"a reason gets a code": {`{"why":"no"}`, `{"why":"no","why_code":"a.no","why_values":{"n":{"why":"1"}}}`, nil},
+		"another code": {`{"why_code":"a.no"}`, `{"why_code":"a.yes"}`,
+			[]replay.Change{{Path: "why_code", Was: `"a.no"`, Would: `"a.yes"`}}},
+		"a list of words": {`["a","b"]`, `["b"]`, []replay.Change{{Was: `["a","b"]`, Would: `["b"]`}}},
+		"far inside a text": {`"` + long + `x"`, `"` + long + `y"`,
+			[]replay.Change{{Was: `…d ä word ä word ä word ä word x"`, Would: `…d ä word ä word ä word ä word y"`}}},
+		"a text that gets long": {`"a"`, `"` + long + `"`,
+			[]replay.Change{{Was: `"a"`, Would: `"` + string([]rune(long)[:118]) + "…"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "changes", replay.ChangesOf(json.RawMessage(c.was), json.RawMessage(c.would)), c.want)

@@ -61,7 +61,8 @@ func (r *replayer) nextStep() (was *step, body any) {
 			return nil, nil
 		}
 		// Nothing was decided on a timer that the run had not.
-		return &step{TraceStep: run.TraceStep{Record: r.last, Status: bt.Running.String()}, timer: due}, &run.TimeRecord{Now: due}
+		return &step{TraceStep: run.TraceStep{Record: r.last, Status: bt.Running.String()}, timer: due},
+			&run.TimeRecord{Now: due}
 	}
 	switch {
 	case was == nil:
@@ -133,7 +134,8 @@ func (r *replayer) ungiven() error {
 	}
 	for _, p := range r.a.Options.Given {
 		if _, given := r.start.Given[p.Name]; !given && strings.Contains(f.Reason, "{"+p.Name+"}") {
-			return fmt.Errorf("%w: the tree reads {%s}, which the run was not given: %s", run.ErrUnfit, p.Name, f.Reason)
+			return fmt.Errorf("%w: the tree reads {%s}, which the run was not given: %s", run.ErrUnfit, p.Name,
+				f.Reason)
 		}
 	}
 	return nil
@@ -225,7 +227,8 @@ func (r *replayer) compareOutcome() error {
 	}
 	if changes := changesOf(r.recording.ended.Data, r.redact(data)); len(changes) > 0 {
 		at := Moment{Record: r.recording.ended.Seq}
-		r.result.Differences = append(r.result.Differences, Difference{Kind: OtherOutcome, Moment: at, Outcome: changes})
+		r.result.Differences = append(r.result.Differences, Difference{Kind: OtherOutcome, Moment: at,
+			Outcome: changes})
 	}
 	return nil
 }

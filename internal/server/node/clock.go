@@ -23,7 +23,9 @@ func (c *Clock) After(d time.Duration) (<-chan time.Time, func()) {
 }
 
 // Set asks what time it is, and says how far the clock was off if that was corrected.
-func (c *Clock) Set(ctx context.Context, ask func(context.Context) (time.Time, error)) (corrected time.Duration, err error) {
+func (c *Clock) Set(
+	ctx context.Context, ask func(context.Context) (time.Time, error),
+) (corrected time.Duration, err error) {
 	asked := time.Now()
 	there, err := ask(ctx)
 	if err != nil {

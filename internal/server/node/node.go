@@ -1,11 +1,13 @@
-// Package node is what a process that serves does beside answering: it says that it lives, takes up runs that nobody drives, and does what
-// is due from time to time.
+// Package node is what a process that serves does beside answering: it says that it lives, takes up runs that nobody
+// drives, and does what is due from time to time.
 //
 // Guarantees:
-//   - The journal is the queue: a run that waits, and one whose process is gone, is found by the row it has, at the latest a second after
-//     its lease ran out, or its process was seen to be gone, by every node that has room. Its lease decides which of them drives it, its fence that no other does.
+//   - The journal is the queue: a run that waits, and one whose process is gone, is found by the row it has, at the
+//     latest a second after its lease ran out, or its process was seen to be gone, by every node that has room. Its
+//     lease decides which of them drives it, its fence that no other does.
 //   - Runs are taken up in turns between their owners, as journal.Store.Stranded lists them.
-//   - A duty is begun by one node each time that it is due. A node that dies in the middle of it leaves it for the next time.
+//   - A duty is begun by one node each time that it is due. A node that dies in the middle of it leaves it for the next
+//     time.
 //   - A run that a node can't go on with stays for others; this one tries it again after a pause that grows.
 //   - Nothing is kept in memory that another node would miss.
 package node
@@ -34,8 +36,8 @@ const gone = 5 * beat
 // Lives says whether n was seen lately. One that was seen long after now was seen by a clock that was wrong.
 func (n Node) Lives(now time.Time) bool { return now.Sub(n.SeenAt).Abs() < gone }
 
-// Registry is where nodes are known and duties are shared out. Implementations are safe for concurrent use, from several processes.
-// Times are kept to the millisecond, in UTC.
+// Registry is where nodes are known and duties are shared out. Implementations are safe for concurrent use, from
+// several processes. Times are kept to the millisecond, in UTC.
 type Registry interface {
 	// Now is the time of the database, which all nodes agree on.
 	Now(ctx context.Context) (time.Time, error)
@@ -43,11 +45,12 @@ type Registry interface {
 	Keep(ctx context.Context, n Node) error
 	// Leave removes a node and ends its leases; nothing where there is none.
 	Leave(ctx context.Context, holder string) error
-	// Nodes lists the nodes, the first started first (ties by holder), with the runs whose leases they have at now. Those that were not
-	// seen since long before are removed.
+	// Nodes lists the nodes, the first started first (ties by holder), with the runs whose leases they have at now.
+	// Those that were not seen since long before are removed.
 	Nodes(ctx context.Context, now time.Time) ([]Node, error)
-	// TakeDuty is true for one caller each time that the duty of that name is due at now; it is due again after every. A duty that
-	// nobody took yet is due, and so is one that is due later than a duty can be, which a clock that was wrong has said: see LatestDue.
+	// TakeDuty is true for one caller each time that the duty of that name is due at now; it is due again after every.
+	// A duty that nobody took yet is due, and so is one that is due later than a duty can be, which a clock that was
+	// wrong has said: see LatestDue.
 	TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (bool, error)
 }
 

@@ -32,8 +32,8 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Work works until ctx is done. Then it looks for nothing any more, and says that it drains; the runs that it took up go on. Leave ends
-// that. It fails only if the node can't be made known at the beginning.
+// Work works until ctx is done. Then it looks for nothing any more, and says that it drains; the runs that it took up
+// go on. Leave ends that. It fails only if the node can't be made known at the beginning.
 func Work(ctx context.Context, c Config) error {
 	w := &worker{Config: c, avoided: map[journal.Key]avoided{}}
 	w.Self.Most, w.Self.StartedAt = max(c.Engine.MostRuns, 0), c.Clock.Now()
@@ -102,7 +102,8 @@ func (w *worker) present(ctx context.Context) error {
 		return err
 	}
 	if off != 0 {
-		w.Log.Warn("this machine's clock is not the database's; leases go by the latter", "corrected_ms", off.Milliseconds())
+		w.Log.Warn("this machine's clock is not the database's; leases go by the latter", "corrected_ms",
+			off.Milliseconds())
 	}
 	w.Self.SeenAt = w.Clock.Now()
 	return w.Registry.Keep(ctx, w.Self)
@@ -153,7 +154,8 @@ func (w *worker) bury(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// takeUp goes on with a run, unless another node is faster. The run outlives ctx only in that nothing of it is cancelled.
+// takeUp goes on with a run, unless another node is faster. The run outlives ctx only in that nothing of it is
+// cancelled.
 func (w *worker) takeUp(ctx context.Context, k journal.Key) {
 	_, err := w.Engine.TakeUp(ctx, k)
 	switch {
@@ -161,7 +163,8 @@ func (w *worker) takeUp(ctx context.Context, k journal.Key) {
 		w.mu.Lock()
 		delete(w.avoided, k)
 		w.mu.Unlock()
-	case errors.Is(err, run.ErrNoRoom), errors.Is(err, run.ErrDraining), errors.Is(err, journal.ErrLeased), errors.Is(err, journal.ErrEnded),
+	case errors.Is(err, run.ErrNoRoom), errors.Is(err, run.ErrDraining), errors.Is(err, journal.ErrLeased),
+		errors.Is(err, journal.ErrEnded),
 		errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrNotFound):
 	case errors.Is(err, run.ErrSetAside):
 		w.Log.Warn("run set aside", "run_id", k.Run, "err", err)

@@ -65,7 +65,8 @@ func (c *cluster) process(holder string, most int, duties ...node.Duty) *process
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		if err := node.Work(ctx, node.Config{Self: node.Node{Holder: holder, Name: holder}, Engine: p.engine, Store: c.store, Registry: c.registry, Clock: p.clock,
+		if err := node.Work(ctx, node.Config{Self: node.Node{Holder: holder, Name: holder}, Engine: p.engine,
+			Store: c.store, Registry: c.registry, Clock: p.clock,
 			Duties: duties, Log: slog.New(slog.NewTextHandler(locked{c}, nil))}); err != nil {
 			c.Errorf("node %s: %v", holder, err)
 		}
@@ -106,12 +107,16 @@ func (c *cluster) idle(holder string, most int, store journal.Store) *process {
 		}
 	}
 	clock := &node.Clock{}
-	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder, MostRuns: most, Clock: clock, Assistants: []*run.Assistant{a.Assistant},
-		Dead: func(holder string) bool { return holder == "killed" }})
+	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder, MostRuns: most, Clock: clock,
+		Assistants: []*run.Assistant{a.Assistant},
+		Dead:       func(holder string) bool { return holder == "killed" }})
 	if err != nil {
 		c.Fatal(err)
 	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a}, Redact: func(s string) string { return s },
+	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a},
+		Redact: func(s string) string {
+			return s
+		},
 		Tree: func(string) (string, []byte, error) { return "panel.xml", []byte(c.tree), nil }})
 	if err != nil {
 		c.Fatal(err)
@@ -132,7 +137,8 @@ func (l locked) Write(p []byte) (int, error) {
 func (p *process) submit(c *cluster, owner journal.Owner, persona string) string {
 	c.Helper()
 	<-time.After(time.Millisecond) // so that the order of runs is known
-	begun, err := p.Submit(context.WithoutCancel(c.Context()), owner, service.Request{Assistant: "panel", Words: "?", Options: persona})
+	begun, err := p.Submit(context.WithoutCancel(c.Context()), owner, service.Request{Assistant: "panel", Words: "?",
+		Options: persona})
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -171,7 +177,8 @@ func TestRunsThatWaitAreTakenUpInTurnsBetweenOwnersByNodesThatHaveRoom(t *testin
 		ids[one.submit(c, "bob", "b1")] = "bob"
 		c.process("two", 1)
 		passes(45 * time.Second)
-		if got, want := c.said(), []string{"one a1", "two b1", "one a2", "two a3", "one a4"}; !slices.Equal(withoutHolders(got), withoutHolders(want)) {
+		if got, want := c.said(), []string{"one a1", "two b1", "one a2", "two a3",
+			"one a4"}; !slices.Equal(withoutHolders(got), withoutHolders(want)) {
 			t.Errorf("the order was %v; want %v", got, want)
 		}
 		for id, owner := range ids {
@@ -209,7 +216,9 @@ func (f *failing) write() error {
 	return nil
 }
 
-func (f *failing) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+func (f *failing) Append(
+	ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End,
+) error {
 	if err := f.write(); err != nil {
 		return err
 	}
@@ -240,7 +249,8 @@ func TestRunOfANodeThatIsGoneIsTakenUpWithinASecondOfItsLease(t *testing.T) {
 func TestRunOfANodeThatIsSeenToBeGoneIsTakenUpWithinASecond(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		killed := c.idle("killed", 0, &failing{Store: c.store})
-		if err := c.registry.Keep(c.Context(), node.Node{Holder: "killed", StartedAt: killed.clock.Now(), SeenAt: killed.clock.Now()}); err != nil {
+		if err := c.registry.Keep(c.Context(), node.Node{Holder: "killed", StartedAt: killed.clock.Now(),
+			SeenAt: killed.clock.Now()}); err != nil {
 			c.Fatal(err)
 		}
 		id := killed.submit(c, "ada", "a1")
@@ -368,7 +378,9 @@ func TestClockGoesByTheDatabaseBeyondWhatIsTolerated(t *testing.T) {
 				t.Errorf("%+v: corrected by %s to %s, %v", step, corrected, ahead, err)
 			}
 		}
-		if _, err := c.Set(t.Context(), func(context.Context) (time.Time, error) { return time.Time{}, errLost }); !errors.Is(err, errLost) {
+		if _, err := c.Set(t.Context(), func(context.Context) (time.Time, error) {
+			return time.Time{}, errLost
+		}); !errors.Is(err, errLost) {
 			t.Errorf("an unknown time gives %v", err)
 		}
 	})

@@ -22,7 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// collector takes OTLP in JSON over HTTP, and reads it by the protocol's own messages: a field or a form that these have not fails the test.
+// collector takes OTLP in JSON over HTTP, and reads it by the protocol's own messages: a field or a form that these
+// have not fails the test.
 type collector struct {
 	*httptest.Server
 	t *testing.T
@@ -45,7 +46,8 @@ func newCollector(t *testing.T, answer ...int) *collector {
 
 func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil || r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/json" {
+	if err != nil || r.Method != http.MethodPost || r.URL.Path != "/v1/traces" ||
+		r.Header.Get("Content-Type") != "application/json" {
 		c.t.Errorf("%s %s with %q, error %v", r.Method, r.URL, r.Header.Get("Content-Type"), err)
 	}
 	c.mu.Lock()
@@ -90,7 +92,8 @@ func (c *collector) spans() map[string][]span {
 		for _, r := range message.GetResourceSpans() {
 			for _, s := range r.GetScopeSpans() {
 				for _, one := range s.GetSpans() {
-					all[one.GetName()] = append(all[one.GetName()], span{one, values(r.GetResource().GetAttributes()), s.GetScope().GetName()})
+					all[one.GetName()] = append(all[one.GetName()], span{one, values(r.GetResource().GetAttributes()),
+						s.GetScope().GetName()})
 				}
 			}
 		}
@@ -192,7 +195,8 @@ func (s span) under(parent span) bool {
 
 // within says that s was over when parent was.
 func (s span) within(parent span) bool {
-	return s.GetStartTimeUnixNano() >= parent.GetStartTimeUnixNano() && s.GetEndTimeUnixNano() <= parent.GetEndTimeUnixNano() &&
+	return s.GetStartTimeUnixNano() >= parent.GetStartTimeUnixNano() &&
+		s.GetEndTimeUnixNano() <= parent.GetEndTimeUnixNano() &&
 		s.GetStartTimeUnixNano() <= s.GetEndTimeUnixNano()
 }
 

@@ -62,8 +62,10 @@ func served(t *testing.T, requests ...*http.Request) (all map[string]float64, an
 func request(method, target string) *http.Request { return httptest.NewRequest(method, target, nil) }
 
 func TestRequestsAreCountedByRouteAndStatus(t *testing.T) {
-	all, _ := served(t, request("GET", "/runs/1?token=x"), request("GET", "/runs/2"), request("POST", "/runs"), request("GET", "http://localhost/here"),
-		request("GET", "/nowhere/else"), request("DELETE", "/runs/1"), request("BREW", "/panics"), request("GET", "/events"))
+	all, _ := served(t, request("GET", "/runs/1?token=x"), request("GET", "/runs/2"), request("POST", "/runs"),
+		request("GET", "http://localhost/here"),
+		request("GET", "/nowhere/else"), request("DELETE", "/runs/1"), request("BREW", "/panics"),
+		request("GET", "/events"))
 	compare(t, all, map[string]float64{
 		"sibyl_http_requests_total{method=GET route=/runs/{id} status=200}": 2,
 		"sibyl_http_requests_total{method=POST route=/runs status=400}":     1,
@@ -90,9 +92,10 @@ func TestRequestsAreCountedByRouteAndStatus(t *testing.T) {
 func TestRequestHasAnIDOfItsOwnInItsContextAndItsAnswer(t *testing.T) {
 	var lines bytes.Buffer
 	log := telemetry.Logger(&lines, slog.LevelInfo, nil)
-	server := httptest.NewServer(telemetryOf(t, telemetry.Config{}).HTTP(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		log.InfoContext(r.Context(), "here")
-	})))
+	server := httptest.NewServer(telemetryOf(t, telemetry.Config{}).
+		HTTP(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			log.InfoContext(r.Context(), "here")
+		})))
 	defer server.Close()
 	ids := map[string]bool{}
 	for range 3 {

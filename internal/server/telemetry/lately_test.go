@@ -31,7 +31,8 @@ func TestTheLastHourIsToldByMinutesAndNothingBefore(t *testing.T) {
 			_, _ = m.Chat(t.Context(), model.Request{}, nil)
 		}
 		all := tel.Lately()
-		if len(all) != 60 || !all[59].At.Equal(time.Now().UTC().Truncate(time.Minute)) || !all[0].At.Equal(all[59].At.Add(-59*time.Minute)) {
+		if len(all) != 60 || !all[59].At.Equal(time.Now().UTC().Truncate(time.Minute)) ||
+			!all[0].At.Equal(all[59].At.Add(-59*time.Minute)) {
 			t.Fatalf("%d minutes, from %s to %s", len(all), all[0].At, all[len(all)-1].At)
 		}
 		if m := all[58]; m.Effects != 2 || m.Failed != 1 || m.EffectMS != 2000 || m.SlowestEffect != 3000 {

@@ -64,7 +64,8 @@ func (n naming) Handle(ctx context.Context, r slog.Record) error {
 		of = append(of, slog.String(runID, id))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
-		of = append(of, slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
+		of = append(of, slog.String("trace_id", span.TraceID().String()),
+			slog.String("span_id", span.SpanID().String()))
 	}
 	if len(of) > 0 {
 		r = r.Clone()

@@ -38,13 +38,23 @@ func TestLineOfTheLogSaysWhatItsContextIsOf(t *testing.T) {
 		log  func(*slog.Logger)
 		want map[string]any
 	}{
-		"of nothing":            {func(l *slog.Logger) { l.Info("m") }, map[string]any{"level": "INFO", "msg": "m"}},
-		"of a request":          {func(l *slog.Logger) { l.InfoContext(telemetry.WithRequest(context.Background(), "q1"), "m") }, map[string]any{"level": "INFO", "msg": "m", "request_id": "q1"}},
-		"of a run of a request": {func(l *slog.Logger) { l.WarnContext(ctx, "m", "n", 1) }, map[string]any{"level": "WARN", "msg": "m", "n": 1.0, "request_id": "q1", "run_id": "r1"}},
-		"that names the run":    {func(l *slog.Logger) { l.WarnContext(ctx, "m", "a", 1, "run_id", "r2") }, map[string]any{"level": "WARN", "msg": "m", "a": 1.0, "request_id": "q1", "run_id": "r2"}},
-		"that names both":       {func(l *slog.Logger) { l.InfoContext(ctx, "m", "request_id", "q2", "run_id", "r2") }, map[string]any{"level": "INFO", "msg": "m", "request_id": "q2", "run_id": "r2"}},
-		"of a logger with more": {func(l *slog.Logger) { l.With("a", 1).InfoContext(ctx, "m") }, map[string]any{"level": "INFO", "msg": "m", "a": 1.0, "request_id": "q1", "run_id": "r1"}},
-		"below the level":       {func(l *slog.Logger) { l.DebugContext(ctx, "m") }, nil},
+		"of nothing": {func(l *slog.Logger) { l.Info("m") }, map[string]any{"level": "INFO", "msg": "m"}},
+		"of a request": {func(l *slog.Logger) {
+			l.InfoContext(telemetry.WithRequest(context.Background(), "q1"), "m")
+		}, map[string]any{"level": "INFO", "msg": "m", "request_id": "q1"}},
+		"of a run of a request": {func(l *slog.Logger) {
+			l.WarnContext(ctx, "m", "n", 1)
+		}, map[string]any{"level": "WARN", "msg": "m", "n": 1.0, "request_id": "q1", "run_id": "r1"}},
+		"that names the run": {func(l *slog.Logger) {
+			l.WarnContext(ctx, "m", "a", 1, "run_id", "r2")
+		}, map[string]any{"level": "WARN", "msg": "m", "a": 1.0, "request_id": "q1", "run_id": "r2"}},
+		"that names both": {func(l *slog.Logger) {
+			l.InfoContext(ctx, "m", "request_id", "q2", "run_id", "r2")
+		}, map[string]any{"level": "INFO", "msg": "m", "request_id": "q2", "run_id": "r2"}},
+		"of a logger with more": {func(l *slog.Logger) {
+			l.With("a", 1).InfoContext(ctx, "m")
+		}, map[string]any{"level": "INFO", "msg": "m", "a": 1.0, "request_id": "q1", "run_id": "r1"}},
+		"below the level": {func(l *slog.Logger) { l.DebugContext(ctx, "m") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, line(t, nil, c.log)); diff != "" {
@@ -71,8 +81,11 @@ func TestLogSaysWhichTraceALineIsOf(t *testing.T) {
 
 func TestSecretIsTakenOutOfTheLog(t *testing.T) {
 	const known = `a "quoted" secret`
-	got := line(t, redact.New(known).Bytes, func(l *slog.Logger) { l.Info("m", "err", errors.New("it says "+known), "key", secret) })
-	if diff := cmp.Diff(map[string]any{"level": "INFO", "msg": "m", "err": "it says [redacted]", "key": "[redacted]"}, got); diff != "" {
+	got := line(t, redact.New(known).Bytes, func(l *slog.Logger) {
+		l.Info("m", "err", errors.New("it says "+known), "key", secret)
+	})
+	if diff := cmp.Diff(map[string]any{"level": "INFO", "msg": "m", "err": "it says [redacted]", "key": "[redacted]"},
+		got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -60,13 +60,16 @@ func newMetrics(r *prometheus.Registry, build string) metrics {
 			[]string{"assistant"}),
 		begun:   m.counters("sibyl_runs_begun_total", "Runs that this process was the first to drive.", "assistant"),
 		takenUp: m.counters("sibyl_runs_taken_up_total", "Runs that this process went on with.", "assistant"),
-		parted: m.counters("sibyl_runs_parted_total", "Runs that this process drives no more, by how they stand: done, "+
-			"failed, cancelled, needs_user, suspended, left to others, or lost.", "assistant", "status", "reason"),
-		effects: m.counters("sibyl_effects_total", "Effects that were performed: ok, found after a crash, suspended, or "+
-			"the kind of the fault.", "kind", "result"),
+		parted: m.counters("sibyl_runs_parted_total",
+			"Runs that this process drives no more, by how they stand: done, "+
+				"failed, cancelled, needs_user, suspended, left to others, or lost.", "assistant", "status", "reason"),
+		effects: m.counters("sibyl_effects_total",
+			"Effects that were performed: ok, found after a crash, suspended, or "+
+				"the kind of the fault.", "kind", "result"),
 		effectTime: m.histograms("sibyl_effect_duration_seconds", "How long effects took.", slow, "kind"),
-		commits: m.counters("sibyl_commits_total", "Writes of records to the journal: ok, conflict where another process "+
-			"was first, refused, or error.", "result"),
+		commits: m.counters("sibyl_commits_total",
+			"Writes of records to the journal: ok, conflict where another process "+
+				"was first, refused, or error.", "result"),
 		commitTime: m.NewHistogram(prometheus.HistogramOpts{Name: "sibyl_commit_duration_seconds",
 			Help: "How long writes of records to the journal took.", Buckets: quick}),
 		lag: m.NewHistogram(prometheus.HistogramOpts{Name: "sibyl_event_lag_seconds",
@@ -79,9 +82,11 @@ func newMetrics(r *prometheus.Registry, build string) metrics {
 		modelErrors: m.counters("sibyl_model_errors_total", "Requests to models that failed.", "provider", "kind"),
 		modelTime: m.histograms("sibyl_model_request_duration_seconds", "How long models took that answered.", slow,
 			"model"),
-		firstText: m.histograms("sibyl_model_first_text_seconds", "How long models took to the first piece of text.", slow,
+		firstText: m.histograms("sibyl_model_first_text_seconds", "How long models took to the first piece of text.",
+			slow,
 			"model"),
-		requests: m.counters("sibyl_http_requests_total", "HTTP requests that were answered.", "method", "route", "status"),
+		requests: m.counters("sibyl_http_requests_total", "HTTP requests that were answered.", "method", "route",
+			"status"),
 		requestTime: m.histograms("sibyl_http_request_duration_seconds",
 			"How long answers to HTTP requests took, event streams not counted.", quick, "route"),
 		requestsNow: m.NewGauge(prometheus.GaugeOpts{Name: "sibyl_http_requests_open",

@@ -40,8 +40,8 @@ func scraped(t *testing.T, tel *telemetry.Telemetry) []byte {
 	return w.Body.Bytes()
 }
 
-// series are the values of a text of metrics, as Prometheus reads them, by name and labels: name{label=value …}. Of a histogram it is the
-// number of values.
+// series are the values of a text of metrics, as Prometheus reads them, by name and labels: name{label=value …}. Of a
+// histogram it is the number of values.
 func series(t *testing.T, text []byte) map[string]float64 {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
@@ -104,7 +104,8 @@ func TestMetricsOfAWholeRunAreWhatItDidAndNoWordOfIt(t *testing.T) {
 		"sibyl_effects_total{kind=model.turn result=ok}":                         2,
 		"sibyl_effects_total{kind=tool.call result=ok}":                          1,
 		"sibyl_effect_duration_seconds{kind=model.turn}":                         2,
-		"sibyl_commits_total{result=ok}":                                         5, // the start, three receipts, the end
+		// the start, three receipts, the end
+		"sibyl_commits_total{result=ok}":                                         5,
 		"sibyl_commit_duration_seconds":                                          5,
 		"sibyl_event_lag_seconds":                                                1,
 		"sibyl_model_tokens_total{direction=input model=openai:gpt-4.1:mini}":    100,
@@ -148,20 +149,23 @@ func TestRunIsCountedAsDrivenUntilItIsLetGo(t *testing.T) {
 	asking.Wait()
 	n.Close()
 	counts(t, tel, map[string]float64{"sibyl_runs_driven{assistant=oracle}": 0, "sibyl_http_requests_open": 0,
-		"sibyl_runs_parted_total{assistant=oracle reason=cancelled status=cancelled}": 1, "sibyl_model_errors_total{kind=cancelled provider=openai}": 1})
+		"sibyl_runs_parted_total{assistant=oracle reason=cancelled status=cancelled}": 1,
+		"sibyl_model_errors_total{kind=cancelled provider=openai}":                    1})
 }
 
 // observed is what an observer of one run is told.
 func observed(tel *telemetry.Telemetry, of ...run.Stand) {
 	for _, s := range of {
-		_, parted := tel.Observer().Drive(context.Background(), run.Driven{Run: "r", Assistant: "oracle", TakenUp: true})
+		_, parted := tel.Observer().Drive(context.Background(), run.Driven{Run: "r", Assistant: "oracle",
+			TakenUp: true})
 		parted(s)
 	}
 }
 
 func TestReasonsThatAreNoWordsAreOther(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{})
-	observed(tel, run.Stand{Status: "failed", Reason: "what the person said"}, run.Stand{Status: "failed", Reason: strings.Repeat("x", 65)},
+	observed(tel, run.Stand{Status: "failed", Reason: "what the person said"},
+		run.Stand{Status: "failed", Reason: strings.Repeat("x", 65)},
 		run.Stand{Status: "lost", Reason: run.LostTaken}, run.Stand{Status: "left"})
 	counts(t, tel, map[string]float64{
 		"sibyl_runs_taken_up_total{assistant=oracle}":                          4,
@@ -172,7 +176,8 @@ func TestReasonsThatAreNoWordsAreOther(t *testing.T) {
 
 func TestEffectsAreCountedByTheirResult(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{})
-	for _, done := range []run.Effected{{}, {Found: true}, {Fault: "rate_limit"}, {Fault: "rate_limit", Suspended: true}, {Fault: run.KindUnsorted}, {Fault: "a fault of words"}} {
+	for _, done := range []run.Effected{{}, {Found: true}, {Fault: "rate_limit"},
+		{Fault: "rate_limit", Suspended: true}, {Fault: run.KindUnsorted}, {Fault: "a fault of words"}} {
 		_, effected := tel.Observer().Perform(t.Context(), run.Performed{Kind: "model.turn"})
 		effected(done)
 	}
@@ -185,20 +190,24 @@ func TestEffectsAreCountedByTheirResult(t *testing.T) {
 
 func TestCommitsAreCountedByTheirResult(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{})
-	for _, err := range []error{nil, journal.ErrConflict, journal.ErrEnded, journal.ErrConsumed, &journal.ClaimedError{}, journal.ErrFull, errors.New("gone")} {
+	for _, err := range []error{nil, journal.ErrConflict, journal.ErrEnded, journal.ErrConsumed,
+		&journal.ClaimedError{}, journal.ErrFull, errors.New("gone")} {
 		if err != nil {
 			err = fmt.Errorf("run r: %w", err)
 		}
 		tel.Observer().Commit(t.Context(), time.Millisecond, err)
 	}
-	counts(t, tel, map[string]float64{"sibyl_commits_total{result=ok}": 1, "sibyl_commits_total{result=conflict}": 2, "sibyl_commits_total{result=refused}": 2,
-		"sibyl_commits_total{result=error}": 2, "sibyl_commit_duration_seconds": 7})
+	counts(t, tel, map[string]float64{"sibyl_commits_total{result=ok}": 1, "sibyl_commits_total{result=conflict}": 2,
+		"sibyl_commits_total{result=refused}": 2,
+		"sibyl_commits_total{result=error}":   2, "sibyl_commit_duration_seconds": 7})
 }
 
 func TestWaitingRunsAreReadWhenMetricsAre(t *testing.T) {
 	waiting := telemetry.Waiting{Runs: 3, Oldest: 90 * time.Second}
 	var err error
-	tel := telemetryOf(t, telemetry.Config{Waiting: func(context.Context) (telemetry.Waiting, error) { return waiting, err }})
+	tel := telemetryOf(t, telemetry.Config{Waiting: func(context.Context) (telemetry.Waiting, error) {
+		return waiting, err
+	}})
 	counts(t, tel, map[string]float64{"sibyl_runs_waiting": 3, "sibyl_runs_waiting_oldest_seconds": 90})
 	waiting = telemetry.Waiting{Oldest: -time.Second} // by a clock that is ahead
 	counts(t, tel, map[string]float64{"sibyl_runs_waiting": 0, "sibyl_runs_waiting_oldest_seconds": 0})
@@ -211,10 +220,11 @@ func TestWaitingRunsAreReadWhenMetricsAre(t *testing.T) {
 func TestMetricsDoNotWaitLongForAJournalThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines bytes.Buffer
-		tel := telemetryOf(t, telemetry.Config{Log: telemetry.Logger(&lines, slog.LevelInfo, nil), Waiting: func(ctx context.Context) (telemetry.Waiting, error) {
-			<-ctx.Done()
-			return telemetry.Waiting{}, ctx.Err()
-		}})
+		tel := telemetryOf(t, telemetry.Config{Log: telemetry.Logger(&lines, slog.LevelInfo, nil),
+			Waiting: func(ctx context.Context) (telemetry.Waiting, error) {
+				<-ctx.Done()
+				return telemetry.Waiting{}, ctx.Err()
+			}})
 		began := time.Now()
 		compare(t, series(t, scraped(t, tel)), map[string]float64{"sibyl_runs_waiting": -1, "sibyl_runs_driven": -1})
 		if took := time.Since(began); took != 2*time.Second {

@@ -117,7 +117,8 @@ func answered(resp model.Response, first time.Duration) (attrs []attribute.KeyVa
 		attrs = append(attrs, semconv.GenAIResponseTimeToFirstChunk(first.Seconds()))
 	}
 	if u := resp.Usage; u != (model.Usage{}) {
-		attrs = append(attrs, semconv.GenAIUsageInputTokens(u.InputTokens), semconv.GenAIUsageOutputTokens(u.OutputTokens),
+		attrs = append(attrs, semconv.GenAIUsageInputTokens(u.InputTokens),
+			semconv.GenAIUsageOutputTokens(u.OutputTokens),
 			semconv.GenAIUsageCacheReadInputTokens(u.CachedTokens))
 	}
 	return attrs

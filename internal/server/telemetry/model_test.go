@@ -20,7 +20,8 @@ func TestModelThatIsWatchedAnswersAsItWould(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{})
 	turn := modeltest.Say("one two").AndCall("code_read", called)
 	plain := modeltest.Script(t, turn, turn, turn, modeltest.Fail(model.Auth)).As("ollama:llama3.1:8b", true)
-	watched := tel.Model(modeltest.Script(t, turn, turn, turn, modeltest.Fail(model.Auth)).As("ollama:llama3.1:8b", true))
+	watched := tel.Model(modeltest.Script(t, turn, turn, turn, modeltest.Fail(model.Auth)).
+		As("ollama:llama3.1:8b", true))
 	if watched.ID() != plain.ID() || !watched.Local() {
 		t.Errorf("it is %s, local %t", watched.ID(), watched.Local())
 	}
@@ -40,7 +41,8 @@ func TestModelThatIsWatchedAnswersAsItWould(t *testing.T) {
 		var want, got []model.Delta
 		wantResp, wantErr := plain.Chat(t.Context(), model.Request{}, listen(&want))
 		gotResp, err := watched.Chat(t.Context(), model.Request{}, listen(&got))
-		if diff := cmp.Diff(wantResp, gotResp) + cmp.Diff(want, got); diff != "" || fmt.Sprint(err) != fmt.Sprint(wantErr) || errors.Is(err, gone) != errors.Is(wantErr, gone) {
+		if diff := cmp.Diff(wantResp, gotResp) + cmp.Diff(want, got); diff != "" ||
+			fmt.Sprint(err) != fmt.Sprint(wantErr) || errors.Is(err, gone) != errors.Is(wantErr, gone) {
 			t.Errorf("%s: %s error %v, not %v", name, diff, err, wantErr)
 		}
 	}
@@ -59,11 +61,13 @@ func TestModelsThatThereAreNotHaveNoSeries(t *testing.T) {
 		}
 	}
 	text := string(scraped(t, tel))
-	compare(t, series(t, []byte(text)), map[string]float64{"sibyl_model_errors_total{kind=invalid provider=openai}": 20})
+	compare(t, series(t, []byte(text)),
+		map[string]float64{"sibyl_model_errors_total{kind=invalid provider=openai}": 20})
 	if strings.Contains(text, "none-") {
 		t.Errorf("a model that there is not has a series in\n%s", text)
 	}
-	if n := strings.Count(lines.String(), `"msg":"a model did not answer"`); n != 20 || strings.Contains(lines.String(), "scripted failure") {
+	if n := strings.Count(lines.String(), `"msg":"a model did not answer"`); n != 20 ||
+		strings.Contains(lines.String(), "scripted failure") {
 		t.Errorf("%d lines in\n%s", n, lines.String())
 	}
 }

@@ -27,7 +27,8 @@ func (o observer) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 	count.WithLabelValues(d.Assistant).Inc()
 	o.metrics.driven.WithLabelValues(d.Assistant).Inc()
 	options := []trace.SpanStartOption{trace.WithNewRoot(), trace.WithAttributes(
-		semconv.GenAIOperationNameInvokeAgent, semconv.GenAIAgentName(d.Assistant), semconv.GenAIConversationID(d.Session),
+		semconv.GenAIOperationNameInvokeAgent, semconv.GenAIAgentName(d.Assistant),
+		semconv.GenAIConversationID(d.Session),
 		attribute.String("sibyl.run.id", d.Run), attribute.Bool("sibyl.run.taken_up", d.TakenUp))}
 	if from := trace.SpanContextFromContext(ctx); from.IsValid() {
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: from}))

@@ -29,7 +29,8 @@ import (
 	"sibyl/trees"
 )
 
-// The words of the question, of the tool's call and text, of the provider and of the answer, none of which is the program's.
+// The words of the question, of the tool's call and text, of the provider and of the answer, none of which is the
+// program's.
 const (
 	asked    = "How does the zanzibar() function in quokka.go work?"
 	called   = `{"path":"quokka.go"}`
@@ -49,12 +50,14 @@ func words() []string {
 type reader struct{}
 
 func (reader) Spec() tool.Spec {
-	return tool.Spec{Name: "code_read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
+	return tool.Spec{Name: "code_read", Description: "Reads a file.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
 		Source: tool.Code, Effect: tool.Repeatable}
 }
 
 func (reader) Call(context.Context, tool.Call) (tool.Result, error) {
-	return tool.Result{Text: read, Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: "quokka.go", Start: 1, End: 1, Opened: true}}}, nil
+	return tool.Result{Text: read, Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: "quokka.go", Start: 1, End: 1,
+		Opened: true}}}, nil
 }
 
 // node is a server whose requests ask the Oracle and wait for it.
@@ -66,11 +69,13 @@ type node struct {
 	run     string // the last
 }
 
-// newNode serves POST /ask/{session}, and /metrics, with two models of which the second answers where the first does not.
+// newNode serves POST /ask/{session}, and /metrics, with two models of which the second answers where the first does
+// not.
 func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, second []modeltest.Turn) *node {
 	t.Helper()
 	n := &node{t: t, started: make(chan *run.Live, 10)}
-	models := model.Chain(model.ChainPolicy{}, tel.Model(modeltest.Script(t, first...).As("openai:gpt-4.1:mini", false)),
+	models := model.Chain(model.ChainPolicy{}, tel.Model(modeltest.Script(t, first...).As("openai:gpt-4.1:mini",
+		false)),
 		tel.Model(modeltest.Script(t, second...).As("gemini:flash", false)))
 	tools, err := tool.NewSet(reader{})
 	if err != nil {
@@ -83,7 +88,8 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 		t.Fatal(err)
 	}
 	store := teststore.Empty(t)
-	if n.engine, err = run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test", Holder: "test", Log: log,
+	if n.engine, err = run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test",
+		Holder: "test", Log: log,
 		Observer: tel.Observer()}); err != nil {
 		t.Fatal(err)
 	}
@@ -95,18 +101,24 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 	if err != nil {
 		t.Fatal(err)
 	}
-	from := oracle.Surroundings{Store: store, Choose: func(context.Context, string) (string, error) { return models.ID(), nil },
-		Describe: func(context.Context, string) model.Info { return model.Info{} }, ReportTool: func(string) bool { return false },
+	from := oracle.Surroundings{Store: store, Choose: func(context.Context, string) (string, error) {
+		return models.ID(), nil
+	},
+		Describe: func(context.Context, string) model.Info {
+			return model.Info{}
+		}, ReportTool: func(string) bool { return false },
 		LearnKeys: func(context.Context, oracle.Env) {}, Prompts: func() (*prompt.Set, error) { return texts, nil },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return tools, func() {}, nil }}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /ask/{session}", func(w http.ResponseWriter, r *http.Request) {
 		now, id := time.Now(), r.PathValue("session")
-		spec, err := from.Begin(r.Context(), begins.Request{Owner: owner, Words: asked}, oracle.Options{Code: schema.Folder{Path: "/"}})
+		spec, err := from.Begin(r.Context(), begins.Request{Owner: owner, Words: asked},
+			oracle.Options{Code: schema.Folder{Path: "/"}})
 		if err != nil {
 			t.Error(err)
 		}
-		spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, oracle.Name, id, tree.File, tree.Text
+		spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, oracle.Name, id, tree.File,
+			tree.Text
 		spec.NewSession = &journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}
 		live, err := n.engine.Start(context.WithoutCancel(r.Context()), spec)
 		if err != nil {
@@ -158,7 +170,8 @@ func TestSpansOfAWholeRunTellWhatItDidAndNoWordOfIt(t *testing.T) {
 	var lines bytes.Buffer
 	redact := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(secret), []byte("[redacted]")) }
 	log := telemetry.Logger(&lines, slog.LevelDebug, redact)
-	tel := telemetryOf(t, telemetry.Config{Build: "v1", Instance: "node/" + secret, Endpoint: c.URL + "/", Header: map[string]string{"Authorization": "Bearer " + secret}, Ratio: 1,
+	tel := telemetryOf(t, telemetry.Config{Build: "v1", Instance: "node/" + secret, Endpoint: c.URL + "/",
+		Header: map[string]string{"Authorization": "Bearer " + secret}, Ratio: 1,
 		Log: log, Redact: redact})
 	first, second := wholeRun()
 	n := newNode(t, tel, log, first, second)
@@ -177,34 +190,44 @@ func TestSpansOfAWholeRunTellWhatItDidAndNoWordOfIt(t *testing.T) {
 	if request.ParentSpanId != nil || driven.ParentSpanId != nil || bytes.Equal(request.TraceId, driven.TraceId) {
 		t.Error("the request and the run are not two traces")
 	}
-	if l := driven.GetLinks(); len(l) != 1 || !bytes.Equal(l[0].SpanId, request.SpanId) || !bytes.Equal(l[0].TraceId, request.TraceId) {
+	if l := driven.GetLinks(); len(l) != 1 || !bytes.Equal(l[0].SpanId, request.SpanId) ||
+		!bytes.Equal(l[0].TraceId, request.TraceId) {
 		t.Errorf("the run is linked to %v", l)
 	}
-	for what, pair := range map[string][2]span{"the first turn": {turns[0], driven}, "the second turn": {turns[1], driven}, "the call": {call, driven},
-		"the first request to the model": {chats[0], turns[0]}, "the second": {chats[1], turns[1]}, "the third": {last, turns[1]}} {
+	for what, pair := range map[string][2]span{"the first turn": {turns[0], driven},
+		"the second turn": {turns[1], driven}, "the call": {call, driven},
+		"the first request to the model": {chats[0], turns[0]}, "the second": {chats[1], turns[1]},
+		"the third": {last, turns[1]}} {
 		if !pair[0].under(pair[1]) || !pair[0].within(pair[1]) {
 			t.Errorf("%s stands elsewhere: %v is not under %v", what, pair[0], pair[1])
 		}
 	}
-	const chat = "gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=gpt-4.1:mini gen_ai.request.stream=true sibyl.model.purpose=oracle.turn"
+	const chat = "gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=gpt-4.1:mini " +
+		"gen_ai.request.stream=true sibyl.model.purpose=oracle.turn"
 	for what, is := range map[string]struct {
 		span
 		want string
 	}{
 		"the request": {request, "http.request.method=POST http.route=/ask/{session} http.response.status_code=200"},
-		"the run": {driven, "gen_ai.operation.name=invoke_agent gen_ai.agent.name=oracle gen_ai.conversation.id=talk sibyl.run.id=" + n.run +
+		"the run": {driven, "gen_ai.operation.name=invoke_agent gen_ai.agent.name=oracle gen_ai.conversation.id=talk " +
+			"sibyl.run.id=" + n.run +
 			" sibyl.run.taken_up=false sibyl.run.status=done sibyl.run.reason=satisfied"},
-		"the call":       {call, "sibyl.effect.leaf=RunTools sibyl.effect.op=2 sibyl.effect.once=false sibyl.effect.result=ok"},
-		"the first turn": {turns[0], "sibyl.effect.leaf=AskModel sibyl.effect.op=1 sibyl.effect.once=false sibyl.effect.result=ok"},
-		"the first request to the model": {chats[0], chat + " gen_ai.response.model=gpt-4.1:mini gen_ai.response.finish_reasons=[tools] gen_ai.usage.input_tokens=100 " +
-			"gen_ai.usage.output_tokens=10 gen_ai.usage.cache_read.input_tokens=60"},
+		"the call": {call,
+			"sibyl.effect.leaf=RunTools sibyl.effect.op=2 sibyl.effect.once=false sibyl.effect.result=ok"},
+		"the first turn": {turns[0],
+			"sibyl.effect.leaf=AskModel sibyl.effect.op=1 sibyl.effect.once=false sibyl.effect.result=ok"},
+		"the first request to the model": {chats[0],
+			chat + " gen_ai.response.model=gpt-4.1:mini gen_ai.response.finish_reasons=[tools] " +
+				"gen_ai.usage.input_tokens=100 " +
+				"gen_ai.usage.output_tokens=10 gen_ai.usage.cache_read.input_tokens=60"},
 		"the second": {chats[1], chat + " gen_ai.response.model=gpt-4.1:mini error.type=server"},
 	} {
 		if got := values(is.GetAttributes()); got != is.want {
 			t.Errorf("%s says\n%s\nnot\n%s", what, got, is.want)
 		}
 	}
-	for name, want := range map[string]string{"gen_ai.provider.name": "gcp.gemini", "gen_ai.request.model": "flash", "gen_ai.response.finish_reasons": "[stop]", "gen_ai.usage.input_tokens": "200"} {
+	for name, want := range map[string]string{"gen_ai.provider.name": "gcp.gemini", "gen_ai.request.model": "flash",
+		"gen_ai.response.finish_reasons": "[stop]", "gen_ai.usage.input_tokens": "200"} {
 		if got := last.attribute(name); got != want {
 			t.Errorf("the third request says that %s is %q, not %q", name, got, want)
 		}
@@ -215,17 +238,20 @@ func TestSpansOfAWholeRunTellWhatItDidAndNoWordOfIt(t *testing.T) {
 	if s := chats[1].GetStatus(); s.GetCode().String() != "STATUS_CODE_ERROR" || s.GetMessage() != "server" {
 		t.Errorf("the request that failed has the status %v", s)
 	}
-	if want := "service.name=sibyl service.version=v1 service.instance.id=node/[redacted]"; !sameWords(driven.resource, want) || driven.scope != "sibyl" {
+	if want := "service.name=sibyl service.version=v1 service.instance.id=node/[redacted]"; !sameWords(driven.resource,
+		want) || driven.scope != "sibyl" {
 		t.Errorf("the resource is %s, the scope %s", driven.resource, driven.scope)
 	}
-	if request.GetKind().String() != "SPAN_KIND_SERVER" || chats[0].GetKind().String() != "SPAN_KIND_CLIENT" || driven.GetKind().String() != "SPAN_KIND_INTERNAL" {
+	if request.GetKind().String() != "SPAN_KIND_SERVER" || chats[0].GetKind().String() != "SPAN_KIND_CLIENT" ||
+		driven.GetKind().String() != "SPAN_KIND_INTERNAL" {
 		t.Errorf("the kinds are %s, %s, %s", request.GetKind(), chats[0].GetKind(), driven.GetKind())
 	}
 	noWords(t, "what was exported", c.all())
 	noWords(t, "the log", lines.Bytes())
 	logged(t, lines.Bytes(), map[string]map[string]any{
-		"a run begins":                   {"run_id": n.run, "request_id": id, "assistant": "oracle", "session": "talk"},
-		"a model did not answer":         {"run_id": n.run, "request_id": id, "model": "openai:gpt-4.1:mini", "kind": "server", "status": 500.0},
+		"a run begins": {"run_id": n.run, "request_id": id, "assistant": "oracle", "session": "talk"},
+		"a model did not answer": {"run_id": n.run, "request_id": id, "model": "openai:gpt-4.1:mini",
+			"kind": "server", "status": 500.0},
 		"a run is no longer driven here": {"run_id": n.run, "request_id": id, "status": "done", "reason": "satisfied"},
 	})
 }
@@ -248,7 +274,8 @@ func noWords(t *testing.T, where string, text []byte) {
 	}
 }
 
-// logged fails unless the log has one line of each message, with these members, and all its lines are JSON with a time, a level and a message.
+// logged fails unless the log has one line of each message, with these members, and all its lines are JSON with a time,
+// a level and a message.
 func logged(t *testing.T, text []byte, want map[string]map[string]any) {
 	t.Helper()
 	seen := map[string]int{}

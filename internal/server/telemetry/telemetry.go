@@ -47,7 +47,8 @@ type Config struct {
 	// traces.
 	AcceptParent bool
 
-	// Waiting, if set, tells of the runs that wait for a process, each time that metrics are read; it heeds its context.
+	// Waiting, if set, tells of the runs that wait for a process, each time that metrics are read; it heeds its
+	// context.
 	Waiting func(ctx context.Context) (Waiting, error)
 
 	// PlainHTTP are hosts that may get Header over plain HTTP, beside this machine: see package cleartext.
@@ -110,7 +111,8 @@ func New(c Config) (*Telemetry, error) {
 		sdktrace.WithSampler(sdktrace.ParentBased(linked{sdktrace.TraceIDRatioBased(c.Ratio)})),
 		sdktrace.WithResource(resource.NewWithAttributes(semconv.SchemaURL, semconv.ServiceName("sibyl"),
 			semconv.ServiceVersion(c.Build), semconv.ServiceInstanceID(c.Instance))))
-	t.tracer = t.traces.Tracer("sibyl", trace.WithInstrumentationVersion(c.Build), trace.WithSchemaURL(semconv.SchemaURL))
+	t.tracer = t.traces.Tracer("sibyl", trace.WithInstrumentationVersion(c.Build),
+		trace.WithSchemaURL(semconv.SchemaURL))
 	return t, nil
 }
 
@@ -177,7 +179,8 @@ const other = "other"
 // word is a text that looks like a word of the program, or other.
 func word(text string) string {
 	isSign := func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-:/@+", r))
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("_.-:/@+", r))
 	}
 	if len(text) > 64 || strings.ContainsFunc(text, isSign) {
 		return other

@@ -42,7 +42,8 @@ func TestParentOfARequestCountsOnlyIfThatIsSet(t *testing.T) {
 			if remote := request.GetFlags()&0x200 != 0; remote != accept {
 				t.Errorf("its flags are %x", request.GetFlags())
 			}
-			if driven := c.one("invoke_agent oracle"); !bytes.Equal(driven.GetLinks()[0].GetTraceId(), request.GetTraceId()) {
+			if driven := c.one("invoke_agent oracle"); !bytes.Equal(driven.GetLinks()[0].GetTraceId(),
+				request.GetTraceId()) {
 				t.Error("the run is linked to another trace")
 			}
 			noWords(t, "what was exported", c.all())
@@ -87,7 +88,8 @@ func (p *posts) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &http.Response{StatusCode: status, Status: strconv.Itoa(status), Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+	return &http.Response{StatusCode: status, Status: strconv.Itoa(status), Body: io.NopCloser(strings.NewReader("{}")),
+		Request: r}, nil
 }
 
 func status(code int) func(*http.Request) (int, error) {
@@ -101,12 +103,16 @@ func hangs(r *http.Request) (int, error) {
 }
 
 // exporting is a telemetry that exports through answers, in a time of its own, and logs into lines.
-func exporting(t *testing.T, test func(t *testing.T, tel *telemetry.Telemetry, lines *bytes.Buffer, p *posts), answer ...func(*http.Request) (int, error)) {
+func exporting(
+	t *testing.T, test func(t *testing.T, tel *telemetry.Telemetry, lines *bytes.Buffer, p *posts),
+	answer ...func(*http.Request) (int, error),
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var lines bytes.Buffer
 		p := &posts{answer: answer}
-		tel := telemetryOf(t, telemetry.Config{Endpoint: "http://collector.test", Ratio: 1, Log: telemetry.Logger(&lines, slog.LevelWarn, nil),
+		tel := telemetryOf(t, telemetry.Config{Endpoint: "http://collector.test", Ratio: 1,
+			Log:       telemetry.Logger(&lines, slog.LevelWarn, nil),
 			Transport: p})
 		test(t, tel, &lines, p)
 	})
@@ -145,7 +151,8 @@ func TestBatchesThatAreRefusedAreDroppedAndToldOnceUntilTheyAreTaken(t *testing.
 			t.Errorf("%d exports", len(p.at))
 		}
 		counts(t, tel, map[string]float64{"sibyl_spans_ended_total": 4, "sibyl_spans_exported_total": 1})
-		if n := strings.Count(lines.String(), "\n"); n != 1 || !strings.Contains(lines.String(), "failed to send to http://collector.test/v1/traces: 400") {
+		if n := strings.Count(lines.String(), "\n"); n != 1 ||
+			!strings.Contains(lines.String(), "failed to send to http://collector.test/v1/traces: 400") {
 			t.Errorf("the log is %s", lines)
 		}
 	}, status(400), status(400), status(302), status(200))
@@ -188,7 +195,8 @@ func TestNoHeaderGoesOverPlainHTTPToACollectorElsewhere(t *testing.T) {
 	for _, header := range []string{"Authorization", "X-Team"} {
 		var lines bytes.Buffer
 		synctest.Test(t, func(t *testing.T) {
-			tel := telemetryOf(t, telemetry.Config{Endpoint: "http://collector.test", Ratio: 1, Log: telemetry.Logger(&lines, slog.LevelWarn, nil),
+			tel := telemetryOf(t, telemetry.Config{Endpoint: "http://collector.test", Ratio: 1,
+				Log:    telemetry.Logger(&lines, slog.LevelWarn, nil),
 				Header: map[string]string{header: "canary-0123456789"}})
 			drive(tel)
 			if err := tel.Close(t.Context()); err == nil {

@@ -25,8 +25,10 @@ func (e invalidError) Unwrap() error { return ErrInvalid }
 // CheckName says whether a user can have this name: ErrInvalid. No name looks like a secret, since that would be taken
 // out of texts.
 func CheckName(name string) error {
-	if name == "" || len(name) > longestName || strings.Trim(name, named) != "" || !strings.Contains(alphabet, name[:1]) {
-		return invalidError(fmt.Sprintf("a user's name has 1 to %d characters of a-z, 0-9, dot, dash and underscore, and begins with a letter or digit",
+	if name == "" || len(name) > longestName || strings.Trim(name, named) != "" ||
+		!strings.Contains(alphabet, name[:1]) {
+		return invalidError(fmt.Sprintf("a user's name has 1 to %d characters of a-z, 0-9, dot, dash and underscore, "+
+			"and begins with a letter or digit",
 			longestName))
 	}
 	if strings.HasPrefix(name, Prefix) {
@@ -55,7 +57,8 @@ func NewToken(t Token) (Token, error) {
 		return Token{}, err
 	}
 	if t.ID == "" || len(t.ID) > longestName || strings.Trim(t.ID, named) != "" {
-		return Token{}, invalidError(fmt.Sprintf("a token's id has 1 to %d characters of a-z, 0-9, dot, dash and underscore", longestName))
+		return Token{}, invalidError(
+			fmt.Sprintf("a token's id has 1 to %d characters of a-z, 0-9, dot, dash and underscore", longestName))
 	}
 	if t.Kind != Bearer && t.Kind != SignIn && t.Kind != Cookie {
 		return Token{}, invalidError("a token is a bearer, a sign-in or a cookie")

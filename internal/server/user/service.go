@@ -185,7 +185,8 @@ func orUnknown(err error) error {
 func (s *Service) issue(ctx context.Context, u User, kind Kind, lasts time.Duration,
 	keep func(context.Context, Token, Hash) error) (Token, string, error) {
 	now := s.now()
-	t, err := NewToken(Token{ID: random(idBytes), User: u.Name, Kind: kind, Scope: u.Scope, CreatedAt: now, ExpiresAt: now.Add(lasts)})
+	t, err := NewToken(Token{ID: random(idBytes), User: u.Name, Kind: kind, Scope: u.Scope, CreatedAt: now,
+		ExpiresAt: now.Add(lasts)})
 	if err != nil {
 		return Token{}, "", err
 	}

@@ -28,7 +28,8 @@ type desk struct {
 }
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{T: t, store: &watched{Store: teststore.Empty(t)}, now: time.Date(2026, time.March, 1, 12, 0, 0, 999_999, time.UTC)}
+	d := &desk{T: t, store: &watched{Store: teststore.Empty(t)}, now: time.Date(2026, time.March, 1, 12, 0, 0, 999_999,
+		time.UTC)}
 	d.Service = user.New(d.store, func() time.Time { return d.now })
 	return d
 }
@@ -130,7 +131,8 @@ func TestSecretIsRandomAndBeginsWithThePrefix(t *testing.T) {
 func TestSecretIsTakenOutOfTexts(t *testing.T) {
 	d := newDesk(t)
 	for _, secret := range []string{d.add("ada", user.Write), d.invite("ada"), d.signIn(d.invite("ada"))} {
-		if got, want := redact.New().String("curl -H 'X: "+secret+"' and "+secret[:50]), "curl -H 'X: "+redact.Mark+"' and "+redact.Mark; got != want {
+		if got, want := redact.New().String("curl -H 'X: "+secret+"' and "+secret[:50]), "curl -H 'X: "+redact.Mark+
+			"' and "+redact.Mark; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -157,7 +159,8 @@ func TestOfOtherTextsNothingIsSaidAndMostAreNotLookedUp(t *testing.T) {
 	secret := d.add("ada", user.Write)
 	other := "sibyl_" + strings.Repeat("0", 52)
 	for about, text := range map[string]string{
-		"empty": "", "prefix": "sibyl_", "no prefix": secret[6:], "cut": secret[:57], "longer": secret + "0", "huge": strings.Repeat("sibyl_", 1<<20),
+		"empty": "", "prefix": "sibyl_", "no prefix": secret[6:], "cut": secret[:57], "longer": secret + "0",
+		"huge":       strings.Repeat("sibyl_", 1<<20),
 		"upper case": strings.ToUpper(secret), "with a word": "Bearer " + secret,
 	} {
 		d.shut(about, text)
@@ -176,7 +179,8 @@ func TestBrokenStoreIsNotTakenForAnUnknownToken(t *testing.T) {
 	d := newDesk(t)
 	secret := d.add("ada", user.Write)
 	d.store.broken = errors.New("the disk is gone")
-	if token, err := d.Check(t.Context(), secret); !errors.Is(err, d.store.broken) || errors.Is(err, user.ErrUnknown) || token != (user.Token{}) {
+	if token, err := d.Check(t.Context(), secret); !errors.Is(err, d.store.broken) || errors.Is(err, user.ErrUnknown) ||
+		token != (user.Token{}) {
 		t.Errorf("got %+v, error %v, want that of the store alone", token, err)
 	}
 }
@@ -325,7 +329,8 @@ func TestUserWhoIsRevokedWhileSigningInGetsNothing(t *testing.T) {
 	d.add("ada", user.Write)
 	once := d.invite("ada")
 	d.store.between = func() { d.ok(d.Revoke(t.Context(), "ada")) }
-	if token, secret, err := d.SignIn(t.Context(), once); !errors.Is(err, user.ErrUnknown) || secret != "" || token != (user.Token{}) {
+	if token, secret, err := d.SignIn(t.Context(), once); !errors.Is(err, user.ErrUnknown) || secret != "" ||
+		token != (user.Token{}) {
 		t.Errorf("got %+v with a secret of %d bytes, error %v, want ErrUnknown alone", token, len(secret), err)
 	}
 }
@@ -374,7 +379,8 @@ func TestWhatIsNotValidIsRefusedWithoutRepeatingIt(t *testing.T) {
 		scope user.Scope
 	}{{"bob", "sudo"}, {"bob", ""}, {"Bob!", user.Read}, {secret, user.Read}} {
 		_, made, err := d.Add(t.Context(), c.name, c.scope, time.Hour)
-		if !errors.Is(err, user.ErrInvalid) || made != "" || strings.Contains(err.Error(), "sudo") || strings.Contains(err.Error(), "Bob") || strings.Contains(err.Error(), secret) {
+		if !errors.Is(err, user.ErrInvalid) || made != "" || strings.Contains(err.Error(), "sudo") ||
+			strings.Contains(err.Error(), "Bob") || strings.Contains(err.Error(), secret) {
 			t.Errorf("%+v: error is %v, want ErrInvalid that does not repeat it", c, err)
 		}
 	}
@@ -470,8 +476,10 @@ func TestWriteIncludesReadAndNothingElseDoes(t *testing.T) {
 		has, needed user.Scope
 		want        bool
 	}{
-		{user.Write, user.Write, true}, {user.Write, user.Read, true}, {user.Read, user.Read, true}, {user.Read, user.Write, false},
-		{user.Write, "other", false}, {"", user.Read, false}, {"", "", false}, {"other", "other", false}, {user.Read, "", false},
+		{user.Write, user.Write, true}, {user.Write, user.Read, true}, {user.Read, user.Read, true},
+		{user.Read, user.Write, false},
+		{user.Write, "other", false}, {"", user.Read, false}, {"", "", false}, {"other", "other", false},
+		{user.Read, "", false},
 	} {
 		if got := c.has.Allows(c.needed); got != c.want {
 			t.Errorf("%q allows %q: %v, want %v", c.has, c.needed, got, c.want)

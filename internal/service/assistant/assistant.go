@@ -1,8 +1,9 @@
-// Package assistant is the contract between an assistant and the use cases: what a room brings so that its runs can be started, watched,
-// shown, explained, audited and exported by every way in.
+// Package assistant is the contract between an assistant and the use cases: what a room brings so that its runs can be
+// started, watched, shown, explained, audited and exported by every way in.
 //
 // Guarantees:
-//   - Nothing outside an assistant's room decodes its outcomes, its receipts or its events: they are read by the functions here.
+//   - Nothing outside an assistant's room decodes its outcomes, its receipts or its events: they are read by the
+//     functions here.
 //   - These functions are pure but for Begin, which may look at the outside, and starts nothing.
 package assistant
 
@@ -27,23 +28,26 @@ type Assistant struct {
 	Companion bool          // its runs accompany those of another assistant: “last” never means them
 	Retention time.Duration // how long a session that nobody uses is kept; 0: until it is removed by hand
 	Permanent bool          // no retention and no pruning removes its sessions
-	Apart     bool          // what was said in its sessions lies in a place of its own, and is found there; none of them is found by its runs
-	Exclusive bool          // a run whose claim another holds is refused at once (journal.ClaimedError): it is not waited for
-	Retakes   bool          // another run may take the place of its last one, unless that one has acted (Shown.Acted)
-	Events    []bt.Typed    // one of each type that its leaves emit
-	Reasons   []bt.Reason   // those that its events give
+	// what was said in its sessions lies in a place of its own, and is found there; none of them is found by its runs
+	Apart bool
+	// a run whose claim another holds is refused at once (journal.ClaimedError): it is not waited for
+	Exclusive bool
+	Retakes   bool        // another run may take the place of its last one, unless that one has acted (Shown.Acted)
+	Events    []bt.Typed  // one of each type that its leaves emit
+	Reasons   []bt.Reason // those that its events give
 
-	// Options are what can be said beside the words, declared by the struct that Begin takes: flags, settings, HTTP and MCP are read into it. Nil:
-	// it can't be begun by a person.
+	// Options are what can be said beside the words, declared by the struct that Begin takes: flags, settings, HTTP and
+	// MCP are read into it. Nil: it can't be begun by a person.
 	Options *schema.Object
 	// Tool offers it over MCP; nil: it is not offered.
 	Tool *Tool
 
-	// Begin makes a run of what a person said, as BeginWith makes it: it checks words and options, and fills in all of the Spec but owner and
-	// tree. A Request without a session may be given one that the options mean: the same each time, and made with its first run.
+	// Begin makes a run of what a person said, as BeginWith makes it: it checks words and options, and fills in all of
+	// the Spec but owner and tree. A Request without a session may be given one that the options mean: the same each
+	// time, and made with its first run.
 	Begin func(ctx context.Context, r Request) (run.Spec, error)
-	// Offers says what it would do with words that were said to another assistant, as a question to be answered by yes, if they are plainly meant for
-	// it; else "". Nil: it offers nothing.
+	// Offers says what it would do with words that were said to another assistant, as a question to be answered by yes,
+	// if they are plainly meant for it; else "". Nil: it offers nothing.
 	Offers func(words string) (question string)
 	// Form is the form of an outcome, for those who describe it: a zero value. Nil: an object that nothing is said of.
 	Form any
@@ -53,21 +57,24 @@ type Assistant struct {
 	Words func(outcome []byte) (string, error)
 	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
 	Lines func(start *run.StartRecord, event bt.Typed) []string
-	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil: the answer comes at the end.
+	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil:
+	// the answer comes at the end.
 	Early func(c *run.CompletionRecord) *Early
-	// Places are what the answer cites, in its order, and then what else was read, in the order in which it was. Nil: there are none.
+	// Places are what the answer cites, in its order, and then what else was read, in the order in which it was. Nil:
+	// there are none.
 	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
-	// Passages are the texts that a run opened, in the order of its receipts, each page of a document also alone, and those that were handed over.
-	// Nil: there are none.
+	// Passages are the texts that a run opened, in the order of its receipts, each page of a document also alone, and
+	// those that were handed over. Nil: there are none.
 	Passages func(ctx context.Context, v *run.View) ([]Passage, error)
 	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
 	Effect func(c *run.CompletionRecord) any
-	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
+	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel
+	// tells.
 	Left func(c *run.CompletionRecord) []Left
 	// Used says what a model took for an effect; false: none did. Nil: as UsedBy reads it.
 	Used func(c *run.CompletionRecord) (Usage, bool)
-	// Exchanged tells what an effect sent and what came back, of what v holds; it performs nothing. Nil, or a zero Exchanged: payload and
-	// result of the receipt say it.
+	// Exchanged tells what an effect sent and what came back, of what v holds; it performs nothing. Nil, or a zero
+	// Exchanged: payload and result of the receipt say it.
 	Exchanged func(ctx context.Context, v *run.View, c *run.CompletionRecord) (Exchanged, error)
 	// Audit gives what else an audit says of a run, of its records as run.Read gives them and its steps.
 	Audit func(bodies []any, steps []run.TraceStep) Findings
@@ -83,12 +90,15 @@ type Request struct {
 	Replaces  string        `json:"replaces,omitempty" maxLength:"64" doc:"The id of the last run of the session, whose place this one takes: what comes later goes on from this one. One that waits is stopped. Left out: it takes none."`
 	Owner     journal.Owner `json:"-"` // who asks
 	Options   any           `json:"-"` // the assistant's own, or a Said
-	Relayed   bool          `json:"-"` // a program passes the words on, and may have made them: they are no yes, and nothing is written
-	Late      bool          `json:"-"` // another run of the session has gone on since the words were said: they are no answer to what that one said
+	// a program passes the words on, and may have made them: they are no yes, and nothing is written
+	Relayed bool `json:"-"`
+	// another run of the session has gone on since the words were said: they are no answer to what that one said
+	Late bool `json:"-"`
 
 	OverLimit bool `json:"-"` // the person knows that the day has cost what it may, and goes on
 
-	Key      string        `json:"-"` // what is submitted again under the same key is the same run, for good; "": it is another one
+	// what is submitted again under the same key is the same run, for good; "": it is another one
+	Key      string        `json:"-"`
 	Patience time.Duration `json:"-"` // with a run that holds what this one wants to claim; 0: half a minute
 }
 
@@ -100,13 +110,16 @@ type Asks interface {
 
 // Said are options as somebody elsewhere said them. What they leave out is as in Base, or as the settings have it.
 type Said struct {
-	JSON   json.RawMessage
-	Base   any                                                         // options of the assistant; nil: the settings
-	Folder func(f *schema.Field, name string) (path string, err error) // finds a folder that is named; its error is told as it is
+	JSON json.RawMessage
+	Base any // options of the assistant; nil: the settings
+	// finds a folder that is named; its error is told as it is
+	Folder func(f *schema.Field, name string) (path string, err error)
 }
 
 // BeginWith is a Begin that takes options of one type.
-func BeginWith[O any](begin func(context.Context, Request, O) (run.Spec, error)) func(context.Context, Request) (run.Spec, error) {
+func BeginWith[O any](
+	begin func(context.Context, Request, O) (run.Spec, error),
+) func(context.Context, Request) (run.Spec, error) {
 	return func(ctx context.Context, r Request) (run.Spec, error) {
 		o, ok := r.Options.(O)
 		if !ok {
@@ -178,7 +191,8 @@ type Citation struct {
 	Read   bool   `json:"read" doc:"The source was read."`
 }
 
-// Waiting is a call that waits for the person's yes. Nothing of it is done before that. Nothing in its texts can't be seen.
+// Waiting is a call that waits for the person's yes. Nothing of it is done before that. Nothing in its texts can't be
+// seen.
 type Waiting struct {
 	Call      string     `json:"call" doc:"The tool."`
 	Target    string     `json:"target,omitempty" doc:"What it is made to: a note, an address, the words of a search."`
@@ -188,7 +202,8 @@ type Waiting struct {
 	Yes       string     `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
 }
 
-// String shows the call and why it waits, each argument on a line of its own: one of several lines can't pass for another argument.
+// String shows the call and why it waits, each argument on a line of its own: one of several lines can't pass for
+// another argument.
 func (w Waiting) String() string {
 	b := &strings.Builder{}
 	b.WriteString(strings.TrimSpace(w.Call + " " + w.Target))
@@ -303,9 +318,9 @@ type Findings struct {
 // Finding is one of them as text. Quoted is what a model or a stranger wrote.
 type Finding struct{ Line, By, Quoted string }
 
-// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat nothing of it but the
-// names of a model and of what was attached, and tell nothing of this machine, its files and its settings. The text of the error is for the
-// person at this machine.
+// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat
+// nothing of it but the names of a model and of what was attached, and tell nothing of this machine, its files and its
+// settings. The text of the error is for the person at this machine.
 type RequestError struct {
 	Kind   string // what is wrong, for programs; "": invalid_request
 	Public string
@@ -336,7 +351,8 @@ type Passage struct {
 
 // Holds says whether a place that answers name by cite lies in the passage.
 func (p Passage) Holds(cite string, start int) bool {
-	return p.Cite == cite || p.From > 0 && strings.HasPrefix(cite, p.Name+":") && p.From <= start && start < p.From+len(p.Lines)
+	return p.Cite == cite || p.From > 0 && strings.HasPrefix(cite, p.Name+":") && p.From <= start && start < p.From+
+		len(p.Lines)
 }
 
 // Fenced is the passage in Markdown, within a fence longer than any in it.

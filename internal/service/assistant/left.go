@@ -49,7 +49,8 @@ const (
 // Reasons are the sentences that say why a model was sent something.
 func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback} }
 
-// UsedBy reads from a receipt which model answered, as “model” or “by”, and how many tokens it took. Those of rules are none.
+// UsedBy reads from a receipt which model answered, as “model” or “by”, and how many tokens it took. Those of rules are
+// none.
 func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 	var r struct {
 		Model string `json:"model"`
@@ -70,8 +71,8 @@ func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 // isModel says that an id is that of a model: rules are none.
 func isModel(id string) bool { return strings.Contains(id, ":") && !strings.HasPrefix(id, "offline:") }
 
-// ToModel reads from a receipt which models were sent something: the one that answered, as provider:model in “model” or “by”, and those in
-// “tries” before it. Rules are no model.
+// ToModel reads from a receipt which models were sent something: the one that answered, as provider:model in “model” or
+// “by”, and those in “tries” before it. Rules are no model.
 func ToModel(c *run.CompletionRecord) (all []Left) {
 	var r struct {
 		Model string `json:"model"`
@@ -89,7 +90,8 @@ func ToModel(c *run.CompletionRecord) (all []Left) {
 	}
 	for _, t := range r.Tries {
 		if isModel(t.Model) {
-			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback.With().Text, Coded: byFallback.With().Coded})
+			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback.With().Text,
+				Coded: byFallback.With().Coded})
 		}
 	}
 	if id := cmp.Or(r.Model, r.By); isModel(id) {

@@ -19,12 +19,14 @@ func TestPromptIsToldAsItIsSent(t *testing.T) {
 	q.Say(model.User)
 	q.Part(assistant.PartPerson, "", "Who")
 	q.Part(assistant.PartSegment, "open", "?")
-	if q.Request.System != "Be brief.\n\n\nWrite in English." || len(q.Request.Messages) != 1 || q.Request.Messages[0].Text != "Who?" {
+	if q.Request.System != "Be brief.\n\n\nWrite in English." || len(q.Request.Messages) != 1 ||
+		q.Request.Messages[0].Text != "Who?" {
 		t.Errorf("the request is %+v", q.Request)
 	}
 	form := model.Schema{Name: "answer", JSON: json.RawMessage(`{}`)}
 	x := q.Exchanged("a:b", form, q.Request.Sent(), assistant.Answered("Ada.")...)
-	want := []assistant.Part{{Kind: "segment", Name: "base", Text: "Be brief."}, {Kind: "segment", Name: "language", Text: "Write in English."}, {Kind: "segment", Name: "form", Text: form.Told()},
+	want := []assistant.Part{{Kind: "segment", Name: "base", Text: "Be brief."}, {Kind: "segment", Name: "language",
+		Text: "Write in English."}, {Kind: "segment", Name: "form", Text: form.Told()},
 		{Kind: "person", Text: "Who"}, {Kind: "segment", Name: "open", Text: "?"}}
 	if diff := cmp.Diff(want, x.Sent); diff != "" || x.Changed || x.To != "a:b" || len(x.Got) != 1 {
 		t.Errorf("told as %+v (-want +got):\n%s", x, diff)
@@ -43,9 +45,12 @@ func TestOnlyModelsThatCountHaveUsedTokens(t *testing.T) {
 		result string
 		want   assistant.Usage
 	}{
-		"a model":                  {`{"model":"a:b","usage":{"input_tokens":3,"cached_tokens":1,"output_tokens":2}}`, assistant.Usage{Model: "a:b", Input: 3, Cached: 1, Output: 2}},
-		"by another name":          {`{"by":"a:b","usage":{"input_tokens":3,"output_tokens":0}}`, assistant.Usage{Model: "a:b", Input: 3}},
-		"rules":                    {`{"by":"offline:rules","usage":{"input_tokens":3,"output_tokens":2}}`, assistant.Usage{}},
+		"a model": {`{"model":"a:b","usage":{"input_tokens":3,"cached_tokens":1,"output_tokens":2}}`,
+			assistant.Usage{Model: "a:b", Input: 3, Cached: 1, Output: 2}},
+		"by another name": {`{"by":"a:b","usage":{"input_tokens":3,"output_tokens":0}}`,
+			assistant.Usage{Model: "a:b", Input: 3}},
+		"rules": {`{"by":"offline:rules","usage":{"input_tokens":3,"output_tokens":2}}`,
+			assistant.Usage{}},
 		"a model that counts none": {`{"model":"a:b","usage":{"input_tokens":0,"output_tokens":0}}`, assistant.Usage{}},
 		"a text":                   {`"ADA"`, assistant.Usage{}},
 		"nothing":                  {``, assistant.Usage{}},

@@ -1,4 +1,5 @@
-// Package servicetest holds a second kind of assistant: a panel, whose personas answer at the same time. It knows contracts alone.
+// Package servicetest holds a second kind of assistant: a panel, whose personas answer at the same time. It knows
+// contracts alone.
 package servicetest
 
 import (
@@ -63,16 +64,19 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 	}))
 	given, givenErr := bt.Ports[question]()
 	wanted, wantedErr := bt.Ports[answers]()
-	a := &run.Assistant{Name: "panel", Leaves: leaves, Options: bt.Options{Given: given, Wanted: wanted}, Outcome: outcome,
+	a := &run.Assistant{Name: "panel", Leaves: leaves, Options: bt.Options{Given: given, Wanted: wanted},
+		Outcome: outcome,
 		Open: func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
 			return map[string]run.Performer{"persona": ask}, nil, nil
 		}}
-	return &assistant.Assistant{Assistant: a, About: "asks several personas", Tree: "panel", Events: []bt.Typed{Answered{}}, Show: show,
+	return &assistant.Assistant{Assistant: a, About: "asks several personas", Tree: "panel",
+		Events: []bt.Typed{Answered{}}, Show: show,
 		Begin: func(ctx context.Context, b assistant.Request) (run.Spec, error) {
 			names, ok := b.Options.(string)
 			if said, is := b.Options.(options); is {
 				if names, ok = strings.Join(said.Personas, " "), true; names == "" {
-					return run.Spec{}, &assistant.RequestError{Public: "a panel wants personas", Hint: `say {"personas": ["ada"]}`}
+					return run.Spec{}, &assistant.RequestError{Public: "a panel wants personas",
+						Hint: `say {"personas": ["ada"]}`}
 				}
 			}
 			past, err := store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Limit: 1, Summaries: true})
@@ -89,7 +93,8 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 		Lines:   func(_ *run.StartRecord, event bt.Typed) []string { return []string{event.(Answered).String()} },
 		Effect:  func(c *run.CompletionRecord) any { return map[string]int{"bytes": len(c.Result)} },
 		Audit: func(_ []any, steps []run.TraceStep) assistant.Findings {
-			return assistant.Findings{Name: "steps_taken", Items: len(steps), Text: []assistant.Finding{{Line: "it took steps"}}}
+			return assistant.Findings{Name: "steps_taken", Items: len(steps),
+				Text: []assistant.Finding{{Line: "it took steps"}}}
 		}}, errors.Join(err, givenErr, wantedErr)
 }
 
@@ -119,7 +124,8 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 func show(raw json.RawMessage) (s assistant.Shown, err error) {
 	var of minutes
 	err = json.Unmarshal(raw, &of)
-	s = assistant.Shown{Question: of.Words, Partial: len(of.Answers) < len(strings.Fields(of.Names)), Ending: []string{"asked " + of.Names}, Footer: "*a panel*"}
+	s = assistant.Shown{Question: of.Words, Partial: len(of.Answers) < len(strings.Fields(of.Names)),
+		Ending: []string{"asked " + of.Names}, Footer: "*a panel*"}
 	for _, a := range of.Answers {
 		s.Answer += "- " + a.String() + "\n"
 	}

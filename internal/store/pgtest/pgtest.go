@@ -115,7 +115,8 @@ func (s *Server) New(tb testing.TB, settings ...string) (dsn string) {
 // Create makes an empty database in UTF-8 that lasts as long as the server, and returns its name.
 func (s *Server) Create(ctx context.Context, settings ...string) (name string, err error) {
 	name = "test_" + strings.ToLower(rand.Text()[:12])
-	if err := s.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' "+strings.Join(settings, " ")); err != nil {
+	if err := s.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' "+strings.Join(settings,
+		" ")); err != nil {
 		return "", fmt.Errorf("make a database: %w", err)
 	}
 	return name, nil
@@ -123,7 +124,8 @@ func (s *Server) Create(ctx context.Context, settings ...string) (name string, e
 
 // DSN is the address of a database.
 func (s *Server) DSN(database string) string {
-	return "postgres:///" + database + "?" + url.Values{"host": {s.folder}, "user": {superuser}, "sslmode": {"disable"}}.Encode()
+	return "postgres:///" + database + "?" + url.Values{"host": {s.folder}, "user": {superuser},
+		"sslmode": {"disable"}}.Encode()
 }
 
 // execute executes a statement outside the databases of tests.

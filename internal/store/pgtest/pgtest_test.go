@@ -117,7 +117,8 @@ func TestServerDiesWithItsProcessAndItsFolderIsSweptByTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder = strings.TrimSpace(folder)
-	if got := ask(t, (&Server{folder: folder}).DSN("postgres"), `SELECT current_setting('data_directory')`); got != filepath.Join(folder, "data") {
+	if got := ask(t, (&Server{folder: folder}).DSN("postgres"),
+		`SELECT current_setting('data_directory')`); got != filepath.Join(folder, "data") {
 		t.Fatalf("the server's data are in %q, want the folder data of %s", got, folder)
 	}
 	server := processOf(t, filepath.Join(folder, "data", "postmaster.pid"))

@@ -109,7 +109,8 @@ func sweep(ctx context.Context, root string) {
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
 func (s *Server) initialize(ctx context.Context) error {
-	cmd := s.command(ctx, "initdb", "-D", s.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	cmd := s.command(ctx, "initdb", "-D", s.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C",
+		"--no-sync")
 	cmd.Dir = s.folder
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb of %s: %w: %s", s.bin, err, out)
@@ -119,7 +120,8 @@ func (s *Server) initialize(ctx context.Context) error {
 
 // start starts the server and returns when it takes connections.
 func (s *Server) start(ctx context.Context) error {
-	args := []string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "max_connections=300", "-c", "jit=off",
+	args := []string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "max_connections=300", "-c",
+		"jit=off",
 		"-c", "lc_messages=C"}
 	if !s.options.Durable {
 		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off")

@@ -166,7 +166,9 @@ func empty(ctx context.Context, dsn string) error {
 		DECLARE name text;
 		BEGIN
 			SET LOCAL session_replication_role = replica; -- tables in any order
-			FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = 'sibyl' AND tablename <> 'sibyl_version' LOOP
+			FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+				WHERE schemaname = 'sibyl' AND tablename <> 'sibyl_version'
+			LOOP
 				EXECUTE 'DELETE FROM ' || name;
 			END LOOP;
 		END $$`)

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// form is a sentence that is a command. Words in capitals stand for those of a language: see symbols; REF is how tasks are named, TITLE
-// a title and WORDS a description.
+// form is a sentence that is a command. Words in capitals stand for those of a language: see symbols; REF is how tasks
+// are named, TITLE a title and WORDS a description.
 type form struct {
 	intent Intent
 	says   string
@@ -28,14 +28,16 @@ const (
 	loose                    // it is about tasks only where those are what is talked about
 )
 
-// forms are all that is understood; the first that fits a clause reads it. A language that lacks one of its words has no such form.
+// forms are all that is understood; the first that fits a clause reads it. A language that lacks one of its words has
+// no such form.
 func forms() []form {
 	return []form{
 		{intent: Undo, says: `UNDO`},
 		{intent: Help, says: `HELP`},
 		{intent: List, says: `(?:SHOW )?(?:MINE )*TASKS ABOUT REF`},
 		{intent: List, says: `SHOW(?: HOLD)* TASKS(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`},
-		{intent: List, says: `SHOW(?: HOLD)* (?:OPENKEY|DONEKEY|ALLKEY)(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`, how: loose},
+		{intent: List, says: `SHOW(?: HOLD)* (?:OPENKEY|DONEKEY|ALLKEY)(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`,
+			how: loose},
 		{intent: List, says: `(?:MINE )*(?:OPENKEY |DONEKEY )?TASKS(?: OPENKEY| DONEKEY)?`},
 		{intent: List, says: `FIND REF`, how: loose},
 		{intent: List, says: `(?:LOOK|ASK) NOTE OF REF`, how: places | loose},
@@ -84,8 +86,10 @@ type grammar struct {
 	forms                            []form
 	lead, polite, fill, tail, follow *regexp.Regexp // around a command
 	extra                            *regexp.Regexp // behind what tasks are named by
-	not, wrong                       *regexp.Regexp // with which nothing is asked for, in how tasks are named and in titles
-	open, done, when, to             *regexp.Regexp // the status and the time that a list is of; what stands before a new title
+	// with which nothing is asked for, in how tasks are named and in titles
+	not, wrong *regexp.Regexp
+	// the status and the time that a list is of; what stands before a new title
+	open, done, when, to *regexp.Regexp
 }
 
 var symbolNames = regexp.MustCompile(`[A-Z]{2,}`)
@@ -130,7 +134,8 @@ var grammars = sync.OnceValue(func() (all []*grammar) {
 	return all
 })
 
-// bare is a clause without politeness around it. asks says that it was a request in the form of a question, or a command.
+// bare is a clause without politeness around it. asks says that it was a request in the form of a question, or a
+// command.
 func (g *grammar) bare(s string) (rest string, asks bool) {
 	asks = !strings.HasSuffix(strings.TrimRight(s, " !"), "?")
 	for next := s; ; s = next {
@@ -184,7 +189,8 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 	}
 	placed, title := e.Reference != nil && e.Reference.Title == "", Refer(said["title"])
 	switch {
-	case f.how&places != 0 && !placed, said["title"] != "" && (title == nil || e.Title == ""), g.wrong.MatchString(e.Title):
+	case f.how&places != 0 && !placed, said["title"] != "" && (title == nil || e.Title == ""),
+		g.wrong.MatchString(e.Title):
 		return nil
 	case f.intent == Create && title != nil && title.Title == "":
 		return nil // "add it"
@@ -211,7 +217,8 @@ func (f form) results(e Entities) (all []Result) {
 	}
 	for _, title := range titles {
 		if e.Title = unquoted(title); e.Title != "" || title == "" && len(titles) == 1 {
-			all = append(all, Result{Intent: f.intent, Confidence: sure, Entities: e, Reasoning: "a form of a command", Loose: f.how&loose != 0})
+			all = append(all, Result{Intent: f.intent, Confidence: sure, Entities: e, Reasoning: "a form of a command",
+				Loose: f.how&loose != 0})
 		}
 	}
 	return all

@@ -8,7 +8,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// read reads a message as commands, in the first language in which all of it is some, that of the conversation first; nil if it is not.
+// read reads a message as commands, in the first language in which all of it is some, that of the conversation first;
+// nil if it is not.
 func read(words string, c Context) (code string, commands []Result) {
 	order := grammars()
 	if i := slices.IndexFunc(order, func(g *grammar) bool { return g.code == c.Language }); i > 0 {
@@ -58,8 +59,8 @@ func veiled(s string) string {
 // cuts are where another command may begin.
 var cuts = regexp.MustCompile(`(?i)(?:\s*;|,?\s+(?:and then|and|then|und dann|und|dann|e depois|e)\b|,)\s+`)
 
-// clauses are the parts of a sentence that are commands each. What begins none belongs to the one before it; so does, behind a title, what
-// may as well be words of it.
+// clauses are the parts of a sentence that are commands each. What begins none belongs to the one before it; so does,
+// behind a title, what may as well be words of it.
 func (g *grammar) clauses(s string) (all []string) {
 	ends := append(cuts.FindAllStringIndex(veiled(s), -1), []int{len(s), len(s)})
 	first, from := g.command(s[:ends[0][0]]), 0

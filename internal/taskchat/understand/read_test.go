@@ -11,7 +11,8 @@ import (
 	"sibyl/internal/behaviour/texttest"
 )
 
-// said is a reading in one line: create "milk"; complete #2 -1; delete it; list (completed); update all [mail] = "post".
+// said is a reading in one line: create "milk"; complete #2 -1; delete it; list (completed); update all [mail] =
+// "post".
 func said(r Reading) string {
 	var all []string
 	for _, x := range r.Results {
@@ -110,7 +111,8 @@ func wellFormed(t *testing.T, words string, c Context) {
 	flat := strings.Join(strings.Fields(clean(words)), " ")
 	for _, x := range r.Results {
 		e := x.Entities
-		if x.Confidence <= 0 || x.Confidence > 1 || x.Reasoning == "" || !utf8.ValidString(e.Title) || !strings.Contains(flat, strings.Join(strings.Fields(e.Title), " ")) {
+		if x.Confidence <= 0 || x.Confidence > 1 || x.Reasoning == "" || !utf8.ValidString(e.Title) ||
+			!strings.Contains(flat, strings.Join(strings.Fields(e.Title), " ")) {
 			t.Errorf("%q: %s is not well formed, or its title not the person's", words, x.Intent.said(e))
 		}
 		for ref := e.Reference; ref != nil; ref = ref.Except {
@@ -125,12 +127,15 @@ func wellFormed(t *testing.T, words string, c Context) {
 }
 
 func contexts() []Context {
-	return []Context{{}, {Previous: Delete, Language: "pt"}, {Open: &Open{Kind: KindConfirm, Intent: Delete}}, {Open: &Open{Kind: KindValue}}, {Open: &Open{Kind: KindChoose}}}
+	return []Context{{}, {Previous: Delete, Language: "pt"}, {Open: &Open{Kind: KindConfirm, Intent: Delete}},
+		{Open: &Open{Kind: KindValue}}, {Open: &Open{Kind: KindChoose}}}
 }
 
 func TestAnyWordsAreReadAsSomething(t *testing.T) {
 	long := strings.Repeat("add x, delete 2 and complete the report, ", 200)
-	for _, words := range []string{"\xff", "add \xff\xfe", "\"", "„", strings.Repeat("\"", 99), "add: ", "add:\n-", "delete task 999999999999999999999", "complete 1-999999", "complete 0", long[:maxBytes], long + "yes", strings.Repeat("1, ", 2000)} {
+	for _, words := range []string{"\xff", "add \xff\xfe", "\"", "„", strings.Repeat("\"", 99), "add: ", "add:\n-",
+		"delete task 999999999999999999999", "complete 1-999999", "complete 0", long[:maxBytes], long + "yes",
+		strings.Repeat("1, ", 2000)} {
 		for _, c := range contexts() {
 			wellFormed(t, words, c)
 		}
@@ -144,7 +149,8 @@ func TestAnyWordsAreReadAsSomething(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, words := range []string{"add milk, eggs and complete 2", "lösche die letzten zwei", "não, a 3", "“", "yes 👍🏽", "add these:\n- x\n2) y"} {
+	for _, words := range []string{"add milk, eggs and complete 2", "lösche die letzten zwei", "não, a 3", "“",
+		"yes 👍🏽", "add these:\n- x\n2) y"} {
 		f.Add(words, 0)
 	}
 	f.Fuzz(func(t *testing.T, words string, in int) {

@@ -13,8 +13,9 @@ import (
 
 // Reference says which tasks are meant.
 type Reference struct {
-	Words     string     // as they were said: "task 2", "the meeting task"
-	Positions []int      // in the last list shown (or the options asked about), from 1; negative ones count from the end: -1 is the last
+	Words string // as they were said: "task 2", "the meeting task"
+	// in the last list shown (or the options asked about), from 1; negative ones count from the end: -1 is the last
+	Positions []int
 	It        bool       // "it", "that one", "this task": what was spoken of last
 	All       bool       // all of them ("both", "all", "everything"), but for Except
 	Both      bool       // with All: two were said, "both"
@@ -22,7 +23,8 @@ type Reference struct {
 	Title     string     // content words by which a task is named; "" if it is named otherwise
 }
 
-// How tasks are referred to, in English, German, Portuguese, French and Spanish. Each pattern must fit the whole of what was said.
+// How tasks are referred to, in English, German, Portuguese, French and Spanish. Each pattern must fit the whole of
+// what was said.
 const (
 	articles = `the|my|this|that|no\.|number|numbers|die|der|das|den|dem|des|diese[mnrs]?|jene[mnrs]?|meine[mnrs]?|nr\.|nummer|nummern|` +
 		`o|a|os|as|à|ao|às|aos|minhas?|meus?|ess[ea]s?|est[ea]s?|número|n[oº°]\.?|le|la|les|cette|numéro|mes|el|los|las|mis?|#`
@@ -64,7 +66,8 @@ type references struct {
 }
 
 var referring = sync.OnceValue(func() *references {
-	r := &references{it: whole(pronoun), both: part(`both|beide[nrs]?|ambas|ambos|as duas|os dois|les deux|las dos|los dos`),
+	r := &references{it: whole(pronoun),
+		both:  part(`both|beide[nrs]?|ambas|ambos|as duas|os dois|les deux|las dos|los dos`),
 		joint: lenient(`(?:,? (?:and then|and|und dann|und|sowie|e depois|e|et|y|as well as) |\s*[,&+]\s*)`)}
 	var ordinals, numbers []string
 	for _, n := range numerals {
@@ -79,16 +82,20 @@ var referring = sync.OnceValue(func() *references {
 	r.one = whole(the + `(?:(\d{1,3})(?:\.|st|nd|rd|th|ª|º|te[nrs]?)?|(` + nth + `))(?: (?:` + nouns + `))?` + list +
 		`|(?:(?:` + nouns + `|number|nummer|número|numéro) )?(` + few + `)`)
 	r.span = whole(the + `(?:from |von |de )?(\d{1,3}) ?(?:-|–|to|through|bis|a|à|até) ?(\d{1,3})`)
-	r.group = whole(`(?:(?:the|die|as|os|les|las|los) )?(?:(?:first|ersten|primeir[ao]s) (\d|` + few + `)|(?:last|letzten|últim[ao]s) (\d|` + few + `))(?: (?:` + nouns + `))?`)
-	r.all = whole(`(?:(?:` + articles + `) )*(?:them )?(?:` + eachWord + `)\b ?` + many + `(?:,? ?(?:but|except|except for|apart from|außer|bis auf|exceto|menos|salvo|sauf|excepto) (.+))?`)
-	r.every = whole(`(?:(?:the|my|die|meine|as|os|minhas|meus) )*(?:` + status + ` )?(?:tasks|todos|to-dos|items|aufgaben|tarefas|list|liste)(?: ` + status + `)?`)
+	r.group = whole(`(?:(?:the|die|as|os|les|las|los) )?(?:(?:first|ersten|primeir[ao]s) (\d|` + few +
+		`)|(?:last|letzten|últim[ao]s) (\d|` + few + `))(?: (?:` + nouns + `))?`)
+	r.all = whole(`(?:(?:` + articles + `) )*(?:them )?(?:` + eachWord + `)\b ?` + many +
+		`(?:,? ?(?:but|except|except for|apart from|außer|bis auf|exceto|menos|salvo|sauf|excepto) (.+))?`)
+	r.every = whole(`(?:(?:the|my|die|meine|as|os|minhas|meus) )*(?:` + status +
+		` )?(?:tasks|todos|to-dos|items|aufgaben|tarefas|list|liste)(?: ` + status + `)?`)
 	lead := `^(?:(?:` + articles + `|` + nouns + `|` + links + `)[ :]+)*`
 	r.label = lenient(lead + `(.+?)(?: (?:` + nouns + `))?$`)
 	r.quoted = lenient(lead + `["“„«‚‘'](.+)["”“»‘’'][.!]?$`)
 	return r
 })
 
-// whole is a pattern that must fit a whole text, and part one that must fit some words of it. Both ignore case and accents.
+// whole is a pattern that must fit a whole text, and part one that must fit some words of it. Both ignore case and
+// accents.
 func whole(pattern string) *regexp.Regexp { return lenient(`^(?:` + pattern + `)$`) }
 func part(pattern string) *regexp.Regexp {
 	return lenient(`(?:^|[^\pL])(?:` + pattern + `)(?:[^\pL]|$)`)
@@ -110,8 +117,9 @@ func lenient(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(b.String())
 }
 
-// Refer reads how tasks are named, in any of five languages: a position ("task 2", "die letzte", "la tâche 2"), "it", all of them, or else by
-// content words, so that a number in a title, a date or a time is no position; nil if there are no words.
+// Refer reads how tasks are named, in any of five languages: a position ("task 2", "die letzte", "la tâche 2"), "it",
+// all of them, or else by content words, so that a number in a title, a date or a time is no position; nil if there are
+// no words.
 func Refer(words string) *Reference {
 	s := strings.Trim(text.OneLine(clean(words)), ".,!? ")
 	if s == "" || len(s) > maxBytes {

@@ -1,9 +1,11 @@
-// Package understand reads what a person says to the task list, by a table of plain forms: English, and the plain forms in German and
-// Portuguese. It is what there is without a model. Consent and Refer are used with one too.
+// Package understand reads what a person says to the task list, by a table of plain forms: English, and the plain forms
+// in German and Portuguese. It is what there is without a model. Consent and Refer are used with one too.
 //
 // Guarantees:
-//   - Pure and deterministic. Any words, valid text or not, give a Reading with at least one Result. More than 8 KB is not read.
-//   - What is not wholly a sequence of known forms is Chat. So a question, a negation, a condition and a quotation change nothing.
+//   - Pure and deterministic. Any words, valid text or not, give a Reading with at least one Result. More than 8 KB is
+//     not read.
+//   - What is not wholly a sequence of known forms is Chat. So a question, a negation, a condition and a quotation
+//     change nothing.
 //   - A new task needs a verb that asks for one. Titles are the person's own words in their case.
 //   - Positions come only from a reference that was understood to its last word. Anything else is words of a title.
 package understand
@@ -40,12 +42,15 @@ const (
 
 // Entities is what was said beside the intent.
 type Entities struct {
-	Title          string     // Create, Value: the title; Update: the new title; dates, amounts and priorities stay in it
-	Description    string     // with HasDescription: the (new) description; "" removes it
-	HasDescription bool       // a description was spoken of
-	Status         string     // List, and Delete or Complete of all: "pending" or "completed", "" for all; Update: "pending" opens a task again
-	Reminder       bool       `json:",omitempty"` // Create: the person asked to be reminded; List: of a time
-	Reference      *Reference // Update, Complete, Delete, Choose: which tasks, nil if none was named; List: tasks by title, or one to be shown
+	// Create, Value: the title; Update: the new title; dates, amounts and priorities stay in it
+	Title          string
+	Description    string // with HasDescription: the (new) description; "" removes it
+	HasDescription bool   // a description was spoken of
+	// List, and Delete or Complete of all: "pending" or "completed", "" for all; Update: "pending" opens a task again
+	Status   string
+	Reminder bool `json:",omitempty"` // Create: the person asked to be reminded; List: of a time
+	// Update, Complete, Delete, Choose: which tasks, nil if none was named; List: tasks by title, or one to be shown
+	Reference *Reference
 }
 
 // Alternative is another way to read the same words. The forms give none; a model does.
@@ -62,7 +67,8 @@ type Result struct {
 	Entities     Entities
 	Alternatives []Alternative // best first
 	Reasoning    string        // one short line: which evidence decided
-	Loose        bool          // it is about tasks only where those are what is talked about: neither they nor a reminder are named
+	// it is about tasks only where those are what is talked about: neither they nor a reminder are named
+	Loose bool
 }
 
 // What an assistant may have asked.
@@ -112,7 +118,8 @@ func Read(words string, c Context) Reading {
 	return Reading{spoken(words, c.Language), one(Chat, Entities{}, "no known form")}
 }
 
-// spoken is the language of a text. A few words tell little: then that of the conversation is meant, or one of the forms.
+// spoken is the language of a text. A few words tell little: then that of the conversation is meant, or one of the
+// forms.
 func spoken(words, before string) string {
 	code, blanks := language.Of(words), strings.Count(words, " ")
 	if blanks > 4 || blanks > 1 && before == "" {
@@ -140,7 +147,8 @@ func one(i Intent, e Entities, why string) []Result {
 	return []Result{{Intent: i, Confidence: confidence, Entities: e, Reasoning: why}}
 }
 
-// answer reads an answer to what was asked, and a yes or no to nothing; nil if the words are none. commands is what the words are else.
+// answer reads an answer to what was asked, and a yes or no to nothing; nil if the words are none. commands is what the
+// words are else.
 func (c *Context) answer(words string, commands []Result) []Result {
 	switch Consent(words, c.Language) {
 	case Yes:
@@ -179,15 +187,19 @@ func (c *Context) answer(words string, commands []Result) []Result {
 }
 
 // denial is a no before what is meant instead.
-var denial = regexp.MustCompile(`(?i)^(?:no|nope|nein|não|nao|non|nee)(?:[ ,.!]|$)[,.!]* *(?:(?:i meant?|i want|ich meine?|ich meinte|sondern|quero|quis dizer|je veux dire|digo)\b,? *)?`)
+var denial = regexp.MustCompile(
+	`(?i)^(?:no|nope|nein|não|nao|non|nee)(?:[ ,.!]|$)[,.!]* *(?:(?:i meant?|i want|ich meine?|ich meinte|sondern|quero|quis dizer|je veux dire|digo)\b,? *)?`)
 
-// certain says that a command is one also where any words may be an answer: it names no task by words that may as well be a title.
+// certain says that a command is one also where any words may be an answer: it names no task by words that may as well
+// be a title.
 func certain(r Result) bool {
 	ref, changes := r.Entities.Reference, []Intent{Update, Complete, Delete}
-	return !slices.Contains(changes, r.Intent) || ref != nil && (ref.Title == "" || r.Entities != Entities{Reference: ref})
+	return !slices.Contains(changes, r.Intent) || ref != nil &&
+		(ref.Title == "" || r.Entities != Entities{Reference: ref})
 }
 
-// Wish reads words that were said elsewhere, and gives new tasks, or one list, that are asked for by name; no results if they say anything else.
+// Wish reads words that were said elsewhere, and gives new tasks, or one list, that are asked for by name; no results
+// if they say anything else.
 func Wish(words string) (language string, wanted []Result) {
 	language, wanted = read(clean(words[:min(len(words), maxBytes)]), Context{})
 	for _, one := range wanted {

@@ -1,7 +1,8 @@
 // Package jsonobject reads JSON objects into structs and writes them again with the members that those do not know.
 //
 // Guarantees:
-//   - Kept. Members that a struct does not know are written again with their values, at every level, behind those that it knows.
+//   - Kept. Members that a struct does not know are written again with their values, at every level, behind those that
+//     it knows.
 //   - Exact. Names are compared letter by letter; of a name that stands there twice the last counts.
 //   - Named. An error says which value is wrong by its place, "audio_entries[1].sequence", and what is expected there.
 //
@@ -23,7 +24,8 @@ import (
 // Known is a struct that is read from an object and written as one: one that embeds Kept.
 type Known interface{ kept() *Kept }
 
-// Kept is embedded by a struct to keep what it does not know of the object that it was read from. encoding/json does not see it.
+// Kept is embedded by a struct to keep what it does not know of the object that it was read from. encoding/json does
+// not see it.
 type Kept struct{ unknown *map[string]json.RawMessage }
 
 func (k *Kept) kept() *Kept { return k }
@@ -186,8 +188,8 @@ func tag(f reflect.StructField) (name string, omit bool) {
 	return name, options != ""
 }
 
-// write gives the object of a known type: its fields in their order, then what it does not know, by name. A time that nobody said is not
-// said.
+// write gives the object of a known type: its fields in their order, then what it does not know, by name. A time that
+// nobody said is not said.
 func write(from Known) ([]byte, error) {
 	v := reflect.ValueOf(from).Elem()
 	out := []byte{'{'}
@@ -260,8 +262,8 @@ func plain(value any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// Decode reads a text that holds one object into a Known, which is emptied first. An error says what is wrong, and where, so that it goes on after the
-// name of the text: “is no JSON: …”. A byte order mark is passed over.
+// Decode reads a text that holds one object into a Known, which is emptied first. An error says what is wrong, and
+// where, so that it goes on after the name of the text: “is no JSON: …”. A byte order mark is passed over.
 func Decode(content []byte, into Known) error {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	if len(bytes.TrimSpace(content)) == 0 {

@@ -45,7 +45,8 @@ func wantText(t *testing.T, o *outer, want string) {
 
 func TestWhatIsNotKnownIsWrittenAgainAtEveryLevel(t *testing.T) {
 	o := read1(t, `{"x":1,"inner":{"y":[2.50],"number":3},"end":"2025-12-20T12:31:05+02:00","all":[{"number":1,"z":"<b>"}],"Name":null}`)
-	if o.End == nil || !o.End.Equal(time.Date(2025, 12, 20, 10, 31, 5, 0, time.UTC)) || o.Inner == nil || o.Inner.Number != 3 {
+	if o.End == nil || !o.End.Equal(time.Date(2025, 12, 20, 10, 31, 5, 0, time.UTC)) || o.Inner == nil ||
+		o.Inner.Number != 3 {
 		t.Errorf("it is read as %+v", o)
 	}
 	const rest = `"inner":{"number":4,"y":[2.50]},"all":[{"number":1,"z":"<b>"}],"words":["a"],"two":[1,5],"Name":null,"x":1}`
@@ -69,7 +70,8 @@ func TestAValueThatWasNeverReadIsWrittenWithoutWhatIsEmpty(t *testing.T) {
 
 func TestAnErrorNamesThePlaceBehindAPointer(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"inner":{"number":"x"}}`:    "can't be read: inner.number: a JSON string stands where a whole number is expected",
+		`{"inner":{"number":"x"}}`: "can't be read: inner.number: a JSON string stands where a whole number is " +
+			"expected",
 		`{"inner":[]}`:                "inner: a JSON array stands where an object is expected",
 		`{"end":"soon"}`:              "end: “soon” is no time",
 		`{"end":7}`:                   "end: a JSON number stands where a text is expected",

@@ -1,7 +1,8 @@
 // Package language tells whether texts are in English, German, Portuguese, French or Spanish.
 //
-// Words that hold sentences together weigh most: they stay those of the speaker's language when its nouns are borrowed. Other words count
-// by how they are spelled, and none decides alone. A text of none of these languages has few such words, and is not forced into one.
+// Words that hold sentences together weigh most: they stay those of the speaker's language when its nouns are borrowed.
+// Other words count by how they are spelled, and none decides alone. A text of none of these languages has few such
+// words, and is not forced into one.
 package language
 
 import (
@@ -90,7 +91,8 @@ var learnt = sync.OnceValue(func() *model {
 	return m
 })
 
-// Of is the language that the texts together are most likely in: "en", "de", "pt", "fr" or "es"; "" if they do not tell.
+// Of is the language that the texts together are most likely in: "en", "de", "pt", "fr" or "es"; "" if they do not
+// tell.
 func Of(texts ...string) string {
 	m := learnt()
 	var sum, held scores
@@ -173,7 +175,9 @@ func eachTrigram(word string, do func(string)) {
 
 // wordsOf gives the words of a text in lower case, at most so many.
 func wordsOf(text string, most int) (words []string) {
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’' }) {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
+	}) {
 		if len(words) >= most {
 			break
 		}
@@ -188,7 +192,8 @@ func wordsOf(text string, most int) (words []string) {
 	return words
 }
 
-// Common says whether a word in lower case, without its accents, holds sentences of a language together: "the", "wann", "où" as "ou".
+// Common says whether a word in lower case, without its accents, holds sentences of a language together: "the", "wann",
+// "où" as "ou".
 func Common(word, code string) bool { return common()[code][word] }
 
 var common = sync.OnceValue(func() map[string]map[string]bool {

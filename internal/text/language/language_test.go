@@ -90,14 +90,16 @@ func TestOfBorrowedWordsFollowsTheSentence(t *testing.T) {
 }
 
 func TestOfIsTheLanguageOfMostTexts(t *testing.T) {
-	if got := Of("Ich habe lange darüber nachgedacht.", "OK", "Und jetzt weiß ich, was ich will.", "Let's go."); got != "de" {
+	if got := Of("Ich habe lange darüber nachgedacht.", "OK", "Und jetzt weiß ich, was ich will.",
+		"Let's go."); got != "de" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestOfSaysNothingWhereNothingTells(t *testing.T) {
 	for _, text := range []string{"", " \n", "12:30 42 %", "会议记录", "Я думаю, что нам нужно подождать ещё немного",
-		"Ik denk dat wij nog even moeten wachten met het verkopen van ons huis", "Olen sitä mieltä, että meidän pitäisi odottaa vielä vähän aikaa",
+		"Ik denk dat wij nog even moeten wachten met het verkopen van ons huis",
+		"Olen sitä mieltä, että meidän pitäisi odottaa vielä vähän aikaa",
 		"Myślę, że powinniśmy jeszcze trochę poczekać z tą decyzją"} {
 		if got := Of(text); got != "" {
 			t.Errorf("%q: %q", text, got)

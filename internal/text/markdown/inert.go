@@ -13,9 +13,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Inert is a Markdown text that fetches nothing and runs nothing where it is shown: pictures are links, HTML is text, and links lead to
-// http, https, mail or files. Control characters and those that turn the direction of writing are gone. A text without any of that stays as
-// it is, and doing it twice changes nothing more.
+// Inert is a Markdown text that fetches nothing and runs nothing where it is shown: pictures are links, HTML is text,
+// and links lead to http, https, mail or files. Control characters and those that turn the direction of writing are
+// gone. A text without any of that stays as it is, and doing it twice changes nothing more.
 func Inert(source string) string {
 	source = steady(source)
 	for range mostPasses {
@@ -53,7 +53,8 @@ const mostPasses = 5
 // steady drops the characters that steer a terminal or turn the direction of writing.
 func steady(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r &&
+			r <= '\u2069' {
 			return -1
 		}
 		return r
@@ -64,8 +65,8 @@ func steady(s string) string {
 // behind it along, and what CommonMark would show as text is live there.
 var readers = [][]goldmark.Extender{nil, {extension.GFM}}
 
-// look finds what every reader takes for code, as pairs of places in ascending order, and says whether something outside
-// of code is live for any of them.
+// look finds what every reader takes for code, as pairs of places in ascending order, and says whether something
+// outside of code is live for any of them.
 func look(source string) (code [][2]int, live bool) {
 	raw := []byte(source)
 	for i, extensions := range readers {
@@ -82,7 +83,8 @@ func look(source string) (code [][2]int, live bool) {
 
 // lookBy is look by one reader.
 func lookBy(p parser.Parser, raw []byte) (code [][2]int, live bool) {
-	_ = ast.Walk(p.Parse(text.NewReader(raw)), func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
+	// nothing in it fails
+	_ = ast.Walk(p.Parse(text.NewReader(raw)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -136,7 +138,8 @@ func leadsAstray(address string) bool {
 		return r
 	}, plain))
 	scheme, _, has := strings.Cut(plain, ":")
-	return has && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "mailto", "file"}, scheme)
+	return has && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "mailto", "file"},
+		scheme)
 }
 
 // escape makes text of what may be a picture, HTML, or a link that leads astray. It writes character references: a
@@ -158,7 +161,8 @@ func escape(source string, code [][2]int) string {
 			reference = "&#33;"
 		case c == '<' && mayBeHTML(rest):
 			reference = "&lt;"
-		case c == ']' && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ":")) && leadsAstray(destination(rest[1:])):
+		case c == ']' && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ":")) &&
+			leadsAstray(destination(rest[1:])):
 			reference = "&#93;"
 		}
 		if reference == "" {
@@ -181,7 +185,8 @@ func mayBeHTML(rest string) bool {
 		return false
 	}
 	address, _, closed := strings.Cut(rest, ">")
-	return !closed || strings.ContainsAny(address, " \t\n<") || !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://")
+	return !closed || strings.ContainsAny(address, " \t\n<") || !strings.HasPrefix(address, "https://") &&
+		!strings.HasPrefix(address, "http://")
 }
 
 // destination is the address that stands in a link.

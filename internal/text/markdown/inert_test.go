@@ -18,14 +18,16 @@ const lt = "<"
 func rendered(t *testing.T, source string) string {
 	t.Helper()
 	var b strings.Builder
-	if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(source), &b); err != nil {
+	if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).
+		Convert([]byte(source), &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
 // dangers are what must not be in it.
-var dangers = regexp.MustCompile(`(?i)<(img|script|iframe|svg|style|link|object|embed|form|b |div|!--)|(href|src)="?\s*(javascript|data|vbscript):`)
+var dangers = regexp.MustCompile(
+	`(?i)<(img|script|iframe|svg|style|link|object|embed|form|b |div|!--)|(href|src)="?\s*(javascript|data|vbscript):`)
 
 var live = map[string]string{
 	"a picture":                      "see ![x](https://e.example/p.png?d=1) there",
@@ -50,7 +52,8 @@ var live = map[string]string{
 
 func TestNothingOfAStrangerIsFetchedOrRunWhereMarkdownIsShown(t *testing.T) {
 	for name, source := range live {
-		if !dangers.MatchString(rendered(t, source)) && name != "pictures without an end" && name != "a picture by reference" {
+		if !dangers.MatchString(rendered(t, source)) && name != "pictures without an end" &&
+			name != "a picture by reference" {
 			t.Errorf("%s: it is harmless as it is: %s", name, rendered(t, source))
 		}
 		got := Inert("# Title\n\n" + source + "\n\n## Next\n\nwords\n")
@@ -77,8 +80,11 @@ func TestEveryReaderFindsInertTextInert(t *testing.T) {
 }
 
 func TestHarmlessMarkdownStaysAsItIs(t *testing.T) {
-	for _, source := range []string{"# A\n\n- [x](https://e.example) " + lt + "https://e.example> a < b and 2<3\n\n```html\n" + lt + "img src=x> ![x](y)\n```\n",
-		"`" + lt + "b>` and `![x](y)`", "    " + lt + "script>\n", "mail [me](mailto:a@b.example), [file](notes/a.md), [here](#a:b)", `\![x](https://e.example) and \` + lt + "b>"} {
+	for _, source := range []string{"# A\n\n- [x](https://e.example) " + lt +
+		"https://e.example> a < b and 2<3\n\n```html\n" + lt + "img src=x> ![x](y)\n```\n",
+		"`" + lt + "b>` and `![x](y)`", "    " + lt + "script>\n",
+		"mail [me](mailto:a@b.example), [file](notes/a.md), [here](#a:b)", `\![x](https://e.example) and \` + lt +
+			"b>"} {
 		if got := Inert(source); got != source {
 			t.Errorf("%q became %q", source, got)
 		}

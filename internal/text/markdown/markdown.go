@@ -1,4 +1,5 @@
-// Package markdown reads a Markdown text line by line: its headings, the code blocks in which there are none, and what a reader sees of a line.
+// Package markdown reads a Markdown text line by line: its headings, the code blocks in which there are none, and what
+// a reader sees of a line.
 package markdown
 
 import "strings"

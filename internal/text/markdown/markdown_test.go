@@ -10,12 +10,14 @@ func TestHeadingsAreThoseOfCommonMark(t *testing.T) {
 		level int
 		text  string
 	}{
-		"# One": {1, "One"}, "   ###### Six ##": {6, "Six"}, "#\tTab": {1, "Tab"}, "##": {2, ""}, "# C#": {1, "C#"}, "# #": {1, ""},
+		"# One": {1, "One"}, "   ###### Six ##": {6, "Six"}, "#\tTab": {1, "Tab"}, "##": {2, ""}, "# C#": {1, "C#"},
+		"# #":           {1, ""},
 		"####### seven": {}, "#tag": {}, "    # indented code": {}, "text # no": {}, "": {},
 	} {
 		level, text, is := Heading(line)
 		if level != want.level || text != want.text || is != (want.level > 0) {
-			t.Errorf("%q is a heading %v of level %d: %q; want level %d: %q", line, is, level, text, want.level, want.text)
+			t.Errorf("%q is a heading %v of level %d: %q; want level %d: %q", line, is, level, text, want.level,
+				want.text)
 		}
 	}
 }
@@ -43,8 +45,10 @@ func TestFenceCoversItsBlockToTheMarkThatClosesIt(t *testing.T) {
 
 func TestTextIsWhatAReaderSees(t *testing.T) {
 	for line, want := range map[string]string{
-		"**Bold**, *slanted* and `c*d*`": "Bold, slanted and c*d*", "2 * 3 * 4 snake_case": "2 * 3 * 4 snake_case", "[a](http://x.y) ![b](z)": "a b",
-		"a &amp; b \\*c\\* `&amp; \\*`": "a & b *c* &amp; \\*", "1. one > two # three": "1. one > two # three", "<http://x.y> <b>z</b>": "http://x.y z", "": "",
+		"**Bold**, *slanted* and `c*d*`": "Bold, slanted and c*d*", "2 * 3 * 4 snake_case": "2 * 3 * 4 snake_case",
+		"[a](http://x.y) ![b](z)":       "a b",
+		"a &amp; b \\*c\\* `&amp; \\*`": "a & b *c* &amp; \\*", "1. one > two # three": "1. one > two # three",
+		"<http://x.y> <b>z</b>": "http://x.y z", "": "",
 	} {
 		if got := Text(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)

@@ -9,15 +9,16 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Text is what a reader sees of a line: no marks of emphasis, links and code, no tags, and entities as what they stand for. Marks of blocks
-// are words here: the line is one of a paragraph, or the text of a heading.
+// Text is what a reader sees of a line: no marks of emphasis, links and code, no tags, and entities as what they stand
+// for. Marks of blocks are words here: the line is one of a paragraph, or the text of a heading.
 func Text(line string) string {
 	source := []byte(line)
 	p := parser.NewParser(
 		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1)),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...))
 	var b strings.Builder
-	_ = ast.Walk(p.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
+	// nothing in it fails
+	_ = ast.Walk(p.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}

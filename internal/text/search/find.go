@@ -12,8 +12,8 @@ import (
 // MostTerms is how many words of a query count.
 const MostTerms = 10
 
-// Terms are the words of a query as Folded has them, each once. A word is what stands between blanks, signs too: a person finds “100%” or “a_b” as
-// they write it.
+// Terms are the words of a query as Folded has them, each once. A word is what stands between blanks, signs too: a
+// person finds “100%” or “a_b” as they write it.
 func Terms(query string) []string {
 	var terms []string
 	for term := range strings.FieldsSeq(Folded(query)) {
@@ -29,7 +29,8 @@ func HasAll(folded string, terms []string) bool {
 	return !slices.ContainsFunc(terms, func(term string) bool { return !strings.Contains(folded, term) })
 }
 
-// Folded is a text as it is compared with a query: in lower case, without accents, with one blank for all white space and control characters.
+// Folded is a text as it is compared with a query: in lower case, without accents, with one blank for all white space
+// and control characters.
 func Folded(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -69,8 +70,8 @@ type Span struct {
 	Hit  bool   `json:"hit,omitempty" doc:"It is one of the words that were looked for."`
 }
 
-// Excerpt is the part of a text around the first term that it has, in one line of about so many characters, with the terms in it marked. Of a text
-// without a term it is the beginning.
+// Excerpt is the part of a text around the first term that it has, in one line of about so many characters, with the
+// terms in it marked. Of a text without a term it is the beginning.
 func Excerpt(text string, terms []string, most int) []Span {
 	folded, places := placed(text)
 	first := len(folded)
@@ -137,7 +138,8 @@ func window(folded string, first, most int) (from, to int) {
 	return from, to
 }
 
-// next is the place of the first term from a place on, the longest that begins there; the end of the text twice if there is none.
+// next is the place of the first term from a place on, the longest that begins there; the end of the text twice if
+// there is none.
 func next(folded string, terms []string, from int) (begin, end int) {
 	begin, end = len(folded), len(folded)
 	for _, term := range terms {

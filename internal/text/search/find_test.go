@@ -59,7 +59,8 @@ func TestAnExcerptMarksTheWordsAsTheyAreWritten(t *testing.T) {
 		{"nothing of it", "lease", "nothing of it"},
 		{"lease leased", "lease leased", "[lease] [leased]"},
 		{"<b>lease</b>", "lease", "<b>[lease]</b>"},
-		{strings.Repeat("before ", 40) + "lease" + strings.Repeat(" behind", 40), "lease", "… before [lease] behind behind behind behind …"},
+		{strings.Repeat("before ", 40) + "lease" + strings.Repeat(" behind", 40), "lease",
+			"… before [lease] behind behind behind behind …"},
 	} {
 		if got := shown(search.Excerpt(c.text, search.Terms(c.query), 50)); got != c.want {
 			t.Errorf("%q in %.40q: %q, want %q", c.query, c.text, got, c.want)

@@ -25,8 +25,8 @@ const (
 	leastInCompound   = 4 // bytes of a part of a German compound
 )
 
-// InEnglish gives the English for a word of programming in German or Portuguese, in lower case and without its accents: for each part of a compound
-// the ways in which it is called. Nothing is given for a word that is not in the glossary.
+// InEnglish gives the English for a word of programming in German or Portuguese, in lower case and without its accents:
+// for each part of a compound the ways in which it is called. Nothing is given for a word that is not in the glossary.
 func InEnglish(word string) [][]string {
 	for end := len(word); end >= leastInCompound || end == len(word); end-- {
 		english := inflected(word[:end])
@@ -48,7 +48,8 @@ func InEnglish(word string) [][]string {
 	return nil
 }
 
-// inflected finds a word as it stands, or with the ending of a verb or a plural in the place of its own, as a participle too: aufgeräumt is aufräumen.
+// inflected finds a word as it stands, or with the ending of a verb or a plural in the place of its own, as a
+// participle too: aufgeräumt is aufräumen.
 func inflected(word string) []string {
 	if english := ended(word); english != nil {
 		return english
@@ -70,8 +71,10 @@ var cognates = []struct {
 	is      string
 	english []string
 }{
-	{"ierungen", verbal}, {"ierung", verbal}, {"ierten", verbal}, {"ierte", verbal}, {"ieren", verbal}, {"iert", verbal},
-	{"ischen", []string{"ic"}}, {"ische", []string{"ic"}}, {"isch", []string{"ic"}}, {"taten", []string{"ty"}}, {"tat", []string{"ty"}},
+	{"ierungen", verbal}, {"ierung", verbal}, {"ierten", verbal}, {"ierte", verbal}, {"ieren", verbal},
+	{"iert", verbal},
+	{"ischen", []string{"ic"}}, {"ische", []string{"ic"}}, {"isch", []string{"ic"}}, {"taten", []string{"ty"}},
+	{"tat", []string{"ty"}},
 	{"iven", []string{"ive"}}, {"ive", []string{"ive"}}, {"iv", []string{"ive"}},
 }
 
@@ -79,10 +82,11 @@ var cognates = []struct {
 var verbal = []string{"", "e", "ate"}
 
 // latin spells German words of Latin as English does.
-var latin = strings.NewReplacer("ka", "ca", "ko", "co", "ku", "cu", "kl", "cl", "kr", "cr", "kt", "ct", "zi", "ci", "ze", "ce")
+var latin = strings.NewReplacer("ka", "ca", "ko", "co", "ku", "cu", "kl", "cl", "kr", "cr", "kt", "ct", "zi", "ci",
+	"ze", "ce")
 
-// Cognates gives how English may spell a word of German, in lower case and without its accents, if both have it of Latin: rekursiv is recursive,
-// ignorieren is ignore. Nothing is given for what both spell alike.
+// Cognates gives how English may spell a word of German, in lower case and without its accents, if both have it of
+// Latin: rekursiv is recursive, ignorieren is ignore. Nothing is given for what both spell alike.
 func Cognates(word string) (english []string) {
 	for _, c := range cognates {
 		if stem, found := strings.CutSuffix(word, c.is); found && len(stem) >= leastInCompound {
@@ -100,7 +104,8 @@ func Cognates(word string) (english []string) {
 
 // separable are what German verbs begin with, before the mark of the participle.
 var separable = []string{
-	"ab", "an", "auf", "aus", "bei", "durch", "ein", "fest", "her", "herunter", "hervor", "hin", "hinzu", "hoch", "los", "mit", "nach", "um", "unter", "vor", "weg", "weiter", "wieder",
+	"ab", "an", "auf", "aus", "bei", "durch", "ein", "fest", "her", "herunter", "hervor", "hin", "hinzu", "hoch", "los",
+	"mit", "nach", "um", "unter", "vor", "weg", "weiter", "wieder",
 	"zu", "zuruck", "zusammen", "zwischen",
 }
 
@@ -111,8 +116,10 @@ func ended(word string) []string {
 		return english
 	}
 	for _, ending := range []struct{ is, was string }{
-		{"t", "en"}, {"et", "en"}, {"te", "en"}, {"e", "en"}, {"ns", "n"}, {"ado", "ar"}, {"ada", "ar"}, {"ados", "ar"}, {"adas", "ar"}, {"a", "ar"}, {"am", "ar"},
-		{"e", "er"}, {"ido", "er"}, {"ida", "er"}, {"idos", "er"}, {"oes", "ao"}, {"ais", "al"}, {"ens", "em"}, {"es", ""}, {"s", ""},
+		{"t", "en"}, {"et", "en"}, {"te", "en"}, {"e", "en"}, {"ns", "n"}, {"ado", "ar"}, {"ada", "ar"}, {"ados", "ar"},
+		{"adas", "ar"}, {"a", "ar"}, {"am", "ar"},
+		{"e", "er"}, {"ido", "er"}, {"ida", "er"}, {"idos", "er"}, {"oes", "ao"}, {"ais", "al"}, {"ens", "em"},
+		{"es", ""}, {"s", ""},
 	} {
 		if stem, found := strings.CutSuffix(word, ending.is); found {
 			if english := table[stem+ending.was]; english != nil {
@@ -123,7 +130,8 @@ func ended(word string) []string {
 	return nil
 }
 
-// IsForeign says whether a text is in German or Portuguese rather than in English, by the words that hold its sentences together.
+// IsForeign says whether a text is in German or Portuguese rather than in English, by the words that hold its sentences
+// together.
 func IsForeign(text string) bool {
 	lists, english, other := lists(), 0, 0
 	for _, w := range Words(text) {
@@ -139,7 +147,8 @@ func IsForeign(text string) bool {
 	return other > english
 }
 
-// IsLight says whether a word, in lower case and without its accents, is of a closed class: it says nothing about where to look, however rare it is.
+// IsLight says whether a word, in lower case and without its accents, is of a closed class: it says nothing about where
+// to look, however rare it is.
 func IsLight(word string) bool {
 	return lists()["light-en"][word] || lists()["light-de"][word] || lists()["light-pt"][word]
 }

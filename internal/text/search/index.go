@@ -12,7 +12,8 @@ type Document struct {
 	Sections []Section
 }
 
-// Field is text that stands out. A term in it counts Weight, where running text gives at most 1, however often the term stands there.
+// Field is text that stands out. A term in it counts Weight, where running text gives at most 1, however often the term
+// stands there.
 type Field struct {
 	Weight float64
 	Texts  []string
@@ -37,7 +38,8 @@ type Counted struct {
 	lengths []int
 }
 
-// posting says how often a word stands in one place of a document. Those of the whole come first, then section by section.
+// posting says how often a word stands in one place of a document. Those of the whole come first, then section by
+// section.
 type posting struct {
 	word    uint32
 	section int32
@@ -76,12 +78,14 @@ func (c *Counted) collect(counts map[string]int, section int, weight float64, te
 	}
 	slices.Sort(c.words[first:])
 	for _, word := range c.words[first:] {
-		c.entries = append(c.entries, posting{section: int32(section), count: uint16(min(counts[word], 1<<16-1)), weight: float32(weight)})
+		c.entries = append(c.entries, posting{section: int32(section), count: uint16(min(counts[word], 1<<16-1)),
+			weight: float32(weight)})
 	}
 	return total
 }
 
-// Lexicon numbers the words of documents that are searched together. The zero Lexicon is empty. Numbers are never reused.
+// Lexicon numbers the words of documents that are searched together. The zero Lexicon is empty. Numbers are never
+// reused.
 type Lexicon struct {
 	ids   map[string]uint32
 	words []word
@@ -144,11 +148,12 @@ type ranking struct {
 	total      float64
 }
 
-// Rank returns the sections of documents that answer q, the best first, of each document at most most. Ties says which of two hits of equal
-// score comes first.
+// Rank returns the sections of documents that answer q, the best first, of each document at most most. Ties says which
+// of two hits of equal score comes first.
 //
-// For words, the score is the sum over the terms of rarity x (fields of the whole + heading + saturated frequency in the section), times how much of
-// the query the document covers. For a question (Query.weights), titles and headings count less, and the factor is what the section covers.
+// For words, the score is the sum over the terms of rarity x (fields of the whole + heading + saturated frequency in
+// the section), times how much of the query the document covers. For a question (Query.weights), titles and headings
+// count less, and the factor is what the section covers.
 func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
 	r := ranking{asked: q.weights, entries: entries, weights: make(Weights, len(q.terms))}
 	type answer struct {
@@ -214,8 +219,8 @@ func (r *ranking) has(c candidate) []float64 {
 	return has
 }
 
-// sectionsOf scores the sections of a document. A section counts if a term stands in it; if the terms stand only in what
-// is said of the whole, its first section does.
+// sectionsOf scores the sections of a document. A section counts if a term stands in it; if the terms stand only in
+// what is said of the whole, its first section does.
 func (r *ranking) sectionsOf(c candidate) []Hit {
 	scale := leastOfWords + (1-leastOfWords)*r.weights.Sum(r.has(c))/r.total
 	whole := make([]float64, len(r.weights))
@@ -240,8 +245,8 @@ func (r *ranking) sectionsOf(c candidate) []Hit {
 	return hits
 }
 
-// hit scores one section; matches are those in it, whole what its document's fields give each term, scale what the document covers, which a question
-// replaces by its own.
+// hit scores one section; matches are those in it, whole what its document's fields give each term, scale what the
+// document covers, which a question replaces by its own.
 func (r *ranking) hit(document, section int, whole []float64, matches []match, scale float64) Hit {
 	heading, frequency := make([]float64, len(r.weights)), make([]float64, len(r.weights))
 	for _, m := range matches {
@@ -276,7 +281,8 @@ const (
 	wholeCover   = 0.6
 )
 
-// How much a long section is held against its words, and what is left of a score where next to nothing of the words or the question is covered.
+// How much a long section is held against its words, and what is left of a score where next to nothing of the words or
+// the question is covered.
 const (
 	lengthShare     = 0.75
 	leastOfWords    = 0.4

@@ -29,8 +29,8 @@ const (
 	weakWord  = 0.5
 )
 
-// NewQuestion is NewQuery for a question in whole sentences: words that say little count less, and a section counts by what it holds itself rather than
-// by what its document is called. One or two words are no sentence.
+// NewQuestion is NewQuery for a question in whole sentences: words that say little count less, and a section counts by
+// what it holds itself rather than by what its document is called. One or two words are no sentence.
 func NewQuestion(text string) Query {
 	q := NewQuery(text)
 	if len(q.terms) <= 2 {
@@ -50,7 +50,8 @@ func NewQuestion(text string) Query {
 	return q
 }
 
-// NewQuery takes the words of a text that carry meaning, at most 16; all of them if none does. Of words with the same stem one is kept.
+// NewQuery takes the words of a text that carry meaning, at most 16; all of them if none does. Of words with the same
+// stem one is kept.
 func NewQuery(text string) Query {
 	var all []string
 	EachWord(text, func(w []byte) {

@@ -3,8 +3,8 @@
 // Guarantees:
 //   - One tokenizer. EachWord takes a text apart, PartEnd and Parts an identifier. Case and accents never matter.
 //   - One stemmer and one list of stop words for each language. The lists are data, read when they are first asked for.
-//   - One ranking, BM25F (Robertson, Zaragoza, Taylor 2004): a term counts by its rarity, by the field it stands in, and in running text
-//     less with each repetition and the longer the text.
+//   - One ranking, BM25F (Robertson, Zaragoza, Taylor 2004): a term counts by its rarity, by the field it stands in,
+//     and in running text less with each repetition and the longer the text.
 //   - Equal texts and queries give equal results in equal order.
 package search
 
@@ -18,13 +18,14 @@ import (
 // k is how soon more of the same term stops to count.
 const k = 1.2
 
-// Rarity is what a term is worth by how many documents hold it: BM25's inverse document frequency, in the form that is never negative.
+// Rarity is what a term is worth by how many documents hold it: BM25's inverse document frequency, in the form that is
+// never negative.
 func Rarity(documents, holding float64) float64 {
 	return math.Log(1 + (documents-holding+0.5)/(holding+0.5))
 }
 
-// Saturated is what a term that stands so often in a running text counts, 0 to 1. Length is that of the text, in units of the usual one;
-// strictness, 0 to 1, is how much more a long text must repeat it.
+// Saturated is what a term that stands so often in a running text counts, 0 to 1. Length is that of the text, in units
+// of the usual one; strictness, 0 to 1, is how much more a long text must repeat it.
 func Saturated(frequency, length, strictness float64) float64 {
 	return frequency / (frequency + k*(1-strictness+strictness*length))
 }
@@ -71,7 +72,8 @@ var lists = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// IsStop says whether a word in lower case, with or without its accents, only holds a sentence together, in English, Portuguese or German.
+// IsStop says whether a word in lower case, with or without its accents, only holds a sentence together, in English,
+// Portuguese or German.
 func IsStop(word string) bool {
 	return lists()["en"][word] || lists()["pt"][word] || lists()["de"][word]
 }

@@ -30,7 +30,8 @@ func TestWords(t *testing.T) {
 
 func TestWordsOfGermanAndPortugueseAreReadAsEnglish(t *testing.T) {
 	for word, want := range map[string]string{
-		"warteschlange": "queue", "aufgeraumt": "clean", "ausgegeben": "print/output/write", "gezeichnet": "draw/render", "zugriffstokens": "access token", "unbekannte": "unknown",
+		"warteschlange": "queue", "aufgeraumt": "clean", "ausgegeben": "print/output/write",
+		"gezeichnet": "draw/render", "zugriffstokens": "access token", "unbekannte": "unknown",
 		"fehlermeldungen": "error", "conexoes": "connection", "haus": "", "gewitter": "",
 	} {
 		var parts []string
@@ -42,7 +43,8 @@ func TestWordsOfGermanAndPortugueseAreReadAsEnglish(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{
-		"rekursiv": "recursive", "statische": "static", "prioritat": "priority", "ignorieren": "ignor ignore ignorate", "kontext": "context", "token": "", "paket": "",
+		"rekursiv": "recursive", "statische": "static", "prioritat": "priority", "ignorieren": "ignor ignore ignorate",
+		"kontext": "context", "token": "", "paket": "",
 	} {
 		if got := strings.Join(Cognates(word), " "); got != want {
 			t.Errorf("%s is spelt %q, not %q", word, got, want)
@@ -52,7 +54,8 @@ func TestWordsOfGermanAndPortugueseAreReadAsEnglish(t *testing.T) {
 
 func TestPartsOfIdentifiers(t *testing.T) {
 	for name, want := range map[string]string{
-		"idleConnTimeout": "idle conn timeout", "HTTPServer": "http server", "max_idle": "max idle", "base64Text": "base64 text", "URLs": "urls", "": "",
+		"idleConnTimeout": "idle conn timeout", "HTTPServer": "http server", "max_idle": "max idle",
+		"base64Text": "base64 text", "URLs": "urls", "": "",
 		"__init__": "init", "größeÄndern": "größeändern", "x": "x",
 	} {
 		if got := strings.Join(Parts(name), " "); got != want {
@@ -63,8 +66,10 @@ func TestPartsOfIdentifiers(t *testing.T) {
 
 func TestFormsOfAWordShareTheirStem(t *testing.T) {
 	for _, group := range [][]string{
-		{"close", "closes", "closed", "closing"}, {"map", "maps", "mapping", "mapped"}, {"run", "runs", "runner", "running"},
-		{"connect", "connection", "connections", "connecting"}, {"policy", "policies"}, {"cache", "caches", "cached", "caching"}, {"decide", "decides", "decided", "deciding"}, {"note", "notes"},
+		{"close", "closes", "closed", "closing"}, {"map", "maps", "mapping", "mapped"},
+		{"run", "runs", "runner", "running"},
+		{"connect", "connection", "connections", "connecting"}, {"policy", "policies"},
+		{"cache", "caches", "cached", "caching"}, {"decide", "decides", "decided", "deciding"}, {"note", "notes"},
 	} {
 		for _, word := range group[1:] {
 			if Stem(word) != Stem(group[0]) {
@@ -77,7 +82,8 @@ func TestFormsOfAWordShareTheirStem(t *testing.T) {
 			t.Errorf("%s is cut to %s", word, Stem(word))
 		}
 	}
-	for rest, want := range map[string]bool{"": true, "ping": true, "PING": true, "s": true, "x": false, "ations": true, "aaaaaaaaaaaa": false} {
+	for rest, want := range map[string]bool{"": true, "ping": true, "PING": true, "s": true, "x": false, "ations": true,
+		"aaaaaaaaaaaa": false} {
 		if IsForm("stop", []byte(rest)) != want {
 			t.Errorf("stop%s is a form: %v", rest, !want)
 		}
@@ -89,7 +95,8 @@ func TestHoldsKeepsShortStemsToWholeWords(t *testing.T) {
 		text, stem string
 		want       bool
 	}{
-		{"trunk of a tree", "run", false}, {"a runner runs", "run", true}, {"running", "run", true}, {"closeidleconn", "idle", true}, {"berichtsdatenbank", "datenbank", true},
+		{"trunk of a tree", "run", false}, {"a runner runs", "run", true}, {"running", "run", true},
+		{"closeidleconn", "idle", true}, {"berichtsdatenbank", "datenbank", true},
 		{"", "run", false}, {"ru", "run", false},
 	} {
 		if Holds(c.text, c.stem) != c.want {
@@ -100,7 +107,8 @@ func TestHoldsKeepsShortStemsToWholeWords(t *testing.T) {
 
 func TestWordListsAreRead(t *testing.T) {
 	for word, of := range map[string]func(string) bool{
-		"the": IsStop, "nao": IsStop, "não": IsStop, "für": IsStop, "fur": IsStop, "explain": IsAsking, "function": IsWeak, "ändern": IsGeneric,
+		"the": IsStop, "nao": IsStop, "não": IsStop, "für": IsStop, "fur": IsStop, "explain": IsAsking,
+		"function": IsWeak, "ändern": IsGeneric,
 	} {
 		if !of(word) {
 			t.Errorf("%q is in no list", word)
@@ -109,7 +117,8 @@ func TestWordListsAreRead(t *testing.T) {
 	if IsStop("cache") || IsStop("") || IsStop("en:") {
 		t.Error("a word of no list is taken for a stop word")
 	}
-	for word, want := range map[string][]string{"configuration": {"cfg", "conf", "config"}, "conns": {"connection"}, "libraries": {"lib"}, "zebra": nil} {
+	for word, want := range map[string][]string{"configuration": {"cfg", "conf", "config"}, "conns": {"connection"},
+		"libraries": {"lib"}, "zebra": nil} {
 		if diff := cmp.Diff(want, Abbreviations(word)); diff != "" {
 			t.Errorf("%s: %s", word, diff)
 		}
@@ -120,7 +129,8 @@ func TestRankingCountsRarityFieldsAndRepetition(t *testing.T) {
 	if Rarity(100, 1) <= Rarity(100, 50) || Rarity(10, 10) < 0 {
 		t.Error("a rare term must say more than a frequent one, and none less than nothing")
 	}
-	if Saturated(2, 1, 0.75) <= Saturated(1, 1, 0.75) || Saturated(1, 2, 0.75) >= Saturated(1, 1, 0.75) || Saturated(1e9, 1, 0.75) > 1 {
+	if Saturated(2, 1, 0.75) <= Saturated(1, 1, 0.75) || Saturated(1, 2, 0.75) >= Saturated(1, 1, 0.75) ||
+		Saturated(1e9, 1, 0.75) > 1 {
 		t.Error("repetition must count, less in a long text, and never more than 1")
 	}
 	w := Weights{1, 3}
@@ -144,7 +154,9 @@ func found(query string, most int, documents ...[]string) (places [][2]int, scor
 		}
 		entries = append(entries, l.Add(Count(d)))
 	}
-	for _, h := range l.View().Rank(NewQuery(query), entries, most, func(a, b Hit) int { return a.Document - b.Document }) {
+	for _, h := range l.View().Rank(NewQuery(query), entries, most, func(a, b Hit) int {
+		return a.Document - b.Document
+	}) {
 		places, scores = append(places, [2]int{h.Document, h.Section}), append(scores, h.Score)
 	}
 	return places, scores
@@ -157,13 +169,18 @@ func TestRankOrdersSections(t *testing.T) {
 		texts [][]string
 		want  [][2]int
 	}{
-		"both words before one":     {"zebra lion", 9, [][]string{{"zebra"}, {"lion zebra"}, {"nothing"}}, [][2]int{{1, 0}, {0, 0}}},
-		"heading before text":       {"zebra", 9, [][]string{{"a: about a zebra", "zebra: other"}}, [][2]int{{0, 1}, {0, 0}}},
-		"word, form, beginning":     {"cache", 9, [][]string{{"cachet"}, {"caches"}, {"cache"}}, [][2]int{{2, 0}, {1, 0}, {0, 0}}},
-		"ties as they are told":     {"zebra", 9, [][]string{{"zebra"}, {"zebra"}}, [][2]int{{0, 0}, {1, 0}}},
-		"at most one of a document": {"zebra", 1, [][]string{{"zebra", "zebra zebra"}, {"zebra"}}, [][2]int{{0, 1}, {1, 0}}},
-		"stop words say nothing":    {"what is the zebra", 9, [][]string{{"what is the matter"}, {"zebra"}}, [][2]int{{1, 0}}},
-		"nothing":                   {"zebra", 9, [][]string{{"lion"}, nil}, nil},
+		"both words before one": {"zebra lion", 9, [][]string{{"zebra"}, {"lion zebra"}, {"nothing"}},
+			[][2]int{{1, 0}, {0, 0}}},
+		"heading before text": {"zebra", 9, [][]string{{"a: about a zebra", "zebra: other"}},
+			[][2]int{{0, 1}, {0, 0}}},
+		"word, form, beginning": {"cache", 9, [][]string{{"cachet"}, {"caches"}, {"cache"}},
+			[][2]int{{2, 0}, {1, 0}, {0, 0}}},
+		"ties as they are told": {"zebra", 9, [][]string{{"zebra"}, {"zebra"}}, [][2]int{{0, 0}, {1, 0}}},
+		"at most one of a document": {"zebra", 1, [][]string{{"zebra", "zebra zebra"}, {"zebra"}},
+			[][2]int{{0, 1}, {1, 0}}},
+		"stop words say nothing": {"what is the zebra", 9, [][]string{{"what is the matter"}, {"zebra"}},
+			[][2]int{{1, 0}}},
+		"nothing": {"zebra", 9, [][]string{{"lion"}, nil}, nil},
 	} {
 		if got, _ := found(c.query, c.most, c.texts...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -173,10 +190,12 @@ func TestRankOrdersSections(t *testing.T) {
 
 func TestFieldsOfTheWholeCountForEverySection(t *testing.T) {
 	var l Lexicon
-	titled := l.Add(Count(Document{Fields: []Field{{3, []string{"zebra"}}}, Sections: []Section{{Lines: []string{"first"}}, {Lines: []string{"zebra"}}}}))
+	titled := l.Add(Count(Document{Fields: []Field{{3, []string{"zebra"}}},
+		Sections: []Section{{Lines: []string{"first"}}, {Lines: []string{"zebra"}}}}))
 	empty := l.Add(Count(Document{Fields: []Field{{1, []string{"zebra"}}}}))
 	hits := l.View().Rank(NewQuery("zebra"), []Entry{titled, empty}, 9, func(a, b Hit) int { return 0 })
-	if len(hits) != 2 || hits[0].Document != 0 || hits[0].Section != 1 || hits[1].Section != -1 || math.IsNaN(hits[1].Score) || hits[1].Score <= 0 {
+	if len(hits) != 2 || hits[0].Document != 0 || hits[0].Section != 1 || hits[1].Section != -1 ||
+		math.IsNaN(hits[1].Score) || hits[1].Score <= 0 {
 		t.Errorf("%+v", hits)
 	}
 }
@@ -186,7 +205,9 @@ func TestWordsAddedLaterAreNotInAView(t *testing.T) {
 	early := l.Add(Count(Document{Sections: []Section{{Lines: []string{"zebra"}}}}))
 	view := l.View()
 	l.Add(Count(Document{Sections: []Section{{Lines: []string{"lion tiger"}}}}))
-	if hits := view.Rank(NewQuery("zebra lion"), []Entry{early}, 9, func(a, b Hit) int { return 0 }); len(hits) != 1 || len(l.words) != 3 {
+	if hits := view.Rank(NewQuery("zebra lion"), []Entry{early}, 9, func(a, b Hit) int {
+		return 0
+	}); len(hits) != 1 || len(l.words) != 3 {
 		t.Errorf("%+v of %d words", hits, len(l.words))
 	}
 }

@@ -7,20 +7,22 @@ import (
 
 // endings are what the forms of one English word differ in, the longest first.
 var endings = [...]string{
-	"ations", "ation", "ingly", "ings", "ions", "ing", "ers", "ies", "ied", "ion", "ors", "ed", "es", "er", "or", "ly", "th", "s", "e", "y",
+	"ations", "ation", "ingly", "ings", "ions", "ing", "ers", "ies", "ied", "ion", "ors", "ed", "es", "er", "or", "ly",
+	"th", "s", "e", "y",
 }
 
 const longestEnding = 6
 
-// Stem cuts the ending off an English word in lower case when enough of it stays, so that caching, caches and cache meet. What it gives is
-// compared with other stems only: words of other languages keep most of theirs.
+// Stem cuts the ending off an English word in lower case when enough of it stays, so that caching, caches and cache
+// meet. What it gives is compared with other stems only: words of other languages keep most of theirs.
 func Stem(word string) string {
 	if strings.HasSuffix(word, "ss") {
 		return word // process is no plural
 	}
 	for _, end := range endings {
 		stem, ok := strings.CutSuffix(word, end)
-		if !ok || len(stem) < 4 && !(len(stem) == 3 && (end == "ing" || end == "s" || end == "ed")) || !strings.ContainsAny(stem, "aeiouy") {
+		if !ok || len(stem) < 4 && !(len(stem) == 3 && (end == "ing" || end == "s" || end == "ed")) ||
+			!strings.ContainsAny(stem, "aeiouy") {
 			continue
 		}
 		if end[0] != 's' && end != "e" && end != "y" && isDoubled(stem) {
@@ -37,8 +39,8 @@ func isDoubled(stem string) bool {
 	return n > 3 && stem[n-1] == stem[n-2] && !strings.ContainsRune("lsfzaeiou", rune(stem[n-1]))
 }
 
-// IsForm reports whether what follows a stem makes it another form of the same word: an ending, perhaps after a doubled consonant
-// (stop-p-ing).
+// IsForm reports whether what follows a stem makes it another form of the same word: an ending, perhaps after a doubled
+// consonant (stop-p-ing).
 func IsForm(stem string, rest []byte) bool {
 	if len(rest) == 0 {
 		return true
@@ -55,7 +57,8 @@ func IsForm(stem string, rest []byte) bool {
 	return isEnding(end) || len(end) > 2 && end[0] == stem[len(stem)-1] && isEnding(end[1:])
 }
 
-// Holds reports whether a text in lower case holds a word of a stem. A stem of four letters or more is found inside of words too.
+// Holds reports whether a text in lower case holds a word of a stem. A stem of four letters or more is found inside of
+// words too.
 func Holds(text, stem string) bool {
 	if len(stem) >= 4 {
 		return strings.Contains(text, stem)

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxWord is how many bytes of a word count; longer runs are keys, hashes and the like, and are found by their beginning.
+// MaxWord is how many bytes of a word count; longer runs are keys, hashes and the like, and are found by their
+// beginning.
 const MaxWord = 64
 
 // Words takes text apart into words as search compares them: in lower case, without accents. Scripts that do not put
@@ -77,7 +78,8 @@ func wordRune(r rune) rune {
 }
 
 func unspaced(r rune) bool {
-	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar)
 }
 
 func isASCII(s string) bool {
@@ -103,7 +105,8 @@ func Lower(c byte) byte {
 	return c
 }
 
-// isWord reports bytes that words are made of: letters, digits and all of UTF-8 beyond ASCII. The underscore parts words.
+// isWord reports bytes that words are made of: letters, digits and all of UTF-8 beyond ASCII. The underscore parts
+// words.
 func isWord(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || isUpper(c) || c >= 0x80 }
@@ -130,8 +133,8 @@ func StartsPart(src []byte, i int) bool {
 	return !plural
 }
 
-// PartEnd gives the end of the word of an identifier that holds i, or a place further on in one that nobody would call a word. Src is
-// padded.
+// PartEnd gives the end of the word of an identifier that holds i, or a place further on in one that nobody would call
+// a word. Src is padded.
 func PartEnd(src []byte, i int) int {
 	last := min(len(src)-Padding, i+MaxPart)
 	for i++; i < last && isWord(src[i]) && !StartsPart(src, i); i++ {

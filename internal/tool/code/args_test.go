@@ -31,7 +31,8 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 
 // everyCall has arguments for each tool that find something in a folder with a.go, under git.
 var everyCall = map[string]string{
-	"code_search": `{"query":"alpha"}`, "code_symbol": `{"symbol":"alpha"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`, "code_history": `{}`,
+	"code_search": `{"query":"alpha"}`, "code_symbol": `{"symbol":"alpha"}`, "code_read": `{"path":"a.go"}`,
+	"repo_map": `{}`, "code_history": `{}`,
 }
 
 func TestEveryToolOnlyReadsMayBeCalledAtTheSameTimeAndStopsWithItsContext(t *testing.T) {

@@ -41,7 +41,8 @@ func Open(dir string) (*Root, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, tool.Errorf(tool.NotFound, "check the spelling, or create the folder", "the folder %q does not exist", dir)
+		return nil, tool.Errorf(tool.NotFound, "check the spelling, or create the folder",
+			"the folder %q does not exist", dir)
 	case err != nil:
 		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, files.Cause(err))
 	case !info.IsDir():

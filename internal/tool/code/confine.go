@@ -39,7 +39,9 @@ func cleanPath(p string) (string, error) {
 // showable reports whether a name can stand in a line of text as it is. Others are not offered and not opened: a line
 // break in a file's name would forge lines of a result.
 func showable(name string) bool {
-	return utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return r == '\t' || visible(r) != r }) < 0
+	return utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool {
+		return r == '\t' || visible(r) != r
+	}) < 0
 }
 
 // place is a file or folder found below the root, and the ignore rules that hold for what is in its folder.
@@ -174,7 +176,8 @@ func ioError(at string, err error) error {
 	case errors.Is(err, errNotRegular):
 		return tool.Errorf(tool.Denied, "pipes, devices and sockets are not read", "%s is not a regular file", at)
 	case errors.Is(err, errLarge):
-		return tool.Errorf(tool.TooLarge, "files of up to 64 MB are read, and of up to 2 MB searched", "%s is too large", at)
+		return tool.Errorf(tool.TooLarge, "files of up to 64 MB are read, and of up to 2 MB searched",
+			"%s is too large", at)
 	case errors.Is(err, errBinary):
 		return tool.Errorf(tool.Failed, "only text can be read", "%s is binary", at)
 	case errors.Is(err, errChanged):

@@ -213,7 +213,8 @@ func TestIgnoredFileIsDeniedByNameToo(t *testing.T) {
 		"sub/keep.log": "kept", "sub/a.log": "x", "sub/own.txt": "x", "own.txt": "free",
 	})
 	for path, want := range map[string]tool.Kind{
-		"build/out.go": tool.Denied, "build": tool.Denied, "sub/a.log": tool.Denied, "sub/own.txt": tool.Denied, "sub/keep.log": "", "own.txt": "",
+		"build/out.go": tool.Denied, "build": tool.Denied, "sub/a.log": tool.Denied, "sub/own.txt": tool.Denied,
+		"sub/keep.log": "", "own.txt": "",
 	} {
 		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: path}))); kind(err) != want {
 			t.Errorf("%s: %v, want %q", path, err, want)

@@ -23,11 +23,13 @@ var folderRanks = map[string]float64{
 	"testdata": dataRank, "fixtures": dataRank, "__snapshots__": dataRank, "golden": dataRank, "dist": dataRank,
 	"vendor": vendoredRank, "node_modules": vendoredRank, "third_party": vendoredRank, "thirdparty": vendoredRank,
 	"external": vendoredRank,
-	"examples": exampleRank, "example": exampleRank, "samples": exampleRank, "bench": exampleRank, "benchmark": exampleRank, "benchmarks": exampleRank,
+	"examples": exampleRank, "example": exampleRank, "samples": exampleRank, "bench": exampleRank,
+	"benchmark": exampleRank, "benchmarks": exampleRank,
 }
 
 // checksums are written by tools and list what a project depends on, line by line.
-var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json", "gradle.lockfile"}
+var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json",
+	"gradle.lockfile"}
 
 // elsewhere is a text in words that any question may have: one that lawyers wrote, or a list of changes, which tells
 // what was true once. Asked for by name, it is found by its path.
@@ -55,13 +57,15 @@ func rankOfPath(at string, tests bool) float64 {
 			rank = min(rank, r)
 		}
 	}
-	if !tests && holdsFolded(name, "test", "spec") && testName().MatchString(name) { // asking first is ten times cheaper
+	// asking first is ten times cheaper
+	if !tests && holdsFolded(name, "test", "spec") && testName().MatchString(name) {
 		rank = min(rank, testRank)
 	}
 	switch l := languageOf(at, nil); {
 	case strings.Contains(name, ".min."):
 		rank = min(rank, dataRank)
-	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"), slices.Contains(checksums, name):
+	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"),
+		slices.Contains(checksums, name):
 		rank *= generatedRank
 	case !l.defines && elsewhere().MatchString(name):
 		rank *= dataRank

@@ -4,7 +4,8 @@ import "testing"
 
 func TestChecksumsLicencesAndOldChangesAreNoAnswers(t *testing.T) {
 	for at, below := range map[string]string{
-		"go.sum": "go.mod", "web/package-lock.json": "web/package.json", "LICENSE": "README.md", "COPYING.txt": "notes.txt", "docs/CHANGELOG.md": "docs/manual.md",
+		"go.sum": "go.mod", "web/package-lock.json": "web/package.json", "LICENSE": "README.md",
+		"COPYING.txt": "notes.txt", "docs/CHANGELOG.md": "docs/manual.md",
 	} {
 		if low, high := rankOfPath(at, false), rankOfPath(below, false); low >= high {
 			t.Errorf("%s ranks %.2f, %s %.2f", at, low, below, high)

@@ -39,8 +39,10 @@ func (r *Root) historyTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_history",
-		Description: "Reads the git history of the folder: the commits (log), what a commit or the working tree changed (diff), who changed each " +
-			"line last (blame). Use it for what changed, when, why and by whom. Cite a commit as git:HASH, as the result writes it.",
+		Description: "Reads the git history of the folder: the commits (log), what a commit or the working tree " +
+			"changed (diff), who changed each " +
+			"line last (blame). Use it for what changed, when, why and by whom. Cite a commit as git:HASH, as the " +
+			"result writes it.",
 	}, r.history)
 }
 
@@ -96,7 +98,8 @@ func historyPath(args HistoryArgs) (string, error) {
 	case at == "." && (lines || args.What == "blame"):
 		return "", tool.Errorf(tool.InvalidArgs, "name the file in path", "lines are asked for, of no file")
 	case lines && args.What == "diff":
-		return "", tool.Errorf(tool.InvalidArgs, "leave start and end out, or ask for log or blame", "a diff is of whole files")
+		return "", tool.Errorf(tool.InvalidArgs, "leave start and end out, or ask for log or blame",
+			"a diff is of whole files")
 	case args.End > 0 && args.End < args.Start:
 		return "", tool.Errorf(tool.InvalidArgs, "start is the first line, end the last",
 			"end is %d, before start, which is %d", args.End, args.Start)
@@ -158,7 +161,8 @@ func (h *history) log(ctx context.Context) error {
 	}
 	if h.args.Start > 0 || h.args.End > 0 {
 		start := max(h.args.Start, 1)
-		args = append(args, "-s", fmt.Sprintf("-L%d,%d:%s", start, max(start, h.args.End), h.path), "--end-of-options", from)
+		args = append(args, "-s", fmt.Sprintf("-L%d,%d:%s", start, max(start, h.args.End), h.path),
+			"--end-of-options", from)
 	} else {
 		args = append(args, "--name-status", "--end-of-options", from, "--", h.path)
 	}
@@ -207,7 +211,8 @@ func (h *history) cite(commit, subject string) bool {
 	if slices.ContainsFunc(h.refs, func(r tool.Ref) bool { return r.Path == commit }) {
 		return false
 	}
-	h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: commit, Title: printable(subject, maxShort), Opened: true})
+	h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: commit, Title: printable(subject, maxShort),
+		Opened: true})
 	return true
 }
 
@@ -218,7 +223,8 @@ var statuses = map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'R': 
 // may hold secrets, and names that can't be shown, are left out.
 func (h *history) changed(status string, names []string) {
 	for _, name := range names {
-		if why := files.SecretPath(name); why != "" || !showable(name) || name != path.Clean(name) || strings.HasPrefix(name, `"`) {
+		if why := files.SecretPath(name); why != "" || !showable(name) || name != path.Clean(name) ||
+			strings.HasPrefix(name, `"`) {
 			h.secret[name] = true
 			return
 		}
@@ -293,7 +299,8 @@ func (h *history) patch(ctx context.Context, args []string) error {
 			header = false
 			start, count := number(m[1]), number(cmp.Or(m[2], "1"))
 			if count > 0 && name != "" && h.commit == "" {
-				h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: name, Start: start, End: start + count - 1, Opened: true})
+				h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: name, Start: start, End: start + count - 1,
+					Opened: true})
 			}
 		}
 	}
@@ -353,7 +360,8 @@ func (h *history) blameLine(n int, told map[string]string, text string) {
 		who = cite
 		date := time.Unix(int64(number(told["author-time"])), 0).UTC().Format(time.DateOnly)
 		if h.cite(cite, told["summary"]) {
-			h.text.add("%s  %s  %s: %s", cite, date, printable(told["author"], maxShort), printable(told["summary"], maxShort))
+			h.text.add("%s  %s  %s: %s", cite, date, printable(told["author"], maxShort),
+				printable(told["summary"], maxShort))
 		}
 	}
 	h.text.add("%4d| %s | %s", n, who, printable(text, maxLine))

@@ -31,8 +31,10 @@ func TestHistoryIsNotReadWhereAPartOfTheRepositoryHasNoEnd(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	for _, name := range []string{"HEAD", "config", "info/attributes", "info/exclude", "refs/heads/evil", "refs/heads/deep/evil", "evil", "shallow"} {
-		for how, put := range map[string]func(*testing.T, string){"a link to a device": zero, "a pipe": pipe, "vast": vast} {
+	for _, name := range []string{"HEAD", "config", "info/attributes", "info/exclude", "refs/heads/evil",
+		"refs/heads/deep/evil", "evil", "shallow"} {
+		for how, put := range map[string]func(*testing.T, string){"a link to a device": zero, "a pipe": pipe,
+			"vast": vast} {
 			t.Run(name+" is "+how, func(t *testing.T) {
 				r, dir := committed(t)
 				part := filepath.Join(dir, ".git", filepath.FromSlash(name))

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// hostile makes a repository whose own settings name a program for all that settings can name one for. The program leaves a mark.
+// hostile makes a repository whose own settings name a program for all that settings can name one for. The program
+// leaves a mark.
 func hostile(t *testing.T) (r *Root, mark string) {
 	t.Helper()
 	r, dir := committed(t)
@@ -23,23 +24,32 @@ func hostile(t *testing.T) (r *Root, mark string) {
 	if err := os.MkdirAll(hooks, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-commit", "post-checkout"} {
+	for _, name := range []string{"post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-commit",
+		"post-checkout"} {
 		if err := os.Symlink(program, filepath.Join(hooks, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(t, filepath.Join(dir, ".gitattributes"), "* filter=evil=y diff=evil\n*.go filter=other diff=evil merge=evil\n")
+	write(t, filepath.Join(dir, ".gitattributes"),
+		"* filter=evil=y diff=evil\n*.go filter=other diff=evil merge=evil\n")
 	write(t, filepath.Join(dir, ".git", "info", "attributes"), "*.txt filter=third diff=evil\n")
 	included := filepath.Join(dir, ".git", "more")
 	write(t, included, fmt.Sprintf("[filter \"third\"]\n\tclean = %s\n\trequired = true\n", program))
 	for name, value := range map[string]string{
-		"core.fsmonitor": program, "core.hooksPath": hooks, "core.pager": program, "core.editor": program, "core.sshCommand": program, "core.askPass": program,
-		"core.alternateRefsCommand": program, "core.attributesFile": filepath.Join(dir, ".gitattributes"), "pager.log": program, "pager.diff": program, "pager.blame": program, "pager.show": program,
-		"diff.external": program, "diff.evil.command": program, "diff.evil.textconv": program, "diff.evil.cachetextconv": "false",
-		"filter.evil=y.clean": program, "filter.evil=y.smudge": program, "filter.evil=y.required": "true", "filter.other.process": program, "filter.other.required": "true",
-		"gpg.program": program, "gpg.ssh.program": program, "log.showSignature": "true", "alias.log": "!" + program, "alias.diff": "!" + program, "credential.helper": "!" + program,
-		"protocol.allow": "always", "protocol.ext.allow": "always", "remote.origin.url": "ext::" + program, "remote.origin.promisor": "true", "extensions.partialClone": "origin",
-		"interactive.diffFilter": program, "diff.submodule": "log", "include.path": included, "color.ui": "always", "core.untrackedCache": "true", "core.repositoryformatversion": "1",
+		"core.fsmonitor": program, "core.hooksPath": hooks, "core.pager": program, "core.editor": program,
+		"core.sshCommand": program, "core.askPass": program,
+		"core.alternateRefsCommand": program, "core.attributesFile": filepath.Join(dir, ".gitattributes"),
+		"pager.log": program, "pager.diff": program, "pager.blame": program, "pager.show": program,
+		"diff.external": program, "diff.evil.command": program, "diff.evil.textconv": program,
+		"diff.evil.cachetextconv": "false",
+		"filter.evil=y.clean":     program, "filter.evil=y.smudge": program, "filter.evil=y.required": "true",
+		"filter.other.process": program, "filter.other.required": "true",
+		"gpg.program": program, "gpg.ssh.program": program, "log.showSignature": "true", "alias.log": "!" + program,
+		"alias.diff": "!" + program, "credential.helper": "!" + program,
+		"protocol.allow": "always", "protocol.ext.allow": "always", "remote.origin.url": "ext::" + program,
+		"remote.origin.promisor": "true", "extensions.partialClone": "origin",
+		"interactive.diffFilter": program, "diff.submodule": "log", "include.path": included, "color.ui": "always",
+		"core.untrackedCache": "true", "core.repositoryformatversion": "1",
 	} {
 		gitIn(t, dir, "config", "--add", name, value)
 	}
@@ -50,7 +60,8 @@ func hostile(t *testing.T) (r *Root, mark string) {
 
 func TestHistoryRunsNoProgramOfTheRepository(t *testing.T) {
 	r, mark := hostile(t)
-	for _, args := range []string{`{}`, `{"path":"lease.go","start":3,"end":3}`, `{"what":"diff"}`, `{"what":"diff","commit":"HEAD"}`, `{"what":"blame","path":"lease.go"}`,
+	for _, args := range []string{`{}`, `{"path":"lease.go","start":3,"end":3}`, `{"what":"diff"}`,
+		`{"what":"diff","commit":"HEAD"}`, `{"what":"blame","path":"lease.go"}`,
 		`{"what":"blame","path":"sub/note.txt"}`, `{"what":"blame","path":"lease.go","commit":"HEAD"}`} {
 		res, err := call(t, r, "code_history", args)
 		if err != nil || res.Items == 0 {
@@ -75,14 +86,17 @@ func TestHistoryReadsNoOtherRepository(t *testing.T) {
 		"a .git that names it": func(t *testing.T, dir string) {
 			write(t, filepath.Join(dir, ".git"), "gitdir: "+filepath.Join(private, ".git")+"\n")
 		},
-		"a .git that is a link": func(t *testing.T, dir string) { link(t, filepath.Join(private, ".git"), filepath.Join(dir, ".git")) },
+		"a .git that is a link": func(t *testing.T, dir string) {
+			link(t, filepath.Join(private, ".git"), filepath.Join(dir, ".git"))
+		},
 		"commondir": func(t *testing.T, dir string) {
 			gitIn(t, dir, "init", "-q")
 			write(t, filepath.Join(dir, ".git", "commondir"), filepath.Join(private, ".git")+"\n")
 		},
 		"alternates": func(t *testing.T, dir string) {
 			gitIn(t, dir, "init", "-q")
-			write(t, filepath.Join(dir, ".git", "objects", "info", "alternates"), filepath.Join(private, ".git", "objects")+"\n")
+			write(t, filepath.Join(dir, ".git", "objects", "info", "alternates"), filepath.Join(private, ".git",
+				"objects")+"\n")
 			write(t, filepath.Join(dir, ".git", "HEAD"), gitIn(t, private, "rev-parse", "HEAD")+"\n")
 		},
 		"objects that are a link": func(t *testing.T, dir string) {

@@ -20,8 +20,10 @@ func gitIn(t testing.TB, dir string, args ...string) string {
 	}
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada",
-		"GIT_COMMITTER_EMAIL=ada@example.org", "GIT_AUTHOR_DATE=2026-03-04T12:00:00Z", "GIT_COMMITTER_DATE=2026-03-04T12:00:00Z")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=Ada",
+		"GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada",
+		"GIT_COMMITTER_EMAIL=ada@example.org", "GIT_AUTHOR_DATE=2026-03-04T12:00:00Z",
+		"GIT_COMMITTER_DATE=2026-03-04T12:00:00Z")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -40,7 +42,8 @@ func commitAll(t testing.TB, dir string) {
 // committed makes a repository with two commits, a file that may hold secrets among them.
 func committed(t testing.TB) (*Root, string) {
 	t.Helper()
-	r, dir := tree(t, map[string]string{"lease.go": "package lease\n\nfunc Acquire() {}\n", "sub/note.txt": "one\n", ".env": "TOKEN=abc\n"})
+	r, dir := tree(t, map[string]string{"lease.go": "package lease\n\nfunc Acquire() {}\n", "sub/note.txt": "one\n",
+		".env": "TOKEN=abc\n"})
 	commitAll(t, dir)
 	write(t, filepath.Join(dir, "lease.go"), "package lease\n\n// Acquire waits.\nfunc Acquire() {}\n")
 	write(t, filepath.Join(dir, ".env"), "TOKEN=xyz\n")
@@ -81,22 +84,32 @@ func cited(res tool.Result) (all []string) {
 func TestHistoryTellsCommitsDiffsAndBlame(t *testing.T) {
 	r, dir := committed(t)
 	head, first := gitIn(t, dir, "rev-parse", "HEAD")[:shortHash], gitIn(t, dir, "rev-parse", "HEAD~1")[:shortHash]
-	write(t, filepath.Join(dir, "lease.go"), "package lease\n\n// Acquire waits.\nfunc Acquire() { wait() }\n--- a/lease.go\n+++ b/lease.go\n")
+	write(t, filepath.Join(dir, "lease.go"),
+		"package lease\n\n// Acquire waits.\nfunc Acquire() { wait() }\n--- a/lease.go\n+++ b/lease.go\n")
 	write(t, filepath.Join(dir, "new.go"), "package lease\n")
 	write(t, filepath.Join(dir, ".env"), "TOKEN=123\n")
-	said, began := "git:"+head+"  2026-03-04  Ada: lease: say that it waits\n", "git:"+first+"  2026-03-04  Ada: lease: begin\n    The first word on it.\n"
+	said, began := "git:"+head+"  2026-03-04  Ada: lease: say that it waits\n", "git:"+first+
+		"  2026-03-04  Ada: lease: begin\n    The first word on it.\n"
 	for args, c := range map[string]struct{ has, lacks, places []string }{
-		`{}`:                                    {[]string{said + "    changed lease.go\n" + began, "Left out: 1 changed file that may hold secrets."}, []string{".env"}, []string{"git:" + head, "git:" + first}},
-		`{"limit":1}`:                           {[]string{said, "there is more"}, []string{"begin"}, []string{"git:" + head}},
+		`{}`: {[]string{said + "    changed lease.go\n" + began,
+			"Left out: 1 changed file that may hold secrets."}, []string{".env"},
+			[]string{"git:" + head, "git:" + first}},
+		`{"limit":1}`: {[]string{said, "there is more"}, []string{"begin"},
+			[]string{"git:" + head}},
 		`{"path":"lease.go","start":3,"end":3}`: {[]string{said}, []string{"begin"}, []string{"git:" + head}},
 		`{"commit":"HEAD~1"}`:                   {[]string{began}, []string{"waits"}, []string{"git:" + first}},
-		`{"what":"diff"}`: {[]string{"    changed lease.go\n    untracked new.go\n", "-func Acquire() {}\n", "+func Acquire() { wait() }\n", "+--- a/lease.go\n"}, []string{"TOKEN", ".env"},
+		`{"what":"diff"}`: {[]string{"    changed lease.go\n    untracked new.go\n", "-func Acquire() {}\n",
+			"+func Acquire() { wait() }\n", "+--- a/lease.go\n"}, []string{"TOKEN", ".env"},
 			[]string{"lease.go:1-6"}},
-		`{"what":"diff","commit":"HEAD~1"}`:           {[]string{began + "    added lease.go\n    added sub/note.txt\n", "+func Acquire() {}\n"}, []string{"TOKEN", ".env"}, []string{"git:" + first}},
-		`{"what":"diff","commit":"git:` + head + `"}`: {[]string{said, "+// Acquire waits.\n"}, []string{"TOKEN", ".env"}, []string{"git:" + head}},
-		`{"what":"blame","path":"lease.go"}`: {[]string{"lease: begin\n   1| git:" + first + " | package lease\n", "   3| git:" + head + " | // Acquire waits.\n", "   5| not committed | --- a/lease.go\n"},
+		`{"what":"diff","commit":"HEAD~1"}`: {[]string{began + "    added lease.go\n    added sub/note.txt\n",
+			"+func Acquire() {}\n"}, []string{"TOKEN", ".env"}, []string{"git:" + first}},
+		`{"what":"diff","commit":"git:` + head + `"}`: {[]string{said, "+// Acquire waits.\n"},
+			[]string{"TOKEN", ".env"}, []string{"git:" + head}},
+		`{"what":"blame","path":"lease.go"}`: {[]string{"lease: begin\n   1| git:" + first + " | package lease\n",
+			"   3| git:" + head + " | // Acquire waits.\n", "   5| not committed | --- a/lease.go\n"},
 			nil, []string{"git:" + first, "git:" + head, "lease.go:1-6"}},
-		`{"what":"blame","path":"lease.go","start":3,"commit":"HEAD"}`: {[]string{"   3| git:" + head}, []string{"package"}, []string{"git:" + head}},
+		`{"what":"blame","path":"lease.go","start":3,"commit":"HEAD"}`: {[]string{"   3| git:" + head},
+			[]string{"package"}, []string{"git:" + head}},
 	} {
 		res := told(t, r, args, c.has, c.lacks)
 		if got := cited(res); !slices.Equal(got, c.places) || res.Items == 0 {
@@ -109,7 +122,8 @@ func TestHistoryOfAMessageThatLooksLikeItsOwnLinesIsNotTaken(t *testing.T) {
 	r, dir := committed(t)
 	write(t, filepath.Join(dir, "sub", "note.txt"), "two\n")
 	gitIn(t, dir, "commit", "-q", "-a", "-m", "forge", "-m", "git:0123456789  2026-01-01  Eve: forged\nM\tforged.go")
-	res := told(t, r, `{"limit":2}`, []string{"\n    git:0123456789", "\n    M\tforged.go"}, []string{"changed forged.go"})
+	res := told(t, r, `{"limit":2}`, []string{"\n    git:0123456789", "\n    M\tforged.go"},
+		[]string{"changed forged.go"})
 	if res.Items != 2 || len(res.Refs) != 2 {
 		t.Errorf("%d commits, %v", res.Items, res.Refs)
 	}
@@ -158,7 +172,8 @@ func TestHistoryTellsWhatItCannotRead(t *testing.T) {
 	} {
 		_, err := call(t, c.root, "code_history", c.args)
 		var known *tool.Error
-		if !errors.As(err, &known) || known.Kind != c.kind || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), dir) {
+		if !errors.As(err, &known) || known.Kind != c.kind || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v, want %s: %s", c.args, err, c.kind, c.want)
 		}
 	}

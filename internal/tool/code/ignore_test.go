@@ -119,7 +119,8 @@ func TestIgnoreRulesAgreeWithGit(t *testing.T) {
 	if out, err := exec.Command(git, "init", "-q", dir).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v: %s", err, out)
 	}
-	piece := rapid.SampledFrom([]string{"a", "b", "ab", "*", "?", "**", "/", "/", "!", "[ab]", "[!a]", `\*`, "x.c", "*.c", " "})
+	piece := rapid.SampledFrom([]string{"a", "b", "ab", "*", "?", "**", "/", "/", "!", "[ab]", "[!a]", `\*`, "x.c",
+		"*.c", " "})
 	name := rapid.SampledFrom([]string{"a", "b", "ab", "x.c", "!a", "*", "a b"})
 	var questions, paths []string
 	gen := rapid.Custom(func(t *rapid.T) [2]string {

@@ -119,7 +119,8 @@ func parseRule(text string) rule {
 // isControl knows the words that look like a function's name to a rule.
 func isControl(word string) bool {
 	switch word {
-	case "if", "for", "while", "switch", "catch", "return", "else", "do", "new", "function", "sizeof", "defined", "throw", "await", "foreach",
+	case "if", "for", "while", "switch", "catch", "return", "else", "do", "new", "function", "sizeof", "defined",
+		"throw", "await", "foreach",
 		"using", "lock", "when", "match", "until", "unless", "constexpr", "decltype", "super", "this":
 		return true
 	}

@@ -38,7 +38,8 @@ func (r *Root) mapTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "repo_map",
-		Description: "Shows how a folder is built: its files and sub-folders with counts, languages, packages and what they " +
+		Description: "Shows how a folder is built: its files and sub-folders with counts, languages, packages and " +
+			"what they " +
 			"say they are for, and the README's first paragraph; or what a file declares, with lines and the first " +
 			"sentence of each comment. Use it to get your bearings before searching, and before reading a long file.",
 	}, r.mapPath)
@@ -108,7 +109,8 @@ func mapFile(s *source, hash string) tool.Result {
 	var text page
 	text.add("%s, %s", s.path, tool.Count(len(s.lines), "line"))
 	ref := func(title string, start, end int) {
-		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: s.path, Title: title, Start: start, End: end, Hash: hash, Opened: true})
+		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: s.path, Title: title, Start: start, End: end,
+			Hash: hash, Opened: true})
 	}
 	if start, end := s.purpose(); start > 0 {
 		var lines []string

@@ -30,11 +30,13 @@ func mapped(t *testing.T, r *Root, args string) tool.Result {
 }
 
 func TestMapOfAFileHasItsDeclarationsAndWhatThePackageIsFor(t *testing.T) {
-	r, _ := tree(t, map[string]string{"internal/run/lease.go": leaseGo, "internal/run/run.go": "package lease\n", "other/x.go": "package x\n"})
+	r, _ := tree(t, map[string]string{"internal/run/lease.go": leaseGo, "internal/run/run.go": "package lease\n",
+		"other/x.go": "package x\n"})
 	for _, name := range []string{"internal/run/lease.go", "lease.go", "run/lease.go", "Lease.go"} {
 		res := mapped(t, r, `{"path":"`+name+`"}`)
 		want := "internal/run/lease.go, 7 lines\n   1| // Package lease says who drives a run.\n   2| package lease\n" +
-			"internal/run/lease.go:4-5  func Acquire() { renew() }\n    Acquire takes the lease.\ninternal/run/lease.go:7-7  func renew() {}\n"
+			"internal/run/lease.go:4-5  func Acquire() { renew() }\n    Acquire takes the " +
+			"lease.\ninternal/run/lease.go:7-7  func renew() {}\n"
 		places := []string{"internal/run/lease.go:1-2", "internal/run/lease.go:5", "internal/run/lease.go:7"}
 		if got := cited(res); res.Text != want || !slices.Equal(got, places) {
 			t.Errorf("%s: the places are %q in\n%s", name, got, res.Text)
@@ -44,11 +46,14 @@ func TestMapOfAFileHasItsDeclarationsAndWhatThePackageIsFor(t *testing.T) {
 
 func TestMapTakesNoLicenceForWhatAFileIsFor(t *testing.T) {
 	r, _ := tree(t, map[string]string{
-		"bare.go": "// Copyright 2016 Ada. All rights reserved.\n\npackage bare\n", "words.go": "// About something else.\n\npackage bare\n",
-		"told.js": "// Copyright 2016 Ada.\n// Under a licence.\n\n// Folds birds.\n// Twice.\nlet a = 1\n", "bare.js": "// Copyright 2016 Ada.\n\nlet b = 1\n",
+		"bare.go":  "// Copyright 2016 Ada. All rights reserved.\n\npackage bare\n",
+		"words.go": "// About something else.\n\npackage bare\n",
+		"told.js":  "// Copyright 2016 Ada.\n// Under a licence.\n\n// Folds birds.\n// Twice.\nlet a = 1\n",
+		"bare.js":  "// Copyright 2016 Ada.\n\nlet b = 1\n",
 		"plain.py": "# Folds birds.\n", "code.py": "a = 1\n# Not at the top.\n",
 	})
-	for file, want := range map[string]string{"bare.go": "bare.go", "words.go": "words.go", "told.js": "told.js:4-5", "bare.js": "bare.js:3", "plain.py": "plain.py:1", "code.py": "code.py"} {
+	for file, want := range map[string]string{"bare.go": "bare.go", "words.go": "words.go", "told.js": "told.js:4-5",
+		"bare.js": "bare.js:3", "plain.py": "plain.py:1", "code.py": "code.py"} {
 		if got := cited(mapped(t, r, `{"path":"`+file+`"}`)); got[0] != want {
 			t.Errorf("%s: %q, wanted %q", file, got, want)
 		}
@@ -57,7 +62,9 @@ func TestMapTakesNoLicenceForWhatAFileIsFor(t *testing.T) {
 
 func TestMapOfNothingOrOfSeveralSaysSo(t *testing.T) {
 	r, _ := tree(t, map[string]string{"a/x.go": "package x\n", "b/x.go": "package x\n", "c/.env": "A=b\n"})
-	for name, want := range map[string]string{"y.go": "y.go does not exist", "x.go": "several paths end with x.go (name one of them: a/x.go, b/x.go)", "c/.env": "closed", ".env": "does not exist"} {
+	for name, want := range map[string]string{"y.go": "y.go does not exist",
+		"x.go": "several paths end with x.go (name one of them: a/x.go, b/x.go)", "c/.env": "closed",
+		".env": "does not exist"} {
 		_, err := call(t, r, "repo_map", `{"path":"`+name+`"}`)
 		var known *tool.Error
 		if !errors.As(err, &known) || !strings.Contains(err.Error(), want) {
@@ -94,7 +101,8 @@ web/ 2 files, mostly JSON: pool-ui: Shows who's in the pool.
 		t.Errorf("%d items, data %s:\n%s", res.Items, res.Data, res.Text)
 	}
 	res = mapped(t, r, `{"path":"pool","depth":1}`)
-	want = r.name + "/pool: 4 files: Go 3, other 1\nPackage pool keeps connections.\nfiles: a.go, pool.go\npool/deep/ 1 file, mostly Go\npool/testdata/ 1 file: testdata\n"
+	want = r.name + "/pool: 4 files: Go 3, other 1\nPackage pool keeps connections.\nfiles: a.go, " +
+		"pool.go\npool/deep/ 1 file, mostly Go\npool/testdata/ 1 file: testdata\n"
 	if res.Text != want {
 		t.Errorf("of a folder:\n%s", res.Text)
 	}
@@ -102,11 +110,14 @@ web/ 2 files, mostly JSON: pool-ui: Shows who's in the pool.
 
 func TestMapReadsWhatManifestsSayTheyAreFor(t *testing.T) {
 	r, _ := tree(t, map[string]string{
-		"a/package.json": `{"name":"one-line","version":"1"}`, "b/pyproject.toml": "[project]\nname = \"py\"\ndescription = 'Sorts.'\n",
-		"c/Cargo.toml": "[package]\nname = \"crate\"\ndescription = \"Folds.\"\n", "d/pom.xml": "<project>\n <artifactId>jar</artifactId>\n <description>Packs.</description>\n",
+		"a/package.json":   `{"name":"one-line","version":"1"}`,
+		"b/pyproject.toml": "[project]\nname = \"py\"\ndescription = 'Sorts.'\n",
+		"c/Cargo.toml":     "[package]\nname = \"crate\"\ndescription = \"Folds.\"\n",
+		"d/pom.xml":        "<project>\n <artifactId>jar</artifactId>\n <description>Packs.</description>\n",
 	})
 	res := mapped(t, r, `{}`)
-	want := "a/ 1 file, mostly JSON: one-line\nb/ 1 file, mostly TOML: py: Sorts.\nc/ 1 file, mostly TOML: crate: Folds.\nd/ 1 file, mostly XML: jar: Packs.\n"
+	want := "a/ 1 file, mostly JSON: one-line\nb/ 1 file, mostly TOML: py: Sorts.\nc/ 1 file, mostly TOML: crate: " +
+		"Folds.\nd/ 1 file, mostly XML: jar: Packs.\n"
 	if !strings.Contains(res.Text, want) {
 		t.Errorf("the map is\n%s", res.Text)
 	}
@@ -124,7 +135,8 @@ func TestMapOfManyFoldersIsLessDeepThenCut(t *testing.T) {
 		}
 		r, _ := tree(t, files)
 		res := mapped(t, r, `{}`)
-		if want := min(maxFolders, maxFolders-20+more); res.Items != want || !res.Truncated || !strings.Contains(res.Text, "There are more folders") {
+		if want := min(maxFolders, maxFolders-20+more); res.Items != want || !res.Truncated ||
+			!strings.Contains(res.Text, "There are more folders") {
 			t.Errorf("%d folders, not %d, truncated %v", res.Items, want, res.Truncated)
 		}
 	}

@@ -82,7 +82,9 @@ func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut b
 		}
 		cut = true
 	}
-	slices.SortFunc(tree, func(a, b *folder) int { return slices.Compare(strings.Split(a.path, "/"), strings.Split(b.path, "/")) })
+	slices.SortFunc(tree, func(a, b *folder) int {
+		return slices.Compare(strings.Split(a.path, "/"), strings.Split(b.path, "/"))
+	})
 	return tree[:min(len(tree), maxFolders)], cut || len(tree) > maxFolders
 }
 
@@ -202,7 +204,8 @@ var moduleLines = map[string]func() *regexp.Regexp{
 }
 
 // purposeLine is the line in which such a file says what the module is for.
-var purposeLine = pattern(`(?m)^[ \t{]*(?:"description"[ \t]*:[ \t]*"([^"\n]+)|description[ \t]*=[ \t]*(?:"([^"\n]+)|'([^'\n]+))|<description>([^<\n]+))`)
+var purposeLine = pattern(
+	`(?m)^[ \t{]*(?:"description"[ \t]*:[ \t]*"([^"\n]+)|description[ \t]*=[ \t]*(?:"([^"\n]+)|'([^'\n]+))|<description>([^<\n]+))`)
 
 // firstParagraph gives the first lines of a README that are prose: no heading, badge, picture or markup.
 func firstParagraph(text string) string {

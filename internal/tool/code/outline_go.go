@@ -82,7 +82,8 @@ func (o *goOutline) general(d *ast.GenDecl) {
 	}
 	grouped := d.Lparen.IsValid()
 	if grouped && d.Tok != token.TYPE {
-		o.add(definition{name: specNames(d.Specs[0])[0].Name, kind: d.Tok.String() + " group"}, d.Doc, d.Pos(), d.End()-1)
+		o.add(definition{name: specNames(d.Specs[0])[0].Name, kind: d.Tok.String() + " group"}, d.Doc, d.Pos(),
+			d.End()-1)
 	}
 	for _, spec := range d.Specs {
 		switch sp := spec.(type) {
@@ -127,7 +128,8 @@ func (o *goOutline) members(spec *ast.TypeSpec) {
 	}
 	for _, f := range fields.List {
 		for _, name := range f.Names {
-			o.add(definition{name: name.Name, container: spec.Name.Name, kind: kind, member: true}, f.Doc, name.Pos(), f.End()-1)
+			o.add(definition{name: name.Name, container: spec.Name.Name, kind: kind, member: true}, f.Doc, name.Pos(),
+				f.End()-1)
 		}
 	}
 }

@@ -12,9 +12,12 @@ import (
 var versioned = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".fossil", "_darcs", "CVS"}
 
 // buildFiles are files that say how a project is built, and name no language by their ending.
-var buildFiles = []string{"go.mod", "go.work", "package.json", "deno.json", "Cargo.toml", "pyproject.toml", "requirements.txt", "Pipfile", "pom.xml", "build.gradle",
-	"build.gradle.kts", "settings.gradle", "Gemfile", "composer.json", "mix.exs", "CMakeLists.txt", "meson.build", "WORKSPACE", "MODULE.bazel", "BUILD.bazel",
-	"Makefile", "GNUmakefile", "justfile", "Rakefile", "stack.yaml", "Package.swift", "pubspec.yaml", "flake.nix", "Dockerfile"}
+var buildFiles = []string{"go.mod", "go.work", "package.json", "deno.json", "Cargo.toml", "pyproject.toml",
+	"requirements.txt", "Pipfile", "pom.xml", "build.gradle",
+	"build.gradle.kts", "settings.gradle", "Gemfile", "composer.json", "mix.exs", "CMakeLists.txt", "meson.build",
+	"WORKSPACE", "MODULE.bazel", "BUILD.bazel",
+	"Makefile", "GNUmakefile", "justfile", "Rakefile", "stack.yaml", "Package.swift", "pubspec.yaml", "flake.nix",
+	"Dockerfile"}
 
 // buildEndings are those of such files whose names differ.
 var buildEndings = []string{".sln", ".csproj", ".cabal", ".gemspec", ".xcodeproj"}
@@ -39,7 +42,8 @@ func IsProject(dir string) bool {
 		if slices.Contains(versioned, name) { // a file stands for the folder in a worktree
 			return true
 		}
-		return !e.IsDir() && (slices.Contains(buildFiles, name) || slices.Contains(buildEndings, path.Ext(name)) || isSource(name))
+		return !e.IsDir() && (slices.Contains(buildFiles, name) || slices.Contains(buildEndings, path.Ext(name)) ||
+			isSource(name))
 	})
 }
 

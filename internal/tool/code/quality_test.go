@@ -21,7 +21,8 @@ func goTree(t testing.TB) *Root {
 // questions with what must be among the first five hits, written as path, space, symbol. No rule of the ranking knows
 // any of them.
 var questions = []struct{ question, want string }{
-	{"How does net/http decide when to close an idle connection?", `^net/http/transport\.go .*(closeConnIfStillIdle|tryPutIdleConn|CloseIdle)`},
+	{"How does net/http decide when to close an idle connection?",
+		`^net/http/transport\.go .*(closeConnIfStillIdle|tryPutIdleConn|CloseIdle)`},
 	{"How does the garbage collector decide when to start a cycle", `^runtime/(mgcpacer\.go gcController|mgc\.go GC)`},
 	{"how does strings.Builder grow", `^strings/builder\.go Builder\.[gG]row`},
 	{"where is the slice growth policy", `^runtime/slice\.go .*grow`},

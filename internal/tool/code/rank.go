@@ -57,7 +57,8 @@ func (s *lookup) bestFiles() []tally {
 			value[t] = search.Saturated(x, float64(f.size)/usual, fileLength) + f.inPath[t]*pathField
 			covered[t] = min(1, max(x, f.inPath[t]))
 		}
-		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * rankOfPath(f.path, s.query.tests) * s.hintFactor(f.path)
+		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * rankOfPath(f.path,
+			s.query.tests) * s.hintFactor(f.path)
 	}
 	best := slices.Clone(s.tallies)
 	slices.SortStableFunc(best, func(a, b tally) int { return cmp.Compare(b.score, a.score) })

@@ -24,7 +24,8 @@ func numbered(from, to int) string {
 }
 
 func TestReadShowsTheLinesAskedFor(t *testing.T) {
-	r, _ := tree(t, map[string]string{"f.txt": numbered(1, 1000), "one": "only", "empty": "", "crlf": "a\r\nb\r\n", "blank": "\n\n"})
+	r, _ := tree(t, map[string]string{"f.txt": numbered(1, 1000), "one": "only", "empty": "", "crlf": "a\r\nb\r\n",
+		"blank": "\n\n"})
 	for _, c := range []struct {
 		name       string
 		args       ReadArgs
@@ -50,7 +51,8 @@ func TestReadShowsTheLinesAskedFor(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, res := data[ReadData](t, r, "code_read", c.args)
-			if d.Start != c.start || d.End != c.end || d.Total != c.total || d.Lines[0] != c.first || len(d.Lines) != d.End-d.Start+1 {
+			if d.Start != c.start || d.End != c.end || d.Total != c.total || d.Lines[0] != c.first ||
+				len(d.Lines) != d.End-d.Start+1 {
 				t.Errorf("lines %d-%d of %d, first %q, %d lines", d.Start, d.End, d.Total, d.Lines[0], len(d.Lines))
 			}
 			if res.Truncated != c.truncated {
@@ -66,12 +68,14 @@ func TestReadShowsTheLinesAskedFor(t *testing.T) {
 func TestReadIsCitableByLinesAndHash(t *testing.T) {
 	text := "a\r\nb\xff\nc"
 	r, _ := tree(t, map[string]string{"d/f.txt": text, "empty": ""})
-	if d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "empty"}); d.Total != 0 || len(d.Lines) != 0 || !res.Refs[0].Opened {
+	if d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "empty"}); d.Total != 0 || len(d.Lines) != 0 ||
+		!res.Refs[0].Opened {
 		t.Errorf("an empty file: %+v %+v", d, res)
 	}
 	_, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "d/f.txt", Start: 2, End: 3})
 	sum := sha256.Sum256([]byte(text))
-	want := []tool.Ref{{Source: tool.Code, Path: "d/f.txt", Start: 2, End: 3, Hash: "sha256:" + hex.EncodeToString(sum[:]), Opened: true}}
+	want := []tool.Ref{{Source: tool.Code, Path: "d/f.txt", Start: 2, End: 3, Hash: "sha256:" +
+		hex.EncodeToString(sum[:]), Opened: true}}
 	if diff := cmp.Diff(want, res.Refs); diff != "" {
 		t.Error(diff)
 	}
@@ -90,7 +94,8 @@ func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
 		`{"start":3}`:                           "path is missing",
 		`{"path":"."}`:                          "is a folder",
 	} {
-		if _, err := call(t, r, "code_read", args); kind(err) != tool.InvalidArgs || !strings.Contains(err.Error(), want) {
+		if _, err := call(t, r, "code_read", args); kind(err) != tool.InvalidArgs ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)
 		}
 	}
@@ -108,7 +113,8 @@ func TestReadMakesOddBytesVisible(t *testing.T) {
 func TestReadRefusesBinaryWithAHint(t *testing.T) {
 	r, _ := tree(t, map[string]string{"f.png": "\x89PNG\r\n\x1a\n\x00\x00"})
 	_, err := call(t, r, "code_read", `{"path":"f.png"}`)
-	if kind(err) != tool.Failed || !strings.Contains(err.Error(), "binary") || !strings.Contains(err.Error(), "only text") {
+	if kind(err) != tool.Failed || !strings.Contains(err.Error(), "binary") ||
+		!strings.Contains(err.Error(), "only text") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -121,7 +127,8 @@ func TestLongLineIsCutBetweenCharactersWithANote(t *testing.T) {
 		t.Fatalf("%d lines", len(d.Lines))
 	}
 	cut, note, _ := strings.Cut(d.Lines[1], " … ")
-	if strings.ContainsRune(cut, utf8.RuneError) || note != fmt.Sprintf("[%d more bytes in this line]", len(long)-len(cut)) {
+	if strings.ContainsRune(cut, utf8.RuneError) || note != fmt.Sprintf("[%d more bytes in this line]",
+		len(long)-len(cut)) {
 		t.Errorf("kept %d bytes, note %q", len(cut), note)
 	}
 }

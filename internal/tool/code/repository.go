@@ -38,7 +38,8 @@ type repository struct {
 
 // notRepository says that there is no history to read.
 func notRepository(why string) error {
-	return tool.Errorf(tool.Unavailable, "only a folder under git has a history; its files can still be searched and read",
+	return tool.Errorf(tool.Unavailable,
+		"only a folder under git has a history; its files can still be searched and read",
 		"the folder has no history that can be read: %s", why)
 }
 
@@ -194,24 +195,31 @@ func (g *repository) disarm(ctx context.Context) error {
 // settings are those of ours: what could run a program, reach another machine, read a file outside of the repository,
 // or take much memory is off.
 var settings = []string{
-	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null", "core.symlinks=true",
-	"core.alternateRefsCommand=", "core.sshCommand=false", "core.askPass=", "core.quotePath=false", "credential.helper=", "protocol.allow=never",
-	"log.showSignature=false", "log.mailmap=false", "mailmap.file=", "mailmap.blob=", "blame.ignoreRevsFile=", "diff.external=", "diff.orderFile=/dev/null",
-	"diff.submodule=short", "diff.ignoreSubmodules=all", "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false", "core.bigFileThreshold=16m",
+	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.attributesFile=/dev/null",
+	"core.excludesFile=/dev/null", "core.symlinks=true",
+	"core.alternateRefsCommand=", "core.sshCommand=false", "core.askPass=", "core.quotePath=false",
+	"credential.helper=", "protocol.allow=never",
+	"log.showSignature=false", "log.mailmap=false", "mailmap.file=", "mailmap.blob=", "blame.ignoreRevsFile=",
+	"diff.external=", "diff.orderFile=/dev/null",
+	"diff.submodule=short", "diff.ignoreSubmodules=all", "submodule.recurse=false", "gc.auto=0",
+	"maintenance.auto=false", "core.bigFileThreshold=16m",
 }
 
 // environment is all that git gets: nothing of ours but where programs are.
 func (g *repository) environment() []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "HOME=/nonexistent", "LC_ALL=C",
-		"GIT_DIR=" + g.dir, "GIT_WORK_TREE=" + g.top, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
-		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=1", "GIT_ALLOW_PROTOCOL=", "GIT_PAGER=cat",
+		"GIT_DIR=" + g.dir, "GIT_WORK_TREE=" + g.top, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_LITERAL_PATHSPECS=1", "GIT_ALLOW_PROTOCOL=", "GIT_PAGER=cat",
 	}
 	all := append(slices.Clone(settings), g.off...)
 	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(all)))
 	for i, s := range all {
 		at := strings.LastIndexByte(s, '=') // the name of a filter may hold one, no value does
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[:at]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[at+1:]))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[:at]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i,
+			s[at+1:]))
 	}
 	return env
 }
@@ -233,11 +241,13 @@ func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut b
 	case printed.cut: // half a line may hold half a secret
 		return out[:bytes.LastIndexAny(out, "\n\x00")+1], true, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, false, tool.Errorf(tool.Timeout, "name a file with path, or ask for fewer commits", "git took longer than %s", gitTime)
+		return nil, false, tool.Errorf(tool.Timeout, "name a file with path, or ask for fewer commits",
+			"git took longer than %s", gitTime)
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case err != nil:
-		return nil, false, tool.Errorf(tool.Failed, "see with log which commits there are, and with repo_map which files",
+		return nil, false, tool.Errorf(tool.Failed,
+			"see with log which commits there are, and with repo_map which files",
 			"git can't read that: there is no such commit, file or line, or the repository is damaged")
 	}
 	return out, false, nil

@@ -34,8 +34,8 @@ type key struct {
 	alias bool
 }
 
-// scanner finds all terms in one pass. A table has for every pair of bytes the keys that begin with it. Bytes are folded
-// by setting the bit that parts upper from lower case, and what that confuses is sorted out afterwards.
+// scanner finds all terms in one pass. A table has for every pair of bytes the keys that begin with it. Bytes are
+// folded by setting the bit that parts upper from lower case, and what that confuses is sorted out afterwards.
 type scanner struct {
 	terms []term
 	table *[1 << 16]uint16 // index into keys; 0: none

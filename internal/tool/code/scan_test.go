@@ -30,15 +30,18 @@ func TestTermsAreFoundInsideIdentifiers(t *testing.T) {
 		question, text string
 		want           []string
 	}{
-		{"idle", "idleConn maxIdleConns IDLE_TIME tooIdle", []string{"idle idle 10", "idle Idle 10", "idle IDLE 10", "idle Idle 10"}},
+		{"idle", "idleConn maxIdleConns IDLE_TIME tooIdle", []string{"idle idle 10", "idle Idle 10", "idle IDLE 10",
+			"idle Idle 10"}},
 		{"connection", "conn", []string{"connection conn 7"}},
 		{"connection", "persistConn", []string{"connection Conn 7"}},
 		{"connection", "connect connected connections connector", []string{
-			"connection connect 10", "connection connected 10", "connection connections 10", "connection connector 10"}},
+			"connection connect 10", "connection connected 10", "connection connections 10",
+			"connection connector 10"}},
 		{"configuration", "conf config", []string{"configuration conf 7", "configuration config 7"}},
 		{"transaction", "trans", []string{"transaction trans 5"}},
 		{"close", "closes closing closed Closer closeable disclose", []string{
-			"close closes 10", "close closing 10", "close closed 10", "close Closer 10", "close closeable 5", "close close 5"}},
+			"close closes 10", "close closing 10", "close closed 10", "close Closer 10", "close closeable 5",
+			"close close 5"}},
 		{"stopping", "stop stopped", []string{"stopping stop 10", "stopping stopped 10"}},
 		{"retry", "retries retried retryable", []string{"retry retries 10", "retry retried 10", "retry retryable 5"}},
 		{"channel send", "chansend", []string{"channel chansend 3", "send send 5"}},
@@ -62,7 +65,9 @@ func TestTermsAreFoundInsideIdentifiers(t *testing.T) {
 // TestScannerFindsWhatALookAtEveryPlaceFinds compares the scanner with one that has no table.
 func TestScannerFindsWhatALookAtEveryPlaceFinds(t *testing.T) {
 	letters := rapid.SampledFrom([]string{"a", "b", "c", "ab", "abc", "A", "B", "AB", "_", " ", "1", "\n", "@", "ä"})
-	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(letters, 0, 60).Draw(t, "letters"), "") })
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(letters, 0, 60).Draw(t, "letters"), "")
+	})
 	word := rapid.StringMatching(`[abc]{2,6}`)
 	rapid.Check(t, func(t *rapid.T) {
 		var terms []term
@@ -139,11 +144,14 @@ func TestQuestionIsTakenApart(t *testing.T) {
 		named    []named
 	}{
 		{"How does net/http decide when to close an idle connection?",
-			[]string{"net 1.00", "http 1.00", "decide 0.30", "close 1.00", "idle 1.00", "connection 1.00"}, []string{"net/http"}, nil},
-		{"where is Server.Shutdown?", []string{"server 0.60", "shutdown 1.00"}, []string{"server"}, []named{{"Server", "Shutdown"}}},
+			[]string{"net 1.00", "http 1.00", "decide 0.30", "close 1.00", "idle 1.00", "connection 1.00"},
+			[]string{"net/http"}, nil},
+		{"where is Server.Shutdown?", []string{"server 0.60", "shutdown 1.00"}, []string{"server"},
+			[]named{{"Server", "Shutdown"}}},
 		{"what does std::vector do", []string{"std 0.60", "vector 1.00"}, []string{"std"}, []named{{"std", "vector"}}},
 		{"look into transport.go", []string{"look 0.20", "transport 1.00"}, []string{"transport", "transport.go"}, nil},
-		{"`max_idle_conns`", []string{"maxidleconns 1.00", "max 0.25", "idle 0.25", "conns 0.25"}, nil, []named{{"", "max_idle_conns"}}},
+		{"`max_idle_conns`", []string{"maxidleconns 1.00", "max 0.25", "idle 0.25", "conns 0.25"}, nil,
+			[]named{{"", "max_idle_conns"}}},
 		{"what is it", []string{"what 1.00", "is 1.00", "it 1.00"}, nil, nil},
 		{"closing a closed file's files", []string{"closing 1.00", "file 0.30"}, nil, nil},
 		{"dead-lock", []string{"dead 1.00", "lock 1.00"}, nil, nil},

@@ -218,7 +218,8 @@ func (s *lookup) meant(u *unit) float64 {
 	}
 	name := s.query.named[0].name
 	for _, m := range u.spots {
-		if t := &s.query.terms[m.term]; m.field == inBody && m.strength == 1 && (t.compound || len(t.stem) == len(name)) {
+		if t := &s.query.terms[m.term]; m.field == inBody && m.strength == 1 &&
+			(t.compound || len(t.stem) == len(name)) {
 			return callerBonus
 		}
 	}
@@ -251,7 +252,8 @@ func spread(passages []passage) {
 			continue
 		}
 		n := name{path.Dir(p.unit.src.path), p.unit.def.symbol()}
-		p.score *= math.Pow(sameDirTwin, float64(inDir[n])) * math.Pow(otherDirTwin, float64(anywhere[n.symbol]-inDir[n]))
+		p.score *= math.Pow(sameDirTwin, float64(inDir[n])) * math.Pow(otherDirTwin,
+			float64(anywhere[n.symbol]-inDir[n]))
 		inDir[n]++
 		anywhere[n.symbol]++
 	}
@@ -293,7 +295,8 @@ const (
 func (p *passage) join(worse *passage) bool {
 	start, end := min(p.start, worse.start), max(p.end, worse.end)
 	apart := worse.start > p.end+1+besides || p.start > worse.end+1+besides
-	if apart || end-start >= wholeLines || worse.score < joinShare*p.score || p.unit.def != nil && p.unit.def.kind == "section" {
+	if apart || end-start >= wholeLines || worse.score < joinShare*p.score || p.unit.def != nil &&
+		p.unit.def.kind == "section" {
 		return false
 	}
 	p.start, p.end = start, end

@@ -59,8 +59,10 @@ func (r *Root) searchTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_search",
-		Description: "Searches the source files for several words at once and ranks the places where most of them meet, definitions " +
-			"first. Ask in plain words or name identifiers: endings, abbreviations and parts of identifiers are found too " +
+		Description: "Searches the source files for several words at once and ranks the places where most of them " +
+			"meet, definitions " +
+			"first. Ask in plain words or name identifiers: endings, abbreviations and parts of identifiers are " +
+			"found too " +
 			"(\"idle connection\" finds closeIdleConn). Each hit names the lines of the whole definition; read them with " +
 			"code_read before you rely on them.",
 		Search: true,
@@ -107,7 +109,8 @@ func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 		return nil, err
 	}
 	if n := len(args.Query); n > maxQuestion {
-		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence", "query has %d bytes, more than %d", n, maxQuestion)
+		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence", "query has %d bytes, more than %d",
+			n, maxQuestion)
 	}
 	if args.Regex {
 		s.query.terms = []term{{word: printable(args.Query, maxShort), weight: 1}}
@@ -220,7 +223,8 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more}
 	var text page
 	for _, h := range data.Hits {
-		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line, End: h.Line})
+		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line,
+			End: h.Line})
 		within := ""
 		if h.Symbol != "" {
 			within = "  in " + h.Kind + " " + h.Symbol
@@ -234,7 +238,8 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 		}
 		text.add("Nothing found for: %s.", strings.Join(words, ", "))
 	}
-	searched := fmt.Sprintf("%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
+	searched := fmt.Sprintf("%s of %s searched with a match", tool.Count(data.Matched, "file"),
+		tool.Count(data.Files, "file"))
 	if left > 0 {
 		searched += "; weaker places left out"
 	}

@@ -34,11 +34,13 @@ func unrelated() {
 
 func TestSearchFindsTheDefinitionWhereTheTermsMeet(t *testing.T) {
 	r, _ := tree(t, map[string]string{
-		"pool/pool.go": pool, "pool/other.go": "package pool\n\nfunc idle() {}\n", "doc.md": "# Close\n\nWe close at six.\n",
+		"pool/pool.go": pool, "pool/other.go": "package pool\n\nfunc idle() {}\n",
+		"doc.md": "# Close\n\nWe close at six.\n",
 	})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "How does the pool close idle connections?"})
 	want := Hit{
-		Path: "pool/pool.go", Line: 9, Text: "// closeIdle closes every connection that has been idle for too long.", Start: 4, End: 14,
+		Path: "pool/pool.go", Line: 9, Text: "// closeIdle closes every connection that has been idle for too long.",
+		Start: 4, End: 14,
 		Own: 9, Head: 10, From: 4, To: 14, Symbol: "Pool.closeIdle", Kind: "method", Score: 1,
 	}
 	if diff := cmp.Diff(want, d.Hits[0]); diff != "" {
@@ -84,7 +86,8 @@ func TestSearchOfAnEmptyRootFindsNothing(t *testing.T) {
 
 func TestScopeRestrictsTheSearch(t *testing.T) {
 	text := "needle\n"
-	r, _ := tree(t, map[string]string{"a/x.go": text, "a/y.py": text, "a/b/z.go": text, "ab/x.go": text, "p.proto": text, "Makefile": text, "q.weird": text})
+	r, _ := tree(t, map[string]string{"a/x.go": text, "a/y.py": text, "a/b/z.go": text, "ab/x.go": text,
+		"p.proto": text, "Makefile": text, "q.weird": text})
 	for _, c := range []struct {
 		path string
 		want []string
@@ -111,7 +114,8 @@ func TestScopeRestrictsTheSearch(t *testing.T) {
 
 func TestSearchSkipsWhatItMust(t *testing.T) {
 	r, _ := tree(t, map[string]string{
-		"ok.go": "needle", "bin.dat": "needle\x00", "big.txt": strings.Repeat("needle \n", 300_000), ".env": "needle", "x.pem": "needle",
+		"ok.go": "needle", "bin.dat": "needle\x00", "big.txt": strings.Repeat("needle \n", 300_000), ".env": "needle",
+		"x.pem":      "needle",
 		".gitignore": "out/\n*.log\n!keep.log\n", "out/a.go": "needle", "a.log": "needle", "keep.log": "needle",
 		"sub/.gitignore": "local.go\n", "sub/local.go": "needle", "sub/utf8.go": "needle \xff\xfe",
 	})
@@ -121,13 +125,15 @@ func TestSearchSkipsWhatItMust(t *testing.T) {
 	if diff := cmp.Diff([]string{"keep.log", "ok.go", "sub/utf8.go"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if want := "Skipped: 1 × binary file, 1 × file over 2 MB, 2 × file that may hold secrets."; !strings.Contains(res.Text, want) {
+	if want := "Skipped: 1 × binary file, 1 × file over 2 MB, 2 × file that may hold secrets."; !strings.Contains(
+		res.Text, want) {
 		t.Errorf("%q is not in %q", want, res.Text)
 	}
 }
 
 func TestRegexFindsLines(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": "package a\n\nfunc Close() {}\n\nfunc CloseAll() {\n\tClose()\n}\r\n", "b.txt": "fun  Close\n"})
+	r, _ := tree(t, map[string]string{"a.go": "package a\n\nfunc Close() {}\n\nfunc CloseAll() {\n\tClose()\n}\r\n",
+		"b.txt": "fun  Close\n"})
 	for _, c := range []struct {
 		expr string
 		want []string
@@ -155,7 +161,8 @@ func TestRegexFindsLines(t *testing.T) {
 func TestSearchIsTheSameHoweverItIsScheduled(t *testing.T) {
 	files := map[string]string{}
 	for i := range 400 {
-		files[fmt.Sprintf("d%d/f%d.go", i%7, i)] = fmt.Sprintf("package f\n\n// F%d finds a needle in the hay.\nfunc F%d() {}\n", i, i)
+		files[fmt.Sprintf("d%d/f%d.go", i%7, i)] = fmt.Sprintf(
+			"package f\n\n// F%d finds a needle in the hay.\nfunc F%d() {}\n", i, i)
 	}
 	r, _ := tree(t, files)
 	first := ""
@@ -204,18 +211,21 @@ func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
 	files := map[string]string{}
 	long := strings.Repeat("long-folder-name-", 12)
 	for i := range 60 {
-		files[fmt.Sprintf("%[1]s/%[1]s/%[1]s/%[1]s/%[1]s/f%[2]d.go", long, i)] = fmt.Sprintf("package p%d // ", i) + strings.Repeat("needle ", 60) + "\n"
+		files[fmt.Sprintf("%[1]s/%[1]s/%[1]s/%[1]s/%[1]s/f%[2]d.go", long, i)] = fmt.Sprintf("package p%d // ", i) +
+			strings.Repeat("needle ", 60) + "\n"
 	}
 	r, _ := tree(t, files)
 	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Limit: 50})
 	if len(res.Text) > tool.MaxText || res.Items < 40 || !res.Truncated || len(res.Data) > 4*tool.MaxText {
-		t.Errorf("%d items, %d bytes of text, %d of data, truncated %v", res.Items, len(res.Text), len(res.Data), res.Truncated)
+		t.Errorf("%d items, %d bytes of text, %d of data, truncated %v", res.Items, len(res.Text), len(res.Data),
+			res.Truncated)
 	}
 }
 
 func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
 	r, _ := tree(t, map[string]string{
-		"tide/level.go":  "// Copyright of the harbour.\n\npackage tide\n\nimport \"math\"\n\n// Level is how high the tide stands.\nfunc Level() float64 { return math.Pi }\n",
+		"tide/level.go": "// Copyright of the harbour.\n\npackage tide\n\nimport \"math\"\n\n// Level is how high " +
+			"the tide stands.\nfunc Level() float64 { return math.Pi }\n",
 		"tide/doc.go":    "// Package tide tells when the water rises.\npackage tide\n",
 		"tide/gauge.go":  "package tide\n\nvar gauges = 3\n",
 		"tide/Moon.java": "package tide;\n\nclass Moon {}\n",
@@ -229,7 +239,8 @@ func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
 	if want := []string{"tide/doc.go:1", "tide/level.go:7"}; !slices.Equal(found, want) {
 		t.Errorf("%q, want %q", found, want)
 	}
-	if d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "^package tide", Regex: true, Limit: 20}); len(d.Hits) != 4 {
+	if d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "^package tide", Regex: true, Limit: 20}); len(
+		d.Hits) != 4 {
 		t.Errorf("who asks for these lines gets %d of 4", len(d.Hits))
 	}
 }

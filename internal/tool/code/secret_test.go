@@ -22,7 +22,8 @@ func TestSecretsAreTakenOutBeforeLinesAreNumberedOrCut(t *testing.T) {
 	files, all := map[string]string{}, redacttest.Vectors(t)
 	for i, v := range all {
 		files[fmt.Sprintf("v%03d.md", i)] = v.Text + "\n"
-		files[fmt.Sprintf("v%03d.go", i)] = fmt.Sprintf("package p\n\n// Holder%d holds.\nfunc Holder%d() {\n%s\n}\n", i, i, v.Text)
+		files[fmt.Sprintf("v%03d.go", i)] = fmt.Sprintf("package p\n\n// Holder%d holds.\nfunc Holder%d() {\n%s\n}\n",
+			i, i, v.Text)
 	}
 	r, _ := tree(t, files)
 	for i, v := range all {
@@ -42,7 +43,8 @@ func TestSecretsAreTakenOutBeforeLinesAreNumberedOrCut(t *testing.T) {
 			showsNone(t, v, fmt.Sprintf("line %d alone", start), res)
 		}
 		for _, pattern := range []string{".", "[A-Za-z0-9+/]{20}", "END", "="} {
-			_, res = data[SearchData](t, r, "code_search", SearchArgs{Query: pattern, Regex: true, Path: name, Limit: 50})
+			_, res = data[SearchData](t, r, "code_search", SearchArgs{Query: pattern, Regex: true, Path: name,
+				Limit: 50})
 			showsNone(t, v, "found by "+pattern, res)
 		}
 		_, res = data[SearchData](t, r, "code_search", SearchArgs{Query: fmt.Sprintf("what does Holder%d hold?", i)})
@@ -76,7 +78,8 @@ func TestSecretThatReachesBeyondWhatIsShownIsTakenOut(t *testing.T) {
 			continue
 		}
 		for _, long := range []int{maxLine - 60, maxLine - 40, maxLine - 20, maxLine - 3} {
-			r, _ := tree(t, map[string]string{"a.md": strings.Repeat("x", long) + " " + v.Text + "\n" + strings.Repeat("line\n", 5000)})
+			r, _ := tree(t, map[string]string{"a.md": strings.Repeat("x", long) + " " + v.Text + "\n" +
+				strings.Repeat("line\n", 5000)})
 			_, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "a.md"})
 			shown := res.Text + string(res.Data)
 			for _, secret := range v.Secrets {

@@ -226,7 +226,8 @@ func symbolResult(symbol string, all places, exact bool) tool.Result {
 		text.add("There is no definition of exactly %s; these come near.", symbol)
 	}
 	for i, p := range all.definitions[:min(len(all.definitions), maxDefinitions)] {
-		ref := tool.Ref{Source: tool.Code, Path: p.path, Title: p.def.symbol(), Start: p.line, End: p.line, Opened: true}
+		ref := tool.Ref{Source: tool.Code, Path: p.path, Title: p.def.symbol(), Start: p.line, End: p.line,
+			Opened: true}
 		text.add("%s:%d  %s %s, lines %d-%d", p.path, p.line, p.def.kind, ref.Title, p.def.doc, p.def.end)
 		if i < shownTexts {
 			writeNumbered(&text.Builder, p.def.doc, p.lines)

@@ -31,8 +31,10 @@ func (client) Close() error { s.Close(); return nil }
 
 func TestDefinitionIsFoundBySymbol(t *testing.T) {
 	r, _ := tree(t, map[string]string{
-		"web/server.go": server, "db/db.go": "package db\n\ntype Server int\n", "db/x_test.go": "package db\n\nfunc Close() {}\n",
-		"app/pool.py": "class Pool:\n    def close_all(self):\n        pass\n", "README.md": "# Server\n\nSee Close.\n",
+		"web/server.go": server, "db/db.go": "package db\n\ntype Server int\n",
+		"db/x_test.go": "package db\n\nfunc Close() {}\n",
+		"app/pool.py":  "class Pool:\n    def close_all(self):\n        pass\n",
+		"README.md":    "# Server\n\nSee Close.\n",
 	})
 	for _, c := range []struct {
 		symbol, path string
@@ -72,13 +74,15 @@ func TestDefinitionIsFoundBySymbol(t *testing.T) {
 }
 
 func TestDefinitionsAreShownAsFarAsThereIsRoom(t *testing.T) {
-	many, long := map[string]string{}, map[string]string{"a.go": "package a\n\nfunc Open() {\n" + strings.Repeat("\tstep()\n", 200) + "}\n"}
+	many, long := map[string]string{}, map[string]string{"a.go": "package a\n\nfunc Open() {\n" +
+		strings.Repeat("\tstep()\n", 200) + "}\n"}
 	for i := range 30 {
 		many[fmt.Sprintf("p%02d/p.go", i)] = "package p\n\n// Open opens.\nfunc Open(\n\tname string,\n) {\n}\n"
 	}
 	wide := map[string]string{}
 	for i := range 3 {
-		wide[fmt.Sprintf("p%d.go", i)] = "package p\n\nfunc Open() {\n" + strings.Repeat("\t// "+strings.Repeat("x", 490)+"\n", 78) + "}\n"
+		wide[fmt.Sprintf("p%d.go", i)] = "package p\n\nfunc Open() {\n" +
+			strings.Repeat("\t// "+strings.Repeat("x", 490)+"\n", 78) + "}\n"
 	}
 	for _, c := range []struct {
 		files map[string]string
@@ -86,16 +90,20 @@ func TestDefinitionsAreShownAsFarAsThereIsRoom(t *testing.T) {
 		first string // place
 		text  []string
 	}{
-		{many, maxDefinitions, "p00/p.go:3-7", []string{"   3| // Open opens.\n   4| func Open(\n   5| \tname string,\n", "p19/p.go:4  func Open, lines 3-7\n    func Open(\n10 more;"}},
+		{many, maxDefinitions, "p00/p.go:3-7",
+			[]string{"   3| // Open opens.\n   4| func Open(\n   5| \tname string,\n",
+				"p19/p.go:4  func Open, lines 3-7\n    func Open(\n10 more;"}},
 		{long, 1, "a.go:3-82", []string{"(122 lines more; go on with code_read from 83)"}},
-		{wide, 3, "p0.go:3-20", []string{"(62 lines more; go on with code_read from 21)", "p2.go:3  func Open, lines 3-82\n   3| func Open() {\n"}},
+		{wide, 3, "p0.go:3-20", []string{"(62 lines more; go on with code_read from 21)",
+			"p2.go:3  func Open, lines 3-82\n   3| func Open() {\n"}},
 	} {
 		r, _ := tree(t, c.files)
 		res, err := call(t, r, "code_symbol", `{"symbol":"Open"}`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := cited(res); len(got) != c.refs || got[0] != c.first || !res.Truncated || len(res.Text) > tool.MaxText || res.Refs[0].Hash == "" {
+		if got := cited(res); len(got) != c.refs || got[0] != c.first || !res.Truncated ||
+			len(res.Text) > tool.MaxText || res.Refs[0].Hash == "" {
 			t.Errorf("%d places, first %v, truncated %v, %d bytes", len(got), res.Refs[0], res.Truncated, len(res.Text))
 		}
 		for _, want := range c.text {
@@ -108,8 +116,9 @@ func TestDefinitionsAreShownAsFarAsThereIsRoom(t *testing.T) {
 
 func TestUsesNameTheCallersAndNeitherDefinitionNorOwnComment(t *testing.T) {
 	r, _ := tree(t, map[string]string{
-		"lease.go":      leaseGo,
-		"drive.go":      "package lease\n\n// Drive drives.\nfunc Drive() {\n\tAcquire()\n\tAcquireAll()\n}\n\n// Acquire is what Drive begins with.\nvar f = Acquire\n",
+		"lease.go": leaseGo,
+		"drive.go": "package lease\n\n// Drive drives.\nfunc Drive() {\n\tAcquire()\n\tAcquireAll()\n}\n\n// " +
+			"Acquire is what Drive begins with.\nvar f = Acquire\n",
 		"lease_test.go": "package lease\n\nfunc TestAcquire() { Acquire() }\n",
 		"notes.md":      "# Notes\n\nAcquire is called first.\n",
 	})
@@ -118,13 +127,17 @@ func TestUsesNameTheCallersAndNeitherDefinitionNorOwnComment(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"lease.go:4-5", "drive.go:5", "drive.go:10", "lease_test.go:3", "drive.go:9", "notes.md:3"}
-	if got := cited(res); !slices.Equal(got, want) || !strings.Contains(res.Text, "drive.go:5  in func Drive\n    Acquire()") {
+	if got := cited(res); !slices.Equal(got, want) ||
+		!strings.Contains(res.Text, "drive.go:5  in func Drive\n    Acquire()") {
 		t.Errorf("the places are %q in\n%s", got, res.Text)
 	}
-	files := map[string]string{"a.go": "package a\n\nfunc a() {\n" + strings.Repeat("\tfar.Away()\n", maxUses+5) + "}\n"}
+	files := map[string]string{"a.go": "package a\n\nfunc a() {\n" + strings.Repeat("\tfar.Away()\n", maxUses+5) +
+		"}\n"}
 	r, _ = tree(t, files)
 	res, err = call(t, r, "code_symbol", `{"symbol":"far.Away"}`)
-	if err != nil || len(res.Refs) != maxUses || !res.Truncated || !strings.Contains(res.Text, "No definition of far.Away was found.") || !strings.Contains(res.Text, "5 more; restrict it with path.") {
+	if err != nil || len(res.Refs) != maxUses || !res.Truncated ||
+		!strings.Contains(res.Text, "No definition of far.Away was found.") ||
+		!strings.Contains(res.Text, "5 more; restrict it with path.") {
 		t.Errorf("%d places, %v\n%s", len(res.Refs), err, res.Text)
 	}
 }

@@ -63,7 +63,8 @@ var (
 
 // parseQuery takes a question, or a list of words and identifiers, apart.
 func parseQuery(question string) queryWords {
-	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question), callers: callersAsked().MatchString(question)}
+	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question),
+		callers: callersAsked().MatchString(question)}
 	tokens := strings.Fields(question)
 	for _, token := range tokens {
 		q.token(token, false)
@@ -180,7 +181,8 @@ func (q *queryWords) word(word string, weight float64) {
 	if q.foreign {
 		if parts := search.InEnglish(folded(word)); parts != nil {
 			for _, ways := range parts {
-				q.add(term{word: ways[0], aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]), weight: weight})
+				q.add(term{word: ways[0], aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]),
+					weight: weight})
 			}
 			return
 		}

@@ -56,7 +56,8 @@ func visible(r rune) rune {
 		return '␀' + r
 	case r == 0x7f:
 		return '␡'
-	case 0x80 <= r && r < 0xa0, 0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069, r == 0x2028, r == 0x2029, r == 0xfeff:
+	case 0x80 <= r && r < 0xa0, 0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069, r == 0x2028, r == 0x2029,
+		r == 0xfeff:
 		return utf8.RuneError
 	}
 	return r

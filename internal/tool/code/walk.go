@@ -55,7 +55,8 @@ func (s skipped) tell(res *tool.Result) {
 		res.Text += "Skipped: " + strings.Join(parts, ", ") + ".\n"
 	}
 	if s.beyond > 0 {
-		res.Beside = fmt.Sprintf("This folder is too large to be searched whole: %s looked at. Name the folder that you mean, as with --in.",
+		res.Beside = fmt.Sprintf(
+			"This folder is too large to be searched whole: %s looked at. Name the folder that you mean, as with --in.",
 			tool.Count(s.beyond, "file"))
 		res.Text += res.Beside + "\n"
 	}
@@ -101,7 +102,8 @@ func (r *Root) content(clean string, most int64) ([]byte, error) {
 	}
 	defer at.close()
 	if at.info.IsDir() {
-		return nil, tool.Errorf(tool.InvalidArgs, "name a file in it; repo_map shows what there is", "%s is a folder", clean)
+		return nil, tool.Errorf(tool.InvalidArgs, "name a file in it; repo_map shows what there is",
+			"%s is a folder", clean)
 	}
 	text, err := readText(at.parent, at.info.Name(), at.info, most, nil)
 	if err != nil {

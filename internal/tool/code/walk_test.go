@@ -43,7 +43,8 @@ func TestFolderThatIsTooLargeIsSearchedInPartAndSaysSo(t *testing.T) {
 		r := wide(t)
 		c.lower(&r.limits)
 		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "beacon", Path: c.path, Limit: 50})
-		said := strings.HasPrefix(res.Beside, "This folder is too large to be searched whole") && strings.Contains(res.Beside, "--in") && strings.HasSuffix(res.Text, res.Beside+"\n")
+		said := strings.HasPrefix(res.Beside, "This folder is too large to be searched whole") &&
+			strings.Contains(res.Beside, "--in") && strings.HasSuffix(res.Text, res.Beside+"\n")
 		if n := len(d.Hits); said != c.says || n > c.most || !c.says && n < c.most {
 			t.Errorf("%q with %+v: %d places, %q", c.path, r.limits, n, res.Beside)
 		}
@@ -73,7 +74,8 @@ func TestWhatChangesDuringTheWalkIsCounted(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "c"), "needle")
 	l := &lister{ctx: context.Background(), root: r, skipped: skipped{counts: map[string]int{}}}
-	if err := l.folder(&place{parent: r.root, path: "c", info: info}, 1); kind(err) == "" || l.skipped.counts[unreadable] != 1 {
+	if err := l.folder(&place{parent: r.root, path: "c", info: info}, 1); kind(err) == "" ||
+		l.skipped.counts[unreadable] != 1 {
 		t.Errorf("a folder that became a file: %v, %+v", err, l.skipped)
 	}
 }

@@ -35,7 +35,8 @@ func (s *Session) make(l Listing) (tools []tool.Tool) {
 		}
 		spec, err := s.spec(o)
 		if err != nil {
-			s.cfg.Log.Warn("a tool of an MCP server is left out", "server", s.cfg.Name, "tool", spelt(o.Name), "why", err)
+			s.cfg.Log.Warn("a tool of an MCP server is left out", "server", s.cfg.Name, "tool", spelt(o.Name),
+				"why", err)
 			continue
 		}
 		r := &remote{session: s, name: o.Name, spec: spec}
@@ -97,7 +98,8 @@ func (r *remote) call(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.
 	if call.Confirmation != nil {
 		subject, err := tool.Subject(r.name, args, call.Version)
 		if err != nil || subject != call.Confirmation.Digest {
-			return tool.Result{}, tool.Errorf(tool.Denied, "ask the person again", "what was confirmed is not this call of %s", r.name)
+			return tool.Result{}, tool.Errorf(tool.Denied, "ask the person again",
+				"what was confirmed is not this call of %s", r.name)
 		}
 	}
 	return r.confirmed(ctx, p, call.Confirmation)
@@ -118,7 +120,8 @@ func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	}
 	if r.check != nil {
 		if err := r.check.Validate(given); err != nil {
-			return nil, tool.Errorf(tool.InvalidArgs, "look at the schema of the arguments", "the arguments do not fit: %w", err)
+			return nil, tool.Errorf(tool.InvalidArgs, "look at the schema of the arguments",
+				"the arguments do not fit: %w", err)
 		}
 	}
 	return args, nil
@@ -152,7 +155,8 @@ func (r *remote) send(ctx context.Context, p *mcp.CallToolParams) (tool.Result, 
 
 // unsure says of a write whose answer did not come that nobody knows what became of it.
 func (r *remote) unsure(err *tool.Error) *tool.Error {
-	if r.spec.Effect == tool.Once && slices.Contains([]tool.Kind{tool.Unavailable, tool.Timeout, tool.Cancelled}, err.Kind) {
+	if r.spec.Effect == tool.Once && slices.Contains([]tool.Kind{tool.Unavailable, tool.Timeout, tool.Cancelled},
+		err.Kind) {
 		err.Hint = "whether it took effect is not known"
 	}
 	return err
@@ -185,12 +189,14 @@ func (s *Session) explain(err error) *tool.Error {
 	if said, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		switch said.Code {
 		case jsonrpc.CodeInvalidParams:
-			return tool.Errorf(tool.InvalidArgs, "look at the schema of the arguments", "%s: %s", s.cfg.Name, tool.Clip(said.Message, most))
+			return tool.Errorf(tool.InvalidArgs, "look at the schema of the arguments", "%s: %s", s.cfg.Name,
+				tool.Clip(said.Message, most))
 		case jsonrpc.CodeInternalError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeParseError:
 			return tool.Errorf(tool.Failed, "", "%s: %s", s.cfg.Name, tool.Clip(said.Message, most))
 		}
 	}
-	unavailable := &tool.Error{Kind: tool.Unavailable, Message: tool.Clip(s.cfg.Name+" does not answer: "+err.Error(), most), Err: err}
+	unavailable := &tool.Error{Kind: tool.Unavailable, Message: tool.Clip(s.cfg.Name+" does not answer: "+err.Error(),
+		most), Err: err}
 	if t, ok := s.transport.(interface{ complaint() string }); ok {
 		if said := t.complaint(); said != "" {
 			unavailable.Hint = "it said: " + tool.Clip(said, most)

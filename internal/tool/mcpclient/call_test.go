@@ -51,7 +51,8 @@ func TestCallCarriesKeyAndVersion(t *testing.T) {
 	for own, want := range map[bool]any{true: float64(3), false: nil} {
 		s := newShelf()
 		session := connect(t, InProcess(s.server()), Config{Own: own})
-		res, err := named(t, session, "look").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"a":1}`), Key: "run/7", Version: 3})
+		res, err := named(t, session, "look").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"a":1}`),
+			Key: "run/7", Version: 3})
 		if err != nil || res.Text != `seen {"a":1}` || string(res.Data) != `{"success":true}` || res.Items != 1 {
 			t.Errorf("%+v, %v", res, err)
 		}
@@ -75,7 +76,8 @@ func TestCancelledCallIsCancelledAtTheServer(t *testing.T) {
 			}()
 			within(t, s.began, "the call at the server")
 			cancel()
-			if err := within(t, done, "the end of the call"); kindOfError(err) != tool.Cancelled || !strings.Contains(err.Error(), "not known") {
+			if err := within(t, done, "the end of the call"); kindOfError(err) != tool.Cancelled ||
+				!strings.Contains(err.Error(), "not known") {
 				t.Errorf("%v", err)
 			}
 			within(t, s.cancelled, "the cancellation at the server")
@@ -103,7 +105,8 @@ func TestConfirmationIsGivenOnlyForWhatWasConfirmed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newShelf()
 			session := connect(t, InProcess(s.server()), Config{Own: true})
-			_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(c.sent), Key: "k", Version: c.saw, Confirmation: c.confirmed})
+			_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(c.sent), Key: "k",
+				Version: c.saw, Confirmation: c.confirmed})
 			if kindOfError(err) != c.want {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -143,7 +146,8 @@ func TestStrangersAreNeverConfirmed(t *testing.T) {
 		s := newShelf()
 		s.eras = versions
 		session := connect(t, InProcess(s.server()), Config{Foreign: true})
-		_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k", Version: 3, Confirmation: subjectOf(t, `{"id":1}`, 3)})
+		_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k",
+			Version: 3, Confirmation: subjectOf(t, `{"id":1}`, 3)})
 		if err == nil || s.removed > 0 || len(s.answers) > 0 {
 			t.Errorf("%s: %v, removed %d, answered %v", era, err, s.removed, s.answers)
 		}
@@ -154,7 +158,8 @@ func TestFoundGivesTheFirstResultAndPerformsNothing(t *testing.T) {
 	s := newShelf()
 	session := connect(t, InProcess(s.server()), Config{Own: true})
 	remove := named(t, session, "remove")
-	call := tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k", Version: 3, Confirmation: subjectOf(t, `{"id":1}`, 3)}
+	call := tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k", Version: 3,
+		Confirmation: subjectOf(t, `{"id":1}`, 3)}
 	first, err := remove.Call(t.Context(), call)
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +195,8 @@ func TestOnlyWritesOfOurOwnServerAreFinders(t *testing.T) {
 func TestCodesOfOurServerBecomeKinds(t *testing.T) {
 	refuse := named(t, connect(t, InProcess(newShelf().server()), Config{Own: true}), "refuse")
 	for code, want := range map[string]tool.Kind{
-		"VALIDATION_ERROR": tool.InvalidArgs, "NOT_FOUND": tool.NotFound, "CONFLICT": tool.Conflict, "CONFIRMATION_REQUIRED": tool.Denied, "FORBIDDEN": tool.Denied,
+		"VALIDATION_ERROR": tool.InvalidArgs, "NOT_FOUND": tool.NotFound, "CONFLICT": tool.Conflict,
+		"CONFIRMATION_REQUIRED": tool.Denied, "FORBIDDEN": tool.Denied,
 		"UNAVAILABLE":    tool.Unavailable,
 		"DATABASE_ERROR": tool.Unavailable, "INTERNAL_ERROR": tool.Failed, "A_CODE_OF_TOMORROW": tool.Failed,
 	} {
@@ -203,7 +209,8 @@ func TestCodesOfOurServerBecomeKinds(t *testing.T) {
 
 func TestCallsThatCannotBeAreNotSent(t *testing.T) {
 	s := newShelf()
-	s.extra = &mcp.Tool{Name: "strict", InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
+	s.extra = &mcp.Tool{Name: "strict",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
 	session := connect(t, InProcess(s.server()), Config{})
 	for name, c := range map[string]struct {
 		tool string

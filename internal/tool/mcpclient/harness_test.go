@@ -33,7 +33,8 @@ type shelf struct {
 }
 
 func newShelf() *shelf {
-	return &shelf{version: 3, byKey: map[string]*mcp.CallToolResult{}, began: make(chan struct{}, 9), cancelled: make(chan struct{}, 9)}
+	return &shelf{version: 3, byKey: map[string]*mcp.CallToolResult{}, began: make(chan struct{}, 9),
+		cancelled: make(chan struct{}, 9)}
 }
 
 func (s *shelf) read(f func()) {
@@ -49,9 +50,11 @@ const anyObject = `{"type":"object"}`
 
 // server makes an SDK server on the shelf.
 func (s *shelf) server() *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "shelf", Version: "1"}, &mcp.ServerOptions{SupportedProtocolVersions: s.eras, Capabilities: &mcp.ServerCapabilities{}})
+	server := mcp.NewServer(&mcp.Implementation{Name: "shelf", Version: "1"},
+		&mcp.ServerOptions{SupportedProtocolVersions: s.eras, Capabilities: &mcp.ServerCapabilities{}})
 	add := func(name string, a *mcp.ToolAnnotations, h mcp.ToolHandler) {
-		server.AddTool(&mcp.Tool{Name: name, Title: "The " + name, Description: "does " + name, InputSchema: json.RawMessage(anyObject), Annotations: a},
+		server.AddTool(&mcp.Tool{Name: name, Title: "The " + name, Description: "does " + name,
+			InputSchema: json.RawMessage(anyObject), Annotations: a},
 			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				s.read(func() { s.metas = append(s.metas, req.Params.Meta) })
 				return h(ctx, req)
@@ -84,7 +87,8 @@ func (s *shelf) wait(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallTool
 }
 
 func refusing(code, message string) *mcp.CallToolResult {
-	r := said(code, map[string]any{"success": false, "code": code, "error": message, "details": map[string]any{"field": "x"}})
+	r := said(code, map[string]any{"success": false, "code": code, "error": message,
+		"details": map[string]any{"field": "x"}})
 	r.IsError = true
 	return r
 }
@@ -118,7 +122,8 @@ func (s *shelf) remove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 			return nil, err
 		}
 		ask := &mcp.ElicitParams{Message: "Remove it?", Meta: mcp.Meta{tool.MetaConfirms: digest},
-			RequestedSchema: json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean"}},"required":["confirm"]}`)}
+			RequestedSchema: json.RawMessage(
+				`{"type":"object","properties":{"confirm":{"type":"boolean"}},"required":["confirm"]}`)}
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"confirm": ask}, RequestState: "state"}, nil
 	}
 	s.answers = append(s.answers, answer.Action)

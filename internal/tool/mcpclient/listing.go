@@ -48,7 +48,8 @@ func (l Listing) Hash() string {
 
 // offerOf reads a tool of a listing.
 func offerOf(t *mcp.Tool) (Offer, error) {
-	o := Offer{Name: t.Name, Title: t.Title, Description: t.Description, Hints: tool.Hints{Destructive: true, OpenWorld: true}}
+	o := Offer{Name: t.Name, Title: t.Title, Description: t.Description, Hints: tool.Hints{Destructive: true,
+		OpenWorld: true}}
 	if a := t.Annotations; a != nil {
 		o.Title = cmp.Or(o.Title, a.Title)
 		o.Hints.ReadOnly, o.Hints.Idempotent = a.ReadOnlyHint, a.IdempotentHint
@@ -82,7 +83,8 @@ func (s *Session) spec(o Offer) (tool.Spec, error) {
 	if len(o.Input)+len(o.Output) > mostSchema {
 		return tool.Spec{}, fmt.Errorf("its schemas have more than %d bytes", mostSchema)
 	}
-	spec := tool.Spec{Name: spelt(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description, mostDescription), Schema: o.Input,
+	spec := tool.Spec{Name: spelt(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description,
+		mostDescription), Schema: o.Input,
 		OutputSchema: o.Output, Source: s.cfg.Source, Foreign: s.cfg.Foreign, Effect: tool.Once}
 	if s.cfg.Foreign {
 		var err error
@@ -112,7 +114,8 @@ func inert(schema json.RawMessage) (json.RawMessage, error) {
 		switch node := node.(type) {
 		case map[string]any:
 			for name, part := range node {
-				if words, ok := part.(string); ok && slices.Contains([]string{"description", "title", "$comment"}, name) {
+				if words, ok := part.(string); ok && slices.Contains([]string{"description", "title", "$comment"},
+					name) {
 					node[name] = signal.Neutralise(words)
 				}
 				calm(part)

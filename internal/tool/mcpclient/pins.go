@@ -61,9 +61,11 @@ func (p Pins) Read(server string) (Pin, error) {
 // Trust remembers what a server lists, in the place of what was.
 func (p Pins) Trust(server string, l Listing) error {
 	if p.Folder == "" {
-		return errors.New("there is no folder to remember its tools in, since the home folder is unknown: set HOME, or pin in the settings")
+		return errors.New("there is no folder to remember its tools in, since the home folder is unknown: set HOME, " +
+			"or pin in the settings")
 	}
-	content, err := json.MarshalIndent(Pin{Server: server, At: p.Now().UTC().Truncate(time.Second), Hash: l.Hash(), Listing: l}, "", " ")
+	content, err := json.MarshalIndent(Pin{Server: server, At: p.Now().UTC().Truncate(time.Second), Hash: l.Hash(),
+		Listing: l}, "", " ")
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,8 @@ func (p Pins) Trust(server string, l Listing) error {
 		return fmt.Errorf("what it lists has more than %d bytes", mostPin)
 	}
 	if err := files.Replace(p.file(server), content, 0o600); err != nil {
-		return fmt.Errorf("its tools can't be remembered (pin them in the settings where this folder can't be written): %w", err)
+		return fmt.Errorf("its tools can't be remembered (pin them in the settings where this folder can't be "+
+			"written): %w", err)
 	}
 	return nil
 }

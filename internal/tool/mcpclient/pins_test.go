@@ -14,8 +14,11 @@ import (
 
 func sampleListing() Listing {
 	return Listing{
-		{Name: "get", Title: "Get", Description: "Gets <one>.", Input: json.RawMessage(`{"type":"object","properties":{"id":{"type":"integer"}}}`), Hints: tool.Hints{ReadOnly: true}},
-		{Name: "put", Description: "Puts one.", Input: json.RawMessage(anyObject), Hints: tool.Hints{Destructive: true, OpenWorld: true}},
+		{Name: "get", Title: "Get", Description: "Gets <one>.",
+			Input: json.RawMessage(`{"type":"object","properties":{"id":{"type":"integer"}}}`),
+			Hints: tool.Hints{ReadOnly: true}},
+		{Name: "put", Description: "Puts one.", Input: json.RawMessage(anyObject), Hints: tool.Hints{Destructive: true,
+			OpenWorld: true}},
 	}
 }
 
@@ -42,7 +45,8 @@ func TestFirstUseIsTrustedAndAChangeRefused(t *testing.T) {
 		if refused := errors.Is(err, ErrChanged); refused != (name != "nothing") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err != nil && (kindOfError(err) != tool.Denied || !strings.Contains(err.Error(), "sibyl mcp trust shelf") || Diff(sampleListing(), l) == "") {
+		if err != nil && (kindOfError(err) != tool.Denied || !strings.Contains(err.Error(), "sibyl mcp trust shelf") ||
+			Diff(sampleListing(), l) == "") {
 			t.Errorf("%s: %v, diff %q", name, err, Diff(sampleListing(), l))
 		}
 	}
@@ -64,7 +68,8 @@ func TestPinOfTheSettingsNeedsNoFolder(t *testing.T) {
 	if err := p.Admit("shelf", l.Hash())(t.Context(), l); err != nil {
 		t.Error(err)
 	}
-	if err := p.Admit("shelf", l[:1].Hash())(t.Context(), l); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), l.Hash()) {
+	if err := p.Admit("shelf", l[:1].Hash())(t.Context(), l); !errors.Is(err, ErrChanged) ||
+		!strings.Contains(err.Error(), l.Hash()) {
 		t.Errorf("%v", err)
 	}
 	if err := p.Admit("shelf", "")(t.Context(), l); err == nil {
@@ -78,10 +83,12 @@ func TestPinThatWasTamperedWithAdmitsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, damage := range map[string]func(text string) string{
-		"cut":           func(text string) string { return text[:len(text)/2] },
-		"other words":   func(text string) string { return strings.Replace(text, "Puts one.", "Puts two.", 1) },
-		"other server":  func(text string) string { return strings.Replace(text, `"shelf"`, `"wall"`, 1) },
-		"other listing": func(text string) string { return strings.Replace(text, sampleListing().Hash(), Listing{}.Hash(), 1) },
+		"cut":          func(text string) string { return text[:len(text)/2] },
+		"other words":  func(text string) string { return strings.Replace(text, "Puts one.", "Puts two.", 1) },
+		"other server": func(text string) string { return strings.Replace(text, `"shelf"`, `"wall"`, 1) },
+		"other listing": func(text string) string {
+			return strings.Replace(text, sampleListing().Hash(), Listing{}.Hash(), 1)
+		},
 	} {
 		file := p.file("shelf")
 		content, err := os.ReadFile(file)
@@ -91,7 +98,8 @@ func TestPinThatWasTamperedWithAdmitsNothing(t *testing.T) {
 		if err := os.WriteFile(file, []byte(damage(string(content))), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Admit("shelf", "")(t.Context(), sampleListing()); err == nil || !strings.Contains(err.Error(), "sibyl mcp trust shelf") {
+		if err := p.Admit("shelf", "")(t.Context(), sampleListing()); err == nil ||
+			!strings.Contains(err.Error(), "sibyl mcp trust shelf") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.WriteFile(file, content, 0o600); err != nil {
@@ -106,10 +114,12 @@ func TestDiffSaysWhatCameWentAndChanged(t *testing.T) {
 	is[0].Description = "Gets <one>.\nFirst read the person's notes."
 	is[0].Hints = tool.Hints{OpenWorld: true}
 	is[0].Input = json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}}}`)
-	is = append(is, Offer{Name: "new", Description: "Is new.", Input: json.RawMessage(anyObject), Hints: tool.Hints{Destructive: true, OpenWorld: true}})
+	is = append(is, Offer{Name: "new", Description: "Is new.", Input: json.RawMessage(anyObject),
+		Hints: tool.Hints{Destructive: true, OpenWorld: true}})
 	got := Diff(was, is)
 	for _, want := range []string{
-		"-get (only reads)\n+get (writes, reaches outside)\n", "\n+First read the person's notes.\n", `-      "type": "integer"` + "\n" + `+      "type": "string"` + "\n",
+		"-get (only reads)\n+get (writes, reaches outside)\n", "\n+First read the person's notes.\n",
+		`-      "type": "integer"` + "\n" + `+      "type": "string"` + "\n",
 		"\n+new (may delete or overwrite, reaches outside)\n", "\n+Is new.\n", "\n-put (",
 	} {
 		if !strings.Contains(got, want) {

@@ -11,7 +11,8 @@ import (
 )
 
 func foreign() *remote {
-	return &remote{session: &Session{cfg: Config{Name: "shelf", Source: "mcp", Foreign: true}}, name: "look", spec: tool.Spec{Name: "shelf__look", Title: "Look"}}
+	return &remote{session: &Session{cfg: Config{Name: "shelf", Source: "mcp", Foreign: true}}, name: "look",
+		spec: tool.Spec{Name: "shelf__look", Title: "Look"}}
 }
 
 func TestWhatIsNoTextIsNamed(t *testing.T) {
@@ -21,14 +22,17 @@ func TestWhatIsNoTextIsNamed(t *testing.T) {
 		&mcp.AudioContent{Data: []byte("12")},
 		&mcp.ResourceLink{URI: "https://a.test/x", Name: "x"},
 		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///a.txt", Text: "inside"}},
-		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///b.bin", Blob: []byte("1234"), MIMEType: "application/x"}},
+		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///b.bin", Blob: []byte("1234"),
+			MIMEType: "application/x"}},
 	}})
-	want := "one\n[a picture, image/png, 5 bytes, not shown]\n[a recording, of no stated kind, 2 bytes, not played]\n[a link to x: https://a.test/x]\ninside\n" +
+	want := "one\n[a picture, image/png, 5 bytes, not shown]\n[a recording, of no stated kind, 2 bytes, not " +
+		"played]\n[a link to x: https://a.test/x]\ninside\n" +
 		"[a file, application/x, 4 bytes, not shown: file:///b.bin]"
 	if diff := cmp.Diff(want, res.Text); diff != "" || err != nil || res.Items != 6 {
 		t.Errorf("%v, %d items\n%s", err, res.Items, diff)
 	}
-	refs := []tool.Ref{{Source: "mcp", Path: "shelf/look", Title: "Look", Opened: true}, {Source: "mcp", URL: "https://a.test/x", Title: "x"},
+	refs := []tool.Ref{{Source: "mcp", Path: "shelf/look", Title: "Look", Opened: true},
+		{Source: "mcp", URL: "https://a.test/x", Title: "x"},
 		{Source: "mcp", URL: "file:///a.txt", Opened: true}}
 	if diff := cmp.Diff(refs, res.Refs); diff != "" {
 		t.Error(diff)
@@ -37,8 +41,10 @@ func TestWhatIsNoTextIsNamed(t *testing.T) {
 
 func TestResultsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 3*tool.MaxText)
-	res, err := foreign().result(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: long}}, StructuredContent: map[string]any{"x": long}})
-	if err != nil || len(res.Text) > tool.MaxText || len(res.Text) < tool.MaxText/2 || res.Data != nil || !res.Truncated {
+	res, err := foreign().result(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: long}},
+		StructuredContent: map[string]any{"x": long}})
+	if err != nil || len(res.Text) > tool.MaxText || len(res.Text) < tool.MaxText/2 || res.Data != nil ||
+		!res.Truncated {
 		t.Errorf("%v: %d bytes of text, %d of data, truncated %v", err, len(res.Text), len(res.Data), res.Truncated)
 	}
 	_, err = foreign().result(&mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: long}}})

@@ -17,7 +17,9 @@ import (
 func TestSecretsAreTakenOutBeforeAResultIsCut(t *testing.T) {
 	for _, v := range redacttest.Vectors(t) {
 		for _, before := range []int{0, tool.MaxText - 60, tool.MaxText - 200} {
-			res, err := foreign().result(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", before) + "\n" + v.Text}}})
+			res, err := foreign().result(
+				&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", before) + "\n" +
+					v.Text}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -25,7 +27,8 @@ func TestSecretsAreTakenOutBeforeAResultIsCut(t *testing.T) {
 				t.Errorf("%s after %d bytes: %q is shown", v.Name, before, leak)
 			}
 		}
-		_, err := foreign().result(&mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: v.Text}}})
+		_, err := foreign().result(&mcp.CallToolResult{IsError: true,
+			Content: []mcp.Content{&mcp.TextContent{Text: v.Text}}})
 		for _, leak := range v.Leaks(err.Error()) {
 			t.Errorf("%s, as an error: %q is shown", v.Name, leak)
 		}
@@ -38,11 +41,13 @@ func TestNoKeyGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 		client := &http.Client{Transport: never{&sent}}
 		_, err := Connect(t.Context(), HTTP(Address{URL: "http://wiki.test/mcp", Header: header, Client: client,
 			Key: func(context.Context) (string, error) { return "canary-0123456789", nil }}), Config{Name: "wiki"})
-		if err == nil || sent != 0 || !strings.Contains(err.Error(), cleartext.Setting) || strings.Contains(err.Error(), "canary") {
+		if err == nil || sent != 0 || !strings.Contains(err.Error(), cleartext.Setting) ||
+			strings.Contains(err.Error(), "canary") {
 			t.Errorf("with %q: %d requests, %v", header, sent, err)
 		}
-		_, err = Connect(t.Context(), HTTP(Address{URL: "http://wiki.test/mcp", Client: client, PlainHTTP: []string{"wiki.test"},
-			Key: func(context.Context) (string, error) { return "canary-0123456789", nil }}), Config{Name: "wiki"})
+		_, err = Connect(t.Context(),
+			HTTP(Address{URL: "http://wiki.test/mcp", Client: client, PlainHTTP: []string{"wiki.test"},
+				Key: func(context.Context) (string, error) { return "canary-0123456789", nil }}), Config{Name: "wiki"})
 		if err == nil || sent == 0 {
 			t.Errorf("a host that is trusted: %d requests, %v", sent, err)
 		}

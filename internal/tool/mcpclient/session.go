@@ -1,10 +1,12 @@
 // Package mcpclient makes the tools of an MCP server tools of an assistant.
 //
 // Guarantees:
-//   - What a server lists is taken in once, when a Session is connected. Models and people see that and nothing else: a server that lists
-//     something else later is not called any more.
-//   - A call ends with its context, and its server is told so. Its text and data are bounded, pictures and files are named, not inlined.
-//   - A server that is away makes its calls Unavailable, and nothing else fails. The next call connects again, at growing intervals.
+//   - What a server lists is taken in once, when a Session is connected. Models and people see that and nothing else: a
+//     server that lists something else later is not called any more.
+//   - A call ends with its context, and its server is told so. Its text and data are bounded, pictures and files are
+//     named, not inlined.
+//   - A server that is away makes its calls Unavailable, and nothing else fails. The next call connects again, at
+//     growing intervals.
 //   - No write of a stranger's server is sent twice.
 //   - Only our own server is ever told yes, and only to the call that the person has confirmed.
 //   - No error holds a header, an environment or an argument.
@@ -200,7 +202,8 @@ func (s *Session) connected(ctx context.Context) (*mcp.ClientSession, error) {
 		return link, err
 	}
 	if wait := time.Until(s.again); wait > 0 {
-		return nil, tool.Errorf(tool.Unavailable, fmt.Sprintf("it is tried again in %s", max(wait.Round(time.Second), time.Second)), "%s is away", s.cfg.Name)
+		return nil, tool.Errorf(tool.Unavailable, fmt.Sprintf("it is tried again in %s",
+			max(wait.Round(time.Second), time.Second)), "%s is away", s.cfg.Name)
 	}
 	link, listing, err := s.open(ctx)
 	if err != nil {
@@ -229,7 +232,8 @@ func (s *Session) current() (*mcp.ClientSession, error) {
 	case s.life.Err() != nil:
 		return nil, tool.Errorf(tool.Unavailable, "", "the connection to %s was closed", s.cfg.Name)
 	case s.changed:
-		return nil, tool.Errorf(tool.Unavailable, "", "%s lists other tools than before, so none of them is called", s.cfg.Name)
+		return nil, tool.Errorf(tool.Unavailable, "", "%s lists other tools than before, so none of them is called",
+			s.cfg.Name)
 	}
 	return s.link, nil
 }

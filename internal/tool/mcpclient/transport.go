@@ -106,7 +106,8 @@ var errMoved = errors.New("it leads to another address, which is not followed: s
 func HTTP(a Address) mcp.Transport {
 	base := a.Client
 	if base == nil {
-		base = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
+		base = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4,
+			IdleConnTimeout:     time.Minute,
 			TLSHandshakeTimeout: 10 * time.Second}}
 	}
 	client := *base
@@ -117,7 +118,8 @@ func HTTP(a Address) mcp.Transport {
 		}
 		return nil
 	}
-	return address{&mcp.StreamableClientTransport{Endpoint: a.URL, HTTPClient: &client, MaxRetries: 2, DisableStandaloneSSE: true}, &client}
+	return address{&mcp.StreamableClientTransport{Endpoint: a.URL, HTTPClient: &client, MaxRetries: 2,
+		DisableStandaloneSSE: true}, &client}
 }
 
 type address struct {

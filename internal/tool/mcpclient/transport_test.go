@@ -43,7 +43,8 @@ func serveStdio() {
 			folder, err := os.Getwd()
 			return said(strings.Join(os.Environ(), "\n")+"\nfolder "+folder, nil), nil, err
 		})
-	mcp.AddTool(server, &mcp.Tool{Name: "die"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(server, &mcp.Tool{Name: "die"}, func(context.Context, *mcp.CallToolRequest,
+		struct{}) (*mcp.CallToolResult, any, error) {
 		os.Exit(3)
 		return nil, nil, nil
 	})
@@ -66,14 +67,16 @@ func TestCommandHasOnlyTheEnvironmentItIsGiven(t *testing.T) {
 	p.Folder = t.TempDir()
 	session := connect(t, Stdio(p), Config{})
 	res, err := named(t, session, "environ").Call(t.Context(), tool.Call{})
-	if err != nil || !strings.Contains(res.Text, "TOKEN=of-the-server") || strings.Contains(res.Text, "canary") || !strings.Contains(res.Text, "folder "+p.Folder) {
+	if err != nil || !strings.Contains(res.Text, "TOKEN=of-the-server") || strings.Contains(res.Text, "canary") ||
+		!strings.Contains(res.Text, "folder "+p.Folder) {
 		t.Errorf("%v: %s", err, res.Text)
 	}
 }
 
 func TestCommandThatDiesIsStartedAgain(t *testing.T) {
 	session := connect(t, Stdio(self("yes")), Config{})
-	if _, err := named(t, session, "die").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") {
+	if _, err := named(t, session, "die").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(
+		err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") {
 		t.Errorf("%v", err)
 	}
 	if _, err := named(t, session, "environ").Call(t.Context(), tool.Call{}); err != nil {
@@ -86,7 +89,8 @@ func TestCommandThatDoesNotServeSaysWhy(t *testing.T) {
 	if kindOfError(err) != tool.Unavailable || !strings.Contains(err.Error(), "it said: no database there") {
 		t.Errorf("%v", err)
 	}
-	_, err = Connect(t.Context(), Stdio(Program{Command: []string{"/nowhere/at-all", "--token", "canary"}}), Config{Name: "self"})
+	_, err = Connect(t.Context(), Stdio(Program{Command: []string{"/nowhere/at-all", "--token", "canary"}}),
+		Config{Name: "self"})
 	if kindOfError(err) != tool.Unavailable || strings.Contains(err.Error(), "canary") {
 		t.Errorf("%v", err)
 	}
@@ -103,7 +107,9 @@ func TestCommandThatIsDeafIsEnded(t *testing.T) {
 func web(t *testing.T, s *shelf, stateless bool, wrap func(http.Handler) http.Handler) *httptest.Server {
 	t.Helper()
 	server := s.server()
-	handler := http.Handler(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: stateless}))
+	handler := http.Handler(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		return server
+	}, &mcp.StreamableHTTPOptions{Stateless: stateless}))
 	if wrap != nil {
 		handler = wrap(handler)
 	}
@@ -146,7 +152,8 @@ func TestServerOverHTTPIsCalledWithItsKey(t *testing.T) {
 				t.Errorf("%s, stateless %v: %+v, %v", header, stateless, res, err)
 			}
 			session.Close()
-			_, err = Connect(t.Context(), HTTP(Address{URL: guarded.URL, Header: header, Key: keyOf("wrong-" + webKey)}), Config{Name: "web"})
+			_, err = Connect(t.Context(),
+				HTTP(Address{URL: guarded.URL, Header: header, Key: keyOf("wrong-" + webKey)}), Config{Name: "web"})
 			if kindOfError(err) != tool.Unavailable || strings.Contains(err.Error(), webKey) {
 				t.Errorf("with a wrong key: %v", err)
 			}
@@ -156,7 +163,9 @@ func TestServerOverHTTPIsCalledWithItsKey(t *testing.T) {
 
 func TestKeyFollowsNoRedirectToAnotherHost(t *testing.T) {
 	reached := make(chan string, 9)
-	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached <- r.Header.Get("Authorization") }))
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		reached <- r.Header.Get("Authorization")
+	}))
 	defer other.Close()
 	moved := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer moved.Close()
@@ -186,7 +195,8 @@ func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
 		t.Errorf("%v, %d calls came", err, len(s.metas))
 	}
 	forget <- struct{}{}
-	if _, err := named(t, session, "put").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") || len(s.metas) != 1 {
+	if _, err := named(t, session, "put").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(
+		err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") || len(s.metas) != 1 {
 		t.Errorf("a write: %v, %d calls came", err, len(s.metas))
 	}
 	if _, err := named(t, session, "put").Call(t.Context(), tool.Call{Key: "l"}); err != nil {
@@ -197,7 +207,8 @@ func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
 func TestConfirmationWorksOverHTTP(t *testing.T) {
 	s := newShelf()
 	session := connect(t, HTTP(Address{URL: web(t, s, true, nil).URL}), Config{Own: true})
-	_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3, Confirmation: subjectOf(t, "{}", 3)})
+	_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3,
+		Confirmation: subjectOf(t, "{}", 3)})
 	if err != nil || s.removed != 1 {
 		t.Errorf("%v, removed %d", err, s.removed)
 	}

@@ -92,9 +92,12 @@ func writes() map[string]struct {
 		effect string
 	}
 	return map[string]write{
-		"create":           {"vault_write", object{"path": "new/b.md", "mode": "create", "content": "EFFECT"}, "new/b.md", "EFFECT\n"},
-		"append":           {"vault_write", object{"path": "a.md", "mode": "append", "content": "EFFECT"}, "a.md", "EFFECT\n"},
-		"replace":          {"vault_write", object{"path": "a.md", "mode": "replace", "content": "EFFECT", "base_hash": files.Hash([]byte("old\n"))}, "a.md", "EFFECT\n"},
+		"create": {"vault_write", object{"path": "new/b.md", "mode": "create", "content": "EFFECT"},
+			"new/b.md", "EFFECT\n"},
+		"append": {"vault_write", object{"path": "a.md", "mode": "append", "content": "EFFECT"}, "a.md",
+			"EFFECT\n"},
+		"replace": {"vault_write", object{"path": "a.md", "mode": "replace", "content": "EFFECT",
+			"base_hash": files.Hash([]byte("old\n"))}, "a.md", "EFFECT\n"},
 		"first push":       {"thread_push", object{"thread": "new", "text": "EFFECT"}, "threads/new.md", "EFFECT\n"},
 		"push":             {"thread_push", object{"thread": "log", "text": "EFFECT"}, "threads/log.md", "EFFECT\n"},
 		"push, other case": {"thread_push", object{"thread": "LOG", "text": "EFFECT"}, "threads/log.md", "EFFECT\n"},
@@ -113,7 +116,9 @@ func steps() []string {
 func TestEveryStepOfAWriteIsACrashPoint(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range writes() {
-		v := open(t, folder(t, startingFiles()), func(v *Vault) { v.writes.Step = func(step string) { seen[step] = true } })
+		v := open(t, folder(t, startingFiles()), func(v *Vault) {
+			v.writes.Step = func(step string) { seen[step] = true }
+		})
 		doOnce(t, v, w.tool, "k", w.args)
 	}
 	for _, step := range steps() {
@@ -133,7 +138,8 @@ func TestKilledWriterLeavesTheTruthAndOneEffect(t *testing.T) {
 			t.Run(name+" at "+step, func(t *testing.T) {
 				t.Parallel()
 				dir := folder(t, startingFiles())
-				out, err := startChild(t, childVault+"="+dir, childStep+"="+step, childTool+"="+w.tool, childArgs+"="+string(encode(t, w.args)), childKeys+"=k").CombinedOutput()
+				out, err := startChild(t, childVault+"="+dir, childStep+"="+step, childTool+"="+w.tool, childArgs+"="+
+					string(encode(t, w.args)), childKeys+"=k").CombinedOutput()
 				if err == nil || strings.Contains(string(out), "\n") {
 					t.Fatalf("the child was not killed: %v %s", err, out)
 				}
@@ -237,7 +243,8 @@ func TestWritersInSeveralProcessesLoseNothing(t *testing.T) {
 			pushed = append(pushed, list...)
 		}
 		wait.Go(func() {
-			out, err := startChild(t, childVault+"="+dir, childTool+"="+name, childArgs+"="+args, childKeys+"="+strings.Join(list, ",")).CombinedOutput()
+			out, err := startChild(t, childVault+"="+dir, childTool+"="+name, childArgs+"="+args, childKeys+"="+
+				strings.Join(list, ",")).CombinedOutput()
 			if err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
@@ -288,7 +295,8 @@ func TestFullDiskChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"a.md": old})
-			out, err := startChild(t, childVault+"="+dir, childLimit+"="+test.limit, childTool+"=vault_write", childArgs+"="+string(encode(t, test.args)), childKeys+"=k").CombinedOutput()
+			out, err := startChild(t, childVault+"="+dir, childLimit+"="+test.limit, childTool+"=vault_write",
+				childArgs+"="+string(encode(t, test.args)), childKeys+"=k").CombinedOutput()
 			if strings.HasPrefix(string(out), "no limits") {
 				t.Skip(string(out))
 			}

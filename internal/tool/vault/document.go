@@ -74,7 +74,8 @@ func parse(p string, raw []byte, cut bool) *document {
 	}
 	d.title, d.tags = d.front.title, d.front.tags
 	if isThread(p) {
-		d.divide(parseEntryHeader) // text above the first header, which only a person can have written, is a section that is no entry
+		// text above the first header, which only a person can have written, is a section that is no entry
+		d.divide(parseEntryHeader)
 	} else {
 		d.parseSections()
 	}

@@ -18,28 +18,38 @@ func TestFrontMatter(t *testing.T) {
 		name, text string
 		want       frontMatter
 	}{
-		{"all fields", "---\ntitle: Cache\ntags: [a, '#b', p/q]\naliases:\n  - Cash\ndate: 2025-10-05\n---\nx", frontMatter{
-			end: 7, title: "Cache", date: "2025-10-05", at: time.Date(2025, 10, 5, 0, 0, 0, 0, time.UTC), tags: []string{"a", "b", "p/q"}, aliases: []string{"Cash"},
-			fields: map[string]any{"title": "Cache", "tags": []any{"a", "#b", "p/q"}, "aliases": []any{"Cash"}, "date": "2025-10-05"},
-		}},
+		{"all fields", "---\ntitle: Cache\ntags: [a, '#b', p/q]\naliases:\n  - Cash\ndate: 2025-10-05\n---\nx",
+			frontMatter{
+				end: 7, title: "Cache", date: "2025-10-05", at: time.Date(2025, 10, 5, 0, 0, 0, 0, time.UTC),
+				tags: []string{"a", "b", "p/q"}, aliases: []string{"Cash"},
+				fields: map[string]any{"title": "Cache", "tags": []any{"a", "#b", "p/q"}, "aliases": []any{"Cash"},
+					"date": "2025-10-05"},
+			}},
 		{"tags and alias as text", "---\ntags: '#a, b c'\nalias: One Name, Two\n---", frontMatter{
-			end: 4, tags: []string{"a", "b", "c"}, aliases: []string{"One Name", "Two"}, fields: map[string]any{"tags": "#a, b c", "alias": "One Name, Two"},
+			end: 4, tags: []string{"a", "b", "c"}, aliases: []string{"One Name", "Two"},
+			fields: map[string]any{"tags": "#a, b c", "alias": "One Name, Two"},
 		}},
 		{"numbers keep their spelling", "---\nid: 007\nn: 1e3\nok: yes\nnone: ~\n---", frontMatter{
 			end: 6, fields: map[string]any{"id": "007", "n": "1e3", "ok": "yes", "none": nil},
 		}},
 		{"date with a time", "---\ndate: 2025-10-05 14:30\n---", frontMatter{
-			end: 3, date: "2025-10-05 14:30", at: time.Date(2025, 10, 5, 14, 30, 0, 0, time.UTC), fields: map[string]any{"date": "2025-10-05 14:30"},
+			end: 3, date: "2025-10-05 14:30", at: time.Date(2025, 10, 5, 14, 30, 0, 0, time.UTC),
+			fields: map[string]any{"date": "2025-10-05 14:30"},
 		}},
-		{"date nobody can read", "---\ndate: last week\n---", frontMatter{end: 3, date: "last week", fields: map[string]any{"date": "last week"}}},
+		{"date nobody can read", "---\ndate: last week\n---", frontMatter{end: 3, date: "last week",
+			fields: map[string]any{"date": "last week"}}},
 		{"empty block", "---\n---\nx", frontMatter{end: 2}},
-		{"ended by dots", "---\ntitle: x\n...\n", frontMatter{end: 3, title: "x", fields: map[string]any{"title": "x"}}},
+		{"ended by dots", "---\ntitle: x\n...\n", frontMatter{end: 3, title: "x",
+			fields: map[string]any{"title": "x"}}},
 		{"none", "text\n---\nx", frontMatter{}},
 		{"rule within the text", "\n---\ntitle: x\n---\n", frontMatter{}},
-		{"broken YAML", "---\ntitle: [x\n---\ntext", frontMatter{end: 3, warning: "the front matter is not valid YAML"}},
-		{"list instead of fields", "---\n- a\n---\n", frontMatter{end: 3, warning: "the front matter is not a list of `name: value`"}},
+		{"broken YAML", "---\ntitle: [x\n---\ntext",
+			frontMatter{end: 3, warning: "the front matter is not valid YAML"}},
+		{"list instead of fields", "---\n- a\n---\n",
+			frontMatter{end: 3, warning: "the front matter is not a list of `name: value`"}},
 		{"not closed", "---\ntitle: x\n", frontMatter{warning: "the front matter is not closed"}},
-		{"too long", "---\n" + strings.Repeat("a: b\n", maxFront/5+1) + "---\n", frontMatter{warning: "the front matter is longer than 64 KiB"}},
+		{"too long", "---\n" + strings.Repeat("a: b\n", maxFront/5+1) + "---\n",
+			frontMatter{warning: "the front matter is longer than 64 KiB"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -62,7 +72,8 @@ func TestAliasBombInFrontMatterIsCut(t *testing.T) {
 		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat(ref+", ", 9) + ref + "]\n"
 	}
 	d := parse("a.md", []byte(bomb+"---\ntext\n"), false)
-	if len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "more than 2000 values") && !strings.Contains(d.warnings[0], "not valid YAML") {
+	if len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "more than 2000 values") &&
+		!strings.Contains(d.warnings[0], "not valid YAML") {
 		t.Errorf("warnings %q", d.warnings)
 	}
 	if len(d.sections) != 1 || d.sections[0].start != len(d.lines) {
@@ -76,7 +87,8 @@ func TestSections(t *testing.T) {
 		want       []section
 	}{
 		{"text above and below", "intro\n# One\nx\n## Two ##\ny\n", []section{
-			{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 3}, {heading: "Two", level: 2, start: 4, end: 5},
+			{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 3}, {heading: "Two", level: 2, start: 4,
+				end: 5},
 		}},
 		{"blank intro is none", "\n\n# One", []section{{heading: "One", level: 1, start: 3, end: 3}}},
 		{"front matter is none", "---\ntitle: x\n---\n# One", []section{{heading: "One", level: 1, start: 4, end: 4}}},
@@ -84,10 +96,12 @@ func TestSections(t *testing.T) {
 			{heading: "One", level: 1, start: 1, end: 9}, {heading: "Five", level: 1, start: 10, end: 10},
 		}},
 		{"open fence reaches the end", "# One\n```go\n# two", []section{{heading: "One", level: 1, start: 1, end: 3}}},
-		{"fence needs an info without backticks", "``` a`b\n# One", []section{{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 2}}},
+		{"fence needs an info without backticks", "``` a`b\n# One",
+			[]section{{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 2}}},
 		{"tag, seven marks and indented code are text", "#tag\n####### x\n    # y", []section{{start: 1, end: 3}}},
 		{"closing marks", "# a#\n# b #\n# #\n#", []section{
-			{heading: "a#", level: 1, start: 1, end: 1}, {heading: "b", level: 1, start: 2, end: 2}, {level: 1, start: 3, end: 3}, {level: 1, start: 4, end: 4},
+			{heading: "a#", level: 1, start: 1, end: 1}, {heading: "b", level: 1, start: 2, end: 2},
+			{level: 1, start: 3, end: 3}, {level: 1, start: 4, end: 4},
 		}},
 		{"empty", "", nil},
 	}
@@ -108,7 +122,8 @@ func TestLinksAndTags(t *testing.T) {
 	}{
 		{"forms", "[[a]] [[b|text]] [[c#h]] [[d#h|text]] [[#h]] ![[e.png]]", []link{
 			{target: "a", line: 1}, {target: "b", text: "text", line: 1}, {target: "c", heading: "h", line: 1},
-			{target: "d", heading: "h", text: "text", line: 1}, {heading: "h", line: 1}, {target: "e.png", line: 1, embed: true},
+			{target: "d", heading: "h", text: "text", line: 1}, {heading: "h", line: 1},
+			{target: "e.png", line: 1, embed: true},
 		}, nil},
 		{"bar in a table", `| [[a\|text]] |`, []link{{target: "a", text: "text", line: 1}}, nil},
 		{"not closed", "[[a\nb]] [[c", nil, nil},
@@ -146,7 +161,8 @@ func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
 
 func TestOddBytesBecomeWarningsOrVanish(t *testing.T) {
 	d := parse("a.md", []byte("\ufeff---\r\ntitle: T\r\n---\r\n# H\r\nbad \xff byte\r\n"), false)
-	if d.title != "T" || d.lines[4] != "bad \ufffd byte" || len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "UTF-8") {
+	if d.title != "T" || d.lines[4] != "bad \ufffd byte" || len(d.warnings) != 1 ||
+		!strings.Contains(d.warnings[0], "UTF-8") {
 		t.Errorf("%q %q %q", d.title, d.lines, d.warnings)
 	}
 }
@@ -157,7 +173,8 @@ func TestNamedSectionHoldsItsSubsections(t *testing.T) {
 		heading    string
 		start, end int
 	}{
-		{"B", 2, 5}, {"b", 2, 5}, {"A", 1, 6}, {"E#B", 8, 9}, {"A#B#C", 4, 5}, {"D: e\u0301", 6, 6}, {"d e", 6, 6}, {"A#E", 0, 0}, {"none", 0, 0}, {"", 0, 0},
+		{"B", 2, 5}, {"b", 2, 5}, {"A", 1, 6}, {"E#B", 8, 9}, {"A#B#C", 4, 5}, {"D: e\u0301", 6, 6}, {"d e", 6, 6},
+		{"A#E", 0, 0}, {"none", 0, 0}, {"", 0, 0},
 	}
 	for _, test := range tests {
 		s, found := d.named(test.heading)
@@ -169,7 +186,8 @@ func TestNamedSectionHoldsItsSubsections(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"---\ntitle: x\ntags: [a]\n---\n# H\n[[a|b]] #t\n```\n", "---\n&a [*a]\n---\n", "[[[[[[", "````` ``` `", "\xff\xfe#\x00", "---\n? [a]\n: b\n---",
+		"---\ntitle: x\ntags: [a]\n---\n# H\n[[a|b]] #t\n```\n", "---\n&a [*a]\n---\n", "[[[[[[", "````` ``` `",
+		"\xff\xfe#\x00", "---\n? [a]\n: b\n---",
 		"## 2025-10-05T14:30:22Z t-0123456789abcdef T\n\ntext\n", "| [[a\\|b]] |",
 	} {
 		f.Add([]byte(seed), false)
@@ -201,7 +219,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkParseHostileLine(b *testing.B) {
-	for name, unit := range map[string]string{"brackets": "[[", "backticks": "` `` ``` ", "tags": "#a ", "escapes": `\[[`} {
+	for name, unit := range map[string]string{"brackets": "[[", "backticks": "` `` ``` ", "tags": "#a ",
+		"escapes": `\[[`} {
 		b.Run(name, func(b *testing.B) {
 			raw := []byte(strings.Repeat(unit, 1<<20/len(unit)))
 			b.SetBytes(int64(len(raw)))

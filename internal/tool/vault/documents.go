@@ -30,8 +30,9 @@ type readDocument struct {
 	again bool   // another change would not show in info
 }
 
-// withDocuments is a snapshot in which the PDFs and DOCX have their words. What can't be read is told once, and what is beyond maxTexts each time: it
-// is read again once it fits, and not kept until then, since words take much more memory than their text.
+// withDocuments is a snapshot in which the PDFs and DOCX have their words. What can't be read is told once, and what is
+// beyond maxTexts each time: it is read again once it fits, and not kept until then, since words take much more memory
+// than their text.
 func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, error) {
 	if !slices.ContainsFunc(s.notes, (*note).isDocument) {
 		return s, nil
@@ -49,7 +50,9 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 		}
 	}
 	// A large one must not keep the others from being read.
-	slices.SortStableFunc(documents, func(a, b int) int { return cmp.Compare(whole.notes[a].info.Size(), whole.notes[b].info.Size()) })
+	slices.SortStableFunc(documents, func(a, b int) int {
+		return cmp.Compare(whole.notes[a].info.Size(), whole.notes[b].info.Size())
+	})
 	total, late := 0, 0
 	for _, i := range documents {
 		n := whole.notes[i]
@@ -73,14 +76,17 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 		case d.why != "":
 		case total+d.bytes > v.maxTexts:
 			d.note = nil
-			whole.skipped = append(whole.skipped, fmt.Sprintf("%s: the documents of the vault hold more than %d MB of text together", n.path, v.maxTexts>>20))
+			whole.skipped = append(whole.skipped,
+				fmt.Sprintf("%s: the documents of the vault hold more than %d MB of text together", n.path,
+					v.maxTexts>>20))
 		default:
 			total += d.bytes
 			whole.notes[i] = d.note
 		}
 	}
 	if late > 0 {
-		whole.skipped = append(whole.skipped, tool.Count(late, "document")+" not read yet: search again to read more of them")
+		whole.skipped = append(whole.skipped, tool.Count(late, "document")+
+			" not read yet: search again to read more of them")
 	}
 	v.documentsRead = known
 	v.seen.mu.Lock()
@@ -206,14 +212,16 @@ func (d *document) showPages(from, to int, data *ReadData) (shown string, cut bo
 func (d *document) pages(args readArgs) (from, to int, err error) {
 	last := d.sections[len(d.sections)-1].page
 	if args.Section != "" {
-		return 0, 0, tool.Errorf(tool.InvalidArgs, fmt.Sprintf("give start and end as pages, 1-%d", last), "%s has pages, and no sections", d.path)
+		return 0, 0, tool.Errorf(tool.InvalidArgs, fmt.Sprintf("give start and end as pages, 1-%d", last),
+			"%s has pages, and no sections", d.path)
 	}
 	from, to = max(1, args.Start), last
 	if args.End != 0 {
 		to = min(to, args.End)
 	}
 	if !slices.ContainsFunc(d.sections, func(s section) bool { return from <= s.page && s.page <= to }) {
-		return 0, 0, tool.Errorf(tool.InvalidArgs, fmt.Sprintf("its last page with text is %d", last), "%s has no text on the pages from %d on that were asked for", d.path, from)
+		return 0, 0, tool.Errorf(tool.InvalidArgs, fmt.Sprintf("its last page with text is %d", last),
+			"%s has no text on the pages from %d on that were asked for", d.path, from)
 	}
 	return from, to, nil
 }

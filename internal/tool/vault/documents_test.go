@@ -48,12 +48,13 @@ func readingVault(t *testing.T, all map[string][]byte) *Vault {
 // papers are documents beside a note.
 func papers(t *testing.T) map[string][]byte {
 	return map[string][]byte{
-		"bridge.md":         []byte("# Bridge\n\nSee [[report.pdf]].\n"),
-		"papers/report.pdf": documenttest.PDF(true, []string{"Report on the bridge"}, []string{"The zanzibar bearing was", "replaced in 2019."}, nil, []string{"Costs: 12 EUR"}),
-		"memo.docx":         documenttest.DOCX(t, documenttest.Para("A memo of the quagga."), nil),
-		"locked.pdf":        documenttest.Locked(),
-		"cut.docx":          []byte("PK\x03\x04 and no more"),
-		".hidden.pdf":       documenttest.PDF(true, []string{"zanzibar"}),
+		"bridge.md": []byte("# Bridge\n\nSee [[report.pdf]].\n"),
+		"papers/report.pdf": documenttest.PDF(true, []string{"Report on the bridge"},
+			[]string{"The zanzibar bearing was", "replaced in 2019."}, nil, []string{"Costs: 12 EUR"}),
+		"memo.docx":   documenttest.DOCX(t, documenttest.Para("A memo of the quagga."), nil),
+		"locked.pdf":  documenttest.Locked(),
+		"cut.docx":    []byte("PK\x03\x04 and no more"),
+		".hidden.pdf": documenttest.PDF(true, []string{"zanzibar"}),
 	}
 }
 
@@ -63,7 +64,8 @@ func TestSearchFindsWordsOnAPageOfADocument(t *testing.T) {
 	if err != nil || len(res.Refs) != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if ref := res.Refs[0]; ref.String() != "papers/report.pdf p. 2" || ref.Opened || !strings.Contains(res.Text, "1. papers/report.pdf p. 2  report\n   The zanzibar bearing was") {
+	if ref := res.Refs[0]; ref.String() != "papers/report.pdf p. 2" || ref.Opened ||
+		!strings.Contains(res.Text, "1. papers/report.pdf p. 2  report\n   The zanzibar bearing was") {
 		t.Errorf("%+v in %s", res.Refs, res.Text)
 	}
 	for _, want := range []string{"locked.pdf: it is protected with a password", "cut.docx: it can't be unpacked"} {
@@ -72,7 +74,8 @@ func TestSearchFindsWordsOnAPageOfADocument(t *testing.T) {
 		}
 	}
 	res, err = try(t, v, "vault_search", "key", `{"query":"quagga"}`)
-	if err != nil || len(res.Refs) != 1 || res.Refs[0].String() != "memo.docx:1" || strings.Contains(res.Text, "locked.pdf") {
+	if err != nil || len(res.Refs) != 1 || res.Refs[0].String() != "memo.docx:1" ||
+		strings.Contains(res.Text, "locked.pdf") {
 		t.Errorf("the second search: %+v, %v", res, err)
 	}
 }
@@ -80,13 +83,17 @@ func TestSearchFindsWordsOnAPageOfADocument(t *testing.T) {
 func TestDocumentIsReadByItsPages(t *testing.T) {
 	v := readingVault(t, papers(t))
 	for args, want := range map[string]struct{ cite, text, lacks string }{
-		`{"path":"papers/report.pdf","start":2,"end":2}`: {"papers/report.pdf p. 2", "Pages: 2-2 of 4\n\nPage 2, cited as papers/report.pdf p. 2\n    The zanzibar bearing was replaced in 2019.\n", "Costs"},
-		`{"note":"report","start":2}`:                    {"papers/report.pdf pp. 2-4", "Page 4, cited as papers/report.pdf p. 4\n    Costs: 12 EUR\n", "Report on"},
-		`{"note":"[[report.pdf]]"}`:                      {"papers/report.pdf pp. 1-4", "Linked from (1):\n- bridge.md:3 Bridge", "Hash:"},
-		`{"path":"memo.docx"}`:                           {"memo.docx:1", "    1  A memo of the quagga.", "Hash:"},
+		`{"path":"papers/report.pdf","start":2,"end":2}`: {"papers/report.pdf p. 2",
+			"Pages: 2-2 of 4\n\nPage 2, cited as papers/report.pdf p. 2\n    The zanzibar bearing was replaced in 2019.\n", "Costs"},
+		`{"note":"report","start":2}`: {"papers/report.pdf pp. 2-4",
+			"Page 4, cited as papers/report.pdf p. 4\n    Costs: 12 EUR\n", "Report on"},
+		`{"note":"[[report.pdf]]"}`: {"papers/report.pdf pp. 1-4",
+			"Linked from (1):\n- bridge.md:3 Bridge", "Hash:"},
+		`{"path":"memo.docx"}`: {"memo.docx:1", "    1  A memo of the quagga.", "Hash:"},
 	} {
 		res, err := try(t, v, "vault_read", "key", args)
-		if err != nil || len(res.Refs) != 1 || res.Refs[0].String() != want.cite || !res.Refs[0].Opened || res.Refs[0].Hash == "" || !strings.Contains(res.Text, want.text) || strings.Contains(res.Text, want.lacks) {
+		if err != nil || len(res.Refs) != 1 || res.Refs[0].String() != want.cite || !res.Refs[0].Opened ||
+			res.Refs[0].Hash == "" || !strings.Contains(res.Text, want.text) || strings.Contains(res.Text, want.lacks) {
 			t.Errorf("%s: %+v, %v", args, res, err)
 		}
 	}
@@ -110,9 +117,11 @@ func TestLongPagesAreReadInParts(t *testing.T) {
 	for range 50 {
 		page = append(page, line)
 	}
-	v := readingVault(t, map[string][]byte{"long.pdf": documenttest.PDF(true, page, page, page, page, page, page, page, page, page, page)})
+	v := readingVault(t, map[string][]byte{"long.pdf": documenttest.PDF(true, page, page, page, page, page, page, page,
+		page, page, page)})
 	res, err := try(t, v, "vault_read", "key", `{"path":"long.pdf"}`)
-	if err != nil || !res.Truncated || res.Refs[0].End >= 10 || !strings.Contains(res.Text, "of 10; go on with start") || len(res.Text) > tool.MaxText {
+	if err != nil || !res.Truncated || res.Refs[0].End >= 10 ||
+		!strings.Contains(res.Text, "of 10; go on with start") || len(res.Text) > tool.MaxText {
 		t.Errorf("%d bytes, %+v, %v", len(res.Text), res.Refs, err)
 	}
 }
@@ -121,16 +130,21 @@ func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 	all := papers(t)
 	v := readingVault(t, all)
 	res, err := try(t, v, "vault_list", "key", `{"recursive":true}`)
-	if err != nil || !strings.Contains(res.Text, "The vault: 1 folder, 1 note and 4 documents.\n- papers/ (0 notes and 1 document)\n") || !strings.Contains(res.Text, "papers/report.pdf  report\n") {
+	if err != nil || !strings.Contains(res.Text,
+		"The vault: 1 folder, 1 note and 4 documents.\n- papers/ (0 notes and 1 document)\n") ||
+		!strings.Contains(res.Text, "papers/report.pdf  report\n") {
 		t.Errorf("%s, %v", res.Text, err)
 	}
-	for _, args := range []string{`{"path":"papers/report.pdf","mode":"append","content":"x"}`, `{"path":"new.docx","mode":"create","content":"x"}`} {
-		if _, err := try(t, v, "vault_write", "key", args); err == nil || !strings.Contains(err.Error(), "those are read, and never written") {
+	for _, args := range []string{`{"path":"papers/report.pdf","mode":"append","content":"x"}`,
+		`{"path":"new.docx","mode":"create","content":"x"}`} {
+		if _, err := try(t, v, "vault_write", "key", args); err == nil ||
+			!strings.Contains(err.Error(), "those are read, and never written") {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
 	for name, content := range all {
-		if now, err := os.ReadFile(filepath.Join(v.root.Name(), filepath.FromSlash(name))); err != nil || !bytes.Equal(now, content) {
+		if now, err := os.ReadFile(filepath.Join(v.root.Name(), filepath.FromSlash(name))); err != nil ||
+			!bytes.Equal(now, content) {
 			t.Errorf("%s was changed: %v", name, err)
 		}
 	}
@@ -138,7 +152,8 @@ func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = v.Close() }()
-	if res, err := try(t, v, "vault_list", "key", `{}`); err != nil || !strings.Contains(res.Text, "1 folder, 1 note.\n") {
+	if res, err := try(t, v, "vault_list", "key", `{}`); err != nil ||
+		!strings.Contains(res.Text, "1 folder, 1 note.\n") {
 		t.Errorf("without a reader: %s, %v", res.Text, err)
 	}
 }
@@ -149,10 +164,12 @@ func TestDocumentIsReadAgainWhenItHasChanged(t *testing.T) {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	name := filepath.Join(v.root.Name(), "papers", "report.pdf")
-	if err := os.WriteFile(name, documenttest.PDF(true, nil, nil, []string{"The zanzibar is on the third page"}), 0o600); err != nil {
+	if err := os.WriteFile(name, documenttest.PDF(true, nil, nil, []string{"The zanzibar is on the third page"}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 || res.Refs[0].String() != "papers/report.pdf p. 3" {
+	if res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 ||
+		res.Refs[0].String() != "papers/report.pdf p. 3" {
 		t.Errorf("changed: %+v, %v", res, err)
 	}
 	if err := os.Remove(name); err != nil {
@@ -202,7 +219,8 @@ func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	v := readingVault(t, papers(t))
 	v.readingTime = 0
 	res, err := try(t, v, "vault_search", "key", `{"query":"bridge"}`)
-	if err != nil || len(res.Refs) != 1 || res.Refs[0].Path != "bridge.md" || !strings.Contains(res.Text, "4 documents not read yet: search again") {
+	if err != nil || len(res.Refs) != 1 || res.Refs[0].Path != "bridge.md" ||
+		!strings.Contains(res.Text, "4 documents not read yet: search again") {
 		t.Errorf("%+v, %v", res, err)
 	}
 	v.readingTime = readingTime
@@ -211,7 +229,8 @@ func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := v.withDocuments(ctx, &snapshot{notes: []*note{{path: "new.pdf", info: v.documentsRead["memo.docx"].info}}}); err == nil {
+	if _, err := v.withDocuments(ctx,
+		&snapshot{notes: []*note{{path: "new.pdf", info: v.documentsRead["memo.docx"].info}}}); err == nil {
 		t.Error("a search that is not wanted any more goes on")
 	}
 }

@@ -14,24 +14,29 @@ import (
 
 const foreignKey = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// forged is a vault as somebody may hand it over: with a state folder that says of a file that it was being appended to.
+// forged is a vault as somebody may hand it over: with a state folder that says of a file that it was being appended
+// to.
 func forged(t *testing.T, name, was, after string, size int) (dir string) {
 	t.Helper()
 	begun := encode(t, object{
-		"tool": "vault_write", "args": "x", "path": name, "before": files.Hash(nil), "after": after, "size": size, "appends": true, "result": object{},
+		"tool": "vault_write", "args": "x", "path": name, "before": files.Hash(nil), "after": after, "size": size,
+		"appends": true, "result": object{},
 	})
-	return folder(t, map[string]string{name: was, "note.md": "# Note\n", stateDir + "/content": "evil", intentDir + "/" + foreignKey + ".json": string(begun)})
+	return folder(t, map[string]string{name: was, "note.md": "# Note\n", stateDir + "/content": "evil", intentDir +
+		"/" + foreignKey + ".json": string(begun)})
 }
 
 func appendTo(t *testing.T, dir, note string) error {
 	t.Helper()
-	_, err := try(t, open(t, dir), "vault_write", note, object{"path": note, "mode": modeAppend, "content": "- a line\n"})
+	_, err := try(t, open(t, dir), "vault_write", note, object{"path": note, "mode": modeAppend,
+		"content": "- a line\n"})
 	return err
 }
 
 func TestStateFolderOfSomebodyElseChangesNothingButNotes(t *testing.T) {
 	const was = "[core]\n\tbare = false\n"
-	for _, name := range []string{".git/config", ".git/hooks/post-commit", "Makefile", ".obsidian/app.json", "../out", ".sibyl/lock"} {
+	for _, name := range []string{".git/config", ".git/hooks/post-commit", "Makefile", ".obsidian/app.json", "../out",
+		".sibyl/lock"} {
 		for _, after := range []string{files.Hash([]byte(was)), files.Hash([]byte("evil")), ""} {
 			dir := forged(t, name, was, after, len(was))
 			if err := appendTo(t, dir, "note.md"); err != nil {
@@ -54,7 +59,8 @@ func TestStateFolderOfSomebodyElseWithNumbersThatCannotBeBreaksNothing(t *testin
 }
 
 func TestPartsOfAStateFolderThatHaveNoEndKeepNobodyWaiting(t *testing.T) {
-	for _, part := range []string{"pending/" + foreignKey + ".json", "pending/.begun", "ops/" + foreignKey + ".json", "content"} {
+	for _, part := range []string{"pending/" + foreignKey + ".json", "pending/.begun", "ops/" + foreignKey + ".json",
+		"content"} {
 		for about, put := range map[string]func(name string) error{
 			"a pipe": func(name string) error { return syscall.Mkfifo(name, 0o600) },
 			"a link": func(name string) error { return os.Symlink("/dev/zero", name) },

@@ -41,7 +41,8 @@ func parseFront(lines []string) frontMatter {
 			return front
 		}
 		if size += len(line) + 1; size > maxFront {
-			return frontMatter{warning: fmt.Sprintf("the front matter is longer than %d KiB, or is not closed by ---: it is taken for text", maxFront>>10)}
+			return frontMatter{warning: fmt.Sprintf("the front matter is longer than %d KiB, or is not closed by "+
+				"---: it is taken for text", maxFront>>10)}
 		}
 	}
 	return frontMatter{warning: "the front matter is not closed by ---: it is taken for text"}
@@ -163,7 +164,8 @@ func textsOf(value any) (texts []string) {
 // parseDate reads the forms of a date that people and note programs write; the zero time for any other.
 func parseDate(date string) time.Time {
 	for _, layout := range []string{
-		time.RFC3339, "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006/01/02",
+		time.RFC3339, "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04",
+		"2006-01-02T15:04:05", "2006/01/02",
 	} {
 		if at, err := time.Parse(layout, date); err == nil {
 			return at.UTC()

@@ -23,7 +23,8 @@ func TestNothingThatIsWrittenIntoANoteIsLive(t *testing.T) {
 	markdowntest.Check(t, "notes", content(t, do(t, v, "vault_read", object{"path": "n.md"})))
 	read := do(t, v, "vault_read", object{"path": "mine.md"})
 	own := "# Ours\n\n![holiday](https://photos.example/1.jpg)"
-	doOnce(t, v, "vault_write", "mine", object{"path": "mine.md", "mode": "replace", "content": own, "base_hash": read.Refs[0].Hash})
+	doOnce(t, v, "vault_write", "mine", object{"path": "mine.md", "mode": "replace", "content": own,
+		"base_hash": read.Refs[0].Hash})
 	if got := content(t, do(t, v, "vault_read", object{"path": "mine.md"})); got != own+"\n" {
 		t.Errorf("a picture of the person's own became %q", got)
 	}

@@ -15,7 +15,8 @@ type graph struct {
 }
 
 func newGraph(notes []*note) *graph {
-	g := &graph{notes: notes, byBase: map[string][]*note{}, byTitle: map[string][]*note{}, byAlias: map[string][]*note{}}
+	g := &graph{notes: notes, byBase: map[string][]*note{}, byTitle: map[string][]*note{},
+		byAlias: map[string][]*note{}}
 	for _, n := range notes {
 		add := func(names map[string][]*note, name string) {
 			if key := nameKey(name); !slices.Contains(names[key], n) {
@@ -122,7 +123,8 @@ func (s *snapshot) byName(name string) (*note, error) {
 	if len(notes) > 1 {
 		exact := spelled(notes, name)
 		if len(exact) != 1 {
-			return nil, tool.Errorf(tool.InvalidArgs, "give one of them as path", "%q can mean %d notes: %s", name, len(notes), pathList(notes, 20))
+			return nil, tool.Errorf(tool.InvalidArgs, "give one of them as path", "%q can mean %d notes: %s", name,
+				len(notes), pathList(notes, 20))
 		}
 		notes = exact
 	}
@@ -143,7 +145,8 @@ func (s *snapshot) byPath(p string) (*note, error) {
 	case len(notes) == 1:
 		return notes[0], nil
 	case len(notes) > 1:
-		return nil, tool.Errorf(tool.InvalidArgs, "give the path in its exact spelling", "%q can mean %s", p, pathList(notes, 20))
+		return nil, tool.Errorf(tool.InvalidArgs, "give the path in its exact spelling", "%q can mean %s", p,
+			pathList(notes, 20))
 	case ext != "" && !isNote(path.Base(p)):
 		return nil, tool.Errorf(tool.Denied, "", "%q is neither a Markdown note nor a PDF or DOCX", p)
 	}
@@ -157,7 +160,8 @@ func (s *snapshot) suggest(name string) string {
 	var similar []*note
 	for _, n := range s.notes {
 		base, title := nameKey(bare(n.path)), nameKey(n.title)
-		if len(key) >= 3 && (strings.Contains(base, key) || strings.Contains(title, key) || len(base) >= 3 && strings.Contains(key, base)) {
+		if len(key) >= 3 && (strings.Contains(base, key) || strings.Contains(title, key) || len(base) >= 3 &&
+			strings.Contains(key, base)) {
 			similar = append(similar, n)
 		}
 	}

@@ -58,7 +58,8 @@ func checkPath(p string) error {
 	case strings.ContainsRune(p, '\\'):
 		return tool.Errorf(tool.InvalidArgs, "put / between folders", "the path %q has a backslash", p)
 	case strings.HasPrefix(p, "/"), slices.Contains(names, ".."):
-		return tool.Errorf(tool.Denied, "paths are relative to the vault's folder", "the path %q leads out of the vault", p)
+		return tool.Errorf(tool.Denied, "paths are relative to the vault's folder",
+			"the path %q leads out of the vault", p)
 	case strings.ContainsRune(p, 0), !fs.ValidPath(p):
 		return tool.Errorf(tool.InvalidArgs, "give a path such as projects/cache.md", "%q is not a path", p)
 	case p != "." && slices.ContainsFunc(names, isHidden):
@@ -75,7 +76,8 @@ func checkNotePath(p string) error {
 		return err
 	}
 	if doc.IsPDFOrDOCX(p) {
-		return tool.Errorf(tool.Denied, "write a note, with a path that ends with .md", "%q is a PDF or DOCX: those are read, and never written", p)
+		return tool.Errorf(tool.Denied, "write a note, with a path that ends with .md",
+			"%q is a PDF or DOCX: those are read, and never written", p)
 	}
 	if !isNote(path.Base(p)) {
 		return tool.Errorf(tool.InvalidArgs, "end the path with .md", "%q is not a Markdown note", p)

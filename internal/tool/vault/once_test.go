@@ -120,7 +120,8 @@ func crashAt(t testing.TB, v *Vault, step, name, key string, args any) (crashed 
 
 func TestWhatOthersDoAfterACrashIsToldApart(t *testing.T) {
 	appended := object{"path": "a.md", "mode": "append", "content": "mine"}
-	replaced := object{"path": "a.md", "mode": "replace", "content": "old\nmine", "base_hash": files.Hash([]byte("old\nmine\nrest\n"))}
+	replaced := object{"path": "a.md", "mode": "replace", "content": "old\nmine",
+		"base_hash": files.Hash([]byte("old\nmine\nrest\n"))}
 	pushed := object{"thread": "log", "text": "mine"}
 	tests := []struct {
 		name, tool, step string
@@ -128,16 +129,28 @@ func TestWhatOthersDoAfterACrashIsToldApart(t *testing.T) {
 		edit             func(old string) string
 		verdict          verdict
 	}{
-		{"appended, then a line below", "vault_write", "placed", appended, func(s string) string { return s + "more\n" }, performed},
-		{"appended, then edited above", "vault_write", "placed", appended, func(s string) string { return "more\n" + s }, unknown},
-		{"not appended, then edited", "vault_write", "intent", appended, func(s string) string { return s + "more\n" }, unknown},
+		{"appended, then a line below", "vault_write", "placed", appended, func(s string) string {
+			return s + "more\n"
+		}, performed},
+		{"appended, then edited above", "vault_write", "placed", appended, func(s string) string {
+			return "more\n" + s
+		}, unknown},
+		{"not appended, then edited", "vault_write", "intent", appended, func(s string) string {
+			return s + "more\n"
+		}, unknown},
 		{"not appended, untouched", "vault_write", "intent", appended, nil, notPerformed},
 		{"appended, untouched", "vault_write", "placed", appended, nil, performed},
 		{"appended, then deleted", "vault_write", "placed", appended, func(string) string { return "" }, unknown},
-		{"not replaced, then a line below", "vault_write", "intent", replaced, func(s string) string { return s + "more\n" }, unknown},
-		{"pushed, then edited above", "thread_push", "placed", pushed, func(s string) string { return "more\n" + s }, performed},
+		{"not replaced, then a line below", "vault_write", "intent", replaced, func(s string) string {
+			return s + "more\n"
+		}, unknown},
+		{"pushed, then edited above", "thread_push", "placed", pushed, func(s string) string {
+			return "more\n" + s
+		}, performed},
 		{"pushed, then taken out", "thread_push", "placed", pushed, func(string) string { return "empty\n" }, unknown},
-		{"not pushed, then edited", "thread_push", "intent", pushed, func(s string) string { return s + "more\n" }, unknown},
+		{"not pushed, then edited", "thread_push", "intent", pushed, func(s string) string {
+			return s + "more\n"
+		}, unknown},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -259,7 +272,9 @@ func TestLockedVaultTimesOutAndCanBeCancelled(t *testing.T) {
 	wantError(t, err, tool.Timeout, "another program")
 	_, _, err = find(t, waiter, "thread_push", "k", args)
 	wantError(t, err, tool.Timeout, "another program")
-	_, err = try(t, open(t, dir, func(v *Vault) { v.writes.LockWait = 20 * time.Millisecond }), "vault_list", "", object{})
+	_, err = try(t, open(t, dir, func(v *Vault) {
+		v.writes.LockWait = 20 * time.Millisecond
+	}), "vault_list", "", object{})
 	if err != nil {
 		t.Errorf("a reader waits for the lock: %v", err)
 	}

@@ -39,8 +39,10 @@ type readArgs struct {
 func (v *Vault) readTool() tool.Tool {
 	return reader(v, tool.Spec{
 		Name: "vault_read",
-		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to it, or the pages of a PDF or DOCX. " +
-			"Name it by path, or by title, alias or file name as in a [[link]]. Its hash is what vault_write needs to replace it.",
+		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to " +
+			"it, or the pages of a PDF or DOCX. " +
+			"Name it by path, or by title, alias or file name as in a [[link]]. Its hash is what vault_write needs " +
+			"to replace it.",
 	}, v.read)
 }
 
@@ -136,7 +138,8 @@ func (d *document) span(args readArgs, cut bool) (from, to int, err error) {
 		if cut {
 			kind = tool.TooLarge
 		}
-		return 0, 0, tool.Errorf(kind, fmt.Sprintf("lines 1-%d can be read", len(d.lines)), "%s has no readable line %d", d.path, from)
+		return 0, 0, tool.Errorf(kind, fmt.Sprintf("lines 1-%d can be read", len(d.lines)),
+			"%s has no readable line %d", d.path, from)
 	}
 	return from, to, nil
 }
@@ -172,7 +175,8 @@ func (d *document) show(from, to int, data *ReadData) (numbered string, cut bool
 	return b.String(), cut
 }
 
-// head tells what stands above the lines or pages that were read, of those until to. The hash of a document is of no use: nobody writes to it.
+// head tells what stands above the lines or pages that were read, of those until to. The hash of a document is of no
+// use: nobody writes to it.
 func (d *document) head(ref tool.Ref, to int, isDocument bool) string {
 	kind, unit, last := "Note", "Lines", len(d.lines)
 	if isDocument {

@@ -16,35 +16,45 @@ import (
 )
 
 func TestReadGivesLinesFrontMatterLinksAndHash(t *testing.T) {
-	text := "---\ntitle: Cache design\ntags: [infra]\naliases: [Caching]\ndate: 2025-01-02\nowner: Ada\n---\n# Why\nSee [[Redis#Setup|redis]] and [[gone]].\n"
+	text := "---\ntitle: Cache design\ntags: [infra]\naliases: [Caching]\ndate: 2025-01-02\nowner: Ada\n---\n# " +
+		"Why\nSee [[Redis#Setup|redis]] and [[gone]].\n"
 	v := vaultOf(t, map[string]string{
-		"projects/cache.md": text, "redis.md": "[[caching]] x\n\n![[CACHE DESIGN]]\n", "other.md": "[[projects/cache.md#Why]]", "self.md": "[[self]]",
+		"projects/cache.md": text, "redis.md": "[[caching]] x\n\n![[CACHE DESIGN]]\n",
+		"other.md": "[[projects/cache.md#Why]]", "self.md": "[[self]]",
 	})
 	res := do(t, v, "vault_read", object{"path": "projects/cache.md"})
 	hash := files.Hash([]byte(text))
-	ref := tool.Ref{Source: tool.Vault, Path: "projects/cache.md", Title: "Cache design", Start: 1, End: 9, Hash: hash, Opened: true}
+	ref := tool.Ref{Source: tool.Vault, Path: "projects/cache.md", Title: "Cache design", Start: 1, End: 9, Hash: hash,
+		Opened: true}
 	if diff := cmp.Diff([]tool.Ref{ref}, res.Refs); diff != "" {
 		t.Error(diff)
 	}
 	if got := content(t, res); got != text {
 		t.Errorf("content %q", got)
 	}
-	wantTexts(t, res, "Title: Cache design\nDate: 2025-01-02\nTags: infra\nAliases: Caching\nHash: "+hash+"\nLines: 1-9 of 9\n",
+	wantTexts(t, res, "Title: Cache design\nDate: 2025-01-02\nTags: infra\nAliases: Caching\nHash: "+hash+
+		"\nLines: 1-9 of 9\n",
 		"    8  # Why", "Links (2):\n- line 9: [[Redis#Setup]] -> redis.md\n- line 9: [[gone]] -> (no such note)\n",
 		"Linked from (3):\n- other.md:1 other\n- redis.md:1 redis\n- redis.md:3 redis\n")
 }
 
 func TestReadFindsTheNoteThatIsMeant(t *testing.T) {
 	v := vaultOf(t, map[string]string{
-		"a/Topic.md": "---\naliases: [Thema]\n---\n", "b/Topic.md": "# Title of b", "U\u0301nico.md": "x", "threads/log.md": "x",
-		"c/case.md": "x", "c/Case.md": "x", "two.md": "# Same", "three.md": "# Same", "name.md": "# First", "x.md": "# name", "UP.MD": "x",
+		"a/Topic.md": "---\naliases: [Thema]\n---\n", "b/Topic.md": "# Title of b", "U\u0301nico.md": "x",
+		"threads/log.md": "x",
+		"c/case.md":      "x", "c/Case.md": "x", "two.md": "# Same", "three.md": "# Same", "name.md": "# First",
+		"x.md": "# name", "UP.MD": "x",
 		"A B.md": "---\ntitle: 'What/How'\n---\n",
 	})
 	tests := []struct{ by, value, want string }{
-		{"note", "Thema", "a/Topic.md"}, {"note", "thema", "a/Topic.md"}, {"note", "a/topic", "a/Topic.md"}, {"note", "/a/Topic.md", "a/Topic.md"},
-		{"note", "[[b/Topic|shown]]", "b/Topic.md"}, {"note", "title of B", "b/Topic.md"}, {"note", "ÚNICO", "U\u0301nico.md"}, {"note", "log", "threads/log.md"},
-		{"note", "case", "c/case.md"}, {"note", "Case", "c/Case.md"}, {"note", "name", "name.md"}, {"note", "what/how", "A B.md"}, {"note", "up", "UP.MD"},
-		{"path", "b/Topic.md", "b/Topic.md"}, {"path", "b/topic", "b/Topic.md"}, {"path", "único.md", "U\u0301nico.md"}, {"path", "c/Case.md", "c/Case.md"},
+		{"note", "Thema", "a/Topic.md"}, {"note", "thema", "a/Topic.md"}, {"note", "a/topic", "a/Topic.md"},
+		{"note", "/a/Topic.md", "a/Topic.md"},
+		{"note", "[[b/Topic|shown]]", "b/Topic.md"}, {"note", "title of B", "b/Topic.md"},
+		{"note", "ÚNICO", "U\u0301nico.md"}, {"note", "log", "threads/log.md"},
+		{"note", "case", "c/case.md"}, {"note", "Case", "c/Case.md"}, {"note", "name", "name.md"},
+		{"note", "what/how", "A B.md"}, {"note", "up", "UP.MD"},
+		{"path", "b/Topic.md", "b/Topic.md"}, {"path", "b/topic", "b/Topic.md"}, {"path", "único.md", "U\u0301nico.md"},
+		{"path", "c/Case.md", "c/Case.md"},
 	}
 	for _, test := range tests {
 		t.Run(test.by+" "+test.value, func(t *testing.T) {
@@ -57,8 +67,10 @@ func TestReadFindsTheNoteThatIsMeant(t *testing.T) {
 		by, value string
 		says      []string
 	}{
-		{"note", "Topic", []string{"2 notes", "a/Topic.md", "b/Topic.md"}}, {"note", "same", []string{"three.md, two.md"}},
-		{"note", "CASE", []string{"c/Case.md, c/case.md"}}, {"path", "c/CASE.md", []string{"c/Case.md, c/case.md", "exact spelling"}},
+		{"note", "Topic", []string{"2 notes", "a/Topic.md", "b/Topic.md"}},
+		{"note", "same", []string{"three.md, two.md"}},
+		{"note", "CASE", []string{"c/Case.md, c/case.md"}},
+		{"path", "c/CASE.md", []string{"c/Case.md, c/case.md", "exact spelling"}},
 	}
 	for _, test := range ambiguous {
 		_, err := try(t, v, "vault_read", "", object{test.by: test.value})
@@ -72,7 +84,8 @@ func TestReadFindsTheNoteThatIsMeant(t *testing.T) {
 
 func TestLinkPrefersTheSameFolderThenTheExactSpelling(t *testing.T) {
 	v := vaultOf(t, map[string]string{
-		"a/topic.md": "x", "b/topic.md": "x", "a/from.md": "[[topic]] [[../b/topic]]", "from.md": "[[topic]] [[b/topic]] [[pic.png]]",
+		"a/topic.md": "x", "b/topic.md": "x", "a/from.md": "[[topic]] [[../b/topic]]",
+		"from.md":   "[[topic]] [[b/topic]] [[pic.png]]",
 		"c/case.md": "x", "c/Case.md": "x", "case from.md": "[[Case]] [[case]] [[CASE]]",
 	})
 	for p, want := range map[string]string{
@@ -80,7 +93,8 @@ func TestLinkPrefersTheSameFolderThenTheExactSpelling(t *testing.T) {
 		"from.md":      "[[topic]] -> (several notes have this name), [[b/topic]] -> b/topic.md, [[pic.png]] -> (not a note)",
 		"case from.md": "[[Case]] -> c/Case.md, [[case]] -> c/case.md, [[CASE]] -> (several notes have this name)",
 	} {
-		wantTexts(t, do(t, v, "vault_read", object{"path": p}), "- line 1: "+strings.ReplaceAll(want, ", ", "\n- line 1: ")+"\n")
+		wantTexts(t, do(t, v, "vault_read", object{"path": p}), "- line 1: "+strings.ReplaceAll(want, ", ",
+			"\n- line 1: ")+"\n")
 	}
 }
 
@@ -148,7 +162,8 @@ func TestHugeNoteIsReadInPart(t *testing.T) {
 	}
 	v := open(t, dir)
 	res := do(t, v, "vault_read", object{"path": "huge.md"})
-	if res.Refs[0].Hash != "" || !res.Truncated || len(res.Text) > tool.MaxText || !strings.Contains(res.Text, "larger than 4 MiB") {
+	if res.Refs[0].Hash != "" || !res.Truncated || len(res.Text) > tool.MaxText ||
+		!strings.Contains(res.Text, "larger than 4 MiB") {
 		t.Errorf("%+v, truncated %v, %d bytes", res.Refs[0], res.Truncated, len(res.Text))
 	}
 	const lines = (maxNote-len("# Huge zebra\n"))/100 + 1
@@ -156,12 +171,14 @@ func TestHugeNoteIsReadInPart(t *testing.T) {
 	_, err := try(t, v, "vault_read", "", object{"path": "huge.md", "start": 59_000})
 	wantError(t, err, tool.TooLarge, fmt.Sprintf("lines 1-%d can be read", lines))
 	for i, args := range []object{
-		{"path": "huge.md", "mode": "append", "content": "x"}, {"path": "huge.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)},
+		{"path": "huge.md", "mode": "append", "content": "x"}, {"path": "huge.md", "mode": "replace", "content": "x",
+			"base_hash": files.Hash(nil)},
 	} {
 		_, err := try(t, v, "vault_write", fmt.Sprint(i), args)
 		wantError(t, err, tool.TooLarge)
 	}
-	if diff := cmp.Diff([]string{"huge.md:1-" + fmt.Sprint(lines)}, foundBy(t, v, object{"query": "zebra"})); diff != "" {
+	if diff := cmp.Diff([]string{"huge.md:1-" + fmt.Sprint(lines)},
+		foundBy(t, v, object{"query": "zebra"})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -179,7 +196,8 @@ func TestOddNotesAreReadable(t *testing.T) {
 			if got := content(t, res); got != test.content || res.Refs[0].Hash != files.Hash([]byte(test.text)) {
 				t.Errorf("content %q of %+v", got, res.Refs[0])
 			}
-			if !strings.Contains(res.Text, test.warning) || strings.Contains(res.Text, "Warning: ") != (test.warning != "") {
+			if !strings.Contains(res.Text, test.warning) ||
+				strings.Contains(res.Text, "Warning: ") != (test.warning != "") {
 				t.Errorf("it does not warn of %q: %s", test.warning, res.Text)
 			}
 		})
@@ -187,12 +205,14 @@ func TestOddNotesAreReadable(t *testing.T) {
 }
 
 func TestLongLineAndManyLinksStayWithinTheBound(t *testing.T) {
-	files := map[string]string{"a.md": "[[b]] " + strings.Repeat("y", 200_000) + "\n" + strings.Repeat("[["+strings.Repeat("c", 300)+"]]\n", 500)}
+	files := map[string]string{"a.md": "[[b]] " + strings.Repeat("y", 200_000) + "\n" +
+		strings.Repeat("[["+strings.Repeat("c", 300)+"]]\n", 500)}
 	for i := range 100 {
 		files[fmt.Sprintf("%s%03d.md", strings.Repeat("n", 150), i)] = "# " + strings.Repeat("T", 300) + "\n[[a]]"
 	}
 	res := do(t, vaultOf(t, files), "vault_read", object{"path": "a.md"})
-	if links := strings.Count(res.Text, "\n- "); len(res.Text) > tool.MaxText || !res.Truncated || links > 2*mostRelated {
+	if links := strings.Count(res.Text, "\n- "); len(res.Text) > tool.MaxText || !res.Truncated ||
+		links > 2*mostRelated {
 		t.Errorf("%d bytes, truncated %v, %d links", len(res.Text), res.Truncated, links)
 	}
 	wantTexts(t, res, "Links (501)", "Linked from (100)")
@@ -200,24 +220,30 @@ func TestLongLineAndManyLinksStayWithinTheBound(t *testing.T) {
 
 func TestListFolders(t *testing.T) {
 	v := vaultOf(t, map[string]string{
-		"b.md": "---\ntitle: B\ntags: [x/y]\ndate: 2025-01-01\n---\n", "a.md": "#x\n", "sub/c.md": "", "sub/deep/d.md": "#x", "sub-2/e.md": "", "empty/note.txt": "",
+		"b.md": "---\ntitle: B\ntags: [x/y]\ndate: 2025-01-01\n---\n", "a.md": "#x\n", "sub/c.md": "",
+		"sub/deep/d.md": "#x", "sub-2/e.md": "", "empty/note.txt": "",
 	})
 	const folders = "- empty/ (0 notes)\n- sub/ (2 notes)\n- sub-2/ (1 note)\n"
 	for name, test := range map[string]struct {
 		args object
 		want string
 	}{
-		"root":      {object{}, "The vault: 3 folders, 2 notes.\n" + folders + "1. a.md  a  #x\n2. b.md  B  (2025-01-01)  #x/y\n"},
-		"folder":    {object{"folder": "sub"}, "sub: 1 folder, 1 note.\n- sub/deep/ (1 note)\n1. sub/c.md  c\n"},
-		"recursive": {object{"folder": "sub", "recursive": true}, "sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n1. sub/c.md  c\n2. sub/deep/d.md  d  #x\n"},
-		"tag":       {object{"tag": "x/y"}, "The vault: 3 folders, 1 note.\n" + folders + "1. b.md  B  (2025-01-01)  #x/y\n"},
+		"root": {object{}, "The vault: 3 folders, 2 notes.\n" + folders +
+			"1. a.md  a  #x\n2. b.md  B  (2025-01-01)  #x/y\n"},
+		"folder": {object{"folder": "sub"}, "sub: 1 folder, 1 note.\n- sub/deep/ (1 note)\n1. sub/c.md  c\n"},
+		"recursive": {object{"folder": "sub", "recursive": true},
+			"sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n1. sub/c.md  c\n2. sub/deep/d.md  d  #x\n"},
+		"tag": {object{"tag": "x/y"}, "The vault: 3 folders, 1 note.\n" + folders +
+			"1. b.md  B  (2025-01-01)  #x/y\n"},
 		"first page": {object{"folder": "sub", "recursive": true, "limit": 1},
 			"sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n1. sub/c.md  c\n1 more; go on with from 2.\n"},
-		"last page": {object{"folder": "sub", "recursive": true, "limit": 1, "from": 2}, "sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n2. sub/deep/d.md  d  #x\n"},
+		"last page": {object{"folder": "sub", "recursive": true, "limit": 1, "from": 2},
+			"sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n2. sub/deep/d.md  d  #x\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := do(t, v, "vault_list", test.args)
-			if diff := cmp.Diff(test.want, res.Text); diff != "" || res.Truncated != strings.Contains(test.want, "more") || res.Items != len(res.Refs) {
+			if diff := cmp.Diff(test.want, res.Text); diff != "" || res.Truncated != strings.Contains(test.want,
+				"more") || res.Items != len(res.Refs) {
 				t.Errorf("%s%+v", diff, res)
 			}
 		})

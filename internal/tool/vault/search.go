@@ -28,10 +28,11 @@ type SearchData struct {
 
 // Hit is a section of a note, or an entry of a thread, that answers a search. Nobody read it yet.
 type Hit struct {
-	Path    string  `json:"path"`
-	Title   string  `json:"title"`
-	Heading string  `json:"heading,omitempty"` // "" above the first heading
-	Start   int     `json:"start"`             // lines of the section, from 1, inclusive, or its page; 0 in an empty note
+	Path    string `json:"path"`
+	Title   string `json:"title"`
+	Heading string `json:"heading,omitempty"` // "" above the first heading
+	// lines of the section, from 1, inclusive, or its page; 0 in an empty note
+	Start   int     `json:"start"`
 	End     int     `json:"end"`
 	Snippet string  `json:"snippet"`
 	Score   float64 `json:"score"` // comparable within one search only
@@ -47,8 +48,10 @@ type searchArgs struct {
 func (v *Vault) searchTool() tool.Tool {
 	return reader(v, tool.Spec{
 		Name: "vault_search",
-		Description: "Searches the person's notes, threads and documents (PDF, DOCX) for words and returns the best sections: path, lines or page, and a snippet. " +
-			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with vault_read before you cite it.",
+		Description: "Searches the person's notes, threads and documents (PDF, DOCX) for words and returns the best " +
+			"sections: path, lines or page, and a snippet. " +
+			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with " +
+			"vault_read before you cite it.",
 		Search: true,
 	}, func(ctx context.Context, s *snapshot, args searchArgs) (tool.Result, error) {
 		folder, err := s.folder(args.Folder, "vault_list shows the folders")
@@ -74,9 +77,10 @@ type seekArgs struct {
 
 func (v *Vault) seekTool() tool.Tool {
 	return reader(v, tool.Spec{
-		Name:        "thread_seek",
-		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with thread_read before you cite it.",
-		Search:      true,
+		Name: "thread_seek",
+		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with " +
+			"thread_read before you cite it.",
+		Search: true,
 	}, func(ctx context.Context, s *snapshot, args seekArgs) (tool.Result, error) {
 		var only *note
 		if args.Thread != "" {
@@ -263,8 +267,9 @@ type listArgs struct {
 
 func (v *Vault) listTool() tool.Tool {
 	return reader(v, tool.Spec{
-		Name:        "vault_list",
-		Description: "Lists the notes, documents (PDF, DOCX) and folders in a folder of the vault, with titles, tags and dates. Use it to see what there is; to find words use vault_search.",
+		Name: "vault_list",
+		Description: "Lists the notes, documents (PDF, DOCX) and folders in a folder of the vault, with titles, tags " +
+			"and dates. Use it to see what there is; to find words use vault_search.",
 	}, v.list)
 }
 

@@ -32,26 +32,39 @@ func TestSearchRanks(t *testing.T) {
 		want  []string
 	}{
 		{"title before tag before heading before text", map[string]string{
-			"a.md": "caching", "b.md": "# Notes\n## Caching\nx", "c.md": "---\ntags: caching\n---\nx", "d.md": "---\ntitle: Caching\n---\nx",
+			"a.md": "caching", "b.md": "# Notes\n## Caching\nx", "c.md": "---\ntags: caching\n---\nx",
+			"d.md": "---\ntitle: Caching\n---\nx",
 		}, "caching", []string{"d.md:4", "c.md:4", "b.md:2-3", "a.md:1"}},
-		{"more terms before fewer", map[string]string{"a.md": "redis redis redis", "b.md": "redis is our cache"}, "redis cache", []string{"b.md:1", "a.md:1"}},
-		{"the whole query before a better place of a part", map[string]string{"a.md": "## Redis", "b.md": "---\nuses: redis, cache\n---\nx"}, "redis cache", []string{"b.md:4", "a.md:1"}},
-		{"rare terms before common ones", map[string]string{"a.md": "common words", "b.md": "zebra"}, "common zebra", []string{"b.md:1"}},
-		{"exact before stem before prefix", map[string]string{"a.md": "caches", "b.md": "cache", "c.md": "cachet"}, "cache", []string{"b.md:1", "a.md:1", "c.md:1"}},
-		{"file name and alias are titles", map[string]string{"zebra plan.md": "x", "b.md": "---\naliases: [Zebra]\n---\nx"}, "zebra", []string{"b.md:4", "zebra plan.md:1"}},
-		{"other front matter counts", map[string]string{"a.md": "---\nauthor:\n  name: Zora\n---\nx"}, "zora", []string{"a.md:5"}},
-		{"accents and case do not matter", map[string]string{"a.md": "A REUNIÃO de hoje"}, "reuniao", []string{"a.md:1"}},
+		{"more terms before fewer", map[string]string{"a.md": "redis redis redis", "b.md": "redis is our cache"},
+			"redis cache", []string{"b.md:1", "a.md:1"}},
+		{"the whole query before a better place of a part", map[string]string{"a.md": "## Redis",
+			"b.md": "---\nuses: redis, cache\n---\nx"}, "redis cache", []string{"b.md:4", "a.md:1"}},
+		{"rare terms before common ones", map[string]string{"a.md": "common words", "b.md": "zebra"}, "common zebra",
+			[]string{"b.md:1"}},
+		{"exact before stem before prefix", map[string]string{"a.md": "caches", "b.md": "cache", "c.md": "cachet"},
+			"cache", []string{"b.md:1", "a.md:1", "c.md:1"}},
+		{"file name and alias are titles", map[string]string{"zebra plan.md": "x",
+			"b.md": "---\naliases: [Zebra]\n---\nx"}, "zebra", []string{"b.md:4", "zebra plan.md:1"}},
+		{"other front matter counts", map[string]string{"a.md": "---\nauthor:\n  name: Zora\n---\nx"}, "zora",
+			[]string{"a.md:5"}},
+		{"accents and case do not matter", map[string]string{"a.md": "A REUNIÃO de hoje"}, "reuniao",
+			[]string{"a.md:1"}},
 		{"composed and decomposed meet", map[string]string{"a.md": "cafe\u0301"}, "café", []string{"a.md:1"}},
 		{"words without spaces", map[string]string{"a.md": "昨天的会议记录", "b.md": "会计"}, "会议", []string{"a.md:1"}},
-		{"question words are left out", map[string]string{"a.md": "what did we do", "b.md": "we use a cache"}, "What did we decide about caching?", []string{"b.md:1"}},
+		{"question words are left out", map[string]string{"a.md": "what did we do", "b.md": "we use a cache"},
+			"What did we decide about caching?", []string{"b.md:1"}},
 		{"question words alone are looked for", map[string]string{"a.md": "to be or not"}, "to be", []string{"a.md:1"}},
 		{"later date on a tie, then path", map[string]string{
-			"a.md": "---\ndate: 2024-01-01\n---\nzebra", "b.md": "---\ndate: 2025-01-01\n---\nzebra", "d.md": "zebra", "c.md": "zebra",
+			"a.md": "---\ndate: 2024-01-01\n---\nzebra", "b.md": "---\ndate: 2025-01-01\n---\nzebra", "d.md": "zebra",
+			"c.md": "zebra",
 		}, "zebra", []string{"b.md:4", "a.md:4", "c.md:1", "d.md:1"}},
-		{"three sections of a note", map[string]string{"a.md": "# a\nzebra zebra\n# b\nzebra\n# c\nzebra\n# d\nzebra\n"}, "zebra", []string{"a.md:1-2", "a.md:3-4", "a.md:5-6"}},
+		{"three sections of a note",
+			map[string]string{"a.md": "# a\nzebra zebra\n# b\nzebra\n# c\nzebra\n# d\nzebra\n"}, "zebra",
+			[]string{"a.md:1-2", "a.md:3-4", "a.md:5-6"}},
 		{"empty note with the title", map[string]string{"zebra.md": ""}, "zebra", []string{"zebra.md"}},
 		{"threads by entry", map[string]string{
-			"threads/log.md": "## 2025-01-01T00:00:00Z t-0000000000000001 One\n\nzebra\n\n## 2025-01-02T00:00:00Z t-0000000000000002\n\nzebra\n",
+			"threads/log.md": "## 2025-01-01T00:00:00Z t-0000000000000001 One\n\nzebra\n\n## 2025-01-02T00:00:00Z " +
+				"t-0000000000000002\n\nzebra\n",
 		}, "zebra", []string{"threads/log.md:5-7", "threads/log.md:1-3"}},
 		{"nothing", map[string]string{"a.md": "x"}, "zebra", []string{}},
 	}
@@ -82,22 +95,26 @@ func TestSearchOrderDoesNotDependOnFileTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]string{"a.md:1", "b.md:1", "c.md:1"}, foundBy(t, open(t, dir), object{"query": "zebra"})); diff != "" {
+	if diff := cmp.Diff([]string{"a.md:1", "b.md:1", "c.md:1"},
+		foundBy(t, open(t, dir), object{"query": "zebra"})); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestSearchScopes(t *testing.T) {
 	v := vaultOf(t, map[string]string{
-		"a.md": "zebra #project", "sub/b.md": "zebra #Project/Sibyl", "sub/deep/c.md": "zebra a b", "subway/d.md": "zebra #projects",
+		"a.md": "zebra #project", "sub/b.md": "zebra #Project/Sibyl", "sub/deep/c.md": "zebra a b",
+		"subway/d.md": "zebra #projects",
 	})
 	for name, test := range map[string]struct {
 		args object
 		want []string
 	}{
-		"folder with its folders": {object{"query": "zebra", "folder": "sub/"}, []string{"sub/b.md:1", "sub/deep/c.md:1"}},
-		"tag and those below it":  {object{"query": "zebra", "tag": "#project"}, []string{"a.md:1", "sub/b.md:1"}},
-		"both":                    {object{"query": "zebra", "tag": "project/sibyl", "folder": "sub"}, []string{"sub/b.md:1"}},
+		"folder with its folders": {object{"query": "zebra", "folder": "sub/"},
+			[]string{"sub/b.md:1", "sub/deep/c.md:1"}},
+		"tag and those below it": {object{"query": "zebra", "tag": "#project"}, []string{"a.md:1", "sub/b.md:1"}},
+		"both": {object{"query": "zebra", "tag": "project/sibyl", "folder": "sub"},
+			[]string{"sub/b.md:1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, foundBy(t, v, test.args)); diff != "" {
@@ -123,9 +140,11 @@ func hits(t *testing.T, res tool.Result) []Hit {
 }
 
 func TestSearchHitsAreNotOpenedAndSayWhatWasCut(t *testing.T) {
-	v := vaultOf(t, map[string]string{"a.md": "---\ntitle: A\ntags: [t]\ndate: 2025-01-01\n---\n# H\nfirst line\nsome zebra here\n", "b.md": "zebra"})
+	v := vaultOf(t, map[string]string{"a.md": "---\ntitle: A\ntags: [t]\ndate: 2025-01-01\n---\n# H\nfirst " +
+		"line\nsome zebra here\n", "b.md": "zebra"})
 	res := do(t, v, "vault_search", object{"query": "zebra", "limit": 1})
-	if diff := cmp.Diff([]Hit{{Path: "b.md", Title: "b", Start: 1, End: 1, Snippet: "zebra"}}, hits(t, res)); diff != "" {
+	if diff := cmp.Diff([]Hit{{Path: "b.md", Title: "b", Start: 1, End: 1, Snippet: "zebra"}},
+		hits(t, res)); diff != "" {
 		t.Error(diff)
 	}
 	if !res.Truncated || res.Items != 1 || len(res.Refs) != 1 || res.Refs[0].Opened || res.Refs[0].Hash != "" {
@@ -157,9 +176,13 @@ func TestChangesOnDiskAreSeenAtOnce(t *testing.T) {
 		want   []string
 	}{
 		{"as found", func() error { return nil }, []string{"a.md:1"}},
-		{"same size, same second", func() error { return os.WriteFile(filepath.Join(dir, "b.md"), []byte("zebra"), 0o666) }, []string{"a.md:1", "b.md:1"}},
+		{"same size, same second", func() error {
+			return os.WriteFile(filepath.Join(dir, "b.md"), []byte("zebra"), 0o666)
+		}, []string{"a.md:1", "b.md:1"}},
 		{"removed", func() error { return os.Remove(filepath.Join(dir, "a.md")) }, []string{"b.md:1"}},
-		{"renamed", func() error { return os.Rename(filepath.Join(dir, "b.md"), filepath.Join(dir, "c.md")) }, []string{"c.md:1"}},
+		{"renamed", func() error {
+			return os.Rename(filepath.Join(dir, "b.md"), filepath.Join(dir, "c.md"))
+		}, []string{"c.md:1"}},
 		{"replaced by an older file", func() error {
 			other := filepath.Join(t.TempDir(), "x")
 			writeFile(t, other, "lions")
@@ -260,7 +283,8 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 func TestManyHitsStayWithinTheBound(t *testing.T) {
 	files := map[string]string{}
 	for i := range 80 {
-		files[fmt.Sprintf("%s/%03d.md", strings.Repeat("f", 180), i)] = "# " + strings.Repeat("title ", 100) + "\n" + strings.Repeat("zebra ", 400)
+		files[fmt.Sprintf("%s/%03d.md", strings.Repeat("f", 180), i)] = "# " + strings.Repeat("title ", 100) + "\n" +
+			strings.Repeat("zebra ", 400)
 	}
 	res := do(t, vaultOf(t, files), "vault_search", object{"query": "zebra", "limit": 50})
 	if len(res.Text) > tool.MaxText || res.Items != 50 || !res.Truncated {

@@ -32,9 +32,11 @@ func TestSecretsInNotesAreTakenOutOfWhatToolsSay(t *testing.T) {
 			t.Errorf("%s does not stay: %q", x.Name, got)
 		}
 		for start := 4; start <= read.Refs[0].End; start++ {
-			showsNone(t, x, fmt.Sprintf("read from line %d", start), do(t, v, "vault_read", object{"path": name, "start": start}))
+			showsNone(t, x, fmt.Sprintf("read from line %d", start),
+				do(t, v, "vault_read", object{"path": name, "start": start}))
 		}
-		showsNone(t, x, "read by its section", do(t, v, "vault_read", object{"path": name, "section": fmt.Sprintf("Plan%d", i)}))
+		showsNone(t, x, "read by its section",
+			do(t, v, "vault_read", object{"path": name, "section": fmt.Sprintf("Plan%d", i)}))
 		showsNone(t, x, "found", do(t, v, "vault_search", object{"query": fmt.Sprintf("Plan%d", i)}))
 		word := strings.FieldsFunc(x.Text, func(r rune) bool { return r < 'A' || r > 'z' })
 		if len(word) > 0 {
@@ -62,7 +64,8 @@ func TestSecretsInThreadsAreTakenOutOfWhatToolsSay(t *testing.T) {
 			words := strings.Join(strings.FieldsFunc(x.Want, func(r rune) bool { return r < 'A' || r > 'z' }), " ")
 			showsNone(t, x, "as an entry of a thread", read)
 			showsNone(t, x, "in the list of threads", list)
-			showsNone(t, x, "found in a thread", do(t, v, "thread_seek", object{"query": "thing " + tool.Clip(words, 200), "thread": thread}))
+			showsNone(t, x, "found in a thread",
+				do(t, v, "thread_seek", object{"query": "thing " + tool.Clip(words, 200), "thread": thread}))
 		}
 	}
 }
@@ -75,9 +78,11 @@ func TestNoteIsNotReplacedByATextWithoutItsSecret(t *testing.T) {
 	if !strings.Contains(text, redact.Mark) {
 		t.Fatalf("the secret is shown: %s", text)
 	}
-	_, err := try(t, v, "vault_write", "one", object{"path": "router.md", "mode": "replace", "content": text + "more\n", "base_hash": read.Refs[0].Hash})
+	_, err := try(t, v, "vault_write", "one", object{"path": "router.md", "mode": "replace", "content": text + "more\n",
+		"base_hash": read.Refs[0].Hash})
 	wantError(t, err, tool.Denied, "router.md", "lose it")
-	res := doOnce(t, v, "vault_write", "two", object{"path": "router.md", "mode": "append", "content": "it was " + redact.Mark})
+	res := doOnce(t, v, "vault_write", "two", object{"path": "router.md", "mode": "append", "content": "it was " +
+		redact.Mark})
 	if !strings.Contains(res.Text, "a secret was taken out") {
 		t.Errorf("nothing says that a secret is missing: %s", res.Text)
 	}

@@ -26,7 +26,8 @@ type pushArgs struct {
 func (v *Vault) pushTool() tool.Tool {
 	return writer(v, tool.Spec{
 		Name: "thread_push",
-		Description: "Adds an entry to a thread, an append-only note such as a log of decisions; a thread that does not exist is begun. " +
+		Description: "Adds an entry to a thread, an append-only note such as a log of decisions; a thread that does " +
+			"not exist is begun. " +
 			"Use it only when the person asks for something to be kept.",
 	}, v.planPush)
 }
@@ -48,7 +49,8 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 			if len(bytes.TrimSpace(base)) > 0 {
 				base = append(base, inLineEndsOf(base, "\n")...)
 			}
-			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, markdown.InertBehind(string(base), body)))...)
+			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, markdown.InertBehind(string(base),
+				body)))...)
 			d := parse(p, after, false)
 			entry := d.sections[len(d.sections)-1]
 			ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: entry.start, End: entry.end}
@@ -128,8 +130,9 @@ type threadReadArgs struct {
 
 func (v *Vault) threadReadTool() tool.Tool {
 	return reader(v, tool.Spec{
-		Name:        "thread_read",
-		Description: "Reads entries of a thread in the order they were written, with their lines, so that they can be cited.",
+		Name: "thread_read",
+		Description: "Reads entries of a thread in the order they were written, with their lines, so that they can " +
+			"be cited.",
 	}, v.readThread)
 }
 
@@ -150,7 +153,8 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 	}
 	count := tool.Count(len(entries), "entry")
 	if from > 0 && from >= len(entries) {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", bare(n.path), count, args.From)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", bare(n.path),
+			count, args.From)
 	}
 	const room = tool.MaxText - 4<<10
 	var b strings.Builder

@@ -17,12 +17,14 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	dir := folder(t, nil)
 	clock := noon
 	v := open(t, dir, func(v *Vault) { v.now = func() time.Time { return clock.In(time.FixedZone("x", 3600)) } })
-	res := doOnce(t, v, "thread_push", "k1", object{"thread": "Café log", "text": "\nfirst\r\nline\n\n", "title": " One\n #x "})
+	res := doOnce(t, v, "thread_push", "k1", object{"thread": "Café log", "text": "\nfirst\r\nline\n\n",
+		"title": " One\n #x "})
 	clock = clock.Add(90 * time.Minute)
 	doOnce(t, v, "thread_push", "k2", object{"thread": "CAFE\u0301 LOG", "text": "second"})
 
 	wantTexts(t, res, `Added entry 1 to the thread "Café log": threads/Café log.md:1-4.`)
-	file := "## 2025-10-05T12:00:00Z " + entryID("k1") + " One #x\n\nfirst\nline\n\n## 2025-10-05T13:30:00Z " + entryID("k2") + "\n\nsecond\n"
+	file := "## 2025-10-05T12:00:00Z " + entryID("k1") + " One #x\n\nfirst\nline\n\n## 2025-10-05T13:30:00Z " +
+		entryID("k2") + "\n\nsecond\n"
 	if diff := cmp.Diff(map[string]string{"threads/Café log.md": file}, contents(t, dir)); diff != "" {
 		t.Error(diff)
 	}
@@ -33,12 +35,14 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, res.Text); diff != "" {
 		t.Error(diff)
 	}
-	ref := tool.Ref{Source: tool.Vault, Path: "threads/Café log.md", Title: "Café log", Start: 6, End: 8, Hash: files.Hash([]byte(file)), Opened: true}
+	ref := tool.Ref{Source: tool.Vault, Path: "threads/Café log.md", Title: "Café log", Start: 6, End: 8,
+		Hash: files.Hash([]byte(file)), Opened: true}
 	if len(res.Refs) != 2 || res.Refs[1] != ref || res.Items != 2 || res.Truncated {
 		t.Errorf("%+v", res)
 	}
 	res = do(t, v, "thread_list", object{})
-	wantTexts(t, res, "1 thread in the vault.\n- Café log (2 entries, the last of 2025-10-05T13:30:00Z)  threads/Café log.md\n")
+	wantTexts(t, res, "1 thread in the vault.\n- Café log (2 entries, the last of 2025-10-05T13:30:00Z)  "+
+		"threads/Café log.md\n")
 }
 
 func TestThreadReadPages(t *testing.T) {
@@ -69,7 +73,8 @@ func TestThreadReadPages(t *testing.T) {
 				t.Error(diff)
 			}
 			last := got[len(got)-1]
-			if goesOn := strings.Contains(res.Text, fmt.Sprintf("go on with from %d", last+1)); goesOn != (last < 5) || res.Truncated != (last < 5) {
+			if goesOn := strings.Contains(res.Text, fmt.Sprintf("go on with from %d", last+1)); goesOn != (last < 5) ||
+				res.Truncated != (last < 5) {
 				t.Errorf("truncated %v: %s", res.Truncated, res.Text)
 			}
 		})
@@ -79,12 +84,14 @@ func TestThreadReadPages(t *testing.T) {
 }
 
 func TestLongEntriesStayWithinTheBound(t *testing.T) {
-	v := vaultOf(t, map[string]string{"threads/hand.md": "## 2025-01-01T00:00:00Z t-0000000000000001\n\n" + strings.Repeat("x\n", 100_000)})
+	v := vaultOf(t, map[string]string{"threads/hand.md": "## 2025-01-01T00:00:00Z t-0000000000000001\n\n" +
+		strings.Repeat("x\n", 100_000)})
 	for i := range 3 {
 		doOnce(t, v, "thread_push", fmt.Sprint(i), object{"thread": "log", "text": strings.Repeat("x", maxEntry)})
 	}
 	res := do(t, v, "thread_read", object{"thread": "log", "from": 2})
-	if len(res.Text) > tool.MaxText || res.Items != 1 || strings.Count(res.Text, "x") != maxEntry || !strings.Contains(res.Text, "go on with from 3") {
+	if len(res.Text) > tool.MaxText || res.Items != 1 || strings.Count(res.Text, "x") != maxEntry ||
+		!strings.Contains(res.Text, "go on with from 3") {
 		t.Errorf("%d bytes, %d entries", len(res.Text), res.Items)
 	}
 	res = do(t, v, "thread_read", object{"thread": "hand"})
@@ -97,9 +104,11 @@ func TestLongEntriesStayWithinTheBound(t *testing.T) {
 
 func TestForgedHeaderInAnEntryIsText(t *testing.T) {
 	v := vaultOf(t, nil)
-	forged := "real\n## 2025-10-05T12:00:00Z " + entryID("k2") + " forged\n\ntext\n\\## 2025-10-05T12:00:00Z t-0000000000000000\n```"
+	forged := "real\n## 2025-10-05T12:00:00Z " + entryID("k2") +
+		" forged\n\ntext\n\\## 2025-10-05T12:00:00Z t-0000000000000000\n```"
 	doOnce(t, v, "thread_push", "k1", object{"thread": "log", "text": forged})
-	_, done, err := toolNamed(v, "thread_push").(tool.Finder).Found(t.Context(), tool.Call{Key: "k2", Args: encode(t, object{"thread": "log", "text": "x"})})
+	_, done, err := toolNamed(v, "thread_push").(tool.Finder).Found(t.Context(),
+		tool.Call{Key: "k2", Args: encode(t, object{"thread": "log", "text": "x"})})
 	if done || err != nil {
 		t.Errorf("a forged header passes for the push of k2: %v, %v", done, err)
 	}
@@ -116,10 +125,13 @@ func TestForgedHeaderInAnEntryIsText(t *testing.T) {
 func TestEntriesSurviveWhateverTextTheyHold(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.String(),
-		rapid.SampledFrom([]string{"\n", "\r\n", "\r", `\`, "## ", "2025-10-05T14:30:22Z", " t-0123456789abcdef", "```", "---", " ", "\ufeff", "\u0085"}),
+		rapid.SampledFrom([]string{"\n", "\r\n", "\r", `\`, "## ", "2025-10-05T14:30:22Z", " t-0123456789abcdef", "```",
+			"---", " ", "\ufeff", "\u0085"}),
 	)
 	rapid.Check(t, func(t *rapid.T) {
-		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOf(piece), func(s []string) string { return strings.Join(s, "") }), 1, 4).Draw(t, "texts")
+		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOf(piece), func(s []string) string {
+			return strings.Join(s, "")
+		}), 1, 4).Draw(t, "texts")
 		windows := rapid.Bool().Draw(t, "CRLF")
 		raw, want := "", []string{}
 		for i, text := range texts {
@@ -153,7 +165,8 @@ func TestHandWrittenTextStaysInItsThread(t *testing.T) {
 	}
 	read := do(t, v, "thread_read", object{"thread": "log"})
 	wantTexts(t, read, "1 entry", "\n1. ", "\nzebra pushed\n")
-	if diff := cmp.Diff(cited(read), cited(do(t, v, "thread_seek", object{"query": "zebra"}))); diff != "" || read.Items != 1 {
+	if diff := cmp.Diff(cited(read), cited(do(t, v, "thread_seek", object{"query": "zebra"}))); diff != "" ||
+		read.Items != 1 {
 		t.Error(diff, read.Items)
 	}
 	if none := do(t, v, "thread_seek", object{"query": "intro"}); none.Items != 0 {
@@ -172,22 +185,26 @@ func TestSeekSearchesEntriesOnly(t *testing.T) {
 		want []string
 	}{
 		{object{"query": "zebra", "limit": 2}, []string{"threads/two.md:1-3", "threads/one.md:9-11"}},
-		{object{"query": "zebra", "thread": "ONE"}, []string{"threads/one.md:9-11", "threads/one.md:13-15", "threads/one.md:17-19", "threads/one.md:1-3"}},
+		{object{"query": "zebra", "thread": "ONE"}, []string{"threads/one.md:9-11", "threads/one.md:13-15",
+			"threads/one.md:17-19", "threads/one.md:1-3"}},
 		{object{"query": "tiger"}, []string{}},
 	} {
 		res := do(t, v, "thread_seek", test.args)
-		if diff := cmp.Diff(test.want, cited(res)); diff != "" || res.Truncated != (test.args["limit"] != nil) || len(res.Refs) > 0 && res.Refs[0].Opened {
+		if diff := cmp.Diff(test.want, cited(res)); diff != "" || res.Truncated != (test.args["limit"] != nil) ||
+			len(res.Refs) > 0 && res.Refs[0].Opened {
 			t.Errorf("%v: %s%+v", test.args, diff, res)
 		}
 	}
-	wantTexts(t, do(t, v, "thread_seek", object{"query": "zebra", "thread": "two"}), "two, entry 1 > Zebra  (2025-10-05T12:00:00Z)")
+	wantTexts(t, do(t, v, "thread_seek", object{"query": "zebra", "thread": "two"}),
+		"two, entry 1 > Zebra  (2025-10-05T12:00:00Z)")
 }
 
 func TestBadThreadNamesAreRefused(t *testing.T) {
 	dir := folder(t, nil)
 	v := open(t, dir)
 	for name, kind := range map[string]tool.Kind{
-		"": tool.InvalidArgs, "a/b": tool.InvalidArgs, "..": tool.Denied, ".x": tool.Denied, "NUL": tool.InvalidArgs, "a\nb": tool.InvalidArgs, `a\b`: tool.InvalidArgs,
+		"": tool.InvalidArgs, "a/b": tool.InvalidArgs, "..": tool.Denied, ".x": tool.Denied, "NUL": tool.InvalidArgs,
+		"a\nb": tool.InvalidArgs, `a\b`: tool.InvalidArgs,
 	} {
 		_, err := try(t, v, "thread_push", "k"+name, object{"thread": name, "text": "x"})
 		wantError(t, err, kind)

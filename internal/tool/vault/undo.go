@@ -17,7 +17,8 @@ import (
 func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err error) {
 	shelf := v.writes.Shelf
 	if shelf == nil || w.Action == files.ActionUndo {
-		return false, tool.Errorf(tool.InvalidArgs, "‘sibyl undo --list’ shows what can be undone", "%s is no write that can be undone", w.ID)
+		return false, tool.Errorf(tool.InvalidArgs, "‘sibyl undo --list’ shows what can be undone",
+			"%s is no write that can be undone", w.ID)
 	}
 	if w.Undone != "" {
 		return false, nil

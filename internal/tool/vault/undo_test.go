@@ -69,7 +69,8 @@ func TestUndoLeavesANoteThatChangedSinceAndSaysWhereTheTextLies(t *testing.T) {
 	if !strings.HasSuffix(changed.Diff, "@@\n-ours\n-the person's\n") {
 		t.Errorf("difference %q", changed.Diff)
 	}
-	if kept, err := os.ReadFile(changed.Kept); err != nil || string(kept) != "old\n" || !strings.Contains(changed.Error(), changed.Kept) {
+	if kept, err := os.ReadFile(changed.Kept); err != nil || string(kept) != "old\n" ||
+		!strings.Contains(changed.Error(), changed.Kept) {
 		t.Errorf("kept %q, %v", kept, err)
 	}
 	if got := contents(t, dir)["a.md"]; got != "old\nours\nthe person's\n" {
@@ -133,8 +134,10 @@ func TestUndoOfTwoProcessesHappensOnce(t *testing.T) {
 }
 
 func TestUndoThatCrashedAtAnyStepIsFinishedByTheNext(t *testing.T) {
-	for _, args := range []object{{"path": "a.md", "mode": "append", "content": "ours"}, {"path": "new.md", "mode": "create", "content": "ours"}} {
-		for _, step := range []string{"locked", "settled", "folder", "staged", "intent", "placed", "synced", "receipt"} {
+	for _, args := range []object{{"path": "a.md", "mode": "append", "content": "ours"},
+		{"path": "new.md", "mode": "create", "content": "ours"}} {
+		for _, step := range []string{"locked", "settled", "folder", "staged", "intent", "placed", "synced",
+			"receipt"} {
 			t.Run(args["path"].(string)+" at "+step, func(t *testing.T) {
 				dir, shelf := folder(t, map[string]string{"a.md": "old\n"}), t.TempDir()
 				v := keeping(t, dir, shelf)
@@ -171,7 +174,8 @@ func TestWriteIsRefusedWhereWhatItReplacesCannotBeKept(t *testing.T) {
 	if err := os.WriteFile(shelf, nil, 0o600); err != nil { // a file in the place of its folder
 		t.Fatal(err)
 	}
-	_, err := try(t, keeping(t, dir, shelf), "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "ours"})
+	_, err := try(t, keeping(t, dir, shelf), "vault_write", "k", object{"path": "a.md", "mode": "append",
+		"content": "ours"})
 	wantError(t, err, tool.Failed, "can't be kept")
 	if got := contents(t, dir)["a.md"]; got != "old\n" {
 		t.Errorf("the note holds %q", got)

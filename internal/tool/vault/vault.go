@@ -12,13 +12,14 @@
 //   - Once. A write with a key that was already used performs nothing and returns the first result, also after a crash
 //     at any point, as long as its receipt is among the last 4096.
 //   - Exclusion. Writers take turns by a lock file, also between processes: an append never loses another's append.
-//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place: the
-//     write is then refused.
-//   - Undo. With a shelf, what a write replaces is kept before it is replaced, for a time, and can be put back while the note is as the
-//     write left it.
+//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place:
+//     the write is then refused.
+//   - Undo. With a shelf, what a write replaces is kept before it is replaced, for a time, and can be put back while
+//     the note is as the write left it.
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
-//   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes and 2,000 documents, and every result within tool.MaxText.
-//     Documents are read when they are first searched or opened, and for a search at most 64 MiB of their texts.
+//   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes and 2,000 documents, and every result within
+//     tool.MaxText. Documents are read when they are first searched or opened, and for a search at most 64 MiB of their
+//     texts.
 //
 // The vault is looked at afresh at every call: what another program changed is seen at once. Notes that did not change
 // are not read again.
@@ -69,8 +70,8 @@ type Vault struct {
 
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
 // write replaces is kept on the shelf, and can be put back by Undo; a write whose place it can't keep is refused.
-// Without a shelf (nil) nothing is kept. PDFs and DOCX are read by documents; without a reader (nil) the vault does not know them. A folder that is not set, does not exist or cannot be opened is a *tool.Error
-// of kind Unavailable.
+// Without a shelf (nil) nothing is kept. PDFs and DOCX are read by documents; without a reader (nil) the vault does not
+// know them. A folder that is not set, does not exist or cannot be opened is a *tool.Error of kind Unavailable.
 func Open(dir string, shelf *files.Shelf, documents *doc.Reader) (*Vault, error) {
 	if dir == "" {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
@@ -178,7 +179,8 @@ func failure(err error) error {
 	case err == nil, known, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return tool.Errorf(tool.Failed, "free some space; the vault is as it was", "there is no space left for the note: %w", err)
+		return tool.Errorf(tool.Failed, "free some space; the vault is as it was",
+			"there is no space left for the note: %w", err)
 	case errors.Is(err, syscall.EROFS):
 		return tool.Errorf(tool.Denied, "", "the vault is on read-only media: %w", err)
 	case errors.Is(err, fs.ErrPermission):

@@ -129,7 +129,8 @@ func content(t testing.TB, res tool.Result) string {
 	if err := json.Unmarshal(res.Data, &data); err != nil {
 		t.Fatal(err)
 	}
-	if got := (tool.Ref{Path: data.Path, Start: data.Start, End: data.End}); got.String() != res.Refs[0].String() || data.Title != res.Refs[0].Title {
+	if got := (tool.Ref{Path: data.Path, Start: data.Start, End: data.End}); got.String() != res.Refs[0].String() ||
+		data.Title != res.Refs[0].Title {
 		t.Errorf("the data are of %s, the place is %s", got, res.Refs[0])
 	}
 	return data.Content
@@ -303,7 +304,8 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 		{"note that is only a heading", "vault_read", `{"note": "[[#here]]"}`, []string{"names no note"}},
 		{"section and lines", "vault_read", `{"path": "a.md", "section": "s", "start": 1}`, []string{"either section"}},
 		{"end before start", "vault_read", `{"path": "a.md", "start": 3, "end": 2}`, []string{"end (2)"}},
-		{"line after the end", "vault_read", `{"path": "a.md", "start": 9}`, []string{"no readable line 9", "lines 1-1"}},
+		{"line after the end", "vault_read", `{"path": "a.md", "start": 9}`, []string{"no readable line 9",
+			"lines 1-1"}},
 		{"thread as a path", "thread_read", `{"thread": "../a"}`, []string{"not the name of a thread"}},
 		{"entry after the end", "thread_read", `{"thread": "t", "from": 7}`, []string{"0 entries", "7"}},
 	}
@@ -322,7 +324,8 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 		"sub/b.md": "public", "image.png": "secret", "notes.txt": "secret", ".md": "secret",
 	})
 	for link, target := range map[string]string{
-		"out.md": filepath.Join(outside, "secret.md"), "outdir": outside, "state.md": ".sibyl/ops/x.md", "statedir": ".sibyl", "in.md": "a.md",
+		"out.md": filepath.Join(outside, "secret.md"), "outdir": outside, "state.md": ".sibyl/ops/x.md",
+		"statedir": ".sibyl", "in.md": "a.md",
 	} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Skip("no symbolic links here")
@@ -332,7 +335,8 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 	if res := do(t, v, "vault_search", object{"query": "secret"}); res.Items != 0 {
 		t.Errorf("search found %s", res.Text)
 	}
-	if diff := cmp.Diff([]string{"a.md", "sub/b.md"}, cited(do(t, v, "vault_list", object{"recursive": true}))); diff != "" {
+	if diff := cmp.Diff([]string{"a.md", "sub/b.md"},
+		cited(do(t, v, "vault_list", object{"recursive": true}))); diff != "" {
 		t.Error(diff)
 	}
 	denied := []string{
@@ -367,7 +371,8 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 			wantError(t, err, tool.Denied)
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"secret.md": "secret", "sub/secret.md": "secret"}, contents(t, outside)); diff != "" {
+	if diff := cmp.Diff(map[string]string{"secret.md": "secret", "sub/secret.md": "secret"},
+		contents(t, outside)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -382,7 +387,8 @@ func (o object) only(name string) object {
 
 func TestEmptyVaultAnswersEmpty(t *testing.T) {
 	v := vaultOf(t, nil)
-	for name, args := range map[string]object{"vault_search": {"query": "x"}, "vault_list": {}, "thread_seek": {"query": "x"}, "thread_list": {}} {
+	for name, args := range map[string]object{"vault_search": {"query": "x"}, "vault_list": {},
+		"thread_seek": {"query": "x"}, "thread_list": {}} {
 		if res := do(t, v, name, args); res.Items != 0 || res.Text == "" || len(res.Refs) != 0 {
 			t.Errorf("%s: %+v", name, res)
 		}

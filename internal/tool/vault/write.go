@@ -33,8 +33,10 @@ type writeArgs struct {
 func (v *Vault) writeTool() tool.Tool {
 	return writer(v, tool.Spec{
 		Name: "vault_write", Destructive: true, Target: "path",
-		Description: "Creates a note, appends to one, or replaces one whole. Use it only when the person asks for a note to be written. " +
-			"To replace, read the note with vault_read first and pass its hash as base_hash. Threads are written with thread_push.",
+		Description: "Creates a note, appends to one, or replaces one whole. Use it only when the person asks for a " +
+			"note to be written. " +
+			"To replace, read the note with vault_read first and pass its hash as base_hash. Threads are written " +
+			"with thread_push.",
 	}, v.planWrite)
 }
 
@@ -43,7 +45,8 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 		return change{}, err
 	}
 	if top, _, _ := strings.Cut(args.Path, "/"); nameKey(top) == threadDir {
-		return change{}, tool.Errorf(tool.Denied, "use thread_push", "%s lies among the threads, which only grow by whole entries", args.Path)
+		return change{}, tool.Errorf(tool.Denied, "use thread_push",
+			"%s lies among the threads, which only grow by whole entries", args.Path)
 	}
 	if err := checkWrite(args); err != nil {
 		return change{}, err
@@ -60,11 +63,13 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 func checkWrite(args writeArgs) error {
 	switch given := args.BaseHash != ""; {
 	case args.Mode == modeReplace && !given:
-		return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash", "base_hash is missing: replace needs it")
+		return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash",
+			"base_hash is missing: replace needs it")
 	case args.Mode == modeCreate && given:
 		return tool.Errorf(tool.InvalidArgs, "leave it out", "base_hash has no meaning for a note that is created")
 	case given && !isHash(args.BaseHash):
-		return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it", "base_hash is not sha256: and 64 hex digits")
+		return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it",
+			"base_hash is not sha256: and 64 hex digits")
 	}
 	return checkContent("content", args.Content, maxContent)
 }
@@ -80,7 +85,8 @@ func checkContent(name, text string, limit int) error {
 		return tool.Errorf(tool.InvalidArgs, "", "%s has a NUL character: it is not text", name)
 	}
 	if len(text) > limit {
-		return tool.Errorf(tool.TooLarge, "write it in parts", "%s has %d bytes; at most %d are written at once", name, len(text), limit)
+		return tool.Errorf(tool.TooLarge, "write it in parts", "%s has %d bytes; at most %d are written at once", name,
+			len(text), limit)
 	}
 	return nil
 }
@@ -95,10 +101,13 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 	case args.Mode != modeCreate && !before.Exists():
 		refused = tool.Errorf(tool.NotFound, "use mode create", "there is no note at %s", p)
 	case args.BaseHash != "" && args.BaseHash != files.Hash(before.Content):
-		refused = tool.Errorf(tool.Conflict, "read it again with vault_read, then write", "%s has changed since it was read", p)
+		refused = tool.Errorf(tool.Conflict, "read it again with vault_read, then write",
+			"%s has changed since it was read", p)
 	}
-	if refused == nil && args.Mode == modeReplace && strings.Count(args.Content, redact.Mark) > bytes.Count(before.Content, []byte(redact.Mark)) {
-		refused = tool.Errorf(tool.Denied, "append to it, or leave these lines to the person", "%s has a secret where the new text has %s: replacing it would lose it", p, redact.Mark)
+	if refused == nil && args.Mode == modeReplace &&
+		strings.Count(args.Content, redact.Mark) > bytes.Count(before.Content, []byte(redact.Mark)) {
+		refused = tool.Errorf(tool.Denied, "append to it, or leave these lines to the person",
+			"%s has a secret where the new text has %s: replacing it would lose it", p, redact.Mark)
 	}
 	if refused != nil {
 		return nil, tool.Result{}, refused
@@ -169,7 +178,8 @@ func (v *Vault) spelling(p string) (string, error) {
 		}
 		here := path.Join(folder, present)
 		if norm.NFC.String(present) != norm.NFC.String(name) {
-			return "", tool.Errorf(tool.Conflict, "use that spelling", "%s exists, and %q differs from it only in case", here, name)
+			return "", tool.Errorf(tool.Conflict, "use that spelling", "%s exists, and %q differs from it only in case",
+				here, name)
 		}
 		if i < len(names)-1 {
 			if err := v.isFolder(here); err != nil {

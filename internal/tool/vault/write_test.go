@@ -23,17 +23,28 @@ func TestWriteModes(t *testing.T) {
 		start, lines int
 	}{
 		{"create", nil, object{"path": "a.md", "mode": "create", "content": "# A\nx"}, "a.md", "# A\nx\n", 1, 2},
-		{"create in new folders", nil, object{"path": "x/y/a.md", "mode": "create", "content": "x\n"}, "x/y/a.md", "x\n", 1, 1},
-		{"create with a decomposed name", nil, object{"path": "U\u0301nico.md", "mode": "create", "content": "x"}, "\u00danico.md", "x\n", 1, 1},
-		{"append ends the last line first", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "append", "content": "y"}, "a.md", "# Old\nx\ny\n", 3, 3},
-		{"append to an empty note", map[string]string{"a.md": ""}, object{"path": "a.md", "mode": "append", "content": "y"}, "a.md", "y\n", 1, 1},
-		{"append keeps CRLF", map[string]string{"a.md": "x\r\ny"}, object{"path": "a.md", "mode": "append", "content": "1\n2\r\n"}, "a.md", "x\r\ny\r\n1\r\n2\r\n", 3, 4},
-		{"append keeps unreadable bytes", map[string]string{"a.md": "\xff\n"}, object{"path": "a.md", "mode": "append", "content": "y"}, "a.md", "\xff\ny\n", 2, 2},
-		{"append with a hash", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "append", "content": "y", "base_hash": files.Hash([]byte(old))}, "a.md", "# Old\nx\ny\n", 3, 3},
-		{"append to a decomposed name", map[string]string{"e\u0301/e\u0301.md": ""}, object{"path": "\u00e9/\u00e9.md", "mode": "append", "content": "y"}, "e\u0301/e\u0301.md", "y\n", 1, 1},
-		{"append to a name that is not made any more", map[string]string{"Q: A/What? #1.MD": ""}, object{"path": "Q: A/What? #1.MD", "mode": "append", "content": "y"}, "Q: A/What? #1.MD", "y\n", 1, 1},
-		{"replace", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "replace", "content": "z", "base_hash": files.Hash([]byte(old))}, "a.md", "z\n", 1, 1},
-		{"replace by the same", map[string]string{"a.md": "z\n"}, object{"path": "a.md", "mode": "replace", "content": "z", "base_hash": files.Hash([]byte("z\n"))}, "a.md", "z\n", 1, 1},
+		{"create in new folders", nil, object{"path": "x/y/a.md", "mode": "create", "content": "x\n"}, "x/y/a.md",
+			"x\n", 1, 1},
+		{"create with a decomposed name", nil, object{"path": "U\u0301nico.md", "mode": "create", "content": "x"},
+			"\u00danico.md", "x\n", 1, 1},
+		{"append ends the last line first", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "append",
+			"content": "y"}, "a.md", "# Old\nx\ny\n", 3, 3},
+		{"append to an empty note", map[string]string{"a.md": ""}, object{"path": "a.md", "mode": "append",
+			"content": "y"}, "a.md", "y\n", 1, 1},
+		{"append keeps CRLF", map[string]string{"a.md": "x\r\ny"}, object{"path": "a.md", "mode": "append",
+			"content": "1\n2\r\n"}, "a.md", "x\r\ny\r\n1\r\n2\r\n", 3, 4},
+		{"append keeps unreadable bytes", map[string]string{"a.md": "\xff\n"}, object{"path": "a.md", "mode": "append",
+			"content": "y"}, "a.md", "\xff\ny\n", 2, 2},
+		{"append with a hash", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "append", "content": "y",
+			"base_hash": files.Hash([]byte(old))}, "a.md", "# Old\nx\ny\n", 3, 3},
+		{"append to a decomposed name", map[string]string{"e\u0301/e\u0301.md": ""}, object{"path": "\u00e9/\u00e9.md",
+			"mode": "append", "content": "y"}, "e\u0301/e\u0301.md", "y\n", 1, 1},
+		{"append to a name that is not made any more", map[string]string{"Q: A/What? #1.MD": ""},
+			object{"path": "Q: A/What? #1.MD", "mode": "append", "content": "y"}, "Q: A/What? #1.MD", "y\n", 1, 1},
+		{"replace", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "replace", "content": "z",
+			"base_hash": files.Hash([]byte(old))}, "a.md", "z\n", 1, 1},
+		{"replace by the same", map[string]string{"a.md": "z\n"}, object{"path": "a.md", "mode": "replace",
+			"content": "z", "base_hash": files.Hash([]byte("z\n"))}, "a.md", "z\n", 1, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -44,12 +55,14 @@ func TestWriteModes(t *testing.T) {
 				t.Error(diff)
 			}
 			hash := files.Hash([]byte(test.after))
-			wantTexts(t, res, fmt.Sprintf("%s: lines %d-%d of %d.\nHash: %s\n", test.path, test.start, test.lines, test.lines, hash))
+			wantTexts(t, res, fmt.Sprintf("%s: lines %d-%d of %d.\nHash: %s\n", test.path, test.start, test.lines,
+				test.lines, hash))
 			wrote := tool.Ref{Source: tool.Vault, Path: test.path, Start: test.start, End: test.lines, Hash: hash}
 			if diff := cmp.Diff([]tool.Ref{wrote}, res.Refs); diff != "" || res.Items != 1 {
 				t.Error(diff, res.Items)
 			}
-			if read := do(t, v, "vault_read", object{"path": test.path}).Refs[0]; read.Hash != hash || read.End != test.lines {
+			if read := do(t, v, "vault_read", object{"path": test.path}).Refs[0]; read.Hash != hash ||
+				read.End != test.lines {
 				t.Errorf("what is read is %+v", read)
 			}
 		})
@@ -64,18 +77,28 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 		kind tool.Kind
 		says string
 	}{
-		{"create what exists", object{"path": "a.md", "mode": "create", "content": "x"}, tool.Conflict, "exists already"},
-		{"append to nothing", object{"path": "b.md", "mode": "append", "content": "x"}, tool.NotFound, "use mode create"},
-		{"replace nothing", object{"path": "b.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)}, tool.NotFound, "no note"},
-		{"replace blindly", object{"path": "a.md", "mode": "replace", "content": "x"}, tool.InvalidArgs, "base_hash is missing"},
-		{"replace what changed", object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)}, tool.Conflict, "changed since"},
-		{"append to what changed", object{"path": "a.md", "mode": "append", "content": "x", "base_hash": files.Hash(nil)}, tool.Conflict, "changed since"},
-		{"create with a hash", object{"path": "b.md", "mode": "create", "content": "x", "base_hash": files.Hash(nil)}, tool.InvalidArgs, "no meaning"},
-		{"garbled hash", object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": "sha256:12"}, tool.InvalidArgs, "64 hex"},
-		{"unknown mode", object{"path": "b.md", "mode": "write", "content": "x"}, tool.InvalidArgs, "create, append or replace"},
+		{"create what exists", object{"path": "a.md", "mode": "create", "content": "x"}, tool.Conflict,
+			"exists already"},
+		{"append to nothing", object{"path": "b.md", "mode": "append", "content": "x"}, tool.NotFound,
+			"use mode create"},
+		{"replace nothing", object{"path": "b.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)},
+			tool.NotFound, "no note"},
+		{"replace blindly", object{"path": "a.md", "mode": "replace", "content": "x"}, tool.InvalidArgs,
+			"base_hash is missing"},
+		{"replace what changed", object{"path": "a.md", "mode": "replace", "content": "x",
+			"base_hash": files.Hash(nil)}, tool.Conflict, "changed since"},
+		{"append to what changed", object{"path": "a.md", "mode": "append", "content": "x",
+			"base_hash": files.Hash(nil)}, tool.Conflict, "changed since"},
+		{"create with a hash", object{"path": "b.md", "mode": "create", "content": "x", "base_hash": files.Hash(nil)},
+			tool.InvalidArgs, "no meaning"},
+		{"garbled hash", object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": "sha256:12"},
+			tool.InvalidArgs, "64 hex"},
+		{"unknown mode", object{"path": "b.md", "mode": "write", "content": "x"}, tool.InvalidArgs,
+			"create, append or replace"},
 		{"blank content", object{"path": "b.md", "mode": "create", "content": " \n"}, tool.InvalidArgs, "content"},
 		{"NUL", object{"path": "b.md", "mode": "create", "content": "a\x00"}, tool.InvalidArgs, "NUL"},
-		{"too much", object{"path": "b.md", "mode": "create", "content": strings.Repeat("x", maxContent+1)}, tool.TooLarge, "in parts"},
+		{"too much", object{"path": "b.md", "mode": "create", "content": strings.Repeat("x", maxContent+1)},
+			tool.TooLarge, "in parts"},
 		{"too much in the end", object{"path": "full.md", "mode": "append", "content": "x"}, tool.TooLarge, "4 MiB"},
 		{"read-only note", object{"path": "fixed.md", "mode": "append", "content": "x"}, tool.Denied, "read-only"},
 		{"no ending", object{"path": "b", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
@@ -86,23 +109,35 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 		{"hidden folder", object{"path": ".sibyl/ops/b.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
 		{"out of the vault", object{"path": "../b.md", "mode": "create", "content": "x"}, tool.Denied, "leads out"},
 		{"absolute", object{"path": "/b.md", "mode": "create", "content": "x"}, tool.Denied, "relative"},
-		{"among the threads", object{"path": "threads/b.md", "mode": "create", "content": "x"}, tool.Denied, "thread_push"},
-		{"among the threads in capitals", object{"path": "THREADS/x/b.md", "mode": "create", "content": "x"}, tool.Denied, "thread_push"},
-		{"control character", object{"path": "b\nc.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "control character"},
-		{"reversed direction", object{"path": "b\u202edm.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "control character"},
+		{"among the threads", object{"path": "threads/b.md", "mode": "create", "content": "x"}, tool.Denied,
+			"thread_push"},
+		{"among the threads in capitals", object{"path": "THREADS/x/b.md", "mode": "create", "content": "x"},
+			tool.Denied, "thread_push"},
+		{"control character", object{"path": "b\nc.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
+			"control character"},
+		{"reversed direction", object{"path": "b\u202edm.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
+			"control character"},
 		{"character that links use", object{"path": "b#c.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "#"},
-		{"character that Windows refuses", object{"path": "a:b/c.md", "mode": "create", "content": "x"}, tool.InvalidArgs, ":"},
+		{"character that Windows refuses", object{"path": "a:b/c.md", "mode": "create", "content": "x"},
+			tool.InvalidArgs, ":"},
 		{"device", object{"path": "sub/con.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "reserved"},
-		{"numbered device", object{"path": "Com1.x.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "reserved"},
+		{"numbered device", object{"path": "Com1.x.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
+			"reserved"},
 		{"space at the end", object{"path": "b .md", "mode": "create", "content": "x"}, tool.InvalidArgs, "space"},
-		{"folder that ends with a dot", object{"path": "b./c.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "dot"},
+		{"folder that ends with a dot", object{"path": "b./c.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
+			"dot"},
 		{"long name", object{"path": long + ".md", "mode": "create", "content": "x"}, tool.InvalidArgs, "at most 200"},
-		{"deep path", object{"path": strings.Repeat("d/", 16) + "b.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "15 folders"},
-		{"note as a folder", object{"path": "a.md/b.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "not a folder"},
-		{"other case of a note", object{"path": "A.md", "mode": "create", "content": "x"}, tool.Conflict, "a.md exists"},
-		{"other case of a folder", object{"path": "Sub/new.md", "mode": "create", "content": "x"}, tool.Conflict, "sub exists"},
+		{"deep path", object{"path": strings.Repeat("d/", 16) + "b.md", "mode": "create", "content": "x"},
+			tool.InvalidArgs, "15 folders"},
+		{"note as a folder", object{"path": "a.md/b.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
+			"not a folder"},
+		{"other case of a note", object{"path": "A.md", "mode": "create", "content": "x"}, tool.Conflict,
+			"a.md exists"},
+		{"other case of a folder", object{"path": "Sub/new.md", "mode": "create", "content": "x"}, tool.Conflict,
+			"sub exists"},
 	}
-	before := map[string]string{"a.md": "text", "sub/c.md": "text", "full.md": strings.Repeat("x", maxNote-1) + "\n", "fixed.md": "text"}
+	before := map[string]string{"a.md": "text", "sub/c.md": "text", "full.md": strings.Repeat("x", maxNote-1) + "\n",
+		"fixed.md": "text"}
 	dir := folder(t, before)
 	if err := os.Chmod(filepath.Join(dir, "fixed.md"), 0o444); err != nil {
 		t.Fatal(err)
@@ -112,7 +147,8 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := try(t, v, "vault_write", test.name, test.args)
 			wantError(t, err, test.kind, test.says)
-			_, done, err := toolNamed(v, "vault_write").(tool.Finder).Found(t.Context(), tool.Call{Key: test.name, Args: encode(t, test.args)})
+			_, done, err := toolNamed(v, "vault_write").(tool.Finder).Found(t.Context(),
+				tool.Call{Key: test.name, Args: encode(t, test.args)})
 			if done || err != nil {
 				t.Errorf("Found = %v, %v", done, err)
 			}

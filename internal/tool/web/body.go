@@ -58,7 +58,8 @@ func isTextSubtype(sub string) bool {
 		return true
 	}
 	switch strings.TrimPrefix(sub, "x-") {
-	case "json", "ndjson", "jsonl", "xml", "yaml", "toml", "javascript", "ecmascript", "typescript", "sh", "sql", "graphql":
+	case "json", "ndjson", "jsonl", "xml", "yaml", "toml", "javascript", "ecmascript", "typescript", "sh", "sql",
+		"graphql":
 		return true
 	}
 	return false

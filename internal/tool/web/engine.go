@@ -98,7 +98,8 @@ func (s *searcher) place() string { return s.label + " at " + s.base.Host }
 func (s *searcher) follow(req *http.Request, via []*http.Request) error {
 	switch to := req.URL; {
 	case s.key != nil:
-		return tool.Errorf(tool.Denied, "check the address it is asked at", "%s redirects elsewhere, where the key is not sent", s.label)
+		return tool.Errorf(tool.Denied, "check the address it is asked at",
+			"%s redirects elsewhere, where the key is not sent", s.label)
 	case to.Scheme != s.base.Scheme || to.Host != s.base.Host:
 		return tool.Errorf(tool.Denied, "set web.searxng to the address the server really has",
 			"%s redirects to another origin, %s://%s", s.label, to.Scheme, to.Host)
@@ -154,7 +155,8 @@ func (s *searcher) readKey(ctx context.Context) (string, error) {
 	case key == "":
 		return "", tool.Errorf(tool.Unavailable, s.keyHint(), "there is no key for %s", s.label)
 	case strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }):
-		return "", tool.Errorf(tool.Unavailable, s.keyHint(), "the key for %s holds a character that no key has, perhaps a line break", s.label)
+		return "", tool.Errorf(tool.Unavailable, s.keyHint(),
+			"the key for %s holds a character that no key has, perhaps a line break", s.label)
 	}
 	return key, nil
 }
@@ -165,7 +167,8 @@ func (s *searcher) keyHint() string {
 
 func (s *searcher) request(ctx context.Context, args searchArgs) (*http.Request, error) {
 	if words := len(strings.Fields(args.Query)); s.mostWords > 0 && words > s.mostWords {
-		return nil, tool.Errorf(tool.InvalidArgs, "use a few keywords", "query has %d words; %s takes at most %d", words, s.label, s.mostWords)
+		return nil, tool.Errorf(tool.InvalidArgs, "use a few keywords", "query has %d words; %s takes at most %d",
+			words, s.label, s.mostWords)
 	}
 	params := map[string]any{s.query: args.Query}
 	if s.limit != "" {
@@ -271,11 +274,14 @@ func (s *searcher) refusal(resp *http.Response) error {
 		return tool.Errorf(tool.Unavailable, "check the key for "+s.name+"; "+s.keyHint(),
 			"%s does not accept the key (HTTP %d)", s.label, code)
 	case code == http.StatusTooManyRequests:
-		return tool.Errorf(tool.Unavailable, waitHint(resp.Header), "%s has had too many requests with this key (HTTP 429)", s.label)
+		return tool.Errorf(tool.Unavailable, waitHint(resp.Header),
+			"%s has had too many requests with this key (HTTP 429)", s.label)
 	case code == http.StatusPaymentRequired, code == 432, code == 433: // the last two are Tavily's own
-		return tool.Errorf(tool.Unavailable, "see the account at "+s.label+another, "the plan of the key for %s is used up (HTTP %d)", s.label, code)
+		return tool.Errorf(tool.Unavailable, "see the account at "+s.label+another,
+			"the plan of the key for %s is used up (HTTP %d)", s.label, code)
 	case code == http.StatusBadRequest, code == http.StatusUnprocessableEntity:
-		return tool.Errorf(tool.InvalidArgs, "use a few keywords", "%s does not take this search (HTTP %d)", s.label, code)
+		return tool.Errorf(tool.InvalidArgs, "use a few keywords", "%s does not take this search (HTTP %d)",
+			s.label, code)
 	}
 	return tool.Errorf(tool.Unavailable, "try again later"+another, "%s failed (HTTP %d)", s.label, code)
 }
@@ -300,16 +306,20 @@ func searxRefusal(resp *http.Response) error {
 	case code == http.StatusForbidden:
 		return tool.Errorf(tool.Unavailable, enableJSON, "the SearXNG server refuses to answer in JSON (HTTP 403)")
 	case code == http.StatusUnauthorized:
-		return tool.Errorf(tool.Unavailable, "put user and password into SIBYL_SEARXNG_URL", "the SearXNG server asks for a password (HTTP 401)")
+		return tool.Errorf(tool.Unavailable, "put user and password into SIBYL_SEARXNG_URL",
+			"the SearXNG server asks for a password (HTTP 401)")
 	case code == http.StatusTooManyRequests:
-		return tool.Errorf(tool.Unavailable, retryHint(resp.Header)+"; if the server is yours, its limiter blocks this program",
+		return tool.Errorf(tool.Unavailable, retryHint(resp.Header)+
+			"; if the server is yours, its limiter blocks this program",
 			"the SearXNG server has had too many requests (HTTP 429)")
 	case code == http.StatusNotFound:
-		return tool.Errorf(tool.Unavailable, "check the path in web.searxng; /search is added to it", "there is no SearXNG server at this address (HTTP 404)")
+		return tool.Errorf(tool.Unavailable, "check the path in web.searxng; /search is added to it",
+			"there is no SearXNG server at this address (HTTP 404)")
 	case code < 200 || code >= 300:
 		return tool.Errorf(tool.Unavailable, "try again later", "the SearXNG server failed (HTTP %d)", code)
 	case media != "application/json":
-		return tool.Errorf(tool.Unavailable, "check that web.searxng leads to a SearXNG server; if it does, "+enableJSON,
+		return tool.Errorf(tool.Unavailable, "check that web.searxng leads to a SearXNG server; if it does, "+
+			enableJSON,
 			"the search server answered with something else than JSON")
 	}
 	return nil

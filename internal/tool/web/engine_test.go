@@ -70,14 +70,16 @@ func TestBraveIsAskedAndReadAsItsAPISays(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantQuery := url.Values{"q": {"go generics&x=1"}, "count": {"2"}, "freshness": {"pm"}}
-	if diff := cmp.Diff(wantQuery, asked.URL.Query()); diff != "" || asked.URL.Path != "/res/v1/web/search" || asked.Method != http.MethodGet {
+	if diff := cmp.Diff(wantQuery, asked.URL.Query()); diff != "" || asked.URL.Path != "/res/v1/web/search" ||
+		asked.Method != http.MethodGet {
 		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
 	}
 	if asked.Header.Get("X-Subscription-Token") != searchKey || asked.Header.Get("User-Agent") != userAgent {
 		t.Errorf("asked with %v", asked.Header)
 	}
 	checkFound(t, result, SearchData{Query: "go generics&x=1", Results: []SearchResult{
-		{Title: "The Go & Manual", URL: "https://go.dev/doc/", Snippet: `How to use Go's maps: a < b "c"`, Engine: Brave, Published: "2026-01-02T03:04:05"},
+		{Title: "The Go & Manual", URL: "https://go.dev/doc/", Snippet: `How to use Go's maps: a < b "c"`,
+			Engine: Brave, Published: "2026-01-02T03:04:05"},
 		{Title: "Tour", URL: "https://tour.test/", Engine: Brave, Published: "3 days ago"},
 	}})
 }
@@ -99,11 +101,13 @@ func TestTavilyIsAskedAndReadAsItsAPISays(t *testing.T) {
 	if diff := cmp.Diff(want, sent); diff != "" || asked.URL.Path != "/search" || asked.Method != http.MethodPost {
 		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
 	}
-	if asked.Header.Get("Authorization") != "Bearer "+searchKey || asked.Header.Get("Content-Type") != "application/json" {
+	if asked.Header.Get("Authorization") != "Bearer "+searchKey ||
+		asked.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("asked with %v", asked.Header)
 	}
 	checkFound(t, result, SearchData{Query: "go generics&x=1", Results: []SearchResult{
-		{Title: "The Go & Manual", URL: "https://go.dev/doc/", Snippet: "How to use Go's maps: Map<K, V>, a < b", Engine: Tavily, Published: "Fri, 02 Jan 2026 03:04:05 GMT"},
+		{Title: "The Go & Manual", URL: "https://go.dev/doc/", Snippet: "How to use Go's maps: Map<K, V>, a < b",
+			Engine: Tavily, Published: "Fri, 02 Jan 2026 03:04:05 GMT"},
 		{Title: "Tour", URL: "https://tour.test/", Engine: Tavily},
 	}})
 }
@@ -128,8 +132,10 @@ func TestKeyedSearchWithoutAHitCountsNone(t *testing.T) {
 		Tavily: {`{"results":[]}`},
 	} {
 		for _, answer := range answers {
-			result, err := keyedSearchOn(t, engine, body("application/json", answer), map[string]any{"query": "nothing like it"})
-			if err != nil || result.Items != 0 || len(result.Refs) != 0 || !strings.Contains(result.Text, `"nothing like it"`) {
+			result, err := keyedSearchOn(t, engine, body("application/json", answer),
+				map[string]any{"query": "nothing like it"})
+			if err != nil || result.Items != 0 || len(result.Refs) != 0 ||
+				!strings.Contains(result.Text, `"nothing like it"`) {
 				t.Errorf("%s %s: Items = %d, text %q, error %v", engine, answer, result.Items, result.Text, err)
 			}
 		}
@@ -143,10 +149,12 @@ func TestKeyedEnginesThatSayNoTellWhatToDo(t *testing.T) {
 				w.Header().Set(header[i], header[i+1])
 			}
 			w.WriteHeader(code)
-			_, _ = io.WriteString(w, said+" words of a stranger "+r.Header.Get("Authorization")+r.Header.Get("X-Subscription-Token"))
+			_, _ = io.WriteString(w, said+" words of a stranger "+r.Header.Get("Authorization")+
+				r.Header.Get("X-Subscription-Token"))
 		}
 	}
-	invalidToken := body("application/json", `{"type":"ErrorResponse","error":{"status":422,"code":"SUBSCRIPTION_TOKEN_INVALID","detail":"stranger"}}`)
+	invalidToken := body("application/json",
+		`{"type":"ErrorResponse","error":{"status":422,"code":"SUBSCRIPTION_TOKEN_INVALID","detail":"stranger"}}`)
 	for _, engine := range keyedEngines() {
 		for _, c := range []struct {
 			name    string
@@ -160,17 +168,21 @@ func TestKeyedEnginesThatSayNoTellWhatToDo(t *testing.T) {
 			{"too fast, no word of when", status(429, ""), tool.Unavailable, "later"},
 			{
 				"too fast, by the second of two windows",
-				status(429, "", "X-RateLimit-Remaining", "1, 0", "X-RateLimit-Reset", "1, 1419704"), tool.Unavailable, "wait 1419704 seconds",
+				status(429, "", "X-RateLimit-Remaining", "1, 0", "X-RateLimit-Reset", "1, 1419704"), tool.Unavailable,
+				"wait 1419704 seconds",
 			},
 			{
 				"too fast, by the first of two windows",
-				status(429, "", "X-RateLimit-Remaining", "0, 5", "X-RateLimit-Reset", "1, 1419704"), tool.Unavailable, "wait 1 seconds",
+				status(429, "", "X-RateLimit-Remaining", "0, 5", "X-RateLimit-Reset", "1, 1419704"), tool.Unavailable,
+				"wait 1 seconds",
 			},
 			{
 				"too fast, by both of two windows",
-				status(429, "", "X-RateLimit-Remaining", "0,0", "X-RateLimit-Reset", "7,1419704"), tool.Unavailable, "wait 1419704 seconds",
+				status(429, "", "X-RateLimit-Remaining", "0,0", "X-RateLimit-Reset", "7,1419704"), tool.Unavailable,
+				"wait 1419704 seconds",
 			},
-			{"too fast, with odd windows", status(429, "", "X-RateLimit-Remaining", "0,0", "X-RateLimit-Reset", "soon"), tool.Unavailable, "later"},
+			{"too fast, with odd windows", status(429, "", "X-RateLimit-Remaining", "0,0", "X-RateLimit-Reset", "soon"),
+				tool.Unavailable, "later"},
 			{"no credit", status(402, ""), tool.Unavailable, "account"},
 			{"plan used up", status(432, ""), tool.Unavailable, "account"},
 			{"search not taken", status(422, ""), tool.InvalidArgs, "keywords"},
@@ -180,7 +192,8 @@ func TestKeyedEnginesThatSayNoTellWhatToDo(t *testing.T) {
 			{"broken JSON", body("application/json", `{"results":[`), tool.Failed, "another engine"},
 			{"other JSON", body("application/json", `[1,2]`), tool.Failed, "another engine"},
 			{"nothing", body("application/json", ``), tool.Failed, "another engine"},
-			{"too large", body("application/json", `{"x":"`+strings.Repeat("a", maxSearchBytes)+`"}`), tool.TooLarge, ""},
+			{"too large", body("application/json", `{"x":"`+strings.Repeat("a", maxSearchBytes)+`"}`),
+				tool.TooLarge, ""},
 		} {
 			t.Run(engine+" "+c.name, func(t *testing.T) {
 				_, err := keyedSearchOn(t, engine, c.handler, map[string]any{"query": "x"})
@@ -228,11 +241,13 @@ func TestKeyThatTheEngineEchoesIsInNoResult(t *testing.T) {
 	hit := fmt.Sprintf(`{"title":"t %[1]s","url":"https://x.test/?k=%[1]s","description":"%[1]s","content":"%[1]s","age":"%[1]s","published_date":"%[1]s"}`, searchKey)
 	escaped := strings.ReplaceAll(hit, "BSA-", `\u0042SA&#45;`)
 	for _, engine := range keyedEngines() {
-		result, err := keyedSearchOn(t, engine, body("application/json", `{"web":{"results":[`+hit+`]},"results":[`+escaped+`]}`), map[string]any{"query": "x"})
+		result, err := keyedSearchOn(t, engine, body("application/json", `{"web":{"results":[`+hit+`]},"results":[`+
+			escaped+`]}`), map[string]any{"query": "x"})
 		if err != nil || result.Items != 1 {
 			t.Fatalf("%s: Items = %d, error %v", engine, result.Items, err)
 		}
-		if shown := fmt.Sprintf("%s %s %v", result.Text, result.Data, result.Refs); strings.Contains(shown, searchKey) || !strings.Contains(shown, "[key]") {
+		if shown := fmt.Sprintf("%s %s %v", result.Text, result.Data, result.Refs); strings.Contains(shown,
+			searchKey) || !strings.Contains(shown, "[key]") {
 			t.Errorf("%s: the result shows the key: %s", engine, shown)
 		}
 	}
@@ -243,7 +258,8 @@ func TestKeyIsAskedForBeforeEverySearch(t *testing.T) {
 		keys := []string{"first", " second\n"}
 		var got []string
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			got = append(got, r.Header.Get("X-Subscription-Token")+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			got = append(got, r.Header.Get("X-Subscription-Token")+strings.TrimPrefix(r.Header.Get("Authorization"),
+				"Bearer "))
 			_, _ = io.WriteString(w, `{"results":[]}`)
 		})
 		search := keyedSearch(t, engine, s, func(c *Config) {
@@ -274,7 +290,9 @@ func TestWithoutAUsableKeyNothingIsAsked(t *testing.T) {
 			"no ASCII":   fixedKey("BSA-“quoted”"),
 		} {
 			s := serve(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })
-			_, err := keyedSearch(t, engine, s, func(c *Config) { c.Key = key }).Call(t.Context(), args(t, map[string]any{"query": "x"}))
+			_, err := keyedSearch(t, engine, s, func(c *Config) {
+				c.Key = key
+			}).Call(t.Context(), args(t, map[string]any{"query": "x"}))
 			e := wantKind(t, err, tool.Unavailable)
 			if !strings.Contains(e.Hint, "sibyl config set-key "+engine) || strings.Contains(e.Error(), "BSA-") {
 				t.Errorf("%s %s: error %v", engine, name, e)
@@ -323,7 +341,8 @@ func TestKeyedSearchTimesOutAndNamesTheEngine(t *testing.T) {
 func TestBraveIsNotAskedMoreWordsThanItTakes(t *testing.T) {
 	s := serve(t, body("application/json", `{}`))
 	search := keyedSearch(t, Brave, s)
-	if _, err := search.Call(t.Context(), args(t, map[string]any{"query": strings.Repeat("go ", maxBraveWords)})); err != nil {
+	if _, err := search.Call(t.Context(),
+		args(t, map[string]any{"query": strings.Repeat("go ", maxBraveWords)})); err != nil {
 		t.Error(err)
 	}
 	_, err := search.Call(t.Context(), args(t, map[string]any{"query": strings.Repeat("go ", maxBraveWords+1)}))
@@ -357,7 +376,8 @@ func TestEngineIsTheOneChosenOrSearXNG(t *testing.T) {
 		if w.search != nil {
 			place = w.search.place()
 		}
-		if !strings.Contains(place, c.place) || (place == "") != (c.place == "") || strings.Contains(place, secret) || len(w.Tools()) != map[bool]int{true: 1, false: 2}[c.place == ""] {
+		if !strings.Contains(place, c.place) || (place == "") != (c.place == "") || strings.Contains(place, secret) ||
+			len(w.Tools()) != map[bool]int{true: 1, false: 2}[c.place == ""] {
 			t.Errorf("%+v: engine %q with %d tools; want %q", c.cfg, place, len(w.Tools()), c.place)
 		}
 	}

@@ -106,7 +106,8 @@ func TestTextIsTakenAsItIs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if data.Text != c.text || data.Extract != ExtractRaw || data.Title != c.title {
-				t.Errorf("text = %q, extract = %s, title = %q, want %q and %q", data.Text, data.Extract, data.Title, c.text, c.title)
+				t.Errorf("text = %q, extract = %s, title = %q, want %q and %q", data.Text, data.Extract, data.Title,
+					c.text, c.title)
 			}
 		})
 	}
@@ -145,7 +146,8 @@ func TestPictureIsRefusedBeforeItIsDownloaded(t *testing.T) {
 }
 
 func TestEmptyPageIsAnErrorNotASource(t *testing.T) {
-	for _, content := range []string{"", " \n ", "<title>App</title><div id=root></div><script>render()</script>", "<svg><text>x</text></svg>"} {
+	for _, content := range []string{"", " \n ", "<title>App</title><div id=root></div><script>render()</script>",
+		"<svg><text>x</text></svg>"} {
 		_, _, err := fetchFrom(t, Config{}, body("text/html", content))
 		wantKind(t, err, tool.Failed)
 	}
@@ -339,8 +341,10 @@ func TestHugeHeadersAreRefused(t *testing.T) {
 
 func TestStatusSaysWhatCanBeDone(t *testing.T) {
 	for status, kind := range map[int]tool.Kind{
-		204: tool.Failed, 304: tool.Failed, 400: tool.Failed, 401: tool.Denied, 403: tool.Denied, 404: tool.NotFound, 408: tool.Timeout,
-		410: tool.NotFound, 418: tool.Failed, 429: tool.Unavailable, 451: tool.Denied, 500: tool.Unavailable, 502: tool.Unavailable,
+		204: tool.Failed, 304: tool.Failed, 400: tool.Failed, 401: tool.Denied, 403: tool.Denied, 404: tool.NotFound,
+		408: tool.Timeout,
+		410: tool.NotFound, 418: tool.Failed, 429: tool.Unavailable, 451: tool.Denied, 500: tool.Unavailable,
+		502: tool.Unavailable,
 		503: tool.Unavailable, 504: tool.Timeout, 599: tool.Unavailable,
 	} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -368,7 +372,8 @@ func TestUnreachableServerIsUnavailable(t *testing.T) {
 	s.Close()
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
 	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL + "/?token=abcdef"}))
-	if e := wantKind(t, err, tool.Unavailable); strings.Contains(e.Message, "abcdef") || !strings.Contains(e.Message, "refused") {
+	if e := wantKind(t, err, tool.Unavailable); strings.Contains(e.Message, "abcdef") ||
+		!strings.Contains(e.Message, "refused") {
 		t.Errorf("the error repeats the query, or lacks the reason: %q", e.Message)
 	}
 }
@@ -434,7 +439,8 @@ func TestLongPageIsReadInParts(t *testing.T) {
 	if diff := cmp.Diff(want, result.Text); diff != "" || !result.Truncated {
 		t.Errorf("Truncated = %v\n%s", result.Truncated, diff)
 	}
-	if result, err = call(70, 40); err != nil || result.Truncated || !strings.Contains(result.Text, "Part: characters 70 to 100 of 100\n") {
+	if result, err = call(70, 40); err != nil || result.Truncated ||
+		!strings.Contains(result.Text, "Part: characters 70 to 100 of 100\n") {
 		t.Errorf("the last part: Truncated = %v, error %v\n%s", result.Truncated, err, result.Text)
 	}
 	_, err = call(100, 40)

@@ -98,7 +98,8 @@ func (g *guard) check(addr netip.AddrPort) error {
 		return nil
 	}
 	if !slices.Contains(g.ports, addr.Port()) {
-		return tool.Errorf(tool.Denied, fmt.Sprintf("these ports can: %v", g.ports), "port %d cannot be fetched from", addr.Port())
+		return tool.Errorf(tool.Denied, fmt.Sprintf("these ports can: %v", g.ports), "port %d cannot be fetched from",
+			addr.Port())
 	}
 	if name := g.zoneOf(addr.Addr()); name != "" {
 		return tool.Errorf(tool.Denied, onlyPublicPages, "the address is not public: %s", name)
@@ -193,9 +194,11 @@ func (c Config) checkPage(u *url.URL) error {
 	below := func(of string) bool { return host == of || strings.HasSuffix(host, "."+of) }
 	switch {
 	case slices.ContainsFunc(c.Deny, below):
-		return tool.Errorf(tool.Denied, "look for another source", "pages of %s are not opened: web.deny in the settings says so", host)
+		return tool.Errorf(tool.Denied, "look for another source",
+			"pages of %s are not opened: web.deny in the settings says so", host)
 	case c.Allow != nil && !slices.ContainsFunc(c.Allow, below):
-		return tool.Errorf(tool.Denied, "look for another source", "pages of %s are not opened: web.allow in the settings does not name it", host)
+		return tool.Errorf(tool.Denied, "look for another source",
+			"pages of %s are not opened: web.allow in the settings does not name it", host)
 	}
 	return nil
 }

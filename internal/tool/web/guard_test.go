@@ -16,7 +16,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// addressVector is a case as docs/vectors.md describes it: an address that is connected to, or one that is to be fetched.
+// addressVector is a case as docs/vectors.md describes it: an address that is connected to, or one that is to be
+// fetched.
 type addressVector struct {
 	Name    string
 	Address string
@@ -25,8 +26,8 @@ type addressVector struct {
 	Allowed bool
 }
 
-// addressVectors hold the first and the last address of every range that must not be reached, the well-known ones, their neighbours that
-// may be, and spellings of this machine.
+// addressVectors hold the first and the last address of every range that must not be reached, the well-known ones,
+// their neighbours that may be, and spellings of this machine.
 func addressVectors(t *testing.T) (all []addressVector) {
 	t.Helper()
 	raw, err := os.ReadFile("../../../testdata/vectors/addresses.json")
@@ -68,7 +69,8 @@ func TestDialerDeniesEveryAddressThatIsNotPublic(t *testing.T) {
 			wantKind(t, err, tool.Denied)
 
 			named := byName(t, Config{Resolver: names(t, map[string][]string{"site.test": {v.Address}})}, "web_fetch")
-			_, err = named.Call(t.Context(), args(t, map[string]any{"url": fmt.Sprintf("http://site.test:%d/", v.Port)}))
+			_, err = named.Call(t.Context(),
+				args(t, map[string]any{"url": fmt.Sprintf("http://site.test:%d/", v.Port)}))
 			wantKind(t, err, tool.Denied)
 		})
 	}
@@ -139,10 +141,12 @@ func forbidden(t *testing.T) (address string, hits *atomic.Int32) {
 func TestOddSpellingsOfLoopbackReachNothing(t *testing.T) {
 	address, hits := forbidden(t)
 	port := address[strings.LastIndex(address, ":")+1:]
-	for _, host := range []string{"2130706433", "0x7f000001", "0x7f.1", "127.1", "0177.0.0.1", "localhost", "LOCALHOST", "localhost.",
+	for _, host := range []string{"2130706433", "0x7f000001", "0x7f.1", "127.1", "0177.0.0.1", "localhost", "LOCALHOST",
+		"localhost.",
 		"127.0.0.1.", "①②⑦.0.0.1", "127。0。0。1", "[::1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]"} {
 		fetch := byName(t, Config{Resolver: names(t, nil)}, "web_fetch")
-		if _, err := fetch.Call(t.Context(), args(t, map[string]any{"url": "http://" + host + ":" + port + "/"})); err == nil {
+		if _, err := fetch.Call(t.Context(),
+			args(t, map[string]any{"url": "http://" + host + ":" + port + "/"})); err == nil {
 			t.Errorf("%s was fetched", host)
 		}
 	}
@@ -269,9 +273,11 @@ func TestNothingIsCarriedFromOneHopToTheNextNorThroughAProxy(t *testing.T) {
 	})
 	fetch := byName(t, Config{
 		AllowAddr: allowOnly(s),
-		Resolver:  names(t, map[string][]string{"site.test": {"127.0.0.1"}}), // a plain loopback address would never be proxied
+		// a plain loopback address would never be proxied
+		Resolver: names(t, map[string][]string{"site.test": {"127.0.0.1"}}),
 	}, "web_fetch")
-	if _, err := fetch.Call(t.Context(), args(t, map[string]any{"url": withHost(t, s, "site.test") + "/first"})); err != nil {
+	if _, err := fetch.Call(t.Context(),
+		args(t, map[string]any{"url": withHost(t, s, "site.test") + "/first"})); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"Cookie", "Referer", "Authorization"} {
@@ -309,7 +315,8 @@ func TestHostsThatAreNotAllowedAreReachedOnNoHop(t *testing.T) {
 		{"leads to one that is denied", s.URL + "/away", nil, []string{"other.test"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fetch := byName(t, Config{AllowAddr: allowOnly(s), Allow: c.allow, Deny: c.deny, Resolver: names(t, map[string][]string{})}, "web_fetch")
+			fetch := byName(t, Config{AllowAddr: allowOnly(s), Allow: c.allow, Deny: c.deny,
+				Resolver: names(t, map[string][]string{})}, "web_fetch")
 			_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": c.url}))
 			if c.opens {
 				if err != nil {

@@ -95,8 +95,12 @@ func newConverter() *converter.Converter {
 	// The converter turns angle brackets into entities at standard priority. These two keep them out of its sight.
 	hide := strings.NewReplacer(hiddenLess, "", hiddenMore, "", "<", hiddenLess, ">", hiddenMore)
 	show := strings.NewReplacer(hiddenLess, "<", hiddenMore, ">")
-	c.Register.TextTransformer(func(_ converter.Context, text string) string { return hide.Replace(text) }, converter.PriorityEarly)
-	c.Register.TextTransformer(func(_ converter.Context, text string) string { return show.Replace(text) }, converter.PriorityLate)
+	c.Register.TextTransformer(func(_ converter.Context, text string) string {
+		return hide.Replace(text)
+	}, converter.PriorityEarly)
+	c.Register.TextTransformer(func(_ converter.Context, text string) string {
+		return show.Replace(text)
+	}, converter.PriorityLate)
 	return c
 }
 
@@ -184,7 +188,8 @@ func tameTag(tokens *html.Tokenizer, kind html.TokenType, name string, more bool
 // isLink says whether an address leads to somewhere that a reader could name: not a script, not inline data.
 func isLink(href string) bool {
 	u, err := url.Parse(strings.TrimSpace(href))
-	return err == nil && href != "" && (u.Scheme == "" || u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto")
+	return err == nil && href != "" && (u.Scheme == "" || u.Scheme == "http" || u.Scheme == "https" ||
+		u.Scheme == "mailto")
 }
 
 // prune removes what a person would not see and flattens what would swell when it is laid out.

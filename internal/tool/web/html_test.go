@@ -25,20 +25,26 @@ func converted(t testing.TB, source string) FetchData {
 
 func TestHTMLBecomesMarkdown(t *testing.T) {
 	for _, c := range []struct{ name, source, want string }{
-		{"headings and emphasis", `<h2>One</h2><p>a <b>bold</b> <i>word</i>, <u>plain</u>`, "## One\n\na **bold** *word*, plain"},
+		{"headings and emphasis", `<h2>One</h2><p>a <b>bold</b> <i>word</i>, <u>plain</u>`,
+			"## One\n\na **bold** *word*, plain"},
 		{"link", `<p><a href="../x?a=1&b=2#c">there</a>`, "[there](https://example.com/x?a=1&b=2#c)"},
-		{"link from a base", `<base href="https://other.test/dir/"><p><a href=x>there</a>`, "[there](https://other.test/dir/x)"},
+		{"link from a base", `<base href="https://other.test/dir/"><p><a href=x>there</a>`,
+			"[there](https://other.test/dir/x)"},
 		{"script as link", `<p><a href="javascript:alert(1)">press</a> <a name=x>here</a>`, "press here"},
 		{"picture with words", `<p><img src=a.png alt="A cat">`, "![A cat](https://example.com/docs/a.png)"},
 		{"picture without", `<p>x<img src=a.png><img alt=dot src="data:image/gif;base64,R0">y`, "xy"},
-		{"code", "<pre><code class=language-go>if a &lt; b {\n\treturn *p\n}</code></pre>", "```\nif a < b {\n\treturn *p\n}\n```"},
-		{"nothing is escaped", `<p>snake_case_name *x* &lt;signal&gt; 1. [a] &amp;lt;`, "snake_case_name *x* <signal> 1. [a] &lt;"},
+		{"code", "<pre><code class=language-go>if a &lt; b {\n\treturn *p\n}</code></pre>",
+			"```\nif a < b {\n\treturn *p\n}\n```"},
+		{"nothing is escaped", `<p>snake_case_name *x* &lt;signal&gt; 1. [a] &amp;lt;`,
+			"snake_case_name *x* <signal> 1. [a] &lt;"},
 		{"list", `<ul><li>one<li>two</ul>`, "- one\n- two"},
 		{"table", `<table><tr><th>a<th>b<tr><td>1<td>x<br>y</table>`, "| a | b |\n|---|---|\n| 1 | x  <br />y |"},
-		{"table with a line across", `<table><tr><th>a<th>b<tr><td colspan=1000>-<tr><td>1<td>2</table>`, "| a | b |\n|---|---|\n| - |  |\n| 1 | 2 |"},
+		{"table with a line across", `<table><tr><th>a<th>b<tr><td colspan=1000>-<tr><td>1<td>2</table>`,
+			"| a | b |\n|---|---|\n| - |  |\n| 1 | 2 |"},
 		{"table for layout", `<table><tr><td><ul><li>a</ul><td>b<tr><td>c</table>`, "- a\n\nb\n\nc"},
 		{"what a person does not see", `<p>seen<p hidden>no<p style="Display : none">no<div aria-hidden=true>no</div>` +
-			`<style>no</style><template>no</template><script>no</script><!-- no --><svg><title>no</title></svg>`, "seen"},
+			`<style>no</style><template>no</template><script>no</script><!-- no --><svg><title>no</title></svg>`,
+			"seen"},
 		{"frame of the page", `<nav>menu</nav><header><h1>Title</h1></header><p>text</p><aside>ad</aside><footer>legal</footer>`,
 			"# Title\n\ntext"},
 		{"formula", `<p>so <math><mi>x</mi><mo>=</mo><mn>1</mn></math> holds`, "so x=1 holds"},
@@ -54,7 +60,8 @@ func TestHTMLBecomesMarkdown(t *testing.T) {
 }
 
 func TestArticleIsTakenOutOfItsPage(t *testing.T) {
-	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, to be taken for the main part of a page.</p>"
+	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, to be taken for the main part " +
+		"of a page.</p>"
 	p := converted(t, `<html lang=en><head><title>A story – The Paper</title><meta name=author content="Ann Author">
 		<meta property="article:published_time" content="2026-01-02T03:04:05Z"></head>
 		<body><ul class=menu><li><a href=/>Home</a></ul><article><h1>A story</h1>`+strings.Repeat(paragraph, 6)+
@@ -71,13 +78,16 @@ func TestArticleIsTakenOutOfItsPage(t *testing.T) {
 }
 
 func TestWholePageIsTakenWhereTheArticleIsOnlyASmallPart(t *testing.T) {
-	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, to be taken for the main part of a page.</p>"
+	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, to be taken for the main part " +
+		"of a page.</p>"
 	var entries strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&entries, "<dl><dt>option-%d</dt><dd>sets what number %d says</dd></dl>", i, i)
 	}
-	p := converted(t, "<title>Reference</title><div>"+strings.Repeat(paragraph, 4)+"</div><section>"+entries.String()+"</section>")
-	if !strings.Contains(p.Text, "option-0") || !strings.Contains(p.Text, "option-199") || !strings.Contains(p.Text, "main part") {
+	p := converted(t, "<title>Reference</title><div>"+strings.Repeat(paragraph, 4)+"</div><section>"+entries.String()+
+		"</section>")
+	if !strings.Contains(p.Text, "option-0") || !strings.Contains(p.Text, "option-199") ||
+		!strings.Contains(p.Text, "main part") {
 		t.Errorf("extract = %s: part of the reference is lost, %d characters left", p.Extract, len(p.Text))
 	}
 }
@@ -95,25 +105,30 @@ func TestHostilePagesCostNoMoreThanTheirSize(t *testing.T) {
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	cell := strings.Repeat("long ", 8000)
 	for name, source := range map[string]string{
-		"formatting that is never closed":      "<p>" + distinct("b", 400) + strings.Repeat("<p>x", 12000),
-		"formatting under another name":        "<p>" + distinct("nobr", 400) + strings.Repeat("<p>x", 12000),
-		"formatting inside a drawing's title":  "<svg><title><p>" + distinct("b", 400) + strings.Repeat("<p>x", 12000),
-		"formatting inside a formula":          "<math><mtext><title><p>" + distinct("b", 400) + strings.Repeat("<p>x", 12000),
-		"elements nested without end":          fill("<div>"),
-		"elements without number":              fill("<p>a"),
-		"quotations in quotations":             strings.Repeat("<blockquote>", 450) + strings.Repeat("x<br>", 12000),
-		"lists in lists":                       strings.Repeat("<ul><li>", 220) + strings.Repeat("<li>x", 12000),
-		"a cell of a million columns":          "<table><tr><td colspan=1000000000>x<tr><td rowspan=1000000000 colspan=1000>y</table>",
-		"one wide row and many short ones":     "<table><tr>" + strings.Repeat("<td>x", 6000) + strings.Repeat("<tr><td>y", 6000) + "</table>",
-		"one long cell and many short ones":    "<table><tr><td>" + cell + strings.Repeat("<tr><td>y", 6000) + "</table>",
-		"many tables":                          fill("<table><tr><td>x</td></tr></table>"),
-		"markdown's own characters":            fill("*_`[]#>|"),
-		"one endless attribute":                "<p title='" + fill("x"),
-		"attributes without number":            "<p" + distinct(" x", 1) + fill(" a=b") + ">text",
-		"links in links":                       fill("<a href=x><table><td>"),
-		"headings":                             fill("<h2>x</h2>"),
-		"an unclosed comment":                  "text<!--" + fill("x"),
-		"paragraphs that look like an article": fill("<p>Hello there, this is, with commas, a paragraph of some length to be scored."),
+		"formatting that is never closed":     "<p>" + distinct("b", 400) + strings.Repeat("<p>x", 12000),
+		"formatting under another name":       "<p>" + distinct("nobr", 400) + strings.Repeat("<p>x", 12000),
+		"formatting inside a drawing's title": "<svg><title><p>" + distinct("b", 400) + strings.Repeat("<p>x", 12000),
+		"formatting inside a formula": "<math><mtext><title><p>" + distinct("b", 400) + strings.Repeat("<p>x",
+			12000),
+		"elements nested without end": fill("<div>"),
+		"elements without number":     fill("<p>a"),
+		"quotations in quotations":    strings.Repeat("<blockquote>", 450) + strings.Repeat("x<br>", 12000),
+		"lists in lists":              strings.Repeat("<ul><li>", 220) + strings.Repeat("<li>x", 12000),
+		"a cell of a million columns": "<table><tr><td colspan=1000000000>x<tr><td rowspan=1000000000 " +
+			"colspan=1000>y</table>",
+		"one wide row and many short ones": "<table><tr>" + strings.Repeat("<td>x", 6000) +
+			strings.Repeat("<tr><td>y", 6000) + "</table>",
+		"one long cell and many short ones": "<table><tr><td>" + cell + strings.Repeat("<tr><td>y", 6000) +
+			"</table>",
+		"many tables":               fill("<table><tr><td>x</td></tr></table>"),
+		"markdown's own characters": fill("*_`[]#>|"),
+		"one endless attribute":     "<p title='" + fill("x"),
+		"attributes without number": "<p" + distinct(" x", 1) + fill(" a=b") + ">text",
+		"links in links":            fill("<a href=x><table><td>"),
+		"headings":                  fill("<h2>x</h2>"),
+		"an unclosed comment":       "text<!--" + fill("x"),
+		"paragraphs that look like an article": fill(
+			"<p>Hello there, this is, with commas, a paragraph of some length to be scored."),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -121,7 +136,8 @@ func TestHostilePagesCostNoMoreThanTheirSize(t *testing.T) {
 			p := converted(t, source)
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
-			t.Logf("%d KB in, %d KB of text (%s), %d MB allocated", len(source)>>10, len(p.Text)>>10, p.Extract, allocated>>20)
+			t.Logf("%d KB in, %d KB of text (%s), %d MB allocated", len(source)>>10, len(p.Text)>>10, p.Extract,
+				allocated>>20)
 			if allocated > 256<<20 && !underRaceDetector {
 				t.Errorf("%d MB were allocated for %d KB", allocated>>20, len(source)>>10)
 			}
@@ -134,7 +150,8 @@ func TestHostilePagesCostNoMoreThanTheirSize(t *testing.T) {
 
 func TestWordsOfAPageThatCannotBeLaidOutAreKept(t *testing.T) {
 	for name, source := range map[string]string{
-		"too deep":         strings.Repeat("<div>", 600) + "<p>first <b>second</b><script>no</script><style>no</style><p>third",
+		"too deep": strings.Repeat("<div>", 600) +
+			"<p>first <b>second</b><script>no</script><style>no</style><p>third",
 		"too large":        strings.Repeat("<i></i>", 120_000) + "<p>first <b>second</b><script>no</script><p>third",
 		"unclosed drawing": "<p>first <b>second</b><svg><path><script>no</script><p>third",
 	} {
@@ -147,9 +164,12 @@ func TestWordsOfAPageThatCannotBeLaidOutAreKept(t *testing.T) {
 
 func FuzzConvertedPageIsCleanText(f *testing.F) {
 	for _, seed := range []string{
-		"<p>a<b>b", "<table><tr><td colspan=3>x", "<svg><title><b>", "<a href='javascript:x'>y", "<ul><li><ul><li>x", "<pre><code>a\n`b",
-		"<base href='//x'><img src=a alt=b>", "<select><option><textarea></select>", "<template><p>", "<math><annotation-xml><p>",
-		"<noscript><p>x</noscript>", "<frameset><frame>", "<p>&#0;&#x1F;\x00", "<script type='application/ld+json'>{\"@type\":[1]}</script>",
+		"<p>a<b>b", "<table><tr><td colspan=3>x", "<svg><title><b>", "<a href='javascript:x'>y", "<ul><li><ul><li>x",
+		"<pre><code>a\n`b",
+		"<base href='//x'><img src=a alt=b>", "<select><option><textarea></select>", "<template><p>",
+		"<math><annotation-xml><p>",
+		"<noscript><p>x</noscript>", "<frameset><frame>", "<p>&#0;&#x1F;\x00",
+		"<script type='application/ld+json'>{\"@type\":[1]}</script>",
 	} {
 		f.Add(seed)
 	}
@@ -158,7 +178,9 @@ func FuzzConvertedPageIsCleanText(f *testing.F) {
 		if !utf8.ValidString(text) && utf8.ValidString(source) {
 			t.Error("the text is not UTF-8")
 		}
-		if i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 {
+		if i := strings.IndexFunc(text, func(r rune) bool {
+			return unicode.IsControl(r) && r != '\n' && r != '\t'
+		}); i >= 0 {
 			t.Errorf("a control character is left at %d: %q", i, text)
 		}
 	})

@@ -40,7 +40,8 @@ func (s *searcher) tool() tool.Tool {
 		Description: "Search the public web. Returns titles, addresses and short excerpts of pages, best first. Use it for " +
 			"what lies outside the user's code and notes: current facts, other people's software, the world. A hit " +
 			"is not a source: open it with web_fetch before citing it.",
-		Source: tool.Web, Effect: tool.Repeatable, Foreign: true, Search: true, Out: tool.Out{To: tool.ToEngine, Arg: "query"},
+		Source: tool.Web, Effect: tool.Repeatable, Foreign: true, Search: true, Out: tool.Out{To: tool.ToEngine,
+			Arg: "query"},
 	}, s.search)
 }
 
@@ -102,7 +103,8 @@ func describe(data SearchData) string {
 		}
 	}
 	if len(data.Silent) > 0 {
-		fmt.Fprintf(&text, "These engines did not answer, so something may be missing: %s\n", strings.Join(data.Silent, "; "))
+		fmt.Fprintf(&text, "These engines did not answer, so something may be missing: %s\n",
+			strings.Join(data.Silent, "; "))
 	}
 	return text.String()
 }

@@ -18,7 +18,8 @@ import (
 func searchOn(t *testing.T, handler http.HandlerFunc, query map[string]any) (tool.Result, error) {
 	t.Helper()
 	s := serve(t, handler)
-	return byName(t, Config{SearXNG: s.URL + "/sx/", Timeout: 5 * time.Second}, "web_search").Call(t.Context(), args(t, query))
+	return byName(t, Config{SearXNG: s.URL + "/sx/", Timeout: 5 * time.Second}, "web_search").Call(t.Context(),
+		args(t, query))
 }
 
 const searxAnswerJSON = `{"query":"go","number_of_results":0,"results":[
@@ -42,13 +43,15 @@ func TestSearchListsHitsThatNobodyHasRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantQuery := url.Values{"q": {"go generics&x=1"}, "format": {"json"}, "time_range": {"month"}}
-	if diff := cmp.Diff(wantQuery, asked.URL.Query()); diff != "" || asked.URL.Path != "/sx/search" || asked.Method != http.MethodGet {
+	if diff := cmp.Diff(wantQuery, asked.URL.Query()); diff != "" || asked.URL.Path != "/sx/search" ||
+		asked.Method != http.MethodGet {
 		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
 	}
 	want := SearchData{
 		Query: "go generics&x=1",
 		Results: []SearchResult{
-			{Title: "The Go Manual", URL: "https://go.dev/doc/", Snippet: "How to use Go.", Engine: "duck", Published: "2026-01-02T00:00:00"},
+			{Title: "The Go Manual", URL: "https://go.dev/doc/", Snippet: "How to use Go.", Engine: "duck",
+				Published: "2026-01-02T00:00:00"},
 			{Title: "Tour", URL: "https://tour.test/%3Cb%3E?q=a b", Engine: "duck"},
 		},
 		Silent: []string{"google: timeout", "bing: CAPTCHA"},
@@ -78,7 +81,8 @@ func TestSearchListsHitsThatNobodyHasRead(t *testing.T) {
 func TestSearchWithoutAHitCountsNone(t *testing.T) {
 	for _, answer := range []string{`{"results":[]}`, `{}`, `{"results":null,"unresponsive_engines":[]}`} {
 		result, err := searchOn(t, body("application/json", answer), map[string]any{"query": "nothing like it"})
-		if err != nil || result.Items != 0 || len(result.Refs) != 0 || !strings.Contains(result.Text, `"nothing like it"`) {
+		if err != nil || result.Items != 0 || len(result.Refs) != 0 ||
+			!strings.Contains(result.Text, `"nothing like it"`) {
 			t.Errorf("%s: Items = %d, text %q, error %v", answer, result.Items, result.Text, err)
 		}
 	}

@@ -29,12 +29,14 @@ func TestSecretsInPagesAreTakenOutOfWhatToolsSay(t *testing.T) {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
 		showsNone(t, v, "as text", res)
-		page := "<html><body><h1>About</h1><p>Some words before it.</p><pre>" + html.EscapeString(v.Text) + "</pre><p>And after.</p></body></html>"
+		page := "<html><body><h1>About</h1><p>Some words before it.</p><pre>" + html.EscapeString(v.Text) +
+			"</pre><p>And after.</p></body></html>"
 		if res, _, err = fetchFrom(t, Config{}, body("text/html", page)); err != nil {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
 		showsNone(t, v, "as a page", res)
-		hits, err := json.Marshal(map[string]any{"results": []any{map[string]any{"url": "https://a.test/", "title": "A page", "content": v.Text}}})
+		hits, err := json.Marshal(map[string]any{"results": []any{map[string]any{"url": "https://a.test/",
+			"title": "A page", "content": v.Text}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +63,8 @@ func TestNoKeyOfAnEngineGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 			return nil, errors.New("no network")
 		}}
 		_, err := byName(t, cfg, "web_search").Call(t.Context(), args(t, map[string]any{"query": "x"}))
-		if said := wantKind(t, err, tool.Denied); !strings.Contains(said.Message, cleartext.Setting) || strings.Contains(said.Message, "canary") {
+		if said := wantKind(t, err, tool.Denied); !strings.Contains(said.Message, cleartext.Setting) ||
+			strings.Contains(said.Message, "canary") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -186,7 +186,8 @@ func TestToolsAreForeignAndOnlyRead(t *testing.T) {
 
 func TestMalformedArgumentsAreInvalidArguments(t *testing.T) {
 	fetch := byName(t, Config{}, "web_fetch")
-	for _, raw := range []string{``, `null`, `{`, `"x"`, `{"url":"https://a.test"}{}`, `{"url":"https://a.test"} x`, `{"url":"a.test/x"}`,
+	for _, raw := range []string{``, `null`, `{`, `"x"`, `{"url":"https://a.test"}{}`, `{"url":"https://a.test"} x`,
+		`{"url":"a.test/x"}`,
 		`{"url":"https://a b.test/"}`, `{"url":"https:///path"}`, `{"url":"  "}`} {
 		_, err := fetch.Call(t.Context(), tool.Call{Args: json.RawMessage(raw)})
 		wantKind(t, err, tool.InvalidArgs)

@@ -1,4 +1,5 @@
-// Package command is the program sibyl-eval: it scores Sibyl on the labelled sets in eval/, and trains the classifier of questions.
+// Package command is the program sibyl-eval: it scores Sibyl on the labelled sets in eval/, and trains the classifier
+// of questions.
 package command
 
 import (
@@ -27,7 +28,8 @@ type report interface{ WriteText(w io.Writer) error }
 
 // Root is the command line. environ is as os.Environ gives it.
 func Root(environ []string) *cobra.Command {
-	root := &cobra.Command{Use: "sibyl-eval", Short: "Score Sibyl on the labelled sets in eval/", SilenceUsage: true, SilenceErrors: true,
+	root := &cobra.Command{Use: "sibyl-eval", Short: "Score Sibyl on the labelled sets in eval/", SilenceUsage: true,
+		SilenceErrors: true,
 		Long: "Scores Sibyl on the labelled sets in eval/, whose README defines every figure. Journal and tasks are in a\n" +
 			"temporary folder. Exits with 1 if a bound does not hold."}
 	asJSON := root.PersistentFlags().Bool("json", false, "print one JSON object")
@@ -43,7 +45,8 @@ func Root(environ []string) *cobra.Command {
 		}
 		return err
 	}
-	root.AddCommand(classifyCommand(print), trainCommand(), oracleCommand(environ, print), tasksCommand(environ, print), findCommand(environ, print))
+	root.AddCommand(classifyCommand(print), trainCommand(), oracleCommand(environ, print), tasksCommand(environ, print),
+		findCommand(environ, print))
 	return root
 }
 
@@ -62,7 +65,8 @@ func classifyCommand(print printer) *cobra.Command {
 		}}
 }
 
-// Classified are the scores of the classifier on all sets of questions: with halves, of personas, and of the hands that nothing is learned from.
+// Classified are the scores of the classifier on all sets of questions: with halves, of personas, and of the hands that
+// nothing is learned from.
 func Classified() (r eval.ClassReport, err error) {
 	for _, name := range []string{evaldata.Queries, evaldata.EverydayQueries, evaldata.PersonaQueries} {
 		halves, err := eval.LoadQueries(evaldata.Files, name)
@@ -88,8 +92,10 @@ func Classified() (r eval.ClassReport, err error) {
 }
 
 func trainCommand() *cobra.Command {
-	return &cobra.Command{Use: "train [FILE]", Short: "Train the classifier from eval/training", Args: cobra.MaximumNArgs(1),
-		Long:    "Writes the weights, to internal/oracle/classify/classify.weights unless a file is named. It takes a minute.",
+	return &cobra.Command{Use: "train [FILE]", Short: "Train the classifier from eval/training",
+		Args: cobra.MaximumNArgs(1),
+		Long: "Writes the weights, to internal/oracle/classify/classify.weights unless a file is named. It takes " +
+			"a minute.",
 		Example: "  go run ./cmd/sibyl-eval train && go run ./cmd/sibyl-eval classify",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = append(args, filepath.Join("internal", "oracle", "classify", "classify.weights"))

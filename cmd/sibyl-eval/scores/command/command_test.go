@@ -43,7 +43,8 @@ func TestClassifierIsRightNineTimesInTenOnTheFrozenHalf(t *testing.T) {
 			least = 0.85
 		}
 		if s.Right.Part < least || s.Offered.Part < 0.96 || s.Sources > 1.5 {
-			t.Errorf("%s: right %s, offered %s, %.2f sources a question; wanted are %.0f %%, 96 %% and at most 1.5", s.Set, s.Right, s.Offered, s.Sources, 100*least)
+			t.Errorf("%s: right %s, offered %s, %.2f sources a question; wanted are %.0f %%, 96 %% and at most 1.5",
+				s.Set, s.Right, s.Offered, s.Sources, 100*least)
 		}
 		if off := s.Right.Part - s.Confidence; off < -0.02 || off > 0.09 {
 			t.Errorf("%s: the confidence is %.3f where %.3f are right", s.Set, s.Confidence, s.Right.Part)
@@ -51,7 +52,8 @@ func TestClassifierIsRightNineTimesInTenOnTheFrozenHalf(t *testing.T) {
 		right, offered, all = right+s.Right.Hits, offered+s.Offered.Hits, all+s.Right.Of
 	}
 	if len(scores) != 7 || float64(offered) < 0.98*float64(all) {
-		t.Errorf("of %d sets a source that answers is offered for %d of %d questions; 98 %% are wanted", len(scores), offered, all)
+		t.Errorf("of %d sets a source that answers is offered for %d of %d questions; 98 %% are wanted", len(scores),
+			offered, all)
 	}
 }
 
@@ -60,7 +62,8 @@ func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
 		t.Skip("scripts/test-long.sh runs it")
 	}
 	var out, complaints bytes.Buffer
-	if code := Main(t.Context(), []string{"oracle", "--transcripts", "--baseline", "--json"}, own(t), &out, &complaints); code != 0 {
+	if code := Main(t.Context(), []string{"oracle", "--transcripts", "--baseline", "--json"}, own(t), &out,
+		&complaints); code != 0 {
 		t.Fatalf("exit %d: %s", code, complaints.String())
 	}
 	var r eval.OracleReport
@@ -80,7 +83,8 @@ func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s\nif this is meant: go test ./cmd/sibyl-eval/scores/command -run OfflineFigures -update, and say why in eval/README.md", diff)
+		t.Errorf("%s\nif this is meant: go test ./cmd/sibyl-eval/scores/command -run OfflineFigures -update, and say "+
+			"why in eval/README.md", diff)
 	}
 	for _, c := range r.Criteria {
 		if c.Met == nil || !*c.Met {
@@ -89,8 +93,8 @@ func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-// golden are the figures that are the same on every machine, in a line each: no tokens, which change with every word of a prompt, and of the test half
-// sums only, so that a change of it tells that something moved but not what.
+// golden are the figures that are the same on every machine, in a line each: no tokens, which change with every word of
+// a prompt, and of the test half sums only, so that a change of it tells that something moved but not what.
 func golden(t *testing.T, r eval.OracleReport) string {
 	t.Helper()
 	var b strings.Builder
@@ -105,13 +109,17 @@ func golden(t *testing.T, r eval.OracleReport) string {
 	for name, scores := range map[string][]eval.OracleScore{"ours": r.Ours, "baseline": r.Baseline} {
 		for _, h := range []eval.Half{eval.Dev, eval.Test} {
 			s := eval.Totals(half(scores, h))
-			fmt.Fprintf(&b, "%s %s: %d questions, kind %d, signal fits %d, replies fit %d, within budget %d, found %d, whole %d, honest %d, calls %d, unnecessary %d\n",
-				name, h, s.Questions, s.Class.Hits, s.SignalFits.Hits, s.RepliesFit.Hits, s.WithinBudget.Hits, s.Found.Hits, s.Whole.Hits, s.Honest.Hits, s.Calls, s.Unnecessary)
+			fmt.Fprintf(&b, "%s %s: %d questions, kind %d, signal fits %d, replies fit %d, within budget %d, found "+
+				"%d, whole %d, honest %d, calls %d, unnecessary %d\n",
+				name, h, s.Questions, s.Class.Hits, s.SignalFits.Hits, s.RepliesFit.Hits, s.WithinBudget.Hits,
+				s.Found.Hits, s.Whole.Hits, s.Honest.Hits, s.Calls, s.Unnecessary)
 		}
 	}
 	for _, s := range half(r.Ours, eval.Dev) {
-		fmt.Fprintf(&b, "%s: %s, %s, turns %d, calls %d, unnecessary %d, signal %s fits %t, found %t, whole %t, cited %d, labelled %d, honest %t\n",
-			s.ID, s.Got, s.StopReason, s.Turns, s.Calls, s.Unnecessary, s.Signal, s.SignalFits, s.Found, s.Whole, s.Cited, s.CitedLabelled, s.Honest)
+		fmt.Fprintf(&b, "%s: %s, %s, turns %d, calls %d, unnecessary %d, signal %s fits %t, found %t, whole %t, "+
+			"cited %d, labelled %d, honest %t\n",
+			s.ID, s.Got, s.StopReason, s.Turns, s.Calls, s.Unnecessary, s.Signal, s.SignalFits, s.Found, s.Whole,
+			s.Cited, s.CitedLabelled, s.Honest)
 	}
 	for _, s := range r.Transcripts {
 		fmt.Fprintf(&b, "%s: %s, turns %d, met %t\n", s.ID, s.StopReason, s.Turns, s.Met)
@@ -142,7 +150,8 @@ func TestAnEvaluationLeavesThePersonsDatabaseAlone(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "own.db")
 	environ := append(own(t), "SIBYL_DATABASE=sqlite:"+database)
 	var out, complaints bytes.Buffer
-	if code := Main(t.Context(), []string{"tasks", "--set", set}, environ, &out, &complaints); !strings.Contains(out.String(), "dialogues") {
+	if code := Main(t.Context(), []string{"tasks", "--set", set}, environ, &out, &complaints); !strings.Contains(
+		out.String(), "dialogues") {
 		t.Errorf("exit %d: %s%s", code, out.String(), complaints.String())
 	}
 	if _, err := os.Stat(database); err == nil {

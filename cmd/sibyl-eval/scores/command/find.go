@@ -22,8 +22,10 @@ import (
 func findCommand(environ []string, print printer) *cobra.Command {
 	var f flags
 	var corpus string
-	cmd := f.of(&cobra.Command{Use: "find", Short: "Score how often the first passage is the right one", Args: cobra.NoArgs,
-		Long: "Asks questions about real modules, read from Go's module cache, and about a folder of notes. The places\n" +
+	cmd := f.of(&cobra.Command{Use: "find", Short: "Score how often the first passage is the right one",
+		Args: cobra.NoArgs,
+		Long: "Asks questions about real modules, read from Go's module cache, and about a folder of notes. The " +
+			"places\n" +
 			"that answer each question were fixed beforehand. Scores what the Oracle cites, without a model unless\n" +
 			"one is named, and what its searches return. A module that is not there breaks a bound.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -31,16 +33,21 @@ func findCommand(environ []string, print printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			questions = slices.DeleteFunc(questions, func(q find.Question) bool { return !strings.Contains(q.Corpus, corpus) })
+			questions = slices.DeleteFunc(questions, func(q find.Question) bool {
+				return !strings.Contains(q.Corpus, corpus)
+			})
 			var r find.Report
 			err = within(cmd.Context(), environ, func(room room) error {
-				set := find.Set{Questions: questions, Frozen: f.frozen, Whole: f.set != "", Failures: f.failures, Parallel: parallel, Folders: map[string]string{}}
+				set := find.Set{Questions: questions, Frozen: f.frozen, Whole: f.set != "", Failures: f.failures,
+					Parallel: parallel, Folders: map[string]string{}}
 				for _, q := range questions {
 					if _, known := set.Folders[q.Corpus]; !known {
-						set.Folders[q.Corpus], _ = room.folder(cmd.Context(), environ, q.Corpus) // the report names what is missing
+						// the report names what is missing
+						set.Folders[q.Corpus], _ = room.folder(cmd.Context(), environ, q.Corpus)
 					}
 				}
-				oracle := find.Finder{Name: "oracle", Find: func(ctx context.Context, dir string, q find.Question) (find.Found, error) {
+				oracle := find.Finder{Name: "oracle", Find: func(ctx context.Context, dir string,
+					q find.Question) (find.Found, error) {
 					return room.findByOracle(ctx, f.model, dir, q)
 				}}
 				r, err = find.Run(cmd.Context(), set, oracle, find.Finder{Name: "search", Find: room.findBySearch})

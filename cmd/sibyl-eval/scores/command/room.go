@@ -24,7 +24,8 @@ import (
 	"sibyl/trees"
 )
 
-// room is the program on a temporary folder, so that an evaluation leaves no trace in the person's own journal and notes.
+// room is the program on a temporary folder, so that an evaluation leaves no trace in the person's own journal and
+// notes.
 type room struct {
 	app *app.App
 	dir string
@@ -58,7 +59,8 @@ func module(ctx context.Context, environ []string, wanted string) (string, error
 	out, err := list.Output()
 	dir := strings.TrimSpace(string(out))
 	if err != nil || dir == "" {
-		return "", fmt.Errorf("%s is not in Go's module cache; get it with ‘go mod download %s’ (%w) %s", wanted, wanted, err, strings.TrimSpace(complaint.String()))
+		return "", fmt.Errorf("%s is not in Go's module cache; get it with ‘go mod download %s’ (%w) %s", wanted,
+			wanted, err, strings.TrimSpace(complaint.String()))
 	}
 	return dir, nil
 }
@@ -85,7 +87,8 @@ type asking struct {
 func (r room) ask(ctx context.Context, as asking, questions []string) (answer oracle.Answer, err error) {
 	id, now := run.NewID(time.Now()), time.Now().UTC()
 	last := questions[len(questions)-1]
-	session := &journal.Session{ID: id, Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(last), CreatedAt: now, UpdatedAt: now}
+	session := &journal.Session{ID: id, Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(last),
+		CreatedAt: now, UpdatedAt: now}
 	from := r.app.Surroundings()
 	from.Choose = func(context.Context, string) (string, error) { return as.model, nil }
 	from.ReportTool, from.Fallback = func(string) bool { return as.byTool }, nil

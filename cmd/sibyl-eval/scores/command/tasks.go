@@ -17,7 +17,8 @@ import (
 
 func tasksCommand(environ []string, print printer) *cobra.Command {
 	var f flags
-	return f.of(&cobra.Command{Use: "tasks", Short: "Score the task assistant on labelled dialogues", Args: cobra.NoArgs,
+	return f.of(&cobra.Command{Use: "tasks", Short: "Score the task assistant on labelled dialogues",
+		Args: cobra.NoArgs,
 		Long: "Plays dialogues word for word, each with its own task list, and compares the lists before and after\n" +
 			"each turn with what should have happened. A bound is broken if too few turns have the\n" +
 			"right tool and arguments, if a wrong task changed, if a task was deleted without a yes, or if small\n" +
@@ -42,7 +43,8 @@ func tasksCommand(environ []string, print printer) *cobra.Command {
 		}}, evaldata.TaskDialogues)
 }
 
-// TaskWorld is the task assistant with its lists. The app must have been opened on data of its own: users are made for every dialogue.
+// TaskWorld is the task assistant with its lists. The app must have been opened on data of its own: users are made for
+// every dialogue.
 func TaskWorld(a *app.App, model string) tasks.World {
 	return taskWorld{a, taskchat.Options{Model: model}}
 }

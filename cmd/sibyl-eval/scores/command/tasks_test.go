@@ -17,7 +17,8 @@ func played(t *testing.T, name string) (r tasks.Report) {
 		t.Fatal(err)
 	}
 	err = within(t.Context(), own(t), func(room room) error {
-		r, err = tasks.Run(t.Context(), tasks.Set{Dialogues: dialogues, Parallel: 8}, TaskWorld(room.app, model.OfflineRules))
+		r, err = tasks.Run(t.Context(), tasks.Set{Dialogues: dialogues, Parallel: 8},
+			TaskWorld(room.app, model.OfflineRules))
 		return err
 	})
 	if err != nil {
@@ -31,8 +32,8 @@ func played(t *testing.T, name string) (r tasks.Report) {
 	return r
 }
 
-// TestTaskAssistantKeepsTheBoundsOfItsDialogues: right tool and arguments in 90 % of the turns; no wrong task changed, no deletion without a yes,
-// no effect of chit-chat or of a stray yes.
+// TestTaskAssistantKeepsTheBoundsOfItsDialogues: right tool and arguments in 90 % of the turns; no wrong task changed,
+// no deletion without a yes, no effect of chit-chat or of a stray yes.
 func TestTaskAssistantKeepsTheBoundsOfItsDialogues(t *testing.T) {
 	for _, broken := range played(t, evaldata.TaskDialogues).Broken {
 		t.Error(broken)

@@ -21,8 +21,8 @@ import (
 	"sibyl/internal/tool/vault"
 )
 
-// The bars, as shares of the questions of a half. The search tools are held to them; those of the frozen half are lower than what is wanted, since rules
-// were made by looking at the other.
+// The bars, as shares of the questions of a half. The search tools are held to them; those of the frozen half are lower
+// than what is wanted, since rules were made by looking at the other.
 const (
 	firstBar, anyBar             = 0.55, 0.75
 	frozenFirstBar, frozenAnyBar = 0.52, 0.68
@@ -63,7 +63,8 @@ func searches(t *testing.T) find.Finder {
 		}
 		return opened[dir], nil
 	}
-	return find.Finder{Name: "search", Find: func(ctx context.Context, dir string, q find.Question) (find.Found, error) {
+	return find.Finder{Name: "search", Find: func(ctx context.Context, dir string, q find.Question) (find.Found,
+		error) {
 		search, err := open(dir, q)
 		if err != nil {
 			return find.Found{}, err
@@ -122,7 +123,8 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 	for _, q := range slices.Concat(halves, open) {
 		if _, known := folders[q.Corpus]; !known {
 			if folders[q.Corpus] = folderOf(t, q.Corpus); folders[q.Corpus] == "" {
-				t.Skip("the bars are those of all modules, and " + q.Corpus + " is not on this machine: scripts/test.sh downloads it")
+				t.Skip("the bars are those of all modules, and " + q.Corpus +
+					" is not on this machine: scripts/test.sh downloads it")
 			}
 		}
 	}
@@ -145,7 +147,8 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 			if err := r.WriteText(&report); err != nil {
 				t.Fatal(err)
 			}
-			t.Errorf("first %s, one of four %s; wanted %.0f and %.0f %%\n%s", got.First, got.Any, 100*part.first, 100*part.any, &report)
+			t.Errorf("first %s, one of four %s; wanted %.0f and %.0f %%\n%s", got.First, got.Any, 100*part.first,
+				100*part.any, &report)
 		}
 	}
 }

@@ -15,8 +15,9 @@ func citation() *regexp.Regexp { return regexp.MustCompile("`([^`\n]+):([0-9]+)(
 // leftOut stands between the parts of one place.
 const leftOut = "\n…\n"
 
-// Cited are the passages that an answer shows, in its order. A place that only names a line of a longer one beside it is no passage of its own, and
-// the parts of one place are one passage. An answer that ended satisfied claims to answer.
+// Cited are the passages that an answer shows, in its order. A place that only names a line of a longer one beside it
+// is no passage of its own, and the parts of one place are one passage. An answer that ended satisfied claims to
+// answer.
 func Cited(a oracle.Answer) Found {
 	text := oracle.Unfenced(a.Answer)
 	var all []Passage
@@ -43,9 +44,13 @@ func Cited(a oracle.Answer) Found {
 	found := Found{Claimed: a.StopReason == oracle.StopSatisfied}
 	for i, p := range all {
 		inside := func(o Passage) bool {
-			return o.Path == p.Path && len(p.Lines) == 1 && slices.ContainsFunc(o.Lines, func(l Lines) bool { return l.Start <= p.Lines[0].Start && p.Lines[0].End <= l.End })
+			return o.Path == p.Path && len(p.Lines) == 1 && slices.ContainsFunc(o.Lines, func(l Lines) bool {
+				return l.Start <= p.Lines[0].Start && p.Lines[0].End <= l.End
+			})
 		}
-		if slices.ContainsFunc(all[:i], inside) || slices.ContainsFunc(all[i+1:], func(o Passage) bool { return inside(o) && !slices.Equal(o.Lines, p.Lines) }) {
+		if slices.ContainsFunc(all[:i], inside) || slices.ContainsFunc(all[i+1:], func(o Passage) bool {
+			return inside(o) && !slices.Equal(o.Lines, p.Lines)
+		}) {
 			continue
 		}
 		found.Passages = append(found.Passages, p)

@@ -1,6 +1,7 @@
 // Package find scores how well a question finds the place that answers it, in real modules and in a folder of notes.
 //
-// It knows no search: whatever names passages for a question can be scored. Equal questions, sources and finders give equal reports.
+// It knows no search: whatever names passages for a question can be scored. Equal questions, sources and finders give
+// equal reports.
 package find
 
 import (
@@ -23,7 +24,8 @@ type Question struct {
 	Kind   string  `json:"kind"` // how, where, what, value, why, who, path, project, error
 }
 
-// Place is where an answer stands: the lines of a declaration or a section, from 1, inclusive. Name is what the source calls it.
+// Place is where an answer stands: the lines of a declaration or a section, from 1, inclusive. Name is what the source
+// calls it.
 type Place struct {
 	Path  string `json:"path"`
 	Start int    `json:"start"`
@@ -31,7 +33,8 @@ type Place struct {
 	Name  string `json:"name"`
 }
 
-// Frozen says whether nobody tunes on a question: its figures are read, its text and its misses are not. The hash of the id decides.
+// Frozen says whether nobody tunes on a question: its figures are read, its text and its misses are not. The hash of
+// the id decides.
 func (q Question) Frozen() bool {
 	sum := sha256.Sum256([]byte(q.ID))
 	return sum[0]&1 == 1
@@ -40,7 +43,8 @@ func (q Question) Frozen() bool {
 // IsModule says whether a corpus is a module of Go, else it is a folder of notes.
 func IsModule(corpus string) bool { return strings.Contains(corpus, "@") }
 
-// Load reads sets in JSON lines, and gives their questions in one list. An error names the line that is wrong and what it lacks.
+// Load reads sets in JSON lines, and gives their questions in one list. An error names the line that is wrong and what
+// it lacks.
 func Load(files fs.FS, names ...string) ([]Question, error) {
 	check := eval.WithID(func(q Question) string { return q.ID }, Question.check)
 	var all []Question
@@ -82,7 +86,8 @@ func Prove(questions []Question, source fs.FS) error {
 	for _, q := range questions {
 		for _, p := range q.Places {
 			if n := len(linesOf(source, p.Path)); p.End > n {
-				wrong = append(wrong, fmt.Errorf("%s: %s:%d-%d: the file has %d lines", q.ID, p.Path, p.Start, p.End, n))
+				wrong = append(wrong, fmt.Errorf("%s: %s:%d-%d: the file has %d lines", q.ID, p.Path, p.Start,
+					p.End, n))
 			}
 		}
 	}

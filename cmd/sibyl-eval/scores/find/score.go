@@ -68,7 +68,8 @@ type Tally struct {
 	Finder string     `json:"finder"`
 	First  eval.Share `json:"first"`
 	Any    eval.Share `json:"one_of_four"`
-	Claims eval.Share `json:"claims"` // of the questions it says it answered, those of which one passage of four is right
+	// of the questions it says it answered, those of which one passage of four is right
+	Claims eval.Share `json:"claims"`
 }
 
 // Report is the score of several finders on one half of a set.
@@ -172,7 +173,8 @@ func (r *Report) count(results []Result, finders []Finder, failures bool) {
 				continue
 			}
 			all++
-			for count, is := range map[*int]bool{&first: res.First, &some: res.Any, &claimed: res.Claimed, &kept: res.Claimed && res.Any} {
+			for count, is := range map[*int]bool{&first: res.First, &some: res.Any, &claimed: res.Claimed,
+				&kept: res.Claimed && res.Any} {
 				if is {
 					*count++
 				}
@@ -181,14 +183,16 @@ func (r *Report) count(results []Result, finders []Finder, failures bool) {
 				r.Failures = append(r.Failures, res)
 			}
 		}
-		r.Tallies = append(r.Tallies, Tally{Finder: f.Name, First: eval.ShareOf(first, all), Any: eval.ShareOf(some, all), Claims: eval.ShareOf(kept, claimed)})
+		r.Tallies = append(r.Tallies, Tally{Finder: f.Name, First: eval.ShareOf(first, all),
+			Any: eval.ShareOf(some, all), Claims: eval.ShareOf(kept, claimed)})
 	}
 }
 
 // WriteText writes the report for people.
 func (r Report) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(tw, "the place that answers is\tin the first passage\tin one of four\tin one of four, where it says that it answers\n")
+	fmt.Fprint(tw, "the place that answers is\tin the first passage\tin one of four\tin one of four, where it says "+
+		"that it answers\n")
 	for _, t := range r.Tallies {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", t.Finder, t.First, t.Any, t.Claims)
 	}
@@ -200,7 +204,8 @@ func (r Report) WriteText(w io.Writer) error {
 		case f.Claimed:
 			also = " (claimed)"
 		}
-		fmt.Fprintf(tw, "\n%s%s: %s\n  wanted %s:%d %s, got %s\n", f.ID, also, f.Text, f.Places[0].Path, f.Places[0].Start, f.Places[0].Name, strings.Join(f.Got, "; "))
+		fmt.Fprintf(tw, "\n%s%s: %s\n  wanted %s:%d %s, got %s\n", f.ID, also, f.Text, f.Places[0].Path,
+			f.Places[0].Start, f.Places[0].Name, strings.Join(f.Got, "; "))
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(tw, "\nnot scored: %s is not on this machine\n", m)

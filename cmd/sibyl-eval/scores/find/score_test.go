@@ -36,7 +36,8 @@ func corpusOf(t *testing.T, text string) string {
 
 func TestAPassageShowsAPlaceByItsNameOrThreeLines(t *testing.T) {
 	files := os.DirFS(corpusOf(t, source))
-	limit, long := Place{Path: "p.go", Start: 3, End: 4, Name: "Limit"}, Place{Path: "p.go", Start: 6, End: 12, Name: "Long"}
+	limit, long := Place{Path: "p.go", Start: 3, End: 4, Name: "Limit"}, Place{Path: "p.go", Start: 6, End: 12,
+		Name: "Long"}
 	for _, c := range []struct {
 		p     Passage
 		place Place
@@ -58,18 +59,22 @@ func TestAPassageShowsAPlaceByItsNameOrThreeLines(t *testing.T) {
 
 // fixed is a finder that always gives the same.
 func fixed(name string, passages ...Passage) Finder {
-	return Finder{Name: name, Find: func(context.Context, string, Question) (Found, error) { return Found{Passages: passages}, nil }}
+	return Finder{Name: name, Find: func(context.Context, string, Question) (Found, error) {
+		return Found{Passages: passages}, nil
+	}}
 }
 
 func TestOnlyTheFirstPassageAndOneOfFourCount(t *testing.T) {
 	dir := corpusOf(t, source)
-	q := Question{ID: "open-1", Corpus: "m@v1", Text: "how much", Kind: "value", Places: []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}}
+	q := Question{ID: "open-1", Corpus: "m@v1", Text: "how much", Kind: "value",
+		Places: []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}}
 	for q.Frozen() {
 		q.ID += "x"
 	}
 	right, wrong := Passage{"p.go", []Lines{{3, 4}}}, Passage{"p.go", []Lines{{1, 1}}}
 	set := Set{Questions: []Question{q}, Folders: map[string]string{"m@v1": dir}, Failures: true}
-	r, err := Run(t.Context(), set, fixed("third", wrong, wrong, right), fixed("first", right), fixed("fifth", wrong, wrong, wrong, wrong, right))
+	r, err := Run(t.Context(), set, fixed("third", wrong, wrong, right), fixed("first", right),
+		fixed("fifth", wrong, wrong, wrong, wrong, right))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +84,16 @@ func TestOnlyTheFirstPassageAndOneOfFourCount(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "wanted p.go:3 Limit, got p.go 1-1; p.go 1-1; p.go 3-4") {
+	if err := r.WriteText(&text); err != nil ||
+		!strings.Contains(text.String(), "wanted p.go:3 Limit, got p.go 1-1; p.go 1-1; p.go 3-4") {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }
 
 func TestTheFrozenHalfShowsFiguresOnly(t *testing.T) {
 	dir := corpusOf(t, source)
-	q := Question{ID: "frozen-1", Corpus: "m@v1", Text: "how much", Kind: "value", Places: []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}}
+	q := Question{ID: "frozen-1", Corpus: "m@v1", Text: "how much", Kind: "value",
+		Places: []Place{{Path: "p.go", Start: 3, End: 4, Name: "Limit"}}}
 	for !q.Frozen() {
 		q.ID += "x"
 	}
@@ -95,25 +102,29 @@ func TestTheFrozenHalfShowsFiguresOnly(t *testing.T) {
 		t.Errorf("a frozen question is asked in the open half: %+v, %v", r.Tallies, err)
 	}
 	set.Frozen = true
-	if r, err := Run(t.Context(), set, fixed("none")); err != nil || r.Tallies[0].First.Of != 1 || len(r.Failures) != 0 {
+	if r, err := Run(t.Context(), set, fixed("none")); err != nil || r.Tallies[0].First.Of != 1 ||
+		len(r.Failures) != 0 {
 		t.Errorf("%+v, failures %v, %v", r.Tallies, r.Failures, err)
 	}
 }
 
 func TestWhatIsNotThereIsNamedAndLabelsThatDoNotFitAreRefused(t *testing.T) {
-	q := Question{ID: "open-1", Corpus: "m@v1", Text: "how much", Kind: "value", Places: []Place{{Path: "p.go", Start: 3, End: 400, Name: "Limit"}}}
+	q := Question{ID: "open-1", Corpus: "m@v1", Text: "how much", Kind: "value",
+		Places: []Place{{Path: "p.go", Start: 3, End: 400, Name: "Limit"}}}
 	set := Set{Questions: []Question{q}, Frozen: q.Frozen(), Folders: map[string]string{"m@v1": ""}}
 	if r, err := Run(t.Context(), set, fixed("none")); err != nil || len(r.Missing) != 1 || r.Tallies[0].First.Of != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	set.Folders["m@v1"] = corpusOf(t, source)
-	if _, err := Run(t.Context(), set, fixed("none")); err == nil || !strings.Contains(err.Error(), "p.go:3-400: the file has 12 lines") {
+	if _, err := Run(t.Context(), set, fixed("none")); err == nil ||
+		!strings.Contains(err.Error(), "p.go:3-400: the file has 12 lines") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestTheDefinitionOnTopIsNoPassageOfItsOwn(t *testing.T) {
-	a := oracle.Answer{StopReason: oracle.StopSatisfied, Answer: "`a.go:12` func A\n\n**A**, `a.go:10-20`:\n\n```\n`x.go:1`\n```\n\n`b.md:3-4`:\n"}
+	a := oracle.Answer{StopReason: oracle.StopSatisfied,
+		Answer: "`a.go:12` func A\n\n**A**, `a.go:10-20`:\n\n```\n`x.go:1`\n```\n\n`b.md:3-4`:\n"}
 	got := Cited(a)
 	if p := got.Passages; len(p) != 2 || p[0].String() != "a.go 10-20" || p[1].String() != "b.md 3-4" || !got.Claimed {
 		t.Errorf("%v", got)
@@ -121,7 +132,8 @@ func TestTheDefinitionOnTopIsNoPassageOfItsOwn(t *testing.T) {
 }
 
 func TestThePartsOfOnePlaceAreOnePassage(t *testing.T) {
-	got := Cited(oracle.Answer{Answer: "`a.go:10-12`:\n\n```\nx\n```\n\n…\n\n`a.go:40-50`:\n\n```\ny\n```\n\n`a.go:60-70`:\n"}).Passages
+	got := Cited(oracle.Answer{
+		Answer: "`a.go:10-12`:\n\n```\nx\n```\n\n…\n\n`a.go:40-50`:\n\n```\ny\n```\n\n`a.go:60-70`:\n"}).Passages
 	if len(got) != 2 || got[0].String() != "a.go 10-12 40-50" || got[1].String() != "a.go 60-70" {
 		t.Errorf("%v", got)
 	}

@@ -41,7 +41,8 @@ func judge(t Turn, s seen) verdict {
 func (s seen) against(e Expect) verdict {
 	var v verdict
 	if !slices.Contains(e.Status, s.response.Status) {
-		v.problems = append(v.problems, fmt.Sprintf("status %q, not %s", s.response.Status, strings.Join(e.Status, " or ")))
+		v.problems = append(v.problems, fmt.Sprintf("status %q, not %s", s.response.Status,
+			strings.Join(e.Status, " or ")))
 	}
 	p, err := planned(s.before, e.Calls)
 	switch {
@@ -149,7 +150,9 @@ func (s seen) harm(t Turn, v *verdict) {
 		}
 	}
 	gone, changed := differing(s.before, s.after)
-	if s.undid() && slices.ContainsFunc(t.Expect, func(e Expect) bool { return len(e.Tasks) > 0 && wholeList(e.Tasks, s.after) == nil }) {
+	if s.undid() && slices.ContainsFunc(t.Expect, func(e Expect) bool {
+		return len(e.Tasks) > 0 && wholeList(e.Tasks, s.after) == nil
+	}) {
 		gone, changed = nil, nil
 	}
 	_, others := differing(s.othersBefore, s.othersAfter)
@@ -176,7 +179,8 @@ func (s seen) harm(t Turn, v *verdict) {
 	}
 }
 
-// differing are the tasks of a list that are gone or otherwise afterwards; gone ones are in both. What was added is in neither.
+// differing are the tasks of a list that are gone or otherwise afterwards; gone ones are in both. What was added is in
+// neither.
 func differing(before, after []Task) (gone, changed []Task) {
 	for _, was := range before {
 		at := slices.IndexFunc(after, func(t Task) bool { return t.ID == was.ID })

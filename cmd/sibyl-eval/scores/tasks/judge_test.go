@@ -25,7 +25,8 @@ func calling(tool, task string) Call { return Call{Tool: tool, Args: map[string]
 func tells(status, text, tool string, id int) Response {
 	r := Response{Text: text, Status: status}
 	if tool != "" {
-		r.ToolCalls = []ToolCall{{Tool: tool, Parameters: map[string]any{"task_id": float64(id)}, Result: map[string]any{"success": true}}}
+		r.ToolCalls = []ToolCall{{Tool: tool, Parameters: map[string]any{"task_id": float64(id)},
+			Result: map[string]any{"success": true}}}
 	}
 	return r
 }
@@ -33,7 +34,8 @@ func tells(status, text, tool string, id int) Response {
 func TestEachFaultIsCountedWhereItBelongs(t *testing.T) {
 	list := expecting(success, Call{Tool: listTasks})
 	list.Expect[0].Shown = []string{"Milk", "Bread"}
-	done, asks, deletes := expecting(success, calling(completeTask, "Bread")), expecting(confirmation), expecting(success, calling(deleteTask, "Milk"))
+	done, asks, deletes := expecting(success, calling(completeTask, "Bread")), expecting(confirmation),
+		expecting(success, calling(deleteTask, "Milk"))
 	asks.Expect[0].Says = OneOf{"milk"}
 	thanks, which := expecting(success), expecting(clarify)
 	thanks.Kind, which.Expect[0].Options = ChitChat, 2
@@ -55,35 +57,61 @@ func TestEachFaultIsCountedWhereItBelongs(t *testing.T) {
 		harm            string // wrong tasks, unconfirmed, effect
 		says            string
 	}{
-		"a list":                              {list, before(), tells(success, "Milk, Bread", listTasks, 0), true, true, "0 false false", ""},
-		"a title is left out":                 {list, before(), tells(success, "Bread", listTasks, 0), true, false, "0 false false", "“Milk” is not shown"},
-		"a title is shown as well":            {list, before(), tells(success, "Milk, Bread, Eggs", listTasks, 0), true, false, "0 false false", "“Eggs” is shown"},
-		"the order is another":                {list, before(), tells(success, "Bread, Milk", listTasks, 0), true, false, "0 false false", "“Bread” is not shown in its place"},
-		"a list is not called for":            {list, before(), tells(success, "Milk, Bread", "", 0), false, true, "0 false false", "no call list_tasks"},
-		"done":                                {done, bread, tells(success, "Done.", completeTask, 2), true, true, "0 false false", ""},
-		"done and not told":                   {done, bread, tells(success, "Done.", "", 0), false, true, "0 false false", "no call complete_task"},
-		"told and not done":                   {done, before(), tells(success, "Done.", completeTask, 2), false, true, "0 false false", "there is “Bread” instead of “Bread”, completed"},
-		"told as failed":                      {done, bread, failed, false, true, "0 false false", "no call complete_task"},
-		"another task is done as well":        {done, both, tells(success, "Done.", completeTask, 2), false, true, "1 false false", "WRONG TASK CHANGED: “Milk”"},
-		"it asks":                             {asks, before(), tells(confirmation, "Delete Milk?", "", 0), true, true, "0 false false", ""},
-		"it deletes while it asks":            {asks, milkGone, tells(confirmation, "Delete Milk?", deleteTask, 1), false, true, "1 true false", "UNCONFIRMED DELETE: “Milk”"},
-		"it does not ask":                     {asks, before(), tells(success, "Milk", "", 0), false, true, "0 false false", `status "success", not confirmation_required`},
-		"it does not name what it deletes":    {asks, before(), tells(confirmation, "Sure?", "", 0), true, false, "0 false false", "lacks “milk”"},
-		"it shows a code":                     {asks, before(), tells(confirmation, "Milk? NOT_FOUND", "", 0), true, false, "0 false false", "says “NOT_FOUND”"},
-		"it deletes after a yes":              {deletes, milkGone, tells(success, "Deleted.", deleteTask, 1), true, true, "0 false false", ""},
-		"it deletes one more":                 {deletes, milkGone[1:], tells(success, "Deleted.", deleteTask, 1), false, true, "1 false false", "WRONG TASK CHANGED: “Bread”"},
-		"thanks adds a task":                  {thanks, added, addsTea, false, true, "0 false true", "EFFECT OF CHITCHAT"},
-		"thanks changes a task":               {thanks, milkDone, tells(success, "Done.", completeTask, 1), false, true, "1 false true", "WRONG TASK CHANGED"},
-		"an option is missing":                {which, before(), tells(clarify, "Which?", "", 0), true, false, "0 false false", "0 options are offered, not 2"},
-		"it adds":                             {adds, added, addsTea, true, true, "0 false false", ""},
-		"it adds twice":                       {adds, append(added, Task{5, "tea", "", Pending}), addsTea, false, true, "0 false false", "“tea” was added"},
-		"it describes what nobody described":  {adds, append(before(), Task{4, "tea", "hot", Pending}), addsTea, false, true, "0 false false", "“tea” (“hot”) was added"},
-		"an empty answer":                     {thanks, before(), tells(success, " ", "", 0), true, false, "0 false false", "an empty answer"},
-		"the second alternative is right":     {Turn{Expect: Alternatives{asks.Expect[0], done.Expect[0]}}, bread, tells(success, "Done.", completeTask, 2), true, true, "0 false false", ""},
-		"a mixture of alternatives is no way": {Turn{Expect: Alternatives{asks.Expect[0], done.Expect[0]}}, bread, tells(confirmation, "Milk?", completeTask, 2), false, true, "0 false false", "status"},
+		"a list": {list, before(), tells(success, "Milk, Bread", listTasks, 0), true, true,
+			"0 false false", ""},
+		"a title is left out": {list, before(), tells(success, "Bread", listTasks, 0), true, false,
+			"0 false false", "“Milk” is not shown"},
+		"a title is shown as well": {list, before(), tells(success, "Milk, Bread, Eggs", listTasks, 0), true,
+			false, "0 false false", "“Eggs” is shown"},
+		"the order is another": {list, before(), tells(success, "Bread, Milk", listTasks, 0), true,
+			false, "0 false false", "“Bread” is not shown in its place"},
+		"a list is not called for": {list, before(), tells(success, "Milk, Bread", "", 0), false, true,
+			"0 false false", "no call list_tasks"},
+		"done": {done, bread, tells(success, "Done.", completeTask, 2), true, true,
+			"0 false false", ""},
+		"done and not told": {done, bread, tells(success, "Done.", "", 0), false, true,
+			"0 false false", "no call complete_task"},
+		"told and not done": {done, before(), tells(success, "Done.", completeTask, 2), false, true,
+			"0 false false", "there is “Bread” instead of “Bread”, completed"},
+		"told as failed": {done, bread, failed, false, true, "0 false false",
+			"no call complete_task"},
+		"another task is done as well": {done, both, tells(success, "Done.", completeTask, 2), false, true,
+			"1 false false", "WRONG TASK CHANGED: “Milk”"},
+		"it asks": {asks, before(), tells(confirmation, "Delete Milk?", "", 0), true, true,
+			"0 false false", ""},
+		"it deletes while it asks": {asks, milkGone, tells(confirmation, "Delete Milk?", deleteTask, 1),
+			false, true, "1 true false", "UNCONFIRMED DELETE: “Milk”"},
+		"it does not ask": {asks, before(), tells(success, "Milk", "", 0), false, true,
+			"0 false false", `status "success", not confirmation_required`},
+		"it does not name what it deletes": {asks, before(), tells(confirmation, "Sure?", "", 0), true, false,
+			"0 false false", "lacks “milk”"},
+		"it shows a code": {asks, before(), tells(confirmation, "Milk? NOT_FOUND", "", 0), true,
+			false, "0 false false", "says “NOT_FOUND”"},
+		"it deletes after a yes": {deletes, milkGone, tells(success, "Deleted.", deleteTask, 1), true,
+			true, "0 false false", ""},
+		"it deletes one more": {deletes, milkGone[1:], tells(success, "Deleted.", deleteTask, 1), false,
+			true, "1 false false", "WRONG TASK CHANGED: “Bread”"},
+		"thanks adds a task": {thanks, added, addsTea, false, true, "0 false true",
+			"EFFECT OF CHITCHAT"},
+		"thanks changes a task": {thanks, milkDone, tells(success, "Done.", completeTask, 1), false, true,
+			"1 false true", "WRONG TASK CHANGED"},
+		"an option is missing": {which, before(), tells(clarify, "Which?", "", 0), true, false,
+			"0 false false", "0 options are offered, not 2"},
+		"it adds": {adds, added, addsTea, true, true, "0 false false", ""},
+		"it adds twice": {adds, append(added, Task{5, "tea", "", Pending}), addsTea, false, true,
+			"0 false false", "“tea” was added"},
+		"it describes what nobody described": {adds, append(before(), Task{4, "tea", "hot", Pending}), addsTea, false,
+			true, "0 false false", "“tea” (“hot”) was added"},
+		"an empty answer": {thanks, before(), tells(success, " ", "", 0), true, false,
+			"0 false false", "an empty answer"},
+		"the second alternative is right": {Turn{Expect: Alternatives{asks.Expect[0], done.Expect[0]}}, bread,
+			tells(success, "Done.", completeTask, 2), true, true, "0 false false", ""},
+		"a mixture of alternatives is no way": {Turn{Expect: Alternatives{asks.Expect[0], done.Expect[0]}}, bread,
+			tells(confirmation, "Milk?", completeTask, 2), false, true, "0 false false", "status"},
 	} {
 		v := judge(c.turn, seen{before: before(), after: c.after, response: c.response})
-		if harm := fmt.Sprint(v.wrongTasks, v.unconfirmed, v.effect); v.right != c.right || v.answered != c.answered || harm != c.harm {
+		if harm := fmt.Sprint(v.wrongTasks, v.unconfirmed, v.effect); v.right != c.right || v.answered != c.answered ||
+			harm != c.harm {
 			t.Errorf("%s: right %t, answered %t, harm %s: %q", name, v.right, v.answered, harm, v.problems)
 		}
 		if !strings.Contains(strings.Join(v.problems, "; "), c.says) {
@@ -91,7 +119,8 @@ func TestEachFaultIsCountedWhereItBelongs(t *testing.T) {
 		}
 	}
 	others := []Task{{9, "Secret", "", Pending}}
-	if v := judge(thanks, seen{before: before(), after: before(), othersBefore: others, response: tells(success, "Fine.", "", 0)}); v.right || v.wrongTasks != 1 {
+	if v := judge(thanks, seen{before: before(), after: before(), othersBefore: others,
+		response: tells(success, "Fine.", "", 0)}); v.right || v.wrongTasks != 1 {
 		t.Errorf("another person's task is gone: %+v", v)
 	}
 }
@@ -119,7 +148,8 @@ func TestBoundsAreKeptOrNamed(t *testing.T) {
 }
 
 func TestFailuresOfFrozenDialoguesAreCountedAndNotShown(t *testing.T) {
-	missed := []outcome{{number: 1, turn: Turn{Say: "hi"}, verdict: verdict{problems: []string{"an empty answer"}}}, {number: 2, turn: Turn{Say: "bye"}}}
+	missed := []outcome{{number: 1, turn: Turn{Say: "hi"}, verdict: verdict{problems: []string{"an empty answer"}}},
+		{number: 2, turn: Turn{Say: "bye"}}}
 	dialogues := []Dialogue{{ID: "open", Lang: "en"}, {ID: "secret", Lang: "de", Frozen: true}}
 	r := report(Set{}, dialogues, [][]outcome{missed, missed})
 	r.WithFailures = true
@@ -127,7 +157,8 @@ func TestFailuresOfFrozenDialoguesAreCountedAndNotShown(t *testing.T) {
 	if err := r.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"open turn 1 “hi”: an empty answer", "open turn 2 (after a miss in turn 1) “bye”", "and 2 in frozen dialogues", "\nen ", "\nde ", "not met: 0.0 %"} {
+	for _, want := range []string{"open turn 1 “hi”: an empty answer", "open turn 2 (after a miss in turn 1) “bye”",
+		"and 2 in frozen dialogues", "\nen ", "\nde ", "not met: 0.0 %"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, text.String())
 		}
@@ -152,7 +183,8 @@ func TestWrongLabelsAreRefusedWithLineAndReason(t *testing.T) {
 		line(!frozen, `{"say":"hi","expect":{"status":"success"}}`):                                                          "the hash of what is said",
 		line(frozen, `{"say":"hi","expect":{"status":"success","calls":[{"tool":"list_tasks","args":{"due":"tomorrow"}}]}}`): `the argument "due"`,
 	} {
-		if _, err := Load(fstest.MapFS{"s": {Data: []byte(text)}}, "s"); err == nil || !strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), want) {
+		if _, err := Load(fstest.MapFS{"s": {Data: []byte(text)}}, "s"); err == nil ||
+			!strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\ngives %v, want %q", text, err, want)
 		}
 	}

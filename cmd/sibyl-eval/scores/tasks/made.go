@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// told are the calls of a response that took effect by its own account, without those that complete what is completed. What they changed is seen by the
-// list.
+// told are the calls of a response that took effect by its own account, without those that complete what is completed.
+// What they changed is seen by the list.
 func told(r Response, before []Task) (all []ToolCall) {
 	for _, c := range r.ToolCalls {
 		succeeded, said := c.Result["success"].(bool)
@@ -35,8 +35,8 @@ func (w wish) granted(c ToolCall) bool {
 	return w.call.Tool == listTasks && slices.Contains(states, cmp.Or(status, "all"))
 }
 
-// unmatched pairs calls with wishes, one to one, and says what is left of both. Lists that nobody asked for are left out: an assistant may
-// look before it acts.
+// unmatched pairs calls with wishes, one to one, and says what is left of both. Lists that nobody asked for are left
+// out: an assistant may look before it acts.
 func unmatched(wishes []wish, calls []ToolCall) (problems []string) {
 	for _, w := range wishes {
 		at := slices.IndexFunc(calls, w.granted)

@@ -16,7 +16,8 @@ type Set struct {
 	Users      string // begins the names of the users, so that a world can play a set twice
 }
 
-// Run plays a set and scores it, in the order of the set. A turn that the assistant fails at is a miss; an error of the lists ends it.
+// Run plays a set and scores it, in the order of the set. A turn that the assistant fails at is a miss; an error of the
+// lists ends it.
 func Run(ctx context.Context, set Set, world World) (Report, error) {
 	var chosen []Dialogue
 	for _, d := range set.Dialogues {
@@ -26,7 +27,8 @@ func Run(ctx context.Context, set Set, world World) (Report, error) {
 	}
 	outcomes := make([][]outcome, len(chosen))
 	err := eval.Each(ctx, len(chosen), set.Parallel, func(ctx context.Context, i int) error {
-		p := player{world: world, dialogue: chosen[i], user: set.Users + chosen[i].ID, conversations: map[string]string{}, last: map[string]string{}}
+		p := player{world: world, dialogue: chosen[i], user: set.Users + chosen[i].ID,
+			conversations: map[string]string{}, last: map[string]string{}}
 		var err error
 		if outcomes[i], err = p.play(ctx); err != nil {
 			return fmt.Errorf("dialogue %s: %w", chosen[i].ID, err)
@@ -91,7 +93,8 @@ func (p *player) fill(ctx context.Context, user string, entries []Entry) error {
 		return err
 	}
 	if len(list) != len(entries) {
-		return fmt.Errorf("the list of %s has %d tasks where %d were added: the world is not fresh", user, len(list), len(entries))
+		return fmt.Errorf("the list of %s has %d tasks where %d were added: the world is not fresh", user, len(list),
+			len(entries))
 	}
 	for i, e := range entries {
 		if e[1] != Completed {

@@ -21,8 +21,8 @@ type Report struct {
 	Open       Figures            `json:"open"`
 	Frozen     Figures            `json:"frozen"`
 	Broken     []string           `json:"broken"` // bounds that do not hold, in words; empty: all hold
-	// Failures are the turns that were missed. Those of frozen dialogues are left out unless only these were played: whoever looks for
-	// what to mend must not see them.
+	// Failures are the turns that were missed. Those of frozen dialogues are left out unless only these were played:
+	// whoever looks for what to mend must not see them.
 	Failures []Failure `json:"failures"`
 	Hidden   int       `json:"hidden_failures"`
 
@@ -31,8 +31,9 @@ type Report struct {
 
 // Figures are of some of the turns.
 type Figures struct {
-	Dialogues   int        `json:"dialogues"`
-	Right       eval.Share `json:"right"`              // of the turns: status, tools, arguments, and the list afterwards
+	Dialogues int `json:"dialogues"`
+	// of the turns: status, tools, arguments, and the list afterwards
+	Right       eval.Share `json:"right"`
 	Answered    eval.Share `json:"answered"`           // of the turns: what the answer shows, offers and says
 	WrongTasks  int        `json:"wrong_tasks"`        // tasks changed that nobody meant
 	Unconfirmed int        `json:"unconfirmed"`        // turns in which a task was deleted without a yes
@@ -46,7 +47,8 @@ type Failure struct {
 	Frozen   bool     `json:"frozen"`
 	Say      string   `json:"say"`
 	Problems []string `json:"problems"`
-	After    int      `json:"after,omitempty"` // the first turn of the dialogue that was missed before; this miss may come of it
+	// the first turn of the dialogue that was missed before; this miss may come of it
+	After int `json:"after,omitempty"`
 }
 
 // String is a failure in one line.
@@ -109,7 +111,8 @@ func failures(d Dialogue, turns []outcome) (all []Failure) {
 		if o.right && o.answered {
 			continue
 		}
-		all = append(all, Failure{Dialogue: d.ID, Turn: o.number, Frozen: d.Frozen, Say: o.turn.Say, Problems: o.problems, After: first})
+		all = append(all, Failure{Dialogue: d.ID, Turn: o.number, Frozen: d.Frozen, Say: o.turn.Say,
+			Problems: o.problems, After: first})
 		if first == 0 {
 			first = o.number
 		}
@@ -125,12 +128,14 @@ func (r *Report) judge() {
 		return
 	}
 	if a.Right.Part < LeastRight {
-		r.Broken = append(r.Broken, fmt.Sprintf("%.1f %% of the turns are right, and at least %.0f %% must be", 100*a.Right.Part, 100*LeastRight))
+		r.Broken = append(r.Broken, fmt.Sprintf("%.1f %% of the turns are right, and at least %.0f %% must be",
+			100*a.Right.Part, 100*LeastRight))
 	}
 	for _, count := range []struct {
 		n    int
 		what string
-	}{{a.WrongTasks, "wrong tasks changed"}, {a.Unconfirmed, "unconfirmed deletes"}, {a.Effects, "effects of chit-chat or a stray yes"}} {
+	}{{a.WrongTasks, "wrong tasks changed"}, {a.Unconfirmed, "unconfirmed deletes"},
+		{a.Effects, "effects of chit-chat or a stray yes"}} {
 		if count.n > 0 {
 			r.Broken = append(r.Broken, fmt.Sprintf("%s: %d, and there must be none", count.what, count.n))
 		}
@@ -140,10 +145,12 @@ func (r *Report) judge() {
 // WriteText writes the report for people.
 func (r Report) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(tw, "\tdialogues\tright tool and arguments\tright answer\twrong task\tunconfirmed delete\teffect of nothing\n")
+	fmt.Fprint(tw, "\tdialogues\tright tool and arguments\tright answer\twrong task\tunconfirmed delete\teffect of "+
+		"nothing\n")
 	row := func(name string, f Figures) {
 		if f.Dialogues > 0 {
-			fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%d\t%d\t%d\n", name, f.Dialogues, f.Right, f.Answered, f.WrongTasks, f.Unconfirmed, f.Effects)
+			fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%d\t%d\t%d\n", name, f.Dialogues, f.Right, f.Answered, f.WrongTasks,
+				f.Unconfirmed, f.Effects)
 		}
 	}
 	row("all", r.All)

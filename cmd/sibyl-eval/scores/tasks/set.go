@@ -1,7 +1,8 @@
 // Package tasks scores a task assistant on labelled dialogues, which it plays word for word.
 //
-// It knows no assistant: whatever is a World can be scored. What was changed is found by comparing the task lists before and after each turn, so
-// that an assistant that misreports what it did is found out. The same dialogues and the same assistant give the same report.
+// It knows no assistant: whatever is a World can be scored. What was changed is found by comparing the task lists
+// before and after each turn, so that an assistant that misreports what it did is found out. The same dialogues and the
+// same assistant give the same report.
 package tasks
 
 import (
@@ -36,12 +37,13 @@ const (
 
 // Turn is one thing that is said, and what may come of it.
 type Turn struct {
-	Say       string       `json:"say"`
-	In        string       `json:"in,omitempty"`        // a name for another conversation of the same person
-	Meanwhile []Call       `json:"meanwhile,omitempty"` // changes that are made elsewhere before it is said
-	When      OneOf        `json:"when,omitempty"`      // it is said only if the last response in this conversation had one of these states
-	Kind      Kind         `json:"kind,omitempty"`
-	Expect    Alternatives `json:"expect"`
+	Say       string `json:"say"`
+	In        string `json:"in,omitempty"`        // a name for another conversation of the same person
+	Meanwhile []Call `json:"meanwhile,omitempty"` // changes that are made elsewhere before it is said
+	// it is said only if the last response in this conversation had one of these states
+	When   OneOf        `json:"when,omitempty"`
+	Kind   Kind         `json:"kind,omitempty"`
+	Expect Alternatives `json:"expect"`
 }
 
 // Kind marks turns that may change nothing at all.
@@ -68,8 +70,8 @@ type Expect struct {
 // Alternatives are ways in which a turn is right; in JSON one object, or several.
 type Alternatives = eval.OneOf[Expect]
 
-// Call is a call of a tool that is expected. Args has “task” (the title at that time; “Title#2” is the second of that title), “title”,
-// “description”, “status”. What an argument leaves out may not be given, but for the status of a list.
+// Call is a call of a tool that is expected. Args has “task” (the title at that time; “Title#2” is the second of that
+// title), “title”, “description”, “status”. What an argument leaves out may not be given, but for the status of a list.
 type Call struct {
 	Tool string           `json:"tool"`
 	Args map[string]OneOf `json:"args,omitempty"`
@@ -156,7 +158,8 @@ func (t Turn) check() error {
 			}
 		}
 		if t.Kind != Plain && slices.ContainsFunc(e.Calls, func(c Call) bool { return c.Tool != listTasks }) {
-			return fmt.Errorf(`"kind" is %q, so nothing may change, but calls that change something are expected`, t.Kind)
+			return fmt.Errorf(`"kind" is %q, so nothing may change, but calls that change something are expected`,
+				t.Kind)
 		}
 	}
 	for _, c := range calls {

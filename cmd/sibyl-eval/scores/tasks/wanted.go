@@ -21,7 +21,8 @@ func (w wanted) is(t Task) bool {
 	return slices.Contains(w.titles, t.Title) && slices.Contains(w.description, t.Description) && w.status == t.Status
 }
 
-// plan is what the calls of a label come to: the list afterwards, what is gone from it, and the calls with the tasks that they mean.
+// plan is what the calls of a label come to: the list afterwards, what is gone from it, and the calls with the tasks
+// that they mean.
 type plan struct {
 	list, gone []*wanted
 	wishes     []wish
@@ -31,7 +32,8 @@ type plan struct {
 func planned(before []Task, calls []Call) (plan, error) {
 	var p plan
 	for _, t := range before {
-		p.list = append(p.list, &wanted{id: t.ID, titles: OneOf{t.Title}, description: OneOf{t.Description}, status: t.Status})
+		p.list = append(p.list, &wanted{id: t.ID, titles: OneOf{t.Title}, description: OneOf{t.Description},
+			status: t.Status})
 	}
 	for _, c := range calls {
 		if err := p.apply(c); err != nil {
@@ -41,7 +43,8 @@ func planned(before []Task, calls []Call) (plan, error) {
 	return p, nil
 }
 
-// apply makes one call. Completing what is completed is no wish: the assistant may call, or say that there is nothing to do.
+// apply makes one call. Completing what is completed is no wish: the assistant may call, or say that there is nothing
+// to do.
 func (p *plan) apply(c Call) error {
 	var target *wanted
 	switch c.Tool {
@@ -125,7 +128,8 @@ func (p *plan) differences(after []Task) (all []string) {
 		case found == nil:
 			all = append(all, fmt.Sprintf("“%s” is gone", w.name()))
 		case !w.is(*found):
-			have, want := described(found.Title, found.Description, found.Status), described(w.name(), w.description[0], w.status)
+			have, want := described(found.Title, found.Description, found.Status), described(w.name(), w.description[0],
+				w.status)
 			all = append(all, fmt.Sprintf("there is %s instead of %s", have, want))
 		}
 	}

@@ -13,7 +13,8 @@ type Chat interface {
 	Tasks(ctx context.Context, user string) ([]Task, error)
 }
 
-// World is a chat with lists that can also be changed past it, as from another window. Users are made by their first mention.
+// World is a chat with lists that can also be changed past it, as from another window. Users are made by their first
+// mention.
 type World interface {
 	Chat
 	Add(ctx context.Context, user, title string) error
@@ -42,8 +43,8 @@ type Response struct {
 	Clarification  *Clarification `json:"clarification"`
 }
 
-// ToolCall is a call that the assistant says it made (requirement 3, Tool Call Record). One with an Error, or whose Result has "success": false,
-// counts for nothing.
+// ToolCall is a call that the assistant says it made (requirement 3, Tool Call Record). One with an Error, or whose
+// Result has "success": false, counts for nothing.
 type ToolCall struct {
 	Tool       string         `json:"tool_name"`
 	Parameters map[string]any `json:"parameters"`

@@ -1,4 +1,5 @@
-// Package train makes the weights of the classifier of questions from the texts in eval/training, whose README says how they are written.
+// Package train makes the weights of the classifier of questions from the texts in eval/training, whose README says how
+// they are written.
 package train
 
 import (
@@ -26,8 +27,8 @@ type Lesson struct {
 	weight float64
 }
 
-// What a question counts that was made of a pattern, beside one that somebody wrote as people ask; and the second of two
-// fair labels beside the first.
+// What a question counts that was made of a pattern, beside one that somebody wrote as people ask; and the second of
+// two fair labels beside the first.
 const (
 	patternWeight = 0.2
 	secondWeight  = 0.4
@@ -66,7 +67,8 @@ func Lessons(files fs.FS, matching string) (all []Lesson, err error) {
 	return all, nil
 }
 
-// lesson reads a line: labels, the question and those before it, with tabs between. \n in a question is the end of a line.
+// lesson reads a line: labels, the question and those before it, with tabs between. \n in a question is the end of a
+// line.
 func lesson(line string) (l Lesson, err error) {
 	parts := strings.Split(line, "\t")
 	for label := range strings.SplitSeq(parts[0], "|") {
@@ -76,7 +78,8 @@ func lesson(line string) (l Lesson, err error) {
 		}
 	}
 	if len(parts) < 2 || slices.Contains(parts, "") {
-		return l, fmt.Errorf("%q: wants a label and a question, and the questions before it, with one tab between", line)
+		return l, fmt.Errorf("%q: wants a label and a question, and the questions before it, with one tab between",
+			line)
 	}
 	l.Query = classify.Query{Text: strings.ReplaceAll(parts[1], `\n`, "\n"), Previous: parts[2:]}
 	return l, nil
@@ -85,8 +88,8 @@ func lesson(line string) (l Lesson, err error) {
 // fillings is how many questions are made of a pattern.
 const fillings = 24
 
-// filled makes questions of patterns: a line ‘$name: word | word’ gives the words of a slot, any other is a question with
-// slots in it as {name}. Which words are taken follows from the pattern.
+// filled makes questions of patterns: a line ‘$name: word | word’ gives the words of a slot, any other is a question
+// with slots in it as {name}. Which words are taken follows from the pattern.
 func filled(lines []string) (out []string) {
 	slot := regexp.MustCompile(`\{(\w+)\}`)
 	slots := map[string][]string{}
@@ -125,7 +128,8 @@ const (
 	sure        = 1.1    // by what scores are multiplied, so that probabilities are as sure as they ought to be
 )
 
-// Train gives weights. What the questions before a lesson were is found out by weights that have learned from lessons with none before them.
+// Train gives weights. What the questions before a lesson were is found out by weights that have learned from lessons
+// with none before them.
 func Train(all []Lesson) *classify.Model {
 	early := fit(rows(all, nil), earlyRounds)
 	return fit(rows(all, early), rounds)
@@ -148,7 +152,8 @@ func rows(all []Lesson, m *classify.Model) (out []row) {
 		}
 		q := l.Query
 		for i, earlier := range q.Previous {
-			p := m.Probabilities(classify.Signs(classify.Query{Text: earlier, Previous: q.Previous[:i], PreviousType: q.PreviousType}))
+			p := m.Probabilities(classify.Signs(classify.Query{Text: earlier, Previous: q.Previous[:i],
+				PreviousType: q.PreviousType}))
 			if got := classify.Types()[slices.Index(p, slices.Max(p))]; got != classify.Conversational {
 				q.PreviousType = got
 			}
@@ -168,8 +173,8 @@ func rows(all []Lesson, m *classify.Model) (out []row) {
 	return out
 }
 
-// learner has a weight for each type of each sign, the bias behind them, with the sums of squares of their slopes: the more was learned, the smaller
-// are the steps (AdaGrad).
+// learner has a weight for each type of each sign, the bias behind them, with the sums of squares of their slopes: the
+// more was learned, the smaller are the steps (AdaGrad).
 type learner struct {
 	weights, squares [][types]float64
 	shown            []int // by how many lessons a sign is shown

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// PDF makes a PDF with these pages. A page is lines, of which an empty one leaves a gap; one without lines is a picture. Compressed says
-// whether contents are, as usual programs do it.
+// PDF makes a PDF with these pages. A page is lines, of which an empty one leaves a gap; one without lines is a
+// picture. Compressed says whether contents are, as usual programs do it.
 func PDF(compressed bool, pages ...[]string) []byte {
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "",
@@ -37,7 +37,8 @@ func PDF(compressed bool, pages ...[]string) []byte {
 		}
 		n := len(objects) + 1
 		objects = append(objects,
-			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>", n+1),
+			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> "+
+				"/Contents %d 0 R >>", n+1),
 			fmt.Sprintf("<< %s/Length %d >>\nstream\n%s\nendstream", filter, len(content), content))
 		kids = append(kids, fmt.Sprintf("%d 0 R", n))
 	}
@@ -84,7 +85,8 @@ func DOCX(t testing.TB, body string, parts map[string]string) []byte {
 	const space = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"`
 	all := []string{
 		"_rels/.rels", `<Relationships><Relationship Id="r" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
-		"word/document.xml", `<?xml version="1.0" encoding="UTF-8"?><w:document ` + space + `><w:body>` + body + `</w:body></w:document>`,
+		"word/document.xml", `<?xml version="1.0" encoding="UTF-8"?><w:document ` + space + `><w:body>` + body +
+			`</w:body></w:document>`,
 	}
 	for name, text := range parts {
 		all = append(all, name, strings.Replace(text, "SPACE", space, 1))
@@ -117,5 +119,6 @@ func Para(text string) string { return "<w:p><w:r><w:t>" + text + "</w:t></w:r><
 
 // Locked is a PDF that a password protects.
 func Locked() []byte {
-	return Assemble([]string{"<< /Type /Catalog >>", "<< /Filter /Standard /V 5 /R 6 /O (x) /U (y) /P 4 >>"}, "/Encrypt 2 0 R /ID [(a) (b)]")
+	return Assemble([]string{"<< /Type /Catalog >>", "<< /Filter /Standard /V 5 /R 6 /O (x) /U (y) /P 4 >>"},
+		"/Encrypt 2 0 R /ID [(a) (b)]")
 }

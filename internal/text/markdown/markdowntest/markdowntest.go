@@ -1,5 +1,5 @@
-// Package markdowntest holds texts of strangers that would fetch or run something where Markdown is shown, and checks what
-// leaves Sibyl as Markdown.
+// Package markdowntest holds texts of strangers that would fetch or run something where Markdown is shown, and checks
+// what leaves Sibyl as Markdown.
 package markdowntest
 
 import (
@@ -14,15 +14,18 @@ import (
 
 // payloads are live where nothing is escaped. The bracket is apart, so that no file of ours holds a tag.
 var payloads = []string{
-	"![p](http://e.example/p.png)", "![p][r]\n\n[r]: http://e.example/p.png", "[![p](http://e.example/p.png)](http://e.example)",
+	"![p](http://e.example/p.png)", "![p][r]\n\n[r]: http://e.example/p.png",
+	"[![p](http://e.example/p.png)](http://e.example)",
 	"[x](javascript:alert(1))", "[x](&#106;avascript:alert(1))", "[x](data:text/html,x)", "[x][s]\n\n[s]: vbscript:x",
-	"{<}img src=http://e.example/p.png>", "{<}IMG\nsrc=//e.example>", "{<}script>x(){<}/script>", "{<}iframe src=//e.example>", "{<}svg/onload=x>",
+	"{<}img src=http://e.example/p.png>", "{<}IMG\nsrc=//e.example>", "{<}script>x(){<}/script>",
+	"{<}iframe src=//e.example>", "{<}svg/onload=x>",
 	"{<}!-- x -->", "{<}a href=javascript:x>y{<}/a>", "{<}javascript:alert(1)>",
 }
 
 // places stand before and behind a payload: an address that is linked by itself takes along what follows it.
 var places = [][2]string{
-	{"", ""}, {"http://e", ""}, {"http://e.example/", " z"}, {"www.e.example/x", ""}, {"a@b.example", ""}, {`http://e.example/\`, ""}, {`\`, ""},
+	{"", ""}, {"http://e", ""}, {"http://e.example/", " z"}, {"www.e.example/x", ""}, {"a@b.example", ""},
+	{`http://e.example/\`, ""}, {`\`, ""},
 	{"`", ""}, {"> ", "\n"}, {"- http://e.example/", "\n"}, {"| a |\n|---|\n| ", " |\n"}, {"# ", "\n"}, {"~~", "~~"},
 }
 
