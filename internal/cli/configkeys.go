@@ -28,8 +28,8 @@ func oneName(cmd *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	}
-	return errors.New("give only the name: other programs can see a key on the command line, so it is read from " +
-		"standard input")
+	return errors.New("give only the name: other programs can see a key on the " +
+		"command line, so it is read from standard input")
 }
 
 func (c *command) configSetKey() *cobra.Command {

@@ -122,8 +122,8 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 }
 
 // reasons are why runs end that reach their end, by kind.
-var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered", KindTranscription: "transcribed",
-	KindNaming: "named"}
+var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered",
+	KindTranscription: "transcribed", KindNaming: "named"}
 
 const wasStopped = "it was stopped"
 
@@ -182,8 +182,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Warnings = append(s.Warnings, one.Oracle.Name+" gave no answer: "+one.Reason)
 	}
 	for _, f := range o.Failed {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed but is kept: %s", f.Sequence,
-			f.Failed))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed but is kept: %s",
+			f.Sequence, f.Failed))
 	}
 	for _, one := range o.Skipped {
 		s.Warnings = append(s.Warnings, one.String())

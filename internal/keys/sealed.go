@@ -127,8 +127,8 @@ func (s sealed) write(keys map[string]string) error {
 func (s sealed) identities() ([]age.Identity, error) {
 	text, err := readPrivate(s.identity, "the identity that opens the keys")
 	if errors.Is(err, fs.ErrNotExist) && s.named {
-		return nil, fmt.Errorf("%w, though SIBYL_AGE_IDENTITY names it: make it with ‘age-keygen -o %s’", err,
-			s.identity)
+		return nil, fmt.Errorf("%w, though SIBYL_AGE_IDENTITY names it: make it with ‘age-keygen -o %s’",
+			err, s.identity)
 	}
 	if err != nil {
 		return nil, err

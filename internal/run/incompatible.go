@@ -149,8 +149,8 @@ func endWithoutTree(v *View, cause error) (end Ending, stopped bool) {
 	}
 	reason += " nothing else of it is known"
 	for _, op := range slices.Sorted(maps.Keys(unsure)) {
-		reason += fmt.Sprintf("; operation %d of %s had begun, and nobody can tell whether it took effect", op,
-			unsure[op].Leaf)
+		reason += fmt.Sprintf("; operation %d of %s had begun, and nobody can tell whether it took effect",
+			op, unsure[op].Leaf)
 	}
 	end.Fault = &bt.Fault{Kind: KindCancelled, Reason: reason + ": " + text.OneLine(cause.Error())}
 	return end, stopped

@@ -109,8 +109,8 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New("the address of the PostgreSQL database cannot be read: " +
 			"it should be like postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
-			"where a special character in the password is written as % and two hex digits; the files that it names " +
-			"must be there")
+			"where a special character in the password is written as % and two hex " +
+			"digits; the files that it names must be there")
 	}
 	explicit, err := pgx.ParseConfig(dsn)
 	if err == nil && explicit.RuntimeParams["pool_max_conns"] == "" {

@@ -150,8 +150,8 @@ func perQuestion(t OracleTotals) string {
 // nobody tunes on the other.
 func (r OracleReport) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "The Oracle on %d labelled questions, answered by %s. 95 %% intervals in brackets.\n", len(r.Ours),
-		r.Model)
+	fmt.Fprintf(tw, "The Oracle on %d labelled questions, answered by %s. 95 %% intervals in brackets.\n",
+		len(r.Ours), r.Model)
 	for _, c := range r.Criteria {
 		verdict := "not measured"
 		if c.Met != nil {

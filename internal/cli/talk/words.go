@@ -121,8 +121,8 @@ func (w *Work) Waiting(now time.Time) string {
 	if w.wait == nil {
 		return ""
 	}
-	return fmt.Sprintf("asking again in %d s: %s", max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))),
-		line(w.wait.Why))
+	return fmt.Sprintf("asking again in %d s: %s",
+		max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), line(w.wait.Why))
 }
 
 // Line tells for how long something is under way, what it is, and how many tokens there were so far, in less than width

@@ -204,8 +204,8 @@ func (j *job) tooLarge(p piece, why string) error {
 		most += fmt.Sprintf(" or %v", time.Duration(j.Limits.Seconds)*time.Second)
 	}
 	const mega = 1 << 20
-	refused := j.refuse("it takes %s at once, and this is %d MB; it can't be cut here (%s)", most, (p.size+mega-1)/mega,
-		why)
+	refused := j.refuse("it takes %s at once, and this is %d MB; it can't be cut here (%s)",
+		most, (p.size+mega-1)/mega, why)
 	refused.Err = errUncut
 	return refused
 }

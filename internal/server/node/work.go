@@ -102,8 +102,8 @@ func (w *worker) present(ctx context.Context) error {
 		return err
 	}
 	if off != 0 {
-		w.Log.Warn("this machine's clock is not the database's; leases go by the latter", "corrected_ms",
-			off.Milliseconds())
+		w.Log.Warn("this machine's clock is not the database's; leases go by the latter",
+			"corrected_ms", off.Milliseconds())
 	}
 	w.Self.SeenAt = w.Clock.Now()
 	return w.Registry.Keep(ctx, w.Self)
