@@ -165,8 +165,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		if a.Unsaved != "" {
 			s.Warnings = append(s.Warnings,
 				fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl "+
-					"council show %s’ saves it once the folder takes it",
-					a.Oracle.Name, a.Unsaved, o.Session))
+					"council show %s’ saves it once the folder takes it", a.Oracle.Name, a.Unsaved, o.Session))
 		}
 		if a.CutOff {
 			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")

@@ -59,8 +59,7 @@ func (s sealed) unseal(cipher []byte, identities []age.Identity) (map[string]str
 	var stranger *age.NoIdentityMatchError
 	if errors.As(err, &stranger) {
 		return nil, fmt.Errorf("%s is encrypted for another identity than %s: name the right one with "+
-			"SIBYL_AGE_IDENTITY, or %s",
-			s.path, s.identity, again)
+			"SIBYL_AGE_IDENTITY, or %s", s.path, s.identity, again)
 	}
 	damaged := fmt.Errorf("%s is damaged, and is left as it is: restore it, or %s", s.path, again)
 	if err != nil {

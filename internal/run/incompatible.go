@@ -36,8 +36,7 @@ func (i *incompatible) Error() string {
 			i.writer, i.run, i.build, cause)
 	}
 	return fmt.Sprintf("%v: build %q wrote it, and the leaves of this one, %q, do not fit it; ‘sibyl run cancel %s’ "+
-		"ends it: %s",
-		ErrIncompatible, i.writer, i.build, i.run, cause)
+		"ends it: %s", ErrIncompatible, i.writer, i.build, i.run, cause)
 }
 
 func (i *incompatible) Unwrap() []error { return []error{ErrIncompatible, i.cause} }

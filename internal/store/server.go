@@ -194,8 +194,7 @@ func (s *server) bringUpToDate(ctx context.Context) error {
 	})
 	if ctx.Err() == nil && bounded.Err() != nil {
 		return fmt.Errorf("database %s: another process has been bringing the tables up to date for %s (let it "+
-			"finish, or end it)",
-			s.name, migrationTimeout)
+			"finish, or end it)", s.name, migrationTimeout)
 	}
 	return err
 }
@@ -243,8 +242,7 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 	}
 	if version <= 0 && at.tables != "" {
 		return 0, fmt.Errorf("database %s: %w: %s (choose another database, or another schema with search_path in "+
-			"its address)",
-			s.name, ErrForeign, at.tables)
+			"its address)", s.name, ErrForeign, at.tables)
 	}
 	return version, nil
 }

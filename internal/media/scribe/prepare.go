@@ -129,8 +129,7 @@ func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
 	}
 	if err == nil && best.file == "" {
 		err = j.refuse("it takes %s, and not %s, which can't be converted (%s); if it takes that after all, name it "+
-			"in transcription.formats",
-			strings.Join(j.Limits.Formats, ", "), p.format, j.clean(why))
+			"in transcription.formats", strings.Join(j.Limits.Formats, ", "), p.format, j.clean(why))
 	}
 	return best, err
 }

@@ -319,8 +319,7 @@ func searxRefusal(resp *http.Response) error {
 		return tool.Errorf(tool.Unavailable, "try again later", "the SearXNG server failed (HTTP %d)", code)
 	case media != "application/json":
 		return tool.Errorf(tool.Unavailable, "check that web.searxng leads to a SearXNG server; if it does, "+
-			enableJSON,
-			"the search server answered with something else than JSON")
+			enableJSON, "the search server answered with something else than JSON")
 	}
 	return nil
 }
