@@ -20,8 +20,7 @@ import (
 )
 
 // Progress are the lines of an update in words for people. What only says how the work is controlled is left out:
-// turns, signals, classes and
-// the arguments of calls as they were written.
+// turns, signals, classes and the arguments of calls as they were written.
 func Progress(u service.Update) []string {
 	if u.Event == nil {
 		if u.Record != nil && u.Record.Kind == run.KindSuspend { // what came of the run tells it
