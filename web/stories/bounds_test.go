@@ -58,7 +58,7 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 		before := first
 		p.until("what was said before", `(() => {
 			const at = Number(document.querySelector("main ol > li .question").textContent.match(/lease (\d+)/)[1]);
-			if (at > 1) document.querySelector("main .scroll").scrollTop = 0;
+			if (at > 1) document.querySelector("main section .scroll").scrollTop = 0;
 			return (globalThis.firstAt = at) < `+strconv.Itoa(before)+`;
 		})()`)
 		first = evaluate[int](p, "firstAt")
@@ -75,7 +75,7 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 		`performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/")).length`); requests > 150 {
 		t.Errorf("%d requests were sent", requests)
 	}
-	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("main .scroll").scrollTop = 1e9`))
+	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("main section .scroll").scrollTop = 1e9`))
 	p.until("the last answer again",
 		`[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1).querySelector(".markdown")`)
 }
