@@ -15,11 +15,9 @@ export function standAboveKeyboard() {
   fit();
 }
 
-const fitsByItself = globalThis.CSS?.supports("field-sizing", "content");
-
 /** Has a field be as high as what is written in it where the browser does not see to that: Safari before 26. */
 export function fitWords(field: HTMLTextAreaElement) {
-  if (fitsByItself) return;
+  if (CSS.supports("field-sizing", "content")) return;
   field.style.height = "auto";
   field.style.height = `${field.scrollHeight}px`;
 }
