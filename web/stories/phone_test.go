@@ -78,6 +78,41 @@ func TestEveryViewFitsAPhoneAndAFinger(t *testing.T) {
 	}
 }
 
+// Safari on a phone leaves the window as high as it was where its keyboard lies over it, comes closer where letters to
+// be written are small, and makes no field as high as what is in it.
+func TestPageDoesWhatSafariOnAPhoneDoesNot(t *testing.T) {
+	p := open(t, "").visitOnPhone(360)
+	p.says("How is a lease acquired?")
+	p.sees("lease.go:")
+	if small := evaluate[[]string](p,
+		`[...document.querySelectorAll("input, select, textarea")].filter((e) => parseFloat(getComputedStyle(e).fontSize) < 16).map((e) => e.outerHTML)`); len(small) > 0 {
+		t.Errorf("Safari comes closer to %q", small)
+	}
+	p.do("a browser whose fields stay as they are", chromedp.Evaluate[chromedp.Void](`(() => {
+		CSS.supports = () => false;
+		const s = new CSSStyleSheet();
+		s.replaceSync("textarea { field-sizing: fixed !important }");
+		document.adoptedStyleSheets = [s];
+	})()`))
+	p.fills("Your message", "one\ntwo\nthree\nfour\nfive")
+	const high = `document.querySelector("main textarea").clientHeight`
+	p.until("a field of five lines", high+" > 110 && "+high+" < 200")
+	p.fills("Your message", "one")
+	p.until("a field of one line", high+" < 60")
+	p.opensList()
+	p.do("a keyboard over it", chromedp.Evaluate[chromedp.Void](
+		`document.documentElement.style.setProperty("--seen", "400px")`))
+	above := func(what, selector string) {
+		t.Helper()
+		p.until(what+" above it", `(() => { const box = document.querySelector(`+quoted(selector)+
+			`).getBoundingClientRect(); return box.top >= 0 && Math.round(box.bottom) === 400; })()`)
+	}
+	above("the list", "aside:popover-open")
+	p.press("Actions for “How is a lease acquired?”")
+	p.press("Rename")
+	above("the dialog", "dialog[open]")
+}
+
 func TestListIsASheetOnAPhone(t *testing.T) {
 	p := open(t, "").visitOnPhone(360)
 	p.fills("Your message", "How is a lease acquired?")
