@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -189,7 +190,7 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
 	held(t, "the second recording", hanging)
 	opened := must(p.desk().Open(t.Context(), h.id))(t)
-	same(t, "state while it goes on", []any{opened.State, opened.Mended}, []any{session.Transcribing, []string(nil)})
+	same(t, "state while it goes on", []any{opened.State, opened.Mended}, []any{session.Transcribing, []bt.Why(nil)})
 	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +260,7 @@ func TestTranscriptionThatWasDoneWhenItDiedEndsInterruptionWhenResumed(t *testin
 func TestTranscriptionWithNothingSetUpNamesTheSettingAndLeavesRecordingsWaiting(t *testing.T) {
 	h := newHouse(t)
 	h.records("one", "two")
-	must(h.sessions().FailTranscript(t.Context(), h.id, 2, "noise"))(t)
+	must(h.sessions().FailTranscript(t.Context(), h.id, 2, bt.Because("noise")))(t)
 	before := h.metadata()
 	h.missing = "set ‘transcription.url’ to a server that transcribes"
 	p := h.process("one", h.journal)

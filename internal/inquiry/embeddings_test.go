@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -15,7 +16,7 @@ func TestWhatWentWrongBesideAnAnswerStandsInTheTrail(t *testing.T) {
 	h.says = func(ctx context.Context, q string, n int) (witness.Answer, error) {
 		a, err := usual(ctx, q, n)
 		if n == 1 {
-			a.Notes = []string{"the search by meaning failed: down"}
+			a.Notes = []bt.Why{bt.Because("the search by meaning failed: down")}
 		}
 		return a, err
 	}
