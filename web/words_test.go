@@ -9,10 +9,10 @@ import (
 )
 
 // What a page is never told: it sends what the program expects, from its own address.
-const ofOtherPrograms = " gone no_cookie not_encrypted unknown_host not_json method "
+const ofOtherPrograms = " gone too_many_wrong_tokens no_cookie not_encrypted unknown_host not_json method "
 
 // kindsOfProblems are where the program says what kind a problem is of.
-var kindsOfProblems = regexp.MustCompile(`newProblem\(\s*[\w.]+,\s*"(\w+)"|Kind(?:: |, m\.Kind = .*?)"(\w+)"|` +
+var kindsOfProblems = regexp.MustCompile(`tooMany\("(\w+)"|newProblem\(\s*[\w.]+,\s*"(\w+)"|Kind(?:: |, m\.Kind = .*?)"(\w+)"|` +
 	`\t\{[\w.]+, [\w.]+, "(\w+)",`)
 
 func TestEachKindOfProblemHasWordsOnThePage(t *testing.T) {
@@ -38,7 +38,7 @@ func TestEachKindOfProblemHasWordsOnThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, found := range kindsOfProblems.FindAllStringSubmatch(string(source), -1) {
-			kind := found[1] + found[2] + found[3]
+			kind := found[1] + found[2] + found[3] + found[4]
 			seen++
 			if !strings.Contains(words, `"problem.`+kind+`":`) && !strings.Contains(ofOtherPrograms, " "+kind+" ") {
 				t.Errorf("%s: the page has no words for %s", file, kind)

@@ -123,10 +123,7 @@ func TestQuestionIsRefusedBeforeAnythingBegins(t *testing.T) {
 	post := func(body any, header map[string]string) question {
 		return question{method: "POST", path: "/api/ask", body: body, header: header}
 	}
-	if p := h.refused("no words", post(asked("  "), nil), 400, "invalid_request").problem(); p.Code != "request.question" ||
-		p.Values["most"].Text == "" {
-		t.Errorf("no words: %+v", p)
-	}
+	h.refused("no words", post(asked("  "), nil), 400, "invalid_request")
 	h.refused("no question", post(map[string]any{}, nil), 400, "invalid_request")
 	h.refused("an unknown property", post(map[string]any{"question": "Tea?", "assistant": "x"}, nil), 400,
 		"invalid_request")

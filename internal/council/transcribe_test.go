@@ -73,6 +73,7 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed but is kept",
 		"it can't be decoded")
 	contains(t, h.session().Audio[1].Error, "it can't be decoded")
+	same(t, "code", h.session().Audio[1].Code, "fail.invalid")
 	file, err := h.sessions().AudioPath(t.Context(), h.id, 2)
 	if err != nil || !strings.HasSuffix(file, "002_audio.ogg") {
 		t.Errorf("the recording lies at %s, %v", file, err)
@@ -288,4 +289,5 @@ func TestTranscriptThatCanNotBeWrittenIsAFailureThatIsTold(t *testing.T) {
 	same(t, "recordings", h.statuses(), []session.Status{session.Failure, session.Success})
 	contains(t, o.Failed[0].Failed, "could not be written into the session's folder: ")
 	contains(t, o.Failed[0].Failed, "transcripts is not a folder") // what the system says of it
+	same(t, "code", h.session().Audio[0].Code, "recording.unwritten")
 }

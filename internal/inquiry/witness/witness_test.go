@@ -346,7 +346,8 @@ func TestWithoutItsEmbedderWordsAreSearchedAndThatIsSaidOnce(t *testing.T) {
 	w := over(t, Options{Embed: e}, pumps)
 	a := answer(t, w, "When was pump A installed?", "en")
 	if !strings.Contains(a.Text, "3 May 2019") || len(a.Notes) != 1 || !strings.Contains(a.Notes[0].Text, "only words") ||
-		!strings.Contains(a.Notes[0].Text, "down") {
+		!strings.Contains(a.Notes[0].Text, "down") || a.Notes[0].Code != "witness.words" ||
+		a.Notes[0].Values["why"].Code != "fail.server" {
 		t.Errorf("%+v", a)
 	}
 	if a := answer(t, w, "How many blades does pump A have?", "en"); !strings.Contains(a.Text, "12 blades") ||
