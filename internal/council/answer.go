@@ -129,7 +129,9 @@ func keepAnswer() bt.Leaf {
 		o.Events = []bt.Typed{AnswerKept{r.File}}
 		return nil
 	}
-	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{AnswerUnsaved{why.Reason}} }
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
+		o.Events = []bt.Typed{AnswerUnsaved{why.Reason, why.Why().Coded}}
+	}
 	return bt.One("KeepAnswer",
 		"Writes the answer into the session's folder, once. What the folder does not take stays in the journal.", plan,
 		collect, failed)

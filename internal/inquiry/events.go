@@ -74,7 +74,7 @@ type AnswerHeard struct {
 	NotFound bool   `json:"not_found,omitempty"`
 	By       string `json:"by"`
 
-	Notes []string `json:"notes,omitempty"` // what went wrong beside the answer
+	Notes []bt.Why `json:"noted,omitempty"` // what went wrong beside the answer
 }
 
 // EventType implements bt.Typed.
@@ -83,7 +83,7 @@ func (AnswerHeard) EventType() string { return "answer.heard" }
 func (e AnswerHeard) String() string {
 	s := text.OneLine(e.Text)
 	for _, note := range e.Notes {
-		s += " (" + note + ")"
+		s += " (" + note.Text + ")"
 	}
 	return s
 }

@@ -39,8 +39,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 		return spec, err
 	}
 	if err := checkSize(r.Words, o.Material); err != nil {
-		return spec, &assistant.RequestError{Public: "the Oracle can't take this question",
-			Hint: fmt.Sprintf("it needs some words, at most %d bytes", MaxQuestion), Err: err}
+		return spec, &assistant.RequestError{Why: wrongQuestion.With(MaxQuestion), Err: err}
 	}
 	texts, err := s.Prompts()
 	if err != nil {
@@ -99,7 +98,7 @@ func (s Surroundings) env(o Options) Env {
 func (s Surroundings) equip(ctx context.Context, r assistant.Request, o Options, env *Env) ([]tool.Spec, error) {
 	var err error
 	if env.Model, err = s.Choose(ctx, o.Model); err != nil {
-		return nil, &assistant.RequestError{Public: "the model can't be used on this server",
+		return nil, &assistant.RequestError{Why: assistant.NoModel.With(),
 			Hint: "leave it out to use the server's setting", Err: err}
 	}
 	env.ReportTool = s.ReportTool(env.Model)
@@ -233,7 +232,7 @@ func (g *Given) allow(
 			continue
 		}
 		if left.Vault != env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
-			return nil, &assistant.RequestError{Public: "you approved a write to a different folder of notes",
+			return nil, &assistant.RequestError{Why: otherNotes.With(),
 				Hint: "name the same notes again",
 				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(left.Vault, "no notes"),
 					cmp.Or(env.Vault, "none"))}

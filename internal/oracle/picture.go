@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/media/document"
@@ -64,7 +65,7 @@ func handed(
 ) (material string, pictures []run.Text, err error) {
 	if !o.SameMaterial || r.Replaces == "" {
 		if material, pictures, err = withoutPictures(o.Material); err != nil {
-			err = &assistant.RequestError{Public: err.Error()}
+			err = &assistant.RequestError{Why: wrongPictures.With(err.Error())}
 		}
 		return material, pictures, err
 	}
@@ -132,10 +133,10 @@ func refusePictures(name string, pictures []string) error {
 			"‘sibyl init’ sets one up"
 	}
 	return &assistant.RequestError{
-		Kind:   "no_pictures",
-		Public: why,
-		Hint:   "choose a model that takes pictures, or attach the text in them",
-		Err:    fmt.Errorf("%s: %s", why, help),
+		Kind: "no_pictures",
+		Why:  bt.Because(why),
+		Hint: "choose a model that takes pictures, or attach the text in them",
+		Err:  fmt.Errorf("%s: %s", why, help),
 	}
 }
 

@@ -135,7 +135,7 @@ func TestPictureForAModelThatTakesNoneIsRefusedBeforeAnythingIsSent(t *testing.T
 		_, err := around.Begin(t.Context(), q.Request, q.Options)
 		refused, is := errors.AsType[*assistant.RequestError](err)
 		if !is || !strings.HasPrefix(err.Error(), want) || refused.Kind != "no_pictures" ||
-			!strings.Contains(refused.Public, "car.png") {
+			!strings.Contains(refused.Text, "car.png") {
 			t.Errorf("%s: %v", id, err)
 		}
 		q := q

@@ -318,24 +318,27 @@ type Findings struct {
 // Finding is one of them as text. Quoted is what a model or a stranger wrote.
 type Finding struct{ Line, By, Quoted string }
 
-// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat
+// RequestError says what is wrong with a request. Why and Hint are for those who sent it from elsewhere: they repeat
 // nothing of it but the names of a model and of what was attached, and tell nothing of this machine, its files and its
 // settings. The text of the error is for the person at this machine.
 type RequestError struct {
-	Kind   string // what is wrong, for programs; "": invalid_request
-	Public string
-	Hint   string // what would be right; may be empty
-	Err    error  // the same in full; nil: Public and Hint say it
+	Kind string // what is wrong, for programs; "": invalid_request
+	bt.Why
+	Hint string // what would be right; may be empty
+	Err  error  // the same in full; nil: Why and Hint say it
 }
+
+// NoModel says that the model of a request can't be asked.
+const NoModel bt.Reason = "request.model: the model can't be used here"
 
 func (e *RequestError) Error() string {
 	switch {
 	case e.Err != nil:
 		return e.Err.Error()
 	case e.Hint != "":
-		return e.Public + ": " + e.Hint
+		return e.Text + ": " + e.Hint
 	}
-	return e.Public
+	return e.Text
 }
 
 // Unwrap gives the error in full.
