@@ -130,8 +130,7 @@ func nameValue(f *pflag.Flag) {
 }
 
 // helpText says what commands do, each below a line with its path: a description, and examples. Commands whose flags
-// are those of an assistant
-// say it beside them.
+// are those of an assistant say it beside them.
 //
 //go:embed help.txt
 var helpText string
