@@ -72,7 +72,7 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 		return r, &bt.Fault{Kind: string(model.Refused), Reason: resp.Model +
 			": the provider's filter stopped the answer"}
 	case session.Blank(resp.Text):
-		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
+		return r, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
 	}
 	return r, nil
 }

@@ -123,6 +123,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 			Coded: why.Coded})
 	}
 	a.TookMS = e.State.Now
+	for _, c := range e.Under { // no step took these in
+		a.TookMS = max(a.TookMS, c.Now)
+	}
 	kept := a.exchange(env)
 	kept.Addresses = w.Ledger.Newest(keptAddresses)
 	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
