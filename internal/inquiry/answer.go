@@ -81,11 +81,12 @@ type AnswerReceipt struct {
 	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
-	Notes     []string          `json:"notes,omitempty"` // what went wrong beside the answer
+	Notes     []bt.Why          `json:"noted,omitempty"` // what went wrong beside the answer
 
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 	Given    []string          `json:"given,omitempty"`    // the passages of documents that a model chose from
 	Tries    []model.Try       `json:"tries,omitempty"`    // models that did not answer before the one that did
+	Model    string            `json:"model,omitempty"`    // that was asked to choose, also if its choice was of no use
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
 }
@@ -117,7 +118,7 @@ func hearLeaf() bt.Leaf {
 		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By,
 			Notes: r.Notes}}
 		for _, note := range r.Notes {
-			o.Trail = append(slices.Clip(o.Trail), noted(ref, record.ErrorEvent, bt.Because(note)))
+			o.Trail = append(slices.Clip(o.Trail), noted(ref, record.ErrorEvent, note))
 		}
 		return nil
 	}
@@ -146,7 +147,8 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 		return nil, err
 	}
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{},
-		Given: a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent}
+		Given: a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent,
+		Model: a.Model}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool {
 			return d.Name == c.Document && d.Hash == c.Hash

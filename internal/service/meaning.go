@@ -6,8 +6,10 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -32,7 +34,7 @@ const statusGone = 499
 // MeaningOf says what an error means; false: it is not known, so it is a fault of the program.
 func MeaningOf(err error) (Meaning, bool) {
 	if e, ok := errors.AsType[*assistant.RequestError](err); ok {
-		return Meaning{err, http.StatusBadRequest, cmp.Or(e.Kind, "invalid_request"), sentence(e.Public),
+		return Meaning{err, http.StatusBadRequest, cmp.Or(e.Kind, "invalid_request"), sentence(e.Text),
 			sentence(e.Hint), "", 0}, true
 	}
 	if e, ok := errors.AsType[*task.Invalid](err); ok {
@@ -55,6 +57,26 @@ func MeaningOf(err error) (Meaning, bool) {
 	return Meaning{}, false
 }
 
+// What is wrong with a request to any assistant.
+const (
+	noTitle       bt.Reason = "request.title: the title is empty"
+	nothingToFind bt.Reason = "request.find: there is nothing to look for"
+	wrongOptions  bt.Reason = "request.options: {what}"
+	wrongTask     bt.Reason = "request.task: a title is one line of at most {title} characters, and a description has " +
+		"at most {description}"
+)
+
+// CodeOf is the sentence of what is wrong with a request, where the kind of its meaning says less.
+func CodeOf(err error) bt.Coded {
+	if e, ok := errors.AsType[*assistant.RequestError](err); ok {
+		return e.Coded
+	}
+	if e, ok := errors.AsType[*task.Invalid](err); ok && (e.Field == "title" || e.Field == "description") {
+		return wrongTask.With(task.MaxTitle, task.MaxDescription).Coded
+	}
+	return bt.Coded{}
+}
+
 // meanings are of the errors that say by themselves what is wrong.
 func meanings() []Meaning {
 	const missing, conflict, unavailable = http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable
@@ -74,6 +96,11 @@ func meanings() []Meaning {
 		{journal.ErrFull, http.StatusInsufficientStorage, "journal_full", "The journal has no space left.",
 			"Whoever runs the server has to free some.", "free some space; " + continues +
 				"and ‘sibyl run resume’ continues", 0},
+		{syscall.ENOSPC, http.StatusInsufficientStorage, "disk_full", "The disk is full.",
+			"Whoever runs the server has to free some space.", "free some space there, and do it again", 0},
+		{syscall.EROFS, unavailable, "read_only", "The folder can only be read.",
+			"Whoever runs the server has to let it write.",
+			"the folder can only be read: make it writable, or name another one with --data", time.Minute},
 		{journal.ErrCorrupt, http.StatusInternalServerError, "internal", "Something went wrong in the server.",
 			"Its log has more.",
 			"move the file away, or name another folder with --data; nothing was changed", 0},

@@ -72,6 +72,9 @@ export function speakOfAll(): Promise<void> {
   return fetchWords();
 }
 
+/** Whether those words are there. */
+export const speaksOfAll = () => "story.asked" in stories;
+
 /** Speaks a language from now on, in this browser. */
 export async function speak(chosen: Language) {
   const before = next;
