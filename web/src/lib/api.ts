@@ -102,7 +102,7 @@ export async function send<T>(method: Method, path: string, sent: Sent = {}): Pr
     if (refusal.costs && !sent.overLimit && (await agreed?.(refusal.costs))) return send(method, path, { ...sent, overLimit: true });
     throw refusal;
   }
-  const text = await answer.text();
+  const text = await answer.text().catch(() => Promise.reject(new Refusal(unreachable, "unreachable", ""))); // it broke off
   return (text ? JSON.parse(text) : undefined) as T;
 }
 

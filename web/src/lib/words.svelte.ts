@@ -73,7 +73,7 @@ export function speakOfAll(): Promise<void> {
 }
 
 /** Whether those words are there. */
-export const speaksOfAll = () => "story.asked" in stories;
+export const speaksOfAll = () => "story.asked" in reasons;
 
 /** Speaks a language from now on, in this browser. */
 export async function speak(chosen: Language) {
