@@ -18,8 +18,8 @@ var pools = map[string]string{}
 // variables reports the package-level variables that hold state: those of a kind that is changed in place, and those
 // that a function writes. What is left are errors, functions, patterns, embedded files and tables.
 func (p *pack) variables(broken func(string, ...any)) {
-	const reason = "a package that remembers can't be used twice in a process, nor tested beside itself; put it into " +
-		"a value that is passed"
+	const reason = "a package that remembers can't be used twice in a process, nor tested " +
+		"beside itself; put it into a value that is passed"
 	own := map[string]string{} // the file of each
 	for file, f := range p.files {
 		for _, d := range f.Decls {

@@ -292,8 +292,8 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 		m.eachFile(func(pkg, file string, _ *ast.File) {
 			text, err := fs.ReadFile(m.files, file)
 			if lines := strings.Count(string(text), "\n"); err != nil || path.Dir(pkg) == "cmd" && lines >= 60 {
-				broken("%s has %d lines (error: %v): it turns signals and exit codes, all else belongs to cli", file,
-					lines, err)
+				broken("%s has %d lines (error: %v): it turns signals and exit codes, all else belongs to cli",
+					file, lines, err)
 			}
 		})
 	},
@@ -407,8 +407,8 @@ func TestArchitecture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(m.packages) < 40 || len(m.assistants()) == 0 {
-		t.Fatalf("%d packages and %d assistants found: the test looks in the wrong place", len(m.packages),
-			len(m.assistants()))
+		t.Fatalf("%d packages and %d assistants found: the test looks in the wrong place",
+			len(m.packages), len(m.assistants()))
 	}
 	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) { rule(m, t.Errorf) })

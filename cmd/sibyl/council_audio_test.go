@@ -310,8 +310,8 @@ func TestWhisperServerHearsEveryFormAsPlainWAV(t *testing.T) {
 		rate, channels, seconds := plainWAV(t, u.content)
 		if u.path != "/inference" || rate != 16000 || channels != 1 || math.Abs(seconds-2.3) > 0.7 ||
 			u.fields["language"] != "en" || u.fields["response_format"] != "verbose_json" {
-			t.Errorf("%s: sent to %s with %v: %d Hz, %d channels, %.2f s", forms()[i], u.path, u.fields, rate, channels,
-				seconds)
+			t.Errorf("%s: sent to %s with %v: %d Hz, %d channels, %.2f s",
+				forms()[i], u.path, u.fields, rate, channels, seconds)
 		}
 		if like := resemblance(spoken, loudness(t, u.content)); like < 0.95 {
 			t.Errorf("%s: what was sent resembles what was said by %.2f", forms()[i], like)

@@ -22,8 +22,8 @@ import (
 var notRun = map[string]string{
 	"sh scripts/test.sh":     "it runs the tests, this one among them",
 	"go install ./cmd/sibyl": "it builds the program once more, into a folder of the person",
-	"sibyl ask -c yes": "something has to wait for a yes: the scripts of undo and of pipes say it where " +
-		"something does",
+	"sibyl ask -c yes": "something has to wait for a yes: the scripts of " +
+		"undo and of pipes say it where something does",
 	"export ORACLES_DIR=~/oracles": "every command has a shell of its own: runsAs gives this to those that follow",
 }
 

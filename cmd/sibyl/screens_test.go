@@ -200,8 +200,8 @@ func recited(r modeltest.Request, text string) modeltest.Answer {
 	case strings.Contains(told, "You find what documents say"):
 		return says(`{"quotations":[{"passage":1,"words":"The bridge was closed on 4 March 2021 because of corrosion."}],"search":[]}`)
 	case strings.Contains(told, "You sum up"):
-		return says("The answers support the hypothesis: corrosion was found, and the bridge was closed for it " +
-			"(answer 1).")
+		return says("The answers support the hypothesis: corrosion was found, " +
+			"and the bridge was closed for it (answer 1).")
 	}
 	looks := [][]string{{"code_read", `{"path":"greet.go"}`},
 		{"code_search", `{"query":"who calls Greet and what do they do with the name"}`}}

@@ -37,8 +37,8 @@ func newServed(t *testing.T) *served {
 	t.Helper()
 	s := &served{story: newStory(t), t: t, tokens: map[string]string{}}
 	s.config = filepath.Join(s.data, "served.yaml")
-	settings := fmt.Sprintf("server:\n  listen: 127.0.0.1:0\n  folders: {notes: %q, ada/mine: %q}\n", s.vault,
-		t.TempDir())
+	settings := fmt.Sprintf("server:\n  listen: 127.0.0.1:0\n  folders: {notes: %q, ada/mine: %q}\n",
+		s.vault, t.TempDir())
 	if err := os.WriteFile(s.config, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}

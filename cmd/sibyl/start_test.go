@@ -44,8 +44,8 @@ func computes(t *testing.T, most time.Duration, args ...string) {
 	slower := max(1, float64(measure)/float64(usualYardstick))
 	t.Logf("%v of computing, where the yardstick takes %v", took, measure)
 	if took > time.Duration(slower*float64(most)) {
-		t.Errorf("sibyl %q computes for %v, on a machine that is %.1f times as slow as the usual one", args, took,
-			slower)
+		t.Errorf("sibyl %q computes for %v, on a machine that is %.1f times as slow as the usual one",
+			args, took, slower)
 	}
 }
 

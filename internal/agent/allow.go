@@ -172,8 +172,8 @@ func AllowedText(allowed []Waiting, done bool) string {
 			"Go on with the earlier request, and do not ask for it again.")
 	}
 	b := &strings.Builder{}
-	b.WriteString("The person has said yes to this. Make the call now, to the letter, and go on with the earlier " +
-		"request:")
+	b.WriteString("The person has said yes to this. Make the call now, to the " +
+		"letter, and go on with the earlier request:")
 	for _, w := range allowed {
 		b.WriteString("\n" + w.Tool + " " + SpokenBy(signal.Neutralise(w.Arguments)))
 	}

@@ -77,8 +77,8 @@ const (
 	readInPart bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
 		"about {sent} tokens): give its model a larger context window."
 	unsureWrite bt.Reason = "notice.unsure_write: Not sure to be done: {tool}: {reason}"
-	noApproval  bt.Reason = "notice.no_approval: A call of {tool} needed approval, but nobody can be asked here: it " +
-		"was not made ({why})."
+	noApproval  bt.Reason = "notice.no_approval: A call of {tool} needed approval, but nobody " +
+		"can be asked here: it was not made ({why})."
 	moreWait bt.Reason = "notice.more_wait: More calls of {tool} needed your approval than can wait; they were " +
 		"refused and are not shown: ask for them one at a time."
 	repeats   bt.Reason = "notice.repeats: The model repeats itself ({pattern})."

@@ -139,8 +139,8 @@ func (h *hearing[R]) delta(d model.Delta) error {
 		h.emit(run.Piece{Retract: true})
 	}
 	if w := d.Wait; w != nil {
-		h.emit(run.Piece{Wait: &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s, attempt %d", w.Model, w.Kind,
-			w.Attempt)}})
+		h.emit(run.Piece{Wait: &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s, attempt %d",
+			w.Model, w.Kind, w.Attempt)}})
 	}
 	h.show(h.listener.Write(d.Text))
 	return nil

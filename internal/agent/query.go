@@ -132,8 +132,8 @@ func stemsOf(word string) []string {
 
 // Why a query is held, as the person and the model read it.
 const (
-	whyUnsaid bt.Reason = "held.unsaid: private text was read in this run, and neither the person nor the web said " +
-		"“{words}”"
+	whyUnsaid bt.Reason = "held.unsaid: private text was read in this run, and " +
+		"neither the person nor the web said “{words}”"
 	whyCoded bt.Reason = "held.coded: private text was read in this run, and the query may be a code: “{words}”"
 )
 

@@ -14,10 +14,10 @@ import (
 func sources() agent.Sources {
 	return agent.Sources{Spoken: "Why does my SQLite database grow, and is WAL mode to blame? See net/http and Go " +
 		"1.26.8. Wie groß sind Häuser in 東京の天気?",
-		Web: []string{"Checkpoint starvation: a reader keeps the write-ahead log (wal_checkpoint) from shrinking " +
-			"since 3.7.0, 2010.\n" +
-			"alpha bravo charlie delta echo a b c d e f g h i j k l m n o p q r s t u v w x y z 0 1 2 3 4 5 6 7 8 9 " +
-			"49 38 17 493 817"}}
+		Web: []string{"Checkpoint starvation: a reader keeps the write-ahead log " +
+			"(wal_checkpoint) from shrinking since 3.7.0, 2010.\n" +
+			"alpha bravo charlie delta echo a b c d e f g h i j k l m n o p q r s t u v w " +
+			"x y z 0 1 2 3 4 5 6 7 8 9 49 38 17 493 817"}}
 }
 
 func TestQueries(t *testing.T) {

@@ -29,8 +29,8 @@ const (
 // of templates, and by the one place that shows what the server made of Markdown.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; " +
 	"connect-src 'self'; frame-ancestors 'none'; " +
-	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html " +
-	"sibyl-markdown"
+	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; " +
+	"trusted-types svelte-trusted-html sibyl-markdown"
 
 // SignInAddress is where the page signs a browser in, once: origin is that of this server, once the secret of a sign-in
 // token. It stands in the fragment, which browsers send to nobody.

@@ -43,8 +43,8 @@ func newAPI(s *Server) huma.API {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{Title: "Sibyl", Version: "1",
-			Description: "Assistants that can be trusted, read and run by oneself: sessions, runs, and why they did " +
-				"what they did."},
+			Description: "Assistants that can be trusted, read and run by oneself: " +
+				"sessions, runs, and why they did what they did."},
 		Components: &huma.Components{
 			Schemas: schemas,
 			Responses: map[string]*huma.Response{"Problem": {Description: "What is wrong.",

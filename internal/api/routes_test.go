@@ -34,8 +34,8 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 			release := h.holds("ada")
 			dying := &faulty{Store: h.store}
 			dead, _ := h.service("dead", dying, h.panel)
-			left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: "panel", Words: "Tea?",
-				Options: "ada bob"})
+			left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: "panel",
+				Words: "Tea?", Options: "ada bob"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -162,8 +162,7 @@ func (s *Server) failed(x *exchange, rec *recorder, r *http.Request, thrown any)
 		what = fault.Error()
 	}
 	s.config.Log.LogAttrs(r.Context(), slog.LevelError, "a handler panicked", slog.String("request_id", x.id),
-		slog.String("route", r.Pattern),
-		slog.String("panic", what), slog.String("stack", string(debug.Stack())))
+		slog.String("route", r.Pattern), slog.String("panic", what), slog.String("stack", string(debug.Stack())))
 	if rec.status != 0 {
 		return true
 	}

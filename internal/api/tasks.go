@@ -85,8 +85,8 @@ func (s *Server) taskRoutes() {
 func (s *Server) tasks(ctx context.Context, in *taskList) (f Tasks, err error) {
 	owner := string(ownerOf(ctx))
 	page, err := s.config.Tasks.List(ctx, owner,
-		task.Query{Filter: task.Filter{Status: in.Status, Newest: in.Order == "newest", After: in.After,
-			Limit: in.Limit}})
+		task.Query{Filter: task.Filter{Status: in.Status, Newest: in.Order == "newest",
+			After: in.After, Limit: in.Limit}})
 	if err != nil {
 		return f, err
 	}

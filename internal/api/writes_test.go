@@ -17,14 +17,14 @@ func withNotes(t testing.TB) *house {
 	kept := map[journal.Owner][]files.Replaced{
 		"ada": {{ID: "a3", At: at, Owner: "ada", Folder: "/srv/code-of-ada", Path: "c.md", Action: "vault_write",
 			Before: "x", After: "y", Undone: "a4"},
-			{ID: "a4", At: at, Owner: "ada", Folder: "/srv/code-of-ada", Path: "c.md", Action: files.ActionUndo,
-				Of: "a3"},
+			{ID: "a4", At: at, Owner: "ada", Folder: "/srv/code-of-ada", Path: "c.md",
+				Action: files.ActionUndo, Of: "a3"},
 			{ID: "a2", At: at, Owner: "ada", Folder: "/srv/code-of-ada", Path: "b.md", Action: "vault_write",
 				After: "y", Key: "run2/7"},
-			{ID: "a1", At: at, Owner: "ada", Folder: "/srv/no-more", Path: "a.md", Action: "vault_write", Before: "x",
-				After: "y"}},
-		"eve": {{ID: "e1", At: at, Owner: "eve", Folder: "/srv/eves", Path: "e.md", Action: "vault_write", Before: "x",
-			After: "y"}}}
+			{ID: "a1", At: at, Owner: "ada", Folder: "/srv/no-more", Path: "a.md", Action: "vault_write",
+				Before: "x", After: "y"}},
+		"eve": {{ID: "e1", At: at, Owner: "eve", Folder: "/srv/eves", Path: "e.md", Action: "vault_write",
+			Before: "x", After: "y"}}}
 	h.config.Notes = &api.Notes{
 		Writes: func(_ context.Context, owner journal.Owner) ([]files.Replaced, error) { return kept[owner], nil },
 		Written: func(_ context.Context, owner journal.Owner, id string) (before, now []byte, err error) {

@@ -91,8 +91,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 			return nil, &model.Error{Kind: model.Invalid, Model: name + ":" + named, Err: err}
 		}
 		c := openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start,
-			Idle:   silence,
-			Header: header, Query: p.Query, Body: p.JSON(), MaxOutput: p.MaxOutput, Think: p.Think,
+			Idle: silence, Header: header, Query: p.Query, Body: p.JSON(), MaxOutput: p.MaxOutput, Think: p.Think,
 			KeepAlive: p.KeepAlive, API: p.API,
 			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx), HTTPClient: connections, PlainHTTP: cfg.PlainHTTP}
 		if len(clients) >= mostModels {

@@ -102,8 +102,8 @@ func TestSettingsOfAProviderReachItsRequests(t *testing.T) {
 	ollama := modeltest.NewServer(t, ok, ok)
 	ollama.Told = map[string]string{"llama3.1:8b": shownLlama}
 	anthropic, gemini, openai := modeltest.NewServer(t, ok), modeltest.NewServer(t, ok), modeltest.NewServer(t, ok)
-	const shared = "max_output: 777, headers: {X-Team: search, X-Gateway-Token: $GATEWAY}, query: {tenant: a}, body: " +
-		"{extra: [1]}"
+	const shared = "max_output: 777, headers: {X-Team: search, X-Gateway-Token: " +
+		"$GATEWAY}, query: {tenant: a}, body: {extra: [1]}"
 	a := prepared(t, fmt.Sprintf(`
 ollama: {host: %[1]s, think: low, keep_alive: 10m, %[5]s}
 providers:

@@ -89,8 +89,8 @@ func TestRunThatEndsOnATransientFailureSaysSoAndIsResumed(t *testing.T) {
 		t.Errorf("resumed, it ends %s with %q", e.StopReason, e.Answer.Answer)
 	}
 	if n := len(s.scenes(model)) - before; n != 1 || len(e.ran()) != 1 {
-		t.Errorf("resumed, it makes %d requests and has run %v; what it had read is kept, so one request is enough", n,
-			e.ran())
+		t.Errorf("resumed, it makes %d requests and has run %v; what it had read is kept, so one request is enough",
+			n, e.ran())
 	}
 }
 

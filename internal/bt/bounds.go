@@ -72,8 +72,8 @@ func (s *State) hold(slot int32, name string, v any) error {
 	all := s.texts - textBytes(s.Slots[slot]) + n
 	switch {
 	case n > MaxText:
-		return fmt.Errorf("key {%s} would hold a text of %d bytes, and a key holds at most %d: %w", name, n, MaxText,
-			ErrBound)
+		return fmt.Errorf("key {%s} would hold a text of %d bytes, and a key holds at most %d: %w",
+			name, n, MaxText, ErrBound)
 	case all > MaxTexts && all > s.texts:
 		return fmt.Errorf("with key {%s} all texts would have %d bytes, and all keys together hold at most %d: %w",
 			name, all, MaxTexts, ErrBound)

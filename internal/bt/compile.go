@@ -65,8 +65,8 @@ func (c *compiler) build(el *element, sc *scope, parent int32, label string, sta
 func (c *compiler) room(el *element, parent int32) bool {
 	switch {
 	case parent >= 0 && c.t.nodes[parent].depth >= maxDepth:
-		c.src.problem(el.at, "let subtrees nest less deeply", "nodes are nested deeper than %d, subtrees included",
-			maxDepth)
+		c.src.problem(el.at, "let subtrees nest less deeply",
+			"nodes are nested deeper than %d, subtrees included", maxDepth)
 		return false
 	case c.full:
 		return false

@@ -94,8 +94,8 @@ func (c *compiler) kernelPort(p *kernelPort, a attribute, v *value, sc *scope, i
 		n.code = c.script(a, sc, i)
 	case wantStatus:
 		if err := n.elseStatus.UnmarshalText([]byte(a.value)); err != nil || n.elseStatus == Idle {
-			c.src.problem(a.at, "write SUCCESS, FAILURE, SKIPPED or RUNNING", "port %s: ‘%s’ is not a status", p.name,
-				a.value)
+			c.src.problem(a.at, "write SUCCESS, FAILURE, SKIPPED or RUNNING", "port %s: ‘%s’ is not a status",
+				p.name, a.value)
 		}
 	case wantText:
 		if isKey {

@@ -237,8 +237,8 @@ func (x *exec) binaryOp(op operation, a, b scalar) (scalar, error) {
 // joined is a text after another, if a key could hold it.
 func joined(a, b string) (scalar, error) {
 	if n := len(a) + len(b); n > MaxText {
-		return scalar{}, fmt.Errorf("the text ‘%s’ would grow to %d bytes, and one has at most %d: %w", clipped(a), n,
-			MaxText, ErrBound)
+		return scalar{}, fmt.Errorf("the text ‘%s’ would grow to %d bytes, and one has at most %d: %w",
+			clipped(a), n, MaxText, ErrBound)
 	}
 	return scalar{kind: isText, text: a + b}, nil
 }

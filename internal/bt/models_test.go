@@ -83,8 +83,8 @@ func TestModelsDescribeOurNodesWithTheirPorts(t *testing.T) {
 		"Need": "Condition Need: wants a text\ninput_port text std::string: some words\n",
 		"Ask": "Action Ask: asks a model\ninput_port question std::string: the person's words\ninput_port limit int " +
 			"=3: how many hits\ninput_port hint std::string: \noutput_port answer std::string: the model's words\n",
-		"Loop": "Decorator Loop: Runs the child until a key is true, at most max times. A FAILURE of the child is " +
-			"FAILURE at once.\n" +
+		"Loop": "Decorator Loop: Runs the child until a key is true, at most max times. A " +
+			"FAILURE of the child is FAILURE at once.\n" +
 			"input_port max int: how often the child may run; FAILURE when that did not set `until`\n" +
 			"input_port until bool: a bool key: once true after a SUCCESS of the child, the loop is SUCCESS\n" +
 			"output_port turn int: written before each run of the child: 1, 2 … max\n" +

@@ -27,8 +27,8 @@ func TestSettingsStandWhereTheirValuesAre(t *testing.T) {
 	}
 	var got []string
 	for _, s := range tree.Settings() {
-		got = append(got, fmt.Sprintf("%s=%s%s %v at %q absent %t", s.Port, s.Value, s.Key, s.OneOf, text[s.From:s.To],
-			s.Absent))
+		got = append(got, fmt.Sprintf("%s=%s%s %v at %q absent %t",
+			s.Port, s.Value, s.Key, s.OneOf, text[s.From:s.To], s.Absent))
 		if s.Absent && !strings.HasSuffix(text[:s.From], "<Paint") {
 			t.Errorf("%s would be put in behind %q", s.Port, text[:s.From])
 		}

@@ -37,8 +37,8 @@ func TestDecodeGivesWhatEncodeTook(t *testing.T) {
 			t.Errorf("%s: tasks %+v become %+v", name, s.Tasks, again.Tasks)
 		}
 		if s.Now != again.Now || s.NextOp != again.NextOp || s.Ticks != again.Ticks {
-			t.Errorf("%s: %d %d %d become %d %d %d", name, s.Now, s.NextOp, s.Ticks, again.Now, again.NextOp,
-				again.Ticks)
+			t.Errorf("%s: %d %d %d become %d %d %d",
+				name, s.Now, s.NextOp, s.Ticks, again.Now, again.NextOp, again.Ticks)
 		}
 		first, err := tr.Encode(s)
 		if err != nil {

@@ -27,8 +27,8 @@ func planLeaf() Leaf {
 			if letter == '!' {
 				return all, &Fault{Kind: "refused", Reason: "no such request"}
 			}
-			all = append(all, Request{Kind: "letter", Label: string(letter), Payload: string(letter),
-				Once: letter < 'a'})
+			all = append(all, Request{Kind: "letter",
+				Label: string(letter), Payload: string(letter), Once: letter < 'a'})
 		}
 		return all, nil
 	}, func(i in, done []Completion, o *out) error {
@@ -312,8 +312,8 @@ func TestErrorsOfLeavesKeepKindAndReason(t *testing.T) {
 		err  error
 		want *Fault
 	}{
-		"fault": {&Fault{Kind: "auth", Reason: "no key"}, &Fault{Kind: "auth", Reason: "no key",
-			Node: "Main"}},
+		"fault": {&Fault{Kind: "auth", Reason: "no key"}, &Fault{Kind: "auth",
+			Reason: "no key", Node: "Main"}},
 		"wrapped fault": {fmt.Errorf("ask: %w", &Fault{Kind: "auth", Reason: "no key"}),
 			&Fault{Kind: "auth", Reason: "ask: no key", Node: "Main"}},
 		"plain error": {errors.New("broken"), &Fault{Reason: "broken", Node: "Main"}},

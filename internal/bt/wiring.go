@@ -79,11 +79,11 @@ func (c *compiler) settleType(s *slot, uses []use) {
 			c.src.problem(u.at, hint, "%s reads key {%s}, which holds %s: it knows texts, numbers and bools", u.port,
 				u.key, typeName(s.typ))
 		case u.node < 0:
-			c.src.problem(u.at, hint, "the caller wants key {%s} as %s, but it holds %s", u.key, typeName(u.typ),
-				typeName(s.typ))
+			c.src.problem(u.at, hint, "the caller wants key {%s} as %s, but it holds %s",
+				u.key, typeName(u.typ), typeName(s.typ))
 		default:
-			c.src.problem(u.at, hint, "port %s is %s, but key {%s} holds %s", u.port, typeName(u.typ), u.key,
-				typeName(s.typ))
+			c.src.problem(u.at, hint, "port %s is %s, but key {%s} holds %s",
+				u.port, typeName(u.typ), u.key, typeName(s.typ))
 		}
 	}
 }
@@ -180,8 +180,8 @@ func (c *compiler) reactiveTasks() {
 				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col),
 					Warning: true,
 					Message: fmt.Sprintf("task %s stands before the end of a %s", n.leaf.Name, up.spec.name),
-					Hint: "it is performed again whenever a later child is ticked: put it last, or use a node " +
-						"that is not reactive"})
+					Hint: "it is performed again whenever a later child is ticked: put " +
+						"it last, or use a node that is not reactive"})
 			}
 		})
 	}

@@ -237,8 +237,8 @@ func closing(text, name string) int {
 // fits notes attributes that stand twice in an element, and says whether the element is within the bounds of a file.
 func (s *source) fits(e *element) bool {
 	if len(e.attrs) > maxAttrs {
-		s.problem(e.at, "", "<%s> has %d attributes, and an element has at most %d", clipped(e.name), len(e.attrs),
-			maxAttrs)
+		s.problem(e.at, "", "<%s> has %d attributes, and an element has at most %d",
+			clipped(e.name), len(e.attrs), maxAttrs)
 		return false
 	}
 	if !s.namesFit(e) {

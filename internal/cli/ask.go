@@ -51,8 +51,8 @@ func (c *command) askCommand() *cobra.Command {
 			"refused, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does " +
 			"net/http decide when to close an idle connection?\"\n" +
-			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the " +
-			"tests?\"\n" +
+			"  sibyl ask --vault ~/notes \"What did we decide about " +
+			"caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
 			"  git diff | sibyl ask \"Explain this\"\n  sibyl ask \"What does @build.log complain about?\"\n  sibyl " +
 			"ask --attach build.log --no-web \"Why does it fail?\"\n" +
 			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
@@ -258,8 +258,8 @@ func (c *command) elsewhere(ctx context.Context, a *app.App, err error) error {
 	if place == "" {
 		place = "no folder"
 	}
-	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ continues it", err, last.Title, place,
-		last.ID)
+	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ continues it",
+		err, last.Title, place, last.ID)
 }
 
 // questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person

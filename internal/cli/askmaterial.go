@@ -244,6 +244,5 @@ func tooMuch(parts []doc.Part) error {
 		return nil
 	}
 	return fmt.Errorf("the material is larger than %d KB: attach less of it, or put it in a folder and ask with "+
-		"--in, or with --vault if it is documents",
-		oracle.MaxMaterial>>10)
+		"--in, or with --vault if it is documents", oracle.MaxMaterial>>10)
 }

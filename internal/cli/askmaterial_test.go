@@ -149,8 +149,8 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const report = " p. 1, 1 line ---\nReport on the bridge\n--- report.pdf p. 3, 1 line ---\nThe bearing was " +
-		"replaced.\n"
+	const report = " p. 1, 1 line ---\nReport on the bridge\n--- report.pdf " +
+		"p. 3, 1 line ---\nThe bearing was replaced.\n"
 	for file, want := range map[string]string{"report.pdf": "--- report.pdf" + report,
 		"download":  strings.ReplaceAll("--- report.pdf"+report, "report.pdf", "download"),
 		"memo.docx": "--- memo.docx, 1 line ---\nA memo.\n", "picture.png": "--- picture.png, 1 line, " +

@@ -59,8 +59,7 @@ func quoted(text string) string {
 func writeAudit(w io.Writer, a service.RunAudit) {
 	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run.Run, a.State, oneLine(a.Title))
 	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"),
-		text.Count(a.Records, "record"),
-		orNone(a.Build), orNone(a.TreeFile), orNone(a.Tree))
+		text.Count(a.Records, "record"), orNone(a.Build), orNone(a.TreeFile), orNone(a.Tree))
 	if f := a.Findings; f.Name != "" {
 		section(w, f.Name, len(f.Text))
 		for _, text := range f.Text {

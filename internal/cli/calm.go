@@ -12,9 +12,8 @@ import (
 )
 
 // calm is a terminal that only the program's own sequences reach: colours, links to the web and to files, and those
-// that take back what it showed. Everything that is
-// printed passes it, so that a text that nobody has made printable can't steer the terminal either, and lines that are
-// wider than the terminal are broken between words.
+// that take back what it showed. Everything that is printed passes it, so that a text that nobody has made printable
+// can't steer the terminal either, and lines that are wider than the terminal are broken between words.
 type calm struct {
 	io.Writer
 	columns int    // 0: lines stay as they are

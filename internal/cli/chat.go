@@ -34,8 +34,8 @@ func (c *command) chatCommand() *cobra.Command {
 			"It continues the last conversation unless --conversation names another; ‘--conversation new’ begins\n" +
 			"one. Conversations that nobody uses are removed after 30 days.\n\n" +
 			"Exit codes: 0 answered or asked, 1 failed, 2 bad input, 5 journal problem, 130 you stopped it.",
-		Example: "  sibyl chat \"remind me to buy groceries\"\n  sibyl chat \"show my tasks\"\n  sibyl chat " +
-			"\"complete task 1\"\n" +
+		Example: "  sibyl chat \"remind me to buy groceries\"\n  sibyl chat \"show my " +
+			"tasks\"\n  sibyl chat \"complete task 1\"\n" +
 			"  sibyl chat --json --user ada --conversation new \"was steht an?\"\n  sibyl chat",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.chat(ctx, a, f, args) })}
 	fl := cmd.Flags()

@@ -70,8 +70,7 @@ type choice struct {
 }
 
 // choose has the person choose one of what is offered: by its number, its name, or a part of the name that no other
-// has. A part that several have
-// shows those. What fits nothing, or stands for itself, is returned as it was typed.
+// has. A part that several have shows those. What fits nothing, or stands for itself, is returned as it was typed.
 func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 	for shown := c.offered; ; {
 		fmt.Fprintln(d.c.Err, printable(c.title))

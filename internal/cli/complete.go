@@ -27,8 +27,7 @@ import (
 )
 
 // The bounds of a completion: of the time that looking for values may take, of what a model server on this machine may
-// take of it,
-// and of how many are offered.
+// take of it, and of how many are offered.
 const (
 	completionTime = 200 * time.Millisecond
 	listingTime    = 120 * time.Millisecond
@@ -36,8 +35,7 @@ const (
 )
 
 // completions are the kinds of what may stand behind commands, by their path below sibyl, and behind flags, for which
-// the path of their command may
-// stand before them. Words behind a “=” are offered themselves.
+// the path of their command may stand before them. Words behind a “=” are offered themselves.
 func completions() map[string]string {
 	return map[string]string{
 		"ask": "mention", "explain": "run", "replay": "run", "shadow report": "run", "undo": "write",
@@ -107,8 +105,7 @@ func (c *command) completeFlag(cmd *cobra.Command, name, kind string) {
 var errFiles = errors.New("files stand here")
 
 // completing makes a kind of words one of the shell's: what is not found in time, or at all, is not offered, and
-// nothing is said of it. Nobody is
-// asked beyond this machine, and nothing is written.
+// nothing is said of it. Nobody is asked beyond this machine, and nothing is written.
 func (c *command) completing(kind string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		takes := strings.Fields(cmd.Use + " ...")[1]

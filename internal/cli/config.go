@@ -40,8 +40,8 @@ func (c *command) withoutFile() string {
 }
 
 func (c *command) configShow() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "show", Short: "Print the current settings, and where each comes from",
-		Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "show",
+		Short: "Print the current settings, and where each comes from", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if _, err := c.settings(); err != nil { // which also says what can't be used
 				return err

@@ -28,8 +28,8 @@ func oneName(cmd *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	}
-	return errors.New("give only the name: other programs can see a key on the command line, so it is read from " +
-		"standard input")
+	return errors.New("give only the name: other programs can see a key on the " +
+		"command line, so it is read from standard input")
 }
 
 func (c *command) configSetKey() *cobra.Command {
@@ -115,8 +115,7 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 		err = errors.New("the key contains an invalid character: copy it again")
 	case len(text) < redact.MinSecret:
 		err = fmt.Errorf("the key has only %d characters; below %d it can't be told from ordinary words, so it could "+
-			"not be redacted",
-			len(text), redact.MinSecret)
+			"not be redacted", len(text), redact.MinSecret)
 	}
 	if err != nil {
 		return config.Secret{}, withCode(ExitUsage, err)

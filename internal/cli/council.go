@@ -296,8 +296,8 @@ func (s *sitting) transcribe(ctx context.Context, again bool) error {
 	var held *journal.ClaimedError
 	if errors.As(err, &held) { // it is under way, or was interrupted: then it goes on here
 		if r, err = s.a.Service.Resume(ctx, s.owner(), held.Run); errors.Is(err, journal.ErrLeased) {
-			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows its progress", errTranscribing,
-				held.Run))
+			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows its progress",
+				errTranscribing, held.Run))
 		}
 	}
 	if err != nil {

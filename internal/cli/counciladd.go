@@ -151,8 +151,7 @@ func (s *sitting) addFile(ctx context.Context, name string) (session.Added, erro
 }
 
 // takenIn tells what was added, and has it written down unless that is to be later or something failed. For a program
-// there is one object, of how
-// things stand in the end.
+// there is one object, of how things stand in the end.
 func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, failed error) error {
 	tell := func() error {
 		if len(all) == 0 {

@@ -25,16 +25,14 @@ import (
 )
 
 // lookTime bounds each look at a server that may not be there, and embedTime the wait for a word's vector: a local
-// model may have
-// to be loaded first.
+// model may have to be loaded first.
 const (
 	lookTime  = 5 * time.Second
 	embedTime = 30 * time.Second
 )
 
 // The names of what can be tested beside providers, and of the providers that are something apart: the one that needs
-// nothing, and
-// the one that is looked for.
+// nothing, and the one that is looked for.
 const (
 	anyEngine      = "web" // whichever engine it uses
 	witnessName    = "witness"

@@ -66,8 +66,8 @@ func TestEveryAssistantHasACommandOfTheConversationAFifthToo(t *testing.T) {
 	if got := strings.Join(all, " "); got != "/ask /task /council /investigate /riddle" {
 		t.Error(got)
 	}
-	res, _ := talk.asks(t, conversation.Asked{Of: "riddle", Words: "--tone dark --lines=3 a door,\nhalf open",
-		Flagged: true})
+	res, _ := talk.asks(t, conversation.Asked{Of: "riddle",
+		Words: "--tone dark --lines=3 a door,\nhalf open", Flagged: true})
 	if res.Answer != "A dark riddle of 3 lines about a door,\nhalf open." {
 		t.Error(res.Answer)
 	}
@@ -118,8 +118,8 @@ func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 	var sessions []string
 	for _, words := range []string{"We should move.", "--oracle skeptic The rent is high."} {
 		session := strings.Join(sessions, "")
-		_, err := talk.Start(t.Context(), conversation.Asked{Of: "council", Session: session, Words: words,
-			Flagged: true})
+		_, err := talk.Start(t.Context(), conversation.Asked{Of: "council",
+			Session: session, Words: words, Flagged: true})
 		var kept *conversation.KeptError
 		if !errors.As(err, &kept) || !strings.Contains(err.Error(), "but not answered: oracles need a language model") {
 			t.Fatalf("%v", err)
@@ -145,8 +145,8 @@ func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 
 func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 	talk := newTalker(t)
-	_, err := talk.Start(t.Context(), conversation.Asked{Of: "inquiry", Words: "The bridge was closed because of rust",
-		Flagged: true})
+	_, err := talk.Start(t.Context(), conversation.Asked{Of: "inquiry",
+		Words: "The bridge was closed because of rust", Flagged: true})
 	var missing *conversation.MissingError
 	if !errors.As(err, &missing) || missing.Flag.Name != "witness" || missing.Flag.Kind != "witness" {
 		t.Fatalf("%v", err)

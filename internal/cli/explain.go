@@ -161,8 +161,7 @@ func sentLine(s service.Sent) string {
 }
 
 // stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with
-// what it decided,
-// or else why, and with the keys that it wrote.
+// what it decided, or else why, and with the keys that it wrote.
 func stepText(s service.Step) string {
 	b := &strings.Builder{}
 	var above, said, wrote []string // the last two of the node that is not done yet

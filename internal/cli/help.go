@@ -91,8 +91,7 @@ func (c *command) readable(text string) string {
 }
 
 // helpText says what commands do, each below a line with its path: a description, and examples. Commands whose flags
-// are those of an assistant
-// say it beside them.
+// are those of an assistant say it beside them.
 //
 //go:embed help.txt
 var helpText string

@@ -216,8 +216,8 @@ func (s *setup) settleModel(ctx context.Context) error {
 		s.set("model", "", s.proposed)
 		return nil
 	case s.yes && len(ids) > 0:
-		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s", len(ids),
-			ids[0]))
+		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s",
+			len(ids), ids[0]))
 	case s.yes:
 		s.tellLocal(ctx)
 		return nil
@@ -236,8 +236,8 @@ func (s *setup) askModel(ctx context.Context) error {
 			if len(keyless) > 0 {
 				prompt += fmt.Sprintf(" (or %s, if you have a key)", agent.Listed(keyless, "or"))
 			}
-			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?", prompt: prompt, offered: ids,
-				usual: s.usual(ids),
+			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?",
+				prompt: prompt, offered: ids, usual: s.usual(ids),
 				own: func(typed string) bool {
 					return typed == "none" || typed == ofThisMachine || slices.Contains(keyless, typed)
 				}})

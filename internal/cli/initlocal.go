@@ -114,8 +114,7 @@ func (s *setup) askLocal(ctx context.Context) (id string, err error) {
 	if len(names) == 0 {
 		smallest := localModels()[len(localModels())-1]
 		fmt.Fprintf(s.c.Err, "· this machine has %s of memory, and %s wants about %.0f GB: a hosted model serves you "+
-			"better\n",
-			gigabytes(s.memory()), smallest.name, smallest.memory())
+			"better\n", gigabytes(s.memory()), smallest.name, smallest.memory())
 		return again, nil
 	}
 	typed, err := s.choose(ctx, choice{title: "\n" + s.tableTitle(), prompt: "Number, or any name that Ollama knows",

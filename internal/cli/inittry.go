@@ -74,8 +74,8 @@ func (s *setup) tryModel(ctx context.Context) error {
 		f.Says = fmt.Sprintf("%s answered in %.1f s and calls tools: it can search your code, your notes and the web",
 			id, t.took.Seconds())
 	default:
-		f.Says = fmt.Sprintf("%s answered in %.1f s, but called no tool: it can't search by itself", id,
-			t.took.Seconds())
+		f.Says = fmt.Sprintf("%s answered in %.1f s, but called no tool: it can't search by itself",
+			id, t.took.Seconds())
 		f.Fix = "another model is better for questions about code and notes"
 	}
 	fmt.Fprintln(s.c.Out, f)

@@ -33,8 +33,8 @@ func (c *command) investigateCommand() *cobra.Command {
 			"Exit codes: 0 completed, 1 failed, 2 bad input, 3 ended at the limit, without progress or without a\n" +
 			"detective, 5 journal problem, 130 you stopped it.",
 		Example: "  sibyl investigate \"The bridge was closed because of corrosion\" --witness reports/\n" +
-			"  sibyl investigate \"Summarize the health benefits of Vitamin B3\" --witness ollama:llama3.1:8b " +
-			"--limit 8",
+			"  sibyl investigate \"Summarize the health benefits of Vitamin " +
+			"B3\" --witness ollama:llama3.1:8b --limit 8",
 	}
 	cmd.RunE = c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		o, err := f.settled(a.Config)

@@ -18,8 +18,8 @@ func whichModel(many *model.ManyError) string {
 }
 
 // startChoosing begins a run. Where an endpoint has several models and that is why it can't begin, the person chooses
-// one, which is kept in the settings,
-// put in the place of named, and asked. Other errors, and any where nobody can be asked, are returned as they are.
+// one, which is kept in the settings, put in the place of named, and asked. Other errors, and any where nobody can be
+// asked, are returned as they are.
 func (c *command) startChoosing(
 	ctx context.Context, named *string, start func() (*service.Run, error),
 ) (*service.Run, error) {

@@ -30,8 +30,8 @@ func TestAnEndpointWithSeveralModelsIsAskedAboutOnceAtATerminal(t *testing.T) {
 	home, settings := endpointOf(t, "big", "small", "tiny")
 	at := Streams{In: strings.NewReader("sma\n"), InTTY: true, ErrTTY: true}
 	_, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?")
-	want := "Which model of work should answer?\n  1  big\n  2  small\n  3  tiny\nNumber or name: · saved as " +
-		"providers.work.model in "
+	want := "Which model of work should answer?\n  1  big\n  2  small\n  3  tiny\nNumber " +
+		"or name: · saved as providers.work.model in "
 	if !strings.Contains(errs, want) || !strings.Contains(errs, "work:small") {
 		t.Errorf("%s", errs)
 	}

@@ -131,8 +131,8 @@ func onThisMachine(ctx context.Context, set string) string {
 }
 
 // show prints an address that signs in, and opens it in a browser. What is on a command line can be read by everybody
-// on this machine, so the browser
-// is given a file that only its owner can read, and that leads on; its path is returned.
+// on this machine, so the browser is given a file that only its owner can read, and that leads on; its path is
+// returned.
 func (c *command) show(ctx context.Context, cfg config.Config, address string, f openFlags) (page string, err error) {
 	fmt.Fprintln(c.Out, address)
 	if f.noBrowser || !c.OutTTY {

@@ -81,8 +81,8 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	for _, s := range p.Segments {
 		fmt.Fprintf(t, "%d\t tokens  %s (%s)\n", s.Tokens, s.ID, s.File)
 	}
-	fmt.Fprintf(t, "%d\t tokens in total, %d of them tool lines; at most %d without those\n", p.Tokens, p.Tools,
-		p.Limit)
+	fmt.Fprintf(t, "%d\t tokens in total, %d of them tool lines; at most %d without those\n",
+		p.Tokens, p.Tools, p.Limit)
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -229,8 +229,8 @@ func endingText(e *replay.ChangedEnding) string {
 func changesText(changes []replay.Change) string {
 	texts := make([]string, len(changes))
 	for i, c := range changes {
-		texts[i] = fmt.Sprintf("%s\n      was   %s\n      would %s", oneLine(c.Path), valueText(c.Was),
-			valueText(c.Would))
+		texts[i] = fmt.Sprintf("%s\n      was   %s\n      would %s",
+			oneLine(c.Path), valueText(c.Was), valueText(c.Would))
 	}
 	return firstOf(texts, 12, "    ")
 }

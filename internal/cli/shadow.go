@@ -19,8 +19,8 @@ import (
 )
 
 // shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line
-// how the two
-// compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit code.
+// how the two compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit
+// code.
 func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
 	if !c.quiet {
 		fmt.Fprintf(c.Err, "· the shadow is answering, with the tree ‘%s’; the answer above stands, and Ctrl-C stops "+

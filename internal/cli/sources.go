@@ -45,8 +45,8 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, args []s
 	if len(args) == 1 {
 		first, err = strconv.Atoi(args[0])
 		if err != nil || first < 1 || first > len(cited) {
-			return withCode(ExitUsage, fmt.Errorf("run %s cites %d passages; %s is none of them", id, len(cited),
-				printable(args[0])))
+			return withCode(ExitUsage, fmt.Errorf("run %s cites %d passages; %s is none of them",
+				id, len(cited), printable(args[0])))
 		}
 		cited = cited[first-1 : first]
 	}

@@ -202,8 +202,8 @@ func (c *command) taskHistory() *cobra.Command {
 }
 
 func (c *command) taskUndo() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "undo", Short: "Undo the last change; again, the one before it",
-		Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "undo",
+		Short: "Undo the last change; again, the one before it", Args: cobra.NoArgs,
 		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, _ []string) error {
 			ch, err := tasks.Undo(ctx, tasks.by)
 			if err != nil {

@@ -47,8 +47,8 @@ func (v value) searxng() (string, error) {
 		return "", err
 	}
 	if u.User != nil && v.public {
-		return "", errors.New("contains a user or password, which do not belong in this file: put the address in " +
-			"SIBYL_SEARXNG_URL")
+		return "", errors.New("contains a user or password, which do not belong in this " +
+			"file: put the address in SIBYL_SEARXNG_URL")
 	}
 	u.User = nil
 	return u.String(), nil
@@ -59,8 +59,8 @@ func (v value) searxng() (string, error) {
 func (v value) whisper() (string, error) {
 	address, err := v.url()
 	if err == nil && strings.HasPrefix(address, "http:") && !isLoopback(address) {
-		err = errors.New("sends audio to another machine over plain http, where it can be intercepted: use https, or " +
-			"a tunnel to 127.0.0.1")
+		err = errors.New("sends audio to another machine over plain http, where it can be " +
+			"intercepted: use https, or a tunnel to 127.0.0.1")
 	}
 	return address, err
 }

@@ -244,8 +244,8 @@ func (k *check) keyLengths() (string, []Violation) {
 					"providers.%s.local true’", d.Provider)
 			}
 		case n < leastKey:
-			v.Problem = fmt.Sprintf("the key of %s has %d characters; at least %d are required", d.Provider, n,
-				leastKey)
+			v.Problem = fmt.Sprintf("the key of %s has %d characters; at least %d are required",
+				d.Provider, n, leastKey)
 			v.Fix = "check that all of it was copied; it comes from the " + d.KeyFrom
 		default:
 			long++
@@ -293,8 +293,8 @@ func (k *check) witnessModel() (string, []Violation) {
 		return id, nil
 	}
 	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], "inquiry.witness is " + id + ", a hosted model",
-		"name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; a hosted one can still be given with " +
-			"--witness"}}
+		"name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; a " +
+			"hosted one can still be given with --witness"}}
 }
 
 func (k *check) embeddings() (string, []Violation) {

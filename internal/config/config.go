@@ -166,8 +166,7 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 	s.finishSearch(&c.Web)
 	kept, err := s.finishKeys(c, stored)
 	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.checkModels(*c), s.databaseOfOthers(c),
-		c.Server.checkTLS(),
-		s.finishTelemetry(&c.Telemetry), s.checkTranscription(c.Transcription))
+		c.Server.checkTLS(), s.finishTelemetry(&c.Telemetry), s.checkTranscription(c.Transcription))
 }
 
 // Redactor makes a redactor that knows every secret of these settings, and the further ones given: the keys that

@@ -66,8 +66,8 @@ func (p places) findFile(path string) (found, namedBy string, err error) {
 func contentOf(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFileBytes) {
-		return nil, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path,
-			maxFileBytes>>10)
+		return nil, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB",
+			path, maxFileBytes>>10)
 	}
 	var content []byte
 	if err == nil {
@@ -239,8 +239,8 @@ func (n names) unknown(path string) string {
 	if best == "" {
 		return fmt.Sprintf("unknown setting %s; available: %s", path, strings.Join(sortedNames(tops), ", "))
 	}
-	return fmt.Sprintf("unknown setting %s; did you mean %s?", path, strings.Replace(best, "*", cmp.Or(name, "<name>"),
-		1))
+	return fmt.Sprintf("unknown setting %s; did you mean %s?", path, strings.Replace(best, "*",
+		cmp.Or(name, "<name>"), 1))
 }
 
 // wrongProviderName says why a provider can't have a name; "" if it may.

@@ -89,8 +89,8 @@ func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, e
 	case k.KeyEnv == "":
 		return Secret{}, nil
 	case c.StoredProblem != nil:
-		return Secret{}, fmt.Errorf("there is no key for %s, and the stored keys can't be read: %w", of,
-			c.StoredProblem)
+		return Secret{}, fmt.Errorf("there is no key for %s, and the stored keys can't be read: %w",
+			of, c.StoredProblem)
 	}
 	return Secret{}, fmt.Errorf("there is no key for %s: %s", of, k.missing(name))
 }

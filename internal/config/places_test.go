@@ -43,8 +43,8 @@ func TestOptionComesBeforeVariableBeforeUsualPlace(t *testing.T) {
 		opts.Home = s.home
 		cfg, err := Load(opts)
 		if path, pathErr := Path(opts); err != nil || pathErr != nil || cfg.Model != want || cfg.File != path {
-			t.Errorf("model = %q from %s, want %q from %s, errors %v, %v", cfg.Model, cfg.File, want, path, err,
-				pathErr)
+			t.Errorf("model = %q from %s, want %q from %s, errors %v, %v",
+				cfg.Model, cfg.File, want, path, err, pathErr)
 		}
 	}
 	if path, err := Path(Options{Environ: []string{}}); err == nil ||

@@ -65,11 +65,11 @@ func runKeyCommand(ctx context.Context, command []string, timeout time.Duration)
 	case ctx.Err() != nil:
 		return Secret{}, fmt.Errorf("key_command %q did not end within %s: %w", command[0], timeout, ctx.Err())
 	case out.overflowed:
-		return Secret{}, fmt.Errorf("key_command %q printed more than %d bytes: it must print only the key", command[0],
-			maxKeyBytes)
+		return Secret{}, fmt.Errorf("key_command %q printed more than %d bytes: it must print only the key",
+			command[0], maxKeyBytes)
 	case errors.As(err, &exit):
-		return Secret{}, fmt.Errorf("key_command %q ended with status %d: run it by hand to see why", command[0],
-			exit.ExitCode())
+		return Secret{}, fmt.Errorf("key_command %q ended with status %d: run it by hand to see why",
+			command[0], exit.ExitCode())
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // it ended well, but left a child behind
 		return Secret{}, fmt.Errorf("key_command %q cannot be run: %w", command[0], err)
 	}

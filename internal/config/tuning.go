@@ -44,8 +44,8 @@ func (t Tuning) Header() (map[string]string, error) {
 	for name, text := range t.Headers {
 		if variable, ok := strings.CutPrefix(text, "$"); ok {
 			if out[name] = t.EnvHeaders[name].Reveal(); out[name] == "" {
-				return nil, fmt.Errorf("the header %s uses the environment variable %s, which is not set", name,
-					variable)
+				return nil, fmt.Errorf("the header %s uses the environment variable %s, which is not set",
+					name, variable)
 			}
 		}
 	}

@@ -410,8 +410,8 @@ func (v value) decode(into any) error {
 		return errors.New("must contain names and values, each name once")
 	}
 	if _, err := json.Marshal(into); err != nil {
-		return errors.New("contains a value that is not valid JSON: use text, a number, true, false, a list, or " +
-			"names and values")
+		return errors.New("contains a value that is not valid JSON: use text, a " +
+			"number, true, false, a list, or names and values")
 	}
 	return nil
 }

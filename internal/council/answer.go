@@ -45,8 +45,8 @@ func askOracle() bt.Leaf {
 	}
 	collect := func(_ in, _ ReplyReceipt, ref int64, o *out) error { o.Reply = ref; return nil }
 	failed := func(_ in, _ *bt.Fault, ref int64, o *out) { o.Reply = ref }
-	return bt.One("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.", plan,
-		collect, failed)
+	return bt.One("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.",
+		plan, collect, failed)
 }
 
 // reply asks the model of the run.

@@ -303,8 +303,7 @@ func (a *asking) needsModel(s session.Session) error {
 	return refused(needModel.With(),
 		"whoever runs the server can set one up; the preview shows the prompts that would be sent",
 		fmt.Errorf("%s: ‘sibyl init’ sets one up; ‘sibyl council ask %s --session %s --dry-run’ prints the prompt, "+
-			"for use elsewhere",
-			needModel.Template(), strings.Join(names, " "), s.ID))
+			"for use elsewhere", needModel.Template(), strings.Join(names, " "), s.ID))
 }
 
 // promptText is what a model is told of a matter.

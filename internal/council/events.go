@@ -88,8 +88,8 @@ type Chaired struct {
 func (Chaired) EventType() string { return "answers.chaired" }
 
 func (e Chaired) String() string {
-	return fmt.Sprintf("%s has merged the answers: %d agreed, %d differing, %d overlooked", e.Oracle, e.Agree, e.Differ,
-		e.Overlooked)
+	return fmt.Sprintf("%s has merged the answers: %d agreed, %d differing, %d overlooked",
+		e.Oracle, e.Agree, e.Differ, e.Overlooked)
 }
 
 // Skipped says that a part of a sitting was left out.

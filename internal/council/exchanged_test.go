@@ -23,8 +23,8 @@ func TestContextThatWasCutIsToldAsItWasSent(t *testing.T) {
 	h := newHouse(t)
 	h.window = 900
 	for range 12 {
-		h.says("The first office has twelve desks, four windows and a kitchen that is shared with the neighbours on " +
-			"the floor above.")
+		h.says("The first office has twelve desks, four windows and a kitchen that is " +
+			"shared with the neighbours on the floor above.")
 	}
 	p := h.process("p", h.journal)
 	o := h.ask("Ada", "Bob")

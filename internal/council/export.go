@@ -53,8 +53,8 @@ func (d *Desk) Export(ctx context.Context, id string) (x Export, err error) {
 func (x *Export) Markdown() string {
 	b := &strings.Builder{}
 	s := &x.Session
-	fmt.Fprintf(b, "# %s\n\n%s, %s, %d said, %d answered\n", cmp.Or(s.Name, s.ID), s.ID, s.State, len(s.Audio),
-		len(s.Answers))
+	fmt.Fprintf(b, "# %s\n\n%s, %s, %d said, %d answered\n",
+		cmp.Or(s.Name, s.ID), s.ID, s.State, len(s.Audio), len(s.Answers))
 	for _, e := range x.Entries {
 		at := e.At.Local().Format(time.DateTime)
 		if e.Oracle == "" {

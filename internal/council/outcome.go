@@ -122,8 +122,8 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 }
 
 // reasons are why runs end that reach their end, by kind.
-var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered", KindTranscription: "transcribed",
-	KindNaming: "named"}
+var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered",
+	KindTranscription: "transcribed", KindNaming: "named"}
 
 const wasStopped = "it was stopped"
 
@@ -165,8 +165,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		if a.Unsaved != "" {
 			s.Warnings = append(s.Warnings,
 				fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl "+
-					"council show %s’ saves it once the folder takes it",
-					a.Oracle.Name, a.Unsaved, o.Session))
+					"council show %s’ saves it once the folder takes it", a.Oracle.Name, a.Unsaved, o.Session))
 		}
 		if a.CutOff {
 			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")
@@ -182,8 +181,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Warnings = append(s.Warnings, one.Oracle.Name+" gave no answer: "+one.Reason)
 	}
 	for _, f := range o.Failed {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed but is kept: %s", f.Sequence,
-			f.Failed))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed but is kept: %s",
+			f.Sequence, f.Failed))
 	}
 	for _, one := range o.Skipped {
 		s.Warnings = append(s.Warnings, one.String())

@@ -62,8 +62,7 @@ func (o *Outcome) idle() string {
 		return "there are no recordings to transcribe\n"
 	}
 	return fmt.Sprintf("no recording is waiting; %s could not be transcribed: ‘sibyl council transcribe --again %s’ "+
-		"tries again\n",
-		text.Count(o.Before, "recording"), o.Session)
+		"tries again\n", text.Count(o.Before, "recording"), o.Session)
 }
 
 // below makes headings of a text such that stand below those that oracles and entries have, and ends its code block, so

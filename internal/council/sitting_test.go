@@ -240,12 +240,12 @@ func TestChairMergesTheAnswersAndNamesWhoseWordsItQuotes(t *testing.T) {
 		Differ:     []council.Sentence{{Text: "One sells, one waits.", By: []string{"Ada"}, Unproven: []string{"Bob"}}},
 		Overlooked: []council.Sentence{{Text: "The date. ## Bob"}}, Unused: []string{"Cleo"},
 	})
-	want := "- Sell in spring. [Ada]\n- Both can wait. [the chair's own]\n- Write to the tax office. (Bob) [the " +
-		"chair's own]\n\n" +
-		"**Minority views**\n\n- Renting on is safe. [Bob]\n\n**Where they agree**\n\n- The house matters. [Ada, " +
-		"Bob]\n\n" +
-		"**Where they differ**\n\n- One sells, one waits. [Ada, Bob?]\n\n**What none of them mentions**\n\n- The " +
-		"date. ## Bob\n\n" +
+	want := "- Sell in spring. [Ada]\n- Both can wait. [the chair's own]\n- Write to " +
+		"the tax office. (Bob) [the chair's own]\n\n" +
+		"**Minority views**\n\n- Renting on is safe. [Bob]\n\n**Where they " +
+		"agree**\n\n- The house matters. [Ada, Bob]\n\n" +
+		"**Where they differ**\n\n- One sells, one waits. [Ada, Bob?]\n\n**What none of " +
+		"them mentions**\n\n- The date. ## Bob\n\n" +
 		"*Nothing is taken up of: Cleo*\n\n*?: the answer does not hold the words that the chair quotes*"
 	same(t, "text", out.Chair.Text, want)
 	contains(t, res.Answer, "## Bob (chair)\n\n"+want)

@@ -55,8 +55,8 @@ var (
 
 	// What the name of a file with secrets says, and what of it says otherwise.
 	secretWords = strings.Fields(
-		"credentials credential creds secret secrets password passwords passwd passphrase adminsdk serviceaccount " +
-			"service-account")
+		"credentials credential creds secret secrets password passwords passwd " +
+			"passphrase adminsdk serviceaccount service-account")
 	keyWords = strings.Fields("key apikey apikeys keyfile serviceaccountkey")
 	sealed   = strings.Fields("sealed external encrypted public pub")
 	example  = strings.Fields("example examples sample template templates tmpl tpl dist defaults schema skeleton")

@@ -105,8 +105,8 @@ func analyseLeaf() bt.Leaf {
 		o.Events = append(o.Events, r.kept(len(o.Turns), i.Limit))
 		return nil
 	}
-	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model fails.", plan,
-		collected, fails)
+	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model fails.",
+		plan, collected, fails)
 }
 
 // told adds to the trail what this analysis has taken out, and what it reports and can't be verified.

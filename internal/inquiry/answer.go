@@ -57,8 +57,8 @@ func openLeaf() bt.Leaf {
 		o.Opened, o.Events = ref, []bt.Typed{e}
 		return nil
 	}
-	return bt.One("OpenCase", "Examines the witness: reads the documents and names those that can't be read.", plan,
-		collect, fails)
+	return bt.One("OpenCase", "Examines the witness: reads the documents and names those that can't be read.",
+		plan, collect, fails)
 }
 
 func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {

@@ -41,8 +41,8 @@ func TestWhatLeavesTheMachineIsSaidBeforeTheFirstQuestion(t *testing.T) {
 			"the witness is papers; all its passages and the questions are sent to openai:small, which is not on " +
 				"your machines, to search by meaning"},
 		{inquiry.WitnessOpened{Name: "papers", Model: "openai:det"},
-			"the witness is papers; openai:det is given the passages that are found for each question, and chooses " +
-				"the quotations"},
+			"the witness is papers; openai:det is given the passages that are found for " +
+				"each question, and chooses the quotations"},
 	} {
 		same(t, "line", c.opened.String(), c.want)
 	}

@@ -60,8 +60,8 @@ func chooseStrategy() bt.Leaf {
 	type out struct {
 		Strategy string `port:"strategy"`
 	}
-	doc := "Chooses how the next question is put: contradictions first, else the model's own choice; without a " +
-		"model, templates."
+	doc := "Chooses how the next question is put: contradictions first, else the " +
+		"model's own choice; without a model, templates."
 	return bt.Func("ChooseStrategy", doc, func(i in, o *out) error {
 		switch {
 		case !i.Model:

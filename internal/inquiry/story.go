@@ -25,8 +25,8 @@ const (
 	storySatisfied bt.Reason = "story.answered.satisfied: Stopped asking: the answers were complete"
 	storyLimit     bt.Reason = "story.part.questions: Stopped asking: all the questions that were allowed were asked"
 	storyStale     bt.Reason = "story.part.stale: Stopped asking: nothing new came"
-	storyCollected bt.Reason = "story.answered.collected: Collected what the documents say; no language model " +
-		"judged it"
+	storyCollected bt.Reason = "story.answered.collected: Collected what " +
+		"the documents say; no language model judged it"
 	storyStopped  bt.Reason = "story.part.stopped: Stopped asking, because you said so"
 	storyBroken   bt.Reason = "story.failed.broken: Stopped asking: an error"
 	storyTimedOut bt.Reason = "story.part.time: Stopped asking: no time was left"

@@ -109,8 +109,8 @@ type Tombstone struct {
 type RemovedError struct{ Tombstone }
 
 func (e *RemovedError) Error() string {
-	return fmt.Sprintf("session %q: %v: it was removed at %s (%s); made at %s, last used at %s, runs: %d", e.ID,
-		ErrNotFound,
+	return fmt.Sprintf("session %q: %v: it was removed at %s (%s); made at %s, last used at %s, runs: %d",
+		e.ID, ErrNotFound,
 		e.DeletedAt.Format(time.RFC3339), e.Reason, e.CreatedAt.Format(time.RFC3339), e.UpdatedAt.Format(time.RFC3339),
 		e.Runs)
 }

@@ -133,11 +133,11 @@ func (e End) check() error {
 	}
 	switch {
 	case len(e.Reason) > MaxReason:
-		return fmt.Errorf("the end's reason has %d bytes, at most %d are kept: %w", len(e.Reason), MaxReason,
-			ErrInvalid)
+		return fmt.Errorf("the end's reason has %d bytes, at most %d are kept: %w",
+			len(e.Reason), MaxReason, ErrInvalid)
 	case len(e.Summary) > MaxSummary:
-		return fmt.Errorf("the end's summary has %d bytes, at most %d are kept: %w", len(e.Summary), MaxSummary,
-			ErrInvalid)
+		return fmt.Errorf("the end's summary has %d bytes, at most %d are kept: %w",
+			len(e.Summary), MaxSummary, ErrInvalid)
 	}
 	for i, p := range e.Pending {
 		if p.ID == "" {
@@ -182,12 +182,12 @@ func consecutive(recs []Record, next int64) error {
 	}
 	for i, rec := range recs {
 		if want := next + int64(i); rec.Seq != want {
-			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w", i, rec.Seq, want,
-				ErrInvalid)
+			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w",
+				i, rec.Seq, want, ErrInvalid)
 		}
 		if len(rec.Data) > MaxData {
-			return fmt.Errorf("record %d has %d bytes of data, at most %d are kept: %w", rec.Seq, len(rec.Data),
-				MaxData, ErrInvalid)
+			return fmt.Errorf("record %d has %d bytes of data, at most %d are kept: %w",
+				rec.Seq, len(rec.Data), MaxData, ErrInvalid)
 		}
 		if err := plain("the kind of a record", rec.Kind); err != nil {
 			return err

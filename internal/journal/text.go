@@ -25,8 +25,8 @@ func CheckTitle(title string) error { return plain("the title of a session", tit
 func plain[T ~string](what string, texts ...T) error {
 	for _, text := range texts {
 		if !Plain(string(text)) {
-			return fmt.Errorf("%s is %q: text must be valid UTF-8 without the character NUL: %w", what, text,
-				ErrInvalid)
+			return fmt.Errorf("%s is %q: text must be valid UTF-8 without the character NUL: %w",
+				what, text, ErrInvalid)
 		}
 	}
 	return nil

@@ -59,8 +59,7 @@ func (s sealed) unseal(cipher []byte, identities []age.Identity) (map[string]str
 	var stranger *age.NoIdentityMatchError
 	if errors.As(err, &stranger) {
 		return nil, fmt.Errorf("%s is encrypted for another identity than %s: name the right one with "+
-			"SIBYL_AGE_IDENTITY, or %s",
-			s.path, s.identity, again)
+			"SIBYL_AGE_IDENTITY, or %s", s.path, s.identity, again)
 	}
 	damaged := fmt.Errorf("%s is damaged, and is left as it is: restore it, or %s", s.path, again)
 	if err != nil {
@@ -127,8 +126,8 @@ func (s sealed) write(keys map[string]string) error {
 func (s sealed) identities() ([]age.Identity, error) {
 	text, err := readPrivate(s.identity, "the identity that opens the keys")
 	if errors.Is(err, fs.ErrNotExist) && s.named {
-		return nil, fmt.Errorf("%w, though SIBYL_AGE_IDENTITY names it: make it with ‘age-keygen -o %s’", err,
-			s.identity)
+		return nil, fmt.Errorf("%w, though SIBYL_AGE_IDENTITY names it: make it with ‘age-keygen -o %s’",
+			err, s.identity)
 	}
 	if err != nil {
 		return nil, err

@@ -51,10 +51,10 @@ func unconfirmed(why string) *Fault {
 		whyDeclined:  "The person declined. Nothing was deleted.",
 		whyCancelled: "The person closed the question. Nothing was deleted.",
 		whyNoAnswer:  "The person could not be asked, or gave no answer in time. Nothing was deleted.",
-		whyExpired: "The answer came too late: a yes holds for five minutes. Nothing was deleted; call again to " +
-			"ask again.",
-		whyForeign: "The answer belongs to no question that was asked for this call. Nothing was deleted; call " +
-			"again to ask.",
+		whyExpired: "The answer came too late: a yes holds for five minutes. " +
+			"Nothing was deleted; call again to ask again.",
+		whyForeign: "The answer belongs to no question that was asked for this " +
+			"call. Nothing was deleted; call again to ask.",
 	}[why]
 	return &Fault{Code: ConfirmationRequired, Text: text, Details: map[string]any{"reason": why}}
 }

@@ -92,8 +92,7 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 		defer func() {
 			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
 				s.config.Log.LogAttrs(ctx, slog.LevelError, "a tool panicked", slog.String("tool", o.spec.Name),
-					slog.String("panic", fmt.Sprintf("%T", thrown)),
-					slog.String("stack", string(debug.Stack())))
+					slog.String("panic", fmt.Sprintf("%T", thrown)), slog.String("stack", string(debug.Stack())))
 				res, err = failed(faultOf(errors.New("it panicked"), false)), nil
 			}
 		}()

@@ -144,7 +144,6 @@ func codeOf(m service.Meaning) Code {
 func (s *Server) tell(ctx context.Context, tool string, f *Fault) {
 	if f.Err != nil && (f.Code == Database || f.Code == Internal) {
 		s.config.Log.LogAttrs(ctx, slog.LevelError, "a call over MCP failed", slog.String("tool", tool),
-			slog.String("code", string(f.Code)),
-			slog.String("error", f.Err.Error()))
+			slog.String("code", string(f.Code)), slog.String("error", f.Err.Error()))
 	}
 }

@@ -24,18 +24,18 @@ func (s *Server) taskTools() []offer {
 		}, s.add),
 		newOffer(tool.Spec{Name: "list_tasks", Title: "List tasks", Effect: tool.Repeatable,
 			Description: "Lists tasks, by default all, in order of creation."}, s.list),
-		newOffer(tool.Spec{Name: "update_task", Title: "Change a task", Effect: tool.Once, Destructive: true,
-			Idempotent:  true,
+		newOffer(tool.Spec{Name: "update_task", Title: "Change a task",
+			Effect: tool.Once, Destructive: true, Idempotent: true,
 			Description: "Changes what is given of a task, and leaves the rest."}, s.update),
 		newOffer(tool.Spec{Name: "complete_task", Title: "Complete a task", Effect: tool.Once, Idempotent: true,
 			Description: "Marks a task as done. One that was keeps its time of completion."}, s.complete),
-		newOffer(tool.Spec{Name: deleteName, Title: "Delete a task", Effect: tool.Once, Destructive: true,
-			Idempotent:  true,
+		newOffer(tool.Spec{Name: deleteName, Title: "Delete a task",
+			Effect: tool.Once, Destructive: true, Idempotent: true,
 			Description: "Deletes a task, once the person has said yes: the client asks them."}, s.remove),
 	}
 	if s.config.Undo { // only the task assistant is offered it: it may remove a task that was just added
-		all = append(all, newOffer(tool.Spec{Name: "undo_task", Title: "Undo a change", Effect: tool.Once,
-			Destructive: true,
+		all = append(all, newOffer(tool.Spec{Name: "undo_task", Title: "Undo a change",
+			Effect: tool.Once, Destructive: true,
 			Description: "Takes back the last change to the list, if it was made to this task."}, s.undo))
 	}
 	for i := range all {
@@ -79,8 +79,8 @@ type page struct {
 }
 
 func (s *Server) list(ctx context.Context, c call, in listing) (page, string, error) {
-	q := task.Query{Words: in.Query, Filter: task.Filter{Newest: in.Order == "newest", Limit: in.Limit, After: in.After,
-		IDs: in.IDs}}
+	q := task.Query{Words: in.Query, Filter: task.Filter{Newest: in.Order == "newest",
+		Limit: in.Limit, After: in.After, IDs: in.IDs}}
 	if in.Status != "all" {
 		q.Status = task.Status(in.Status)
 	}

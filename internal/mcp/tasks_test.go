@@ -99,8 +99,8 @@ func TestListsAreOrderedFilteredAndPaged(t *testing.T) {
 			t.Errorf("%s gives %s, want %s", args, got, want)
 		}
 	}
-	const read = "4 tasks:\n- [ ] Call John (task_id 1)\n- [ ] Buy milk (task_id 2)\n- [x] Read (task_id 3)\nThere " +
-		"are more: after 3."
+	const read = "4 tasks:\n- [ ] Call John (task_id 1)\n- [ ] Buy milk (task_id 2)\n- " +
+		"[x] Read (task_id 3)\nThere are more: after 3."
 	if text := c.call("list_tasks", `{"limit":3}`).text; text != read {
 		t.Errorf("a person reads %q", text)
 	}

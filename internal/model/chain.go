@@ -176,8 +176,7 @@ func (c *chain) unasked(err error) error {
 		return err
 	}
 	return noted(err, fmt.Sprintf("not asked: %s, since what is meant for a model on this machine stays here "+
-		"(fallback.local_to_cloud)",
-		strings.Join(c.withheld, ", ")))
+		"(fallback.local_to_cloud)", strings.Join(c.withheld, ", ")))
 }
 
 // noted adds a note to a model's error.

@@ -76,8 +76,7 @@ func checkSize(words, material string) error {
 		return errors.New("the question is empty: give it as an argument, or pipe it in")
 	case len(words) > MaxQuestion:
 		return fmt.Errorf("the question has %d bytes, more than the limit of %d: put the material in a file under "+
-			"--in and ask about it",
-			len(words), MaxQuestion)
+			"--in and ask about it", len(words), MaxQuestion)
 	case len(material) > MaxMaterial:
 		return fmt.Errorf("the attachment has %d bytes, more than the limit of %d: attach a part of it, or put it in "+
 			"a folder that is searched", len(material), MaxMaterial)

@@ -37,8 +37,8 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 		cited, unsupported []string
 	}{
 		"a line": {"It checks (`auth/middleware.go:12`).", []string{middleware}, nil},
-		"the first and the last line": {"auth/middleware.go:10, auth/middleware.go:30.", []string{middleware},
-			nil},
+		"the first and the last line": {"auth/middleware.go:10, auth/middleware.go:30.",
+			[]string{middleware}, nil},
 		"a range":                    {"See auth/middleware.go:12-15.", []string{middleware}, nil},
 		"a range with a dash":        {"See auth/middleware.go:12–15.", []string{middleware}, nil},
 		"a range that begins before": {"See auth/middleware.go:1-12.", []string{middleware}, nil},
@@ -94,8 +94,8 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 			}
 		}
 		if !slices.Equal(cited, c.cited) || !slices.Equal(a.Unsupported, c.unsupported) {
-			t.Errorf("%s: %q are cited, and %q not read; want %q and %q", name, cited, a.Unsupported, c.cited,
-				c.unsupported)
+			t.Errorf("%s: %q are cited, and %q not read; want %q and %q",
+				name, cited, a.Unsupported, c.cited, c.unsupported)
 		}
 	}
 }
@@ -124,10 +124,10 @@ func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
 	outcome, _ := json.Marshal(a)
 	in := func(path string) string { return filepath.Join("/code", filepath.FromSlash(path)) }
 	wanted := []assistant.Place{
-		{Number: 1, Cite: "run/lease.go:42", File: in("run/lease.go"), Start: 42, End: 42, Hash: "sha256:1", Read: true,
-			Cited: true},
-		{Number: 2, Cite: "run/lease.go:7-9", File: in("run/lease.go"), Start: 7, End: 9, Hash: "sha256:1", Read: true,
-			Cited: true},
+		{Number: 1, Cite: "run/lease.go:42", File: in("run/lease.go"), Start: 42, End: 42, Hash: "sha256:1",
+			Read: true, Cited: true},
+		{Number: 2, Cite: "run/lease.go:7-9", File: in("run/lease.go"), Start: 7, End: 9, Hash: "sha256:1",
+			Read: true, Cited: true},
 		{Number: 3, Cite: "https://e.example/x", Read: true, Cited: true},
 		{Number: 4, Cite: "report.pdf p. 3", File: in("report.pdf"), Read: true, Cited: true},
 		{Number: 5, Cite: "gone.go:1", Cited: true},

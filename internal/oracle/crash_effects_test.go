@@ -384,8 +384,8 @@ func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T)
 	shadow := func(t *testing.T) *everything {
 		e := everyEffect(t)
 		now := newSteppingClock().Now()
-		s := journal.Session{ID: "shadows", Owner: owner, Assistant: oracle.ShadowName, Title: "shadow", CreatedAt: now,
-			UpdatedAt: now}
+		s := journal.Session{ID: "shadows", Owner: owner, Assistant: oracle.ShadowName, Title: "shadow",
+			CreatedAt: now, UpdatedAt: now}
 		e.store.Open(s)
 		return e
 	}

@@ -101,13 +101,13 @@ func Remedy(k model.Kind) string {
 			"give its window, correct it (window, ollama.context)",
 		model.Overloaded: "the provider is overloaded: wait a while, or ask another model with -m",
 		model.Payment:    "add credit at the provider, or ask another model with -m",
-		model.OutputLength: "ask for less at a time, reduce thinking (think), or allow a longer answer (max_output " +
-			"in the settings)",
+		model.OutputLength: "ask for less at a time, reduce thinking (think), or allow a " +
+			"longer answer (max_output in the settings)",
 		model.Timeout: "try again, or allow more time with timeouts.start and timeouts.silence (local_start, " +
 			"local_silence) in the settings",
 		model.Server: "try again, or check with ‘sibyl doctor’ what responds",
-		model.Garbled: "try again; if it keeps failing, check the provider's address and kind: it may speak " +
-			"another protocol",
+		model.Garbled: "try again; if it keeps failing, check the provider's " +
+			"address and kind: it may speak another protocol",
 		model.Invalid: "‘sibyl models’ lists the available models",
 	}[k]
 }

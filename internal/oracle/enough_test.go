@@ -11,8 +11,8 @@ import (
 // Whatever the model said last, its best text is the answer.
 func TestBestTextIsTheAnswer(t *testing.T) {
 	t.Parallel()
-	const first = "The middleware takes the token of the header, checks its signature with the key of the tenant, " +
-		"and passes the request on."
+	const first = "The middleware takes the token of the header, checks its signature with the " +
+		"key of the tenant, and passes the request on."
 	for _, c := range []struct {
 		name, then string
 		replaces   bool
@@ -81,8 +81,8 @@ func TestTreeWithValuesThatNoLeafTakesIsRefused(t *testing.T) {
 }
 
 func TestWhatIsSaidAfterReadingIsNotLostToTheGuessBeforeIt(t *testing.T) {
-	const guess = "Authentication is probably handled by some middleware which checks cookies of the session on each " +
-		"request."
+	const guess = "Authentication is probably handled by some middleware which " +
+		"checks cookies of the session on each request."
 	for then, want := range map[string]string{
 		"It uses JWT.":     "It uses JWT.",
 		"30 seconds.":      "30 seconds.",

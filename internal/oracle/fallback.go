@@ -225,8 +225,8 @@ func decide() bt.Leaf {
 				o.Ledger.Nudged(i.Forgive)
 			}
 			o.Ledger.Notice(NoticeFallback, agent.Info, agent.Pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
-				bt.Because(fmt.Sprintf("The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict,
-					c.Because)))
+				bt.Because(fmt.Sprintf("The fallback was consulted (%s) and decided: %s, since %s.",
+					c.Cause, c.Verdict, c.Because)))
 			o.Verdict = string(c.Verdict)
 			o.Stop, o.Forced = StopSatisfied, StopStuck
 			switch c.Cause {

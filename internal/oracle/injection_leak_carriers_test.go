@@ -154,8 +154,8 @@ func beside() []carrier {
 				h.finish(h.start(auth))
 				return nil
 			}},
-		{name: "an earlier question that was piped in", question: "How does the auth middleware check the token?",
-			open: butNoNote,
+		{name: "an earlier question that was piped in",
+			question: "How does the auth middleware check the token?", open: butNoNote,
 			plant: func(g *ground, h *harness, _ *question) []bait {
 				h.script.Add(modeltest.Say("As text. " + partial("the rest")))
 				first := h.question("How does the auth middleware treat this?\n" + theft(g))

@@ -159,8 +159,8 @@ func TestToolsThatWriteWaitForAnAction(t *testing.T) {
 // sources share.
 func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
 	facts := append(searchers(tool.Code, tool.Vault, tool.Web), agent.ToolFact{Name: "code_read", Source: tool.Code},
-		agent.ToolFact{Name: "vault_read", Source: tool.Vault}, agent.ToolFact{Name: "vault_write", Source: tool.Vault,
-			Once: true},
+		agent.ToolFact{Name: "vault_read", Source: tool.Vault}, agent.ToolFact{Name: "vault_write",
+			Source: tool.Vault, Once: true},
 		agent.ToolFact{Name: "web_fetch", Source: tool.Web})
 	web, vault := "web_search web_fetch", "vault_search vault_read"
 	for capability, want := range map[string]string{

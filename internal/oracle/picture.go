@@ -126,8 +126,8 @@ func (e Env) pictures() (names []string) {
 func refusePictures(name string, pictures []string) error {
 	shown := agent.Listed(pictures, "and")
 	why := fmt.Sprintf("nothing was sent, as %s takes no pictures, and %s is attached", name, shown)
-	help := "name a model that does with -m (‘sibyl models’ lists those there are), or attach the text in it, " +
-		"recognised (OCR)"
+	help := "name a model that does with -m (‘sibyl models’ lists those there " +
+		"are), or attach the text in it, recognised (OCR)"
 	if name == model.OfflineRules {
 		why, help = fmt.Sprintf("no language model is in use, and without one nobody can look at %s", shown),
 			"‘sibyl init’ sets one up"

@@ -60,8 +60,8 @@ func TestPicturesGoToTheModelAsTheyAreBesideTheTextThatIsHandedOver(t *testing.T
 	car, wall := picture(t, 10), picture(t, 200)
 	h := setUp(t, modeltest.Say("The car of shots/car 1.png is gray, as notes.txt:1 says. "+enough()))
 	q := h.question("What is in the picture?")
-	q.Material = document.JoinParts(parts(t, "shots/car 1.png", string(car), "notes.txt", "the car is gray", "wall.png",
-		string(wall)))
+	q.Material = document.JoinParts(parts(t, "shots/car 1.png", string(car), "notes.txt", "the car is gray",
+		"wall.png", string(wall)))
 	a := h.finish(h.startQuestion(q))
 	want := []model.Picture{{Type: "image/png", Data: car}, {Type: "image/png", Data: wall}}
 	if got := shown(h.request(1)); !reflect.DeepEqual(got, want) {
@@ -98,8 +98,8 @@ func TestPictureIsKeptUntouchedAndSentAgainAfterACrash(t *testing.T) {
 		same(t, "answer", a.Answer, "It is gray.")
 		for i, req := range h.script.Requests() {
 			if got := shown(req); len(got) != 1 || !bytes.Equal(got[0].Data, file) {
-				t.Errorf("death at append %d: request %d has %d pictures, not the one that was attached", at, i+1,
-					len(got))
+				t.Errorf("death at append %d: request %d has %d pictures, not the one that was attached",
+					at, i+1, len(got))
 			}
 		}
 	}
@@ -124,10 +124,10 @@ func TestPictureForAModelThatTakesNoneIsRefusedBeforeAnythingIsSent(t *testing.T
 	q := h.question("What is it?")
 	q.Material = document.JoinParts(parts(t, "car.png", string(picture(t, 10)), "notes.txt", "a note"))
 	for id, want := range map[string]string{
-		"house:blind": "nothing was sent, as house:blind takes no pictures, and car.png is attached: name a " +
-			"model that does with -m",
-		model.OfflineRules: "no language model is in use, and without one nobody can look at car.png: ‘sibyl init’ " +
-			"sets one up",
+		"house:blind": "nothing was sent, as house:blind takes no pictures, and car.png " +
+			"is attached: name a model that does with -m",
+		model.OfflineRules: "no language model is in use, and without one nobody " +
+			"can look at car.png: ‘sibyl init’ sets one up",
 	} {
 		around := h.surroundings(h.store)
 		around.Choose = func(context.Context, string) (string, error) { return id, nil }

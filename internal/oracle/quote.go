@@ -239,8 +239,8 @@ func holds(lowerText, term string) bool {
 }
 
 func sig(kind string, confidence float64, fields ...string) string {
-	return fmt.Sprintf("<signal type=%q>%s<confidence>%g</confidence></signal>", kind, strings.Join(fields, ""),
-		confidence)
+	return fmt.Sprintf("<signal type=%q>%s<confidence>%g</confidence></signal>",
+		kind, strings.Join(fields, ""), confidence)
 }
 
 func field(name, value string) string { return "<" + name + ">" + xmlText(value) + "</" + name + ">" }

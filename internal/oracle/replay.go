@@ -74,8 +74,8 @@ func ChangedPrompts(folder fs.FS) func(ctx context.Context, v *run.View) ([]run.
 			}
 			at := slices.IndexFunc(segments, func(own prompt.Segment) bool { return own.ID == s.ID })
 			if at < 0 {
-				return nil, fmt.Errorf("%w: %s replaces nothing: the run started without the segment %s", run.ErrUnfit,
-					s.File, s.ID)
+				return nil, fmt.Errorf("%w: %s replaces nothing: the run started without the segment %s",
+					run.ErrUnfit, s.File, s.ID)
 			}
 			segments[at].Content = s.Content
 		}

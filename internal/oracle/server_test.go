@@ -11,7 +11,7 @@ func withServer(h *harness) {
 			return tool.Result{Text: "issue 7 is open", Items: 1,
 				Refs: []tool.Ref{{Source: tool.Server, Path: "tracker/search_issues", Opened: true}}}, nil
 		})
-	h.world.add(tool.Spec{Name: "tracker__create_issue", Source: tool.Server, Foreign: true, Effect: tool.Once,
-		Destructive: true},
+	h.world.add(tool.Spec{Name: "tracker__create_issue",
+		Source: tool.Server, Foreign: true, Effect: tool.Once, Destructive: true},
 		func(tool.Call) (tool.Result, error) { return tool.Result{Text: "created", Items: 1}, nil })
 }

@@ -32,8 +32,8 @@ const (
 	storyCapability bt.Reason = "story.lacked: Lacked something that is not there: {what}"
 
 	storyAnswered bt.Reason = "story.answered: Answered"
-	storyFound    bt.Reason = "story.answered.found: Showed what was found; no language model is in use, so nothing " +
-		"was judged"
+	storyFound    bt.Reason = "story.answered.found: Showed what was found; no " +
+		"language model is in use, so nothing was judged"
 	storyNothing   bt.Reason = "story.answered.nothing: Found nothing; no language model is in use"
 	storyPartial   bt.Reason = "story.part: Answered in part"
 	storyBudget    bt.Reason = "story.part.budget: Answered with what it had, because a limit was reached"

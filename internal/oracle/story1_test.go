@@ -32,8 +32,8 @@ func TestQuestionIsClassifiedBeforeAnythingIsGathered(t *testing.T) {
 		return e.Type == oracle.ToolsOffered{}.EventType()
 	})
 	if classified < 0 || offering < classified {
-		t.Errorf("Classify is event %d and OfferTools %d of the first step; want both, in this order", classified,
-			offering)
+		t.Errorf("Classify is event %d and OfferTools %d of the first step; want both, in this order",
+			classified, offering)
 	}
 	same(t, "effects of the first step", len(first.Start), 1)
 	same(t, "the effect", first.Start[0].Name(), "turn 1 of 30")

@@ -321,8 +321,8 @@ var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 	},
 	"tried": func(_ *harness, a oracle.Answer) string {
 		return listed(texts(a.Tried, func(t agent.Tried) string {
-			return fmt.Sprintf("%s %d calls %d hits %d empty %d opened %d errors", t.Source, t.Calls, t.Hits, t.Empty,
-				t.Opened, t.Errors)
+			return fmt.Sprintf("%s %d calls %d hits %d empty %d opened %d errors",
+				t.Source, t.Calls, t.Hits, t.Empty, t.Opened, t.Errors)
 		}))
 	},
 	"error": func(_ *harness, a oracle.Answer) string {
@@ -340,8 +340,8 @@ var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 	"usage": func(_ *harness, a oracle.Answer) string { return fmt.Sprint(a.Usage.InputTokens, a.Usage.OutputTokens) },
 	"writes": func(_ *harness, a oracle.Answer) string {
 		w := a.Writes
-		return fmt.Sprintf("%d asked %d done %d failed %d refused %d unsure", w.Asked, w.Done, w.Failed, w.Refused,
-			w.Unsure)
+		return fmt.Sprintf("%d asked %d done %d failed %d refused %d unsure",
+			w.Asked, w.Done, w.Failed, w.Refused, w.Unsure)
 	},
 	"segments": func(h *harness, _ oracle.Answer) string { // of the first prompt
 		return strings.Join(h.receipts()[0].Segments, " ")

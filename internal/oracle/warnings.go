@@ -10,28 +10,28 @@ import (
 // What an answer lacks, and what the person is told beside it.
 const (
 	nothingOpened   bt.Reason = "lacks.opened: No source was opened for this answer: it relies on what the model knows."
-	nothingLookedUp bt.Reason = "lacks.looked_up: Nothing was looked up for this answer: it relies on " +
-		"what the model knows."
+	nothingLookedUp bt.Reason = "lacks.looked_up: Nothing was looked up for " +
+		"this answer: it relies on what the model knows."
 	nothingWritten bt.Reason = "lacks.written: Nothing was written."
 	noneRead       bt.Reason = "lacks.citations: None of the answer's citations were read."
 	cutAtLimit     bt.Reason = "lacks.length: The answer was cut off at the model's output limit."
 	isMissing      bt.Reason = "lacks.missing: Missing: {what}"
 
 	webOff   bt.Reason = "notice.web_off: The web is off, so it was not searched."
-	noEngine bt.Reason = "notice.no_engine: No search engine is set up, so the web was not searched: ‘sibyl " +
-		"doctor’ says how."
-	noVault bt.Reason = "notice.no_vault: No folder of notes is set, so none were searched: name one with " +
-		"--vault."
+	noEngine bt.Reason = "notice.no_engine: No search engine is set up, so the " +
+		"web was not searched: ‘sibyl doctor’ says how."
+	noVault bt.Reason = "notice.no_vault: No folder of notes is set, " +
+		"so none were searched: name one with --vault."
 	noCode       bt.Reason = "notice.no_code: No folder of code is there, so none was searched: name one with --in."
-	noCapability bt.Reason = "notice.no_capability: The model requested a capability that is not available here: " +
-		"{capability}"
+	noCapability bt.Reason = "notice.no_capability: The model requested a " +
+		"capability that is not available here: {capability}"
 	noClassifier bt.Reason = "notice.no_classifier: The classifier is not available, so rules decide: {reason}"
-	notSure      bt.Reason = "notice.not_sure: The model is not sure of this answer: it gives it a confidence of " +
-		"{confidence}."
+	notSure      bt.Reason = "notice.not_sure: The model is not sure of this " +
+		"answer: it gives it a confidence of {confidence}."
 	delegating     bt.Reason = "notice.delegating: The model recommends delegating: {scope} ({reason})"
 	severalSignals bt.Reason = "notice.several_signals: Turn {turn} had several signals: only the first counts."
-	topicChanged   bt.Reason = "notice.topic_changed: The topic has changed: all earlier exchanges except the last " +
-		"were left out."
+	topicChanged   bt.Reason = "notice.topic_changed: The topic has changed: all " +
+		"earlier exchanges except the last were left out."
 
 	modelDecides bt.Reason = "ground.model_decides: only the model decides when it is done"
 	hasReceipt   bt.Reason = "ground.receipt: a change has a receipt"

@@ -54,8 +54,7 @@ func kindOf(name string) telling {
 	case holds("secret", "segredo", "token", "geheim", "credential"):
 		return strong
 	case holds("key") && holds("apikey", "accesskey", "accountkey", "authkey", "clientkey", "encryptionkey",
-		"masterkey",
-		"presharedkey", "privatekey", "servicekey", "sharedkey", "signingkey"):
+		"masterkey", "presharedkey", "privatekey", "servicekey", "sharedkey", "signingkey"):
 		return strong
 	}
 	switch last {

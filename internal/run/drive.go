@@ -77,13 +77,17 @@ type driver struct {
 
 // newDriver drives a run of which no record is taken in.
 func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
-	d := &driver{e: e, a: a, finished: make(chan *CompletionRecord), gone: make(chan struct{}),
-		stop: map[uint64]context.CancelCauseFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1),
-		leave: make(chan struct{}),
-		f:     NewFold(a, tree), exit: func() {}}
-	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(),
+	d := &driver{
+		e: e, a: a, f: NewFold(a, tree), began: e.Clock.Now(),
+		finished: make(chan *CompletionRecord), gone: make(chan struct{}),
+		stop:     map[uint64]context.CancelCauseFunc{},
+		standing: make(chan journal.Standing, 1), leave: make(chan struct{}), exit: func() {},
+	}
+	d.Live = &Live{
+		ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(),
 		view:     &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
-		stopping: make(chan string, 1), done: make(chan struct{})}
+		stopping: make(chan string, 1), done: make(chan struct{}),
+	}
 	return d
 }
 

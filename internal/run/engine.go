@@ -214,8 +214,8 @@ func NewEngine(c Config) (*Engine, error) {
 		c.Redact = func(b []byte) []byte { return b }
 	}
 	if unattended := c.Lease/3 + c.Heartbeat + c.StopGrace; unattended >= c.Lease {
-		return nil, fmt.Errorf("a lease of %s may run out while its driver is alive: it wants more than %s", c.Lease,
-			unattended)
+		return nil, fmt.Errorf("a lease of %s may run out while its driver is alive: it wants more than %s",
+			c.Lease, unattended)
 	}
 	e := &Engine{Config: c, assistants: map[string]*Assistant{}, room: newQueue(c.MostRuns),
 		trees: map[treeKey]*bt.Tree{},

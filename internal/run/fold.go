@@ -126,8 +126,7 @@ func (f *Fold) fits(seq int64, kind string, op uint64, leaf, digest string) erro
 			ErrDiverged, seq, kind, op, leaf)
 	case asked.Digest != digest:
 		return fmt.Errorf("%w: record %d is the %s of operation %d of %s (%s), for which the tree asks %s something "+
-			"else (%s)",
-			ErrDiverged, seq, kind, op, leaf, digest, asked.Leaf, asked.Digest)
+			"else (%s)", ErrDiverged, seq, kind, op, leaf, digest, asked.Leaf, asked.Digest)
 	}
 	return nil
 }

@@ -36,8 +36,7 @@ func (i *incompatible) Error() string {
 			i.writer, i.run, i.build, cause)
 	}
 	return fmt.Sprintf("%v: build %q wrote it, and the leaves of this one, %q, do not fit it; ‘sibyl run cancel %s’ "+
-		"ends it: %s",
-		ErrIncompatible, i.writer, i.build, i.run, cause)
+		"ends it: %s", ErrIncompatible, i.writer, i.build, i.run, cause)
 }
 
 func (i *incompatible) Unwrap() []error { return []error{ErrIncompatible, i.cause} }
@@ -149,8 +148,8 @@ func endWithoutTree(v *View, cause error) (end Ending, stopped bool) {
 	}
 	reason += " nothing else of it is known"
 	for _, op := range slices.Sorted(maps.Keys(unsure)) {
-		reason += fmt.Sprintf("; operation %d of %s had begun, and nobody can tell whether it took effect", op,
-			unsure[op].Leaf)
+		reason += fmt.Sprintf("; operation %d of %s had begun, and nobody can tell whether it took effect",
+			op, unsure[op].Leaf)
 	}
 	end.Fault = &bt.Fault{Kind: KindCancelled, Reason: reason + ": " + text.OneLine(cause.Error())}
 	return end, stopped

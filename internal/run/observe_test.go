@@ -53,8 +53,8 @@ func (w *witness) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 func (w *witness) Perform(ctx context.Context, e run.Performed) (context.Context, func(run.Effected)) {
 	w.note("performs %s of %s, once %t, under %s", e.Kind, e.Leaf, e.Once, by(ctx))
 	return context.WithValue(ctx, through{}, by(ctx)+"/"+e.Kind), func(done run.Effected) {
-		w.note("has performed %s in %s: %q, found %t, suspended %t", e.Kind, done.Took, done.Fault, done.Found,
-			done.Suspended)
+		w.note("has performed %s in %s: %q, found %t, suspended %t",
+			e.Kind, done.Took, done.Fault, done.Found, done.Suspended)
 	}
 }
 

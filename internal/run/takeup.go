@@ -38,8 +38,8 @@ func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, 
 			return rest, err
 		}
 		if slices.Contains(how, Unasked) && d.takenInVain() >= inVain {
-			return e.Clock.Now().Add(setAside), fmt.Errorf("run %s was taken up %d times and came no further: %w", d.ID,
-				inVain, ErrSetAside)
+			return e.Clock.Now().Add(setAside), fmt.Errorf("run %s was taken up %d times and came no further: %w",
+				d.ID, inVain, ErrSetAside)
 		}
 		d.exit = exit
 		live, err = d.start(ctx, true)

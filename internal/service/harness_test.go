@@ -140,8 +140,8 @@ func (h *house) service() *service.Service { return h.process("one", h.store) }
 // start asks ada and bob, in a session or, if that is empty, in one that begins.
 func (h *house) start(s *service.Service, session, words string) *service.Run {
 	h.Helper()
-	r, err := s.Start(h.Context(), ada, service.Request{Assistant: "panel", Session: session, Words: words,
-		Options: "ada bob"})
+	r, err := s.Start(h.Context(), ada, service.Request{Assistant: "panel",
+		Session: session, Words: words, Options: "ada bob"})
 	if err != nil {
 		h.Fatal(err)
 	}

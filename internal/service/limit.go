@@ -24,8 +24,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	text := fmt.Sprintf("today has cost %.2f %s, and the limit (models.limit) is %.2f %s", e.Spent, e.Currency, e.Limit,
-		e.Currency)
+	text := fmt.Sprintf("today has cost %.2f %s, and the limit (models.limit) is %.2f %s",
+		e.Spent, e.Currency, e.Limit, e.Currency)
 	if len(e.Unpriced) > 0 {
 		text += fmt.Sprintf("; %d models without a known price count as nothing", len(e.Unpriced))
 	}

@@ -113,8 +113,8 @@ func meanings() []Meaning {
 		{run.ErrIncompatible, conflict, "incompatible", "This build of the server can't go on with the run.",
 			"Cancel it, which ends it.", "", 0},
 		{run.ErrSetAside, conflict, "set_aside",
-			"The run was taken up three times, and each time the program ended before it had gone through what is " +
-				"kept of it.",
+			"The run was taken up three times, and each time the program ended " +
+				"before it had gone through what is kept of it.",
 			"Cancel it, which ends it as it stands, or resume it with force=true, which tries it once more.", "", 0},
 		{journal.ErrConflict, conflict, "conflict", "Somebody else changed this at the same time.", "Try again.",
 			"", 0},

@@ -247,8 +247,8 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 		ctx := h.Context()
 		calls := map[string]error{"rename": s.Rename(ctx, eve, r.Session, "mine"),
 			"delete": s.Delete(ctx, eve, r.Session), "cancel": s.Cancel(ctx, eve, r.ID, "enough")}
-		_, calls["start"] = s.Start(ctx, eve, service.Request{Assistant: "panel", Session: r.Session, Words: "Tea?",
-			Options: "ada"})
+		_, calls["start"] = s.Start(ctx, eve, service.Request{Assistant: "panel",
+			Session: r.Session, Words: "Tea?", Options: "ada"})
 		_, calls["resume"] = s.Resume(ctx, eve, r.ID)
 		_, calls["result"] = s.Result(ctx, eve, r.ID)
 		_, calls["explain"] = s.Explain(ctx, eve, r.ID)

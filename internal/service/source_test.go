@@ -77,8 +77,8 @@ func TestSourceThatItsFileDoesNotShowIsShownAsItWasRead(t *testing.T) {
 			[]Line{{11, "11", false}, {12, "12", true}, {13, "13", false}, {14, "14", false}, {15, "15", false}}},
 		"lines that were not read": {assistant.Place{Cite: "a.go:21", File: gone, Start: 21, End: 21, Read: true},
 			nil},
-		"lines of a file of a like name": {assistant.Place{Cite: "data.go:12", File: gone, Start: 12, End: 12,
-			Read: true}, nil},
+		"lines of a file of a like name": {assistant.Place{Cite: "data.go:12",
+			File: gone, Start: 12, End: 12, Read: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, s.checked(c.place, heard).Lines); diff != "" {

@@ -80,14 +80,14 @@ func TestEffectIsPerformedByARunOfAnotherAssistant(t *testing.T) {
 			same(h, "runs of the session", session.Runs, 1)
 		}
 		same(h, "personas that were asked", len(h.asked), 2)
-		res := must(s.Within(h.Context(), ada, first.ID+"-1", service.Request{Assistant: "jury", Words: "Milk?",
-			Options: "eve"}))(h)
+		res := must(s.Within(h.Context(), ada, first.ID+"-1", service.Request{Assistant: "jury",
+			Words: "Milk?", Options: "eve"}))(h)
 		same(h, "answer when it is asked for again", res.Answer, "- ada: ADA\n")
 		same(h, "personas that were asked", len(h.asked), 2)
 		again := service.Request{Assistant: "jury", Session: h.children()[0].Session, Words: "Milk?", Options: "eve"}
 		must(s.Within(h.Context(), ada, "another", again))(h)
-		same(h, "session of a request that names one", must(h.store.Run(h.Context(), ada, "another"))(h).Session,
-			again.Session)
+		same(h, "session of a request that names one",
+			must(h.store.Run(h.Context(), ada, "another"))(h).Session, again.Session)
 	})
 }
 

@@ -31,8 +31,8 @@ var (
 var streams = []stream{
 	{name: "PlainTextPassesThrough", text: "a < b, 2<3 and `x` ~ y\n", clean: "a < b, 2<3 and `x` ~ y\n"},
 	{name: "SignalAtTheEndIsStripped", text: "Answer.\n" + enough, clean: "Answer.\n", signal: ContextSufficient},
-	{name: "OnlyTheFirstSignalCounts", text: "x " + needTurn + " y " + enough, clean: "x  y ", signal: NeedTurn,
-		extra: 1},
+	{name: "OnlyTheFirstSignalCounts", text: "x " + needTurn + " y " + enough, clean: "x  y ",
+		signal: NeedTurn, extra: 1},
 	{name: "SignalInClosedFenceIsText", text: "```xml\n" + needTurn + "\n```\nend " + enough,
 		clean: "```xml\n" + needTurn + "\n```\nend ", signal: ContextSufficient},
 	{name: "SignalInTildeFenceIsText", text: "~~~\n" + needTurn + "\n~~~\nx", clean: "~~~\n" + needTurn + "\n~~~\nx"},
@@ -91,8 +91,8 @@ func TestExtract(t *testing.T) {
 				got = r.Signal.Type
 			}
 			if got != c.signal || len(r.Extra) != c.extra || len(r.Problems) != c.problems {
-				t.Errorf("signal %q, %d extra, problems %+v; want %q, %d, %d", got, len(r.Extra), r.Problems, c.signal,
-					c.extra, c.problems)
+				t.Errorf("signal %q, %d extra, problems %+v; want %q, %d, %d",
+					got, len(r.Extra), r.Problems, c.signal, c.extra, c.problems)
 			}
 		})
 	}

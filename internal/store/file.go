@@ -246,8 +246,7 @@ func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	if keptFromWriting(err) {
 		if wal, statErr := os.Stat(f.path + "-wal"); statErr == nil && wal.Size() > 0 {
 			return nil, fmt.Errorf("%w; what a crash left in %s-wal cannot be read either: open it once where it can "+
-				"be written",
-				f.readOnly, f.path)
+				"be written", f.readOnly, f.path)
 		}
 		err = f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}, "immutable": {"1"}}))
 	}
@@ -278,8 +277,7 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 		old, err := behind(all, version, f.path)
 		if err == nil && old {
 			err = fmt.Errorf("%w; its tables are of version %d, and of version %d in this build: open it once where "+
-				"it can be written",
-				f.readOnly, version, all[len(all)-1].version)
+				"it can be written", f.readOnly, version, all[len(all)-1].version)
 		}
 		return err
 	})

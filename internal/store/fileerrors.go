@@ -49,16 +49,14 @@ func (f *file) explain(err error) error {
 			f.path, journal.ErrReadOnly, err)
 	case sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("database %s: cannot be written (you must have the right to write to it and to its "+
-			"folder): %w",
-			f.path, err)
+			"folder): %w", f.path, err)
 	}
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE: // the index of the WAL could not grow
 		return f.full(err)
 	case sqlite3.SQLITE_IOERR_WRITE: // SQLite does not say which: a quota, a limit on the size of files, or the disk
 		return fmt.Errorf("database %s: %w, or its disk fails (free some, raise your quota or limit there, or check "+
-			"the disk): %w",
-			f.path, journal.ErrFull, err)
+			"the disk): %w", f.path, journal.ErrFull, err)
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
 		return f.corrupt(err)
 	}

@@ -249,8 +249,8 @@ func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNoHalfBatch(t *testing.
 				t.Fatal(err)
 			}
 			if n := int64(len(recs)); n < acknowledged || n%batch != 0 {
-				t.Errorf("round %d: %d records, want the %d acknowledged at least and whole batches of %d", round, n,
-					acknowledged, batch)
+				t.Errorf("round %d: %d records, want the %d acknowledged at least and whole batches of %d",
+					round, n, acknowledged, batch)
 			}
 			for _, rec := range recs {
 				if string(rec.Data) != string(dataOf(rec.Seq)) {

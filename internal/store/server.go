@@ -109,8 +109,8 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New("the address of the PostgreSQL database cannot be read: " +
 			"it should be like postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
-			"where a special character in the password is written as % and two hex digits; the files that it names " +
-			"must be there")
+			"where a special character in the password is written as % and two hex " +
+			"digits; the files that it names must be there")
 	}
 	explicit, err := pgx.ParseConfig(dsn)
 	if err == nil && explicit.RuntimeParams["pool_max_conns"] == "" {
@@ -194,8 +194,7 @@ func (s *server) bringUpToDate(ctx context.Context) error {
 	})
 	if ctx.Err() == nil && bounded.Err() != nil {
 		return fmt.Errorf("database %s: another process has been bringing the tables up to date for %s (let it "+
-			"finish, or end it)",
-			s.name, migrationTimeout)
+			"finish, or end it)", s.name, migrationTimeout)
 	}
 	return err
 }
@@ -243,8 +242,7 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 	}
 	if version <= 0 && at.tables != "" {
 		return 0, fmt.Errorf("database %s: %w: %s (choose another database, or another schema with search_path in "+
-			"its address)",
-			s.name, ErrForeign, at.tables)
+			"its address)", s.name, ErrForeign, at.tables)
 	}
 	return version, nil
 }

@@ -357,8 +357,8 @@ func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.Release()
-		if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: run.Records, Kind: "theirs"}},
-			nil); err != nil {
+		if err := db.Append(t.Context(), "ada", "run",
+			[]journal.Record{{Seq: run.Records, Kind: "theirs"}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		lost.proof.xid = one[string](t, db.DB, `SELECT xmin::text FROM record ORDER BY key DESC LIMIT 1`)

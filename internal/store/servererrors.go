@@ -111,8 +111,8 @@ func (s *server) explain(ctx context.Context, err error) error {
 			s.name, journal.ErrUnreachable, oneLine(connect))
 	}
 	if f.lost || pgconn.Timeout(err) {
-		return fmt.Errorf("database %s: %w, the connection was lost (try again): %w", s.name, journal.ErrUnreachable,
-			f.err)
+		return fmt.Errorf("database %s: %w, the connection was lost (try again): %w",
+			s.name, journal.ErrUnreachable, f.err)
 	}
 	return fmt.Errorf("database %s: %w", s.name, f.err)
 }

@@ -276,8 +276,8 @@ func (s *suite) claim(owner journal.Owner, run string, keys ...string) error {
 var pendingTests = map[string]func(*suite){
 	"RowsComeBackAsLeftTheOldestFirst": func(s *suite) {
 		s.begin("s", "slow", 1)
-		s.leave("s", "r", after(time.Hour), journal.Pending{ID: "b", Owner: bob, Session: "other", Run: "other",
-			Kind: "choice",
+		s.leave("s", "r", after(time.Hour), journal.Pending{ID: "b", Owner: bob, Session: "other",
+			Run: "other", Kind: "choice",
 			Data: []byte(`{"tool":"delete"}`), CreatedAt: noon, ExpiresAt: after(2 * time.Hour)},
 			journal.Pending{ID: "a"})
 		end := &journal.End{Status: journal.NeedsUser, At: after(time.Minute), Pending: []journal.Pending{{ID: "c"}}}

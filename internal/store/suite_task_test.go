@@ -129,8 +129,8 @@ var taskTests = map[string]func(*suite){
 		at := noon.Add(1500 * time.Microsecond).In(time.FixedZone("east", 3600))
 		a := task.Act{Key: "k", Action: task.Add, Actor: "cli", At: at, Change: func(now *task.Task) (*task.Task,
 			error) {
-			return &task.Task{ID: 99, Version: 99, Title: "Buy Milk", Description: &description, Status: task.Pending,
-				CreatedAt: at}, nil
+			return &task.Task{ID: 99, Version: 99, Title: "Buy Milk",
+				Description: &description, Status: task.Pending, CreatedAt: at}, nil
 		}}
 		c, again, err := s.db.Apply(s.ctx, "ada", a)
 		s.ok(err)
@@ -180,8 +180,8 @@ var taskTests = map[string]func(*suite){
 		s.unchanged(func() {
 			c, again, err := s.db.Apply(s.ctx, "ada", act(t.ID, "k", "one"))
 			s.ok(err)
-			s.same("change", c, task.Change{Task: t.ID, Action: task.Update, Actor: "test", Before: &t, After: &t,
-				At: noon})
+			s.same("change", c, task.Change{Task: t.ID, Action: task.Update, Actor: "test",
+				Before: &t, After: &t, At: noon})
 			s.same("again", again, false)
 			s.fails(errAct, s.applied("ada", broken))
 		})

@@ -42,8 +42,8 @@ func (s *Service) List(ctx context.Context, owner string, q Query) (Page, error)
 	}
 	if err == nil && q.After != 0 && len(found) == 0 {
 		if _, err = s.store.History(ctx, owner, q.After); errors.Is(err, ErrNotFound) {
-			err = &Invalid{"after", "does not match a task in this list; use the value from the previous page, or " +
-				"leave it out"}
+			err = &Invalid{"after", "does not match a task in this list; use the " +
+				"value from the previous page, or leave it out"}
 		}
 	}
 	return p, err

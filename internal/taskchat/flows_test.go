@@ -39,8 +39,8 @@ func tongues() []tongue {
 			"Ich habe '%s' zu deinen Aufgaben hinzugefügt.", "Das sind deine Aufgaben:",
 			"Super! '%s' ist jetzt erledigt ✓", "Ich habe 3 Aufgaben zu '%s' gefunden. Welche meinst du?",
 			"Wie soll '%s' geändert werden?", "Erledigt: '%s' heißt jetzt '%s'.",
-			"Ich konnte %s nicht finden. Vielleicht wurde die Aufgabe gelöscht. Mit ‚zeig meine Aufgaben‘ siehst du " +
-				"den aktuellen Stand.",
+			"Ich konnte %s nicht finden. Vielleicht wurde die Aufgabe gelöscht. Mit ‚zeig " +
+				"meine Aufgaben‘ siehst du den aktuellen Stand.",
 			"'%s' löschen? Bitte antworte mit Ja oder Nein.", "Ich habe '%s' gelöscht.",
 			"In Ordnung, ich habe alles gelassen, wie es ist.", "'%s' ist wieder offen."},
 		{"pt-BR", "comprar pão", "Ligar para Ana", "Preparar reunião", "Reservar sala da reunião", "Ata da reunião",
@@ -202,8 +202,8 @@ func TestEachLanguageListsAndCompletesByPosition(t *testing.T) {
 func TestEachLanguageClarifiesByAChoiceAndANewValue(t *testing.T) {
 	tasks := func(l tongue) []string { return []string{l.meeting, l.agenda, l.minutes, l.call} }
 	inEachLanguage(t, tasks, func(f *flow) {
-		r := f.heard(f.update, taskchat.StatusClarification, f.which+"\n1. %s\n2. %s\n3. %s", f.meetings, f.meeting,
-			f.agenda, f.minutes)
+		r := f.heard(f.update, taskchat.StatusClarification, f.which+"\n1. %s\n2. %s\n3. %s",
+			f.meetings, f.meeting, f.agenda, f.minutes)
 		same(f.T, "options", len(r.Clarification.Options), 3)
 		f.heard(f.first, taskchat.StatusClarification, f.toWhat, f.meeting)
 		f.heard(f.board, taskchat.StatusSuccess, f.renamed, f.meeting, f.board)

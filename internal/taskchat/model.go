@@ -209,8 +209,8 @@ func (g *Given) situation() string {
 		return b.String()
 	}
 	c := composer{zone: zoneOf(g.Zone)}
-	fmt.Fprintf(b, "\nThe open question, to which the message may be the answer (kind %s, before %s): ", g.Open.Kind,
-		g.Open.Act.Intent)
+	fmt.Fprintf(b, "\nThe open question, to which the message may be the answer (kind %s, before %s): ",
+		g.Open.Kind, g.Open.Act.Intent)
 	data(c.remark(g.Open.Text))
 	if options := c.options(g.Open.Question); len(options) > 0 {
 		b.WriteString("\nIts options: ")

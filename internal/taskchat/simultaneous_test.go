@@ -51,8 +51,8 @@ func TestMessagesOfAConversationThatComeAtOnceGoOnFromEachOther(t *testing.T) {
 	for n, p := range ps {
 		all.Go(func() {
 			for k := range each {
-				if _, err := (&talk{process: p, owner: ada, id: c.id}).send(fmt.Sprintf("add number %d of %d", k,
-					n)); err != nil {
+				if _, err := (&talk{process: p, owner: ada, id: c.id}).send(fmt.Sprintf("add number %d of %d",
+					k, n)); err != nil {
 					t.Error(err)
 				}
 			}

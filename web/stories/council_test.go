@@ -11,8 +11,8 @@ import (
 )
 
 // heard is a configuration in which every recording is taken for the same words.
-const heard = "transcription:\n  command: [sh, -c, \"echo 'We should move the office in May. The rent is 3000 " +
-	"euros.'\", \"{file}\"]\n"
+const heard = "transcription:\n  command: [sh, -c, \"echo 'We should move the office in " +
+	"May. The rent is 3000 euros.'\", \"{file}\"]\n"
 
 // convene starts a model that plays every oracle, and gives the configuration by which it is asked. Who is to speak
 // last waits until that is allowed.

@@ -332,20 +332,31 @@ func (p *tab) fail(what string, err error) {
 // evaluate gives what JavaScript gives.
 func evaluate[T any](p *tab, script string) T {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context, patience)
-	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	value, err := tryEvaluate[T](p, script)
 	if err != nil {
 		p.fail("evaluating "+script, err)
 	}
 	return value
 }
 
-// until waits until a JavaScript expression is true.
+func tryEvaluate[T any](p *tab, script string) (T, error) {
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// until waits until a JavaScript expression is true. A page that goes away while it is asked says nothing yet.
 func (p *tab) until(what, expression string) {
 	p.Helper()
-	for end := time.Now().Add(patience); !evaluate[bool](p, "!!("+expression+")"); time.Sleep(30 * time.Millisecond) {
-		if time.Now().After(end) {
+	script := "!!(" + expression + ")"
+	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
+		holds, err := tryEvaluate[bool](p, script)
+		switch {
+		case err != nil && !strings.Contains(err.Error(), "navigated"):
+			p.fail("evaluating "+script, err)
+		case holds:
+			return
+		case time.Now().After(end):
 			p.fail("waiting for "+what, fmt.Errorf("not within %s", patience))
 		}
 	}

@@ -21,8 +21,8 @@ func spokenIn(g tongue) inTongue {
 		"de": {
 			"lease.go": "package lease\n\n// Nimmt den Mietvertrag eines Laufs, wenn niemand ihn hält.\nfunc " +
 				"Acquire(run string) {}\n",
-			"house.md": "# Heizung\n\nDie Klempnerin, die die Heizung repariert hat, heißt Dana Reyes, Telefon " +
-				"555-0100.\n",
+			"house.md": "# Heizung\n\nDie Klempnerin, die die Heizung repariert " +
+				"hat, heißt Dana Reyes, Telefon 555-0100.\n",
 			"ask":     "Was steht in meinen Notizen über Dana Reyes, und was gibt es Neues über sie im Web?",
 			"answer":  "Dana Reyes hat die Heizung repariert; ich würde ihre Seite ansehen.",
 			"code":    "Wie wird im Code ein Lauf gemietet?",
@@ -42,10 +42,10 @@ func spokenIn(g tongue) inTongue {
 		},
 		"pt": {
 			"lease.go": "package lease\n\n// Aluga uma corrida, se ninguém a tem.\nfunc Acquire(run string) {}\n",
-			"house.md": "# Caldeira\n\nA canalizadora que reparou a caldeira chama-se Dana Reyes, telefone " +
-				"555-0100.\n",
-			"ask": "O que dizem as minhas notas sobre Dana Reyes, e quais são as últimas notícias sobre ela na " +
-				"internet?",
+			"house.md": "# Caldeira\n\nA canalizadora que reparou a " +
+				"caldeira chama-se Dana Reyes, telefone 555-0100.\n",
+			"ask": "O que dizem as minhas notas sobre Dana Reyes, e quais são " +
+				"as últimas notícias sobre ela na internet?",
 			"answer":  "Dana Reyes reparou a caldeira; eu veria a sua página.",
 			"code":    "Como é alugada uma corrida no código?",
 			"replied": "Acquire aluga-a, em lease.go.",

@@ -37,8 +37,8 @@ func TestOracleSetHasEveryKindOfQuestionInBothHalves(t *testing.T) {
 		}
 	}
 	if followUps < 6 || nothing < 5 || german < 5 {
-		t.Errorf("%d follow-ups, %d questions without an answer in the sources, %d in German", followUps, nothing,
-			german)
+		t.Errorf("%d follow-ups, %d questions without an answer in the sources, %d in German",
+			followUps, nothing, german)
 	}
 }
 

@@ -115,8 +115,7 @@ func (r *OracleReport) Judge() {
 	r.Criteria = []Criterion{
 		judged("SC-001", "the kind of question is found for 90 %", t.Class.String(), t.Class.Part >= 0.90),
 		judged("SC-002", "95 % of the replies carry exactly one well-formed signal that fits", t.RepliesFit.String()+
-			"; of the answers alone "+t.SignalFits.String(),
-			t.RepliesFit.Part >= 0.95),
+			"; of the answers alone "+t.SignalFits.String(), t.RepliesFit.Part >= 0.95),
 		{ID: "SC-003", Asks: "unnecessary calls are halved against the baseline", Figure: perQuestion(t)},
 		judged("SC-004", "99 % end within the budget of turns, transcripts included", within.String(),
 			within.Part >= 0.99),
@@ -136,8 +135,7 @@ func (r *OracleReport) Judge() {
 	*calls = judged(calls.ID, calls.Asks, calls.Figure+"; baseline: "+perQuestion(base),
 		2*t.Unnecessary <= base.Unnecessary)
 	*places = judged(places.ID, places.Asks, fmt.Sprintf("%s; baseline: %s; %d only by ours, %d only by the baseline",
-		t.Found, base.Found, won, lost),
-		t.Found.Hits >= base.Found.Hits)
+		t.Found, base.Found, won, lost), t.Found.Hits >= base.Found.Hits)
 }
 
 func perQuestion(t OracleTotals) string {
@@ -150,8 +148,8 @@ func perQuestion(t OracleTotals) string {
 // nobody tunes on the other.
 func (r OracleReport) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "The Oracle on %d labelled questions, answered by %s. 95 %% intervals in brackets.\n", len(r.Ours),
-		r.Model)
+	fmt.Fprintf(tw, "The Oracle on %d labelled questions, answered by %s. 95 %% intervals in brackets.\n",
+		len(r.Ours), r.Model)
 	for _, c := range r.Criteria {
 		verdict := "not measured"
 		if c.Met != nil {

@@ -98,8 +98,8 @@ func TestCallIsNecessaryIfTheAnswerRestsOnItAndItIsNoRepetition(t *testing.T) {
 }
 
 func TestSignalFitsWhatIsThereAndWhatWasDone(t *testing.T) {
-	code := OracleQuestion{Type: classify.Code, Places: []Place{{Source: tool.Code, Path: "a.go", Start: 1, End: 9,
-		Need: All}}}
+	code := OracleQuestion{Type: classify.Code, Places: []Place{{Source: tool.Code, Path: "a.go",
+		Start: 1, End: 9, Need: All}}}
 	nothing := OracleQuestion{Type: classify.Code, MustBePartial: true}
 	talk := OracleQuestion{Type: classify.Conversational}
 	act := OracleQuestion{Type: classify.Action}

@@ -89,9 +89,9 @@ func TestTranscriptScoreSaysWhatWasNotAsExpected(t *testing.T) {
 	if s := ScoreTranscript(tr, good); !s.Met || !s.Answered || !s.WithinBudget {
 		t.Errorf("as expected, but: %+v", s)
 	}
-	bad := oracle.Answer{ToolCalls: []agent.ToolUse{{Name: "vault_write"}}, StopReason: "budget", Turns: 30,
-		MaxTurns: 30,
-		Answer:   "I have no answer. <signal type=x>"}
+	bad := oracle.Answer{ToolCalls: []agent.ToolUse{{Name: "vault_write"}}, StopReason: "budget",
+		Turns: 30, MaxTurns: 30,
+		Answer: "I have no answer. <signal type=x>"}
 	want := []string{"ended budget, not stuck or loop", "30 turns, at most 5 expected",
 		"the model's words were not shown", "vault_write was performed", "markup of a signal is shown"}
 	s := ScoreTranscript(tr, bad)

@@ -201,8 +201,8 @@ func (c *cluster) once(r journal.Run, notes map[string]int, s *sum) {
 	case r.Status == journal.Cancelled:
 	case unknown > 0 && written <= 1 && strings.Contains(answer.Answer, "can't tell"): // it says so
 	case written != 1 || answer.StopReason != oracle.StopSatisfied:
-		c.Errorf("run %s (%s) wrote its note %d times, and says %q (%s)", r.ID, tag, written, answer.Answer,
-			answer.StopReason)
+		c.Errorf("run %s (%s) wrote its note %d times, and says %q (%s)",
+			r.ID, tag, written, answer.Answer, answer.StopReason)
 	}
 }
 

@@ -88,8 +88,8 @@ func (w *watcher) whole(who string) {
 		want = append(want, int64(n))
 	}
 	if !slices.Equal(w.seen, want) || !w.ended {
-		c.Errorf("who watches %s has seen the records %v, and the end: %v; there are %d", who, w.seen, w.ended,
-			len(want))
+		c.Errorf("who watches %s has seen the records %v, and the end: %v; there are %d",
+			who, w.seen, w.ended, len(want))
 	}
 }
 

@@ -102,8 +102,8 @@ func (n *network) readSignature(m *onnx.Model) error {
 	}
 	out := m.OutputsShapes[0]
 	if out.DType != dtypes.Float32 || out.Rank() != 2 || out.Dimensions[1] >= 0 && out.Dimensions[1] != n.width {
-		return fmt.Errorf("the network's output %s is not one number (float32) for each of the %d labels of %s", out,
-			n.width, configFile)
+		return fmt.Errorf("the network's output %s is not one number (float32) for each of the %d labels of %s",
+			out, n.width, configFile)
 	}
 	return nil
 }

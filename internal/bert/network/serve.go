@@ -211,8 +211,7 @@ func (m *model) weigh(q bert.Question) ([]float64, error) {
 	}
 	if !known {
 		return nil, fmt.Errorf("the model knows the labels %s; wanted are %s. Use a model trained on these, or a "+
-			"zero-shot one",
-			strings.Join(m.labels, ", "), strings.Join(wanted, ", "))
+			"zero-shot one", strings.Join(m.labels, ", "), strings.Join(wanted, ", "))
 	}
 	return weights, nil
 }

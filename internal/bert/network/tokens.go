@@ -56,8 +56,8 @@ func (t *tokens) row(text, hypothesis string) (r row, err error) {
 		}
 		length := len([]rune(text))
 		if length <= 1 {
-			return row{}, fmt.Errorf("the hypothesis %q alone is %d tokens long; the model reads %d", hypothesis, n,
-				t.most)
+			return row{}, fmt.Errorf("the hypothesis %q alone is %d tokens long; the model reads %d",
+				hypothesis, n, t.most)
 		}
 		text = bert.Excerpt(text, length*t.most/n)
 	}

@@ -84,8 +84,8 @@ func TestTextCanNotForgeTheModelsControlTokens(t *testing.T) {
 		count[n]++
 	}
 	if count[separator] != 2 || count[start] != 1 || count[mask] != 0 {
-		t.Errorf("%d separators, %d starts and %d masks are read: %v", count[separator], count[start], count[mask],
-			tokens)
+		t.Errorf("%d separators, %d starts and %d masks are read: %v",
+			count[separator], count[start], count[mask], tokens)
 	}
 	if first := slices.Index(segments, 1); tokens[first-1] != separator {
 		t.Errorf("the hypothesis begins at %d of %v", first, tokens)

@@ -310,8 +310,8 @@ func (m *model) pickSession(name string) tea.Cmd {
 		}
 		items := make([]item, len(all))
 		for i, s := range all {
-			items[i] = item{s.ID, fmt.Sprintf("%s  %s  %s", s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.ID,
-				s.Title)}
+			items[i] = item{s.ID, fmt.Sprintf("%s  %s  %s",
+				s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.ID, s.Title)}
 		}
 		return pickMsg{title: "Which session?", items: items, err: err, chosen: (*model).pickSession}
 	}

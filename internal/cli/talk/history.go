@@ -21,8 +21,7 @@ const (
 )
 
 // history is what was typed in a folder, the oldest first. In its file each entry is a JSON string on a line of its
-// own, so that several
-// conversations may add to it.
+// own, so that several conversations may add to it.
 type history struct {
 	file    string // "" for none
 	redact  func(string) string

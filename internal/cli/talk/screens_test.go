@@ -193,8 +193,8 @@ func TestHeldCallIsAnsweredInPlace(t *testing.T) {
 
 func heldAt(t *testing.T, width int) {
 	h := hold(t, width, 24)
-	calls := []assistant.Waiting{{Call: "vault_write", Target: "shopping.md", Why: bt.Because("a page asked for it"),
-		Writes: true},
+	calls := []assistant.Waiting{{Call: "vault_write", Target: "shopping.md",
+		Why: bt.Because("a page asked for it"), Writes: true},
 		{Call: "web_fetch", Target: "https://example.com", Why: bt.Because("nobody named the address")}}
 	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser,
 		Shown: assistant.Shown{Answer: "I would write it down.", Waiting: calls,

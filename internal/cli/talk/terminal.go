@@ -12,8 +12,7 @@ import (
 )
 
 // terminal is the writer between the renderer and the terminal. It knows when the first frame was drawn, and puts
-// screen and cursor in
-// order after a change of the width.
+// screen and cursor in order after a change of the width.
 type terminal struct {
 	io.Writer
 	shown chan struct{} // closed when the first frame was drawn

@@ -20,8 +20,7 @@ import (
 )
 
 // Progress are the lines of an update in words for people. What only says how the work is controlled is left out:
-// turns, signals, classes and
-// the arguments of calls as they were written.
+// turns, signals, classes and the arguments of calls as they were written.
 func Progress(u service.Update) []string {
 	if u.Event == nil {
 		if u.Record != nil && u.Record.Kind == run.KindSuspend { // what came of the run tells it
@@ -121,8 +120,8 @@ func (w *Work) Waiting(now time.Time) string {
 	if w.wait == nil {
 		return ""
 	}
-	return fmt.Sprintf("asking again in %d s: %s", max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))),
-		line(w.wait.Why))
+	return fmt.Sprintf("asking again in %d s: %s",
+		max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), line(w.wait.Why))
 }
 
 // Line tells for how long something is under way, what it is, and how many tokens there were so far, in less than width

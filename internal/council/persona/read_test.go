@@ -66,11 +66,11 @@ func TestParseWarns(t *testing.T) {
 	for text, want := range map[string]string{
 		"# A\n{{CONTEXT}}":    "",
 		"# A\nno placeholder": "",
-		"text\n{{CONTEXT}}": "the first line is not a title such as “# Name”, so the file " +
-			"name is used",
+		"text\n{{CONTEXT}}": "the first line is not a title " +
+			"such as “# Name”, so the file name is used",
 		"# A\n{{CONTEXT}} {{CONTEXT}}": "{{CONTEXT}} stands in it 2 times",
-		"# A\n{{ CONTEXT }}": "{{ CONTEXT }} is not the placeholder and stays unchanged; " +
-			"write {{CONTEXT}}",
+		"# A\n{{ CONTEXT }}": "{{ CONTEXT }} is not the " +
+			"placeholder and stays unchanged; write {{CONTEXT}}",
 		"# A\n{CONTEXT}":                              "{CONTEXT} is not the placeholder",
 		"# A\n{{CONTEXT}} ${context}":                 "{context} is not the placeholder",
 		"# A\n{{CONTEXTO}}":                           "{{CONTEXTO}} is not the placeholder",

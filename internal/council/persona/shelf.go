@@ -210,8 +210,8 @@ func arrange(l *Listing) {
 			if i == 0 {
 				other = all[1]
 			}
-			all[i].warn("%s has the same name; ask for it by its id %s, or rename one", filepath.Base(other.File),
-				all[i].ID)
+			all[i].warn("%s has the same name; ask for it by its id %s, or rename one",
+				filepath.Base(other.File), all[i].ID)
 		}
 	}
 }
@@ -221,8 +221,8 @@ func arrange(l *Listing) {
 // new one.
 func (s *Shelf) Create(ctx context.Context, name, language string) (file string, err error) {
 	if s.config.Dir == "" {
-		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a folder of your own to create " +
-			"new ones there")
+		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a " +
+			"folder of your own to create new ones there")
 	}
 	if err := usable(name); err != nil {
 		return "", err

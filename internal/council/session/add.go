@@ -84,8 +84,8 @@ func (s *Store) AddText(ctx context.Context, id, text string) (e AudioEntry, err
 func (s *Store) checkText(what, text string) error {
 	switch {
 	case len(text) > s.c.MaxText:
-		return &Invalid{Kind: TooLarge, What: what, Problem: fmt.Sprintf("has %d bytes; %d at most", len(text),
-			s.c.MaxText)}
+		return &Invalid{Kind: TooLarge, What: what, Problem: fmt.Sprintf("has %d bytes; %d at most",
+			len(text), s.c.MaxText)}
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return &Invalid{Kind: Form, What: what, Problem: "is not UTF-8 text"}
 	case Blank(text):

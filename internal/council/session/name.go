@@ -40,8 +40,8 @@ func cleanName(name string) (string, error) {
 	case n == 0:
 		return "", &Invalid{Kind: Empty, What: "the name", Problem: "is empty"}
 	case n > maxName:
-		return "", &Invalid{Kind: TooLarge, What: "the name", Problem: fmt.Sprintf("has %d characters; %d at most", n,
-			maxName)}
+		return "", &Invalid{Kind: TooLarge, What: "the name", Problem: fmt.Sprintf("has %d characters; %d at most",
+			n, maxName)}
 	}
 	return clean, nil
 }

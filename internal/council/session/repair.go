@@ -76,8 +76,8 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	if was := m.State; err == nil && (isDamaged || !was.known()) {
 		m.State = m.fitting()
 		if !was.known() {
-			r.found(Corrected, metadataFile, "the state was “%s”, which is not known; it is %s", short(string(was)),
-				m.State)
+			r.found(Corrected, metadataFile, "the state was “%s”, which is not known; it is %s",
+				short(string(was)), m.State)
 		}
 	}
 	if m.misnamed {

@@ -18,8 +18,8 @@ func TestASessionFromTheFirstWordsToTheAnswer(t *testing.T) {
 	text := must(s.AddText(ctx, id, "and this is typed in"))(t)
 	same(t, "file of what was typed in", text.Transcript, "002_audio.txt")
 	must(s.BeginTranscribing(ctx, id))(t)
-	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "words that were heard", By: "whisper",
-		Language: "en"}))(t)
+	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "words that were heard",
+		By: "whisper", Language: "en"}))(t)
 	same(t, "state when all is transcribed", must(s.EndTranscribing(ctx, id))(t).State, Transcribed)
 	saved := must(s.SaveResponse(ctx, id, holding(answer("op", "I doubt it."), "t1", "t2")))(t)
 	same(t, "file of the answer", saved.File, "001_cetico.txt")

@@ -358,8 +358,8 @@ func (h *held) save(before []byte) error {
 	case bytes.Equal(content, before):
 		return nil
 	case len(content) > maxMetadata:
-		full := fmt.Sprintf("is full: its %s would be larger than %s; begin another one", metadataFile,
-			size(maxMetadata))
+		full := fmt.Sprintf("is full: its %s would be larger than %s; begin another one",
+			metadataFile, size(maxMetadata))
 		err = &Invalid{Kind: TooLarge, What: "the session", Problem: full}
 	default:
 		if err = h.store.at("write " + metadataFile); err == nil {

@@ -70,8 +70,8 @@ func TestARecordingIsTranscribedAnewAndKeepsWhatItHasUntilThen(t *testing.T) {
 	failed := must(s.FailTranscript(ctx, id, 1, bt.Because("too loud")))(t)
 	same(t, "after a failure", []any{failed.Status, failed.Error, failed.By, failed.Attempts},
 		[]any{Success, "too loud", "a", 2})
-	same(t, "asked for with what was known before", must(s.Anew(ctx, id, 1, first.Attempts))(t).Audio[0].Status,
-		Success)
+	same(t, "asked for with what was known before",
+		must(s.Anew(ctx, id, 1, first.Attempts))(t).Audio[0].Status, Success)
 	must(s.Anew(ctx, id, 1, failed.Attempts))(t)
 	second := must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "there are words", By: "b"}))(t)
 	same(t, "after another", []any{second.Status, second.Error, second.By, second.Transcript, second.Attempts},

@@ -102,12 +102,12 @@ func TestASessionThatPointsAtNoPairIsStillTold(t *testing.T) {
 func TestBriefTellsTheVerdictThenWhatClashesThenWhatIsOpen(t *testing.T) {
 	s, _ := audited()
 	want := "**" + Verdict(&s) +
-		"**\n\n> - It **helps**.\n\nContradictions:\n\n- The amounts differ.\n  - “16 mg” (answer 1)\n  - “18 mg” " +
-		"(b3.pdf, page 2)\n" +
+		"**\n\n> - It **helps**.\n\nContradictions:\n\n- The amounts differ.\n  - “16 mg” " +
+		"(answer 1)\n  - “18 mg” (b3.pdf, page 2)\n" +
 		"\nUnconfirmed: the witness could not be asked about it any more:\n\n- It helps, or not.\n  - “It helps” " +
 		"(answer 1)\n  - “no passage” (answer 3)\n" +
-		"\nNot verifiable: The year differs. – “1938” stands in no answer\n\n1 open gap:\n\n- low: “some” says no " +
-		"amount\n"
+		"\nNot verifiable: The year differs. – “1938” stands in no answer\n\n1 " +
+		"open gap:\n\n- low: “some” says no amount\n"
 	if got := Brief(s); got != want {
 		t.Errorf("it tells\n%s\nwant\n%s", got, want)
 	}

@@ -35,8 +35,8 @@ func completed() Session {
 			Strategy:     "depth", Aspect: "when", AnsweredBy: "documents", AnalysedBy: "openai:gpt-4o",
 		}
 	}
-	dose := Gap{Category: Vagueness, Description: "“some” says no amount", Severity: Low, ID: "g1", Aspect: "how much",
-		Since: 1}
+	dose := Gap{Category: Vagueness, Description: "“some” says no amount", Severity: Low, ID: "g1",
+		Aspect: "how much", Since: 1}
 	clash := Gap{Category: Inconsistency, Description: "16 mg and 18 mg", Severity: High, ID: "g2", Since: 2}
 	s := Session{
 		ID: exampleID, Hypothesis: Hypothesis{Text: "Summarize the health benefits of Vitamin B3", CreatedAt: start},

@@ -117,8 +117,8 @@ func (w *ofDocuments) choose(
 		if quotes, wrong = w.checked(said.Quotations, batch); len(wrong) == 0 {
 			break
 		}
-		b.WriteString("\nThese quotations do not stand in their passages letter by letter. Copy all that answers " +
-			"once more, exactly:\n")
+		b.WriteString("\nThese quotations do not stand in their passages letter by letter. " +
+			"Copy all that answers once more, exactly:\n")
 		for _, q := range wrong {
 			fmt.Fprintf(&b, "- passage %d: “%s”\n", q.Passage, q.Words)
 			a.Notes = append(a.Notes, notInPassage.With(a.By, text.Brief(q.Words, 200)))

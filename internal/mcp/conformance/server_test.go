@@ -42,8 +42,8 @@ func prompts(s *sdk.Server) {
 			return []sdk.Content{&sdk.TextContent{Text: "A simple prompt."}}
 		},
 		"test_prompt_with_arguments": func(args map[string]string) []sdk.Content {
-			return []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("arg1='%s', arg2='%s'", args["arg1"],
-				args["arg2"])}}
+			return []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("arg1='%s', arg2='%s'",
+				args["arg1"], args["arg2"])}}
 		},
 		"test_prompt_with_embedded_resource": func(args map[string]string) []sdk.Content {
 			return []sdk.Content{embedded(args["resourceUri"], "A resource."), &sdk.TextContent{Text: "Look at it."}}

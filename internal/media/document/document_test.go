@@ -98,8 +98,8 @@ func TestPDFIsReadWithWhatStandsAroundIt(t *testing.T) {
 func TestPDFCellsAndColumnsStayApart(t *testing.T) {
 	content := "BT /F1 10 Tf 1 0 0 1 72 700 Tm (Seal) Tj 1 0 0 1 200 700 Tm (120 EUR) Tj 1 0 0 1 72 686 Tm (Rotor) " +
 		"Tj 1 0 0 1 200 686 Tm (980 EUR) Tj ET " +
-		"BT /F1 10 Tf 1 0 0 1 72 600 Tm [(W) 80 (ater) -300 (pump) ] TJ ET BT /F1 10 Tf 1 0 0 1 300 700 Tm (Second " +
-		"column) Tj ET"
+		"BT /F1 10 Tf 1 0 0 1 72 600 Tm [(W) 80 (ater) -300 (pump) ] TJ ET BT /F1 10 " +
+		"Tf 1 0 0 1 300 700 Tm (Second column) Tj ET"
 	d, err := readOne(t, "a.pdf", onePage(content, "/Subtype /Type1 /BaseFont /Helvetica", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +110,8 @@ func TestPDFCellsAndColumnsStayApart(t *testing.T) {
 }
 
 func TestPDFLettersComeFromTheTableOfTheFont(t *testing.T) {
-	table := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <0000> <FFFF> " +
-		"endcodespacerange\n" +
+	table := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 " +
+		"begincodespacerange <0000> <FFFF> endcodespacerange\n" +
 		"2 beginbfchar <0001> <0050> <0002> <FB01> endbfchar 1 beginbfrange <0010> <0012> <0061> endbfrange endcmap end end"
 	content := "BT /F1 10 Tf 72 700 Td <00010010001100120002> Tj ET"
 	pdf := documenttest.Assemble([]string{

@@ -6,8 +6,8 @@ import (
 )
 
 func TestASentenceGoesOnPastALineThatIsMuchShorterThanOthers(t *testing.T) {
-	const long = "and goes on in a line which is very much longer than any other line of the paragraph, as hands " +
-		"that wrap lines leave it."
+	const long = "and goes on in a line which is very much longer than any other line of the " +
+		"paragraph, as hands that wrap lines leave it."
 	for _, c := range []struct {
 		lines []string
 		want  []bool

@@ -129,8 +129,7 @@ func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
 	}
 	if err == nil && best.file == "" {
 		err = j.refuse("it takes %s, and not %s, which can't be converted (%s); if it takes that after all, name it "+
-			"in transcription.formats",
-			strings.Join(j.Limits.Formats, ", "), p.format, j.clean(why))
+			"in transcription.formats", strings.Join(j.Limits.Formats, ", "), p.format, j.clean(why))
 	}
 	return best, err
 }
@@ -204,8 +203,8 @@ func (j *job) tooLarge(p piece, why string) error {
 		most += fmt.Sprintf(" or %v", time.Duration(j.Limits.Seconds)*time.Second)
 	}
 	const mega = 1 << 20
-	refused := j.refuse("it takes %s at once, and this is %d MB; it can't be cut here (%s)", most, (p.size+mega-1)/mega,
-		why)
+	refused := j.refuse("it takes %s at once, and this is %d MB; it can't be cut here (%s)",
+		most, (p.size+mega-1)/mega, why)
 	refused.Err = errUncut
 	return refused
 }

@@ -19,8 +19,8 @@ func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 	path := file(t, "wav", 50, false)
 	hosted, plain := scribe.Hosted(), scribe.Whisper()
 	if hosted.Local().Seconds != plain.Seconds || hosted.Seconds != 0 {
-		t.Errorf("parts of %d and %d s on this machine, %d elsewhere", plain.Seconds, hosted.Local().Seconds,
-			hosted.Seconds)
+		t.Errorf("parts of %d and %d s on this machine, %d elsewhere",
+			plain.Seconds, hosted.Local().Seconds, hosted.Seconds)
 	}
 	hosted.Bytes, plain.Seconds = 1<<20, 25
 	answer := modeltest.Answer{Transcript: model.Transcript{Text: " Hello.", Language: "english",

@@ -48,8 +48,8 @@ func requests() map[string]model.Request {
 		}
 		return all
 	}
-	two := called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"}, model.ToolCall{ID: "call_2", Name: "g",
-		Arguments: "{}"})
+	two := called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"}, model.ToolCall{ID: "call_2",
+		Name: "g", Arguments: "{}"})
 	own := called(model.ToolCall{ID: "call_1", Name: "f", Arguments: "{}"})
 	own[1].Native = &model.Native{Provider: "house",
 		Turn: json.RawMessage(`{"model":"m","content":[{"type":"thinking","thinking":"hm","signature":"x"},` +

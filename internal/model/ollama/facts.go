@@ -186,7 +186,7 @@ func (p protocol) windowAdvice() string {
 	case f.window:
 		return fmt.Sprintf(" (the context window is set to %d tokens, which is all that the model takes)", n)
 	default:
-		return fmt.Sprintf(" (the context window is set to %d tokens; %s in the settings sets a larger one)", n,
-			setting)
+		return fmt.Sprintf(" (the context window is set to %d tokens; %s in the settings sets a larger one)",
+			n, setting)
 	}
 }

@@ -59,8 +59,8 @@ func plain(text string) string {
 // them is the program's own, and a line without goes on with the one before.
 func read(printed string) (t model.Transcript, err error) {
 	if !utf8.ValidString(printed) {
-		return t, errors.New("the command printed what is no text in UTF-8: let it run in such a locale, as by " +
-			"LC_ALL=C.UTF-8")
+		return t, errors.New("the command printed what is no text in UTF-8: let it " +
+			"run in such a locale, as by LC_ALL=C.UTF-8")
 	}
 	printed = plain(printed)
 	for line := range strings.Lines(printed) {

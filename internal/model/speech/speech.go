@@ -249,8 +249,8 @@ func Offers(look func(program string) (path string, err error)) (found []string)
 			"a draft, of English alone"},
 	} {
 		if _, err := look(o.program); err == nil {
-			found = append(found, fmt.Sprintf("%s, to be used by transcription.command: %s (%s)", o.program, o.setting,
-				o.note))
+			found = append(found, fmt.Sprintf("%s, to be used by transcription.command: %s (%s)",
+				o.program, o.setting, o.note))
 		}
 	}
 	return found

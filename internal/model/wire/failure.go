@@ -166,8 +166,7 @@ func (x *Exchange) judge(status int, asked time.Duration, c *Complaint) {
 		c.Kind == model.Auth)
 	switch {
 	case Mentions(name, "insufficient_quota", "billing") ||
-		Mentions(said, "insufficient_quota", "credit balance is too low"),
-		lasting && Mentions(said, "billing"):
+		Mentions(said, "insufficient_quota", "credit balance is too low"), lasting && Mentions(said, "billing"):
 		c.Kind = model.Payment
 	case c.Kind == model.Server && (Mentions(name, "overloaded", "unavailable") || Mentions(said, "overloaded")):
 		c.Kind = model.Overloaded
@@ -252,15 +251,13 @@ func StatusKind(status int) model.Kind {
 // TooLong says whether a provider's words, in lower case, are that the request does not fit into the model's window.
 func TooLong(text string) bool {
 	return Mentions(text, "context length", "context window", "context size", "context limit", "maximum context",
-		"too many tokens",
-		"prompt is too long", "prompt too long", "input is too long")
+		"too many tokens", "prompt is too long", "prompt too long", "input is too long")
 }
 
 // AgainstPolicy says whether a provider's words, in lower case, are that it does not answer such content.
 func AgainstPolicy(text string) bool {
 	return Mentions(text, "content policy", "content filtering policy", "content management policy", "usage policy",
-		"usage policies",
-		"moderation", "flagged")
+		"usage policies", "moderation", "flagged")
 }
 
 // Mentions says whether any of words stands in text.

@@ -139,8 +139,7 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 	}
 	if chars := size(parts); chars > Limit*charsPerToken {
 		return nil, fmt.Errorf("the required prompts %s take %d tokens together, without tools, but only %d fit: "+
-			"shorten them",
-			strings.Join(files, ", "), tokensOf(chars), Limit)
+			"shorten them", strings.Join(files, ", "), tokensOf(chars), Limit)
 	}
 	return parts, nil
 }

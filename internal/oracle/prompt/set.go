@@ -111,8 +111,8 @@ func readFile(fsys fs.FS, name string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: cannot read the prompt: %w", name, err)
 	case len(data) > maxFileBytes:
-		return "", fmt.Errorf("%s: longer than %d bytes, which never fits into %d tokens; shorten it", name,
-			maxFileBytes, Limit)
+		return "", fmt.Errorf("%s: longer than %d bytes, which never fits into %d tokens; shorten it",
+			name, maxFileBytes, Limit)
 	}
 	return strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n"), nil
 }

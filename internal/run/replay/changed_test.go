@@ -148,10 +148,10 @@ func TestReplayShowsWhereTheTracesDiffer(t *testing.T) {
 	trace := found.Differences[0].Trace
 	same(t, "the last equal event", trace.Was[trace.Same-1], run.TraceEvent{Number: 1, Rule: "Main/Script",
 		Status: "SUCCESS"})
-	same(t, "the recorded event", trace.Was[trace.Same], run.TraceEvent{Number: 2, Rule: "Main/Script", Key: "n",
-		Value: "2"})
-	same(t, "the other event", trace.Would[trace.Same], run.TraceEvent{Number: 2, Rule: "Main/Script", Key: "n",
-		Value: "3"})
+	same(t, "the recorded event", trace.Was[trace.Same], run.TraceEvent{Number: 2, Rule: "Main/Script",
+		Key: "n", Value: "2"})
+	same(t, "the other event", trace.Would[trace.Same], run.TraceEvent{Number: 2, Rule: "Main/Script",
+		Key: "n", Value: "3"})
 	same(t, "the step in explain", found.Differences[0].Step, 1)
 
 	later := w.mustReplay(store, live.ID,

@@ -178,8 +178,8 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 				first, second := start(t, w.engine(store, "one"), was), start(t, w.engine(store, "two"), would)
 				one, two := decided(t, store, first), decided(t, store, second)
 				found, all := w.mustReplay(store, first.ID, would), w.mustReplay(store, first.ID, would, pastFirst)
-				same(t, "whether the first difference is the first of all", strings.HasPrefix(told(all), told(found)),
-					true)
+				same(t, "whether the first difference is the first of all",
+					strings.HasPrefix(told(all), told(found)), true)
 				switch alike := slices.Equal(one, two); {
 				case len(found.Differences) == 0:
 					sames++

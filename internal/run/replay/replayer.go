@@ -134,8 +134,8 @@ func (r *replayer) ungiven() error {
 	}
 	for _, p := range r.a.Options.Given {
 		if _, given := r.start.Given[p.Name]; !given && strings.Contains(f.Reason, "{"+p.Name+"}") {
-			return fmt.Errorf("%w: the tree reads {%s}, which the run was not given: %s", run.ErrUnfit, p.Name,
-				f.Reason)
+			return fmt.Errorf("%w: the tree reads {%s}, which the run was not given: %s",
+				run.ErrUnfit, p.Name, f.Reason)
 		}
 	}
 	return nil

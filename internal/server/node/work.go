@@ -102,8 +102,8 @@ func (w *worker) present(ctx context.Context) error {
 		return err
 	}
 	if off != 0 {
-		w.Log.Warn("this machine's clock is not the database's; leases go by the latter", "corrected_ms",
-			off.Milliseconds())
+		w.Log.Warn("this machine's clock is not the database's; leases go by the latter",
+			"corrected_ms", off.Milliseconds())
 	}
 	w.Self.SeenAt = w.Clock.Now()
 	return w.Registry.Keep(ctx, w.Self)
@@ -164,8 +164,7 @@ func (w *worker) takeUp(ctx context.Context, k journal.Key) {
 		delete(w.avoided, k)
 		w.mu.Unlock()
 	case errors.Is(err, run.ErrNoRoom), errors.Is(err, run.ErrDraining), errors.Is(err, journal.ErrLeased),
-		errors.Is(err, journal.ErrEnded),
-		errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrNotFound):
+		errors.Is(err, journal.ErrEnded), errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrNotFound):
 	case errors.Is(err, run.ErrSetAside):
 		w.Log.Warn("run set aside", "run_id", k.Run, "err", err)
 	default:

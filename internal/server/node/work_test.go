@@ -137,8 +137,8 @@ func (l locked) Write(p []byte) (int, error) {
 func (p *process) submit(c *cluster, owner journal.Owner, persona string) string {
 	c.Helper()
 	<-time.After(time.Millisecond) // so that the order of runs is known
-	begun, err := p.Submit(context.WithoutCancel(c.Context()), owner, service.Request{Assistant: "panel", Words: "?",
-		Options: persona})
+	begun, err := p.Submit(context.WithoutCancel(c.Context()), owner, service.Request{Assistant: "panel",
+		Words: "?", Options: persona})
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -156,8 +156,8 @@ func TestRunIsCountedAsDrivenUntilItIsLetGo(t *testing.T) {
 // observed is what an observer of one run is told.
 func observed(tel *telemetry.Telemetry, of ...run.Stand) {
 	for _, s := range of {
-		_, parted := tel.Observer().Drive(context.Background(), run.Driven{Run: "r", Assistant: "oracle",
-			TakenUp: true})
+		_, parted := tel.Observer().Drive(context.Background(), run.Driven{Run: "r",
+			Assistant: "oracle", TakenUp: true})
 		parted(s)
 	}
 }

@@ -118,8 +118,7 @@ func answered(resp model.Response, first time.Duration) (attrs []attribute.KeyVa
 	}
 	if u := resp.Usage; u != (model.Usage{}) {
 		attrs = append(attrs, semconv.GenAIUsageInputTokens(u.InputTokens),
-			semconv.GenAIUsageOutputTokens(u.OutputTokens),
-			semconv.GenAIUsageCacheReadInputTokens(u.CachedTokens))
+			semconv.GenAIUsageOutputTokens(u.OutputTokens), semconv.GenAIUsageCacheReadInputTokens(u.CachedTokens))
 	}
 	return attrs
 }

@@ -56,8 +56,8 @@ func (reader) Spec() tool.Spec {
 }
 
 func (reader) Call(context.Context, tool.Call) (tool.Result, error) {
-	return tool.Result{Text: read, Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: "quokka.go", Start: 1, End: 1,
-		Opened: true}}}, nil
+	return tool.Result{Text: read, Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: "quokka.go",
+		Start: 1, End: 1, Opened: true}}}, nil
 }
 
 // node is a server whose requests ask the Oracle and wait for it.
@@ -209,8 +209,8 @@ func TestSpansOfAWholeRunTellWhatItDidAndNoWordOfIt(t *testing.T) {
 		want string
 	}{
 		"the request": {request, "http.request.method=POST http.route=/ask/{session} http.response.status_code=200"},
-		"the run": {driven, "gen_ai.operation.name=invoke_agent gen_ai.agent.name=oracle gen_ai.conversation.id=talk " +
-			"sibyl.run.id=" + n.run +
+		"the run": {driven, "gen_ai.operation.name=invoke_agent gen_ai.agent.name=oracle " +
+			"gen_ai.conversation.id=talk sibyl.run.id=" + n.run +
 			" sibyl.run.taken_up=false sibyl.run.status=done sibyl.run.reason=satisfied"},
 		"the call": {call,
 			"sibyl.effect.leaf=RunTools sibyl.effect.op=2 sibyl.effect.once=false sibyl.effect.result=ok"},

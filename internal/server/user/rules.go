@@ -28,8 +28,7 @@ func CheckName(name string) error {
 	if name == "" || len(name) > longestName || strings.Trim(name, named) != "" ||
 		!strings.Contains(alphabet, name[:1]) {
 		return invalidError(fmt.Sprintf("a user's name has 1 to %d characters of a-z, 0-9, dot, dash and underscore, "+
-			"and begins with a letter or digit",
-			longestName))
+			"and begins with a letter or digit", longestName))
 	}
 	if strings.HasPrefix(name, Prefix) {
 		return invalidError("a user's name does not begin with " + Prefix + ", as secrets do")

@@ -17,8 +17,8 @@ func find(ctx context.Context) (bin string, err error) {
 			return bin, nil
 		}
 	}
-	return "", errors.New("there is no PostgreSQL here: install it (apt-get install postgresql), so that initdb and " +
-		"postgres " +
+	return "", errors.New("there is no PostgreSQL here: install it (apt-get install " +
+		"postgresql), so that initdb and postgres " +
 		"are in the PATH or below /usr/lib/postgresql")
 }
 

@@ -16,8 +16,8 @@ func TestHeadingsAreThoseOfCommonMark(t *testing.T) {
 	} {
 		level, text, is := Heading(line)
 		if level != want.level || text != want.text || is != (want.level > 0) {
-			t.Errorf("%q is a heading %v of level %d: %q; want level %d: %q", line, is, level, text, want.level,
-				want.text)
+			t.Errorf("%q is a heading %v of level %d: %q; want level %d: %q",
+				line, is, level, text, want.level, want.text)
 		}
 	}
 }

@@ -178,8 +178,8 @@ func TestRankOrdersSections(t *testing.T) {
 		"ties as they are told": {"zebra", 9, [][]string{{"zebra"}, {"zebra"}}, [][2]int{{0, 0}, {1, 0}}},
 		"at most one of a document": {"zebra", 1, [][]string{{"zebra", "zebra zebra"}, {"zebra"}},
 			[][2]int{{0, 1}, {1, 0}}},
-		"stop words say nothing": {"what is the zebra", 9, [][]string{{"what is the matter"}, {"zebra"}},
-			[][2]int{{1, 0}}},
+		"stop words say nothing": {"what is the zebra",
+			9, [][]string{{"what is the matter"}, {"zebra"}}, [][2]int{{1, 0}}},
 		"nothing": {"zebra", 9, [][]string{{"lion"}, nil}, nil},
 	} {
 		if got, _ := found(c.query, c.most, c.texts...); !slices.Equal(got, c.want) {

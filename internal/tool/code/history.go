@@ -41,8 +41,8 @@ func (r *Root) historyTool() tool.Tool {
 		Name: "code_history",
 		Description: "Reads the git history of the folder: the commits (log), what a commit or the working tree " +
 			"changed (diff), who changed each " +
-			"line last (blame). Use it for what changed, when, why and by whom. Cite a commit as git:HASH, as the " +
-			"result writes it.",
+			"line last (blame). Use it for what changed, when, why and by whom. Cite a " +
+			"commit as git:HASH, as the result writes it.",
 	}, r.history)
 }
 

@@ -38,8 +38,8 @@ func (r *Root) mapTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "repo_map",
-		Description: "Shows how a folder is built: its files and sub-folders with counts, languages, packages and " +
-			"what they " +
+		Description: "Shows how a folder is built: its files and sub-folders with " +
+			"counts, languages, packages and what they " +
 			"say they are for, and the README's first paragraph; or what a file declares, with lines and the first " +
 			"sentence of each comment. Use it to get your bearings before searching, and before reading a long file.",
 	}, r.mapPath)

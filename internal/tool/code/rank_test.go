@@ -229,8 +229,8 @@ func TestPassagesAreShownTogetherWhileShort(t *testing.T) {
 		{"a field and its short type", "how heavy may a parcel be at most for a balloon?",
 			map[string]string{"a.go": parcel + strings.Repeat("\t_ int\n", 3) + field}, []string{"a.go 3-9"}},
 		{"sections are apart", "parcel by balloon",
-			map[string]string{"a.md": "# Sending a parcel\n\nA balloon takes it.\n\n# Weighing a parcel\n\nA balloon " +
-				"can't lift all.\n"},
+			map[string]string{"a.md": "# Sending a parcel\n\nA balloon takes it.\n\n# " +
+				"Weighing a parcel\n\nA balloon can't lift all.\n"},
 			[]string{"a.md 1-4", "a.md 5-7"}},
 		{"not what says little", "how is a parcel sent by balloon",
 			map[string]string{"a.go": "package a\n\n// sendParcel sends a parcel by balloon.\nfunc sendParcel() " +

@@ -41,8 +41,8 @@ func (r *Root) readTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_read",
-		Description: "Reads lines of one file, numbered, up to 400 at a time. Use it to open what code_search found: " +
-			"only what was " +
+		Description: "Reads lines of one file, numbered, up to 400 at a time. Use it to " +
+			"open what code_search found: only what was " +
 			"read can be cited.",
 	}, r.read)
 }
@@ -90,8 +90,8 @@ func (args ReadArgs) span() (from, to int, err error) {
 	case args.Around > 0 && (args.Start > 0 || args.End > 0):
 		return 0, 0, tool.Errorf(tool.InvalidArgs, hint, "around cannot be combined with start or end")
 	case args.End > 0 && args.End < args.Start:
-		return 0, 0, tool.Errorf(tool.InvalidArgs, hint, "the end, line %d, is before the start, line %d", args.End,
-			args.Start)
+		return 0, 0, tool.Errorf(tool.InvalidArgs, hint, "the end, line %d, is before the start, line %d",
+			args.End, args.Start)
 	case args.Around > 0:
 		return max(1, args.Around-aroundLines), args.Around + aroundLines, nil
 	case args.End == 0:

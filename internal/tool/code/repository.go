@@ -218,8 +218,8 @@ func (g *repository) environment() []string {
 	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(all)))
 	for i, s := range all {
 		at := strings.LastIndexByte(s, '=') // the name of a filter may hold one, no value does
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[:at]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i,
-			s[at+1:]))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[:at]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s",
+			i, s[at+1:]))
 	}
 	return env
 }

@@ -59,10 +59,10 @@ func (r *Root) searchTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_search",
-		Description: "Searches the source files for several words at once and ranks the places where most of them " +
-			"meet, definitions " +
-			"first. Ask in plain words or name identifiers: endings, abbreviations and parts of identifiers are " +
-			"found too " +
+		Description: "Searches the source files for several words at once and ranks the " +
+			"places where most of them meet, definitions " +
+			"first. Ask in plain words or name identifiers: endings, " +
+			"abbreviations and parts of identifiers are found too " +
 			"(\"idle connection\" finds closeIdleConn). Each hit names the lines of the whole definition; read them with " +
 			"code_read before you rely on them.",
 		Search: true,
@@ -109,8 +109,8 @@ func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 		return nil, err
 	}
 	if n := len(args.Query); n > maxQuestion {
-		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence", "query has %d bytes, more than %d",
-			n, maxQuestion)
+		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence",
+			"query has %d bytes, more than %d", n, maxQuestion)
 	}
 	if args.Regex {
 		s.query.terms = []term{{word: printable(args.Query, maxShort), weight: 1}}

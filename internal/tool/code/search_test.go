@@ -217,8 +217,8 @@ func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
 	r, _ := tree(t, files)
 	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Limit: 50})
 	if len(res.Text) > tool.MaxText || res.Items < 40 || !res.Truncated || len(res.Data) > 4*tool.MaxText {
-		t.Errorf("%d items, %d bytes of text, %d of data, truncated %v", res.Items, len(res.Text), len(res.Data),
-			res.Truncated)
+		t.Errorf("%d items, %d bytes of text, %d of data, truncated %v",
+			res.Items, len(res.Text), len(res.Data), res.Truncated)
 	}
 }
 

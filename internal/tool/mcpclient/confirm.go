@@ -21,8 +21,8 @@ func (r *remote) confirmed(ctx context.Context, p *mcp.CallToolParams, c *tool.C
 	case !errors.Is(err, errUnconfirmed):
 		return res, err
 	case c == nil: // the server takes our no for the person's
-		return res, tool.Errorf(tool.Denied, "ask the person first", "%s wants a yes of the person: %w", r.name,
-			errUnconfirmed)
+		return res, tool.Errorf(tool.Denied, "ask the person first", "%s wants a yes of the person: %w",
+			r.name, errUnconfirmed)
 	}
 	return res, tool.Errorf(tool.Conflict, "ask the person again",
 		"what %s is about has changed since the person confirmed it", r.name)

@@ -61,8 +61,8 @@ func (p Pins) Read(server string) (Pin, error) {
 // Trust remembers what a server lists, in the place of what was.
 func (p Pins) Trust(server string, l Listing) error {
 	if p.Folder == "" {
-		return errors.New("there is no folder to remember its tools in, since the home folder is unknown: set HOME, " +
-			"or pin in the settings")
+		return errors.New("there is no folder to remember its tools in, since the home folder " +
+			"is unknown: set HOME, or pin in the settings")
 	}
 	content, err := json.MarshalIndent(Pin{Server: server, At: p.Now().UTC().Truncate(time.Second), Hash: l.Hash(),
 		Listing: l}, "", " ")

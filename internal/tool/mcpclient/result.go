@@ -26,8 +26,8 @@ func (r *remote) result(res *mcp.CallToolResult) (tool.Result, error) {
 	if res.StructuredContent != nil {
 		data, err := json.Marshal(res.StructuredContent)
 		if err != nil {
-			return tool.Result{}, tool.Errorf(tool.Failed, "", "the structured result of %s can't be read: %w",
-				r.spec.Name, err)
+			return tool.Result{}, tool.Errorf(tool.Failed, "",
+				"the structured result of %s can't be read: %w", r.spec.Name, err)
 		}
 		out.Data = data
 		if out.Text == "" {
@@ -123,8 +123,8 @@ func embedded(c *mcp.ResourceContents) string {
 	case c.Text != "":
 		return c.Text
 	}
-	return fmt.Sprintf("[a file, %s, %d bytes, not shown: %s]", cmp.Or(c.MIMEType, "of no stated kind"),
-		len(c.Blob), c.URI)
+	return fmt.Sprintf("[a file, %s, %d bytes, not shown: %s]",
+		cmp.Or(c.MIMEType, "of no stated kind"), len(c.Blob), c.URI)
 }
 
 // refs say where a stranger's words come from: from the tool, and from the resources that it gave. What it only links

@@ -232,8 +232,8 @@ func (s *Session) current() (*mcp.ClientSession, error) {
 	case s.life.Err() != nil:
 		return nil, tool.Errorf(tool.Unavailable, "", "the connection to %s was closed", s.cfg.Name)
 	case s.changed:
-		return nil, tool.Errorf(tool.Unavailable, "", "%s lists other tools than before, so none of them is called",
-			s.cfg.Name)
+		return nil, tool.Errorf(tool.Unavailable, "",
+			"%s lists other tools than before, so none of them is called", s.cfg.Name)
 	}
 	return s.link, nil
 }

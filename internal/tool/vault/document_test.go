@@ -87,8 +87,8 @@ func TestSections(t *testing.T) {
 		want       []section
 	}{
 		{"text above and below", "intro\n# One\nx\n## Two ##\ny\n", []section{
-			{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 3}, {heading: "Two", level: 2, start: 4,
-				end: 5},
+			{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 3}, {heading: "Two",
+				level: 2, start: 4, end: 5},
 		}},
 		{"blank intro is none", "\n\n# One", []section{{heading: "One", level: 1, start: 3, end: 3}}},
 		{"front matter is none", "---\ntitle: x\n---\n# One", []section{{heading: "One", level: 1, start: 4, end: 4}}},

@@ -77,8 +77,8 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 		case total+d.bytes > v.maxTexts:
 			d.note = nil
 			whole.skipped = append(whole.skipped,
-				fmt.Sprintf("%s: the documents of the vault hold more than %d MB of text together", n.path,
-					v.maxTexts>>20))
+				fmt.Sprintf("%s: the documents of the vault hold more than %d MB of text together",
+					n.path, v.maxTexts>>20))
 		default:
 			total += d.bytes
 			whole.notes[i] = d.note

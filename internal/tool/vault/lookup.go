@@ -145,8 +145,8 @@ func (s *snapshot) byPath(p string) (*note, error) {
 	case len(notes) == 1:
 		return notes[0], nil
 	case len(notes) > 1:
-		return nil, tool.Errorf(tool.InvalidArgs, "give the path in its exact spelling", "%q can mean %s", p,
-			pathList(notes, 20))
+		return nil, tool.Errorf(tool.InvalidArgs, "give the path in its exact spelling", "%q can mean %s",
+			p, pathList(notes, 20))
 	case ext != "" && !isNote(path.Base(p)):
 		return nil, tool.Errorf(tool.Denied, "", "%q is neither a Markdown note nor a PDF or DOCX", p)
 	}

@@ -41,8 +41,8 @@ func (v *Vault) readTool() tool.Tool {
 		Name: "vault_read",
 		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to " +
 			"it, or the pages of a PDF or DOCX. " +
-			"Name it by path, or by title, alias or file name as in a [[link]]. Its hash is what vault_write needs " +
-			"to replace it.",
+			"Name it by path, or by title, alias or file name as in a [[link]]. Its " +
+			"hash is what vault_write needs to replace it.",
 	}, v.read)
 }
 

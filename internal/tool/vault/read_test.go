@@ -24,8 +24,8 @@ func TestReadGivesLinesFrontMatterLinksAndHash(t *testing.T) {
 	})
 	res := do(t, v, "vault_read", object{"path": "projects/cache.md"})
 	hash := files.Hash([]byte(text))
-	ref := tool.Ref{Source: tool.Vault, Path: "projects/cache.md", Title: "Cache design", Start: 1, End: 9, Hash: hash,
-		Opened: true}
+	ref := tool.Ref{Source: tool.Vault, Path: "projects/cache.md", Title: "Cache design",
+		Start: 1, End: 9, Hash: hash, Opened: true}
 	if diff := cmp.Diff([]tool.Ref{ref}, res.Refs); diff != "" {
 		t.Error(diff)
 	}

@@ -26,8 +26,8 @@ type pushArgs struct {
 func (v *Vault) pushTool() tool.Tool {
 	return writer(v, tool.Spec{
 		Name: "thread_push",
-		Description: "Adds an entry to a thread, an append-only note such as a log of decisions; a thread that does " +
-			"not exist is begun. " +
+		Description: "Adds an entry to a thread, an append-only note such as a log of " +
+			"decisions; a thread that does not exist is begun. " +
 			"Use it only when the person asks for something to be kept.",
 	}, v.planPush)
 }
@@ -131,8 +131,8 @@ type threadReadArgs struct {
 func (v *Vault) threadReadTool() tool.Tool {
 	return reader(v, tool.Spec{
 		Name: "thread_read",
-		Description: "Reads entries of a thread in the order they were written, with their lines, so that they can " +
-			"be cited.",
+		Description: "Reads entries of a thread in the order they were written, " +
+			"with their lines, so that they can be cited.",
 	}, v.readThread)
 }
 
@@ -153,8 +153,8 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 	}
 	count := tool.Count(len(entries), "entry")
 	if from > 0 && from >= len(entries) {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", bare(n.path),
-			count, args.From)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d",
+			bare(n.path), count, args.From)
 	}
 	const room = tool.MaxText - 4<<10
 	var b strings.Builder

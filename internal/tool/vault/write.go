@@ -33,10 +33,10 @@ type writeArgs struct {
 func (v *Vault) writeTool() tool.Tool {
 	return writer(v, tool.Spec{
 		Name: "vault_write", Destructive: true, Target: "path",
-		Description: "Creates a note, appends to one, or replaces one whole. Use it only when the person asks for a " +
-			"note to be written. " +
-			"To replace, read the note with vault_read first and pass its hash as base_hash. Threads are written " +
-			"with thread_push.",
+		Description: "Creates a note, appends to one, or replaces one whole. Use it only when " +
+			"the person asks for a note to be written. " +
+			"To replace, read the note with vault_read first and pass its hash as " +
+			"base_hash. Threads are written with thread_push.",
 	}, v.planWrite)
 }
 
@@ -85,8 +85,8 @@ func checkContent(name, text string, limit int) error {
 		return tool.Errorf(tool.InvalidArgs, "", "%s has a NUL character: it is not text", name)
 	}
 	if len(text) > limit {
-		return tool.Errorf(tool.TooLarge, "write it in parts", "%s has %d bytes; at most %d are written at once", name,
-			len(text), limit)
+		return tool.Errorf(tool.TooLarge, "write it in parts", "%s has %d bytes; at most %d are written at once",
+			name, len(text), limit)
 	}
 	return nil
 }
@@ -178,8 +178,8 @@ func (v *Vault) spelling(p string) (string, error) {
 		}
 		here := path.Join(folder, present)
 		if norm.NFC.String(present) != norm.NFC.String(name) {
-			return "", tool.Errorf(tool.Conflict, "use that spelling", "%s exists, and %q differs from it only in case",
-				here, name)
+			return "", tool.Errorf(tool.Conflict, "use that spelling",
+				"%s exists, and %q differs from it only in case", here, name)
 		}
 		if i < len(names)-1 {
 			if err := v.isFolder(here); err != nil {

@@ -55,8 +55,8 @@ func TestWriteModes(t *testing.T) {
 				t.Error(diff)
 			}
 			hash := files.Hash([]byte(test.after))
-			wantTexts(t, res, fmt.Sprintf("%s: lines %d-%d of %d.\nHash: %s\n", test.path, test.start, test.lines,
-				test.lines, hash))
+			wantTexts(t, res, fmt.Sprintf("%s: lines %d-%d of %d.\nHash: %s\n",
+				test.path, test.start, test.lines, test.lines, hash))
 			wrote := tool.Ref{Source: tool.Vault, Path: test.path, Start: test.start, End: test.lines, Hash: hash}
 			if diff := cmp.Diff([]tool.Ref{wrote}, res.Refs); diff != "" || res.Items != 1 {
 				t.Error(diff, res.Items)

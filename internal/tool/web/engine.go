@@ -280,8 +280,8 @@ func (s *searcher) refusal(resp *http.Response) error {
 		return tool.Errorf(tool.Unavailable, "see the account at "+s.label+another,
 			"the plan of the key for %s is used up (HTTP %d)", s.label, code)
 	case code == http.StatusBadRequest, code == http.StatusUnprocessableEntity:
-		return tool.Errorf(tool.InvalidArgs, "use a few keywords", "%s does not take this search (HTTP %d)",
-			s.label, code)
+		return tool.Errorf(tool.InvalidArgs, "use a few keywords",
+			"%s does not take this search (HTTP %d)", s.label, code)
 	}
 	return tool.Errorf(tool.Unavailable, "try again later"+another, "%s failed (HTTP %d)", s.label, code)
 }
@@ -319,8 +319,7 @@ func searxRefusal(resp *http.Response) error {
 		return tool.Errorf(tool.Unavailable, "try again later", "the SearXNG server failed (HTTP %d)", code)
 	case media != "application/json":
 		return tool.Errorf(tool.Unavailable, "check that web.searxng leads to a SearXNG server; if it does, "+
-			enableJSON,
-			"the search server answered with something else than JSON")
+			enableJSON, "the search server answered with something else than JSON")
 	}
 	return nil
 }

@@ -169,8 +169,8 @@ func checkStatus(resp *http.Response) error {
 	case code >= 200 && code < 300:
 		return nil
 	case code == http.StatusNotFound || code == http.StatusGone:
-		return tool.Errorf(tool.NotFound, "check the address, or search for the page", "%s has no such page (%s)", host,
-			status)
+		return tool.Errorf(tool.NotFound, "check the address, or search for the page", "%s has no such page (%s)",
+			host, status)
 	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusPaymentRequired ||
 		code == http.StatusUnavailableForLegalReasons:
 		return tool.Errorf(tool.Denied, "look for another source", "%s refuses to show this page (%s)", host, status)
@@ -179,8 +179,8 @@ func checkStatus(resp *http.Response) error {
 	case code == http.StatusRequestTimeout || code == http.StatusGatewayTimeout:
 		return tool.Errorf(tool.Timeout, "try again later", "%s took too long (%s)", host, status)
 	case code >= 500:
-		return tool.Errorf(tool.Unavailable, "try again later, or look for another source", "%s failed (%s)", host,
-			status)
+		return tool.Errorf(tool.Unavailable, "try again later, or look for another source", "%s failed (%s)",
+			host, status)
 	}
 	return tool.Errorf(tool.Failed, "look for another source", "%s answered with %s", host, status)
 }
@@ -207,8 +207,8 @@ func explain(ctx context.Context, err error, host string) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return tool.Errorf(tool.Cancelled, "", "the call was withdrawn: %w", context.Canceled)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return tool.Errorf(tool.Timeout, "try again later, or look for another source", "%s did not answer in time",
-			host)
+		return tool.Errorf(tool.Timeout, "try again later, or look for another source",
+			"%s did not answer in time", host)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return tool.Errorf(tool.NotFound, "check the address", "there is no host called %s", host)
 	case errors.As(err, &dns):
@@ -239,8 +239,8 @@ func connectionFailure(err error) string {
 func cutPage(p FetchData, args fetchArgs) (tool.Result, error) {
 	total := utf8.RuneCountInString(p.Text)
 	if args.Offset >= total {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "begin at 0", "offset is %d, but the page ends at %d",
-			args.Offset, total)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "begin at 0",
+			"offset is %d, but the page ends at %d", args.Offset, total)
 	}
 	head := fmt.Sprintf("URL: %s\n", p.URL)
 	for _, line := range []struct{ name, value string }{{"Title", p.Title}, {"By", p.Byline},

@@ -106,8 +106,8 @@ func TestTextIsTakenAsItIs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if data.Text != c.text || data.Extract != ExtractRaw || data.Title != c.title {
-				t.Errorf("text = %q, extract = %s, title = %q, want %q and %q", data.Text, data.Extract, data.Title,
-					c.text, c.title)
+				t.Errorf("text = %q, extract = %s, title = %q, want %q and %q",
+					data.Text, data.Extract, data.Title, c.text, c.title)
 			}
 		})
 	}

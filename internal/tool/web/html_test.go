@@ -60,8 +60,8 @@ func TestHTMLBecomesMarkdown(t *testing.T) {
 }
 
 func TestArticleIsTakenOutOfItsPage(t *testing.T) {
-	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, to be taken for the main part " +
-		"of a page.</p>"
+	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, " +
+		"to be taken for the main part of a page.</p>"
 	p := converted(t, `<html lang=en><head><title>A story – The Paper</title><meta name=author content="Ann Author">
 		<meta property="article:published_time" content="2026-01-02T03:04:05Z"></head>
 		<body><ul class=menu><li><a href=/>Home</a></ul><article><h1>A story</h1>`+strings.Repeat(paragraph, 6)+
@@ -78,8 +78,8 @@ func TestArticleIsTakenOutOfItsPage(t *testing.T) {
 }
 
 func TestWholePageIsTakenWhereTheArticleIsOnlyASmallPart(t *testing.T) {
-	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, to be taken for the main part " +
-		"of a page.</p>"
+	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, " +
+		"to be taken for the main part of a page.</p>"
 	var entries strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&entries, "<dl><dt>option-%d</dt><dd>sets what number %d says</dd></dl>", i, i)
@@ -136,8 +136,8 @@ func TestHostilePagesCostNoMoreThanTheirSize(t *testing.T) {
 			p := converted(t, source)
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
-			t.Logf("%d KB in, %d KB of text (%s), %d MB allocated", len(source)>>10, len(p.Text)>>10, p.Extract,
-				allocated>>20)
+			t.Logf("%d KB in, %d KB of text (%s), %d MB allocated",
+				len(source)>>10, len(p.Text)>>10, p.Extract, allocated>>20)
 			if allocated > 256<<20 && !underRaceDetector {
 				t.Errorf("%d MB were allocated for %d KB", allocated>>20, len(source)>>10)
 			}

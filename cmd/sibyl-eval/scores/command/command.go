@@ -28,8 +28,8 @@ type report interface{ WriteText(w io.Writer) error }
 
 // Root is the command line. environ is as os.Environ gives it.
 func Root(environ []string) *cobra.Command {
-	root := &cobra.Command{Use: "sibyl-eval", Short: "Score Sibyl on the labelled sets in eval/", SilenceUsage: true,
-		SilenceErrors: true,
+	root := &cobra.Command{Use: "sibyl-eval", Short: "Score Sibyl on the labelled sets in eval/",
+		SilenceUsage: true, SilenceErrors: true,
 		Long: "Scores Sibyl on the labelled sets in eval/, whose README defines every figure. Journal and tasks are in a\n" +
 			"temporary folder. Exits with 1 if a bound does not hold."}
 	asJSON := root.PersistentFlags().Bool("json", false, "print one JSON object")
@@ -94,8 +94,8 @@ func Classified() (r eval.ClassReport, err error) {
 func trainCommand() *cobra.Command {
 	return &cobra.Command{Use: "train [FILE]", Short: "Train the classifier from eval/training",
 		Args: cobra.MaximumNArgs(1),
-		Long: "Writes the weights, to internal/oracle/classify/classify.weights unless a file is named. It takes " +
-			"a minute.",
+		Long: "Writes the weights, to internal/oracle/classify/classify.weights " +
+			"unless a file is named. It takes a minute.",
 		Example: "  go run ./cmd/sibyl-eval train && go run ./cmd/sibyl-eval classify",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = append(args, filepath.Join("internal", "oracle", "classify", "classify.weights"))

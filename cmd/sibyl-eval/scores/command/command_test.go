@@ -52,8 +52,8 @@ func TestClassifierIsRightNineTimesInTenOnTheFrozenHalf(t *testing.T) {
 		right, offered, all = right+s.Right.Hits, offered+s.Offered.Hits, all+s.Right.Of
 	}
 	if len(scores) != 7 || float64(offered) < 0.98*float64(all) {
-		t.Errorf("of %d sets a source that answers is offered for %d of %d questions; 98 %% are wanted", len(scores),
-			offered, all)
+		t.Errorf("of %d sets a source that answers is offered for %d of %d questions; 98 %% are wanted",
+			len(scores), offered, all)
 	}
 }
 

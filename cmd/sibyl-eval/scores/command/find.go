@@ -24,8 +24,8 @@ func findCommand(environ []string, print printer) *cobra.Command {
 	var corpus string
 	cmd := f.of(&cobra.Command{Use: "find", Short: "Score how often the first passage is the right one",
 		Args: cobra.NoArgs,
-		Long: "Asks questions about real modules, read from Go's module cache, and about a folder of notes. The " +
-			"places\n" +
+		Long: "Asks questions about real modules, read from Go's module cache, " +
+			"and about a folder of notes. The places\n" +
 			"that answer each question were fixed beforehand. Scores what the Oracle cites, without a model unless\n" +
 			"one is named, and what its searches return. A module that is not there breaks a bound.",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -86,8 +86,8 @@ func Prove(questions []Question, source fs.FS) error {
 	for _, q := range questions {
 		for _, p := range q.Places {
 			if n := len(linesOf(source, p.Path)); p.End > n {
-				wrong = append(wrong, fmt.Errorf("%s: %s:%d-%d: the file has %d lines", q.ID, p.Path, p.Start,
-					p.End, n))
+				wrong = append(wrong, fmt.Errorf("%s: %s:%d-%d: the file has %d lines",
+					q.ID, p.Path, p.Start, p.End, n))
 			}
 		}
 	}

@@ -36,8 +36,8 @@ func corpusOf(t *testing.T, text string) string {
 
 func TestAPassageShowsAPlaceByItsNameOrThreeLines(t *testing.T) {
 	files := os.DirFS(corpusOf(t, source))
-	limit, long := Place{Path: "p.go", Start: 3, End: 4, Name: "Limit"}, Place{Path: "p.go", Start: 6, End: 12,
-		Name: "Long"}
+	limit, long := Place{Path: "p.go", Start: 3, End: 4, Name: "Limit"}, Place{Path: "p.go",
+		Start: 6, End: 12, Name: "Long"}
 	for _, c := range []struct {
 		p     Passage
 		place Place

@@ -93,8 +93,8 @@ func (p *player) fill(ctx context.Context, user string, entries []Entry) error {
 		return err
 	}
 	if len(list) != len(entries) {
-		return fmt.Errorf("the list of %s has %d tasks where %d were added: the world is not fresh", user, len(list),
-			len(entries))
+		return fmt.Errorf("the list of %s has %d tasks where %d were added: the world is not fresh",
+			user, len(list), len(entries))
 	}
 	for i, e := range entries {
 		if e[1] != Completed {
