@@ -24,6 +24,7 @@ type Database interface {
 	node.Registry
 	store.Secrets
 	store.Database
+	HasRoom() error
 }
 
 // DatabaseFile is the SQLite file of a data folder.

@@ -102,9 +102,9 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 	var parts []doc.Part
 	switch {
 	case q.piped || stdin:
-		text, err := readMaterial(c.In)
+		text, err := pipedText(readMaterial(c.In))
 		if err != nil {
-			return q, withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+			return q, withCode(ExitUsage, err)
 		}
 		if q.piped {
 			q.words = text
@@ -116,13 +116,9 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 		}
 		parts = append(parts, doc.Part{Name: stdinName, Text: text})
 	default:
-		text, err := c.besideQuestion(silence)
+		text, err := pipedText(c.besideQuestion(silence))
 		if err != nil {
-			return q, withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
-		}
-		if strings.ContainsRune(text, 0) {
-			return q, withCode(ExitUsage,
-				errors.New("standard input is not text: pipe in text, or close it with </dev/null"))
+			return q, withCode(ExitUsage, err)
 		}
 		if strings.TrimSpace(text) != "" {
 			parts = append(parts, doc.Part{Name: stdinName, Text: text})
@@ -329,20 +325,21 @@ func (c *command) answer(p *progress, r *service.Run, res service.Result) error 
 	if err := appendNotices(c.notices, r, res, time.Now()); err != nil {
 		fmt.Fprintf(c.Err, "· the notices could not be saved: %v\n", err)
 	}
+	failed := ExitFailed
+	if res.Status == journal.Cancelled {
+		failed = ExitStopped
+	}
 	switch f := res.Failure; {
 	case f != nil && f.Message == res.Answer: // which tells it
-		c.code = ExitFailed
+		c.code = failed
 	case f != nil && f.Kind == oracle.StopRefused:
 		return withCode(ExitRefused, errors.New(f.Message))
 	case f != nil:
-		code, text := ExitFailed, f.Message
-		if res.Status == journal.Cancelled {
-			code = ExitStopped
-		}
+		text := f.Message
 		if f.Hint != "" {
 			text += "\n      " + f.Hint
 		}
-		return withCode(code, errors.New(text))
+		return withCode(failed, errors.New(text))
 	case res.Status == journal.Cancelled:
 		c.code = ExitStopped
 	case res.Partial:

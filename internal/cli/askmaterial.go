@@ -103,6 +103,23 @@ func readMaterial(in io.Reader) (string, error) {
 	return string(text), err
 }
 
+// pipedText is what was read of standard input as text, in whichever encoding files are read. What is too long for
+// material may be cut within a character, and stays as it is.
+func pipedText(raw string, err error) (string, error) {
+	if err != nil {
+		return "", fmt.Errorf("reading standard input: %w", err)
+	}
+	if len(raw) > oracle.MaxMaterial {
+		return raw, nil
+	}
+	text, err := doc.DecodeText(stdinName, []byte(raw))
+	if err != nil {
+		return "", errors.New("standard input is not text: pipe in text, hand over a document or picture with " +
+			"--attach, or close it with </dev/null")
+	}
+	return text, nil
+}
+
 // tellLong tells of what takes longer than a second. Done says that it has ended.
 func (c *command) tellLong(what string) (done func()) {
 	if c.quiet || c.asJSON {

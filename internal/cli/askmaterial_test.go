@@ -78,6 +78,23 @@ func TestSilentStandardInputIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+func TestPipedInputIsTextInWhicheverEncodingOrRefused(t *testing.T) {
+	for _, args := range [][]string{{"Why?", "-"}, {"-"}} {
+		for content, want := range map[string]string{"caf\xe9": "café", "\xff\xfeh\x00i\x00": "hi", "a\x00b": "",
+			"\x7fELF\x01\x81\x8d": ""} {
+			c, _ := readingFrom(strings.NewReader(content))
+			q, err := c.question(t.Context(), args, nil)
+			if want == "" {
+				if err == nil || !strings.Contains(err.Error(), "standard input is not text") {
+					t.Errorf("%q as %q: %+v, %v", content, args, q, err)
+				}
+			} else if err != nil || !strings.Contains(q.material+q.words, want) {
+				t.Errorf("%q as %q: %+v, %v, want %q", content, args, q, err, want)
+			}
+		}
+	}
+}
+
 func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"build.log": "failed\n", ".env": "A=b\n", "bin": "a\x00b",

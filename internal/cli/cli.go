@@ -195,7 +195,11 @@ func (c *command) fail(err error) int {
 	if m, _ := service.MeaningOf(err); m.Here != "" {
 		return c.report(err, ExitJournal, m.Here)
 	}
-	return c.report(err, c.codeOf(err), "")
+	code := c.codeOf(err)
+	if code == ExitStopped && errors.Is(err, context.Canceled) {
+		err = errors.New("it was stopped")
+	}
+	return c.report(err, code, "")
 }
 
 // codeOf is the exit code that a failure calls for.

@@ -13,6 +13,7 @@ import (
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/files"
 )
 
 // begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or
@@ -108,7 +109,7 @@ func (c *command) councilAdd() *cobra.Command {
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			for _, name := range args { // before a session begins for nothing
 				if _, err := os.Stat(name); err != nil {
-					return withCode(ExitUsage, err)
+					return withCode(ExitUsage, fmt.Errorf("%s: %w", name, files.Cause(err)))
 				}
 			}
 			if err := s.begun(ctx, f.session, f.fresh); err != nil {

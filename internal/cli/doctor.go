@@ -252,7 +252,7 @@ func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 	if errors.Is(writeErr, journal.ErrNotFound) {
 		writeErr = nil
 	}
-	if err := errors.Join(writeErr, a.Close()); err != nil {
+	if err := errors.Join(writeErr, a.Database.HasRoom(), a.Close()); err != nil {
 		return fails(err)
 	}
 	return works(says)

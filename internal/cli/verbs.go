@@ -142,6 +142,9 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
+	if strings.TrimSpace(args[0]) == "" {
+		return withCode(ExitUsage, fmt.Errorf("the first argument is empty: say what to ask or do%s", help(cmd)))
+	}
 	var all []string
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {

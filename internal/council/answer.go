@@ -72,7 +72,7 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 		return r, &bt.Fault{Kind: string(model.Refused), Reason: resp.Model +
 			": the provider's filter stopped the answer"}
 	case session.Blank(resp.Text):
-		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
+		return r, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
 	}
 	return r, nil
 }
@@ -82,16 +82,11 @@ func streamed(job run.Job) func(model.Delta) error {
 	return func(d model.Delta) error {
 		piece := run.Piece{Text: d.Text, Retract: d.Retract}
 		if d.Wait != nil {
-			piece.Wait = waiting(*d.Wait)
+			piece.Wait = agent.PauseFor(*d.Wait)
 		}
 		job.Emit(piece)
 		return nil
 	}
-}
-
-// waiting is a pause as somebody who waits is told of it.
-func waiting(w model.Wait) *run.Wait {
-	return &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s", w.Model, w.Kind)}
 }
 
 // KeepPayload asks that the answer of a record is written into the session's folder.

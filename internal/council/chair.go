@@ -139,10 +139,10 @@ func (p *performing) chair(ctx context.Context, _ run.Job, asked ChairPayload) (
 	}
 	var said merging
 	c, resp, err := p.structured(ctx, m, &said)
-	if err != nil {
-		return nil, err
-	}
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
+	if err != nil {
+		return r, err
+	}
 	r.Sentences, r.Agree, r.Differ = attributed(said.Sentences, m.answers), attributed(uncredited(said.Agree),
 		m.answers), attributed(uncredited(said.Differ), m.answers)
 	for _, one := range said.Overlooked {

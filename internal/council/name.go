@@ -45,10 +45,10 @@ func (p *performing) name(ctx context.Context, job run.Job, asked NamePayload) (
 	}
 	var r NameReceipt
 	c, resp, err := p.structured(ctx, m, &r)
-	if err != nil {
-		return nil, err
-	}
 	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
+	if err != nil {
+		return r, err
+	}
 	now, err := inFolder(p, func(s *session.Store) (session.Session, error) {
 		return s.Rename(ctx, p.given.Session, r.Name, resp.Model)
 	})

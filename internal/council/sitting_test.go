@@ -321,3 +321,31 @@ func TestChairThatGivesNothingIsLeftOutAndTold(t *testing.T) {
 	}), true)
 	h.whole(2)
 }
+
+func TestRepliesOfNoUseCountAmongWhatRunsTook(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	h.plays = func(req model.Request) modeltest.Turn {
+		turn := everybody(req)
+		turn.Usage = model.Usage{InputTokens: 10}
+		switch {
+		case req.Purpose == council.EffectChair:
+			turn.Text = "No JSON."
+		case strings.Contains(req.System, "Bob"):
+			turn.Text = " \n"
+		}
+		return turn
+	}
+	o := h.ask("ada", "bob", "cleo")
+	o.Chair = "cleo"
+	p := h.process("one", h.journal)
+	p.run(o)
+	var all []string
+	for _, r := range h.runs() {
+		all = append(all, r.ID)
+	}
+	used := must(p.service.Used(t.Context(), ada, all...))(t)
+	if len(used) != 1 || used[0].Input != 50 { // three oracles, and the chair twice
+		t.Errorf("used: %+v", used)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
@@ -149,7 +150,7 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 				job.Emit(run.Piece{Text: fmt.Sprintf("part %d of %d", done, of)})
 			}
 		},
-		Wait: func(w model.Wait) { job.Emit(run.Piece{Wait: waiting(w)}) },
+		Wait: func(w model.Wait) { job.Emit(run.Piece{Wait: agent.PauseFor(w)}) },
 	})
 	if ctx.Err() != nil { // it was stopped, and waits on
 		return nil, ctx.Err()

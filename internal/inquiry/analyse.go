@@ -169,15 +169,16 @@ func (p *performing) analyse(ctx context.Context, _ run.Job, asked AnalysePayloa
 	}
 	var said modelAnalysis
 	_, resp, err := model.Structured(ctx, m, q.Request, analysis(), &said)
+	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Sent()}
 	switch {
 	case err != nil && !lasts(err) && unjudgedInARow(asked.Turns) < mostGarbled-1:
-		return nil, faultOf(err)
+		return r, faultOf(err)
 	case err != nil:
-		return nil, lost(ctx, err)
+		return r, lost(ctx, err)
 	}
-	return AnalyseReceipt{Analysis: said.checked(all, confronted, latest.Analysis), FollowUp: said.RequiresFollowUp,
-		By: resp.Model, Usage: resp.Usage,
-		Tries: resp.Tries, Sent: q.Request.Sent()}, nil
+	r.Analysis = said.checked(all, confronted, latest.Analysis)
+	r.FollowUp = said.RequiresFollowUp
+	return r, nil
 }
 
 // lasts says of a failure that the next request meets it as well.

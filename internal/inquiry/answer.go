@@ -86,6 +86,7 @@ type AnswerReceipt struct {
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 	Given    []string          `json:"given,omitempty"`    // the passages of documents that a model chose from
 	Tries    []model.Try       `json:"tries,omitempty"`    // models that did not answer before the one that did
+	Model    string            `json:"model,omitempty"`    // that was asked to choose, also if its choice was of no use
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
 }
@@ -146,7 +147,8 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 		return nil, err
 	}
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{},
-		Given: a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent}
+		Given: a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent,
+		Model: a.Model}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool {
 			return d.Name == c.Document && d.Hash == c.Hash

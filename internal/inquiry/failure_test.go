@@ -193,3 +193,32 @@ func TestSummaryThatFailsLeavesTheFindings(t *testing.T) {
 		})
 	}
 }
+
+func TestRepliesOfNoUseCountAmongWhatAnInquiryTookAndSent(t *testing.T) {
+	h := newHouse(t)
+	usual := h.asks
+	h.asks = func(n int, req model.Request) modeltest.Turn {
+		turn := usual(n, req)
+		if n > 1 {
+			turn = modeltest.Say("I'd rather talk about the weather.")
+			turn.Usage = model.Usage{InputTokens: 10}
+		}
+		return turn
+	}
+	h.analyses = func(n int, req model.Request) modeltest.Turn {
+		turn := modeltest.Say("Nothing.")
+		turn.Usage = model.Usage{OutputTokens: 1}
+		return turn
+	}
+	p := h.process("one", h.journal)
+	r := p.begin(bridge, options())
+	p.wait(r)
+	used := must(p.service.Used(t.Context(), ada, r.ID))(t)
+	if len(used) != 1 || used[0].Input != 60 || used[0].Output != 2 { // each is asked for twice, a question three times
+		t.Errorf("used: %+v", used)
+	}
+	x := must(p.service.Explain(t.Context(), ada, r.ID))(t)
+	if len(x.Left) < 3 {
+		t.Errorf("of two questions and an analysis this was sent: %+v", x.Left)
+	}
+}

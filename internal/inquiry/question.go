@@ -180,7 +180,7 @@ func (k *asking) ask(ctx context.Context) (any, error) {
 	for {
 		said, value, err := k.reply(ctx, m)
 		if err != nil {
-			return nil, lost(ctx, err)
+			return *r, lost(ctx, err)
 		}
 		words := k.worded(said.Question)
 		at := askedBefore(k.all, words)
@@ -190,7 +190,7 @@ func (k *asking) ask(ctx context.Context) (any, error) {
 		}
 		r.Repeated = append(r.Repeated, string(value))
 		if len(r.Repeated) > 2 {
-			return nil, &bt.Fault{Kind: KindNothingLeft, Reason: fmt.Sprintf("%s only repeats itself (question %d)",
+			return *r, &bt.Fault{Kind: KindNothingLeft, Reason: fmt.Sprintf("%s only repeats itself (question %d)",
 				r.By, at+1)}
 		}
 		k.again(len(r.Repeated), value, at, said.Gaps)
@@ -204,9 +204,10 @@ func (k *asking) reply(ctx context.Context, m model.Model) (said put, value json
 		said = put{}
 		value, resp, err = model.Structured(ctx, m, k.prompt.Request, question(), &said)
 		k.receipt.Usage = k.receipt.Usage.Add(resp.Usage)
+		k.receipt.By = resp.Model
+		k.receipt.Tries = resp.Tries
+		k.receipt.Sent = k.prompt.Request.Sent()
 		if err == nil {
-			k.receipt.By = resp.Model
-			k.receipt.Tries = resp.Tries
 			return said, value, nil
 		}
 		if model.KindOf(err) != model.Garbled {
@@ -233,7 +234,6 @@ func (k *asking) worded(question string) string {
 // take fills in the receipt of a question that is put.
 func (k *asking) take(said put, words string) {
 	r := &k.receipt
-	r.Sent = k.prompt.Request.Sent()
 	r.Text = words
 	r.Aspect = said.Aspect
 	if k.finding != nil {

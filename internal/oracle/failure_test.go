@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
@@ -40,6 +41,18 @@ func TestRunOnWhichTheModelDoesNotAnswerForNowIsSuspendedAndGoesOnWhenResumed(t 
 			same(t, "tools that were called", h.world.called(), []string{"code_read"})
 		})
 	}
+}
+
+func TestTimeOfARunThatIsSuspendedHoldsThatOfTheTurnThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := setUp(t, modeltest.Func(func(model.Request) modeltest.Turn {
+			time.Sleep(3 * time.Second)
+			return modeltest.Fail(model.Server)
+		}))
+		a := h.ask(auth)
+		same(t, "stop reason", a.StopReason, oracle.StopSuspended)
+		same(t, "time", a.TookMS, int64(3000))
+	})
 }
 
 func TestRetryIsCountedAndItsFirstTextWithdrawn(t *testing.T) {

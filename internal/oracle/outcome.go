@@ -123,6 +123,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 			Coded: why.Coded})
 	}
 	a.TookMS = e.State.Now
+	for _, c := range e.Under { // no step took these in
+		a.TookMS = max(a.TookMS, c.Now)
+	}
 	kept := a.exchange(env)
 	kept.Addresses = w.Ledger.Newest(keptAddresses)
 	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
@@ -143,7 +146,7 @@ const mostExchange = journal.MaxSummary - 16<<10
 // too much.
 func (a *Answer) exchange(env Env) Exchange {
 	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer,
-		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
+		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts))}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
@@ -153,7 +156,7 @@ func (a *Answer) exchange(env Env) Exchange {
 			e.Signal = ""
 		}
 	}
-	e.Tokens = agent.Tokens(e.Question) + agent.Tokens(e.Answer)
+	e.Tokens = agent.Tokens(e.Question) + agent.PictureTokens*e.Pictures + agent.Tokens(e.Answer)
 	return e
 }
 

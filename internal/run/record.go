@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
+	"slices"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -138,6 +140,54 @@ type EndRecord struct {
 	Fault   *bt.Fault       `json:"fault,omitempty"`
 	Now     int64           `json:"now"`
 	Outcome json.RawMessage `json:"outcome,omitempty"`
+}
+
+// Receipts are what effects left in the records of a run, each once, by the number of its record: completions, and what
+// had arrived of those that were stopped or could not be performed for now. What can't be read is left out.
+func Receipts(recs []journal.Record) iter.Seq2[int64, *CompletionRecord] {
+	return func(yield func(int64, *CompletionRecord) bool) {
+		for i, r := range recs {
+			for _, c := range received(r) {
+				if (r.Kind != KindSuspend || !keptOnce(c, recs[i+1:])) && !yield(r.Seq, c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// received are the receipts that a record holds.
+func received(r journal.Record) (all []*CompletionRecord) {
+	body, err := Read(r)
+	if err != nil {
+		return nil
+	}
+	switch body := body.(type) {
+	case *CompletionRecord:
+		all = append(all, body)
+	case *StoppedRecord:
+		for i := range body.Under {
+			all = append(all, &body.Under[i])
+		}
+	case *SuspendRecord:
+		if body.Under != nil {
+			all = append(all, body.Under)
+		}
+	}
+	return all
+}
+
+// keptOnce says that what had arrived when the run was suspended stands in the record of its stop too: the run was
+// asked to stop just then.
+func keptOnce(c *CompletionRecord, after []journal.Record) bool {
+	for _, r := range after {
+		if r.Kind != KindCancel {
+			return r.Kind == KindStopped && slices.ContainsFunc(received(r), func(other *CompletionRecord) bool {
+				return other.Op == c.Op
+			})
+		}
+	}
+	return false
 }
 
 // Digest names what an effect asks for.

@@ -186,6 +186,9 @@ type SuspendRecord struct {
 	Op    uint64    `json:"op"`
 	Fault *bt.Fault `json:"fault"`
 	Now   int64     `json:"now"`
+
+	// Under is what had arrived, and what that took; nil: nothing.
+	Under *CompletionRecord `json:"under,omitempty"`
 }
 
 // suspend leaves the run to whoever resumes it, and gives what there is to show of it: an EndRecord whose status is
@@ -195,9 +198,11 @@ func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, 
 	delete(d.stop, c.Op)
 	c.Now = d.now()
 	d.a.Effects[c.Kind].decode(c)
-	err := d.conclude(life, func() error {
-		return d.append(life, KindSuspend, &SuspendRecord{Op: c.Op, Fault: c.Err, Now: c.Now})
-	})
+	waits := &SuspendRecord{Op: c.Op, Fault: c.Err, Now: c.Now}
+	if len(c.Result) > 0 {
+		waits.Under = c
+	}
+	err := d.conclude(life, func() error { return d.append(life, KindSuspend, waits) })
 	if err != nil {
 		return EndRecord{}, err
 	}

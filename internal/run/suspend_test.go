@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -133,4 +134,29 @@ func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {
 			same(t, "status", end.Status, journal.Cancelled)
 		})
 	}
+}
+
+func TestWhatArrivedBeforeARunWasSuspendedIsAReceiptOfItOnce(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	free := w.busy("b")
+	e := w.engine(store, "one")
+	live := start(t, e, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
+	wait(t, live)
+	left := func(recs []journal.Record) (all []string) {
+		for seq, c := range run.Receipts(recs) {
+			all = append(all, fmt.Sprintf("%d %s", seq, c.Result))
+		}
+		return all
+	}
+	recs := records(t, store, live.ID)
+	same(t, "while it waits", left(recs), []string{`1 "A"`, `2 "half of b"`})
+	stopped := recs[2]
+	stopped.Seq, stopped.Kind = 4, run.KindStopped
+	stopped.Data = []byte(`{"now":1,"under":[{"op":2,"kind":"read","result":"half of b"}]}`)
+	request := journal.Record{Seq: 3, Kind: run.KindCancel, Data: []byte(`{"reason":"enough"}`)}
+	same(t, "stopped at that moment", left(append(recs[:3:3], request, stopped)), []string{`1 "A"`, `4 "half of b"`})
+	free()
+	wait(t, resume(t, e, live.ID))
+	same(t, "once it has gone on", left(records(t, store, live.ID)), []string{`1 "A"`, `2 "half of b"`, `4 "B"`})
 }

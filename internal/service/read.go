@@ -286,10 +286,8 @@ func (s *Service) leftBy(name string, recs []journal.Record) []assistant.Left {
 	if a := s.byName[name]; a != nil && a.Left != nil {
 		leaves = a.Left
 	}
-	for _, r := range recs {
-		if body, err := run.Read(r); err == nil && r.Kind == run.KindCompletion {
-			all = append(all, leaves(body.(*run.CompletionRecord))...)
-		}
+	for _, c := range run.Receipts(recs) {
+		all = append(all, leaves(c)...)
 	}
 	return all
 }

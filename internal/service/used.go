@@ -135,14 +135,9 @@ func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage,
 // usedOf is what models took, by the receipts of a run of an assistant. What can't be read tells nothing.
 func (s *Service) usedOf(name string, recs []journal.Record) (all []Used) {
 	by := usedBy(s.byName[name])
-	for _, r := range recs {
-		if r.Kind != run.KindCompletion {
-			continue
-		}
-		if body, err := run.Read(r); err == nil {
-			if u, used := by(body.(*run.CompletionRecord)); used {
-				all = append(all, Used{r.Seq, s.priced(u)})
-			}
+	for seq, c := range run.Receipts(recs) {
+		if u, used := by(c); used {
+			all = append(all, Used{seq, s.priced(u)})
 		}
 	}
 	return all

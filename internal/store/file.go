@@ -73,7 +73,12 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := createFile(f.path); errors.Is(err, syscall.ENOSPC) {
+	err = createFile(f.path)
+	if info, statErr := os.Stat(f.path); statErr == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("database %s: it is no file (name one, such as %s)", f.path,
+			filepath.Join(f.path, "sibyl.db"))
+	}
+	if errors.Is(err, syscall.ENOSPC) {
 		return nil, f.full(err)
 	} else if err != nil {
 		return nil, fmt.Errorf("create the database %s: %w (its folder must be one you may write to)", f.path, err)

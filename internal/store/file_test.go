@@ -406,6 +406,13 @@ func TestOpenFailsWhereAFolderIsAFile(t *testing.T) {
 	}
 }
 
+func TestFolderIsNoDatabaseAndItsDiskIsNotBlamed(t *testing.T) {
+	_, err := OpenFile(t.Context(), t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "it is no file (name one") {
+		t.Errorf("a folder is opened, or refused with %v", err)
+	}
+}
+
 func TestOpenToReadMakesNothingAndReadsWhatIsThere(t *testing.T) {
 	path := newPath(t)
 	if db, err := OpenFileToRead(t.Context(), path); err == nil {

@@ -28,6 +28,9 @@ func (f *file) reserve() error {
 	return nil
 }
 
+// HasRoom is journal.ErrFull where no run can begin, since the disk has no room for what it would have under way.
+func (db *DB) HasRoom() error { return db.reserve() }
+
 func (f *file) wantsReserve() bool {
 	info, err := os.Stat(f.reserveName())
 	isThere := err == nil && info.Size() == reserveSize

@@ -95,7 +95,7 @@ const promptText = "prompt"
 // intentTokens bounds a model's answer.
 const intentTokens = 2000
 
-// ask has the model of a run fill a schema.
+// ask has the model of a run fill a schema. What a reply that is of no use took is told beside the error.
 func (d Deps) ask(
 	ctx context.Context, job run.Job, q *assistant.Prompt, schema model.Schema, into any,
 ) (Answered, error) {
@@ -109,9 +109,9 @@ func (d Deps) ask(
 	}
 	_, resp, err := model.Structured(ctx, m, q.Request, schema, into)
 	if err != nil {
-		return Answered{}, agent.ModelFault(err)
+		err = agent.ModelFault(err)
 	}
-	return Answered{resp.Model, resp.Usage, q.Request.Sent()}, nil
+	return Answered{resp.Model, resp.Usage, q.Request.Sent()}, err
 }
 
 // intent asks the model what a message wants.
@@ -121,10 +121,8 @@ func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
 		return nil, err
 	}
 	var r IntentReceipt
-	if r.Answered, err = d.ask(ctx, job, q, heard(), &r.Heard); err != nil {
-		return nil, err
-	}
-	return r, nil
+	r.Answered, err = d.ask(ctx, job, q, heard(), &r.Heard)
+	return r, err
 }
 
 // asking is what the model is sent: what it is told, the last messages of the conversation, and this one.

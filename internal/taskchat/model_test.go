@@ -24,6 +24,7 @@ type reader struct {
 	say    func(taskchat.Sentence) string // in another language; nil: as it is
 	text   string                         // is what it answers, whatever the schema
 	err    error
+	usage  model.Usage
 	asked  []model.Request // to read
 	worded []model.Request
 }
@@ -54,7 +55,7 @@ func (m *reader) Chat(_ context.Context, req model.Request, _ func(model.Delta) 
 	if m.text != "" {
 		text = []byte(m.text)
 	}
-	return model.Response{Text: string(text), Model: m.ID(), Finish: model.FinishStop}, err
+	return model.Response{Text: string(text), Model: m.ID(), Finish: model.FinishStop, Usage: m.usage}, err
 }
 
 func (m *reader) words(payload string) map[string][]string {
@@ -186,7 +187,7 @@ func TestModelThatIsNotHeardIsToldAndRulesRead(t *testing.T) {
 	m.err = &model.Error{Kind: model.Auth, Model: m.ID(), Message: "401"}
 	r := c.say("add buy milk", taskchat.StatusSuccess)
 	same(t, "response", r.Response,
-		"The model could not be asked (auth); rules interpreted your message instead.\nI've added 'buy milk' to your "+
+		"The model could not be asked (its key is refused: 'sibyl config test' says which); rules interpreted your message instead.\nI've added 'buy milk' to your "+
 			"tasks. You got this!")
 	m.err, m.text = nil, `{"wishes":[]}`
 	r = c.say("add buy bread", taskchat.StatusSuccess)
@@ -281,4 +282,25 @@ func TestConfirmationNamesTheYesThatIsReadWhereTheLanguageHasNone(t *testing.T) 
 	same(t, "response", c.say("xóa apples", taskchat.StatusConfirmation).Response, "Xóa 'Apples'? Trả lời yes.")
 	c.say("yes", taskchat.StatusSuccess)
 	h.wants(ada)
+}
+
+func TestReplyOfNoUseCountsAmongWhatARunTookAndSent(t *testing.T) {
+	h, m := withModel(t)
+	m.text, m.usage = `{"wishes":[]}`, model.Usage{InputTokens: 100, OutputTokens: 5}
+	c := h.process("p").talk(ada)
+	r := c.say("add buy milk", taskchat.StatusSuccess)
+	runs, err := h.journal.Runs(t.Context(), ada, journal.Filter{Limit: 1})
+	h.must(err)
+	x, err := c.service.Explain(t.Context(), ada, runs[0].ID)
+	h.must(err)
+	var took, sent int
+	for _, u := range x.Used {
+		took += u.Input + u.Output
+	}
+	for _, l := range x.Left {
+		sent += l.Bytes
+	}
+	if took != 210 || sent == 0 { // it is asked once more where it answers what does not fit
+		t.Errorf("%d tokens, and %d bytes sent: %s", took, sent, r.Response)
+	}
 }

@@ -218,6 +218,9 @@ func (c *composer) remark(r Remark) string {
 	case sayDetails:
 		return c.list(p, r)
 	}
+	if words := p["failed "+r.Text]; r.What == sayUnheard && words != nil {
+		r.Text = words[0]
+	}
 	forms := p[r.What]
 	form := forms[0]
 	if len(forms) > 1 && (len(r.Items) > 1 || len(r.Items) == 0 && r.N > 1) {

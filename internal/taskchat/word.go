@@ -62,10 +62,8 @@ func (d Deps) words(ctx context.Context, job run.Job) (any, error) {
 		return nil, err
 	}
 	var r WordsReceipt
-	if r.Answered, err = d.ask(ctx, job, p.prompt(), worded(), &r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	r.Answered, err = d.ask(ctx, job, p.prompt(), worded(), &r)
+	return r, err
 }
 
 func (p *WordsPayload) prompt() *assistant.Prompt {

@@ -33,7 +33,7 @@ func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
 	refuses(t, s, id, "empty.ogg", strings.NewReader(""), Empty)
 	refuses(t, s, id, "large.ogg", strings.NewReader("sound"+strings.Repeat("x", 996)), TooLarge)
 	refuses(t, s, id, "picture.ogg", strings.NewReader("\x89PNG"), NotAudio)
-	refuses(t, s, id, "broken.txt", strings.NewReader("\xff\xfeh\x00i\x00"), NotAudio)
+	refuses(t, s, id, "broken.txt", strings.NewReader("h\x00i\x00"), NotAudio)
 	refuses(t, s, id, "words.pdf", strings.NewReader("words"), NotAudio)
 	refuses(t, s, id, "blank.txt", strings.NewReader(" \n\t"), Empty)
 	refuses(t, s, id, "long.md", strings.NewReader(strings.Repeat("é", 51)), TooLarge)
@@ -250,5 +250,18 @@ func TestASessionThatIsFullSaysSoAndStaysAsItIs(t *testing.T) {
 	}
 	if now := tree(t, s.path(exampleID)); len(now) != len(before) || now[metadataFile] != before[metadataFile] {
 		t.Errorf("the files are %q", names(now))
+	}
+}
+
+func TestTextFilesOfWindowsAreReadInTheirEncoding(t *testing.T) {
+	s, id := begun(t)
+	for name, content := range map[string]string{
+		"utf16.txt": "\xff\xfec\x00a\x00f\x00\xe9\x00", "marked.md": "\xef\xbb\xbfcafé", "1252.txt": "caf\xe9",
+	} {
+		added, err := s.AddAudio(t.Context(), id, name, strings.NewReader(content))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		same(t, name, must(s.Transcript(t.Context(), id, added.Entry.Sequence))(t), "café")
 	}
 }

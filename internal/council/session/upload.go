@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -132,15 +133,25 @@ func (u *upload) text(ctx context.Context) (text string, isText bool, err error)
 	if err != nil {
 		return "", false, err
 	}
-	whole := strings.ToValidUTF8(string(f.Content), "")
-	// What was cut may end within a character.
-	isText = !strings.ContainsRune(whole, 0) && (utf8.Valid(f.Content) || f.Cut &&
-		len(f.Content)-len(whole) < utf8.UTFMax)
-	if isText && f.Cut {
+	content := f.Content
+	for n := 1; f.Cut && n < utf8.UTFMax && !utf8.Valid(content); n++ { // it may end within a character
+		content = f.Content[:len(f.Content)-n]
+	}
+	text, err = document.DecodeText(u.label, content)
+	switch {
+	case err != nil || !utf8.Valid(content) && !marked(content) && (u.store.c.Probe == nil || u.probe(ctx) == nil):
+		return "", false, nil //nolint:nilerr // it is no text, or audio
+	case f.Cut:
 		return "", true, &Invalid{Kind: TooLarge, What: u.String(),
 			Problem: fmt.Sprintf("has %d bytes; a text has %d at most", u.size, u.store.c.MaxText)}
 	}
-	return string(f.Content), isText, nil
+	u.checksum, u.size = files.Hash([]byte(text)), int64(len(text))
+	return text, true, nil
+}
+
+// marked says that a text begins with the mark of UTF-16.
+func marked(content []byte) bool {
+	return bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
 }
 
 // beginning is how much of a file tells whether it is a document.
@@ -174,7 +185,7 @@ func (u *upload) documentText(ctx context.Context) (text string, isText bool, er
 
 // probe finds out what the content is.
 func (u *upload) probe(ctx context.Context) error {
-	const neither = "can't be added: it is neither audio nor UTF-8 text in a .txt or .md file, nor a PDF or DOCX"
+	const neither = "can't be added: it is neither audio nor text in a .txt or .md file, nor a PDF or DOCX"
 	if u.store.c.Probe == nil && u.saysText() {
 		return &Invalid{Kind: NotAudio, What: u.String(), Problem: neither}
 	}

@@ -102,7 +102,7 @@ func (w *ofDocuments) choose(
 		var said chosenBy
 		_, resp, err := model.Structured(ctx, w.Model, req, model.Schema{Name: "quotations",
 			JSON: schema.Answer[chosenBy]()}, &said)
-		a.Usage, a.Tries = a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
+		a.Model, a.Usage, a.Tries = resp.Model, a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
 		a.Sent = model.Sent{Hash: req.Sent().Hash, Bytes: a.Sent.Bytes + req.Sent().Bytes}
 		if err != nil {
 			return nil, nil, err

@@ -50,6 +50,7 @@ type Answer struct {
 	Notes     []bt.Why   // what happened beside the answer: "the search by meaning failed, …"
 
 	Given []string    // the passages that a model chose from, as "FILE, page 2, passage 7"
+	Model string      // that was asked to choose, also if its choice was of no use
 	Usage model.Usage // of a model
 	Sent  model.Sent  // to a model
 	Tries []model.Try // models that did not answer before the one that did

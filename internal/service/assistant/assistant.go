@@ -8,6 +8,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -202,11 +203,24 @@ type Waiting struct {
 	Yes       string     `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
 }
 
+// callWords say what a call would do, before its target, in the words of the page (allow.call in web/src/words).
+var callWords = map[string]string{
+	"vault_write": "Write to the note",
+	"thread_push": "Add to the thread",
+	"web_fetch":   "Open the page",
+	"web_search":  "Search the web for",
+}
+
 // String shows the call and why it waits, each argument on a line of its own: one of several lines can't pass for
 // another argument.
-func (w Waiting) String() string {
+func (w Waiting) String() string { return w.behind(cmp.Or(callWords[w.Call], "Call "+w.Call)) }
+
+// Exact is the same for an audit, with the name of the tool.
+func (w Waiting) Exact() string { return w.behind(w.Call) }
+
+func (w Waiting) behind(what string) string {
 	b := &strings.Builder{}
-	b.WriteString(strings.TrimSpace(w.Call + " " + w.Target))
+	b.WriteString(strings.TrimSpace(what + " " + w.Target))
 	for _, a := range w.Arguments {
 		fmt.Fprintf(b, "\n    %s: %s", a.Name, strings.ReplaceAll(a.Value, "\n", "\n      "))
 	}

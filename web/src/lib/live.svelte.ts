@@ -71,7 +71,7 @@ class Live {
 
   /** Fetches what tells of runs, once one begins. Until it is there the server's words tell who reads English. */
   private async learn() {
-    void fetchReasons();
+    fetchReasons();
     if (this.teller) return;
     try {
       const [file] = await Promise.all([part(() => import("./teller")), speakOfAll()]);
