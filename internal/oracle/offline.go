@@ -92,7 +92,7 @@ const (
 
 func (o offline) turn() model.Response {
 	if o.sit.Class == string(classify.Action) && !(o.sit.Unsure && o.searchable()) {
-		return say(noWriting+toHaveOne, sig("partial_answer", 0.9, field("missing", writer)))
+		return say(o.says("no_writing", "to_have_one"), sig("partial_answer", 0.9, field("missing", o.says("writer"))))
 	}
 	if len(o.sit.Material) > 0 {
 		return o.ofMaterial()
@@ -134,21 +134,36 @@ var hellos = sync.OnceValue(func() (all map[string]string) {
 const fewLetters = 4
 
 // hello answers small talk, and who asks what this is, in their language as far as it can be told.
-func hello(question string) string {
-	spoken := "en"
+func hello(question string) string { return hellos()[spokenIn(question)] }
+
+// spokenIn is the language of a question, or else of the one before.
+func spokenIn(question string, earlier ...string) string {
 	if len(question) > fewLetters {
-		spoken = cmp.Or(language.Of(question), spoken)
+		return cmp.Or(language.Of(question), language.Of(earlier...), "en")
 	}
-	return hellos()[spoken]
+	return cmp.Or(language.Of(earlier...), "en")
 }
 
-// What is said where a change may be wished for, and what lacks for it.
-const (
-	noModel   = "No language model is in use"
-	noWriting = "I can't write notes without a model; nothing changed."
-	toHaveOne = " `sibyl init` sets up a model."
-	writer    = "a language model that can carry out the request"
-)
+//go:embed offline_words.json
+var phrasesText string
+
+// phrases are what is said around the places that were found, by language and what they are for.
+var phrases = sync.OnceValue(func() (all map[string]map[string]string) {
+	if err := json.Unmarshal([]byte(phrasesText), &all); err != nil {
+		panic(err) // the file is ours, and a test reads it
+	}
+	return all
+})
+
+// says are phrases in the language of the question, with blanks between.
+func (o offline) says(which ...string) string {
+	own := phrases()[spokenIn(o.sit.Question, o.earlier)]
+	said := make([]string, len(which))
+	for i, one := range which {
+		said[i] = cmp.Or(own[one], phrases()["en"][one])
+	}
+	return strings.Join(said, " ")
+}
 
 // readerOf names the tool that opens a hit of a source.
 var readerOf = map[tool.Source]string{tool.Code: "code_read", tool.Vault: "vault_read", tool.Web: "web_fetch"}
@@ -280,42 +295,39 @@ func (o offline) called() (names []string) {
 	return names
 }
 
-// searched is what a tool searches whose name begins so.
-var searched = map[string]string{"code": "the code", "vault": "your notes", "web": "the web"}
-
 // nothing says that nothing was found, and what was searched.
 func (o offline) nothing() model.Response {
-	said, missing := " I found nothing about that.", "a place that contains the question's words"
+	said, missing := "nothing", "place"
+	tried := ""
 	switch {
 	case o.sit.Final && len(o.sit.Steps) == 0:
-		said, missing = " There were no turns left to search.", "a turn to search in"
+		said, missing = "no_turns", "turn"
 	case o.sit.Class == string(classify.Research) && len(o.sit.Steps) == 0:
-		said = " It looks like a question for the web, and no web search is connected. `sibyl doctor` says how to " +
-			"add one."
-		missing = "a web search"
+		said, missing = "no_web", "web"
 	case len(o.terms) == 0 && slices.Contains(o.called(), mapTool):
-		said, missing = " There is no README here, and the question has no words that I could search for.",
-			"a word to search for"
+		said, missing = "no_readme", "word"
 	case len(o.terms) == 0:
-		said, missing = " The question has no words that I could search for.", "a word to search for"
+		said, missing = "no_words", "word"
 	case len(o.sit.Steps) == 0:
-		said, missing = " There is no source that I could search.", "a source to search"
+		said, missing = "no_source", "source"
 	default:
 		tools := slices.DeleteFunc(o.called(), func(name string) bool { return name == mapTool })
 		for i, name := range tools {
 			source, _, _ := strings.Cut(name, "_")
-			tools[i] = cmp.Or(searched[source], name)
+			tools[i] = cmp.Or(o.says("of_"+source), name)
 		}
-		said += " I searched " + agent.Listed(slices.Compact(tools), "and") + " for: " + strings.Join(o.terms, ", ") +
-			"." + o.failures()
+		tried = " " + strings.NewReplacer("{sources}", agent.Listed(slices.Compact(tools), o.says("and")), "{words}",
+			strings.Join(o.terms, ", ")).Replace(o.says("searched")) + o.failures()
 	}
-	return say(noModel+"."+said+toHaveOne, sig("partial_answer", 0.8, field("missing", missing)))
+	return say(o.says("no_model")+". "+o.says(said)+tried+" "+o.says("to_have_one"),
+		sig("partial_answer", 0.8, field("missing", o.says(missing))))
 }
 
 func (o offline) failures() (all string) {
 	for _, s := range o.sit.Steps {
 		if s.Receipt.Error != nil {
-			all += fmt.Sprintf(" %s failed: %s.", s.Call.Name, text.OneLine(s.Receipt.Error.Message))
+			all += " " + strings.NewReplacer("{tool}", s.Call.Name, "{why}",
+				text.OneLine(s.Receipt.Error.Message)).Replace(o.says("failed"))
 		}
 	}
 	return all

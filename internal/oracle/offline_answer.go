@@ -32,7 +32,7 @@ func (o offline) answer(places []passage) model.Response {
 	b := &strings.Builder{}
 	lacking := o.lacking(places)
 	if o.sit.Class == string(classify.Action) {
-		b.WriteString(noWriting + "\n\n")
+		b.WriteString(o.says("no_writing") + "\n\n")
 	}
 	if line := o.figure(places); line != "" && lacking == "" {
 		b.WriteString(line + "\n\n")
@@ -40,11 +40,11 @@ func (o offline) answer(places []passage) model.Response {
 	for i, p := range places {
 		fmt.Fprintf(b, "%d. %s\n", i+1, p.listed())
 	}
-	end := noModel + ": this is the best match." + toHaveOne
+	which := "one"
 	if len(places) > 1 {
-		end = noModel + ": these are the best matches. `sibyl sources 2` shows another;" + toHaveOne
+		which = "several"
 	}
-	end += o.failures()
+	end := o.says("no_model") + ": " + o.says(which, "to_have_one") + o.failures()
 	rows := answerRows - 4 // the empty rows between the parts, and the place of the passage
 	for line := range strings.Lines(b.String() + end) {
 		rows -= rowsOf(strings.TrimSpace(line))
@@ -67,9 +67,9 @@ func (o offline) reported(places []passage, lacking string) string {
 	}
 	switch {
 	case slices.Contains(o.called(), "web_search") && !slices.Contains(types, string(tool.Web)):
-		return sig("partial_answer", 0.6, field("missing", "an answer from the web"))
+		return sig("partial_answer", 0.6, field("missing", o.says("web_answer")))
 	case o.sit.Class == string(classify.Action):
-		return sig("partial_answer", 0.5, field("missing", writer))
+		return sig("partial_answer", 0.5, field("missing", o.says("writer")))
 	case lacking != "":
 		return sig("partial_answer", 0.5, field("missing", lacking), field("caveat", lacking))
 	}
@@ -222,5 +222,5 @@ func (o offline) lacking(places []passage) string {
 	if gone == nil {
 		return ""
 	}
-	return "None of the places mentions " + agent.Listed(gone[:min(len(gone), 3)], "or")
+	return o.says("none_mentions") + " " + agent.Listed(gone[:min(len(gone), 3)], o.says("or"))
 }

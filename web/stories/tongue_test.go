@@ -116,7 +116,7 @@ func wordsOfThePage() (map[string][3]string, error) {
 // addWords adds the words of a text in small letters, without what is put in.
 func addWords(all map[string]bool, text string) {
 	for _, word := range aWord.FindAllString(aPlace.ReplaceAllString(text, " $2 $3 "), -1) {
-		all[strings.ToLower(word)] = true
+		all[strings.ToLower(strings.Trim(word, "’'"))] = true
 	}
 }
 
@@ -141,10 +141,11 @@ const shownTexts = `(() => {
 	return [...all].filter(Boolean);
 })()`
 
-// speaks notes each text of the page that has words of English in it. What has no letters alone, as names of tools and
-// files, is none.
+// speaks notes each text of the page that has words of English in it, and what axe-core finds; colours are the same in
+// each language. What has no letters alone, as names of tools and files, is no English.
 func (p *tab) speaks(g tongue, where string) {
 	p.Helper()
+	p.axe(g.id+": "+where, withoutColours)
 	theirs := p.foldersOf()
 	for _, text := range evaluate[[]string](p, shownTexts) {
 		var foreign []string
@@ -154,7 +155,7 @@ func (p *tab) speaks(g tongue, where string) {
 				continue
 			}
 			for _, word := range aWord.FindAllString(bare, -1) {
-				if word = strings.ToLower(word); g.foreign[word] && !theirs[word] {
+				if word = strings.ToLower(strings.Trim(word, "’'")); g.foreign[word] && !theirs[word] {
 					foreign = append(foreign, word)
 				}
 			}

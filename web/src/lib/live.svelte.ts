@@ -3,7 +3,7 @@ import { Stream, turns, type Link } from "./stream";
 import { callTold, type Call } from "./did";
 import { part } from "./part";
 import type { Teller } from "./told";
-import { fetchReasons, reason, say, speakOfAll } from "./words.svelte";
+import { fetchReasons, reason, say, speakOfAll, spoken } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
 export interface LiveRun {
@@ -50,10 +50,10 @@ class Live {
       },
       record: ({ run, kind, data, lines }) => {
         if (turns.includes(kind)) this.of(run).turned = true;
-        this.say(run, this.teller?.record(kind, data, lines) ?? lines);
+        this.say(run, this.teller?.record(kind, data, lines) ?? ofServer(lines));
       },
       event: ({ run, type, data, words, lines }) => {
-        this.say(run, lines.length ? [this.teller?.event({ type, data, words }) ?? words] : []);
+        this.say(run, !lines.length ? [] : this.teller ? [this.teller.event({ type, data, words })] : ofServer([words]));
         this.decided(this.of(run), type, data);
       },
       text: ({ run, op, html }) => Object.assign(this.of(run), { html: html ?? "", op }),
@@ -69,7 +69,7 @@ class Live {
 
   private teller: Teller | undefined;
 
-  /** Fetches what tells of runs, once one begins. Until it is there they are told in the server's words. */
+  /** Fetches what tells of runs, once one begins. Until it is there the server's words tell who reads English. */
   private async learn() {
     fetchReasons();
     if (this.teller) return;
@@ -98,6 +98,8 @@ class Live {
     if (lines.length) one.lines = [...one.lines, ...lines].slice(-mostLines);
   }
 }
+
+const ofServer = (lines: readonly string[]) => (spoken() === "en" ? lines : []);
 
 function takeBack(one: LiveRun, why: string) {
   if (one.html) one.taken = { html: one.html, why };
