@@ -22,7 +22,7 @@ function wordsByLanguage(): Plugin {
       const at = Object.keys(module.languages).indexOf(language!);
       // Of reasons the English words come last.
       const reasons = (all: Record<string, readonly string[]>) => column(all, (at + 2) % 3);
-      if (which === "reasons") return `export const words = ${reasons(module.reasons)};`;
+      if (which === "reasons") return `export const reasons = ${reasons(module.reasons)};`;
       const story = which === "later" ? `\nexport const reasons = ${reasons(module.story)};` : "";
       return `export const words = ${column(module[which as keyof Words], at)};${story}`;
     },

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -33,6 +35,7 @@ type uploaded struct {
 type dictaphone struct {
 	*httptest.Server
 	write func(u uploaded, n int) (text string, status int)
+	after func(n int) string // what an error asks for in Retry-After; nil: nothing
 
 	mu  sync.Mutex
 	got []uploaded
@@ -75,6 +78,9 @@ func (d *dictaphone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mu.Unlock()
 	text, status := d.write(u, n)
 	if status != 0 {
+		if d.after != nil {
+			w.Header().Set("Retry-After", d.after(n))
+		}
 		http.Error(w, `{"error":{"message":"`+text+`"}}`, status)
 		return
 	}
@@ -520,5 +526,44 @@ func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
 	s.run(t, "", 0, []string{"council", "transcribe", "--again"})
 	if m := s.sessions(t)[0]; m.State != session.Transcribed || s.heard(t, 1) != "Tomorrow." {
 		t.Errorf("the session is %s: %+v", m.State, m.Audio)
+	}
+}
+
+// TestTranscriptionThatWaitsSaysForWhatAndForHowLong has a server ask for patience twice, and then for more than is
+// waited for.
+func TestTranscriptionThatWaitsSaysForWhatAndForHowLong(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	asked := map[int]string{1: "1", 2: "0"}
+	d := newDictaphone(t, func(_ uploaded, n int) (string, int) {
+		switch n {
+		case 1:
+			return "slow down", http.StatusTooManyRequests
+		case 2:
+			return "the model is loading", http.StatusInternalServerError
+		case 3:
+			return "Tomorrow.", 0
+		}
+		return "come back tomorrow", http.StatusTooManyRequests
+	})
+	d.after = func(n int) string { return cmp.Or(asked[n], "3600") }
+	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
+	wav := filepath.Join(t.TempDir(), "memo.wav")
+	if err := speak(wav, spokenWords); err != nil {
+		t.Fatal(err)
+	}
+	o := s.run(t, "", 0, []string{"council", "add", wav}, "too many requests", "the provider failed")
+	waits := regexp.MustCompile(`(?m)^· asking again in ([0-9]+) s: \S+: `).FindAllStringSubmatch(o.err, -1)
+	if len(waits) != 2 || waits[0][1] == "0" || s.heard(t, 1) != "Tomorrow." {
+		t.Errorf("it tells %d pauses, and keeps %q:\n%s", len(waits), s.heard(t, 1), o.err)
+	}
+	other := filepath.Join(t.TempDir(), "other.wav")
+	if err := speak(other, "The rent is too high."); err != nil {
+		t.Fatal(err)
+	}
+	o = s.run(t, "", cli.ExitPartial, []string{"council", "add", other}, "could not be transcribed but is kept")
+	if n := strings.Count(o.err, "come back tomorrow"); n != 1 || strings.Contains(o.err, "asking again") ||
+		!strings.Contains(o.err, "too many requests (HTTP 429)") {
+		t.Errorf("the failure is told %d times:\n%s", n, o.err)
 	}
 }

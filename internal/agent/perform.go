@@ -132,6 +132,11 @@ type hearing[R any] struct {
 	text     strings.Builder
 }
 
+// PauseFor is a pause as somebody who waits is told of it.
+func PauseFor(w model.Wait) *run.Wait {
+	return &run.Wait{Until: w.Until, Why: w.Model + ": " + w.Kind.Words()}
+}
+
 func (h *hearing[R]) delta(d model.Delta) error {
 	if d.Retract {
 		h.listener = h.listen()
@@ -139,8 +144,7 @@ func (h *hearing[R]) delta(d model.Delta) error {
 		h.emit(run.Piece{Retract: true})
 	}
 	if w := d.Wait; w != nil {
-		h.emit(run.Piece{Wait: &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s, attempt %d",
-			w.Model, w.Kind, w.Attempt)}})
+		h.emit(run.Piece{Wait: PauseFor(*w)})
 	}
 	h.show(h.listener.Write(d.Text))
 	return nil

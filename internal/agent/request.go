@@ -91,11 +91,11 @@ func (c *conversation) say(m model.Message) {
 	c.messages, c.tokens = append(c.messages, m), c.tokens+tokensOf(m)
 }
 
-// pictureTokens is what a picture counts for, about: models take from 250 to 2,000.
-const pictureTokens = 1000
+// PictureTokens is what a picture counts for, about: models take from 250 to 2,000.
+const PictureTokens = 1000
 
 func tokensOf(m model.Message) int {
-	return Tokens(m.Text) + callTokens(m.ToolCalls) + pictureTokens*len(m.Pictures)
+	return Tokens(m.Text) + callTokens(m.ToolCalls) + PictureTokens*len(m.Pictures)
 }
 
 // Request is a request and what the receipt says of it.

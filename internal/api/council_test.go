@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
@@ -191,8 +192,8 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.FailTranscript(t.Context(), s.ID, 2, "whisper: can't open "+filepath.Join(h.folder, "ada", s.ID,
-		"audio", "002_audio.wav")); err != nil {
+	if _, err := folder.FailTranscript(t.Context(), s.ID, 2, bt.Because("whisper: can't open "+filepath.Join(h.folder, "ada",
+		s.ID, "audio", "002_audio.wav"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{councils, at, at + "/export", at + "/export?format=json", oracles} {
@@ -255,7 +256,7 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 	}
 	var got council.Opened
 	if h.get(question{path: at, token: adasReader}, &got); got.State != session.Interrupted || got.Mended != nil {
-		t.Errorf("for a reader it is %s, %q", got.State, got.Mended)
+		t.Errorf("for a reader it is %s, %v", got.State, got.Mended)
 	}
 	if now, err := folder.Get(t.Context(), s.ID); err != nil || now.State != session.Transcribing {
 		t.Errorf("in the folder it is %s, %v", now.State, err)
@@ -265,7 +266,8 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
 		}
 	}
-	if h.get(question{path: at}, &got); got.State != session.Interrupted || len(got.Mended) != 1 {
-		t.Errorf("for a writer it is %s, %q", got.State, got.Mended)
+	if h.get(question{path: at}, &got); got.State != session.Interrupted || len(got.Mended) != 1 ||
+		got.Mended[0].Code != "mended.interrupted" {
+		t.Errorf("for a writer it is %s, %v", got.State, got.Mended)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/render"
@@ -39,7 +40,8 @@ type CouncilAdded struct {
 	Same          int                `json:"same_as,omitempty" doc:"The entry that has this very content already: entry is that one, and nothing was added."`
 	Transcription *Begun             `json:"transcription,omitempty" doc:"The run that writes the recording down."`
 	Waits         string             `json:"not_transcribed,omitempty" doc:"Why there is no such run. The recording is kept."`
-	Mended        []string           `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
+	WaitsKind     string             `json:"not_transcribed_kind,omitempty" doc:"What that is, for programs: a kind of problem."`
+	Mended        []bt.Why           `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
 }
 
 // CouncilTranscript is what was heard in an entry, or typed in.
@@ -205,7 +207,8 @@ func (s *Server) tellAdded(
 			f.Transcription = &begun
 			w.Header().Set("Location", runPath(begun.Run))
 		} else { // it is added all the same
-			f.Waits = s.problem(ctx, err).Detail
+			p := s.problem(ctx, err)
+			f.Waits, f.WaitsKind = p.Detail, p.Kind
 		}
 	}
 	if now, err := desk.Get(ctx, o.ID); err == nil { // it may be deleted by now

@@ -69,7 +69,7 @@ func TestRecordingIsAddedAlsoWhereItsUserHasNoRoomForARun(t *testing.T) {
 	h.begin("", "Tea?")
 	var added api.CouncilAdded
 	if a := h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added); a.status != 201 || added.Transcription != nil ||
-		added.Waits == "" || added.Entry.Status != session.Pending {
+		added.Waits == "" || added.WaitsKind != "too_many_runs" || added.Entry.Status != session.Pending {
 		t.Errorf("%d %+v", a.status, added)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
 	"sibyl/internal/files"
@@ -27,12 +28,13 @@ import (
 // Problem is what every answer holds that is no success, as application/problem+json. It repeats nothing of the
 // request.
 type Problem struct {
-	Type     string  `json:"type" doc:"Always about:blank: the kind tells problems apart."`
-	Title    string  `json:"title" doc:"The status in words."`
-	Status   int     `json:"status"`
-	Detail   string  `json:"detail" doc:"What is wrong, for people."`
-	Kind     string  `json:"kind" doc:"What is wrong, for programs."`
-	Hint     string  `json:"hint,omitempty" doc:"What would be right."`
+	Type   string `json:"type" doc:"Always about:blank: the kind tells problems apart."`
+	Title  string `json:"title" doc:"The status in words."`
+	Status int    `json:"status"`
+	Detail string `json:"detail" doc:"What is wrong, for people."`
+	Kind   string `json:"kind" doc:"What is wrong, for programs."`
+	Hint   string `json:"hint,omitempty" doc:"What would be right."`
+	bt.Coded
 	Spent    float64 `json:"spent,omitempty" doc:"Of over_limit: what the day has cost."`
 	Limit    float64 `json:"limit,omitempty" doc:"Of over_limit: what it may cost."`
 	Currency string  `json:"currency,omitempty" doc:"Of spent and limit."`
@@ -93,6 +95,10 @@ func problemOf(err error) *Problem {
 			"Its log has more, under the request id of this answer.")
 	}
 	p := newProblem(m.Status, m.Kind, m.Detail, m.Hint)
+	p.Coded = service.CodeOf(err)
+	if e, is := errors.AsType[*session.Invalid](err); is && e.Kind == session.Empty {
+		p.Coded = emptyContent.With().Coded
+	}
 	if over, isOver := errors.AsType[*service.LimitError](err); isOver {
 		p.Spent, p.Limit, p.Currency = over.Spent, over.Limit, over.Currency
 	}
@@ -101,6 +107,9 @@ func problemOf(err error) *Problem {
 	}
 	return p
 }
+
+// emptyContent says what is wrong with what was to be added to a session.
+const emptyContent bt.Reason = "request.empty: what was sent is empty"
 
 // problem is problemOf, and tells whoever runs the server what is theirs to mend.
 func (s *Server) problem(ctx context.Context, err error) *Problem {

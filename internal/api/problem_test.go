@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/task"
 )
 
 func TestTroubleOfTheJournalIsToldByItsKind(t *testing.T) {
@@ -61,6 +63,26 @@ func TestTroubleOfTheJournalIsToldByItsKind(t *testing.T) {
 			}
 		}
 		store.fail(nil)
+	}
+}
+
+func TestWhatIsWrongWithARequestComesAsACodeWithItsValues(t *testing.T) {
+	store := &faulty{}
+	h := newHouse(t)
+	store.Store = h.store
+	h.store = store
+	h.open()
+	for code, err := range map[string]error{
+		"request.task":  &task.Invalid{Field: "title", Problem: "has 300 characters; 255 at most"},
+		"request.model": &assistant.RequestError{Why: assistant.NoModel.With(), Hint: "name another"},
+		"request.empty": &session.Invalid{Kind: session.Empty, What: "the name", Problem: "is empty"},
+		"":              &task.Invalid{Field: "limit", Problem: "must be 1 or more"},
+	} {
+		store.fail(fmt.Errorf("here: %w", err))
+		p := h.refused(code, question{path: "/api/runs"}, 400, "invalid_request").problem()
+		if p.Code != code || code == "request.task" && p.Values["title"].Text != "255" {
+			t.Errorf("%v: %+v", err, p)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -376,7 +377,8 @@ func declared[T any](r huma.Registry, only ...string) *huma.Schema {
 func (s *Server) nameEvents() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
 	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]string{}
-	listed := slices.Concat(run.Reasons(), assistant.Reasons(), assistant.Failures(), service.StoryReasons())
+	listed := slices.Concat(run.Reasons(), assistant.Reasons(), assistant.Failures(), service.Reasons(),
+		[]bt.Reason{emptyContent})
 	for _, a := range s.config.Service.Assistants() {
 		for _, e := range a.Events {
 			fields[e.EventType()] = fieldsOf(reflect.TypeOf(e))

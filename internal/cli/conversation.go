@@ -430,14 +430,25 @@ func (t *talker) Why(ctx context.Context, run string) (lines []string, err error
 }
 
 func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) {
-	all, err := t.a.Service.Passages(ctx, t.c.owner(), run)
+	cited, _, err := t.c.cited(ctx, t.a, run, false)
 	if err != nil {
 		return "", err
 	}
-	for _, p := range citedOf(all, []string{cite}) {
-		return p.Fenced(), nil
+	var parts []string
+	for _, s := range cited {
+		if s.of == cite && len(s.Lines) < s.read {
+			parts = append(parts, s.String())
+		}
 	}
-	return cite, nil // an address, which the terminal opens
+	if len(parts) > 0 {
+		return strings.Join(parts, "\n\n"), nil
+	}
+	heard, err := t.a.Service.Passages(ctx, t.c.owner(), run)
+	at := slices.IndexFunc(heard, func(p assistant.Passage) bool { return p.Cite == cite })
+	if at < 0 {
+		return cite, err // an address, which the terminal opens
+	}
+	return heard[at].Fenced(), err
 }
 
 func (t *talker) Decline(ctx context.Context, run string) error {

@@ -89,7 +89,7 @@ func (c *command) onNamed(
 func (s *sitting) openSession(ctx context.Context, name string) (err error) {
 	s.Opened, err = s.desk.Open(ctx, name)
 	for _, line := range s.Mended {
-		s.note("%s", line)
+		s.note("%s", line.Text)
 	}
 	return err
 }
@@ -286,7 +286,7 @@ func (c *command) councilRepair() *cobra.Command {
 					}), ": ")))
 				}
 				for _, line := range one.Mended {
-					fmt.Fprintln(c.Out, printable(one.Session+": "+line))
+					fmt.Fprintln(c.Out, printable(one.Session+": "+line.Text))
 				}
 			}
 			c.note("%s checked", text.Count(len(all), "session"))

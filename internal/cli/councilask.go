@@ -26,8 +26,8 @@ func (c *command) councilAsk() *cobra.Command {
 			"is shown when it is finished. With --chair, one oracle then merges the answers and says where they\n" +
 			"agree, where they differ, and what all of them overlook. Answers are stored in the session's folder.\n\n" +
 			"Oracles need a model. Without one, --dry-run prints the prompt that would be sent.",
-		Example: "  sibyl council ask cético\n  sibyl council ask cético visionário otimista --chair cético\n  sibyl " +
-			"council ask cético --dry-run",
+		Example: "  sibyl council ask skeptic\n  sibyl council ask skeptic optimist pragmatist --chair skeptic\n  sibyl " +
+			"council ask skeptic --dry-run",
 		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, args []string) error {
 			o, err := f.settled(s.a.Config)
 			if err != nil {

@@ -75,7 +75,7 @@ func (c *command) findCommand() *cobra.Command {
 			}
 			return printList(c, found.Hits, hitLine)
 		})}
-	cmd.Flags().StringVar(&q.Assistant, "assistant", "", "only what is of this assistant")
+	cmd.Flags().StringVar(&q.Assistant, "assistant", "", "only what is of this assistant, such as oracle or council")
 	days.flags(cmd)
 	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
 }

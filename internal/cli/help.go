@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // addCommands gives the root its commands, in the groups in which help lists them.
@@ -45,12 +47,13 @@ func first() []string {
 	return []string{"ask", "chat", "council", "investigate", "explain", "open", "init", "doctor"}
 }
 
-// helpful has help show the first commands, and “help all” every one in its group. On a terminal its paragraphs are as
-// wide as there is room.
+// helpful has help show the first commands, and “help all” every one in its group.
 func (c *command) helpful(root *cobra.Command) {
 	ofCobra := root.HelpFunc()
 	whole := func(cmd *cobra.Command, args []string) {
 		out, b := cmd.OutOrStdout(), &strings.Builder{}
+		cmd.LocalFlags().VisitAll(nameValue)
+		cmd.InheritedFlags().VisitAll(nameValue)
 		root.SetOut(b)
 		ofCobra(cmd, args)
 		root.SetOut(out)
@@ -65,6 +68,7 @@ func (c *command) helpful(root *cobra.Command) {
 			return
 		}
 		out := root.OutOrStdout()
+		root.LocalFlags().VisitAll(nameValue)
 		fmt.Fprintf(out, "%s\n\nUsage:\n  sibyl [flags]\n  sibyl COMMAND\n\nExamples:\n%s\n\nCommands:\n",
 			strings.TrimSpace(c.readable(root.Long)), root.Example)
 		for _, name := range first() {
@@ -79,15 +83,50 @@ func (c *command) helpful(root *cobra.Command) {
 // paragraph finds the lines of one, which are not indented.
 var paragraph = regexp.MustCompile(`(?m)(?:^\S.*$\n?)+`)
 
-// readable lays the paragraphs of a help text out for a terminal, at most as wide as is easy to read.
+// readable lays out the paragraphs of a help text, as wide as is easy to read or as the terminal is.
 func (c *command) readable(text string) string {
-	const widest = 100
-	if !c.OutTTY {
-		return text
+	columns := 100
+	if c.OutTTY {
+		columns = min(columns, c.width()-1)
 	}
 	return paragraph.ReplaceAllStringFunc(text, func(lines string) string {
-		return fold(strings.Join(strings.Fields(lines), " "), min(widest, c.width()-1)) + "\n"
+		return fold(strings.Join(strings.Fields(lines), " "), columns) + "\n"
 	})
+}
+
+// valueNames say what stands behind flags whose own names don't.
+var valueNames = map[string]string{
+	"attach": "FILE", "config": "FILE", "html": "FILE", "notices": "FILE", "output": "FILE", "tree": "FILE",
+	"data": "FOLDER", "documents": "FOLDER", "in": "FOLDER", "prompts": "FOLDER", "vault": "FOLDER",
+	"chair": "ORACLE", "conversation": "ID", "detective": "MODEL", "description": "TEXT", "listen": "ADDRESS",
+	"since": "DAY", "until": "DAY", "expires": "TIME", "older-than": "TIME", "user": "NAME",
+}
+
+// namedValue is that of a flag, of which help says what it is by a word that people know.
+type namedValue struct {
+	pflag.Value
+	name string
+}
+
+// Type implements pflag.Value.
+func (v namedValue) Type() string { return v.name }
+
+// nameValue gives the value of a flag its name. It is for help alone: completions go by the types of values.
+func nameValue(f *pflag.Flag) {
+	if f.NoOptDefVal != "" {
+		return // it takes none
+	}
+	name := cmp.Or(valueNames[f.Name], strings.ToUpper(f.Name))
+	switch f.Value.Type() {
+	case "int":
+		name = "N"
+	case "duration":
+		name = "TIME"
+	}
+	if f.DefValue == "[]" || f.DefValue == "0s" {
+		f.DefValue = "" // there is none
+	}
+	f.Value = namedValue{f.Value, name}
 }
 
 // helpText says what commands do, each below a line with its path: a description, and examples. Commands whose flags

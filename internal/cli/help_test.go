@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 func TestEveryTextOfHelpIsOfACommand(t *testing.T) {
@@ -17,6 +20,41 @@ func TestEveryTextOfHelpIsOfACommand(t *testing.T) {
 	for line := range strings.Lines(helpText) {
 		if n := len([]rune(strings.TrimSpace(line))); n > 100 && !strings.HasPrefix(line, "  ") {
 			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+func TestHelpSaysWhatStandsBehindAFlagInAWordOfPeople(t *testing.T) {
+	type shown struct{ command, word string }
+	word := regexp.MustCompile(`(?m)^ +(?:-., )?--([a-z-]+) (\S+)  `)
+	seen := map[string]shown{}
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		b := &strings.Builder{}
+		cmd.SetOut(b)
+		if err := cmd.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range word.FindAllStringSubmatch(b.String(), -1) {
+			if found[2] != strings.ToUpper(found[2]) {
+				t.Errorf("%s: --%s %s", cmd.CommandPath(), found[1], found[2])
+			}
+			seen[found[1]] = shown{cmd.CommandPath(), found[2]}
+		}
+		for _, sub := range cmd.Commands() {
+			look(sub)
+		}
+	}
+	look(Commands())
+	for flag, want := range map[string]string{"attach": "FILE", "documents": "FOLDER", "chair": "ORACLE", "model": "MODEL",
+		"limit": "N", "max-time": "TIME", "session": "SESSION"} {
+		if got := seen[flag].word; got != want {
+			t.Errorf("--%s %s, want %s", flag, got, want)
+		}
+	}
+	for name := range valueNames {
+		if _, is := seen[name]; !is {
+			t.Errorf("there is no flag --%s", name)
 		}
 	}
 }

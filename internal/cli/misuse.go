@@ -47,7 +47,7 @@ func are(n int) string {
 func use(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
 
 func help(cmd *cobra.Command) string {
-	return fmt.Sprintf("; ‘%s --help’ says what it takes", cmd.CommandPath())
+	return fmt.Sprintf("; see ‘%s --help’", cmd.CommandPath())
 }
 
 // misflagged is an error of a flag, with where to look.

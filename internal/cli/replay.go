@@ -48,7 +48,7 @@ func (c *command) replayCommand() *cobra.Command {
 	fl.BoolVar(&f.pastFirst, "past-first", false,
 		"continue past the first difference, while the decisions are the same")
 	fl.Bool("all", false, "all past runs of an assistant instead of one")
-	fl.StringVar(&f.assistant, "assistant", oracle.Name, "with --all: whose runs")
+	fl.StringVar(&f.assistant, "assistant", oracle.Name, "with --all: the assistant whose runs")
 	fl.IntVarP(&f.limit, "limit", "n", 1000, "with --all: how many of the latest runs at most")
 	cmd.MarkFlagsMutuallyExclusive("all", "prompts")
 	cmd.MarkFlagsMutuallyExclusive("all", "past-first")

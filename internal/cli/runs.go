@@ -58,7 +58,7 @@ func (c *command) runList() *cobra.Command {
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
 	cmd.Flags().BoolVar(&waiting, "waiting", false,
 		"only runs that wait for you: interrupted, suspended, or with an open question")
-	cmd.Flags().StringVar(&f.Assistant, "assistant", "", "only runs of this assistant")
+	cmd.Flags().StringVar(&f.Assistant, "assistant", "", "only runs of this assistant, such as oracle or council")
 	days.flags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("open", "waiting")
 	return cmd

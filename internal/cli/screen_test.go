@@ -158,8 +158,7 @@ func TestAnswerStandsRenderedOnTheScreen(t *testing.T) {
 					p.update(happened(t, oracle.TurnTaken{Turn: 2, MaxTurns: 30, Signal: "context_sufficient"}))
 					p.end()
 					p.show(service.Result{Shown: assistant.Shown{Answer: strings.TrimSpace(longAnswer),
-						Notes: []string{"satisfied after 2 of 30 turns, 2 tool calls; " +
-							"test:a-model-with-a-long-name; run 0pge8nrd7lsrhl8h"}}})
+						Notes: []string{"searched the code, read 2 places; 1.2 s; test:a-model-with-a-long-name"}}})
 					golden(t, fmt.Sprintf("answer.%s.%d", what, width), g.String())
 				})
 			})

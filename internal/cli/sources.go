@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,68 +14,114 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
+	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/text"
 )
 
 func (c *command) sourcesCommand() *cobra.Command {
 	var name string
+	var whole bool
 	cmd := &cobra.Command{
 		Use: "sources [NUMBER]", Short: "Show the passages that the last answer cites", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			return c.sources(ctx, a, name, args)
+			return c.sources(ctx, a, name, whole, args)
 		}),
 	}
 	cmd.Flags().StringVar(&name, "run", "", "the run that answered (default: the last question's)")
+	cmd.Flags().BoolVar(&whole, "all", false, "show all that was read of each source, not only the lines that are cited")
 	return c.withPager(cmd)
 }
 
-func (c *command) sources(ctx context.Context, a *app.App, name string, args []string) error {
+func (c *command) sources(ctx context.Context, a *app.App, name string, whole bool, args []string) error {
 	id, err := c.answering(ctx, a, name)
 	if err != nil {
 		return err
 	}
-	res, err := a.Service.Result(ctx, c.owner(), id)
+	cited, x, err := c.cited(ctx, a, id, whole)
 	if err != nil {
 		return err
 	}
-	all, err := a.Service.Passages(ctx, c.owner(), id)
-	if err != nil {
-		return err
-	}
-	cited := citedOf(all, res.Sources)
-	first := 1
 	if len(args) == 1 {
-		first, err = strconv.Atoi(args[0])
-		if err != nil || first < 1 || first > len(cited) {
-			return withCode(ExitUsage, fmt.Errorf("run %s cites %d passages; %s is none of them",
-				id, len(cited), printable(args[0])))
+		n, _ := strconv.Atoi(args[0]) // no source has the number 0
+		all := len(cited)
+		cited = slices.DeleteFunc(cited, func(s citedSource) bool { return s.number != n })
+		if len(cited) == 0 {
+			return withCode(ExitUsage, fmt.Errorf("run %s cites %d passages; %s is none of them", id, all,
+				printable(args[0])))
 		}
-		cited = cited[first-1 : first]
 	}
 	b := &strings.Builder{}
-	for i, p := range cited {
-		fmt.Fprintf(b, "%d\\. `%s`:\n\n%s\n\n", first+i, p.Cite, p.Fenced())
+	for _, s := range cited {
+		fmt.Fprintf(b, "%d\\. %s\n\n", s.number, s)
 	}
-	if len(cited) == 0 {
+	isCut := slices.IndexFunc(cited, func(s citedSource) bool { return len(s.Lines) < s.read })
+	switch {
+	case len(cited) == 0:
 		b.WriteString("The answer cites no passage that was read.\n\n")
+	case isCut >= 0:
+		fmt.Fprintf(b, "`sibyl sources %d --all` shows all that was read of it.\n\n", cited[isCut].number)
 	}
-	if len(res.Files) > 0 {
-		b.WriteString("Attached: `" + strings.Join(res.Files, "`, `") + "`")
+	if x.Shown != nil && len(x.Shown.Files) > 0 {
+		b.WriteString("Attached: `" + strings.Join(x.Shown.Files, "`, `") + "`")
 	}
 	return c.paged(ctx, c.newScreen().laidOut(strings.TrimSpace(b.String())))
 }
 
-// citedOf are the passages of the places that an answer cites, in their order.
-func citedOf(all []assistant.Passage, cites []string) (cited []assistant.Passage) {
-	for _, cite := range cites {
-		for _, p := range all {
-			if p.Cite == cite {
-				cited = append(cited, p)
-				break
+// citedSource is a source of an answer with the lines that are shown of it.
+type citedSource struct {
+	assistant.Passage
+	number int    // by which it is named
+	of     string // the passage that it is a part of, as Passage.Cite
+	read   int    // lines that were read of that
+}
+
+// String is the source in Markdown, with its place and how much of it is shown.
+func (s citedSource) String() string {
+	part := ""
+	if shown := len(s.Lines); shown < s.read {
+		part = fmt.Sprintf(", %d of %s", shown, text.Count(s.read, "line"))
+	}
+	return fmt.Sprintf("`%s`%s:\n\n%s", s.Cite, part, s.Fenced())
+}
+
+// cited are the sources that the answer of a run cites and had read, in the order in which it does, with the lines that
+// are cited or, where whole is set, each passage once and whole.
+func (c *command) cited(
+	ctx context.Context, a *app.App, id string, whole bool,
+) (all []citedSource, x service.Explanation, err error) {
+	if x, err = a.Service.Explain(ctx, c.owner(), id); err != nil {
+		return nil, x, err
+	}
+	heard, err := a.Service.Passages(ctx, c.owner(), id)
+	if err != nil {
+		return nil, x, err
+	}
+	for _, s := range x.Sources {
+		if !s.Cited {
+			continue
+		}
+		one := citedSource{Passage: assistant.Passage{Cite: s.Cite}, number: cmp.Or(s.Number, len(all)+1)}
+		start := 0
+		for _, l := range s.Lines {
+			if l.Marked {
+				start = cmp.Or(start, l.Number)
+				one.Lines = append(one.Lines, l.Text)
 			}
 		}
+		at := slices.IndexFunc(heard, func(p assistant.Passage) bool { return p.Holds(s.Cite, start) })
+		if at < 0 {
+			continue
+		}
+		one.of, one.read = heard[at].Cite, len(heard[at].Lines)
+		if whole || len(one.Lines) == 0 { // a page has no numbered lines
+			one.Passage = heard[at]
+		}
+		if !slices.ContainsFunc(all, func(o citedSource) bool { return o.Cite == one.Cite }) {
+			all = append(all, one)
+		}
 	}
-	return cited
+	return all, x, nil
 }
 
 // answering is the run that a name means; without one the last of a question that has ended.

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/model/modeltest"
 )
 
 func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
@@ -35,4 +38,41 @@ func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
 	}
 	says(ExitAnswered, []string{"sources", "--run", "last"}, "1\\. `bridge.md:1-3`:", "2\\. `road.md:1-3`:")
 	says(ExitUsage, []string{"sources", "3"}, "cites 2 passages; 3 is none of them")
+}
+
+func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testing.T) {
+	answer := "It stopped (log.txt:40-41), and the disk was full (log.txt:99)."
+	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{answer}, Repeat: true})
+	home := t.TempDir()
+	t.Chdir(home)
+	log := &strings.Builder{}
+	for n := range 120 {
+		fmt.Fprintf(log, "entry %03d\n", n+1)
+	}
+	write(t, filepath.Join(home, "log.txt"), log.String())
+	environ := []string{"OLLAMA_HOST=" + server.BaseURL}
+	says := func(code int, args ...string) string {
+		t.Helper()
+		got, out, errs := sibyl(t, home, Streams{}, environ, args...)
+		if got != code {
+			t.Fatalf("%v: exit %d: %s%s", args, got, out, errs)
+		}
+		return out + errs
+	}
+	says(ExitAnswered, "ask", "-q", "-m", "ollama:llama:7b", "--no-web", "-a", "log.txt", "Why did it stop?")
+	want := "1\\. `log.txt:40-41`, 2 of 120 lines:\n\n```\nentry 040\nentry 041\n```\n\n" +
+		"2\\. `log.txt:99`, 1 of 120 lines:\n\n```\nentry 099\n```\n\n" +
+		"`sibyl sources 1 --all` shows all that was read of it.\n\nAttached: `log.txt`\n"
+	if got := says(ExitAnswered, "sources"); got != want {
+		t.Errorf("the sources are\n%s\nwant\n%s", got, want)
+	}
+	if got := says(ExitAnswered, "sources", "2"); strings.Contains(got, "entry 040") ||
+		!strings.Contains(got, "entry 099") {
+		t.Errorf("the second source is\n%s", got)
+	}
+	all := says(ExitAnswered, "sources", "--all")
+	if strings.Count(all, "entry 001\n") != 1 || strings.Count(all, "entry 120\n") != 1 ||
+		strings.Contains(all, "--all") {
+		t.Errorf("all of it is\n%s", all)
+	}
 }

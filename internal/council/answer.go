@@ -82,16 +82,11 @@ func streamed(job run.Job) func(model.Delta) error {
 	return func(d model.Delta) error {
 		piece := run.Piece{Text: d.Text, Retract: d.Retract}
 		if d.Wait != nil {
-			piece.Wait = waiting(*d.Wait)
+			piece.Wait = agent.PauseFor(*d.Wait)
 		}
 		job.Emit(piece)
 		return nil
 	}
-}
-
-// waiting is a pause as somebody who waits is told of it.
-func waiting(w model.Wait) *run.Wait {
-	return &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s", w.Model, w.Kind)}
 }
 
 // KeepPayload asks that the answer of a record is written into the session's folder.
@@ -129,7 +124,9 @@ func keepAnswer() bt.Leaf {
 		o.Events = []bt.Typed{AnswerKept{r.File}}
 		return nil
 	}
-	failed := func(_ in, why *bt.Fault, _ int64, o *out) { o.Events = []bt.Typed{AnswerUnsaved{why.Reason}} }
+	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
+		o.Events = []bt.Typed{AnswerUnsaved{why.Reason, why.Why().Coded}}
+	}
 	return bt.One("KeepAnswer",
 		"Writes the answer into the session's folder, once. What the folder does not take stays in the journal.", plan,
 		collect, failed)

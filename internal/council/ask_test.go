@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/files"
@@ -336,7 +337,7 @@ func TestSessionWithoutATranscriptSaysWhatToDo(t *testing.T) {
 		}, []string{"2 recordings wait", "set ‘transcription.url’"}},
 		"a recording failed": {func(h *house) {
 			h.records("one")
-			must(h.sessions().FailTranscript(h.Context(), h.id, 1, "noise"))(h)
+			must(h.sessions().FailTranscript(h.Context(), h.id, 1, bt.Because("noise")))(h)
 		}, []string{"nothing in this session could be transcribed", "sibyl council transcribe --again SESSION"}},
 		"a file is gone": {func(h *house) {
 			h.says("Hm.")
@@ -358,7 +359,7 @@ func TestWhatIsNotInTheContextIsTold(t *testing.T) {
 	h := newHouse(t)
 	h.says("Kept.", "Gone.", "Broken.")
 	h.records("later", "noise")
-	must(h.sessions().FailTranscript(t.Context(), h.id, 5, "noise"))(t)
+	must(h.sessions().FailTranscript(t.Context(), h.id, 5, bt.Because("noise")))(t)
 	transcripts := filepath.Join(h.folder, h.id, "transcripts")
 	if err := os.Remove(filepath.Join(transcripts, "002_audio.txt")); err != nil {
 		t.Fatal(err)
@@ -489,7 +490,7 @@ func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	} {
 		err := start(council.Name, wrong)
 		var asked *assistant.RequestError
-		if !errors.As(err, &asked) || !strings.Contains(asked.Public, says) {
+		if !errors.As(err, &asked) || !strings.Contains(asked.Text, says) {
 			t.Errorf("%s gives %v", wrong, err)
 		}
 	}

@@ -83,8 +83,8 @@ func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
 }
 
 // refused is a request that can't be carried out as it is.
-func refused(public, hint string, err error) error {
-	return &assistant.RequestError{Public: public, Hint: hint, Err: err}
+func refused(why bt.Why, hint string, err error) error {
+	return &assistant.RequestError{Why: why, Hint: hint, Err: err}
 }
 
 // beginner makes the beginning of a run about a session.
@@ -98,7 +98,7 @@ func (d Deps) begin(which func(Options) beginner) func(context.Context, assistan
 		}
 		s, err := folder.Get(ctx, o.Session)
 		if err != nil {
-			return run.Spec{}, refused("no such Council session", "‘sibyl council list’ lists them", err)
+			return run.Spec{}, refused(bt.Because("no such Council session"), "‘sibyl council list’ lists them", err)
 		}
 		spec, err := which(o)(ctx, folder, o, s)
 		if err != nil {
@@ -209,25 +209,25 @@ func (d Deps) seated(
 ) (oracles []persona.Persona, chair persona.Persona, err error) {
 	switch n := len(o.Oracles); {
 	case n == 0:
-		return nil, chair, refused("no oracle is given", "‘sibyl council oracles’ lists them", nil)
+		return nil, chair, refused(noOracle.With(), "‘sibyl council oracles’ lists them", nil)
 	case n > MostOracles:
-		return nil, chair, refused(fmt.Sprintf("at most %d oracles can be asked at once", MostOracles),
+		return nil, chair, refused(manyOracles.With(MostOracles),
 			"ask them in several sittings", nil)
 	case n < 2 && o.Chair != "":
-		return nil, chair, refused("a chair needs several oracles", "name two or more", nil)
+		return nil, chair, refused(loneChair.With(), "name two or more", nil)
 	}
 	for _, name := range o.Oracles {
 		one, err := d.oracle(ctx, name, spoken)
 		if err != nil {
-			return nil, chair, refused("no oracle or several oracles match this name",
+			return nil, chair, refused(unknownOracle.With(),
 				"‘sibyl council oracles’ lists them", err)
 		}
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return p.ID == one.ID }) {
-			return nil, chair, refused("an oracle is named twice", "name each once", fmt.Errorf("%s is named twice",
+			return nil, chair, refused(bt.Because("an oracle is named twice"), "name each once", fmt.Errorf("%s is named twice",
 				one.Name))
 		}
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return strings.EqualFold(p.Name, one.Name) }) {
-			return nil, chair, refused("two of the oracles have the same name",
+			return nil, chair, refused(sameNames.With(),
 				"give one of them another title: names show who says what",
 				fmt.Errorf("two of the oracles are called %s: give one of the files another title, since names show "+
 					"who says what", one.Name))
@@ -236,7 +236,7 @@ func (d Deps) seated(
 	}
 	if o.Chair != "" {
 		if chair, err = d.oracle(ctx, o.Chair, spoken); err != nil {
-			return nil, chair, refused("no oracle or several oracles match the name of the chair",
+			return nil, chair, refused(unknownOracle.With(),
 				"‘sibyl council oracles’ lists them", err)
 		}
 	}
@@ -286,7 +286,7 @@ func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 func (d Deps) model(ctx context.Context, o Options) (id string, err error) {
 	id, err = d.Choose(ctx, o.Model)
 	if err != nil {
-		return "", refused("the model can't be used here", "leave it out to use the configured one", err)
+		return "", refused(assistant.NoModel.With(), "leave it out to use the configured one", err)
 	}
 	if id == model.OfflineRules {
 		return "", nil
@@ -296,14 +296,14 @@ func (d Deps) model(ctx context.Context, o Options) (id string, err error) {
 
 // needsModel says that oracles need a model, with two ways on.
 func (a *asking) needsModel(s session.Session) error {
-	const public = "oracles need a language model, and none is available"
 	var names []string
 	for _, one := range a.oracles {
 		names = append(names, one.Slug)
 	}
-	return refused(public, "whoever runs the server can set one up; the preview shows the prompts that would be sent",
+	return refused(needModel.With(),
+		"whoever runs the server can set one up; the preview shows the prompts that would be sent",
 		fmt.Errorf("%s: ‘sibyl init’ sets one up; ‘sibyl council ask %s --session %s --dry-run’ prints the prompt, "+
-			"for use elsewhere", public, strings.Join(names, " "), s.ID))
+			"for use elsewhere", needModel.Template(), strings.Join(names, " "), s.ID))
 }
 
 // promptText is what a model is told of a matter.
@@ -342,25 +342,24 @@ func roomIn(window int) int {
 
 // nothingSaid says why there is nothing to ask about.
 func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
-	const public = "there is nothing to ask about in this session"
 	switch {
 	case said.waiting > 0:
 		how := fmt.Sprintf("‘sibyl council transcribe %s’", s.ID)
 		if why := d.Missing(); why != "" {
 			how = why
 		}
-		return refused(public, "transcribe its recordings first",
+		return refused(notWrittenDown.With(), "transcribe its recordings first",
 			fmt.Errorf("nothing in this session is transcribed yet, and %s: %s", waits(said.waiting), how))
 	case said.failed > 0:
-		return refused(public, "have its recordings transcribed again",
+		return refused(noneWrittenDown.With(), "have its recordings transcribed again",
 			fmt.Errorf("nothing in this session could be transcribed: ‘sibyl council transcribe --again %s’ tries %s again",
 				s.ID, text.Count(said.failed, "recording")))
 	case len(said.left) > 0:
-		return refused(public, "repair it",
+		return refused(noneReadable.With(), "repair it",
 			fmt.Errorf("nothing in this session can be read (%s): ‘sibyl council repair %s’ recovers what it can",
 				strings.Join(said.left, "; "), s.ID))
 	}
-	return refused(public, "say something first, or add a recording",
+	return refused(nothingToAsk.With(), "say something first, or add a recording",
 		fmt.Errorf("nothing was said in this session yet: ‘sibyl council say --session %s \"…\"’, or ‘sibyl council "+
 			"add --session %s FILE’", s.ID, s.ID))
 }
@@ -393,7 +392,7 @@ func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s sess
 
 func (d Deps) beginTranscription(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if why := d.Missing(); why != "" {
-		return run.Spec{}, refused("transcription is not set up",
+		return run.Spec{}, refused(noTranscription.With(),
 			"the recordings are kept; set up transcription in the server's settings", errors.New(why))
 	}
 	spec := run.Spec{Title: titled(s, "transcribing")}
@@ -408,14 +407,14 @@ func claim(session string) string { return "transcription " + session }
 
 func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if s.NamedBy == session.ByPerson {
-		return run.Spec{}, refused("the session already has a name given by hand", "rename it by hand", nil)
+		return run.Spec{}, refused(namedByHand.With(), "rename it by hand", nil)
 	}
 	id, err := d.model(ctx, o)
 	if err != nil {
 		return run.Spec{}, err
 	}
 	if id == "" {
-		return run.Spec{}, refused("suggesting a name needs a language model",
+		return run.Spec{}, refused(namingNeedsModel.With(),
 			"without one, sessions are named by their first words, or by you", nil)
 	}
 	said, err := d.said(ctx, folder, s)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -44,7 +45,7 @@ func (e *AmbiguousError) Error() string {
 // transcription that has ended short.
 type Opened struct {
 	session.Session
-	Mended []string `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
+	Mended []bt.Why `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
 }
 
 // List gives the sessions, the latest first, and those that can't be read. Their states are as they stand; nothing is
@@ -169,7 +170,7 @@ func (d *Desk) mend(ctx context.Context, s session.Session) (o Opened, err error
 	died, err := d.died(ctx, s)
 	if died && err == nil {
 		_, err = d.EndTranscribing(ctx, s.ID)
-		o.Mended = append(o.Mended, "its transcription was interrupted")
+		o.Mended = append(o.Mended, wasInterrupted.With())
 	}
 	if err != nil {
 		return o, err
@@ -187,7 +188,7 @@ const mostRuns = 100
 
 // saveAll writes the answers that could not be written before, and says of each what became of it. It asks the rows of
 // all runs about a session: a pending row would be void as soon as another run begins.
-func (d *Desk) saveAll(ctx context.Context, id string) (lines []string, err error) {
+func (d *Desk) saveAll(ctx context.Context, id string) (lines []bt.Why, err error) {
 	f := journal.Filter{Limit: mostRuns, Summaries: true}
 	if f.Session, err = d.deps.JournalSession(ctx, d.owner, id); err != nil {
 		return nil, err
@@ -205,11 +206,9 @@ func (d *Desk) saveAll(ctx context.Context, id string) (lines []string, err erro
 			saved, err := d.saveLate(ctx, row.ID)
 			switch {
 			case err != nil: // it stays where it is
-				lines = append(lines, fmt.Sprintf("an answer is waiting in the journal (run %s) because it can't be "+
-					"written to the session's folder: %v", row.ID, err))
+				lines = append(lines, stillUnsaved.With(row.ID, err))
 			case saved != "":
-				lines = append(lines, "an answer that could not be written before is now in the session's folder: "+
-					saved)
+				lines = append(lines, nowSaved.With(saved))
 			}
 		}
 		if len(rows) < mostRuns {
@@ -243,7 +242,7 @@ func (d *Desk) saveLate(ctx context.Context, id string) (file string, err error)
 type Repaired struct {
 	Session string `json:"session_id"`
 	session.Report
-	Mended []string `json:"mended,omitempty"`
+	Mended []bt.Why `json:"mended,omitempty"`
 }
 
 // Repair checks sessions against their folders, all where none is named, and puts right what can be. One that can't be

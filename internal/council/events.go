@@ -56,6 +56,7 @@ func (e AnswerKept) String() string { return "kept as " + e.File }
 // AnswerUnsaved says that an answer could not be written.
 type AnswerUnsaved struct {
 	Reason string `json:"reason"`
+	bt.Coded
 }
 
 // EventType implements bt.Typed.
@@ -138,6 +139,7 @@ func (e Transcribed) String() string {
 type NotTranscribed struct {
 	Sequence int    `json:"sequence"`
 	Reason   string `json:"reason"`
+	bt.Coded
 }
 
 // EventType implements bt.Typed.

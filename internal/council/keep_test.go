@@ -22,9 +22,12 @@ func inHouse(t *testing.T, test func(h *house)) {
 }
 
 // open opens the session, and gives what was put right.
-func (p *process) open() []string {
+func (p *process) open() (lines []string) {
 	p.Helper()
-	return must(p.desk().Open(p.Context(), p.id))(p).Mended
+	for _, one := range must(p.desk().Open(p.Context(), p.id))(p).Mended {
+		lines = append(lines, one.Text)
+	}
+	return lines
 }
 
 func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T) {
@@ -53,7 +56,7 @@ func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T)
 		same(h, "lines", len(mended), 2)
 		contains(h, strings.Join(mended, "\n"),
 			"an answer that could not be written before is now in the session's folder: 001_", "002_")
-		same(h, "lines when it is opened again", p.open(), nil)
+		same(h, "lines when it is opened again", len(p.open()), 0)
 		h.whole(2)
 		var who []string
 		for _, e := range h.session().Answers {

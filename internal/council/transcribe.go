@@ -2,10 +2,12 @@ package council
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
@@ -87,6 +89,7 @@ type TranscriptReceipt struct {
 	By       string         `json:"by,omitempty"`
 	Flags    []string       `json:"flags,omitempty"`  // their kinds
 	Failed   string         `json:"failed,omitempty"` // why there is no transcript
+	bt.Coded
 }
 
 func transcribeLeaf() bt.Leaf {
@@ -105,7 +108,7 @@ func transcribeLeaf() bt.Leaf {
 		o.Tried = append(slices.Clip(o.Tried), i.Recording)
 		o.Events = []bt.Typed{Transcribed{r.Sequence, r.Words, r.By, r.Flags}}
 		if r.Failed != "" {
-			o.Events = []bt.Typed{NotTranscribed{r.Sequence, r.Failed}}
+			o.Events = []bt.Typed{NotTranscribed{r.Sequence, r.Failed, r.Coded}}
 		}
 		return nil
 	}
@@ -147,7 +150,7 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 				job.Emit(run.Piece{Text: fmt.Sprintf("part %d of %d", done, of)})
 			}
 		},
-		Wait: func(w model.Wait) { job.Emit(run.Piece{Wait: waiting(w)}) },
+		Wait: func(w model.Wait) { job.Emit(run.Piece{Wait: agent.PauseFor(w)}) },
 	})
 	if ctx.Err() != nil { // it was stopped, and waits on
 		return nil, ctx.Err()
@@ -160,22 +163,35 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 // tried.
 func (p *performing) keepTranscript(ctx context.Context, t session.Transcript, failed error) (any, error) {
 	return inFolder(p, func(s *session.Store) (any, error) {
+		why := notHeard(failed)
 		if failed == nil {
 			e, err := s.SaveTranscript(ctx, p.given.Session, t)
 			if err == nil {
 				return receiptOf(e, t.Text), nil
 			}
-			failed = fmt.Errorf("its transcript could not be written into the session's folder: %w", err)
+			why = unwrittenDown.With()
+			why.Text += ": " + err.Error()
 		}
-		_, _ = s.FailTranscript(ctx, p.given.Session, t.Sequence, failed.Error())
-		return &TranscriptReceipt{Sequence: t.Sequence, Status: session.Failure, Failed: failed.Error()}, nil
+		_, _ = s.FailTranscript(ctx, p.given.Session, t.Sequence, why)
+		return &TranscriptReceipt{Sequence: t.Sequence, Status: session.Failure, Failed: why.Text, Coded: why.Coded}, nil
 	})
+}
+
+// notHeard says why there is no transcript: by its kind where a model failed, and else in the words of what did.
+func notHeard(err error) bt.Why {
+	switch failed, is := errors.AsType[*model.Error](err); {
+	case err == nil:
+		return bt.Why{}
+	case is:
+		return (&bt.Fault{Kind: string(failed.Kind), Reason: err.Error()}).Why()
+	}
+	return bt.Because(err.Error())
 }
 
 func receiptOf(e session.AudioEntry, text string) *TranscriptReceipt {
 	return &TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript,
 		Words: len(strings.Fields(text)),
-		By:    e.By, Flags: doubts(e), Failed: e.Error}
+		By:    e.By, Flags: doubts(e), Failed: e.Error, Coded: bt.Coded{Code: e.Code}}
 }
 
 // SettlePayload asks that the session's state is what its recordings are.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -72,6 +73,7 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed but is kept",
 		"it can't be decoded")
 	contains(t, h.session().Audio[1].Error, "it can't be decoded")
+	same(t, "code", h.session().Audio[1].Code, "fail.invalid")
 	file, err := h.sessions().AudioPath(t.Context(), h.id, 2)
 	if err != nil || !strings.HasSuffix(file, "002_audio.ogg") {
 		t.Errorf("the recording lies at %s, %v", file, err)
@@ -189,7 +191,7 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
 	held(t, "the second recording", hanging)
 	opened := must(p.desk().Open(t.Context(), h.id))(t)
-	same(t, "state while it goes on", []any{opened.State, opened.Mended}, []any{session.Transcribing, []string(nil)})
+	same(t, "state while it goes on", []any{opened.State, opened.Mended}, []any{session.Transcribing, []bt.Why(nil)})
 	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +261,7 @@ func TestTranscriptionThatWasDoneWhenItDiedEndsInterruptionWhenResumed(t *testin
 func TestTranscriptionWithNothingSetUpNamesTheSettingAndLeavesRecordingsWaiting(t *testing.T) {
 	h := newHouse(t)
 	h.records("one", "two")
-	must(h.sessions().FailTranscript(t.Context(), h.id, 2, "noise"))(t)
+	must(h.sessions().FailTranscript(t.Context(), h.id, 2, bt.Because("noise")))(t)
 	before := h.metadata()
 	h.missing = "set ‘transcription.url’ to a server that transcribes"
 	p := h.process("one", h.journal)
@@ -287,4 +289,5 @@ func TestTranscriptThatCanNotBeWrittenIsAFailureThatIsTold(t *testing.T) {
 	same(t, "recordings", h.statuses(), []session.Status{session.Failure, session.Success})
 	contains(t, o.Failed[0].Failed, "could not be written into the session's folder: ")
 	contains(t, o.Failed[0].Failed, "transcripts is not a folder") // what the system says of it
+	same(t, "code", h.session().Audio[0].Code, "recording.unwritten")
 }

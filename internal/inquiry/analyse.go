@@ -120,7 +120,7 @@ func (r *AnalyseReceipt) told(trail []Trail, ref int64, pair int) []Trail {
 	for _, u := range r.Analysis.Unverified {
 		if u.Pair == pair {
 			trail = append(trail, noted(ref, record.ErrorEvent, unverifiable.With(u.Description,
-				bt.Why{Text: u.Reason, Coded: bt.Coded{Code: u.Code}})))
+				bt.Why{Text: u.Reason, Coded: u.Coded})))
 		}
 	}
 	return trail

@@ -81,7 +81,7 @@ type AnswerReceipt struct {
 	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
-	Notes     []string          `json:"notes,omitempty"` // what went wrong beside the answer
+	Notes     []bt.Why          `json:"noted,omitempty"` // what went wrong beside the answer
 
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 	Given    []string          `json:"given,omitempty"`    // the passages of documents that a model chose from
@@ -118,7 +118,7 @@ func hearLeaf() bt.Leaf {
 		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By,
 			Notes: r.Notes}}
 		for _, note := range r.Notes {
-			o.Trail = append(slices.Clip(o.Trail), noted(ref, record.ErrorEvent, bt.Because(note)))
+			o.Trail = append(slices.Clip(o.Trail), noted(ref, record.ErrorEvent, note))
 		}
 		return nil
 	}

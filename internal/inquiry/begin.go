@@ -64,16 +64,15 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 
 func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 	if b.Session != "" {
-		return run.Spec{}, &assistant.RequestError{Public: "an inquiry needs its own session", Hint: "name none"}
+		return run.Spec{}, &assistant.RequestError{Why: bt.Because("an inquiry needs its own session"), Hint: "name none"}
 	}
 	words := hypothesis(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD")))
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
-		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis",
-			Hint: fmt.Sprintf("it needs some words, at most %d characters", mostHypothesis)}
+		return run.Spec{}, &assistant.RequestError{Why: wrongHypothesis.With(mostHypothesis)}
 	}
 	tongue := cmp.Or(o.Language, language.Of(words))
 	if tongue != "" && !slices.Contains(languages(), tongue) {
-		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry does not know this language", Hint: "give " +
+		return run.Spec{}, &assistant.RequestError{Why: bt.Because("the Inquiry does not know this language"), Hint: "give " +
 			strings.Join(languages(), ", ") + ", or none"}
 	}
 	w, err := calledBy(o)
@@ -116,13 +115,13 @@ func calledBy(o Options) (w Called, err error) {
 	w.Kind, w.Name = record.WitnessDocuments, cmp.Or(o.Witness.Path, strings.TrimSpace(o.Witness.Name))
 	switch {
 	case len(o.Documents) > MaxDocuments:
-		err = &assistant.RequestError{Public: fmt.Sprintf("the documents hold more than %d KB of text",
-			MaxDocuments>>10), Hint: "give fewer, or a folder that the server may read"}
+		err = &assistant.RequestError{Why: largeDocuments.With(MaxDocuments >> 10),
+			Hint: "give fewer, or a folder that the server may read"}
 	case strings.TrimSpace(o.Documents) != "":
 		w.Name, w.Title = "", "documents"
 		w.Handed = strings.ReplaceAll(strings.ToValidUTF8(o.Documents, "\uFFFD"), "\x00", "\uFFFD")
 	case w.Name == "":
-		err = &assistant.RequestError{Public: "no witness is given, and none is configured",
+		err = &assistant.RequestError{Why: noWitness.With(),
 			Hint: "give documents or a model; the setting inquiry.witness sets a default"}
 	case o.Witness.Path == "" && strings.Contains(w.Name, ":"):
 		w.Kind, w.Title = record.WitnessModel, w.Name
@@ -143,7 +142,7 @@ func (d Deps) alone(ctx context.Context, owner journal.Owner) error {
 }
 
 func unheard(err error) error {
-	return &assistant.RequestError{Public: "the witness can't be used",
+	return &assistant.RequestError{Why: deafWitness.With(),
 		Hint: "give documents that can be read, or a model that responds", Err: fmt.Errorf("the witness: %w", err)}
 }
 
@@ -153,7 +152,7 @@ func (d Deps) detective(ctx context.Context, asked string) (id string, err error
 		_, err = d.Model(ctx, id)
 	}
 	if err != nil {
-		err = &assistant.RequestError{Public: "the detective can't be used",
+		err = &assistant.RequestError{Why: noDetective.With(),
 			Hint: "leave it out to use the configured one", Err: fmt.Errorf("the detective: %w", err)}
 	}
 	return id, err

@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -74,7 +75,7 @@ type AnswerHeard struct {
 	NotFound bool   `json:"not_found,omitempty"`
 	By       string `json:"by"`
 
-	Notes []string `json:"notes,omitempty"` // what went wrong beside the answer
+	Notes []bt.Why `json:"noted,omitempty"` // what went wrong beside the answer
 }
 
 // EventType implements bt.Typed.
@@ -83,7 +84,7 @@ func (AnswerHeard) EventType() string { return "answer.heard" }
 func (e AnswerHeard) String() string {
 	s := text.OneLine(e.Text)
 	for _, note := range e.Notes {
-		s += " (" + note + ")"
+		s += " (" + note.Text + ")"
 	}
 	return s
 }
@@ -134,10 +135,11 @@ func (LedgerKept) EventType() string { return "ledger.kept" }
 
 func (e LedgerKept) String() string {
 	if e.Completeness == nil {
-		return fmt.Sprintf("answered without a passage or a figure: %d of %d", e.High+e.Medium+e.Low, e.Number)
+		return fmt.Sprintf("left without a passage or a figure so far: %d of %s", e.High+e.Medium+e.Low,
+			text.Count(e.Number, "question"))
 	}
-	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit,
-		bar(*e.Completeness), *e.Completeness, e.High, e.Medium, e.Low)
+	s := fmt.Sprintf("question %d of %d %s %d %% complete; open gaps: %s", e.Number, e.Limit, bar(*e.Completeness),
+		*e.Completeness, e.gaps())
 	if e.Contradictions > 0 {
 		s += fmt.Sprintf("; contradictions: %d", e.Contradictions)
 	}
@@ -148,6 +150,17 @@ func (e LedgerKept) String() string {
 		s += fmt.Sprintf("; not verifiable: %d", e.Unverified)
 	}
 	return s
+}
+
+// gaps counts those that are open by how much they weigh.
+func (e LedgerKept) gaps() string {
+	var all []string
+	for i, n := range []int{e.High, e.Medium, e.Low} {
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", n, []string{"high", "medium", "low"}[i]))
+		}
+	}
+	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
 // bar draws a percentage.
@@ -165,4 +178,4 @@ type Ended struct {
 // EventType implements bt.Typed.
 func (Ended) EventType() string { return "inquiry.ended" }
 
-func (e Ended) String() string { return "questioning ended: " + e.Reason }
+func (e Ended) String() string { return cmp.Or(e.Story().Text, "Stopped asking: "+e.Reason) }

@@ -43,18 +43,7 @@ func faultOf(err error) *bt.Fault {
 
 // saying is a model's failure in a few words: who, the status of HTTP, and what it means.
 func saying(id string, status int, kind model.Kind) string {
-	words := map[model.Kind]string{
-		model.Auth: "the key is refused", model.Payment: "there is no credit", model.RateLimit: "too many requests",
-		model.Overloaded: "the provider is overloaded",
-		model.Timeout:    "no answer in time", model.Server: "the provider failed or can't be reached",
-		model.Refused: "the provider refused to answer",
-		model.Garbled: "the reply is unusable", model.ContextLength: "the request is too long",
-		model.OutputLength: "the reply is too long",
-		model.Invalid:      "the request was refused", model.Cancelled: "the request was cancelled",
-	}[kind]
-	if words == "" {
-		words = string(kind)
-	}
+	words := kind.Words()
 	if status != 0 {
 		words = fmt.Sprintf("%d - %s", status, words)
 	}

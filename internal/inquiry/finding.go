@@ -130,7 +130,7 @@ func (a *Analysis) addReports(all []Exchange, reports []reported) {
 				Words:       [2]string{c.FirstWords, c.SecondWords},
 				Pair:        len(all),
 				Reason:      why.Text,
-				Code:        codeOf(why.Coded),
+				Coded:       why.Coded,
 			})
 			continue
 		}

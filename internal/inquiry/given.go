@@ -59,14 +59,6 @@ func noted(ref int64, event record.EventKind, why bt.Why) Trail {
 	return Trail{Ref: ref, Event: string(event), Reason: why.Text, Coded: why.Coded}
 }
 
-// codeOf is the code of a sentence as a session keeps it, which has no values: of one with values there is none.
-func codeOf(why bt.Coded) string {
-	if len(why.Values) > 0 {
-		return ""
-	}
-	return why.Code
-}
-
 // The texts that a run keeps.
 const (
 	textDetective = "detective"

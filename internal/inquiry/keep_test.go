@@ -239,7 +239,7 @@ func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T)
 		told = append(told, u.Lines...)
 	}
 	contains(t, strings.Join(told, "\n"), "not read: scan.pdf: it holds no text", "1. "+questions[0], "Fact 1 holds.",
-		"pair 1 of 10 [█·········] 11 % complete; open: 1 high, 0 medium, 0 low")
+		"question 1 of 10 [█·········] 11 % complete; open gaps: 1 high")
 }
 
 func TestDocumentThatChangesMeanwhileEndsTheInquiryAndIsNamed(t *testing.T) {

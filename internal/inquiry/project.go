@@ -116,7 +116,7 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 	for _, t := range kept {
 		entries = append(entries, record.TrailEntry{Timestamp: p.view.Records()[t.Ref].At.UTC(),
 			Event:        record.EventKind(t.Event),
-			FromProvider: t.From, ToProvider: t.To, Reason: t.Reason, Code: codeOf(t.Coded)})
+			FromProvider: t.From, ToProvider: t.To, Reason: t.Reason, Coded: t.Coded})
 	}
 	for _, r := range p.view.Records() {
 		if r.Kind != run.KindSuspend {
@@ -128,7 +128,7 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 		}
 		if fault := body.(*run.SuspendRecord).Fault; fault != nil {
 			entries = append(entries, record.TrailEntry{Timestamp: r.At.UTC(), Event: trailEvent(fault),
-				Reason: fault.Reason, Code: codeOf(fault.Why().Coded)})
+				Reason: fault.Reason, Coded: fault.Why().Coded})
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b record.TrailEntry) int { return a.Timestamp.Compare(b.Timestamp) })
@@ -177,9 +177,9 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 		g.CompletenessScore = &r.Analysis.Completeness
 		g.RequiresFollowUp = r.FollowUp
 	case t.Failed != "":
-		g.Unjudged, g.Code = t.Failed, codeOf(t.Coded)
+		g.Unjudged, g.Coded = t.Failed, t.Coded
 	case waits != nil:
-		g.Unjudged, g.Code = waits.Reason, codeOf(waits.Why().Coded)
+		g.Unjudged, g.Coded = waits.Reason, waits.Why().Coded
 	default:
 		g.Unjudged, g.Code = endedBefore.Template(), endedBefore.Code()
 	}
@@ -248,7 +248,7 @@ func audited(s *record.Session, a Analysis) *record.Audit {
 		audit.Unjudged = record.NotAudited
 	case failed && len(s.AuditTrail) > 0:
 		last := s.AuditTrail[len(s.AuditTrail)-1]
-		audit.Unjudged, audit.Code = last.Reason, last.Code
+		audit.Unjudged, audit.Coded = last.Reason, last.Coded
 	case failed || s.JudgedPairs() == 0:
 		audit.Unjudged, audit.Code = notToEnd.Template(), notToEnd.Code()
 	default:

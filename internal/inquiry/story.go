@@ -5,6 +5,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/text"
 )
 
@@ -44,16 +45,25 @@ const (
 	notToEnd      bt.Reason = "unjudged.end: no model has judged the inquiry to its end"
 )
 
+// What is wrong with a request.
+const (
+	wrongHypothesis bt.Reason = "request.hypothesis: the Inquiry can't take this hypothesis: it needs some words, " +
+		"at most {most} characters"
+	largeDocuments bt.Reason = "request.documents: the documents hold more than {most} KB of text"
+	noWitness      bt.Reason = "request.witness.none: no witness is given, and none is configured"
+	deafWitness    bt.Reason = "request.witness: the witness can't be used"
+	noDetective    bt.Reason = "request.detective: the detective can't be used"
+)
+
 // mostQuoted is how many characters of a question or an answer a story tells.
 const mostQuoted = 200
 
 func stories() []bt.Reason {
-	return []bt.Reason{
+	return append(witness.Reasons(),
 		storyWitness, storyDocuments, storyUnread, severalDocuments, storyQuestion, storyAnswer, storyNoPassage,
 		storyUnjudged, storySwitched, storyJudged, storySatisfied, storyLimit, storyStale, storyCollected,
 		storyStopped, storyBroken, storyTimedOut, answersAgain, tookBack, unverifiable, unwritten, standsNowhere,
-		sameWords, endedBefore, notToEnd,
-	}
+		sameWords, endedBefore, notToEnd, wrongHypothesis, largeDocuments, noWitness, deafWitness, noDetective)
 }
 
 // Story implements bt.Narrated.

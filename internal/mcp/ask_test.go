@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/oracle"
@@ -55,7 +56,7 @@ func studyOf(t *testing.T, most int) *study {
 	a.Name, a.Options, a.Tool = oracle.Name, asked.Options, asked.Tool
 	a.Begin = func(ctx context.Context, b assistant.Request) (run.Spec, error) {
 		if len(b.Words) > oracle.MaxQuestion {
-			return run.Spec{}, &assistant.RequestError{Public: "it is too long"}
+			return run.Spec{}, &assistant.RequestError{Why: bt.Because("it is too long")}
 		}
 		s.options, s.relayed = append(s.options, b.Options.(oracle.Options)), append(s.relayed, b.Relayed)
 		b.Options = "pythia"

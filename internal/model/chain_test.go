@@ -137,8 +137,8 @@ func TestChainAsksItsFirstModelThatAnotherChainFoundUnusable(t *testing.T) {
 func TestChainThatAFallbackEndsNamesTheModelsBeforeIt(t *testing.T) {
 	c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(model.Refused, 0),
 		failing(model.Refused, 0)), turns())
-	for _, before := range []string{"before it, a:m: rate_limit",
-		"before it, a:m is left alone for a while (rate_limit)"} {
+	for _, before := range []string{"before it, a:m: too many requests",
+		"before it, a:m is left alone for a while (too many requests)"} {
 		_, _, err := c.ask(t.Context())
 		if model.KindOf(err) != model.Refused || !strings.Contains(err.Error(), before) {
 			t.Errorf("%v; want it with %q", err, before)
@@ -197,7 +197,7 @@ func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
 	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("after all")),
 		turns(failing(model.RateLimit, 0)))
 	_, _, err := c.ask(t.Context())
-	if model.KindOf(err) != model.RateLimit || !strings.Contains(err.Error(), "before it, a:m: server") {
+	if model.KindOf(err) != model.RateLimit || !strings.Contains(err.Error(), "before it, a:m: the provider failed") {
 		t.Fatalf("the last failure, with those before it, is not told: %v", err)
 	}
 	resp, _, err := c.ask(t.Context())

@@ -28,11 +28,11 @@ func TestKindOfSortsWrappedAndBareErrors(t *testing.T) {
 
 func TestErrorNamesModelKindAndStatus(t *testing.T) {
 	e := &model.Error{Kind: model.RateLimit, Model: "openai:gpt", Status: 429, Message: "slow down"}
-	if got, want := e.Error(), "openai:gpt: rate_limit (HTTP 429): slow down"; got != want {
+	if got, want := e.Error(), "openai:gpt: too many requests (HTTP 429): slow down"; got != want {
 		t.Errorf("got %q; want %q", got, want)
 	}
 	bare := &model.Error{Kind: model.Cancelled, Model: "openai:gpt", Err: context.Canceled}
-	if got, want := bare.Error(), "openai:gpt: cancelled: context canceled"; got != want {
+	if got, want := bare.Error(), "openai:gpt: the request was cancelled: context canceled"; got != want {
 		t.Errorf("got %q; want %q", got, want)
 	}
 }

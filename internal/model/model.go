@@ -10,6 +10,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -221,9 +222,9 @@ type Try struct {
 
 func (t Try) String() string {
 	if t.Cooling {
-		return t.Model + " is left alone for a while (" + string(t.Kind) + ")"
+		return t.Model + " is left alone for a while (" + t.Kind.Words() + ")"
 	}
-	return t.Model + ": " + string(t.Kind)
+	return t.Model + ": " + t.Kind.Words()
 }
 
 // OfflineRules is the ID, as a provider and model, of what answers by rules: no model is asked.
@@ -286,6 +287,17 @@ const (
 	Cancelled     Kind = "cancelled"      // the caller withdrew the request
 )
 
+// Words say to people what a kind means.
+func (k Kind) Words() string {
+	return cmp.Or(map[Kind]string{
+		RateLimit: "too many requests", Overloaded: "the provider is overloaded", Payment: "there is no credit",
+		OutputLength: "the reply is too long", Auth: "the key is refused", ContextLength: "the request is too long",
+		Timeout: "no answer in time", Server: "the provider failed or can't be reached",
+		Refused: "the provider refused to answer", Invalid: "the request was refused",
+		Garbled: "the reply is unusable", Cancelled: "the request was cancelled",
+	}[k], string(k))
+}
+
 // Why a Timeout came, where an adapter's own clock ended the attempt: its Error wraps one of them.
 var (
 	ErrUnanswered = errors.New("no answer began in time")
@@ -310,12 +322,12 @@ func (e *Error) Error() string {
 	}
 	who := strings.TrimSuffix(e.Model, ":") // a provider that was asked for its models
 	if e.Status != 0 {
-		return fmt.Sprintf("%s: %s (HTTP %d): %s", who, e.Kind, e.Status, text)
+		return fmt.Sprintf("%s: %s (HTTP %d): %s", who, e.Kind.Words(), e.Status, text)
 	}
-	if e.Kind == Server && text != "" { // which says no more
+	if (e.Kind == Server || e.Kind == Invalid) && text != "" { // which says more
 		return who + ": " + text
 	}
-	return fmt.Sprintf("%s: %s: %s", who, e.Kind, text)
+	return fmt.Sprintf("%s: %s: %s", who, e.Kind.Words(), text)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

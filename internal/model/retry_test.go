@@ -257,7 +257,7 @@ func TestDeadlineInAnAttemptIsTheAttemptsOwnFailure(t *testing.T) {
 		defer cancel()
 		script := modeltest.Script(t, modeltest.Turn{Text: "half", Hang: true})
 		resp, err := model.Retry(script, model.RetryPolicy{}).Chat(ctx, model.Request{}, nil)
-		if want := "scripted:test: timeout: context deadline exceeded"; err == nil || err.Error() != want ||
+		if want := "scripted:test: no answer in time: context deadline exceeded"; err == nil || err.Error() != want ||
 			resp.Text != "half" {
 			t.Errorf("got %q, %v; want %s", resp.Text, err, want)
 		}

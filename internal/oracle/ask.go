@@ -39,8 +39,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 		return spec, err
 	}
 	if err := checkSize(r.Words, o.Material); err != nil {
-		return spec, &assistant.RequestError{Public: "the Oracle can't take this question",
-			Hint: fmt.Sprintf("it needs some words, at most %d bytes", MaxQuestion), Err: err}
+		return spec, &assistant.RequestError{Why: wrongQuestion.With(MaxQuestion), Err: err}
 	}
 	texts, err := s.Prompts()
 	if err != nil {
@@ -51,21 +50,36 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	if o.Material != "" {
 		env.Material, env.Parts = len(o.Material), document.SplitParts(o.Material)
 	}
-	tools, err := s.equip(ctx, r, o, &env)
+	tools, info, err := s.equip(ctx, r, o, &env)
 	if err != nil {
 		return spec, err
 	}
 	given := s.given(r, o, env, tools)
-	if env.Past, err = given.remember(ctx, s.Store, r); err != nil {
+	var pictured []string
+	if env.Past, pictured, err = given.remember(ctx, s.Store, r); err != nil {
 		return spec, err
+	}
+	if !info.NoPictures {
+		shown, err := carried(ctx, s.Store, r.Owner, pictured, MaxPictures-len(pictures))
+		if err != nil {
+			return spec, err
+		}
+		pictures = append(pictures, shown...)
+		given.see(env.Past, shown)
+	}
+	if len(pictures) > 0 {
+		env.Fallback = slices.DeleteFunc(slices.Clone(env.Fallback), func(id string) bool {
+			return s.Describe(ctx, id).NoPictures
+		})
 	}
 	if spec.Consume, err = given.allow(ctx, s.Store, r, env); err != nil {
 		return spec, err
 	}
 	spec.Texts = []run.Text{{Name: SegmentsText, Content: texts.Encoded()}, agent.ToolText(tools)}
 	if o.Material != "" {
-		spec.Texts = append(append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)}), pictures...)
+		spec.Texts = append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)})
 	}
+	spec.Texts = append(spec.Texts, pictures...)
 	spec.Title, spec.Place, spec.Env, spec.Given = Title(r.Words), env.CodeRoot, env, given
 	return spec, nil
 }
@@ -96,10 +110,11 @@ func (s Surroundings) env(o Options) Env {
 }
 
 // equip chooses the model, and gives the tools that the run may be offered.
-func (s Surroundings) equip(ctx context.Context, r assistant.Request, o Options, env *Env) ([]tool.Spec, error) {
-	var err error
+func (s Surroundings) equip(
+	ctx context.Context, r assistant.Request, o Options, env *Env,
+) (specs []tool.Spec, info model.Info, err error) {
 	if env.Model, err = s.Choose(ctx, o.Model); err != nil {
-		return nil, &assistant.RequestError{Public: "the model can't be used on this server",
+		return nil, info, &assistant.RequestError{Why: assistant.NoModel.With(),
 			Hint: "leave it out to use the server's setting", Err: err}
 	}
 	env.ReportTool = s.ReportTool(env.Model)
@@ -110,27 +125,22 @@ func (s Surroundings) equip(ctx context.Context, r assistant.Request, o Options,
 	go func(id string) { told <- s.Describe(looking, id) }(env.Model)
 	tools, closeTools, err := s.Tools(ctx, *env)
 	if err != nil {
-		return nil, err
+		return nil, info, err
 	}
 	defer closeTools()
-	info := <-told
-	if shown := env.pictures(); len(shown) > 0 {
-		if info.NoPictures {
-			return nil, refusePictures(env.Model, shown)
-		}
-		env.Fallback = slices.DeleteFunc(slices.Clone(env.Fallback), func(id string) bool {
-			return s.Describe(ctx, id).NoPictures
-		})
+	info = <-told
+	if shown := env.pictures(); len(shown) > 0 && info.NoPictures {
+		return nil, info, refusePictures(env.Model, shown)
 	}
 	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
 	if s.LeftOut != nil {
 		env.LeftOut = s.LeftOut()
 	}
-	specs := tools.Specs()
+	specs = tools.Specs()
 	if r.Relayed {
 		specs = slices.DeleteFunc(specs, func(t tool.Spec) bool { return t.Effect != tool.Repeatable })
 	}
-	return specs, nil
+	return specs, info, nil
 }
 
 // given is what a question gives its tree, without the past of its session.
@@ -158,12 +168,14 @@ const (
 	mostPrevious = 1 << 10
 )
 
-// remember takes in the last exchanges of the question's session, and gives their runs, oldest first.
-func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.Request) ([]string, error) {
+// remember takes in the last exchanges of the question's session, and gives their runs, oldest first, and those of them
+// that were about pictures, the latest first.
+func (g *Given) remember(
+	ctx context.Context, store journal.Store, q assistant.Request,
+) (past, pictured []string, err error) {
 	if q.Session == "" { // no session selects the runs of all
-		return nil, nil
+		return nil, nil, nil
 	}
-	var past []string
 	var exchanges []Exchange
 	replaced := map[string]bool{q.Replaces: true} // the later run stands before the one whose place it takes
 	left := false                                 // what is before belongs to a topic that the session has left
@@ -171,7 +183,7 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.R
 	for {
 		runs, err := store.Runs(ctx, q.Owner, f)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, r := range runs {
 			replaced[r.Replaces] = true
@@ -180,11 +192,15 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.R
 			}
 			e, err := exchangeOf(r)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			if e.Answer != "" && !left {
-				past, exchanges = append(past, r.ID), append(exchanges, e)
-				left = e.Shift
+			if e.Answer == "" || left {
+				continue
+			}
+			past, exchanges = append(past, r.ID), append(exchanges, e)
+			left = e.Shift
+			if e.Pictures > 0 {
+				pictured = append(pictured, r.ID)
 			}
 		}
 		if left || len(past) == keptPast || len(runs) < f.Limit {
@@ -205,7 +221,7 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q assistant.R
 			g.PreviousType = e.QueryType
 		}
 	}
-	return past, nil
+	return past, pictured, nil
 }
 
 // allow takes in what the person has said yes to, of what the last run of the session asked. It gives the row that is
@@ -233,7 +249,7 @@ func (g *Given) allow(
 			continue
 		}
 		if left.Vault != env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
-			return nil, &assistant.RequestError{Public: "you approved a write to a different folder of notes",
+			return nil, &assistant.RequestError{Why: otherNotes.With(),
 				Hint: "name the same notes again",
 				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(left.Vault, "no notes"),
 					cmp.Or(env.Vault, "none"))}
@@ -241,6 +257,19 @@ func (g *Given) allow(
 		g.Said.Yes, g.Said.For, consume = yes, left.Question, append(consume, row.ID)
 	}
 	return consume, nil
+}
+
+// see takes pictures of the last exchange for read: that a question about them shares no word with it makes it none of
+// another topic.
+func (g *Given) see(past []string, shown []run.Text) {
+	for _, t := range shown {
+		if t.Name != earlierMaterial(past[len(past)-1]) {
+			continue
+		}
+		for _, p := range document.SplitParts(string(t.Content)) {
+			g.Ledger.Opened = append(g.Ledger.Opened, refOf(p).String())
+		}
+	}
 }
 
 // kindAllow is the kind of a pending row that asks for a yes to calls, and allowFor is how long one may be given.

@@ -161,7 +161,7 @@ func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err er
 		}
 		all = append(all, one)
 	}
-	parts, err := handedParts(ctx, v)
+	parts, err := partsIn(ctx, v, MaterialText)
 	for _, part := range parts {
 		if part.Type != "" { // a picture has no lines
 			continue
@@ -175,12 +175,12 @@ func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err er
 	return all, err
 }
 
-// handedParts are what was handed over to a run; pictures have no content.
-func handedParts(ctx context.Context, v *run.View) ([]document.Part, error) {
-	if v.Blob(MaterialText) == "" {
+// partsIn are those of a material that a run keeps under a name; pictures have no content.
+func partsIn(ctx context.Context, v *run.View, name string) ([]document.Part, error) {
+	if v.Blob(name) == "" {
 		return nil, nil
 	}
-	text, err := v.Text(ctx, MaterialText)
+	text, err := v.Text(ctx, name)
 	return document.SplitParts(string(text)), err
 }
 

@@ -68,7 +68,7 @@ func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {
 	q := h.question("yes")
 	q.Vault.Path = "/others"
 	_, err := h.begin(t.Context(), h.store, q)
-	if wrong, ok := errors.AsType[*assistant.RequestError](err); !ok || strings.Contains(wrong.Public+wrong.Hint,
+	if wrong, ok := errors.AsType[*assistant.RequestError](err); !ok || strings.Contains(wrong.Text+wrong.Hint,
 		"/notes") {
 		t.Errorf("asked for other notes: %v", err)
 	}

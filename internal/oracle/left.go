@@ -36,7 +36,7 @@ func left(c *run.CompletionRecord) []assistant.Left {
 			by = denied.With(by)
 		}
 		return []assistant.Left{{Kind: string(p.To), To: shownCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).
-			String(), Bytes: len(r.Arguments),
+			Exact(), Bytes: len(r.Arguments),
 			Rule: by.Text, Coded: by.Coded, Labels: p.Labels.String()}}
 	}
 	return assistant.ToModel(c)

@@ -101,10 +101,11 @@ type offering struct {
 	Talk          bool // it is clear small talk
 }
 
-// sources are those that are probable enough, the likeliest first. What was named beside them comes later, once these
-// had nothing, or at once where none of these can be searched. Where nothing can be searched then, the next one is
-// offered: the folder that the person stands in, or, as documents and code stand beside each other, the other of the
-// two. What is about the world for sure stands in neither.
+// sources are those that are probable enough, the likeliest first, and the web where the person says that it is to be
+// searched: a question for two sources in one is probably of the other alone. A folder that was named beside them comes
+// later, once these had nothing, or at once where none of these can be searched. Where nothing can be searched then, the
+// next one is offered: the folder that the person stands in, or, as documents and code stand beside each other, the
+// other of the two. What is about the world for sure stands in neither.
 func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.Source) {
 	order := sourceOrder(o.Class)
 	now = make([]tool.Source, 0, len(order))
@@ -120,7 +121,7 @@ func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.
 	for _, s := range order {
 		switch {
 		case slices.Contains(now, s) || !slices.Contains(o.Named, s):
-		case can:
+		case can && s != tool.Web:
 			later = append(later, s)
 		default:
 			now = append(now, s)

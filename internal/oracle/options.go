@@ -12,7 +12,7 @@ type Options struct {
 	Model     string        `json:"model,omitempty" tool:"-" flag:",m" names:"model" setting:"model" doc:"the model, as provider:model; a provider alone takes its usual one"`
 	Code      schema.Folder `json:"code,omitempty" tool:"a folder of code on the server" flag:"in" names:"folder" min:"1" doc:"a folder of code, searched if likelier sources have nothing"`
 	Vault     schema.Folder `json:"vault,omitempty" tool:"a folder of notes on the server" names:"folder" min:"1" setting:"vault" doc:"a folder of notes, searched in the same way, and written to on request"`
-	Web       *bool         `json:"web,omitempty" tool:"-" doc:"search the web, at the latest when likelier sources have nothing" no:"don't search the web or open pages"`
+	Web       *bool         `json:"web,omitempty" tool:"-" doc:"search the web beside what is likelier" no:"don't search the web or open pages"`
 	AskCode   bool          `json:"-" flag:"code" doc:"search the code, at the latest when likelier sources have nothing"`
 	AskNotes  bool          `json:"-" flag:"notes" doc:"search your notes, at the latest when likelier sources have nothing"`
 	MaxTurns  int           `json:"max_turns,omitempty" tool:"-" setting:"max_turns" min:"1" max:"200" doc:"turns of the model at most"`

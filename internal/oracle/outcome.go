@@ -146,7 +146,7 @@ const mostExchange = journal.MaxSummary - 16<<10
 // too much.
 func (a *Answer) exchange(env Env) Exchange {
 	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer,
-		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
+		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts))}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
@@ -156,7 +156,7 @@ func (a *Answer) exchange(env Env) Exchange {
 			e.Signal = ""
 		}
 	}
-	e.Tokens = agent.Tokens(e.Question) + agent.Tokens(e.Answer)
+	e.Tokens = agent.Tokens(e.Question) + agent.PictureTokens*e.Pictures + agent.Tokens(e.Answer)
 	return e
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/media/document"
@@ -64,23 +65,70 @@ func handed(
 ) (material string, pictures []run.Text, err error) {
 	if !o.SameMaterial || r.Replaces == "" {
 		if material, pictures, err = withoutPictures(o.Material); err != nil {
-			err = &assistant.RequestError{Public: err.Error()}
+			err = &assistant.RequestError{Why: wrongPictures.With(err.Error())}
 		}
 		return material, pictures, err
 	}
-	read := func(name string) (content []byte) {
-		if err == nil {
-			content, err = run.ReadText(ctx, store, r.Owner, r.Replaces, name)
-		}
-		return content
+	content, err := run.ReadText(ctx, store, r.Owner, r.Replaces, MaterialText)
+	if err != nil {
+		return "", nil, err
 	}
-	material = string(read(MaterialText))
-	for _, p := range document.SplitParts(material) {
-		if p.Type != "" {
-			pictures = append(pictures, run.Text{Name: p.Hash, Content: read(p.Hash), Raw: true})
-		}
-	}
+	material = string(content)
+	pictures, err = contents(ctx, store, r.Owner, r.Replaces, picturesOf(document.SplitParts(material)))
 	return material, pictures, err
+}
+
+// picturesOf are those of the parts that are pictures.
+func picturesOf(parts []document.Part) (all []document.Part) {
+	for _, p := range parts {
+		if p.Type != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// contents reads pictures that a run keeps.
+func contents(
+	ctx context.Context, store journal.Store, owner journal.Owner, id string, pictures []document.Part,
+) (all []run.Text, err error) {
+	for _, p := range pictures {
+		content, err := run.ReadText(ctx, store, owner, id, p.Hash)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, run.Text{Name: p.Hash, Content: content, Raw: true})
+	}
+	return all, nil
+}
+
+// earlierMaterial names the text in which a run keeps which pictures of an earlier run it shows again.
+func earlierMaterial(id string) string { return MaterialText + " of " + id }
+
+// carried are pictures of earlier runs of a session, the latest first, that a question shows again: as many as there is
+// room for.
+func carried(
+	ctx context.Context, store journal.Store, owner journal.Owner, earlier []string, room int,
+) (all []run.Text, err error) {
+	for _, id := range earlier {
+		if room <= 0 {
+			break
+		}
+		material, err := run.ReadText(ctx, store, owner, id, MaterialText)
+		if err != nil {
+			return nil, err
+		}
+		pictures := picturesOf(document.SplitParts(string(material)))
+		pictures = pictures[:min(len(pictures), room)]
+		room -= len(pictures)
+		shown, err := contents(ctx, store, owner, id, pictures)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, run.Text{Name: earlierMaterial(id), Content: []byte(document.JoinParts(pictures))})
+		all = append(all, shown...)
+	}
+	return all, nil
 }
 
 // withoutPictures takes the content of pictures out of a material. It may come from anywhere: what it says of a picture
@@ -113,10 +161,8 @@ func withoutPictures(material string) (rest string, pictures []run.Text, err err
 
 // pictures are the names of those that were handed over.
 func (e Env) pictures() (names []string) {
-	for _, p := range e.Parts {
-		if p.Type != "" {
-			names = append(names, p.Name)
-		}
+	for _, p := range picturesOf(e.Parts) {
+		names = append(names, p.Name)
 	}
 	return names
 }
@@ -132,24 +178,38 @@ func refusePictures(name string, pictures []string) error {
 			"‘sibyl init’ sets one up"
 	}
 	return &assistant.RequestError{
-		Kind:   "no_pictures",
-		Public: why,
-		Hint:   "choose a model that takes pictures, or attach the text in them",
-		Err:    fmt.Errorf("%s: %s", why, help),
+		Kind: "no_pictures",
+		Why:  bt.Because(why),
+		Hint: "choose a model that takes pictures, or attach the text in them",
+		Err:  fmt.Errorf("%s: %s", why, help),
 	}
 }
 
-// picturesIn reads the pictures that a run keeps, in the order of the parts of its material.
-func picturesIn(ctx context.Context, v *run.View, parts []document.Part) (all []model.Picture, err error) {
-	for _, p := range parts {
-		if p.Type == "" {
-			continue
-		}
+// material is what was handed over with a question.
+type material struct {
+	parts    []document.Part
+	pictures []model.Picture // among them, in their order
+}
+
+// materialIn reads what a run keeps under a name, with its pictures.
+func materialIn(ctx context.Context, v *run.View, name string) (m material, err error) {
+	if m.parts, err = partsIn(ctx, v, name); err != nil {
+		return m, err
+	}
+	for _, p := range picturesOf(m.parts) {
 		content, err := v.Text(ctx, p.Hash)
 		if err != nil {
-			return nil, err
+			return m, err
 		}
-		all = append(all, model.Picture{Type: p.Type, Data: content})
+		m.pictures = append(m.pictures, model.Picture{Type: p.Type, Data: content})
 	}
-	return all, nil
+	return m, nil
+}
+
+// beside is what a message holds behind its words: the material, numbered.
+func (m material) beside(words string) model.Message {
+	if len(m.parts) > 0 {
+		words += "\n\n" + agent.Material(numbered(m.parts))
+	}
+	return model.Message{Role: model.User, Text: words, Pictures: m.pictures}
 }

@@ -119,6 +119,72 @@ func TestQuestionThatTakesThePlaceOfAnotherHasItsPictures(t *testing.T) {
 	}
 }
 
+func TestEarlierPicturesOfASessionAreShownAgainTheLatestFirstAndNoMoreThanFit(t *testing.T) {
+	h := setUp(t, modeltest.Say("Gray. "+enough()), modeltest.Say("Both gray. "+enough()),
+		modeltest.Say("Still gray. "+enough()), modeltest.Say("All gray. "+enough()),
+		modeltest.Say("No number on it. "+enough()))
+	car, wall := picture(t, 10), picture(t, 200)
+	first := h.question("What colour is it?")
+	first.Material = document.JoinParts(parts(t, "car.png", string(car), "notes.txt", "a note"))
+	h.finish(h.startQuestion(first))
+	second := h.question("And the wall?")
+	second.Material = document.JoinParts(parts(t, "wall.png", string(wall)))
+	h.finish(h.startQuestion(second))
+	a := h.finish(h.start("Is the car darker than the wall?"))
+	same(t, "stop", a.StopReason, oracle.StopSatisfied)
+	same(t, "attached to the third question", len(a.Files), 0)
+	asked := h.request(3).Messages
+	same(t, "messages", len(asked), 5)
+	for n, want := range map[int][]byte{0: car, 2: wall} {
+		if got := asked[n].Pictures; len(got) != 1 || !bytes.Equal(got[0].Data, want) {
+			t.Errorf("message %d has %d pictures, or another", n, len(got))
+		}
+	}
+	holds(t, "the first question", asked[0].Text, "car.png, cited as car.png: picture 1 above")
+	lacks(t, "the first question", asked[0].Text, "a note")
+	same(t, "pictures of the third question", len(asked[4].Pictures), 0)
+
+	fourth := h.question("And these?")
+	fourth.Material = document.JoinParts(parts(t, slices.Repeat([]string{"x.png", string(picture(t, 1))}, 3)...))
+	h.finish(h.startQuestion(fourth))
+	asked = h.request(4).Messages
+	same(t, "pictures beside three others", []int{len(asked[0].Pictures), len(asked[2].Pictures),
+		len(asked[6].Pictures)}, []int{0, 1, 3})
+
+	a = h.finish(h.start("Which licence plates appear?"))
+	same(t, "a question that shares no word with those before", []any{a.TopicShift, a.StopReason},
+		[]any{true, oracle.StopSatisfied})
+	asked = h.request(5).Messages
+	same(t, "pictures of the last exchange alone", []int{len(asked), len(asked[0].Pictures)}, []int{3, 3})
+}
+
+func TestEarlierPictureIsLeftOutForAModelThatTakesNoneAndKeepsFallbacksThatDo(t *testing.T) {
+	h := setUp(t, modeltest.Say("Gray. "+enough()))
+	h.env.Fallback = []string{"house:blind", "house:seeing"}
+	q := h.question("What colour is it?")
+	q.Material = document.JoinParts(parts(t, "car.png", string(picture(t, 10))))
+	h.finish(h.startQuestion(q))
+	for _, blind := range []bool{true, false} {
+		around := h.surroundings(h.store)
+		around.Describe = func(_ context.Context, id string) model.Info {
+			return model.Info{NoPictures: blind || id == "house:blind"}
+		}
+		next := h.question("And its wheels?")
+		spec, err := around.Begin(t.Context(), next.Request, next.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, text := range spec.Texts {
+			if text.Raw {
+				kept++
+			}
+		}
+		want := map[bool]string{true: "0 pictures, [house:blind house:seeing]", false: "1 pictures, [house:seeing]"}
+		same(t, "of the follow-up", fmt.Sprintf("%d pictures, %v", kept, spec.Env.(oracle.Env).Fallback), want[blind])
+	}
+}
+
 func TestPictureForAModelThatTakesNoneIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	h := setUp(t)
 	q := h.question("What is it?")
@@ -135,7 +201,7 @@ func TestPictureForAModelThatTakesNoneIsRefusedBeforeAnythingIsSent(t *testing.T
 		_, err := around.Begin(t.Context(), q.Request, q.Options)
 		refused, is := errors.AsType[*assistant.RequestError](err)
 		if !is || !strings.HasPrefix(err.Error(), want) || refused.Kind != "no_pictures" ||
-			!strings.Contains(refused.Public, "car.png") {
+			!strings.Contains(refused.Text, "car.png") {
 			t.Errorf("%s: %v", id, err)
 		}
 		q := q

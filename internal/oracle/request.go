@@ -41,8 +41,8 @@ type asker struct {
 	env      Env
 	given    Given
 	prompts  *prompt.Set
-	material []document.Part // that was handed over
-	pictures []model.Picture // among that
+	material material            // that was handed over
+	again    map[string]material // of earlier runs, by their ids: pictures that are shown again
 }
 
 // reading gives the prompts that a run began with.
@@ -52,7 +52,7 @@ type reading func(context.Context, *run.View) (*prompt.Set, error)
 func builder(
 	ctx context.Context, prompts reading, v *run.View, tools []tool.Spec,
 ) (*agent.Builder[Heard], *asker, error) {
-	a := &asker{view: v}
+	a := &asker{view: v, again: map[string]material{}}
 	if err := json.Unmarshal(v.Start().Env, &a.env); err != nil {
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
 	}
@@ -63,11 +63,13 @@ func builder(
 	if a.prompts, err = prompts(ctx, v); err != nil {
 		return nil, nil, err
 	}
-	if a.material, err = handedParts(ctx, v); err != nil {
+	if a.material, err = materialIn(ctx, v, MaterialText); err != nil {
 		return nil, nil, err
 	}
-	if a.pictures, err = picturesIn(ctx, v, a.material); err != nil {
-		return nil, nil, err
+	for _, id := range a.env.Past {
+		if a.again[id], err = materialIn(ctx, v, earlierMaterial(id)); err != nil {
+			return nil, nil, err
+		}
 	}
 	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens,
 		Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
@@ -140,8 +142,9 @@ func situationOf(p agent.TurnPayload) (s TurnSituation, err error) {
 	return s, err
 }
 
-// Before gives the exchanges of earlier runs of the session, with the signals they ended with, and the question. After
-// a topic shift only the last exchange is kept.
+// Before gives the exchanges of earlier runs of the session, with their pictures and the signals they ended with, and
+// the question with what it is about and what the person has said yes to. After a topic shift only the last exchange
+// is kept.
 func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error) {
 	ids := a.env.Past
 	switch {
@@ -160,23 +163,14 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		if e.Signal != "" {
 			text += "\n" + e.Signal
 		}
-		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)},
+		messages = append(messages, a.again[id].beside(agent.SpokenBy(e.Question)),
 			model.Message{Role: model.Assistant, Text: text})
 	}
-	return append(messages, model.Message{Role: model.User, Text: a.asked(noted), Pictures: a.pictures}), nil
-}
-
-// asked is the question as the model is told it, with the material that it is about and what the person has said yes
-// to.
-func (a asking) asked(noted bool) string {
-	text := agent.SpokenBy(a.given.Question)
-	if len(a.material) > 0 {
-		text += "\n\n" + agent.Material(numbered(a.material))
-	}
+	asked := a.material.beside(agent.SpokenBy(a.given.Question))
 	if told := agent.AllowedText(a.given.Said.Yes, agent.RanAllowed(a.Add)); told != "" && !noted { // notes tell
-		text += "\n\n" + told
+		asked.Text += "\n\n" + told
 	}
-	return text
+	return append(messages, asked), nil
 }
 
 func (a asking) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
@@ -201,7 +195,7 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
 	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered,
 		Final: a.Last || a.Withdrawn,
-		Steps: steps, Material: a.material}
+		Steps: steps, Material: a.material.parts}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.
@@ -210,8 +204,9 @@ type Exchange struct {
 	Answer    string `json:"answer"`
 	QueryType string `json:"query_type"`
 	Signal    string `json:"signal,omitempty"` // as it was written
-	Tokens    int    `json:"tokens"`           // of question and answer, estimated
+	Tokens    int    `json:"tokens"`           // of question, pictures and answer, estimated
 	Shift     bool   `json:"shift,omitempty"`  // it leaves the topic of those before
+	Pictures  int    `json:"pictures,omitempty"`
 
 	Labels  *agent.Labels `json:"labels,omitempty"`  // of all that its model saw
 	Piped   bool          `json:"piped,omitempty"`   // the question was piped in: it is no word of the person

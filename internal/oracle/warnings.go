@@ -48,6 +48,14 @@ const (
 	citedUnread bt.Reason = "answer.cited_unread: cited, but not read: {place}"
 )
 
+// What is wrong with a request.
+const (
+	wrongQuestion bt.Reason = "request.question: the Oracle can't take this question: it needs some words, at most " +
+		"{most} bytes"
+	wrongPictures bt.Reason = "request.pictures: {why}"
+	otherNotes    bt.Reason = "request.notes: you approved a write to a different folder of notes"
+)
+
 // Why the tools of an MCP server are left out of a run: as Surroundings.LeftOut says it.
 const (
 	ServerFailed bt.Reason = "server.failed: The tools of {server} are left out: {why}. ‘sibyl mcp servers’ says more."
@@ -64,7 +72,8 @@ func warningReasons() []bt.Reason {
 		nothingOpened, nothingLookedUp, nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault,
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
 		ServerStarts, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
-		needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread,
+		needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread, wrongQuestion,
+		wrongPictures, otherNotes,
 	}
 }
 

@@ -174,8 +174,8 @@ func describeAll(t reflect.Type, s *jsonschema.Schema) error {
 }
 
 // Published is the JSON Schema (draft-07) of a value that this program keeps in a file, by the tags of all structs in
-// T. Each struct that is named is a definition of its own, beside forms: those of texts, with a “Time”. Members that
-// have no field are allowed.
+// T. Each struct that is named is a definition of its own, beside forms: those of texts, with a “Time”, and of structs
+// that hold themselves. Members that have no field are allowed.
 func Published[T any](named map[string]any, forms map[string]*jsonschema.Schema) *jsonschema.Schema {
 	definitions, others := maps.Clone(forms), known()
 	others.TypeSchemas[reflect.TypeFor[time.Time]()] = definition("Time")
@@ -189,7 +189,9 @@ func Published[T any](named map[string]any, forms map[string]*jsonschema.Schema)
 		return s
 	}
 	for name, one := range named {
-		definitions[name] = publish(reflect.TypeOf(one))
+		if definitions[name] == nil {
+			definitions[name] = publish(reflect.TypeOf(one))
+		}
 		others.TypeSchemas[reflect.TypeOf(one)] = definition(name)
 	}
 	whole := publish(reflect.TypeFor[T]())

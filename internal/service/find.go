@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -81,11 +82,11 @@ const (
 func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found Hits, err error) {
 	terms := search.Terms(q.Words)
 	if len(terms) == 0 {
-		return found, usage(&assistant.RequestError{Public: "there is nothing to look for", Hint: "say which words"})
+		return found, usage(&assistant.RequestError{Why: nothingToFind.With(), Hint: "say which words"})
 	}
 	inTitles, after, err := placeOf(q.After)
 	if err != nil {
-		return found, usage(&assistant.RequestError{Public: "this is no place in a list",
+		return found, usage(&assistant.RequestError{Why: bt.Because("this is no place in a list"),
 			Hint: "take next of the part of the list before, as it is", Err: err})
 	}
 	ctx, cut := context.WithTimeout(ctx, findingTime)

@@ -310,7 +310,7 @@ func (s *Service) Rename(ctx context.Context, owner journal.Owner, id, title str
 		title = string(r[:most-1]) + "…"
 	}
 	if title == "" {
-		return usage(&assistant.RequestError{Public: "the title is empty"})
+		return usage(&assistant.RequestError{Why: noTitle.With()})
 	}
 	return s.config.Store.RenameSession(ctx, owner, id, title)
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -33,7 +34,7 @@ const statusGone = 499
 // MeaningOf says what an error means; false: it is not known, so it is a fault of the program.
 func MeaningOf(err error) (Meaning, bool) {
 	if e, ok := errors.AsType[*assistant.RequestError](err); ok {
-		return Meaning{err, http.StatusBadRequest, cmp.Or(e.Kind, "invalid_request"), sentence(e.Public),
+		return Meaning{err, http.StatusBadRequest, cmp.Or(e.Kind, "invalid_request"), sentence(e.Text),
 			sentence(e.Hint), "", 0}, true
 	}
 	if e, ok := errors.AsType[*task.Invalid](err); ok {
@@ -54,6 +55,26 @@ func MeaningOf(err error) (Meaning, bool) {
 		}
 	}
 	return Meaning{}, false
+}
+
+// What is wrong with a request to any assistant.
+const (
+	noTitle       bt.Reason = "request.title: the title is empty"
+	nothingToFind bt.Reason = "request.find: there is nothing to look for"
+	wrongOptions  bt.Reason = "request.options: {what}"
+	wrongTask     bt.Reason = "request.task: a title is one line of at most {title} characters, and a description has " +
+		"at most {description}"
+)
+
+// CodeOf is the sentence of what is wrong with a request, where the kind of its meaning says less.
+func CodeOf(err error) bt.Coded {
+	if e, ok := errors.AsType[*assistant.RequestError](err); ok {
+		return e.Coded
+	}
+	if e, ok := errors.AsType[*task.Invalid](err); ok && (e.Field == "title" || e.Field == "description") {
+		return wrongTask.With(task.MaxTitle, task.MaxDescription).Coded
+	}
+	return bt.Coded{}
 }
 
 // meanings are of the errors that say by themselves what is wrong.

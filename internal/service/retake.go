@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -78,7 +79,7 @@ func (s *Service) mayReplace(ctx context.Context, owner journal.Owner, a *assist
 	case err != nil:
 		return usage(err)
 	case !a.Retakes:
-		return usage(&assistant.RequestError{Public: "what is said to this assistant acts, so it keeps its place",
+		return usage(&assistant.RequestError{Why: bt.Because("what is said to this assistant acts, so it keeps its place"),
 			Hint: "say it as a new message"})
 	}
 	if r.Session == "" {

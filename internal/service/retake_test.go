@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -105,7 +106,7 @@ func TestRunThatStandsIsLeftAloneWhereNoOtherOneCanBegin(t *testing.T) {
 		panel := h.panel("panel")
 		panel.Retakes = true
 		panel.Begin = func(context.Context, assistant.Request) (run.Spec, error) {
-			return run.Spec{}, &assistant.RequestError{Public: "no such model", Hint: "name another"}
+			return run.Spec{}, &assistant.RequestError{Why: bt.Because("no such model"), Hint: "name another"}
 		}
 		s := h.process("one", h.store, panel)
 		if _, err := s.Start(h.Context(), ada, replacing(id, "", "Milk?")); err == nil {

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
@@ -89,7 +90,7 @@ func (s *Service) assistant(name string) (*assistant.Assistant, error) {
 		names = append(names, a.Name)
 	}
 	has := "it has: " + strings.Join(names, ", ")
-	return nil, usage(&assistant.RequestError{Public: "there is no such assistant", Hint: has,
+	return nil, usage(&assistant.RequestError{Why: bt.Because("there is no such assistant"), Hint: has,
 		Err: fmt.Errorf("this program has no assistant %q; %s", name, has)})
 }
 
@@ -104,8 +105,8 @@ func (s *Service) options(a *assistant.Assistant, given any) (any, error) {
 		return given, nil
 	case a.Options == nil:
 		return nil, &assistant.RequestError{
-			Public: "runs of this assistant are started by another assistant, not by a request",
-			Hint:   "ask another assistant"}
+			Why:  bt.Because("runs of this assistant are started by another assistant, not by a request"),
+			Hint: "ask another assistant"}
 	}
 	into := a.Options.New(said.Base)
 	if s.config.Setting != nil {
@@ -116,7 +117,8 @@ func (s *Service) options(a *assistant.Assistant, given any) (any, error) {
 		}
 	}
 	if err := a.Options.Decode(said.JSON, into); err != nil {
-		return nil, &assistant.RequestError{Public: strings.Replace(err.Error(), "arguments ", "the options ", 1),
+		return nil, &assistant.RequestError{
+			Why:  wrongOptions.With(strings.Replace(err.Error(), "arguments ", "the options ", 1)),
 			Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
 	}
 	if err := a.Options.Find(into, said.Folder); err != nil {
@@ -252,7 +254,7 @@ func (s *Service) spec(
 	if r.Session != "" {
 		session, err := s.config.Store.Session(ctx, owner, r.Session)
 		if err == nil && session.Assistant != a.Name {
-			err = &assistant.RequestError{Public: "this session belongs to another assistant",
+			err = &assistant.RequestError{Why: bt.Because("this session belongs to another assistant"),
 				Hint: "ask that one, or begin a session",
 				Err:  fmt.Errorf("session %s belongs to %s, not to %s", session.ID, session.Assistant, a.Name)}
 		}

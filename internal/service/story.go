@@ -41,9 +41,10 @@ const (
 	whyRests     bt.Reason = "run.rests: it made no progress, and is tried again later"
 )
 
-// StoryReasons are the sentences that the story of every run may have.
-func StoryReasons() []bt.Reason {
-	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped, whyRests}
+// Reasons are the sentences that the story of every run may have, and what may be wrong with any request.
+func Reasons() []bt.Reason {
+	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped, whyRests, noTitle, nothingToFind,
+		wrongOptions, wrongTask}
 }
 
 // mostAsked is how many characters of what a person said a story tells.

@@ -104,12 +104,11 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
-		return run.Spec{}, &assistant.RequestError{Public: "the task assistant can't take this message",
-			Hint: fmt.Sprintf("it needs some words, at most %d characters", MaxMessage)}
+		return run.Spec{}, &assistant.RequestError{Why: wrongMessage.With(MaxMessage)}
 	}
 	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
-		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here",
+		return run.Spec{}, &assistant.RequestError{Why: assistant.NoModel.With(),
 			Hint: "leave it out to use the configured one", Err: err}
 	}
 	env := Env{Model: id}

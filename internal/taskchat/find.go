@@ -199,12 +199,14 @@ const (
 	whyNoWords    bt.Reason = "task.no_words: no task has these words"
 	whyOnly       bt.Reason = "task.only: the only title with these words"
 	whySeveral    bt.Reason = "task.several: {n} titles have these words"
+	wrongMessage  bt.Reason = "request.message: the task assistant can't take this message: it needs some words, at most " +
+		"{most} characters"
 )
 
 func whys() []bt.Reason {
 	return append(stories(), whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone,
 		whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly,
-		whySeveral)
+		whySeveral, wrongMessage)
 }
 
 // resolved is what a reference comes to: targets, or a question, or neither; and something to say.

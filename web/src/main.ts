@@ -1,4 +1,6 @@
-import "./page.css";
+import "./style/base.css";
+import "./style/form.css";
+import "./style/pieces.css";
 import { mount } from "svelte";
 import App from "./App.svelte";
 import "./lib/asking.svelte"; // it hears from the beginning, before its view is fetched

@@ -41,19 +41,24 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 		session+"'; undefined"))
 	p.until("the last answer",
 		`[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1)?.querySelector(".markdown") && (globalThis.took ??= performance.now() - performance.getEntriesByName("asked")[0].startTime)`)
+	p.do("what it came with", chromedp.Evaluate[chromedp.Void](
+		`globalThis.awaited = new URL(performance.getEntriesByType("resource").find((e) => e.name.includes("/api/results?")).name).searchParams.get("run").split(",").length; undefined`))
 	p.sees(asksOfLease(many))
 	p.tellTasks("opening it")
 	t.Logf("%d exchanges: the last answer after %.0f ms", many, evaluate[float64](p, "took"))
 	const whole = `document.querySelectorAll("main ol > li .markdown").length`
-	if n := evaluate[int](p, whole); n > 20 {
+	if n := evaluate[int](p, whole); n > 12 {
 		t.Errorf("%d exchanges are whole of those that are near", n)
+	}
+	if n := evaluate[int](p, "awaited"); n < 1 || n > 6 {
+		t.Errorf("the last answer came with %d others", n-1)
 	}
 	p.press("Earlier messages")
 	for first := many; first > 1; { // to the first one that is shown, until nothing comes before it
 		before := first
 		p.until("what was said before", `(() => {
 			const at = Number(document.querySelector("main ol > li .question").textContent.match(/lease (\d+)/)[1]);
-			if (at > 1) document.querySelector("main .scroll").scrollTop = 0;
+			if (at > 1) document.querySelector("main section .scroll").scrollTop = 0;
 			return (globalThis.firstAt = at) < `+strconv.Itoa(before)+`;
 		})()`)
 		first = evaluate[int](p, "firstAt")
@@ -70,7 +75,7 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 		`performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/")).length`); requests > 150 {
 		t.Errorf("%d requests were sent", requests)
 	}
-	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("main .scroll").scrollTop = 1e9`))
+	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("main section .scroll").scrollTop = 1e9`))
 	p.until("the last answer again",
 		`[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1).querySelector(".markdown")`)
 }
@@ -111,7 +116,9 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 		globalThis.longest = 0; let before = performance.now();
 		const look = (now) => { longest = Math.max(longest, now - before); before = now; requestAnimationFrame(look); };
 		requestAnimationFrame(look);
-		globalThis.mostLaid = 0;
+		globalThis.mostLaid = globalThis.allRead = 0;
+		const inner = Object.getOwnPropertyDescriptor(Element.prototype, "innerHTML");
+		Object.defineProperty(Element.prototype, "innerHTML", { ...inner, set(html) { allRead += String(html).length; inner.set.call(this, html); } });
 		new MutationObserver((all) => {
 			const added = new Set(all.flatMap((m) => [...m.addedNodes]));
 			const within = (n) => { for (let over = n.parentNode; over; over = over.parentNode) if (added.has(over)) return true; }; // and is counted with that
@@ -124,8 +131,13 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 			`!document.querySelector("[aria-busy=true]") && document.querySelector(".markdown")?.lastElementChild?.textContent.startsWith("The end.")`)
 		t.Logf("the longest time between two frames was %.0f ms", evaluate[float64](p, "longest"))
 		p.tellTasks("the answer")
-		if laid := evaluate[int](p, "mostLaid"); laid < 8000 || laid > 20_000 {
+		if laid := evaluate[int](p, "mostLaid"); laid < 2000 || laid > 6500 {
 			t.Errorf("%d characters were laid out at once", laid)
+		}
+		// what is still to grow is read more than once, and nothing else
+		if read := evaluate[float64](p, `allRead / document.querySelector(".markdown").innerHTML.length`); read < 1 ||
+			read > 1.5*float64(round) {
+			t.Errorf("of the answer %.1f times as much was read as is shown", read)
 		}
 		p.turnsTo("#/runs")
 		p.sees("Tell me something about leases in general.")

@@ -122,7 +122,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.sees("No conversations yet.") // the Council lists its sessions itself
 	p.turnsTo("#/runs")
 	p.until("its row among all runs",
-		`(() => { const row = document.querySelector("main li a.title"); row?.click(); return row; })()`)
+		`(() => { const row = document.querySelector("main li > a"); row?.click(); return row; })()`)
 	p.until("the session from the list", session)
 }
 

@@ -143,7 +143,7 @@ func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
 	p.press("Why: “How is a lease acquired?”")
 	p.sees("You asked: “How is a lease acquired?”")
 	p.turnsTo("#/runs")
-	p.press("How is a lease acquired?")
+	p.until("the row of the run", `(() => { const row = [...document.querySelectorAll("main li > a")].find((a) => a.innerText.startsWith("How is a lease acquired?")); row?.click(); return row; })()`)
 	p.until("its exchange", `location.hash.startsWith(`+quoted(session+"/")+`)`)
 }
 

@@ -134,10 +134,10 @@ func (p *tab) posts(method, path string, body map[string]any, field string) stri
 }
 
 // hostileHouse is one in which everything that people and models can name or say is hostile.
-func hostileHouse(t *testing.T) (h *house, trees string) {
+func hostileHouse(t *testing.T) *house {
 	t.Helper()
 	oracles := t.TempDir()
-	trees = t.TempDir()
+	trees := t.TempDir()
 	write := func(folder, name, text string) {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -151,16 +151,16 @@ func hostileHouse(t *testing.T) (h *house, trees string) {
 	named := strings.Replace(string(must(c.Output())), "<Classify ", `<Classify name="`+
 		attribute.Replace(hostileTexts[0])+`" `, 1)
 	write(trees, "oracle.xml", named)
-	h = open(t, hostileModel(t)+"trees: "+trees+"\ncouncil: {oracles: '"+oracles+"'}\n")
+	h := open(t, hostileModel(t)+"trees: "+trees+"\ncouncil: {oracles: '"+oracles+"'}\n")
 	for _, folder := range []string{"code", "notes"} {
 		write(filepath.Join(h.dir, folder), hostileFile, "# "+hostile+
 			"\n\nThe lease was signed on 4 March 2021 by Ada Miller. "+hostile+"\n\n"+strings.Repeat("W", 100_000)+"\n")
 	}
-	return h, trees
+	return h
 }
 
 func TestHostileTextIsTextInEveryView(t *testing.T) {
-	h, trees := hostileHouse(t)
+	h := hostileHouse(t)
 	h.sibyl("task", "add", hostile[:200], "--description", hostileTitle[:1000])
 	h.sibyl("user", "add", "ops", "--scope", "operate")
 	p := h.visit(360)
@@ -270,10 +270,6 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 		p.exportIsHarmless(name, at)
 	}
 
-	// it would have kept the inquiry from beginning
-	if err := os.WriteFile(filepath.Join(trees, "inquiry.xml"), []byte(hostile), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	h.database(func(db app.Database) error {
 		now := time.Now()
 		return db.Keep(t.Context(), node.Node{Holder: hostile, Name: hostile, Build: hostile,
@@ -284,7 +280,7 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	ops.until("the bar", "document.querySelector('header nav')")
 	ops.opensMenu()
 	ops.press("Operation")
-	ops.until("the trees", `(() => { const all = [...document.querySelectorAll("main details")]; all.forEach((e) => (e.open = true)); return all.length && document.body.textContent.includes("does not load"); })()`)
+	ops.until("the nodes", `document.querySelector("main li")`)
 	ops.shows("main table, main li")
 	ops.harmless("server")
 }

@@ -182,7 +182,7 @@ func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
 	p.press("Contradicts answer 3")
 	p.until("the other answer to have the keyboard", `document.activeElement.id === "answer-3"`)
 	p.do("a narrow screen", chromedp.EmulateViewport(360, 900))
-	for _, place := range []string{"li .question", "li .answer", "li .clash", ".markdown", "main section li"} {
+	for _, place := range []string{"li strong", "li .answer", "li .clash", ".markdown", "main section li"} {
 		p.shows(place)
 	}
 	p.harmless("inquiry-of-a-model")

@@ -1,11 +1,7 @@
 package stories
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -91,61 +87,6 @@ func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
 	p.sees("How does the quokka sing?")
 	p.press("Stop “How does the quokka sing?”")
 	p.sees("Stopped: How does the quokka sing?")
-}
-
-func TestOperatorSeesWhatATreeOfTheirOwnChanges(t *testing.T) {
-	folder := t.TempDir()
-	own := strings.Replace(string(must(os.ReadFile("../../trees/tasks.xml"))), "<root",
-		"<!-- ours: <b>bold</b> -->\n<root", 1)
-	for name, text := range map[string]string{"tasks.xml": own, "inquiry.xml": "<root>"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	told := t.TempDir()
-	base := strings.Replace(string(must(os.ReadFile("../../prompts/oracle/base.md"))), "\n",
-		"\nOurs: <b>be terse</b>.\n", 1)
-	if err := errors.Join(os.MkdirAll(filepath.Join(told, "oracle"), 0o700), os.MkdirAll(filepath.Join(told, "tasks"),
-		0o700),
-		os.WriteFile(filepath.Join(told, "oracle", "base.md"), []byte(base), 0o600),
-		os.WriteFile(filepath.Join(told, "tasks", "intent.md"), []byte("Read it.\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	h := open(t, fmt.Sprintf("trees: %s\nprompts: %s\n", folder, told))
-	if err := os.WriteFile(filepath.Join(told, "tasks", "intent.md"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h.sibyl("user", "add", "ops", "--scope", "operate")
-	p := h.tab(900)
-	p.do("opening the page", chromedp.Navigate(h.signIn("ops")))
-	p.press("Operation")
-	p.sees("replaces the one that is built in")
-	p.sees("does not load")
-	p.until("the tree", `(() => {
-		const one = [...document.querySelectorAll("summary")].find((s) => s.innerText.startsWith("tasks"));
-		one?.click();
-		return one;
-	})()`)
-	p.sees("+ <!-- ours: <b>bold</b> -->")
-	p.chooses("details[open] select", "oracle")
-	p.until("a difference to another tree", `document.querySelector("details[open] pre .gone")`)
-	opens := func(name string) {
-		p.until("the prompt "+name, `(() => {
-			const one = [...document.querySelectorAll("section[aria-labelledby=prompts] summary")].find((s) => s.innerText.startsWith(`+quoted(name)+`));
-			one?.scrollIntoView();
-			if (one && !one.parentElement.open) one.click();
-			return one;
-		})()`)
-	}
-	opens("intent")
-	p.sees("it is empty: write it, or remove the file to use the built-in one")
-	opens("base")
-	p.sees("+ Ours: <b>be terse</b>.")
-	p.chooses(`section[aria-labelledby=prompts] details:has(option[value="oracle/base"]) select`, "oracle/conversation")
-	p.accessible("prompts")
-	p.until("a difference to another prompt", `document.querySelector("section[aria-labelledby=prompts] pre .gone")`)
-	p.do("a narrow screen", chromedp.EmulateViewport(360, 900))
-	p.fits()
 }
 
 // A run that one process after another ended with is set aside: it is said why, and it can be tried once more or

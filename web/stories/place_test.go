@@ -12,7 +12,7 @@ func TestConversationOpensAtItsEndAndIsFoundWhereItWasLeft(t *testing.T) {
 	session := h.longSession(120, time.Minute)
 	p := h.visit(1000)
 	p.turnsTo("#/session/" + session)
-	const scroll = `document.querySelector("main .scroll")`
+	const scroll = `document.querySelector("main section .scroll")`
 	const left = scroll + ".scrollHeight - " + scroll + ".scrollTop - " + scroll + ".clientHeight"
 	p.sees(asksOfLease(120))
 	p.until("the end", scroll+" && "+left+" < 80")

@@ -63,7 +63,7 @@ func TestCauseOfAPartialAnswerIsReadInTheStoryAlone(t *testing.T) {
 		}
 	}
 	p.sees("played:player")
-	if bars := evaluate[int](p, `document.querySelectorAll(".story .bar span").length`); bars < 4 {
+	if bars := evaluate[int](p, `document.querySelectorAll(".story .gauge span").length`); bars < 4 {
 		t.Errorf("%d durations are drawn", bars)
 	}
 	p.fits()

@@ -57,7 +57,7 @@ func TestCommandThatNeedsWordsWaitsForThem(t *testing.T) {
 func TestEachAssistantHasASessionOfItsOwn(t *testing.T) {
 	h := hold(t, 80, 24)
 	h.ask("How?").end(answer("So."))
-	h.rests("satisfied")
+	h.rests("read 2 places")
 	for n, session := range []string{"", "0tasks"} {
 		r := h.ask(fmt.Sprintf("/task buy %d", n))
 		if h.p.runs[n+1].Of != "tasks" || n > 0 && r.Session != session {
@@ -202,7 +202,7 @@ func TestAnswersAreShownAsTheyAreFinished(t *testing.T) {
 	}
 	res := answer(early("Skeptic", "No.") + "\n" + early("Optimist", "Yes."))
 	r.end(res)
-	if s := h.shows("satisfied"); strings.Count(s, "Yes.") != 1 || strings.Count(s, "No.") != 1 {
+	if s := h.shows("read 2 places"); strings.Count(s, "Yes.") != 1 || strings.Count(s, "No.") != 1 {
 		t.Errorf("an answer stands there twice, or not at all:\n%s", s)
 	}
 }

@@ -55,6 +55,7 @@ func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 		t.Errorf("%+v was asked in the place of another question", r.Asked)
 	} else {
 		r.end(answer("So."))
+		h.rests("So.")
 	}
 	h.p.refuse = errors.New("it has acted")
 	h.press("/edit\r")

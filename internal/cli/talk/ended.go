@@ -71,13 +71,7 @@ func (m *model) outcome(res service.Result) (lines []string) {
 }
 
 // AskFor asks for a yes to a call.
-func AskFor(w assistant.Waiting) string {
-	what := "calling"
-	if w.Writes {
-		what = "writing"
-	}
-	return "Waiting for your approval before " + what + ": " + w.String()
-}
+func AskFor(w assistant.Waiting) string { return "May I? " + w.String() }
 
 // question is something to be answered with yes or no.
 type question struct {

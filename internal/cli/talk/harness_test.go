@@ -132,7 +132,7 @@ func (p *played) Last(context.Context, string) (Exchange, error) {
 	return p.last, nil
 }
 func (p *played) Why(_ context.Context, run string) ([]string, error) {
-	return []string{"code (0.95): lease, process", "turn 1 of 30: need_turn", "ended done"}, nil
+	return []string{"Took it for a question about the code", "Searched the code for “leases”: 10 found"}, nil
 }
 func (p *played) Passage(_ context.Context, _, source string) (string, error) {
 	return "```\n   12  func take() {\n```\n", nil
@@ -347,5 +347,5 @@ func golden(t *testing.T, name, got string) {
 // answer is a result that is whole.
 func answer(text string, sources ...string) service.Result {
 	return service.Result{Run: "0run", Status: journal.Done, Shown: assistant.Shown{Answer: text, Sources: sources,
-		Notes: []string{"satisfied after 2 of 30 turns, 3 tool calls; played:model; 1200+80 tokens; run 0run"}}}
+		Notes: []string{"searched the code, read 2 places; 3.2 s; played:model"}}}
 }

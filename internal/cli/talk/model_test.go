@@ -317,7 +317,8 @@ func TestLastAnswerIsExplainedAndItsSourcesShown(t *testing.T) {
 	b.run("/sources<enter>")
 	b.run("/sources 1<enter>")
 	b.run("/sources 3<enter>")
-	for _, want := range []string{"code (0.95)", "2. `docs/a.md:3`", "12  func take() {", "3 is not between 1 and 2"} {
+	for _, want := range []string{"a question about the code", "2. `docs/a.md:3`", "12  func take() {",
+		"3 is not between 1 and 2"} {
 		if !strings.Contains(b.printed(), want) {
 			t.Errorf("%q is not in\n%s", want, b.printed())
 		}
@@ -327,7 +328,7 @@ func TestLastAnswerIsExplainedAndItsSourcesShown(t *testing.T) {
 func TestCopyHandsTheAnswerToTheTerminal(t *testing.T) {
 	h := hold(t, 80, 24)
 	h.ask("How?").end(answer("So **it** is."))
-	h.rests("satisfied")
+	h.rests("read 2 places")
 	h.press("/copy\r")
 	h.shows("clipboard")
 	h.until("the clipboard", func(string) bool {

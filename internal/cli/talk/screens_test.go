@@ -36,7 +36,7 @@ func TestAnswerStandsInTheScrollbackWithItsSources(t *testing.T) {
 		r := h.ask("How are leases acquired when a process is dead?")
 		r.say(leases[:40])
 		r.end(answer(leases, "run/lease.go:40-58", "docs/architecture.md:120-131"))
-		golden(t, fmt.Sprintf("answer_%d", width), h.rests("satisfied after"))
+		golden(t, fmt.Sprintf("answer_%d", width), h.rests("read 2 places"))
 	})
 }
 
@@ -44,11 +44,10 @@ func TestSlowModelIsSeenToBeUnderWay(t *testing.T) {
 	eachWidth(t, func(t *testing.T, width int) {
 		h := hold(t, width, 24)
 		r := h.ask("How are leases acquired when a process is dead?")
-		r.updates <- told("code (0.95): lease, process")
 		r.updates <- told("asking played:model")
 		r.updates <- step("turn 1 of 30")
-		r.updates <- told("turn 1 of 30: need_turn (played:model, 3.2 s)")
-		r.updates <- told(`  code_search {"query":"lease acquired when the process that holds it is dead, and who may take it"}: 10 found, 1.5 KB, 1.1 s`)
+		r.updates <- told("  Searched the code for “lease acquired when the process that holds it is dead, and who may " +
+			"take it”: 10 found")
 		r.updates <- step("turn 2 of 30")
 		h.shows("turn 2 of 30")
 		h.pass(72 * time.Second)
@@ -141,7 +140,7 @@ func TestProvisionalTextThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	r.updates <- step("code_search")
 	h.showsNo("Let me look.")
 	r.end(answer("So."))
-	if s := h.shows("satisfied"); strings.Contains(s, "I think") || strings.Contains(s, "Let me look.") ||
+	if s := h.shows("read 2 places"); strings.Contains(s, "I think") || strings.Contains(s, "Let me look.") ||
 		strings.Contains(s, "lines above") {
 		t.Errorf("what was taken back is in the scrollback:\n%s", s)
 	}
@@ -166,7 +165,7 @@ func TestResizeInTheMiddleOfAnAnswerTearsNothing(t *testing.T) {
 		}
 	}
 	r.end(answer("Whole."))
-	golden(t, "resized", h.rests("satisfied"))
+	golden(t, "resized", h.rests("read 2 places"))
 }
 
 func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
@@ -176,7 +175,7 @@ func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
 		fmt.Fprintf(&b, "line %03d\n\n", i)
 	}
 	h.ask("How?").end(answer(b.String()))
-	s := h.shows("satisfied")
+	s := h.shows("read 2 places")
 	at := 0
 	for i := range 300 {
 		line := fmt.Sprintf("\nline %03d\n", i)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sibyl/internal/bt"
 )
 
 // deed is something that changes a session, as tests do, fail and kill it.
@@ -53,7 +55,7 @@ func deeds() map[string]deed {
 		"failure": {func(t testing.TB, s *Store, id string) {
 			add(t, s, id, "sound")
 		}, func(s *Store, id string) error {
-			_, err := s.FailTranscript(ctx, id, 1, "no answer")
+			_, err := s.FailTranscript(ctx, id, 1, bt.Because("no answer"))
 			return err
 		}, func(t testing.TB, s *Store, id string) {
 			same(t, "attempts", must(s.Get(t.Context(), id))(t).Audio[0].Attempts, 1)

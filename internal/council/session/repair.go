@@ -199,7 +199,7 @@ func (r *repairing) transcript(info fs.FileInfo, sequence int, rest string) (wha
 	}
 	r.nameFrom(text)
 	if e != nil {
-		e.Transcript, e.Status, e.Error = info.Name(), Success, ""
+		e.Transcript, e.Status, e.Error, e.Code = info.Name(), Success, "", ""
 		return fmt.Sprintf("the transcript of entry %d", sequence), ""
 	}
 	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: kept(info.ModTime()), Size: info.Size(),

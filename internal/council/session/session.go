@@ -75,6 +75,7 @@ type AudioEntry struct {
 	Times string `json:"transcript_times,omitempty" hidden:"true"`
 	// why it FAILED, or has still the transcript that it had
 	Error    string `json:"transcription_error,omitempty"`
+	Code     string `json:"why_code,omitempty" doc:"Names the sentence of that error, for who words it in other languages."`
 	Attempts int    `json:"transcription_attempts,omitempty"`
 
 	jsonobject.Kept

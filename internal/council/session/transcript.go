@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/files"
 	"sibyl/internal/text"
 )
@@ -56,7 +57,7 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 		if err := h.placeTranscript(e, t.Text); err != nil {
 			return false, err
 		}
-		e.Status, e.Error = Success, ""
+		e.Status, e.Error, e.Code = Success, "", ""
 		e.Attempts++
 		if e.Seconds == nil && t.Seconds > 0 {
 			e.Seconds = &t.Seconds
@@ -84,9 +85,9 @@ func (h *held) placeTranscript(e *AudioEntry, text string) error {
 // it was to be transcribed anew. Its audio stays. The same again changes nothing, nor does it of an entry that has its
 // transcript.
 func (s *Store) FailTranscript(
-	ctx context.Context, id string, sequence int, reason string,
+	ctx context.Context, id string, sequence int, why bt.Why,
 ) (failed AudioEntry, err error) {
-	reason = text.Brief(reason, longestReason)
+	reason := text.Brief(why.Text, longestReason)
 	_, err = s.change(ctx, id, fmt.Sprintf("giving up transcript %d", sequence), func(h *held) (bool, error) {
 		e := h.Entry(sequence)
 		if e == nil {
@@ -99,7 +100,7 @@ func (s *Store) FailTranscript(
 		if e.Status != Failure {
 			e.Attempts++
 		}
-		e.Status, e.Error = Failure, reason
+		e.Status, e.Error, e.Code = Failure, reason, why.Code
 		if e.Transcript != "" {
 			e.Status = Success
 		}
@@ -114,7 +115,7 @@ func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
 	return s.change(ctx, id, "trying again", func(h *held) (changed bool, err error) {
 		for i := range h.Audio {
 			if e := &h.Audio[i]; e.Status == Failure {
-				e.Status, e.Error, changed = Pending, "", true
+				e.Status, e.Error, e.Code, changed = Pending, "", "", true
 			}
 		}
 		if changed {
@@ -138,7 +139,7 @@ func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Se
 		case e.Status != Success || e.Attempts != attempts:
 			return false, nil
 		}
-		e.Status, e.Error = Pending, ""
+		e.Status, e.Error, e.Code = Pending, "", ""
 		h.waitAgain()
 		return true, nil
 	})

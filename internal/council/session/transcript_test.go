@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/bt"
 )
 
 func TestATranscriptIsKeptOnce(t *testing.T) {
@@ -24,7 +26,7 @@ func TestATranscriptIsKeptOnce(t *testing.T) {
 	before := tree(t, s.path(id))
 	must(s.SaveTranscript(ctx, id, first))(t)
 	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "other words", By: "other"}))(t)
-	must(s.FailTranscript(ctx, id, 1, "too late"))(t)
+	must(s.FailTranscript(ctx, id, 1, bt.Because("too late")))(t)
 	same(t, "files", tree(t, s.path(id)), before)
 	if _, err := s.SaveTranscript(ctx, id, Transcript{Sequence: 2}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("an entry that there is not: %v", err)
@@ -38,10 +40,10 @@ func TestATranscriptThatFailsCanBeTriedAgain(t *testing.T) {
 	add(t, s, id, "sound 2")
 	must(s.BeginTranscribing(ctx, id))(t)
 	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 2, Text: "two"}))(t)
-	e := must(s.FailTranscript(ctx, id, 1, "the endpoint\nsaid 503"))(t)
+	e := must(s.FailTranscript(ctx, id, 1, bt.Because("the endpoint\nsaid 503")))(t)
 	same(t, "failed", []any{e.Status, e.Error, e.Attempts}, []any{Failure, "the endpoint said 503", 1})
 	before := tree(t, s.path(id))
-	must(s.FailTranscript(ctx, id, 1, "the endpoint said 503"))(t)
+	must(s.FailTranscript(ctx, id, 1, bt.Because("the endpoint said 503")))(t)
 	same(t, "files after the same again", tree(t, s.path(id)), before)
 	same(t, "state", must(s.EndTranscribing(ctx, id))(t).State, Failed)
 	m := must(s.Retry(ctx, id))(t)
@@ -65,7 +67,7 @@ func TestARecordingIsTranscribedAnewAndKeepsWhatItHasUntilThen(t *testing.T) {
 	same(t, "waits", []any{m.State, m.Audio[0].Status}, []any{Collecting, Pending})
 	same(t, "text meanwhile", must(s.Transcript(ctx, id, 1))(t), "their words")
 	wantWhole(t, s, id)
-	failed := must(s.FailTranscript(ctx, id, 1, "too loud"))(t)
+	failed := must(s.FailTranscript(ctx, id, 1, bt.Because("too loud")))(t)
 	same(t, "after a failure", []any{failed.Status, failed.Error, failed.By, failed.Attempts},
 		[]any{Success, "too loud", "a", 2})
 	same(t, "asked for with what was known before",

@@ -6,6 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/google/uuid"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/schema"
 )
 
@@ -22,7 +23,7 @@ var form = sync.OnceValue(func() *jsonschema.Schema {
 		"Gap":         Gap{},
 		"AuditResult": Audit{}, "Contradiction": Contradiction{}, "Place": Place{}, "Finding": Unverified{},
 		"RemainingGap": RemainingGap{},
-		"Sum":          Sum{}, "AuditTrailEntry": TrailEntry{}, "Witness": Witness{}, "Document": Document{},
+		"Sum":          Sum{}, "AuditTrailEntry": TrailEntry{}, "Why": bt.Why{}, "Witness": Witness{}, "Document": Document{},
 	}, map[string]*jsonschema.Schema{
 		"UUID": text("A UUID of version 4.", "uuid",
 			"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"),
@@ -31,7 +32,11 @@ var form = sync.OnceValue(func() *jsonschema.Schema {
 		"Text": {Type: "string", Description: "Something to read.", MinLength: jsonschema.Ptr(1),
 			Pattern: `[^ \t\r\n]`},
 		"Provider": text("provider:model, such as openai:gpt-4o or offline:rules.", "", `^[^: \t\r\n]+:[^ \t\r\n]+$`),
-		"Hash":     text("The SHA-256 of a content.", "", "^sha256:[0-9a-f]{64}$"),
+		"Why": {Type: "object", Description: "A sentence, or what is put into one.",
+			Properties: map[string]*jsonschema.Schema{"why": {Type: "string", Description: "In English."},
+				"why_code":   {Type: "string", Description: "Names the sentence."},
+				"why_values": {Type: "object", AdditionalProperties: &jsonschema.Schema{Ref: "#/definitions/Why"}}}},
+		"Hash": text("The SHA-256 of a content.", "", "^sha256:[0-9a-f]{64}$"),
 	})
 	s.Title = "The session of an inquiry"
 	s.Description = "What a session file holds, and what an evidence page carries. Members that are not named here " +

@@ -3,6 +3,8 @@ package record
 import (
 	"strings"
 	"time"
+
+	"sibyl/internal/bt"
 )
 
 // Status says how far an interrogation is.
@@ -163,7 +165,7 @@ type GapAnalysis struct {
 	CompletenessScore *int   `json:"completenessScore,omitempty" min:"0" max:"100" doc:"Left out where no model has judged the answer."`
 	RequiresFollowUp  bool   `json:"requiresFollowUp"`
 	Unjudged          string `json:"unjudged,omitempty" min:"1" doc:"Why no model has judged the answer."`
-	Code              string `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
+	bt.Coded
 }
 
 // Gap is something that is missing or unclear.
@@ -202,7 +204,7 @@ type Unverified struct {
 	Words       [2]string `json:"words,omitzero" doc:"As they were reported."`
 	Pair        int       `json:"pair" min:"1" max:"20" doc:"The sequence of the pair after which it was reported."`
 	Reason      string    `json:"reason" form:"Text" doc:"Why it can't be verified."`
-	Code        string    `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
+	bt.Coded
 }
 
 // RemainingGap is a gap that is open at the end.
@@ -222,7 +224,7 @@ type Audit struct {
 	Unverified       []Unverified    `json:"unverified,omitempty" max:"1000" doc:"Contradictions that were reported, and whose quotations stand nowhere. They are not counted."`
 	Summary          string          `json:"summary" form:"Text" doc:"Markdown."`
 	Unjudged         string          `json:"unjudged,omitempty" min:"1" doc:"Why no model has judged the inquiry to its end."`
-	Code             string          `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
+	bt.Coded
 
 	Sum Sum    `json:"sum,omitzero" doc:"How the score comes about: score = max(0, round(base - contradictions - gaps - shortfall))."`
 	By  string `json:"by,omitempty" doc:"Who wrote the summary."`
@@ -235,7 +237,7 @@ type TrailEntry struct {
 	FromProvider string    `json:"fromProvider,omitempty" doc:"Of a provider_switch only."`
 	ToProvider   string    `json:"toProvider,omitempty" doc:"Of a provider_switch only."`
 	Reason       string    `json:"reason"`
-	Code         string    `json:"why_code,omitempty" doc:"Names the sentence that says why, for who words it in other languages."`
+	bt.Coded
 }
 
 // Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is

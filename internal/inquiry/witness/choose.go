@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/schema"
 	"sibyl/internal/text"
@@ -109,7 +110,8 @@ func (w *ofDocuments) choose(
 		a.By, search = resp.Model, said.Search
 		a.Given, given = append(a.Given, given...), nil
 		for _, t := range resp.Tries {
-			a.Notes = append(a.Notes, t.String()+"; the quotations are chosen by "+a.By)
+			a.Notes = append(a.Notes, chosenByOther.With(t.Model,
+				(&bt.Fault{Kind: string(t.Kind), Reason: string(t.Kind)}).Why(), a.By))
 		}
 		var wrong []quotation
 		if quotes, wrong = w.checked(said.Quotations, batch); len(wrong) == 0 {
@@ -119,8 +121,7 @@ func (w *ofDocuments) choose(
 			"Copy all that answers once more, exactly:\n")
 		for _, q := range wrong {
 			fmt.Fprintf(&b, "- passage %d: “%s”\n", q.Passage, q.Words)
-			a.Notes = append(a.Notes, fmt.Sprintf("%s quoted what is not in the passage, which was left out: “%s”",
-				a.By, text.Brief(q.Words, 200)))
+			a.Notes = append(a.Notes, notInPassage.With(a.By, text.Brief(q.Words, 200)))
 		}
 	}
 	return quotes, search, nil

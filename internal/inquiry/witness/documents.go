@@ -114,8 +114,7 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 	if w.meaning != nil {
 		near, err := w.meaning.rank(ctx, question)
 		if err != nil && !errors.Is(err, errGivenUp) && ctx.Err() == nil {
-			a.Notes = append(a.Notes, "the search by meaning failed; from here on only words are searched: "+
-				err.Error())
+			a.Notes = append(a.Notes, onlyWords.With(failing(err)))
 		}
 		order = fuse(len(w.chunks), order, near)
 	}
@@ -125,8 +124,7 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 			return w.cite(quotes, code, a), nil
 		}
 		a.By = "documents"
-		a.Notes = append(a.Notes,
-			"the passages could not be read by a model, and sentences are chosen by their words: "+err.Error())
+		a.Notes = append(a.Notes, chosenByWords.With(failing(err)))
 	}
 	if ctx.Err() != nil {
 		return Answer{}, ctx.Err()

@@ -14,8 +14,26 @@ package witness
 import (
 	"context"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/model"
 )
+
+// What goes wrong beside an answer.
+const (
+	chosenByOther bt.Reason = "witness.other: {model}: {why}; the quotations are chosen by {by}"
+	notInPassage  bt.Reason = "witness.misquoted: {model} quoted what is not in the passage, which was left out: “{words}”"
+	onlyWords     bt.Reason = "witness.words: the search by meaning failed; from here on only words are searched: {why}"
+	chosenByWords bt.Reason = "witness.sentences: the passages could not be read by a model, and sentences are chosen by " +
+		"their words: {why}"
+)
+
+// Reasons are the sentences of Answer.Notes.
+func Reasons() []bt.Reason { return []bt.Reason{chosenByOther, notInPassage, onlyWords, chosenByWords} }
+
+// failing is why a model failed.
+func failing(err error) bt.Why {
+	return (&bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}).Why()
+}
 
 // Exchange is a question that was asked before, and its answer.
 type Exchange struct {
@@ -29,7 +47,7 @@ type Answer struct {
 	Citations []Citation // in the order of Text; none from a model
 	NotFound  bool       // no passage on the question was found; Text says so
 	By        string     // who answered, or chose the quotations: "documents", or "provider:model"
-	Notes     []string   // what happened beside the answer: "the search by meaning failed, …"
+	Notes     []bt.Why   // what happened beside the answer: "the search by meaning failed, …"
 
 	Given []string    // the passages that a model chose from, as "FILE, page 2, passage 7"
 	Model string      // that was asked to choose, also if its choice was of no use

@@ -112,7 +112,7 @@ func TestQuotationThatIsNotInItsPassageIsDroppedAndAskedForOnceAgain(t *testing.
 		m := modeltest.Script(t, choice(bad, good), choice(bad, good))
 		a := answer(t, over(t, Options{Model: m}, pumps, other), "How many blades?", "en")
 		if a.Text != "It has 12 blades." || len(a.Notes) != 2 ||
-			!strings.Contains(a.Notes[0], strings.TrimSpace(bad.Words)) || len(m.Requests()) != 2 {
+			!strings.Contains(a.Notes[0].Text, strings.TrimSpace(bad.Words)) || len(m.Requests()) != 2 {
 			t.Errorf("%s: %+v", name, a)
 		}
 		if told := m.Requests()[1].Messages[0].Text; !strings.Contains(told, fmt.Sprintf("- passage %d: “%s”",
@@ -195,7 +195,7 @@ func TestWhereTheModelFailsWordsAreSearchedAndThatIsSaid(t *testing.T) {
 	m := modeltest.Script(t, modeltest.Fail(model.Auth))
 	a := answer(t, over(t, Options{Model: m}, pumps), "When was pump A installed?", "en")
 	if !strings.Contains(a.Text, "3 May 2019") || a.By != "documents" || len(a.Notes) != 1 ||
-		!strings.Contains(a.Notes[0], "scripted failure") {
+		!strings.Contains(a.Notes[0].Text, "scripted failure") {
 		t.Errorf("%+v", a)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -345,8 +345,9 @@ func TestWithoutItsEmbedderWordsAreSearchedAndThatIsSaidOnce(t *testing.T) {
 	e := &embedder{failing: &model.Error{Kind: model.Server, Model: "test:one", Message: "down"}}
 	w := over(t, Options{Embed: e}, pumps)
 	a := answer(t, w, "When was pump A installed?", "en")
-	if !strings.Contains(a.Text, "3 May 2019") || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "only words") ||
-		!strings.Contains(a.Notes[0], "down") {
+	if !strings.Contains(a.Text, "3 May 2019") || len(a.Notes) != 1 || !strings.Contains(a.Notes[0].Text, "only words") ||
+		!strings.Contains(a.Notes[0].Text, "down") || a.Notes[0].Code != "witness.words" ||
+		a.Notes[0].Values["why"].Code != "fail.server" {
 		t.Errorf("%+v", a)
 	}
 	if a := answer(t, w, "How many blades does pump A have?", "en"); !strings.Contains(a.Text, "12 blades") ||

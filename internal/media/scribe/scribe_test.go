@@ -102,7 +102,7 @@ func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 		t.Errorf("WAV of another rate: %+v, %v", got, err)
 	}
 	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
-	refused(t, err, "house:whisper: invalid: it takes wav, and not m4a", "ffmpeg", "transcription.formats")
+	refused(t, err, "house:whisper: it takes wav, and not m4a", "ffmpeg", "transcription.formats")
 	if got, err := s.Transcribe(t.Context(), file(t, "wav", 1000, false), "", scribe.Listener{}); err != nil ||
 		got.Text != "b c" {
 		t.Errorf("long WAV: %+v, %v", got, err)

@@ -173,7 +173,7 @@ func TestFailureTellsTheEndOfWhatTheCommandComplainedOf(t *testing.T) {
 	_, err := c.Transcribe(t.Context(), note())
 	text := err.Error()
 	if model.KindOf(err) != model.Invalid ||
-		!strings.Contains(text, "command:transcribe: invalid: the command failed (status 3): …") ||
+		!strings.Contains(text, "command:transcribe: the command failed (status 3): …") ||
 		!strings.Contains(text, "cannot read note.wav with") || len(text) > 700 {
 		t.Errorf("got %v", err)
 	}

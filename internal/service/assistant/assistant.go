@@ -8,6 +8,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -202,11 +203,24 @@ type Waiting struct {
 	Yes       string     `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
 }
 
+// callWords say what a call would do, before its target, in the words of the page (allow.call in web/src/words).
+var callWords = map[string]string{
+	"vault_write": "Write to the note",
+	"thread_push": "Add to the thread",
+	"web_fetch":   "Open the page",
+	"web_search":  "Search the web for",
+}
+
 // String shows the call and why it waits, each argument on a line of its own: one of several lines can't pass for
 // another argument.
-func (w Waiting) String() string {
+func (w Waiting) String() string { return w.behind(cmp.Or(callWords[w.Call], "Call "+w.Call)) }
+
+// Exact is the same for an audit, with the name of the tool.
+func (w Waiting) Exact() string { return w.behind(w.Call) }
+
+func (w Waiting) behind(what string) string {
 	b := &strings.Builder{}
-	b.WriteString(strings.TrimSpace(w.Call + " " + w.Target))
+	b.WriteString(strings.TrimSpace(what + " " + w.Target))
 	for _, a := range w.Arguments {
 		fmt.Fprintf(b, "\n    %s: %s", a.Name, strings.ReplaceAll(a.Value, "\n", "\n      "))
 	}
@@ -318,24 +332,27 @@ type Findings struct {
 // Finding is one of them as text. Quoted is what a model or a stranger wrote.
 type Finding struct{ Line, By, Quoted string }
 
-// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat
+// RequestError says what is wrong with a request. Why and Hint are for those who sent it from elsewhere: they repeat
 // nothing of it but the names of a model and of what was attached, and tell nothing of this machine, its files and its
 // settings. The text of the error is for the person at this machine.
 type RequestError struct {
-	Kind   string // what is wrong, for programs; "": invalid_request
-	Public string
-	Hint   string // what would be right; may be empty
-	Err    error  // the same in full; nil: Public and Hint say it
+	Kind string // what is wrong, for programs; "": invalid_request
+	bt.Why
+	Hint string // what would be right; may be empty
+	Err  error  // the same in full; nil: Why and Hint say it
 }
+
+// NoModel says that the model of a request can't be asked.
+const NoModel bt.Reason = "request.model: the model can't be used here"
 
 func (e *RequestError) Error() string {
 	switch {
 	case e.Err != nil:
 		return e.Err.Error()
 	case e.Hint != "":
-		return e.Public + ": " + e.Hint
+		return e.Text + ": " + e.Hint
 	}
-	return e.Public
+	return e.Text
 }
 
 // Unwrap gives the error in full.

@@ -46,8 +46,8 @@ const (
 	byFallback bt.Reason = "left.by_fallback: it was asked before another one and did not answer"
 )
 
-// Reasons are the sentences that say why a model was sent something.
-func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback} }
+// Reasons are the sentences that say why a model was sent something, and what is wrong with a request to any assistant.
+func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback, NoModel} }
 
 // UsedBy reads from a receipt which model answered, as “model” or “by”, and how many tokens it took. Those of rules are
 // none.

@@ -1,6 +1,9 @@
 package assistant_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 
 	"sibyl/internal/bt"
@@ -10,8 +13,30 @@ import (
 func TestLineOfAnArgumentPassesForNoOtherArgument(t *testing.T) {
 	w := assistant.Waiting{Call: "vault_write", Target: "a.md", Why: bt.Because("a page was read"),
 		Arguments: []assistant.Argument{{Name: "content", Value: "hi\nwhy: you asked\n2. Not called"}}}
-	want := "vault_write a.md\n    content: hi\n      why: you asked\n      2. Not called\n    why: a page was read"
+	want := "Write to the note a.md\n    content: hi\n      why: you asked\n      2. Not called\n    why: a page was read"
 	if got := w.String(); got != want {
 		t.Errorf("it is shown as\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The English words of the page stand first in its list.
+func TestCallIsAskedForInTheWordsOfThePage(t *testing.T) {
+	words, err := os.ReadFile(filepath.FromSlash("../../../web/src/words/talk.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`"allow\.call\.(\w+)": \["([^"]+)"`).FindAllStringSubmatch(string(words), -1)
+	for _, f := range found {
+		w := assistant.Waiting{Call: f[1], Target: "x"}
+		if got, want := w.String(), f[2]+" x"; got != want {
+			t.Errorf("%s: the terminal says %q, the page %q", f[1], got, want)
+		}
+	}
+	if len(found) < 4 {
+		t.Errorf("the page has words for %d calls", len(found))
+	}
+	foreign := assistant.Waiting{Call: "tracker__get", Target: "7"}
+	if got := foreign.String(); got != "Call tracker__get 7" {
+		t.Errorf("a tool of others is %q", got)
 	}
 }

@@ -75,7 +75,7 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 			names, ok := b.Options.(string)
 			if said, is := b.Options.(options); is {
 				if names, ok = strings.Join(said.Personas, " "), true; names == "" {
-					return run.Spec{}, &assistant.RequestError{Public: "a panel wants personas",
+					return run.Spec{}, &assistant.RequestError{Why: bt.Because("a panel wants personas"),
 						Hint: `say {"personas": ["ada"]}`}
 				}
 			}

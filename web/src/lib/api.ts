@@ -21,6 +21,8 @@ export class Refusal extends Error {
     readonly run = "",
     /** Of `over_limit`: what the day has cost, and may. */
     readonly costs?: Spent,
+    /** The sentence of what is wrong, where the kind says less. */
+    readonly said: Pick<Form<"Problem">, "why_code" | "why_values"> = {},
   ) {
     super(detail);
   }
@@ -80,7 +82,7 @@ async function request(method: Method, path: string, sent: Sent): Promise<Respon
 async function refused(answer: Response): Promise<Refusal> {
   const told = (await answer.json().catch(() => ({}))) as Partial<Form<"Problem">>;
   const costs = told.kind === "over_limit" ? { spent: told.spent ?? 0, limit: told.limit ?? 0, currency: told.currency ?? "" } : undefined;
-  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint, told.run, costs);
+  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint, told.run, costs, told);
 }
 
 /** How often a request that reads is sent again where the server is asked for too much at once. */

@@ -10,7 +10,16 @@ export function standAboveKeyboard() {
     root.toggleAttribute("data-typing", seen.height < low && !!document.activeElement?.matches("input, textarea"));
     scrollTo(0, 0); // where a browser has moved the page up to show what is typed
   };
-  seen?.addEventListener("resize", fit);
+  for (const change of ["resize", "scroll"]) seen?.addEventListener(change, fit); // Safari moves the page without telling of another size
   for (const focus of ["focusin", "focusout"]) addEventListener(focus, () => setTimeout(fit));
   fit();
+}
+
+const fitsByItself = globalThis.CSS?.supports("field-sizing", "content");
+
+/** Has a field be as high as what is written in it where the browser does not see to that: Safari before 26. */
+export function fitWords(field: HTMLTextAreaElement) {
+  if (fitsByItself) return;
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight}px`;
 }

@@ -71,7 +71,7 @@ class Live {
 
   /** Fetches what tells of runs, once one begins. Until it is there they are told in the server's words. */
   private async learn() {
-    void fetchReasons();
+    fetchReasons();
     if (this.teller) return;
     try {
       const [file] = await Promise.all([part(() => import("./teller")), speakOfAll()]);

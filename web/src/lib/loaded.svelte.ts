@@ -1,5 +1,5 @@
 import { Refusal } from "./api";
-import { say, sayOr, spoken } from "./words.svelte";
+import { reason, say, sayOr, speakOfAll, speaksOfAll, spoken } from "./words.svelte";
 
 /** Something that is fetched, with what is shown until it is there or when it is not. What was asked for last wins. */
 export class Loaded<T> {
@@ -44,9 +44,11 @@ export class Loaded<T> {
 /** Whatever went wrong, as something that can be shown. */
 export const asRefusal = (e: unknown) => (e instanceof Refusal ? e : new Refusal(0, "broken", e instanceof Error ? e.message : String(e)));
 
-/** What went wrong: in English as the server says it, which may know more; in another language by its kind, or else as the server says it. */
+/** What went wrong: in English as the server says it, which may know more; in another language by its sentence or kind, or else as the server says it. */
 export function why(e: Refusal): string {
   if (e.kind === "unreachable") return `${say("app.unreachable")} ${say("app.unreachable.hint")}`;
-  const own = sayOr(`problem.${e.kind}`, "");
-  return (spoken() !== "en" && own) || e.words;
+  if (spoken() === "en") return e.words;
+  if (e.said.why_code) return reason({ ...e.said, why: e.words });
+  if (!speaksOfAll()) void speakOfAll().catch(() => undefined);
+  return sayOr(`problem.${e.kind}`, e.words, { detail: e.words });
 }

@@ -2,6 +2,7 @@ import { get, type Form } from "./api";
 import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
+import { Paged } from "./paged.svelte";
 
 type Sitting = Form<"CouncilSitting">;
 
@@ -25,16 +26,17 @@ const mostRuns = 100;
 export class Meeting {
   /** Who is asked in sittings that go on, by their runs. */
   seated = $state<Record<string, Seated[]>>({});
-  earlier = $state<Sitting[]>([]);
-  next = $state("");
+  /** The session of its runs; "" before its first sitting. */
+  #journal = $state("");
 
   readonly session = new Loaded((signal) => get("/api/council/sessions/{session}", { session: this.id }, signal));
-  readonly sittings = new Loaded(async (signal) => {
-    const all = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page }, signal);
-    [this.earlier, this.next] = [[], all.next ?? ""];
-    for (const s of all.sittings) if (s.run.status === "running" && !this.#recalled.has(s.run.id)) void this.#recall(s.run.id, all.session);
-    return all;
-  });
+  /** The latest first. */
+  readonly sittings = new Paged<Sitting>(async (after, signal) => {
+    const { sittings, next, session = "" } = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page, after }, signal);
+    this.#journal = session;
+    for (const { run } of sittings) if (run.status === "running" && !this.#recalled.has(run.id)) void this.#recall(run.id);
+    return { items: sittings, next };
+  }, (s) => s.run.id);
 
   /** Runs of this session that ended while it was shown, also those of oracles that nobody has told of yet. */
   readonly #over = new Set<string>();
@@ -43,33 +45,22 @@ export class Meeting {
 
   constructor(readonly id: string) {}
 
-  /** All sittings that were fetched, the latest first. */
-  get all(): Sitting[] {
-    return [...(this.sittings.value?.sittings ?? []), ...this.earlier];
-  }
-
   /** The run that writes recordings down, while there is one. */
   get transcription(): string {
-    const journal = this.sittings.value?.session;
-    return Object.entries(live.runs).find(([, r]) => r.run?.assistant === "council.transcription" && r.run.session_id === journal)?.[0] ?? "";
+    return Object.entries(live.runs).find(([, r]) => r.run?.assistant === "council.transcription" && r.run.session_id === this.#journal)?.[0] ?? "";
   }
 
   load() {
-    return Promise.all([this.session.load(), this.sittings.load()]);
-  }
-
-  async loadEarlier() {
-    const { sittings, next } = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page, after: this.next });
-    [this.earlier, this.next] = [[...this.earlier, ...sittings], next ?? ""];
+    return Promise.all([this.session.load(), this.sittings.look()]);
   }
 
   /** Keeps it as it is, until the function that it returns is called. */
   follow(): () => void {
     const again = calm(100, () => this.load());
     const heard = calm(100, () => this.session.load());
-    const ours = (session?: string) => !!session && session === this.sittings.value?.session;
+    const ours = (session?: string) => !!session && session === this.#journal;
     // Before its first sitting is known, a sitting of any session may be that one.
-    const mayBeOurs = (row: { session_id: string; assistant: string }) => ours(row.session_id) || (!this.sittings.value?.session && row.assistant.startsWith("council"));
+    const mayBeOurs = (row: { session_id: string; assistant: string }) => ours(row.session_id) || (!this.#journal && row.assistant.startsWith("council"));
     const unheard = live.stream.hear({
       sync: ({ run }) => {
         if (run) return;
@@ -84,7 +75,7 @@ export class Meeting {
       },
       event: ({ session, run, type, data }) => {
         if (type === "oracle.asked" && ours(session)) this.#seat(run, data as never);
-        else if (type === "oracle.asked" && !this.sittings.value?.session) again();
+        else if (type === "oracle.asked" && !this.#journal) again();
         else if (type.startsWith("recording.") && ours(session)) heard();
       },
     });
@@ -100,7 +91,7 @@ export class Meeting {
   async asked(run: string, who: readonly { id: string; name: string }[]) {
     const there = this.seated[run] ?? [];
     this.seated[run] = [...there, ...who.filter(({ id }) => !there.some((s) => s.id === id)).map(({ id, name }) => ({ id, name, run: "", ended: false }))];
-    await this.sittings.load();
+    await this.sittings.look();
   }
 
   #seat(run: string, asked: Asked) {
@@ -116,10 +107,10 @@ export class Meeting {
   }
 
   /** Finds out who is asked in a sitting that began before this page looked, and who has ended. */
-  async #recall(run: string, journal: string) {
+  async #recall(run: string) {
     this.#recalled.add(run);
     try {
-      const [{ steps }, { runs }] = await Promise.all([get("/api/runs/{run}/explanation", { run }), get("/api/runs", { session: journal, limit: mostRuns })]);
+      const [{ steps }, { runs }] = await Promise.all([get("/api/runs/{run}/explanation", { run }), get("/api/runs", { session: this.#journal, limit: mostRuns })]);
       for (const r of runs) if (r.status !== "running") this.#ends(r.id);
       for (const e of steps.flatMap((s) => s.events)) {
         const asked = e.data as unknown as Asked;

@@ -136,13 +136,13 @@ export const tellers: Record<string, Telling> = {
   "oracle.asked": (d, t) => [t.tell("oracle.asked", { oracle: d.oracle })],
   "oracle.heard": (d, t) => [d.failed ? t.tell("oracle.silent", { oracle: d.oracle, why: t.why({ ...d, why: d.failed }) }) : t.tell("oracle.heard", { oracle: d.oracle })],
   "answer.kept": (d, t) => [t.tell("answer.kept", { file: d.file })],
-  "answer.unsaved": (d, t) => [t.tell("answer.unsaved", { why: d.reason })],
+  "answer.unsaved": (d, t) => [t.tell("answer.unsaved", { why: t.why({ ...d, why: d.reason }) })],
   "answers.merging": (d, t) => [t.tell("answers.merging", { oracle: d.oracle })],
   "answers.chaired": (d, t) => [t.tell("answers.chaired", { oracle: d.oracle, agree: d.agree, differ: d.differ, overlooked: d.overlooked })],
   "part.skipped": (d, t) => [t.tell("part.skipped", { what: t.is(d.what), why: t.why(d) })],
   "session.named": (d, t) => [t.tell("session.named", { name: d.name })],
   "recording.transcribed": (d, t) => [t.tell("recording.transcribed", { n: d.sequence, words: t.n(d.words) }), d.by && t.tell("by", { by: d.by }), d.flags?.length && t.tell("doubted", { flags: t.list(((d.flags ?? []) as string[]).map(t.is)) })],
-  "recording.failed": (d, t) => [t.tell("recording.failed", { n: d.sequence, why: d.reason })],
+  "recording.failed": (d, t) => [t.tell("recording.failed", { n: d.sequence, why: t.why({ ...d, why: d.reason }) })],
 
   "witness.opened": (d, t) => [
     t.tell("witness.opened", { name: t.why({ ...d, why: d.name }) }),
@@ -151,7 +151,7 @@ export const tellers: Record<string, Telling> = {
     d.embeddings && t.tell(d.away ? "embeddings.away" : "embeddings", { model: d.embeddings }),
   ],
   "question.put": (d, t) => [t.tell("question.put", { n: d.number, text: d.text })],
-  "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.notes ?? []) as string[])],
+  "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.noted ?? []) as Fields[]).map(t.why)],
   "analysis.failed": (d, t) => [t.tell("analysis.failed", { n: d.number, reason: t.why({ ...d, why: d.reason }) })],
   "detective.switched": (d, t) => [t.tell("detective.switched", { to: d.to, reason: t.why({ ...d, why: d.reason }) })],
   "ledger.kept": (d, t) => [

@@ -29,38 +29,26 @@ export const sorts = {
 } as const;
 export type Sort = keyof typeof sorts;
 
-const byType: Record<string, Sort> = {
-  "class.chosen": "class",
-  "tools.offered": "tools",
-  "tools.added": "tools",
-  "tool.taken_away": "tools",
-  "turn.taken": "turn",
-  "signal.heard": "signal",
-  "signal.taken": "signal",
-  "reply.doubted": "doubt",
-  "classifier.asked": "doubt",
-  "fallback.decided": "doubt",
-  "loop.found": "loop",
-  "hint.given": "hint",
-  "call.held": "held",
-  "call.refused": "refused",
-  "capability.missing": "refused",
-  "budget.seen": "budget",
-  "notes.taken": "notes",
-  "answer.accepted": "answer",
-  "intent.read": "class",
-  "task.resolved": "read",
-  "tool.selected": "call",
-  "person.asked": "held",
-  "model.unheard": "failed",
-  "oracle.asked": "question",
-  "oracle.heard": "answer",
-  "answer.unsaved": "failed",
-  "part.skipped": "failed",
-  "recording.failed": "failed",
-  "question.put": "question",
-  "answer.heard": "answer",
+/** The types of events of a sort; those of no sort are decided. */
+const types: Partial<Record<Sort, readonly string[]>> = {
+  class: ["class.chosen", "intent.read"],
+  tools: ["tools.offered", "tools.added", "tool.taken_away"],
+  turn: ["turn.taken"],
+  signal: ["signal.heard", "signal.taken"],
+  read: ["task.resolved"],
+  call: ["tool.selected"],
+  doubt: ["reply.doubted", "classifier.asked", "fallback.decided"],
+  loop: ["loop.found"],
+  hint: ["hint.given"],
+  held: ["call.held", "person.asked"],
+  refused: ["call.refused", "capability.missing"],
+  failed: ["model.unheard", "answer.unsaved", "part.skipped", "recording.failed"],
+  budget: ["budget.seen"],
+  notes: ["notes.taken"],
+  answer: ["answer.accepted", "oracle.heard", "answer.heard"],
+  question: ["oracle.asked", "question.put"],
 };
+const byType = new Map(Object.entries(types).flatMap(([sort, all]) => all.map((type) => [type, sort as Sort])));
 
 export function sortOf(e: Event): Sort {
   if (e.type === "call.done") {
@@ -69,7 +57,7 @@ export function sortOf(e: Event): Sort {
     return /search|list|map|seek/.test(call.tool ?? "") ? "search" : /read|fetch|open|symbol/.test(call.tool ?? "") ? "read" : "call";
   }
   if (e.type === "oracle.heard" && (e.data as { failed?: string }).failed) return "failed";
-  if (e.type) return byType[e.type] ?? "decided";
+  if (e.type) return byType.get(e.type) ?? "decided";
   return e.key ? "key" : "node";
 }
 

@@ -5,31 +5,33 @@ import { kept, keep } from "./kept";
 import { languages, type Language } from "./languages";
 import { part } from "./part";
 
-/** The words of each language are three files; those of one language are fetched. */
-const firstWords = {
-  en: () => import("virtual:words/first/en"),
-  de: () => import("virtual:words/first/de"),
-  pt: () => import("virtual:words/first/pt"),
-};
-const laterWords = {
-  en: () => import("virtual:words/later/en"),
-  de: () => import("virtual:words/later/de"),
-  pt: () => import("virtual:words/later/pt"),
-};
-const reasonWords = {
-  en: () => import("virtual:words/reasons/en"),
-  de: () => import("virtual:words/reasons/de"),
-  pt: () => import("virtual:words/reasons/pt"),
+/** The words of each language are three files, of which those that are wanted are fetched. */
+const files = {
+  first: {
+    en: () => import("virtual:words/first/en"),
+    de: () => import("virtual:words/first/de"),
+    pt: () => import("virtual:words/first/pt"),
+  },
+  later: {
+    en: () => import("virtual:words/later/en"),
+    de: () => import("virtual:words/later/de"),
+    pt: () => import("virtual:words/later/pt"),
+  },
+  reasons: {
+    en: () => import("virtual:words/reasons/en"),
+    de: () => import("virtual:words/reasons/de"),
+    pt: () => import("virtual:words/reasons/pt"),
+  },
 };
 
 const isLanguage = (text: string): text is Language => text in languages;
 
 /** The language that was chosen, or else the first of the browser's that the page has. */
-function wanted(): Language {
+function offered(): Language {
   const chosen = kept("language");
   if (isLanguage(chosen)) return chosen;
-  for (const offered of navigator.languages) {
-    const language = offered.slice(0, 2);
+  for (const one of navigator.languages) {
+    const language = one.slice(0, 2);
     if (isLanguage(language)) return language;
   }
   return "en";
@@ -37,38 +39,41 @@ function wanted(): Language {
 
 let language = $state<Language>("en");
 let words = $state.raw<Readonly<Record<string, string>>>({});
-let reasons = $state.raw<Readonly<Record<string, string>>>({});
-let stories = $state.raw<Readonly<Record<string, string>>>({}); // the lines of stories, which come with the words of later views
-const sentences = $derived({ ...stories, ...reasons });
-let reasonsOf: Language | undefined; // which of them are fetched
+let reasons = $state.raw<Readonly<Record<string, string>>>({}); // and the lines of stories
 
 export const spoken = () => language;
 
 /** What is wanted, and the fetching of it. */
 let next: Language = "en";
-let all = false;
+const wanted = new Set<keyof typeof files>(["first"]);
 let fetching: Promise<void>;
 
 const fetchWords = () => (fetching = fetchNext());
 
 async function fetchNext(): Promise<void> {
-  const [of, withLater] = [next, all];
-  const [first, later] = await Promise.all([part(firstWords[of]), withLater ? part(laterWords[of]) : undefined]);
-  if (of !== next || withLater !== all) return fetching; // something else is wanted by now
-  [language, words, stories] = [of, { ...first.words, ...later?.words }, later?.reasons ?? {}];
+  const of = next;
+  const fetched: { words?: object; reasons?: object }[] = await Promise.all([...wanted].map((file) => part<object>(files[file][of])));
+  if (of !== next) return fetching; // another language is wanted by now
+  const known = of === language;
+  words = Object.assign({}, known && words, ...fetched.map((f) => f.words));
+  reasons = Object.assign({}, known && reasons, ...fetched.map((f) => f.reasons));
+  language = of;
 }
 
 /** Fetches the words of the page, which stand before anything is shown. */
 export function beginToSpeak(): Promise<void> {
-  next = wanted();
+  next = offered();
   return fetchWords();
 }
 
 /** Fetches the words of the views that say more than conversations do. */
 export function speakOfAll(): Promise<void> {
-  all = true;
+  wanted.add("later");
   return fetchWords();
 }
+
+/** Whether those words are there. */
+export const speaksOfAll = () => "story.asked" in stories;
 
 /** Speaks a language from now on, in this browser. */
 export async function speak(chosen: Language) {
@@ -97,23 +102,17 @@ export function sayOr(key: string, text: string, values?: Record<string, string 
   return key in words ? say(key as Key, values) : text;
 }
 
-/** Fetches the words for why something was decided, once one may be told so. */
-export async function fetchReasons() {
-  const of = language;
-  if (reasonsOf === of) return;
-  reasonsOf = of;
-  try {
-    const file = await part(reasonWords[of]);
-    if (of === language) reasons = file.words;
-  } catch {
-    reasonsOf = undefined; // the server's words stand until it is asked for again
-  }
+/** Fetches the words for why something was decided, once one may be told so. The server's words stand where they can't be had. */
+export function fetchReasons() {
+  if (wanted.has("reasons")) return;
+  wanted.add("reasons");
+  fetchWords().catch(() => wanted.delete("reasons"));
 }
 
 /** Why something was decided or not done: in the language of the page, and as the server says it until its words are there. */
 export function reason(said: Why): string {
-  if (said.why_code) void fetchReasons();
-  return reasonIn(sentences, said).replace(turning, "");
+  if (said.why_code) fetchReasons();
+  return reasonIn(reasons, said).replace(turning, "");
 }
 
 /** What failed, in the language of the page where its kind says enough, and else as the server or a provider says it. */

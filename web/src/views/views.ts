@@ -11,6 +11,8 @@ export interface View {
   part: string;
   name?: Key;
   icon?: IconName;
+  /** That of its assistant. */
+  colour?: string;
   /** Only who operates the server sees it. */
   operates?: boolean;
   /** Its component, which is fetched when it is opened first, unless it is that of conversations. */
@@ -24,12 +26,12 @@ const openedLater = (file: File) => new Loaded(async () => (await Promise.all([f
 const conversations = new Loaded<Component>(async () => Conversations); // with which most begin
 
 export const views: View[] = [
-  { part: "", name: "nav.conversations", icon: "talk", show: conversations },
+  { part: "", name: "nav.conversations", icon: "talk", colour: "var(--oracle)", show: conversations },
   { part: "session", show: conversations },
-  { part: "tasks", name: "tasks.name", icon: "tasks", show: opened(() => import("./tasks/Tasks.svelte")) },
-  { part: "council", name: "council.name", icon: "council", show: openedLater(() => import("./council/Council.svelte")) },
+  { part: "tasks", name: "tasks.name", icon: "tasks", colour: "var(--tasks)", show: opened(() => import("./tasks/Tasks.svelte")) },
+  { part: "council", name: "council.name", icon: "council", colour: "var(--council)", show: openedLater(() => import("./council/Council.svelte")) },
   { part: "why", show: openedLater(() => import("./why/Why.svelte")) },
-  { part: "inquiries", name: "inquiry.nav", icon: "inquiry", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
+  { part: "inquiries", name: "inquiry.nav", icon: "inquiry", colour: "var(--inquiry)", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
   { part: "runs", name: "runs.nav", icon: "runs", show: openedLater(() => import("./runs/Runs.svelte")) },
   { part: "operation", name: "operation.nav", icon: "gauge", operates: true, show: openedLater(() => import("./operation/Operation.svelte")) },
 ];

@@ -11,5 +11,5 @@ declare module "virtual:words/later/*" {
 }
 declare module "virtual:words/reasons/*" {
   /** The server's sentences by their codes; in English those that the page words otherwise. */
-  export const words: Record<string, string>;
+  export const reasons: Record<string, string>;
 }

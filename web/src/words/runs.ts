@@ -1,7 +1,7 @@
 export const runs = {
   "runs.title": ["All runs", "Alle Läufe", "Todas as execuções"],
   "runs.none": ["You have asked nothing yet.", "Sie haben noch nichts gefragt.", "Ainda não perguntou nada."],
-  "runs.none.found": ["No run is like this.", "So einen Lauf gibt es nicht.", "Nenhuma execução é assim."],
+  "runs.none.found": ["No run is like this.", "Kein Lauf passt dazu.", "Nenhuma execução corresponde."],
   "runs.waiting": ["Waiting for you", "Warten auf Sie", "À sua espera"],
   "runs.filter": ["Which runs", "Welche Läufe", "Quais execuções"],
   "runs.status": ["Status", "Status", "Estado"],
@@ -27,7 +27,7 @@ export const runs = {
   "runs.force.of": ["Try once more: “{title}”", "„{title}“ noch einmal versuchen", "Tentar mais uma vez: “{title}”"],
   "runs.force.sure": [
     "Each time that it was taken up the program ended. Trying once more may end the program again, and with it what else it does.",
-    "Jedes Mal, wenn er aufgenommen wurde, endete das Programm. Ein weiterer Versuch kann es wieder beenden, und damit alles, was es sonst tut.",
+    "Jedes Mal, wenn er fortgesetzt wurde, endete das Programm. Ein weiterer Versuch kann es wieder beenden, und damit alles, was es sonst tut.",
     "De cada vez que foi retomada o programa terminou. Tentar mais uma vez pode terminá-lo de novo, e com ele tudo o que faz.",
   ],
   "runs.stopped": ["Stopped: {title}", "Angehalten: {title}", "Parada: {title}"],

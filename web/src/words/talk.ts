@@ -117,6 +117,7 @@ export const talk = {
   "allow.several": ["May I? Choose what you allow.", "Darf ich das? Wählen Sie, was Sie erlauben.", "Posso? Escolha o que permite."],
   "allow.call": ["Call {tool}:", "{tool} aufrufen:", "Chamar {tool}:"],
   "allow.call.vault_write": ["Write to the note", "In die Notiz schreiben:", "Escrever na nota"],
+  "allow.call.thread_push": ["Add to the thread", "An den Thread anfügen:", "Acrescentar ao tópico"],
   "allow.call.web_fetch": ["Open the page", "Die Seite öffnen:", "Abrir a página"],
   "allow.call.web_search": ["Search the web for", "Im Web suchen nach", "Pesquisar na web"],
   "allow.argument.content": ["Text", "Text", "Texto"],
