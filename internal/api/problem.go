@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -152,13 +153,28 @@ func (s *Server) complaint(op *huma.Operation, e *huma.ErrorDetail) string {
 		if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == where && p.Name == name }) {
 			return "The parameter " + name + " is wrong: " + e.Message + "."
 		}
-		return "The address has a parameter that is none of this route."
+		var all []string
+		for _, param := range op.Parameters {
+			if param.In == where {
+				all = append(all, param.Name)
+			}
+		}
+		return "The address has a parameter that is none of this route" + taking(all)
 	case !named:
 		return "The body is wrong: " + e.Message + "."
 	case s.bodyOf(op).Properties[name] != nil:
 		return "In the body, " + name + " is wrong: " + e.Message + "."
 	}
-	return "The body has a property that is none of this route."
+	all := slices.Sorted(maps.Keys(s.bodyOf(op).Properties))
+	return "The body has a property that is none of this route" + taking(all)
+}
+
+// taking ends a complaint with what a route takes instead.
+func taking(names []string) string {
+	if len(names) == 0 {
+		return ", which takes none."
+	}
+	return ", which takes: " + strings.Join(names, ", ") + "."
 }
 
 // bodyOf is the schema of a route's body.

@@ -32,6 +32,17 @@ func oneName(cmd *cobra.Command, args []string) error {
 		"command line, so it is read from standard input")
 }
 
+// whoseKey says of which provider or search engine a key is, where only its keys begin so; "" where that can't be told.
+func whoseKey(key string) string {
+	for beginning, name := range map[string]string{"sk-ant-": "anthropic", "sk-proj-": "openai", "AIza": "gemini",
+		"tvly-": "tavily"} {
+		if strings.HasPrefix(key, beginning) {
+			return name
+		}
+	}
+	return ""
+}
+
 func (c *command) configSetKey() *cobra.Command {
 	return &cobra.Command{Use: "set-key NAME", Short: "Store the key of a provider or search engine", Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,6 +63,10 @@ func (c *command) configSetKey() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(c.Out, "the key of %s was stored in %s\n", name, placeInWords(place, cfg))
+			if other := whoseKey(key.Reveal()); other != "" && other != name {
+				fmt.Fprintf(c.Err, "· it looks like a key of %s, and will be sent to %s; ‘sibyl config delete-key %s’ "+
+					"deletes it\n", other, name, name)
+			}
 			if from, by := cfg.KeyOrigin(name); from != "" {
 				fmt.Fprintf(c.Err, "· but the one from the %s (%s) takes precedence\n", from, by)
 			}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -97,6 +99,7 @@ func (c *command) councilError(err error) error {
 	var many *council.AmbiguousError
 	var invalid *session.Invalid
 	var damaged *session.Damaged
+	var coded *exitError
 	switch {
 	case err == nil:
 		return nil
@@ -116,6 +119,11 @@ func (c *command) councilError(err error) error {
 	case errors.As(err, &damaged):
 		return withCode(ExitFailed,
 			fmt.Errorf("%w; ‘sibyl council repair %s’ moves it aside and rebuilds it from the folder", err, damaged.ID))
+	}
+	if unwritable := []error{syscall.EROFS, syscall.ENOSPC, fs.ErrPermission}; !errors.As(err, &coded) &&
+		slices.ContainsFunc(unwritable, func(cause error) bool { return errors.Is(err, cause) }) {
+		return withCode(ExitJournal, fmt.Errorf("%w\n      sessions lie in the data folder, which must be writable and "+
+			"have room: mend that, or name another folder with --data", err))
 	}
 	return err
 }

@@ -62,7 +62,7 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 		if err != nil {
 			return err
 		}
-		return withCode(ExitUsage, writeNew(e.html, page))
+		return withCode(ExitUsage, c.writeNew(e.html, page))
 	case c.asJSON:
 		return c.printJSON(steps)
 	case e.full || e.step > 0:

@@ -315,10 +315,14 @@ func (c *command) inquiryExport() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := writeNew(*html, string(page)); err != nil {
+		if err := c.writeNew(*html, string(page)); err != nil {
 			return withCode(ExitUsage, err)
 		}
-		fmt.Fprintf(c.Err, "· the evidence is in %s; keep its digest somewhere else: %s\n", printable(*html),
+		place := printable(*html)
+		if place == "-" {
+			place = "what was printed"
+		}
+		fmt.Fprintf(c.Err, "· the evidence is in %s; keep its digest somewhere else: %s\n", place,
 			record.Verify(page, nil).Digest)
 		return nil
 	}))

@@ -100,10 +100,10 @@ func (c *command) exportCommand(cmd *cobra.Command, formats string, of documents
 		if err != nil {
 			return err
 		}
-		if file == "" || file == "-" {
+		if file == "" {
 			return writeAll(c.Out, text)
 		}
-		return withCode(ExitUsage, writeNew(file, text))
+		return withCode(ExitUsage, c.writeNew(file, text))
 	})
 	cmd.Flags().StringVarP(&format, "format", "f", "md", formats)
 	cmd.Flags().StringVarP(&file, "output", "o", "",
@@ -205,8 +205,11 @@ func writeAll(w io.Writer, text string) error {
 	return nil
 }
 
-// writeNew writes a file whole or not at all, and never over another.
-func writeNew(file, text string) error {
+// writeNew writes a file whole or not at all, and never over another; “-” is standard output.
+func (c *command) writeNew(file, text string) error {
+	if file == "-" {
+		return writeAll(c.Out, text)
+	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already: choose another name, or remove it first", printable(file))

@@ -97,10 +97,9 @@ func meanings() []Meaning {
 			"Whoever runs the server has to free some.", "free some space; " + continues +
 				"and ‘sibyl run resume’ continues", 0},
 		{syscall.ENOSPC, http.StatusInsufficientStorage, "disk_full", "The disk is full.",
-			"Whoever runs the server has to free some space.", "free some space there, and do it again", 0},
+			"Whoever runs the server has to free some space.", "", 0},
 		{syscall.EROFS, unavailable, "read_only", "The folder can only be read.",
-			"Whoever runs the server has to let it write.",
-			"the folder can only be read: make it writable, or name another one with --data", time.Minute},
+			"Whoever runs the server has to let it write.", "", time.Minute},
 		{journal.ErrCorrupt, http.StatusInternalServerError, "internal", "Something went wrong in the server.",
 			"Its log has more.",
 			"move the file away, or name another folder with --data; nothing was changed", 0},

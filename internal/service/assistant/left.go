@@ -64,8 +64,11 @@ func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 	if json.Unmarshal(c.Result, &r) != nil {
 		return u, false
 	}
-	u = Usage{Model: cmp.Or(r.Model, r.By), Input: r.Usage.Input, Cached: r.Usage.Cached, Output: r.Usage.Output}
-	return u, isModel(u.Model) && u.Input+u.Output > 0
+	id := cmp.Or(r.Model, r.By)
+	if !isModel(id) || r.Usage.Input+r.Usage.Output == 0 {
+		return u, false
+	}
+	return Usage{Model: id, Input: r.Usage.Input, Cached: r.Usage.Cached, Output: r.Usage.Output}, true
 }
 
 // isModel says that an id is that of a model: rules are none.

@@ -57,7 +57,7 @@ func TestOnlyModelsThatCountHaveUsedTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, used := assistant.UsedBy(&run.CompletionRecord{Result: json.RawMessage(c.result)})
-			if used != (c.want != assistant.Usage{}) || used && got != c.want {
+			if used != (c.want != assistant.Usage{}) || got != c.want {
 				t.Errorf("%+v, %v", got, used)
 			}
 		})

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sibyl/internal/journal"
@@ -31,5 +33,18 @@ func TestStopIsSaidInPlainWords(t *testing.T) {
 	code := cmd.fail(fmt.Errorf("adding words: %w", context.Canceled))
 	if code != ExitStopped || strings.TrimSpace(told.String()) != "sibyl: it was stopped" {
 		t.Errorf("exit code %d, %q", code, told.String())
+	}
+}
+
+func TestSessionsThatCanNotBeWrittenAreTheTroubleOfTheDataFolderAndOtherFilesAreNot(t *testing.T) {
+	full := &fs.PathError{Op: "openat", Path: ".locks/one", Err: syscall.EROFS}
+	cmd := &command{}
+	err := cmd.councilError(fmt.Errorf("adding words: %w", full))
+	if cmd.codeOf(err) != ExitJournal || !strings.Contains(err.Error(), "name another folder with --data") {
+		t.Errorf("a session: exit code %d, %v", cmd.codeOf(err), err)
+	}
+	err = cmd.councilError(withCode(ExitUsage, full))
+	if cmd.codeOf(err) != ExitUsage || strings.Contains(err.Error(), "--data") {
+		t.Errorf("a file that is exported: exit code %d, %v", cmd.codeOf(err), err)
 	}
 }
