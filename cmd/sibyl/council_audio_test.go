@@ -566,4 +566,8 @@ func TestTranscriptionThatWaitsSaysForWhatAndForHowLong(t *testing.T) {
 		!strings.Contains(o.err, "too many requests (HTTP 429)") {
 		t.Errorf("the failure is told %d times:\n%s", n, o.err)
 	}
+	o = s.run(t, "", cli.ExitPartial, []string{"council", "transcribe", "--again"})
+	if n := strings.Count(o.out+o.err, "come back tomorrow"); n != 1 {
+		t.Errorf("another failure is told %d times:\n%s%s", n, o.out, o.err)
+	}
 }

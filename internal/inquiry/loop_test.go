@@ -28,7 +28,20 @@ func TestInquiryEndsWhenTheDetectiveIsSatisfied(t *testing.T) {
 	same(t, "gaps after the second answer", s.Pairs[1].GapAnalysis.Gaps,
 		[]record.Gap{{Category: "missing_information", Description: "No date is in answer 2.", Severity: "high",
 			ID: "g2.1", Aspect: "when", Since: 2}})
-	same(t, "strategy, as the model chose", s.Pairs[0].Strategy, "depth")
+}
+
+func TestDetectiveChoosesTheStrategyOfEachQuestionFromTheFirstOn(t *testing.T) {
+	h := newHouse(t)
+	chosen := []string{"timeline", "depth", "breadth"}
+	h.asks = func(n int, _ model.Request) modeltest.Turn {
+		return asJSON(map[string]any{"question": questions[n-1], "strategy": chosen[n-1], "aspect": "what", "gaps": []string{}})
+	}
+	_, s := h.process("one", h.journal).inquire(options())
+	var got []string
+	for _, pair := range s.Pairs {
+		got = append(got, pair.Strategy)
+	}
+	same(t, "strategies", got, chosen)
 }
 
 func TestSatisfactionWantsCompletenessAndNoFollowUpWhateverIsOpen(t *testing.T) {

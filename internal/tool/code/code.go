@@ -3,7 +3,8 @@
 // Guarantees:
 //   - Confinement: every path is resolved below the root, through os.Root, and opened only if it is what was seen there
 //     before. Symbolic links are never followed, and only regular files are opened, without blocking. Version control
-//     data, files that usually hold secrets and files that a .gitignore excludes are never read.
+//     data, files that usually hold secrets, files that a .gitignore excludes, and folders whose names begin with a
+//     dot and that stand in no project, are never read.
 //   - Nothing is written below the root, and each call sees the folder as it is.
 //   - code_history alone runs a program: git, which only reads, for 10 s at most, with no setting, hook or filter that
 //     the repository brings along, on the one repository in which the root lies; it shows what is below the root.

@@ -51,6 +51,7 @@ type place struct {
 	path    string
 	info    fs.FileInfo
 	ignores *ignoreLayer
+	project bool // a folder that it stands in is one
 }
 
 func (p *place) close() {
@@ -75,7 +76,11 @@ func (r *Root) locate(clean string) (*place, error) {
 	parts := strings.Split(clean, "/")
 	for i, name := range parts {
 		at.path = strings.Join(parts[:i+1], "/")
-		if err := at.check(name, clean); err != nil {
+		err := at.check(name, clean)
+		if err == nil && at.info.IsDir() && isHidden(name) && !r.inProject(parts[:i+1]) {
+			err = tool.Errorf(tool.Denied, "outside a project hidden folders are not read", "%s is hidden", at.path)
+		}
+		if err != nil {
 			at.close()
 			return nil, err
 		}

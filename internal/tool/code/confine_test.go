@@ -180,6 +180,9 @@ func TestSecretFilesAreClosedHoweverTheyAreSpelt(t *testing.T) {
 	for want, paths := range map[tool.Kind][]string{tool.Denied: vectors.Closed, "": vectors.Open} {
 		for _, at := range paths {
 			dir := t.TempDir() // some file systems take two of them for one
+			if err := os.Mkdir(filepath.Join(dir, "_darcs"), 0o700); err != nil { // a project, whose hidden folders are read
+				t.Fatal(err)
+			}
 			name := filepath.Join(dir, filepath.FromSlash(at))
 			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 				t.Fatal(err)

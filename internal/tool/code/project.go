@@ -28,24 +28,45 @@ const mostLooked = 1000
 // IsProject says whether a folder is one of code: version control, a build file or source stands at its top. The home
 // folder is none, whatever it holds, nor is a folder that can't be read.
 func IsProject(dir string) bool {
-	if home, err := os.UserHomeDir(); err == nil && sameFolder(dir, home) {
-		return false
-	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	entries, _ := f.ReadDir(mostLooked)
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+	return isProject(dir, entries)
+}
+
+// isProject says it of a folder in which these entries stand.
+func isProject(dir string, entries []os.DirEntry) bool {
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		name := e.Name()
 		if slices.Contains(versioned, name) { // a file stands for the folder in a worktree
 			return true
 		}
 		return !e.IsDir() && (slices.Contains(buildFiles, name) || slices.Contains(buildEndings, path.Ext(name)) ||
 			isSource(name))
-	})
+	}) {
+		return false
+	}
+	home, err := os.UserHomeDir()
+	return err != nil || !sameFolder(dir, home)
 }
+
+// inProject says whether a path, given by its components, stands below the root in a project.
+func (r *Root) inProject(parts []string) bool {
+	dir := r.root.Name()
+	for _, name := range parts {
+		if IsProject(dir) {
+			return true
+		}
+		dir = filepath.Join(dir, name)
+	}
+	return false
+}
+
+// isHidden says whether people hide what is called so.
+func isHidden(name string) bool { return len(name) > 1 && name[0] == '.' }
 
 // isSource says whether a file is a program's by its ending. What only sets programs up is none.
 func isSource(name string) bool {

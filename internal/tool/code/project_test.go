@@ -3,7 +3,10 @@ package code
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestAFolderIsAProjectByWhatStandsAtItsTop(t *testing.T) {
@@ -50,5 +53,24 @@ func TestTheHomeFolderIsNoProject(t *testing.T) {
 	}
 	if IsProject(filepath.Join(dir, "none")) {
 		t.Error("so is a folder that is not there")
+	}
+}
+
+func TestHiddenFoldersAreReadInAProjectAlone(t *testing.T) {
+	r, _ := tree(t, map[string]string{"letter.txt": "needle", ".cache/a.txt": "needle", ".profile": "needle",
+		"old/.cache/b.txt": "needle", "app/go.mod": "module app\n", "app/.github/ci.yml": "needle",
+		"app/in/.hidden/c.txt": "needle"})
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
+	got := hitPaths(d)
+	slices.Sort(got)
+	want := []string{".profile", "app/.github/ci.yml", "app/in/.hidden/c.txt", "letter.txt"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for name, open := range map[string]bool{".cache/a.txt": false, "old/.cache/b.txt": false, "app/.github/ci.yml": true,
+		"app/in/.hidden/c.txt": true} {
+		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: name}))); (err == nil) != open {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -203,6 +203,7 @@ func (r *Root) list(ctx context.Context, start string, offer func(at string, inf
 	}
 	defer at.close()
 	if at.info.IsDir() {
+		at.project = r.inProject(strings.Split(start, "/"))
 		err = l.folder(at, 0)
 	} else {
 		l.file(start, at.info)
@@ -248,6 +249,7 @@ func (l *lister) folder(at *place, depth int) error {
 		l.skipped.counts[unreadable]++
 		return ioError(at.path, err)
 	}
+	project := at.project || isProject(filepath.Join(l.root.root.Name(), at.path), entries)
 	ignores := at.ignores
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile }) {
 		ignores = loadIgnores(root, strings.TrimPrefix(at.path, "."), ignores)
@@ -261,8 +263,9 @@ func (l *lister) folder(at *place, depth int) error {
 		switch {
 		case err != nil || e.IsDir() && depth == maxDepth:
 			l.skipped.counts[unreadable]++
+		case e.IsDir() && isHidden(e.Name()) && !project: // it holds what programs keep of their own
 		case e.IsDir():
-			below := &place{parent: root, path: child, info: info, ignores: ignores}
+			below := &place{parent: root, path: child, info: info, ignores: ignores, project: project}
 			_ = l.folder(below, depth+1) // what can't be read is counted
 		default:
 			l.file(child, info)

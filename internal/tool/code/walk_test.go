@@ -41,6 +41,9 @@ func TestFolderThatIsTooLargeIsSearchedInPartAndSaysSo(t *testing.T) {
 		{"", func(l *limits) { l.files = 41 }, 41, false},
 	} {
 		r := wide(t)
+		if err := os.Mkdir(filepath.Join(r.root.Name(), "_darcs"), 0o700); err != nil { // it is a project
+			t.Fatal(err)
+		}
 		c.lower(&r.limits)
 		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "beacon", Path: c.path, Limit: 50})
 		said := strings.HasPrefix(res.Beside, "This folder is too large to be searched whole") &&
