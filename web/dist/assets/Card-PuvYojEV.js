@@ -1,1 +1,0 @@
-import"./disclose-version-xihTtKlq.js";import{Bt as e,Ct as t,Et as n,G as r,N as i,Q as a,ft as o,nt as s,ut as c}from"./words.svelte-DgnYdUqz.js";var l=o(`<section><!></section>`);function u(o,u){let d=i(u,`over`,3,!1);var f=l();let p;var m=n(f);s(m,()=>u.children),e(f),t(()=>{p=a(f,1,`card svelte-83dztq`,null,p,{over:d()}),r(f,`aria-label`,u.label)}),c(o,f)}export{u as t};

@@ -1,1 +1,0 @@
-import"./disclose-version-xihTtKlq.js";import{$ as e,Ct as t,Ot as n,Q as r,ct as i,ft as a,ut as o}from"./words.svelte-DgnYdUqz.js";var s=a(`<span> </span>`);function c(a,c){var l=s(),u=n(l,!0);t(()=>{r(l,1,e(c.tone),`svelte-dwfc6w`),i(u,c.word)}),o(a,l)}export{c as t};

@@ -1,1 +1,0 @@
-import{Rt as e}from"./words.svelte-DgnYdUqz.js";e();

@@ -1,0 +1,1 @@
+import{zt as e}from"./words.svelte-cHm9d-5u.js";e();
