@@ -4,9 +4,10 @@ import "./style/pieces.css";
 import { mount } from "svelte";
 import App from "./App.svelte";
 import "./lib/asking.svelte"; // it hears from the beginning, before its view is fetched
+import { standAboveKeyboard } from "./lib/keyboard";
 import { beginToSpeak } from "./lib/words.svelte";
 
-if (matchMedia("(pointer: coarse)").matches) void import("./lib/keyboard").then((k) => k.standAboveKeyboard());
+if (matchMedia("(pointer: coarse)").matches) standAboveKeyboard();
 beginToSpeak().then(
   () => mount(App, { target: document.body }),
   () => {
