@@ -43,7 +43,8 @@ const (
 	stillUnsaved   bt.Reason = "mended.unsaved: an answer is waiting in the journal (run {run}) because it can't be " +
 		"written to the session's folder: {why}"
 	unwrittenDown bt.Reason = "recording.unwritten: its transcript could not be written into the session's folder"
-	nowSaved      bt.Reason = "mended.saved: an answer that could not be written before is now in the session's folder: {file}"
+	nowSaved      bt.Reason = "mended.saved: an answer that could not be written before is now in the session's " +
+		"folder: {file}"
 )
 
 func stories() []bt.Reason {

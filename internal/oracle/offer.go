@@ -103,8 +103,8 @@ type offering struct {
 
 // sources are those that are probable enough, the likeliest first, and the web where the person says that it is to be
 // searched: a question for two sources in one is probably of the other alone. A folder that was named beside them comes
-// later, once these had nothing, or at once where none of these can be searched. Where nothing can be searched then, the
-// next one is offered: the folder that the person stands in, or, as documents and code stand beside each other, the
+// later, once these had nothing, or at once where none of these can be searched. Where nothing can be searched then,
+// the next one is offered: the folder that the person stands in, or, as documents and code stand beside each other, the
 // other of the two. What is about the world for sure stands in neither.
 func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.Source) {
 	order := sourceOrder(o.Class)

@@ -199,8 +199,8 @@ const (
 	whyNoWords    bt.Reason = "task.no_words: no task has these words"
 	whyOnly       bt.Reason = "task.only: the only title with these words"
 	whySeveral    bt.Reason = "task.several: {n} titles have these words"
-	wrongMessage  bt.Reason = "request.message: the task assistant can't take this message: it needs some words, at most " +
-		"{most} characters"
+	wrongMessage  bt.Reason = "request.message: the task assistant can't take this message: it needs some words, " +
+		"at most {most} characters"
 )
 
 func whys() []bt.Reason {

@@ -21,9 +21,11 @@ import (
 // What goes wrong beside an answer.
 const (
 	chosenByOther bt.Reason = "witness.other: {model}: {why}; the quotations are chosen by {by}"
-	notInPassage  bt.Reason = "witness.misquoted: {model} quoted what is not in the passage, which was left out: “{words}”"
+	notInPassage  bt.Reason = "witness.misquoted: {model} quoted what is not in the passage, which was left out: " +
+		"“{words}”"
 	onlyWords     bt.Reason = "witness.words: the search by meaning failed; from here on only words are searched: {why}"
-	chosenByWords bt.Reason = "witness.sentences: the passages could not be read by a model, and sentences are chosen by " +
+	chosenByWords bt.Reason = "witness.sentences: the passages could not be read by a model, and sentences are " +
+		"chosen by " +
 		"their words: {why}"
 )
 

@@ -179,7 +179,7 @@ func TestSecretFilesAreClosedHoweverTheyAreSpelt(t *testing.T) {
 	redacttest.Read(t, "secretfiles.json", &vectors)
 	for want, paths := range map[tool.Kind][]string{tool.Denied: vectors.Closed, "": vectors.Open} {
 		for _, at := range paths {
-			dir := t.TempDir() // some file systems take two of them for one
+			dir := t.TempDir()                                                    // some file systems take two of them for one
 			if err := os.Mkdir(filepath.Join(dir, "_darcs"), 0o700); err != nil { // a project, whose hidden folders are read
 				t.Fatal(err)
 			}
