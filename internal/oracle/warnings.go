@@ -37,7 +37,7 @@ const (
 	hasReceipt   bt.Reason = "ground.receipt: a change has a receipt"
 	noneWritten  bt.Reason = "ground.not_written: nothing was written"
 	needsNone    bt.Reason = "ground.needs_none: a {kind} question needs no source"
-	placesRead   bt.Reason = "ground.read: {n} places were read"
+	placesRead   bt.Reason = "ground.read: places read: {n}"
 	buildsOn     bt.Reason = "ground.builds_on: the conversation builds on earlier answers"
 	noTool       bt.Reason = "ground.no_tool: no tool can read one"
 	noneReadYet  bt.Reason = "ground.not_read: nothing was read yet"
