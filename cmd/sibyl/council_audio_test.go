@@ -473,7 +473,7 @@ func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
 		"head.wav":     read(t, files["wav"])[:44],
 		"page.mp3":     []byte("<!DOCTYPE html><html><body>Not found</body></html>"),
 		"picture.webm": read(t, picture),
-		"binary.txt":   {0xff, 0xfe, 0, 1, 2, 3, 0, 0xff},
+		"binary.txt":   {0, 1, 2, 3, 0, 0xff, 0xfe},
 	} {
 		file := filepath.Join(folder, name)
 		if err := os.WriteFile(file, content, 0o600); err != nil {

@@ -34,7 +34,7 @@ const (
 	ExitUsage    = 2   // the command, its input or a setting is wrong
 	ExitPartial  = 3   // there is an answer, but not a whole one
 	ExitRefused  = 4   // the model refused
-	ExitJournal  = 5   // the journal can't be read or written: locked, damaged, disk full
+	ExitJournal  = 5   // the journal or a session can't be read or written: locked, damaged, disk full
 	ExitStopped  = 130 // the person stopped it
 )
 

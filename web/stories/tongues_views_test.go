@@ -120,7 +120,7 @@ func TestInterruptedAnswersSpeakTheLanguageOfThePage(t *testing.T) {
 			quoted(w["fail"])+`)); one?.click(); return one; })()`)
 		p.sees(g.of("status.cancelled"))
 		p.speaks(g, "a run that was stopped")
-		p.chooses(".filters select:last-of-type", "cancelled")
+		p.chooses("main [role=group] select:last-of-type", "cancelled")
 		p.until("that run alone", `document.querySelectorAll("main li").length === 1`)
 		p.speaks(g, "runs of one status")
 	})
