@@ -113,7 +113,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.do("speaking German", chromedp.Evaluate[chromedp.Void](`localStorage.setItem("sibyl.language", "de")`))
 	p.reload()
 	p.explains(tasks, "steps")
-	p.sees("Gewünscht: neue Aufgabe (0.95), gelesen durch played:reader")
+	p.sees("Gewünscht: neue Aufgabe (0.95), gelesen von played:reader")
 	p.sees("Aufruf: add_task ‘pick up the parcel’: fertig")
 	p.explains(inquiry, "steps")
 	p.sees("Die Befragung ist beendet: es reicht")
