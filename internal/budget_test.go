@@ -24,7 +24,7 @@ var budgets = map[string]int{
 	"internal/config":    4002,
 	"internal/council":   6957,
 	"internal/files":     1345,
-	"internal/inquiry":   5635,
+	"internal/inquiry":   5650,
 	"internal/journal":   950,
 	"internal/keys":      682,
 	"internal/mcp":       1715,

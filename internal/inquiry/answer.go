@@ -81,7 +81,7 @@ type AnswerReceipt struct {
 	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
-	Notes     []bt.Why          `json:"noted,omitempty"` // what went wrong beside the answer
+	Notes     notes             `json:"notes,omitempty"` // what went wrong beside the answer
 
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 	Given    []string          `json:"given,omitempty"`    // the passages of documents that a model chose from

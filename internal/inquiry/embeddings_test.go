@@ -2,6 +2,8 @@ package inquiry_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"testing"
 
 	"sibyl/internal/bt"
@@ -27,6 +29,17 @@ func TestWhatWentWrongBesideAnAnswerStandsInTheTrail(t *testing.T) {
 	same(t, "trail", trail(s), []string{"error"})
 	same(t, "reason", s.AuditTrail[0].Reason, "the search by meaning failed: down")
 	same(t, "its code and values", s.AuditTrail[0].Coded, failed.With("down").Coded)
+}
+
+func TestNotesOfAnEarlierBuildAreRead(t *testing.T) {
+	for _, kept := range []string{`{"notes":["down"]}`, `{"notes":[{"why":"down"}]}`} {
+		var r inquiry.AnswerReceipt
+		var e inquiry.AnswerHeard
+		if err := errors.Join(json.Unmarshal([]byte(kept), &r), json.Unmarshal([]byte(kept), &e)); err != nil ||
+			len(r.Notes) != 1 || r.Notes[0].Text != "down" || len(e.Notes) != 1 || e.Notes[0].Text != "down" {
+			t.Errorf("%s: %+v, %+v, %v", kept, r.Notes, e.Notes, err)
+		}
+	}
 }
 
 func TestWhatLeavesTheMachineIsSaidBeforeTheFirstQuestion(t *testing.T) {

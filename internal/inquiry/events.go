@@ -2,6 +2,7 @@ package inquiry
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -75,7 +76,22 @@ type AnswerHeard struct {
 	NotFound bool   `json:"not_found,omitempty"`
 	By       string `json:"by"`
 
-	Notes []bt.Why `json:"noted,omitempty"` // what went wrong beside the answer
+	Notes notes `json:"notes,omitempty"` // what went wrong beside the answer
+}
+
+// notes are sentences; earlier builds kept their words alone.
+type notes []bt.Why
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *notes) UnmarshalJSON(data []byte) error {
+	var words []string
+	if json.Unmarshal(data, &words) != nil {
+		return json.Unmarshal(data, (*[]bt.Why)(n))
+	}
+	for _, one := range words {
+		*n = append(*n, bt.Because(one))
+	}
+	return nil
 }
 
 // EventType implements bt.Typed.

@@ -25,8 +25,7 @@ const (
 		"“{words}”"
 	onlyWords     bt.Reason = "witness.words: the search by meaning failed; from here on only words are searched: {why}"
 	chosenByWords bt.Reason = "witness.sentences: the passages could not be read by a model, and sentences are " +
-		"chosen by " +
-		"their words: {why}"
+		"chosen by their words: {why}"
 )
 
 // Reasons are the sentences of Answer.Notes.

@@ -31,7 +31,7 @@ function asked(all: Set<string>, fill: (name: string) => unknown) {
 }
 
 const lists: Record<string, unknown> = { used: [{ kind: "turns", used: 1, limit: 2 }], alternatives: [{ name: "create", confidence: 0.5 }], entities: {} };
-const plural = ["keywords", "offered", "withheld", "added", "tasks", "options", "flags", "unread", "noted"];
+const plural = ["keywords", "offered", "withheld", "added", "tasks", "options", "flags", "unread", "notes"];
 const full = (name: string) => lists[name] ?? (plural.includes(name) ? ["one"] : 1);
 const sparse = (name: string) => (lists[name] || plural.includes(name) ? undefined : ["text", "why", "reason", "tool", "oracle"].includes(name) ? "x" : 0);
 

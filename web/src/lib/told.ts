@@ -151,7 +151,7 @@ export const tellers: Record<string, Telling> = {
     d.embeddings && t.tell(d.away ? "embeddings.away" : "embeddings", { model: d.embeddings }),
   ],
   "question.put": (d, t) => [t.tell("question.put", { n: d.number, text: d.text })],
-  "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.noted ?? []) as Fields[]).map(t.why)],
+  "answer.heard": (d, t) => [t.tell("answer.heard", { n: d.number, text: String(d.text ?? "").trim() }), ...((d.notes ?? []) as (Fields | string)[]).map((note) => (typeof note === "string" ? note : t.why(note)))],
   "analysis.failed": (d, t) => [t.tell("analysis.failed", { n: d.number, reason: t.why({ ...d, why: d.reason }) })],
   "detective.switched": (d, t) => [t.tell("detective.switched", { to: d.to, reason: t.why({ ...d, why: d.reason }) })],
   "ledger.kept": (d, t) => [
