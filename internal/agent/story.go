@@ -13,6 +13,7 @@ import (
 const (
 	storyCode    bt.Reason = "story.searched.code: Searched the code for “{what}”: {n} found"
 	storyNotes   bt.Reason = "story.searched.notes: Searched the notes for “{what}”: {n} found"
+	storyThreads bt.Reason = "story.searched.threads: Searched the threads for “{what}”: {n} found"
 	storyWeb     bt.Reason = "story.searched.web: Searched the web for “{what}”: {n} found"
 	storySymbol  bt.Reason = "story.searched.symbol: Looked “{what}” up in the code: {n} found"
 	storyHistory bt.Reason = "story.searched.history: Looked at the history of the code: {n} found"
@@ -32,9 +33,9 @@ const (
 )
 
 func stories() []bt.Reason {
-	return []bt.Reason{storyCode, storyNotes, storyWeb, storySymbol, storyHistory, storyMap, storyRead, storyOpened,
-		storyWrote, storyCalled, storyFailed,
-		storyHeld, storyRefused, storyLast, storyLoop, storyAway, storyHint, storyNoted}
+	return []bt.Reason{storyCode, storyNotes, storyThreads, storyWeb, storySymbol, storyHistory, storyMap, storyRead,
+		storyOpened, storyWrote, storyCalled, storyFailed, storyHeld, storyRefused, storyLast, storyLoop,
+		storyAway, storyHint, storyNoted}
 }
 
 // Story implements bt.Narrated.
@@ -48,6 +49,8 @@ func (e CallDone) Story() bt.Why {
 		return storyCode.With(what, e.Items)
 	case "vault_search":
 		return storyNotes.With(what, e.Items)
+	case "thread_seek":
+		return storyThreads.With(what, e.Items)
 	case "web_search":
 		return storyWeb.With(what, e.Items)
 	case "code_symbol":

@@ -430,13 +430,13 @@ func (t *talker) Why(ctx context.Context, run string) (lines []string, err error
 }
 
 func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) {
-	cited, _, err := t.c.cited(ctx, t.a, run, false)
+	cited, _, err := t.c.cited(ctx, t.a, run)
 	if err != nil {
 		return "", err
 	}
 	var parts []string
 	for _, s := range cited {
-		if s.of == cite && len(s.Lines) < s.read {
+		if s.of.Cite == cite && s.isPart() {
 			parts = append(parts, s.String())
 		}
 	}

@@ -38,7 +38,7 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, whole bo
 	if err != nil {
 		return err
 	}
-	cited, x, err := c.cited(ctx, a, id, whole)
+	cited, x, err := c.cited(ctx, a, id)
 	if err != nil {
 		return err
 	}
@@ -47,15 +47,18 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, whole bo
 		all := len(cited)
 		cited = slices.DeleteFunc(cited, func(s citedSource) bool { return s.number != n })
 		if len(cited) == 0 {
-			return withCode(ExitUsage, fmt.Errorf("run %s cites %d passages; %s is none of them", id, all,
-				printable(args[0])))
+			return withCode(ExitUsage, fmt.Errorf("run %s cites %s; %s is none of them", id,
+				text.Count(all, "passage"), printable(args[0])))
 		}
+	}
+	if whole {
+		cited = wholes(cited)
 	}
 	b := &strings.Builder{}
 	for _, s := range cited {
 		fmt.Fprintf(b, "%d\\. %s\n\n", s.number, s)
 	}
-	isCut := slices.IndexFunc(cited, func(s citedSource) bool { return len(s.Lines) < s.read })
+	isCut := slices.IndexFunc(cited, citedSource.isPart)
 	switch {
 	case len(cited) == 0:
 		b.WriteString("The answer cites no passage that was read.\n\n")
@@ -71,25 +74,25 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, whole bo
 // citedSource is a source of an answer with the lines that are shown of it.
 type citedSource struct {
 	assistant.Passage
-	number int    // by which it is named
-	of     string // the passage that it is a part of, as Passage.Cite
-	read   int    // lines that were read of that
+	number int               // by which it is named
+	of     assistant.Passage // that it is a part of
 }
+
+// isPart says that more was read than is shown.
+func (s citedSource) isPart() bool { return len(s.Lines) < len(s.of.Lines) }
 
 // String is the source in Markdown, with its place and how much of it is shown.
 func (s citedSource) String() string {
 	part := ""
-	if shown := len(s.Lines); shown < s.read {
-		part = fmt.Sprintf(", %d of %s", shown, text.Count(s.read, "line"))
+	if s.isPart() {
+		part = fmt.Sprintf(", %d of %s", len(s.Lines), text.Count(len(s.of.Lines), "line"))
 	}
 	return fmt.Sprintf("`%s`%s:\n\n%s", s.Cite, part, s.Fenced())
 }
 
 // cited are the sources that the answer of a run cites and had read, in the order in which it does, with the lines that
-// are cited or, where whole is set, each passage once and whole.
-func (c *command) cited(
-	ctx context.Context, a *app.App, id string, whole bool,
-) (all []citedSource, x service.Explanation, err error) {
+// are cited. Without a model the answer numbers whole passages, and what else it cites is a part of these.
+func (c *command) cited(ctx context.Context, a *app.App, id string) (all []citedSource, x service.Explanation, err error) {
 	if x, err = a.Service.Explain(ctx, c.owner(), id); err != nil {
 		return nil, x, err
 	}
@@ -97,6 +100,7 @@ func (c *command) cited(
 	if err != nil {
 		return nil, x, err
 	}
+	byRules := !slices.ContainsFunc(x.Left, func(l assistant.Left) bool { return l.Kind == "model" })
 	for _, s := range x.Sources {
 		if !s.Cited {
 			continue
@@ -109,19 +113,36 @@ func (c *command) cited(
 				one.Lines = append(one.Lines, l.Text)
 			}
 		}
-		at := slices.IndexFunc(heard, func(p assistant.Passage) bool { return p.Holds(s.Cite, start) })
+		at := slices.IndexFunc(heard, func(p assistant.Passage) bool { return p.Cite == s.Cite })
+		if at < 0 && !byRules {
+			at = slices.IndexFunc(heard, func(p assistant.Passage) bool { return p.Holds(s.Cite, start) })
+		}
 		if at < 0 {
 			continue
 		}
-		one.of, one.read = heard[at].Cite, len(heard[at].Lines)
-		if whole || len(one.Lines) == 0 { // a page has no numbered lines
-			one.Passage = heard[at]
+		one.of = heard[at]
+		if len(one.Lines) == 0 { // a page has no numbered lines
+			one.Passage = one.of
+		}
+		if byRules {
+			one.number = len(all) + 1
 		}
 		if !slices.ContainsFunc(all, func(o citedSource) bool { return o.Cite == one.Cite }) {
 			all = append(all, one)
 		}
 	}
 	return all, x, nil
+}
+
+// wholes are the passages that sources are parts of, each once.
+func wholes(sources []citedSource) (all []citedSource) {
+	for _, s := range sources {
+		if !slices.ContainsFunc(all, func(o citedSource) bool { return o.of.Cite == s.of.Cite }) {
+			s.Passage = s.of
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // answering is the run that a name means; without one the last of a question that has ended.

@@ -40,6 +40,24 @@ func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
 	says(ExitUsage, []string{"sources", "3"}, "cites 2 passages; 3 is none of them")
 }
 
+func TestSourcesHaveTheNumbersOfAnAnswerThatQuotesALineFirst(t *testing.T) {
+	home := t.TempDir()
+	write(t, filepath.Join(home, "notes", "boiler.md"), "The boiler was serviced on 3 May 2021.\nIt cost 240 euros.\n")
+	_, answer, _ := sibyl(t, home, Streams{}, nil, "ask", "-q", "--vault", filepath.Join(home, "notes"),
+		"When was the boiler serviced?")
+	if !strings.HasPrefix(answer, "`boiler.md:1` ") || !strings.Contains(answer, "1. `boiler.md:1-2`") {
+		t.Fatalf("the answer is %s", answer)
+	}
+	code, out, errs := sibyl(t, home, Streams{}, nil, "sources", "1")
+	if code != ExitAnswered || !strings.Contains(out, "1\\. `boiler.md:1-2`:\n") || !strings.Contains(out, "240 euros") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if code, _, errs := sibyl(t, home, Streams{}, nil, "sources", "2"); code != ExitUsage ||
+		!strings.Contains(errs, "cites 1 passage;") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
 func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testing.T) {
 	answer := "It stopped (log.txt:40-41), and the disk was full (log.txt:99)."
 	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{answer}, Repeat: true})
@@ -69,6 +87,9 @@ func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testin
 	if got := says(ExitAnswered, "sources", "2"); strings.Contains(got, "entry 040") ||
 		!strings.Contains(got, "entry 099") {
 		t.Errorf("the second source is\n%s", got)
+	}
+	if got := says(ExitAnswered, "sources", "2", "--all"); !strings.Contains(got, "entry 001\n") {
+		t.Errorf("all of the second source is\n%s", got)
 	}
 	all := says(ExitAnswered, "sources", "--all")
 	if strings.Count(all, "entry 001\n") != 1 || strings.Count(all, "entry 120\n") != 1 ||

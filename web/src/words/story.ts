@@ -8,6 +8,7 @@ export const story: Record<string, readonly [string, string]> = {
 
   "story.searched.code": ["Im Code nach „{what}“ gesucht: {n} gefunden", "Pesquisou “{what}” no código: {n} encontrados"],
   "story.searched.notes": ["In den Notizen nach „{what}“ gesucht: {n} gefunden", "Pesquisou “{what}” nas notas: {n} encontrados"],
+  "story.searched.threads": ["In den Threads nach „{what}“ gesucht: {n} gefunden", "Pesquisou “{what}” nos tópicos: {n} encontrados"],
   "story.searched.web": ["Im Web nach „{what}“ gesucht: {n} gefunden", "Pesquisou “{what}” na web: {n} encontrados"],
   "story.searched.symbol": ["„{what}“ im Code nachgeschlagen: {n} gefunden", "Procurou “{what}” no código: {n} encontrados"],
   "story.searched.history": ["Die Geschichte des Codes angesehen: {n} gefunden", "Viu o histórico do código: {n} encontrados"],

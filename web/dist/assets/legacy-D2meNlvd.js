@@ -1,0 +1,1 @@
+import{zt as e}from"./words.svelte-kYQaItuc.js";e();

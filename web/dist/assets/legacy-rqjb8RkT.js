@@ -1,1 +1,0 @@
-import{zt as e}from"./words.svelte-cHm9d-5u.js";e();
