@@ -29,7 +29,8 @@ func (c *command) sourcesCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&name, "run", "", "the run that answered (default: the last question's)")
-	cmd.Flags().BoolVar(&whole, "all", false, "show all that was read of each source, not only the lines that are cited")
+	cmd.Flags().BoolVar(&whole, "all", false,
+		"show all that was read of each source, not only the lines that are cited")
 	return c.withPager(cmd)
 }
 
@@ -92,7 +93,9 @@ func (s citedSource) String() string {
 
 // cited are the sources that the answer of a run cites and had read, in the order in which it does, with the lines that
 // are cited. Without a model the answer numbers whole passages, and what else it cites is a part of these.
-func (c *command) cited(ctx context.Context, a *app.App, id string) (all []citedSource, x service.Explanation, err error) {
+func (c *command) cited(
+	ctx context.Context, a *app.App, id string,
+) (all []citedSource, x service.Explanation, err error) {
 	if x, err = a.Service.Explain(ctx, c.owner(), id); err != nil {
 		return nil, x, err
 	}
