@@ -5,7 +5,7 @@
 build: ## the binary, in bin/
 	go build -o bin/sibyl ./cmd/sibyl
 
-test: ## what every change must pass, in some eight minutes
+test: ## what every change must pass, in some ten minutes
 	sh scripts/test.sh
 
 test-long: ## what takes longer: matrices of crashes, PostgreSQL, clients, races
