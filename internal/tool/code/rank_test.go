@@ -166,15 +166,9 @@ func shareOf(t *testing.T, r *Root, question, file, of string) float64 {
 	return best[file] / best[of]
 }
 
-func TestWhatAQuestionAsksForCountsMore(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": function("retries of a request.", "retryRun", ""),
-		"b.go": "package p\n\n// retries of a request.\nvar retrySum = 3\n"})
-	if number, other := shareOf(t, r, "how many retries of a request", "b.go", "a.go"),
-		shareOf(t, r, "retries of a request", "b.go", "a.go"); number < 1.2*other {
-		t.Errorf("a constant counts %.2f of a function where a number is asked for, else %.2f", number, other)
-	}
+func TestAListOfChangesAndAFileOfOtherPathsCountLess(t *testing.T) {
 	text := "# Parcels\n\nA parcel is sent by balloon"
-	r, _ = tree(t, map[string]string{"CHANGELOG.md": text + ", at last.\n", "MANUAL.md": text + ", as ever.\n"})
+	r, _ := tree(t, map[string]string{"CHANGELOG.md": text + ", at last.\n", "MANUAL.md": text + ", as ever.\n"})
 	if share := shareOf(t, r, "how is a parcel sent by balloon?", "CHANGELOG.md", "MANUAL.md"); share > 0.5 {
 		t.Errorf("a list of changes counts %.2f of a manual", share)
 	}

@@ -33,7 +33,6 @@ const (
 	typeRank    = 0.8 // holds the words of all that is in it
 	promiseRank = 0.8 // a method of an interface: others do what it promises
 	testBonus   = 1.25
-	valueBonus  = 1.3 // for a constant, variable or field where a number or a setting is asked for
 
 	mostPassages = 60 // that are compared with each other
 )
@@ -200,8 +199,6 @@ func (s *lookup) prior(u *unit) float64 {
 	case d == nil:
 	case d.kind == "type":
 		f *= typeRank
-	case s.query.value && d.isValue():
-		f *= valueBonus
 	case d.member && !d.isValue():
 		f *= promiseRank
 	}

@@ -3,7 +3,6 @@ package code
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,7 +18,6 @@ const (
 	lightWeight  = 0.2  // a word of a closed class
 	partWeight   = 0.25 // a word inside an identifier that is itself a term, or inside a path that exists
 	ownerWeight  = 0.6  // Server in Server.Shutdown
-	boundWeight  = 0.5  // a word that the question does not hold, but asks for
 )
 
 // term is one thing to look for. Matching ignores case, word endings and where in an identifier it stands.
@@ -39,7 +37,6 @@ type queryWords struct {
 	hints   []string // words that look like a path or a package, in lower case
 	named   []named  // definitions that are asked for by name
 	tests   bool     // it asks about tests: they rank as other files do
-	value   bool     // it asks for a number or a setting
 	callers bool     // it asks who uses what it names
 	foreign bool     // it is not in English
 	more    bool     // terms beyond maxTerms were left out
@@ -50,35 +47,20 @@ type named struct{ owner, name string }
 
 // What questions ask for, where their form tells it.
 var (
-	valueAsked = pattern(`(?i)\b(how (many|much|long|big|large|often|old|deep|far)|defaults?|maxim(um|al)|minimum|limit|size|` +
-		`(which|what) (value|number|constant)|wie (viele?|lange?|gro(ß|ss)|oft)|quant[oa]s?|qual (é )?o (valor|tamanho)|at (most|least))\b`)
 	callersAsked = pattern(`(?i)\b(who|what|which [\pL]+|where) (calls?|uses?|invokes?)\b|` +
 		`\bwhere (is|are|does|do) \S+ (get )?(called|used|invoked)\b|\b(callers|usages?|uses|users) of\b|` +
 		`\b(wer|was|welche\w* \w+) (ruft|benutzt|verwendet|nutzt)\b|\bwo wird \S+ (aufgerufen|benutzt|verwendet)\b|` +
 		`\bquem (chama|usa)\b|\bonde \S+ é (chamad|usad)[oa]\b`)
-	maximumAsked = pattern(`(?i)\b(at most|no more than|largest|biggest|longest|highest|how many .* can|höchstens|maximal|no máximo)\b`)
-	minimumAsked = pattern(`(?i)\b(at least|smallest|shortest|lowest|mindestens|minimal|no mínimo)\b`)
-	defaultAsked = pattern(`(?i)\bif (i|you|we|it|nothing|nobody)\b.*\b(nothing|n[o']t|isnt|dont)\b|\bnot (set|given|configured)\b|` +
-		`\bwithout (setting|configuring)|\b(standardmäßig|por padrão|se eu não)\b`)
 )
 
 // parseQuery takes a question, or a list of words and identifiers, apart.
 func parseQuery(question string) queryWords {
-	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question),
-		callers: callersAsked().MatchString(question)}
+	q := queryWords{foreign: search.IsForeign(question), callers: callersAsked().MatchString(question)}
 	tokens := strings.Fields(question)
 	for _, token := range tokens {
 		q.token(token, false)
 	}
 	q.joined(tokens)
-	for _, b := range []struct {
-		asked func() *regexp.Regexp
-		word  string // as source files call it
-	}{{maximumAsked, "maximum"}, {minimumAsked, "minimum"}, {defaultAsked, "default"}} {
-		if b.asked().MatchString(question) {
-			q.word(b.word, boundWeight)
-		}
-	}
 	if len(q.terms) == 0 { // nothing but stop words: then they are meant
 		for _, token := range tokens {
 			q.token(token, true)
