@@ -3,8 +3,10 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )
 
@@ -186,6 +188,10 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 	if t.Once {
 		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
 		l.Writes.enterCall(t, r.Arguments, l.Turn, WriteDone, "")
+		if strings.Contains(r.Arguments, redact.Mark) {
+			target := askedBy(t, r.Arguments, l.Turn).target
+			l.Notice(NoticeRedacted, Warning, Pairs("target", target), redacted.With(target, redact.Mark))
+		}
 	}
 	switch {
 	case t.Search && r.Result.Items == 0:

@@ -33,6 +33,7 @@ const (
 	NoticeCut             = "budget.turn_cut"    // a turn, for the sake of the last one
 	NoticeLoop            = "loop.detected"      // payload: pattern, step
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
+	NoticeRedacted        = "write.redacted"     // payload: target; a secret was taken out of what was written
 	NoticeTurnedAway      = "call.turned_away"   // payload: tool; so many wait for a yes that this one can't
 	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched whole
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
@@ -77,6 +78,7 @@ const (
 	readInPart bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
 		"about {sent} tokens): give its model a larger context window."
 	unsureWrite bt.Reason = "notice.unsure_write: Not sure to be done: {tool}: {reason}"
+	redacted    bt.Reason = "notice.redacted: A secret was taken out of what was written: {target} has {mark} in its place."
 	noApproval  bt.Reason = "notice.no_approval: A call of {tool} needed approval, but nobody " +
 		"can be asked here: it was not made ({why})."
 	moreWait bt.Reason = "notice.more_wait: More calls of {tool} needed your approval than can wait; they were " +
@@ -104,7 +106,7 @@ const (
 // noticeReasons are all of them.
 func noticeReasons() []bt.Reason {
 	return []bt.Reason{
-		resultsCut, otherModel, readInPart, unsureWrite, noApproval, moreWait, repeats, stillSame, sameReason,
+		resultsCut, otherModel, readInPart, unsureWrite, redacted, noApproval, moreWait, repeats, stillSame, sameReason,
 		sameCall, sameError, cycleOfCalls, nothingNew, budgetLow, budgetOut, turnCut, timeUp, spentTurns, spentTokens,
 		spentSeconds,
 	}

@@ -83,7 +83,7 @@ func turn[R Report](
 	text := heard.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Reported: resp.Reported,
-		Model:    cmp.Or(resp.Model, m.ID()), Attempts: severalOf(resp.Attempts), Native: resp.Native,
+		Model:    cmp.Or(resp.Model, m.ID()), Attempts: map[bool]int{true: resp.Attempts}[resp.Attempts > 1], Native: resp.Native,
 		Tries:  resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut,
 		ToolHashes: asked.Tools,
@@ -107,15 +107,8 @@ func turn[R Report](
 
 // ModelFault is the fault of an effect whose model failed.
 func ModelFault(err error) *bt.Fault {
-	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
-}
-
-// severalOf is a number of attempts, if there was more than one.
-func severalOf(attempts int) int {
-	if attempts == 1 {
-		return 0
-	}
-	return attempts
+	failed, is := errors.AsType[*model.Error](err)
+	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error(), Unsent: is && failed.Unsent}
 }
 
 // passes says whether a failure of the model passes with time, or with money, so that the same turn may succeed later.

@@ -165,10 +165,7 @@ func askedBy(t ToolFact, arguments string, turn int) asked {
 // mostTold is how many changes a sentence names.
 const mostTold = 5
 
-// String tells the person what was not done: “2 of 7 notes were not written: …”. It is empty where all was.
-func (w *Writes) String() string { return w.Why().Text }
-
-// Why is that with its code.
+// Why tells the person what was not done: “2 of 7 notes were not written: …”. It is empty where all was.
 func (w *Writes) Why() bt.Why {
 	of := ofChanges
 	if w.Notes {

@@ -168,8 +168,7 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 		return nil
 	}
 	s, err := parseScript(a.value)
-	var wrong *scriptError
-	if errors.As(err, &wrong) {
+	if wrong, is := errors.AsType[*scriptError](err); is {
 		within := inValue{src: c.src, in: a}
 		c.src.problem(within.at(wrong.pos), "", "%s: %s", a.name, wrong.msg)
 		return nil

@@ -60,6 +60,7 @@ type Fault struct {
 	Kind   string `json:"kind,omitempty"`
 	Reason string `json:"reason"`
 	Node   string `json:"node,omitempty"`
+	Unsent bool   `json:"unsent,omitempty"` // it was to be asked elsewhere, and nothing was sent there
 }
 
 func (f *Fault) Error() string { return f.Reason }

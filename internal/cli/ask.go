@@ -330,7 +330,7 @@ func (c *command) answer(p *progress, r *service.Run, res service.Result) error 
 		failed = ExitStopped
 	}
 	switch f := res.Failure; {
-	case f != nil && f.Message == res.Answer: // which tells it
+	case f != nil && strings.Contains(res.Answer, f.Message): // which tells it
 		c.code = failed
 	case f != nil && f.Kind == oracle.StopRefused:
 		return withCode(ExitRefused, errors.New(f.Message))

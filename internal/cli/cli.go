@@ -100,7 +100,7 @@ func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 
 // withLimit gives a command a bound of its list, which has room for one entry at least. A usual one of 0 is none.
 func (c *command) withLimit(cmd *cobra.Command, usual int, doc string) *cobra.Command {
-	limit := cmd.Flags().Int("limit", usual, doc) // of this command alone: what is usual differs
+	limit := cmd.Flags().IntP("limit", "n", usual, doc) // of this command alone: what is usual differs
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("limit") && *limit < 1 {
 			return withCode(ExitUsage, fmt.Errorf("--limit is %d; use at least 1", *limit))

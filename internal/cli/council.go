@@ -97,7 +97,6 @@ func (s *sitting) openSession(ctx context.Context, name string) (err error) {
 // councilError says how the Council's errors end the program.
 func (c *command) councilError(err error) error {
 	var many *council.AmbiguousError
-	var invalid *session.Invalid
 	var damaged *session.Damaged
 	var coded *exitError
 	switch {
@@ -109,7 +108,7 @@ func (c *command) councilError(err error) error {
 			all = append(all, "\n      "+s.ID+"  "+s.Name)
 		}
 		return withCode(ExitUsage, fmt.Errorf("%w:%s", err, strings.Join(all, "")))
-	case errors.As(err, &invalid):
+	case errors.As(err, new(*session.Invalid)):
 		return withCode(ExitUsage, err)
 	case errors.Is(err, council.ErrNone):
 		return withCode(ExitUsage, fmt.Errorf("%w: ‘sibyl council say \"…\"’ begins one", err))
@@ -301,8 +300,7 @@ var errTranscribing = errors.New("this session is already being transcribed")
 func (s *sitting) transcribe(ctx context.Context, again bool) error {
 	r, err := s.start(ctx, s.a, service.Request{Assistant: council.TranscriptionName,
 		Options: council.Options{Session: s.ID, Again: again}})
-	var held *journal.ClaimedError
-	if errors.As(err, &held) { // it is under way, or was interrupted: then it goes on here
+	if held, is := errors.AsType[*journal.ClaimedError](err); is { // it is under way, or goes on here
 		if r, err = s.a.Service.Resume(ctx, s.owner(), held.Run); errors.Is(err, journal.ErrLeased) {
 			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows its progress",
 				errTranscribing, held.Run))

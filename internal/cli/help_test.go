@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func TestEveryTextOfHelpIsOfACommand(t *testing.T) {
@@ -56,5 +58,38 @@ func TestHelpSaysWhatStandsBehindAFlagInAWordOfPeople(t *testing.T) {
 		if _, is := seen[name]; !is {
 			t.Errorf("there is no flag --%s", name)
 		}
+	}
+}
+
+func TestShortFlagMeansTheSameInEveryCommand(t *testing.T) {
+	shorts, longs := map[string]string{}, map[string]string{} // what each means, and the letter of each
+	var all []*cobra.Command
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		all = append(all, cmd)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Shorthand == "" {
+				return
+			}
+			means := cmp.Or(valueNames[f.Name], strings.ToUpper(f.Name))
+			if other := shorts[f.Shorthand]; other != "" && other != means {
+				t.Errorf("%s: -%s is %s, and elsewhere %s", cmd.CommandPath(), f.Shorthand, means, other)
+			}
+			shorts[f.Shorthand], longs[f.Name] = means, f.Shorthand
+		})
+		for _, sub := range cmd.Commands() {
+			look(sub)
+		}
+	}
+	look(Commands())
+	for _, cmd := range all {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if want := longs[f.Name]; f.Shorthand != want {
+				t.Errorf("%s: --%s has no -%s", cmd.CommandPath(), f.Name, want)
+			}
+		})
+	}
+	if shorts["s"] != "SESSION" || shorts["q"] != "QUIET" {
+		t.Errorf("-s is %s, and -q is %s", shorts["s"], shorts["q"])
 	}
 }

@@ -291,8 +291,7 @@ func (s *setup) keyless() (names []string) {
 // forgotten.
 func (s *setup) askKey(ctx context.Context, name string) error {
 	key, err := s.c.readKey(ctx, name)
-	var wrong *exitError
-	if errors.As(err, &wrong) && wrong.code == ExitUsage {
+	if wrong, is := errors.AsType[*exitError](err); is && wrong.code == ExitUsage {
 		fmt.Fprintln(s.c.Err, "· "+err.Error())
 		return nil
 	}

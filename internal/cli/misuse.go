@@ -18,7 +18,12 @@ func worded(cmd *cobra.Command) {
 			if err == nil || !counts(err) {
 				return err
 			}
-			return fmt.Errorf("%s given: call it as ‘%s’%s", are(len(args)), use(cmd), help(cmd))
+			return fmt.Errorf("%s given: call it as ‘%s’%s", text.Count(len(args), "argument"), use(cmd), help(cmd))
+		}
+	}
+	for _, verbs := range alike {
+		if all := strings.Fields(verbs); slices.Contains(all, cmd.Name()) {
+			cmd.SuggestFor = all
 		}
 	}
 	for _, sub := range cmd.Commands() {
@@ -26,21 +31,18 @@ func worded(cmd *cobra.Command) {
 	}
 }
 
+// alike are verbs that people use for the same: where one of them names a command, it is suggested for the others.
+var alike = [...]string{
+	"list ls all", "show view cat get", "new add create begin start", "edit set change update", "rename mv title",
+	"delete rm remove del erase", "cancel stop abort kill end", "resume continue", "done complete finish close",
+	"check verify validate test lint", "export save download", "undo revert", "watch follow tail", "find search grep",
+}
+
 // counts says that an error is one of those that cobra has for a wrong number of arguments.
 func counts(err error) bool {
 	return slices.ContainsFunc([]string{"accepts ", "requires at least ", "unknown command "}, func(start string) bool {
 		return strings.HasPrefix(err.Error(), start)
 	})
-}
-
-func are(n int) string {
-	switch n {
-	case 0:
-		return "no argument is"
-	case 1:
-		return "one argument is"
-	}
-	return text.Count(n, "argument") + " are"
 }
 
 // use is how a command is called, without its flags.

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/render"
+	"sibyl/internal/text/markdown"
 )
 
 // screen shows text that may not be the answer yet. On a terminal its end is laid out as it arrives, and taken away
@@ -158,18 +159,22 @@ func (s *screen) beside(print func()) {
 	print()
 }
 
-// answer writes the answer: laid out on a terminal, as it is elsewhere.
+// answer writes the answer: laid out on a terminal, and elsewhere as it is, in Markdown.
 func (s *screen) answer(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()
-	fmt.Fprint(s.Out, s.laidOut(text))
+	out := printable(text) + "\n"
+	if s.OutTTY {
+		out = s.laidOut(text)
+	}
+	fmt.Fprint(s.Out, out)
 }
 
-// laidOut is a text with its last line end: laid out for a terminal, and as it is elsewhere.
+// laidOut is a text with its last line end: laid out for a terminal, and elsewhere without the escapes of Markdown.
 func (s *screen) laidOut(text string) string {
 	if !s.OutTTY {
-		return printable(text) + "\n"
+		return printable(markdown.Unescaped(text)) + "\n"
 	}
 	return strings.Join(render.Lines(text, s.options()), "\n") + "\n"
 }

@@ -32,11 +32,11 @@ func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
 	}
 	write(t, second, "# Road\n\nIt is another road now.\n")
 	only := says(ExitAnswered, []string{"sources", "2"},
-		"2\\. `road.md:1-3`:\n\n```md\n# Road\n\nThe road to the bridge was closed as well.\n```")
+		"2. `road.md:1-3`:\n\n```md\n# Road\n\nThe road to the bridge was closed as well.\n```")
 	if strings.Contains(only, "corrosion") {
 		t.Errorf("another passage is shown:\n%s", only)
 	}
-	says(ExitAnswered, []string{"sources", "--run", "last"}, "1\\. `bridge.md:1-3`:", "2\\. `road.md:1-3`:")
+	says(ExitAnswered, []string{"sources", "--run", "last"}, "1. `bridge.md:1-3`:", "2. `road.md:1-3`:")
 	says(ExitUsage, []string{"sources", "3"}, "cites 2 passages; 3 is none of them")
 }
 
@@ -49,7 +49,7 @@ func TestSourcesHaveTheNumbersOfAnAnswerThatQuotesALineFirst(t *testing.T) {
 		t.Fatalf("the answer is %s", answer)
 	}
 	code, out, errs := sibyl(t, home, Streams{}, nil, "sources", "1")
-	if code != ExitAnswered || !strings.Contains(out, "1\\. `boiler.md:1-2`:\n") || !strings.Contains(out, "240 euros") {
+	if code != ExitAnswered || !strings.Contains(out, "1. `boiler.md:1-2`:\n") || !strings.Contains(out, "240 euros") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	if code, _, errs := sibyl(t, home, Streams{}, nil, "sources", "2"); code != ExitUsage ||
@@ -78,8 +78,8 @@ func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testin
 		return out + errs
 	}
 	says(ExitAnswered, "ask", "-q", "-m", "ollama:llama:7b", "--no-web", "-a", "log.txt", "Why did it stop?")
-	want := "1\\. `log.txt:40-41`, 2 of 120 lines:\n\n```txt\nentry 040\nentry 041\n```\n\n" +
-		"2\\. `log.txt:99`, 1 of 120 lines:\n\n```txt\nentry 099\n```\n\n" +
+	want := "1. `log.txt:40-41`, 2 of 120 lines:\n\n```txt\nentry 040\nentry 041\n```\n\n" +
+		"2. `log.txt:99`, 1 of 120 lines:\n\n```txt\nentry 099\n```\n\n" +
 		"`sibyl sources 1 --all` shows all that was read of it.\n\nAttached: `log.txt`\n"
 	if got := says(ExitAnswered, "sources"); got != want {
 		t.Errorf("the sources are\n%s\nwant\n%s", got, want)

@@ -116,7 +116,7 @@ type deletion struct{ yes bool }
 
 // on gives a command the flag that agrees beforehand.
 func (d *deletion) on(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVar(&d.yes, "yes", false, "delete without asking")
+	cmd.Flags().BoolVarP(&d.yes, "yes", "y", false, "delete without asking")
 	return cmd
 }
 
@@ -152,7 +152,7 @@ func groupRun(cmd *cobra.Command, args []string) error {
 		}
 	}
 	hint := "; available: " + strings.Join(all, ", ")
-	cmd.SuggestionsMinimumDistance = 2
+	cmd.SuggestionsMinimumDistance = min(2, (len(args[0])+1)/2)
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = ": did you mean " + strings.Join(near, " or ") + "?"
 	} else if listens := cmd.Annotations[listener]; listens != "" && len(strings.Fields(strings.Join(args, " "))) > 1 {

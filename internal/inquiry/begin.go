@@ -28,7 +28,7 @@ type Options struct {
 	Witness   schema.Folder `json:"witness,omitempty" flag:",w" names:"witness" setting:"inquiry.witness" min:"1" max:"500" tool:"a folder of documents here, or provider:model" doc:"who is asked: a folder of documents, or provider:model"`
 	Documents string        `json:"documents,omitempty" tool:"-" flag:"-" max:"1048576" doc:"texts of documents, as ‘POST /api/documents’ gives them, one behind the other: they are the witness in place of any other, and are kept with the inquiry"`
 	Detective string        `json:"detective,omitempty" flag:",m" names:"model" setting:"model" tool:"provider:model" doc:"who asks: provider:model; offline:rules for none"`
-	Limit     int           `json:"limit,omitempty" setting:"inquiry.limit" min:"5" max:"20" doc:"questions at most"`
+	Limit     int           `json:"limit,omitempty" flag:",n" setting:"inquiry.limit" min:"5" max:"20" doc:"questions at most"`
 	Language  string        `json:"language,omitempty" enum:"en,de,pt,fr,es" tool:"of the questions" doc:"of the questions; that of the hypothesis if none is given"`
 }
 

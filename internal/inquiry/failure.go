@@ -33,7 +33,7 @@ func lost(ctx context.Context, err error) error {
 func faultOf(err error) *bt.Fault {
 	why := &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 	if e, ok := errors.AsType[*model.Error](err); ok {
-		why.Reason = saying(e.Model, e.Status, e.Kind)
+		why.Reason, why.Unsent = saying(e.Model, e.Status, e.Kind), e.Unsent
 		if e.Message != "" {
 			why.Reason += ": " + text.Brief(e.Message, mostWords)
 		}

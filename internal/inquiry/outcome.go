@@ -134,7 +134,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Warnings = append(s.Warnings, o.Problem)
 	}
 	if one.Status == record.Failed {
-		s.Failure = &assistant.Failure{Kind: string(one.EndReason), Message: "the inquiry is not finished: " + line}
+		s.Failure = &assistant.Failure{Kind: string(one.EndReason), Message: line}
 	}
 	return s, nil
 }

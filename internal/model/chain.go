@@ -128,7 +128,8 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 		}
 		now := c.policy.Now()
 		c.policy.Cooling.mark(m.ID(), failed.Kind, now, now.Add(max(c.policy.CoolDown, failed.RetryAfter)))
-		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Status: failed.Status, Message: failed.text()})
+		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Status: failed.Status, Message: failed.text(),
+			Unsent: failed.Unsent})
 	}
 	return total, c.unasked(after(tries[:len(tries)-1], err))
 }

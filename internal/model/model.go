@@ -218,6 +218,7 @@ type Try struct {
 	Status  int    `json:"status,omitempty"` // of HTTP; 0 where there was none
 	Message string `json:"message"`
 	Cooling bool   `json:"cooling,omitempty"`
+	Unsent  bool   `json:"unsent,omitempty"` // as in Error
 }
 
 func (t Try) String() string {
@@ -311,15 +312,13 @@ type Error struct {
 	Status     int           // HTTP status; 0 where there was none
 	RetryAfter time.Duration // what the provider asked for; 0 where it asked nothing
 	Lost       bool          // the connection broke in the middle of the answer
+	Unsent     bool          // no server was reached, so nothing of the request was sent
 	Message    string        // the provider's own words, shortened
 	Err        error
 }
 
 func (e *Error) Error() string {
-	text := e.Message
-	if text == "" && e.Err != nil {
-		text = e.Err.Error()
-	}
+	text := e.text()
 	who := strings.TrimSuffix(e.Model, ":") // a provider that was asked for its models
 	if e.Status != 0 {
 		return fmt.Sprintf("%s: %s (HTTP %d): %s", who, e.Kind.Words(), e.Status, text)

@@ -138,12 +138,14 @@ func (p RetryPolicy) repeat(
 	if err := ctx.Err(); err != nil {
 		return &Error{Kind: KindOf(err), Model: id, Err: err}
 	}
-	for made := 1; ; made++ {
+	for made, unsent := 1, true; ; made++ {
 		text, err := attempt()
 		var failed *Error
 		if !errors.As(err, &failed) {
 			return err
 		}
+		unsent = unsent && failed.Unsent
+		failed.Unsent = unsent
 		wait, again := left.after(failed, text, rand.Float64())
 		if !again {
 			return final(failed, err)

@@ -18,6 +18,21 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
+func TestRequestIsUnsentWhereNoAttemptReachedAServer(t *testing.T) {
+	unreached := modeltest.Turn{Err: &model.Error{Kind: model.Server, Unsent: true}}
+	for want, attempts := range map[bool][]modeltest.Turn{
+		true: {unreached, unreached, unreached}, false: {modeltest.Fail(model.Server), unreached, unreached},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := model.Retry(modeltest.Script(t, attempts...), model.RetryPolicy{})
+			_, err := m.Chat(t.Context(), model.Request{}, nil)
+			if failed, is := errors.AsType[*model.Error](err); !is || failed.Unsent != want {
+				t.Errorf("%v: want one that says %t", err, want)
+			}
+		})
+	}
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func failing(kind model.Kind, retryAfter time.Duration, chunks ...string) modeltest.Turn {

@@ -59,7 +59,7 @@ func TestSentencesAboutWrites(t *testing.T) {
 		w.Missing = append(w.Missing, agent.Unwritten{Target: fmt.Sprint(i), Fate: agent.WriteFailed, Why: "no."})
 	}
 	w.Missing = append(w.Missing, agent.Unwritten{Target: "u", Fate: agent.WriteUnsure, Why: "lost"})
-	same(t, "sentence", w.String(),
+	same(t, "sentence", w.Why().Text,
 		"7 of 9 changes were not made: 0 (no); 1 (no); 2 (no); 3 (no); 4 (no); and 2 more. 1 of 9 changes may not "+
 			"have been made: u (lost).")
 }

@@ -145,8 +145,7 @@ func (s *Service) storyGoesOn(ctx context.Context, owner journal.Owner, x *Expla
 
 // sentTo has each place once to which something was sent, in order.
 func sentTo(left []assistant.Left) []Sent {
-	all := []Sent{}
-	places := map[[2]string]int{}
+	all, places := []Sent{}, map[[2]string]int{}
 	for _, l := range left {
 		place := [2]string{l.Kind, l.To}
 		at, known := places[place]

@@ -217,7 +217,7 @@ func (g *Given) situation() string {
 	return b.String()
 }
 
-// ModelUnheard says that the model could not be asked, so that the rules' reading stands.
+// ModelUnheard says that the model could not be asked or gave no usable answer, so that the rules' reading stands.
 type ModelUnheard struct {
 	Kind string `json:"kind"`
 }
@@ -226,7 +226,7 @@ type ModelUnheard struct {
 func (ModelUnheard) EventType() string { return "model.unheard" }
 
 func (e ModelUnheard) String() string {
-	return "the model could not be asked (" + e.Kind + "): rules read the message"
+	return "the model gave no usable answer (" + e.Kind + "): rules read the message"
 }
 
 func askModel() bt.Leaf {

@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/run"
+	"sibyl/internal/service"
 	"sibyl/internal/taskchat"
 )
 
@@ -299,6 +300,11 @@ func TestReplyOfNoUseCountsAmongWhatARunTookAndSent(t *testing.T) {
 	}
 	for _, l := range x.Left {
 		sent += l.Bytes
+	}
+	if !slices.ContainsFunc(x.Story, func(told service.Told) bool {
+		return strings.HasPrefix(told.Text, "The model gave no usable answer")
+	}) {
+		t.Errorf("its story is %v", x.Story)
 	}
 	if took != 210 || sent == 0 { // it is asked once more where it answers what does not fit
 		t.Errorf("%d tokens, and %d bytes sent: %s", took, sent, r.Response)

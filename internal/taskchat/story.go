@@ -13,7 +13,7 @@ const (
 	storyTask     bt.Reason = "story.found.task: Found what “{reference}” means: {tasks}"
 	storyNoTask   bt.Reason = "story.found.none: Could not tell what “{reference}” means: {why}"
 	storyQuestion bt.Reason = "story.asks.first: Had to ask you first"
-	storyUnheard  bt.Reason = "story.failed.model: The model could not be asked, so plain rules read the message"
+	storyUnheard  bt.Reason = "story.failed.model: The model gave no usable answer, so plain rules read the message"
 	storyReply    bt.Reason = "story.answered.words: Answered: “{words}”"
 
 	wishCreate   bt.Reason = "wish.create: a new task"

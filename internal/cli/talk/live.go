@@ -106,19 +106,16 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 	}
 	l.stop(nil)
 	m.live = nil
-	var kept *KeptError
-	if errors.As(msg.err, &kept) {
+	if kept, is := errors.AsType[*KeptError](msg.err); is {
 		m.Sessions[l.Of] = kept.Session
 		return m.fail(msg.err)
 	}
-	var missing *MissingError
-	if errors.As(msg.err, &missing) && !l.stopping {
+	if missing, is := errors.AsType[*MissingError](msg.err); is && !l.stopping {
 		m.missing = &missingValue{missing.Flag, l.Asked, l.typed}
 		m.setPrompt()
 		return m.say(missing.Title)
 	}
-	var over *OverLimitError
-	if errors.As(msg.err, &over) && !l.stopping {
+	if over, is := errors.AsType[*OverLimitError](msg.err); is && !l.stopping {
 		m.askOverLimit(over, l)
 		return nil
 	}
@@ -126,8 +123,7 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 	if l.stopping {
 		return m.say("stopped before it began")
 	}
-	var choice *ChoiceError
-	if errors.As(msg.err, &choice) {
+	if choice, is := errors.AsType[*ChoiceError](msg.err); is {
 		return m.chooseModel(choice, l)
 	}
 	if l.Replaces != "" && l.typed == l.Words { // it was edited

@@ -69,8 +69,7 @@ type Damaged struct {
 }
 
 func (e *Damaged) Error() string {
-	return fmt.Sprintf("session %s is damaged: its %s %s; ‘repair’ rebuilds it from the files",
-		e.ID, metadataFile, e.Reason)
+	return fmt.Sprintf("session %s is damaged: its %s %s", e.ID, metadataFile, e.Reason)
 }
 
 func (e *Damaged) Unwrap() error { return e.Err }

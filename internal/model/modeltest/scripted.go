@@ -163,8 +163,7 @@ func (t Turn) chunks() []string {
 
 func (s *Scripted) fail(err error) *model.Error {
 	failed := &model.Error{Kind: model.KindOf(err), Err: err}
-	var given *model.Error
-	if errors.As(err, &given) {
+	if given, is := errors.AsType[*model.Error](err); is {
 		*failed = *given
 	}
 	failed.Model = s.id

@@ -171,8 +171,7 @@ func (c *Command) arguments(file string, audio model.Audio) ([]string, error) {
 
 // bare is what err says without the path that it is of.
 func bare(err error) string {
-	var of *fs.PathError
-	if errors.As(err, &of) {
+	if of, is := errors.AsType[*fs.PathError](err); is {
 		err = of.Err
 	}
 	return err.Error()

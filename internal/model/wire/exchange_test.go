@@ -114,19 +114,24 @@ func TestFirstByteBoundsABodyThatNeverBegins(t *testing.T) {
 
 func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
-		err  error
-		kind model.Kind
-		says string
+		err    error
+		kind   model.Kind
+		says   string
+		unsent bool
 	}{
-		{&net.DNSError{IsNotFound: true, Name: "house"}, model.Server, "no host called house was found"},
-		{errors.New("odd"), model.Server, "no answer from house (odd)"},
-		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), model.Server,
-			"nothing answers at house: is the server running there?"},
-		{&net.DNSError{IsTimeout: true}, model.Timeout, "no answer from house"},
+		{&net.DNSError{IsNotFound: true, Name: "house"}, model.Server, "no host called house was found", false},
+		{errors.New("odd"), model.Server, "no answer from house (odd)", false},
+		{&net.OpError{Op: "dial", Err: fmt.Errorf("connect: %w", syscall.ECONNREFUSED)}, model.Server,
+			"nothing answers at house: is the server running there?", true},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, model.Server, "no answer from house", false},
+		{&net.DNSError{IsTimeout: true}, model.Timeout, "no answer from house", false},
 	} {
 		x := open(t, func(*http.Request) (*http.Response, error) { return nil, c.err })
 		err := get(x, "models?k=hunter2")
 		failure(t, err, c.kind, c.says)
+		if failed, is := errors.AsType[*model.Error](err); !is || failed.Unsent != c.unsent {
+			t.Errorf("%v: nothing was sent: %t, want %t", err, !c.unsent, c.unsent)
+		}
 		for e := err; e != nil; e = errors.Unwrap(e) {
 			if strings.Contains(e.Error(), "hunter2") {
 				t.Errorf("the error shows the URL: %v", e)

@@ -174,10 +174,11 @@ func (x *Exchange) judge(status int, asked time.Duration, c *Complaint) {
 }
 
 // unreachable is the error for a request that got no response.
-func (x *Exchange) unreachable(err error) *model.Error {
+func (x *Exchange) unreachable(err error) (failed *model.Error) {
+	dial, dials := errors.AsType[*net.OpError](err)
+	defer func() { failed.Unsent = dials && dial.Op == "dial" && x.attempts == 1 }()
 	// The text of a url.Error holds the whole URL, which may hold a secret.
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, is := errors.AsType[*url.Error](err); is {
 		err = wrapped.Err
 	}
 	if refused, is := errors.AsType[*cleartext.Error](err); is {
@@ -208,8 +209,7 @@ func (x *Exchange) broken(what string, err error) *model.Error {
 		return x.Fail(model.Timeout, fmt.Sprintf("%v (limit %v)", cause, limit), cause)
 	}
 	kind := model.Server
-	var slow net.Error
-	if errors.As(err, &slow) && slow.Timeout() {
+	if slow, is := errors.AsType[net.Error](err); is && slow.Timeout() {
 		kind = model.Timeout
 	}
 	return x.Fail(kind, fmt.Sprintf("%s (%v)", what, err), err)

@@ -75,7 +75,7 @@ func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 func isModel(id string) bool { return strings.Contains(id, ":") && !strings.HasPrefix(id, "offline:") }
 
 // ToModel reads from a receipt which models were sent something: the one that answered, as provider:model in “model” or
-// “by”, and those in “tries” before it. Rules are no model.
+// “by”, and those in “tries” before it. Rules are no model, and one that was not reached was sent nothing.
 func ToModel(c *run.CompletionRecord) (all []Left) {
 	var r struct {
 		Model string `json:"model"`
@@ -85,19 +85,20 @@ func ToModel(c *run.CompletionRecord) (all []Left) {
 			Input int `json:"input_tokens"`
 		} `json:"usage"`
 		Tries []struct {
-			Model string `json:"model"`
+			Model           string
+			Cooling, Unsent bool
 		} `json:"tries"`
 	}
 	if json.Unmarshal(c.Result, &r) != nil {
 		return nil
 	}
 	for _, t := range r.Tries {
-		if isModel(t.Model) {
+		if isModel(t.Model) && !t.Cooling && !t.Unsent {
 			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback.With().Text,
 				Coded: byFallback.With().Coded})
 		}
 	}
-	if id := cmp.Or(r.Model, r.By); isModel(id) {
+	if id := cmp.Or(r.Model, r.By); isModel(id) && (c.Err == nil || !c.Err.Unsent) {
 		all = append(all, Left{Kind: "model", To: id, Bytes: r.Sent, Tokens: r.Usage.Input,
 			Rule: byChoice.With().Text, Coded: byChoice.With().Coded})
 	}

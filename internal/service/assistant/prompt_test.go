@@ -2,10 +2,12 @@ package assistant_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -61,5 +63,30 @@ func TestOnlyModelsThatCountHaveUsedTokens(t *testing.T) {
 				t.Errorf("%+v, %v", got, used)
 			}
 		})
+	}
+}
+
+func TestModelThatWasNotReachedWasSentNothing(t *testing.T) {
+	tried := func(beside string) string {
+		return `{"model":"a:b","sent_bytes":9,"tries":[{"model":"c:d"` + beside + `}]}`
+	}
+	for name, c := range map[string]struct {
+		result string
+		err    *bt.Fault
+		want   []string
+	}{
+		"both were":        {tried(``), nil, []string{"c:d", "a:b"}},
+		"a failed one":     {tried(``), &bt.Fault{Kind: "server"}, []string{"c:d", "a:b"}},
+		"an unasked one":   {tried(`,"cooling":true`), nil, []string{"a:b"}},
+		"an unreached try": {tried(`,"unsent":true`), nil, []string{"a:b"}},
+		"an unreached one": {tried(``), &bt.Fault{Kind: "server", Unsent: true}, []string{"c:d"}},
+	} {
+		var got []string
+		for _, l := range assistant.ToModel(&run.CompletionRecord{Result: json.RawMessage(c.result), Err: c.err}) {
+			got = append(got, l.To)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: sent to %v, want %v", name, got, c.want)
+		}
 	}
 }

@@ -12,6 +12,7 @@ package jsonobject
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -44,8 +45,8 @@ func read(raw []byte, into Known) error {
 		return nil
 	}
 	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
-		return mismatch(raw, "an object")
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return plainly(err)
 	}
 	for i := range v.NumField() {
 		name, _ := tag(v.Type().Field(i))
@@ -105,8 +106,8 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 		return nil // it stays as it is by default
 	}
 	var all []json.RawMessage
-	if json.Unmarshal(raw, &all) != nil {
-		return mismatch(raw, "a list")
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return plainly(err)
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(all), len(all)))
 	for i, one := range all {
@@ -129,8 +130,7 @@ func isPointer(v reflect.Value) bool {
 
 // plainly says what is wrong with a value without the words of Go.
 func plainly(err error) error {
-	switch wrong := err.(type) { //nolint:errorlint // json.Unmarshal gives them as they are
-	case *json.UnmarshalTypeError:
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("a JSON %s stands where %s is expected", wrong.Value, kindOf(wrong.Type))
 	}
 	return err
@@ -171,16 +171,6 @@ func readTime(raw json.RawMessage, into *time.Time) error {
 }
 
 func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
-
-// mismatch says that something else stands where a thing is expected.
-func mismatch(raw []byte, expected string) error {
-	kinds := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool", 'n': "null"}
-	kind := "number"
-	if k, ok := kinds[bytes.TrimSpace(raw)[0]]; ok {
-		kind = k
-	}
-	return fmt.Errorf("a JSON %s stands where %s is expected", kind, expected)
-}
 
 // tag reads how a field stands in JSON; name "" if it does not. omit says that it is left out where it is empty.
 func tag(f reflect.StructField) (name string, omit bool) {
@@ -267,13 +257,13 @@ func plain(value any) ([]byte, error) {
 func Decode(content []byte, into Known) error {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	if len(bytes.TrimSpace(content)) == 0 {
-		return fmt.Errorf("is empty")
+		return errors.New("is empty")
 	}
 	if err := json.Unmarshal(content, new(json.RawMessage)); err != nil { // what follows may rely on it
 		return fmt.Errorf("is no JSON: %w", err)
 	}
 	if isNull(content) {
-		return fmt.Errorf("can't be read: %w", mismatch(content, "an object"))
+		return errors.New("can't be read: a JSON null stands where an object is expected")
 	}
 	if err := read(content, into); err != nil {
 		return fmt.Errorf("can't be read: %w", err)
@@ -291,8 +281,7 @@ func Encode(from Known) ([]byte, error) {
 	if err := json.Indent(&out, raw, "", "  "); err != nil {
 		return nil, err
 	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return append(out.Bytes(), '\n'), nil
 }
 
 // longestShown is how many characters of a value an error shows.

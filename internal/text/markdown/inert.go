@@ -10,7 +10,6 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 )
 
 // Inert is a Markdown text that fetches nothing and runs nothing where it is shown: pictures are links, HTML is text,
@@ -130,13 +129,12 @@ func overlap(a, b [][2]int) (both [][2]int) {
 
 // leadsAstray says whether an address has a scheme that is none of those that may be followed.
 func leadsAstray(address string) bool {
-	plain := string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(address)))))
-	plain = strings.ToLower(strings.Map(func(r rune) rune {
+	plain := strings.ToLower(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return -1
 		}
 		return r
-	}, plain))
+	}, string(unescaped(address))))
 	scheme, _, has := strings.Cut(plain, ":")
 	return has && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "mailto", "file"},
 		scheme)

@@ -55,3 +55,14 @@ func TestTextIsWhatAReaderSees(t *testing.T) {
 		}
 	}
 }
+
+func TestUnescapedHasTheCharactersThatEscapesStandForAndCodeAsItIs(t *testing.T) {
+	for source, want := range map[string]string{
+		"1\\. **a** &#91;b&#93; \\& c\\_d": "1. **a** [b] & c_d", "`&lt;` \\* `\\*`": "`&lt;` * `\\*`",
+		"a \\*\n\n```\n\\. &amp;\n```\n\n> &lt;b>": "a *\n\n```\n\\. &amp;\n```\n\n> <b>", "": "",
+	} {
+		if got := Unescaped(source); got != want {
+			t.Errorf("%q: %q, want %q", source, got, want)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func Text(line string) string {
 		case *ast.Text:
 			part := n.Segment.Value(source)
 			if n.Parent().Kind() != ast.KindCodeSpan {
-				part = util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(part)))
+				part = unescaped(string(part))
 			}
 			b.Write(part)
 			if n.SoftLineBreak() || n.HardLineBreak() {
@@ -38,4 +38,21 @@ func Text(line string) string {
 		return ast.WalkContinue, nil
 	})
 	return b.String()
+}
+
+// Unescaped is a Markdown text with the characters themselves where it has an escape or a reference for one. Code and
+// marks stay as they were written.
+func Unescaped(source string) string {
+	var out []byte
+	done := 0
+	code, _ := look(source)
+	for _, at := range append(code, [2]int{len(source), len(source)}) {
+		out = append(append(out, unescaped(source[done:at[0]])...), source[at[0]:at[1]]...)
+		done = at[1]
+	}
+	return string(out)
+}
+
+func unescaped(text string) []byte {
+	return util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(text))))
 }

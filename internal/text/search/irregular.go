@@ -26,9 +26,5 @@ var irregular = sync.OnceValue(func() map[string][]string {
 
 // Forms gives the other forms of an English verb that no ending makes, such as send of sent; nil for any other word.
 func Forms(word string) []string {
-	all := irregular()[word]
-	if all == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(form string) bool { return form == word })
+	return slices.DeleteFunc(slices.Clone(irregular()[word]), func(form string) bool { return form == word })
 }

@@ -99,6 +99,10 @@ export const reasons: Record<string, readonly [string, string, string?]> = {
     "O servidor leu só uma parte do que foi enviado ({counted} de cerca de {sent} tokens): dê ao modelo uma janela de contexto maior.",
   ],
   "notice.unsure_write": ["Vielleicht nicht ausgeführt: {tool}: {reason}", "Talvez não tenha sido feito: {tool}: {reason}"],
+  "notice.redacted": [
+    "Aus dem Geschriebenen wurde ein Geheimnis entfernt: In {target} steht an seiner Stelle {mark}.",
+    "Um segredo foi retirado do que foi escrito: {target} tem {mark} no lugar dele.",
+  ],
   "notice.no_approval": [
     "Ein Aufruf von {tool} brauchte eine Erlaubnis, aber hier kann niemand gefragt werden: Er wurde nicht ausgeführt ({why}).",
     "Uma chamada de {tool} precisava de autorização, mas aqui não se pode perguntar a ninguém: não foi feita ({why}).",

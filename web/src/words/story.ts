@@ -59,7 +59,7 @@ export const story: Record<string, readonly [string, string]> = {
   "story.found.task": ["Gefunden, was „{reference}“ meint: {tasks}", "Encontrou a que se refere “{reference}”: {tasks}"],
   "story.found.none": ["Es ließ sich nicht sagen, was „{reference}“ meint: {why}", "Não soube a que se refere “{reference}”: {why}"],
   "story.asks.first": ["Sie mussten erst gefragt werden", "Teve de lhe perguntar primeiro"],
-  "story.failed.model": ["Das Modell war nicht erreichbar, darum haben einfache Regeln die Nachricht gelesen", "Não foi possível consultar o modelo, por isso regras simples leram a mensagem"],
+  "story.failed.model": ["Das Modell gab keine brauchbare Antwort, darum haben einfache Regeln die Nachricht gelesen", "O modelo não deu uma resposta utilizável, por isso regras simples leram a mensagem"],
   "story.answered.words": ["Geantwortet: „{words}“", "Respondeu: “{words}”"],
   "wish.create": ["eine neue Aufgabe", "uma nova tarefa"],
   "wish.list": ["die Liste sehen", "ver a lista"],

@@ -57,7 +57,7 @@ export const told = {
   "told.tool.selected": ["Chosen: {tool} {parameters} ({confidence})", "Gewählt: {tool} {parameters} ({confidence})", "Escolhido: {tool} {parameters} ({confidence})"],
   "told.with-yes": ["only with your yes", "nur mit Ihrem Ja", "só com o seu sim"],
   "told.person.asked": ["You are asked before “{intent}”: {kind}", "Vor „{intent}“ werden Sie gefragt: {kind}", "Antes de “{intent}” é-lhe perguntado: {kind}"],
-  "told.model.unheard": ["The model could not be asked ({kind}): rules read the message", "Das Modell war nicht erreichbar ({kind}): Regeln lesen die Nachricht", "Não foi possível contactar o modelo ({kind}): regras leem a mensagem"],
+  "told.model.unheard": ["The model gave no usable answer ({kind}): rules read the message", "Das Modell gab keine brauchbare Antwort ({kind}): Regeln lesen die Nachricht", "O modelo não deu uma resposta utilizável ({kind}): regras leem a mensagem"],
 
   "told.oracle.asked": ["{oracle} is answering", "{oracle} antwortet", "{oracle} está a responder"],
   "told.oracle.heard": ["{oracle} has answered", "{oracle} hat geantwortet", "{oracle} respondeu"],
