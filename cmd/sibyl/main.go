@@ -35,6 +35,7 @@ func run() int {
 	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: term.IsTerminal(os.Stdin.Fd()),
 		OutTTY: term.IsTerminal(os.Stdout.Fd()), ErrTTY: term.IsTerminal(os.Stderr.Fd())}
 	for _, screen := range []*os.File{os.Stderr, os.Stdout} { // one of them may be a file
+		drawsOn(screen)
 		if w, h, err := term.GetSize(screen.Fd()); err == nil {
 			s.Width, s.Height = w, h
 		}

@@ -226,7 +226,7 @@ func councilMeaning(err error) (m service.Meaning, known bool) {
 		syscall.EROFS: {Status: unavailable, Kind: "read_only", Detail: "The folder of the sessions can only be read.",
 			Hint: "Whoever runs the server has to let it write.", Wait: time.Minute},
 	} {
-		if errors.Is(err, of) {
+		if files.Is(err, of) {
 			return m, true
 		}
 	}

@@ -155,7 +155,7 @@ func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, 
 // mentioned reads the files that a question names as @path. What has no ending of a file stays words if there is no
 // such file.
 func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part, err error) {
-	seen, home := map[string]bool{}, c.env("HOME")
+	seen, home := map[string]bool{}, cmp.Or(c.env("HOME"), c.env("USERPROFILE"))
 	var names []string
 	tokens := strings.Fields(quotedMention.ReplaceAllStringFunc(words, func(mention string) string {
 		_, name, _ := strings.Cut(mention, `"`)
@@ -210,7 +210,8 @@ func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part
 			files.SecretPath(filepath.ToSlash(behind))); why != "" {
 			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it anyway", name, why)
 		}
-		named, err := c.attached(ctx, name, filepath.ToSlash(filepath.Clean(name)))
+		cited := filepath.Clean(name)[len(filepath.VolumeName(name)):] // a colon parts a name from its lines
+		named, err := c.attached(ctx, name, filepath.ToSlash(cited))
 		if err != nil {
 			return nil, fmt.Errorf("@%w", err)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/config"
+	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
 	"sibyl/internal/oracle"
@@ -142,7 +143,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	if err := root.ExecuteContext(ctx); err != nil {
 		return c.fail(err)
 	}
-	if err := out.err; err != nil && !errors.Is(err, syscall.EPIPE) {
+	if err := out.err; err != nil && !files.Is(err, syscall.EPIPE) {
 		return c.fail(withCode(ExitFailed, fmt.Errorf("writing the output failed: %w", err)))
 	}
 	return c.code

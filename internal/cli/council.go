@@ -15,6 +15,7 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
 	"sibyl/internal/text"
@@ -120,7 +121,7 @@ func (c *command) councilError(err error) error {
 			fmt.Errorf("%w; ‘sibyl council repair %s’ moves it aside and rebuilds it from the folder", err, damaged.ID))
 	}
 	if unwritable := []error{syscall.EROFS, syscall.ENOSPC, fs.ErrPermission}; !errors.As(err, &coded) &&
-		slices.ContainsFunc(unwritable, func(cause error) bool { return errors.Is(err, cause) }) {
+		slices.ContainsFunc(unwritable, func(cause error) bool { return files.Is(err, cause) }) {
 		return withCode(ExitJournal, fmt.Errorf("%w\n      sessions lie in the data folder, which must be writable and "+
 			"have room: mend that, or name another folder with --data", err))
 	}

@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -145,4 +147,24 @@ func TestLockHoldsOneAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	again()
+}
+
+func TestErrorsOfWindowsMeanThoseOfPosix(t *testing.T) {
+	wrapped := func(number syscall.Errno) error { return &fs.PathError{Op: "write", Path: "a.md", Err: number} }
+	for _, c := range []struct {
+		err, target error
+		is          bool
+	}{
+		{wrapped(112), syscall.ENOSPC, true},         // ERROR_DISK_FULL
+		{wrapped(10061), syscall.ECONNREFUSED, true}, // WSAECONNREFUSED
+		{wrapped(5), syscall.ENOSPC, false},          // ERROR_ACCESS_DENIED
+		{wrapped(112), fs.ErrPermission, false},
+	} {
+		if got := isOnWindows(c.err, c.target); got != c.is {
+			t.Errorf("%v is %v: %v, want %v", c.err, c.target, got, c.is)
+		}
+	}
+	if runtime.GOOS != "windows" && Is(wrapped(112), syscall.ENOSPC) {
+		t.Error("a number of Windows counts on another system")
+	}
 }

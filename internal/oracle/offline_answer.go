@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -210,6 +211,7 @@ func (o offline) lacking(places []passage) string {
 	var gone []string
 	for i, field := range strings.Fields(o.sit.Question) {
 		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		word = filepath.ToSlash(word[len(filepath.VolumeName(word)):]) // as files are cited
 		named := strings.IndexFunc(word, func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' })
 		low := strings.ToLower(word)
 		if called := strings.Contains(field, "()"); named < 0 && !called || named == 0 &&

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -50,7 +51,7 @@ func MeaningOf(err error) (Meaning, bool) {
 			"", 0}, true
 	}
 	for _, m := range meanings() {
-		if errors.Is(err, m.Err) {
+		if files.Is(err, m.Err) {
 			return m, true
 		}
 	}

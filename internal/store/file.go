@@ -15,6 +15,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
+	"sibyl/internal/files"
 	"sibyl/internal/journal"
 )
 
@@ -78,7 +79,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 		return nil, fmt.Errorf("database %s: it is no file (name one, such as %s)", f.path,
 			filepath.Join(f.path, "sibyl.db"))
 	}
-	if errors.Is(err, syscall.ENOSPC) {
+	if files.Is(err, syscall.ENOSPC) {
 		return nil, f.full(err)
 	} else if err != nil {
 		return nil, fmt.Errorf("create the database %s: %w (its folder must be one you may write to)", f.path, err)

@@ -1,9 +1,10 @@
 package store
 
 import (
-	"errors"
 	"os"
 	"syscall"
+
+	"sibyl/internal/files"
 )
 
 // reserveSize is how many bytes lie beside the file for a disk that fills up: enough for the answers that are on their
@@ -22,7 +23,7 @@ func (f *file) reserve() error {
 	if err != nil {
 		f.spendReserve()
 	}
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if files.Is(err, syscall.ENOSPC) || files.Is(err, syscall.EDQUOT) {
 		return f.full(err)
 	}
 	return nil

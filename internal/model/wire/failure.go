@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"sibyl/internal/files"
 	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/model"
 	"sibyl/internal/redact"
@@ -187,7 +188,7 @@ func (x *Exchange) unreachable(err error) (failed *model.Error) {
 	host := x.m.base.Host
 	var dns *net.DNSError
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case files.Is(err, syscall.ECONNREFUSED):
 		return x.broken("nothing answers at "+host+": "+x.m.protocol.Start, syscall.ECONNREFUSED)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return x.broken("no host called "+x.m.base.Hostname()+" was found: is the base URL right?", err)

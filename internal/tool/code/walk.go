@@ -260,6 +260,9 @@ func (l *lister) folder(at *place, depth int) error {
 			continue
 		}
 		info, err := e.Info() // taken when the folder was listed
+		if runtime.GOOS == "windows" {
+			info, err = root.Lstat(e.Name()) // a list tells which file it is on NTFS, and not on FAT or shares
+		}
 		switch {
 		case err != nil || e.IsDir() && depth == maxDepth:
 			l.skipped.counts[unreadable]++

@@ -178,10 +178,10 @@ func failure(err error) error {
 	switch {
 	case err == nil, known, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+	case files.Is(err, syscall.ENOSPC), files.Is(err, syscall.EDQUOT), files.Is(err, syscall.EFBIG):
 		return tool.Errorf(tool.Failed, "free some space; the vault is as it was",
 			"there is no space left for the note: %w", err)
-	case errors.Is(err, syscall.EROFS):
+	case files.Is(err, syscall.EROFS):
 		return tool.Errorf(tool.Denied, "", "the vault is on read-only media: %w", err)
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Errorf(tool.Denied, "check who may read and write the vault's files", "the vault refuses: %w", err)

@@ -223,9 +223,9 @@ func connectionFailure(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var notTLS tls.RecordHeaderError
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case files.Is(err, syscall.ECONNREFUSED):
 		return "refused the connection: nothing answers at that port"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF):
+	case files.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF):
 		return "closed the connection without an answer"
 	case errors.As(err, &certificate):
 		return "has a certificate that cannot be trusted"
