@@ -1,28 +1,10 @@
+import { files } from "virtual:words";
 import type { Key } from "../words";
 import { reasonIn, type Why } from "../words/reasons";
 import { fill } from "./fill";
 import { kept, keep } from "./kept";
 import { languages, type Language } from "./languages";
 import { part } from "./part";
-
-/** The words of each language are three files, of which those that are wanted are fetched. */
-const files = {
-  first: {
-    en: () => import("virtual:words/first/en"),
-    de: () => import("virtual:words/first/de"),
-    pt: () => import("virtual:words/first/pt"),
-  },
-  later: {
-    en: () => import("virtual:words/later/en"),
-    de: () => import("virtual:words/later/de"),
-    pt: () => import("virtual:words/later/pt"),
-  },
-  reasons: {
-    en: () => import("virtual:words/reasons/en"),
-    de: () => import("virtual:words/reasons/de"),
-    pt: () => import("virtual:words/reasons/pt"),
-  },
-};
 
 const isLanguage = (text: string): text is Language => text in languages;
 
@@ -52,7 +34,7 @@ const fetchWords = () => (fetching = fetchNext());
 
 async function fetchNext(): Promise<void> {
   const of = next;
-  const fetched: { words?: object; reasons?: object }[] = await Promise.all([...wanted].map((file) => part<object>(files[file][of])));
+  const fetched = await Promise.all([...wanted].map((file) => part(files[file][of])));
   if (of !== next) return fetching; // another language is wanted by now
   const known = of === language;
   words = Object.assign({}, known && words, ...fetched.map((f) => f.words));
