@@ -74,7 +74,7 @@ class Live {
     fetchReasons();
     if (this.teller) return;
     try {
-      const [file] = await Promise.all([part(() => import("./teller")), speakOfAll()]);
+      const [file] = await Promise.all([part(() => import("./told")), speakOfAll()]);
       this.teller = file.teller;
     } catch {
       // The next run that begins asks again.
