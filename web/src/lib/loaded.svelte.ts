@@ -29,16 +29,19 @@ export class Loaded<T> {
     }
   }
 
-  /** Fetches it, and anew when what that reads has changed, for as long as the effect lasts that calls it. */
-  whileShown() {
-    void this.load();
-    return () => this.stop();
-  }
-
   stop() {
     this.#turn++;
     this.#abort?.abort();
   }
+}
+
+/** Has something fetched while a component lasts and a condition holds, and anew when what that reads has changed. */
+export function whileShown<T extends { load(): unknown; stop(): void }>(what: T, when = () => true): T {
+  $effect(() => {
+    if (when()) void what.load();
+    return () => what.stop();
+  });
+  return what;
 }
 
 /** Whatever went wrong, as something that can be shown. */
