@@ -6,31 +6,27 @@ export class Loaded<T> {
   value = $state<T>();
   problem = $state<Refusal>();
   loading = $state(false);
-  #turn = 0;
+  #abort: AbortController | undefined;
 
   constructor(private readonly fetch: (signal: AbortSignal) => Promise<T>) {}
 
-  #abort: AbortController | undefined;
-
   async load() {
-    const turn = ++this.#turn;
-    this.#abort?.abort();
-    this.#abort = new AbortController();
+    this.stop();
+    const { signal } = (this.#abort = new AbortController());
     this.loading = true;
     try {
-      const value = await this.fetch(this.#abort.signal);
-      if (turn !== this.#turn) return;
+      const value = await this.fetch(signal);
+      if (signal.aborted) return;
       this.value = value;
       this.problem = undefined;
     } catch (e) {
-      if (turn === this.#turn) this.problem = asRefusal(e);
+      if (!signal.aborted) this.problem = asRefusal(e);
     } finally {
-      if (turn === this.#turn) this.loading = false;
+      if (!signal.aborted) this.loading = false;
     }
   }
 
   stop() {
-    this.#turn++;
     this.#abort?.abort();
   }
 }
@@ -51,7 +47,7 @@ export const asRefusal = (e: unknown) => (e instanceof Refusal ? e : new Refusal
 export function why(e: Refusal): string {
   if (e.kind === "unreachable") return `${say("app.unreachable")} ${say("app.unreachable.hint")}`;
   if (spoken() === "en") return e.words;
-  if (e.said.why_code) return reason({ ...e.said, why: e.words });
+  if (e.told.why_code) return reason({ ...e.told, why: e.words });
   if (!speaksOfAll()) void speakOfAll().catch(() => undefined);
   return sayOr(`problem.${e.kind}`, e.words, { detail: e.words });
 }
