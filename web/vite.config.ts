@@ -5,11 +5,11 @@ import { defineConfig } from "vitest/config";
 type Words = Record<"first" | "later" | "reasons" | "story", Record<string, readonly string[]>>;
 
 /**
- * Gives each language files of its own, virtual:words/first/LANGUAGE and likewise later and reasons, and a module that fetches them: words are
- * written side by side, and a browser fetches those of one language.
+ * Gives each language two files, virtual:words/first/LANGUAGE and virtual:words/later/LANGUAGE, and a module that fetches them: words are written
+ * side by side, and a browser fetches those of one language.
  */
 function wordsByLanguage(): Plugin {
-  const address = /^virtual:words(?:\/(first|later|reasons)\/(\w+))?$/;
+  const address = /^virtual:words(?:\/(first|later)\/(\w+))?$/;
   const column = (all: Record<string, readonly string[]>, at: number) => JSON.stringify(Object.fromEntries(Object.entries(all).map(([key, texts]) => [key, texts[at]])));
   return {
     name: "words-by-language",
@@ -22,14 +22,13 @@ function wordsByLanguage(): Plugin {
       const languages = Object.keys(module.languages);
       if (!which) {
         const files = (name: string) => languages.map((one) => `${one}: () => import("virtual:words/${name}/${one}")`).join();
-        return `export const files = { ${["first", "later", "reasons"].map((name) => `${name}: { ${files(name)} }`).join()} };`;
+        return `export const files = { ${["first", "later"].map((name) => `${name}: { ${files(name)} }`).join()} };`;
       }
       const at = languages.indexOf(language!);
+      const words = `export const words = ${column(module[which as keyof Words], at)};`;
       // Of reasons the English words come last.
-      const reasons = (all: Record<string, readonly string[]>) => column(all, (at + 2) % 3);
-      if (which === "reasons") return `export const reasons = ${reasons(module.reasons)};`;
-      const story = which === "later" ? `\nexport const reasons = ${reasons(module.story)};` : "";
-      return `export const words = ${column(module[which as keyof Words], at)};${story}`;
+      const reasons = column({ ...module.reasons, ...module.story }, (at + 2) % 3);
+      return which === "first" ? words : `${words}\nexport const reasons = ${reasons};`;
     },
   };
 }

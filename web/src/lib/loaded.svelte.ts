@@ -1,5 +1,5 @@
 import { Refusal } from "./api";
-import { reason, say, sayOr, speakOfAll, speaksOfAll, spoken } from "./words.svelte";
+import { mayTell, reason, say, sayOr, spoken } from "./words.svelte";
 
 /** Something that is fetched, with what is shown until it is there or when it is not. What was asked for last wins. */
 export class Loaded<T> {
@@ -48,6 +48,6 @@ export function why(e: Refusal): string {
   if (e.kind === "unreachable") return `${say("app.unreachable")} ${say("app.unreachable.hint")}`;
   if (spoken() === "en") return e.words;
   if (e.told.why_code) return reason({ ...e.told, why: e.words });
-  if (!speaksOfAll()) void speakOfAll().catch(() => undefined);
+  mayTell();
   return sayOr(`problem.${e.kind}`, e.words, { detail: e.words });
 }

@@ -48,14 +48,16 @@ export function beginToSpeak(): Promise<void> {
   return fetchWords();
 }
 
-/** Fetches the words of the views that say more than conversations do. */
+/** Fetches the words of the views that say more than conversations do, and those for why something was decided. */
 export function speakOfAll(): Promise<void> {
   wanted.add("later");
   return fetchWords();
 }
 
-/** Whether those words are there. */
-export const speaksOfAll = () => "story.asked" in reasons;
+/** Fetches them once something of it may be told. The server's words stand where they can't be had. */
+export function mayTell() {
+  if (!wanted.has("later")) speakOfAll().catch(() => wanted.delete("later"));
+}
 
 /** Speaks a language from now on, in this browser. */
 export async function speak(chosen: Language) {
@@ -84,16 +86,9 @@ export function sayOr(key: string, text: string, values?: Record<string, string 
   return key in words ? say(key as Key, values) : text;
 }
 
-/** Fetches the words for why something was decided, once one may be told so. The server's words stand where they can't be had. */
-export function fetchReasons() {
-  if (wanted.has("reasons")) return;
-  wanted.add("reasons");
-  fetchWords().catch(() => wanted.delete("reasons"));
-}
-
 /** Why something was decided or not done: in the language of the page, and as the server says it until its words are there. */
 export function reason(said: Why): string {
-  if (said.why_code) fetchReasons();
+  if (said.why_code) mayTell();
   return reasonIn(reasons, said).replace(turning, "");
 }
 
