@@ -29,8 +29,8 @@ export function openGaps(pairs: readonly Pair[]): Gap[] {
 }
 
 /**
- * Threads of contradictions, each from an answer to another, by their numbers from 1, in lanes in which no two lie upon each other: the shorter
- * ones lie nearer to the answers. A contradiction within an answer joins nothing.
+ * Threads of contradictions, each from an answer to another, by their numbers from 1, in lanes in which no two lie upon each other: the
+ * shorter ones lie nearer to the answers. A contradiction within an answer joins nothing.
  */
 export function threads(clashes: readonly Clash[]) {
   const spans = clashes

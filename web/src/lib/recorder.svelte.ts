@@ -51,7 +51,14 @@ export class Recorder {
   async #begin(heard: MediaStream) {
     const type = kinds.find((k) => MediaRecorder.isTypeSupported(k)) ?? "";
     const recorder = new MediaRecorder(heard, type ? { mimeType: type } : {});
-    const kept: Kept = { id: crypto.randomUUID(), user: this.user, session: this.session, at: new Date().toISOString(), type: (recorder.mimeType || type || "audio/webm").replace(/;.*/, ""), ended: false };
+    const kept: Kept = {
+      id: crypto.randomUUID(),
+      user: this.user,
+      session: this.session,
+      at: new Date().toISOString(),
+      type: (recorder.mimeType || type || "audio/webm").replace(/;.*/, ""),
+      ended: false,
+    };
     [this.#kept, this.making] = [kept, kept.id];
     await keepRecording(kept);
     this.#hold(kept.id);
