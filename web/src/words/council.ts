@@ -12,6 +12,7 @@ export const council = {
   "council.unnamed": ["Not named yet", "Noch ohne Namen", "Ainda sem nome"],
   "council.skipped": ["“{name}” can't be read.", "„{name}“ ist nicht lesbar.", "“{name}” não se consegue ler."],
   "council.repair": ["Repair", "Reparieren", "Reparar"],
+  "council.hits": ["In what was said and answered", "In dem, was gesagt und geantwortet wurde", "No que foi dito e respondido"],
   "council.ask.all": ["Oracles in all languages", "Orakel in allen Sprachen", "Oráculos em todas as línguas"],
   "council.counts": ["{said} said · {answered} answered", "{said} {said:Beitrag|Beiträge} · {answered} {answered:Antwort|Antworten}", "{said} {said:contributo|contributos} · {answered} {answered:resposta|respostas}"],
   "council.rename": ["Rename", "Umbenennen", "Mudar o nome"],
