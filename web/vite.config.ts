@@ -5,26 +5,30 @@ import { defineConfig } from "vitest/config";
 type Words = Record<"first" | "later" | "reasons" | "story", Record<string, readonly string[]>>;
 
 /**
- * Gives each language files of its own, virtual:words/first/LANGUAGE and likewise later and reasons: words are written side by side, and a
- * browser fetches those of one language.
+ * Gives each language two files, virtual:words/first/LANGUAGE and virtual:words/later/LANGUAGE, and a module that fetches them: words are written
+ * side by side, and a browser fetches those of one language.
  */
 function wordsByLanguage(): Plugin {
-  const address = /^virtual:words\/(first|later|reasons)\/(\w+)$/;
+  const address = /^virtual:words(?:\/(first|later)\/(\w+))?$/;
   const column = (all: Record<string, readonly string[]>, at: number) => JSON.stringify(Object.fromEntries(Object.entries(all).map(([key, texts]) => [key, texts[at]])));
   return {
     name: "words-by-language",
     resolveId: (id) => (address.test(id) ? id : undefined),
     async load(id) {
-      const [, which, language] = address.exec(id) ?? [];
-      if (!which) return undefined;
+      const [asked, which, language] = address.exec(id) ?? [];
+      if (!asked) return undefined;
       const { module, dependencies } = await runnerImport<Words & { languages: object }>("./src/words/index.ts");
       for (const file of dependencies) this.addWatchFile(file);
-      const at = Object.keys(module.languages).indexOf(language!);
+      const languages = Object.keys(module.languages);
+      if (!which) {
+        const files = (name: string) => languages.map((one) => `${one}: () => import("virtual:words/${name}/${one}")`).join();
+        return `export const files = { ${["first", "later"].map((name) => `${name}: { ${files(name)} }`).join()} };`;
+      }
+      const at = languages.indexOf(language!);
+      const words = `export const words = ${column(module[which as keyof Words], at)};`;
       // Of reasons the English words come last.
-      const reasons = (all: Record<string, readonly string[]>) => column(all, (at + 2) % 3);
-      if (which === "reasons") return `export const reasons = ${reasons(module.reasons)};`;
-      const story = which === "later" ? `\nexport const reasons = ${reasons(module.story)};` : "";
-      return `export const words = ${column(module[which as keyof Words], at)};${story}`;
+      const reasons = column({ ...module.reasons, ...module.story }, (at + 2) % 3);
+      return which === "first" ? words : `${words}\nexport const reasons = ${reasons};`;
     },
   };
 }

@@ -70,12 +70,13 @@ func TestEveryViewSaysThatItLoadsAndTriesAgain(t *testing.T) {
 		p.axe(one.address+", with an error", withoutColours)
 		p.requests(hangs)
 		p.until("that it is tried again, once", `(() => {
-			const again = [...document.querySelectorAll("main [role=alert] button:not([disabled])")];
-			again.forEach((b) => b.click());
-			return !again.length;
+			const again = [...document.querySelectorAll("main [role=alert] button:not([aria-disabled=true])")];
+			again.forEach((b) => { b.focus(); b.click(); });
+			return !again.length && document.activeElement.matches("[role=alert] button");
 		})()`)
 		p.requests(answered)
 		p.until("nothing that is wrong", `!document.querySelector("main [role=alert]")`)
+		p.until("the keyboard in the page", `document.activeElement !== document.body`)
 		p.sees(one.shows)
 	}
 	p.forgive("404")

@@ -108,6 +108,16 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 	p.until("both sessions", `document.querySelectorAll("aside li").length === 2`)
 	p.press("Actions for “Who mended the boiler?”")
 	p.press("Rename")
+	corner := `document.querySelector("dialog[open]").getBoundingClientRect()`
+	left, top := evaluate[float64](p, corner+".left"), evaluate[float64](p, corner+".top")
+	p.do("pressing its edge", chromedp.MouseClickXY(left+4, top+4))
+	if !evaluate[bool](p, `!!document.querySelector("dialog[open]")`) {
+		t.Error("a press on the edge of a dialog closes it")
+	}
+	p.do("pressing beside it", chromedp.MouseClickXY(left-4, top+4))
+	p.until("no dialog", `!document.querySelector("dialog[open]")`)
+	p.press("Actions for “Who mended the boiler?”")
+	p.press("Rename")
 	p.until("a new title", `(() => { const i = document.querySelector("dialog[open] input"); i.value = "The plumber"; i.dispatchEvent(new Event("input", { bubbles: true })); return true })()`)
 	p.press("Save")
 	p.until("the title in the list",

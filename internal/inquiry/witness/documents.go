@@ -161,7 +161,7 @@ func notFound(code string) string {
 	case "de":
 		return "Dazu habe ich keine Stelle gefunden."
 	case "pt":
-		return "Não encontrei nenhum trecho sobre isto."
+		return "Não encontrei nenhuma passagem sobre isto."
 	case "fr":
 		return "Je n’ai trouvé aucun passage à ce sujet."
 	case "es":
@@ -176,7 +176,7 @@ func nothingMore(code string) string {
 	case "de":
 		return "Dazu habe ich keine weitere Stelle gefunden."
 	case "pt":
-		return "Não encontrei mais nenhum trecho sobre isto."
+		return "Não encontrei mais nenhuma passagem sobre isto."
 	case "fr":
 		return "Je n’ai trouvé aucun autre passage à ce sujet."
 	case "es":

@@ -125,7 +125,7 @@ func TestQuotationThatIsNotInItsPassageIsDroppedAndAskedForOnceAgain(t *testing.
 func TestNothingFoundIsSaidOfTheSearchAlone(t *testing.T) {
 	for language, want := range map[string]string{
 		"en": "I found no passage on this.", "de": "Dazu habe ich keine Stelle gefunden.",
-		"pt": "Não encontrei nenhum trecho sobre isto.",
+		"pt": "Não encontrei nenhuma passagem sobre isto.",
 		"fr": "Je n’ai trouvé aucun passage à ce sujet.", "es": "No encontré ningún pasaje sobre esto.",
 	} {
 		m := script(t, 1, func(model.Request) modeltest.Turn { return choice() })

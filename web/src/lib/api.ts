@@ -3,33 +3,22 @@ import type { components, paths } from "./schema";
 /** Forms of the API, as its description names them. */
 export type Form<Name extends keyof components["schemas"]> = components["schemas"][Name];
 
-/** What a day has cost, and what it may cost before the person is asked. */
-export interface Spent {
-  spent: number;
-  limit: number;
-  currency: string;
-}
+type Told = Partial<Form<"Problem">>;
 
-/** Why a request was refused or could not be made (RFC 9457). `kind` is for programs, `detail` and `hint` for people. */
+/** Why a request was refused or could not be made (RFC 9457). `kind` is for programs; `told` is all that the server says. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
     readonly kind: string,
-    readonly detail: string,
-    readonly hint = "",
-    /** The run that stands in the way, if one of the user's own does. */
-    readonly run = "",
-    /** Of `over_limit`: what the day has cost, and may. */
-    readonly costs?: Spent,
-    /** The sentence of what is wrong, where the kind says less. */
-    readonly said: Pick<Form<"Problem">, "why_code" | "why_values"> = {},
+    detail: string,
+    readonly told: Told = {},
   ) {
     super(detail);
   }
 
   /** What a person can read. */
   get words(): string {
-    return [this.detail, this.hint].filter(Boolean).join(" ");
+    return [this.message, this.told.hint].filter(Boolean).join(" ");
   }
 }
 
@@ -41,8 +30,8 @@ let signedOut: (() => void) | undefined;
 export const onSignedOut = (tell: () => void) => (signedOut = tell);
 
 /** Who asks the person is told when a run would go over the day's limit of costs; true: it begins all the same. */
-let agreed: ((costs: Spent) => Promise<boolean>) | undefined;
-export const onOverLimit = (ask: (costs: Spent) => Promise<boolean>) => (agreed = ask);
+let agreed: ((costs: Told) => Promise<boolean>) | undefined;
+export const onOverLimit = (ask: (costs: Told) => Promise<boolean>) => (agreed = ask);
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -80,9 +69,8 @@ async function request(method: Method, path: string, sent: Sent): Promise<Respon
 }
 
 async function refused(answer: Response): Promise<Refusal> {
-  const told = (await answer.json().catch(() => ({}))) as Partial<Form<"Problem">>;
-  const costs = told.kind === "over_limit" ? { spent: told.spent ?? 0, limit: told.limit ?? 0, currency: told.currency ?? "" } : undefined;
-  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told.hint, told.run, costs, told);
+  const told = (await answer.json().catch(() => ({}))) as Told;
+  return new Refusal(answer.status, told.kind ?? "", told.detail ?? answer.statusText, told);
 }
 
 /** How often a request that reads is sent again where the server is asked for too much at once. */
@@ -99,7 +87,8 @@ export async function send<T>(method: Method, path: string, sent: Sent = {}): Pr
   if (answer.status === 401) signedOut?.();
   if (!answer.ok) {
     const refusal = await refused(answer);
-    if (refusal.costs && !sent.overLimit && (await agreed?.(refusal.costs))) return send(method, path, { ...sent, overLimit: true });
+    const asks = refusal.kind === "over_limit" && !sent.overLimit;
+    if (asks && (await agreed?.(refusal.told))) return send(method, path, { ...sent, overLimit: true });
     throw refusal;
   }
   const text = await answer.text().catch(() => Promise.reject(new Refusal(unreachable, "unreachable", ""))); // it broke off
@@ -125,6 +114,3 @@ export function address(path: string, values: Record<string, string | number | b
   }
   return query.size ? `${path}?${query}` : path;
 }
-
-/** A key that no other request has. */
-export const newKey = (): string => crypto.randomUUID();

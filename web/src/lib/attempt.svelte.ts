@@ -1,4 +1,4 @@
-import { newKey, type Refusal } from "./api";
+import type { Refusal } from "./api";
 import { asRefusal, why } from "./loaded.svelte";
 
 /** What a person has done: whether it is under way, and why it could not be done. */
@@ -15,7 +15,7 @@ export class Attempt {
   /** Sends something that is to be done once: sent again after it was refused or lost, it has the same key, for as long as it says the same. Whether that worked. */
   async once(what: unknown, post: (key: string) => Promise<unknown>): Promise<boolean> {
     const of = JSON.stringify(what);
-    if (this.#pending?.of !== of) this.#pending = { of, key: newKey() };
+    if (this.#pending?.of !== of) this.#pending = { of, key: crypto.randomUUID() };
     const { key } = this.#pending;
     const done = await this.make(() => post(key));
     if (done) this.#pending = undefined;

@@ -2,20 +2,11 @@ import type { Form } from "./api";
 import { say } from "./words.svelte";
 
 type Session = Form<"InquirySession">;
-type Pair = Session["qaPairs"][number];
-export type Gap = Pair["gapAnalysis"]["gaps"][number];
+export type Pair = Session["qaPairs"][number];
+type Gap = Pair["gapAnalysis"]["gaps"][number];
 export type Clash = Form<"InquiryContradiction">;
 
 export const severities = ["high", "medium", "low"] as const;
-
-/** How an inquiry stood after an answer: open gaps by their severity, and completeness in percent. */
-export interface Standing {
-  number: number;
-  high: number;
-  medium: number;
-  low: number;
-  completeness: number;
-}
 
 /** Whom an inquiry has asked: a model, a document, or several documents. */
 export function nameOf(witness: Session["witness"]): string {
@@ -23,8 +14,8 @@ export function nameOf(witness: Session["witness"]): string {
   return first && others.length ? say("inquiry.witness.several", { name: first.name, n: others.length }) : (witness?.name ?? "");
 }
 
-/** How an inquiry stood after each of its answers. */
-export function standings(pairs: readonly Pair[]): Standing[] {
+/** How an inquiry stood after each of its answers: open gaps by their severity, and completeness in percent. */
+export function standings(pairs: readonly Pair[]) {
   return pairs.map((p) => {
     const of = (severity: string) => p.gapAnalysis.gaps.filter((g) => g.severity === severity).length;
     return { number: p.sequence, high: of("high"), medium: of("medium"), low: of("low"), completeness: p.gapAnalysis.completenessScore ?? 0 };
@@ -37,20 +28,16 @@ export function openGaps(pairs: readonly Pair[]): Gap[] {
   return [...(pairs.at(-1)?.gapAnalysis.gaps ?? [])].sort((a, b) => rank(a) - rank(b));
 }
 
-/** A thread that joins two answers, by their numbers from 1, in a lane of its own so that no two lie upon each other. */
-export interface Thread {
-  from: number;
-  to: number;
-  lane: number;
-}
-
-/** Threads of contradictions: the shorter ones lie nearer to the answers. One within an answer joins nothing. */
-export function threads(clashes: readonly Clash[]): Thread[] {
+/**
+ * Threads of contradictions, each from an answer to another, by their numbers from 1, in lanes in which no two lie upon each other: the
+ * shorter ones lie nearer to the answers. A contradiction within an answer joins nothing.
+ */
+export function threads(clashes: readonly Clash[]) {
   const spans = clashes
     .map((c) => ({ from: Math.min(...c.qaPairIndexes) + 1, to: Math.max(...c.qaPairIndexes) + 1, lane: 0 }))
     .filter((span) => span.from < span.to)
     .sort((a, b) => a.to - a.from - (b.to - b.from) || a.from - b.from);
-  const laid: Thread[] = [];
+  const laid: typeof spans = [];
   for (const one of spans) {
     while (laid.some((other) => other.lane === one.lane && other.from <= one.to && one.from <= other.to)) one.lane++;
     laid.push(one);
@@ -73,27 +60,4 @@ export function marked(answer: string, words: readonly string[]): { text: string
     at = next.at + next.word.length;
   }
   return parts;
-}
-
-/** Who judged the answers: models, each once. */
-export function judges(pairs: readonly Pair[]): string[] {
-  return [...new Set(pairs.flatMap((p) => p.analysedBy ?? []))];
-}
-
-/** One side of a contradiction: whose answer, by its number from 1, what it says, and where that stands. */
-export interface Side {
-  answer: number;
-  words: string;
-  document: string;
-  page: number;
-}
-
-/** The two sides of a contradiction. One within an answer has both in it. */
-export function sides(clash: Clash): Side[] {
-  return clash.qaPairIndexes.map((index, side) => ({
-    answer: index + 1,
-    words: clash.words?.[side] ?? "",
-    document: clash.places?.[side]?.document ?? "",
-    page: clash.places?.[side]?.page ?? 1,
-  }));
 }

@@ -6,8 +6,6 @@ import { backOff } from "./timing";
 
 /** How long a recording may take to be sent, in ms. */
 const patience = 30 * 60_000;
-/** How long another tab that sends is left alone, in ms. */
-const respite = 5000;
 
 /** What a recording is called that was begun at a time. */
 const nameOf = ({ at, type }: Kept) => `${at.slice(0, 19).replace(/:/g, "-")}.${type.split("/")[1] ?? "webm"}`;
@@ -39,30 +37,23 @@ export class Delivery {
     if (this.sending) return;
     this.sending = true;
     try {
-      // Of several tabs one sends.
-      const done = await navigator.locks.request("sibyl-delivery-" + this.kept.id, { ifAvailable: true }, async (lock) => {
-        if (!lock) return false;
-        const { id, session } = this.kept;
+      const { id, session } = this.kept;
+      // One of several tabs sends; for the others nothing is left then.
+      await navigator.locks.request("sibyl-delivery-" + id, async () => {
         const body = await soundOf(this.kept);
         const path = address("/api/council/sessions/{session}/entries", { session, name: nameOf(this.kept) });
         if (body.size) await send<Form<"CouncilAdded">>("POST", path, { body, patience });
         await forget(id);
-        return true;
       });
       [this.waits, this.refused, this.#failures] = [false, undefined, 0];
-      if (done) this.sent(this);
-      else this.#again(respite);
+      this.sent(this);
     } catch (e) {
       const problem = asRefusal(e);
       [this.waits, this.refused] = later(problem) ? [true, undefined] : [false, problem];
-      if (this.waits) this.#again(backOff(this.#failures++));
+      if (this.waits) this.#timer = setTimeout(() => void this.send(), backOff(this.#failures++));
     } finally {
       this.sending = false;
     }
-  }
-
-  #again(ms: number) {
-    this.#timer = setTimeout(() => void this.send(), ms);
   }
 
   stop() {

@@ -3,7 +3,7 @@ import { Stream, turns, type Link } from "./stream";
 import { callTold, type Call } from "./did";
 import { part } from "./part";
 import type { Teller } from "./told";
-import { fetchReasons, reason, say, speakOfAll, spoken } from "./words.svelte";
+import { reason, say, speakOfAll, spoken } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
 export interface LiveRun {
@@ -71,10 +71,9 @@ class Live {
 
   /** Fetches what tells of runs, once one begins. Until it is there the server's words tell who reads English. */
   private async learn() {
-    fetchReasons();
     if (this.teller) return;
     try {
-      const [file] = await Promise.all([part(() => import("./teller")), speakOfAll()]);
+      const [file] = await Promise.all([part(() => import("./told")), speakOfAll()]);
       this.teller = file.teller;
     } catch {
       // The next run that begins asks again.

@@ -1,44 +1,43 @@
 import { Refusal } from "./api";
-import { reason, say, sayOr, speakOfAll, speaksOfAll, spoken } from "./words.svelte";
+import { mayTell, reason, say, sayOr, spoken } from "./words.svelte";
 
 /** Something that is fetched, with what is shown until it is there or when it is not. What was asked for last wins. */
 export class Loaded<T> {
   value = $state<T>();
   problem = $state<Refusal>();
   loading = $state(false);
-  #turn = 0;
+  #abort: AbortController | undefined;
 
   constructor(private readonly fetch: (signal: AbortSignal) => Promise<T>) {}
 
-  #abort: AbortController | undefined;
-
   async load() {
-    const turn = ++this.#turn;
-    this.#abort?.abort();
-    this.#abort = new AbortController();
+    this.stop();
+    const { signal } = (this.#abort = new AbortController());
     this.loading = true;
     try {
-      const value = await this.fetch(this.#abort.signal);
-      if (turn !== this.#turn) return;
+      const value = await this.fetch(signal);
+      if (signal.aborted) return;
       this.value = value;
       this.problem = undefined;
     } catch (e) {
-      if (turn === this.#turn) this.problem = asRefusal(e);
+      if (!signal.aborted) this.problem = asRefusal(e);
     } finally {
-      if (turn === this.#turn) this.loading = false;
+      if (!signal.aborted) this.loading = false;
     }
   }
 
-  /** Fetches it, and anew when what that reads has changed, for as long as the effect lasts that calls it. */
-  whileShown() {
-    void this.load();
-    return () => this.stop();
-  }
-
   stop() {
-    this.#turn++;
     this.#abort?.abort();
   }
+}
+
+/** Has something fetched while a component lasts and a condition holds, and anew when what that reads has changed. */
+export function whileShown<T extends { load(): unknown; stop(): void }>(what: T, when = () => true): T {
+  $effect(() => {
+    if (when()) void what.load();
+    return () => what.stop();
+  });
+  return what;
 }
 
 /** Whatever went wrong, as something that can be shown. */
@@ -48,7 +47,7 @@ export const asRefusal = (e: unknown) => (e instanceof Refusal ? e : new Refusal
 export function why(e: Refusal): string {
   if (e.kind === "unreachable") return `${say("app.unreachable")} ${say("app.unreachable.hint")}`;
   if (spoken() === "en") return e.words;
-  if (e.said.why_code) return reason({ ...e.said, why: e.words });
-  if (!speaksOfAll()) void speakOfAll().catch(() => undefined);
+  if (e.told.why_code) return reason({ ...e.told, why: e.words });
+  mayTell();
   return sayOr(`problem.${e.kind}`, e.words, { detail: e.words });
 }

@@ -3,29 +3,19 @@ const around = "100%";
 
 type Tell = (near: boolean) => void;
 
-/** Tells the entries of a list that scrolls when they come near to what is seen, and when they leave it. */
-export class Near {
-  #told = new Map<Element, Tell>();
-  #look: IntersectionObserver | undefined;
+const told = new WeakMap<Element, Tell>();
+const looks = new WeakMap<Element, IntersectionObserver>(); // by what scrolls
 
-  /** Begins to look, until the function that it returns is called. */
-  within(scroller: HTMLElement): () => void {
-    const look = new IntersectionObserver((all) => all.forEach((e) => this.#told.get(e.target)?.(e.isIntersecting)), { root: scroller, rootMargin: around });
-    this.#look = look;
-    for (const entry of this.#told.keys()) look.observe(entry);
-    return () => {
-      look.disconnect();
-      this.#look = undefined;
-    };
-  }
-
-  /** Has an entry told, at first how it stands, until the function that it returns is called. */
-  watch(entry: Element, tell: Tell): () => void {
-    this.#told.set(entry, tell);
-    this.#look?.observe(entry);
-    return () => {
-      this.#told.delete(entry);
-      this.#look?.unobserve(entry);
-    };
-  }
+/**
+ * Tells an entry of what scrolls when it comes near to what is seen, and when it leaves it; at first how it stands. It does so until the
+ * function that it returns is called.
+ */
+export function whenNear(entry: Element, tell: Tell): () => void {
+  const root = entry.closest(".scroll")!;
+  const report = (all: IntersectionObserverEntry[]) => all.forEach((e) => told.get(e.target)?.(e.isIntersecting));
+  const look = looks.get(root) ?? new IntersectionObserver(report, { root, rootMargin: around });
+  looks.set(root, look);
+  told.set(entry, tell);
+  look.observe(entry);
+  return () => look.unobserve(entry);
 }

@@ -50,12 +50,6 @@ export class Paged<T, At = string> {
     return this.#later.load();
   }
 
-  /** Fetches it, and anew when what that reads has changed, for as long as the effect lasts that calls it. */
-  whileShown() {
-    void this.load();
-    return () => this.stop();
-  }
-
   stop() {
     this.#first.stop();
     this.#later.stop();

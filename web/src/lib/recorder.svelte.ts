@@ -1,4 +1,3 @@
-import { newKey } from "./api";
 import { keepRecording, keepSound, type Kept } from "./recordings";
 
 /** Why nothing is recorded: the microphone is refused, there is none, the page may not ask for it, or something else went wrong. */
@@ -52,7 +51,14 @@ export class Recorder {
   async #begin(heard: MediaStream) {
     const type = kinds.find((k) => MediaRecorder.isTypeSupported(k)) ?? "";
     const recorder = new MediaRecorder(heard, type ? { mimeType: type } : {});
-    const kept: Kept = { id: newKey(), user: this.user, session: this.session, at: new Date().toISOString(), type: (recorder.mimeType || type || "audio/webm").replace(/;.*/, ""), ended: false };
+    const kept: Kept = {
+      id: crypto.randomUUID(),
+      user: this.user,
+      session: this.session,
+      at: new Date().toISOString(),
+      type: (recorder.mimeType || type || "audio/webm").replace(/;.*/, ""),
+      ended: false,
+    };
     [this.#kept, this.making] = [kept, kept.id];
     await keepRecording(kept);
     this.#hold(kept.id);

@@ -1,4 +1,3 @@
-import { newKey } from "./api";
 
 /** Where one is in the page: the parts of the address behind `#/`. */
 class Route {
@@ -12,7 +11,7 @@ class Route {
     const read = () => {
       const known = (history.state as { entry?: string } | null)?.entry;
       this.returned = known !== undefined;
-      this.entry = known ?? newKey();
+      this.entry = known ?? crypto.randomUUID();
       if (!known) history.replaceState({ entry: this.entry }, "");
       this.parts = location.hash.startsWith("#/") ? location.hash.slice(2).split("/").filter(Boolean).map(decode) : [];
     };
@@ -36,6 +35,13 @@ function decode(part: string): string {
 }
 
 export const route = new Route();
+
+/** How far views were gone through, by the entries of the history. */
+const places = new Map<string, unknown>();
+export const remember = (place: unknown) => places.set(route.entry, place);
+
+/** How far the view was gone through to which one has come back; undefined elsewhere. */
+export const remembered = <T>() => (route.returned ? (places.get(route.entry) as T | undefined) : undefined);
 
 /** The address of a place in the page. */
 export const to = (...parts: string[]) => "#/" + parts.map(encodeURIComponent).join("/");

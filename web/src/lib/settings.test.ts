@@ -12,7 +12,7 @@ const fields = fieldsOf([
 ]);
 
 test("settings of one name and value are one field", () => {
-  expect(fields.map((f) => [f.name, f.all.length])).toEqual([["max_turns", 1], ["last_at", 2]]);
+  expect(fields.map((f) => [f.first.port, f.all.length])).toEqual([["max_turns", 1], ["last_at", 2]]);
 });
 
 test("a value that is changed is written where it stands, or where it is left out, and nowhere else", () => {

@@ -5,14 +5,8 @@ type Setting = Form<"TreeSetting">;
 /** Settings of a tree that are one to a person: of the same name and value, or given by the same key. */
 export interface Field {
   key: string;
-  name: string;
-  doc: string;
-  value: string;
-  /** What it takes; of a number, nothing. */
-  words: readonly string[];
-  whole: boolean;
-  least: number | undefined;
-  most: number | undefined;
+  /** The first of them, which is as the others are. */
+  first: Setting;
   all: Setting[];
 }
 
@@ -21,7 +15,7 @@ export function fieldsOf(settings: readonly Setting[]): Field[] {
   const fields = new Map<string, Field>();
   for (const s of settings) {
     const key = `${s.port} ${s.value} ${s.one_of.join()}`;
-    const one = fields.get(key) ?? { key, name: s.port, doc: s.doc, value: s.value, words: s.one_of, whole: s.whole, least: s.least, most: s.most, all: [] };
+    const one = fields.get(key) ?? { key, first: s, all: [] };
     one.all.push(s);
     fields.set(key, one);
   }
@@ -33,7 +27,7 @@ export function written(text: string, fields: readonly Field[], values: Readonly
   const bytes = new TextEncoder().encode(text);
   const decode = (from: number, to: number) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(from, to));
   const changed = fields
-    .flatMap((f) => f.all.map((setting) => ({ setting, value: values[f.key] ?? f.value })))
+    .flatMap((f) => f.all.map((setting) => ({ setting, value: values[f.key] ?? f.first.value })))
     .filter(({ setting, value }) => value !== setting.value && value !== "")
     .sort((a, b) => a.setting.from - b.setting.from);
   let out = "";

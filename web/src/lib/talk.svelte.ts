@@ -1,6 +1,5 @@
 import { get, send, type Form } from "./api";
 import { live } from "./live.svelte";
-import { merged } from "./merged";
 import { turns } from "./stream";
 
 type Row = Form<"Run">;
@@ -20,7 +19,9 @@ export class Talk {
   async load(signal: AbortSignal) {
     const told = live.opened;
     const { runs, next } = await get("/api/runs", { session: this.session, limit: page }, signal);
-    this.rows = merged(runs.filter((r) => !r.companion).reverse(), this.rows);
+    const meanwhile = this.rows;
+    this.rows = runs.filter((r) => !r.companion).reverse();
+    for (const row of meanwhile) this.take(row);
     this.earlier = next ?? "";
     await this.#complete();
     if (told !== live.opened) this.lookAgain();
@@ -96,6 +97,7 @@ export class Talk {
 /** What is said to an assistant. */
 export interface Message {
   assistant: string;
+  /** Empty: it begins one. */
   session: string;
   words: string;
   options: Record<string, unknown>;

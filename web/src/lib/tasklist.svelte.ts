@@ -1,5 +1,5 @@
 import { untrack } from "svelte";
-import { address, get, newKey, send, type Form } from "./api";
+import { address, get, send, type Form } from "./api";
 import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
@@ -110,7 +110,7 @@ class TaskList {
 
   /** Takes back a change, if it is still the last one. */
   undo(change: number) {
-    return this.#change(() => send("POST", "/api/tasks/undo", { key: newKey(), body: { change } }));
+    return this.#change(() => send("POST", "/api/tasks/undo", { key: crypto.randomUUID(), body: { change } }));
   }
 
   /** The version of a task that is on the list; undefined: it was not seen. */

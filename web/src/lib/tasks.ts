@@ -1,4 +1,5 @@
 import type { Form } from "./api";
+import { say } from "./words.svelte";
 
 type Task = Form<"Task">;
 type Change = Form<"TaskChange">;
@@ -13,6 +14,12 @@ export function didTo(c: Change): { what: "added" | "back" | "deleted" | "rename
   if ((before.description ?? "") !== (after.description ?? "")) all.push({ what: after.description ? "described" : "undescribed", title: after.title });
   if (before.status !== after.status) all.push({ what: after.status === "completed" ? "completed" : "reopened", title: after.title });
   return all;
+}
+
+/** A change in words. */
+export function toldOf(c: Change): string {
+  const what = didTo(c).map((d) => say(`tasks.changed.${d.what}`, { title: d.title, old: d.old ?? "" })).join("; ");
+  return c.action === "undo" ? say("tasks.changed.undo", { what }) : what;
 }
 
 /** By which way a change was made: a run of a conversation, another program, the command line or this page. */

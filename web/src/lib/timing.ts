@@ -49,13 +49,8 @@ export function sentences(text: string, lasting: number, spoken: readonly Spoken
 
 /** The place of the sentence that is said at a second; -1: none is. */
 export function sentenceAt(all: readonly Sentence[], seconds: number): number {
-  let [low, high] = [0, all.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (all[middle]!.to > seconds) high = middle;
-    else low = middle + 1;
-  }
-  return low < all.length && all[low]!.from <= seconds ? low : -1;
+  const at = all.findIndex((one) => one.to > seconds);
+  return at >= 0 && all[at]!.from <= seconds ? at : -1;
 }
 
 /** Waits longer after each failure, in ms. */

@@ -1,5 +1,6 @@
 import type { Form } from "./api";
 import { turns } from "./stream";
+import { number, reason, say, sayOr } from "./words.svelte";
 import type { Key } from "../words";
 import type { Why } from "../words/reasons";
 
@@ -162,3 +163,6 @@ export const tellers: Record<string, Telling> = {
   ],
   "inquiry.ended": (d, t) => [t.tell("inquiry.ended", { reason: t.is(d.reason) })],
 };
+
+/** Tells what happens in runs, by words that are fetched with it (speakOfAll). */
+export const teller = new Teller(say, sayOr, (n) => number(n), reason);

@@ -1,28 +1,10 @@
+import { files } from "virtual:words";
 import type { Key } from "../words";
 import { reasonIn, type Why } from "../words/reasons";
 import { fill } from "./fill";
 import { kept, keep } from "./kept";
 import { languages, type Language } from "./languages";
 import { part } from "./part";
-
-/** The words of each language are three files, of which those that are wanted are fetched. */
-const files = {
-  first: {
-    en: () => import("virtual:words/first/en"),
-    de: () => import("virtual:words/first/de"),
-    pt: () => import("virtual:words/first/pt"),
-  },
-  later: {
-    en: () => import("virtual:words/later/en"),
-    de: () => import("virtual:words/later/de"),
-    pt: () => import("virtual:words/later/pt"),
-  },
-  reasons: {
-    en: () => import("virtual:words/reasons/en"),
-    de: () => import("virtual:words/reasons/de"),
-    pt: () => import("virtual:words/reasons/pt"),
-  },
-};
 
 const isLanguage = (text: string): text is Language => text in languages;
 
@@ -52,7 +34,7 @@ const fetchWords = () => (fetching = fetchNext());
 
 async function fetchNext(): Promise<void> {
   const of = next;
-  const fetched: { words?: object; reasons?: object }[] = await Promise.all([...wanted].map((file) => part<object>(files[file][of])));
+  const fetched = await Promise.all([...wanted].map((file) => part(files[file][of])));
   if (of !== next) return fetching; // another language is wanted by now
   const known = of === language;
   words = Object.assign({}, known && words, ...fetched.map((f) => f.words));
@@ -66,14 +48,16 @@ export function beginToSpeak(): Promise<void> {
   return fetchWords();
 }
 
-/** Fetches the words of the views that say more than conversations do. */
+/** Fetches the words of the views that say more than conversations do, and those for why something was decided. */
 export function speakOfAll(): Promise<void> {
   wanted.add("later");
   return fetchWords();
 }
 
-/** Whether those words are there. */
-export const speaksOfAll = () => "story.asked" in reasons;
+/** Fetches them once something of it may be told. The server's words stand where they can't be had. */
+export function mayTell() {
+  if (!wanted.has("later")) speakOfAll().catch(() => wanted.delete("later"));
+}
 
 /** Speaks a language from now on, in this browser. */
 export async function speak(chosen: Language) {
@@ -102,16 +86,9 @@ export function sayOr(key: string, text: string, values?: Record<string, string 
   return key in words ? say(key as Key, values) : text;
 }
 
-/** Fetches the words for why something was decided, once one may be told so. The server's words stand where they can't be had. */
-export function fetchReasons() {
-  if (wanted.has("reasons")) return;
-  wanted.add("reasons");
-  fetchWords().catch(() => wanted.delete("reasons"));
-}
-
 /** Why something was decided or not done: in the language of the page, and as the server says it until its words are there. */
 export function reason(said: Why): string {
-  if (said.why_code) fetchReasons();
+  if (said.why_code) mayTell();
   return reasonIn(reasons, said).replace(turning, "");
 }
 
