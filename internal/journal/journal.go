@@ -304,7 +304,8 @@ type Store interface {
 	Append(ctx context.Context, owner Owner, run string, recs []Record, end *End) error
 	// Run returns one run, with its summary.
 	Run(ctx context.Context, owner Owner, id string) (Run, error)
-	// Runs lists runs, the latest started first (ties by id, descending).
+	// Runs lists runs, the latest started first (ties by id, descending); those of one session in the order in which they
+	// began, the last first, whatever the clock said.
 	Runs(ctx context.Context, owner Owner, f Filter) ([]Run, error)
 	// Find lists sessions, the last used first, or runs, the latest started first (ties by id, descending).
 	Find(ctx context.Context, owner Owner, q Search) ([]Found, error)
