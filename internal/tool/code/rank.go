@@ -35,7 +35,9 @@ func (s *lookup) weigh() {
 			}
 		}
 		if holding == 0 {
-			s.missing = append(s.missing, q.word)
+			if !q.guessed {
+				s.missing = append(s.missing, q.word)
+			}
 			continue
 		}
 		s.weights[t] = q.weight * search.Rarity(float64(s.files), holding)

@@ -144,8 +144,8 @@ func TestQuestionIsTakenApart(t *testing.T) {
 		named    []named
 	}{
 		{"How does net/http decide when to close an idle connection?",
-			[]string{"net 1.00", "http 1.00", "decide 0.30", "close 1.00", "idle 1.00", "connection 1.00"},
-			[]string{"net/http"}, nil},
+			[]string{"net 1.00", "http 1.00", "decide 0.30", "close 1.00", "idle 1.00", "connection 1.00",
+				"idleconnection 0.25"}, []string{"net/http"}, nil},
 		{"where is Server.Shutdown?", []string{"server 0.60", "shutdown 1.00"}, []string{"server"},
 			[]named{{"Server", "Shutdown"}}},
 		{"what does std::vector do", []string{"std 0.60", "vector 1.00"}, []string{"std"}, []named{{"std", "vector"}}},
@@ -154,6 +154,7 @@ func TestQuestionIsTakenApart(t *testing.T) {
 			[]named{{"", "max_idle_conns"}}},
 		{"what is it", []string{"what 1.00", "is 1.00", "it 1.00"}, nil, nil},
 		{"closing a closed file's files", []string{"closing 1.00", "file 0.30"}, nil, nil},
+		{"back up my data", []string{"back 0.20", "up 0.20", "data 1.00", "backup 1.00"}, nil, nil},
 		{"dead-lock", []string{"dead 1.00", "lock 1.00"}, nil, nil},
 	} {
 		q := parseQuery(c.question)

@@ -234,7 +234,9 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 	if len(data.Hits) == 0 {
 		var words []string
 		for _, t := range s.query.terms {
-			words = append(words, t.word)
+			if !t.guessed {
+				words = append(words, t.word)
+			}
 		}
 		text.add("Nothing found for: %s.", strings.Join(words, ", "))
 	}

@@ -57,6 +57,23 @@ func TestSearchFindsTheDefinitionWhereTheTermsMeet(t *testing.T) {
 	}
 }
 
+func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"server.md": "# Server\n\n## Backup and restore\n\nCopy the file.\n",
+		"data.go":   "package data\n\n// data is my data, up to date and read back.\ntype data struct{ data []byte }\n",
+	})
+	for _, question := range []string{"how do I back up my data?", "does it back up the data"} {
+		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
+		if len(d.Hits) == 0 || d.Hits[0].Path != "server.md" {
+			t.Errorf("%s\n%s", question, res.Text)
+		}
+	}
+	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "how do I roll over?"})
+	if strings.Contains(res.Text, "rollover") {
+		t.Errorf("a word that nobody wrote is told: %s", res.Text)
+	}
+}
+
 func TestSearchSaysWhatIsNowhere(t *testing.T) {
 	r, _ := tree(t, map[string]string{"a.go": "package a\n\nvar frob int\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "frob quux"})

@@ -30,6 +30,7 @@ type term struct {
 	compound bool     // an identifier of several words: underscores inside it don't matter, endings do
 	weight   float64
 	foreign  bool // a word of another language: what it merely begins with is no abbreviation of it
+	guessed  bool // two words of the question that may be written as one
 }
 
 // queryWords is what a question asks for.
@@ -69,6 +70,7 @@ func parseQuery(question string) queryWords {
 	for _, token := range tokens {
 		q.token(token, false)
 	}
+	q.joined(tokens)
 	for _, b := range []struct {
 		asked func() *regexp.Regexp
 		word  string // as source files call it
@@ -156,6 +158,24 @@ func folded(word string) string { return strings.Join(search.Words(word), "") }
 func isStop(word string) bool {
 	word = strings.ToLower(word)
 	return search.IsStop(word) || search.IsAsking(word)
+}
+
+// joined adds neighbouring words as one: who asks how to "back up" finds "backup" and "BackUp".
+func (q *queryWords) joined(words []string) {
+	for i := 1; i < len(words); i++ {
+		first, second := strings.ToLower(words[i-1]), strings.ToLower(strings.TrimRight(words[i], ".,;:!?"))
+		if isWord(first) && isWord(second) && !q.isStop(first) && !q.isStop(second) {
+			weight := partWeight
+			if search.IsLight(second) {
+				weight = 1
+			}
+			q.add(term{word: first + second, stem: first + second, compound: true, weight: weight, guessed: true})
+		}
+	}
+}
+
+func isWord(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || 'z' < r })
 }
 
 // identifier adds a name; one of several words is added as a whole and, with less weight, in parts.
