@@ -33,9 +33,7 @@ func (db *DB) Run(ctx context.Context, owner journal.Owner, id string) (journal.
 // Runs implements journal.Store.
 func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error) {
 	q := listing{owner: owner, by: "started_at", after: f.After, limit: f.Limit}
-	if q.where("session = ", f.Session); f.Session != "" {
-		q.by = asBegun
-	}
+	q.where("session = ", f.Session)
 	q.where("assistant = ", f.Assistant)
 	from := selectRun
 	if f.Summaries {

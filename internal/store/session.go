@@ -92,16 +92,8 @@ func (q *listing) between(column string, from, to time.Time) {
 	}
 }
 
-// asBegun is the order in which runs began, whatever the clock said. As a sum no index has it: that of all runs would be
-// walked for those of a session.
-const asBegun = "no + 0"
-
 func list[T any](ctx context.Context, db *DB, scan func(row, *T) error, from string, q listing) ([]T, error) {
-	switch {
-	case q.after.IsZero():
-	case q.by == asBegun:
-		q.conditions += " AND no < (SELECT no FROM run WHERE id = " + q.arg(q.after.ID) + ")"
-	default:
+	if !q.after.IsZero() {
 		q.conditions += " AND (" + q.by + ", id) < (" + q.arg(q.after.At.UnixMilli()) + ", " + q.arg(q.after.ID) + ")"
 	}
 	limit := q.arg(int64(journal.Limit(q.limit)))
