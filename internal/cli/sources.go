@@ -123,7 +123,7 @@ func (c *command) cited(
 		if at < 0 {
 			continue
 		}
-		one.of = heard[at]
+		one.of, one.Name = heard[at], heard[at].Name
 		if len(one.Lines) == 0 { // a page has no numbered lines
 			one.Passage = one.of
 		}

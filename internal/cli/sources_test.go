@@ -32,7 +32,7 @@ func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
 	}
 	write(t, second, "# Road\n\nIt is another road now.\n")
 	only := says(ExitAnswered, []string{"sources", "2"},
-		"2\\. `road.md:1-3`:\n\n```\n# Road\n\nThe road to the bridge was closed as well.\n```")
+		"2\\. `road.md:1-3`:\n\n```md\n# Road\n\nThe road to the bridge was closed as well.\n```")
 	if strings.Contains(only, "corrosion") {
 		t.Errorf("another passage is shown:\n%s", only)
 	}
@@ -78,8 +78,8 @@ func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testin
 		return out + errs
 	}
 	says(ExitAnswered, "ask", "-q", "-m", "ollama:llama:7b", "--no-web", "-a", "log.txt", "Why did it stop?")
-	want := "1\\. `log.txt:40-41`, 2 of 120 lines:\n\n```\nentry 040\nentry 041\n```\n\n" +
-		"2\\. `log.txt:99`, 1 of 120 lines:\n\n```\nentry 099\n```\n\n" +
+	want := "1\\. `log.txt:40-41`, 2 of 120 lines:\n\n```txt\nentry 040\nentry 041\n```\n\n" +
+		"2\\. `log.txt:99`, 1 of 120 lines:\n\n```txt\nentry 099\n```\n\n" +
 		"`sibyl sources 1 --all` shows all that was read of it.\n\nAttached: `log.txt`\n"
 	if got := says(ExitAnswered, "sources"); got != want {
 		t.Errorf("the sources are\n%s\nwant\n%s", got, want)

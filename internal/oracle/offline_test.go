@@ -114,7 +114,7 @@ func overSibyl(t *testing.T) (h *harness, root string) {
 	return offlineOver(t, root), root
 }
 
-var quoted = regexp.MustCompile("(?m)^(?:\\*\\*.*\\*\\*, )?`([^`\n]+):([0-9]+)(?:-([0-9]+))?`:\n\n(````*)\n")
+var quoted = regexp.MustCompile("(?m)^(?:\\*\\*.*\\*\\*, )?`([^`\n]+):([0-9]+)(?:-([0-9]+))?`:\n\n(````*)[a-z]*\n")
 
 // checkQuotes fails the test where a passage is not in its file at its lines, and gives the files.
 func checkQuotes(t *testing.T, root, answer string) (files []string) {

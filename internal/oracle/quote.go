@@ -151,7 +151,7 @@ func (p passage) cite() string {
 	return tool.Ref{Path: p.path, URL: p.url, Start: p.from, End: p.to, Paged: p.paged}.String()
 }
 
-func (p passage) fenced() string { return assistant.Passage{Lines: p.lines}.Fenced() }
+func (p passage) fenced() string { return assistant.Passage{Name: p.path, Lines: p.lines}.Fenced() }
 
 // holds says whether the passage, its path and its title hold a word.
 func (p passage) holds(term string) bool {

@@ -12,8 +12,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 	"time"
+	"unicode"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -372,12 +374,16 @@ func (p Passage) Holds(cite string, start int) bool {
 		len(p.Lines)
 }
 
-// Fenced is the passage in Markdown, within a fence longer than any in it.
+// Fenced is the passage in Markdown, within a fence longer than any in it that names the language by the file's ending.
 func (p Passage) Fenced() string {
 	fence := "```"
 	text := strings.Join(p.Lines, "\n")
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "\n" + text + "\n" + fence
+	language := strings.TrimPrefix(path.Ext(p.Name), ".")
+	if strings.ContainsFunc(language, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		language = ""
+	}
+	return fence + language + "\n" + text + "\n" + fence
 }
