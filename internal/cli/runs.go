@@ -166,12 +166,11 @@ func (c *command) resume(ctx context.Context, a *app.App, args []string, force b
 		if errors.Is(err, journal.ErrLeased) || errors.Is(err, journal.ErrEnded) {
 			continue
 		}
-		if errors.Is(err, run.ErrIncompatible) { // it keeps no other from going on
-			fmt.Fprintf(c.Err, "· %s\n", printable(err.Error()))
-			continue
-		}
-		if err != nil {
+		if ctx.Err() != nil {
 			return err
+		}
+		if err != nil { // it keeps no other from going on
+			c.code = c.fail(err)
 		}
 		resumed++
 	}

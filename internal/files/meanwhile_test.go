@@ -95,6 +95,12 @@ func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
 	if got := held(); got != "edc" {
 		t.Errorf("%s: a write removes nothing by the clock, which may have leapt", got)
 	}
+	now = now.Add(-3 * time.Hour)
+	keep("f", "y")
+	if got := held(); got != "fedc" {
+		t.Errorf("%s: the last write is not the first one, since the clock was set back", got)
+	}
+	now = now.Add(3 * time.Hour)
 	if err := s.Expire(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}

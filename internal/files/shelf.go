@@ -38,8 +38,9 @@ type Replaced struct {
 	Before string    `json:"before"` // hash of what it replaced; "": there was no file
 	After  string    `json:"after"`  // hash of what it wrote; "": it removed the file
 	Undone string    `json:"undone,omitempty"`
-	Of     string    `json:"of,omitempty"`  // of an undo: the write that it took back
-	Key    string    `json:"key,omitempty"` // of the effect that wrote; "": a build before this one wrote
+	Of     string    `json:"of,omitempty"`    // of an undo: the write that it took back
+	Key    string    `json:"key,omitempty"`   // of the effect that wrote; "": a build before this one wrote
+	Order  int       `json:"order,omitempty"` // each write has a higher one than those before it, whatever the clock said
 }
 
 // ActionUndo is what takes a write back.
@@ -108,6 +109,13 @@ func (s *Shelf) Keep(ctx context.Context, r Replaced, text []byte) error {
 		if r.At.IsZero() {
 			r.At = s.Now().UTC()
 		}
+		all, err := records(root)
+		if err != nil {
+			return err
+		}
+		if len(all) > 0 {
+			r.Order = all[0].Order + 1
+		}
 		name := textFile(r.Before)
 		if _, err := root.Lstat(name); r.Before != "" && errors.Is(err, fs.ErrNotExist) {
 			if err := Write(root, name, text, 0o600); err != nil {
@@ -161,7 +169,9 @@ func records(root *os.Root) (all []Replaced, err error) {
 			all = append(all, r)
 		}
 	}
-	slices.SortFunc(all, func(a, b Replaced) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b Replaced) int {
+		return cmp.Or(b.Order-a.Order, b.At.Compare(a.At), strings.Compare(a.ID, b.ID))
+	})
 	return all, nil
 }
 

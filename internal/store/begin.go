@@ -42,9 +42,12 @@ func (t *tx) begin(b journal.Beginning) error {
 		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` +
 			places(11, len(hashes)) + `))`
 	}
+	// A conversation goes on from its last run: so none begins before another of its session, whatever the clock says.
 	t.want(taken("run", r.ID), `
 		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, replaces, blobs)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
+		VALUES ($1, $2, $3, $4, $5, $6,
+			coalesce((SELECT max(started_at) + 1 FROM run WHERE session = $2 HAVING max(started_at) > $7), $7),
+			$8, $9, $10, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
 		append([]any{r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(),
 			r.LeaseHolder,
 			maybe(r.LeaseUntil), r.Replaces}, hashes...)...)

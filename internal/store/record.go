@@ -104,10 +104,11 @@ func (db *DB) notAppended(ctx context.Context, owner journal.Owner, run string, 
 	return err
 }
 
-// finish ends a run that records were just appended to.
+// finish ends a run that records were just appended to. A clock that was set back meanwhile ends none before it began.
 func (t *tx) finish(owner journal.Owner, run string, end journal.End) {
 	t.run(`
-		UPDATE run SET status = $3, ended_at = $4, lease_holder = '', lease_until = NULL, tries = 0, reason = $5, summary = $6
+		UPDATE run SET status = $3, ended_at = CASE WHEN started_at > $4 THEN started_at ELSE $4 END,
+			lease_holder = '', lease_until = NULL, tries = 0, reason = $5, summary = $6
 		WHERE id = $1 AND owner = $2`, run, string(owner), string(end.Status), maybe(end.At), end.Reason,
 		notNull(end.Summary))
 	for _, p := range end.Left(journal.Run{ID: run, Owner: owner}) {

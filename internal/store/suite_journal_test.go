@@ -369,6 +369,11 @@ var appendTests = map[string]func(*suite){
 			})
 		}
 	},
+	"NoRunEndsBeforeItBegan": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.end("r", 1, journal.Done, noon.Add(-time.Hour))
+		s.same("the end", s.run("r").EndedAt, s.run("r").StartedAt)
+	},
 	"EndSaysWhyAndLeavesASummary": func(s *suite) {
 		s.begin("s", "r", 1)
 		s.begin("s", "plain", 1)

@@ -63,7 +63,7 @@ var listTests = map[string]func(*suite){
 		for id, session := range map[string]string{"a": "s1", "b": "s2", "c": "s1", "d": "s2"} {
 			s.begin(session, id, 1)
 		}
-		other := runOf(ada, "s1", "other")
+		other := runOf(ada, "s3", "other")
 		other.Assistant, other.StartedAt = "council", after(-time.Hour)
 		s.start(other, nil)
 		s.end("a", 1, journal.Done, noon)
@@ -73,7 +73,7 @@ var listTests = map[string]func(*suite){
 			want   []string
 		}{
 			{journal.Filter{}, []string{"d", "c", "b", "a", "other"}},
-			{journal.Filter{Session: "s1"}, []string{"c", "a", "other"}},
+			{journal.Filter{Session: "s1"}, []string{"c", "a"}},
 			{journal.Filter{Status: journal.Running}, []string{"c", "b", "other"}},
 			{journal.Filter{Assistant: "council"}, []string{"other"}},
 			{journal.Filter{Assistant: "oracle", Session: "s1", Status: journal.Running}, []string{"c"}},
@@ -84,6 +84,14 @@ var listTests = map[string]func(*suite){
 		} {
 			s.same(fmt.Sprintf("runs with %+v", c.filter), s.runIDs(c.filter), c.want)
 		}
+	},
+	"RunsOfASessionAreInTheOrderOfTheirBeginningsThoughTheClockWasSetBack": func(s *suite) {
+		for i, at := range []time.Duration{0, -time.Hour, -time.Minute} {
+			r := runOf(ada, "s", fmt.Sprint(9-i))
+			r.StartedAt = after(at)
+			s.start(r, nil)
+		}
+		s.same("runs", s.runIDs(journal.Filter{Session: "s"}), []string{"7", "8", "9"})
 	},
 	"ListsHoldAHundredUnlessAsked": func(s *suite) {
 		for i := range 101 {

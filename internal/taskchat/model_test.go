@@ -196,6 +196,14 @@ func TestModelThatIsNotHeardIsToldAndRulesRead(t *testing.T) {
 		"The model's reply was unusable; rules interpreted your message instead.\nI've added 'buy bread' to your "+
 			"tasks. You got this!")
 	h.wants(ada, "buy milk", "buy bread")
+	for _, kind := range []model.Kind{model.ContextLength, model.Invalid, model.Overloaded, model.Payment,
+		model.RateLimit, model.Refused, model.Server, model.Timeout} {
+		m.err = &model.Error{Kind: kind, Model: m.ID(), Message: "no"}
+		r := c.say("add buy rice", taskchat.StatusSuccess)
+		if !strings.Contains(r.Response, "could not be asked") || strings.Contains(r.Response, "("+string(kind)+")") {
+			t.Errorf("%s is told in no words: %q", kind, r.Response)
+		}
+	}
 }
 
 // A conversation is its runs: another process, with nothing in memory, goes on with it.
