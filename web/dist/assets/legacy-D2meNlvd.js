@@ -1,1 +1,0 @@
-import{zt as e}from"./words.svelte-kYQaItuc.js";e();
