@@ -39,12 +39,8 @@ func (p *tab) looks(name string, ends ...string) {
 			what := fmt.Sprintf("%s-%s-%d", name, colours, width)
 			p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
 			p.fits()
-			for _, end := range ends {
-				p.do("going to its end", chromedp.Evaluate[chromedp.Void](`document.querySelector(`+quoted(end)+
-					`).scrollIntoView({ block: "end", behavior: "instant" })`))
-			}
 			place := onSheet(row, at)
-			draw.Draw(sheet, place, p.resembles(name, what, sub(kept, place)), image.Point{}, draw.Src)
+			draw.Draw(sheet, place, p.resembles(name, what, sub(kept, place), ends), image.Point{}, draw.Src)
 			if width == widths()[0] && colours == "light" {
 				p.axe(what, withoutColours)
 			}
@@ -125,13 +121,17 @@ const settling = 5 * time.Second
 
 // resembles waits until the tab looks as it was kept, and gives its sketch. While sheets are written it waits until the
 // tab looks the same twice.
-func (p *tab) resembles(name, what string, kept *sketch) *sketch {
+func (p *tab) resembles(name, what string, kept *sketch, ends []string) *sketch {
 	p.Helper()
 	wait := patience
 	if *update {
 		wait = settling
 	}
 	for end := time.Now().Add(wait); ; time.Sleep(50 * time.Millisecond) {
+		for _, end := range ends { // each time, as what is above it may still grow
+			p.do("going to its end", chromedp.Evaluate[chromedp.Void](`document.querySelector(`+quoted(end)+
+				`).scrollIntoView({ block: "end", behavior: "instant" })`))
+		}
 		picture := p.shown()
 		seen := sketchOf(picture)
 		late := time.Now().After(end)
