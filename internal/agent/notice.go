@@ -78,8 +78,9 @@ const (
 	readInPart bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
 		"about {sent} tokens): give its model a larger context window."
 	unsureWrite bt.Reason = "notice.unsure_write: Not sure to be done: {tool}: {reason}"
-	redacted    bt.Reason = "notice.redacted: A secret was taken out of what was written: {target} has {mark} in its place."
-	noApproval  bt.Reason = "notice.no_approval: A call of {tool} needed approval, but nobody " +
+	redacted    bt.Reason = "notice.redacted: A secret was taken out of what was written: {target} has {mark} in " +
+		"its place."
+	noApproval bt.Reason = "notice.no_approval: A call of {tool} needed approval, but nobody " +
 		"can be asked here: it was not made ({why})."
 	moreWait bt.Reason = "notice.more_wait: More calls of {tool} needed your approval than can wait; they were " +
 		"refused and are not shown: ask for them one at a time."

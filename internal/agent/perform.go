@@ -82,9 +82,8 @@ func turn[R Report](
 	end := heard.close(resp.ToolCalls)
 	text := heard.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
-		Reported: resp.Reported,
-		Model:    cmp.Or(resp.Model, m.ID()), Attempts: map[bool]int{true: resp.Attempts}[resp.Attempts > 1], Native: resp.Native,
-		Tries:  resp.Tries,
+		Reported: resp.Reported, Model: cmp.Or(resp.Model, m.ID()),
+		Attempts: map[bool]int{true: resp.Attempts}[resp.Attempts > 1], Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut,
 		ToolHashes: asked.Tools,
 		PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(), History: asked.History + Tokens(text) +

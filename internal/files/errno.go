@@ -14,8 +14,10 @@ func Is(err, target error) bool {
 }
 
 func isOnWindows(err, target error) bool {
-	posix, ok := target.(syscall.Errno)
-	return ok && slices.ContainsFunc(numbers()[posix], func(one syscall.Errno) bool { return errors.Is(err, one) })
+	var posix syscall.Errno
+	return errors.As(target, &posix) && slices.ContainsFunc(numbers()[posix], func(one syscall.Errno) bool {
+		return errors.Is(err, one)
+	})
 }
 
 // numbers are the error codes of Windows, as its winerror.h has them, that mean one of POSIX.
