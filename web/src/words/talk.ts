@@ -25,7 +25,7 @@ export const talk = {
   "ask.vault": ["Notes", "Notizen", "Notas"],
   "ask.web": ["Web", "Web", "Web"],
   "ask.none": ["none", "keine", "nenhum"],
-  "ask.web.auto": ["web if needed", "Web bei Bedarf", "web se preciso"],
+  "ask.web.auto": ["web if needed", "Web bei Bedarf", "web se for preciso"],
   "ask.web.on": ["web always", "Web immer", "web sempre"],
   "ask.web.off": ["no web", "kein Web", "sem web"],
   "ask.extras": ["Files, folders and web", "Dateien, Ordner und Web", "Ficheiros, pastas e web"],
