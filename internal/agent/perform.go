@@ -83,11 +83,13 @@ func turn[R Report](
 	text := heard.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Reported: resp.Reported, Model: cmp.Or(resp.Model, m.ID()),
-		Attempts: map[bool]int{true: resp.Attempts}[resp.Attempts > 1], Native: resp.Native, Tries: resp.Tries,
+		Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut,
-		ToolHashes: asked.Tools,
-		PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(), History: asked.History + Tokens(text) +
-			callTokens(end.Calls), Cut: asked.Cut}
+		ToolHashes: asked.Tools, PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(),
+		History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}
+	if r.Attempts == 1 { // only more than one are told
+		r.Attempts = 0
+	}
 	if job.Effect.Kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)
 	}

@@ -175,6 +175,9 @@ func TestTooManyWordsKeepTheWeightiest(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&question, "word%c%c ", 'a'+i%26, 'a'+i/26)
 	}
+	if q := parseQuery("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi"); q.more {
+		t.Errorf("words of a question were left out for neighbours that may be one: %d terms", len(q.terms))
+	}
 	q := parseQuery("use make call " + question.String())
 	if len(q.terms) != maxTerms || !q.more {
 		t.Fatalf("%d terms, more %v", len(q.terms), q.more)

@@ -45,13 +45,11 @@ type queryWords struct {
 // named is a definition as a question writes it: Server.Shutdown, http.Server, idleConnTimeout.
 type named struct{ owner, name string }
 
-// What questions ask for, where their form tells it.
-var (
-	callersAsked = pattern(`(?i)\b(who|what|which [\pL]+|where) (calls?|uses?|invokes?)\b|` +
-		`\bwhere (is|are|does|do) \S+ (get )?(called|used|invoked)\b|\b(callers|usages?|uses|users) of\b|` +
-		`\b(wer|was|welche\w* \w+) (ruft|benutzt|verwendet|nutzt)\b|\bwo wird \S+ (aufgerufen|benutzt|verwendet)\b|` +
-		`\bquem (chama|usa)\b|\bonde \S+ é (chamad|usad)[oa]\b`)
-)
+// callersAsked tells a question who uses something by its form.
+var callersAsked = pattern(`(?i)\b(who|what|which [\pL]+|where) (calls?|uses?|invokes?)\b|` +
+	`\bwhere (is|are|does|do) \S+ (get )?(called|used|invoked)\b|\b(callers|usages?|uses|users) of\b|` +
+	`\b(wer|was|welche\w* \w+) (ruft|benutzt|verwendet|nutzt)\b|\bwo wird \S+ (aufgerufen|benutzt|verwendet)\b|` +
+	`\bquem (chama|usa)\b|\bonde \S+ é (chamad|usad)[oa]\b`)
 
 // parseQuery takes a question, or a list of words and identifiers, apart.
 func parseQuery(question string) queryWords {
@@ -60,7 +58,6 @@ func parseQuery(question string) queryWords {
 	for _, token := range tokens {
 		q.token(token, false)
 	}
-	q.joined(tokens)
 	if len(q.terms) == 0 { // nothing but stop words: then they are meant
 		for _, token := range tokens {
 			q.token(token, true)
@@ -70,6 +67,7 @@ func parseQuery(question string) queryWords {
 		slices.SortStableFunc(q.terms, func(a, b term) int { return cmp.Compare(b.weight, a.weight) })
 		q.terms = q.terms[:maxTerms]
 	}
+	q.joined(tokens)
 	return q
 }
 
@@ -142,9 +140,10 @@ func isStop(word string) bool {
 	return search.IsStop(word) || search.IsAsking(word)
 }
 
-// joined adds neighbouring words as one: who asks how to "back up" finds "backup" and "BackUp".
+// joined adds neighbouring words as one, as far as there is room beside the words themselves: who asks how to "back up"
+// finds "backup" and "BackUp".
 func (q *queryWords) joined(words []string) {
-	for i := 1; i < len(words); i++ {
+	for i := 1; i < len(words) && len(q.terms) < maxTerms; i++ {
 		first, second := strings.ToLower(words[i-1]), strings.ToLower(strings.TrimRight(words[i], ".,;:!?"))
 		if isWord(first) && isWord(second) && !q.isStop(first) && !q.isStop(second) {
 			weight := partWeight
