@@ -1,4 +1,3 @@
-
 /** Where one is in the page: the parts of the address behind `#/`. */
 class Route {
   parts = $state<string[]>([]);
