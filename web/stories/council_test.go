@@ -72,6 +72,17 @@ func (p *tab) checks(label string) {
 	})()`)
 }
 
+// looksTwice has the first look at the sittings end only when they are looked at once more.
+const looksTwice = `const real = fetch;
+let looked;
+globalThis.fetch = (what, ...more) => {
+	const answer = real(what, ...more);
+	if (!String(what).includes("/sittings")) return answer;
+	looked?.();
+	return looked ? answer : new Promise((on) => (looked = on)).then(() => answer);
+};
+undefined`
+
 func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testing.T) {
 	allow, settings := convene(t, "Optimist")
 	p := open(t, settings).visit(1400)
@@ -85,6 +96,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 		`[...document.querySelectorAll("select[name=chair] optgroup")].map((g) => g.label).join()`); all != "English" {
 		t.Errorf("the chair is chosen among %s", all)
 	}
+	p.requests(looksTwice)
 	p.press("Ask")
 	p.until("who is answering, in sight", `(() => {
 		const seats = [...document.querySelectorAll("article section")], place = document.querySelector("article")?.getBoundingClientRect();
