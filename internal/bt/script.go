@@ -207,13 +207,14 @@ func wordOf(text string) string {
 // numberOf is the number that text begins with: digits, a fraction, an exponent.
 func numberOf(text string) string {
 	digits := func(at int) int { return len(text) - len(strings.TrimLeft(text[at:], "0123456789")) }
+	oneOf := func(at int, signs string) bool { return at < len(text) && strings.IndexByte(signs, text[at]) >= 0 }
 	end := digits(0)
-	if strings.HasPrefix(text[end:], ".") && digits(end+1) > end+1 {
+	if oneOf(end, ".") && digits(end+1) > end+1 {
 		end = digits(end + 1)
 	}
-	if strings.IndexAny(text[end:], "eE") == 0 {
+	if oneOf(end, "eE") {
 		first := end + 1
-		if strings.IndexAny(text[first:], "+-") == 0 {
+		if oneOf(first, "+-") {
 			first++
 		}
 		if last := digits(first); last > first {
