@@ -2,6 +2,7 @@ package bt
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,7 +170,7 @@ func (p *scriptParser) next() {
 		p.take(textToken, text)
 		p.pos += len("''")
 	case '0' <= first && first <= '9':
-		p.take(numberToken, numberOf(rest))
+		p.take(numberToken, aNumber.FindString(rest))
 	case isWordStart(first):
 		p.take(wordToken, wordOf(rest))
 		if p.tok == "@" {
@@ -204,25 +205,8 @@ func wordOf(text string) string {
 	return text
 }
 
-// numberOf is the number that text begins with: digits, a fraction, an exponent.
-func numberOf(text string) string {
-	digits := func(at int) int { return len(text) - len(strings.TrimLeft(text[at:], "0123456789")) }
-	oneOf := func(at int, signs string) bool { return at < len(text) && strings.IndexByte(signs, text[at]) >= 0 }
-	end := digits(0)
-	if oneOf(end, ".") && digits(end+1) > end+1 {
-		end = digits(end + 1)
-	}
-	if oneOf(end, "eE") {
-		first := end + 1
-		if oneOf(first, "+-") {
-			first++
-		}
-		if last := digits(first); last > first {
-			end = last
-		}
-	}
-	return text[:end]
-}
+// aNumber is digits, a fraction, an exponent.
+var aNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
 
 func (p *scriptParser) statement() *expr {
 	left := p.ternary()
