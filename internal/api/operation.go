@@ -8,7 +8,6 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/server/node"
-	"sibyl/internal/server/telemetry"
 	"sibyl/internal/server/user"
 )
 
@@ -16,8 +15,6 @@ import (
 type Operation struct {
 	// Nodes are the processes that serve, and the time of the database.
 	Nodes func(ctx context.Context) ([]node.Node, time.Time, error)
-	// Lately is what this process did in the last hour; nil: it does not tell.
-	Lately func() []telemetry.Minute
 	// Trees are those in force, by name, each checked; nil: no routes of them, nor of Prompts.
 	Trees func() ([]TreeInForce, error)
 	// Prompts are those of all assistants, by assistant and name, each checked, and what is wrong with their folder as
@@ -38,10 +35,9 @@ type Node struct {
 
 // HowItWorks is how the server works for all of its users, in numbers alone.
 type HowItWorks struct {
-	At      time.Time          `json:"at" doc:"The server's time."`
-	Build   string             `json:"build" doc:"Of the node that answers."`
-	Runs    []journal.Count    `json:"runs" doc:"Those that have not ended, by assistant and how they stand."`
-	Minutes []telemetry.Minute `json:"minutes" doc:"What the node that answers did in the last hour, the earliest first; the last one goes on. Empty where it does not tell."`
+	At    time.Time       `json:"at" doc:"The server's time."`
+	Build string          `json:"build" doc:"Of the node that answers."`
+	Runs  []journal.Count `json:"runs" doc:"Those that have not ended, by assistant and how they stand."`
 }
 
 func (s *Server) operationRoutes() {
@@ -68,9 +64,6 @@ func (s *Server) nodes(ctx context.Context, _ *none) (f Nodes, err error) {
 
 func (s *Server) operation(ctx context.Context, _ *none) (f HowItWorks, err error) {
 	f.At, f.Build = s.config.Now().UTC(), s.config.Build
-	if s.config.Operation.Lately != nil {
-		f.Minutes = s.config.Operation.Lately()
-	}
 	f.Runs, err = s.config.Service.Census(ctx)
 	return f, err
 }

@@ -13,7 +13,6 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/server/node"
-	"sibyl/internal/server/telemetry"
 )
 
 // What an operator is told of other users is how many runs stand how, and since when: no name, title, id or word of
@@ -22,10 +21,8 @@ func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {
 	h := newHouse(t)
 	release := h.holds("tea")
 	defer release()
-	minute := telemetry.Minute{At: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Effects: 4, Failed: 1, EffectMS: 2500,
-		Input: 100}
 	now := time.Now()
-	h.config.Operation = &api.Operation{Lately: func() []telemetry.Minute { return []telemetry.Minute{minute} },
+	h.config.Operation = &api.Operation{
 		Nodes: func(context.Context) ([]node.Node, time.Time, error) {
 			return []node.Node{{Holder: "secret holder", Name: "one", Build: "test", Address: "http://127.0.0.1:1",
 				StartedAt: now, SeenAt: now, Most: 8, Runs: 2}, {Name: "two", SeenAt: now.Add(-time.Hour)}}, now, nil
@@ -44,9 +41,6 @@ func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {
 	if len(works.Runs) != 1 || works.Runs[0].Assistant != "panel" || works.Runs[0].Stand != journal.IsStranded ||
 		works.Runs[0].Runs != 1 || !works.Runs[0].Oldest.Equal(journal.Millis(waits.StartedAt)) {
 		t.Errorf("the runs are %s", whole.body)
-	}
-	if len(works.Minutes) != 1 || works.Minutes[0] != minute {
-		t.Errorf("the minutes are %s", whole.body)
 	}
 	var nodes api.Nodes
 	all := h.get(question{path: "/api/nodes", token: operators}, &nodes)

@@ -159,7 +159,7 @@ func (a *App) prices() *service.Prices {
 
 // operation tells those who operate the server how it works.
 func (a *App) operation() *api.Operation {
-	return &api.Operation{Lately: a.telemetry.Lately, Nodes: func(ctx context.Context) ([]node.Node, time.Time, error) {
+	return &api.Operation{Nodes: func(ctx context.Context) ([]node.Node, time.Time, error) {
 		now := a.Clock.Now()
 		nodes, err := a.Database.Nodes(ctx, now)
 		return nodes, now, err

@@ -45,11 +45,9 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	ops.until("the run of another as a number", `document.querySelector("td.driven")?.innerText === "1"`)
 	ops.sees("1 of 16 at work")
 	ops.sees("alive")
-	ops.sees("The last hour of this node")
 	if evaluate[bool](ops, `document.body.innerText.includes("quokka")`) {
 		t.Error("the words of another are shown")
 	}
-	ops.until("what was done in the last hour", `document.querySelectorAll("figure rect").length > 0`)
 	ops.do("a narrow screen", chromedp.EmulateViewport(360, 900))
 	ops.sees("alive")
 	ops.fits()

@@ -57,7 +57,6 @@ func (o *observed) Chat(ctx context.Context, req model.Request, emit func(model.
 // answered, since a request may name one that there is not.
 func (o *observed) count(took, first time.Duration, resp model.Response, err error) {
 	m := &o.telemetry.metrics
-	o.telemetry.lately.request(took, resp.Usage, err)
 	if err != nil {
 		m.modelErrors.WithLabelValues(word(o.provider), string(model.KindOf(err))).Inc()
 	}

@@ -65,7 +65,6 @@ func (o observer) Perform(ctx context.Context, e run.Performed) (context.Context
 		}
 		o.metrics.effects.WithLabelValues(e.Kind, result).Inc()
 		o.metrics.effectTime.WithLabelValues(e.Kind).Observe(done.Took.Seconds())
-		o.lately.effect(done.Took, done.Fault != "")
 		span.SetAttributes(attribute.String("sibyl.effect.result", result))
 		if done.Fault != "" {
 			fail(span, word(done.Fault))

@@ -76,7 +76,6 @@ type Telemetry struct {
 	traces   *sdktrace.TracerProvider // likewise
 	registry *prometheus.Registry
 	metrics  metrics
-	lately   lately
 }
 
 // The bounds of waits.

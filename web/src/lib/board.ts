@@ -14,35 +14,10 @@ export function nameOf(witness: Session["witness"]): string {
   return first && others.length ? say("inquiry.witness.several", { name: first.name, n: others.length }) : (witness?.name ?? "");
 }
 
-/** How an inquiry stood after each of its answers: open gaps by their severity, and completeness in percent. */
-export function standings(pairs: readonly Pair[]) {
-  return pairs.map((p) => {
-    const of = (severity: string) => p.gapAnalysis.gaps.filter((g) => g.severity === severity).length;
-    return { number: p.sequence, high: of("high"), medium: of("medium"), low: of("low"), completeness: p.gapAnalysis.completenessScore ?? 0 };
-  });
-}
-
 /** The gaps that are open after the last answer, severe ones first. */
 export function openGaps(pairs: readonly Pair[]): Gap[] {
   const rank = (g: Gap) => severities.indexOf(g.severity);
   return [...(pairs.at(-1)?.gapAnalysis.gaps ?? [])].sort((a, b) => rank(a) - rank(b));
-}
-
-/**
- * Threads of contradictions, each from an answer to another, by their numbers from 1, in lanes in which no two lie upon each other: the
- * shorter ones lie nearer to the answers. A contradiction within an answer joins nothing.
- */
-export function threads(clashes: readonly Clash[]) {
-  const spans = clashes
-    .map((c) => ({ from: Math.min(...c.qaPairIndexes) + 1, to: Math.max(...c.qaPairIndexes) + 1, lane: 0 }))
-    .filter((span) => span.from < span.to)
-    .sort((a, b) => a.to - a.from - (b.to - b.from) || a.from - b.from);
-  const laid: typeof spans = [];
-  for (const one of spans) {
-    while (laid.some((other) => other.lane === one.lane && other.from <= one.to && one.from <= other.to)) one.lane++;
-    laid.push(one);
-  }
-  return laid;
 }
 
 /** The words of an answer that clash with those of another, and those around them. */
