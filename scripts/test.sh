@@ -21,4 +21,4 @@ go mod download github.com/pressly/goose/v3@v3.28.0 $(sed -n 's/.*"corpus": *"\(
 longest=$(go list ./cmd/sibyl ./web/stories ./internal/oracle ./internal/api)
 others=$(go list ./... | grep -vxF "$longest")
 # shellcheck disable=SC2086 # each is a word of its own
-go test -short -vet=off -timeout 20m -p "$((1 + $(getconf _NPROCESSORS_ONLN)))" $longest $others
+go test -short -vet=off -timeout 60m -p "$((1 + $(getconf _NPROCESSORS_ONLN)))" $longest $others

@@ -5,7 +5,7 @@ import { turns } from "./stream";
 type Row = Form<"Run">;
 
 /** How many runs of a session are fetched at once. */
-const page = 40;
+const page = 20;
 
 /** The runs of a session, oldest first: those that are fetched, and where earlier ones begin. */
 export class Talk {
