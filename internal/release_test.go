@@ -46,8 +46,8 @@ func tiny(t *testing.T) (dir string) {
 		"cmd/manual/main.go": "package main\n\nimport \"os\"\n\n" +
 			"func main() { os.WriteFile(os.Args[2]+\"/sibyl.1\", []byte(\"page of \"+os.Args[1]), 0o600) }\n",
 		"README.md": "read", "LICENSE": "ours", "CHANGELOG.md": "changes",
-		"internal/redact/LICENSE": "of rules", "web/LICENSE.svelte": "of Svelte",
-		"web/package.json": `{"svelte": "5.0.0"}`,
+		"internal/redact/LICENSE": "of rules", "web/LICENSE.svelte": "of Svelte", "web/LICENSE.diff": "of jsdiff",
+		"web/package.json": `{"diff": "9.0.0", "svelte": "5.0.0"}`,
 	})
 	for _, name := range []string{"scripts/release.sh", "scripts/licences.sh"} {
 		text, err := os.ReadFile(filepath.Join("..", name))
@@ -209,7 +209,8 @@ func checkArchive(t *testing.T, holds map[string]unpacked, folder, ending string
 	if page := holds[folder+"/man/man1/sibyl.1"].Text; page != "page of 1.2.3" {
 		t.Errorf("the manual says %q", page)
 	}
-	for _, part := range []string{"Go and its standard library go1", "rules of gitleaks", "Svelte 5.0.0", "of Svelte"} {
+	for _, part := range []string{"Go and its standard library go1", "rules of gitleaks", "Svelte 5.0.0 and jsdiff 9.0.0",
+		"of Svelte", "of jsdiff"} {
 		if !strings.Contains(holds[folder+"/THIRD-PARTIES.txt"].Text, part) {
 			t.Errorf("the licences of others lack %q", part)
 		}

@@ -7,11 +7,11 @@ trap 'rm -rf "$work"' EXIT
 
 go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}|{{.Dir}}{{end}}{{end}}' "$@" >"$work/all"
 sort -u "$work/all" >"$work/parts"
-# What is no module: Go's library, what is taken from gitleaks, and the runtime that is built into the page.
+# What is no module: Go's library, what is taken from gitleaks, and what is built into the page.
 cat >>"$work/parts" <<end
 Go and its standard library $(go env GOVERSION)|$(go env GOROOT)
 rules of gitleaks v8.30.0|internal/redact
-Svelte $(sed -n 's/.*"svelte": "\(.*\)".*/\1/p' web/package.json)|web
+Svelte $(sed -n 's/.*"svelte": "\(.*\)".*/\1/p' web/package.json) and jsdiff $(sed -n 's/.*"diff": "\(.*\)".*/\1/p' web/package.json)|web
 end
 
 rule=$(printf '%080d' 0 | tr 0 =)
