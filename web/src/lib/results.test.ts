@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { resultOf } from "./results";
+import { expect as expects, resultOf } from "./results";
 
 const asked: string[] = [];
 const answers = new Map<string, () => Response>();
@@ -28,6 +28,16 @@ test("what is asked for at once is fetched together, twenty at most", async () =
   await vi.runAllTimersAsync();
   expect((await Promise.all(all)).map((r) => r.id)).toEqual(all.map((_, i) => `r${i}`));
   expect(asked.map((at) => at.split(",").length)).toEqual([20, 5]);
+});
+
+test("what is about to be shown is asked for at once, and once", async () => {
+  expects(["r1", "r2"]);
+  expect(asked).toEqual(["/api/results?run=r1,r2&html=true"]);
+  expect((await of("r2")).id).toBe("r2");
+  expect(asked.length).toBe(1);
+  void of("r2"); // it may have changed since
+  await vi.runAllTimersAsync();
+  expect(asked.length).toBe(2);
 });
 
 test("what is aborted before it is fetched is not asked for", async () => {

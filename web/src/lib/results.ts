@@ -17,11 +17,33 @@ let waiting: Asked[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 let last = -between;
 
+/** What was asked for before it was shown. */
+const ahead = new Map<string, Promise<Told>>();
+
+/** Asks at once for what came of runs that are about to be shown. */
+export function expect(runs: readonly string[]) {
+  ahead.clear();
+  if (!runs.length) return;
+  for (const run of runs) {
+    const told = enqueue(run, new AbortController().signal);
+    told.catch(() => undefined); // whoever shows it tells it
+    ahead.set(run, told);
+  }
+  clearTimeout(timer);
+  void ask();
+}
+
 /**
  * What came of a run, with its answer as HTML. Those that are asked for at once are fetched together: who scrolls through a long session asks
  * for many. What is aborted before it is fetched is never told.
  */
 export function resultOf(run: string, signal: AbortSignal): Promise<Told> {
+  const told = ahead.get(run) ?? enqueue(run, signal);
+  ahead.delete(run);
+  return told;
+}
+
+function enqueue(run: string, signal: AbortSignal): Promise<Told> {
   return new Promise((tell, fail) => {
     waiting.push({ run, signal, tell, fail });
     timer ??= setTimeout(ask, Math.max(0, last + between - performance.now()));

@@ -1,5 +1,6 @@
 import { get, send, type Form } from "./api";
 import { live } from "./live.svelte";
+import { expect } from "./results";
 import { turns } from "./stream";
 
 type Row = Form<"Run">;
@@ -15,12 +16,14 @@ export class Talk {
   #fetching: Promise<void> | undefined;
   constructor(readonly session: string) {}
 
-  /** Fetches the last runs. */
-  async load(signal: AbortSignal) {
+  /** Fetches the last runs, and what came of so many of them as are shown at first. */
+  async load(signal: AbortSignal, soon = 0) {
     const told = live.opened;
     const { runs, next } = await get("/api/runs", { session: this.session, limit: page }, signal);
     const meanwhile = this.rows;
-    this.rows = runs.filter((r) => !r.companion).reverse();
+    const rows = runs.filter((r) => !r.companion).reverse();
+    if (soon) expect(rows.filter((r) => !goesOn(r)).slice(-soon).map((r) => r.id));
+    this.rows = rows;
     for (const row of meanwhile) this.take(row);
     this.earlier = next ?? "";
     await this.#complete();
