@@ -61,7 +61,10 @@ export function sortOf(e: Event): Sort {
   return e.key ? "key" : "node";
 }
 
-const ofStory: Record<string, "accent" | "good" | "warn" | "bad"> = { asked: "accent", said: "accent", answered: "good", held: "warn", refused: "warn", asks: "warn", waits: "warn", part: "warn", limit: "warn", stopped: "warn", lacked: "warn", failed: "bad" };
+const ofStory: Record<string, "accent" | "good" | "warn" | "bad"> = {
+  asked: "accent", said: "accent", answered: "good", failed: "bad",
+  held: "warn", refused: "warn", asks: "warn", waits: "warn", part: "warn", limit: "warn", stopped: "warn", lacked: "warn",
+};
 
 /** The tone of a line of a story, by its code; what is none of the story's says what an answer lacks. */
 export const toneOf = (code = "") => (code.startsWith("story.") ? (ofStory[code.split(".")[1]!] ?? "plain") : "warn");
