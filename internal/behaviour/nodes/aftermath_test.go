@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -199,11 +200,13 @@ func (c *cluster) once(r journal.Run, notes map[string]int, s *sum) {
 	case ends != 1:
 		c.Errorf("run %s has ended %d times", r.ID, ends)
 	case r.Status == journal.Cancelled:
-	case unknown > 0 && written <= 1 && strings.Contains(answer.Answer, "can't tell"): // it says so
+	case unknown > 0 && written <= 1 && answer.Partial() && slices.ContainsFunc(answer.Notices, isUnsure): // it says so
 	case written != 1 || answer.StopReason != oracle.StopSatisfied:
 		c.Errorf("run %s (%s) wrote its note %d times, and says %q (%s)",
 			r.ID, tag, written, answer.Answer, answer.StopReason)
 	}
 }
+
+func isUnsure(n agent.Notice) bool { return n.Type == agent.NoticeUnsureWrite }
 
 func isUnknown(f *bt.Fault) bool { return f != nil && f.Kind == records.KindUnknown }
