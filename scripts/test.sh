@@ -1,5 +1,5 @@
 #!/bin/sh
-# Passes the tests that every change must pass, in some ten minutes on two cores. What takes longer is in scripts/test-long.sh.
+# Passes the tests that every change must pass, in ten to twenty minutes on two cores. What takes longer is in scripts/test-long.sh.
 # It needs Go, Node 20.19 or later with npm, and a shell. Go and npm fetch modules and packages themselves; flite, ffmpeg,
 # pocketsphinx, PostgreSQL and chromium are installed by apt-get where they are missing. What go vet finds is left to scripts/lint.sh.
 set -eu

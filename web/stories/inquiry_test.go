@@ -135,7 +135,7 @@ func inJSON(v any) string {
 	return string(raw)
 }
 
-func TestContradictionIsAThreadBetweenTwoAnswers(t *testing.T) {
+func TestContradictionStandsAtBothAnswersAndSideBySide(t *testing.T) {
 	clash := []map[string]any{{"first": 1, "second": 3, "first_words": "40 beams", "second_words": "60 beams",
 		"kind": "number", "description": "The number of beams differs. " + hostile}}
 	model := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("Yes."),

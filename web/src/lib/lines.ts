@@ -7,7 +7,7 @@ export interface Changed {
 }
 
 /** How many lines may differ, at most: where more do, all is told as gone and added. */
-const most = 1000;
+const most = 4000;
 
 const signs = { " ": "same", "+": "added", "-": "gone" } as const;
 const told = (how: Changed["how"], text: string) => text.split("\n").map((line): Changed => ({ how, text: line }));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { expect as expects, resultOf } from "./results";
+import { askAhead, resultOf } from "./results";
 
 const asked: string[] = [];
 const answers = new Map<string, () => Response>();
@@ -31,7 +31,7 @@ test("what is asked for at once is fetched together, twenty at most", async () =
 });
 
 test("what is about to be shown is asked for at once, and once", async () => {
-  expects(["r1", "r2"]);
+  askAhead(["r1", "r2"]);
   expect(asked).toEqual(["/api/results?run=r1,r2&html=true"]);
   expect((await of("r2")).id).toBe("r2");
   expect(asked.length).toBe(1);

@@ -21,7 +21,7 @@ let last = -between;
 const ahead = new Map<string, Promise<Told>>();
 
 /** Asks at once for what came of runs that are about to be shown. */
-export function expect(runs: readonly string[]) {
+export function askAhead(runs: readonly string[]) {
   ahead.clear();
   if (!runs.length) return;
   for (const run of runs) {

@@ -1,6 +1,6 @@
 import { get, send, type Form } from "./api";
 import { live } from "./live.svelte";
-import { expect } from "./results";
+import { askAhead } from "./results";
 import { turns } from "./stream";
 
 type Row = Form<"Run">;
@@ -22,7 +22,7 @@ export class Talk {
     const { runs, next } = await get("/api/runs", { session: this.session, limit: page }, signal);
     const meanwhile = this.rows;
     const rows = runs.filter((r) => !r.companion).reverse();
-    if (soon) expect(rows.filter((r) => !goesOn(r)).slice(-soon).map((r) => r.id));
+    if (soon) askAhead(rows.filter((r) => !goesOn(r)).slice(-soon).map((r) => r.id));
     this.rows = rows;
     for (const row of meanwhile) this.take(row);
     this.earlier = next ?? "";
