@@ -92,6 +92,7 @@ const (
 	app       = "internal/app"
 	transport = "internal/model/wire" // what the adapters of providers share
 	scoring   = "cmd/sibyl-eval/scores"
+	problems  = "internal/problem" // the one table of what errors mean, those of assistants among them
 )
 
 func under(name string, roots ...string) bool {
@@ -135,7 +136,7 @@ func adapterOf(name string) string {
 func (m *module) assistants() (rooms []string) {
 	for name, p := range m.packages {
 		if slices.Contains(p.imports, "internal/service/assistant") && !under(name, waysIn...) &&
-			!under(name, app, "internal/service", scoring) {
+			!under(name, app, "internal/service", scoring, problems) {
 			rooms = append(rooms, name)
 		}
 	}
@@ -199,7 +200,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 				!slices.Contains(kernel, name) && !slices.Contains(ground, name):
 				broken("%s imports %s: an assistant stands on contracts, so that it runs over every adapter and is "+
 					"known by every way in", pkg, name)
-			case room == "" && other != "" && !under(pkg, app, scoring) && !under(pkg, waysIn...):
+			case room == "" && other != "" && !under(pkg, app, scoring, problems) && !under(pkg, waysIn...):
 				broken("%s imports the assistant %s: what serves all of them knows them by their descriptions",
 					pkg, name)
 			}

@@ -109,7 +109,7 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 	}
 	parts, err := oracle.ReadParts(r.Context(), s.config.Documents, label, content)
 	if err != nil {
-		return t, documentProblem(err)
+		return t, err
 	}
 	if isPicture && parts[0].Type == "" {
 		return t, noDocument()
@@ -122,20 +122,4 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 func noDocument() *Problem {
 	return newProblem(http.StatusUnsupportedMediaType, "no_document", "This is no document.",
 		"Send a text, PDF, DOCX or picture as it is, with its content type, not compressed.")
-}
-
-// documentProblem says why a document can't be read.
-func documentProblem(err error) error {
-	e, ok := errors.AsType[*document.Error](err)
-	if !ok {
-		return err
-	}
-	status, kind := http.StatusBadRequest, "document_"+string(e.Reason)
-	switch e.Reason {
-	case document.TooLarge:
-		status = http.StatusRequestEntityTooLarge
-	case document.Unsupported:
-		status = http.StatusUnsupportedMediaType
-	}
-	return newProblem(status, kind, "The document can't be read: "+e.Why()+".", "")
 }

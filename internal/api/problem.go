@@ -13,15 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"sibyl/internal/bt"
-	"sibyl/internal/council/persona"
-	"sibyl/internal/council/session"
-	"sibyl/internal/files"
+	"sibyl/internal/problem"
 	"sibyl/internal/service"
 )
 
@@ -86,30 +83,21 @@ func problemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	m, known := councilMeaning(err)
-	if !known {
-		m, known = service.MeaningOf(err)
-	}
+	t, known := problem.Of(err)
 	if !known {
 		return newProblem(http.StatusInternalServerError, "internal", "Something went wrong in the server.",
 			"Its log has more, under the request id of this answer.")
 	}
-	p := newProblem(m.Status, m.Kind, m.Detail, m.Hint)
-	p.Coded = service.CodeOf(err)
-	if e, is := errors.AsType[*session.Invalid](err); is && e.Kind == session.Empty {
-		p.Coded = emptyContent.With().Coded
-	}
+	p := newProblem(t.Status, t.Kind, t.Detail, t.Hint)
+	p.Coded = t.Coded
 	if over, isOver := errors.AsType[*service.LimitError](err); isOver {
 		p.Spent, p.Limit, p.Currency = over.Spent, over.Limit, over.Currency
 	}
-	if m.Wait > 0 {
-		return p.after(m.Wait)
+	if t.Wait > 0 {
+		return p.after(t.Wait)
 	}
 	return p
 }
-
-// emptyContent says what is wrong with what was to be added to a session.
-const emptyContent bt.Reason = "request.empty: what was sent is empty"
 
 // problem is problemOf, and tells whoever runs the server what is theirs to mend.
 func (s *Server) problem(ctx context.Context, err error) *Problem {
@@ -184,53 +172,6 @@ func (s *Server) bodyOf(op *huma.Operation) *huma.Schema {
 		return s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
 	}
 	return schema
-}
-
-// councilMeaning says what an error of the Council means for who asked, if it is one.
-func councilMeaning(err error) (m service.Meaning, known bool) {
-	const conflict, unavailable = http.StatusConflict, http.StatusServiceUnavailable
-	if e, ok := errors.AsType[*session.Invalid](err); ok {
-		// what it is called stays with who sent it
-		m = service.Meaning{Status: http.StatusBadRequest, Kind: "invalid_request", Detail: "What was sent " +
-			e.Problem + "."}
-		switch e.Kind {
-		case session.TooLarge:
-			m.Status, m.Kind = http.StatusRequestEntityTooLarge, "too_large"
-		case session.NotAudio:
-			m.Status, m.Kind = http.StatusUnsupportedMediaType, "not_audio"
-		}
-		return m, true
-	}
-	if _, ok := errors.AsType[*session.Damaged](err); ok {
-		return service.Meaning{Status: conflict, Kind: "damaged",
-			Detail: "The session can't be read: its metadata.json is missing or damaged.",
-			Hint:   "Repairing the session rebuilds it from its files."}, true
-	}
-	if e, ok := errors.AsType[*files.Error](err); ok && e.Reason == files.Busy {
-		return service.Meaning{Status: unavailable, Kind: "session_locked",
-			Detail: "Somebody else is changing the session.", Hint: "Try again.", Wait: time.Second}, true
-	}
-	full := service.Meaning{Status: http.StatusInsufficientStorage, Kind: "disk_full",
-		Detail: "The disk of the sessions is full. The session is as it was.",
-		Hint:   "Whoever runs the server has to free some space."}
-	for of, m := range map[error]service.Meaning{
-		session.ErrNotFound: {Status: http.StatusNotFound, Kind: "not_found",
-			Detail: "There is nothing of that id here.", Hint: "The lists of sessions and runs have the ids."},
-		persona.ErrNotFound: {Status: http.StatusNotFound, Kind: "no_oracle", Detail: "There is no such oracle here.",
-			Hint: "The list of oracles has their names and ids."},
-		persona.ErrAmbiguous: {Status: http.StatusBadRequest, Kind: "no_oracle",
-			Detail: "Several oracles are called so.",
-			Hint:   "Name it by its id, which the list of oracles has."},
-		syscall.ENOSPC: full,
-		syscall.EDQUOT: full,
-		syscall.EROFS: {Status: unavailable, Kind: "read_only", Detail: "The folder of the sessions can only be read.",
-			Hint: "Whoever runs the server has to let it write.", Wait: time.Minute},
-	} {
-		if files.Is(err, of) {
-			return m, true
-		}
-	}
-	return m, false
 }
 
 // fileProblem is that of a file of a session that is read.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"sibyl/internal/bt"
@@ -103,10 +102,6 @@ func (s *Server) replay(ctx context.Context, in *struct {
 		Tree: []byte(in.Body.Tree), PastFirst: in.Body.PastFirst})
 	if wrong := wrongWith(err); wrong != nil {
 		return Replay{Run: r.ID, Wrong: wrong, Reached: replay.ReachedCut}, nil
-	}
-	if errors.Is(err, run.ErrUnfit) {
-		return f, newProblem(http.StatusConflict, "unfit", "The run can't be taken through this tree by this server.",
-			"Take a tree of the run's own assistant that reads no more than the run was given.")
 	}
 	if err != nil {
 		return f, err

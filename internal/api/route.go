@@ -16,11 +16,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
+	"sibyl/internal/problem"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/server/user"
@@ -378,7 +378,7 @@ func (s *Server) nameEvents() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
 	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]string{}
 	listed := slices.Concat(run.Reasons(), assistant.Reasons(), assistant.Failures(), service.Reasons(),
-		[]bt.Reason{emptyContent})
+		problem.Reasons())
 	for _, a := range s.config.Service.Assistants() {
 		for _, e := range a.Events {
 			fields[e.EventType()] = fieldsOf(reflect.TypeOf(e))

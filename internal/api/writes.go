@@ -148,14 +148,6 @@ func (s *Server) undo(ctx context.Context, in *WritePath) (none Undone, err erro
 
 // notUndone says why a write was not taken back. What is no matter of the note or its folder is left as it is.
 func notUndone(err error) error {
-	if errors.Is(err, files.ErrNotKept) {
-		return newProblem(http.StatusGone, "not_kept", "What this write replaced is kept no longer.", "")
-	}
-	if _, changed := errors.AsType[*files.UndoError](err); changed {
-		return newProblem(http.StatusConflict, "changed",
-			"The note was changed since this write, so it is left as it is.",
-			"Change it by hand, or undo the later write first.")
-	}
 	refused, _ := errors.AsType[*tool.Error](err)
 	switch {
 	case refused == nil || refused.Kind == tool.Failed:

@@ -136,7 +136,7 @@ func TestTextOfManyLinesIsNoQuestion(t *testing.T) {
 	long := strings.Repeat("2026-11-22 panic: runtime error\n", 200_000)
 	c, _ := readingFrom(strings.NewReader(""))
 	_, err := c.question(t.Context(), []string{long}, nil)
-	if err == nil || c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "6.1 MB") ||
+	if err == nil || exitOf(c, err) != ExitUsage || !strings.Contains(err.Error(), "6.1 MB") ||
 		!strings.Contains(err.Error(), "@path") || len(err.Error()) > 300 {
 		t.Errorf("%.400v", err)
 	}
@@ -195,7 +195,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 		"none.pdf": "none.pdf: no such file"} {
 		c, _ := readingFrom(strings.NewReader(""))
 		if _, err := c.question(t.Context(), []string{"What is it?"}, []string{file}); err == nil ||
-			c.codeOf(err) != ExitUsage || !strings.Contains(err.Error(), "--attach: "+want) {
+			exitOf(c, err) != ExitUsage || !strings.Contains(err.Error(), "--attach: "+want) {
 			t.Errorf("--attach %s: %v, want %q", file, err, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
 	"sibyl/internal/oracle"
+	"sibyl/internal/problem"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
 )
@@ -193,31 +195,32 @@ func withCode(code int, err error) error {
 
 // fail prints an error once, with what would mend it, and gives the exit code.
 func (c *command) fail(err error) int {
-	if m, _ := service.MeaningOf(err); m.Here != "" {
-		return c.report(err, ExitJournal, m.Here)
-	}
-	code := c.codeOf(err)
+	code, hint := c.ending(err)
 	if code == ExitStopped && errors.Is(err, context.Canceled) {
 		err = errors.New("it was stopped")
 	}
-	return c.report(err, code, "")
+	return c.report(err, code, hint)
 }
 
-// codeOf is the exit code that a failure calls for.
-func (c *command) codeOf(err error) int {
-	var e *exitError
-	var misused *service.UsageError
+// ending is the exit code that a failure calls for, and what would mend it, where more is known than the error says. A
+// command that gives a code says itself what helps, but where the journal fails.
+func (c *command) ending(err error) (code int, hint string) {
+	t, known := problem.Of(err)
+	coded, isCoded := errors.AsType[*exitError](err)
+	_, misused := errors.AsType[*service.UsageError](err)
 	switch {
-	case errors.As(err, &e):
-		return e.code
-	case errors.As(err, &misused):
-		return ExitUsage
+	case t.Kept == problem.Journal:
+		return ExitJournal, t.Here
+	case isCoded:
+		return coded.code, ""
 	case errors.Is(err, context.Canceled):
-		return ExitStopped
-	case c.began && !errors.Is(err, journal.ErrNotFound):
-		return ExitFailed
+		return ExitStopped, ""
+	case t.Kept == problem.Folder:
+		return ExitJournal, t.Here
+	case misused, known && t.Status < http.StatusInternalServerError, !known && !c.began:
+		return ExitUsage, t.Here
 	}
-	return ExitUsage
+	return ExitFailed, t.Here
 }
 
 func (c *command) root() *cobra.Command {

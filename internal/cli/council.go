@@ -5,17 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
-	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
 	"sibyl/internal/text"
@@ -52,7 +49,7 @@ func (c *command) onCouncil(
 		if err != nil {
 			return err
 		}
-		return c.councilError(do(ctx, sitting{command: c, a: a, desk: desk}, args))
+		return do(ctx, sitting{command: c, a: a, desk: desk}, args)
 	})
 }
 
@@ -91,39 +88,6 @@ func (s *sitting) openSession(ctx context.Context, name string) (err error) {
 	s.Opened, err = s.desk.Open(ctx, name)
 	for _, line := range s.Mended {
 		s.note("%s", line.Text)
-	}
-	return err
-}
-
-// councilError says how the Council's errors end the program.
-func (c *command) councilError(err error) error {
-	var many *council.AmbiguousError
-	var damaged *session.Damaged
-	var coded *exitError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &many):
-		var all []string
-		for _, s := range many.Sessions {
-			all = append(all, "\n      "+s.ID+"  "+s.Name)
-		}
-		return withCode(ExitUsage, fmt.Errorf("%w:%s", err, strings.Join(all, "")))
-	case errors.As(err, new(*session.Invalid)):
-		return withCode(ExitUsage, err)
-	case errors.Is(err, council.ErrNone):
-		return withCode(ExitUsage, fmt.Errorf("%w: ‘sibyl council say \"…\"’ begins one", err))
-	case errors.Is(err, session.ErrNotFound):
-		return withCode(ExitUsage,
-			fmt.Errorf("%w; ‘sibyl council list’ lists the sessions, ‘sibyl find WORDS’ searches what was said", err))
-	case errors.As(err, &damaged):
-		return withCode(ExitFailed,
-			fmt.Errorf("%w; ‘sibyl council repair %s’ moves it aside and rebuilds it from the folder", err, damaged.ID))
-	}
-	if unwritable := []error{syscall.EROFS, syscall.ENOSPC, fs.ErrPermission}; !errors.As(err, &coded) &&
-		slices.ContainsFunc(unwritable, func(cause error) bool { return files.Is(err, cause) }) {
-		return withCode(ExitJournal, fmt.Errorf("%w\n      sessions lie in the data folder, which must be writable and "+
-			"have room: mend that, or name another folder with --data", err))
 	}
 	return err
 }
@@ -169,7 +133,7 @@ func (c *command) sittings(ctx context.Context, a *app.App) ([]session.Session, 
 	}
 	all, skipped, err := desk.List(ctx)
 	if err != nil {
-		return nil, c.councilError(err)
+		return nil, err
 	}
 	for _, one := range skipped {
 		how := ""

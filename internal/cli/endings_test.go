@@ -36,15 +36,28 @@ func TestStopIsSaidInPlainWords(t *testing.T) {
 	}
 }
 
+// exitOf is the exit code of a command that failed so.
+func exitOf(c *command, err error) int {
+	code, _ := c.ending(err)
+	return code
+}
+
 func TestSessionsThatCanNotBeWrittenAreTheTroubleOfTheDataFolderAndOtherFilesAreNot(t *testing.T) {
 	full := &fs.PathError{Op: "openat", Path: ".locks/one", Err: syscall.EROFS}
 	cmd := &command{}
-	err := cmd.councilError(fmt.Errorf("adding words: %w", full))
-	if cmd.codeOf(err) != ExitJournal || !strings.Contains(err.Error(), "name another folder with --data") {
-		t.Errorf("a session: exit code %d, %v", cmd.codeOf(err), err)
+	code, hint := cmd.ending(fmt.Errorf("adding words: %w", full))
+	if code != ExitJournal || !strings.Contains(hint, "name another folder with --data") {
+		t.Errorf("a session: exit code %d, %s", code, hint)
 	}
-	err = cmd.councilError(withCode(ExitUsage, full))
-	if cmd.codeOf(err) != ExitUsage || strings.Contains(err.Error(), "--data") {
-		t.Errorf("a file that is exported: exit code %d, %v", cmd.codeOf(err), err)
+	code, hint = cmd.ending(withCode(ExitUsage, full))
+	if code != ExitUsage || hint != "" {
+		t.Errorf("a file that is exported: exit code %d, %s", code, hint)
+	}
+}
+
+func TestJournalThatFailsIsSaidSoWhateverACommandMakesOfIt(t *testing.T) {
+	code, hint := new(command).ending(withCode(ExitUsage, fmt.Errorf("no such session: %w", journal.ErrUnreachable)))
+	if code != ExitJournal || !strings.Contains(hint, "sibyl run resume") {
+		t.Errorf("exit code %d, %s", code, hint)
 	}
 }

@@ -213,10 +213,7 @@ const beginOne = "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one
 // findInquiry finds the inquiry that the first argument names, or the latest.
 func (c *command) findInquiry(ctx context.Context, a *app.App, args []string) (journal.Run, error) {
 	r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
-	switch {
-	case errors.Is(err, inquiry.ErrNone):
-		err = withCode(ExitUsage, fmt.Errorf("%w; %s", err, beginOne))
-	case err != nil:
+	if err != nil && !errors.Is(err, inquiry.ErrNone) {
 		err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl inquiry list’ lists them", err))
 	}
 	return r, err

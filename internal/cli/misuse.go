@@ -57,9 +57,9 @@ func misflagged(cmd *cobra.Command, err error) error {
 	return withCode(ExitUsage, fmt.Errorf("%w%s", err, help(cmd)))
 }
 
-// problem is what --json has where a command fails and no outcome says it: the exit code, what was wrong, and what
+// failure is what --json has where a command fails and no outcome says it: the exit code, what was wrong, and what
 // would mend it.
-type problem struct {
+type failure struct {
 	Error struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -74,7 +74,7 @@ func (c *command) report(err error, code int, hint string) int {
 		fmt.Fprintln(c.Err, "      "+hint)
 	}
 	if c.wantsJSON && !c.out.wrote {
-		var p problem
+		var p failure
 		p.Error.Code, p.Error.Message, p.Error.Hint = code, err.Error(), hint
 		_ = newJSON(c.Out).Encode(p) // what can't be written is told by the exit code
 	}

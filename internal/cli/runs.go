@@ -187,12 +187,6 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, forc
 	}
 	resumed, err := a.Service.Resume(ctx, c.owner(), r.ID, how...)
 	switch {
-	case errors.Is(err, run.ErrSetAside):
-		return withCode(ExitUsage, err)
-	case errors.Is(err, journal.ErrLeased):
-		return withCode(ExitUsage, fmt.Errorf("%w; if that process has died, its lease expires within seconds", err))
-	case errors.Is(err, journal.ErrEnded):
-		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl explain %s’ shows how", err, r.ID))
 	case err != nil:
 		return err
 	case r.Assistant == oracle.ShadowName:

@@ -30,17 +30,7 @@ func (c *command) onTasks(
 	do func(ctx context.Context, tasks tasksOf, args []string) error,
 ) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		err := do(ctx, tasksOf{a.Tasks, task.By{Owner: c.user, Actor: "cli"}}, args)
-		var invalid *task.Invalid
-		switch {
-		case errors.As(err, &invalid):
-			err = withCode(ExitUsage, err)
-		case errors.Is(err, task.ErrNotFound):
-			err = withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl task list’ lists them", err))
-		case errors.Is(err, task.ErrConflict):
-			err = withCode(ExitFailed, fmt.Errorf("%w, so nothing was done; ‘sibyl task list’ shows it", err))
-		}
-		return err
+		return do(ctx, tasksOf{a.Tasks, task.By{Owner: c.user, Actor: "cli"}}, args)
 	})
 }
 

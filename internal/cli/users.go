@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -22,18 +21,7 @@ func (c *command) userCommand() *cobra.Command {
 func (c *command) onUser(
 	do func(ctx context.Context, a *app.App, name string) error,
 ) func(*cobra.Command, []string) error {
-	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		err := do(ctx, a, args[0])
-		switch {
-		case errors.Is(err, user.ErrExists):
-			err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl user rotate %s’ creates another token", err, args[0]))
-		case errors.Is(err, user.ErrNotFound):
-			err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl user list’ lists the users", err))
-		case errors.Is(err, user.ErrInvalid):
-			err = withCode(ExitUsage, err)
-		}
-		return err
-	})
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error { return do(ctx, a, args[0]) })
 }
 
 func (c *command) userAdd() *cobra.Command {

@@ -38,7 +38,11 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%d sessions match “%s”", len(e.Sessions), e.Query)
+	told := fmt.Sprintf("%d sessions match “%s”:", len(e.Sessions), e.Query)
+	for _, s := range e.Sessions {
+		told += "\n      " + s.ID + "  " + s.Name
+	}
+	return told
 }
 
 // Opened is a session as it stands. Mended says what was put right: an answer that could not be written before, a

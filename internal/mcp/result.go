@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/problem"
 	"sibyl/internal/schema"
 	"sibyl/internal/service"
 	"sibyl/internal/task"
@@ -112,8 +113,8 @@ func faultOf(err error, database bool) *Fault {
 			". Ask the user whether to go on; after a yes call again with " + overLimitArgument + ": true.",
 			Details: map[string]any{"spent": over.Spent, "limit": over.Limit, "currency": over.Currency}, Err: err}
 	}
-	if m, known := service.MeaningOf(err); known {
-		return &Fault{Code: codeOf(m), Text: strings.TrimSpace(m.Detail + " " + m.Hint), Err: err}
+	if t, known := problem.Of(err); known {
+		return &Fault{Code: codeOf(t), Text: strings.TrimSpace(t.Detail + " " + t.Hint), Err: err}
 	}
 	if database {
 		return &Fault{Code: Database,
@@ -124,17 +125,17 @@ func faultOf(err error, database bool) *Fault {
 }
 
 // codeOf is the code of what an error means.
-func codeOf(m service.Meaning) Code {
+func codeOf(t problem.Type) Code {
 	switch {
-	case m.Here != "": // it is of the journal
+	case t.Kept != problem.Nothing:
 		return Database
-	case m.Status == http.StatusNotFound || m.Kind == "no_change":
+	case t.Status == http.StatusNotFound || t.Kind == "no_change":
 		return NotFound
-	case m.Status == http.StatusBadRequest:
+	case t.Status == http.StatusBadRequest:
 		return Validation
-	case m.Status == http.StatusConflict:
+	case t.Status == http.StatusConflict:
 		return Conflict
-	case m.Status == http.StatusServiceUnavailable:
+	case t.Status == http.StatusServiceUnavailable:
 		return Unavailable
 	}
 	return Internal

@@ -66,6 +66,13 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
+// What is wrong with a request to any assistant.
+const (
+	noTitle       bt.Reason = "request.title: the title is empty"
+	nothingToFind bt.Reason = "request.find: there is nothing to look for"
+	wrongOptions  bt.Reason = "request.options: {what}"
+)
+
 // UsageError is a call that can't be carried out as it is: its words, options, or what it names are wrong.
 type UsageError struct{ Err error }
 

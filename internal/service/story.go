@@ -44,7 +44,7 @@ const (
 // Reasons are the sentences that the story of every run may have, and what may be wrong with any request.
 func Reasons() []bt.Reason {
 	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped, whyRests, noTitle, nothingToFind,
-		wrongOptions, wrongTask}
+		wrongOptions}
 }
 
 // mostAsked is how many characters of what a person said a story tells.
