@@ -136,6 +136,10 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.until("its row among all runs",
 		`(() => { const row = document.querySelector("main li > a"); row?.click(); return row; })()`)
 	p.until("the session from the list", session)
+	p.until("the oracles folded to their names", `document.querySelector("form.box details")?.open === false`)
+	p.do("using another browser", chromedp.Evaluate[chromedp.Void](`localStorage.clear()`))
+	p.reload()
+	p.until("the oracles to choose from", `document.querySelector("form.box details")?.open`)
 }
 
 func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
