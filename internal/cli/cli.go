@@ -14,6 +14,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -203,7 +204,8 @@ func (c *command) fail(err error) int {
 }
 
 // ending is the exit code that a failure calls for, and what would mend it, where more is known than the error says. A
-// command that gives a code says itself what helps, but where the journal fails.
+// command that gives a code says itself what helps, but where the journal fails. What was asked for rightly, and can't
+// be done as things stand, has failed.
 func (c *command) ending(err error) (code int, hint string) {
 	t, known := problem.Of(err)
 	coded, isCoded := errors.AsType[*exitError](err)
@@ -217,10 +219,16 @@ func (c *command) ending(err error) (code int, hint string) {
 		return ExitStopped, ""
 	case t.Kept == problem.Folder:
 		return ExitJournal, t.Here
-	case misused, known && t.Status < http.StatusInternalServerError, !known && !c.began:
+	case misused, wrong(t.Status), !known && !c.began:
 		return ExitUsage, t.Here
 	}
 	return ExitFailed, t.Here
+}
+
+// wrong says that a status of HTTP blames what was asked for, and not how things stand.
+func wrong(status int) bool {
+	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType}, status)
 }
 
 func (c *command) root() *cobra.Command {

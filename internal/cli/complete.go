@@ -39,14 +39,14 @@ const (
 func completions() map[string]string {
 	return map[string]string{
 		"ask": "mention", "explain": "run", "replay": "run", "shadow report": "run", "undo": "write",
-		"run resume": "open run", "run cancel": "open run", "run watch": "run",
+		"run resume": "open run", "run stop": "open run", "run watch": "run",
 		"session show": "session", "session audit": "session", "session export": "session", "session rename": "session",
 		"session delete": "session", "council show": "sitting", "council export": "sitting",
 		"council rename": "sitting",
 		"council delete": "sitting", "council repair": "sitting", "council transcribe": "sitting",
 		"council ask": "oracle", "council oracle show": "oracle",
 		"inquiry show": "inquiry", "inquiry stop": "inquiry", "inquiry export": "inquiry",
-		"task done": "open task", "task edit": "task", "task rm": "task", "task history": "task",
+		"task done": "open task", "task edit": "task", "task delete": "task", "task history": "task",
 		"user revoke": "user", "user rotate": "user", "user sign-in": "user",
 		"tree show": "tree", "mcp trust": "server",
 		"config set": "setting", "config set-key": "key", "config delete-key": "key", "config test": "test",

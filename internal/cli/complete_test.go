@@ -75,7 +75,7 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 			t.Errorf("%s: %q, want %q and not %q", c.line, offers, c.holds, c.lacks)
 		}
 	}
-	for line, want := range map[string]string{"council show": "2", "inquiry show": "", "run cancel": ""} {
+	for line, want := range map[string]string{"council show": "2", "inquiry show": "", "run stop": ""} {
 		offers, _ := completion(t, home, append(strings.Fields(line), "")...)
 		for tries := 0; want != "" && len(offers) == 0 && tries < 20; tries++ {
 			offers, _ = completion(t, home, append(strings.Fields(line), "")...)

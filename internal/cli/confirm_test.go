@@ -27,12 +27,12 @@ func TestTaskIsDeletedAtATerminalAfterAYesAndNothingElse(t *testing.T) {
 		if code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy milk"); code != ExitAnswered {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
-		code, out, errs := atTerminal(t.Context(), data, strings.NewReader(typed), "task", "rm", "1")
+		code, out, errs := atTerminal(t.Context(), data, strings.NewReader(typed), "task", "delete", "1")
 		if code != ExitFailed || out != "" || errs != "Delete “Buy milk”? [y/N] · nothing was deleted\n" {
 			t.Errorf("%q: exit %d: %s%s", typed, code, out, errs)
 		}
 	}
-	code, out, errs := atTerminal(t.Context(), data, strings.NewReader("Yes\n"), "task", "rm", "1")
+	code, out, errs := atTerminal(t.Context(), data, strings.NewReader("Yes\n"), "task", "delete", "1")
 	if code != ExitAnswered || !strings.HasPrefix(out, "deleted “Buy milk”") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
@@ -54,7 +54,7 @@ func TestStoppingAtTheQuestionDeletesNothing(t *testing.T) {
 		cancel(errors.New("stopped by the user"))
 		return typed.Read(p)
 	})
-	code, out, errs := atTerminal(ctx, data, stopping, "task", "rm", "1")
+	code, out, errs := atTerminal(ctx, data, stopping, "task", "delete", "1")
 	if code != ExitStopped || out != "" || !strings.Contains(errs, "· nothing was deleted") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,9 +11,12 @@ import (
 	"syscall"
 	"testing"
 
+	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/task"
 )
 
 func TestAnswerOfARunThatThePersonStoppedExitsSo(t *testing.T) {
@@ -52,6 +56,22 @@ func TestSessionsThatCanNotBeWrittenAreTheTroubleOfTheDataFolderAndOtherFilesAre
 	code, hint = cmd.ending(withCode(ExitUsage, full))
 	if code != ExitUsage || hint != "" {
 		t.Errorf("a file that is exported: exit code %d, %s", code, hint)
+	}
+}
+
+func TestWhatWasAskedForWronglyExitsOtherwiseThanWhatCannotBeDoneAsThingsStand(t *testing.T) {
+	for err, want := range map[error]int{
+		task.ErrNotFound:          ExitUsage,
+		session.ErrNotFound:       ExitUsage,
+		journal.ErrEnded:          ExitFailed,
+		run.ErrIncompatible:       ExitFailed,
+		task.ErrNoChange:          ExitFailed,
+		&session.Damaged{ID: "1"}: ExitJournal,
+		errors.New("unheard of"):  ExitFailed,
+	} {
+		if got := exitOf(&command{began: true}, fmt.Errorf("here: %w", err)); got != want {
+			t.Errorf("%v: exit code %d, want %d", err, got, want)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 
 func (c *command) runCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "run", Short: "List, resume, watch and stop runs"},
-		c.runList(), c.runResume(), c.runWatch(), c.runCancel())
+		c.runList(), c.runResume(), c.runWatch(), c.runStop())
 }
 
 func (c *command) runList() *cobra.Command {
@@ -219,11 +219,11 @@ func (c *command) runWatch() *cobra.Command {
 	return cmd
 }
 
-func (c *command) runCancel() *cobra.Command {
+func (c *command) runStop() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel RUN", Short: "Stop a run; what it has written is kept", Args: cobra.ExactArgs(1),
+		Use: "stop RUN", Short: "Stop a run; what it has written is kept", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
-			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
+			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by ‘sibyl run stop’"); err != nil {
 				return withCode(ExitUsage, err)
 			}
 			fmt.Fprintln(c.Out, r.ID, "is being stopped")

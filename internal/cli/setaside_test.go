@@ -53,9 +53,9 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 		`"why": "run poisoned was taken up 3 times`, `"tries": 3`)
 	says(ExitAnswered, []string{"run", "resume"}, "there are no interrupted runs")
 	says(ExitUsage, []string{"run", "resume", "poisoned"}, "was taken up 3 times",
-		"‘sibyl run resume --force poisoned’", "‘sibyl run cancel poisoned’")
+		"‘sibyl run resume --force poisoned’", "‘sibyl run stop poisoned’")
 	says(ExitUsage, []string{"run", "resume", "--force"}, "--force needs a run")
 	says(ExitAnswered, []string{"explain", "poisoned"}, "set aside", "--force poisoned")
-	says(ExitAnswered, []string{"run", "cancel", "poisoned"}, "poisoned is being stopped")
+	says(ExitAnswered, []string{"run", "stop", "poisoned"}, "poisoned is being stopped")
 	says(ExitAnswered, []string{"run", "list"}, "cancelled")
 }

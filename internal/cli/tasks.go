@@ -16,7 +16,7 @@ import (
 func (c *command) taskCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks",
 		Annotations: map[string]string{listener: "sibyl chat"}},
-		c.taskList(), c.taskAdd(), c.taskDone(), c.taskEdit(), c.taskRemove(), c.taskHistory(), c.taskUndo())
+		c.taskList(), c.taskAdd(), c.taskDone(), c.taskEdit(), c.taskDelete(), c.taskHistory(), c.taskUndo())
 }
 
 // tasksOf is the task list of whoever a command is for.
@@ -151,9 +151,9 @@ func (c *command) taskEdit() *cobra.Command {
 	return c.withJSON(cmd, "one JSON object")
 }
 
-func (c *command) taskRemove() *cobra.Command {
+func (c *command) taskDelete() *cobra.Command {
 	var d deletion
-	cmd := &cobra.Command{Use: "rm ID", Short: "Delete a task", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "delete ID", Short: "Delete a task", Args: cobra.ExactArgs(1),
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			t, err := tasks.Task(ctx, tasks.by.Owner, id)
 			if err != nil {

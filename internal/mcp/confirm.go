@@ -46,7 +46,7 @@ const (
 func unconfirmed(why string) *Fault {
 	text := map[string]string{
 		whyCannotAsk: "Deleting wants a yes of the person, and this client can't ask for it. Delete with a client " +
-			"that can (elicitation), or with ‘sibyl task rm’.",
+			"that can (elicitation), or with ‘sibyl task delete’.",
 		whyNo:        "The person did not say yes. Nothing was deleted.",
 		whyDeclined:  "The person declined. Nothing was deleted.",
 		whyCancelled: "The person closed the question. Nothing was deleted.",

@@ -56,7 +56,7 @@ func TestClientThatCannotAskIsToldHowToDelete(t *testing.T) {
 		h.add("ada", "Buy milk")
 		o := h.connect("ada", revision, nil).call("delete_task", `{"task_id":1}`)
 		o.failed(t, mcp.ConfirmationRequired, "reason", "client_cannot_ask")
-		if !strings.Contains(o.text, "sibyl task rm") || h.titles("ada") != "Buy milk" {
+		if !strings.Contains(o.text, "sibyl task delete") || h.titles("ada") != "Buy milk" {
 			t.Errorf("%s: it is told %q, and there is %q", revision, o.text, h.titles("ada"))
 		}
 	}

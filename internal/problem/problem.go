@@ -167,7 +167,7 @@ func ofFile(err error) (Type, bool) {
 			Hint:   "Change it by hand, or undo the later write first."}, true
 	}
 	if _, is := errors.AsType[*council.AmbiguousError](err); is {
-		return Type{Kind: "ambiguous", Status: http.StatusConflict, Detail: "Several sessions are called so.",
+		return Type{Kind: "ambiguous", Status: http.StatusBadRequest, Detail: "Several sessions are called so.",
 			Hint: "Name it by its id, which the list of sessions has."}, true
 	}
 	return Type{}, false
@@ -185,8 +185,9 @@ func table() []meaning {
 		http.StatusInsufficientStorage
 	const safe = "what was already written is safe; "
 	const mendFolder = "the data folder must be writable and have room: mend that, or name another folder with --data"
-	noSpace := Type{Kind: "disk_full", Status: full, Kept: Folder, Detail: "The disk is full. What was there is as it was.",
-		Hint: "Whoever runs the server has to free some space.", Here: mendFolder}
+	noSpace := Type{Kind: "disk_full", Status: full, Kept: Folder,
+		Detail: "The disk is full. What was there is as it was.",
+		Hint:   "Whoever runs the server has to free some space.", Here: mendFolder}
 	changed := Type{Kind: "conflict", Status: conflict, Detail: "Somebody else changed this at the same time.",
 		Hint: "Try again."}
 	return []meaning{
@@ -274,7 +275,7 @@ func table() []meaning {
 		{inquiry.ErrNone, Type{Kind: "not_found", Status: missing, Detail: "There is no inquiry yet.",
 			Here: "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one"}},
 
-		{user.ErrExists, Type{Kind: "conflict", Status: conflict, Detail: "There is such a user already.",
+		{user.ErrExists, Type{Kind: invalid, Status: http.StatusBadRequest, Detail: "There is such a user already.",
 			Here: "‘sibyl user rotate NAME’ creates another token"}},
 		{user.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "There is no such user.",
 			Here: "‘sibyl user list’ lists the users"}},

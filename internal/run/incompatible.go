@@ -35,7 +35,7 @@ func (i *incompatible) Error() string {
 		return fmt.Sprintf("build %q wrote run %s, and this one, %q, can't tell any more how it was decided: %s",
 			i.writer, i.run, i.build, cause)
 	}
-	return fmt.Sprintf("%v: build %q wrote it, and the leaves of this one, %q, do not fit it; ‘sibyl run cancel %s’ "+
+	return fmt.Sprintf("%v: build %q wrote it, and the leaves of this one, %q, do not fit it; ‘sibyl run stop %s’ "+
 		"ends it: %s", ErrIncompatible, i.writer, i.build, i.run, cause)
 }
 

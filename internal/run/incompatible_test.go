@@ -37,7 +37,7 @@ func TestResumingARunOfAnotherBuildSaysWhatEndsIt(t *testing.T) {
 		if !errors.Is(err, run.ErrIncompatible) {
 			t.Errorf("resuming gives %v", err)
 		}
-		for _, want := range []string{id, `build "test" wrote it`, `"next"`, "sibyl run cancel " + id, "Add"} {
+		for _, want := range []string{id, `build "test" wrote it`, `"next"`, "sibyl run stop " + id, "Add"} {
 			if !strings.Contains(fmt.Sprint(err), want) {
 				t.Errorf("resuming gives %v, without %q", err, want)
 			}

@@ -80,7 +80,7 @@ func mayTry(r journal.Run, force bool) error {
 	if r.Tries <= journal.MaxTries || force {
 		return nil
 	}
-	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries again, ‘sibyl run cancel %s’ ends it", ErrSetAside,
+	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries again, ‘sibyl run stop %s’ ends it", ErrSetAside,
 		WhySetAside(r).Text, r.ID, r.ID)
 }
 

@@ -200,7 +200,7 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 	row := s.row(r)
 	if row.State == SetAside { // to go through it would end this process, too
 		ending := []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id +
-			"’ tries again, ‘sibyl run cancel " + id + "’ ends it"}
+			"’ tries again, ‘sibyl run stop " + id + "’ ends it"}
 		return Explanation{Run: row, Ending: ending, waits: bt.Because(strings.Join(ending, "; "))}, nil
 	}
 	steps, err := s.config.Engine.Explain(ctx, owner, id)
