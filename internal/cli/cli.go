@@ -34,7 +34,7 @@ import (
 // Exit codes.
 const (
 	ExitAnswered = 0   // the answer is whole, or the command did what it says
-	ExitFailed   = 1   // the model or a tool failed
+	ExitFailed   = 1   // the model or a tool failed, or it can't be done as things stand
 	ExitUsage    = 2   // the command, its input or a setting is wrong
 	ExitPartial  = 3   // there is an answer, but not a whole one
 	ExitRefused  = 4   // the model refused
@@ -203,9 +203,9 @@ func (c *command) fail(err error) int {
 	return c.report(err, code, hint)
 }
 
-// ending is the exit code that a failure calls for, and what would mend it, where more is known than the error says. A
-// command that gives a code says itself what helps, but where the journal fails. What was asked for rightly, and can't
-// be done as things stand, has failed.
+// ending is the exit code that a failure calls for, and what would mend it where more is known than the error says.
+// Errors of the journal come first, then the code that a command gave; a right request that can't be carried out now
+// has failed.
 func (c *command) ending(err error) (code int, hint string) {
 	t, known := problem.Of(err)
 	coded, isCoded := errors.AsType[*exitError](err)
@@ -219,14 +219,14 @@ func (c *command) ending(err error) (code int, hint string) {
 		return ExitStopped, ""
 	case t.Kept == problem.Folder:
 		return ExitJournal, t.Here
-	case misused, wrong(t.Status), !known && !c.began:
+	case misused, blamesRequest(t.Status), !known && !c.began:
 		return ExitUsage, t.Here
 	}
 	return ExitFailed, t.Here
 }
 
-// wrong says that a status of HTTP blames what was asked for, and not how things stand.
-func wrong(status int) bool {
+// blamesRequest says that a status of HTTP blames what was asked for, and not how things stand.
+func blamesRequest(status int) bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
 		http.StatusUnsupportedMediaType}, status)
 }

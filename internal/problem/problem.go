@@ -33,7 +33,7 @@ type Type struct {
 	Status   int           // of HTTP; the other ways in read from it who has to mend it
 	Detail   string        // what is wrong, for people
 	Hint     string        // what helps; "": nothing is known to
-	Here     string        // what helps on the command line of this machine, where the error is told in its own words
+	Here     string        // what helps on the command line, which prints the error itself
 	Kept     Kept          // what can't be read or written of all that Sibyl keeps
 	Wait     time.Duration // after which it is worth trying again; 0: that is of no use
 	bt.Coded               // the sentence of what is wrong, where the kind says less
@@ -49,8 +49,8 @@ const (
 	Journal
 )
 
-// statusGone is what nginx calls the status of a request whose client has gone. Hardly anybody reads it but in the log,
-// where it is no fault of the server.
+// statusGone is nginx's status of a request whose client has gone. It is read in the log, where it is no fault of the
+// server.
 const statusGone = 499
 
 const invalid = "invalid_request"
@@ -65,10 +65,11 @@ const (
 // Reasons are the sentences of what is wrong with a request.
 func Reasons() []bt.Reason { return []bt.Reason{wrongTask, emptyContent} }
 
-// Of says what an error means; false: it is not known, so it is a fault of the program.
+// Of says what an error means; false: the table does not have it. Over HTTP and MCP that is a fault of the program; on
+// the command line an error also says by its own words what was wrong.
 func Of(err error) (Type, bool) {
-	for _, say := range []func(error) (Type, bool){ofRequest, ofTask, ofLimit, ofSession, ofDocument, ofFile} {
-		if t, known := say(err); known {
+	for _, typeOf := range []func(error) (Type, bool){ofRequest, ofTask, ofLimit, ofContent, ofDocument, ofState} {
+		if t, known := typeOf(err); known {
 			return t, true
 		}
 	}
@@ -115,8 +116,8 @@ func ofLimit(err error) (Type, bool) {
 			"command line."}, true
 }
 
-// ofSession is of what a session of the Council does not take.
-func ofSession(err error) (Type, bool) {
+// ofContent is of a recording or words that a session of the Council refuses.
+func ofContent(err error) (Type, bool) {
 	e, is := errors.AsType[*session.Invalid](err)
 	if !is {
 		return Type{}, false
@@ -149,8 +150,8 @@ func ofDocument(err error) (Type, bool) {
 	return t, true
 }
 
-// ofFile is of files that are not as they have to be: a note that a write is to be taken back in, a session's own.
-func ofFile(err error) (Type, bool) {
+// ofState is of files and sessions that are fine to ask for, but not as they stand.
+func ofState(err error) (Type, bool) {
 	if e, is := errors.AsType[*session.Damaged](err); is {
 		return Type{Kind: "damaged", Status: http.StatusConflict, Kept: Folder,
 			Detail: "The session can't be read: its metadata.json is missing or damaged.",
@@ -158,8 +159,8 @@ func ofFile(err error) (Type, bool) {
 			Here:   "‘sibyl council repair " + e.ID + "’ moves it aside and rebuilds it from the folder"}, true
 	}
 	if e, is := errors.AsType[*files.Error](err); is && e.Reason == files.Busy {
-		return Type{Kind: "session_locked", Status: http.StatusServiceUnavailable,
-			Detail: "Somebody else is changing the session.", Hint: "Try again.", Wait: time.Second}, true
+		return Type{Kind: "locked", Status: http.StatusServiceUnavailable,
+			Detail: "Another program is changing these files.", Hint: "Try again.", Wait: time.Second}, true
 	}
 	if _, is := errors.AsType[*files.UndoError](err); is {
 		return Type{Kind: "changed", Status: http.StatusConflict,
@@ -167,7 +168,7 @@ func ofFile(err error) (Type, bool) {
 			Hint:   "Change it by hand, or undo the later write first."}, true
 	}
 	if _, is := errors.AsType[*council.AmbiguousError](err); is {
-		return Type{Kind: "ambiguous", Status: http.StatusBadRequest, Detail: "Several sessions are called so.",
+		return Type{Kind: "ambiguous", Status: http.StatusBadRequest, Detail: "Several sessions have this name.",
 			Hint: "Name it by its id, which the list of sessions has."}, true
 	}
 	return Type{}, false
@@ -216,15 +217,15 @@ func table() []meaning {
 			Detail: "The folder can only be read.", Hint: "Whoever runs the server has to let it write.",
 			Here: mendFolder}},
 
-		{journal.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "There is nothing of that id here.",
+		{journal.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "Nothing here has this id.",
 			Hint: "The lists of sessions and runs have the ids."}},
 		{journal.ErrLeased, Type{Kind: "leased", Status: conflict, Detail: "The run is being driven.",
 			Hint: "Wait for its end, or cancel it.",
 			Here: "if the process that drives it has died, its lease expires within seconds"}},
 		{journal.ErrEnded, Type{Kind: "ended", Status: conflict, Detail: "The run has ended.",
-			Hint: "Another one may go on with its session.", Here: "‘sibyl explain RUN’ shows how"}},
+			Hint: "Start another run in its session.", Here: "‘sibyl explain RUN’ shows how"}},
 		{journal.ErrClaimed, Type{Kind: "claimed", Status: conflict,
-			Detail: "Another run that goes on holds what only one may have.", Hint: "Wait for its end, or cancel it."}},
+			Detail: "Another run holds something that only one run may hold.", Hint: "Wait for its end, or cancel it."}},
 		{journal.ErrNotLast, Type{Kind: "not_last", Status: conflict,
 			Detail: "Something was said in the conversation since, or is being answered.",
 			Hint:   "Ask it as a new message."}},
@@ -241,15 +242,15 @@ func table() []meaning {
 		{run.ErrIncompatible, Type{Kind: "incompatible", Status: conflict,
 			Detail: "This build of the server can't go on with the run.", Hint: "Cancel it, which ends it."}},
 		{run.ErrSetAside, Type{Kind: "set_aside", Status: conflict,
-			Detail: "The run was taken up three times, and each time the program ended before it had gone through " +
-				"what is kept of it.",
+			Detail: "The run was resumed three times, and each time the program ended before it had read the run's " +
+				"records.",
 			Hint: "Cancel it, which ends it as it stands, or resume it with force=true, which tries it once more."}},
 		{run.ErrUnfit, Type{Kind: "unfit", Status: conflict,
 			Detail: "The run can't be taken through this tree by this server.",
 			Hint:   "Take a tree of the run's own assistant that reads no more than the run was given."}},
 		{run.ErrNoRoom, Type{Kind: "no_room", Status: unavailable, Wait: 5 * time.Second,
-			Detail: "This server has as many runs going as it may have.",
-			Hint:   "The run is taken up by itself when there is room."}},
+			Detail: "This server is already driving as many runs as it may.",
+			Hint:   "It starts as soon as there is room."}},
 		{run.ErrDraining, Type{Kind: "draining", Status: unavailable, Wait: 2 * time.Second,
 			Detail: "This server is about to stop and begins nothing more.", Hint: "Try again."}},
 
@@ -265,13 +266,13 @@ func table() []meaning {
 
 		{council.ErrNone, Type{Kind: "not_found", Status: missing, Detail: "There is no session yet.",
 			Here: "‘sibyl council say \"…\"’ begins one"}},
-		{session.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "There is nothing of that id here.",
+		{session.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "Nothing here has this id.",
 			Hint: "The lists of sessions and runs have the ids.",
 			Here: "‘sibyl council list’ lists the sessions, ‘sibyl find WORDS’ searches what was said"}},
 		{persona.ErrNotFound, Type{Kind: "no_oracle", Status: missing, Detail: "There is no such oracle here.",
 			Hint: "The list of oracles has their names and ids.", Here: "‘sibyl council oracles’ lists them"}},
 		{persona.ErrAmbiguous, Type{Kind: "no_oracle", Status: http.StatusBadRequest,
-			Detail: "Several oracles are called so.", Hint: "Name it by its id, which the list of oracles has."}},
+			Detail: "Several oracles have this name.", Hint: "Name it by its id, which the list of oracles has."}},
 		{inquiry.ErrNone, Type{Kind: "not_found", Status: missing, Detail: "There is no inquiry yet.",
 			Here: "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one"}},
 
@@ -288,7 +289,7 @@ func table() []meaning {
 	}
 }
 
-// sentence is a remark as people read it.
+// sentence gives a remark a capital letter and a full stop.
 func sentence(text string) string {
 	if text == "" {
 		return ""

@@ -193,8 +193,8 @@ func (s *server) bringUpToDate(ctx context.Context) error {
 		return t.migrate(all, version, serverVersions)
 	})
 	if ctx.Err() == nil && bounded.Err() != nil {
-		return fmt.Errorf("database %s: another process has been bringing the tables up to date for %s (let it "+
-			"finish, or end it)", s.name, migrationTimeout)
+		return fmt.Errorf("database %s: bringing the tables up to date took longer than %s (another process may be "+
+			"doing it: let it finish, or end it)", s.name, migrationTimeout)
 	}
 	return err
 }
