@@ -14,12 +14,12 @@ import (
 	"log"
 	"net/http"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
@@ -81,7 +81,7 @@ type command struct {
 type flags struct {
 	asJSON, quiet  bool
 	trace, verbose bool
-	noPager        bool
+	noPager, yes   bool
 	folders        []string // that the citations of an answer lead to
 	notices        string   // the file that notices are appended to; "" for none
 	limit          int      // of entries in a list
@@ -252,7 +252,7 @@ func (c *command) root() *cobra.Command {
 	var version bool
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if version {
-			return c.printVersion()
+			return c.printed(nil, c.versionLine())
 		}
 		if len(args) > 0 {
 			return groupRun(cmd, args)
@@ -282,15 +282,11 @@ func (c *command) root() *cobra.Command {
 // owner is whose sessions and tasks are meant.
 func (c *command) owner() journal.Owner { return journal.Owner(c.user) }
 
-// env is a variable of the environment, as the last entry has it.
-func (c *command) env(name string) (value string) {
-	for _, entry := range c.environ {
-		if text, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = text
-		}
-	}
-	return value
-}
+// env is a variable of the environment.
+func (c *command) env(name string) string { return conversation.Variable(c.environ, name) }
+
+// home is the folder of the person; "" where nothing says which it is.
+func (c *command) home() string { return cmp.Or(c.env("HOME"), c.env("USERPROFILE")) }
 
 // options say where the configuration is loaded from.
 func (c *command) options() config.Options {
@@ -345,40 +341,41 @@ func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error)
 // action is what a command does.
 type action func(ctx context.Context, a *app.App, args []string) error
 
-// onApp runs a command on the opened program.
-func (c *command) onApp(do action) func(*cobra.Command, []string) error {
+// onSettings runs a command on the settings alone.
+func (c *command) onSettings(do func(ctx context.Context, cfg config.Config, args []string) error) runE {
 	return func(cmd *cobra.Command, args []string) error {
 		cfg, err := c.settings()
 		if err != nil {
 			return err
 		}
-		a, err := c.open(cmd.Context(), cfg)
-		if err != nil {
-			return err
-		}
-		return errors.Join(do(cmd.Context(), a, args), a.Close())
+		return do(cmd.Context(), cfg, args)
 	}
 }
 
-// onPrepared runs a command on the program without its journal.
-func (c *command) onPrepared(do action) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		cfg, err := c.settings()
+// onApp runs a command on the opened program.
+func (c *command) onApp(do action) runE {
+	return c.onSettings(func(ctx context.Context, cfg config.Config, args []string) error {
+		a, err := c.open(ctx, cfg)
 		if err != nil {
 			return err
 		}
+		return errors.Join(do(ctx, a, args), a.Close())
+	})
+}
+
+// onPrepared runs a command on the program without its journal.
+func (c *command) onPrepared(do action) runE {
+	return c.onSettings(func(ctx context.Context, cfg config.Config, args []string) error {
 		a, err := app.Prepare(cfg)
 		if err != nil {
 			return withCode(ExitUsage, err)
 		}
-		return do(cmd.Context(), a, args)
-	}
+		return do(ctx, a, args)
+	})
 }
 
 // onRun runs a command on the run that its first argument names; without one on the last.
-func (c *command) onRun(
-	do func(ctx context.Context, a *app.App, r journal.Run) error,
-) func(*cobra.Command, []string) error {
+func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		r, err := a.Service.FindRun(ctx, c.owner(), nameOr(args, "last"))
 		if err != nil {
@@ -392,7 +389,7 @@ func (c *command) onRun(
 // the last.
 func (c *command) onSession(
 	do func(ctx context.Context, a *app.App, s journal.Session, args []string) error,
-) func(*cobra.Command, []string) error {
+) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		s, err := a.Service.FindSession(ctx, c.owner(), "", nameOr(args, "last"))
 		if err != nil {

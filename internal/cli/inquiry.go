@@ -222,7 +222,7 @@ func (c *command) findInquiry(ctx context.Context, a *app.App, args []string) (j
 // onInquiry runs a command on the inquiry that its first argument names; without one on the latest.
 func (c *command) onInquiry(
 	do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error,
-) func(*cobra.Command, []string) error {
+) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		r, err := c.findInquiry(ctx, a, args)
 		if err != nil {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/mcp"
 	"sibyl/internal/oracle"
 )
@@ -45,14 +45,11 @@ func (c *command) mcpCommand() *cobra.Command {
 func namedFolders(paths []string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, path := range paths {
-		whole, err := filepath.Abs(path)
+		whole, err := conversation.Folder("", path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--documents: %w", err)
 		}
 		name := filepath.Base(whole)
-		if info, err := os.Stat(whole); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--documents %s: there is no such folder", path)
-		}
 		if all[name] != "" || strings.Contains(name, ":") {
 			return nil, fmt.Errorf("--documents %s: the folder's name must be unique and without a colon, since "+
 				"clients use it", path)

@@ -96,9 +96,9 @@ func TestInquiryBegunOverStandardStreamsGoesOnAfterTheirEnd(t *testing.T) {
 	if status := list(); status != "completed" && status != "limit-reached" {
 		t.Errorf("it ended as %s", status)
 	}
-	for _, wrong := range []string{papers + "-gone", filepath.Join(papers, "bridge.txt")} {
-		if code, _, errs := run("", "mcp", "--documents", wrong); code != ExitUsage ||
-			!strings.Contains(errs, "no such folder") {
+	for wrong, why := range map[string]string{papers + "-gone": "--documents: there is no folder",
+		filepath.Join(papers, "bridge.txt"): "is not a folder"} {
+		if code, _, errs := run("", "mcp", "--documents", wrong); code != ExitUsage || !strings.Contains(errs, why) {
 			t.Errorf("%s: %d %s", wrong, code, errs)
 		}
 	}

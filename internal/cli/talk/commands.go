@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,18 +182,30 @@ func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
 		*into = ""
 		return m.say("no " + what + " is searched from here on")
 	}
-	abs, err := filepath.Abs(expanded(m.env("HOME"), folder))
-	if err == nil {
-		var info os.FileInfo
-		if info, err = os.Stat(abs); err == nil && !info.IsDir() {
-			err = fmt.Errorf("%s is not a folder", folder)
-		}
-	}
+	abs, err := Folder(m.env("HOME"), folder)
 	if err != nil {
 		return m.fail(err)
 	}
 	*into = abs
 	return m.say(what + " is searched in " + abs + " from here on")
+}
+
+// Folder is the absolute path of a folder that is there, as a person names it: ~ is the home folder.
+func Folder(home, path string) (string, error) {
+	path, err := filepath.Abs(expanded(home, path))
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no folder %s", path)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a folder", path)
+	}
+	return path, nil
 }
 
 // expanded is a path with the home folder in place of ~.
