@@ -225,16 +225,9 @@ func (c *command) ending(err error) (code int, hint string) {
 
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:         "sibyl",
-		Annotations: map[string]string{listener: "sibyl"},
-		Short:       "AI assistants that you can trust, read and run yourself",
-		Long: "Sibyl answers questions about your code, your notes and the web, keeps your to-do list, has a\n" +
-			"council of oracles respond when you think aloud, and cross-examines witnesses. A behaviour tree you\n" +
-			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +
-			"loses nothing. Without a model it searches and quotes; no key or network is needed.\n\n" +
-			"‘sibyl \"…\"’ answers a question; on a terminal, ‘sibyl’ alone opens a conversation with all four.",
-		Example: "  sibyl \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat " +
-			"\"remind me to buy groceries\"\n  sibyl explain last",
+		Use:           "sibyl",
+		Annotations:   map[string]string{listener: "sibyl"},
+		Short:         "AI assistants that you can trust, read and run yourself",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,

@@ -21,13 +21,6 @@ func (c *command) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program over MCP (stdio)",
 		Args: cobra.NoArgs,
-		Long: "Speaks the Model Context Protocol on standard input and output, for the program that starts it. It\n" +
-			"offers tools for the task list, ‘ask’ for the Oracle, which changes nothing, and ‘investigate’ and\n" +
-			"‘inquiry’. It ends when its input does; an unfinished inquiry then waits for ‘sibyl run resume’.\n" +
-			"Problems go to stderr.\n\n" +
-			"‘sibyl serve’ offers the same over HTTP at /mcp, to users with tokens. docs/mcp.md has settings for\n" +
-			"clients.",
-		Example: "  sibyl mcp\n  sibyl mcp --in ~/src/project --vault ~/notes\n  sibyl mcp --user ada",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.mcp(cmd.Context(), f, documents)
 		},
