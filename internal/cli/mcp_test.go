@@ -59,14 +59,8 @@ func TestSettingsOfClientsInTheDocsWork(t *testing.T) {
 // An inquiry that a program begins over standard streams is not lost when its input ends.
 func TestInquiryBegunOverStandardStreamsGoesOnAfterTheirEnd(t *testing.T) {
 	home, papers := t.TempDir(), filepath.Join(t.TempDir(), "papers")
-	err := os.Mkdir(papers, 0o700)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(papers, "bridge.txt"),
-			[]byte("The Oder bridge was closed on 3 May 2021. It was closed because of corrosion.\n"), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(papers, "bridge.txt"),
+		"The Oder bridge was closed on 3 May 2021. It was closed because of corrosion.\n")
 	run := func(in string, args ...string) (int, string, string) {
 		out, errs := &bytes.Buffer{}, &bytes.Buffer{}
 		code := Main(t.Context(), Program{Build: "test"}, append(args, "--data", home),
