@@ -24,7 +24,6 @@ import (
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
-	"sibyl/internal/oracle"
 	"sibyl/internal/problem"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
@@ -139,7 +138,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 		c.completed(root, "", completions())
 	}
 	root.SetFlagErrorFunc(misflagged)
-	root.SetArgs(asMeant(root, args))
+	root.SetArgs(c.asMeant(root, args))
 	root.SetIn(s.In)
 	root.SetErr(s.Err)
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -247,16 +246,7 @@ func (c *command) root() *cobra.Command {
 		if version {
 			return c.printed(nil, c.versionLine())
 		}
-		if len(args) > 0 {
-			return groupRun(cmd, args)
-		}
-		if c.onTerminal() {
-			return c.converseFrom(cmd.Context(), askFlags{said: optionFlags[oracle.Options](&cobra.Command{}),
-				given: func(string) bool {
-					return false
-				}})
-		}
-		return cmd.Help()
+		return groupRun(cmd, args)
 	}
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for sibyl")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "",

@@ -190,11 +190,7 @@ func (m *model) giveBack(typed, pasted string) {
 
 // chooseModel has the person choose who is to answer, and asks again.
 func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
-	items := make([]item, len(choice.Models))
-	for i, name := range choice.Models {
-		items[i] = item{name, name}
-	}
-	return m.pick(pickMsg{title: choice.Title, items: items, chosen: func(m *model, id string) tea.Cmd {
+	return m.pick(pickMsg{title: choice.Title, items: named(choice.Models), chosen: func(m *model, id string) tea.Cmd {
 		named, told := choice.Chosen(id)
 		m.With.Model = named
 		if m.input.Value() == l.typed {
