@@ -102,13 +102,7 @@ func (d *dictaphone) uploads() []uploaded {
 // set writes the settings of a story.
 func (s *story) set(t *testing.T, settings string) {
 	t.Helper()
-	file := filepath.Join(s.data, "sibyl", "config.yaml")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, s.settingsFile(), settings)
 }
 
 // council runs a command of the Council with --json, and gives what it prints.
@@ -344,9 +338,7 @@ func loop(t *testing.T, from, to string, seconds int) {
 	head = append(head, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data"...)
 	head = binary.LittleEndian.AppendUint32(head, uint32(size))
 	whole := bytes.Repeat(sound, size/len(sound)+1)[:size]
-	if err := os.WriteFile(to, append(head, whole...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, to, string(append(head, whole...)))
 }
 
 // TestHalfAnHourIsWrittenDownInParts has a recording of half an hour transcribed by a server of this machine, which
@@ -437,9 +429,7 @@ func TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown(t *testing.T) {
 	for _, form := range []string{"ogg", "webm", "mp3", "flac", "wav"} {
 		whole := read(t, files[form])
 		cut := filepath.Join(folder, "cut."+form)
-		if err := os.WriteFile(cut, whole[:len(whole)*6/10], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, cut, string(whole[:len(whole)*6/10]))
 		o := s.run(t, "", 0, []string{"council", "add", cut})
 		kept++
 		e := s.sessions(t)[0].Audio[kept-1]
@@ -476,9 +466,7 @@ func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
 		"binary.txt":   {0, 1, 2, 3, 0, 0xff, 0xfe},
 	} {
 		file := filepath.Join(folder, name)
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, file, string(content))
 		s.run(t, "", cli.ExitUsage, []string{"council", "add", file}, "“"+name+"”")
 	}
 	left, err := filepath.Glob(filepath.Join(s.data, "sessions", "*", "audio", "*"))

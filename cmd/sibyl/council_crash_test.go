@@ -39,9 +39,7 @@ func newThinking(t *testing.T) *thinking {
 	}
 	s.set(t, fmt.Sprintf("transcription: {command: [%q, '{file}']}\n", program))
 	s.memo = filepath.Join(s.vault, "memo.wav")
-	if err := os.WriteFile(s.memo, tone(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, s.memo, string(tone()))
 	return s
 }
 
@@ -194,9 +192,9 @@ func TestCouncilKilledWhileItTranscribesHasTheTranscriptOnce(t *testing.T) {
 				s.heard(t, 1) != "Tomorrow we will talk about the money." {
 				t.Errorf("%s: the session is %s: %+v", point, m.State, m.Audio)
 			}
-			log, err := os.ReadFile(filepath.Join(s.data, "witness.log"))
-			if n := strings.Count(string(log), "asked"); err != nil || n < 1 || n > 2 {
-				t.Errorf("%s: the transcriber was asked %d times, %v", point, n, err)
+			log := read(t, filepath.Join(s.data, "witness.log"))
+			if n := strings.Count(string(log), "asked"); n < 1 || n > 2 {
+				t.Errorf("%s: the transcriber was asked %d times", point, n)
 			}
 		})
 }
@@ -407,10 +405,7 @@ func TestDiskThatIsFullLosesNothingOfASession(t *testing.T) {
 	m := s.sessions(t)[0]
 	// The journal's file is larger already, and is only read here.
 	large := filepath.Join(s.vault, "large.wav")
-	loud := tone()
-	if err := os.WriteFile(large, append(loud, make([]byte, 1<<20)...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, large, string(tone())+strings.Repeat("\x00", 1<<20))
 	o := s.begin(t, fileLimit+"=600000", "council", "add", "--later", large)()
 	if o.code != cli.ExitFailed || !strings.Contains(o.err, "large.wav") ||
 		!strings.Contains(o.err, "file too large") || !strings.Contains(o.err, m.ID) {
@@ -434,10 +429,7 @@ func TestKilledFromOutsideWhileAnOracleSpeaks(t *testing.T) {
 	t.Parallel()
 	s := newThinking(t)
 	oracles := filepath.Join(s.vault, "oracles")
-	if err := errors.Join(os.Mkdir(oracles, 0o700), os.WriteFile(filepath.Join(oracles, "silent.md"),
-		[]byte("# Silent\n\n{{CONTEXT}}\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(oracles, "silent.md"), "# Silent\n\n{{CONTEXT}}\n")
 	s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."})
 	cmd := exec.CommandContext(t.Context(), "sibyl", "council", "ask", "silent")
 	cmd.Env = append(s.environ(), "ORACLES_DIR="+oracles)

@@ -69,11 +69,7 @@ func (d *drama) ended(t *testing.T) aftermath {
 			a.count(t, r, rec)
 		}
 	}
-	note, err := os.ReadFile(filepath.Join(d.vault, "caching.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.note = string(note)
+	a.note = string(read(t, filepath.Join(d.vault, "caching.md")))
 	d.stage.mu.Lock()
 	a.asked = maps.Clone(d.stage.asked)
 	d.stage.mu.Unlock()
@@ -346,9 +342,7 @@ func TestKilledWhileTheClassifierAnswers(t *testing.T) {
 			t.Run("question "+question, func(t *testing.T) {
 				t.Parallel()
 				d := newDrama(t)
-				if err := os.WriteFile(filepath.Join(d.model, killOnQuestion), []byte(question), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				write(t, filepath.Join(d.model, killOnQuestion), question)
 				d.killedBy(t, d.ask(true), func(*os.Process) {}) // the classifier's process does
 				d.goOn(t, true)
 				if again := d.like(t, calm, 1); again != 0 {

@@ -37,14 +37,7 @@ func TestNoticesOfAResumedRunReachTheFileOfTheSettings(t *testing.T) {
 	for _, crash := range []string{"3", "20", "25"} {
 		d := newDrama(t)
 		file := filepath.Join(d.data, "notices.jsonl")
-		settings := filepath.Join(d.data, "sibyl", "config.yaml")
-		text, err := os.ReadFile(settings)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(settings, append(text, []byte("notices: "+file+"\n")...), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		d.adds(t, "notices: "+file+"\n")
 		d.killed(t, crash, d.ask(false)...)
 		d.goOn(t, false)
 		if n := d.noticesOf(t, file); n[agent.NoticeLoop] != 2 || n[agent.NoticeSummarised] != 1 {
@@ -75,18 +68,8 @@ func TestKeyInAToolResultIsRedactedAfterACrashToo(t *testing.T) {
 	const key = "correct-horse-battery-staple"
 	begin := func(t *testing.T) *drama {
 		d := newDrama(t)
-		settings := filepath.Join(d.data, "sibyl", "config.yaml")
-		text, err := os.ReadFile(settings)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = append(text, []byte("providers: {openai: {key_command: [echo, "+key+"]}}\n")...)
-		for name, text := range map[string]string{settings: string(text),
-			filepath.Join(d.vault, "more.md"): "# More\n\n" + key + "\n"} {
-			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+		d.adds(t, "providers: {openai: {key_command: [echo, "+key+"]}}\n")
+		d.note(t, "more.md", "# More\n\n"+key+"\n")
 		return d
 	}
 	check := func(t *testing.T, d *drama, when string) {

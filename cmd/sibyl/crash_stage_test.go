@@ -154,20 +154,9 @@ func newDrama(t *testing.T) *drama {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := fmt.Sprintf("bert: {model: %q}\nfallback: {models: ['openai:second']}\ntrees: %q\n", d.model, d.data)
-	for name, text := range map[string]string{
-		filepath.Join(d.vault, "more.md"): "# More\n\nThere is more.\n",
-		filepath.Join(d.data, "oracle.xml"): strings.Replace(string(tree.Text), `most="24000"`,
-			`most="150"`, 1),
-		filepath.Join(d.data, "sibyl", "config.yaml"): settings,
-	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	d.note(t, "more.md", "# More\n\nThere is more.\n")
+	write(t, filepath.Join(d.data, "oracle.xml"), strings.Replace(string(tree.Text), `most="24000"`, `most="150"`, 1))
+	d.set(t, fmt.Sprintf("bert: {model: %q}\nfallback: {models: ['openai:second']}\ntrees: %q\n", d.model, d.data))
 	return d
 }
 

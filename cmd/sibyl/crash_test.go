@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,10 +19,31 @@ type story struct {
 func newStory(t *testing.T) *story {
 	s := &story{data: t.TempDir(), vault: t.TempDir(), server: newPlayed()}
 	t.Cleanup(s.server.Close)
-	if err := os.WriteFile(filepath.Join(s.vault, "caching.md"), []byte("# Caching\n"), 0o600); err != nil {
+	s.note(t, "caching.md", "# Caching\n")
+	return s
+}
+
+// write writes a file and makes the folders that it lies in.
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	return s
+}
+
+// note writes a file of the vault.
+func (s *story) note(t *testing.T, name, text string) {
+	t.Helper()
+	write(t, filepath.Join(s.vault, name), text)
+}
+
+// settingsFile is that of every process.
+func (s *story) settingsFile() string { return filepath.Join(s.data, "sibyl", "config.yaml") }
+
+// adds adds to the settings of a story.
+func (s *story) adds(t *testing.T, settings string) {
+	t.Helper()
+	write(t, s.settingsFile(), string(read(t, s.settingsFile()))+settings)
 }
 
 // environ is that of every process.
@@ -78,10 +100,7 @@ func itoa(n int) string {
 
 func (s *story) check(t *testing.T, point string, out []byte) {
 	t.Helper()
-	note, err := os.ReadFile(filepath.Join(s.vault, "caching.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	note := read(t, filepath.Join(s.vault, "caching.md"))
 	if n := strings.Count(string(note), "no cache"); n != 1 {
 		t.Errorf("killed at write %s: the note was written %d times", point, n)
 	}

@@ -80,10 +80,7 @@ func (s *story) question() []string {
 // greeted is a story in which a first question was asked and answered.
 func greeted(t *testing.T) *story {
 	s := newStory(t)
-	if err := os.WriteFile(filepath.Join(s.vault, "greet.go"),
-		[]byte("package greet\n\n// Greet greets.\nfunc Greet() {}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	s.note(t, "greet.go", "package greet\n\n// Greet greets.\nfunc Greet() {}\n")
 	s.run(t, "", cli.ExitAnswered, []string{"ask", "-q", "--in", s.vault, "How does the Greet function work?"})
 	return s
 }
@@ -217,10 +214,7 @@ func TestProcessesThatAskAtTheSameTimeBothGetTheirAnswer(t *testing.T) {
 	t.Parallel()
 	const processes = 3
 	s := newStory(t)
-	if err := os.WriteFile(filepath.Join(s.vault, "greet.go"),
-		[]byte("package greet\n\n// Greet greets.\nfunc Greet() {}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	s.note(t, "greet.go", "package greet\n\n// Greet greets.\nfunc Greet() {}\n")
 	var all sync.WaitGroup // of processes whose first turn has not been asked for
 	all.Add(processes)
 	var mu sync.Mutex

@@ -31,10 +31,8 @@ func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 			witness.Models = []string{"silent"}
 			s := newStory(t)
 			settings := filepath.Join(s.data, "settings.yaml")
-			if err := os.WriteFile(settings, []byte("ollama: {host: '"+witness.BaseURL+
-				"'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			write(t, settings, "ollama: {host: '"+witness.BaseURL+
+				"'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n")
 			t.Setenv("SIBYL_CONFIG", settings)
 			asking := exec.CommandContext(t.Context(), "sibyl", "investigate",
 				"The bridge was closed because of corrosion.", "--witness", "ollama:silent", "-m", "offline:rules")

@@ -126,15 +126,6 @@ func tellMixed(t *testing.T, s *story) {
 	s.run(t, "", cli.ExitAnswered, []string{"session", "delete", "last", "--yes"})
 }
 
-// note writes a file of the vault.
-func (s *story) note(t *testing.T, name, text string) {
-	t.Helper()
-	file := filepath.Join(s.vault, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // keptFolders are those of all formats, the earliest first.
 func keptFolders(t *testing.T) []string {
 	t.Helper()
@@ -231,17 +222,14 @@ func (s *story) settled(t *testing.T) {
 // settings has the settings name the folder for data that the story has, where they named another.
 func (s *story) settings(t *testing.T, was string) {
 	t.Helper()
-	file := filepath.Join(s.data, "sibyl", "config.yaml")
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(s.settingsFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return
-	}
-	if err == nil {
-		err = os.WriteFile(file, bytes.ReplaceAll(text, []byte(was), []byte(s.data)), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, s.settingsFile(), strings.ReplaceAll(string(text), was, s.data))
 }
 
 // packed is an archive of these folders, without settings and what is only for programs that run.

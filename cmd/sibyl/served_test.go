@@ -37,11 +37,8 @@ func newServed(t *testing.T) *served {
 	t.Helper()
 	s := &served{story: newStory(t), t: t, tokens: map[string]string{}}
 	s.config = filepath.Join(s.data, "served.yaml")
-	settings := fmt.Sprintf("server:\n  listen: 127.0.0.1:0\n  folders: {notes: %q, ada/mine: %q}\n",
-		s.vault, t.TempDir())
-	if err := os.WriteFile(s.config, []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, s.config, fmt.Sprintf("server:\n  listen: 127.0.0.1:0\n  folders: {notes: %q, ada/mine: %q}\n",
+		s.vault, t.TempDir()))
 	for _, user := range []string{"ada", "eve", "bob"} {
 		scope := map[bool]string{true: "read", false: "write"}[user == "bob"]
 		out, _ := s.sibyl(t, "", "user", "add", user, "--scope", scope)
@@ -164,9 +161,5 @@ func (s *served) wants(about string, r reply, status int, text string) {
 
 func (s *served) note() string {
 	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.vault, "caching.md"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(text)
+	return string(read(s.t, filepath.Join(s.vault, "caching.md")))
 }

@@ -146,19 +146,17 @@ func TestUndoOverHTTPOfANoteThatCannotBeWrittenIsRefusedAndChangesNothing(t *tes
 
 func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
 	s := newServed(t)
-	write := s.notes("ada")
+	first := s.notes("ada")
 	lost := s.notes("ada")
 	shelf := filepath.Join(s.data, "replaced")
-	age(t, filepath.Join(shelf, "writes", write+".json"), 31*24*time.Hour)
+	age(t, filepath.Join(shelf, "writes", first+".json"), 31*24*time.Hour)
 	marks := fmt.Appendf(nil, `{"settled":%[1]q,"marked":%[1]q,"looked":%[1]q}`, time.Now().Format(time.RFC3339))
-	if err := os.WriteFile(app.MarksFile(s.data), marks, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, app.MarksFile(s.data), string(marks))
 	s.sibyl(t, "", "ask", "--config", s.config, "Add a note to caching.md that we use no cache", "--vault", s.vault)
 	if ids := s.writes("ada"); len(ids) != 1 || ids[0] != lost {
-		t.Errorf("after 31 days there are %v, and %s was made before", ids, write)
+		t.Errorf("after 31 days there are %v, and %s was made before", ids, first)
 	}
-	s.wants("after 31 days", s.undoes("ada", write), http.StatusNotFound, "not_found")
+	s.wants("after 31 days", s.undoes("ada", first), http.StatusNotFound, "not_found")
 	texts, err := filepath.Glob(filepath.Join(shelf, "texts", "*"))
 	if err != nil {
 		t.Fatal(err)
@@ -179,22 +177,17 @@ func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
 func age(t *testing.T, name string, by time.Duration) {
 	t.Helper()
 	var record map[string]any
-	text, err := os.ReadFile(name)
-	if err == nil {
-		err = json.Unmarshal(text, &record)
-	}
-	if err != nil {
+	if err := json.Unmarshal(read(t, name), &record); err != nil {
 		t.Fatal(err)
 	}
 	at, err := time.Parse(time.RFC3339Nano, record["at"].(string))
 	if err != nil {
 		t.Fatal(err)
 	}
-	record["at"] = at.Add(-by)
-	if text, err = json.Marshal(record); err == nil {
-		err = os.WriteFile(name, text, 0o600)
-	}
+	record["at"] = at.Add(-by).Format(time.RFC3339Nano)
+	text, err := json.Marshal(record)
 	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, name, string(text))
 }

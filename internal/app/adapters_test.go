@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,11 +14,9 @@ import (
 // prepared is the program on a settings file, without a journal.
 func prepared(t *testing.T, file string, environ ...string) *App {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := config.Load(config.Options{Path: path, Home: t.TempDir(), Environ: environ})
+	dir := t.TempDir()
+	write(t, dir, "config.yaml", file)
+	cfg, err := config.Load(config.Options{Path: filepath.Join(dir, "config.yaml"), Home: t.TempDir(), Environ: environ})
 	if err != nil {
 		t.Fatal(err)
 	}

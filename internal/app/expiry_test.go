@@ -1,10 +1,12 @@
 package app
 
 import (
-	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sibyl/internal/config"
 )
 
 const day = 24 * time.Hour
@@ -19,17 +21,15 @@ func settledAgo(t *testing.T, a *App, ago time.Duration) bool {
 	return !at.Before(time.Now().Add(-ago))
 }
 
+// onFolder is a process on a data folder.
+func onFolder(data string) *App { return &App{Config: config.Config{DataDir: data}} }
+
 // another is a process on the data folder of a.
-func (a *App) another() *App {
-	b := &App{}
-	b.Config.DataDir = a.Config.DataDir
-	return b
-}
+func (a *App) another() *App { return onFolder(a.Config.DataDir) }
 
 func TestWhatIsTooOldGoesADayOfRunningTimeAfterItWasMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &App{}
-		a.Config.DataDir = t.TempDir()
+		a := onFolder(t.TempDir())
 		for range 24 {
 			if settledAgo(t, a, 2*day) {
 				t.Error("it may go before a day has passed")
@@ -47,8 +47,7 @@ func TestWhatIsTooOldGoesADayOfRunningTimeAfterItWasMarked(t *testing.T) {
 
 func TestTimeOfProcessesThatRunTogetherCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &App{}
-		a.Config.DataDir = t.TempDir()
+		a := onFolder(t.TempDir())
 		b := a.another()
 		for range 23 {
 			if settledAgo(t, a, 2*day) || settledAgo(t, b, 2*day) {
@@ -61,8 +60,7 @@ func TestTimeOfProcessesThatRunTogetherCountsOnce(t *testing.T) {
 
 func TestTimeBetweenProcessesCountsForAFewHoursAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &App{}
-		a.Config.DataDir = t.TempDir()
+		a := onFolder(t.TempDir())
 		for n := range 4 {
 			if settledAgo(t, a.another(), 400*day) {
 				t.Errorf("what was marked may go after %d processes", n)
@@ -106,11 +104,8 @@ func TestClockThatLeapsForAWhileMakesNothingOld(t *testing.T) {
 }
 
 func TestMarksThatCanNotBeReadMarkNothing(t *testing.T) {
-	a := &App{}
-	a.Config.DataDir = t.TempDir()
-	if err := os.WriteFile(MarksFile(a.Config.DataDir), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	a := onFolder(t.TempDir())
+	write(t, a.Config.DataDir, filepath.Base(MarksFile("")), "{")
 	if at, err := a.Settled(); err != nil || !at.IsZero() {
 		t.Errorf("%v, %v", at, err)
 	}

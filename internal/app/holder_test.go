@@ -137,9 +137,7 @@ func TestFilesOfProcessesThatAreGoneAreRemovedInTheEnd(t *testing.T) {
 
 func TestFolderThatTakesNoLockLeavesItToTheLease(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(data, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Dir(data), "file", "")
 	p := newPresence(data)
 	defer p.Close()
 	if p.gone(p.holder) || !strings.HasPrefix(p.holder, unknown+"/") {

@@ -13,17 +13,17 @@ import (
 	"sibyl/internal/config"
 )
 
+// write writes a file of a folder.
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	a := &App{Config: config.Config{Prompts: dir}}
 	look := func() (named func(string) api.PromptInForce, folder string) {
 		t.Helper()
@@ -35,9 +35,9 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 			return all[slices.IndexFunc(all, func(p api.PromptInForce) bool { return p.Assistant+"/"+p.Name == name })]
 		}, folder
 	}
-	write("tasks/intent.md", "Read it.\n")
-	write("oracle/base.md", "Be terse {{#never}}\n")
-	write("council/chair.md", " ")
+	write(t, dir, "tasks/intent.md", "Read it.\n")
+	write(t, dir, "oracle/base.md", "Be terse {{#never}}\n")
+	write(t, dir, "council/chair.md", " ")
 	named, folder := look()
 	if p := named("tasks/intent"); p.BuiltIn || p.Text != "Read it.\n" || p.Original == "" || len(p.Found) != 0 {
 		t.Errorf("a text of one's own is %+v", p)
@@ -52,7 +52,7 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 		folder != "" {
 		t.Errorf("one that is built in is %+v, the folder: %s", p, folder)
 	}
-	write("oracle/bsae.md", "misspelt")
+	write(t, dir, "oracle/bsae.md", "misspelt")
 	if _, folder = look(); !strings.Contains(folder, "bsae.md") || strings.Contains(folder, dir) {
 		t.Errorf("the folder is told as %q", folder)
 	}
@@ -61,13 +61,6 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 // What is written into the folder holds from the next run on, of each assistant, and what can't be used begins none.
 func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700),
-			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	a, err := Prepare(config.Config{Prompts: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -78,16 +71,16 @@ func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 		string(tasks) == "Read it.\n" {
 		t.Fatal("what is built in can't be used: ", err)
 	}
-	write("tasks/intent.md", "Read it.\n")
-	write("oracle/base.md", "Be terse.\n")
+	write(t, dir, "tasks/intent.md", "Read it.\n")
+	write(t, dir, "oracle/base.md", "Be terse.\n")
 	if tasks, err = a.ofTasks(); err != nil || string(tasks) != "Read it.\n" {
 		t.Errorf("Tasks: %q, %v", tasks, err)
 	}
 	if segments, err = a.ofOracle(); err != nil || !bytes.Contains(segments.Encoded(), []byte("Be terse.")) {
 		t.Errorf("the Oracle: %v", err)
 	}
-	write("tasks/intent.md", "\n")
-	write("oracle/base.md", "{{#never}}\n")
+	write(t, dir, "tasks/intent.md", "\n")
+	write(t, dir, "oracle/base.md", "{{#never}}\n")
 	if _, err = a.ofTasks(); err == nil {
 		t.Error("Tasks: an empty prompt is used")
 	}

@@ -22,7 +22,7 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	switch {
 	case set.Model != "":
 		c.By, c.Limits = set.Model, scribe.Hosted().Taking(set.Formats)
-		if local := cfg.Providers[providerOf(set.Model)].Local; local {
+		if name, _ := model.SplitID(set.Model); cfg.Providers[name].Local {
 			c.Limits = c.Limits.Local()
 		}
 		if c.Transcriber, c.Problem = hosted(cfg, keys); c.Transcriber == nil {
@@ -58,11 +58,6 @@ func (a *App) Transcription() (by, missing string, err error) {
 	return s.By, s.Missing(), nil
 }
 
-func providerOf(id string) string {
-	name, _ := model.SplitID(id)
-	return name
-}
-
 // hosted is the model of the settings, or why it can't be used.
 func hosted(cfg config.Config, keys *secrets) (t model.Transcriber, problem string) {
 	patient := cfg
@@ -88,11 +83,8 @@ func probe(tools audio.Tools) func(ctx context.Context, file string) (session.Fa
 	}
 }
 
-// Recorder is a program of this machine that records.
-type Recorder = audio.Recorder
-
-// Recorders are those that were found, the best first.
-func (a *App) Recorders() []Recorder { return audio.Find().Recorders() }
+// Recorders are the programs of this machine that record, the best first.
+func (a *App) Recorders() []audio.Recorder { return audio.Find().Recorders() }
 
 // Recordings is the folder in which recordings lie until a session has taken them in.
 func (a *App) Recordings() string { return filepath.Join(a.Config.DataDir, "recordings") }

@@ -41,22 +41,14 @@ func (a *App) Writes(ctx context.Context, owner journal.Owner) ([]files.Replaced
 
 // LastWrite is the last write of an owner that is not taken back yet; ErrNoWrite without one.
 func (a *App) LastWrite(ctx context.Context, owner journal.Owner) (files.Replaced, error) {
-	all, err := a.Writes(ctx, owner)
-	if err != nil {
-		return files.Replaced{}, err
-	}
-	return writeOf(all, "")
+	return a.writeOf(ctx, owner, "")
 }
 
 // Undo takes a write of an owner back, the last one that is not taken back yet where id is empty; the beginning of an
 // id is enough. Done is false where it was undone before. A note that was changed since is left as it is, with a
 // *files.UndoError.
 func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error) {
-	all, err := a.Writes(ctx, owner)
-	if err != nil {
-		return w, false, err
-	}
-	if w, err = writeOf(all, id); err != nil {
+	if w, err = a.writeOf(ctx, owner, id); err != nil {
 		return w, false, err
 	}
 	v, err := vault.Open(w.Folder, a.shelf(), nil)
@@ -70,11 +62,7 @@ func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files
 // Written gives what a write of an owner replaced, and the note as it is now; files.ErrNotKept where the first is kept
 // no longer. Secrets are taken out of both.
 func (a *App) Written(ctx context.Context, owner journal.Owner, id string) (before, now []byte, err error) {
-	all, err := a.Writes(ctx, owner)
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := writeOf(all, id)
+	w, err := a.writeOf(ctx, owner, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,8 +82,12 @@ func (a *App) Written(ctx context.Context, owner journal.Owner, id string) (befo
 	return a.secrets.bytes(before), a.secrets.bytes(now), errors.Join(err, folder.Close())
 }
 
-// writeOf finds a write that can be taken back.
-func writeOf(all []files.Replaced, id string) (w files.Replaced, err error) {
+// writeOf finds a write of an owner that can be taken back.
+func (a *App) writeOf(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, err error) {
+	all, err := a.Writes(ctx, owner)
+	if err != nil {
+		return w, err
+	}
 	found := 0
 	for _, one := range all {
 		switch {

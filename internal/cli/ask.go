@@ -34,28 +34,6 @@ func (c *command) askCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask [QUESTION] [-]",
 		Short: "Answer a question about your code, your notes and the web",
-		Long: "Answers a question. The type of question decides which sources are searched. The answer cites what\n" +
-			"it read as path:line or URL. Without a question, on a terminal, it opens a conversation.\n\n" +
-			"Text piped in, files given with --attach, and files named as @path in the question are material: the\n" +
-			"question is about them, they give no orders, and they are cited as stdin:LINE or path:LINE. A ‘-’\n" +
-			"after the question waits for piped input; ‘-’ alone reads the question itself from standard input,\n" +
-			"and then no notes are written. Up to 4 pictures (PNG, JPEG, WEBP, GIF) of at most 3.75 MB each go as\n" +
-			"they are, with what a camera wrote into them, to a model that takes pictures.\n\n" +
-			"A call that would send private text to an address you did not name, or write something that a web\n" +
-			"page or a file asked for, not you, waits for your approval. ‘sibyl ask -c yes’ makes that very call.\n\n" +
-			"Below the answer stands what was done, and what is missing, if anything. ‘sibyl explain’ says how the\n" +
-			"run ended: satisfied, partial (something is missing), budget, loop (the model repeated itself), stuck,\n" +
-			"needs_user (it asks you something; answer with -c), suspended (the model is unavailable for now;\n" +
-			"‘sibyl run resume’ continues), refused, error or cancelled.\n\n" +
-			"Exit codes: 0 satisfied, 1 failed, 2 bad input, 3 a partial answer or a question to you, 4 the model\n" +
-			"refused, 5 journal problem, 130 you stopped it.",
-		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does " +
-			"net/http decide when to close an idle connection?\"\n" +
-			"  sibyl ask --vault ~/notes \"What did we decide about " +
-			"caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
-			"  git diff | sibyl ask \"Explain this\"\n  sibyl ask \"What does @build.log complain about?\"\n  sibyl " +
-			"ask --attach build.log --no-web \"Why does it fail?\"\n" +
-			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
 			if len(args) == 0 && c.opensConversation() && !f.shadow && len(f.attach) == 0 {

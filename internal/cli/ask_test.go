@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,9 +53,7 @@ func TestFlagComesBeforeTheSettingEvenIfItSaysNothingIsWanted(t *testing.T) {
 
 func TestTheProjectOneStandsInIsLikelyAndNotNamed(t *testing.T) {
 	project, letters, notes := t.TempDir(), t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(project, "go.mod"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(project, "go.mod"), "")
 	for _, stand := range []string{project, letters} {
 		t.Chdir(stand)
 		f, err := flagsOf(t, "--vault", notes, "--web")

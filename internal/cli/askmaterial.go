@@ -155,7 +155,7 @@ func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, 
 // mentioned reads the files that a question names as @path. What has no ending of a file stays words if there is no
 // such file.
 func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part, err error) {
-	seen, home := map[string]bool{}, cmp.Or(c.env("HOME"), c.env("USERPROFILE"))
+	seen, home := map[string]bool{}, c.home()
 	var names []string
 	tokens := strings.Fields(quotedMention.ReplaceAllStringFunc(words, func(mention string) string {
 		_, name, _ := strings.Cut(mention, `"`)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,9 +28,7 @@ func readingFrom(in io.Reader) (*command, *bytes.Buffer) {
 
 func TestStandardInputBesideAQuestionIsMaterial(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "diff")
-	if err := os.WriteFile(file, []byte("+one\n+two\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, "+one\n+two\n")
 	regular, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -99,16 +96,14 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"build.log": "failed\n", ".env": "A=b\n", "bin": "a\x00b",
 		"big": strings.Repeat("x\n", oracle.MaxMaterial)} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, text)
 	}
 	const log = "--- build.log, 1 line ---\nfailed\n"
 	for words, want := range map[string]string{
-		"Why does @build.log fail?":                                           log,
-		"What is in @./build.log, @build.log?":                                log,
-		"Is “@build.log” right":                                               log,
-		"Ask ada@build.log or @ada about @ it, @types/node and @example.com.": "",
+		"Why does @build.log fail?":            log,
+		"What is in @./build.log, @build.log?": log,
+		"Is “@build.log” right":                log,
+		"Ask ada@build.log or @ada about @ it, @Override, @types/node and @example.com.": "",
 	} {
 		c, _ := readingFrom(strings.NewReader(""))
 		if q, err := c.question(t.Context(), []string{words}, nil); err != nil || q.material != want &&
@@ -125,7 +120,15 @@ func TestPathInAQuestionAttachesTheFile(t *testing.T) {
 			t.Errorf("%q: %v, want %q", words, err, want)
 		}
 	}
-	c, _ := readingFrom(strings.NewReader(strings.Repeat("x", oracle.MaxMaterial+1)))
+	home := t.TempDir()
+	write(t, filepath.Join(home, "build.log"), "failed\n")
+	c, _ := readingFrom(strings.NewReader(""))
+	c.environ = []string{"HOME=" + home}
+	if q, err := c.question(t.Context(), []string{"@~/build.log"}, nil); err != nil ||
+		!strings.HasSuffix(q.material, "build.log, 1 line ---\nfailed\n") {
+		t.Errorf("below the home folder: %+v, %v", q, err)
+	}
+	c, _ = readingFrom(strings.NewReader(strings.Repeat("x", oracle.MaxMaterial+1)))
 	if _, err := c.question(t.Context(), []string{"Why?"}, nil); err == nil ||
 		!strings.Contains(err.Error(), "larger than 256 KB") {
 		t.Errorf("too much: %v", err)
@@ -162,9 +165,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 		"long.pdf": documenttest.PDF(true,
 			slices.Repeat([][]string{slices.Repeat([]string{strings.Repeat("word ", 20)}, 40)}, 80)...),
 	} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, string(content))
 	}
 	const report = " p. 1, 1 line ---\nReport on the bridge\n--- report.pdf " +
 		"p. 3, 1 line ---\nThe bearing was replaced.\n"
@@ -203,8 +204,8 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 
 func TestLinkToASecretIsNotAttached(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.MkdirAll(".ssh", 0o700), os.WriteFile(".ssh/id_rsa", []byte("a key"), 0o600),
-		os.Symlink(".ssh/id_rsa", "link.txt")); err != nil {
+	write(t, ".ssh/id_rsa", "a key")
+	if err := os.Symlink(".ssh/id_rsa", "link.txt"); err != nil {
 		t.Fatal(err)
 	}
 	c, _ := readingFrom(strings.NewReader(""))

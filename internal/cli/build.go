@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -30,19 +29,13 @@ func Build(version string) string {
 func (c *command) versionCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "version", Short: "Print the version of Sibyl", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if c.asJSON {
-				return c.printJSON(struct {
-					Version string `json:"version"`
-					Go      string `json:"go"`
-					OS      string `json:"os"`
-					Arch    string `json:"arch"`
-				}{c.Build, runtime.Version(), runtime.GOOS, runtime.GOARCH})
-			}
-			return c.printVersion()
+			return c.printed(struct {
+				Version string `json:"version"`
+				Go      string `json:"go"`
+				OS      string `json:"os"`
+				Arch    string `json:"arch"`
+			}{c.Build, runtime.Version(), runtime.GOOS, runtime.GOARCH}, c.versionLine())
 		}}, "one JSON object, with the platform and the Go version")
 }
 
-func (c *command) printVersion() error {
-	_, err := fmt.Fprintf(c.Out, "sibyl %s\n", c.Build)
-	return err
-}
+func (c *command) versionLine() string { return "sibyl " + c.Build }

@@ -26,17 +26,6 @@ const newConversation = "new"
 func (c *command) chatCommand() *cobra.Command {
 	var f chatFlags
 	cmd := &cobra.Command{Use: "chat [MESSAGE | -]", Short: "Keep your to-do list in conversation",
-		Long: "Talks to the assistant that keeps your to-do list: “remind me to buy groceries”, “show my tasks”,\n" +
-			"“complete task 2”, “rename the first one to …”, “delete it”, “undo”. With a model it understands any\n" +
-			"language; without one, plain commands in English, German and Portuguese. It asks before it deletes\n" +
-			"anything or when it is not sure. Given a message, it answers that one; without, on a terminal, it\n" +
-			"opens the conversation of ‘sibyl’, and your words go to your list.\n\n" +
-			"It continues the last conversation unless --conversation names another; ‘--conversation new’ begins\n" +
-			"one. Conversations that nobody uses are removed after 30 days.\n\n" +
-			"Exit codes: 0 answered or asked, 1 failed, 2 bad input, 5 journal problem, 130 you stopped it.",
-		Example: "  sibyl chat \"remind me to buy groceries\"\n  sibyl chat \"show my " +
-			"tasks\"\n  sibyl chat \"complete task 1\"\n" +
-			"  sibyl chat --json --user ada --conversation new \"was steht an?\"\n  sibyl chat",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.chat(ctx, a, f, args) })}
 	fl := cmd.Flags()
 	fl.StringVar(&f.conversation, "conversation", "",

@@ -15,17 +15,16 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
-	"sibyl/internal/oracle"
 	"sibyl/internal/problem"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
@@ -82,7 +81,7 @@ type command struct {
 type flags struct {
 	asJSON, quiet  bool
 	trace, verbose bool
-	noPager        bool
+	noPager, yes   bool
 	folders        []string // that the citations of an answer lead to
 	notices        string   // the file that notices are appended to; "" for none
 	limit          int      // of entries in a list
@@ -140,7 +139,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 		c.completed(root, "", completions())
 	}
 	root.SetFlagErrorFunc(misflagged)
-	root.SetArgs(asMeant(root, args))
+	root.SetArgs(c.asMeant(root, args))
 	root.SetIn(s.In)
 	root.SetErr(s.Err)
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -233,16 +232,9 @@ func blamesRequest(status int) bool {
 
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:         "sibyl",
-		Annotations: map[string]string{listener: "sibyl"},
-		Short:       "AI assistants that you can trust, read and run yourself",
-		Long: "Sibyl answers questions about your code, your notes and the web, keeps your to-do list, has a\n" +
-			"council of oracles respond when you think aloud, and cross-examines witnesses. A behaviour tree you\n" +
-			"can read makes the decisions, and a journal records them: ‘sibyl explain’ says why, and a crash\n" +
-			"loses nothing. Without a model it searches and quotes; no key or network is needed.\n\n" +
-			"‘sibyl \"…\"’ answers a question; on a terminal, ‘sibyl’ alone opens a conversation with all four.",
-		Example: "  sibyl \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat " +
-			"\"remind me to buy groceries\"\n  sibyl explain last",
+		Use:           "sibyl",
+		Annotations:   map[string]string{listener: "sibyl"},
+		Short:         "AI assistants that you can trust, read and run yourself",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -260,18 +252,9 @@ func (c *command) root() *cobra.Command {
 	var version bool
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if version {
-			return c.printVersion()
+			return c.printed(nil, c.versionLine())
 		}
-		if len(args) > 0 {
-			return groupRun(cmd, args)
-		}
-		if c.onTerminal() {
-			return c.converseFrom(cmd.Context(), askFlags{said: optionFlags[oracle.Options](&cobra.Command{}),
-				given: func(string) bool {
-					return false
-				}})
-		}
-		return cmd.Help()
+		return groupRun(cmd, args)
 	}
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for sibyl")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "",
@@ -290,15 +273,11 @@ func (c *command) root() *cobra.Command {
 // owner is whose sessions and tasks are meant.
 func (c *command) owner() journal.Owner { return journal.Owner(c.user) }
 
-// env is a variable of the environment, as the last entry has it.
-func (c *command) env(name string) (value string) {
-	for _, entry := range c.environ {
-		if text, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = text
-		}
-	}
-	return value
-}
+// env is a variable of the environment.
+func (c *command) env(name string) string { return conversation.Variable(c.environ, name) }
+
+// home is the folder of the person; "" where nothing says which it is.
+func (c *command) home() string { return cmp.Or(c.env("HOME"), c.env("USERPROFILE")) }
 
 // options say where the configuration is loaded from.
 func (c *command) options() config.Options {
@@ -353,40 +332,41 @@ func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error)
 // action is what a command does.
 type action func(ctx context.Context, a *app.App, args []string) error
 
-// onApp runs a command on the opened program.
-func (c *command) onApp(do action) func(*cobra.Command, []string) error {
+// onSettings runs a command on the settings alone.
+func (c *command) onSettings(do func(ctx context.Context, cfg config.Config, args []string) error) runE {
 	return func(cmd *cobra.Command, args []string) error {
 		cfg, err := c.settings()
 		if err != nil {
 			return err
 		}
-		a, err := c.open(cmd.Context(), cfg)
-		if err != nil {
-			return err
-		}
-		return errors.Join(do(cmd.Context(), a, args), a.Close())
+		return do(cmd.Context(), cfg, args)
 	}
 }
 
-// onPrepared runs a command on the program without its journal.
-func (c *command) onPrepared(do action) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		cfg, err := c.settings()
+// onApp runs a command on the opened program.
+func (c *command) onApp(do action) runE {
+	return c.onSettings(func(ctx context.Context, cfg config.Config, args []string) error {
+		a, err := c.open(ctx, cfg)
 		if err != nil {
 			return err
 		}
+		return errors.Join(do(ctx, a, args), a.Close())
+	})
+}
+
+// onPrepared runs a command on the program without its journal.
+func (c *command) onPrepared(do action) runE {
+	return c.onSettings(func(ctx context.Context, cfg config.Config, args []string) error {
 		a, err := app.Prepare(cfg)
 		if err != nil {
 			return withCode(ExitUsage, err)
 		}
-		return do(cmd.Context(), a, args)
-	}
+		return do(ctx, a, args)
+	})
 }
 
 // onRun runs a command on the run that its first argument names; without one on the last.
-func (c *command) onRun(
-	do func(ctx context.Context, a *app.App, r journal.Run) error,
-) func(*cobra.Command, []string) error {
+func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		r, err := a.Service.FindRun(ctx, c.owner(), nameOr(args, "last"))
 		if err != nil {
@@ -400,7 +380,7 @@ func (c *command) onRun(
 // the last.
 func (c *command) onSession(
 	do func(ctx context.Context, a *app.App, s journal.Session, args []string) error,
-) func(*cobra.Command, []string) error {
+) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		s, err := a.Service.FindSession(ctx, c.owner(), "", nameOr(args, "last"))
 		if err != nil {

@@ -185,11 +185,7 @@ func (c *command) configKeys() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "keys",
 		Short: "List which keys exist and where each comes from, without showing them",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			cfg, err := c.settings()
-			if err != nil {
-				return err
-			}
+		RunE: c.onSettings(func(_ context.Context, cfg config.Config, _ []string) error {
 			where, err := keys.Open(cfg.Keys).Where()
 			if err != nil {
 				c.code = ExitFailed // settings has said why
@@ -200,7 +196,7 @@ func (c *command) configKeys() *cobra.Command {
 					strings.Join(cfg.KeyNames(), ", "))
 			}
 			return printList(c, lines, keyLine.String)
-		}}, "a JSON array")
+		})}, "a JSON array")
 }
 
 // keyLines lists each name with the place its key comes from, and stored keys that nobody asks for.

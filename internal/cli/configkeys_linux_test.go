@@ -18,23 +18,29 @@ import (
 // newTerminal opens a pseudo-terminal: what is written to the person's side is typed into the program's.
 func newTerminal(t *testing.T) (person, program *os.File) {
 	t.Helper()
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		t.Skip("no pseudo-terminals here:", err)
+		t.Skipf("no terminal can be had: %v", err)
 	}
-	t.Cleanup(func() { _ = person.Close() })
-	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Skip("no pseudo-terminals here:", err)
+	n := 0
+	raw, err := person.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			unlock := unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
+			var numbered error
+			n, numbered = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
+			sized := unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+			err = errors.Join(unlock, numbered, sized)
+		})
 	}
-	number, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip("no pseudo-terminals here:", err)
+		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = program.Close() })
+	t.Cleanup(func() { _ = errors.Join(program.Close(), person.Close()) })
 	return person, program
 }
 

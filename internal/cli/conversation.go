@@ -421,12 +421,11 @@ func (t *talker) Models(ctx context.Context) (all []string, err error) {
 
 // Why explains a run as ‘sibyl explain’ does.
 func (t *talker) Why(ctx context.Context, run string) (lines []string, err error) {
-	x, err := t.a.Service.Explain(ctx, t.c.owner(), run)
+	x, costs, err := t.c.explanation(ctx, t.a, run)
 	if err != nil {
 		return nil, err
 	}
-	used, err := t.a.Service.Used(ctx, t.c.owner(), run)
-	return strings.Split(strings.TrimSpace(t.c.shortExplanation(x, costsOf(t.c.prices, used))), "\n"), err
+	return strings.Split(strings.TrimSpace(t.c.shortExplanation(x, costs)), "\n"), nil
 }
 
 func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) {

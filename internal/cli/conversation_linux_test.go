@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,28 +23,7 @@ type console struct {
 
 func newConsole(t *testing.T) *console {
 	t.Helper()
-	host, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		t.Skipf("no terminal can be had: %v", err)
-	}
-	n := 0
-	raw, err := host.SyscallConn()
-	if err == nil {
-		err = raw.Control(func(fd uintptr) {
-			unlock := unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
-			var numbered error
-			n, numbered = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
-			sized := unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
-			err = errors.Join(unlock, numbered, sized)
-		})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host, tty := newTerminal(t)
 	c := &console{t: t, host: host, tty: tty, arrived: make(chan []byte, 1000)}
 	read := make(chan struct{})
 	go func() {
@@ -60,7 +38,7 @@ func newConsole(t *testing.T) *console {
 		}
 	}()
 	t.Cleanup(func() {
-		_ = errors.Join(tty.Close(), host.Close())
+		_ = errors.Join(tty.Close(), host.Close()) // which ends the reading
 		<-read
 	})
 	return c
@@ -103,14 +81,8 @@ func (c *console) mode() unix.Termios {
 func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 	dir := t.TempDir()
 	code := filepath.Join(dir, "code")
-	if err := os.Mkdir(code, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(code, "lease.go"),
-		[]byte("package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(code, "lease.go"),
+		"package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n")
 	environ := []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color",
 		"NO_COLOR=1"}
 	c := newConsole(t)

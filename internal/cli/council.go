@@ -41,9 +41,7 @@ type sitting struct {
 }
 
 // onCouncil runs a command on the folder of somebody's sessions.
-func (c *command) onCouncil(
-	do func(ctx context.Context, s sitting, args []string) error,
-) func(*cobra.Command, []string) error {
+func (c *command) onCouncil(do func(ctx context.Context, s sitting, args []string) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		desk, err := a.Council.Desk(c.owner())
 		if err != nil {
@@ -61,9 +59,7 @@ func withSession(cmd *cobra.Command, name *string) *cobra.Command {
 }
 
 // onSitting runs a command on one session.
-func (c *command) onSitting(
-	name *string, do func(ctx context.Context, s sitting, args []string) error,
-) func(*cobra.Command, []string) error {
+func (c *command) onSitting(name *string, do func(ctx context.Context, s sitting, args []string) error) runE {
 	return c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 		if err := s.openSession(ctx, *name); err != nil {
 			return err
@@ -72,16 +68,12 @@ func (c *command) onSitting(
 	})
 }
 
-// onNamed runs a command on the session that its first argument names.
-func (c *command) onNamed(
-	do func(ctx context.Context, s sitting, args []string) error,
-) func(*cobra.Command, []string) error {
-	return c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-		if err := s.openSession(ctx, nameOr(args, "")); err != nil {
-			return err
-		}
-		return do(ctx, s, args[min(1, len(args)):])
-	})
+// onNamed runs a command on the session that its first argument names, and hands on what follows it.
+func (c *command) onNamed(do func(ctx context.Context, s sitting, args []string) error) runE {
+	return func(cmd *cobra.Command, args []string) error {
+		name := nameOr(args, "")
+		return c.onSitting(&name, do)(cmd, args[min(1, len(args)):])
+	}
 }
 
 func (s *sitting) openSession(ctx context.Context, name string) (err error) {

@@ -20,14 +20,6 @@ func (c *command) councilAsk() *cobra.Command {
 	var name string
 	var dryRun bool
 	cmd := &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
-		Long: "Has one or more oracles answer, each with the whole session as context: what was said and, unless\n" +
-			"--no-history, earlier answers of oracles. Name an oracle by its name, the beginning of it, or its id\n" +
-			"(‘sibyl council oracles’). Several oracles answer side by side from the same context, and each answer\n" +
-			"is shown when it is finished. With --chair, one oracle then merges the answers and says where they\n" +
-			"agree, where they differ, and what all of them overlook. Answers are stored in the session's folder.\n\n" +
-			"Oracles need a model. Without one, --dry-run prints the prompt that would be sent.",
-		Example: "  sibyl council ask skeptic\n  sibyl council ask skeptic optimist pragmatist --chair skeptic\n  sibyl " +
-			"council ask skeptic --dry-run",
 		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, args []string) error {
 			o, err := f.settled(s.a.Config)
 			if err != nil {

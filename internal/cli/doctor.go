@@ -147,11 +147,7 @@ func (c *command) told(found []finding, all bool) error {
 
 func (c *command) doctorCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Check the setup and suggest settings", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := c.settings()
-			if err != nil {
-				return err
-			}
+		RunE: c.onSettings(func(ctx context.Context, cfg config.Config, _ []string) error {
 			file := cfg.File
 			if file == "" {
 				file = "no settings file; using defaults (‘sibyl init’ writes one)"
@@ -166,8 +162,8 @@ func (c *command) doctorCommand() *cobra.Command {
 				check{"vault", checkVault},
 				check{"classifier", checkClassifier}, check{"transcription", checkTranscription},
 				check{"oracles", checkOracles})
-			return c.told(append(found, look(cmd.Context(), a, checks)...), false)
-		}}, "a JSON array")
+			return c.told(append(found, look(ctx, a, checks)...), false)
+		})}, "a JSON array")
 }
 
 func works(says string) finding { return finding{OK: true, Says: says} }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -152,10 +151,7 @@ func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	papers := filepath.Join(t.TempDir(), "my papers")
-	if err := errors.Join(os.Mkdir(papers, 0o700), os.WriteFile(filepath.Join(papers, "a.txt"),
-		[]byte("The bridge was closed because of rust in 2019."), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(papers, "a.txt"), "The bridge was closed because of rust in 2019.")
 	res, session := talk.asks(t, conversation.Asked{Of: "inquiry", Words: `--witness "` + papers +
 		`" --limit 5 The bridge was closed because of rust`, Flagged: true})
 	if beside := strings.Join(res.Warnings, "\n"); !strings.Contains(res.Answer, "in 2019") ||
@@ -171,11 +167,8 @@ func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 func TestQuestionsAreAskedWithTheFoldersAndTheModelOfTheConversation(t *testing.T) {
 	talk := newTalker(t)
 	code := t.TempDir()
-	if err := os.WriteFile(filepath.Join(code, "lease.go"),
-		[]byte("package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(code, "lease.go"),
+		"package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n")
 	with := conversation.With{Model: "offline:rules", Code: code}
 	res, session := talk.asks(t, conversation.Asked{Of: oracle.Name,
 		Words: "Who takes over the lease of a dead process?", With: with})

@@ -40,15 +40,10 @@ func (c *command) explainCommand() *cobra.Command {
 }
 
 func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e explaining) error {
-	x, err := a.Service.Explain(ctx, c.owner(), r.ID)
+	x, costs, err := c.explanation(ctx, a, r.ID)
 	if err != nil {
 		return err
 	}
-	used, err := a.Service.Used(ctx, c.owner(), r.ID)
-	if err != nil {
-		return err
-	}
-	costs := costsOf(c.prices, used)
 	steps := x.Steps
 	if e.step < 0 || e.step > len(steps) {
 		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps; there is no step %d", r.ID, len(steps), e.step))
@@ -69,6 +64,16 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 		return c.paged(ctx, wholeExplanation(x, steps, e.step))
 	}
 	return c.paged(ctx, c.shortExplanation(x, costs))
+}
+
+// explanation is why a run did what it did, and what it cost.
+func (c *command) explanation(ctx context.Context, a *app.App, run string) (service.Explanation, string, error) {
+	x, err := a.Service.Explain(ctx, c.owner(), run)
+	if err != nil {
+		return x, "", err
+	}
+	used, err := a.Service.Used(ctx, c.owner(), run)
+	return x, costsOf(c.prices, used), err
 }
 
 // wholeExplanation is each of the steps, and how the run ended.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -78,9 +77,7 @@ type trial struct {
 
 func newTrial(t *testing.T) *trial {
 	h := &trial{t, t.TempDir()}
-	if err := os.WriteFile(filepath.Join(h.home, "riddle.xml"), []byte(riddleTree), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(h.home, "riddle.xml"), riddleTree)
 	return h
 }
 

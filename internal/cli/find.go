@@ -50,9 +50,6 @@ func (c *command) findCommand() *cobra.Command {
 	var days period
 	cmd := &cobra.Command{Use: "find WORDS...", Args: cobra.MinimumNArgs(1),
 		Short: "Find words in everything asked, answered, said and planned",
-		Long: "Looks for words in conversations, tasks, inquiries and Council sessions: " +
-			"first in their titles, then in all that was\n" +
-			"asked, said and answered, the latest first. All words must be there; case and accents don't matter.",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) (err error) {
 			q.Words, q.Limit = strings.Join(args, " "), c.limit
 			if q.From, q.To, err = days.bounds(); err != nil {

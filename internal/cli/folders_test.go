@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,9 +29,7 @@ func TestFolderThatOneStandsInIsSearchedOnlyIfItHoldsAProject(t *testing.T) {
 	if _, errs := ask("-c"); !strings.Contains(errs, "as before") {
 		t.Errorf("-c: %s", errs)
 	}
-	if err := os.WriteFile("go.mod", []byte("module bridge\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "go.mod", "module bridge\n")
 	if out, errs := ask(); !strings.Contains(out, "corrosion") {
 		t.Errorf("a project: %s%s", out, errs)
 	}

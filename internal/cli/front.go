@@ -9,9 +9,10 @@ import (
 )
 
 // asMeant is a command line as it is meant: one that names no command is a question if it has a sentence in quotes, and
-// with nothing but options of one it opens the conversation. Words without quotes may be a command that was mistyped.
-func asMeant(root *cobra.Command, args []string) []string {
-	if cmd, _, err := root.Find(args); cmd != root || err != nil || len(args) == 0 || completes(args) {
+// with nothing but options of one, or on a terminal with nothing at all, it opens the conversation. Words without quotes
+// may be a command that was mistyped.
+func (c *command) asMeant(root *cobra.Command, args []string) []string {
+	if cmd, _, err := root.Find(args); cmd != root || err != nil || completes(args) {
 		return args
 	}
 	ask, _, err := new(command).root().Find([]string{"ask"}) // another one: what it parses is parsed again
@@ -21,7 +22,7 @@ func asMeant(root *cobra.Command, args []string) []string {
 	isSentence := slices.ContainsFunc(ask.Flags().Args(), func(arg string) bool { return len(strings.Fields(arg)) > 1 })
 	isOptions := false
 	ask.Flags().Visit(func(f *pflag.Flag) { isOptions = isOptions || root.PersistentFlags().Lookup(f.Name) == nil })
-	if isSentence || isOptions && len(ask.Flags().Args()) == 0 {
+	if isSentence || (isOptions || c.onTerminal()) && len(ask.Flags().Args()) == 0 {
 		return append([]string{"ask"}, args...)
 	}
 	return args

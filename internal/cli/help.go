@@ -129,13 +129,12 @@ func nameValue(f *pflag.Flag) {
 	f.Value = namedValue{f.Value, name}
 }
 
-// helpText says what commands do, each below a line with its path: a description, and examples. Commands whose flags
-// are those of an assistant say it beside them.
+// helpText says what commands do, each below a line with its path: a description, and examples.
 //
 //go:embed help.txt
 var helpText string
 
-// describe gives the commands below root their descriptions and examples.
+// describe gives root and the commands below it their descriptions and examples.
 func describe(root *cobra.Command) {
 	for _, part := range strings.Split("\n"+helpText, "\n# ")[1:] {
 		path, text, _ := strings.Cut(part, "\n")

@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +12,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 	"sibyl/internal/keys"
 	"sibyl/internal/model"
@@ -331,7 +328,7 @@ func (s *setup) askKey(ctx context.Context, name string) error {
 func (s *setup) settleVault(ctx context.Context) error {
 	switch {
 	case s.vault != "":
-		folder, err := s.folder(s.vault)
+		folder, err := conversation.Folder(s.c.home(), s.vault)
 		if err != nil {
 			return withCode(ExitUsage, fmt.Errorf("--vault: %w", err))
 		}
@@ -343,7 +340,7 @@ func (s *setup) settleVault(ctx context.Context) error {
 	case s.yes:
 		return nil
 	}
-	found := findNotes(ctx, s.home())
+	found := findNotes(ctx, s.c.home())
 	for {
 		var typed string
 		var err error
@@ -360,36 +357,13 @@ func (s *setup) settleVault(ctx context.Context) error {
 		if typed == "" || typed == "-" || typed == "none" {
 			return nil
 		}
-		folder, err := s.folder(typed)
+		folder, err := conversation.Folder(s.c.home(), typed)
 		if err == nil {
 			s.set("vault", "", folder)
 			return nil
 		}
 		fmt.Fprintln(s.c.Err, "· "+printable(err.Error()))
 	}
-}
-
-func (s *setup) home() string { return cmp.Or(s.c.env("HOME"), s.c.env("USERPROFILE")) }
-
-// folder is the absolute path of a folder that is there.
-func (s *setup) folder(path string) (string, error) {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && s.home() != "" {
-		path = filepath.Join(s.home(), rest)
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("there is no folder %s", path)
-	case err != nil:
-		return "", err
-	case !info.IsDir():
-		return "", fmt.Errorf("%s is not a folder", path)
-	}
-	return path, nil
 }
 
 // set notes a setting to be written, unless it has that value.

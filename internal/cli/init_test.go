@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -45,17 +46,21 @@ func write(t *testing.T, path, text string) {
 // initAt calls ‘sibyl init’ as at a terminal where somebody types, and returns all that is on the screen.
 func initAt(t *testing.T, home, ollama, typed string, args ...string) (code int, screen string) {
 	t.Helper()
-	return initOn(t, 80, home, ollama, typed, args...)
+	return initOn(t.Context(), at80, home, ollama, typed, args...)
 }
 
-func initOn(t *testing.T, width int, home, ollama, typed string, args ...string) (code int, screen string) {
-	t.Helper()
+// at80 is a terminal of 80 columns.
+var at80 = Streams{InTTY: true, OutTTY: true, ErrTTY: true, Width: 80}
+
+// initOn calls ‘sibyl init’ on a terminal, or where there is none.
+func initOn(
+	ctx context.Context, s Streams, home, ollama, typed string, args ...string,
+) (code int, screen string) {
 	var shown bytes.Buffer
-	code = Main(t.Context(), Program{Build: "test"}, append([]string{"init"}, args...),
+	s.In, s.Out, s.Err = strings.NewReader(typed), &shown, &shown
+	code = Main(ctx, Program{Build: "test"}, append([]string{"init"}, args...),
 		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" +
-			ollama, "PATH="},
-		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: true, OutTTY: true, ErrTTY: true,
-			Width: width})
+			ollama, "PATH="}, s)
 	return code, testLine.ReplaceAllString(strings.ReplaceAll(shown.String(), home, "HOME"), "answered in N.N s")
 }
 
@@ -123,7 +128,9 @@ func TestInitIsReadAtEveryWidth(t *testing.T) {
 	}
 	for _, width := range []int{60, 80, 200} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			code, screen := initOn(t, width, newHome(t), ollamaWith(t, names...), "mis\n3\n\n\n")
+			at := at80
+			at.Width = width
+			code, screen := initOn(t.Context(), at, newHome(t), ollamaWith(t, names...), "mis\n3\n\n\n")
 			if code != ExitAnswered {
 				t.Errorf("exit %d", code)
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -100,13 +99,8 @@ func (o *scriptedOllama) pull(w http.ResponseWriter, r *http.Request) {
 // initWith calls ‘sibyl init’ on a machine with 16 GB.
 func initWith(t *testing.T, home, ollama, typed string, terminal bool, args ...string) (code int, screen string) {
 	t.Helper()
-	var shown strings.Builder
-	code = Main(t.Context(), Program{Build: "test"}, append([]string{"init"}, args...),
-		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" +
-			ollama, "PATH="},
-		Streams{In: strings.NewReader(typed), Out: &shown, Err: &shown, InTTY: terminal, OutTTY: terminal,
-			ErrTTY: terminal, Memory: 16e9})
-	return code, shown.String()
+	return initOn(t.Context(), Streams{InTTY: terminal, OutTTY: terminal, ErrTTY: terminal, Memory: 16e9}, home, ollama,
+		typed, args...)
 }
 
 func TestInitLoadsALocalModelThatFitsTheMemory(t *testing.T) {
@@ -154,14 +148,10 @@ func TestModelsAreOfferedByTheMemoryThatTheirParametersAndAContextTake(t *testin
 
 func TestInitSaysThatNoLocalModelFitsASmallMachine(t *testing.T) {
 	home, ollama := newHome(t), newScriptedOllama(t)
-	var shown strings.Builder
-	Main(t.Context(), Program{Build: "test"}, []string{"init"},
-		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" +
-			ollama.URL, "PATH="},
-		Streams{In: strings.NewReader("local\nnone\n-\n"), Out: &shown, Err: &shown, InTTY: true, Memory: 2e9})
-	if want := "this machine has 2 GB of memory, and qwen3:1.7b wants about 7 GB"; !strings.Contains(shown.String(),
-		want) || len(ollama.pulled) > 0 {
-		t.Errorf("%q is missing, or %q was loaded:\n%s", want, ollama.pulled, shown.String())
+	_, screen := initOn(t.Context(), Streams{InTTY: true, Memory: 2e9}, home, ollama.URL, "local\nnone\n-\n")
+	if want := "this machine has 2 GB of memory, and qwen3:1.7b wants about 7 GB"; !strings.Contains(screen, want) ||
+		len(ollama.pulled) > 0 {
+		t.Errorf("%q is missing, or %q was loaded:\n%s", want, ollama.pulled, screen)
 	}
 }
 
@@ -226,14 +216,9 @@ func TestLoadingAModelStopsAtCtrlC(t *testing.T) {
 		<-ollama.half
 		stop()
 	}()
-	var shown strings.Builder
-	code := Main(ctx, Program{Build: "test"}, []string{"init", "--yes", "--pull"},
-		[]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "sessions"), "SIBYL_KEYS=file", "OLLAMA_HOST=" +
-			ollama.URL},
-		Streams{In: strings.NewReader(""), Out: &shown, Err: &shown, Memory: 16e9})
-	if code != ExitStopped || !strings.Contains(shown.String(), "‘sibyl init’ goes on from there") ||
-		settingsIn(t, home) != "" {
-		t.Errorf("exit %d:\n%s", code, shown.String())
+	code, screen := initOn(ctx, Streams{Memory: 16e9}, home, ollama.URL, "", "--yes", "--pull")
+	if code != ExitStopped || !strings.Contains(screen, "‘sibyl init’ goes on from there") || settingsIn(t, home) != "" {
+		t.Errorf("exit %d:\n%s", code, screen)
 	}
 }
 

@@ -23,18 +23,6 @@ func (c *command) investigateCommand() *cobra.Command {
 	var f *said[inquiry.Options]
 	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -",
 		Short: "Have a detective cross-examine a witness and audit the answers", Args: cobra.MinimumNArgs(1),
-		Long: "A detective questions a witness about a hypothesis until the answers are complete and consistent,\n" +
-			"nothing new comes, or the limit is reached. The witness is a file or folder of documents (txt, md,\n" +
-			"pdf, docx), or a model such as ollama:llama3.1:8b. The detective is a model. Without one, seven\n" +
-			"questions are put by template, and quotations are collected: nothing is judged. A contradiction is two\n" +
-			"quotations: between documents it is recorded at once, between answers only after the witness was asked\n" +
-			"about both. The audit scores the consistency and names the answers behind each finding. Only one\n" +
-			"inquiry can run at a time.\n\n" +
-			"Exit codes: 0 completed, 1 failed, 2 bad input, 3 ended at the limit, without progress or without a\n" +
-			"detective, 5 journal problem, 130 you stopped it.",
-		Example: "  sibyl investigate \"The bridge was closed because of corrosion\" --witness reports/\n" +
-			"  sibyl investigate \"Summarize the health benefits of Vitamin " +
-			"B3\" --witness ollama:llama3.1:8b --limit 8",
 	}
 	cmd.RunE = c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		o, err := f.settled(a.Config)
@@ -222,7 +210,7 @@ func (c *command) findInquiry(ctx context.Context, a *app.App, args []string) (j
 // onInquiry runs a command on the inquiry that its first argument names; without one on the latest.
 func (c *command) onInquiry(
 	do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error,
-) func(*cobra.Command, []string) error {
+) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		r, err := c.findInquiry(ctx, a, args)
 		if err != nil {

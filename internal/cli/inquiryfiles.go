@@ -13,16 +13,10 @@ import (
 
 // readBounded reads a file whole, or standard input for “-”.
 func (c *command) readBounded(name string, most int64) ([]byte, error) {
-	in := c.In
 	if name != "-" {
-		f, err := files.Named(name)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }() // opened for reading only
-		in = f
+		return files.ReadNamed(name, most)
 	}
-	raw, err := io.ReadAll(io.LimitReader(in, most+1))
+	raw, err := io.ReadAll(io.LimitReader(c.In, most+1))
 	if err == nil && int64(len(raw)) > most {
 		err = fmt.Errorf("%s is larger than %d MB", name, most>>20)
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/mcp"
 	"sibyl/internal/oracle"
 )
@@ -21,13 +21,6 @@ func (c *command) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program over MCP (stdio)",
 		Args: cobra.NoArgs,
-		Long: "Speaks the Model Context Protocol on standard input and output, for the program that starts it. It\n" +
-			"offers tools for the task list, ‘ask’ for the Oracle, which changes nothing, and ‘investigate’ and\n" +
-			"‘inquiry’. It ends when its input does; an unfinished inquiry then waits for ‘sibyl run resume’.\n" +
-			"Problems go to stderr.\n\n" +
-			"‘sibyl serve’ offers the same over HTTP at /mcp, to users with tokens. docs/mcp.md has settings for\n" +
-			"clients.",
-		Example: "  sibyl mcp\n  sibyl mcp --in ~/src/project --vault ~/notes\n  sibyl mcp --user ada",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.mcp(cmd.Context(), f, documents)
 		},
@@ -45,14 +38,11 @@ func (c *command) mcpCommand() *cobra.Command {
 func namedFolders(paths []string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, path := range paths {
-		whole, err := filepath.Abs(path)
+		whole, err := conversation.Folder("", path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--documents: %w", err)
 		}
 		name := filepath.Base(whole)
-		if info, err := os.Stat(whole); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--documents %s: there is no such folder", path)
-		}
 		if all[name] != "" || strings.Contains(name, ":") {
 			return nil, fmt.Errorf("--documents %s: the folder's name must be unique and without a colon, since "+
 				"clients use it", path)

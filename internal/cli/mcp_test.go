@@ -59,14 +59,8 @@ func TestSettingsOfClientsInTheDocsWork(t *testing.T) {
 // An inquiry that a program begins over standard streams is not lost when its input ends.
 func TestInquiryBegunOverStandardStreamsGoesOnAfterTheirEnd(t *testing.T) {
 	home, papers := t.TempDir(), filepath.Join(t.TempDir(), "papers")
-	err := os.Mkdir(papers, 0o700)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(papers, "bridge.txt"),
-			[]byte("The Oder bridge was closed on 3 May 2021. It was closed because of corrosion.\n"), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(papers, "bridge.txt"),
+		"The Oder bridge was closed on 3 May 2021. It was closed because of corrosion.\n")
 	run := func(in string, args ...string) (int, string, string) {
 		out, errs := &bytes.Buffer{}, &bytes.Buffer{}
 		code := Main(t.Context(), Program{Build: "test"}, append(args, "--data", home),
@@ -96,9 +90,9 @@ func TestInquiryBegunOverStandardStreamsGoesOnAfterTheirEnd(t *testing.T) {
 	if status := list(); status != "completed" && status != "limit-reached" {
 		t.Errorf("it ended as %s", status)
 	}
-	for _, wrong := range []string{papers + "-gone", filepath.Join(papers, "bridge.txt")} {
-		if code, _, errs := run("", "mcp", "--documents", wrong); code != ExitUsage ||
-			!strings.Contains(errs, "no such folder") {
+	for wrong, why := range map[string]string{papers + "-gone": "--documents: there is no folder",
+		filepath.Join(papers, "bridge.txt"): "is not a folder"} {
+		if code, _, errs := run("", "mcp", "--documents", wrong); code != ExitUsage || !strings.Contains(errs, why) {
 			t.Errorf("%s: %d %s", wrong, code, errs)
 		}
 	}

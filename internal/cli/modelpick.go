@@ -53,9 +53,6 @@ func (c *command) keepModel(provider, id string) string {
 
 // choosable is an error as a conversation takes it: one that a choice of a model mends comes with the choice.
 func (c *command) choosable(err error) error {
-	if over, isOver := errors.AsType[*service.LimitError](err); isOver {
-		return &conversation.OverLimitError{Err: err, Title: over.Error() + ". Go on?"}
-	}
 	var many *model.ManyError
 	if !errors.As(err, &many) {
 		return err

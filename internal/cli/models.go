@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -35,8 +34,8 @@ func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error 
 				mark = "*"
 			}
 			if m.Price != nil {
-				cost = fmt.Sprintf("  %s in, %s out (%s per million tokens)", perMillion(m.Price.Input),
-					perMillion(m.Price.Output), all.Currency)
+				cost = fmt.Sprintf("  %s in, %s out (%s per million tokens)", figure(m.Price.Input),
+					figure(m.Price.Output), all.Currency)
 			}
 			fmt.Fprintf(c.Out, "%s %s%s\n", mark, m.ID, cost)
 		}
@@ -46,6 +45,3 @@ func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error 
 	}
 	return nil
 }
-
-// perMillion is a price without needless digits.
-func perMillion(price float64) string { return strconv.FormatFloat(price, 'f', -1, 64) }

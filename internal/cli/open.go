@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/config"
 )
 
@@ -32,16 +33,12 @@ func (c *command) openCommand() *cobra.Command {
 	var f openFlags
 	cmd := &cobra.Command{
 		Use: "open", Short: "Open the page in a browser, signed in", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := c.settings()
-			if err != nil {
-				return err
-			}
+		RunE: c.onSettings(func(ctx context.Context, cfg config.Config, _ []string) error {
 			if err := f.folders(&cfg); err != nil {
 				return withCode(ExitUsage, err)
 			}
-			return c.openPage(cmd.Context(), cfg, f)
-		},
+			return c.openPage(ctx, cfg, f)
+		}),
 	}
 	cmd.Flags().StringVar(&f.in, "in", "",
 		"a folder of code to search (default: the current one, if it holds a project)")
@@ -62,14 +59,9 @@ func (f openFlags) folders(cfg *config.Config) error {
 		if path == "" {
 			continue
 		}
-		whole, err := filepath.Abs(path)
+		whole, err := conversation.Folder("", path)
 		if err != nil {
 			return err
-		}
-		if info, err := os.Stat(whole); err != nil {
-			return err
-		} else if !info.IsDir() {
-			return fmt.Errorf("%s is a file: name a folder", whole)
 		}
 		all[string(app.Owner)+"/"+name] = whole
 	}
@@ -97,7 +89,7 @@ func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) 
 		return err
 	}
 	page := ""
-	defer func() { _ = removeIfAny(page) }()
+	defer func() { _ = os.Remove(page) }() // which may never have been written
 	var failed error
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -188,11 +180,4 @@ func (c *command) browser() []string {
 		return nil
 	}
 	return append([]string{found}, words[1:]...)
-}
-
-func removeIfAny(path string) error {
-	if path == "" {
-		return nil
-	}
-	return os.Remove(path)
 }

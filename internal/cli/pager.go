@@ -23,7 +23,7 @@ func (c *command) withPager(cmd *cobra.Command) *cobra.Command {
 // paged shows a text that ends with a line end: through the person's pager where it is longer than the terminal.
 func (c *command) paged(ctx context.Context, text string) error {
 	words := c.pager()
-	if !c.OutTTY || c.file == nil || c.noPager || len(words) == 0 || strings.Count(text, "\n") < c.rows() {
+	if !c.OutTTY || c.file == nil || c.noPager || len(words) == 0 || strings.Count(text, "\n") < c.height() {
 		return writeAll(c.Out, text)
 	}
 	program, err := exec.LookPath(words[0])
@@ -46,8 +46,6 @@ func (c *command) paged(ctx context.Context, text string) error {
 	_ = cmd.Wait() // who leaves a pager early has read enough
 	return nil
 }
-
-func (c *command) rows() int { return (&screen{Streams: c.Streams}).height() }
 
 // pager is the program that shows long texts, with its arguments; none where the person wants none.
 func (c *command) pager() []string {

@@ -35,11 +35,7 @@ func (c *command) promptsShow() *cobra.Command {
 	var large, failed, brief bool
 	cmd := &cobra.Command{Use: "show QUESTION",
 		Short: "Show the prompt of a question's first turn, without asking a model",
-		Long: "Prints the composed prompt, and on stderr how the question is classified and why, which tools are\n" +
-			"offered, and how many tokens each segment takes. Tokens are estimated as characters / 4.",
-		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --after-error " +
-			"\"What did we decide about caching?\"",
-		Args: cobra.MinimumNArgs(1),
+		Args:  cobra.MinimumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			o, err := questionOptions(f, a.Config)
 			if err != nil {

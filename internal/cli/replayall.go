@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
+	"sibyl/internal/files"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
 	"sibyl/internal/text"
@@ -25,7 +25,7 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 	case f.limit < 1:
 		return withCode(ExitUsage, errors.New("--limit is how many runs at most: at least 1"))
 	}
-	text, err := os.ReadFile(f.tree)
+	text, err := files.ReadNamed(f.tree, mostTree)
 	if err != nil {
 		return withCode(ExitUsage, fmt.Errorf("the tree: %w", err))
 	}

@@ -38,7 +38,7 @@ const pace = 100 * time.Millisecond
 
 func (s Streams) width() int { return cmp.Or(s.Width, 80) }
 
-func (s *screen) height() int { return cmp.Or(s.Height, 24) }
+func (s Streams) height() int { return cmp.Or(s.Height, 24) }
 
 // provisional shows text as it arrives.
 func (s *screen) provisional(text string) {

@@ -84,11 +84,10 @@ func (c *command) sessionRename() *cobra.Command {
 }
 
 func (c *command) sessionDelete() *cobra.Command {
-	var d deletion
-	return d.on(&cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records",
+	return c.withYes(&cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records",
 		Args: cobra.ExactArgs(1),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
-			agreed, err := c.agreed(ctx, d, fmt.Sprintf("%q with %s for good", s.Title, text.Count(s.Runs, "run")))
+			agreed, err := c.agreed(ctx, fmt.Sprintf("%q with %s for good", s.Title, text.Count(s.Runs, "run")))
 			if err != nil || !agreed {
 				return err
 			}

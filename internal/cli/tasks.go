@@ -26,18 +26,14 @@ type tasksOf struct {
 }
 
 // onTasks runs a command on the tasks of a user.
-func (c *command) onTasks(
-	do func(ctx context.Context, tasks tasksOf, args []string) error,
-) func(*cobra.Command, []string) error {
+func (c *command) onTasks(do func(ctx context.Context, tasks tasksOf, args []string) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		return do(ctx, tasksOf{a.Tasks, task.By{Owner: c.user, Actor: "cli"}}, args)
 	})
 }
 
 // onTask runs a command on the task whose id its argument is.
-func (c *command) onTask(
-	do func(ctx context.Context, tasks tasksOf, id int64) error,
-) func(*cobra.Command, []string) error {
+func (c *command) onTask(do func(ctx context.Context, tasks tasksOf, id int64) error) runE {
 	return c.onTasks(func(ctx context.Context, tasks tasksOf, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {
@@ -152,14 +148,13 @@ func (c *command) taskEdit() *cobra.Command {
 }
 
 func (c *command) taskDelete() *cobra.Command {
-	var d deletion
 	cmd := &cobra.Command{Use: "delete ID", Short: "Delete a task", Args: cobra.ExactArgs(1),
 		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			t, err := tasks.Task(ctx, tasks.by.Owner, id)
 			if err != nil {
 				return err
 			}
-			agreed, err := c.agreed(ctx, d, "“"+t.Title+"”")
+			agreed, err := c.agreed(ctx, "“"+t.Title+"”")
 			if err != nil || !agreed {
 				return err
 			}
@@ -169,7 +164,7 @@ func (c *command) taskDelete() *cobra.Command {
 			}
 			return c.printed(was, fmt.Sprintf("deleted “%s”; ‘sibyl task undo’ restores it", printable(was.Title)))
 		})}
-	return c.withJSON(d.on(cmd), "one JSON object: the task as it was")
+	return c.withJSON(c.withYes(cmd), "one JSON object: the task as it was")
 }
 
 func (c *command) taskHistory() *cobra.Command {

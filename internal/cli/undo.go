@@ -34,16 +34,10 @@ func (c *command) listWrites(ctx context.Context, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	if c.asJSON {
-		return newJSON(c.Out).Encode(append([]files.Replaced{}, all...))
+	if len(all) == 0 && !c.asJSON {
+		c.note("there are no recent writes to notes")
 	}
-	if len(all) == 0 {
-		fmt.Fprintln(c.Err, "· there are no recent writes to notes")
-	}
-	for _, w := range all {
-		fmt.Fprintln(c.Out, printable(writeLine(w)))
-	}
-	return nil
+	return printList(c, all, writeLine)
 }
 
 // writeLine is a write in a line: its id, when, what, and where.
@@ -57,8 +51,8 @@ func writeLine(w files.Replaced) string {
 	case w.Before == "":
 		what += ", a new note"
 	}
-	return fmt.Sprintf("%s  %s  %s  (%s)", w.ID, moment(w.At), filepath.Join(w.Folder, filepath.FromSlash(w.Path)),
-		what)
+	return printable(fmt.Sprintf("%s  %s  %s  (%s)", w.ID, moment(w.At),
+		filepath.Join(w.Folder, filepath.FromSlash(w.Path)), what))
 }
 
 func (c *command) undo(ctx context.Context, a *app.App, id string) error {
@@ -73,14 +67,10 @@ func (c *command) undo(ctx context.Context, a *app.App, id string) error {
 	case err != nil:
 		return withCode(ExitFailed, err)
 	}
-	if c.asJSON {
-		return newJSON(c.Out).Encode(struct {
-			files.Replaced
-			Done bool `json:"done"`
-		}{w, done})
-	}
-	fmt.Fprintln(c.Out, printable(undone(w, done)))
-	return nil
+	return c.printed(struct {
+		files.Replaced
+		Done bool `json:"done"`
+	}{w, done}, printable(undone(w, done)))
 }
 
 // undone says what became of a write that was taken back.

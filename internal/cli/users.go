@@ -18,9 +18,7 @@ func (c *command) userCommand() *cobra.Command {
 }
 
 // onUser runs a command on the user that its argument names.
-func (c *command) onUser(
-	do func(ctx context.Context, a *app.App, name string) error,
-) func(*cobra.Command, []string) error {
+func (c *command) onUser(do func(ctx context.Context, a *app.App, name string) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error { return do(ctx, a, args[0]) })
 }
 

@@ -111,19 +111,16 @@ func (c *command) exportCommand(cmd *cobra.Command, formats string, of documents
 	return cmd
 }
 
-// deletion is how something is deleted for good.
-type deletion struct{ yes bool }
-
-// on gives a command the flag that agrees beforehand.
-func (d *deletion) on(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVarP(&d.yes, "yes", "y", false, "delete without asking")
+// withYes gives a command that deletes something for good the flag that agrees beforehand.
+func (c *command) withYes(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "delete without asking")
 	return cmd
 }
 
 // agreed says whether the person wants what is named to be deleted: beforehand, or at the terminal, where they are
 // asked.
-func (c *command) agreed(ctx context.Context, d deletion, what string) (bool, error) {
-	if d.yes {
+func (c *command) agreed(ctx context.Context, what string) (bool, error) {
+	if c.yes {
 		return true, nil
 	}
 	if !c.InTTY {

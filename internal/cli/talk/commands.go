@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,8 +41,10 @@ func (m *model) slashes() (all []slash) {
 		{"/again", "[MODEL]", "ask the last question again, in the place of its answer; with a name, ask that model " +
 			"from here on", false, (*model).again},
 		{"/model", "[NAME]", "ask another model; without a name, choose one", false, (*model).changeModel},
-		{"/in", "[FOLDER]", "search the code in this folder; - for none", false, (*model).changeCode},
-		{"/vault", "[FOLDER]", "search the notes in this folder; - for none", false, (*model).changeVault},
+		{"/in", "[FOLDER]", "search the code in this folder; - for none", false,
+			func(m *model, said string) tea.Cmd { return m.changeFolder("code", said, &m.With.Code) }},
+		{"/vault", "[FOLDER]", "search the notes in this folder; - for none", false,
+			func(m *model, said string) tea.Cmd { return m.changeFolder("notes", said, &m.With.Vault) }},
 		{"/sources", "[NUMBER]", "list what the last answer cites; with a number, show what was read", true,
 			(*model).showSources},
 		{"/why", "", "explain the last answer", true, (*model).why},
@@ -154,20 +157,8 @@ func (m *model) changeModel(name string) tea.Cmd {
 		if err == nil && len(names) == 0 {
 			err = errors.New("no model is available: ‘sibyl doctor’ says what is missing")
 		}
-		items := make([]item, len(names))
-		for i, name := range names {
-			items[i] = item{name, name}
-		}
-		return pickMsg{title: "Which model?", items: items, err: err, chosen: (*model).changeModel}
+		return pickMsg{title: "Which model?", items: named(names), err: err, chosen: (*model).changeModel}
 	}
-}
-
-func (m *model) changeCode(folder string) tea.Cmd {
-	return m.changeFolder("code", folder, &m.With.Code)
-}
-
-func (m *model) changeVault(folder string) tea.Cmd {
-	return m.changeFolder("notes", folder, &m.With.Vault)
 }
 
 func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
@@ -181,18 +172,30 @@ func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
 		*into = ""
 		return m.say("no " + what + " is searched from here on")
 	}
-	abs, err := filepath.Abs(expanded(m.env("HOME"), folder))
-	if err == nil {
-		var info os.FileInfo
-		if info, err = os.Stat(abs); err == nil && !info.IsDir() {
-			err = fmt.Errorf("%s is not a folder", folder)
-		}
-	}
+	abs, err := Folder(m.env("HOME"), folder)
 	if err != nil {
 		return m.fail(err)
 	}
 	*into = abs
 	return m.say(what + " is searched in " + abs + " from here on")
+}
+
+// Folder is the absolute path of a folder that is there, as a person names it: ~ is the home folder.
+func Folder(home, path string) (string, error) {
+	path, err := filepath.Abs(expanded(home, path))
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no folder %s", path)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a folder", path)
+	}
+	return path, nil
 }
 
 // expanded is a path with the home folder in place of ~.

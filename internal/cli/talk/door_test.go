@@ -169,11 +169,11 @@ func TestFileWithBlanksInItsNameIsCompletedInQuotes(t *testing.T) {
 
 func TestQuestionOverTheLimitIsAskedOnceThePersonSaysSo(t *testing.T) {
 	for keys, over := range map[string]bool{"y": true, "n": false, "<esc>": false, "<c-c>": false} {
-		b := newBare(t)
+		b := newBare(t, func(c *Config) { c.Width = 120 })
 		b.press("How?<enter>")
-		b.Update(startedMsg{of: b.live, err: &OverLimitError{Err: errors.New("over"),
-			Title: "today has cost 2.00 USD. Go on?"}})
-		if s := b.View().Content; b.live != nil || !strings.Contains(s, "today has cost 2.00 USD. Go on? [y/N]") {
+		b.Update(startedMsg{of: b.live, err: &service.LimitError{Spent: 2, Limit: 1, Currency: "USD"}})
+		if s := b.View().Content; b.live != nil || !strings.Contains(s, "today has cost 2.00 USD") ||
+			!strings.Contains(s, "Go on? [y/N]") {
 			t.Fatalf("the screen shows\n%s", s)
 		}
 		b.press(keys)

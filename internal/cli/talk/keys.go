@@ -32,10 +32,8 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	case m.searching != nil:
 		return m.searchKey(k)
 	}
-	if m.menu != nil {
-		if done := m.menuKey(name); done {
-			return nil
-		}
+	if m.menu != nil && m.menuKey(name) {
+		return nil
 	}
 	return m.inputKey(name, k)
 }
@@ -298,20 +296,18 @@ const tooSoon = 700 * time.Millisecond
 
 func (m *model) askingKey(name string) tea.Cmd {
 	q := m.asking[0]
+	yes := name == "y" || name == "Y" || name == "shift+y"
+	no := name == "n" || name == "N" || name == "shift+n" || name == "esc" || name == "enter" && q.usual
 	switch {
 	case m.Now().Sub(q.since) < tooSoon:
 		return nil
-	case name == "esc" && q.giveUp != nil:
-		m.asking = m.asking[1:]
-		return q.giveUp(m)
-	case name == "y" || name == "Y" || name == "shift+y":
-	case name == "n" || name == "N" || name == "shift+n" || name == "esc" || name == "enter" && q.usual:
-		m.asking = m.asking[1:]
-		return q.then(m, false)
-	default:
+	case !yes && !no:
 		m.hint = "y or n"
 		return nil
 	}
 	m.asking = m.asking[1:]
-	return q.then(m, true)
+	if name == "esc" && q.giveUp != nil {
+		return q.giveUp(m)
+	}
+	return q.then(m, yes)
 }

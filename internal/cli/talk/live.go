@@ -115,7 +115,7 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		m.setPrompt()
 		return m.say(missing.Title)
 	}
-	if over, is := errors.AsType[*OverLimitError](msg.err); is && !l.stopping {
+	if over, is := errors.AsType[*service.LimitError](msg.err); is && !l.stopping {
 		m.askOverLimit(over, l)
 		return nil
 	}
@@ -133,12 +133,13 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 }
 
 // askOverLimit asks whether a question is to begin although the day has cost what it may.
-func (m *model) askOverLimit(over *OverLimitError, l *live) {
+func (m *model) askOverLimit(over *service.LimitError, l *live) {
 	giveUp := func(m *model) tea.Cmd {
 		m.giveBack(l.typed, l.Material)
 		return m.say("not asked")
 	}
-	m.asking = append(m.asking, question{words: l.typed, title: over.Title, usual: true, giveUp: giveUp,
+	m.asking = append(m.asking, question{words: l.typed, title: over.Error() + ". Go on?", usual: true,
+		giveUp: giveUp,
 		then: func(m *model, yes bool) tea.Cmd {
 			if !yes {
 				return giveUp(m)
@@ -189,11 +190,7 @@ func (m *model) giveBack(typed, pasted string) {
 
 // chooseModel has the person choose who is to answer, and asks again.
 func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
-	items := make([]item, len(choice.Models))
-	for i, name := range choice.Models {
-		items[i] = item{name, name}
-	}
-	return m.pick(pickMsg{title: choice.Title, items: items, chosen: func(m *model, id string) tea.Cmd {
+	return m.pick(pickMsg{title: choice.Title, items: named(choice.Models), chosen: func(m *model, id string) tea.Cmd {
 		named, told := choice.Chosen(id)
 		m.With.Model = named
 		if m.input.Value() == l.typed {

@@ -82,14 +82,7 @@ func newModel(ctx context.Context, c Config) *model {
 	if m.Sessions = maps.Clone(c.Sessions); m.Sessions == nil {
 		m.Sessions = map[string]string{}
 	}
-	m.env = func(name string) (value string) {
-		for _, entry := range c.Environ {
-			if text, ok := strings.CutPrefix(entry, name+"="); ok {
-				value = text
-			}
-		}
-		return value
-	}
+	m.env = func(name string) string { return Variable(c.Environ, name) }
 	m.colour, m.links = m.env("NO_COLOR") == "" && m.env("TERM") != "dumb", render.CanLink(m.env)
 	var err error
 	if m.history, err = openHistory(c.History, c.Sibyl.Redact); err != nil {

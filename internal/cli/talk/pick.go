@@ -12,6 +12,14 @@ import (
 // item is something to choose: what it is known by, and the line that shows it.
 type item struct{ id, line string }
 
+// named are items that are known by what is shown of them.
+func named(names []string) (items []item) {
+	for _, name := range names {
+		items = append(items, item{name, name})
+	}
+	return items
+}
+
 // pickMsg asks the person to choose.
 type pickMsg struct {
 	title  string

@@ -53,8 +53,8 @@ type Asked struct {
 // Sibyl is what a conversation needs of the program.
 type Sibyl interface {
 	// Start asks. Words may name files as @path. Cancelling ctx stops the run. Beside others, the error may be a
-	// *ChoiceError, a *MissingError, an
-	// *OverLimitError or a *KeptError.
+	// *ChoiceError, a *MissingError, a *KeptError or, where the day has cost what it may, a *service.LimitError: asked
+	// OverLimit, it begins then.
 	Start(ctx context.Context, a Asked) (Run, error)
 	// Offer says which assistant, other than the one of that name, words are plainly meant for, with a question whose
 	// yes gives them to it; "" for none.
@@ -122,17 +122,6 @@ func (e *ChoiceError) Error() string { return e.Err.Error() }
 // Unwrap gives what was wrong.
 func (e *ChoiceError) Unwrap() error { return e.Err }
 
-// OverLimitError says that a question was not begun, since the day has cost what it may. Asked OverLimit, it begins.
-type OverLimitError struct {
-	Err   error
-	Title string // asks whether to go on
-}
-
-func (e *OverLimitError) Error() string { return e.Err.Error() }
-
-// Unwrap gives what was wrong.
-func (e *OverLimitError) Unwrap() error { return e.Err }
-
 // Exchange is a question and what came of it.
 type Exchange struct {
 	Of                    string // the assistant
@@ -159,6 +148,16 @@ type Config struct {
 
 	options []tea.ProgramOption // of tests, as is
 	began   func(*tea.Program)  // which is told of the program before it runs
+}
+
+// Variable is a variable of an environment, as its last entry has it.
+func Variable(environ []string, name string) (value string) {
+	for _, entry := range environ {
+		if text, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = text
+		}
+	}
+	return value
 }
 
 // stopTime is how long a run that goes on when the conversation ends is waited for.
