@@ -19,7 +19,6 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/schema"
-	"sibyl/internal/service"
 )
 
 func TestFileIsWrittenAfterEveryPair(t *testing.T) {
@@ -32,21 +31,16 @@ func TestFileIsWrittenAfterEveryPair(t *testing.T) {
 		return usual(n, req)
 	}
 	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	p.ended(s, record.Completed, record.Satisfied, 3)
+	r := p.begin(bridge, options())
+	must(r.Wait(t.Context()))(t)
+	s, _ := h.file()
+	same(t, "status before anybody opens it", s.Status, record.Completed)
+	p.ended(p.session(r.ID), record.Completed, record.Satisfied, 3)
 	for _, e := range must(os.ReadDir(filepath.Join(h.folder, string(ada))))(t) {
 		if e.Name() != record.FileName(s) && e.Name() != ".lock" {
 			t.Errorf("%s was left behind", e.Name())
 		}
 	}
-}
-
-func TestFileOfASessionIsFinalBeforeAnybodyOpensIt(t *testing.T) {
-	h := newHouse(t)
-	p := h.process("one", h.journal)
-	must(p.begin(bridge, options()).Wait(t.Context()))(t)
-	s, _ := h.file()
-	same(t, "status", s.Status, record.Completed)
 }
 
 func TestFileThatCanNotBeWrittenEndsNothingAndIsWrittenWhenTheSessionIsOpened(t *testing.T) {
@@ -231,14 +225,7 @@ func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T)
 	same(t, "citations", s.Pairs[0].Citations, []record.Citation{{Document: "a.txt", Hash: hashOf("a"), Page: 1,
 		ChunkHash: hashOf("b"), Quote: "Fact 1 holds."}})
 	same(t, "no passage found", s.Pairs[1].NotInDocuments, true)
-	var told []string
-	for u, err := range p.service.Watch(t.Context(), ada, r.ID, service.Place{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		told = append(told, u.Lines...)
-	}
-	contains(t, strings.Join(told, "\n"), "not read: scan.pdf: it holds no text", "1. "+questions[0], "Fact 1 holds.",
+	contains(t, p.lines(r.ID), "not read: scan.pdf: it holds no text", "1. "+questions[0], "Fact 1 holds.",
 		"question 1 of 10 [█·········] 11 % complete; open gaps: 1 high")
 }
 
