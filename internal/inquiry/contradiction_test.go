@@ -245,9 +245,9 @@ func reports(t *testing.T, say ...string) *house {
 	for i, passage := range say {
 		letter := string(rune('a' + i))
 		docs = append(docs, record.Document{Name: letter + ".txt", Hash: hashOf(letter), Pages: 2, Chunks: 1})
-		both.Citations = append(both.Citations, witness.Citation{Document: letter + ".txt",
-			Hash: hashOf(letter), Page: i + 1,
-			ChunkHash: files.Hash([]byte(passage)), Quote: passage, Passage: passage})
+		both.Citations = append(both.Citations, witness.Citation{Citation: record.Citation{Document: letter + ".txt",
+			Hash: hashOf(letter), Page: i + 1, ChunkHash: files.Hash([]byte(passage)), Quote: passage},
+			Passage: passage})
 	}
 	h.opens = func() ([]record.Document, error) { return docs, nil }
 	h.says = func(context.Context, string, int) (witness.Answer, error) { return both, nil }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"sibyl/internal/files"
+	"sibyl/internal/media/document"
 )
 
 const passageText = "Niacin is Vitamin B3.\n\nThe daily\nallowance is 18 mg. More <b>harms</b> & more."
@@ -23,7 +24,7 @@ const passageText = "Niacin is Vitamin B3.\n\nThe daily\nallowance is 18 mg. Mor
 // audited is a completed session with all that a page can tell, and the document that it cites.
 func audited() (Session, Source) {
 	s := completed()
-	chunk := Chunk{Document: "b3.pdf", DocumentHash: hashOf("a"), Page: 2, Index: 4, Text: passageText,
+	chunk := document.Chunk{Document: "b3.pdf", DocumentHash: hashOf("a"), Page: 2, Index: 4, Text: passageText,
 		Hash: files.Hash([]byte(passageText))}
 	s.AuditTrail = []TrailEntry{{Timestamp: start.Add(90 * time.Second), Event: ProviderSwitch,
 		FromProvider: "openai:det", ToProvider: "two:det2", Reason: "openai:det: 401 - the key is refused"}}
@@ -42,7 +43,7 @@ func audited() (Session, Source) {
 	a.Unverified = []Unverified{{Description: "The year differs.", Words: [2]string{"1937", "1938"}, Pair: 2,
 		Reason: "“1938” stands in no answer"}}
 	s.rescore()
-	return s, Source{Hash: hashOf("a"), Chunks: []Chunk{{Index: 3, Text: "x"}, chunk}}
+	return s, Source{Hash: hashOf("a"), Chunks: []document.Chunk{{Index: 3, Text: "x"}, chunk}}
 }
 
 // collected is a session without a detective.
