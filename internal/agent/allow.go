@@ -86,17 +86,12 @@ func visible(value any) string {
 	text, ok := value.(string)
 	switch {
 	case !ok:
-		return plain(string(mustJSON(value)))
+		raw, _ := json.Marshal(value) // it was decoded from JSON
+		return plain(string(raw))
 	case strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\n"):
 		return asSent(text)
 	}
 	return plain(text)
-}
-
-// mustJSON encodes what was decoded from JSON.
-func mustJSON(v any) []byte {
-	b, _ := json.Marshal(v)
-	return b
 }
 
 // WaitingOf reads what held calls are, of the turns that proposed them. Those that would be too long to be read

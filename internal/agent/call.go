@@ -77,11 +77,8 @@ type CallReceipt struct {
 
 // held is why the call of a completion was not made, if it wants a yes of the person.
 func held(c bt.Completion) bt.Why {
-	if c.Err != nil {
-		return bt.Why{}
-	}
 	r, err := bt.ResultOf[CallReceipt](c)
-	if err != nil {
+	if c.Err != nil || err != nil {
 		return bt.Why{}
 	}
 	return bt.Why{Text: r.Held, Coded: r.Coded}
@@ -222,27 +219,16 @@ func (i *callsOf) hold(k int, why bt.Why, o *callsMade) string {
 	return told.Text
 }
 
-// CallTold is a call of a tool as people read it.
-type CallTold struct {
-	Tool      string
-	Arguments string
-	Gave      string // its result, or why there is none
-}
-
-// ToldCall reads the receipt of a call; false if it is none.
-func ToldCall(c *run.CompletionRecord) (t CallTold, ok bool) {
+// ToldCall reads the receipt of a call as people read it, with its result or why there is none; false if it is none.
+func ToldCall(c *run.CompletionRecord) (tool, arguments, gave string, ok bool) {
 	got, ok := c.Value.(CallReceipt)
-	if !ok {
-		return t, false
-	}
-	t = CallTold{Tool: got.Tool, Arguments: Indented(json.RawMessage(got.Arguments))}
 	switch {
 	case got.Error != nil:
-		t.Gave = got.Error.Error()
+		gave = got.Error.Error()
 	case got.Result != nil:
-		t.Gave = got.Result.Text
+		gave = got.Result.Text
 	}
-	return t, true
+	return got.Tool, Indented(json.RawMessage(got.Arguments)), gave, ok
 }
 
 // Indented is JSON as people read it; what is none stays as it is.

@@ -1,12 +1,28 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/text"
 )
+
+// Whys are sentences as records keep them.
+type Whys []bt.Why
+
+// UnmarshalJSON reads words without a code, too: what builds before the codes have recorded.
+func (w *Whys) UnmarshalJSON(data []byte) error {
+	var words []string
+	if json.Unmarshal(data, &words) != nil {
+		return json.Unmarshal(data, (*[]bt.Why)(w))
+	}
+	for _, one := range words {
+		*w = append(*w, bt.Because(one))
+	}
+	return nil
+}
 
 // The events that leaves tell people. Their fields are what programs read; String is what people do.
 

@@ -303,16 +303,13 @@ func (l *Ledger) cycleOf(length, rounds int) bool {
 		}
 		for back := range rounds {
 			earlier := l.Rounds[i-back*length]
-			if !sameCalls(r, earlier) || earlier.Wrote || earlier.Novel && back < rounds-1 {
+			same := slices.EqualFunc(r.Calls, earlier.Calls, func(x, y Made) bool { return x.Key == y.Key })
+			if !same || earlier.Wrote || earlier.Novel && back < rounds-1 {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-func sameCalls(a, b Round) bool {
-	return slices.EqualFunc(a.Calls, b.Calls, func(x, y Made) bool { return x.Key == y.Key })
 }
 
 // Nudged enters a first strike, of which the fallback's hint is the nudge. A strike that stands stays.

@@ -114,8 +114,8 @@ func ModelFault(err error) *bt.Fault {
 
 // passes says whether a failure of the model passes with time, or with money, so that the same turn may succeed later.
 func passes(err error) bool {
-	var failed *model.Error
-	return errors.As(err, &failed) && (failed.Retryable() || failed.Kind == model.Payment)
+	failed, is := errors.AsType[*model.Error](err)
+	return is && (failed.Retryable() || failed.Kind == model.Payment)
 }
 
 // hearing passes a reply on, and begins anew where an attempt is retracted.
@@ -172,13 +172,9 @@ type Caller struct {
 	Connect func(ctx context.Context) (*tool.Set, error) // gives them when they are wanted, if Tools is nil
 	Of      func(v *run.View, job run.Job) (name, args string, call tool.Call, err error)
 	Timeout time.Duration // of one call
-	Begun   Begun         // tells the person's words; nil: no query is admitted by RuleQuery
 	DryRun  bool          // what writes says “recorded, not performed”
-}
-
-// Begun tells what a run began with: the person's own words in its session.
-type Begun interface {
-	Spoken(ctx context.Context) (string, error)
+	// Spoken gives the person's own words in the session; nil: no query is admitted by RuleQuery.
+	Spoken func(ctx context.Context) (string, error)
 }
 
 // Performer performs the calls.
@@ -261,7 +257,7 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 
 // unsaid says why a query that the tree admitted by RuleQuery is not sent; empty if it may be.
 func (c *Caller) unsaid(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (bt.Why, error) {
-	if c.Begun == nil || s.Out.To != tool.ToEngine {
+	if c.Spoken == nil || s.Out.To != tool.ToEngine {
 		return bt.Why{}, nil
 	}
 	p, err := run.AskedOf[CallPayload](job)
@@ -269,7 +265,7 @@ func (c *Caller) unsaid(ctx context.Context, job run.Job, s tool.Spec, call tool
 		return bt.Why{}, err
 	}
 	query, _ := sent(s.Out, string(call.Args))
-	spoken, err := c.Begun.Spoken(ctx)
+	spoken, err := c.Spoken(ctx)
 	if err != nil {
 		return bt.Why{}, err
 	}

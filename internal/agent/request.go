@@ -208,7 +208,7 @@ func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
 			continue
 		}
 		keep := max(keptOfResult, has-(tokens-room)-Tokens(cutHere))
-		m.Text = string([]rune(m.Text)[:keep*charsPerToken]) + cutHere
+		m.Text = string([]rune(m.Text)[:keep*CharsPerToken]) + cutHere
 		tokens -= has - Tokens(m.Text)
 	}
 	return messages, tokens

@@ -21,3 +21,11 @@ func TestResultsThatAreCutAreShorterThanBefore(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensAreAQuarterOfTheCharactersRoundedUp(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "ãããã": 1, "🔮🔮🔮🔮🔮": 2} {
+		if got := Tokens(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}

@@ -182,12 +182,14 @@ func (r *TurnReceipt[R]) instead() string {
 	return strings.Join(why, "; ")
 }
 
-const charsPerToken = 4
+// CharsPerToken is how many characters a token is taken for.
+const CharsPerToken = 4
 
 // Tokens estimates the tokens of a text: a quarter of its characters, rounded up.
-func Tokens(text string) int {
-	return (utf8.RuneCountInString(text) + charsPerToken - 1) / charsPerToken
-}
+func Tokens(text string) int { return TokensOf(utf8.RuneCountInString(text)) }
+
+// TokensOf is Tokens of a text of so many characters.
+func TokensOf(chars int) int { return (chars + CharsPerToken - 1) / CharsPerToken }
 
 func callTokens(calls []model.ToolCall) (n int) {
 	for _, c := range calls {

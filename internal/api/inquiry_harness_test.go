@@ -149,11 +149,7 @@ func withInquiry(t testing.TB) (h *house, reports string) {
 			if at < 0 {
 				return record.Source{}, fs.ErrNotExist
 			}
-			s := record.Source{Hash: docs[at].Hash}
-			for _, c := range documents.Chunks(docs[at]) {
-				s.Chunks = append(s.Chunks, record.Chunk(c))
-			}
-			return s, nil
+			return record.Source{Hash: docs[at].Hash, Chunks: documents.Chunks(docs[at])}, nil
 		}, err
 	}
 	h.others = append(h.others, theInquiry(h))

@@ -67,11 +67,7 @@ func Sources(ctx context.Context, by *document.Reader, path string) (func(name s
 			if d.Name != name {
 				continue
 			}
-			s := record.Source{Hash: d.Hash}
-			for _, c := range document.Chunks(d) {
-				s.Chunks = append(s.Chunks, record.Chunk(c))
-			}
-			return s, nil
+			return record.Source{Hash: d.Hash, Chunks: document.Chunks(d)}, nil
 		}
 		return record.Source{}, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}, nil

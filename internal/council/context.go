@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sibyl/internal/agent"
@@ -25,7 +26,12 @@ import (
 // journalName is the session of the journal that holds the runs about one of the Council's, after n such sessions were
 // removed: it follows from the two, so that nothing of it has to be kept in the folder.
 func journalName(owner journal.Owner, id string, n int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "council\x00%s\x00%s\x00%d", owner, id, n))
+	return idOf("council", string(owner), id, strconv.Itoa(n))
+}
+
+// idOf is an id that follows from what it is of.
+func idOf(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 

@@ -2,12 +2,9 @@ package council
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/council/persona"
@@ -35,12 +32,6 @@ type MemberReceipt struct {
 	bt.Coded
 }
 
-// memberID is the run of an oracle in a sitting, which is named by what it was given as its name.
-func memberID(sitting, oracle string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s", sitting, oracle))
-	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
-}
-
 func callOracles() bt.Leaf {
 	type in struct {
 		Sitting string `port:"sitting" doc:"its name, of which the runs of its oracles have theirs"`
@@ -54,7 +45,7 @@ func callOracles() bt.Leaf {
 		func(i in, o *out) error {
 			o.Calls = nil
 			for _, seat := range i.Oracles {
-				call := MemberPayload{Oracle: seat, Run: memberID(i.Sitting, seat.ID)}
+				call := MemberPayload{Oracle: seat, Run: idOf(i.Sitting, seat.ID)}
 				o.Calls = append(o.Calls, call)
 				o.Events = append(o.Events, OracleAsked{Oracle: seat.Name, ID: seat.ID, Run: call.Run})
 			}

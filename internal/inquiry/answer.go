@@ -81,7 +81,7 @@ type AnswerReceipt struct {
 	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
-	Notes     notes             `json:"notes,omitempty"` // what went wrong beside the answer
+	Notes     agent.Whys        `json:"notes,omitempty"` // what went wrong beside the answer
 
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 	Given    []string          `json:"given,omitempty"`    // the passages of documents that a model chose from
@@ -155,8 +155,7 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 		}) {
 			return nil, &bt.Fault{Kind: KindWitness, Reason: c.Document + " is not what it was when the inquiry began"}
 		}
-		r.Citations = append(r.Citations, record.Citation{Document: c.Document, Hash: c.Hash, Page: c.Page,
-			Chunk: c.Chunk, ChunkHash: c.ChunkHash, Quote: c.Quote})
+		r.Citations = append(r.Citations, c.Citation)
 		if c.Passage != "" {
 			r.Passages[c.ChunkHash] = c.Passage
 		}

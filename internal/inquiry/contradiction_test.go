@@ -2,6 +2,8 @@ package inquiry_test
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -243,9 +245,9 @@ func reports(t *testing.T, say ...string) *house {
 	for i, passage := range say {
 		letter := string(rune('a' + i))
 		docs = append(docs, record.Document{Name: letter + ".txt", Hash: hashOf(letter), Pages: 2, Chunks: 1})
-		both.Citations = append(both.Citations, witness.Citation{Document: letter + ".txt",
-			Hash: hashOf(letter), Page: i + 1,
-			ChunkHash: files.Hash([]byte(passage)), Quote: passage, Passage: passage})
+		both.Citations = append(both.Citations, witness.Citation{Citation: record.Citation{Document: letter + ".txt",
+			Hash: hashOf(letter), Page: i + 1, ChunkHash: files.Hash([]byte(passage)), Quote: passage},
+			Passage: passage})
 	}
 	h.opens = func() ([]record.Document, error) { return docs, nil }
 	h.says = func(context.Context, string, int) (witness.Answer, error) { return both, nil }
@@ -299,10 +301,13 @@ func TestWhatTheDetectiveIsToldNamesFilesAndPages(t *testing.T) {
 func TestReportsThatContradictEachOtherFlatlyClaimNothingWithoutAModel(t *testing.T) {
 	h := reports(t, "The bridge was closed in 2019.", "The bridge was never closed.", "The bridge was closed in 1987.",
 		"There is no bridge.")
-	h.offline = true
+	h.offline, h.broken = true, errors.New("a model is asked")
 	p := h.process("one", h.journal)
 	res, s := p.inquire(options())
 	p.ended(s, record.LimitReached, record.Collected, 7)
+	same(t, "by whom", by(s), slices.Repeat([]string{model.OfflineRules + " "}, 7))
+	same(t, "trail", trail(s), nil)
+	same(t, "detective", s.Detective, model.OfflineRules)
 	a := s.ProvisionalAudit
 	same(t, "contradictions", len(a.Contradictions), 0)
 	if a.ConsistencyScore != nil || s.AuditResult != nil {

@@ -53,6 +53,8 @@ func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T)
 	same(t, "page", pair.Citations[0].Page, 1)
 	same(t, "trail", trail(s), []string{"error"})
 	contains(t, s.AuditTrail[0].Reason, "openai:chooses quoted what is not in the passage", "allowance is 61 mg")
+	same(t, "its code", s.AuditTrail[0].Code, "witness.misquoted")
+	same(t, "its values", s.AuditTrail[0].Values["words"].Text, "allowance is 61 mg")
 	contains(t, p.lines(r.ID), acting+" is given the passages that are found for each question")
 }
 

@@ -1,35 +1,12 @@
 package inquiry_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"testing"
 
-	"sibyl/internal/bt"
 	"sibyl/internal/inquiry"
-	"sibyl/internal/inquiry/record"
-	"sibyl/internal/inquiry/witness"
 )
-
-func TestWhatWentWrongBesideAnAnswerStandsInTheTrail(t *testing.T) {
-	const failed bt.Reason = "witness.words: the search by meaning failed: {why}"
-	h := newHouse(t)
-	usual := h.says
-	h.says = func(ctx context.Context, q string, n int) (witness.Answer, error) {
-		a, err := usual(ctx, q, n)
-		if n == 1 {
-			a.Notes = []bt.Why{failed.With("down")}
-		}
-		return a, err
-	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	p.ended(s, record.Completed, record.Satisfied, 3)
-	same(t, "trail", trail(s), []string{"error"})
-	same(t, "reason", s.AuditTrail[0].Reason, "the search by meaning failed: down")
-	same(t, "its code and values", s.AuditTrail[0].Coded, failed.With("down").Coded)
-}
 
 func TestNotesOfAnEarlierBuildAreRead(t *testing.T) {
 	for _, kept := range []string{`{"notes":["down"]}`, `{"notes":[{"why":"down"}]}`} {

@@ -2,10 +2,10 @@ package inquiry
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/text"
 )
@@ -76,22 +76,7 @@ type AnswerHeard struct {
 	NotFound bool   `json:"not_found,omitempty"`
 	By       string `json:"by"`
 
-	Notes notes `json:"notes,omitempty"` // what went wrong beside the answer
-}
-
-// notes are sentences; earlier builds kept their words alone.
-type notes []bt.Why
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *notes) UnmarshalJSON(data []byte) error {
-	var words []string
-	if json.Unmarshal(data, &words) != nil {
-		return json.Unmarshal(data, (*[]bt.Why)(n))
-	}
-	for _, one := range words {
-		*n = append(*n, bt.Because(one))
-	}
-	return nil
+	Notes agent.Whys `json:"notes,omitempty"` // what went wrong beside the answer
 }
 
 // EventType implements bt.Typed.

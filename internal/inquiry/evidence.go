@@ -8,6 +8,7 @@ import (
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
+	"sibyl/internal/media/document"
 	"sibyl/internal/run"
 )
 
@@ -19,11 +20,11 @@ func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([
 	if err != nil {
 		return nil, err
 	}
-	var chunks []record.Chunk
+	var chunks []document.Chunk
 	for _, pair := range s.Pairs {
 		for _, c := range pair.Citations {
 			if text := texts[c.ChunkHash]; files.Hash([]byte(text)) == c.ChunkHash {
-				chunks = append(chunks, record.Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page,
+				chunks = append(chunks, document.Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page,
 					Index: c.Chunk, Text: text, Hash: c.ChunkHash})
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/media/document"
 	"sibyl/internal/schema"
 )
 
@@ -21,8 +22,8 @@ func TestEvidenceHasThePassagesThatWereQuoted(t *testing.T) {
 		". Fact 2 holds."}
 	h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
 		at := min(n, 2) - 1
-		c := witness.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, Chunk: at,
-			ChunkHash: files.Hash([]byte(passages[at])), Quote: fmt.Sprintf("Fact %d holds.", at+1),
+		c := witness.Citation{Citation: record.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, Chunk: at,
+			ChunkHash: files.Hash([]byte(passages[at])), Quote: fmt.Sprintf("Fact %d holds.", at+1)},
 			Passage: passages[at]}
 		return witness.Answer{Text: c.Quote, Citations: []witness.Citation{c}, By: "documents"}, nil
 	}
@@ -37,7 +38,7 @@ func TestEvidenceHasThePassagesThatWereQuoted(t *testing.T) {
 	lacks(t, string(page), "The door has", secret)
 	source := record.Source{Hash: hashOf("a")}
 	for n, text := range passages {
-		source.Chunks = append(source.Chunks, record.Chunk{Page: 1, Index: n, Text: text,
+		source.Chunks = append(source.Chunks, document.Chunk{Page: 1, Index: n, Text: text,
 			Hash: files.Hash([]byte(text))})
 	}
 	report := record.Verify(page, func(string) (record.Source, error) { return source, nil })

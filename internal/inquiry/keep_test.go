@@ -19,7 +19,6 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/schema"
-	"sibyl/internal/service"
 )
 
 func TestFileIsWrittenAfterEveryPair(t *testing.T) {
@@ -32,21 +31,16 @@ func TestFileIsWrittenAfterEveryPair(t *testing.T) {
 		return usual(n, req)
 	}
 	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	p.ended(s, record.Completed, record.Satisfied, 3)
+	r := p.begin(bridge, options())
+	must(r.Wait(t.Context()))(t)
+	s, _ := h.file()
+	same(t, "status before anybody opens it", s.Status, record.Completed)
+	p.ended(p.session(r.ID), record.Completed, record.Satisfied, 3)
 	for _, e := range must(os.ReadDir(filepath.Join(h.folder, string(ada))))(t) {
 		if e.Name() != record.FileName(s) && e.Name() != ".lock" {
 			t.Errorf("%s was left behind", e.Name())
 		}
 	}
-}
-
-func TestFileOfASessionIsFinalBeforeAnybodyOpensIt(t *testing.T) {
-	h := newHouse(t)
-	p := h.process("one", h.journal)
-	must(p.begin(bridge, options()).Wait(t.Context()))(t)
-	s, _ := h.file()
-	same(t, "status", s.Status, record.Completed)
 }
 
 func TestFileThatCanNotBeWrittenEndsNothingAndIsWrittenWhenTheSessionIsOpened(t *testing.T) {
@@ -213,8 +207,8 @@ func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T)
 	documents := []record.Document{{Name: "a.txt", Hash: hashOf("a"), Pages: 1, Chunks: 2},
 		{Name: "scan.pdf", Error: "it holds no text"}}
 	h.opens = func() ([]record.Document, error) { return documents, nil }
-	cited := witness.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1, Chunk: 0, ChunkHash: hashOf("b"),
-		Quote: "Fact 1 holds."}
+	cited := witness.Citation{Citation: record.Citation{Document: "a.txt", Hash: hashOf("a"), Page: 1,
+		ChunkHash: hashOf("b"), Quote: "Fact 1 holds."}}
 	h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
 		if n == 2 {
 			return witness.Answer{Text: "The documents do not say.", NotFound: true, By: "documents"}, nil
@@ -228,17 +222,9 @@ func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T)
 	_, s := p.wait(r)
 	p.ended(s, record.Completed, record.Satisfied, 3)
 	same(t, "documents", s.Witness.Documents, documents)
-	same(t, "citations", s.Pairs[0].Citations, []record.Citation{{Document: "a.txt", Hash: hashOf("a"), Page: 1,
-		ChunkHash: hashOf("b"), Quote: "Fact 1 holds."}})
+	same(t, "citations", s.Pairs[0].Citations, []record.Citation{cited.Citation})
 	same(t, "no passage found", s.Pairs[1].NotInDocuments, true)
-	var told []string
-	for u, err := range p.service.Watch(t.Context(), ada, r.ID, service.Place{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		told = append(told, u.Lines...)
-	}
-	contains(t, strings.Join(told, "\n"), "not read: scan.pdf: it holds no text", "1. "+questions[0], "Fact 1 holds.",
+	contains(t, p.lines(r.ID), "not read: scan.pdf: it holds no text", "1. "+questions[0], "Fact 1 holds.",
 		"question 1 of 10 [█·········] 11 % complete; open gaps: 1 high")
 }
 
@@ -248,8 +234,8 @@ func TestDocumentThatChangesMeanwhileEndsTheInquiryAndIsNamed(t *testing.T) {
 		return []record.Document{{Name: "a.txt", Hash: hashOf("a"), Pages: 1, Chunks: 2}}, nil
 	}
 	h.says = func(context.Context, string, int) (witness.Answer, error) {
-		return witness.Answer{Text: "Fact.", Citations: []witness.Citation{{Document: "a.txt", Hash: hashOf("c"),
-			Page: 1, ChunkHash: hashOf("b"), Quote: "Fact."}}}, nil
+		return witness.Answer{Text: "Fact.", Citations: []witness.Citation{{Citation: record.Citation{
+			Document: "a.txt", Hash: hashOf("c"), Page: 1, ChunkHash: hashOf("b"), Quote: "Fact."}}}}, nil
 	}
 	p := h.process("one", h.journal)
 	_, s := p.inquire(options())

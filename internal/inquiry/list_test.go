@@ -1,9 +1,7 @@
 package inquiry_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -53,33 +51,6 @@ func stored(tb testing.TB, store journal.Store, n int) {
 		})
 	}
 	all.Wait()
-}
-
-// rowsAlone is a store of which nothing but rows can be read.
-type rowsAlone struct{ journal.Store }
-
-var errRowsAlone = errors.New("a list reads rows alone")
-
-func (rowsAlone) Records(context.Context, journal.Owner, string, int64) ([]journal.Record, error) {
-	return nil, errRowsAlone
-}
-
-func (rowsAlone) Blob(context.Context, journal.Owner, string) ([]byte, error) {
-	return nil, errRowsAlone
-}
-
-func TestListReadsRowsAlone(t *testing.T) {
-	h := newHouse(t)
-	stored(t, h.journal, 40)
-	d := h.deps(rowsAlone{h.journal})
-	d.Files = func(journal.Owner) (*record.Folder, error) { return nil, errRowsAlone }
-	items := must((&inquiry.Desk{Deps: d}).List(t.Context(), ada, journal.Filter{Limit: 30}))(t)
-	same(t, "items", len(items), 30)
-	for n, i := range items {
-		if i.ConsistencyScore == nil || *i.ConsistencyScore != 39-n || i.Pairs != 7 || i.Status != record.Completed {
-			t.Errorf("%d. %+v", n, i)
-		}
-	}
 }
 
 // All of 10,000 inquiries at once: the aim is 200 ms.

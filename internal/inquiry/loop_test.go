@@ -216,20 +216,6 @@ func TestQuestionsAreInTheLanguageOfTheHypothesis(t *testing.T) {
 	}
 }
 
-func TestInquiryWithoutADetectiveAsksNoModelAndCollects(t *testing.T) {
-	h := newHouse(t)
-	h.offline = true
-	h.broken = fmt.Errorf("a model is asked")
-	o := options()
-	o.Limit = 5
-	p := h.process("one", h.journal)
-	_, s := p.inquire(o)
-	p.ended(s, record.LimitReached, record.Collected, 5)
-	same(t, "by whom", by(s), slices.Repeat([]string{model.OfflineRules + " "}, 5))
-	same(t, "trail", trail(s), nil)
-	same(t, "detective", s.Detective, model.OfflineRules)
-}
-
 func TestTreeThatDoesNotGoOnEndsAsAnErrorAndNeverAsTheLimit(t *testing.T) {
 	h := newHouse(t)
 	h.tree = changed(h, `<Judge ledger="{ledger}" stale="3" done="{done}" reason="{reason}"/>`, `<AlwaysFailure/>`)

@@ -100,37 +100,3 @@ func TestStopTakesEffectInTimeWhoeverIsAskedAndWhatWasAnsweredStays(t *testing.T
 		})
 	}
 }
-
-func TestStopFromAnotherProcessTakesEffect(t *testing.T) {
-	h := newHouse(t)
-	hanging, _ := h.halfway()
-	p := h.process("one", h.journal)
-	r := p.begin(bridge, options())
-	held(t, "the second question", hanging)
-	if err := h.process("two", h.journal).service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
-	_, s := p.wait(r)
-	p.ended(s, record.Failed, record.Stopped, 1)
-}
-
-func TestStopBeforeTheFirstAnswerLeavesAnEmptySession(t *testing.T) {
-	h := newHouse(t)
-	hanging := make(chan bool, 1)
-	h.says = func(ctx context.Context, _ string, _ int) (witness.Answer, error) {
-		hanging <- true
-		<-ctx.Done()
-		return witness.Answer{}, ctx.Err()
-	}
-	p := h.process("one", h.journal)
-	r := p.begin(bridge, options())
-	held(t, "the first question", hanging)
-	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
-	_, s := p.wait(r)
-	p.ended(s, record.Failed, record.Stopped, 0)
-	h.says = speaking("It was closed.", "In March.", "Because of rust.")
-	_, s = p.wait(p.begin(bridge, options()))
-	same(t, "status of the next one", s.Status, record.Completed)
-}

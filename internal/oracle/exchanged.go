@@ -72,13 +72,13 @@ func said(m model.Message) (all []assistant.Part) {
 
 func exchangedCall(c *run.CompletionRecord, p agent.CallPayload) assistant.Exchanged {
 	x := assistant.Exchanged{To: p.Name}
-	told, ok := agent.ToldCall(c)
+	name, arguments, gave, ok := agent.ToldCall(c)
 	if !ok {
 		return x
 	}
-	x.Sent = []assistant.Part{partOf(assistant.PartCall, told.Tool, told.Arguments)}
-	if told.Gave != "" {
-		x.Got = []assistant.Part{partOf(assistant.PartResult, told.Tool, told.Gave)}
+	x.Sent = []assistant.Part{partOf(assistant.PartCall, name, arguments)}
+	if gave != "" {
+		x.Got = []assistant.Part{partOf(assistant.PartResult, name, gave)}
 	}
 	return x
 }

@@ -119,22 +119,11 @@ func (o offline) turn() model.Response {
 	return o.nothing()
 }
 
-//go:embed offline_hello.json
-var helloText string
-
-// hellos say what can be done without a model, by language.
-var hellos = sync.OnceValue(func() (all map[string]string) {
-	if err := json.Unmarshal([]byte(helloText), &all); err != nil {
-		panic(err) // the file is ours, and a test reads it
-	}
-	return all
-})
-
 // fewLetters are so few that they are of any language, as “hi” is.
 const fewLetters = 4
 
 // hello answers small talk, and who asks what this is, in their language as far as it can be told.
-func hello(question string) string { return hellos()[spokenIn(question)] }
+func hello(question string) string { return phrases()[spokenIn(question)]["hello"] }
 
 // spokenIn is the language of a question, or else of the one before.
 func spokenIn(question string, earlier ...string) string {
@@ -147,7 +136,8 @@ func spokenIn(question string, earlier ...string) string {
 //go:embed offline_words.json
 var phrasesText string
 
-// phrases are what is said around the places that were found, by language and what they are for.
+// phrases are what is said without a model, by language and what they are for; of some languages there is the hello
+// alone.
 var phrases = sync.OnceValue(func() (all map[string]map[string]string) {
 	if err := json.Unmarshal([]byte(phrasesText), &all); err != nil {
 		panic(err) // the file is ours, and a test reads it

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -48,22 +47,8 @@ type Env struct {
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
-	LeftOut  leftOut  `json:"left_out,omitempty"`  // servers whose tools could not be had, each with the reason
-}
-
-// leftOut says of servers why their tools could not be had.
-type leftOut []bt.Why
-
-// UnmarshalJSON reads words without a code, too: what builds before the codes have recorded.
-func (l *leftOut) UnmarshalJSON(data []byte) error {
-	var words []string
-	if json.Unmarshal(data, &words) != nil {
-		return json.Unmarshal(data, (*[]bt.Why)(l))
-	}
-	for _, w := range words {
-		*l = append(*l, bt.Because(w))
-	}
-	return nil
+	// servers whose tools could not be had, each with the reason
+	LeftOut agent.Whys `json:"left_out,omitempty"`
 }
 
 // Models implements assistant.Asks.
@@ -149,7 +134,7 @@ func open(ctx context.Context, deps Deps, prompts reading, v *run.View) (map[str
 	}
 	b.Tools = tools.Specs()
 	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout,
-		DryRun: a.env.ShadowOf != "", Begun: a}
+		DryRun: a.env.ShadowOf != "", Spoken: a.spoken}
 	return map[string]run.Performer{
 		agent.EffectTurn:  agent.Turns(b, m, listen),
 		agent.EffectNotes: agent.Notes(b, m, listen, PurposeNotes),

@@ -105,20 +105,6 @@ func TestPictureIsKeptUntouchedAndSentAgainAfterACrash(t *testing.T) {
 	}
 }
 
-func TestQuestionThatTakesThePlaceOfAnotherHasItsPictures(t *testing.T) {
-	h := setUp(t, modeltest.Say("Gray. "+enough()), modeltest.Say("Still gray. "+enough()))
-	q := h.question("What colour is it?")
-	q.Material = document.JoinParts(parts(t, "car.png", string(picture(t, 10)), "notes.txt", "a note"))
-	h.finish(h.startQuestion(q))
-	again := h.question("Look again")
-	again.Replaces, again.SameMaterial = h.last.ID, true
-	a := h.finish(h.startQuestion(again))
-	same(t, "files", strings.Join(a.Files, "; "), "car.png; notes.txt")
-	if got := shown(h.request(2)); len(got) != 1 || !bytes.Equal(got[0].Data, picture(t, 10)) {
-		t.Errorf("the model is shown %d pictures", len(got))
-	}
-}
-
 func TestEarlierPicturesOfASessionAreShownAgainTheLatestFirstAndNoMoreThanFit(t *testing.T) {
 	h := setUp(t, modeltest.Say("Gray. "+enough()), modeltest.Say("Both gray. "+enough()),
 		modeltest.Say("Still gray. "+enough()), modeltest.Say("All gray. "+enough()),
@@ -158,7 +144,7 @@ func TestEarlierPicturesOfASessionAreShownAgainTheLatestFirstAndNoMoreThanFit(t 
 	same(t, "pictures of the last exchange alone", []int{len(asked), len(asked[0].Pictures)}, []int{3, 3})
 }
 
-func TestEarlierPictureIsLeftOutForAModelThatTakesNoneAndKeepsFallbacksThatDo(t *testing.T) {
+func TestEarlierPictureIsLeftOutForAModelThatTakesNoneAndAPictureKeepsFallbacksThatDo(t *testing.T) {
 	h := setUp(t, modeltest.Say("Gray. "+enough()))
 	h.env.Fallback = []string{"house:blind", "house:seeing"}
 	q := h.question("What colour is it?")
@@ -182,6 +168,15 @@ func TestEarlierPictureIsLeftOutForAModelThatTakesNoneAndKeepsFallbacksThatDo(t 
 		}
 		want := map[bool]string{true: "0 pictures, [house:blind house:seeing]", false: "1 pictures, [house:seeing]"}
 		same(t, "of the follow-up", fmt.Sprintf("%d pictures, %v", kept, spec.Env.(oracle.Env).Fallback), want[blind])
+		if blind {
+			continue
+		}
+		q.Session = "another"
+		spec, err = around.Begin(t.Context(), q.Request, q.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "of a first question with a picture", spec.Env.(oracle.Env).Fallback, []string{"house:seeing"})
 	}
 }
 
@@ -208,24 +203,6 @@ func TestPictureForAModelThatTakesNoneIsRefusedBeforeAnythingIsSent(t *testing.T
 		q.Material = "a text"
 		if _, err := around.Begin(t.Context(), q.Request, q.Options); err != nil {
 			t.Errorf("%s is not asked about a text: %v", id, err)
-		}
-	}
-}
-
-func TestPicturesGoOnToNoFallbackThatTakesNone(t *testing.T) {
-	h := setUp(t)
-	h.env.Fallback = []string{"house:blind", "house:seeing"}
-	around := h.surroundings(h.store)
-	around.Describe = func(_ context.Context, id string) model.Info {
-		return model.Info{NoPictures: id == "house:blind"}
-	}
-	for material, want := range map[string][]string{document.JoinParts(parts(t, "car.png", string(picture(t, 10)))): {
-		"house:seeing"}, "a text": h.env.Fallback} {
-		q := h.question("What is it?")
-		q.Material = material
-		spec, err := around.Begin(t.Context(), q.Request, q.Options)
-		if err != nil || !slices.Equal(spec.Env.(oracle.Env).Fallback, want) {
-			t.Errorf("fallbacks %v, %v; want %v", spec.Env.(oracle.Env).Fallback, err, want)
 		}
 	}
 }

@@ -93,8 +93,8 @@ func rebuilt(ctx context.Context, v *run.View, p agent.TurnPayload) (r agent.Req
 	return r, a, err
 }
 
-// Spoken are the person's own words in the session: none that were piped in, or that a program passed on.
-func (a *asker) Spoken(ctx context.Context) (spoken string, err error) {
+// spoken are the person's own words in the session: none that were piped in, or that a program passed on.
+func (a *asker) spoken(ctx context.Context) (spoken string, err error) {
 	hear := func(question string, piped, relayed bool) {
 		if !piped && !relayed {
 			spoken += "\n" + question

@@ -204,15 +204,19 @@ func TestQuestionThatReplacesAnotherMayHaveItsMaterial(t *testing.T) {
 	h := setUp(t, modeltest.Say("Green, says talk.txt:1. "+enough()), modeltest.Say("Green. "+enough()),
 		modeltest.Say("No idea. "+enough()))
 	q := h.question("What colour is the bridge?")
-	q.Material = document.JoinParts([]document.Part{{Name: "talk.txt", Text: "Paint the bridge green."},
-		{Name: "plan.pdf p. 1", Text: "a"}, {Name: "plan.pdf p. 2", Text: "b"}})
-	same(t, "files", h.finish(h.startQuestion(q)).Files, []string{"talk.txt", "plan.pdf"})
+	q.Material = document.JoinParts(append([]document.Part{{Name: "talk.txt", Text: "Paint the bridge green."},
+		{Name: "plan.pdf p. 1", Text: "a"}, {Name: "plan.pdf p. 2", Text: "b"}},
+		parts(t, "bridge.png", string(picture(t, 10)))...))
+	files := []string{"talk.txt", "plan.pdf", "bridge.png"}
+	same(t, "files", h.finish(h.startQuestion(q)).Files, files)
 	again := h.question("And what colour now?")
 	again.Replaces, again.SameMaterial = h.last.ID, true
-	same(t, "files of the next", h.finish(h.startQuestion(again)).Files, []string{"talk.txt", "plan.pdf"})
+	same(t, "files of the next", h.finish(h.startQuestion(again)).Files, files)
 	holds(t, "its request", lastText(h.request(2)), "Paint the bridge green.")
+	same(t, "its pictures", shown(h.request(2)), []model.Picture{{Type: "image/png", Data: picture(t, 10)}})
 	without := h.question("And without it?")
 	without.Replaces = h.last.ID
 	same(t, "files of one without", h.finish(h.startQuestion(without)).Files, []string(nil))
 	lacks(t, "its request", whole(h.request(3)), "Paint the bridge green.")
+	same(t, "its pictures", len(shown(h.request(3))), 0)
 }

@@ -14,34 +14,6 @@ func describe(a *run.Assistant, d taskchat.Deps) []*assistant.Assistant {
 
 // The flows and examples of requirement 3, by their names.
 
-func TestTaskCreationFlow(t *testing.T) {
-	c := newHouse(t).process("p").talk(ada)
-	r := c.say("remind me to buy groceries", taskchat.StatusSuccess)
-	same(t, "tools", called(r), []string{"add_task"})
-	same(t, "parameters", parameters(t, r, "add_task"), map[string]any{"title": "buy groceries"})
-	same(t, "response", r.Response, "I've added 'buy groceries' to your tasks. You got this!")
-	c.wants(ada, "buy groceries")
-}
-
-func TestMultiTurnFlowTaskReferenceResolution(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Buy groceries", "Call John", "Review docs")
-	c := h.process("p").talk(ada)
-	r := c.say("show my tasks", taskchat.StatusSuccess)
-	same(t, "response", r.Response, "Here are your tasks:\n1. Buy groceries\n2. Call John\n3. Review docs")
-	m := c.metadata()
-	same(t, "task_references", m.TaskReferences, map[string]int64{"1": ids[0], "2": ids[1], "3": ids[2]})
-	if m.ReferencedAt == nil || m.LastToolUsed != "list_tasks" ||
-		m.AgentContext.ApplicationDomain != "task_management" || len(m.AgentContext.ConfidenceHistory) != 1 {
-		t.Errorf("metadata %+v", m)
-	}
-	r = c.say("complete task 2", taskchat.StatusSuccess)
-	same(t, "parameters", parameters(t, r, "complete_task"), map[string]any{"task_id": float64(ids[1])})
-	same(t, "response", r.Response, "Great! I've marked 'Call John' as completed ✓")
-	same(t, "last tool", c.metadata().LastToolUsed, "complete_task")
-	h.wants(ada, "Buy groceries", "Call John ✓", "Review docs")
-}
-
 func TestAFollowUpAsksForWhatWasDoneLast(t *testing.T) {
 	h := newHouse(t)
 	h.has(ada, "Buy groceries", "Call John", "Review docs")
@@ -65,18 +37,6 @@ func TestClarificationFlow(t *testing.T) {
 	r = c.say("Prepare the board meeting", taskchat.StatusSuccess)
 	same(t, "title", parameters(t, r, "update_task")["title"], any("Prepare the board meeting"))
 	h.wants(ada, "Prepare the board meeting", "Cancel the meeting on Friday", "Meeting minutes", "Buy milk")
-}
-
-func TestExample3StaleReferenceHandling(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Buy groceries", "Call John")
-	c := h.process("p").talk(ada)
-	c.say("show my tasks", taskchat.StatusSuccess)
-	h.deleted(ada, ids[0])
-	r := c.say("rename task 1 to Buy bread", taskchat.StatusError)
-	same(t, "response", r.Response,
-		"I couldn't find task 1. It may have been deleted. Try 'show my tasks' to see what's current.")
-	h.wants(ada, "Call John")
 }
 
 func TestDeletionIsConfirmedByTheNextMessageAlone(t *testing.T) {

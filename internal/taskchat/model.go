@@ -161,11 +161,11 @@ func asking(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 
 // exchanged tells what the model was sent to read a message, and the calls that change tasks.
 func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
-	if told, ok := agent.ToldCall(c); ok {
-		x = assistant.Exchanged{To: told.Tool, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: told.Tool,
-			Text: told.Arguments}}}
-		if told.Gave != "" {
-			x.Got = []assistant.Part{{Kind: assistant.PartResult, Name: told.Tool, Text: told.Gave}}
+	if name, arguments, gave, ok := agent.ToldCall(c); ok {
+		x = assistant.Exchanged{To: name, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: name,
+			Text: arguments}}}
+		if gave != "" {
+			x.Got = []assistant.Part{{Kind: assistant.PartResult, Name: name, Text: gave}}
 		}
 		return x, nil
 	}
@@ -242,23 +242,18 @@ func askModel() bt.Leaf {
 		Unheard  bool       `port:"unheard"`
 		Events   []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		return []bt.Request{{Kind: EffectIntent, Label: "what is wanted", Payload: IntentPayload{i.Words}}}, nil
+	plan := func(i in) (bt.Request, error) {
+		return bt.Request{Kind: EffectIntent, Label: "what is wanted", Payload: IntentPayload{i.Words}}, nil
 	}
-	collect := func(i in, done []bt.Completion, o *out) error {
-		if err := done[0].Err; err != nil {
-			o.Events = []bt.Typed{ModelUnheard{err.Kind}}
-			told := Remark{What: sayUnheard, Text: err.Kind}
-			if err.Kind == string(model.Garbled) {
-				told = Remark{What: sayGarbled}
-			}
-			o.Remarks, o.Unheard = append(slices.Clip(o.Remarks), told), true
-			return err
+	unheard := func(_ in, why *bt.Fault, _ int64, o *out) {
+		o.Events = []bt.Typed{ModelUnheard{why.Kind}}
+		told := Remark{What: sayUnheard, Text: why.Kind}
+		if why.Kind == string(model.Garbled) {
+			told = Remark{What: sayGarbled}
 		}
-		r, err := bt.ResultOf[IntentReceipt](done[0])
-		if err != nil {
-			return fmt.Errorf("receipt of the model: %w", err)
-		}
+		o.Remarks, o.Unheard = append(slices.Clip(o.Remarks), told), true
+	}
+	collect := func(i in, r IntentReceipt, _ int64, o *out) error {
 		o.Language = baseOf(r.Language, i.Metadata.AgentContext.Language)
 		o.Acts = r.acts(&i.Open, i.Words)
 		if i.Open.Kind != understand.KindChoose {
@@ -267,9 +262,9 @@ func askModel() bt.Leaf {
 		o.Events = intentsRead(o.Acts)
 		return nil
 	}
-	return bt.Task("AskModel",
+	return bt.One("AskModel",
 		"Has the model read the message: what is wanted, and whether it answers the question that is open. FAILURE "+
-			"if it can't be heard.", plan, collect)
+			"if it can't be heard.", plan, collect, unheard)
 }
 
 // baseOf is the language of a BCP 47 tag without its region; otherwise if the tag is none, or of no certain language.

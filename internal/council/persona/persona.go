@@ -23,6 +23,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/text/language"
 	"sibyl/internal/text/markdown"
 )
@@ -159,7 +160,7 @@ func parse(text, file, called, placeholder string) (Persona, error) {
 			break
 		}
 	}
-	if tokens := (utf8.RuneCountInString(content) + 3) / 4; tokens > longPrompt {
+	if tokens := agent.Tokens(content); tokens > longPrompt {
 		p.warn("it is very long: some %d tokens go with every question", tokens)
 	}
 	if !closed {

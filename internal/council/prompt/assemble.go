@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"sibyl/internal/agent"
 )
 
 const (
@@ -69,7 +71,7 @@ func Assemble(entries []Entry, o Options) Context {
 		parts = append(parts, b.text())
 	}
 	c.Text = strings.Join(parts, gap)
-	c.Tokens = Tokens(c.Text)
+	c.Tokens = agent.Tokens(c.Text)
 	return c
 }
 
@@ -108,7 +110,7 @@ func (c *Context) fit(blocks []*block, budget int, w words) {
 		if note > 0 && left > 0 {
 			gaps++
 		}
-		return tokensOf(size+note+gaps*len(gap)) > budget
+		return agent.TokensOf(size+note+gaps*len(gap)) > budget
 	}
 	var newest *block
 	for _, b := range blocks {
@@ -128,7 +130,7 @@ func (c *Context) fit(blocks []*block, budget int, w words) {
 	leaveOut(false, &c.Transcripts)
 	if newest != nil && over() {
 		c.Shortened = newest.ID
-		room := 4*budget - utf8.RuneCountInString(c.note(w)+gap+newest.header+"\n")
+		room := agent.CharsPerToken*budget - utf8.RuneCountInString(c.note(w)+gap+newest.header+"\n")
 		kept := end(newest.body, max(room, leastKept))
 		if kept == newest.body {
 			c.Shortened = ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/council/persona"
 )
 
@@ -92,14 +93,6 @@ func TestManyForgedHeadersAreShortenedInTime(t *testing.T) {
 	}
 }
 
-func TestTokensAreAQuarterOfTheCharactersRoundedUp(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "ãããã": 1, "🔮🔮🔮🔮🔮": 2} {
-		if got := Tokens(text); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
-		}
-	}
-}
-
 func TestLanguageIsWhatWasSaidElseThatOfTheTexts(t *testing.T) {
 	german := []string{"Ich habe lange darüber nachgedacht."}
 	for _, c := range []struct {
@@ -149,7 +142,7 @@ func FuzzAssemble(f *testing.F) {
 		if found := headers(c.Text); len(found) != len(c.Included) {
 			t.Errorf("%d entries, and the headers %q in\n%q", len(c.Included), found, c.Text)
 		}
-		if !utf8.ValidString(c.Text) || c.Tokens != Tokens(c.Text) || len(c.Included)+len(c.Cut) != c.TranscriptsOf+
+		if !utf8.ValidString(c.Text) || c.Tokens != agent.Tokens(c.Text) || len(c.Included)+len(c.Cut) != c.TranscriptsOf+
 			c.ResponsesOf {
 			t.Errorf("%+v", c)
 		}

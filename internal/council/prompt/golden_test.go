@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/council/persona"
 )
 
@@ -124,8 +125,8 @@ func TestContextsAreInTheExactForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := Assemble(c.entries, c.options)
 			golden(t, name, got.Text)
-			if b := c.options.Budget; got.Tokens != Tokens(got.Text) || b > 0 && got.Tokens > b {
-				t.Errorf("%d tokens, counted %d, of %d", got.Tokens, Tokens(got.Text), b)
+			if b := c.options.Budget; got.Tokens != agent.Tokens(got.Text) || b > 0 && got.Tokens > b {
+				t.Errorf("%d tokens, counted %d, of %d", got.Tokens, agent.Tokens(got.Text), b)
 			}
 		})
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 
 	"sibyl/internal/council/persona"
 	"sibyl/internal/text"
@@ -44,11 +43,6 @@ func wordsOf(tongue string) words {
 	}
 	return allWords()["pt"]
 }
-
-// Tokens estimates the tokens of a text: a quarter of its characters, rounded up.
-func Tokens(text string) int { return tokensOf(utf8.RuneCountInString(text)) }
-
-func tokensOf(characters int) int { return (characters + 3) / 4 }
 
 // Compose puts a context into a persona: in place of each placeholder, or after the file and a blank line. The context
 // is taken as it is.

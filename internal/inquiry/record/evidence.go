@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"sibyl/internal/files"
+	"sibyl/internal/media/document"
 	"sibyl/internal/text"
 )
 
@@ -43,32 +44,22 @@ func PagePolicy() string {
 	return "default-src 'none'; style-src 'sha256-" + hash + "'; base-uri 'none'; form-action 'none'"
 }
 
-// Chunk is a part of a document, with the fields of document.Chunk.
-type Chunk struct {
-	Document     string `json:"document"` // its name
-	DocumentHash string `json:"documentHash"`
-	Page         int    `json:"page"`
-	Index        int    `json:"chunk"`          // within the document, from 0
-	Text         string `json:"text,omitempty"` // "": it was not at hand
-	Hash         string `json:"hash"`           // of Text, as files.Hash gives it
-}
-
 // carried is what a page carries.
 type carried struct {
-	Form     int             `json:"form"`
-	Session  json.RawMessage `json:"session"`
-	Passages []Chunk         `json:"passages"`
+	Form     int              `json:"form"`
+	Session  json.RawMessage  `json:"session"`
+	Passages []document.Chunk `json:"passages"`
 }
 
-// is says whether a citation is of this chunk.
-func (k Chunk) is(c Citation) bool {
+// of says whether a citation is of this chunk.
+func (c Citation) of(k document.Chunk) bool {
 	return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk && k.Hash == c.ChunkHash
 }
 
 // Evidence makes the evidence page of a session: one HTML file that needs no network and runs no script. It carries the
 // session and the hashes of all chunks that the session cites; the texts of those that are given are carried and shown
 // as well, and must hold their quotes. The error is an *Invalid for a session that breaks rules.
-func Evidence(s Session, chunks ...Chunk) ([]byte, error) {
+func Evidence(s Session, chunks ...document.Chunk) ([]byte, error) {
 	if broken := s.Validate(); len(broken) > 0 {
 		return nil, &Invalid{ID: s.ID, Violations: broken}
 	}
@@ -76,7 +67,7 @@ func Evidence(s Session, chunks ...Chunk) ([]byte, error) {
 }
 
 // pageOf makes the page of a session. It is a function of what the page carries.
-func pageOf(s Session, chunks []Chunk) ([]byte, error) {
+func pageOf(s Session, chunks []document.Chunk) ([]byte, error) {
 	session, err := Marshal(s)
 	if err != nil {
 		return nil, err
@@ -109,12 +100,13 @@ func pageOf(s Session, chunks []Chunk) ([]byte, error) {
 
 // passagesOf lists the chunks that a session cites, in the order of the citations, with the texts of those that are
 // given.
-func passagesOf(s *Session, chunks []Chunk) ([]Chunk, error) {
-	all := []Chunk{}
+func passagesOf(s *Session, chunks []document.Chunk) ([]document.Chunk, error) {
+	all := []document.Chunk{}
 	for i := range s.Pairs {
 		for _, c := range s.Pairs[i].Citations {
-			p := Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page, Index: c.Chunk, Hash: c.ChunkHash}
-			cited := func(k Chunk) bool {
+			p := document.Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page, Index: c.Chunk,
+				Hash: c.ChunkHash}
+			cited := func(k document.Chunk) bool {
 				return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk
 			}
 			if at := slices.IndexFunc(chunks, cited); at >= 0 {
@@ -132,7 +124,7 @@ func passagesOf(s *Session, chunks []Chunk) ([]Chunk, error) {
 }
 
 // agrees checks a citation against its chunk.
-func agrees(c Citation, k Chunk) error {
+func agrees(c Citation, k document.Chunk) error {
 	_, holds := text.Find(k.Text, c.Quote)
 	where := fmt.Sprintf("chunk %d of “%s”", c.Chunk, short(c.Document))
 	switch {

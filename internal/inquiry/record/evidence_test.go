@@ -16,56 +16,34 @@ import (
 	"golang.org/x/net/html"
 
 	"sibyl/internal/files"
+	"sibyl/internal/media/document"
 )
 
 const passageText = "Niacin is Vitamin B3.\n\nThe daily\nallowance is 18 mg. More <b>harms</b> & more."
 
-// audited is a session over documents that a model has judged, and the document that it cites.
+// audited is a completed session with all that a page can tell, and the document that it cites.
 func audited() (Session, Source) {
-	begun := time.Date(2025, 10, 5, 14, 30, 22, 0, time.UTC)
-	ended := begun.Add(4 * time.Minute)
-	chunk := Chunk{Document: "b3.pdf", DocumentHash: hashOf("a"), Page: 2, Index: 4, Text: passageText,
+	s := completed()
+	chunk := document.Chunk{Document: "b3.pdf", DocumentHash: hashOf("a"), Page: 2, Index: 4, Text: passageText,
 		Hash: files.Hash([]byte(passageText))}
-	pair := func(n, complete int, question, reply string, gaps ...Gap) Pair {
-		return Pair{Sequence: n, Question: question, Answer: reply,
-			Timestamp: begun.Add(time.Duration(n) * time.Minute), ProviderUsed: "openai:det",
-			GapAnalysis: GapAnalysis{Gaps: gaps, CompletenessScore: &complete, RequiresFollowUp: n < 3},
-			AnsweredBy:  "documents", AnalysedBy: "openai:det"}
+	s.AuditTrail = []TrailEntry{{Timestamp: start.Add(90 * time.Second), Event: ProviderSwitch,
+		FromProvider: "openai:det", ToProvider: "two:det2", Reason: "openai:det: 401 - the key is refused"}}
+	for i := range s.Pairs {
+		p := &s.Pairs[i]
+		p.Follows, p.About, p.NotInDocuments = nil, nil, i == 2
+		p.GapAnalysis.Gaps = []Gap{{Category: MissingInformation, Description: "“some” says no amount", Severity: Low}}
 	}
-	dose := Gap{Category: Vagueness, Description: "“some” says no amount", Severity: Low}
-	s := Session{ID: "3f2b8c1e-9d4a-4b6f-8a7e-5c1d2e3f4a5b",
-		Hypothesis: Hypothesis{Text: "Summarize the benefits of Vitamin B3", CreatedAt: begun},
-		StartTime:  begun, EndTime: &ended, Status: Completed, IterationLimit: 5, CurrentIteration: 3,
-		EndReason: Satisfied, Language: "en",
-		Detective: "openai:det", Run: "run-1",
-		Pairs: []Pair{
-			pair(1, 40, "What does it do?", "It helps. Adults need 16 mg a day.", dose),
-			pair(2, 60, "How much is needed?", "The daily allowance is 18 mg.", dose),
-			pair(3, 85, "Which holds?", "I found no passage on this.", dose),
-		},
-		AuditTrail: []TrailEntry{{Timestamp: begun.Add(90 * time.Second), Event: ProviderSwitch,
-			FromProvider: "openai:det", ToProvider: "two:det2",
-			Reason: "openai:det: 401 - the key is refused"}},
-		Witness: Witness{Kind: WitnessDocuments, Name: "papers", Documents: []Document{
-			{Name: "b3.pdf", Hash: hashOf("a"), Pages: 3, Chunks: 12}, {Name: "scan.pdf", Error: "it holds no text"}}}}
-	s.Pairs[1].Citations = []Citation{{Document: "b3.pdf", Hash: hashOf("a"), Page: 2, Chunk: 4, ChunkHash: chunk.Hash,
-		Quote: "The daily allowance is 18 mg."}}
-	s.Pairs[2].NotInDocuments = true
-	a := Audit{Summary: "# Vitamin B3\n\n- It **helps**.", By: "openai:det",
-		Contradictions: []Contradiction{
-			{Pairs: [2]int{0, 1}, Description: "The amounts differ.", Kind: KindNumber,
-				Words: [2]string{"16 mg", "18 mg"}, Settled: 3,
-				Places: [2]Place{{}, {Document: "b3.pdf", Page: 2}}},
-			{Pairs: [2]int{0, 2}, Description: "It helps, or not.", Kind: KindOther,
-				Words: [2]string{"It helps", "no passage"}, Unconfirmed: true},
-		},
-		Unverified: []Unverified{{Description: "The year differs.", Words: [2]string{"1937", "1938"}, Pair: 2,
-			Reason: "“1938” stands in no answer"}},
-		RemainingGaps: Remaining(s.Pairs)}
-	a.Sum = Score(s.Pairs, a.Contradictions)
-	a.ConsistencyScore = &a.Sum.Score
-	s.AuditResult = &a
-	return s, Source{Hash: hashOf("a"), Chunks: []Chunk{{Index: 3, Text: "x"}, chunk}}
+	s.Pairs[1].Citations[0].ChunkHash = chunk.Hash
+	s.Pairs[2].Question, s.Pairs[2].Answer = "Which holds?", "I found no passage on this."
+	a := s.AuditResult
+	a.Summary, a.RemainingGaps = "# Vitamin B3\n\n- It **helps**.", Remaining(s.Pairs)
+	a.Contradictions[0].Places[1] = Place{Document: "b3.pdf", Page: 2}
+	a.Contradictions = append(a.Contradictions, Contradiction{Pairs: [2]int{0, 2}, Description: "It helps, or not.",
+		Kind: KindOther, Words: [2]string{"It helps", "no passage"}, Unconfirmed: true})
+	a.Unverified = []Unverified{{Description: "The year differs.", Words: [2]string{"1937", "1938"}, Pair: 2,
+		Reason: "“1938” stands in no answer"}}
+	s.rescore()
+	return s, Source{Hash: hashOf("a"), Chunks: []document.Chunk{{Index: 3, Text: "x"}, chunk}}
 }
 
 // collected is a session without a detective.
@@ -269,7 +247,7 @@ func ordered(t *testing.T, in string, texts ...string) {
 func TestVerdictFailuresAndFindingsStandFirst(t *testing.T) {
 	s, d := audited()
 	page := string(must(Evidence(s, d.Chunks...))(t))
-	ordered(t, page, "<h1 dir=\"auto\">Summarize the benefits", Verdict(&s),
+	ordered(t, page, "<h1 dir=\"auto\">Summarize the health benefits", Verdict(&s),
 		"openai:det: 401 - the key is refused (then two:det2)",
 		"<h2>Contradictions</h2>", "The amounts differ.", `<blockquote dir="auto">16 mg</blockquote>`,
 		`<a href="#pair-1">answer 1</a>`,
@@ -277,19 +255,20 @@ func TestVerdictFailuresAndFindingsStandFirst(t *testing.T) {
 		"asked about both in question 3",
 		"was not asked about</h2>", "It helps, or not.", "can’t be verified</h2>", "The year differs.",
 		"stands in no answer",
-		"<h2>Open gaps</h2>", "says no amount", s.AuditResult.Sum.String(), "<h2>Summary</h2>",
+		"<h2>Open gaps</h2>", "missing information, low", s.AuditResult.Sum.String(), "<h2>Summary</h2>",
 		`<h3 dir="auto">Vitamin B3</h3>`, "It helps.</p>",
 		"<h2>Questions and answers</h2>", "1. What does it do?", `<a href="#passage-`+
 			strings.TrimPrefix(d.Chunks[1].Hash, "sha256:")+`">b3.pdf, page 2</a>`,
-		"judged by openai:det: 60 % complete",
+		"judged by openai:gpt-4o: 60 % complete",
 		"<h2>Documents</h2>", hashOf("a"), "not read: it holds no text", "<h2>Passages",
 		"<mark>The daily\nallowance is 18 mg.</mark> More",
 		"How to verify this page", "sibyl inquiry verify")
-	ordered(t, string(Markdown(s)), "# Summarize the benefits", Verdict(&s), "401 - the key is refused (then two:det2)",
+	ordered(t, string(Markdown(s)), "# Summarize the health benefits", Verdict(&s), "401 - the key is refused (then two:det2)",
 		"## Contradictions",
 		"**The amounts differ.**", "- “16 mg” ([answer 1](#answer-1))",
 		"- “18 mg” (b3.pdf, page 2; [answer 2](#answer-2))", "was not asked about",
-		"It helps, or not.", "can’t be verified", "“1937” “1938” ([answer 2](#answer-2))", "## Open gaps", "## Summary",
+		"It helps, or not.", "can’t be verified", "“1937” “1938” ([answer 2](#answer-2))", "## Open gaps", "missing information, low",
+		"## Summary",
 		"> # Vitamin B3",
 		"### Answer 2", "**How much is needed?**", "> The daily allowance is 18 mg.", "b3.pdf, page 2", "## Documents",
 		"Session: "+s.ID)
@@ -333,21 +312,6 @@ func TestWhereNoAnswerWasJudgedNoneIsSaidToHoldNothing(t *testing.T) {
 		}
 		if strings.Count(told, "It failed after 3 questions") != 1 {
 			t.Errorf("the %s does not say the verdict once", name)
-		}
-	}
-}
-
-func TestCategoriesAreShownInWords(t *testing.T) {
-	s, _ := audited()
-	for i := range s.Pairs {
-		s.Pairs[i].GapAnalysis.Gaps[0].Category = MissingInformation
-	}
-	s.AuditResult.RemainingGaps = Remaining(s.Pairs)
-	for name, told := range map[string]string{"page": string(must(Evidence(s))(t)), "Markdown": string(Markdown(s))} {
-		told, _, _ = strings.Cut(told, carriedMark)
-		if !strings.Contains(told, "missing information, low") || strings.Contains(told, "missing_") ||
-			strings.Contains(told, `missing\_`) {
-			t.Errorf("the %s shows the category as it is written in files", name)
 		}
 	}
 }

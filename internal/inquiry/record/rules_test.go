@@ -186,14 +186,6 @@ func TestEveryBreachOfTheFormIsNamedWithItsPlace(t *testing.T) {
 }
 
 func TestSessionsOfAllSortsBreakNoRule(t *testing.T) {
-	collected := limited()
-	collected.EndReason, collected.Detective, collected.Language = Collected, OfflineRules, "pt"
-	for i := range collected.Pairs {
-		g := &collected.Pairs[i].GapAnalysis
-		g.CompletenessScore, g.RequiresFollowUp, g.Unjudged = nil, true, "a detective needs a model"
-	}
-	collected.ProvisionalAudit = &Audit{Contradictions: []Contradiction{}, RemainingGaps: Remaining(collected.Pairs),
-		Summary: NotAudited, Unjudged: NotAudited}
 	high := completed()
 	high.Pairs[2].GapAnalysis.Gaps[0].Severity = High
 	high.AuditResult.RemainingGaps = Remaining(high.Pairs)
@@ -204,7 +196,7 @@ func TestSessionsOfAllSortsBreakNoRule(t *testing.T) {
 		"on the second"}
 	for name, s := range map[string]Session{"completed": completed(), "failed": failed(), "running": running(),
 		"at its limit": limited(),
-		"collected":    collected, "satisfied with a high gap": high, "within one answer": within} {
+		"collected":    collected(), "satisfied with a high gap": high, "within one answer": within} {
 		if got := Check(must(Marshal(s))(t)); len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -219,8 +211,6 @@ func TestTheVerdictSaysHowItEndedWhoJudgedAndWhatCameOfIt(t *testing.T) {
 	doubtful := completed()
 	doubtful.AuditResult.Contradictions[0].Unconfirmed = true
 	doubtful.AuditResult.Unverified = []Unverified{{}}
-	collected := limited()
-	collected.EndReason, collected.Detective = Collected, OfflineRules
 	for want, s := range map[string]Session{
 		"The detective is satisfied after 3 questions. Consistency 84 of 100. 1 contradiction, 1 open gap.": completed(),
 		"The detective is satisfied after 3 questions. Consistency 84 of 100. 1 contradiction (1 unconfirmed), 1 " +
@@ -229,7 +219,7 @@ func TestTheVerdictSaysHowItEndedWhoJudgedAndWhatCameOfIt(t *testing.T) {
 		"It was stopped after 3 questions. Provisional: consistency 84 of 100. 1 contradiction, 1 open gap.":        failed(),
 		"It failed after 3 questions: openai:det: 401 - the key is refused. Once that is mended, ‘sibyl run resume " +
 			"run-1’ goes on. No score. 1 contradiction, 1 open gap.": broken,
-		NotAudited:                       collected,
+		NotAudited:                       collected(),
 		"It goes on, after 3 questions.": running(),
 	} {
 		if got := Verdict(&s); got != want {

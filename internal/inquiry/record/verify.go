@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"sibyl/internal/files"
+	"sibyl/internal/media/document"
 )
 
 // maxPage is how many bytes a page has at most that is verified.
@@ -52,7 +53,7 @@ type Report struct {
 // Source is a document as it is read for a verification.
 type Source struct {
 	Hash   string // of the file
-	Chunks []Chunk
+	Chunks []document.Chunk
 }
 
 // Verify checks an evidence page, or the JSON text of a session. docs reads a document by its name; an error that is
@@ -64,7 +65,7 @@ type Source struct {
 func Verify(content []byte, docs func(name string) (Source, error)) Report {
 	r := Report{Page: bytes.HasPrefix(bytes.TrimLeft(content, space+"\ufeff"), []byte("<"))}
 	session := content
-	var passages []Chunk
+	var passages []document.Chunk
 	var err error
 	if r.Page {
 		r.Digest = files.Hash(content)
@@ -107,7 +108,7 @@ func checked(name string, problems ...string) Checked {
 func unchecked(name, why string) Checked { return Checked{name, NotChecked, []string{why}} }
 
 // unpack gives what a page carries.
-func unpack(content []byte) (session []byte, passages []Chunk, err error) {
+func unpack(content []byte) (session []byte, passages []document.Chunk, err error) {
 	form, isPage := between(content, generatorMark, `"`)
 	text, carries := between(content, carriedMark, "</script>")
 	var c carried
@@ -137,8 +138,8 @@ func between(content []byte, from, to string) (string, bool) {
 }
 
 // changedSince makes a page again from what it carries, and says what is another one.
-func changedSince(s Session, passages []Chunk, content []byte) []string {
-	again, err := pageOf(s, slices.DeleteFunc(passages, func(k Chunk) bool { return k.Text == "" }))
+func changedSince(s Session, passages []document.Chunk, content []byte) []string {
+	again, err := pageOf(s, slices.DeleteFunc(passages, func(k document.Chunk) bool { return k.Text == "" }))
 	switch {
 	case err != nil:
 		return []string{"it can't be made again: " + err.Error()}
@@ -182,7 +183,7 @@ func documents(s *Session, docs func(name string) (Source, error)) Checked {
 // stands looks a citation up in its document.
 func stands(c Citation, read func() (Source, error)) error {
 	d, err := read()
-	at := slices.IndexFunc(d.Chunks, func(k Chunk) bool { return k.Index == c.Chunk })
+	at := slices.IndexFunc(d.Chunks, func(k document.Chunk) bool { return k.Index == c.Chunk })
 	switch {
 	case err != nil:
 		return fmt.Errorf("“%s” can't be read: %w", short(c.Document), err)

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"sibyl/internal/media/document"
 	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )
@@ -39,7 +40,7 @@ type side struct {
 
 // shownPassage is a chunk that is cited, and the pairs that quote it.
 type shownPassage struct {
-	Chunk
+	document.Chunk
 	Pieces []piece
 	Pairs  []int
 }
@@ -53,7 +54,7 @@ type piece struct {
 // block is a line of a summary.
 type block struct{ Kind, Text string }
 
-func viewOf(s *Session, passages []Chunk) view {
+func viewOf(s *Session, passages []document.Chunk) view {
 	v := view{Session: s, Verdict: Verdict(s), Audited: s.Audit(), Unexamined: s.Judged() && s.JudgedPairs() == 0}
 	if a := v.Audited; a != nil {
 		if s.Judged() && a.ConsistencyScore != nil {
@@ -75,7 +76,7 @@ func viewOf(s *Session, passages []Chunk) view {
 		var quoted []string
 		for n, pair := range s.Pairs {
 			for _, c := range pair.Citations {
-				if k.is(c) {
+				if c.of(k) {
 					quoted = append(quoted, c.Quote)
 					p.Pairs = append(p.Pairs, n+1)
 				}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/inquiry/record"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/text"
@@ -132,7 +133,7 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 	quotes, said := w.bySearch(terms, order, earlier)
 	a = w.cite(quotes, code, a)
 	if a.NotFound && said {
-		a.Text = nothingMore(code)
+		a.Text = nothings(code)[1]
 	}
 	return a, nil
 }
@@ -144,43 +145,28 @@ func (w *ofDocuments) cite(quotes []quote, code string, a Answer) Answer {
 		c := w.chunks[q.chunk]
 		words := c.Text[q.From:q.To]
 		said = append(said, words)
-		a.Citations = append(a.Citations, Citation{Document: c.Document, Hash: c.DocumentHash, Page: c.Page,
-			Chunk: c.Index, ChunkHash: c.Hash, Quote: words, Passage: c.Text})
+		a.Citations = append(a.Citations, Citation{record.Citation{Document: c.Document, Hash: c.DocumentHash,
+			Page: c.Page, Chunk: c.Index, ChunkHash: c.Hash, Quote: words}, c.Text})
 	}
 	a.NotFound = len(quotes) == 0
 	a.Text = strings.Join(said, " ")
 	if a.NotFound {
-		a.Text = notFound(code)
+		a.Text = nothings(code)[0]
 	}
 	return a
 }
 
-// notFound says that a search has found nothing. Whether the documents hold it is not known.
-func notFound(code string) string {
-	switch code {
-	case "de":
-		return "Dazu habe ich keine Stelle gefunden."
-	case "pt":
-		return "Não encontrei nenhuma passagem sobre isto."
-	case "fr":
-		return "Je n’ai trouvé aucun passage à ce sujet."
-	case "es":
-		return "No encontré ningún pasaje sobre esto."
+// nothings say in a language that a search has found nothing, and that it has found only what was quoted before.
+// Whether the documents hold it is not known.
+func nothings(code string) [2]string {
+	all := map[string][2]string{
+		"de": {"Dazu habe ich keine Stelle gefunden.", "Dazu habe ich keine weitere Stelle gefunden."},
+		"pt": {"Não encontrei nenhuma passagem sobre isto.", "Não encontrei mais nenhuma passagem sobre isto."},
+		"fr": {"Je n’ai trouvé aucun passage à ce sujet.", "Je n’ai trouvé aucun autre passage à ce sujet."},
+		"es": {"No encontré ningún pasaje sobre esto.", "No encontré ningún otro pasaje sobre esto."},
 	}
-	return "I found no passage on this."
-}
-
-// nothingMore says that a search has found only what was quoted before.
-func nothingMore(code string) string {
-	switch code {
-	case "de":
-		return "Dazu habe ich keine weitere Stelle gefunden."
-	case "pt":
-		return "Não encontrei mais nenhuma passagem sobre isto."
-	case "fr":
-		return "Je n’ai trouvé aucun autre passage à ce sujet."
-	case "es":
-		return "No encontré ningún otro pasaje sobre esto."
+	if said, known := all[code]; known {
+		return said
 	}
-	return "I found no further passage on this."
+	return [...]string{"I found no passage on this.", "I found no further passage on this."}
 }

@@ -15,6 +15,7 @@ import (
 	"context"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
 )
 
@@ -59,13 +60,8 @@ type Answer struct {
 
 // Citation is where a quotation stands.
 type Citation struct {
-	Document  string // its Name
-	Hash      string // of its file: "sha256:…"
-	Page      int    // from 1
-	Chunk     int    // within the document, from 0
-	ChunkHash string // of the chunk's text: "sha256:…"
-	Quote     string // verbatim, of the chunk's text
-	Passage   string // the chunk's text
+	record.Citation
+	Passage string // the chunk's text
 }
 
 // Witness answers questions. It is safe for concurrent use.

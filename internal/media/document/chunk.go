@@ -8,12 +8,12 @@ import (
 
 // Chunk is a part of a page: paragraphs as they stand there, about as much as one looks at at once.
 type Chunk struct {
-	Document     string // its Name
-	DocumentHash string
-	Page         int    // from 1
-	Index        int    // within the document, from 0
-	Text         string // paragraphs parted by an empty line
-	Hash         string // of Text: "sha256:…"
+	Document     string `json:"document"` // its Name
+	DocumentHash string `json:"documentHash"`
+	Page         int    `json:"page"`           // from 1
+	Index        int    `json:"chunk"`          // within the document, from 0
+	Text         string `json:"text,omitempty"` // paragraphs parted by an empty line
+	Hash         string `json:"hash"`           // of Text: "sha256:…"
 }
 
 // How many words a chunk has. One that ends a page, or is a paragraph that can't be parted, may have fewer or more.

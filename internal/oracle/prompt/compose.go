@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/text"
 )
 
@@ -56,7 +57,7 @@ type Situation struct {
 	Sources       []string   // what is connected, the likeliest first, as the prompt shall say it: "code", "web"
 	Missing       []string   // what is not connected, likewise
 	MaxTurns      int        // the turn budget, at least 1
-	HistoryTokens int        // the conversation so far, as Tokens estimates it
+	HistoryTokens int        // the conversation so far, as agent.Tokens estimates it
 	WindowTokens  int        // the model's context window; 0 if not known
 	Noted         bool       // notes stand in place of a part of the conversation, or are asked for
 	HadError      bool       // a call failed in this run
@@ -108,7 +109,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		return Composed{}, err
 	}
 	var leftOut []LeftOut
-	free := Limit*charsPerToken - size(parts)
+	free := Limit*agent.CharsPerToken - size(parts)
 	for i, segment := range r.segments {
 		if segment.required() || !holdAll(segment.Conditions, conditions) {
 			continue
@@ -117,7 +118,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		need := size([]part{filled}) + len(separator)
 		if need > free {
 			leftOut = append(leftOut, LeftOut{ID: segment.ID, Reason: fmt.Sprintf(
-				"it takes %d tokens; %d of %d are left", tokensOf(need), free/charsPerToken, Limit)})
+				"it takes %d tokens; %d of %d are left", agent.TokensOf(need), free/agent.CharsPerToken, Limit)})
 			continue
 		}
 		free -= need
@@ -137,9 +138,9 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 			files = append(files, segment.File)
 		}
 	}
-	if chars := size(parts); chars > Limit*charsPerToken {
+	if chars := size(parts); chars > Limit*agent.CharsPerToken {
 		return nil, fmt.Errorf("the required prompts %s take %d tokens together, without tools, but only %d fit: "+
-			"shorten them", strings.Join(files, ", "), tokensOf(chars), Limit)
+			"shorten them", strings.Join(files, ", "), agent.TokensOf(chars), Limit)
 	}
 	return parts, nil
 }
@@ -166,11 +167,11 @@ func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 			texts = append(texts, p.text)
 			toolChars += p.toolChars
 			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, File: r.segments[i].File,
-				Tokens: tokensOf(p.chars), Text: p.text})
+				Tokens: agent.TokensOf(p.chars), Text: p.text})
 		}
 	}
 	c.Text = strings.Join(texts, separator)
-	c.Tokens, c.ToolTokens = Tokens(c.Text), tokensOf(toolChars)
+	c.Tokens, c.ToolTokens = agent.Tokens(c.Text), agent.TokensOf(toolChars)
 	return c
 }
 

@@ -2,7 +2,6 @@ package prompt_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/prompts"
 )
@@ -72,23 +72,6 @@ func heading(t *testing.T, r *prompt.Set, id string) string {
 	}
 	t.Fatalf("segment %q has no heading", id)
 	return ""
-}
-
-func TestEveryPromptHoldsTheWholeSignalInstructions(t *testing.T) {
-	r := embedded(t)
-	i := slices.IndexFunc(r.Segments(), func(s prompt.Segment) bool { return s.ID == "signals" })
-	instructions := strings.TrimSpace(r.Segments()[i].Content)
-	for _, queryType := range queryTypes {
-		for _, failed := range []bool{false, true} {
-			for _, history := range []int{0, 100_000} {
-				s := situation(queryType)
-				s.HadError, s.HistoryTokens = failed, history
-				if !strings.Contains(compose(t, r, s).Text, instructions) {
-					t.Errorf("%+v: the prompt lacks the signal instructions", s)
-				}
-			}
-		}
-	}
 }
 
 func TestQueryWithoutToolsGetsOneLineInPlaceOfTheToolInstructions(t *testing.T) {
@@ -244,8 +227,8 @@ func TestSegmentThatDoesNotFitIsLeftOutAndNotedAndALaterOneStillGoesIn(t *testin
 	if diff := cmp.Diff(want, c.LeftOut); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
 	}
-	if c.Tokens != prompt.Tokens(c.Text) || c.Tokens > 8000 {
-		t.Errorf("tokens = %d, text has %d", c.Tokens, prompt.Tokens(c.Text))
+	if c.Tokens != agent.Tokens(c.Text) || c.Tokens > 8000 {
+		t.Errorf("tokens = %d, text has %d", c.Tokens, agent.Tokens(c.Text))
 	}
 }
 
@@ -309,18 +292,10 @@ func TestPromptBeforeToolsNeverExceedsTheLimit(t *testing.T) {
 		if before := utf8.RuneCountInString(c.Text) - lines; before > 4*prompt.Limit {
 			t.Fatalf("%d characters before tools", before)
 		}
-		if c.Tokens != prompt.Tokens(c.Text) {
-			t.Fatalf("Tokens = %d, the text has %d", c.Tokens, prompt.Tokens(c.Text))
+		if c.Tokens != agent.Tokens(c.Text) {
+			t.Fatalf("Tokens = %d, the text has %d", c.Tokens, agent.Tokens(c.Text))
 		}
 	})
-}
-
-func TestTokensAreCharactersByFourRoundedUp(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "öäüß": 1, "日本語です": 2} {
-		if got := prompt.Tokens(text); got != want {
-			t.Errorf("Tokens(%q) = %d, want %d", text, got, want)
-		}
-	}
 }
 
 func BenchmarkCompose(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/signal"
 )
@@ -70,7 +71,7 @@ func TestModelWhoseCallsMustStandAloneIsToldSoAtTheEnd(t *testing.T) {
 
 func TestShortFormOfSignalsHasAllTypesCalibrationExamplesAndAntiPatterns(t *testing.T) {
 	r := embedded(t)
-	if short := prompt.Tokens(r.Content("signals-short")); short > 400 {
+	if short := agent.Tokens(r.Content("signals-short")); short > 400 {
 		t.Errorf("it takes %d tokens", short)
 	}
 	for _, part := range []string{"**0.9**", "**0.7**", "**0.3**", "Wrong: no signal or several"} {

@@ -20,20 +20,15 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"sibyl/internal/agent"
 )
 
 // Limit bounds a prompt without its tool lines, in tokens.
 const Limit = 8000
 
-const charsPerToken = 4
-
 // maxFileBytes is Limit in characters of the greatest length: no longer file could ever fit.
-const maxFileBytes = Limit * charsPerToken * utf8.UTFMax
-
-// Tokens estimates how many tokens text takes: its characters divided by four, rounded up.
-func Tokens(text string) int { return tokensOf(utf8.RuneCountInString(text)) }
-
-func tokensOf(chars int) int { return (chars + charsPerToken - 1) / charsPerToken }
+const maxFileBytes = Limit * agent.CharsPerToken * utf8.UTFMax
 
 // Segment is one part of a prompt. Conditions must all hold for it to be included; none at all means always.
 // Its JSON form is what a run journals.
@@ -127,7 +122,7 @@ func New(segments []Segment) (*Set, error) {
 	var errs []error
 	for i := range r.segments {
 		s := &r.segments[i]
-		s.TokenEstimate = Tokens(s.Content)
+		s.TokenEstimate = agent.Tokens(s.Content)
 		parsed, err := newTemplate(s.File, s.Content)
 		errs = append(errs, s.check(), err)
 		r.templates = append(r.templates, parsed)
