@@ -136,7 +136,7 @@ func (f *Fold) Last() bt.Result { return f.last }
 
 // LastStep is what happened in the last step, redacted as a record is.
 func (f *Fold) LastStep(redact func([]byte) []byte) (s TraceStep, err error) {
-	raw, err := marshal(f.lastStep())
+	raw, err := Marshal(f.lastStep())
 	if err == nil {
 		err = json.Unmarshal(redact(raw), &s)
 	}
