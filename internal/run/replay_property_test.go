@@ -1,4 +1,4 @@
-package replay_test
+package run_test
 
 import (
 	"context"
@@ -204,7 +204,7 @@ func told(found *replay.Result) string { return strings.Join(tell(found), "\n") 
 // what is withdrawn in the very step that asks for it takes a number of the run, and nobody ever hears of it.
 func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
-	end := wait(t, live)
+	end, _ := wait(t, live)
 	recs := records(t, store, live.ID)
 	steps, err := run.Traced(recs)
 	if err != nil {
