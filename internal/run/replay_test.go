@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 )
@@ -186,32 +185,6 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 				same(t, "why it ended there", found.Why, "the run was stopped: enough")
 			}
 		})
-	}
-}
-
-func TestUnchangedReplayOfARunThatCrashedDecidesAsRecorded(t *testing.T) {
-	whole := &journaltest.Mortal{}
-	synctest.Test(t, func(t *testing.T) {
-		whole.Store = newStore(t)
-		wait(t, start(t, newWorld(t).engine(whole, "lives"), longTree))
-	})
-	for at := 2; at <= whole.Writes(); at++ {
-		for _, after := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				id := crash(t, w, store, longTree, at, after)
-				if statusOf(t, store, id).Status == journal.Running {
-					found := w.mustReplay(store, id, "")
-					same(t, "differences", tell(found), nil)
-					if found.Why == "" {
-						t.Errorf("death at write %d: the replay does not say that the run has not ended", at)
-					}
-					wait(t, resume(t, w.engine(store, "two"), id))
-				}
-				w.asRecorded(store, id, replay.ReachedEnd)
-			})
-		}
 	}
 }
 
