@@ -387,8 +387,10 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 		return nil, err
 	}
 	f := NewFold(a, tree)
-	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}); err != nil {
-		return nil, e.why(id, recs, err)
+	for _, r := range recs {
+		if _, err := f.takeIn(r); err != nil {
+			return nil, e.why(id, recs, err)
+		}
 	}
 	return f.trace, nil
 }
