@@ -116,20 +116,14 @@ func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamR
 	if err != nil {
 		return nil, s.problem(ctx, err).closing()
 	}
-	closed, p := s.openStream(ownerOf(ctx)) // an upload lasts, too
-	if p != nil {
-		return nil, p.closing()
-	}
-	return &huma.StreamResponse{Body: func(c huma.Context) {
-		defer closed()
-		r, w := humago.Unwrap(c)
+	return s.uploaded(ctx, func(w http.ResponseWriter, r *http.Request) {
 		added, err := s.addTo(w, r, desk, o.ID, in.label())
 		if err != nil {
 			refuse(w, s.problem(r.Context(), wordless{err}).closing())
 			return
 		}
 		s.tellAdded(w, r, desk, o, added)
-	}}, nil
+	})
 }
 
 // addTo takes in the body of a request: words as JSON, a file as it is, or the file of a form.
@@ -147,14 +141,14 @@ func (s *Server) addTo(
 	case kind == jsonType:
 		return s.addWords(w, r, desk, id)
 	}
-	in := s.newIntake(w, r)
-	if p := in.announced(r.ContentLength); p != nil {
-		return added, p
+	in, err := s.newIntake(w, r, s.config.Limits.Upload)
+	if err != nil {
+		return added, err
 	}
 	var from io.Reader = in
 	if kind == formType {
 		if label, from, err = fileOf(in, params["boundary"]); err != nil {
-			return added, cmp.Or[error](in.failure(), err)
+			return added, in.failure(err)
 		}
 	}
 	// by its ending it is known for what it is
@@ -166,11 +160,8 @@ func (s *Server) addTo(
 		add = s.config.AddAudio
 	}
 	added, err = add(r.Context(), id, label, from)
-	if failed := in.failure(); err != nil && failed != nil {
-		return added, failed
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return added, brokenBody()
+	if err != nil {
+		err = in.failure(err)
 	}
 	return added, err
 }

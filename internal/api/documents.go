@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
@@ -54,16 +52,10 @@ func (s *Server) documentRoute() {
 
 // readDocument reads what is sent.
 func (s *Server) readDocument(ctx context.Context, in *struct{ FileName }) (*huma.StreamResponse, error) {
-	closed, p := s.openStream(exchangeOf(ctx).owner()) // an upload lasts, too
-	if p != nil {
-		return nil, p.closing()
-	}
-	return &huma.StreamResponse{Body: func(c huma.Context) {
-		defer closed()
-		r, w := humago.Unwrap(c)
+	return s.uploaded(ctx, func(w http.ResponseWriter, r *http.Request) {
 		text, err := s.documentText(w, r, in.label())
 		s.end(w, r, http.StatusOK, text, err)
-	}}, nil
+	})
 }
 
 // documentText reads the document in a body. The body is read before it waits for its turn, so that who sends slowly
@@ -75,10 +67,9 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 	if err != nil || r.Header.Get("Content-Encoding") != "" || !isFile && !isPicture && kind != formType {
 		return t, noDocument()
 	}
-	in := s.newIntake(w, r)
-	in.most = min(in.most, document.MaxFile)
-	if p := in.announced(r.ContentLength); p != nil {
-		return t, p
+	in, err := s.newIntake(w, r, min(s.config.Limits.Upload, document.MaxFile))
+	if err != nil {
+		return t, err
 	}
 	var from io.Reader = in
 	if kind == formType {
@@ -88,12 +79,7 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 	if err == nil {
 		content, err = io.ReadAll(from)
 	}
-	switch failed := in.failure(); {
-	case failed != nil:
-		return t, failed
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return t, brokenBody()
-	case err != nil:
+	if err = in.failure(err); err != nil {
 		return t, err
 	}
 	done, p := s.readWhole(r.Context(), exchangeOf(r.Context()))

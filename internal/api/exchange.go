@@ -322,7 +322,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 		return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.",
 			fmt.Sprintf("Send it within %s.", within)).closing()
 	case err != nil:
-		return newProblem(http.StatusBadRequest, "broken_body", "The body broke off.", "Send it whole.").closing()
+		return brokenBody()
 	case int64(len(body)) > most:
 		return tooLarge(most)
 	case op.RequestBody == nil && len(body) > 0:

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
@@ -250,13 +249,7 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 			return nil, s.problem(ctx, err).closing()
 		}
 	}
-	closed, p := s.openStream(x.owner())
-	if p != nil {
-		return nil, p.closing()
-	}
-	return &huma.StreamResponse{Body: func(c huma.Context) {
-		defer closed()
-		r, w := humago.Unwrap(c)
+	return s.uploaded(ctx, func(w http.ResponseWriter, r *http.Request) {
 		var report record.Report
 		var err error = newProblem(http.StatusBadRequest, "invalid_request", "The name of the folder is empty.",
 			"Name a folder of documents, or leave “documents” out.")
@@ -264,7 +257,7 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 			report, err = s.verified(w, r, folder)
 		}
 		s.end(w, r, http.StatusOK, report, err)
-	}}, nil
+	})
 }
 
 func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string) (f record.Report, err error) {
@@ -273,10 +266,9 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string)
 		return f, newProblem(http.StatusUnsupportedMediaType, "no_evidence", "This is no evidence.",
 			"Send an evidence page as text/html, or a session as application/json, not compressed.")
 	}
-	in := s.newIntake(w, r)
-	in.most = s.config.Limits.Evidence
-	if p := in.announced(r.ContentLength); p != nil {
-		return f, p
+	in, err := s.newIntake(w, r, s.config.Limits.Evidence)
+	if err != nil {
+		return f, err
 	}
 	content, err := io.ReadAll(in)
 	if err != nil {

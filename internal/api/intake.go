@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
 // The content types of files.
@@ -69,25 +73,39 @@ type intake struct {
 	failed *Problem
 }
 
-func (s *Server) newIntake(w http.ResponseWriter, r *http.Request) *intake {
+// newIntake takes in so many bytes at most. It refuses what says beforehand that it is too large.
+func (s *Server) newIntake(w http.ResponseWriter, r *http.Request, most int64) (*intake, error) {
+	if r.ContentLength > most {
+		return nil, tooLarge(most)
+	}
 	return &intake{s: s, r: r, out: http.NewResponseController(w),
-		bytes: s.people.of(exchangeOf(r.Context()).owner()).bytes, most: s.config.Limits.Upload}
+		bytes: s.people.of(exchangeOf(r.Context()).owner()).bytes, most: most}, nil
 }
 
-// announced refuses what says beforehand that it is too large.
-func (in *intake) announced(length int64) *Problem {
-	if length > in.most {
-		return tooLarge(in.most)
+// uploaded has do answer a request, and read its body as it arrives.
+func (s *Server) uploaded(
+	ctx context.Context, do func(w http.ResponseWriter, r *http.Request),
+) (*huma.StreamResponse, error) {
+	closed, p := s.openStream(ownerOf(ctx)) // an upload lasts, too
+	if p != nil {
+		return nil, p.closing()
 	}
-	return nil
+	return &huma.StreamResponse{Body: func(c huma.Context) {
+		defer closed()
+		r, w := humago.Unwrap(c)
+		do(w, r)
+	}}, nil
 }
 
-// failure is why it ended early, as an error; nil if it did not.
-func (in *intake) failure() error {
-	if in.failed == nil {
-		return nil
+// failure is why it ended early, else what whoever read it met.
+func (in *intake) failure(err error) error {
+	switch {
+	case in.failed != nil:
+		return in.failed
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return brokenBody()
 	}
-	return in.failed
+	return err
 }
 
 func brokenBody() *Problem {

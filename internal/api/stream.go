@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"log/slog"
 	"math/rand/v2"
@@ -90,27 +89,24 @@ type stream struct {
 type source func(ctx context.Context) iter.Seq2[service.Happening, error]
 
 // arrival is what a source gives.
-type arrival struct {
-	service.Happening
-	err error
-}
+type arrival = service.Received[service.Happening]
 
 // run writes what happens until it is over, the client is gone or does not read, or the server leaves. first is the
 // first event, which is sent once the source has begun: what comes to be from then on is told.
 func (t *stream) run(first any, from source) {
-	in, stop := receive(t.r.Context(), from)
+	in, stop := service.Receive(t.r.Context(), "runs", gathered, from)
 	defer stop()
 	t.began = t.s.config.Now()
 	beginning, more := <-in
 	if !more { // the client is gone
 		return
 	}
-	if beginning.err != nil {
-		refuse(t.w, t.s.problem(t.r.Context(), beginning.err))
+	if beginning.Err != nil {
+		refuse(t.w, t.s.problem(t.r.Context(), beginning.Err))
 		return
 	}
 	t.open()
-	t.event("sync", t.mark(beginning.Happening), first)
+	t.event("sync", t.mark(beginning.One), first)
 	beat := time.NewTicker(t.s.config.Limits.Beat)
 	defer beat.Stop()
 	for over := false; ; {
@@ -142,39 +138,6 @@ func (t *stream) run(first any, from source) {
 	}
 }
 
-// receive hands on what happens, until stop is called, which returns once nothing goes on. A panic there ends the
-// stream, and not the process.
-func receive(ctx context.Context, from source) (in <-chan arrival, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	out := make(chan arrival, gathered)
-	give := func(a arrival) bool {
-		select {
-		case out <- a:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}
-	go func() {
-		defer close(out)
-		defer func() {
-			if thrown := recover(); thrown != nil {
-				give(arrival{err: fmt.Errorf("a stream panicked: %T", thrown)})
-			}
-		}()
-		for h, err := range from(ctx) {
-			if !give(arrival{h, err}) || err != nil {
-				return
-			}
-		}
-	}()
-	return out, func() {
-		cancel()
-		for range out { // until it is closed
-		}
-	}
-}
-
 func (t *stream) open() {
 	h := t.w.Header()
 	h.Set("Content-Type", eventStream)
@@ -200,15 +163,15 @@ func (s *Server) unwelcome(r *http.Request) *Problem {
 
 // take puts a happening into what is to be written; over says that it is the last.
 func (t *stream) take(a arrival) (over bool) {
-	if a.err != nil {
+	if a.Err != nil {
 		if t.r.Context().Err() == nil {
 			t.s.config.Log.LogAttrs(t.r.Context(), slog.LevelWarn, "a stream broke off",
-				slog.String("request_id", exchangeOf(t.r.Context()).id), slog.String("error", a.err.Error()))
+				slog.String("request_id", exchangeOf(t.r.Context()).id), slog.String("error", a.Err.Error()))
 		}
 		t.buf.WriteString(": broken\n\n")
 		return true
 	}
-	h := a.Happening
+	h := a.One
 	who := About{h.Run, h.Session, h.Assistant}
 	switch {
 	case h.Text != "":

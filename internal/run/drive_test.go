@@ -96,18 +96,6 @@ func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
 	same(t, "status", ended.Status, journal.Done)
 }
 
-func TestEndOfARunThatGoesOnIsNotFound(t *testing.T) {
-	w := newWorld(t)
-	store := localStore(t)
-	defer w.holds("a", false)()
-	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
-	if _, err := run.ReadEnd(t.Context(), store, ada, live.ID); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("the end of a running run is %v", err)
-	}
-	live.Cancel("enough")
-	wait(t, live)
-}
-
 func TestTreeThatWaitsForNothingFailsAsStalled(t *testing.T) {
 	w := newWorld(t)
 	live := start(t, w.engine(localStore(t), "one"),
@@ -340,25 +328,6 @@ func TestSpecThatDoesNotFitItsTreeWritesNothing(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestStoreThatFailsMidRunLeavesItOpenAndFree(t *testing.T) {
-	w := newWorld(t)
-	store := newStore(t)
-	full := full(store)
-	w.do["b"] = func(context.Context, run.Job) (any, error) {
-		full.set(true)
-		return "B", nil
-	}
-	live := start(t, w.engine(full, "one"), `<Do what="r:a w:b r:c" got="{got}"/>`)
-	stopsShort(t, live, journal.ErrFull)
-	r := statusOf(t, store, live.ID)
-	same(t, "status", r.Status, journal.Running)
-	same(t, "holder of the lease", r.LeaseHolder, "")
-	full.set(false)
-	delete(w.do, "b")
-	_, got := wait(t, resume(t, w.engine(full, "one"), live.ID))
-	same(t, "outcome", got, result{Ended: "SUCCESS", Got: "A B C"})
 }
 
 func TestSecretReachesNeitherTheStoreNorTheStep(t *testing.T) {

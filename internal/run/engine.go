@@ -353,7 +353,7 @@ func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
 	if start.Given, err = bt.EncodePorts(s.Given); err != nil {
 		return nil, err
 	}
-	if start.Env, err = marshal(s.Env); err != nil {
+	if start.Env, err = Marshal(s.Env); err != nil {
 		return nil, fmt.Errorf("environment of the run: %w", err)
 	}
 	return start, nil
@@ -361,7 +361,7 @@ func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
 
 // encode gives the data of a record.
 func encode(kind string, v any) ([]byte, error) {
-	data, err := marshal(v)
+	data, err := Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s record: %w", kind, err)
 	}
@@ -387,8 +387,10 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 		return nil, err
 	}
 	f := NewFold(a, tree)
-	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}); err != nil {
-		return nil, e.why(id, recs, err)
+	for _, r := range recs {
+		if _, err := f.takeIn(r); err != nil {
+			return nil, e.why(id, recs, err)
+		}
 	}
 	return f.trace, nil
 }

@@ -38,23 +38,12 @@ func NewFold(a *Assistant, tree *bt.Tree) *Fold {
 	return &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
 }
 
-// fold takes records in and adds them to v, for Explain; a driver folds by its own takeIn.
-func (f *Fold) fold(recs []journal.Record, v *View) error {
-	for _, r := range recs {
-		if _, err := f.takeIn(r, v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeIn takes one record in, and adds it to v; step says whether the tree decided on it.
-func (f *Fold) takeIn(r journal.Record, v *View) (step bool, err error) {
+// takeIn takes one record in, for who only looks; step says whether the tree decided on it.
+func (f *Fold) takeIn(r journal.Record) (step bool, err error) {
 	body, err := f.read(r)
 	if err != nil {
 		return false, err
 	}
-	v.add(r, body)
 	return f.Take(r.Seq, body)
 }
 
@@ -136,7 +125,7 @@ func (f *Fold) Last() bt.Result { return f.last }
 
 // LastStep is what happened in the last step, redacted as a record is.
 func (f *Fold) LastStep(redact func([]byte) []byte) (s TraceStep, err error) {
-	raw, err := marshal(f.lastStep())
+	raw, err := Marshal(f.lastStep())
 	if err == nil {
 		err = json.Unmarshal(redact(raw), &s)
 	}

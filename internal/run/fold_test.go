@@ -7,57 +7,15 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
 
-func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
-	for name, body := range map[string]string{
-		"effects":   longTree,
-		"time":      `<Sequence><Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay><Timeout msec="700"><Delay delay_msec="9000"><AlwaysSuccess/></Delay></Timeout></Sequence>`,
-		"a failure": `<Fallback><Do what="r:a x:b" got="{got}"/><Do what="x:c" lenient="true" got="{got}"/></Fallback>`,
-		"a stop":    `<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`,
-	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
-			var state []byte
-			w.outcome = func(v *run.View, e run.Ending) run.Outcome {
-				var err error
-				if state, err = e.Tree.Encode(e.State); err != nil {
-					t.Error(err)
-				}
-				return outcomeOf(v, e)
-			}
-			defer w.holds("held", false)()
-			live := start(t, w.engine(store, "one"), body)
-			synctest.Wait()
-			if name == "a stop" {
-				live.Cancel("enough")
-			}
-			wait(t, live)
-			recs := records(t, store, live.ID)
-			again, steps, err := w.engine(store, "two").Refold(t.Context(), ada, recs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, "state", string(again), string(state))
-			told, err := run.Traced(recs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, "traces", steps, told)
-		})
-	}
-}
-
 func TestTraceShowsWhatALeafTells(t *testing.T) {
 	w := newWorld(t)
 	store := localStore(t)
-	a := w.assistant()
 	type out struct {
 		Value string     `port:"value"`
 		Tell  []bt.Typed `port:",events"`
@@ -66,13 +24,7 @@ func TestTraceShowsWhatALeafTells(t *testing.T) {
 		o.Tell = []bt.Typed{pointed{&[]string{"x", "y"}}}
 		return nil
 	})
-	var err error
-	if a.Leaves, err = bt.NewLeaves(append(leaves(), point)...); err != nil {
-		t.Fatal(err)
-	}
-	live := start(t, w.engine(store, "one", func(c *run.Config) {
-		c.Assistants = []*run.Assistant{a}
-	}), `<Point value="{v}"/>`)
+	live := start(t, w.engine(store, "one", w.with(append(leaves(), point)...)), `<Point value="{v}"/>`)
 	wait(t, live)
 	steps, err := run.Traced(records(t, store, live.ID))
 	if err != nil {
@@ -117,18 +69,9 @@ func TestTextsOfATraceAreShortAndClean(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			a := w.assistant()
-			var err error
-			a.Leaves, err = bt.NewLeaves(bt.Check("Say", "says why", func(struct{}) (bool, string) {
-				return true, c.value
-			}))
-			if err != nil {
-				t.Fatal(err)
-			}
 			store := localStore(t)
-			live := start(t, w.engine(store, "one", func(c *run.Config) {
-				c.Assistants = []*run.Assistant{a}
-			}), `<Say/>`)
+			say := bt.Check("Say", "says why", func(struct{}) (bool, string) { return true, c.value })
+			live := start(t, w.engine(store, "one", w.with(say)), `<Say/>`)
 			wait(t, live)
 			steps, err := run.Traced(records(t, store, live.ID))
 			if err != nil {
@@ -157,7 +100,7 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 		"an unknown kind":      then("dream", `{}`),
 	}
 	for _, kind := range []string{run.KindCompletion, run.KindMark, run.KindTime, run.KindResume, run.KindCancel,
-		run.KindStopped, run.KindTrace} {
+		run.KindStopped, run.KindTrace, run.KindEnd} {
 		cases["a "+kind+" that is none"] = then(kind, `{"op":`)
 	}
 	for name, recs := range cases {
@@ -173,6 +116,8 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 			same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
 			_, err := w.engine(store, "one").Explain(t.Context(), ada, id)
 			same(t, "whether explaining fails", errors.Is(err, journal.ErrCorrupt), true)
+			_, err = w.replay(store, id, "")
+			same(t, "whether replaying fails", errors.Is(err, journal.ErrCorrupt), true)
 		})
 	}
 }
@@ -212,21 +157,16 @@ func TestResultIsReadFromItsRecord(t *testing.T) {
 func TestTraceThatIsTooLargeKeepsItsFirstSteps(t *testing.T) {
 	w := newWorld(t)
 	store := localStore(t)
-	a := w.assistant()
 	type out struct {
 		Tell []bt.Typed `port:",events"`
 	}
 	words := []string{strings.Repeat("word ", 300_000)}
-	var err error
-	a.Leaves, err = bt.NewLeaves(append(leaves(), bt.Func("Tell", "tells much", func(_ struct{}, o *out) error {
+	tell := bt.Func("Tell", "tells much", func(_ struct{}, o *out) error {
 		o.Tell = []bt.Typed{pointed{&words}}
 		return nil
-	}))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 	body := `<Sequence>` + strings.Repeat(`<Do what="r:a" got="{got}"/><Tell/>`, 12) + `</Sequence>`
-	live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), body)
+	live := start(t, w.engine(store, "one", w.with(append(leaves(), tell)...)), body)
 	end, _ := wait(t, live)
 	same(t, "status", end.Status, journal.Done)
 	steps, err := run.Traced(records(t, store, live.ID))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -235,12 +236,8 @@ func (w *world) holds(name string, stubborn bool) (release func()) {
 }
 
 func (w *world) assistant() *run.Assistant {
-	known, err := bt.NewLeaves(leaves()...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	text := bt.Port{Name: "got", Type: textType, Optional: true}
-	return &run.Assistant{Name: "tester", Leaves: known,
+	return &run.Assistant{Name: "tester", Leaves: w.leavesOf(leaves()...),
 		Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{text}},
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			if w.opened != nil {
@@ -260,6 +257,24 @@ func (w *world) assistant() *run.Assistant {
 			}, nil
 		},
 		Outcome: func(v *run.View, e run.Ending) run.Outcome { return w.outcome(v, e) }}
+}
+
+func (w *world) leavesOf(all ...bt.Leaf) *bt.Leaves {
+	known, err := bt.NewLeaves(all...)
+	if err != nil {
+		panic(err) // w.t is nil in another process
+	}
+	return known
+}
+
+// lacking has a process lack a leaf.
+func (w *world) lacking(name string) func(*run.Config) {
+	return w.with(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == name })...)
+}
+
+// with has a process know these leaves alone.
+func (w *world) with(all ...bt.Leaf) func(*run.Config) {
+	return func(c *run.Config) { c.Assistants[0].Leaves = w.leavesOf(all...) }
 }
 
 // engine is one process.

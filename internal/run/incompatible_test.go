@@ -3,26 +3,19 @@ package run_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
-	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 )
 
 // nextBuild is a build without the leaf Add.
-func nextBuild(t *testing.T) func(*run.Config) {
-	return func(c *run.Config) {
-		known, err := bt.NewLeaves(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == "Add" })...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Build, c.Assistants[0].Leaves = "next", known
-	}
+func nextBuild(c *run.Config) {
+	c.Build = "next"
+	newWorld(nil).lacking("Add")(c)
 }
 
 // oldTree writes once, and can't be loaded by nextBuild. It crashes at its 4th write: the write b was performed.
@@ -33,7 +26,7 @@ func TestResumingARunOfAnotherBuildSaysWhatEndsIt(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		id := crash(t, w, store, oldTree, 3, false)
-		_, err := w.engine(store, "two", nextBuild(t)).Resume(t.Context(), ada, id)
+		_, err := w.engine(store, "two", nextBuild).Resume(t.Context(), ada, id)
 		if !errors.Is(err, run.ErrIncompatible) {
 			t.Errorf("resuming gives %v", err)
 		}
@@ -49,9 +42,8 @@ func TestResumingARunOfAnotherBuildSaysWhatEndsIt(t *testing.T) {
 }
 
 func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
-	noAssistant := func(c *run.Config) { c.Assistants = nil }
 	for name, c := range map[string]struct {
-		change  func(*testing.T) func(*run.Config)
+		change  func(*run.Config)
 		from    string // of the kept tree, another text is there
 		to      string
 		outcome func(*run.View, run.Ending) run.Outcome
@@ -59,12 +51,12 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 		want    string
 	}{
 		"a leaf is gone":     {nextBuild, "", "", outcomeOf, "there is no node <Add>", `{"ended":"IDLE"`},
-		"its leaf asks else": {nil, "w:b", "w:x", outcomeOf, "for which the tree asks", `{"ended":"IDLE"`},
-		"its assistant is gone": {func(*testing.T) func(*run.Config) {
-			return noAssistant
+		"its leaf asks else": {func(*run.Config) {}, "w:b", "w:x", outcomeOf, "for which the tree asks", `{"ended":"IDLE"`},
+		"its assistant is gone": {func(c *run.Config) {
+			c.Assistants = nil
 		}, "", "", outcomeOf, `no such assistant: "tester"`, `{}`},
-		"its key is gone": {func(*testing.T) func(*run.Config) {
-			return func(c *run.Config) { c.Assistants[0].Options.Given = nil }
+		"its key is gone": {func(c *run.Config) {
+			c.Assistants[0].Options.Given = nil
 		}, "", "", outcomeOf, "has no key {what}", `{"ended":"IDLE"`},
 		"its outcome breaks, too": {nextBuild, "", "", func(*run.View, run.Ending) run.Outcome {
 			panic("no words")
@@ -76,11 +68,7 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 			id := crash(t, w, store, oldTree, 3, false)
 			before := w.begun()
 			w.outcome = c.outcome
-			var changes []func(*run.Config)
-			if c.change != nil {
-				changes = append(changes, c.change(t))
-			}
-			e := w.engine(changed{store, c.from, c.to}, "two", changes...)
+			e := w.engine(changed{store, c.from, c.to}, "two", c.change)
 			if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +110,7 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 		live.Cancel("the first request") // the stop is recorded, the end is not
 		stopsShort(t, live, journaltest.ErrDead)
 		pass(lease)
-		if err := w.engine(store, "two", nextBuild(t)).Cancel(t.Context(), ada, live.ID,
+		if err := w.engine(store, "two", nextBuild).Cancel(t.Context(), ada, live.ID,
 			"the second request"); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +140,7 @@ func TestWishThatComesBetweenEndsARunThatThisBuildCannotFold(t *testing.T) {
 				request := journal.Record{Seq: first.Seq, At: first.At, Kind: run.KindCancel,
 					Data: []byte(`{"reason":"another"}`)}
 				return store.Append(t.Context(), ada, id, []journal.Record{request}, nil)
-			}), "two", nextBuild(t))
+			}), "two", nextBuild)
 			if err := e.Cancel(t.Context(), ada, id, "enough"); !errors.Is(err, want) {
 				t.Errorf("after %d wishes: %v; want %v", times, err, want)
 			}

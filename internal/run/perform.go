@@ -161,7 +161,7 @@ func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, err erro
 	if err != nil && result == nil {
 		return nil, err
 	}
-	raw, encErr := marshal(result)
+	raw, encErr := Marshal(result)
 	if err == nil && encErr != nil {
 		err = fmt.Errorf("result of %s: %w", kind, encErr)
 	}
@@ -190,7 +190,7 @@ func (d *driver) find(ctx context.Context, job Job) (raw json.RawMessage, was bo
 	}
 	result, was, err := look()
 	if err == nil && was {
-		raw, err = marshal(result)
+		raw, err = Marshal(result)
 	}
 	if err != nil {
 		unknown.Reason += ": " + err.Error()

@@ -118,7 +118,7 @@ func TestBuildsThatCanNotFoldARunDoNotSetItAside(t *testing.T) {
 		store := newStore(t)
 		id := crash(t, w, store, oldTree, 3, false)
 		for range 2 * journal.MaxTries {
-			if _, err := w.engine(store, "next", nextBuild(t)).TakeUp(t.Context(),
+			if _, err := w.engine(store, "next", nextBuild).TakeUp(t.Context(),
 				journal.Key{Owner: ada, Run: id}); !errors.Is(err, run.ErrIncompatible) {
 				t.Fatal(err)
 			}
@@ -135,12 +135,8 @@ func TestCancelOfARunThatAProcessDiedOfDoesNotGoThroughIt(t *testing.T) {
 			store := newStore(t)
 			k := poisoned(t, w, store, times)
 			before := w.begun()
-			unreadable := func(c *run.Config) {
-				c.Assistants[0].Leaves, _ = bt.NewLeaves(append(leaves()[1:], bt.Func("Do", "must not be asked",
-					func(struct{}, *struct{}) error {
-						panic("it was gone through")
-					}))...)
-			}
+			unreadable := w.with(append(leaves()[1:], bt.Func("Do", "must not be asked",
+				func(struct{}, *struct{}) error { panic("it was gone through") }))...)
 			if err := w.engine(store, "careful", unreadable).Cancel(t.Context(), ada, k.Run, "enough"); err != nil {
 				t.Fatal(err)
 			}
@@ -199,14 +195,10 @@ func lethal(role, folder string) int {
 	}
 	w := newWorld(nil)
 	a := w.assistant()
-	a.Leaves, err = bt.NewLeaves(append(leaves(), bt.Func("Perish", "ends the process",
-		func(struct{}, *struct{}) error {
-			os.Exit(statusPerished)
-			return nil
-		}))...)
-	if err != nil {
-		return fail(err)
-	}
+	a.Leaves = w.leavesOf(append(leaves(), bt.Func("Perish", "ends the process", func(struct{}, *struct{}) error {
+		os.Exit(statusPerished)
+		return nil
+	}))...)
 	waiting := journaltest.Await(store, journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(),
 		UpdatedAt: time.Now()})
 	// Leases that others left count as run out: that a process is gone is not what is tested here.

@@ -49,29 +49,6 @@ func TestOneHeartbeatLooksAfterAllRuns(t *testing.T) {
 	})
 }
 
-func TestWatcherOfAnotherProcessSeesWhatStepsDecide(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
-		w.takes("a", time.Minute)
-		live := start(t, w.engine(store, "one"), `<Do what="r:a r:b" got="{got}"/>`)
-		ctx, cut := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cut()
-		var steps []run.TraceStep
-		for u, err := range w.engine(store, "two").Watch(ctx, ada, live.ID, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if u.Step != nil {
-				steps = append(steps, *u.Step)
-			}
-		}
-		same(t, "steps seen while the run goes on", len(steps), 2)
-		same(t, "effects asked for in the first", len(steps[0].Start), 2)
-		wait(t, live)
-	})
-}
-
 func TestRunsBeyondTheLimitWaitAndOwnersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

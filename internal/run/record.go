@@ -196,8 +196,8 @@ func Digest(e bt.Effect) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// marshal encodes as JSON, without what only a web page wants to be escaped.
-func marshal(v any) (json.RawMessage, error) {
+// Marshal encodes as JSON, without what only a web page wants to be escaped.
+func Marshal(v any) (json.RawMessage, error) {
 	b := &bytes.Buffer{}
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)

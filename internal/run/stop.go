@@ -154,8 +154,8 @@ type outcome struct {
 func (a *Assistant) outcome(v *View, e Ending) (o outcome, err error) {
 	defer contain(a.Name, &err)
 	o.Outcome = a.Outcome(v, e)
-	if o.result, err = marshal(o.Result); err == nil && o.Summary != nil {
-		o.summary, err = marshal(o.Summary)
+	if o.result, err = Marshal(o.Result); err == nil && o.Summary != nil {
+		o.summary, err = Marshal(o.Summary)
 	}
 	for i := range o.Pending {
 		p := &o.Pending[i]

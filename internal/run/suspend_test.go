@@ -79,19 +79,6 @@ func TestSuspendedRunFinishesTheWritesThatAreUnderWay(t *testing.T) {
 	})
 }
 
-func TestRequestToStopEndsASuspendedRun(t *testing.T) {
-	w := newWorld(t)
-	store := newStore(t)
-	w.busy("a")
-	e := w.engine(store, "one")
-	live := start(t, e, `<Do what="r:a" got="{got}"/>`)
-	wait(t, live)
-	if err := e.Cancel(t.Context(), ada, live.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
-	same(t, "status", statusOf(t, store, live.ID).Status, journal.Cancelled)
-}
-
 func TestEffectThatIsWithdrawnSuspendsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.do["a"] = func(ctx context.Context, _ run.Job) (any, error) {

@@ -53,19 +53,6 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 	})
 }
 
-func TestRunIsDrivenAtOnceWhereThereIsRoom(t *testing.T) {
-	w := newWorld(t)
-	k, live, err := w.engine(localStore(t), "one", func(c *run.Config) {
-		c.MostRuns = 1
-	}).Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, r := wait(t, live)
-	same(t, "outcome", r.Got, "B")
-	same(t, "run", k, journal.Key{Owner: ada, Run: live.ID})
-}
-
 func TestRunThatWasSubmittedOutlivesItsRequestAndOneThatIsNotRecordedByThenIsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

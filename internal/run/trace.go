@@ -75,7 +75,7 @@ func (s *TraceStep) note(tree *bt.Tree, e bt.Event) {
 	case bt.Emitted:
 		told.Type = e.Data.EventType()
 		var err error
-		if told.Data, err = marshal(e.Data); err != nil {
+		if told.Data, err = Marshal(e.Data); err != nil {
 			told.Data = json.RawMessage(`{}`) // its type is told all the same
 		}
 	case bt.Wrote:

@@ -132,7 +132,7 @@ func ReadText(ctx context.Context, store journal.Store, owner journal.Owner, id,
 	if err != nil {
 		return nil, err
 	}
-	start, err := startOf(recs)
+	start, err := StartOf(recs)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (e *Engine) recorded(
 
 // treeOf loads the tree that a run began with.
 func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal.Record) (*Assistant, *bt.Tree, error) {
-	start, err := startOf(recs)
+	start, err := StartOf(recs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -272,7 +272,8 @@ func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal
 	return a, tree, err
 }
 
-func startOf(recs []journal.Record) (*StartRecord, error) {
+// StartOf reads the first of a run's records; journal.ErrCorrupt if that is no start.
+func StartOf(recs []journal.Record) (*StartRecord, error) {
 	if len(recs) == 0 || recs[0].Kind != KindStart {
 		return nil, fmt.Errorf("%w: the first record is not a start", journal.ErrCorrupt)
 	}

@@ -64,7 +64,7 @@ const longestFailure = 10 * time.Second
 func (e *Engine) follow(ctx context.Context, k journal.Key, from int64, show func(Update) bool) (over bool, err error) {
 	told, stop := e.hearOf(k)
 	defer stop()
-	l := &onlooker{e: e, View: View{ID: k.Run, Owner: k.Owner, store: e.Store}}
+	l := &onlooker{Key: k, e: e}
 	var failing time.Time // since when the store has failed
 	for next := int64(0); e.drives(k) == nil; {
 		recs, err := e.Store.Records(ctx, k.Owner, k.Run, next)
@@ -119,14 +119,14 @@ func (e *Engine) hearOf(k journal.Key) (told <-chan struct{}, stop func()) {
 
 // onlooker folds a run that another process drives, or none, to tell what its steps decide.
 type onlooker struct {
-	View
+	journal.Key
 	e *Engine
 	f *Fold // nil: it can't or must not be folded here, so that its records are shown alone
 }
 
 // take takes in a record; nil where this build can't tell what was decided on it.
 func (l *onlooker) take(ctx context.Context, r journal.Record) *TraceStep {
-	if r.Seq == 0 && l.e.foldable(ctx, l.Owner, l.ID) == nil {
+	if r.Seq == 0 && l.e.foldable(ctx, l.Owner, l.Run) == nil {
 		if a, tree, err := l.e.treeOf(ctx, l.Owner, []journal.Record{r}); err == nil {
 			l.f = NewFold(a, tree)
 		}
@@ -134,7 +134,7 @@ func (l *onlooker) take(ctx context.Context, r journal.Record) *TraceStep {
 	if l.f == nil {
 		return nil
 	}
-	stepped, err := l.f.takeIn(r, &l.View)
+	stepped, err := l.f.takeIn(r)
 	if err != nil {
 		l.f = nil
 	}

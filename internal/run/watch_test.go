@@ -342,17 +342,6 @@ func TestContextThatEndsWhileTheStoreIsAskedIsNoErrorOfTheWatch(t *testing.T) {
 	wait(t, live)
 }
 
-func TestWatchingARunThatIsNotThereSaysSo(t *testing.T) {
-	w := newWorld(t)
-	var got error
-	for _, err := range w.engine(newStore(t), "one").Watch(t.Context(), ada, "none", 0) {
-		got = err
-	}
-	if !errors.Is(got, journal.ErrNotFound) {
-		t.Errorf("watching gives %v", got)
-	}
-}
-
 func TestWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -67,25 +67,15 @@ func (s *Service) ReplayAll(
 	return h, nil
 }
 
-// listed is how many rows are read at once.
-const listed = 200
-
 // ended are the ids of the latest runs that have ended.
 func (s *Service) ended(ctx context.Context, owner journal.Owner, p Past) (ids []string, err error) {
-	f := journal.Filter{Assistant: p.Assistant, Limit: listed}
-	for {
-		rows, err := s.config.Store.Runs(ctx, owner, f)
-		if err != nil {
-			return nil, err
+	for r, err := range s.every(ctx, owner, journal.Filter{Assistant: p.Assistant}) {
+		if err != nil || len(ids) == p.Most {
+			return ids, err
 		}
-		for _, r := range rows {
-			if r.Status != journal.Running && len(ids) < p.Most {
-				ids = append(ids, r.ID)
-			}
+		if r.Status != journal.Running {
+			ids = append(ids, r.ID)
 		}
-		if len(rows) < listed || len(ids) >= p.Most {
-			return ids, nil
-		}
-		f.After = rows[len(rows)-1].Cursor()
 	}
+	return ids, nil
 }

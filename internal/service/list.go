@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -18,17 +19,13 @@ import (
 // longestList bounds what is looked through for a name, and what is gone through at once.
 const longestList = 1000
 
-// Queued is how a run stands that nobody has driven yet.
-const Queued = "queued"
-
-// Interrupted is how a run stands that has not ended and that nobody drives.
-const Interrupted = "interrupted"
-
-// Suspended is how a run stands that waits for its provider, or for a person who has it go on.
-const Suspended = "suspended"
-
-// SetAside is how a run stands that was taken up in vain again and again: only a person may have it gone on with.
-const SetAside = "set_aside"
+// How a run stands that is neither driven nor has ended.
+const (
+	Queued      = "queued"      // nobody has driven it yet
+	Interrupted = "interrupted" // nobody drives it any more
+	Suspended   = "suspended"   // it waits for its provider, or for a person who has it go on
+	SetAside    = "set_aside"   // it was taken up in vain again and again: only a person may have it gone on with
+)
 
 // Row is a run in a list.
 type Row struct {
@@ -145,21 +142,38 @@ func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row,
 
 // Busy counts the runs of an owner that have not ended, do not rest and are not set aside, up to a bound.
 func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (busy int, err error) {
-	f := journal.Filter{Status: journal.Running, Limit: longestList}
-	for now := s.config.Engine.When(); ; {
-		open, err := s.config.Store.Runs(ctx, owner, f)
-		if err != nil {
-			return 0, err
+	now := s.config.Engine.When()
+	for r, err := range s.every(ctx, owner, journal.Filter{Status: journal.Running}) {
+		if err != nil || busy >= bound {
+			return busy, err
 		}
-		for _, r := range open {
-			if !r.Rests(now) && !r.SetAside() {
-				busy++
+		if !r.Rests(now) && !r.SetAside() {
+			busy++
+		}
+	}
+	return busy, nil
+}
+
+// every gives the runs of an owner that a filter selects, however many there are, the latest first. Nothing comes after
+// an error.
+func (s *Service) every(ctx context.Context, owner journal.Owner, f journal.Filter) iter.Seq2[journal.Run, error] {
+	return func(yield func(journal.Run, error) bool) {
+		for f.Limit = longestList; ; {
+			rows, err := s.config.Store.Runs(ctx, owner, f)
+			if err != nil {
+				yield(journal.Run{}, err)
+				return
 			}
+			for _, r := range rows {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			if len(rows) < f.Limit {
+				return
+			}
+			f.After = rows[len(rows)-1].Cursor()
 		}
-		if busy >= bound || len(open) < f.Limit {
-			return min(busy, bound), nil
-		}
-		f.After = open[len(open)-1].Cursor()
 	}
 }
 

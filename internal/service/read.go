@@ -232,9 +232,8 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 	last := &recs[len(recs)-1]
 	switch {
 	case last.Kind == run.KindSuspend:
-		x.Ending = recordLines(last)
 		if body, err := run.Read(*last); err == nil {
-			x.waits = body.(*run.SuspendRecord).Fault.Why()
+			x.Ending, x.waits = recordLines(last.Seq, body), body.(*run.SuspendRecord).Fault.Why()
 		}
 		return x, nil
 	case r.Rests(s.config.Engine.When()):
@@ -336,21 +335,16 @@ type RunAudit struct {
 
 // MarshalJSON puts what left and the findings beside the rest.
 func (a RunAudit) MarshalJSON() ([]byte, error) {
-	b := &bytes.Buffer{}
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false) // whoever writes it for a page does so
-	if err := enc.Encode(a.Run); err != nil {
-		return b.Bytes(), err
-	}
-	b.Truncate(b.Len() - len("}\n"))
-	b.WriteByte(',')
-	own := b.Len()
 	beside := map[string]any{"left": a.Left}
 	if a.Findings.Name != "" {
 		beside[a.Findings.Name] = a.Findings.Items
 	}
-	err := enc.Encode(beside)
-	return slices.Delete(b.Bytes(), own, own+1), err // without its opening brace
+	kept, err := run.Marshal(a.Run)
+	if err != nil {
+		return nil, err
+	}
+	more, err := run.Marshal(beside)
+	return slices.Concat(bytes.TrimSuffix(kept, []byte("}")), []byte(","), bytes.TrimPrefix(more, []byte("{"))), err
 }
 
 // Audit reads all of a session. A record that can't be read is remarked on, and hides nothing else.

@@ -131,16 +131,12 @@ func (s *Service) Tree(ctx context.Context, owner journal.Owner, id string) (*bt
 // not given has none, and is left out.
 func (s *Service) Settings(ctx context.Context, owner journal.Owner, id string, tree *bt.Tree) ([]bt.Setting, error) {
 	recs, err := s.config.Store.Records(ctx, owner, id, 0)
-	if err != nil || len(recs) == 0 {
-		return nil, err
-	}
-	body, err := run.Read(recs[0])
 	if err != nil {
 		return nil, err
 	}
-	start, ok := body.(*run.StartRecord)
-	if !ok {
-		return nil, nil
+	start, err := run.StartOf(recs)
+	if err != nil {
+		return nil, err
 	}
 	all := []bt.Setting{}
 	for _, one := range tree.Settings() {

@@ -66,9 +66,8 @@ func (s *Service) acted(ctx context.Context, r journal.Run, shown *assistant.Sho
 			return true, nil
 		}
 	}
-	body, err := run.Read(recs[0])
-	start, is := body.(*run.StartRecord)
-	return is && len(start.Consumed) > 0, err
+	start, err := run.StartOf(recs)
+	return err == nil && len(start.Consumed) > 0, err
 }
 
 // mayReplace sees to it that a request can take the place of the run that it names: it is the last one of its session,

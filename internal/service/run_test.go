@@ -193,32 +193,6 @@ func TestSubmittedRunWithoutRoomIsQueuedAndGoesOnWhereThereIsRoom(t *testing.T) 
 	})
 }
 
-func TestRunsThatGoOnAreCountedWithoutThoseThatRest(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		release := h.holds("ada")
-		busy := func(bound int) int { return must(s.Busy(h.Context(), ada, bound))(h) }
-		same(h, "before the first", busy(5), 0)
-		first := h.start(s, "", "Tea?")
-		h.start(s, "", "Milk?")
-		h.start(s, "", "Sugar?")
-		same(h, "of three", busy(5), 3)
-		same(h, "up to a bound", busy(2), 2)
-		same(h, "of somebody else", must(s.Busy(h.Context(), eve, 5))(h), 0)
-		rests := journal.Run{ID: "rests", Session: first.Session, Owner: ada, Assistant: "panel", StartedAt: time.Now(),
-			LeaseHolder: "two", LeaseUntil: time.Now().Add(time.Hour)}
-		same(h, "begun", h.store.Begin(h.Context(),
-			journal.Beginning{Run: rests, Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}), nil)
-		same(h, "with one of another process", busy(5), 4)
-		same(h, "released", h.store.Release(h.Context(), ada, rests.ID, "two", time.Now().Add(time.Minute)), nil)
-		same(h, "while it rests", busy(5), 3)
-		<-time.After(time.Minute)
-		same(h, "after its rest", busy(5), 4)
-		release()
-		h.wait(first)
-	})
-}
-
 func TestRowIsFoundByItsWholeIDAlone(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.service()

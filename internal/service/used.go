@@ -216,32 +216,25 @@ type Spent struct {
 // SpentBetween says what the models of an owner took from one time until another, a day once, the latest first. Runs
 // that were removed are not in it.
 func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, to time.Time) (days []Spent, err error) {
-	f := journal.Filter{Limit: longestList}
-	for {
-		runs, err := s.config.Store.Runs(ctx, owner, f)
+	for r, err := range s.every(ctx, owner, journal.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range runs {
-			if r.StartedAt.Before(from) {
-				return days, nil
-			}
-			if !r.StartedAt.Before(to) {
-				continue
-			}
-			used, err := s.usedBy(ctx, r)
-			if err != nil {
-				return nil, err
-			}
-			if len(used) > 0 {
-				days = spentOn(days, r.StartedAt.Local().Format(time.DateOnly), used)
-			}
-		}
-		if len(runs) < f.Limit {
+		if r.StartedAt.Before(from) {
 			return days, nil
 		}
-		f.After = runs[len(runs)-1].Cursor()
+		if !r.StartedAt.Before(to) {
+			continue
+		}
+		used, err := s.usedBy(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if len(used) > 0 {
+			days = spentOn(days, r.StartedAt.Local().Format(time.DateOnly), used)
+		}
 	}
+	return days, nil
 }
 
 func spentOn(days []Spent, day string, used []assistant.Usage) []Spent {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"sync"
 	"time"
 
 	"sibyl/internal/journal"
@@ -165,36 +164,10 @@ func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.S
 func (s *Service) Await(
 	ctx context.Context, owner journal.Owner, id string, every time.Duration, tell func(*Update),
 ) (Row, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	type seen struct {
-		Update
-		err error
-	}
-	in := make(chan seen)
-	give := func(u seen) bool {
-		select {
-		case in <- u:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	defer cancel()
-	watching.Go(func() {
-		defer close(in)
-		defer func() {
-			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
-				give(seen{err: fmt.Errorf("watching run %s panicked: %T", id, thrown)})
-			}
-		}()
-		for u, err := range s.Watch(ctx, owner, id, Place{}) {
-			if !give(seen{u, err}) {
-				return
-			}
-		}
+	in, stop := Receive(ctx, "run "+id, 0, func(ctx context.Context) iter.Seq2[Update, error] {
+		return s.Watch(ctx, owner, id, Place{})
 	})
+	defer stop()
 	look := time.NewTicker(every)
 	defer look.Stop()
 	for {
@@ -203,12 +176,12 @@ func (s *Service) Await(
 			switch {
 			case ctx.Err() != nil: // the watch ended with ctx, not with the run
 				return Row{}, ctx.Err()
-			case u.err != nil:
-				return Row{}, u.err
+			case u.Err != nil:
+				return Row{}, u.Err
 			case !more:
 				return s.Run(ctx, owner, id)
 			}
-			tell(&u.Update)
+			tell(&u.One)
 		case <-look.C:
 			if r, err := s.Run(ctx, owner, id); err != nil || r.State != string(journal.Running) {
 				return r, err // also queued, suspended, interrupted, set aside
@@ -216,6 +189,47 @@ func (s *Service) Await(
 			tell(nil)
 		case <-ctx.Done():
 			return Row{}, ctx.Err()
+		}
+	}
+}
+
+// Received is what a sequence gives.
+type Received[T any] struct {
+	One T
+	Err error
+}
+
+// Receive hands on what a sequence gives that watches something, so many ahead of who takes it, until it ends or stop
+// is called, which returns once nothing goes on. A panic there is its last error, and does not end the process.
+func Receive[T any](
+	ctx context.Context, what string, ahead int, from func(context.Context) iter.Seq2[T, error],
+) (in <-chan Received[T], stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	out := make(chan Received[T], ahead)
+	give := func(r Received[T]) bool {
+		select {
+		case out <- r:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	go func() {
+		defer close(out)
+		defer func() {
+			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
+				give(Received[T]{Err: fmt.Errorf("watching %s panicked: %T", what, thrown)})
+			}
+		}()
+		for one, err := range from(ctx) {
+			if !give(Received[T]{one, err}) || err != nil {
+				return
+			}
+		}
+	}()
+	return out, func() {
+		cancel()
+		for range out { // until it is closed
 		}
 	}
 }
@@ -275,11 +289,11 @@ func (w *watcher) make(u run.Update) (all []Update) {
 
 // recorded is a record, with what it tells.
 func (w *watcher) recorded(r *journal.Record) Update {
-	u := Update{Record: r, Lines: recordLines(r)}
 	body, err := run.Read(*r)
 	if err != nil {
-		return u
+		return Update{Record: r}
 	}
+	u := Update{Record: r, Lines: recordLines(r.Seq, body)}
 	switch body := body.(type) {
 	case *run.StartRecord:
 		w.start = body
@@ -320,22 +334,15 @@ func (w *watcher) place() Place {
 	return w.at
 }
 
-// recordLines tells of records that no event of the tree tells of.
-func recordLines(r *journal.Record) []string {
-	if r.Kind != run.KindResume && r.Kind != run.KindSuspend && r.Kind != run.KindLeave {
-		return nil
-	}
-	body, err := run.Read(*r)
-	if err != nil {
-		return nil
-	}
+// recordLines tells of records that no event of the tree tells of, by what they say.
+func recordLines(seq int64, body any) []string {
 	switch body := body.(type) {
 	case *run.SuspendRecord:
 		return []string{"suspended until resumed: " + body.Fault.Reason}
 	case *run.LeaveRecord:
 		return []string{"left by a stopping process for others to resume"}
 	case *run.ResumeRecord:
-		if r.Seq == 1 && len(body.Repeated) == 0 {
+		if seq == 1 && len(body.Repeated) == 0 {
 			return []string{"taken up"}
 		}
 		return []string{"resumed; " + text.Count(len(body.Repeated), "effect") + " performed again"}

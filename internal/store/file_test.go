@@ -17,6 +17,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/server/user"
+	"sibyl/internal/store/pgtest"
 )
 
 // inFile is the file of a database.
@@ -256,28 +257,54 @@ func lock(t *testing.T, db *DB) (unlock func()) {
 	return unlock
 }
 
-func TestWriteFailsAsLockedAfterTheBusyTimeoutAndReadsGoOn(t *testing.T) {
-	const timeout = 120 * time.Millisecond
-	db := openAt(t, newPath(t), WithBusyTimeout(timeout))
-	begin(t, db, 1)
-	unlock := lock(t, db)
-	recs := []journal.Record{{Seq: 1}}
-	start := time.Now()
-	err := db.Append(t.Context(), "ada", "run", recs, nil)
-	waited := time.Since(start)
-	if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.named()) {
-		t.Errorf("error is %v, want ErrLocked with the file", err)
-	}
-	if waited < timeout {
-		t.Errorf("waited %v, want %v", waited, timeout)
-	}
-	if found, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(found) != 1 {
-		t.Errorf("read under the lock: %d records, error %v, want 1", len(found), err)
-	}
-	unlock()
-	if err := db.Append(t.Context(), "ada", "run", recs, nil); err != nil {
-		t.Errorf("Append after the lock: %v", err)
-	}
+// locked passes a test on a database of each kind in which another process holds a run, whose writes wait so long for
+// it. waits returns once a write does.
+func locked(t *testing.T, timeout time.Duration, test func(t *testing.T, db *DB, waits, unlock func())) {
+	t.Run("SQLite", func(t *testing.T) {
+		db := openAt(t, newPath(t), WithBusyTimeout(timeout))
+		begin(t, db, 1)
+		test(t, db, func() {}, lock(t, db))
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		dsn := pgtest.New(t)
+		db := serverAt(t, dsn, WithLockTimeout(timeout)).DB
+		begin(t, db, 1)
+		conn := connect(t, dsn)
+		tx, err := conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), `SELECT FROM run WHERE id = 'run' FOR UPDATE`); err != nil {
+			t.Fatal(err)
+		}
+		test(t, db, func() { awaitWaiter(t, conn) }, func() {
+			if err := tx.Rollback(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+}
+
+func TestWriteFailsAsLockedAfterItsTimeoutAndReadsGoOn(t *testing.T) {
+	const timeout = 200 * time.Millisecond
+	locked(t, timeout, func(t *testing.T, db *DB, _, unlock func()) {
+		recs := []journal.Record{{Seq: 1}}
+		start := time.Now()
+		err := db.Append(t.Context(), "ada", "run", recs, nil)
+		if waited := time.Since(start); waited < timeout {
+			t.Errorf("waited %v, want %v", waited, timeout)
+		}
+		if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.named()) {
+			t.Errorf("error is %v, want ErrLocked with the database", err)
+		}
+		if found, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(found) != 1 {
+			t.Errorf("read under the lock: %d records, error %v, want 1", len(found), err)
+		}
+		unlock()
+		if err := db.Append(t.Context(), "ada", "run", recs, nil); err != nil {
+			t.Errorf("Append after the lock: %v", err)
+		}
+	})
 }
 
 func TestWritersThatQueueBehindALockDoNotWaitOneAfterTheOther(t *testing.T) {
@@ -306,21 +333,23 @@ func TestWritersThatQueueBehindALockDoNotWaitOneAfterTheOther(t *testing.T) {
 }
 
 func TestWaitingForALockEndsWithTheContextOrTheLock(t *testing.T) {
-	db := openAt(t, newPath(t), WithBusyTimeout(time.Hour))
-	begin(t, db, 1)
-	unlock := lock(t, db)
-	ctx, cancel := context.WithCancel(t.Context())
-	errs, others := make(chan error), make(chan error)
-	go func() { errs <- db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
-	go func() { others <- db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
-	cancel()
-	if err := <-errs; !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v, want context.Canceled", err)
-	}
-	unlock()
-	if err := <-others; err != nil {
-		t.Error(err)
-	}
+	locked(t, time.Hour, func(t *testing.T, db *DB, waits, unlock func()) {
+		errs := make(chan error)
+		write := func(ctx context.Context) { errs <- db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, nil) }
+		ctx, cancel := context.WithCancel(t.Context())
+		go write(ctx)
+		waits()
+		cancel()
+		if err := <-errs; !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v, want context.Canceled", err)
+		}
+		go write(t.Context())
+		waits()
+		unlock()
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // group carries out writes that wait together, and returns what came of them.
@@ -440,12 +469,14 @@ func TestOpenToReadMakesNothingAndReadsWhatIsThere(t *testing.T) {
 }
 
 func TestOpenStopsWhenItsContextDoes(t *testing.T) {
-	path := newPath(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := OpenFile(ctx, path); !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v, want context.Canceled", err)
-	}
+	both(t, func(t *testing.T, place func(testing.TB) string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		address := place(t)
+		cancel()
+		if _, err := opened(ctx, address); !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v, want context.Canceled", err)
+		}
+	})
 }
 
 func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
 )
@@ -118,79 +116,6 @@ func TestTextThatTheServerRefusesIsInvalid(t *testing.T) {
 		if !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), "UTF-8") {
 			t.Errorf("error is %v, want ErrInvalid", err)
 		}
-	}
-}
-
-// lockRun holds the lock of a row of a table, as another process would, until the test ends or unlock is called.
-func lockRow(t *testing.T, dsn, query string) (conn *pgx.Conn, unlock func()) {
-	t.Helper()
-	conn = connect(t, dsn)
-	tx, err := conn.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(t.Context(), query+` FOR UPDATE`); err != nil {
-		t.Fatal(err)
-	}
-	return conn, func() {
-		if err := tx.Rollback(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-const theRun = `SELECT FROM run WHERE id = 'run'`
-
-func TestWriteFailsAsLockedAfterTheLockTimeout(t *testing.T) {
-	const timeout = 200 * time.Millisecond
-	dsn := pgtest.New(t)
-	db := serverAt(t, dsn, WithLockTimeout(timeout))
-	begin(t, db.DB, 1)
-	_, unlock := lockRow(t, dsn, theRun)
-	recs := []journal.Record{{Seq: 1}}
-	start := time.Now()
-	err := db.Append(t.Context(), "ada", "run", recs, nil)
-	if waited := time.Since(start); waited < timeout {
-		t.Errorf("waited %v, want %v", waited, timeout)
-	}
-	if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.server.name) {
-		t.Errorf("error is %v, want ErrLocked with the database", err)
-	}
-	if found, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(found) != 1 {
-		t.Errorf("read under the lock: %d records, error %v, want 1", len(found), err)
-	}
-	unlock()
-	if err := db.Append(t.Context(), "ada", "run", recs, nil); err != nil {
-		t.Errorf("Append after the lock: %v", err)
-	}
-}
-
-func TestWaitingForALockOfAServerEndsWithTheContext(t *testing.T) {
-	dsn := pgtest.New(t)
-	db := serverAt(t, dsn, WithLockTimeout(time.Hour))
-	begin(t, db.DB, 1)
-	conn, _ := lockRow(t, dsn, theRun)
-	ctx, cancel := context.WithCancel(t.Context())
-	errs := make(chan error)
-	go func() { errs <- db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
-	awaitWaiter(t, conn)
-	cancel()
-	if err := <-errs; !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v, want context.Canceled", err)
-	}
-}
-
-func TestWriteGoesOnAsSoonAsALockIsGone(t *testing.T) {
-	dsn := pgtest.New(t)
-	db := serverAt(t, dsn, WithLockTimeout(time.Hour))
-	begin(t, db.DB, 1)
-	conn, unlock := lockRow(t, dsn, theRun)
-	errs := make(chan error)
-	go func() { errs <- db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
-	awaitWaiter(t, conn)
-	unlock()
-	if err := <-errs; err != nil {
-		t.Error(err)
 	}
 }
 

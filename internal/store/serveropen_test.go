@@ -148,15 +148,6 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	goleak.VerifyNone(t, before)
 }
 
-func TestOpenOfAServerStopsWhenItsContextDoes(t *testing.T) {
-	dsn := pgtest.New(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := OpenServer(ctx, dsn); !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v, want context.Canceled", err)
-	}
-}
-
 // deaf is an address of this machine where nobody listens.
 func deaf(t *testing.T) string {
 	t.Helper()

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"sibyl/internal/run"
 )
 
 // Change is one place where two JSON values differ: "transcript[2].hint". Was and Would are JSON, shortened around the
@@ -19,20 +21,16 @@ type Change struct {
 
 // changesOf lists where two JSON texts differ: the places of the first in their order, then those that only the second
 // has. A list without objects in it is one place.
-func changesOf(was, would json.RawMessage) []Change {
+func changesOf(was, would json.RawMessage) (all []Change) {
 	before, after := placesOf(was), placesOf(would)
-	var all []Change
-	for _, path := range before.paths {
-		if a, b := before.values[path], after.values[path]; a != b {
-			a, b = shorten([]rune(a), []rune(b))
-			all = append(all, Change{Path: path, Was: a, Would: b})
+	for i, path := range slices.Concat(before.paths, after.paths) {
+		a, had := before.values[path]
+		b := after.values[path]
+		if told := had && i >= len(before.paths); a == b || told || !had && codesReason(path) {
+			continue
 		}
-	}
-	for _, path := range after.paths {
-		if _, both := before.values[path]; !both && !codesReason(path) {
-			_, b := shorten(nil, []rune(after.values[path]))
-			all = append(all, Change{Path: path, Would: b})
-		}
+		a, b = shorten([]rune(a), []rune(b))
+		all = append(all, Change{Path: path, Was: a, Would: b})
 	}
 	return all
 }
@@ -83,14 +81,12 @@ func (p *places) add(path string, v any) {
 		}
 		return
 	}
-	b := &bytes.Buffer{}
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		fmt.Fprint(b, v)
+	value, err := run.Marshal(v)
+	if err != nil {
+		value = fmt.Append(nil, v)
 	}
 	p.paths = append(p.paths, path)
-	p.values[path] = string(bytes.TrimSpace(b.Bytes()))
+	p.values[path] = string(value)
 }
 
 func nested(v any) bool {

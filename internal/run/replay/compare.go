@@ -11,17 +11,17 @@ import (
 
 // compare tells what a step decides otherwise, and lets what it asks for have the completions of what the recorded one
 // asked for.
-func (r *replayer) compare(ctx context.Context, was *step) (d Difference, err error) {
-	d.Moment = was.moment()
-	starts := r.fold.Last().Start
-	left := slices.Clone(was.asked)
+func (r *replayer) compare(ctx context.Context, was *step, starts []Asked) (d Difference, err error) {
+	d.Moment = was.at
+	left := r.starts(was)
 	if !was.known() {
 		left = r.unanswered()
 	}
-	equal, rest := pairs(starts, &left, isRequest)
-	for _, p := range equal {
-		r.answers[p.was.Op] = p.effect
+	equal, rest := pairs(starts, &left, Asked.same)
+	for _, a := range rest {
+		r.alone[a.Op] = a
 	}
+	r.answer(equal)
 	if d.Sent, err = r.compareSent(ctx, equal); err != nil {
 		return d, err
 	}
@@ -39,123 +39,111 @@ func (r *replayer) compare(ctx context.Context, was *step) (d Difference, err er
 	return d, nil
 }
 
+// same says whether two effects ask for the same.
+func (a Asked) same(other Asked) bool { return a.Leaf == other.Leaf && a.Digest == other.Digest }
+
+func sameLeaf(a, other Asked) bool { return a.Leaf == other.Leaf }
+
+// answer lets what the replay asks for have the completions of what the recorded run asked for in its place.
+func (r *replayer) answer(all []ChangedRequest) {
+	for _, p := range all {
+		r.answers[p.Was.Op] = p.Would
+		delete(r.alone, p.Would.Op)
+	}
+}
+
 // unanswered are the recorded requests whose completions no effect has, in the order in which they were asked for.
 func (r *replayer) unanswered() (all []Asked) {
-	for _, op := range slices.Sorted(maps.Keys(r.receipts)) {
-		if _, answered := r.answers[op]; !answered && r.receipts[op].Record != 0 {
-			all = append(all, r.receipts[op])
+	for _, op := range slices.Sorted(maps.Keys(r.asked)) {
+		if _, answered := r.answers[op]; !answered && r.asked[op].Record != 0 {
+			all = append(all, r.asked[op])
 		}
 	}
 	return all
 }
 
-// compareDecisions compares effects of the replay that have no equal with what is left of those of the recorded step,
-// and what the two withdraw and how they end.
-func (r *replayer) compareDecisions(was *step, effects []bt.Effect, left []Asked, d *Difference) {
-	r.compareWithdrawn(was, d)
-	other := slices.DeleteFunc(r.unanswered(), func(a Asked) bool { return contains(left, a) })
-	early, effects := pairs(effects, &other, isRequest)
-	for _, p := range early { // the recorded run asks for it at another time
-		a := r.askedBy(p.effect)
-		a.Record = p.was.Record
-		d.Extra = append(d.Extra, a)
-	}
-	changed, rest := pairs(effects, &left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf })
-	for _, p := range changed {
-		d.Requests = append(d.Requests, r.changedRequest(p))
-		r.answers[p.was.Op] = p.effect
-	}
-	for _, e := range rest {
-		d.Extra = append(d.Extra, r.askedBy(e))
-	}
-	d.Missing = left
-	d.Ending = r.changedEnding(was)
-}
-
-// changedEnding compares how the trees stand after a step.
-func (r *replayer) changedEnding(was *step) *ChangedEnding {
-	would := r.fold.Ending().Status.String()
-	if was.Status == would {
-		return nil
-	}
-	e := &ChangedEnding{Was: was.Status, Would: would}
-	if f := r.fold.Last().Fault; f != nil {
-		e.Reason = &bt.Fault{Kind: f.Kind, Reason: string(r.redact([]byte(f.Reason))), Node: f.Node}
-	}
-	return e
-}
-
-// pair is an effect of the replay beside one of the recorded run.
-type pair struct {
-	effect bt.Effect
-	was    Asked
-}
-
-// isRequest says whether a recorded effect asks for the same.
-func isRequest(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf && a.Digest == run.Digest(e) }
-
-func contains(all []Asked, a Asked) bool {
-	return slices.ContainsFunc(all, func(other Asked) bool { return other.Op == a.Op })
-}
-
-// pairs pairs effects with recorded ones, in order, and takes those out of left. It gives the effects that have none,
-// too.
-func pairs(effects []bt.Effect, left *[]Asked, fit func(bt.Effect, Asked) bool) (found []pair, rest []bt.Effect) {
-	for _, e := range effects {
-		i := slices.IndexFunc(*left, func(a Asked) bool { return fit(e, a) })
+// pairs pairs effects of the replay with recorded ones, in order, and takes those out of left. It gives the effects
+// that have none, too.
+func pairs(starts []Asked, left *[]Asked, fit func(a, other Asked) bool) (found []ChangedRequest, rest []Asked) {
+	for _, a := range starts {
+		i := slices.IndexFunc(*left, func(was Asked) bool { return fit(a, was) })
 		if i < 0 {
-			rest = append(rest, e)
+			rest = append(rest, a)
 			continue
 		}
-		found = append(found, pair{e, (*left)[i]})
+		found = append(found, ChangedRequest{Was: (*left)[i], Would: a, Changes: []Change{}})
 		*left = slices.Delete(*left, i, i+1)
 	}
 	return found, rest
 }
 
+// compareDecisions compares effects of the replay that have no equal with what is left of those of the recorded step,
+// and what the two withdraw and how they end.
+func (r *replayer) compareDecisions(was *step, starts, left []Asked, d *Difference) {
+	r.compareWithdrawn(was, d)
+	other := slices.DeleteFunc(r.unanswered(), func(a Asked) bool {
+		return slices.ContainsFunc(left, func(l Asked) bool { return l.Op == a.Op })
+	})
+	early, starts := pairs(starts, &other, Asked.same)
+	for _, p := range early { // the recorded run asks for it at another time
+		p.Would.Record = p.Was.Record
+		d.Extra = append(d.Extra, p.Would)
+	}
+	d.Requests, starts = pairs(starts, &left, sameLeaf)
+	for i := range d.Requests {
+		d.Requests[i].compare()
+	}
+	r.answer(d.Requests)
+	d.Extra = append(d.Extra, starts...)
+	d.Missing = left
+	would := r.fold.Ending().Status.String()
+	if was.Status == would {
+		return
+	}
+	d.Ending = &ChangedEnding{Was: was.Status, Would: would}
+	if f := r.fold.Last().Fault; f != nil {
+		d.Ending.Reason = &bt.Fault{Kind: f.Kind, Reason: string(r.redact([]byte(f.Reason))), Node: f.Node}
+	}
+}
+
 // compareWithdrawn compares what the two steps withdrew of what both had asked for.
 func (r *replayer) compareWithdrawn(was *step, d *Difference) {
-	for _, op := range r.fold.Last().Cancel {
-		if recorded := r.recordedOf(op); recorded != 0 && !slices.Contains(was.Cancel, recorded) {
-			d.Withdrawn = append(d.Withdrawn, r.askedBy(r.answers[recorded]))
-		}
-	}
 	open := r.fold.Open()
-	for _, op := range was.Cancel {
-		e, ok := r.answers[op]
-		if ok && slices.ContainsFunc(open, func(o bt.Effect) bool { return o.Op == e.Op }) {
-			d.Kept = append(d.Kept, r.askedBy(e))
+	for _, op := range slices.Sorted(maps.Keys(r.answers)) {
+		a := r.answers[op]
+		recorded := slices.Contains(was.Cancel, op)
+		switch {
+		case !recorded && slices.Contains(r.fold.Last().Cancel, a.Op):
+			d.Withdrawn = append(d.Withdrawn, a)
+		case recorded && slices.ContainsFunc(open, func(e bt.Effect) bool { return e.Op == a.Op }):
+			d.Kept = append(d.Kept, a)
 		}
 	}
 }
 
-func (r *replayer) changedRequest(p pair) ChangedRequest {
-	c := ChangedRequest{Was: p.was, Would: r.askedBy(p.effect), Changes: []Change{}}
+// compare fills in the changes.
+func (c *ChangedRequest) compare() {
 	if c.Was.Payload != nil {
 		c.Changes = append(c.Changes, changesOf(c.Was.Payload, c.Would.Payload)...)
 	}
 	if c.Was.Kind != c.Would.Kind {
 		c.Changes = append(c.Changes, Change{Path: "(kind)", Was: c.Was.Kind, Would: c.Would.Kind})
 	}
-	return c
 }
 
 // compareSent composes anew what completed effects sent beyond their payload.
-func (r *replayer) compareSent(ctx context.Context, equal []pair) (all []ChangedSending, err error) {
+func (r *replayer) compareSent(ctx context.Context, equal []ChangedRequest) (all []ChangedSending, err error) {
 	for _, p := range equal {
-		if p.was.Record == 0 {
+		if p.Was.Record == 0 {
 			continue
 		}
-		c, err := r.view.Receipt(p.was.Record)
+		c, err := r.view.Receipt(p.Was.Record)
 		if err != nil {
 			return nil, err
 		}
 		if s, differs := r.changedSending(ctx, c); differs {
-			s.Request = p.was
+			s.Request = p.Was
 			all = append(all, s)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
 		}
 	}
 	return all, nil
@@ -209,15 +197,14 @@ func changedParts(was, would []run.Part) []ChangedPart {
 	return changed
 }
 
-// SameEvent says whether two events tell the same: the same rule, with the same status, type of event or key and value.
-// In reasons there are places in a file, and the data of events grow from build to build: neither counts.
-func SameEvent(a, b run.TraceEvent) bool {
-	return a.Rule == b.Rule && a.Status == b.Status && a.Type == b.Type && a.Key == b.Key && a.Value == b.Value
-}
-
+// compareTraces counts the events that are the same: of the same rule, with the same status, type of event or key and
+// value. In reasons there are places in a file, and the data of events grow from build to build: neither counts.
 func compareTraces(was, would []run.TraceEvent) TraceDiff {
+	same := func(a, b run.TraceEvent) bool {
+		return a.Rule == b.Rule && a.Status == b.Status && a.Type == b.Type && a.Key == b.Key && a.Value == b.Value
+	}
 	d := TraceDiff{Was: was, Would: would}
-	for d.Same < len(was) && d.Same < len(would) && SameEvent(was[d.Same], would[d.Same]) {
+	for d.Same < len(was) && d.Same < len(would) && same(was[d.Same], would[d.Same]) {
 		d.Same++
 	}
 	return d

@@ -16,49 +16,36 @@ type recording struct {
 	a      *run.Assistant
 	redact func([]byte) []byte
 
-	start    *run.StartRecord // with what this build's trees may read of what the run was given
-	view     *run.View        // the run as it was when its outcome was made
-	receipts map[uint64]Asked // by operation: all that a record tells of
-	steps    []*step          // in the order of the records
-	cancel   *run.CancelRecord
-	stopped  *run.StoppedRecord
-	end      *run.EndRecord
-	ended    journal.Record // that holds the end
+	view    *run.View        // the run as it was when its outcome was made
+	asked   map[uint64]Asked // by operation: all of which it is known what was asked for
+	steps   []*step          // in the order of the records
+	cancel  *run.CancelRecord
+	stopped *run.StoppedRecord
+	end     *run.EndRecord
+	ended   journal.Record // that holds the end
 }
 
 // step is the start, a completion or a time that came in, and what was decided on it. It has no status where that is
 // not known; that of a tree that waits for nothing is FAILURE.
 type step struct {
 	run.TraceStep
-	place int                   // counted from 1; 0: the recorded run has no such step
-	done  *run.CompletionRecord // nil: time only
-	now   int64
-	timer int64 // of a step that the recorded run has not: when it is due
-	asked []Asked
+	at   Moment
+	body any // of a start with what this build's trees may read of what the run was given
+	now  int64
 }
 
 func (s *step) known() bool { return s.Status != "" }
 
-func (s *step) moment() Moment { return Moment{Record: s.Record, Step: s.place, Timer: s.timer} }
-
 // read reads records, each of which must be readable.
 func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, error) {
-	if len(recs) == 0 || recs[0].Kind != run.KindStart {
-		return nil, fmt.Errorf("%w: the first record is not a start", journal.ErrCorrupt)
-	}
-	first, err := run.Read(recs[0])
+	start, err := run.StartOf(recs)
 	if err != nil {
 		return nil, err
 	}
-	start := *first.(*run.StartRecord)
-	r := &recording{a: e.Assistant(start.Assistant), redact: e.Redact, start: &start, receipts: map[uint64]Asked{}}
+	r := &recording{a: e.Assistant(start.Assistant), redact: e.Redact, asked: map[uint64]Asked{}}
 	if r.a == nil {
 		return nil, fmt.Errorf("%w: this program has no assistant %q", run.ErrUnfit, start.Assistant)
 	}
-	start.Given = maps.Clone(start.Given)
-	maps.DeleteFunc(start.Given, func(key string, _ json.RawMessage) bool {
-		return !slices.ContainsFunc(r.a.Options.Given, func(p bt.Port) bool { return p.Name == key })
-	})
 	if r.ended = recs[len(recs)-1]; r.ended.Kind == run.KindEnd {
 		body, err := run.Read(r.ended)
 		if err != nil {
@@ -77,29 +64,42 @@ func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, er
 	if r.view, err = r.a.Recorded(e.Store, row, recs); err != nil {
 		return nil, err
 	}
-	for seq, body := range r.view.Bodies() {
-		r.record(int64(seq), body)
+	decided := map[int64]run.TraceStep{}
+	for _, s := range traced {
+		decided[s.Record] = s
 	}
-	r.decided(traced)
+	for seq, body := range r.view.Bodies() {
+		r.record(int64(seq), body, decided[int64(seq)])
+	}
 	if r.end != nil && r.end.Fault != nil && r.end.Fault.Kind == run.KindStalled {
 		r.steps[len(r.steps)-1].Status = bt.Failure.String()
 	}
 	return r, nil
 }
 
-func (r *recording) record(seq int64, body any) {
+// record takes in what a record says, and what was decided on it.
+func (r *recording) record(seq int64, body any, decided run.TraceStep) {
+	add := func(body any, now int64) {
+		at := Moment{Record: seq, Step: len(r.steps) + 1}
+		r.steps = append(r.steps, &step{TraceStep: decided, at: at, body: body, now: now})
+	}
 	switch b := body.(type) {
 	case *run.StartRecord:
-		r.add(seq, step{})
+		start := *b
+		start.Given = maps.Clone(b.Given)
+		maps.DeleteFunc(start.Given, func(key string, _ json.RawMessage) bool {
+			return !slices.ContainsFunc(r.a.Options.Given, func(p bt.Port) bool { return p.Name == key })
+		})
+		add(&start, 0)
 	case *run.CompletionRecord:
-		r.add(seq, step{done: b, now: b.Now})
-		r.receipts[b.Op] = askedIn(b, seq)
+		add(b, b.Now)
+		r.asked[b.Op] = askedIn(b, seq)
 	case *run.TimeRecord:
-		r.add(seq, step{now: b.Now})
+		add(b, b.Now)
 	case *run.StoppedRecord:
 		r.stopped = b
 		for i := range b.Under {
-			r.receipts[b.Under[i].Op] = askedIn(&b.Under[i], 0)
+			r.asked[b.Under[i].Op] = askedIn(&b.Under[i], 0)
 		}
 	case *run.CancelRecord:
 		if r.cancel == nil {
@@ -108,44 +108,37 @@ func (r *recording) record(seq int64, body any) {
 	}
 }
 
-func (r *recording) add(seq int64, s step) {
-	s.Record, s.place = seq, len(r.steps)+1
-	r.steps = append(r.steps, &s)
-}
-
 func askedIn(c *run.CompletionRecord, seq int64) Asked {
 	return Asked{run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, c.Payload, seq}
 }
 
-// askedBy is an effect of the replay as records would have it.
-func (r *recording) askedBy(e bt.Effect) Asked {
-	label := string(r.redact([]byte(e.Label)))
-	return Asked{Asked: run.Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: label, Digest: run.Digest(e)},
-		Payload: r.redact(e.Payload)}
+// starts are what a recorded step asks for.
+func (r *recording) starts(s *step) (all []Asked) {
+	for _, a := range s.Start {
+		known := r.asked[a.Op]
+		all = append(all, Asked{a, known.Payload, known.Record})
+	}
+	return all
 }
 
-// decided fills in what the steps decided.
-func (r *recording) decided(traced []run.TraceStep) {
-	for _, t := range traced {
-		i := slices.IndexFunc(r.steps, func(s *step) bool { return s.Record == t.Record })
-		if i < 0 {
-			continue
-		}
-		s := r.steps[i]
-		s.TraceStep = t
-		for _, a := range t.Start {
-			got := r.receipts[a.Op]
-			s.asked = append(s.asked, Asked{a, got.Payload, got.Record})
-		}
+// lastStep is what a fold decided last, and what it asks for there, as records would have it.
+func (r *recording) lastStep(f *run.Fold) (s run.TraceStep, starts []Asked, err error) {
+	if s, err = f.LastStep(r.redact); err != nil {
+		return s, nil, err
 	}
+	for i, e := range f.Last().Start {
+		starts = append(starts, Asked{Asked: s.Start[i], Payload: r.redact(e.Payload)})
+	}
+	return s, starts, nil
 }
 
 // fold takes the records of a run that has no trace yet through its tree, as far as this build decides what they say.
 func (r *recording) fold(tree *bt.Tree) {
 	f := run.NewFold(r.a, tree)
+	steps := r.steps
 	for seq, body := range r.view.Bodies() {
 		if seq == 0 {
-			body = r.start
+			body = steps[0].body
 		}
 		stepped, err := f.Take(int64(seq), body)
 		if err != nil {
@@ -154,23 +147,25 @@ func (r *recording) fold(tree *bt.Tree) {
 		if !stepped {
 			continue
 		}
-		s, err := f.LastStep(r.redact)
-		if err != nil || slices.ContainsFunc(s.Start, r.contradicts) {
+		decided, starts, err := r.lastStep(f)
+		if err != nil || slices.ContainsFunc(starts, r.contradicts) {
 			return
 		}
-		s.Status = f.Ending().Status.String()
-		r.decided([]run.TraceStep{s})
-		decided := r.steps[slices.IndexFunc(r.steps, func(s *step) bool { return s.Record == int64(seq) })]
-		for i, e := range f.Last().Start { // nobody else knows what an effect without receipt was asked with
-			decided.asked[i].Payload = r.redact(e.Payload)
+		for _, a := range starts {
+			if _, told := r.asked[a.Op]; !told {
+				r.asked[a.Op] = a
+			}
 		}
+		decided.Status = f.Ending().Status.String()
+		steps[0].TraceStep = decided
+		steps = steps[1:]
 	}
 }
 
 // contradicts says whether the records have something else of an operation than this build asks for.
-func (r *recording) contradicts(a run.Asked) bool {
-	got, ok := r.receipts[a.Op]
-	return ok && (got.Leaf != a.Leaf || got.Digest != a.Digest)
+func (r *recording) contradicts(a Asked) bool {
+	told, ok := r.asked[a.Op]
+	return ok && !told.same(a)
 }
 
 // over says that the tree itself ended the run.

@@ -171,8 +171,8 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
-	r := &replayer{recording: rec, pastFirst: o.PastFirst, answers: map[uint64]bt.Effect{}}
-	if err := r.load(ctx, e.Store, o); err != nil {
+	r := &replayer{recording: rec, pastFirst: o.PastFirst, answers: map[uint64]Asked{}, alone: map[uint64]Asked{}}
+	if err := r.load(ctx, e, o); err != nil {
 		return nil, err
 	}
 	if o.Texts != nil {
@@ -192,23 +192,19 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 }
 
 // load finds the tree that decides.
-func (r *replayer) load(ctx context.Context, store journal.Store, o Options) error {
-	text, err := store.Blob(ctx, r.view.Owner, r.start.Tree)
-	if err != nil {
-		return fmt.Errorf("run %s: %w", r.view.ID, err)
-	}
-	own, err := r.a.Leaves.Load(r.start.TreeFile, text, r.a.Options)
+func (r *replayer) load(ctx context.Context, e *run.Engine, o Options) error {
+	own, err := e.Tree(ctx, r.view.Owner, r.view.ID)
 	var broken *bt.LoadError
 	switch {
 	case err == nil:
 		if !r.steps[0].known() {
 			r.recording.fold(own)
 		}
-	case errors.As(err, &broken) && o.Tree == nil:
+	case !errors.As(err, &broken):
+		return err
+	case o.Tree == nil:
 		return fmt.Errorf("the tree that run %s began with does not load in this build; name another:\n%w",
-			r.view.ID, err)
-	case broken == nil:
-		return fmt.Errorf("run %s: %w", r.view.ID, err)
+			r.view.ID, broken)
 	}
 	r.tree = own
 	if o.Tree != nil {

@@ -24,23 +24,21 @@ type replayer struct {
 	pastFirst bool
 	result    *Result
 
-	next    int                  // of the recorded steps
-	answers map[uint64]bt.Effect // by operation of the recorded run: the effect of the replay that gets its completion
-	last    int64                // the last record that was taken in
+	next    int              // of the recorded steps
+	answers map[uint64]Asked // by operation of the recorded run: what of the replay gets its completion
+	alone   map[uint64]Asked // by operation of the replay: what gets none
+	last    int64            // the last record that was taken in
 	timers  int
 	other   bool // a decision differs
 }
 
 func (r *replayer) run(ctx context.Context) error {
-	for was, body := r.nextStep(); was != nil; was, body = r.nextStep() {
-		if err := r.step(ctx, was, body); err != nil {
+	for was := r.nextStep(); was != nil; was = r.nextStep() {
+		if err := r.step(ctx, was); err != nil {
 			return err
 		}
 		if r.ended() || r.enough() || r.other {
 			break
-		}
-		if err := ctx.Err(); err != nil {
-			return err
 		}
 	}
 	return r.conclude()
@@ -50,39 +48,37 @@ func (r *replayer) ended() bool { return r.fold.Ending().Status != bt.Running }
 
 func (r *replayer) enough() bool { return !r.pastFirst && len(r.result.Differences) > 0 }
 
-// nextStep gives the step that the tree takes next, nil if there is none, and what it takes in: the next record, or a
-// timer of its own before it.
-func (r *replayer) nextStep() (was *step, body any) {
+// nextStep gives the step that the tree takes next, nil if there is none: with the next record, or with a timer of its
+// own before it.
+func (r *replayer) nextStep() *step {
+	var was *step
 	if r.next < len(r.steps) {
 		was = r.steps[r.next]
 	}
 	if due := r.fold.Last().Due; due != 0 && r.firesBefore(due, was) {
 		if r.timers++; r.timers > mostTimers {
-			return nil, nil
+			return nil
 		}
 		// Nothing was decided on a timer that the run had not.
-		return &step{TraceStep: run.TraceStep{Record: r.last, Status: bt.Running.String()}, timer: due},
-			&run.TimeRecord{Now: due}
+		return &step{TraceStep: run.TraceStep{Status: bt.Running.String()}, at: Moment{Record: r.last, Timer: due},
+			body: &run.TimeRecord{Now: due}}
 	}
-	switch {
-	case was == nil:
-		return nil, nil
-	case was.place == 1:
-		body = r.start
-	case was.done == nil:
-		body = &run.TimeRecord{Now: was.now}
-	default:
-		e, asked := r.answers[was.done.Op]
-		if !asked { // nobody knows what the recorded run has asked for there
-			return nil, nil
+	if was == nil {
+		return nil
+	}
+	next := *was
+	if done, ok := was.body.(*run.CompletionRecord); ok {
+		asked, ok := r.answers[done.Op]
+		if !ok { // nobody knows what the recorded run has asked for there
+			return nil
 		}
-		answer := *was.done
-		answer.Op, answer.Leaf, answer.Digest = e.Op, e.Leaf, run.Digest(e)
-		body = &answer
+		answer := *done
+		answer.Op, answer.Leaf, answer.Digest = asked.Op, asked.Leaf, asked.Digest
+		next.body = &answer
 	}
 	r.next++
-	r.last = was.Record
-	return was, body
+	r.last = was.at.Record
+	return &next
 }
 
 // firesBefore says whether a timer of the tree acts before the next record comes in. Where the recorded run had the
@@ -96,21 +92,21 @@ func (r *replayer) firesBefore(due int64, was *step) bool {
 }
 
 // step takes a record in and compares what the tree decides on it.
-func (r *replayer) step(ctx context.Context, was *step, body any) error {
-	if _, err := r.fold.Take(was.Record, body); err != nil {
+func (r *replayer) step(ctx context.Context, was *step) error {
+	if _, err := r.fold.Take(was.at.Record, was.body); err != nil {
 		return fmt.Errorf("%w: %w", run.ErrUnfit, err)
 	}
-	would, err := r.fold.LastStep(r.redact)
+	would, starts, err := r.lastStep(r.fold)
 	if err != nil {
 		return err
 	}
 	r.result.Steps++
-	r.result.Effects += len(would.Start)
+	r.result.Effects += len(starts)
 	r.result.Trace = append(r.result.Trace, would)
 	if err := r.ungiven(); err != nil {
 		return err
 	}
-	d, err := r.compare(ctx, was)
+	d, err := r.compare(ctx, was, starts)
 	if err != nil {
 		return err
 	}
@@ -121,9 +117,9 @@ func (r *replayer) step(ctx context.Context, was *step, body any) error {
 		r.result.Differences = append(r.result.Differences, d)
 		r.other = d.Kind == OtherDecision
 	case r.result.OtherTrace == nil && len(r.result.Differences) == 0 && was.known() && traces.differ():
-		r.result.OtherTrace = &OtherTrace{was.moment(), traces}
+		r.result.OtherTrace = &OtherTrace{was.at, traces}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // ungiven tells of a tree that broke because it reads a key that the run was not given.
@@ -133,7 +129,7 @@ func (r *replayer) ungiven() error {
 		return nil
 	}
 	for _, p := range r.a.Options.Given {
-		if _, given := r.start.Given[p.Name]; !given && strings.Contains(f.Reason, "{"+p.Name+"}") {
+		if _, given := r.view.Start().Given[p.Name]; !given && strings.Contains(f.Reason, "{"+p.Name+"}") {
 			return fmt.Errorf("%w: the tree reads {%s}, which the run was not given: %s",
 				run.ErrUnfit, p.Name, f.Reason)
 		}
@@ -155,12 +151,13 @@ func (r *replayer) conclude() error {
 		}
 	case r.other || r.over() || r.next < len(r.steps):
 		found.Reached, found.Why = ReachedCut, r.whyCut()
+		return nil
 	case r.end == nil && r.stopped == nil && r.cancel == nil:
 		found.Reached, found.Why = ReachedOpen, "the run has not ended"
 	default:
 		found.Reached, found.Why = ReachedStop, r.whyStopped()
 	}
-	if found.Reached == ReachedCut || r.other || r.end == nil {
+	if r.other || r.end == nil {
 		return nil
 	}
 	return r.compareOutcome()
@@ -181,16 +178,20 @@ func (r *replayer) whyCut() string {
 	if r.timers > mostTimers {
 		return fmt.Sprintf("the tree waited for a timer %d times", mostTimers)
 	}
-	elsewhere := r.unanswered()
-	_, open := pairs(r.fold.Open(), &elsewhere, isRequest)
-	var names []string
-	for _, e := range open {
-		if r.recordedOf(e.Op) == 0 {
-			names = append(names, fmt.Sprintf("%s (%s)", r.askedBy(e).Name(), e.Leaf))
+	var open []Asked
+	for _, e := range r.fold.Open() {
+		if a, is := r.alone[e.Op]; is {
+			open = append(open, a)
 		}
 	}
-	if names == nil {
+	elsewhere := r.unanswered()
+	_, open = pairs(open, &elsewhere, Asked.same)
+	if len(open) == 0 {
 		return "what would come of another decision is not recorded"
+	}
+	names := make([]string, len(open))
+	for i, a := range open {
+		names[i] = fmt.Sprintf("%s (%s)", a.Name(), a.Leaf)
 	}
 	return "no recorded completion for " + strings.Join(names, ", ")
 }
@@ -226,19 +227,8 @@ func (r *replayer) compareOutcome() error {
 		return fmt.Errorf("outcome of the replay: %w", err)
 	}
 	if changes := changesOf(r.recording.ended.Data, r.redact(data)); len(changes) > 0 {
-		at := Moment{Record: r.recording.ended.Seq}
-		r.result.Differences = append(r.result.Differences, Difference{Kind: OtherOutcome, Moment: at,
-			Outcome: changes})
+		r.result.Differences = append(r.result.Differences, Difference{Kind: OtherOutcome,
+			Moment: Moment{Record: r.recording.ended.Seq}, Outcome: changes})
 	}
 	return nil
-}
-
-// recordedOf gives the operation of the recorded run whose completion an operation of the replay gets; 0: none.
-func (r *replayer) recordedOf(op uint64) uint64 {
-	for recorded, e := range r.answers {
-		if e.Op == op {
-			return recorded
-		}
-	}
-	return 0
 }

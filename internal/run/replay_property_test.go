@@ -1,4 +1,4 @@
-package replay_test
+package run_test
 
 import (
 	"context"
@@ -114,6 +114,7 @@ func TestAnyRunIsReplayedAsRecorded(t *testing.T) {
 				if statusOf(t, store, id).Status == journal.Running {
 					found := w.mustReplay(store, id, "")
 					same(t, "differences of an open run", tell(found), nil)
+					same(t, "whether it says that the run has not ended", found.Why != "", true)
 					wait(t, resume(t, w.engine(store, "survivor"), id))
 				}
 				want := replay.ReachedEnd
@@ -132,7 +133,8 @@ func TestAnyRunIsReplayedAsRecorded(t *testing.T) {
 // anyRun begins a run in a process that may die at a write (0: it lives), or be told to stop (0: it is not).
 func (w *world) anyRun(store journal.Store, body string, crashAt int, stopAfter time.Duration) string {
 	w.t.Helper()
-	live, err := w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1)}, "one").Start(w.t.Context(),
+	live, err := w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1),
+		After: crashAt%2 == 0}, "one").Start(w.t.Context(),
 		spec(body))
 	if err != nil {
 		w.t.Fatal(err)
@@ -204,7 +206,7 @@ func told(found *replay.Result) string { return strings.Join(tell(found), "\n") 
 // what is withdrawn in the very step that asks for it takes a number of the run, and nobody ever hears of it.
 func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
-	end := wait(t, live)
+	end, _ := wait(t, live)
 	recs := records(t, store, live.ID)
 	steps, err := run.Traced(recs)
 	if err != nil {

@@ -1,4 +1,4 @@
-package replay_test
+package run_test
 
 import (
 	"testing"

@@ -1,8 +1,7 @@
-package replay_test
+package run_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -196,11 +195,7 @@ func TestReplayedPayloadsHoldTheRecordNumbersOfTheirRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait(t, live)
-		found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "two", withRefs(w)), ada, live.ID,
-			replay.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := mustReplayBy(t, w.engine(untouched(t, store), "two", withRefs(w)), live.ID, "")
 		same(t, "differences", tell(found), nil)
 		same(t, "effects", found.Effects, 4)
 	})
@@ -241,37 +236,29 @@ func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
 			c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: key, Type: textType})
 		}
 	}
-	changed := replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="{more}" got="{got}"/>`))}
-	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "two", given("more")), ada, live.ID, changed)
+	_, err = replayBy(t, w.engine(untouched(t, store), "two", given("more")), live.ID, `<Do what="{more}" got="{got}"/>`)
 	if !errors.Is(err, run.ErrUnfit) ||
 		!strings.Contains(err.Error(), "reads {more}, which the run was not given: changed.xml:1:") {
 		t.Errorf("a key that was not given gives %v", err)
 	}
-	changed.Tree = []byte(tree(`<Do what="r:a" got="{got}"/>`))
-	_, err = replay.Run(t.Context(),
-		w.engine(untouched{store, t}, "number", func(c *run.Config) {
-			c.Assistants[0].Options.Given[0].Type = reflect.TypeFor[int]()
-		}), ada, live.ID, changed)
+	_, err = replayBy(t, w.engine(untouched(t, store), "number", func(c *run.Config) {
+		c.Assistants[0].Options.Given[0].Type = reflect.TypeFor[int]()
+	}), live.ID, `<Do what="r:a" got="{got}"/>`)
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "key {what}") {
 		t.Errorf("a key of another type gives %v", err)
 	}
-	_, err = replay.Run(t.Context(),
-		w.engine(untouched{store, t}, "three", func(c *run.Config) {
-			c.Assistants[0].Name = "somebody else"
-		}), ada, live.ID, replay.Options{})
+	_, err = replayBy(t, w.engine(untouched(t, store), "three", func(c *run.Config) {
+		c.Assistants[0].Name = "somebody else"
+	}), live.ID, "")
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), `no assistant "tester"`) {
 		t.Errorf("an unknown assistant gives %v", err)
 	}
-	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "four", w.without("Do")), ada, live.ID,
-		replay.Options{})
+	_, err = replayBy(t, w.engine(untouched(t, store), "four", w.lacking("Do")), live.ID, "")
 	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "does not load in this build") {
 		t.Errorf("a leaf type that this build has not gives %v", err)
 	}
-	found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "five", w.without("Do")), ada, live.ID,
-		replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Add add="x" got="{got}"/>`))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mustReplayBy(t, w.engine(untouched(t, store), "five", w.lacking("Do")), live.ID,
+		`<Add add="x" got="{got}"/>`)
 	same(t, "differences to a tree that does not load any more", tell(found),
 		[]string{"0 decision -read a RUNNING→SUCCESS"})
 }
@@ -294,42 +281,6 @@ func TestReplayNeedsNothingThatItsTreeDoesNotRead(t *testing.T) {
 	same(t, "differences", tell(w.mustReplay(store, live.ID, "")), nil)
 }
 
-func TestReplayOfADamagedJournalIsTold(t *testing.T) {
-	w := newWorld(t)
-	store := newStore(t)
-	whole := start(t, w.engine(store, "whole"), `<Do what="r:a" got="{got}"/>`)
-	wait(t, whole)
-	begun := records(t, store, whole.ID)[0]
-	cases := map[string][]journal.Record{"no record": nil,
-		"no start":        {{Kind: run.KindTime, Data: json.RawMessage(`{}`)}},
-		"an unknown kind": {begun, {Seq: 1, Kind: "dream", Data: json.RawMessage(`{}`)}}}
-	for _, kind := range []string{run.KindCompletion, run.KindMark, run.KindTime, run.KindResume, run.KindCancel,
-		run.KindStopped, run.KindTrace, run.KindEnd} {
-		cases["a "+kind+" that is none"] = []journal.Record{begun,
-			{Seq: 1, Kind: kind, Data: json.RawMessage(`{"op":`)}}
-	}
-	for name, recs := range cases {
-		if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: name, Session: session, Owner: ada},
-			Records: recs}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.replay(store, name, ""); !errors.Is(err, journal.ErrCorrupt) {
-			t.Errorf("%s: replaying gives %v", name, err)
-		}
-	}
-}
-
-// slow is a store whose appends last, so that a timer may be overdue when something else comes in.
-type slow struct {
-	journal.Store
-	takes time.Duration
-}
-
-func (s slow) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
-	pass(s.takes)
-	return s.Store.Append(ctx, o, id, recs, end)
-}
-
 func TestReplayKeepsWhatCameInBeforeATimerThatWasOverdue(t *testing.T) {
 	const body = `<Timeout name="%s" msec="%d"><Parallel><Do what="r:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel></Timeout>`
 	late := 0
@@ -339,7 +290,9 @@ func TestReplayKeepsWhatCameInBeforeATimerThatWasOverdue(t *testing.T) {
 			w.takes("a", 1995*time.Millisecond)
 			w.takes("b", 1999*time.Millisecond)
 			store := newStore(t)
-			live := start(t, w.engine(slow{store, 10 * time.Millisecond}, "one"), fmt.Sprintf(body, "limit", 2000))
+			// Its appends last, so that a timer may be overdue when something else comes in.
+			slow := before(store, func(context.Context) error { pass(10 * time.Millisecond); return nil }, "Append")
+			live := start(t, w.engine(slow, "one"), fmt.Sprintf(body, "limit", 2000))
 			wait(t, live)
 			w.asRecorded(store, live.ID, replay.ReachedEnd)
 			receipts := all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion)

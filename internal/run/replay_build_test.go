@@ -1,4 +1,4 @@
-package replay_test
+package run_test
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func (w *world) otherBuild(store journal.Store, change func(name string) (label,
 		}
 		return json.Unmarshal(done[0].Result, &o.Got)
 	})
-	return w.engine(untouched{store, w.t}, "other build", w.with(append(leaves()[1:], do)...))
+	return w.engine(untouched(w.t, store), "other build", w.with(append(leaves()[1:], do)...))
 }
 
 func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
@@ -82,14 +82,7 @@ func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
 			store := newStore(t)
 			live := start(t, w.engine(store, "one"), strings.ReplaceAll(c.was, "%s", "x"))
 			wait(t, live)
-			o := replay.Options{PastFirst: true}
-			if c.would != "" {
-				o.TreeFile, o.Tree = "changed.xml", []byte(tree(c.would))
-			}
-			found, err := replay.Run(t.Context(), w.otherBuild(store, c.change), ada, live.ID, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := mustReplayBy(t, w.otherBuild(store, c.change), live.ID, c.would, pastFirst)
 			same(t, "differences", tell(found), c.want)
 			same(t, "where it ended", found.Reached, cmp.Or(c.reach, replay.ReachedEnd))
 			for _, d := range found.Differences {
@@ -110,12 +103,9 @@ func TestReplayOfAnOpenRunInAnotherBuildDoesNotTakeItsDecisionsForThatBuilds(t *
 		id := crash(t, w, store, `<Sequence><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`,
 			3, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion"})
-		found, err := replay.Run(t.Context(), w.otherBuild(store, func(name string) (string, string) {
+		found := mustReplayBy(t, w.otherBuild(store, func(name string) (string, string) {
 			return "read " + name, name + "ee"
-		}), ada, id, replay.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}), id, "")
 		same(t, "differences", tell(found), nil)
 		same(t, "why it ended", found.Why, "no recorded completion for read b (Do)")
 	})
@@ -150,7 +140,7 @@ func (w *world) styled(store journal.Store, build string) *run.Engine {
 func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
-	w.holds("held")
+	defer w.holds("held", false)()
 	s := spec(`<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><ForceSuccess><Timeout msec="1"><Do what="r:held" got="{got}"/></Timeout></ForceSuccess></Sequence>`)
 	s.Texts = []run.Text{{Name: "style", Content: []byte("plain words")}}
 	live, err := w.styled(store, "").Start(t.Context(), s)
@@ -190,7 +180,7 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 			if c.style != "" {
 				o.Texts = texts("style", c.style)
 			}
-			found, err := replay.Run(t.Context(), w.styled(untouched{store, t}, c.build), ada, live.ID, o)
+			found, err := replay.Run(t.Context(), w.styled(untouched(t, store), c.build), ada, live.ID, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +195,7 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 			same(t, "build and why", fmt.Sprint(got.Build, got.Why), fmt.Sprint(c.want.Build, c.want.Why))
 		})
 	}
-	_, err = replay.Run(t.Context(), w.styled(untouched{store, t}, ""), ada, live.ID,
+	_, err = replay.Run(t.Context(), w.styled(untouched(t, store), ""), ada, live.ID,
 		replay.Options{Texts: texts("manner", "x")})
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "keeps no text manner") {
 		t.Errorf("a text that the run has not gives %v", err)
@@ -234,16 +224,13 @@ func TestReplayTellsWhichToolsWouldBeSentOtherwise(t *testing.T) {
 			store := newStore(t)
 			live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 			wait(t, live)
-			e := w.engine(untouched{store, t}, "two", func(cfg *run.Config) {
+			e := w.engine(untouched(t, store), "two", func(cfg *run.Config) {
 				cfg.Assistants[0].Sends = func(context.Context, *run.View, *run.CompletionRecord) (recorded,
 					composed run.Sent, err error) {
 					return run.Sent{Hash: "prompt", Parts: was}, run.Sent{Hash: "prompt", Parts: c.would}, nil
 				}
 			})
-			found, err := replay.Run(t.Context(), e, ada, live.ID, replay.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := mustReplayBy(t, e, live.ID, "")
 			var got []replay.ChangedPart
 			for _, d := range found.Differences {
 				same(t, "kind", d.Kind, replay.OtherSending)
@@ -262,23 +249,19 @@ func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
 		id := crash(t, w, store,
 			`<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
 			3, false)
-		if err := w.engine(store, "next", w.without("Add")).Cancel(t.Context(), ada, id, "enough"); err != nil {
+		if err := w.engine(store, "next", w.lacking("Add")).Cancel(t.Context(), ada, id, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion", "cancel", "stopped", "end"})
-		changed := replay.Options{TreeFile: "changed.xml",
-			Tree: []byte(tree(`<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`))}
 		for name, c := range map[string]struct {
 			e    *run.Engine
 			want []string
 		}{
-			"in its own build": {w.engine(untouched{store, t}, "own"), []string{`1 request Do: name "b"→"c"`}},
-			"in the next":      {w.engine(untouched{store, t}, "other", w.without("Add")), nil},
+			"in its own build": {w.engine(untouched(t, store), "own"), []string{`1 request Do: name "b"→"c"`}},
+			"in the next":      {w.engine(untouched(t, store), "other", w.lacking("Add")), nil},
 		} {
-			found, err := replay.Run(t.Context(), c.e, ada, id, changed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := mustReplayBy(t, c.e, id,
+				`<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
 			found.Differences = slices.DeleteFunc(found.Differences, func(d replay.Difference) bool {
 				return d.Kind == replay.OtherOutcome
 			})
@@ -293,12 +276,8 @@ func TestReplayOfAnOpenRunWhoseTreeDoesNotLoadTellsNothingOfItsLastStep(t *testi
 		store := newStore(t)
 		id := crash(t, w, store, `<Fallback><Never/><Do what="r:a" got="{got}"/></Fallback>`, 2, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start"})
-		e := w.engine(untouched{store, t}, "two", w.without("Never"))
-		found, err := replay.Run(t.Context(), e, ada, id, replay.Options{TreeFile: "changed.xml",
-			Tree: []byte(tree(`<Do what="r:a" got="{got}"/>`))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := w.engine(untouched(t, store), "two", w.lacking("Never"))
+		found := mustReplayBy(t, e, id, `<Do what="r:a" got="{got}"/>`)
 		same(t, "differences", tell(found), nil)
 		same(t, "where it ended", found.Reached, replay.ReachedOpen)
 	})

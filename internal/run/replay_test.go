@@ -1,4 +1,4 @@
-package replay_test
+package run_test
 
 import (
 	"context"
@@ -11,50 +11,23 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 )
 
 // untouched is a store that must only be read.
-type untouched struct {
-	journal.Store
-	t *testing.T
+func untouched(t *testing.T, store journal.Store) journal.Store {
+	return before(store, func(context.Context) error {
+		t.Error("the store was written to")
+		return errors.New("read only")
+	}, "Begin", "Append", "Acquire", "Renew", "Release")
 }
 
-func (u untouched) wrote(what string) error {
-	u.t.Errorf("a replay called %s of the store", what)
-	return errors.New("read only")
-}
-
-func (u untouched) Begin(context.Context, journal.Beginning) error {
-	return u.wrote("Begin")
-}
-
-func (u untouched) Append(context.Context, journal.Owner, string, []journal.Record, *journal.End) error {
-	return u.wrote("Append")
-}
-
-func (u untouched) Acquire(context.Context, journal.Owner, string, string, time.Time, time.Time) error {
-	return u.wrote("Acquire")
-}
-
-func (u untouched) Renew(context.Context, string, []journal.Key, time.Time) error {
-	return u.wrote("Renew")
-}
-
-func (u untouched) Release(context.Context, journal.Owner, string, string, time.Time) error {
-	return u.wrote("Release")
-}
-
-// replay takes a run through a tree ("": its own) in a process that can only read, and sees to it that nothing is
-// performed.
-func (w *world) replay(store journal.Store, id, body string, change ...func(*replay.Options)) (*replay.Result, error) {
-	w.t.Helper()
-	w.mu.Lock()
-	performed, opened := w.performed, w.opened
-	w.opened = func(context.Context, *run.View) error { w.t.Error("a replay opened the world"); return nil }
-	w.mu.Unlock()
+// replayBy takes a run through a tree ("": its own) in a process.
+func replayBy(
+	t *testing.T, e *run.Engine, id, body string, change ...func(*replay.Options),
+) (*replay.Result, error) {
+	t.Helper()
 	o := replay.Options{}
 	if body != "" {
 		o.TreeFile, o.Tree = "changed.xml", []byte(tree(body))
@@ -62,10 +35,31 @@ func (w *world) replay(store journal.Store, id, body string, change ...func(*rep
 	for _, f := range change {
 		f(&o)
 	}
-	found, err := replay.Run(context.Background(), w.engine(untouched{store, w.t}, "replays"), ada, id, o)
+	return replay.Run(t.Context(), e, ada, id, o)
+}
+
+// mustReplayBy is replayBy where nothing can go wrong.
+func mustReplayBy(t *testing.T, e *run.Engine, id, body string, change ...func(*replay.Options)) *replay.Result {
+	t.Helper()
+	found, err := replayBy(t, e, id, body, change...)
+	if err != nil {
+		t.Fatalf("replaying: %v", err)
+	}
+	return found
+}
+
+// replay takes a run through a tree ("": its own) in a process that can only read, and sees to it that nothing is
+// performed.
+func (w *world) replay(store journal.Store, id, body string, change ...func(*replay.Options)) (*replay.Result, error) {
+	w.t.Helper()
+	w.mu.Lock()
+	performed, opened := len(w.performed), w.opened
+	w.opened = func(context.Context, *run.View) error { w.t.Error("a replay opened the world"); return nil }
+	w.mu.Unlock()
+	found, err := replayBy(w.t, w.engine(untouched(w.t, store), "replays"), id, body, change...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	same(w.t, "effects performed by the replay", w.performed-performed, 0)
+	same(w.t, "effects performed by the replay", len(w.performed)-performed, 0)
 	w.opened = opened
 	return found, err
 }
@@ -91,7 +85,7 @@ func (w *world) asRecorded(store journal.Store, id string, want replay.Reach) *r
 	if found.OtherTrace != nil {
 		w.t.Errorf("the own tree went another way: %+v", found.OtherTrace)
 	}
-	told, err := w.engine(untouched{store, w.t}, "explains").Explain(w.t.Context(), ada, id)
+	told, err := w.engine(untouched(w.t, store), "explains").Explain(w.t.Context(), ada, id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -167,10 +161,14 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
 			w.takes("slow", 5*time.Second)
-			w.holds("held")
+			defer w.holds("held", false)()
 			w.outcome = func(v *run.View, e run.Ending) run.Outcome {
 				o := outcomeOf(v, e)
-				o.Result = []any{o.Result, kinds(v.Records())}
+				state, err := e.Tree.Encode(e.State)
+				if err != nil {
+					t.Error(err)
+				}
+				o.Result = []any{o.Result, kinds(v.Records()), state}
 				return o
 			}
 			store := newStore(t)
@@ -187,32 +185,6 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 				same(t, "why it ended there", found.Why, "the run was stopped: enough")
 			}
 		})
-	}
-}
-
-func TestUnchangedReplayOfARunThatCrashedDecidesAsRecorded(t *testing.T) {
-	whole := &journaltest.Mortal{}
-	synctest.Test(t, func(t *testing.T) {
-		whole.Store = newStore(t)
-		wait(t, start(t, newWorld(t).engine(whole, "lives"), longTree))
-	})
-	for at := 2; at <= whole.Writes(); at++ {
-		for _, after := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
-				id := crash(t, w, store, longTree, at, after)
-				if statusOf(t, store, id).Status == journal.Running {
-					found := w.mustReplay(store, id, "")
-					same(t, "differences", tell(found), nil)
-					if found.Why == "" {
-						t.Errorf("death at write %d: the replay does not say that the run has not ended", at)
-					}
-					wait(t, resume(t, w.engine(store, "two"), id))
-				}
-				w.asRecorded(store, id, replay.ReachedEnd)
-			})
-		}
 	}
 }
 
@@ -258,49 +230,13 @@ func TestSecretsDoNotShowInAReplay(t *testing.T) {
 	redact := func(c *run.Config) {
 		c.Redact = func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), secret, "[redacted]")) }
 	}
-	found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "two", redact), ada, live.ID,
-		replay.Options{PastFirst: true,
-			TreeFile: "changed.xml", Tree: []byte(tree(`<Sequence><Add add="` + secret + `" got="{got}"/><Do what="r:` +
-				secret + ` r:a" got="{got}"/></Sequence>`))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := mustReplayBy(t, w.engine(untouched(t, store), "two", redact), live.ID, `<Sequence><Add add="`+secret+
+		`" got="{got}"/><Do what="r:`+secret+` r:a" got="{got}"/></Sequence>`, pastFirst)
 	raw, err := json.Marshal(found)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "[redacted]") {
 		t.Errorf("the report is %s", raw)
-	}
-}
-
-func TestChangesAreShownWhereTheyBegin(t *testing.T) {
-	long := strings.Repeat("ä word ", 60)
-	for name, c := range map[string]struct {
-		was, would string
-		want       []replay.Change
-	}{
-		"the same": {`{"a":[1,{"b":null}]}`, `{ "a": [1, {"b": null}] }`, nil},
-		"a number": {`{"a":1}`, `{"a":2}`, []replay.Change{{Path: "a", Was: "1", Would: "2"}}},
-		"a large number": {`12345678901234567890`, `12345678901234567891`,
-			[]replay.Change{{Was: "12345678901234567890", Would: "12345678901234567891"}}},
-		"another type":        {`{"a":"1"}`, `{"a":1}`, []replay.Change{{Path: "a", Was: `"1"`, Would: "1"}}},
-		"null is not nothing": {`{"a":null}`, `{}`, []replay.Change{{Path: "a", Was: "null"}}},
-		"deep": {`{"t":[{"h":"x"},{"h":"y"}]}`, `{"t":[{"h":"x"},{"h":"z"}]}`,
-			[]replay.Change{{Path: "t[1].h", Was: `"y"`, Would: `"z"`}}},
-		"a list grows": {`{"t":[{"h":1}]}`, `{"t":[{"h":1},{"h":2}]}`,
-			[]replay.Change{{Path: "t[1].h", Would: "2"}}},
-		"a reason gets a code": {`{"why":"no"}`, `{"why":"no","why_code":"a.no","why_values":{"n":{"why":"1"}}}`, nil},
-		"another code": {`{"why_code":"a.no"}`, `{"why_code":"a.yes"}`,
-			[]replay.Change{{Path: "why_code", Was: `"a.no"`, Would: `"a.yes"`}}},
-		"a list of words": {`["a","b"]`, `["b"]`, []replay.Change{{Was: `["a","b"]`, Would: `["b"]`}}},
-		"far inside a text": {`"` + long + `x"`, `"` + long + `y"`,
-			[]replay.Change{{Was: `…d ä word ä word ä word ä word x"`, Would: `…d ä word ä word ä word ä word y"`}}},
-		"a text that gets long": {`"a"`, `"` + long + `"`,
-			[]replay.Change{{Was: `"a"`, Would: `"` + string([]rune(long)[:118]) + "…"}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			same(t, "changes", replay.ChangesOf(json.RawMessage(c.was), json.RawMessage(c.would)), c.want)
-		})
 	}
 }

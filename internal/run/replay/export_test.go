@@ -1,4 +1,0 @@
-package replay
-
-// ChangesOf lists where two JSON texts differ.
-var ChangesOf = changesOf
