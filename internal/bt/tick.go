@@ -56,9 +56,9 @@ type exec struct {
 
 // Cause is the failure of a node.
 type Cause struct {
-	Node   int32  `json:"node"`
-	Kind   string `json:"kind,omitempty"`
-	Reason string `json:"reason"`
+	Node   int32
+	Kind   string
+	Reason string
 }
 
 // Step takes an input in: it ticks until no node wants another tick at once. An error means that the tree is broken
@@ -72,14 +72,6 @@ func (t *Tree) Step(s *State, in Input, on func(Event)) (Result, error) {
 			return x.leave()
 		}
 	}
-}
-
-// Tick is Step with exactly one tick; Result.Again tells that a node wants another.
-func (t *Tree) Tick(s *State, in Input, on func(Event)) (Result, error) {
-	x := t.enter(s, in, on)
-	x.tickRoot()
-	x.res.Again = x.again && x.res.Status == Running
-	return x.leave()
 }
 
 // Halt stops whatever runs and returns the operations that were outstanding.

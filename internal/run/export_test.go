@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 
 	"sibyl/internal/journal"
 )
@@ -24,9 +25,6 @@ func (e *Engine) Refold(
 			return nil, nil, err
 		}
 	}
-	if state, err = tree.Encode(f.state); err != nil {
-		return nil, nil, err
-	}
-	steps = f.trace
-	return state, steps, err
+	state, err = json.Marshal(f.state)
+	return state, f.trace, err
 }

@@ -27,7 +27,7 @@ func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
 			var state []byte
 			w.outcome = func(v *run.View, e run.Ending) run.Outcome {
 				var err error
-				if state, err = e.Tree.Encode(e.State); err != nil {
+				if state, err = json.Marshal(e.State); err != nil {
 					t.Error(err)
 				}
 				return outcomeOf(v, e)
