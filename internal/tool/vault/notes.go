@@ -31,7 +31,6 @@ type note struct {
 	at          time.Time
 	tags        []string
 	aliases     []string
-	lines       int
 	sections    []section
 	links       []link
 	words       search.Entry
@@ -225,7 +224,7 @@ func (v *Vault) loadFile(p string) loaded {
 func noteOf(d *document) *note {
 	return &note{
 		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
-		lines: len(d.lines), sections: d.sections, links: d.links,
+		sections: d.sections, links: d.links,
 	}
 }
 
