@@ -169,7 +169,8 @@ func (t *Tree) Get(s *State, key string) (any, bool) {
 func (t *Tree) Read(s *State, into any) {
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
-		value, ok := t.Get(s, portName(v.Type().Field(i)))
+		name, _ := portTag(v.Type().Field(i))
+		value, ok := t.Get(s, name)
 		if !ok {
 			continue
 		}
@@ -179,9 +180,9 @@ func (t *Tree) Read(s *State, into any) {
 	}
 }
 
-func portName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("port"), ",")
-	return name
+func portTag(f reflect.StructField) (name string, optional bool) {
+	name, option, _ := strings.Cut(f.Tag.Get("port"), ",")
+	return name, option == "optional"
 }
 
 // EncodePorts gives the fields of a struct as JSON by the ports that they declare: what a run is given.
@@ -192,9 +193,9 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	}
 	raw := make(map[string]json.RawMessage, v.NumField())
 	for i := range v.NumField() {
-		name := portName(v.Type().Field(i))
-		if leftOut(v.Type().Field(i), v.Field(i)) {
-			continue
+		name, optional := portTag(v.Type().Field(i))
+		if optional && v.Field(i).IsZero() {
+			continue // which is what a scalar starts as, and no script can read the others
 		}
 		value, err := json.Marshal(v.Field(i).Interface())
 		if err != nil {
@@ -205,18 +206,11 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	return raw, nil
 }
 
-// leftOut says whether an optional port needs no value: it is zero, which is what a scalar starts as, and no script can
-// read the others.
-func leftOut(f reflect.StructField, v reflect.Value) bool {
-	_, option, _ := strings.Cut(f.Tag.Get("port"), ",")
-	return option == "optional" && v.IsZero()
-}
-
 // DecodePorts is the reverse of EncodePorts, for all ports or some. What raw does not have stays as it is.
 func DecodePorts(raw map[string]json.RawMessage, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
-		name := portName(v.Type().Field(i))
+		name, _ := portTag(v.Type().Field(i))
 		value, ok := raw[name]
 		if !ok {
 			continue

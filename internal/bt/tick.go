@@ -244,14 +244,11 @@ func (x *exec) withdraw(i int32) {
 	}
 	for _, r := range x.s.Tasks[at].Requests {
 		if r.Issued && r.Done == nil {
-			x.cancel(r.Effect.Op)
+			x.res.Cancel = append(x.res.Cancel, r.Effect.Op)
 		}
 	}
 	x.s.Tasks = without(x.s.Tasks, at)
 }
-
-// cancel withdraws an operation.
-func (x *exec) cancel(op uint64) { x.res.Cancel = append(x.res.Cancel, op) }
 
 // neverBegun drops what was both asked for and withdrawn in this step: nobody hears of it.
 func (x *exec) neverBegun() {
