@@ -88,15 +88,6 @@ func BenchmarkStepTask(b *testing.B) {
 	}
 }
 
-func BenchmarkEncodeDecode(b *testing.B) {
-	tree := wideTree(b, 20)
-	s := tree.NewState()
-	b.ReportAllocs()
-	for b.Loop() {
-		s = reload(b, tree, s)
-	}
-}
-
 func BenchmarkLoad(b *testing.B) {
 	text := &strings.Builder{}
 	text.WriteString("<Sequence>")

@@ -46,8 +46,7 @@ type caseNode struct {
 	Children       []json.RawMessage
 }
 
-// TestCases runs every case straight through and again with the state encoded and decoded before each tick. Cases with
-// a node that is not in the kernel are skipped and counted.
+// TestCases runs every case. Those with a node that is not in the kernel are skipped and counted.
 func TestCases(t *testing.T) {
 	text, err := os.ReadFile(*casesFile)
 	if err != nil {
@@ -68,17 +67,15 @@ func TestCases(t *testing.T) {
 				t.Skipf("not in the kernel: %s", strings.Join(outside, ", "))
 			}
 			ran++
-			for _, encoded := range []bool{false, true} {
-				if err := c.run(encoded); err != nil {
-					t.Errorf("%s (state encoded: %v): %v", c.Title, encoded, err)
-				}
+			if err := c.run(); err != nil {
+				t.Errorf("%s: %v", c.Title, err)
 			}
 		})
 	}
 	t.Logf("%d cases ran, %d skipped", ran, skipped)
 }
 
-func (c *conformanceCase) run(encoded bool) error {
+func (c *conformanceCase) run() error {
 	ticks, loadError := c.Ticks, c.LoadError
 	if r := c.Recommended; r != nil {
 		if r.Ticks != nil {
@@ -107,18 +104,6 @@ func (c *conformanceCase) run(encoded bool) error {
 	}
 	now := int64(1000)
 	for i, tick := range ticks {
-		if encoded {
-			data, err := tree.Encode(s)
-			if err != nil {
-				return err
-			}
-			if tree, err = c.load(p); err != nil {
-				return err
-			}
-			if s, err = tree.Decode(data); err != nil {
-				return err
-			}
-		}
 		now += tick.AfterMS
 		if err := c.tick(tree, s, p, tick, now); err != nil {
 			return fmt.Errorf("tick %d: %w", i+1, err)

@@ -1,12 +1,12 @@
-// Package bt is a behaviour-tree kernel: trees as data, ticks as pure functions, state that can be encoded between any
-// two ticks. It imports the standard library only.
+// Package bt is a behaviour-tree kernel: trees as data, ticks as pure functions, state as plain data. It imports the
+// standard library only.
 //
 // Vocabulary and file format are those of BehaviorTree.CPP v4 (XML, which Groot2 opens); the engine is not. What holds:
 //
 //   - A tick is pure: no clock, randomness, I/O, goroutine or map order. The same tree, state and input give the same
 //     status, effects and events, always.
-//   - A Tree is immutable and safe for concurrent use. A State belongs to one run and to one goroutine at a time; it
-//     is plain data, and Tree.Encode and Tree.Decode carry it over a restart.
+//   - A Tree is immutable and safe for concurrent use. A State belongs to one run and to one goroutine at a time. After
+//     a restart, the inputs so far make an equal one.
 //   - A node that did not return RUNNING is idle: its cell is zero and nothing below it runs. The exceptions remember
 //     by definition: RunOnce its result, SequenceWithMemory its position.
 //   - Time is Input.Now, in milliseconds of run time. It never goes back; a smaller value is taken as the last one.

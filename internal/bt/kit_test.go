@@ -136,18 +136,21 @@ func step(tb testing.TB, t *Tree, s *State, in Input) Result {
 	return res
 }
 
-// reload carries a state over a restart.
-func reload(tb testing.TB, t *Tree, s *State) *State {
-	tb.Helper()
-	data, err := t.Encode(s)
+// Tick is Step with exactly one tick.
+func (t *Tree) Tick(s *State, in Input, on func(Event)) (Result, error) {
+	x := t.enter(s, in, on)
+	x.tickRoot()
+	return x.leave()
+}
+
+// Set writes a key of the root scope as a leaf would.
+func (t *Tree) Set(s *State, key string, value any) error {
+	i := t.rootKeys[key]
+	v, err := t.slots[i].convert(value)
 	if err != nil {
-		tb.Fatal(err)
+		return fmt.Errorf("key {%s}: %w", key, err)
 	}
-	again, err := t.Decode(data)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return again
+	return s.hold(i, key, v)
 }
 
 func set(tb testing.TB, t *Tree, s *State, key string, value any) {

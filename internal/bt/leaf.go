@@ -117,8 +117,10 @@ func (all *frames[I, O]) call(b *binding, x *exec, i int32, compute func(in I, o
 // call writes what compute makes of a frame.
 func (f *frame[I, O]) call(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
 	out := reflect.ValueOf(&f.out).Elem()
-	if err := b.prefill(x, out); err != nil {
-		return x.broken(i, err)
+	for k := range b.out {
+		if _, err := b.out[k].fill(x, out); err != nil {
+			return x.broken(i, err)
+		}
 	}
 	return b.finish(x, i, out, compute(f.in, &f.out))
 }
@@ -206,15 +208,6 @@ func (b *binding) load(x *exec, in reflect.Value) error {
 		}
 		if w.literal.IsValid() {
 			in.Field(w.field).Set(w.literal)
-		}
-	}
-	return nil
-}
-
-func (b *binding) prefill(x *exec, out reflect.Value) error {
-	for k := range b.out {
-		if _, err := b.out[k].fill(x, out); err != nil {
-			return err
 		}
 	}
 	return nil

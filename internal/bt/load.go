@@ -65,7 +65,7 @@ func (r *Leaves) checkRest(src *source, trees map[string]*treeDef, main *treeDef
 	}
 }
 
-// hash covers what a State's layout depends on.
+// hash covers all that a run of the tree depends on, but the leaves.
 func hash(t *Tree) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00", t.ID, t.Source)

@@ -156,7 +156,7 @@ func isWord(name string) bool {
 	return name != ""
 }
 
-// isData says whether values of a type can be compared with literals and survive Encode.
+// isData says whether values of a type can be compared with literals and written as JSON.
 func isData(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer:

@@ -75,7 +75,7 @@ func (c *compiler) given(main *treeDef, ports []Port) {
 	for _, p := range ports {
 		slot := c.connect(c.root, use{node: -1, role: writes, typ: p.Type, port: p.Name, key: p.Name, at: main.el.at})
 		c.t.slots[slot].typ = p.Type
-		if p.Optional && isScalar(p.Type) {
+		if p.Optional && isBasic(p.Type) {
 			c.t.slots[slot].initial = reflect.Zero(p.Type).Interface() // EncodePorts leaves it out
 		}
 	}

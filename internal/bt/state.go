@@ -9,21 +9,21 @@ import (
 
 // Cell is what a node remembers while it runs. The zero Cell is idle.
 type Cell struct {
-	At   int32  `json:"at,omitempty"`   // which child, or which phase
-	N    int32  `json:"n,omitempty"`    // cycles or attempts so far, or children that were skipped
-	On   bool   `json:"on,omitempty"`   // it returned RUNNING
-	Memo bool   `json:"memo,omitempty"` // State.Memos has more
-	Keep Status `json:"keep,omitempty"` // RunOnce: the result it remembers
+	At   int32  // which child, or which phase
+	N    int32  // cycles or attempts so far, or children that were skipped
+	On   bool   // it returned RUNNING
+	Memo bool   // State.Memos has more
+	Keep Status // RunOnce: the result it remembers
 }
 
 // Memo is what few running nodes remember beside their cell.
 type Memo struct {
-	Node int32  `json:"node"`
-	Done uint64 `json:"done,omitempty"` // Parallel: children that finished, as bits
-	Fail uint64 `json:"fail,omitempty"` // … of them, those that failed
-	Skip uint64 `json:"skip,omitempty"` // … of them, those that were skipped
-	Due  int64  `json:"due,omitempty"`  // run time at which Timeout or Delay acts
-	Why  Cause  `json:"why,omitzero"`   // the failure of a child that the node may end with in a later tick
+	Node int32
+	Done uint64 // Parallel: children that finished, as bits
+	Fail uint64 // … of them, those that failed
+	Skip uint64 // … of them, those that were skipped
+	Due  int64  // run time at which Timeout or Delay acts
+	Why  Cause  // the failure of a child that the node may end with in a later tick
 }
 
 // State is a run of a tree between two ticks.
@@ -42,16 +42,16 @@ type State struct {
 
 // PendingTask is a task leaf that waits for its effects, in the order the tasks began.
 type PendingTask struct {
-	Node     int32            `json:"node"`
-	Base     uint64           `json:"base"` // operation id of the first request; the others follow
-	Requests []pendingRequest `json:"requests"`
+	Node     int32
+	Base     uint64 // operation id of the first request; the others follow
+	Requests []pendingRequest
 }
 
 type pendingRequest struct {
-	Effect  Effect      `json:"effect"`
-	Issued  bool        `json:"issued,omitempty"`
-	Done    *Completion `json:"done,omitempty"`
-	Settled bool        `json:"settled,omitempty"` // its leaf has taken it in
+	Effect  Effect
+	Issued  bool
+	Done    *Completion
+	Settled bool // its leaf has taken it in
 }
 
 // Fault says why something failed. Kind is for programs ("rate_limit"), Reason for people, Node the path of the node
@@ -124,7 +124,6 @@ type Input struct {
 // Result is what a step decided.
 type Result struct {
 	Status Status
-	Again  bool     // a node yielded and wants another tick at once; Step never leaves it set
 	Fault  *Fault   // set with Status Failure
 	Start  []Effect // to be performed, in this order
 	Cancel []uint64 // operations of earlier steps that were halted
@@ -142,22 +141,13 @@ func (t *Tree) NewState() *State {
 	return s
 }
 
-// Set writes a key of the root scope, before the first step or between two.
-func (t *Tree) Set(s *State, key string, value any) error {
-	return t.set(s, key, func(slot *slot) (any, error) { return slot.convert(value) })
-}
-
-// SetJSON is Set with the value as JSON.
+// SetJSON writes a key of the root scope, before the first step or between two.
 func (t *Tree) SetJSON(s *State, key string, raw json.RawMessage) error {
-	return t.set(s, key, func(slot *slot) (any, error) { return slot.decode(raw) })
-}
-
-func (t *Tree) set(s *State, key string, value func(*slot) (any, error)) error {
 	i, ok := t.rootKeys[key]
 	if !ok {
 		return fmt.Errorf("tree %s has no key {%s}", t.ID, key)
 	}
-	v, err := value(&t.slots[i])
+	v, err := t.slots[i].decode(raw)
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", key, err)
 	}
@@ -179,7 +169,8 @@ func (t *Tree) Get(s *State, key string) (any, bool) {
 func (t *Tree) Read(s *State, into any) {
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
-		value, ok := t.Get(s, portName(v.Type().Field(i)))
+		name, _ := portTag(v.Type().Field(i))
+		value, ok := t.Get(s, name)
 		if !ok {
 			continue
 		}
@@ -189,9 +180,9 @@ func (t *Tree) Read(s *State, into any) {
 	}
 }
 
-func portName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("port"), ",")
-	return name
+func portTag(f reflect.StructField) (name string, optional bool) {
+	name, option, _ := strings.Cut(f.Tag.Get("port"), ",")
+	return name, option == "optional"
 }
 
 // EncodePorts gives the fields of a struct as JSON by the ports that they declare: what a run is given.
@@ -202,9 +193,9 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	}
 	raw := make(map[string]json.RawMessage, v.NumField())
 	for i := range v.NumField() {
-		name := portName(v.Type().Field(i))
-		if leftOut(v.Type().Field(i), v.Field(i)) {
-			continue
+		name, optional := portTag(v.Type().Field(i))
+		if optional && v.Field(i).IsZero() {
+			continue // which is what a scalar starts as, and no script can read the others
 		}
 		value, err := json.Marshal(v.Field(i).Interface())
 		if err != nil {
@@ -215,27 +206,11 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	return raw, nil
 }
 
-// leftOut says whether an optional port needs no value: it is zero, which is what a scalar starts as, and no script can
-// read the others.
-func leftOut(f reflect.StructField, v reflect.Value) bool {
-	_, option, _ := strings.Cut(f.Tag.Get("port"), ",")
-	return option == "optional" && v.IsZero()
-}
-
-// isScalar says whether scripts can read a value of this type.
-func isScalar(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64, reflect.String:
-		return true
-	}
-	return false
-}
-
 // DecodePorts is the reverse of EncodePorts, for all ports or some. What raw does not have stays as it is.
 func DecodePorts(raw map[string]json.RawMessage, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
-		name := portName(v.Type().Field(i))
+		name, _ := portTag(v.Type().Field(i))
 		value, ok := raw[name]
 		if !ok {
 			continue
@@ -245,76 +220,4 @@ func DecodePorts(raw map[string]json.RawMessage, into any) error {
 		}
 	}
 	return nil
-}
-
-// encodedState is the form of Encode: of the cells those that are not zero, of the slots those that were written, since
-// a written value may be null.
-type encodedState struct {
-	Tree   string                    `json:"tree"`
-	Cells  []encodedCell             `json:"cells,omitempty"`
-	Memos  []Memo                    `json:"memos,omitempty"`
-	Slots  map[int32]json.RawMessage `json:"slots"`
-	Tasks  []PendingTask             `json:"tasks,omitempty"`
-	Now    int64                     `json:"now"`
-	NextOp uint64                    `json:"next_op"`
-	Ticks  uint64                    `json:"ticks"`
-}
-
-type encodedCell struct {
-	Node int32 `json:"node"`
-	Cell
-}
-
-// Encode writes a state as JSON. Decode with the same tree gives an equal state.
-func (t *Tree) Encode(s *State) ([]byte, error) {
-	e := encodedState{Tree: t.Hash, Memos: s.Memos, Tasks: s.Tasks, Now: s.Now, NextOp: s.NextOp, Ticks: s.Ticks,
-		Slots: map[int32]json.RawMessage{}}
-	for i, c := range s.Cells {
-		if c != (Cell{}) {
-			e.Cells = append(e.Cells, encodedCell{int32(i), c})
-		}
-	}
-	for i, v := range s.Slots {
-		if v == nil {
-			continue
-		}
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("key {%s}: %w", t.slots[i].name, err)
-		}
-		e.Slots[int32(i)] = raw
-	}
-	return json.Marshal(e)
-}
-
-// Decode reads what Encode wrote. A state of another tree is refused.
-func (t *Tree) Decode(data []byte) (*State, error) {
-	var e encodedState
-	if err := json.Unmarshal(data, &e); err != nil {
-		return nil, fmt.Errorf("state of tree %s: %w", t.ID, err)
-	}
-	if e.Tree != t.Hash {
-		return nil, fmt.Errorf("this state belongs to another tree than %s: %s, not %s", t.ID, e.Tree, t.Hash)
-	}
-	s := &State{Cells: make([]Cell, len(t.nodes)), Memos: e.Memos, Slots: make([]any, len(t.slots)), Tasks: e.Tasks,
-		Now: e.Now, NextOp: e.NextOp, Ticks: e.Ticks}
-	for _, c := range e.Cells {
-		if int(c.Node) >= len(s.Cells) || c.Node < 0 {
-			return nil, fmt.Errorf("state of tree %s: there is no node %d", t.ID, c.Node)
-		}
-		s.Cells[c.Node] = c.Cell
-	}
-	for i := range t.slots {
-		raw, written := e.Slots[int32(i)]
-		if !written {
-			continue
-		}
-		v, err := t.slots[i].decode(raw)
-		if err != nil {
-			return nil, fmt.Errorf("key {%s}: %w", t.slots[i].name, err)
-		}
-		s.Slots[i] = v
-	}
-	s.texts = heldTexts(s.Slots)
-	return s, nil
 }

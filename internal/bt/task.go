@@ -205,7 +205,7 @@ func without[T any](all []T, at int) []T {
 }
 
 // deliver hands a completion to the task that waits for it; one for a halted operation is dropped. The result is kept
-// in the form that Encode gives it, so that a leaf reads the same bytes before and after.
+// in one form, so that a leaf reads the same bytes from what was performed and from what a journal has of it.
 func (s *State) deliver(c Completion) error {
 	// they stand in the order in which they were begun
 	k := sort.Search(len(s.Tasks), func(k int) bool { return s.Tasks[k].Base > c.Op }) - 1

@@ -56,9 +56,9 @@ type exec struct {
 
 // Cause is the failure of a node.
 type Cause struct {
-	Node   int32  `json:"node"`
-	Kind   string `json:"kind,omitempty"`
-	Reason string `json:"reason"`
+	Node   int32
+	Kind   string
+	Reason string
 }
 
 // Step takes an input in: it ticks until no node wants another tick at once. An error means that the tree is broken
@@ -72,14 +72,6 @@ func (t *Tree) Step(s *State, in Input, on func(Event)) (Result, error) {
 			return x.leave()
 		}
 	}
-}
-
-// Tick is Step with exactly one tick; Result.Again tells that a node wants another.
-func (t *Tree) Tick(s *State, in Input, on func(Event)) (Result, error) {
-	x := t.enter(s, in, on)
-	x.tickRoot()
-	x.res.Again = x.again && x.res.Status == Running
-	return x.leave()
 }
 
 // Halt stops whatever runs and returns the operations that were outstanding.
@@ -252,14 +244,11 @@ func (x *exec) withdraw(i int32) {
 	}
 	for _, r := range x.s.Tasks[at].Requests {
 		if r.Issued && r.Done == nil {
-			x.cancel(r.Effect.Op)
+			x.res.Cancel = append(x.res.Cancel, r.Effect.Op)
 		}
 	}
 	x.s.Tasks = without(x.s.Tasks, at)
 }
-
-// cancel withdraws an operation.
-func (x *exec) cancel(op uint64) { x.res.Cancel = append(x.res.Cancel, op) }
 
 // neverBegun drops what was both asked for and withdrawn in this step: nobody hears of it.
 func (x *exec) neverBegun() {

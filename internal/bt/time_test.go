@@ -36,8 +36,7 @@ func TestTimeoutOfZeroIsNone(t *testing.T) {
 func TestDelayWaitsBeforeEveryEntry(t *testing.T) {
 	d := drive(t, file(`<Delay delay_msec="{ms}"><Plan letters="a"/></Delay>`),
 		Options{Given: []Port{{Name: "ms", Type: typeInt}}})
-	set(t, d.tree, d.plain, "ms", 20)
-	set(t, d.tree, d.coded, "ms", 20)
+	set(t, d.tree, d.state, "ms", 20)
 	for _, c := range []struct {
 		now, due int64
 		asked    string
@@ -83,8 +82,7 @@ func TestVeryLongTimesDoNotOverflow(t *testing.T) {
 		`<Timeout msec="{ms}"><Plan letters="a"/></Timeout>`, `<Delay delay_msec="{ms}"><Plan letters="a"/></Delay>`,
 	} {
 		d := drive(t, file(node), given)
-		set(t, d.tree, d.plain, "ms", int64(math.MaxInt64))
-		set(t, d.tree, d.coded, "ms", int64(math.MaxInt64))
+		set(t, d.tree, d.state, "ms", int64(math.MaxInt64))
 		for _, now := range []int64{5, 1 << 50} {
 			if res := d.step(Input{Now: now}); res.Status != Running || res.Due != math.MaxInt64 {
 				t.Errorf("%s at %d: %+v", node, now, res)
@@ -108,7 +106,6 @@ func TestLeafReadsTheRunTimeOfItsInput(t *testing.T) {
 	s := tree.NewState()
 	for _, now := range []int64{7, 7, 30, 12} {
 		step(t, tree, s, Input{Now: now})
-		s = reload(t, tree, s)
 	}
 	if at, _ := tree.Get(s, "at"); at != int64(30) {
 		t.Errorf("the leaf wrote %v: run time never goes back", at)

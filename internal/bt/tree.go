@@ -12,7 +12,7 @@ type Tree struct {
 	ID       string // of the main tree
 	File     string
 	Source   []byte // the file's text
-	Hash     string // names Source, main tree and the types of its keys: equal hashes mean states that fit
+	Hash     string // names Source, main tree and the types of its keys
 	Warnings []Problem
 
 	nodes    []node
@@ -121,16 +121,12 @@ func (g *guards) after(x *exec, i int32, st Status) {
 // Info describes a node of a tree.
 type Info struct {
 	ID     int32
-	Parent int32 // -1 for the root
-	Depth  int
+	Parent int32  // -1 for the root
 	Type   string // "Sequence", a leaf's type, "SubTree"
 	Name   string // its name attribute; of a SubTree the tree's ID
 	Glyph  string
 	Leaf   bool
-	Task   bool
 	Kernel bool // a node of this package, not one of a registry
-	Line   int
-	Col    int
 }
 
 // Nodes gives all nodes, depth first; a node's ID is its position.
@@ -147,13 +143,11 @@ func (t *Tree) Nodes() iter.Seq[Info] {
 // Node describes node id; it panics if the tree has no such node.
 func (t *Tree) Node(id int32) Info {
 	n := &t.nodes[id]
-	info := Info{ID: id, Parent: n.parent, Depth: int(n.depth), Name: n.name, Line: int(n.line), Col: int(n.col)}
-	info.Type = t.typeOf(id)
+	info := Info{ID: id, Parent: n.parent, Type: t.typeOf(id), Name: n.name}
 	switch {
 	case n.leaf != nil:
 		info.Leaf = true
 		info.Glyph = [...]string{checkLeaf: "◇", funcLeaf: "λ", taskLeaf: "▶"}[n.leaf.class]
-		info.Task = n.leaf.class == taskLeaf
 	case n.kind == kSubTree:
 		info.Name, info.Glyph, info.Kernel = n.tree, "▣", true
 	default:

@@ -1,15 +1,11 @@
 package anthropic_test
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"sibyl/internal/model"
@@ -29,60 +25,8 @@ func connect(t testing.TB, server *modeltest.Server, adjust ...func(*anthropic.C
 	return m
 }
 
-func fixedKey(key string) func(context.Context) (string, error) {
-	return func(context.Context) (string, error) { return key, nil }
-}
-
 func hello() model.Request {
 	return model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
-}
-
-func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
-	server := modeltest.NewServer(t, modeltest.Stream("a"), modeltest.Stream("b"))
-	for name, value := range map[string]string{
-		"ANTHROPIC_API_KEY":        "sk-stray-key",
-		"ANTHROPIC_AUTH_TOKEN":     "stray-token",
-		"ANTHROPIC_BASE_URL":       "http://127.0.0.1:1",
-		"ANTHROPIC_CUSTOM_HEADERS": "X-Stray: yes",
-		"ANTHROPIC_PROFILE":        "stray-profile",
-		"ANTHROPIC_CONFIG_DIR":     t.TempDir(),
-		"ANTHROPIC_IDENTITY_TOKEN": "stray-identity",
-
-		"ANTHROPIC_FEDERATION_RULE_ID": "stray-rule",
-		"ANTHROPIC_ORGANIZATION_ID":    "stray-organisation",
-	} {
-		t.Setenv(name, value)
-	}
-	for _, key := range []string{"", "sk-own"} {
-		m := connect(t, server, func(c *anthropic.Config) { c.Key = fixedKey(key) })
-		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
-			t.Fatal(err)
-		}
-		requests := server.Requests()
-		sent := requests[len(requests)-1].Header
-		if got := sent.Get("X-Api-Key"); got != key {
-			t.Errorf("sent the key %q; want %q", got, key)
-		}
-		if strings.Contains(strings.ToLower(fmt.Sprint(sent)), "stray") || sent.Get("Authorization") != "" {
-			t.Errorf("headers come from the environment: %v", sent)
-		}
-	}
-}
-
-func TestHeadersDoNotDescribeTheMachine(t *testing.T) {
-	server := modeltest.NewServer(t, modeltest.Stream("a"))
-	if _, err := connect(t, server).Chat(t.Context(), hello(), nil); err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for name := range server.Requests()[0].Header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	want := []string{"Accept", "Accept-Encoding", "Anthropic-Version", "Content-Length", "Content-Type", "User-Agent"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
-	}
 }
 
 func TestBaseURLMeansTheSameWithItsVersion(t *testing.T) {

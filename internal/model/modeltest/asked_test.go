@@ -3,9 +3,11 @@ package modeltest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,6 +151,45 @@ func (c shaped) check(t *testing.T) {
 		for i, r := range s.Requests() {
 			if diff := gocmp.Diff(want[min(i, len(want)-1)], r.At(strings.Split(path, ".")...)); diff != "" {
 				t.Errorf("request %d, %s (-want +got):\n%s", i, path, diff)
+			}
+		}
+	}
+}
+
+func TestRequestTellsNothingOfTheMachineAndTakesNothingFromItsEnvironment(t *testing.T) {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE",
+		"ANTHROPIC_IDENTITY_TOKEN", "ANTHROPIC_FEDERATION_RULE_ID", "ANTHROPIC_ORGANIZATION_ID", "GOOGLE_API_KEY",
+		"GEMINI_API_KEY", "GOOGLE_GENAI_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "OPENAI_API_KEY",
+		"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OLLAMA_API_KEY"} {
+		t.Setenv(name, "stray")
+	}
+	for _, name := range []string{"ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL",
+		"GEMINI_NEXT_GEN_API_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_HOST"} {
+		t.Setenv(name, "http://127.0.0.1:1")
+	}
+	for name, value := range map[string]string{"ANTHROPIC_CUSTOM_HEADERS": "X-Stray: yes",
+		"ANTHROPIC_CONFIG_DIR": t.TempDir(), "GOOGLE_APPLICATION_CREDENTIALS": "/nowhere",
+		"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_GENAI_USE_ENTERPRISE": "true",
+		"OLLAMA_AUTH": "true"} { // which makes Ollama's own client sign with a key from the home folder
+		t.Setenv(name, value)
+	}
+	usual := []string{"Accept", "Accept-Encoding", "Anthropic-Version", "Content-Length", "Content-Type", "User-Agent"}
+	for name := range adapters() {
+		for _, key := range []string{"", "sk-own"} {
+			s := NewServer(t, Stream("ok"))
+			m := connect(t, name, s, wire.Config{Provider: "house", Model: "m",
+				Key: func(context.Context) (string, error) { return key, nil }})
+			if _, err := m.Chat(t.Context(), requests()[""], nil); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			got := s.Last()
+			if all := fmt.Sprint(got); got.Key() != key || strings.Contains(strings.ToLower(all), "stray") {
+				t.Errorf("%s with the key %q sent %s", name, key, all)
+			}
+			for header := range got.Header {
+				if key == "" && !slices.Contains(usual, header) {
+					t.Errorf("%s sent the header %s", name, header)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"sibyl/internal/model"
 )
@@ -45,17 +46,10 @@ func (x *Exchange) embed(n int, path string, body any, read func([]byte) (Vector
 	var answer json.RawMessage
 	err = x.fetch(http.MethodPost, x.m.target(path, nil), jsonType, request, "the answer", &answer, func() bool {
 		v, err = read(answer)
-		return err == nil && len(v.List) == n && evenlyLong(v.List)
+		return err == nil && len(v.List) == n && !slices.ContainsFunc(v.List, func(one []float32) bool {
+			return len(one) == 0 || len(one) != len(v.List[0])
+		})
 	})
 	v.Usage = x.believed(v.Usage)
 	return v, err
-}
-
-func evenlyLong(vectors [][]float32) bool {
-	for _, v := range vectors {
-		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return false
-		}
-	}
-	return true
 }

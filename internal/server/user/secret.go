@@ -12,7 +12,7 @@ import (
 const Prefix = "sibyl_"
 
 const (
-	secretBytes = 32
+	secretBytes = 32 // random
 	idBytes     = 10
 	secretChars = (secretBytes*8 + 4) / 5 // in base 32
 )
@@ -23,17 +23,9 @@ type Hash [sha256.Size]byte
 // HashOf returns the hash under which a secret is kept.
 func HashOf(secret string) Hash { return sha256.Sum256([]byte(secret)) }
 
-// newSecret makes a secret of 256 random bits.
-func newSecret() string { return Prefix + random(secretBytes) }
-
 // random returns so many random bytes as lower-case letters and digits.
 func random(bytes int) string {
 	b := make([]byte, bytes)
 	_, _ = rand.Read(b) // never fails: it ends the process instead
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
-}
-
-// maybeSecret says that a text has the form of a secret, so that nothing else is hashed and looked for.
-func maybeSecret(text string) bool {
-	return len(text) == len(Prefix)+secretChars && strings.HasPrefix(text, Prefix)
 }

@@ -148,6 +148,3 @@ func languageOf(at string, content []byte) *language {
 	}
 	return t.unknown
 }
-
-// isEnding reports whether a word is the ending of the files of a language, as it is written.
-func isEnding(word string) bool { return languages().byEnding["."+word] != nil }

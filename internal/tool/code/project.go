@@ -50,7 +50,7 @@ func isProject(dir string, entries []os.DirEntry) bool {
 		return false
 	}
 	home, err := os.UserHomeDir()
-	return err != nil || !sameFolder(dir, home)
+	return err != nil || filepath.Clean(dir) != filepath.Clean(home) && !sameFile(dir, home)
 }
 
 // inProject says whether a path, given by its components, stands below the root in a project.
@@ -73,5 +73,3 @@ func isSource(name string) bool {
 	l := languages().byEnding[strings.ToLower(path.Ext(name))]
 	return l != nil && l.defines && l.name != "TOML"
 }
-
-func sameFolder(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) || sameFile(a, b) }

@@ -102,7 +102,7 @@ func (q *queryWords) token(token string, stopToo bool) {
 	case qualifiedForm().MatchString(token):
 		parts := splitSymbol(token)
 		q.hints = append(q.hints, strings.ToLower(parts[0]))
-		if isEnding(parts[len(parts)-1]) { // a file, such as transport.go
+		if languages().byEnding["."+parts[len(parts)-1]] != nil { // a file, such as transport.go
 			q.hints = append(q.hints, strings.ToLower(token))
 			parts = parts[:len(parts)-1]
 		} else {

@@ -49,9 +49,7 @@ type section struct {
 type link struct {
 	target  string // "" for a link within the note
 	heading string // after #
-	text    string // after |
 	line    int
-	embed   bool
 }
 
 // parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
@@ -201,7 +199,7 @@ func scanInline(line string, onLink func(link), onTag func(string)) {
 			}
 			i += 2 + strings.LastIndex("[["+inner, "[[") // of [[a [[b]], only b is a link
 			inner = line[i : i+strings.Index(line[i:], "]]")]
-			onLink(parseLink(inner, strings.HasSuffix(line[:i], "![[")))
+			onLink(parseLink(inner))
 			i += len(inner) + 2
 		case line[i] == '#':
 			tag := inlineTag(rest[1:])
@@ -237,12 +235,10 @@ func codeSpan(s string, unclosed *[9]bool) int {
 }
 
 // parseLink reads what stands between [[ and ]]: note#heading|text. In a table the bar is written \|.
-func parseLink(inner string, embed bool) link {
-	l := link{embed: embed}
-	inner, l.text, _ = strings.Cut(strings.Replace(inner, `\|`, "|", 1), "|")
-	l.target, l.heading, _ = strings.Cut(inner, "#")
-	l.target, l.heading, l.text = text.Brief(l.target, 300), text.Brief(l.heading, 300), text.Brief(l.text, 300)
-	return l
+func parseLink(inner string) link {
+	inner, _, _ = strings.Cut(strings.Replace(inner, `\|`, "|", 1), "|")
+	target, heading, _ := strings.Cut(inner, "#")
+	return link{target: text.Brief(target, 300), heading: text.Brief(heading, 300)}
 }
 
 // inlineTag is the tag that follows a #: letters, digits, _, - and /, and not digits alone. "" if there is none.

@@ -121,11 +121,11 @@ func TestLinksAndTags(t *testing.T) {
 		tags       []string
 	}{
 		{"forms", "[[a]] [[b|text]] [[c#h]] [[d#h|text]] [[#h]] ![[e.png]]", []link{
-			{target: "a", line: 1}, {target: "b", text: "text", line: 1}, {target: "c", heading: "h", line: 1},
-			{target: "d", heading: "h", text: "text", line: 1}, {heading: "h", line: 1},
-			{target: "e.png", line: 1, embed: true},
+			{target: "a", line: 1}, {target: "b", line: 1}, {target: "c", heading: "h", line: 1},
+			{target: "d", heading: "h", line: 1}, {heading: "h", line: 1},
+			{target: "e.png", line: 1},
 		}, nil},
-		{"bar in a table", `| [[a\|text]] |`, []link{{target: "a", text: "text", line: 1}}, nil},
+		{"bar in a table", `| [[a\|text]] |`, []link{{target: "a", line: 1}}, nil},
 		{"not closed", "[[a\nb]] [[c", nil, nil},
 		{"the inner one counts", "[[a [[b]] [[[c]]", []link{{target: "b", line: 1}, {target: "c", line: 1}}, nil},
 		{"code is none", "`[[a]] #x` ``[[b]] ` #y`` [[c]]\n```\n[[d]] #z\n```", []link{{target: "c", line: 1}}, nil},
@@ -207,7 +207,7 @@ func FuzzParse(f *testing.F) {
 			last = s.end
 		}
 		for _, l := range d.links {
-			if l.line < 1 || l.line > len(d.lines) || !utf8.ValidString(l.target+l.heading+l.text) {
+			if l.line < 1 || l.line > len(d.lines) || !utf8.ValidString(l.target+l.heading) {
 				t.Fatalf("link %+v", l)
 			}
 		}

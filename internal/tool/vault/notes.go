@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,6 +19,7 @@ import (
 	doc "sibyl/internal/media/document"
 	"sibyl/internal/text"
 	"sibyl/internal/text/search"
+	"sibyl/internal/tool"
 )
 
 // settledAfter is how old a change must be for a file's time and size to tell the next one: file systems keep times as
@@ -31,7 +33,6 @@ type note struct {
 	at          time.Time
 	tags        []string
 	aliases     []string
-	lines       int
 	sections    []section
 	links       []link
 	words       search.Entry
@@ -80,8 +81,11 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 	v.seen.mu.Lock()
 	defer v.seen.mu.Unlock()
 	w := walk{ctx: ctx, vault: v}
-	if err := w.folder(".", 0); err != nil {
-		return nil, gone(err)
+	switch err := w.folder(".", 0); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, tool.Errorf(tool.Unavailable, missingHint, "the vault's folder is gone: %w", err)
+	case err != nil:
+		return nil, err
 	}
 	read, err := v.load(ctx, w.found)
 	if err != nil {
@@ -225,7 +229,7 @@ func (v *Vault) loadFile(p string) loaded {
 func noteOf(d *document) *note {
 	return &note{
 		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
-		lines: len(d.lines), sections: d.sections, links: d.links,
+		sections: d.sections, links: d.links,
 	}
 }
 

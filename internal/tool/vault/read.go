@@ -91,7 +91,7 @@ func checkRead(args *readArgs) error {
 	if args.Note != "" {
 		inner := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(args.Note), "!"))
 		inner = strings.TrimSuffix(strings.TrimPrefix(inner, "[["), "]]")
-		l := parseLink(inner, false)
+		l := parseLink(inner)
 		if l.target == "" {
 			return tool.Errorf(tool.InvalidArgs, "", "note %q names no note", text.Brief(args.Note, 100))
 		}

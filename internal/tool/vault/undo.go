@@ -35,7 +35,11 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 		Locate: func() (string, error) { return w.Path, nil },
 		Apply: func(name string, now files.File) ([]byte, tool.Result, error) {
 			if !now.Exists() || files.Hash(now.Content) != w.After {
-				return nil, tool.Result{}, v.refuseUndo(w, string(now.Content), string(before))
+				e := &files.UndoError{Write: w, Diff: difference(string(now.Content), string(before))}
+				if w.Before != "" {
+					e.Kept = shelf.TextPath(w.Before)
+				}
+				return nil, tool.Result{}, e
 			}
 			done = true
 			return before, tool.Result{Text: name}, nil
@@ -49,14 +53,6 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 		return false, failure(err)
 	}
 	return done, shelf.MarkUndone(ctx, w, files.WriteID(c.Key))
-}
-
-func (v *Vault) refuseUndo(w files.Replaced, now, kept string) error {
-	e := &files.UndoError{Write: w, Diff: difference(now, kept)}
-	if w.Before != "" {
-		e.Kept = v.writes.Shelf.TextPath(w.Before)
-	}
-	return e
 }
 
 // difference is from one text to another, in the unified form.

@@ -114,14 +114,6 @@ func (v *Vault) readFile(p string) (files.File, error) {
 	return files.Read(v.root, p, maxNote)
 }
 
-// gone tells that the vault's own folder is missing from a file in it that is.
-func gone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return tool.Errorf(tool.Unavailable, missingHint, "the vault's folder is gone: %w", err)
-	}
-	return err
-}
-
 // reader makes a repeatable tool of the vault as it is at each call.
 func reader[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot, A) (tool.Result, error)) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Repeatable

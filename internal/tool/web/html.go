@@ -197,11 +197,11 @@ func prune(n *html.Node, nesting int) {
 	switch n.DataAtom {
 	case atom.Ul, atom.Ol, atom.Blockquote:
 		if nesting++; nesting > maxNesting {
-			rename(n, atom.Div)
+			asBlock(n)
 		}
 	case atom.Li:
 		if nesting > maxNesting {
-			rename(n, atom.Div)
+			asBlock(n)
 		}
 	case atom.Table:
 		tameTable(n)
@@ -263,11 +263,11 @@ func tameTable(t *html.Node) {
 	if rows*columns <= maxTableCells {
 		return
 	}
-	rename(t, atom.Div)
+	asBlock(t)
 	for n := range t.Descendants() {
 		switch n.DataAtom {
 		case atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th:
-			rename(n, atom.Div)
+			asBlock(n)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func boundSpan(cell *html.Node, key string) int {
 	return 1
 }
 
-func rename(n *html.Node, to atom.Atom) { n.DataAtom, n.Data = to, to.String() }
+func asBlock(n *html.Node) { n.DataAtom, n.Data = atom.Div, atom.Div.String() }
 
 func attr(n *html.Node, key string) string {
 	for _, a := range n.Attr {
