@@ -447,7 +447,7 @@ func TestKilledFromOutsideWhileAnOracleSpeaks(t *testing.T) {
 	if o := s.run(t, "", 0, []string{"run", "list"}); !strings.Contains(o.out, "interrupted") {
 		t.Errorf("it lists %s", o.out)
 	}
-	s.run(t, "", 0, []string{"run", "cancel", "last"})
+	s.run(t, "", 0, []string{"run", "stop", "last"})
 	s.run(t, "", 0, []string{"council", "ask", "skeptic"})
 	if m := s.whole(t, "asked again"); len(m.Answers) != 1 {
 		t.Errorf("there are %d answers", len(m.Answers))

@@ -277,7 +277,7 @@ func TestOfProcessesThatResumeARunOneDoesAndTheOtherSaysWho(t *testing.T) {
 			wait := s.begin(t, "", "run", "resume", "last", "--json")
 			go func() { ended <- wait() }()
 		}
-		(<-ended).want(t, fmt.Sprintf("round %d: the one that came late", round), cli.ExitUsage,
+		(<-ended).want(t, fmt.Sprintf("round %d: the one that came late", round), cli.ExitFailed,
 			"another process drives this run", hostname(t)+"-")
 		close(goOn) // until now the other one has no answer
 		o := <-ended

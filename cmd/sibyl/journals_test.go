@@ -69,7 +69,7 @@ func tellOracle(t *testing.T, s *story) {
 	s.run(t, "", cli.ExitAnswered, []string{"ask", "--in", s.vault, "How does the Greet function work?"})
 	s.run(t, "", cli.ExitAnswered, s.question())
 	s.sibyl(t, "3", "ask", "--in", s.vault, "How does the other function work?")
-	s.run(t, "", cli.ExitAnswered, []string{"run", "cancel", "last"})
+	s.run(t, "", cli.ExitAnswered, []string{"run", "stop", "last"})
 	s.sibyl(t, "-4", s.question()...)
 }
 

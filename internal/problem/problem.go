@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"strings"
 	"syscall"
@@ -185,7 +186,8 @@ func table() []meaning {
 	const unavailable, broken, full = http.StatusServiceUnavailable, http.StatusInternalServerError,
 		http.StatusInsufficientStorage
 	const safe = "what was already written is safe; "
-	const mendFolder = "the data folder must be writable and have room: mend that, or name another folder with --data"
+	const mendFolder = "sessions lie in the data folder, which must be writable and have room: mend that, or name " +
+		"another folder with --data"
 	noSpace := Type{Kind: "disk_full", Status: full, Kept: Folder,
 		Detail: "The disk is full. What was there is as it was.",
 		Hint:   "Whoever runs the server has to free some space.", Here: mendFolder}
@@ -213,6 +215,8 @@ func table() []meaning {
 			Here: "move the file away, or name another folder with --data; nothing was changed"}},
 		{syscall.ENOSPC, noSpace},
 		{syscall.EDQUOT, noSpace},
+		{fs.ErrPermission, Type{Kind: "internal", Status: broken, Kept: Folder,
+			Detail: "Something went wrong in the server.", Hint: "Its log has more.", Here: mendFolder}},
 		{syscall.EROFS, Type{Kind: "read_only", Status: unavailable, Kept: Folder, Wait: time.Minute,
 			Detail: "The folder can only be read.", Hint: "Whoever runs the server has to let it write.",
 			Here: mendFolder}},
