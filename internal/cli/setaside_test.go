@@ -52,7 +52,7 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 	says(ExitAnswered, []string{"run", "list", "--json"}, `"state": "set_aside"`,
 		`"why": "run poisoned was taken up 3 times`, `"tries": 3`)
 	says(ExitAnswered, []string{"run", "resume"}, "there are no interrupted runs")
-	says(ExitUsage, []string{"run", "resume", "poisoned"}, "was taken up 3 times",
+	says(ExitFailed, []string{"run", "resume", "poisoned"}, "was taken up 3 times",
 		"‘sibyl run resume --force poisoned’", "‘sibyl run stop poisoned’")
 	says(ExitUsage, []string{"run", "resume", "--force"}, "--force needs a run")
 	says(ExitAnswered, []string{"explain", "poisoned"}, "set aside", "--force poisoned")
