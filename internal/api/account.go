@@ -47,7 +47,7 @@ type of[T any] struct{ Body T }
 
 func (s *Server) accountRoutes() {
 	answer(s, route{id: "getMe", at: "GET /api/me", tag: "account", summary: "Who asks, and what they may do"},
-		func(ctx context.Context, _ *none) (Me, error) { return s.me(exchangeOf(ctx).token), nil })
+		func(ctx context.Context, _ *none) (Me, error) { return s.me(infoOf(ctx).token), nil })
 	answer(s, route{id: "listAssistants", at: "GET /api/assistants", tag: "account",
 		summary: "The assistants there are"}, s.assistants)
 	answer(s, route{id: "listFolders", at: "GET /api/folders", tag: "account",
@@ -85,7 +85,7 @@ type withCookie[T any] struct {
 }
 
 func (s *Server) signIn(ctx context.Context, in *of[SignIn]) (*withCookie[Me], error) {
-	x := exchangeOf(ctx)
+	x := infoOf(ctx)
 	t, secret, err := s.config.Users.SignIn(ctx, in.Body.Token)
 	if errors.Is(err, user.ErrUnknown) {
 		return nil, s.wrongToken(x)
@@ -102,7 +102,7 @@ type setCookie struct {
 }
 
 func (s *Server) signOut(ctx context.Context, _ *none) (*setCookie, error) {
-	x := exchangeOf(ctx)
+	x := infoOf(ctx)
 	if x.secret == "" {
 		return nil, newProblem(http.StatusBadRequest, "no_cookie", "Only a browser that signed in can sign out.",
 			"‘sibyl user’ ends the tokens of programs.")
@@ -115,7 +115,7 @@ func (s *Server) signOut(ctx context.Context, _ *none) (*setCookie, error) {
 }
 
 // cookie is that of a browser that signed in. No script reads it, and no page of another site sends it.
-func cookie(x *exchange, secret string, lasts time.Duration) http.Cookie {
+func cookie(x *requestInfo, secret string, lasts time.Duration) http.Cookie {
 	return http.Cookie{Name: cookieName(x), Value: secret, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true,
-		Secure: x.secure, SameSite: http.SameSiteStrictMode}
+		Secure: x.isSecure, SameSite: http.SameSiteStrictMode}
 }

@@ -215,7 +215,7 @@ func (s *Server) describe() error {
 		return err
 	}
 	doc := s.api.OpenAPI()
-	tidy(doc)
+	tidyDescription(doc)
 	b := &bytes.Buffer{}
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)

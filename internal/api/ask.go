@@ -47,7 +47,7 @@ func (t *stream) streamOrAnswer(r service.Row) {
 		t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r, false) })
 		return
 	}
-	t.final = "answer"
+	t.endName = "answer"
 	t.oneRun(r, service.Place{})
 }
 
@@ -69,7 +69,7 @@ func (s *Server) answered(
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.found(ctx, begun.Run)
+	r, err := s.findRun(ctx, begun.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) 
 	case t.r.Context().Err() != nil:
 		return
 	case left:
-		now, err = t.s.found(t.r.Context(), r.ID)
+		now, err = t.s.findRun(t.r.Context(), r.ID)
 	}
 	t.give(now, err, whole)
 }
@@ -101,7 +101,7 @@ func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) 
 // give answers with how a run stands or, once it has ended, with what came of it; if who asked may still read it by
 // then.
 func (t *stream) give(r service.Row, err error, whole func(context.Context, service.Row) (any, error)) {
-	if p := t.unwelcome(); p != nil {
+	if p := t.lostAccess(); p != nil {
 		refuse(t.w, p)
 		return
 	}

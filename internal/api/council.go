@@ -111,7 +111,7 @@ func (s *Server) opened(ctx context.Context, id string) (o council.Opened, d *co
 	if d, err = s.desk(ctx); err != nil {
 		return o, d, err
 	}
-	if exchangeOf(ctx).token.Scope.Allows(neededToMend) {
+	if infoOf(ctx).token.Scope.Allows(neededToMend) {
 		o, err = d.OpenID(ctx, id)
 	} else {
 		o.Session, err = d.Get(ctx, id)
@@ -121,10 +121,10 @@ func (s *Server) opened(ctx context.Context, id string) (o council.Opened, d *co
 
 // desk opens the sessions of who asks. The answer is told without the folder that they lie in.
 func (s *Server) desk(ctx context.Context) (*council.Desk, error) {
-	x := exchangeOf(ctx)
+	x := infoOf(ctx)
 	d, err := s.config.Council.Desk(x.owner())
 	if err == nil {
-		x.tell = without(d.Path(""))
+		x.hideFolders = without(d.Path(""))
 	}
 	return d, err
 }
@@ -248,7 +248,7 @@ func (s *Server) exportCouncil(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	tell := exchangeOf(ctx).tell
+	tell := infoOf(ctx).hideFolders
 	text := tell(x.Markdown())
 	if in.Format == "json" {
 		text, err = inFile(public(reflect.ValueOf(x), tell).Interface(), true)
@@ -307,6 +307,6 @@ func (s *Server) shelf(ctx context.Context) (persona.Listing, error) {
 	for _, one := range list.Skipped {
 		folders = append(folders, filepath.Dir(one.File))
 	}
-	exchangeOf(ctx).tell = without(folders...)
+	infoOf(ctx).hideFolders = without(folders...)
 	return list, err
 }

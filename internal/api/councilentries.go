@@ -169,7 +169,7 @@ func (s *Server) addTo(
 func (s *Server) addWords(
 	w http.ResponseWriter, r *http.Request, desk *council.Desk, id string,
 ) (added session.Added, err error) {
-	if p := s.take(w, r, &huma.Operation{RequestBody: &huma.RequestBody{}}); p != nil {
+	if p := s.readBody(w, r, &huma.Operation{RequestBody: &huma.RequestBody{}}); p != nil {
 		return added, p
 	}
 	raw, err := io.ReadAll(r.Body) // take has it in memory
@@ -177,7 +177,7 @@ func (s *Server) addWords(
 		return added, err
 	}
 	var words CouncilWords
-	if err := strict(raw, &words); err != nil {
+	if err := decodeStrictly(raw, &words); err != nil {
 		return added, newProblem(http.StatusBadRequest, "invalid_request", "The body is wrong: "+err.Error()+".",
 			"It is an object with the property text.")
 	}
@@ -216,7 +216,7 @@ func (s *Server) tellAdded(
 func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form any, err error) {
 	var raw []byte
 	if err == nil {
-		raw, err = encoded(form, exchangeOf(r.Context()).tell)
+		raw, err = encoded(form, infoOf(r.Context()).hideFolders)
 	}
 	if err != nil {
 		refuse(w, s.problem(r.Context(), err).closing())

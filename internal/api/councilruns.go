@@ -140,7 +140,7 @@ func (s *Server) beginTranscription(ctx context.Context, session string, again b
 	begun, err := s.submitRequest(ctx, service.Request{Assistant: council.TranscriptionName,
 		Options: council.Options{Session: session, Again: again}, Key: key, Patience: afterLast})
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok && !again {
-		return s.standing(ctx, held.Run)
+		return s.runState(ctx, held.Run)
 	}
 	return begunForm(begun), err
 }
@@ -274,7 +274,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 			if !asked {
 				continue
 			}
-			one.take(sat)
+			one.addSat(sat)
 			one.Failure = res.Failure
 		}
 		f.Sittings = append(f.Sittings, one)
@@ -282,8 +282,8 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 	return f, nil
 }
 
-// take takes in what came of a sitting.
-func (f *CouncilSitting) take(sat council.Sat) {
+// addSat takes in what came of a sitting.
+func (f *CouncilSitting) addSat(sat council.Sat) {
 	f.Oracles, f.Silent, f.LeftOut = sat.Oracles, sat.Silent, sat.Skipped
 	for _, a := range sat.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{a.Oracle, a.Run, a.Sequence, render.HTML(a.Text), a.Model,

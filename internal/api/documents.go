@@ -82,7 +82,7 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 	if err = in.failure(err); err != nil {
 		return t, err
 	}
-	done, p := s.readWhole(r.Context(), exchangeOf(r.Context()))
+	done, p := s.readWhole(r.Context(), infoOf(r.Context()))
 	if p != nil {
 		return t, p
 	}

@@ -192,7 +192,7 @@ func (s *Server) streamed(closed func(), write func(*stream)) *huma.StreamRespon
 }
 
 func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamResponse, error) {
-	r, err := s.found(ctx, in.Run)
+	r, err := s.findRun(ctx, in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamR
 		return nil, p
 	}
 	return s.streamed(closed, func(t *stream) {
-		t.html = in.HTML
+		t.wantsHTML = in.HTML
 		t.oneRun(r, from)
 	}), nil
 }
@@ -221,8 +221,8 @@ func noEvent() *Problem {
 
 // oneRun streams what happens in a run.
 func (t *stream) oneRun(r service.Row, from service.Place) {
-	t.one = true
-	t.mark = func(h service.Happening) string {
+	t.endsWithRun = true
+	t.eventID = func(h service.Happening) string {
 		switch {
 		case h.Ended != nil:
 			return service.Place{Record: h.Ended.Records}.String()
@@ -268,7 +268,7 @@ func (s *Server) watch(ctx context.Context, in *Resumption) (*huma.StreamRespons
 		return nil, p
 	}
 	return s.streamed(closed, func(t *stream) {
-		t.html, t.mark = in.HTML, func(h service.Happening) string { return h.Position.String() }
+		t.wantsHTML, t.eventID = in.HTML, func(h service.Happening) string { return h.Position.String() }
 		t.run(Synced{}, func(ctx context.Context) iter.Seq2[service.Happening, error] {
 			return s.config.Service.WatchAll(ctx, owner, from)
 		})

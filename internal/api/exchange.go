@@ -24,55 +24,56 @@ import (
 	"sibyl/internal/server/user"
 )
 
-// exchange is what is known of one request: first from where it comes, then who asks, then what it was about.
-type exchange struct {
-	id     string     // fresh: what a client calls it is not believed
-	peer   netip.Addr // of who asks, as far as proxies can be believed; the zero address is not known
-	near   bool       // it comes from this machine, and nothing says that it was passed on
-	host   string     // by which it was asked, with a port if there is one
-	secure bool       // over TLS, at least as far as the proxy
-	open   bool       // it comes from another machine, neither encrypted nor by a proxy
+// requestInfo is what is known of one request: where it comes from, who sent it, and which run it is about.
+type requestInfo struct {
+	id         string     // fresh: what a client calls it is not believed
+	client     netip.Addr // of who asks, as far as proxies can be believed; the zero address is not known
+	isLocal    bool       // it comes from this machine, and nothing says that it was passed on
+	host       string     // by which it was asked, with a port if there is one
+	isSecure   bool       // over TLS, at least as far as the proxy
+	inTheClear bool       // it comes from another machine, neither encrypted nor by a proxy
 
 	token     user.Token
 	secret    string // of the cookie that stands for who asks; empty for a bearer
 	overLimit bool   // it may cost more than the day's limit
 	run       string // that it began, or is about where its address does not name it
 
-	tell func(text string) string // what it is answered, without the folders of this machine; nil: as it is
+	hideFolders func(text string) string // what it is answered, without the folders of this machine; nil: as it is
 }
 
-type exchangeKey struct{}
+type requestInfoKey struct{}
 
-// exchangeOf is the exchange of a request that is being served.
-func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
+// infoOf is what is known of the request that is being served.
+func infoOf(ctx context.Context) *requestInfo { return ctx.Value(requestInfoKey{}).(*requestInfo) }
 
-// owner owns what the user does who asks.
-func (x *exchange) owner() journal.Owner { return journal.Owner(x.token.User) }
+// owner is the owner of what the requesting user does.
+func (x *requestInfo) owner() journal.Owner { return journal.Owner(x.token.User) }
 
-// ownerOf owns what the user does who asks.
-func ownerOf(ctx context.Context) journal.Owner { return exchangeOf(ctx).owner() }
+// ownerOf is the owner of what the requesting user does.
+func ownerOf(ctx context.Context) journal.Owner { return infoOf(ctx).owner() }
 
-// forwarding are the headers that those set who pass a request on.
+// forwarding are the headers that proxies set.
 var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
 
-// newExchange looks at where a request comes from. A proxy of the settings is believed, anybody else is not.
-func (s *Server) newExchange(r *http.Request) *exchange {
-	x := &exchange{id: rand.Text(), host: r.Host, secure: r.TLS != nil, overLimit: r.Header.Get("Over-Limit") == "true"}
+// newRequestInfo looks at where a request comes from. A proxy of the settings is believed, anybody else is not.
+func (s *Server) newRequestInfo(r *http.Request) *requestInfo {
+	x := &requestInfo{id: rand.Text(), host: r.Host, isSecure: r.TLS != nil,
+		overLimit: r.Header.Get("Over-Limit") == "true"}
 	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		x.peer = remote.Addr().Unmap().WithZone("")
+		x.client = remote.Addr().Unmap().WithZone("")
 	}
-	x.near = x.peer.IsLoopback() && !slices.ContainsFunc(forwarding, func(name string) bool {
+	x.isLocal = x.client.IsLoopback() && !slices.ContainsFunc(forwarding, func(name string) bool {
 		return r.Header[name] != nil
 	})
-	if !s.isProxy(x.peer) {
-		x.open = r.TLS == nil && x.peer.IsValid() && !x.peer.IsLoopback()
+	if !s.isProxy(x.client) {
+		x.inTheClear = r.TLS == nil && x.client.IsValid() && !x.client.IsLoopback()
 		return x
 	}
-	x.peer = s.client(x.peer, r.Header["X-Forwarded-For"])
-	if proto := last(r.Header["X-Forwarded-Proto"]); proto != "" {
-		x.secure = strings.EqualFold(proto, "https")
+	x.client = s.clientBefore(x.client, r.Header["X-Forwarded-For"])
+	if proto := lastElement(r.Header["X-Forwarded-Proto"]); proto != "" {
+		x.isSecure = strings.EqualFold(proto, "https")
 	}
-	if host := last(r.Header["X-Forwarded-Host"]); host != "" {
+	if host := lastElement(r.Header["X-Forwarded-Host"]); host != "" {
 		x.host = host
 	}
 	return x
@@ -82,9 +83,9 @@ func (s *Server) isProxy(a netip.Addr) bool {
 	return slices.ContainsFunc(s.config.Proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// client is the last address before the proxies: each of them has added the one that it was asked from, and what stands
-// before those anybody may have written.
-func (s *Server) client(proxy netip.Addr, forwarded []string) netip.Addr {
+// clientBefore is the last address before the proxies: each of them has added the one that it was asked from, and what
+// stands before those anybody may have written.
+func (s *Server) clientBefore(proxy netip.Addr, forwarded []string) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for _, hop := range slices.Backward(hops) {
 		a, err := netip.ParseAddr(strings.Trim(strings.TrimSpace(hop), "[]"))
@@ -103,15 +104,15 @@ func (s *Server) client(proxy netip.Addr, forwarded []string) netip.Addr {
 	return proxy
 }
 
-// last is the last element of a header that may be a list: the one that the nearest proxy has added.
-func last(values []string) string {
+// lastElement is the last element of a header that may be a list: the one that the nearest proxy has added.
+func lastElement(values []string) string {
 	all := strings.Split(strings.Join(values, ","), ",")
 	return strings.TrimSpace(all[len(all)-1])
 }
 
 // port is the port that the client asked.
-func (x *exchange) port() string {
-	_, port := splitHost(x.host, x.secure)
+func (x *requestInfo) port() string {
+	_, port := splitHost(x.host, x.isSecure)
 	return port
 }
 
@@ -129,10 +130,10 @@ func splitHost(host string, secure bool) (name, port string) {
 	return strings.Trim(host, "[]"), "80"
 }
 
-// knows says whether this server is called so: by a loopback name and the port that it listens on, or by a name of the
-// settings and that port, the usual one, or the one that stands beside the name.
-func (s *Server) knows(x *exchange, r *http.Request) bool {
-	name, port := splitHost(x.host, x.secure)
+// isKnownHost says whether this server is called so: by a loopback name and the port that it listens on, or by a name
+// of the settings and that port, the usual one, or the one that stands beside the name.
+func (s *Server) isKnownHost(x *requestInfo, r *http.Request) bool {
+	name, port := splitHost(x.host, x.isSecure)
 	if name == "" {
 		return false
 	}
@@ -142,7 +143,7 @@ func (s *Server) knows(x *exchange, r *http.Request) bool {
 		a.Unmap().IsLoopback()) {
 		return true
 	}
-	usual := port == "80" && !x.secure || port == "443" && x.secure
+	usual := port == "80" && !x.isSecure || port == "443" && x.isSecure
 	return slices.ContainsFunc(s.config.Hosts, func(known string) bool {
 		return strings.EqualFold(known, x.host) || (ours || usual) && strings.EqualFold(strings.Trim(known, "[]"), name)
 	})
@@ -151,9 +152,9 @@ func (s *Server) knows(x *exchange, r *http.Request) bool {
 // requestID is the header of an answer that names its request, as the log does.
 const requestID = "X-Request-Id"
 
-// secure sets the headers that every answer has: nothing of it is kept, shown in a frame, read by other sites or taken
-// for something else than it says.
-func secure(h http.Header, x *exchange) {
+// setSecurityHeaders sets the headers that every answer has: nothing of it is kept, shown in a frame, read by other
+// sites or taken for something else than it says.
+func setSecurityHeaders(h http.Header, x *requestInfo) {
 	h.Set(requestID, x.id)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
@@ -164,10 +165,10 @@ func secure(h http.Header, x *exchange) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// admit refuses what no route should see: paths that are not spelt plainly, names by which this server is not known,
-// and what other machines send in the clear, where others could read its token. Whether the process is up may be asked
-// by any name and in the clear: those who look after it often know an address only.
-func (s *Server) admit(x *exchange, r *http.Request) *Problem {
+// checkAddress refuses what no route should see: paths that are not spelt plainly, names by which this server is not
+// known, and what other machines send in the clear, where others could read its token. Whether the process is up may be
+// asked by any name and in the clear: those who look after it often know an address only.
+func (s *Server) checkAddress(x *requestInfo, r *http.Request) *Problem {
 	escaped := r.URL.EscapedPath()
 	plain := path.Clean(escaped)
 	if plain != "/" && strings.HasSuffix(escaped, "/") {
@@ -175,13 +176,13 @@ func (s *Server) admit(x *exchange, r *http.Request) *Problem {
 	}
 	switch {
 	case !strings.HasPrefix(escaped, "/") || plain != escaped:
-		return missing()
+		return noRoute()
 	case escaped == healthPath || escaped == readyPath:
 		return nil
-	case x.open:
+	case x.inTheClear:
 		return newProblem(http.StatusForbidden, "not_encrypted",
 			"The request was sent in the clear, past the proxy that encrypts.", "Ask the proxy, over https.")
-	case s.knows(x, r):
+	case s.isKnownHost(x, r):
 		return nil
 	}
 	return newProblem(http.StatusForbidden, "unknown_host",
@@ -189,22 +190,22 @@ func (s *Server) admit(x *exchange, r *http.Request) *Problem {
 		"Use the name that the server was started with, or have it added to the server's hosts.")
 }
 
-func missing() *Problem {
+func noRoute() *Problem {
 	return newProblem(http.StatusNotFound, "no_route", "There is nothing at this address.",
 		"The description at /openapi.json has all routes.")
 }
 
-// fromAnotherSite says that a page of another site or port made a request. The rule for requests that change something
-// holds for all of them, since an answer is for this server's own pages too.
-func (s *Server) fromAnotherSite(r *http.Request) bool {
+// isFromAnotherSite says that a page of another site or port made a request. The rule for requests that change
+// something holds for all of them, since an answer is for this server's own pages too.
+func (s *Server) isFromAnotherSite(r *http.Request) bool {
 	asIfChanging := *r
 	asIfChanging.Method = http.MethodPost
 	return s.forgery.Check(&asIfChanging) != nil
 }
 
-// foreign says that a page of another site or port made a request for which no header vouches: only a cookie would.
-func (s *Server) foreign(r *http.Request) bool {
-	return r.Header["Authorization"] == nil && s.fromAnotherSite(r) // no browser adds this header by itself
+// isForgeable says that a page of another site or port made a request for which no header vouches: only a cookie would.
+func (s *Server) isForgeable(r *http.Request) bool {
+	return r.Header["Authorization"] == nil && s.isFromAnotherSite(r) // no browser adds this header by itself
 }
 
 func unauthorized(challenge, kind, detail string) *Problem {
@@ -213,15 +214,15 @@ func unauthorized(challenge, kind, detail string) *Problem {
 }
 
 // cookieName is the name of the cookie for the port that the client asked: servers on one machine share their cookies.
-func cookieName(x *exchange) string { return "sibyl_" + x.port() }
+func cookieName(x *requestInfo) string { return "sibyl_" + x.port() }
 
-// identify finds out who asks.
-func (s *Server) identify(x *exchange, r *http.Request) *Problem {
-	if s.foreign(r) {
+// identify finds the user of a request by its token.
+func (s *Server) identify(x *requestInfo, r *http.Request) *Problem {
+	if s.isForgeable(r) {
 		return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
 			"Programs send a token in the header Authorization.")
 	}
-	secret, kind := shown(x, r)
+	secret, kind := secretOf(x, r)
 	if kind == "" {
 		return unauthorized(`Bearer realm="sibyl"`, "no_token", "The request does not say who asks.")
 	}
@@ -239,10 +240,10 @@ func (s *Server) identify(x *exchange, r *http.Request) *Problem {
 	return nil
 }
 
-// shown is the secret that a request shows, and the kind of token that it has to be: a bearer in the header or, if
+// secretOf is the secret that a request shows, and the kind of token that it has to be: a bearer in the header or, if
 // there is no such header, the cookie. What is not in its form, or there twice, is no secret, and opens nothing. Kind
 // is empty if nothing is shown.
-func shown(x *exchange, r *http.Request) (secret string, kind user.Kind) {
+func secretOf(x *requestInfo, r *http.Request) (secret string, kind user.Kind) {
 	if given := r.Header["Authorization"]; len(given) > 0 {
 		scheme, rest, _ := strings.Cut(given[0], " ")
 		if len(given) > 1 || !strings.EqualFold(scheme, "Bearer") {
@@ -259,30 +260,30 @@ func shown(x *exchange, r *http.Request) (secret string, kind user.Kind) {
 	return "", user.Cookie
 }
 
-// pass lets a request of a user to a route, with its body in memory unless it is one that takes files; or says why not.
-func (s *Server) pass(w http.ResponseWriter, r *http.Request, op *huma.Operation, needed user.Scope) *Problem {
-	x := exchangeOf(r.Context())
+// checkAccess checks whether a request may reach a route, and reads its body into memory unless the route takes files.
+func (s *Server) checkAccess(w http.ResponseWriter, r *http.Request, op *huma.Operation, needed user.Scope) *Problem {
+	x := infoOf(r.Context())
 	if isOpen(op) {
-		if s.foreign(r) {
+		if s.isForgeable(r) {
 			return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
 				"Open the address that you were given in a browser, as it is.")
 		}
-		return s.take(w, r, op)
+		return s.readBody(w, r, op)
 	}
 	if p := s.identify(x, r); p != nil {
 		return p
 	}
 	if !x.token.Scope.Allows(needed) {
-		return outOfScope(needed)
+		return scopeProblem(needed)
 	}
-	if p := s.spend(x); p != nil || op.Metadata[filesOf] == true {
+	if p := s.spendRequest(x); p != nil || op.Metadata[filesOf] == true {
 		return p
 	}
-	return s.take(w, r, op)
+	return s.readBody(w, r, op)
 }
 
-// outOfScope is the problem of a token that allows less than a route needs.
-func outOfScope(needed user.Scope) *Problem {
+// scopeProblem is the problem of a token that allows less than a route needs.
+func scopeProblem(needed user.Scope) *Problem {
 	detail := "The token may only read."
 	if needed == user.Operate {
 		detail = "The token shows nothing of how the server works for others."
@@ -291,9 +292,9 @@ func outOfScope(needed user.Scope) *Problem {
 		with("WWW-Authenticate", fmt.Sprintf(`Bearer realm="sibyl", error="insufficient_scope", scope="%s"`, needed))
 }
 
-// take reads the body of a request, within its bounds of size and time, so that no handler waits for who sends it.
-func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation) *Problem {
-	x, most := exchangeOf(r.Context()), s.config.Limits.Body
+// readBody reads the body of a request, bounded in size and time, so that no handler waits for a slow client.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, op *huma.Operation) *Problem {
+	x, most := infoOf(r.Context()), s.config.Limits.Body
 	if r.ContentLength == 0 {
 		return nil
 	}
@@ -316,9 +317,9 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, op *huma.Operation
 	within := s.config.Limits.Read + time.Duration(max(0, r.ContentLength)>>17)*time.Second
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(within))
 	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
-	var slow net.Error
+	var netErr net.Error
 	switch {
-	case errors.As(err, &slow) && slow.Timeout():
+	case errors.As(err, &netErr) && netErr.Timeout():
 		return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.",
 			fmt.Sprintf("Send it within %s.", within)).closing()
 	case err != nil:

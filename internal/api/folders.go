@@ -30,7 +30,7 @@ type Folders struct {
 
 // listFolders lists the folders that lie highest first, so that what is left out lies deep.
 func (s *Server) listFolders(ctx context.Context, _ *none) (f Folders, err error) {
-	known := s.config.Folders(exchangeOf(ctx).token.User)
+	known := s.config.Folders(infoOf(ctx).token.User)
 	f.Folders = []string{}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		within, more := foldersIn(ctx, known[name])

@@ -115,7 +115,7 @@ func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*at
 
 // inquiryStands says how the inquiry of a run stands.
 func (s *Server) inquiryStands(ctx context.Context, run string) (InquiryBegun, error) {
-	r, err := s.found(ctx, run)
+	r, err := s.findRun(ctx, run)
 	if err == nil && r.Assistant != inquiry.Name {
 		err = newProblem(http.StatusConflict, "key_used", "Something else was begun under this Idempotency-Key.",
 			"Make a new key for each request.")
@@ -126,7 +126,7 @@ func (s *Server) inquiryStands(ctx context.Context, run string) (InquiryBegun, e
 // inquired is the row of an inquiry of whoever asks.
 func (s *Server) inquired(ctx context.Context, in *InquiryPath) (journal.Run, error) {
 	r, err := s.config.Inquiry.Get(ctx, ownerOf(ctx), in.Inquiry)
-	exchangeOf(ctx).run = r.ID
+	infoOf(ctx).run = r.ID
 	return r, err
 }
 
@@ -137,7 +137,7 @@ func (s *Server) inquirySession(ctx context.Context, in *InquiryPath) (record.Se
 	if err != nil {
 		return record.Session{}, err
 	}
-	x := exchangeOf(ctx)
+	x := infoOf(ctx)
 	if !x.token.Scope.Allows(neededToMend) {
 		return s.config.Inquiry.Read(ctx, x.owner(), r)
 	}
@@ -241,7 +241,7 @@ func (s *Server) verifyRoute(tag string) {
 func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	Documents string `query:"documents" maxLength:"200" doc:"The name of a folder that the server has, in which what is cited is looked up again."`
 }) (*huma.StreamResponse, error) {
-	x := exchangeOf(ctx)
+	x := infoOf(ctx)
 	folder := ""
 	if in.Documents != "" {
 		var err error
@@ -279,7 +279,7 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string)
 			"Send an evidence page, or a session.")
 	}
 	ctx := r.Context()
-	done, p := s.readWhole(ctx, exchangeOf(ctx))
+	done, p := s.readWhole(ctx, infoOf(ctx))
 	if p != nil {
 		return f, p
 	}
@@ -299,7 +299,7 @@ func (s *Server) unreadable(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	s.config.Log.LogAttrs(ctx, slog.LevelError, "a folder of documents can't be read",
-		slog.String("request_id", exchangeOf(ctx).id), slog.String("error", err.Error()))
+		slog.String("request_id", infoOf(ctx).id), slog.String("error", err.Error()))
 	return newProblem(http.StatusServiceUnavailable, "no_documents", "The documents of this folder can't be read.",
 		"Whoever runs the server has to look after the folder.").after(time.Minute)
 }

@@ -79,7 +79,7 @@ func (s *Server) newIntake(w http.ResponseWriter, r *http.Request, most int64) (
 		return nil, tooLarge(most)
 	}
 	return &intake{s: s, r: r, out: http.NewResponseController(w),
-		bytes: s.people.of(exchangeOf(r.Context()).owner()).bytes, most: most}, nil
+		bytes: s.people.get(infoOf(r.Context()).owner()).bytes, most: most}, nil
 }
 
 // uploaded has do answer a request, and read its body as it arrives.
@@ -148,7 +148,7 @@ const bytesLook = 250 * time.Millisecond
 // spend counts bytes, and waits where they are used up.
 func (in *intake) spend(n int) *Problem {
 	for {
-		wait := in.bytes.takeLeaving(in.s.config.Now(), n)
+		wait := in.bytes.spendLeavingReserve(in.s.config.Now(), n)
 		if wait <= 0 {
 			return nil
 		}

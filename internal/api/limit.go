@@ -32,8 +32,8 @@ func newTable[K comparable, V any](most int, make func(K) V) *table[K, V] {
 	return &table[K, V]{most: most, make: make, recent: map[K]V{}}
 }
 
-// of gives what is remembered of a key, and begins to remember it.
-func (t *table[K, V]) of(key K) V {
+// get gives the value of a key, and makes it if there is none.
+func (t *table[K, V]) get(key K) V {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v, ok := t.recent[key]
@@ -57,8 +57,8 @@ func newAllowance(perSecond float64, burst int) *allowance {
 	return &allowance{rate.NewLimiter(rate.Limit(perSecond), burst)}
 }
 
-// take uses up n, or says how long to wait until there is so much.
-func (a *allowance) take(now time.Time, n int) (wait time.Duration) {
+// spend uses up n, or says how long to wait until there is so much.
+func (a *allowance) spend(now time.Time, n int) (wait time.Duration) {
 	r := a.limiter.ReserveN(now, n)
 	if wait = r.DelayFrom(now); wait > 0 {
 		r.CancelAt(now)
@@ -66,16 +66,16 @@ func (a *allowance) take(now time.Time, n int) (wait time.Duration) {
 	return wait
 }
 
-// takeLeaving uses up n if a quarter of what may be used up at once is left after it, or says how long to wait until it
-// is.
-func (a *allowance) takeLeaving(now time.Time, n int) (wait time.Duration) {
+// spendLeavingReserve uses up n if a quarter of what may be used up at once is left after it, or says how long to wait
+// until it is.
+func (a *allowance) spendLeavingReserve(now time.Time, n int) (wait time.Duration) {
 	if n <= 0 {
 		return 0
 	}
-	if short := float64(n+a.limiter.Burst()/4) - a.limiter.TokensAt(now); short > 0 {
-		return time.Duration(short / float64(a.limiter.Limit()) * float64(time.Second))
+	if lacking := float64(n+a.limiter.Burst()/4) - a.limiter.TokensAt(now); lacking > 0 {
+		return time.Duration(lacking / float64(a.limiter.Limit()) * float64(time.Second))
 	}
-	return a.take(now, n)
+	return a.spend(now, n)
 }
 
 // portion is how much may be taken at once so that takeLeaving gives it in the end.
@@ -85,14 +85,14 @@ func (a *allowance) portion() int { return max(1, a.limiter.Burst()/2) }
 // at a time, so that several at once can't each find room for one. So are their answers of whole sessions, and their
 // streams.
 type person struct {
-	requests, bytes *allowance
-	begins, whole   chan struct{}
-	streams         chan struct{}
+	requests, bytes  *allowance
+	beginTurn, whole chan struct{}
+	streams          chan struct{}
 }
 
 func newPerson(l Limits) *person {
 	return &person{requests: newAllowance(l.Requests, l.Burst), bytes: newAllowance(float64(l.Bytes)/60, l.Bytes),
-		begins: make(chan struct{}, 1), whole: make(chan struct{}, l.Whole), streams: make(chan struct{}, l.Streams)}
+		beginTurn: make(chan struct{}, 1), whole: make(chan struct{}, l.Whole), streams: make(chan struct{}, l.Streams)}
 }
 
 func tooMany(kind, detail string, wait time.Duration) *Problem {
@@ -100,27 +100,27 @@ func tooMany(kind, detail string, wait time.Duration) *Problem {
 		after(wait)
 }
 
-// spend counts a request of a user.
-func (s *Server) spend(x *exchange) *Problem {
-	if wait := s.people.of(x.owner()).requests.take(s.config.Now(), 1); wait > 0 {
+// spendRequest counts a request of a user.
+func (s *Server) spendRequest(x *requestInfo) *Problem {
+	if wait := s.people.get(x.owner()).requests.spend(s.config.Now(), 1); wait > 0 {
 		return tooMany("too_many_requests", "You have sent too many requests in a short time.", wait)
 	}
 	return nil
 }
 
 // spendBytes counts bytes of a body.
-func (s *Server) spendBytes(x *exchange, n int) *Problem {
-	if wait := s.people.of(x.owner()).bytes.take(s.config.Now(), n); wait > 0 {
+func (s *Server) spendBytes(x *requestInfo, n int) *Problem {
+	if wait := s.people.get(x.owner()).bytes.spend(s.config.Now(), n); wait > 0 {
 		return tooMany("too_many_bytes", "You have sent too many bytes in a short time.", wait)
 	}
 	return nil
 }
 
 // readWhole has an answer of a whole session or an explanation wait for its turn. done is called once it was read.
-func (s *Server) readWhole(ctx context.Context, x *exchange) (done func(), refused *Problem) {
+func (s *Server) readWhole(ctx context.Context, x *requestInfo) (done func(), refused *Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Limits.Turn)
 	defer cancel()
-	own := s.people.of(x.owner()).whole
+	own := s.people.get(x.owner()).whole
 	select {
 	case own <- struct{}{}:
 	case <-ctx.Done():
@@ -139,8 +139,8 @@ func (s *Server) readWhole(ctx context.Context, x *exchange) (done func(), refus
 
 // wrongToken answers who shows a secret that opens nothing. One that does is never refused, however many wrong ones
 // came from its address, since others may share that.
-func (s *Server) wrongToken(x *exchange) *Problem {
-	if wait := s.wrong.of(neighbours(x.peer)).take(s.config.Now(), 1); wait > 0 {
+func (s *Server) wrongToken(x *requestInfo) *Problem {
+	if wait := s.wrong.get(neighbours(x.client)).spend(s.config.Now(), 1); wait > 0 {
 		return tooMany("too_many_wrong_tokens", "Too many wrong tokens have come from your address.", wait)
 	}
 	return unauthorized(`Bearer realm="sibyl", error="invalid_token"`, "wrong_token",
@@ -160,9 +160,9 @@ func neighbours(a netip.Addr) netip.Prefix {
 // busyWait is what is said to who has too many runs: nobody knows when one of them ends.
 const busyWait = 5 * time.Second
 
-// begin does what adds a run to those that a user has going, if there is room for one more.
-func (s *Server) begin(ctx context.Context, owner journal.Owner, do func() error) error {
-	turn := s.people.of(owner).begins
+// withRoomForRun does what adds a run to those that a user has going, if there is room for one more.
+func (s *Server) withRoomForRun(ctx context.Context, owner journal.Owner, do func() error) error {
+	turn := s.people.get(owner).beginTurn
 	select {
 	case turn <- struct{}{}:
 		defer func() { <-turn }()

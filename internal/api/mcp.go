@@ -29,7 +29,7 @@ func (s *Server) mcpRoutes() {
 // protocol answers a message of the Model Context Protocol, as far as a stream may go: as long as its client takes it,
 // and its token is good.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request) {
-	x := exchangeOf(r.Context())
+	x := infoOf(r.Context())
 	closed, p := s.meet(w, r, x)
 	if p != nil {
 		refuse(w, p)
@@ -46,8 +46,8 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request) {
 
 // meet lets a message pass with its body in memory, and counts it as a stream; or says why not. Pages of other sites
 // are refused whatever they show, as the protocol wants it, and cookies are not taken: clients are programs.
-func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *exchange) (closed func(), p *Problem) {
-	if s.fromAnotherSite(r) {
+func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *requestInfo) (closed func(), p *Problem) {
+	if s.isFromAnotherSite(r) {
 		return nil, newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
 			"Connect with a program, not from a page.")
 	}
@@ -57,14 +57,14 @@ func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *exchange) (clos
 	if p := s.identify(x, r); p != nil {
 		return nil, p
 	}
-	if p := s.spend(x); p != nil {
+	if p := s.spendRequest(x); p != nil {
 		return nil, p
 	}
 	takes := &huma.Operation{}
 	if r.Method == http.MethodPost {
 		takes.RequestBody = &huma.RequestBody{}
 	}
-	if p := s.take(w, r, takes); p != nil {
+	if p := s.readBody(w, r, takes); p != nil {
 		return nil, p
 	}
 	return s.openStream(x.owner())
@@ -81,7 +81,7 @@ func (s *Server) watchOver(r *http.Request, leave func()) (over <-chan struct{})
 		for {
 			select {
 			case <-beat.C:
-				if s.unwelcome(r) == nil {
+				if s.lostAccess(r) == nil {
 					continue
 				}
 			case <-s.config.Leaving:
@@ -127,7 +127,7 @@ func (b *bounded) Write(p []byte) (n int, err error) {
 // Begin does what adds a run to those that a user has going, if there is room for one more: for runs that are not begun
 // by a route of the API. A refusal is an *mcp.Fault.
 func (s *Server) Begin(ctx context.Context, owner journal.Owner, do func() error) error {
-	err := s.begin(ctx, owner, do)
+	err := s.withRoomForRun(ctx, owner, do)
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return &mcp.Fault{Code: mcp.Unavailable, Text: p.Detail + " " + p.Hint, Details: map[string]any{"kind": p.Kind}}
 	}

@@ -162,8 +162,8 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 
 // metrics are for users, and for whoever is on this machine.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
-	x := exchangeOf(r.Context())
-	if r.Header["Authorization"] != nil || !x.near || s.foreign(r) {
+	x := infoOf(r.Context())
+	if r.Header["Authorization"] != nil || !x.isLocal || s.isForgeable(r) {
 		if p := s.identify(x, r); p != nil {
 			refuse(w, p)
 			return

@@ -99,11 +99,11 @@ func problemOf(err error) *Problem {
 	return p
 }
 
-// problem is problemOf, and tells whoever runs the server what is theirs to mend.
+// problem is problemOf, and logs faults that the operator has to fix.
 func (s *Server) problem(ctx context.Context, err error) *Problem {
 	p := problemOf(err)
 	if _, own := errors.AsType[*Problem](err); !own && p.Status >= http.StatusInternalServerError {
-		s.config.Log.LogAttrs(ctx, slog.LevelError, "a request failed", slog.String("request_id", exchangeOf(ctx).id),
+		s.config.Log.LogAttrs(ctx, slog.LevelError, "a request failed", slog.String("request_id", infoOf(ctx).id),
 			slog.String("kind", p.Kind), slog.String("error", err.Error()))
 	}
 	return p

@@ -92,7 +92,7 @@ func (s *Server) replay(ctx context.Context, in *struct {
 	RunPath
 	Body Replaying
 }) (f Replay, err error) {
-	r, err := s.found(ctx, in.Run)
+	r, err := s.findRun(ctx, in.Run)
 	if err != nil {
 		return f, err
 	}
@@ -156,7 +156,7 @@ func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference 
 func names(asked []replay.Asked) []string { return forms(asked, replay.Asked.Name) }
 
 func worded(events []run.TraceEvent, words run.Vocabulary) []service.Event {
-	return service.Worded(events[:min(len(events), mostShownOf)], words)
+	return service.EventsInWords(events[:min(len(events), mostShownOf)], words)
 }
 
 func (s *Server) replayAll(ctx context.Context, in *struct{ Body ReplayingAll }) (f ReplayHistory, err error) {

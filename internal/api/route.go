@@ -64,7 +64,7 @@ func newAPI(s *Server) huma.API {
 		Security: []map[string][]string{{"token": {}}, {"cookie": {}}},
 	}
 	doc.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
-	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: strict}
+	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: decodeStrictly}
 	return huma.NewAPI(huma.Config{
 		OpenAPI: doc,
 		// the second is of problem+json
@@ -89,7 +89,7 @@ func (a adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.s.serve(w
 // Handle implements huma.Adapter.
 func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	a.s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-		if p := a.s.pass(w, r, op, neededFor(op)); p != nil {
+		if p := a.s.checkAccess(w, r, op, neededFor(op)); p != nil {
 			refuse(w, p)
 			return
 		}
@@ -104,7 +104,7 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 			}
 		}
 		if op.Metadata[wholeOf] == true {
-			done, p := a.s.readWhole(r.Context(), exchangeOf(r.Context()))
+			done, p := a.s.readWhole(r.Context(), infoOf(r.Context()))
 			if p != nil {
 				refuse(w, p)
 				return
@@ -150,8 +150,8 @@ var (
 	errForm   = errors.New("it is not of the form that belongs here")
 )
 
-// strict decodes JSON into a struct if it has no name that is none of the struct's, letter by letter.
-func strict(data []byte, into any) error {
+// decodeStrictly decodes JSON into a struct if it has no name that is none of the struct's, letter by letter.
+func decodeStrictly(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return errNoUTF8
 	}
@@ -222,7 +222,7 @@ func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, er
 		}
 		if out != nil {
 			if body := reflect.ValueOf(out).Elem().FieldByName("Body"); body.IsValid() {
-				body.Set(public(body, exchangeOf(ctx).tell))
+				body.Set(public(body, infoOf(ctx).hideFolders))
 			}
 		}
 		return out, nil
@@ -298,9 +298,9 @@ func (r route) responses(takesBody bool) map[string]*huma.Response {
 	return all
 }
 
-// tidy takes out of a description what its maker adds for itself, and says of lists that they are never null, as they
-// are not.
-func tidy(doc *huma.OpenAPI) {
+// tidyDescription takes out of a description what its maker adds for itself, and says of lists that they are never
+// null, as they are not.
+func tidyDescription(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")

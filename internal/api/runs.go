@@ -114,7 +114,7 @@ func (s *Server) submit(
 	if r.Session != "" && !isID(r.Session) {
 		return begun, journal.ErrNotFound
 	}
-	said.Folder = s.folders(exchangeOf(ctx).token)
+	said.Folder = s.folders(infoOf(ctx).token)
 	r.Options = said
 	return s.submitRequest(ctx, r)
 }
@@ -122,18 +122,18 @@ func (s *Server) submit(
 // submitRequest begins a run, if its user has room for one more.
 func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun service.Submitted, err error) {
 	owner := ownerOf(ctx)
-	r.OverLimit = exchangeOf(ctx).overLimit
-	err = s.begin(ctx, owner, func() (err error) {
+	r.OverLimit = infoOf(ctx).overLimit
+	err = s.withRoomForRun(ctx, owner, func() (err error) {
 		begun, err = s.config.Service.Submit(ctx, owner, r)
 		return err
 	})
-	exchangeOf(ctx).run = begun.Run
+	infoOf(ctx).run = begun.Run
 	return begun, err
 }
 
-// standing says how a run stands.
-func (s *Server) standing(ctx context.Context, id string) (Begun, error) {
-	r, err := s.found(ctx, id)
+// runState says how a run stands.
+func (s *Server) runState(ctx context.Context, id string) (Begun, error) {
+	r, err := s.findRun(ctx, id)
 	return Begun{Run: r.ID, Session: r.Session, State: r.State}, err
 }
 
@@ -163,8 +163,8 @@ func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
 	return f, err
 }
 
-// found is a run of whoever asks.
-func (s *Server) found(ctx context.Context, id string) (service.Row, error) {
+// findRun is a run of whoever asks.
+func (s *Server) findRun(ctx context.Context, id string) (service.Row, error) {
 	return s.config.Service.Run(ctx, ownerOf(ctx), id)
 }
 
@@ -172,7 +172,7 @@ func (s *Server) run(ctx context.Context, in *struct {
 	RunPath
 	Markup
 }) (f RunWithResult, err error) {
-	r, err := s.found(ctx, in.Run)
+	r, err := s.findRun(ctx, in.Run)
 	if err != nil {
 		return f, err
 	}
@@ -188,7 +188,7 @@ func (s *Server) results(ctx context.Context, in *struct {
 		return all, err
 	}
 	for _, id := range in.Runs {
-		r, err := s.found(ctx, id)
+		r, err := s.findRun(ctx, id)
 		if err != nil {
 			continue
 		}
@@ -226,14 +226,14 @@ func (s *Server) cancel(ctx context.Context, in *RunPath) (Begun, error) {
 		"stopped over HTTP"); err != nil {
 		return Begun{}, err
 	}
-	return s.standing(ctx, in.Run)
+	return s.runState(ctx, in.Run)
 }
 
 func (s *Server) decline(ctx context.Context, in *RunPath) (RunWithResult, error) {
 	if err := s.config.Service.Decline(context.WithoutCancel(ctx), ownerOf(ctx), in.Run); err != nil {
 		return RunWithResult{}, err
 	}
-	r, err := s.found(ctx, in.Run)
+	r, err := s.findRun(ctx, in.Run)
 	if err != nil {
 		return RunWithResult{}, err
 	}
@@ -254,7 +254,7 @@ func (s *Server) resume(ctx context.Context, in *resumption) (Begun, error) {
 	if _, err := s.config.Service.Resume(context.WithoutCancel(ctx), ownerOf(ctx), in.Run, how...); err != nil {
 		return Begun{}, err
 	}
-	return s.standing(ctx, in.Run)
+	return s.runState(ctx, in.Run)
 }
 
 func (s *Server) explain(ctx context.Context, in *RunPath) (service.Explanation, error) {

@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// serve is the way of every request: what is known of it, what every answer has, whether it is for this server at all,
-// its route; and at its end a line in the log.
+// serve handles every request: it sets the headers of every answer, refuses requests that are not for this server,
+// calls the route, answers for a handler that panicked, and logs a line at the end.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	began, asked := time.Now(), r
-	x := s.newExchange(r)
+	began, original := time.Now(), r
+	x := s.newRequestInfo(r)
 	if id := w.Header().Get(requestID); id != "" { // what stands before this has named the request in its answer
 		x.id = id
 	}
-	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, x))
 	r.Host = x.host
 	body := &readOnce{ReadCloser: r.Body}
 	r.Body = body
 	rec := &recorder{ResponseWriter: w, write: s.config.Limits.Write}
-	secure(rec.Header(), x)
+	setSecurityHeaders(rec.Header(), x)
 	defer func() {
 		thrown := recover()
-		asked.Pattern = r.Pattern // for what stands before this
-		abort := thrown != nil && s.failed(x, rec, r, thrown)
+		original.Pattern = r.Pattern // for what stands before this
+		abort := thrown != nil && s.answerPanic(x, rec, r, thrown)
 		s.log(x, rec, r, time.Since(began))
 		if thrown == nil {
 			s.drain(rec, r, body)
@@ -41,12 +41,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // ends the connection: half of an answer must not pass for one
 		}
 	}()
-	if p := s.admit(x, r); p != nil {
+	if p := s.checkAddress(x, r); p != nil {
 		refuse(rec, p)
 		return
 	}
 	if h, pattern := s.mux.Handler(r); pattern == "" {
-		s.missed(rec, r, h)
+		s.answerNoRoute(rec, r, h)
 		return
 	}
 	s.mux.ServeHTTP(rec, r)
@@ -58,12 +58,12 @@ const mostDrained = 1 << 20
 // readOnce is a body of which is known whether it was read to its end.
 type readOnce struct {
 	io.ReadCloser
-	ended bool
+	isRead bool
 }
 
 func (b *readOnce) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.ended = b.ended || errors.Is(err, io.EOF)
+	b.isRead = b.isRead || errors.Is(err, io.EOF)
 	return n, err
 }
 
@@ -71,7 +71,7 @@ func (b *readOnce) Read(p []byte) (int, error) {
 // sends when its connection is closed is told that it broke, and may never read why its request was refused.
 func (s *Server) drain(rec *recorder, r *http.Request, body *readOnce) {
 	refused := rec.status >= http.StatusBadRequest && rec.status != http.StatusRequestTimeout
-	if !refused || body.ended || r.ContentLength == 0 || r.Header.Get("Expect") != "" {
+	if !refused || body.isRead || r.ContentLength == 0 || r.Header.Get("Expect") != "" {
 		return
 	}
 	out := http.NewResponseController(rec)
@@ -82,9 +82,10 @@ func (s *Server) drain(rec *recorder, r *http.Request, body *readOnce) {
 	_, _ = io.CopyN(io.Discard, body, mostDrained)                // however it ends, the connection ends with it
 }
 
-// missed answers where there is no route, or none for the method. Below /api nobody learns even that who is not known.
-func (s *Server) missed(w http.ResponseWriter, r *http.Request, otherwise http.Handler) {
-	x := exchangeOf(r.Context())
+// answerNoRoute answers where there is no route, or none for the method. Below /api nobody learns even that who is not
+// known.
+func (s *Server) answerNoRoute(w http.ResponseWriter, r *http.Request, otherwise http.Handler) {
+	x := infoOf(r.Context())
 	if strings.HasPrefix(r.URL.Path, apiPath) {
 		if p := s.identify(x, r); p != nil {
 			refuse(w, p)
@@ -95,7 +96,7 @@ func (s *Server) missed(w http.ResponseWriter, r *http.Request, otherwise http.H
 	otherwise.ServeHTTP(said, r)
 	allowed := http.Header(said).Get("Allow")
 	if allowed == "" {
-		refuse(w, missing())
+		refuse(w, noRoute())
 		return
 	}
 	refuse(w, newProblem(http.StatusMethodNotAllowed, "method", "The route does not take this method.", "It takes: "+
@@ -150,9 +151,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// failed answers for a handler that panicked, if nothing was answered yet, and says whether the connection is to be
-// ended. What was thrown may hold words of a user: its type is logged, its text only where the runtime wrote it.
-func (s *Server) failed(x *exchange, rec *recorder, r *http.Request, thrown any) (abort bool) {
+// answerPanic answers for a handler that panicked, if nothing was answered yet, and says whether the connection is to
+// be ended. What was thrown may hold words of a user: its type is logged, its text only where the runtime wrote it.
+func (s *Server) answerPanic(x *requestInfo, rec *recorder, r *http.Request, thrown any) (abort bool) {
 	err, _ := thrown.(error)
 	if errors.Is(err, http.ErrAbortHandler) || rec.lost != nil { // nobody is there any more who would read an answer
 		return true
@@ -175,7 +176,7 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 	http.MethodDelete, http.MethodOptions}
 
 // log writes the line of a request. It has nothing in it that somebody wrote.
-func (s *Server) log(x *exchange, rec *recorder, r *http.Request, took time.Duration) {
+func (s *Server) log(x *requestInfo, rec *recorder, r *http.Request, took time.Duration) {
 	method := "other"
 	if slices.Contains(methods, r.Method) {
 		method = r.Method

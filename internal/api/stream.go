@@ -32,10 +32,10 @@ const (
 
 // openStream counts a stream of a user, until it is closed.
 func (s *Server) openStream(owner journal.Owner) (closed func(), refused *Problem) {
-	if s.leaving() {
+	if s.isLeaving() {
 		return nil, draining()
 	}
-	own := s.people.of(owner).streams
+	own := s.people.get(owner).streams
 	select {
 	case own <- struct{}{}:
 	default:
@@ -56,8 +56,8 @@ func draining() *Problem {
 	return newProblem(http.StatusServiceUnavailable, "draining", detail, "Try again.").after(time.Second)
 }
 
-// leaving says that no run is driven here any more.
-func (s *Server) leaving() bool {
+// isLeaving says that no run is driven here any more.
+func (s *Server) isLeaving() bool {
 	select {
 	case <-s.config.Leaving:
 		return true
@@ -74,10 +74,10 @@ type stream struct {
 	r *http.Request
 	w http.ResponseWriter
 
-	mark  func(service.Happening) string // where a client goes on after it
-	one   bool                           // it ends with its run
-	html  bool                           // drafts are wanted as HTML, too
-	final string                         // the name of the event of that end, if it is not end
+	eventID     func(service.Happening) string // where a client goes on after it
+	endsWithRun bool                           // it ends with its run
+	wantsHTML   bool                           // drafts are wanted as HTML, too
+	endName     string                         // the name of the event of that end, if it is not end
 
 	began  time.Time
 	buf    bytes.Buffer
@@ -105,40 +105,40 @@ func (t *stream) run(first any, from source) {
 		refuse(t.w, t.s.problem(t.r.Context(), beginning.Err))
 		return
 	}
-	t.open()
-	t.event("sync", t.mark(beginning.One), first)
+	t.writeHead()
+	t.writeEvent("sync", t.eventID(beginning.One), first)
 	beat := time.NewTicker(t.s.config.Limits.Beat)
 	defer beat.Stop()
-	for over := false; ; {
-		if err := t.flush(); err != nil || over {
+	for isOver := false; ; {
+		if err := t.flush(); err != nil || isOver {
 			return
 		}
 		due, stopDue := t.drafts.timer()
 		select {
 		case a, more := <-in:
-			over = !more || t.take(a)
-			for !over && t.buf.Len() < batch && len(in) > 0 {
+			isOver = !more || t.handle(a)
+			for !isOver && t.buf.Len() < batch && len(in) > 0 {
 				a, more = <-in
-				over = !more || t.take(a)
+				isOver = !more || t.handle(a)
 			}
 		case <-due:
-			t.drafts.flush("", t.draft)
+			t.drafts.flush("", t.writeDraft)
 		case <-beat.C:
-			if t.unwelcome() != nil {
+			if t.lostAccess() != nil {
 				return
 			}
 			t.buf.WriteString(": alive\n\n")
 		case <-t.s.config.Leaving:
 			t.buf.WriteString(": close\n\n")
-			over = true
+			isOver = true
 		case <-t.r.Context().Done():
-			over = true
+			isOver = true
 		}
 		stopDue()
 	}
 }
 
-func (t *stream) open() {
+func (t *stream) writeHead() {
 	h := t.w.Header()
 	h.Set("Content-Type", eventStream)
 	h.Set("X-Accel-Buffering", "no") // a proxy that gathers would hold back what is told
@@ -150,23 +150,23 @@ func (t *stream) open() {
 // all come at once.
 const retryLeast = 500
 
-func (t *stream) unwelcome() *Problem { return t.s.unwelcome(t.r) }
+func (t *stream) lostAccess() *Problem { return t.s.lostAccess(t.r) }
 
-// unwelcome says why who asked may no longer read: tokens end. Nobody is sent away because users can't be looked up.
-func (s *Server) unwelcome(r *http.Request) *Problem {
-	again := *exchangeOf(r.Context())
+// lostAccess says why who asked may no longer read: tokens end. Nobody is sent away because users can't be looked up.
+func (s *Server) lostAccess(r *http.Request) *Problem {
+	again := *infoOf(r.Context())
 	if p := s.identify(&again, r); p != nil && p.Status < http.StatusInternalServerError {
 		return p
 	}
 	return nil
 }
 
-// take puts a happening into what is to be written; over says that it is the last.
-func (t *stream) take(a arrival) (over bool) {
+// handle adds a happening to what is to be written; over says that it is the last.
+func (t *stream) handle(a arrival) (over bool) {
 	if a.Err != nil {
 		if t.r.Context().Err() == nil {
 			t.s.config.Log.LogAttrs(t.r.Context(), slog.LevelWarn, "a stream broke off",
-				slog.String("request_id", exchangeOf(t.r.Context()).id), slog.String("error", a.Err.Error()))
+				slog.String("request_id", infoOf(t.r.Context()).id), slog.String("error", a.Err.Error()))
 		}
 		t.buf.WriteString(": broken\n\n")
 		return true
@@ -179,68 +179,68 @@ func (t *stream) take(a arrival) (over bool) {
 		return false
 	case h.Retract:
 		if t.drafts.drop(who, h.Op) {
-			t.event("retract", "", Retracted{who, h.Op})
+			t.writeEvent("retract", "", Retracted{who, h.Op})
 		}
 		return false
 	case h.Left:
 		t.drafts.dropAll(who) // void: the client drops its drafts
-		t.event("sync", "", Synced{Run: who.Run, Session: who.Session, Assistant: who.Assistant})
+		t.writeEvent("sync", "", Synced{Run: who.Run, Session: who.Session, Assistant: who.Assistant})
 		return false
 	}
-	t.drafts.flush(who.Run, t.draft) // what was said before comes before
+	t.drafts.flush(who.Run, t.writeDraft) // what was said before comes before
 	switch {
 	case h.Wait != nil:
-		t.event("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why})
+		t.writeEvent("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why})
 		return false
 	case h.Begun != nil:
-		t.event("begin", t.mark(h), RunBegun{who, *h.Begun})
+		t.writeEvent("begin", t.eventID(h), RunBegun{who, *h.Begun})
 	case h.Ended != nil:
 		t.drafts.dropAll(who)
-		t.id(t.mark(h))
-		t.end(who, *h.Ended)
+		t.writeID(t.eventID(h))
+		t.writeEnd(who, *h.Ended)
 	default:
-		t.id(t.mark(h))
-		t.buf.Write(rendered(eventOf(who, h.Update)))
+		t.writeID(t.eventID(h))
+		t.buf.Write(renderEvent(eventOf(who, h.Update)))
 	}
 	if h.Record != nil && h.Record.At.After(t.began) {
 		t.lag = append(t.lag, h.Record.At)
 	}
-	return t.one && h.Ended != nil
+	return t.endsWithRun && h.Ended != nil
 }
 
-// end writes the last event of a run, with its result if that can still be read.
-func (t *stream) end(who About, r service.Row) {
-	name := cmp.Or(t.final, "end")
+// writeEnd writes the last event of a run, with its result if that can still be read.
+func (t *stream) writeEnd(who About, r service.Row) {
+	name := cmp.Or(t.endName, "end")
 	f, err := t.s.withResult(t.r.Context(), r, false)
 	if err != nil { // it may be removed by then
 		f.Result = nil
 	}
-	t.event(name, "", RunEnded{who, r, f.Result})
+	t.writeEvent(name, "", RunEnded{who, r, f.Result})
 }
 
-// draft writes what an operation says by now.
-func (t *stream) draft(who About, op uint64, text []byte) {
+// writeDraft writes what an operation says by now.
+func (t *stream) writeDraft(who About, op uint64, text []byte) {
 	d := Draft{About: who, Op: op, Text: string(text)}
-	if t.html {
+	if t.wantsHTML {
 		d.HTML = render.Draft(d.Text)
 	}
-	t.event("text", "", d)
+	t.writeEvent("text", "", d)
 }
 
-// event writes one; it has no id if a client that goes on does so from the one before it.
-func (t *stream) event(name, id string, data any) {
-	t.id(id)
-	t.buf.Write(rendered(name, data))
+// writeEvent writes one; it has no id if a client that goes on does so from the one before it.
+func (t *stream) writeEvent(name, id string, data any) {
+	t.writeID(id)
+	t.buf.Write(renderEvent(name, data))
 }
 
-func (t *stream) id(id string) {
+func (t *stream) writeID(id string) {
 	if id != "" {
 		t.buf.WriteString("id: " + id + "\n")
 	}
 }
 
-// rendered is an event as it is sent, behind its id. Its data are one line.
-func rendered(name string, data any) []byte {
+// renderEvent is an event as it is sent, behind its id. Its data are one line.
+func renderEvent(name string, data any) []byte {
 	raw, err := encoded(data, nil)
 	if err != nil {
 		raw = []byte("{}")
@@ -291,8 +291,8 @@ type drafted struct {
 	sent bool   // something of it was
 }
 
-// waiting are those of which something is to be sent, of one run or, if that is empty, of all.
-func (d *drafts) waiting(run string) (all []*drafted) {
+// unsent are those of which something is to be sent, of one run or, if that is empty, of all.
+func (d *drafts) unsent(run string) (all []*drafted) {
 	for _, one := range d.all {
 		if one.text != nil && (run == "" || one.Run == run) {
 			all = append(all, one)
@@ -314,9 +314,9 @@ func (d *drafts) put(who About, op uint64, text []byte) {
 // drop forgets what an operation said, and tells whether something of it was sent.
 func (d *drafts) drop(who About, op uint64) (sent bool) {
 	d.all = slices.DeleteFunc(d.all, func(one *drafted) bool {
-		its := one.op == op && one.Run == who.Run
-		sent = sent || its && one.sent
-		return its
+		isMeant := one.op == op && one.Run == who.Run
+		sent = sent || isMeant && one.sent
+		return isMeant
 	})
 	return sent
 }
@@ -329,8 +329,8 @@ func (d *drafts) dropAll(who About) {
 // flush sends what is not sent yet of a run or, if that is empty, of all.
 func (d *drafts) flush(run string, send func(About, uint64, []byte)) {
 	size := 0
-	for _, one := range d.waiting(run) {
-		text := whole(one.text)
+	for _, one := range d.unsent(run) {
+		text := trimPartialRune(one.text)
 		one.text, one.sent = nil, true
 		size += len(text)
 		send(one.About, one.op, text)
@@ -340,8 +340,8 @@ func (d *drafts) flush(run string, send func(About, uint64, []byte)) {
 	}
 }
 
-// whole leaves out the beginning of a last character that is still to come.
-func whole(text []byte) []byte {
+// trimPartialRune leaves out the beginning of a last character that is still to come.
+func trimPartialRune(text []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if last := text[len(text)-i:]; utf8.RuneStart(last[0]) {
 			if !utf8.FullRune(last) {
@@ -355,7 +355,7 @@ func whole(text []byte) []byte {
 
 // timer tells when drafts may be sent; stop frees it.
 func (d *drafts) timer() (due <-chan time.Time, stop func()) {
-	if len(d.waiting("")) == 0 {
+	if len(d.unsent("")) == 0 {
 		return nil, func() {}
 	}
 	t := time.NewTimer(time.Until(d.next))

@@ -9,10 +9,10 @@ func TestTableStaysBoundedAndKeepsWhatIsInUse(t *testing.T) {
 		return &key
 	})
 	for i := range 100_000 {
-		if got := *of.of(i); got != i {
+		if got := *of.get(i); got != i {
 			t.Fatalf("of %d it gives what belongs to %d", i, got)
 		}
-		of.of(-1) // asked for all the time
+		of.get(-1) // asked for all the time
 		if kept := len(of.recent) + len(of.older); kept > 200 {
 			t.Fatalf("after %d keys it keeps %d", i, kept)
 		}

@@ -86,7 +86,7 @@ func (s *Server) writes(ctx context.Context, in *struct {
 
 // writesOf lists the writes of a user that can be taken back, or were, in folders that they may name.
 func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
-	x := exchangeOf(ctx)
+	x := infoOf(ctx)
 	kept, err := s.config.Notes.Writes(ctx, x.owner())
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *Server) undo(ctx context.Context, in *WritePath) (none Undone, err erro
 	return Undone{w, done}, nil
 }
 
-// notUndone says why a write was not taken back. What is no matter of the note or its folder is left as it is.
+// notUndone says why a write was not taken back. Other errors are returned unchanged.
 func notUndone(err error) error {
 	refused, _ := errors.AsType[*tool.Error](err)
 	switch {

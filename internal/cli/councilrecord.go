@@ -36,15 +36,15 @@ func (c *command) councilRecord() *cobra.Command {
 			}
 			s.note("recording with %s for at most %s: Ctrl-C ends it", all[0].Name, most)
 			recorded := all[0].Record(ctx, file, most)
-			return s.unlessInVain(ctx, s.takeIn(context.WithoutCancel(ctx), file, recorded, later))
+			return s.unlessInVain(ctx, s.addRecording(context.WithoutCancel(ctx), file, recorded, later))
 		})}
 	cmd.Flags().DurationVar(&most, "most", time.Hour, "maximum length of the recording")
 	cmd.Flags().BoolVar(&later, "later", false, "don't transcribe yet")
 	return c.withView(f.on(cmd), "one JSON object")
 }
 
-// takeIn adds a recording, also one that broke off, to the session. Only then its file is removed.
-func (s *sitting) takeIn(ctx context.Context, file string, recorded error, later bool) error {
+// addRecording adds a recording, also one that broke off, to the session. Only then its file is removed.
+func (s *sitting) addRecording(ctx context.Context, file string, recorded error, later bool) error {
 	if _, err := os.Stat(file); err != nil {
 		return withCode(ExitFailed, errors.Join(recorded, err))
 	}

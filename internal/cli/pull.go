@@ -22,7 +22,7 @@ const (
 func (c *command) pull(ctx context.Context, p model.Provider, name string) error {
 	c.note("loading %s; Ctrl-C stops it, and the next time it goes on from there", name)
 	b := &bar{c: c, name: name, begun: time.Now()}
-	err := p.Pull(ctx, name, b.take)
+	err := p.Pull(ctx, name, b.showProgress)
 	b.end()
 	switch {
 	case ctx.Err() != nil:
@@ -44,7 +44,7 @@ type bar struct {
 	last  string // what was shown last: the bar, or the percents of a line
 }
 
-func (b *bar) take(at model.Pulled) {
+func (b *bar) showProgress(at model.Pulled) {
 	now := time.Now()
 	if b.first == 0 {
 		b.first = at.Done

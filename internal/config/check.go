@@ -62,7 +62,7 @@ func Check(opts Options, read func(c Config, name string) (Secret, error)) (Chec
 		return unreadable(path, err), nil
 	}
 	cfg, src, problems := e.cfg, e.source, e.problems
-	k := &check{cfg: cfg, source: src, broken: map[string]bool{}, Configuration: src.configuration(cfg, read)}
+	k := &checker{cfg: cfg, source: src, broken: map[string]bool{}, Configuration: src.configuration(cfg, read)}
 	for _, p := range problems {
 		k.broken[p.Setting] = src.origins[p.Setting] == ""
 	}
@@ -89,7 +89,7 @@ func Check(opts Options, read func(c Config, name string) (Secret, error)) (Chec
 func unreadable(path string, err error) Checked {
 	out := Checked{File: path, Configuration: Configuration{Detectives: []ProviderCredential{},
 		ProviderFallbackOrder: []string{}}}
-	for i, r := range (&check{}).rules() {
+	for i, r := range (&checker{}).rules() {
 		one := Rule{Name: r.name, Says: r.says, Outcome: RuleUnchecked}
 		if i == 0 {
 			r.fix = "fix the file; ‘sibyl config path’ says where it is"
@@ -100,8 +100,8 @@ func unreadable(path string, err error) Checked {
 	return out
 }
 
-// check is a check at work.
-type check struct {
+// checker is a check at work.
+type checker struct {
 	source
 	Configuration
 	cfg Config
@@ -125,7 +125,7 @@ const (
 )
 
 // rules are those of the requirement. The first takes the problems of loading that no other takes.
-func (k *check) rules() []rule {
+func (k *checker) rules() []rule {
 	const correct = "correct it, or remove it with ‘sibyl config set --unset NAME’"
 	found := func(what any) func() (string, []Violation) {
 		return func() (string, []Violation) { return fmt.Sprint(what), nil } // a wrong value does not load
@@ -152,8 +152,8 @@ func (k *check) rules() []rule {
 		{name: "providerFallbackOrder", says: "the fallback order includes every configured detective",
 			settings: []string{fallbackModels},
 			fix:      "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: k.fallbackOrder},
-		k.waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
-		k.waits("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
+		k.timeoutRule("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
+		k.timeoutRule("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
 		{name: "defaultIterationLimit", says: "the default limit is a whole number of questions from 5 to 20",
 			settings: []string{"inquiry.limit"},
 			fix:      "set one with ‘sibyl config set inquiry.limit 10’", check: found(k.cfg.Inquiry.Limit)},
@@ -185,8 +185,8 @@ func (r rule) apply(problems []*Problem) Rule {
 	return out
 }
 
-// named are the detectives that the file or a variable names.
-func (k *check) named() []ProviderCredential {
+// namedDetectives are the detectives that the file or a variable names.
+func (k *checker) namedDetectives() []ProviderCredential {
 	return slices.DeleteFunc(slices.Clone(k.Detectives), func(d ProviderCredential) bool { return d.where == "" })
 }
 
@@ -198,8 +198,8 @@ func namesOf(all []ProviderCredential) string {
 	return strings.Join(names, ", ")
 }
 
-func (k *check) someDetective() (string, []Violation) {
-	named := k.named()
+func (k *checker) someDetective() (string, []Violation) {
+	named := k.namedDetectives()
 	hasEntry := slices.ContainsFunc(sortedNames(k.lines), func(path string) bool {
 		return strings.HasPrefix(path, providersSection)
 	})
@@ -221,15 +221,15 @@ func (k *check) someDetective() (string, []Violation) {
 		fmt.Sprintf("store a key with ‘sibyl config set-key %s’", named[0].Provider)}}
 }
 
-func (k *check) keyLengths() (string, []Violation) {
+func (k *checker) keyLengths() (string, []Violation) {
 	var wrong []Violation
 	long, keyless := 0, 0
 	for _, d := range k.Detectives {
 		v := Violation{Setting: providersSection + d.Provider, Where: d.where}
 		n := utf8.RuneCountInString(d.APIKey.Reveal())
-		_, unfinished := k.broken[v.Setting] // what its key is was not settled
+		_, isBroken := k.broken[v.Setting] // what its key is was not settled
 		switch {
-		case unfinished:
+		case isBroken:
 			continue
 		case d.Keyless:
 			keyless++
@@ -256,9 +256,9 @@ func (k *check) keyLengths() (string, []Violation) {
 	return fmt.Sprintf("%d with a key, %d that need none", long, keyless), wrong
 }
 
-func (k *check) oneDefault() (string, []Violation) {
-	named := k.named()
-	wished, _ := k.cfg.named(k.cfg.Model)
+func (k *checker) oneDefault() (string, []Violation) {
+	named := k.namedDetectives()
+	wanted, _ := k.cfg.named(k.cfg.Model)
 	v := Violation{Setting: "model", Where: k.origins["model"],
 		Fix: "name one with ‘sibyl config set model PROVIDER:MODEL’"}
 	switch {
@@ -266,9 +266,9 @@ func (k *check) oneDefault() (string, []Violation) {
 		return "", nil
 	case slices.ContainsFunc(k.Detectives, func(d ProviderCredential) bool { return d.IsDefault }):
 		return k.cfg.Model, nil
-	case wished != "":
-		v.Problem = fmt.Sprintf("there is no provider %s%s", quote(wished),
-			DidYouMean(wished, append(k.cfg.providerNames(), offlineName)))
+	case wanted != "":
+		v.Problem = fmt.Sprintf("there is no provider %s%s", quote(wanted),
+			DidYouMean(wanted, append(k.cfg.providerNames(), offlineName)))
 		return "", []Violation{v}
 	case len(named) == 0:
 		return "none configured; the first one available is used", nil
@@ -283,7 +283,7 @@ func (k *check) oneDefault() (string, []Violation) {
 	return "", []Violation{v}
 }
 
-func (k *check) witnessModel() (string, []Violation) {
+func (k *checker) witnessModel() (string, []Violation) {
 	id := k.cfg.Inquiry.Witness
 	_, p := k.cfg.named(id)
 	switch {
@@ -297,7 +297,7 @@ func (k *check) witnessModel() (string, []Violation) {
 			"hosted one can still be given with --witness"}}
 }
 
-func (k *check) embeddings() (string, []Violation) {
+func (k *checker) embeddings() (string, []Violation) {
 	id := k.cfg.Inquiry.Embeddings
 	name, p := k.cfg.named(id)
 	switch {
@@ -312,12 +312,12 @@ func (k *check) embeddings() (string, []Violation) {
 	return id, nil
 }
 
-func (k *check) fallbackOrder() (string, []Violation) {
+func (k *checker) fallbackOrder() (string, []Violation) {
 	if k.broken[fallbackModels] {
 		return "", nil
 	}
 	// which never stand in
-	named := slices.DeleteFunc(k.named(), func(d ProviderCredential) bool { return d.Provider == offlineName })
+	named := slices.DeleteFunc(k.namedDetectives(), func(d ProviderCredential) bool { return d.Provider == offlineName })
 	if len(k.ProviderFallbackOrder) == 0 && len(named) < 2 {
 		return "none is set, and a single detective needs none", nil
 	}
@@ -336,12 +336,11 @@ func (k *check) fallbackOrder() (string, []Violation) {
 	return strings.Join(k.ProviderFallbackOrder, ", "), wrong
 }
 
-// waits is the rule for two waits: until an answer begins, and for more of it. What nobody set is as the program has
-// it.
-func (k *check) waits(name string, most time.Duration, paths ...string) rule {
+// timeoutRule makes the rule for time-outs: until an answer begins, and for more of it. Unset ones are not checked.
+func (k *checker) timeoutRule(name string, most time.Duration, paths ...string) rule {
 	says := fmt.Sprintf("%s, if set, are whole seconds from %d to %d", strings.Join(paths, " and "),
 		int(leastWait.Seconds()), int(most.Seconds()))
-	check := func() (found string, wrong []Violation) {
+	checkAll := func() (found string, wrong []Violation) {
 		var all []string
 		for _, path := range paths {
 			text := k.cfg.Text(path)
@@ -361,5 +360,5 @@ func (k *check) waits(name string, most time.Duration, paths ...string) rule {
 		return strings.Join(all, ", "), wrong
 	}
 	return rule{name: name, says: says, settings: paths, fix: fmt.Sprintf("set it within %s and %s", leastWait, most),
-		check: check}
+		check: checkAll}
 }

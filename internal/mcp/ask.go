@@ -105,7 +105,7 @@ func (s *Server) request(a *assistant.Assistant, c call, known []string) (r serv
 	}
 	for name := range given {
 		if !slices.Contains(known, name) {
-			return r, unknown(known)
+			return r, unknownArgument(known)
 		}
 	}
 	r = service.Request{Assistant: a.Name, Relayed: a.Tool.Waits} // the client's model may have made the words
@@ -182,7 +182,7 @@ func (s *Server) ask(
 	if row, err := all.Service.Run(ctx, owner, run.Run); err == nil && row.Assistant != a.Name {
 		return nil, invalid("_meta."+MetaKey, "was used for something else")
 	}
-	return succeeded(begun{run.Session, run.Run}, a.Tool.Name+" has begun "+run.Session+".")
+	return successResult(begun{run.Session, run.Run}, a.Tool.Name+" has begun "+run.Session+".")
 }
 
 // longestID bounds the ids of sessions, in bytes.
@@ -274,7 +274,7 @@ func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult,
 			text += "\n\n" + about.what + ":\n- " + strings.Join(about.lines, "\n- ")
 		}
 	}
-	return succeeded(data, text)
+	return successResult(data, text)
 }
 
 // failed tells why there is no answer. A message of the assistant is for people, and its hint for those at this

@@ -65,7 +65,7 @@ func newOffer[In, Out any](
 		if err != nil {
 			return nil, err
 		}
-		return succeeded(data, text)
+		return successResult(data, text)
 	}
 	return o
 }
@@ -93,7 +93,7 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
 				s.config.Log.LogAttrs(ctx, slog.LevelError, "a tool panicked", slog.String("tool", o.spec.Name),
 					slog.String("panic", fmt.Sprintf("%T", thrown)), slog.String("stack", string(debug.Stack())))
-				res, err = failed(faultOf(errors.New("it panicked"), false)), nil
+				res, err = faultResult(faultOf(errors.New("it panicked"), false)), nil
 			}
 		}()
 		c, err := s.read(o, owner, actor, req)
@@ -113,8 +113,8 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 			return nil, gone // nobody waits for a result
 		}
 		f := faultOf(err, o.database)
-		s.tell(ctx, o.spec.Name, f)
-		return failed(f), nil
+		s.logFault(ctx, o.spec.Name, f)
+		return faultResult(f), nil
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		}
 		params, calls := req.GetParams().(*sdk.CallToolParamsRaw)
 		if calls && !s.byName[params.Name].reads() && readsOnly(req) {
-			return failed(&Fault{Code: Forbidden, Text: "The token may only read. Take one with the scope write.",
+			return faultResult(&Fault{Code: Forbidden, Text: "The token may only read. Take one with the scope write.",
 				Details: map[string]any{"scope": string(user.Write)}}), nil
 		}
 		res, err := next(ctx, method, req)

@@ -53,8 +53,8 @@ func invalid(field, problem string) *Fault {
 		"problem": problem}}
 }
 
-// unknown says which arguments there are.
-func unknown(known []string) *Fault {
+// unknownArgument says which arguments there are.
+func unknownArgument(known []string) *Fault {
 	f := invalid("arguments", "have a name that this tool does not know; it knows "+strings.Join(known, ", "))
 	f.Details["known"] = known
 	return f
@@ -69,8 +69,8 @@ type outcome struct {
 	Details map[string]any `json:"details,omitempty"`
 }
 
-// succeeded is the result of a call that was carried out; text says the same to a person.
-func succeeded(data any, text string) (*sdk.CallToolResult, error) {
+// successResult is the result of a call that was carried out; text says the same to a person.
+func successResult(data any, text string) (*sdk.CallToolResult, error) {
 	encoded, err := json.Marshal(outcome{Success: true, Data: data})
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func succeeded(data any, text string) (*sdk.CallToolResult, error) {
 		Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 }
 
-// failed is the result of a call that was not.
-func failed(f *Fault) *sdk.CallToolResult {
+// faultResult is the result of a call that was not.
+func faultResult(f *Fault) *sdk.CallToolResult {
 	details := map[string]any{}
 	maps.Copy(details, f.Details)
 	encoded, err := json.Marshal(struct {
@@ -101,7 +101,7 @@ func faultOf(err error, database bool) *Fault {
 	}
 	if wrong, ok := errors.AsType[*schema.Error](err); ok {
 		if wrong.Known != nil {
-			return unknown(wrong.Known)
+			return unknownArgument(wrong.Known)
 		}
 		return invalid(wrong.Field, wrong.Problem)
 	}
@@ -141,8 +141,8 @@ func codeOf(t problem.Type) Code {
 	return Internal
 }
 
-// tell logs what is theirs to mend who run the server.
-func (s *Server) tell(ctx context.Context, tool string, f *Fault) {
+// logFault logs faults that the operator has to fix.
+func (s *Server) logFault(ctx context.Context, tool string, f *Fault) {
 	if f.Err != nil && (f.Code == Database || f.Code == Internal) {
 		s.config.Log.LogAttrs(ctx, slog.LevelError, "a call over MCP failed", slog.String("tool", tool),
 			slog.String("code", string(f.Code)), slog.String("error", f.Err.Error()))

@@ -15,19 +15,19 @@ import (
 // somebody drives that run.
 const (
 	claimPatience = 30 * time.Second
-	claimLook     = 3 * time.Second
+	claimRecheck  = 3 * time.Second
 )
 
-// begin makes a run with how. What another beginning was first to use up or to claim is read anew, so that of two at
-// once the second sees what the first has done; a run that holds a claim is waited for, and goes on here if nobody
-// drives it.
-func (s *Service) begin(
-	ctx context.Context, owner journal.Owner, r Request, how func(run.Spec) error,
+// startRetrying starts a run with start. What another beginning was first to use up or to claim is read anew, so that of
+// two at once the second sees what the first has done; a run that holds a claim is waited for, and goes on here if
+// nobody drives it.
+func (s *Service) startRetrying(
+	ctx context.Context, owner journal.Owner, r Request, start func(run.Spec) error,
 ) (*assistant.Assistant, run.Spec, error) {
-	patient, stop := context.WithTimeout(ctx, cmp.Or(r.Patience, claimPatience))
+	patience, stop := context.WithTimeout(ctx, cmp.Or(r.Patience, claimPatience))
 	defer stop()
 	for late := false; ; late = true {
-		a, spec, err := s.spec(ctx, owner, r, late)
+		a, spec, err := s.makeSpec(ctx, owner, r, late)
 		if err == nil {
 			err = s.checkLimit(ctx, owner, r, spec)
 		}
@@ -35,26 +35,26 @@ func (s *Service) begin(
 			err = s.stopReplaced(ctx, owner, spec.Replaces)
 		}
 		if err == nil {
-			err = how(spec)
+			err = start(spec)
 		}
 		var held *journal.ClaimedError
 		switch {
 		case errors.As(err, &held) && a != nil && a.Exclusive:
 			return nil, run.Spec{}, err
 		case errors.As(err, &held):
-			if s.await(patient, journal.Key{Owner: owner, Run: held.Run}) != nil {
+			if s.waitForRun(patience, journal.Key{Owner: owner, Run: held.Run}) != nil {
 				return nil, run.Spec{}, err
 			}
-		case patient.Err() == nil && (errors.Is(err, journal.ErrConsumed) || errors.Is(err, journal.ErrExists) &&
-			s.joins(ctx, spec)):
+		case patience.Err() == nil && (errors.Is(err, journal.ErrConsumed) || errors.Is(err, journal.ErrExists) &&
+			s.sessionBegunMeanwhile(ctx, spec)):
 		default:
 			return a, spec, err
 		}
 	}
 }
 
-// joins says that the session of a run, which was to begin with it, has begun with another.
-func (s *Service) joins(ctx context.Context, spec run.Spec) bool {
+// sessionBegunMeanwhile says that the session of a run, which was to begin with it, has begun with another.
+func (s *Service) sessionBegunMeanwhile(ctx context.Context, spec run.Spec) bool {
 	if spec.NewSession == nil {
 		return false
 	}
@@ -67,13 +67,13 @@ func (s *Service) joins(ctx context.Context, spec run.Spec) bool {
 	return err == nil
 }
 
-// await waits until a run has ended, or for as long as claimLook.
-func (s *Service) await(ctx context.Context, k journal.Key) error {
+// waitForRun waits until a run has ended, or for as long as claimLook.
+func (s *Service) waitForRun(ctx context.Context, k journal.Key) error {
 	r, err := s.config.Store.Run(ctx, k.Owner, k.Run)
 	if err != nil || r.Status != journal.Running {
 		return err
 	}
-	looking, stop := context.WithTimeout(ctx, claimLook)
+	watchCtx, stop := context.WithTimeout(ctx, claimRecheck)
 	defer stop()
 	if !s.config.Engine.Driven(r) {
 		// Somebody else may take it up at the same moment, and without room here it has to wait for others.
@@ -82,8 +82,8 @@ func (s *Service) await(ctx context.Context, k journal.Key) error {
 			return err
 		}
 	}
-	for _, err := range s.config.Engine.Watch(looking, k.Owner, k.Run, 0) {
-		if err != nil && looking.Err() == nil {
+	for _, err := range s.config.Engine.Watch(watchCtx, k.Owner, k.Run, 0) {
+		if err != nil && watchCtx.Err() == nil {
 			return err
 		}
 	}

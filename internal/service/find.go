@@ -82,16 +82,16 @@ const (
 func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found Hits, err error) {
 	terms := search.Terms(q.Words)
 	if len(terms) == 0 {
-		return found, usage(&assistant.RequestError{Why: nothingToFind.With(), Hint: "say which words"})
+		return found, asUsageError(&assistant.RequestError{Why: nothingToFind.With(), Hint: "say which words"})
 	}
-	inTitles, after, err := placeOf(q.After)
+	inTitles, after, err := parsePlace(q.After)
 	if err != nil {
-		return found, usage(&assistant.RequestError{Why: bt.Because("this is no place in a list"),
+		return found, asUsageError(&assistant.RequestError{Why: bt.Because("this is no place in a list"),
 			Hint: "take next of the part of the list before, as it is", Err: err})
 	}
 	ctx, cut := context.WithTimeout(ctx, findingTime)
 	defer cut()
-	if found.Behind, err = s.read(ctx, owner); err != nil {
+	if found.Behind, err = s.indexUnread(ctx, owner); err != nil {
 		return found, err
 	}
 	limit := q.Limit
@@ -99,14 +99,14 @@ func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found
 		limit = usualHits
 	}
 	var all []Hit
-	last := 0 // of those in titles
+	titleHits := 0 // of those in titles
 	if inTitles {
-		all, err = s.hits(ctx, owner, q, terms, true, after, limit+1)
-		last, after = len(all), journal.Cursor{}
+		all, err = s.findHits(ctx, owner, q, terms, true, after, limit+1)
+		titleHits, after = len(all), journal.Cursor{}
 	}
 	if err == nil && len(all) <= limit {
 		var more []Hit
-		more, err = s.hits(ctx, owner, q, terms, false, after, limit+1-len(all))
+		more, err = s.findHits(ctx, owner, q, terms, false, after, limit+1-len(all))
 		all = append(all, more...)
 	}
 	if err != nil {
@@ -114,21 +114,21 @@ func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found
 	}
 	if len(all) > limit {
 		all = all[:limit]
-		found.Next = place(limit <= last, all[limit-1].cursor())
+		found.Next = formatPlace(limit <= titleHits, all[limit-1].cursor())
 	}
-	found.Hits, err = s.excerpted(ctx, owner, all, terms)
+	found.Hits, err = s.withExcerpts(ctx, owner, all, terms)
 	return found, err
 }
 
-// place is where a list goes on, behind a hit in the titles or elsewhere. It is read by placeOf.
-func place(inTitles bool, c journal.Cursor) string {
+// formatPlace is where a list goes on, behind a hit in the titles or elsewhere. It is read by placeOf.
+func formatPlace(inTitles bool, c journal.Cursor) string {
 	if inTitles {
 		return "t" + c.String()
 	}
 	return "w" + c.String()
 }
 
-func placeOf(text string) (inTitles bool, after journal.Cursor, err error) {
+func parsePlace(text string) (inTitles bool, after journal.Cursor, err error) {
 	if text == "" {
 		return true, after, nil
 	}
@@ -139,8 +139,8 @@ func placeOf(text string) (inTitles bool, after journal.Cursor, err error) {
 	return text[:1] == "t", after, err
 }
 
-// hits are those in titles or elsewhere that come after a place, so many at most.
-func (s *Service) hits(
+// findHits are those in titles or elsewhere that come after a place, so many at most.
+func (s *Service) findHits(
 	ctx context.Context, owner journal.Owner, q Query, terms []string, titles bool, after journal.Cursor, most int,
 ) ([]Hit, error) {
 	rows, err := s.config.Store.Find(ctx, owner, journal.Search{
@@ -167,8 +167,8 @@ func (s *Service) hits(
 		}
 		for _, one := range some {
 			one.At = journal.Millis(one.At)
-			later := !after.IsZero() && one.cursor().Compare(after) >= 0
-			if !later && !one.At.Before(q.From) && (q.To.IsZero() || one.At.Before(q.To)) {
+			isBeforePlace := !after.IsZero() && one.cursor().Compare(after) >= 0
+			if !isBeforePlace && !one.At.Before(q.From) && (q.To.IsZero() || one.At.Before(q.To)) {
 				all = append(all, one)
 			}
 		}
@@ -177,8 +177,8 @@ func (s *Service) hits(
 	return all[:min(len(all), most)], nil
 }
 
-// excerpted are hits with what is shown of them. A run that was removed meanwhile is left out.
-func (s *Service) excerpted(ctx context.Context, owner journal.Owner, all []Hit, terms []string) ([]Hit, error) {
+// withExcerpts are hits with what is shown of them. A run that was removed meanwhile is left out.
+func (s *Service) withExcerpts(ctx context.Context, owner journal.Owner, all []Hit, terms []string) ([]Hit, error) {
 	shown := make([]Hit, 0, len(all))
 	for _, one := range all {
 		if one.Run != "" {
@@ -200,9 +200,9 @@ func (s *Service) excerpted(ctx context.Context, owner journal.Owner, all []Hit,
 	return shown, nil
 }
 
-// read keeps the words of sessions and runs that nobody has looked through yet, the latest first, and says whether
-// there are more of them than there was time for, or they can't be kept.
-func (s *Service) read(ctx context.Context, owner journal.Owner) (behind bool, err error) {
+// indexUnread keeps the words of sessions and runs that nobody has looked through yet, the latest first, and says
+// whether there are more of them than there was time for, or they can't be kept.
+func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind bool, err error) {
 	until := time.Now().Add(readingTime)
 	for {
 		unread, err := s.config.Store.Unread(ctx, owner, readAtOnce)

@@ -12,10 +12,10 @@ import (
 
 // Past says which runs a tree is held against.
 type Past struct {
-	Assistant string
-	Most      int           // of the latest that have ended
-	Within    time.Duration // what is left then is counted; 0: any time
-	Told      func(done, all int)
+	Assistant  string
+	Most       int           // of the latest that have ended
+	Within     time.Duration // what is left then is counted; 0: any time
+	OnProgress func(done, all int)
 }
 
 // ReplayAll takes the past runs of an assistant through a tree, the latest first, and says how many would decide
@@ -24,14 +24,14 @@ func (s *Service) ReplayAll(
 	ctx context.Context, owner journal.Owner, p Past, o replay.Options,
 ) (replay.History, error) {
 	h := replay.NewHistory()
-	a, err := s.assistant(p.Assistant)
+	a, err := s.assistantNamed(p.Assistant)
 	if err != nil {
 		return h, err
 	}
 	if _, err := a.Leaves.Load(o.TreeFile, o.Tree, a.Assistant.Options); err != nil {
 		return h, err
 	}
-	ids, err := s.ended(ctx, owner, p)
+	ids, err := s.endedRuns(ctx, owner, p)
 	if err != nil {
 		return h, err
 	}
@@ -60,16 +60,16 @@ func (s *Service) ReplayAll(
 		default:
 			return h, err
 		}
-		if p.Told != nil {
-			p.Told(i+1, len(ids))
+		if p.OnProgress != nil {
+			p.OnProgress(i+1, len(ids))
 		}
 	}
 	return h, nil
 }
 
-// ended are the ids of the latest runs that have ended.
-func (s *Service) ended(ctx context.Context, owner journal.Owner, p Past) (ids []string, err error) {
-	for r, err := range s.every(ctx, owner, journal.Filter{Assistant: p.Assistant}) {
+// endedRuns are the ids of the latest runs that have ended.
+func (s *Service) endedRuns(ctx context.Context, owner journal.Owner, p Past) (ids []string, err error) {
+	for r, err := range s.allRuns(ctx, owner, journal.Filter{Assistant: p.Assistant}) {
 		if err != nil || len(ids) == p.Most {
 			return ids, err
 		}

@@ -39,8 +39,9 @@ func (*LimitError) Unwrap() error { return ErrOverLimit }
 // day may, unless the owner has agreed. Runs that go on, and those that they begin, are not asked about.
 func (s *Service) checkLimit(ctx context.Context, owner journal.Owner, r Request, spec run.Spec) error {
 	prices := s.config.Prices
-	asks, known := spec.Env.(assistant.Asks)
-	if prices == nil || prices.Limit <= 0 || r.OverLimit || !known || !slices.ContainsFunc(asks.Models(), s.costs) {
+	asks, isAsking := spec.Env.(assistant.Asks)
+	if prices == nil || prices.Limit <= 0 || r.OverLimit || !isAsking ||
+		!slices.ContainsFunc(asks.Models(), s.isPriced) {
 		return nil
 	}
 	spent, unpriced, err := s.spentToday(ctx, owner)
@@ -50,8 +51,8 @@ func (s *Service) checkLimit(ctx context.Context, owner journal.Owner, r Request
 	return &LimitError{Spent: spent, Limit: prices.Limit, Currency: prices.Currency, Unpriced: unpriced}
 }
 
-// costs says whether a model has a price that is more than nothing.
-func (s *Service) costs(model string) bool {
+// isPriced says whether a model has a price that is more than nothing.
+func (s *Service) isPriced(model string) bool {
 	price, known := s.config.Prices.Of(model, 1e6, 0, 1e6)
 	return known && price > 0
 }

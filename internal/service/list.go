@@ -38,9 +38,9 @@ type Row struct {
 	Used *assistant.Usage `json:"used,omitempty" doc:"What its models took, where that was asked for."`
 }
 
-// row is a run as lists have it.
-func (s *Service) row(r journal.Run) Row {
-	row := Row{Run: r, Companion: s.accompanies(r.Assistant), State: s.State(r)}
+// newRow is a run as lists have it.
+func (s *Service) newRow(r journal.Run) Row {
+	row := Row{Run: r, Companion: s.isCompanion(r.Assistant), State: s.State(r)}
 	if row.State == SetAside {
 		why := run.WhySetAside(r)
 		row.Why, row.Coded = why.Text, why.Coded
@@ -48,8 +48,8 @@ func (s *Service) row(r journal.Run) Row {
 	return row
 }
 
-// waitsFor says why a run is suspended; nil for one that is not.
-func (s *Service) waitsFor(ctx context.Context, row Row) (*assistant.Failure, error) {
+// suspensionCause says why a run is suspended; nil for one that is not.
+func (s *Service) suspensionCause(ctx context.Context, row Row) (*assistant.Failure, error) {
 	if row.State != Suspended {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func (s *Service) waitsFor(ctx context.Context, row Row) (*assistant.Failure, er
 	if err != nil {
 		return nil, err
 	}
-	if suspended, is := body.(*run.SuspendRecord); is {
+	if suspended, isSuspended := body.(*run.SuspendRecord); isSuspended {
 		return &assistant.Failure{Kind: suspended.Fault.Kind, Message: suspended.Fault.Reason}, nil
 	}
 	return nil, nil // it was set aside until its provider is asked again
@@ -89,7 +89,7 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 	runs, err := s.config.Store.Runs(ctx, owner, f)
 	rows := make([]Row, len(runs))
 	for i, r := range runs {
-		rows[i] = s.row(r)
+		rows[i] = s.newRow(r)
 	}
 	return rows, err
 }
@@ -107,8 +107,8 @@ func (s *Service) Waiting(ctx context.Context, owner journal.Owner, limit int) (
 		all = append(all, rows...)
 	}
 	all = slices.DeleteFunc(all, func(r Row) bool {
-		goesOn := r.State == Queued || r.State == string(journal.Running)
-		return r.Companion || goesOn
+		isActive := r.State == Queued || r.State == string(journal.Running)
+		return r.Companion || isActive
 	})
 	slices.SortFunc(all, func(a, b Row) int { return b.Cursor().Compare(a.Cursor()) })
 	return all[:min(len(all), limit)], nil
@@ -116,10 +116,10 @@ func (s *Service) Waiting(ctx context.Context, owner journal.Owner, limit int) (
 
 // Count adds to runs what their models took, as far as there is time: those that are left have none.
 func (s *Service) Count(ctx context.Context, rows []Row, within time.Duration) error {
-	look, cut := context.WithTimeout(ctx, within)
+	limited, cut := context.WithTimeout(ctx, within)
 	defer cut()
 	for i := range rows {
-		used, err := s.usedBy(look, rows[i].Run)
+		used, err := s.usageOfRun(limited, rows[i].Run)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			return nil
 		}
@@ -137,13 +137,13 @@ func (s *Service) Count(ctx context.Context, rows []Row, within time.Duration) e
 // Run gives the run of an id, which is whole.
 func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row, error) {
 	r, err := s.config.Store.Run(ctx, owner, id)
-	return s.row(r), err
+	return s.newRow(r), err
 }
 
 // Busy counts the runs of an owner that have not ended, do not rest and are not set aside, up to a bound.
 func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (busy int, err error) {
 	now := s.config.Engine.When()
-	for r, err := range s.every(ctx, owner, journal.Filter{Status: journal.Running}) {
+	for r, err := range s.allRuns(ctx, owner, journal.Filter{Status: journal.Running}) {
 		if err != nil || busy >= bound {
 			return busy, err
 		}
@@ -154,9 +154,9 @@ func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (bus
 	return busy, nil
 }
 
-// every gives the runs of an owner that a filter selects, however many there are, the latest first. Nothing comes after
-// an error.
-func (s *Service) every(ctx context.Context, owner journal.Owner, f journal.Filter) iter.Seq2[journal.Run, error] {
+// allRuns gives the runs of an owner that a filter selects, however many there are, the latest first. Nothing comes
+// after an error.
+func (s *Service) allRuns(ctx context.Context, owner journal.Owner, f journal.Filter) iter.Seq2[journal.Run, error] {
 	return func(yield func(journal.Run, error) bool) {
 		for f.Limit = longestList; ; {
 			rows, err := s.config.Store.Runs(ctx, owner, f)
@@ -211,8 +211,8 @@ func (s *Service) Removed(
 	return s.config.Store.Tombstones(ctx, owner, f)
 }
 
-// accompanies says that an assistant's runs are not of the person's own doing.
-func (s *Service) accompanies(name string) bool {
+// isCompanion says that an assistant's runs are not of the person's own doing.
+func (s *Service) isCompanion(name string) bool {
 	a := s.byName[name]
 	return a != nil && a.Companion
 }
@@ -228,10 +228,10 @@ func (s *Service) FindRun(ctx context.Context, owner journal.Owner, name string)
 		return journal.Run{}, err
 	}
 	if name == "last" {
-		runs = slices.DeleteFunc(runs, func(r journal.Run) bool { return s.accompanies(r.Assistant) })
+		runs = slices.DeleteFunc(runs, func(r journal.Run) bool { return s.isCompanion(r.Assistant) })
 	}
-	r, err = pick("run", name, runs, func(r journal.Run) string { return r.ID })
-	return r, usage(err)
+	r, err = matchID("run", name, runs, func(r journal.Run) string { return r.ID })
+	return r, asUsageError(err)
 }
 
 // FindSession finds a session in the same ways, of one assistant or, if that is "", of any. One that was removed is a
@@ -242,7 +242,7 @@ func (s *Service) FindSession(
 	found, err := s.config.Store.Session(ctx, owner, name)
 	var removed *journal.RemovedError
 	if !errors.Is(err, journal.ErrNotFound) || errors.As(err, &removed) {
-		return found, usage(err)
+		return found, asUsageError(err)
 	}
 	sessions, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant,
 		Limit: longestList})
@@ -250,26 +250,26 @@ func (s *Service) FindSession(
 		return journal.Session{}, err
 	}
 	if name == "last" {
-		sessions = slices.DeleteFunc(sessions, func(x journal.Session) bool { return s.accompanies(x.Assistant) })
+		sessions = slices.DeleteFunc(sessions, func(x journal.Session) bool { return s.isCompanion(x.Assistant) })
 	}
-	found, err = pick("session", name, sessions, func(x journal.Session) string { return x.ID })
+	found, err = matchID("session", name, sessions, func(x journal.Session) string { return x.ID })
 	if name == "last" || !errors.Is(err, journal.ErrNotFound) {
-		return found, usage(err)
+		return found, asUsageError(err)
 	}
 	left, lookErr := s.config.Store.Tombstones(ctx, owner, journal.SessionFilter{Limit: longestList})
-	if t, pickErr := pick("session", name, left, func(t journal.Tombstone) string {
+	if t, pickErr := matchID("session", name, left, func(t journal.Tombstone) string {
 		return t.ID
 	}); lookErr == nil && pickErr == nil {
-		return found, usage(&journal.RemovedError{Tombstone: t})
+		return found, asUsageError(&journal.RemovedError{Tombstone: t})
 	}
-	return found, usage(errors.Join(err, lookErr))
+	return found, asUsageError(errors.Join(err, lookErr))
 }
 
 // LastIn gives the session of an assistant that was last used among those about a folder; journal.ErrNotFound where
 // there is none.
 func (s *Service) LastIn(ctx context.Context, owner journal.Owner, assistant, place string) (journal.Session, error) {
-	all, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant, Place: s.place(place),
-		Limit: 1})
+	all, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant,
+		Place: s.redactFolder(place), Limit: 1})
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("no session is about %s: %w", place, journal.ErrNotFound)
 	}
@@ -279,14 +279,14 @@ func (s *Service) LastIn(ctx context.Context, owner journal.Owner, assistant, pl
 	return all[0], nil
 }
 
-// place is a folder as sessions keep it.
-func (s *Service) place(folder string) string { return journal.Clean(s.config.Redact(folder)) }
+// redactFolder is a folder as sessions keep it.
+func (s *Service) redactFolder(folder string) string { return journal.Clean(s.config.Redact(folder)) }
 
-// mostNamed bounds how many of the things that a name fits are listed.
-const mostNamed = 5
+// mostMatches bounds how many of the things that a name fits are listed.
+const mostMatches = 5
 
-// pick takes the first for “last”, else the only one whose id begins or ends with the name.
-func pick[T any](what, name string, all []T, id func(T) string) (found T, err error) {
+// matchID takes the first for “last”, else the only one whose id begins or ends with the name.
+func matchID[T any](what, name string, all []T, id func(T) string) (found T, err error) {
 	switch {
 	case name == "":
 		return found, fmt.Errorf("no %s given: use last, or an id that ‘sibyl %s list’ shows", what, what)
@@ -309,11 +309,11 @@ func pick[T any](what, name string, all []T, id func(T) string) (found T, err er
 		return found, fmt.Errorf("%s %q: %w; ‘sibyl %s list’ shows all", what, name, journal.ErrNotFound, what)
 	}
 	more := ""
-	if n := len(ids) - mostNamed; n > 0 {
+	if n := len(ids) - mostMatches; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return found, fmt.Errorf("%[3]d matches for %[1]s %[2]q: %[4]s%[5]s", what, name, len(ids),
-		strings.Join(ids[:min(mostNamed, len(ids))], ", "), more)
+		strings.Join(ids[:min(mostMatches, len(ids))], ", "), more)
 }
 
 // Rename gives a session another title.
@@ -324,7 +324,7 @@ func (s *Service) Rename(ctx context.Context, owner journal.Owner, id, title str
 		title = string(r[:most-1]) + "…"
 	}
 	if title == "" {
-		return usage(&assistant.RequestError{Why: noTitle.With()})
+		return asUsageError(&assistant.RequestError{Why: noTitle.With()})
 	}
 	return s.config.Store.RenameSession(ctx, owner, id, title)
 }
@@ -347,11 +347,11 @@ func (s *Service) Retire(ctx context.Context, owner journal.Owner, at time.Time,
 	if at.IsZero() {
 		return nil, nil
 	}
-	for _, a := range s.prunable() {
+	for _, a := range s.prunableAssistants() {
 		if a.Retention <= 0 {
 			continue
 		}
-		left, err := s.retire(ctx, owner, a, at.Add(-a.Retention), limit, 1)
+		left, err := s.retireSessions(ctx, owner, a, at.Add(-a.Retention), limit, 1)
 		if len(left) > 0 {
 			all = append(all, Retired{Assistant: a.Name, Unused: a.Retention, Sessions: len(left)})
 		}
@@ -363,9 +363,9 @@ func (s *Service) Retire(ctx context.Context, owner journal.Owner, at time.Time,
 	return all, nil
 }
 
-// retire removes sessions of an assistant that nobody has used since before, at most so many, and so many in one
-// transaction. It gives what is left of them, also before an error.
-func (s *Service) retire(
+// retireSessions removes sessions of an assistant that nobody has used since before, at most so many, and so many in
+// one transaction. It gives what is left of them, also before an error.
+func (s *Service) retireSessions(
 	ctx context.Context, owner journal.Owner, a *assistant.Assistant, before time.Time, most, atOnce int,
 ) (left []journal.Tombstone, err error) {
 	for len(left) < most {
@@ -379,8 +379,8 @@ func (s *Service) retire(
 	return left, nil
 }
 
-// prunable are the assistants whose sessions may go with time.
-func (s *Service) prunable() []*assistant.Assistant {
+// prunableAssistants are the assistants whose sessions may go with time.
+func (s *Service) prunableAssistants() []*assistant.Assistant {
 	return slices.DeleteFunc(slices.Clone(s.config.Assistants), func(a *assistant.Assistant) bool {
 		return a.Permanent
 	})
@@ -390,7 +390,7 @@ func (s *Service) prunable() []*assistant.Assistant {
 func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Session, error) {
 	var all []journal.Session
 	now := s.config.Now()
-	for _, a := range s.prunable() {
+	for _, a := range s.prunableAssistants() {
 		unused, err := s.config.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age),
 			Now: now, Limit: math.MaxInt32})
 		if err != nil {
@@ -409,8 +409,8 @@ const pruneAtOnce = 20
 func (s *Service) Prune(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Tombstone, error) {
 	all := []journal.Tombstone{}
 	before := s.config.Now().Add(-age)
-	for _, a := range s.prunable() {
-		left, err := s.retire(ctx, owner, a, before, math.MaxInt, pruneAtOnce)
+	for _, a := range s.prunableAssistants() {
+		left, err := s.retireSessions(ctx, owner, a, before, math.MaxInt, pruneAtOnce)
 		if all = append(all, left...); err != nil {
 			return all, err
 		}

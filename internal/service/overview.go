@@ -13,39 +13,39 @@ import (
 	"sibyl/internal/journal"
 )
 
-// lateness bounds what a stream of all runs makes up for: how far the clocks of nodes may be apart, and how long after
-// its start a run may be seen in the journal, together.
-const lateness = 30 * time.Second
+// mostLateness is how late a run may appear in the journal and still be found: the difference of the nodes' clocks, and
+// the time from its start until the journal shows it, together.
+const mostLateness = 30 * time.Second
 
-// mostOlder is how many of the runs that went on before a stream began it tells of: of those that started last.
-const mostOlder = mostGoing / 2
+// mostOlder bounds the runs that were already running when a stream began and that it sends: those that started last.
+const mostOlder = mostRunning / 2
 
-// Happening is one thing that happens in the runs of an owner: one of them begins or is found going on, an Update of
-// it, or its end. The first one of a stream is its own beginning, of no run: what begins afterwards is told.
+// Happening is one thing that happens in the runs of an owner: a run begins or is found running, an Update of it, or
+// its end. The first one of a stream belongs to no run: it says that the stream sends all that begins from now on.
 type Happening struct {
 	Run       string
 	Session   string
 	Assistant string
-	Begun     *Row // how it stood when it was found
+	Begun     *Row // its state when it was found
 	Ended     *Row // how it ended; the State of a run that was removed with its session is “removed”
 	Update
-	Position Position // where a stream goes on after it
+	Position Position // from which a stream continues after it
 }
 
-// mostReading is how many runs a stream reads at once that had ended before it came to them. Each is in memory until it
-// is told to its end, which a client that does not read puts off; runs that go on are in memory once for all streams.
-const mostReading = 4
+// mostEndedRead is how many runs that have already ended a stream reads at once. Each stays in memory until all of it
+// is sent, which a slow client delays; a run that is running is in memory once for all streams.
+const mostEndedRead = 4
 
-// StateRemoved is the state of a run that is not there any more.
+// StateRemoved is the state of a run that was removed with its session.
 const StateRemoved = "removed"
 
-// How often runs are looked for that begin elsewhere: often where nothing is announced, and seldom where looking only
-// finds what was not. Each lookGoing-th time runs that go on are looked for, too, however long ago they started.
+// How often a stream looks for runs that begin elsewhere: often where the store announces nothing, and seldom where it
+// does. Each lookOlderEvery-th look also lists the running runs, however long ago they started.
 const (
-	lookOften  = 250 * time.Millisecond
-	lookSeldom = 2 * time.Second
-	lookGoing  = 10
-	lookTime   = 8 * time.Second // for one look
+	lookOften      = 250 * time.Millisecond
+	lookSeldom     = 2 * time.Second
+	lookOlderEvery = 10
+	lookTimeout    = 8 * time.Second // for one look
 )
 
 // longestFailure is how long looking may fail before a stream ends.
@@ -57,112 +57,113 @@ const (
 	moreRuns = longestList
 )
 
-// mostHeard bounds the runs that were heard of and not looked at yet.
-const mostHeard = 64
+// mostAnnounced bounds the announcements that are not handled yet.
+const mostAnnounced = 64
 
-// WatchAll gives what happens in all runs of an owner, on any node: in those that go on, from their first record, and
-// in those that begin while it lasts. Of one run everything comes in order, between its beginning and its end; runs
+// WatchAll gives what happens in all runs of an owner, on any node: in those that are running, from their first record,
+// and in those that begin meanwhile. The happenings of one run come in order, between its beginning and its end; runs
 // have no order among them. It lasts until ctx is done, or the journal fails.
 //
-// A stream goes on after any Happening of another, its beginning included, by its Position, in any process: no record,
-// step, event, beginning or end is lost or told twice, as long as clocks and transactions are late by less than half a
-// minute together. Text is provisional, as in Watch: a stream that begins gets what has been said as one piece.
+// Another stream, in any process, can continue from the Position of any Happening, the first one included: no record,
+// step, event, beginning or end is lost or sent twice, as long as clocks and transactions are late by less than half a
+// minute together. Text is provisional, as in Watch: a new stream gets the text so far as one piece.
 //
-// These are the bounds. Of the runs that went on before the first stream began, it tells of the 64 that started last.
-// Of those that begin it follows 128 at once; more wait until one of them has ended. Of those that began since the
-// Position it makes up for the last thousand. Who begins more than 128 runs within half a minute may, after going on
-// in another stream, miss one that appears late.
+// The bounds: of the runs that were running before the first stream began, it sends the 64 that started last. Of those
+// that begin it watches 128 at once; more wait until one of them has ended. Of those that began since the Position it
+// sends the last thousand. If more than 128 runs begin within half a minute, a stream that continues from a Position
+// may miss one that appears late.
 func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Position) iter.Seq2[Happening, error] {
 	return func(yield func(Happening, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		o := &overview{s: s, owner: owner, at: from, rows: map[string]journal.Run{}, yield: yield,
-			in:    make(chan inbound),
-			heard: make(chan string, mostHeard), reading: make(chan struct{}, mostReading), found: make(chan found, 1)}
-		defer o.watching.Wait()
+		o := &runStream{s: s, owner: owner, position: from, rows: map[string]journal.Run{}, yield: yield,
+			updates: make(chan runUpdate), announced: make(chan string, mostAnnounced),
+			readSlots: make(chan struct{}, mostEndedRead), lookResults: make(chan lookResult, 1)}
+		defer o.background.Wait()
 		defer cancel()
-		defer s.config.Engine.Hear(owner, o.hear)()
+		defer s.config.Engine.Hear(owner, o.addAnnounced)()
 		if err := o.follow(ctx); err != nil && !errors.Is(err, errEnough) && ctx.Err() == nil {
 			yield(Happening{}, err)
 		}
 	}
 }
 
-// errEnough says that nobody wants more.
+// errEnough says that the reader of the stream wants no more.
 var errEnough = errors.New("enough was seen")
 
-// overview is one stream of all runs of an owner. Only its own goroutine changes it.
-type overview struct {
+// runStream is one stream over all runs of an owner. Only its own goroutine changes it.
+type runStream struct {
 	s     *Service
 	owner journal.Owner
 	yield func(Happening, error) bool
 
-	at      Position
-	rows    map[string]journal.Run // of the runs that are watched
-	waiting []journal.Run          // for being watched, by their start
-	heard   chan string            // runs in which something happens
-	in      chan inbound           // from those who watch the runs
-	reading chan struct{}          // holds a token for each run that had ended before it was watched, while it is read
+	position  Position
+	rows      map[string]journal.Run // the runs that are watched
+	waiting   []journal.Run          // to be watched, by their start
+	announced chan string            // runs in which the engine says that something happens
+	updates   chan runUpdate         // from the watches of the runs
+	readSlots chan struct{}          // a token for each run being read that had ended before
 
-	looks    int
-	due      *time.Timer // for the next look; stopped while one is under way
-	looking  *look       // the one that is under way, or nil
-	found    chan found  // by it
-	wanted   bool        // something was heard of that is still to be looked for
-	wantedAt time.Time   // when the last look began for what was heard of
-	seenAt   time.Time   // when the last look began that found all there was, by the clock of runs
+	lookCount        int
+	nextLook         *time.Timer     // for the next look; stopped while one is under way
+	currentLook      *look           // under way; nil: none is
+	lookResults      chan lookResult // of currentLook
+	lookWanted       bool            // an announced run is still to be looked for
+	lastWantedLook   time.Time       // when the last look for announced runs began
+	lastCompleteLook time.Time       // when the last look without an error began, by the clock of runs
 
-	watching sync.WaitGroup
+	background sync.WaitGroup
 }
 
-// inbound is what comes of one run: an update, its row once it has ended, or an error.
-type inbound struct {
+// runUpdate comes from the watch of one run: an update, its row once it has ended, or an error.
+type runUpdate struct {
 	run    string
 	update Update
 	ended  *journal.Run
 	err    error
 }
 
-// hear takes in that something happens in a run. Where too much does, looking finds it.
-func (o *overview) hear(run string) {
+// addAnnounced notes that something happens in a run, without waiting: what does not fit is found by the next look.
+func (o *runStream) addAnnounced(run string) {
 	select {
-	case o.heard <- run:
+	case o.announced <- run:
 	default:
 	}
 }
 
-func (o *overview) follow(ctx context.Context) error {
-	if err := o.begin(ctx); err != nil {
+// follow sends what happens until ctx is done. Looks may fail for a while before it gives up.
+func (o *runStream) follow(ctx context.Context) error {
+	if err := o.restore(ctx); err != nil {
 		return err
 	}
 	lastSeen := time.Now()
-	o.due = time.NewTimer(o.pause())
-	defer o.due.Stop()
+	o.nextLook = time.NewTimer(o.lookInterval())
+	defer o.nextLook.Stop()
 	for {
-		if err := o.admit(ctx); err != nil {
+		if err := o.startWaiting(ctx); err != nil {
 			return err
 		}
 		select {
-		case in := <-o.in:
-			if err := o.take(in); err != nil {
+		case update := <-o.updates:
+			if err := o.handleUpdate(update); err != nil {
 				return err
 			}
-		case run := <-o.heard:
-			if !o.knows(run) {
-				o.want(ctx)
+		case run := <-o.announced:
+			if !o.isKnown(run) {
+				o.scheduleLook(ctx)
 			}
-		case <-o.due.C:
-			o.look(ctx)
-		case f := <-o.found:
-			asked := o.looking.asked
-			o.takeIn(f)
+		case <-o.nextLook.C:
+			o.startLook(ctx)
+		case f := <-o.lookResults:
+			asked := o.currentLook.startedAt
+			o.addFound(f)
 			switch {
 			case f.err == nil:
 				lastSeen = asked
 			case asked.Sub(lastSeen) >= longestFailure:
 				return f.err
 			}
-			if o.due.Reset(o.pause()); o.wanted {
-				o.want(ctx)
+			if o.nextLook.Reset(o.lookInterval()); o.lookWanted {
+				o.scheduleLook(ctx)
 			}
 		case <-ctx.Done():
 			return ctx.Err()
@@ -170,147 +171,150 @@ func (o *overview) follow(ctx context.Context) error {
 	}
 }
 
-// knows says whether a run is told, or waits for it.
-func (o *overview) knows(run string) bool { return o.at.names(run) || waits(o.waiting, run) }
+// isKnown says whether a run was sent, in part or whole, or waits.
+func (o *runStream) isKnown(run string) bool {
+	return o.position.contains(run) || containsRun(o.waiting, run)
+}
 
-func waits(all []journal.Run, run string) bool {
+func containsRun(all []journal.Run, run string) bool {
 	return slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == run })
 }
 
-// want has a run be looked for that was heard of: at once, unless that was done a moment ago or a look is under way.
-func (o *overview) want(ctx context.Context) {
-	o.wanted = true
-	switch wait := lookOften - time.Since(o.wantedAt); {
-	case o.looking != nil:
+// scheduleLook looks for announced runs: at once, or later if a look is under way or was started a moment ago.
+func (o *runStream) scheduleLook(ctx context.Context) {
+	o.lookWanted = true
+	switch wait := lookOften - time.Since(o.lastWantedLook); {
+	case o.currentLook != nil:
 	case wait > 0:
-		o.due.Reset(wait)
+		o.nextLook.Reset(wait)
 	default:
-		o.look(ctx)
+		o.startLook(ctx)
 	}
 }
 
-// look has runs be looked for in the background, so that a slow journal holds up nothing that happens meanwhile.
-func (o *overview) look(ctx context.Context) {
-	o.due.Stop()
-	if o.wanted {
-		o.wanted, o.wantedAt = false, time.Now()
+// startLook starts a look in the background, so that a slow journal delays nothing else.
+func (o *runStream) startLook(ctx context.Context) {
+	o.nextLook.Stop()
+	if o.lookWanted {
+		o.lookWanted, o.lastWantedLook = false, time.Now()
 	}
-	o.looking = o.newLook()
-	l := *o.looking
-	o.watching.Go(func() { o.found <- o.find(ctx, l) })
+	o.currentLook = o.newLook()
+	l := *o.currentLook
+	o.background.Go(func() { o.lookResults <- o.findRuns(ctx, l) })
 }
 
-// pause is how long nothing is looked for.
-func (o *overview) pause() time.Duration {
+// lookInterval is the time between two looks.
+func (o *runStream) lookInterval() time.Duration {
 	if o.s.config.Engine.Announced() {
 		return lookSeldom
 	}
 	return lookOften
 }
 
-// begin takes up what the Position names, and finds what it does not.
-func (o *overview) begin(ctx context.Context) error {
-	if o.at.IsZero() {
-		o.at = o.at.after(o.s.config.Now().Add(-lateness))
-		recent, err := o.startedSince(ctx, o.at.since())
+// restore watches the runs that the Position names, looks for others, and sends the first Happening.
+func (o *runStream) restore(ctx context.Context) error {
+	if o.position.IsZero() {
+		o.position = o.position.withoutBefore(o.s.config.Now().Add(-mostLateness))
+		recent, err := o.startedSince(ctx, o.position.since())
 		if err != nil {
 			return err
 		}
 		for _, r := range recent {
 			if r.Status != journal.Running { // it ended before the stream began
-				o.at = o.at.ended(r.ID, r.StartedAt)
+				o.position = o.position.withEnded(r.ID, r.StartedAt)
 			}
 		}
 	}
-	var gone []string
-	for _, run := range slices.Sorted(maps.Keys(o.at.Going)) {
+	var removed []string
+	for _, run := range slices.Sorted(maps.Keys(o.position.Running)) {
 		row, err := o.s.config.Store.Run(ctx, o.owner, run)
 		switch {
 		case errors.Is(err, journal.ErrNotFound):
-			gone = append(gone, run)
+			removed = append(removed, run)
 		case err != nil:
 			return err
 		default:
-			o.watch(ctx, row, o.at.Going[run])
+			o.watchRun(ctx, row, o.position.Running[run])
 		}
 	}
-	o.looking = o.newLook()
-	f := o.find(ctx, *o.looking)
-	o.takeIn(f)
+	o.currentLook = o.newLook()
+	f := o.findRuns(ctx, *o.currentLook)
+	o.addFound(f)
 	err := f.err
 	if err == nil {
-		err = o.tell(Happening{})
+		err = o.send(Happening{})
 	}
-	for i := 0; i < len(gone) && err == nil; i++ {
-		err = o.removed(gone[i])
+	for i := 0; i < len(removed) && err == nil; i++ {
+		err = o.sendRemoved(removed[i])
 	}
 	return err
 }
 
-// look is what was known when runs began to be looked for.
+// look is what was known when a look began.
 type look struct {
-	asked   time.Time
-	now     time.Time // by the clock of runs
-	at      Position
-	waiting []journal.Run
-	going   bool // runs that go on are looked for, too, however long ago they started
+	startedAt         time.Time
+	startedAtRunClock time.Time // by the clock of runs
+	at                Position
+	waiting           []journal.Run
+	includesOlder     bool // it also lists running runs, however long ago they started
 }
 
-// found is what a look found, as far as it came.
-type found struct {
-	runs  []journal.Run
-	since time.Time // what started before it is not made up for
-	err   error
+// lookResult is what a look found; with an error, only a part of it.
+type lookResult struct {
+	runs   []journal.Run
+	cutoff time.Time // runs that started before it are not sent
+	err    error
 }
 
-func (o *overview) newLook() *look {
-	l := &look{asked: time.Now(), now: o.s.config.Now(), at: o.at, waiting: slices.Clone(o.waiting),
-		going: o.looks%lookGoing == 0}
-	o.looks++
+func (o *runStream) newLook() *look {
+	l := &look{startedAt: time.Now(), startedAtRunClock: o.s.config.Now(), at: o.position,
+		waiting: slices.Clone(o.waiting), includesOlder: o.lookCount%lookOlderEvery == 0}
+	o.lookCount++
 	return l
 }
 
-// find looks for runs that are still to be told.
-func (o *overview) find(ctx context.Context, l look) (f found) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+// findRuns lists the runs that may still have to be sent.
+func (o *runStream) findRuns(ctx context.Context, l look) (f lookResult) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	f.runs, f.err = o.startedSince(ctx, l.at.since())
 	if f.err != nil {
 		return f
 	}
 	if len(f.runs) == moreRuns {
-		f.since = f.runs[moreRuns-1].StartedAt.Add(-time.Millisecond)
+		f.cutoff = f.runs[moreRuns-1].StartedAt.Add(-time.Millisecond)
 	}
-	if !l.going {
+	if !l.includesOlder {
 		return f
 	}
-	going, err := o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Status: journal.Running, Limit: mostOlder})
-	f.runs, f.err = append(f.runs, going...), err
+	active, err := o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Status: journal.Running, Limit: mostOlder})
+	f.runs, f.err = append(f.runs, active...), err
 	return f
 }
 
-// takeIn has the runs wait that a look found. One that was known when it began may have ended since.
-func (o *overview) takeIn(f found) {
-	l := o.looking
-	o.looking = nil
+// addFound queues the new runs that a look found. It skips those that were known when the look began: they may have
+// ended since.
+func (o *runStream) addFound(f lookResult) {
+	l := o.currentLook
+	o.currentLook = nil
 	if f.err == nil {
-		o.seenAt = l.now
+		o.lastCompleteLook = l.startedAtRunClock
 	}
-	o.at = o.at.after(f.since)
+	o.position = o.position.withoutBefore(f.cutoff)
 	for _, r := range f.runs {
-		at, waits := slices.BinarySearchFunc(o.waiting, r, byStart)
-		isNew := r.StartedAt.After(o.at.since())
-		wentOn := r.Status == journal.Running && len(o.at.Going)+len(o.waiting) < mostOlder
-		if !waits && !l.knew(r.ID) && !o.at.names(r.ID) && (isNew || wentOn) {
-			o.waiting = slices.Insert(o.waiting, at, r)
+		place, isWaiting := slices.BinarySearchFunc(o.waiting, r, byStart)
+		isRecent := r.StartedAt.After(o.position.since())
+		isOlderWithRoom := r.Status == journal.Running && len(o.position.Running)+len(o.waiting) < mostOlder
+		if !isWaiting && !l.wasKnown(r.ID) && !o.position.contains(r.ID) && (isRecent || isOlderWithRoom) {
+			o.waiting = slices.Insert(o.waiting, place, r)
 		}
 	}
 }
 
-func (l *look) knew(run string) bool { return l.at.names(run) || waits(l.waiting, run) }
+func (l *look) wasKnown(run string) bool { return l.at.contains(run) || containsRun(l.waiting, run) }
 
 // startedSince lists the runs that started after a time, and some before, the latest first.
-func (o *overview) startedSince(ctx context.Context, since time.Time) ([]journal.Run, error) {
+func (o *runStream) startedSince(ctx context.Context, since time.Time) ([]journal.Run, error) {
 	runs, err := o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Limit: someRuns})
 	if err == nil && len(runs) == someRuns && runs[someRuns-1].StartedAt.After(since) {
 		runs, err = o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Limit: moreRuns})
@@ -320,44 +324,44 @@ func (o *overview) startedSince(ctx context.Context, since time.Time) ([]journal
 
 func byStart(a, b journal.Run) int { return a.Cursor().Compare(b.Cursor()) }
 
-// admit begins to tell of the runs for which there is a place.
-func (o *overview) admit(ctx context.Context) error {
-	for len(o.waiting) > 0 && len(o.at.Going) < mostGoing {
+// startWaiting sends the beginnings of waiting runs and watches them, as long as fewer than mostRunning are watched.
+func (o *runStream) startWaiting(ctx context.Context) error {
+	for len(o.waiting) > 0 && len(o.position.Running) < mostRunning {
 		r := o.waiting[0]
 		o.waiting = o.waiting[1:]
 		o.rows[r.ID] = r
-		o.at = o.at.with(r.ID, Place{})
-		if err := o.tell(Happening{Run: r.ID, Begun: &Row{Run: r, State: o.s.State(r)}}); err != nil {
+		o.position = o.position.withRunning(r.ID, Place{})
+		if err := o.send(Happening{Run: r.ID, Begun: &Row{Run: r, State: o.s.State(r)}}); err != nil {
 			return err
 		}
-		o.watch(ctx, r, Place{})
+		o.watchRun(ctx, r, Place{})
 	}
 	return nil
 }
 
-// watch has what happens in a run come in, from a place on.
-func (o *overview) watch(ctx context.Context, r journal.Run, from Place) {
+// watchRun watches a run from a place on, and sends its updates to o.updates.
+func (o *runStream) watchRun(ctx context.Context, r journal.Run, from Place) {
 	o.rows[r.ID] = r
-	send := func(in inbound) bool {
+	deliver := func(in runUpdate) bool {
 		in.run = r.ID
 		select {
-		case o.in <- in:
+		case o.updates <- in:
 			return true
 		case <-ctx.Done():
 			return false
 		}
 	}
-	o.watching.Go(func() {
+	o.background.Go(func() {
 		if r.Status != journal.Running {
 			select {
-			case o.reading <- struct{}{}:
-				defer func() { <-o.reading }()
+			case o.readSlots <- struct{}{}:
+				defer func() { <-o.readSlots }()
 			case <-ctx.Done():
 				return
 			}
 		}
 		for u, err := range o.s.watch(ctx, r, from) {
-			if !send(inbound{update: u, err: err}) || err != nil {
+			if !deliver(runUpdate{update: u, err: err}) || err != nil {
 				return
 			}
 		}
@@ -365,51 +369,52 @@ func (o *overview) watch(ctx context.Context, r journal.Run, from Place) {
 			return
 		}
 		ended, err := o.s.config.Store.Run(ctx, r.Owner, r.ID)
-		send(inbound{ended: &ended, err: err})
+		deliver(runUpdate{ended: &ended, err: err})
 	})
 }
 
-func (o *overview) take(in inbound) error {
+func (o *runStream) handleUpdate(in runUpdate) error {
 	switch {
 	case errors.Is(in.err, journal.ErrNotFound):
-		return o.removed(in.run)
+		return o.sendRemoved(in.run)
 	case in.err != nil:
 		return in.err
 	case in.ended != nil:
-		return o.end(Row{Run: *in.ended, State: o.s.State(*in.ended)})
+		return o.sendEnd(Row{Run: *in.ended, State: o.s.State(*in.ended)})
 	}
-	o.at = o.at.with(in.run, in.update.After)
-	return o.tell(Happening{Run: in.run, Update: in.update})
+	o.position = o.position.withRunning(in.run, in.update.After)
+	return o.send(Happening{Run: in.run, Update: in.update})
 }
 
-// removed tells the end of a run that is not there any more.
-func (o *overview) removed(run string) error {
+// sendRemoved sends the end of a run that was removed.
+func (o *runStream) sendRemoved(run string) error {
 	r, known := o.rows[run]
 	if !known {
 		r = journal.Run{ID: run, Owner: o.owner}
 	}
-	return o.end(Row{Run: r, State: StateRemoved})
+	return o.sendEnd(Row{Run: r, State: StateRemoved})
 }
 
-func (o *overview) end(r Row) error {
-	o.at = o.at.ended(r.ID, r.StartedAt)
-	err := o.tell(Happening{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Ended: &r})
+func (o *runStream) sendEnd(r Row) error {
+	o.position = o.position.withEnded(r.ID, r.StartedAt)
+	err := o.send(Happening{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Ended: &r})
 	delete(o.rows, r.ID)
 	return err
 }
 
-// tell hands a happening on. Runs that wait, and the time since the last look, hold back the time from which on runs
-// are new, so that a stream which goes on from there finds what is not told yet.
-func (o *overview) tell(h Happening) error {
-	since := o.seenAt.Add(-lateness)
-	if i := slices.IndexFunc(o.waiting, func(r journal.Run) bool { return r.StartedAt.After(o.at.since()) }); i >= 0 {
+// send yields a happening with its Position. The time of that Position stays before the start of any waiting run and
+// before the last complete look, so that a stream which continues from it finds what was not sent yet.
+func (o *runStream) send(h Happening) error {
+	since := o.lastCompleteLook.Add(-mostLateness)
+	isRecent := func(r journal.Run) bool { return r.StartedAt.After(o.position.since()) }
+	if i := slices.IndexFunc(o.waiting, isRecent); i >= 0 {
 		if before := o.waiting[i].StartedAt.Add(-time.Millisecond); before.Before(since) {
 			since = before
 		}
 	}
-	o.at = o.at.after(since)
+	o.position = o.position.withoutBefore(since)
 	r := o.rows[h.Run]
-	h.Session, h.Assistant, h.Position = cmp.Or(h.Session, r.Session), cmp.Or(h.Assistant, r.Assistant), o.at
+	h.Session, h.Assistant, h.Position = cmp.Or(h.Session, r.Session), cmp.Or(h.Assistant, r.Assistant), o.position
 	if !o.yield(h, nil) {
 		return errEnough
 	}

@@ -210,13 +210,13 @@ func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 		const n = 40
 		w := newScene(h.T, h.store)
 		nothingSeen, allBegun := service.Position{Since: 1},
-			service.Position{Since: 1, Going: map[string]service.Place{}}
+			service.Position{Since: 1, Running: map[string]service.Place{}}
 		for i := range n {
 			w.begin(0, 0)
 			w.end(fmt.Sprintf("r%d", i))
 		}
 		for id := range w.want {
-			allBegun.Going[id] = service.Place{}
+			allBegun.Running[id] = service.Place{}
 		}
 		for _, from := range []service.Position{nothingSeen, allBegun} {
 			store := &counting{Store: h.store}

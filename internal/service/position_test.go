@@ -10,7 +10,7 @@ import (
 )
 
 func TestPlaceIsReadAsItIsWritten(t *testing.T) {
-	for text, want := range map[string]service.Place{"": {}, "0": {}, "7": {Record: 7}, "7.2": {Record: 7, Told: 2},
+	for text, want := range map[string]service.Place{"": {}, "0": {}, "7": {Record: 7}, "7.2": {Record: 7, Updates: 2},
 		"16777216": {Record: journal.MaxRecords}} {
 		got, err := service.ParsePlace(text)
 		if err != nil || got != want {
@@ -36,9 +36,9 @@ func TestPositionIsReadAsItIsWrittenOrNotAtAll(t *testing.T) {
 			t.Errorf("%q is read as %q, %v", text, p, err)
 		}
 	}
-	many := service.Position{Since: 1, Going: map[string]service.Place{}}
+	many := service.Position{Since: 1, Running: map[string]service.Place{}}
 	for n := range 129 {
-		many.Going[strings.Repeat("x", n+1)] = service.Place{Record: 1}
+		many.Running[strings.Repeat("x", n+1)] = service.Place{Record: 1}
 	}
 	for _, text := range []string{"{}", "7.2", "null", `{"since":0}`, `{"since":"7"}`, `{"since":7,"more":1}`,
 		`{"since":7,"going":{}}`,

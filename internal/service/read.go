@@ -37,11 +37,11 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 		return Conversation{}, err
 	}
 	c := Conversation{Session: session, Outcomes: []json.RawMessage{}}
-	a, err := s.assistant(session.Assistant)
+	a, err := s.assistantNamed(session.Assistant)
 	if err != nil {
 		return c, err
 	}
-	runs, err := s.runsOf(ctx, owner, session)
+	runs, err := s.sessionRuns(ctx, owner, session)
 	if err != nil {
 		return c, err
 	}
@@ -54,14 +54,14 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 			c.Replaced++
 			continue
 		}
-		if r.Status == journal.Running || s.accompanies(r.Assistant) && r.Assistant != session.Assistant {
+		if r.Status == journal.Running || s.isCompanion(r.Assistant) && r.Assistant != session.Assistant {
 			continue
 		}
 		end, err := run.ReadEnd(ctx, s.config.Store, owner, r.ID)
 		if err != nil {
 			return c, err
 		}
-		res, err := result(a, r.ID, end)
+		res, err := readResult(a, r.ID, end)
 		if err != nil {
 			return c, err
 		}
@@ -70,8 +70,8 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 	return c, nil
 }
 
-// runsOf lists the runs of a session, oldest first.
-func (s *Service) runsOf(ctx context.Context, owner journal.Owner, session journal.Session) ([]journal.Run, error) {
+// sessionRuns lists the runs of a session, oldest first.
+func (s *Service) sessionRuns(ctx context.Context, owner journal.Owner, session journal.Session) ([]journal.Run, error) {
 	runs, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: session.ID, Limit: max(session.Runs, 1)})
 	slices.Reverse(runs)
 	return runs, err
@@ -118,7 +118,7 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 		}
 		return b.String(), nil
 	}
-	return "", usage(fmt.Errorf("unknown format %q: use %s", format, strings.Join(formats[:len(formats)-1], ", ")+
+	return "", asUsageError(fmt.Errorf("unknown format %q: use %s", format, strings.Join(formats[:len(formats)-1], ", ")+
 		" or "+formats[len(formats)-1]))
 }
 
@@ -135,7 +135,7 @@ type Explanation struct {
 	Tokens  assistant.Usage  `json:"tokens" doc:"All of that."`
 	Shown   *assistant.Shown `json:"-"` // what came of it; nil: it has not ended
 
-	waits bt.Why // why it waits; without text: it does not
+	waitReason bt.Why // why it waits; without text: it does not
 }
 
 // Step is what the tree did with one record.
@@ -166,13 +166,13 @@ type Took struct {
 	bt.Coded
 }
 
-func explained(step run.TraceStep, words run.Vocabulary) Step {
-	return Step{Record: step.Record, Status: step.Status, Events: Worded(step.Events, words), Started: step.Start,
+func newStep(step run.TraceStep, words run.Vocabulary) Step {
+	return Step{Record: step.Record, Status: step.Status, Events: EventsInWords(step.Events, words), Started: step.Start,
 		Withdrawn: step.Cancel}
 }
 
-// Worded are events with what happened in words.
-func Worded(events []run.TraceEvent, words run.Vocabulary) []Event {
+// EventsInWords are events with what happened in words.
+func EventsInWords(events []run.TraceEvent, words run.Vocabulary) []Event {
 	all := make([]Event, len(events))
 	for i, e := range events {
 		all[i] = Event{e, words.Words(e)}
@@ -182,26 +182,26 @@ func Worded(events []run.TraceEvent, words run.Vocabulary) []Event {
 
 // Explain says what a run decided, step by step, and how it ended.
 func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
-	x, err := s.explain(ctx, owner, id)
+	x, err := s.explainSteps(ctx, owner, id)
 	if err != nil {
 		return x, err
 	}
-	x.Sent, x.Tokens = sentTo(x.Left), assistant.Sum(usages(x.Used)...)
-	x.story(s.words[x.Run.Assistant])
-	x.storyEnd()
-	return x, s.storyGoesOn(ctx, owner, &x)
+	x.Sent, x.Tokens = sumByPlace(x.Left), assistant.Sum(usages(x.Used)...)
+	x.addStory(s.words[x.Run.Assistant])
+	x.addEnding()
+	return x, s.addNextMessage(ctx, owner, &x)
 }
 
-func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
+func (s *Service) explainSteps(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
 	r, err := s.config.Store.Run(ctx, owner, id)
 	if err != nil {
 		return Explanation{}, err
 	}
-	row := s.row(r)
+	row := s.newRow(r)
 	if row.State == SetAside { // to go through it would end this process, too
 		ending := []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id +
 			"’ tries again, ‘sibyl run stop " + id + "’ ends it"}
-		return Explanation{Run: row, Ending: ending, waits: bt.Because(strings.Join(ending, "; "))}, nil
+		return Explanation{Run: row, Ending: ending, waitReason: bt.Because(strings.Join(ending, "; "))}, nil
 	}
 	steps, err := s.config.Engine.Explain(ctx, owner, id)
 	if errors.Is(err, run.ErrIncompatible) {
@@ -217,10 +217,10 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Used: s.usedOf(r.Assistant, recs)}
+	x := Explanation{Run: row, Left: s.sentAway(r.Assistant, recs), Used: s.usagesByReceipt(r.Assistant, recs)}
 	for _, step := range steps {
-		one := explained(step, s.words[r.Assistant])
-		one.TookIn, one.Took, one.Op = tookIn(recs, step.Record)
+		one := newStep(step, s.words[r.Assistant])
+		one.TookIn, one.Took, one.Op = describeRecord(recs, step.Record)
 		if step.Record < int64(len(recs)) {
 			one.At = recs[step.Record].At
 		}
@@ -233,12 +233,12 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 	switch {
 	case last.Kind == run.KindSuspend:
 		if body, err := run.Read(*last); err == nil {
-			x.Ending, x.waits = recordLines(last.Seq, body), body.(*run.SuspendRecord).Fault.Why()
+			x.Ending, x.waitReason = recordLines(last.Seq, body), body.(*run.SuspendRecord).Fault.Why()
 		}
 		return x, nil
 	case r.Rests(s.config.Engine.When()):
-		x.waits = whyRests.With()
-		x.Ending = []string{x.waits.Text}
+		x.waitReason = whyRests.With()
+		x.Ending = []string{x.waitReason.Text}
 		return x, nil
 	case r.Status == journal.Running:
 		return x, nil
@@ -256,18 +256,18 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 		x.Ending[0] += ": " + end.Fault.Reason
 	}
 	if a := s.byName[r.Assistant]; a != nil {
-		res, err := result(a, id, *end)
+		res, err := readResult(a, id, *end)
 		if err != nil {
 			return x, err
 		}
 		x.Shown = &res.Shown
 		if body, err := run.Read(recs[0]); err == nil && a.Places != nil {
-			heard, err := s.heard(ctx, a, r, recs)
+			passages, err := s.readPassages(ctx, a, r, recs)
 			if err != nil {
 				return x, err
 			}
 			for _, p := range a.Places(body.(*run.StartRecord), end.Outcome) {
-				x.Sources = append(x.Sources, s.checked(p, heard))
+				x.Sources = append(x.Sources, s.checkSource(p, passages))
 			}
 		}
 		if len(res.Ending) > 0 {
@@ -278,21 +278,22 @@ func (s *Service) explain(ctx context.Context, owner journal.Owner, id string) (
 	return x, nil
 }
 
-// leftBy is what a run sent away, by its receipts.
-func (s *Service) leftBy(name string, recs []journal.Record) []assistant.Left {
+// sentAway is what a run sent away, by its receipts.
+func (s *Service) sentAway(name string, recs []journal.Record) []assistant.Left {
 	all := []assistant.Left{}
-	leaves := assistant.ToModel
+	readLeft := assistant.ToModel
 	if a := s.byName[name]; a != nil && a.Left != nil {
-		leaves = a.Left
+		readLeft = a.Left
 	}
 	for _, c := range run.Receipts(recs) {
-		all = append(all, leaves(c)...)
+		all = append(all, readLeft(c)...)
 	}
 	return all
 }
 
-// tookIn says in a few words what a record is, the same in parts, and of which operation it is the receipt; 0 for none.
-func tookIn(recs []journal.Record, seq int64) (string, *Took, uint64) {
+// describeRecord says in a few words what a record is, the same in parts, and of which operation it is the receipt; 0
+// for none.
+func describeRecord(recs []journal.Record, seq int64) (string, *Took, uint64) {
 	if seq >= int64(len(recs)) {
 		return "", nil, 0
 	}
@@ -354,7 +355,7 @@ func (s *Service) Audit(ctx context.Context, owner journal.Owner, id string) (Se
 	if all.Session, err = s.config.Store.Session(ctx, owner, id); err != nil {
 		return all, err
 	}
-	runs, err := s.runsOf(ctx, owner, all.Session)
+	runs, err := s.sessionRuns(ctx, owner, all.Session)
 	if err != nil {
 		return all, err
 	}
@@ -381,10 +382,10 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	if effect == nil {
 		effect = func(*run.CompletionRecord) any { return nil }
 	}
-	found := RunAudit{State: s.State(r), Left: s.leftBy(r.Assistant, recs)}
-	found.Run = audit.Of(r, recs, steps, effect)
-	for _, d := range found.Decisions {
-		found.Words = append(found.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data,
+	audited := RunAudit{State: s.State(r), Left: s.sentAway(r.Assistant, recs)}
+	audited.Run = audit.Of(r, recs, steps, effect)
+	for _, d := range audited.Decisions {
+		audited.Words = append(audited.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data,
 			Reason: d.Reason}))
 	}
 	if a.Audit != nil {
@@ -392,9 +393,9 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 		for i, rec := range recs {
 			bodies[i], _ = run.Read(rec)
 		}
-		found.Findings = a.Audit(bodies, steps)
+		audited.Findings = a.Audit(bodies, steps)
 	}
-	return found
+	return audited
 }
 
 // Replay takes a run through its tree, or through another one or with other texts, and says what differs. Nothing is
@@ -409,12 +410,12 @@ func (s *Service) Replay(
 func (s *Service) ReplayTexts(
 	ctx context.Context, owner journal.Owner, id, folder string,
 ) (func(ctx context.Context, v *run.View) ([]run.Text, error), error) {
-	_, a, err := s.run(ctx, owner, id)
+	_, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
 	if a.Texts == nil {
-		return nil, usage(fmt.Errorf("%s records no texts that could be changed", a.Name))
+		return nil, asUsageError(fmt.Errorf("%s records no texts that could be changed", a.Name))
 	}
 	return a.Texts(folder), nil
 }

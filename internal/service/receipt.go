@@ -47,7 +47,7 @@ const (
 
 // Receipt tells the effect whose receipt is a record of a run; journal.ErrNotFound if that record is none.
 func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, record int64) (Receipt, error) {
-	row, a, err := s.run(ctx, owner, id)
+	row, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -72,31 +72,31 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	if c.Err != nil {
 		r.Failure, r.Coded = c.Err.Reason, c.Err.Why().Coded
 	}
-	if used := s.usedOf(row.Assistant, recs[record:record+1]); len(used) > 0 {
+	if used := s.usagesByReceipt(row.Assistant, recs[record:record+1]); len(used) > 0 {
 		r.Used = &used[0].Usage
 	}
-	var told assistant.Exchanged
+	var shown assistant.Exchanged
 	if a.Exchanged != nil {
-		if told, err = a.Exchanged(ctx, v, c); err != nil {
+		if shown, err = a.Exchanged(ctx, v, c); err != nil {
 			if ctx.Err() != nil {
 				return r, ctx.Err()
 			}
-			told, r.Lost = assistant.Exchanged{}, true
+			shown, r.Lost = assistant.Exchanged{}, true
 		}
 	}
-	if told.Sent == nil {
-		told.Sent = data(c.Payload)
+	if shown.Sent == nil {
+		shown.Sent = dataParts(c.Payload)
 	}
-	if told.Got == nil {
-		told.Got = data(c.Result)
+	if shown.Got == nil {
+		shown.Got = dataParts(c.Result)
 	}
-	r.To, r.LeftOut, r.Changed, r.Sent, r.Got = told.To, told.LeftOut, told.Changed, bounded(told.Sent),
-		bounded(told.Got)
+	r.To, r.LeftOut, r.Changed, r.Sent, r.Got = shown.To, shown.LeftOut, shown.Changed, boundParts(shown.Sent),
+		boundParts(shown.Got)
 	return r, nil
 }
 
-// data is what a record holds, as it is.
-func data(raw json.RawMessage) []assistant.Part {
+// dataParts is what a record holds, as it is.
+func dataParts(raw json.RawMessage) []assistant.Part {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
@@ -107,7 +107,7 @@ func data(raw json.RawMessage) []assistant.Part {
 	return []assistant.Part{{Kind: assistant.PartData, Text: b.String()}}
 }
 
-func bounded(parts []assistant.Part) (all []Part) {
+func boundParts(parts []assistant.Part) (all []Part) {
 	for _, p := range parts[max(0, len(parts)-mostParts):] {
 		if p.Tokens == 0 && p.Kind != assistant.PartData {
 			p.Tokens = agent.Tokens(p.Text)

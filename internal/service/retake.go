@@ -19,11 +19,11 @@ type Prospect struct {
 
 // Prospect says what can still be done about a run; shown is what came of it, nil where it has not ended.
 func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown) (p Prospect, err error) {
-	if p.Waits, err = s.waitsFor(ctx, row); err != nil {
+	if p.Waits, err = s.suspensionCause(ctx, row); err != nil {
 		return p, err
 	}
-	if a := s.byName[row.Assistant]; a != nil && a.Retakes && (shown != nil || stands(row.State)) {
-		acted, err := s.acted(ctx, row.Run, shown)
+	if a := s.byName[row.Assistant]; a != nil && a.Retakes && (shown != nil || isUndriven(row.State)) {
+		acted, err := s.hasActed(ctx, row.Run, shown)
 		if err != nil {
 			return p, err
 		}
@@ -46,14 +46,14 @@ func (s *Service) Decline(ctx context.Context, owner journal.Owner, id string) e
 	return s.config.Store.Void(ctx, owner, id)
 }
 
-// stands says that a run has not ended, and that nobody drives it.
-func stands(state string) bool {
+// isUndriven says that a run has not ended, and that nobody drives it.
+func isUndriven(state string) bool {
 	return state == Suspended || state == Interrupted || state == SetAside
 }
 
-// acted says that a run changed something or carried out what was allowed. Of one that has not ended its records tell:
-// it used up what waited for a yes, or began to write.
-func (s *Service) acted(ctx context.Context, r journal.Run, shown *assistant.Shown) (bool, error) {
+// hasActed says that a run changed something or carried out what was allowed. Of one that has not ended its records
+// tell: it used up what waited for a yes, or began to write.
+func (s *Service) hasActed(ctx context.Context, r journal.Run, shown *assistant.Shown) (bool, error) {
 	if shown != nil {
 		return shown.Acted, nil
 	}
@@ -70,22 +70,23 @@ func (s *Service) acted(ctx context.Context, r journal.Run, shown *assistant.Sho
 	return err == nil && len(start.Consumed) > 0, err
 }
 
-// mayReplace sees to it that a request can take the place of the run that it names: it is the last one of its session,
-// it has not acted, and nobody drives it; who drives one has to stop it first.
-func (s *Service) mayReplace(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
+// checkReplace sees to it that a request can take the place of the run that it names: it is the last one of its
+// session, it has not acted, and nobody drives it; who drives one has to stop it first.
+func (s *Service) checkReplace(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
 	row, err := s.Run(ctx, owner, r.Replaces)
 	switch {
 	case err != nil:
-		return usage(err)
+		return asUsageError(err)
 	case !a.Retakes:
-		return usage(&assistant.RequestError{Why: bt.Because("what is said to this assistant acts, so it keeps its place"),
+		return asUsageError(&assistant.RequestError{
+			Why:  bt.Because("what is said to this assistant acts, so it keeps its place"),
 			Hint: "say it as a new message"})
 	}
 	if r.Session == "" {
 		r.Session = row.Session
 	}
 	if row.Status == journal.Running {
-		if !stands(row.State) {
+		if !isUndriven(row.State) {
 			return journal.ErrLeased
 		}
 		// The journal tells of one that has ended whether it is the last; this one would be stopped first.
@@ -105,7 +106,7 @@ func (s *Service) mayReplace(ctx context.Context, owner journal.Owner, a *assist
 		}
 		shown = &res.Shown
 	}
-	acted, err := s.acted(ctx, row.Run, shown)
+	acted, err := s.hasActed(ctx, row.Run, shown)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (s *Service) stopReplaced(ctx context.Context, owner journal.Owner, id stri
 	if err != nil || row.Status != journal.Running {
 		return err
 	}
-	if !stands(row.State) {
+	if !isUndriven(row.State) {
 		return journal.ErrLeased
 	}
 	return s.Cancel(context.WithoutCancel(ctx), owner, id, "another run takes its place")

@@ -3,11 +3,6 @@
 // render.
 //
 // Guarantees:
-//   - Every call names its owner. What is another's does not exist.
-//   - An assistant is known by its description alone (package assistant): a second one needs no line here.
-//   - What happens in a run reaches people as typed events with named fields; no event, explanation or audit depends on
-//     the name of a node.
-//   - Lists and histories read rows, never the records of runs.
 package service
 
 import (
@@ -48,7 +43,7 @@ type Service struct {
 	config Config
 	byName map[string]*assistant.Assistant
 	words  map[string]run.Vocabulary
-	took   took
+	usage  usageCache
 }
 
 // New checks the configuration.
@@ -81,14 +76,14 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap gives what is wrong.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-func usage(err error) error {
+func asUsageError(err error) error {
 	if err == nil {
 		return nil
 	}
 	return &UsageError{err}
 }
 
-func (s *Service) assistant(name string) (*assistant.Assistant, error) {
+func (s *Service) assistantNamed(name string) (*assistant.Assistant, error) {
 	if a := s.byName[name]; a != nil {
 		return a, nil
 	}
@@ -97,16 +92,16 @@ func (s *Service) assistant(name string) (*assistant.Assistant, error) {
 		names = append(names, a.Name)
 	}
 	has := "it has: " + strings.Join(names, ", ")
-	return nil, usage(&assistant.RequestError{Why: bt.Because("there is no such assistant"), Hint: has,
+	return nil, asUsageError(&assistant.RequestError{Why: bt.Because("there is no such assistant"), Hint: has,
 		Err: fmt.Errorf("this program has no assistant %q; %s", name, has)})
 }
 
 // Assistants are those of this program.
 func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.config.Assistants) }
 
-// options are those of a request, in the type that its assistant declares.
-func (s *Service) options(a *assistant.Assistant, given any) (any, error) {
-	said, ok := given.(assistant.Said)
+// decodeOptions are those of a request, in the type that its assistant declares.
+func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) {
+	remote, ok := given.(assistant.Said)
 	switch {
 	case !ok:
 		return given, nil
@@ -115,32 +110,34 @@ func (s *Service) options(a *assistant.Assistant, given any) (any, error) {
 			Why:  bt.Because("runs of this assistant are started by another assistant, not by a request"),
 			Hint: "ask another assistant"}
 	}
-	into := a.Options.New(said.Base)
+	into := a.Options.New(remote.Base)
 	if s.config.Setting != nil {
 		// folders are of whoever set them
-		said := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" }
-		if err := a.Options.Settle(into, s.config.Setting, said); err != nil {
+		isSaid := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" }
+		if err := a.Options.Settle(into, s.config.Setting, isSaid); err != nil {
 			return nil, err
 		}
 	}
-	if err := a.Options.Decode(said.JSON, into); err != nil {
+	if err := a.Options.Decode(remote.JSON, into); err != nil {
 		return nil, &assistant.RequestError{
 			Why:  wrongOptions.With(strings.Replace(err.Error(), "arguments ", "the options ", 1)),
 			Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
 	}
-	if err := a.Options.Find(into, said.Folder); err != nil {
+	if err := a.Options.Find(into, remote.Folder); err != nil {
 		return nil, err
 	}
 	return reflect.ValueOf(into).Elem().Interface(), nil
 }
 
-// run gives the row of a run and its assistant.
-func (s *Service) run(ctx context.Context, owner journal.Owner, id string) (journal.Run, *assistant.Assistant, error) {
+// runAndAssistant gives the row of a run and its assistant.
+func (s *Service) runAndAssistant(
+	ctx context.Context, owner journal.Owner, id string,
+) (journal.Run, *assistant.Assistant, error) {
 	r, err := s.config.Store.Run(ctx, owner, id)
 	if err != nil {
 		return r, nil, err
 	}
-	a, err := s.assistant(r.Assistant)
+	a, err := s.assistantNamed(r.Assistant)
 	return r, a, err
 }
 
@@ -151,14 +148,14 @@ type Request = assistant.Request
 // Cancelling ctx is a request to stop it: a server gives a context that outlives the request.
 func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*Run, error) {
 	var live *run.Live
-	a, spec, err := s.begin(ctx, owner, r, func(spec run.Spec) (err error) {
+	a, spec, err := s.startRetrying(ctx, owner, r, func(spec run.Spec) (err error) {
 		live, err = s.config.Engine.Start(ctx, spec)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.driven(a, live, spec), nil
+	return s.newRun(a, live, spec), nil
 }
 
 // Submitted is a run that was begun. Driven is nil while it waits for a process that has room.
@@ -172,18 +169,18 @@ type Submitted struct {
 // has room. If ctx is cancelled before the run is recorded, there is none; after that it goes on. A run that was begun
 // under the same key before is what it gives, whatever else is asked for, and whoever drives it.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
-	if begun, err := s.submitted(ctx, owner, r); !errors.Is(err, journal.ErrNotFound) {
+	if begun, err := s.findSubmitted(ctx, owner, r); !errors.Is(err, journal.ErrNotFound) {
 		return begun, err
 	}
 	var k journal.Key
 	var live *run.Live
-	a, spec, err := s.begin(ctx, owner, r, func(spec run.Spec) (err error) {
+	a, spec, err := s.startRetrying(ctx, owner, r, func(spec run.Spec) (err error) {
 		k, live, err = s.config.Engine.Submit(ctx, spec)
 		return err
 	})
 	// another submission may have been first
 	if errors.Is(err, journal.ErrExists) || errors.Is(err, journal.ErrClaimed) {
-		if begun, none := s.submitted(ctx, owner, r); none == nil {
+		if begun, findErr := s.findSubmitted(ctx, owner, r); findErr == nil {
 			return begun, nil
 		}
 	}
@@ -192,7 +189,7 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 	}
 	begun := Submitted{Run: k.Run, Session: spec.Session}
 	if live != nil {
-		begun.Driven = s.driven(a, live, spec)
+		begun.Driven = s.newRun(a, live, spec)
 	}
 	return begun, nil
 }
@@ -201,20 +198,20 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 // its end, whatever its status, or, beside a *run.Suspended, what there is to show of it. The run is begun in the
 // session of the request, or in one of its own; it waits for no run that holds what it claims.
 func (s *Service) Within(ctx context.Context, owner journal.Owner, id string, r Request) (Result, error) {
-	a, err := s.assistant(r.Assistant)
+	a, err := s.assistantNamed(r.Assistant)
 	if err != nil {
 		return Result{}, err
 	}
 	end, err := s.config.Engine.Within(ctx, journal.Key{Owner: owner, Run: id}, func(ctx context.Context) (run.Spec,
 		error) {
-		_, spec, err := s.spec(ctx, owner, r, false)
+		_, spec, err := s.makeSpec(ctx, owner, r, false)
 		return spec, err
 	})
-	if _, waits := errors.AsType[*run.Suspended](err); err != nil && !waits {
+	if _, isSuspended := errors.AsType[*run.Suspended](err); err != nil && !isSuspended {
 		return Result{}, err
 	}
-	shown, unreadable := result(a, id, end)
-	return shown, cmp.Or(err, unreadable)
+	shown, readErr := readResult(a, id, end)
+	return shown, cmp.Or(err, readErr)
 }
 
 // Withdraw asks the run of an effect to stop that was performed Within it and is wanted no longer, as
@@ -223,38 +220,38 @@ func (s *Service) Withdraw(ctx context.Context, owner journal.Owner, id string) 
 	return s.config.Engine.Withdraw(ctx, journal.Key{Owner: owner, Run: id})
 }
 
-// submitted gives the run that was begun under the key of a request; journal.ErrNotFound without one.
-func (s *Service) submitted(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
+// findSubmitted gives the run that was begun under the key of a request; journal.ErrNotFound without one.
+func (s *Service) findSubmitted(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if r.Key == "" {
 		return Submitted{}, journal.ErrNotFound
 	}
-	row, err := s.config.Store.Run(ctx, owner, idOf("run", owner, r.Key))
+	row, err := s.config.Store.Run(ctx, owner, idFromKey("run", owner, r.Key))
 	return Submitted{Run: row.ID, Session: row.Session}, err
 }
 
-// idOf is the id that a key stands for.
-func idOf(what string, owner journal.Owner, key string) string {
+// idFromKey is the id that a key stands for.
+func idFromKey(what string, owner journal.Owner, key string) string {
 	sum := sha256.Sum256([]byte(what + "\x00" + string(owner) + "\x00" + key))
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
-// spec is what a run begins with that a person asks for. late says that another run was waited for.
-func (s *Service) spec(
+// makeSpec is what a run begins with that a person asks for. late says that another run was waited for.
+func (s *Service) makeSpec(
 	ctx context.Context, owner journal.Owner, r Request, late bool,
 ) (*assistant.Assistant, run.Spec, error) {
-	a, err := s.assistant(r.Assistant)
+	a, err := s.assistantNamed(r.Assistant)
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
-	if r.Options, err = s.options(a, r.Options); err != nil {
-		return nil, run.Spec{}, usage(err)
+	if r.Options, err = s.decodeOptions(a, r.Options); err != nil {
+		return nil, run.Spec{}, asUsageError(err)
 	}
-	file, text, err := s.tree(a)
+	file, text, err := s.loadTree(a)
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
 	if r.Replaces != "" {
-		if err := s.mayReplace(ctx, owner, a, &r); err != nil {
+		if err := s.checkReplace(ctx, owner, a, &r); err != nil {
 			return nil, run.Spec{}, err
 		}
 	}
@@ -266,68 +263,68 @@ func (s *Service) spec(
 				Err:  fmt.Errorf("session %s belongs to %s, not to %s", session.ID, session.Assistant, a.Name)}
 		}
 		if err != nil {
-			return nil, run.Spec{}, usage(err)
+			return nil, run.Spec{}, asUsageError(err)
 		}
 	}
 	r.Owner, r.Late = owner, late
 	spec, err := a.Begin(ctx, r)
 	if err != nil {
-		return a, run.Spec{}, usage(err)
+		return a, run.Spec{}, asUsageError(err)
 	}
 	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree, spec.Replaces = owner, a.Name, file, text, r.Replaces
 	if r.Key != "" {
-		spec.ID = idOf("run", owner, r.Key)
+		spec.ID = idFromKey("run", owner, r.Key)
 	}
-	named := spec.Session
+	sessionID := spec.Session
 	spec.Session = r.Session
 	if r.Session == "" {
-		err = s.sessionOf(ctx, &spec, named, r.Key)
+		err = s.assignSession(ctx, &spec, sessionID, r.Key)
 	}
 	return a, spec, err
 }
 
-// sessionOf gives a run its session: the one that its assistant names, which may be there already, or one that begins
-// with it.
-func (s *Service) sessionOf(ctx context.Context, spec *run.Spec, named, key string) error {
+// assignSession gives a run its session: the one that its assistant names, which may be there already, or one that
+// begins with it.
+func (s *Service) assignSession(ctx context.Context, spec *run.Spec, sessionID, key string) error {
 	now := s.config.Now().UTC()
 	switch {
-	case named != "":
-		_, err := s.config.Store.Session(ctx, spec.Owner, named)
-		if spec.Session = named; !errors.Is(err, journal.ErrNotFound) {
+	case sessionID != "":
+		_, err := s.config.Store.Session(ctx, spec.Owner, sessionID)
+		if spec.Session = sessionID; !errors.Is(err, journal.ErrNotFound) {
 			return err
 		}
 	case key != "":
-		spec.Session = idOf("session", spec.Owner, key)
+		spec.Session = idFromKey("session", spec.Owner, key)
 	default:
 		spec.Session = run.NewID(now)
 	}
 	spec.NewSession = &journal.Session{ID: spec.Session, Owner: spec.Owner, Assistant: spec.Assistant,
-		Title: journal.Clean(s.config.Redact(spec.Title)), Place: s.place(spec.Place), CreatedAt: now, UpdatedAt: now}
+		Title: journal.Clean(s.config.Redact(spec.Title)), Place: s.redactFolder(spec.Place), CreatedAt: now, UpdatedAt: now}
 	return nil
 }
 
 // CheckTree says what is wrong with the tree of an assistant.
 func (s *Service) CheckTree(name string) error {
-	a, err := s.assistant(name)
+	a, err := s.assistantNamed(name)
 	if err != nil {
 		return err
 	}
-	_, _, err = s.tree(a)
+	_, _, err = s.loadTree(a)
 	return err
 }
 
-// tree gives the tree of an assistant, if its runs can begin with it.
-func (s *Service) tree(a *assistant.Assistant) (file string, text []byte, err error) {
+// loadTree gives the tree of an assistant, if its runs can begin with it.
+func (s *Service) loadTree(a *assistant.Assistant) (file string, text []byte, err error) {
 	if file, text, err = s.config.Tree(a.Tree); err == nil {
 		err = s.config.Engine.CheckTree(a.Assistant, file, text)
 	}
-	return file, text, usage(err)
+	return file, text, asUsageError(err)
 }
 
 // Resume goes on with a run that was interrupted, and waits for room as Start does. journal.ErrLeased while somebody
 // drives it, journal.ErrEnded if it has ended.
 func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, how ...run.ResumeOption) (*Run, error) {
-	_, a, err := s.run(ctx, owner, id)
+	_, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
@@ -335,17 +332,17 @@ func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, ho
 	if err != nil {
 		return nil, err
 	}
-	return s.driven(a, live, run.Spec{}), nil
+	return s.newRun(a, live, run.Spec{}), nil
 }
 
 // Interrupted lists the runs that nobody drives, that have not ended and are not set aside, the oldest first.
 func (s *Service) Interrupted(ctx context.Context, owner journal.Owner) ([]journal.Run, error) {
-	open, err := s.config.Store.Runs(ctx, owner, journal.Filter{Status: journal.Running, Limit: longestList})
+	running, err := s.config.Store.Runs(ctx, owner, journal.Filter{Status: journal.Running, Limit: longestList})
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(open)
-	return slices.DeleteFunc(open, func(r journal.Run) bool { return r.SetAside() || s.config.Engine.Driven(r) }), nil
+	slices.Reverse(running)
+	return slices.DeleteFunc(running, func(r journal.Run) bool { return r.SetAside() || s.config.Engine.Driven(r) }), nil
 }
 
 // Cancel asks a run to stop, whoever drives it; one that nobody drives ends at once.

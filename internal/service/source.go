@@ -50,13 +50,13 @@ const (
 	mostRead  = 64 << 20 // bytes of a file that is read for a place
 )
 
-// checked looks what became of a place. What its file does not show any more, or no file does by lines, is shown as it
-// was read, if heard holds it.
-func (s *Service) checked(p assistant.Place, heard []assistant.Passage) Source {
+// checkSource looks what became of a place. What its file does not show any more, or no file does by lines, is shown as
+// it was read, if heard holds it.
+func (s *Service) checkSource(p assistant.Place, passages []assistant.Passage) Source {
 	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
 	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, Handed: p.Handed,
 		State: SourceKnown}
-	switch content, err := placeText(p); {
+	switch content, err := readPlaceFile(p); {
 	case !p.Read:
 		out.State = SourceUnread
 	case p.File == "":
@@ -70,12 +70,12 @@ func (s *Service) checked(p assistant.Place, heard []assistant.Passage) Source {
 		}
 		out.Lines = linesAround(strings.Split(strings.TrimSuffix(show(string(content)), "\n"), "\n"), 1, p.Start, p.End)
 	}
-	at := slices.IndexFunc(heard, func(one assistant.Passage) bool { return one.Holds(p.Cite, p.Start) })
+	at := slices.IndexFunc(passages, func(one assistant.Passage) bool { return one.Holds(p.Cite, p.Start) })
 	if !p.Read || len(out.Lines) > 0 || at < 0 {
 		return out
 	}
-	read := strings.Split(show(strings.Join(heard[at].Lines, "\n")), "\n")
-	if from := heard[at].From; from > 0 && p.Start > 0 {
+	read := strings.Split(show(strings.Join(passages[at].Lines, "\n")), "\n")
+	if from := passages[at].From; from > 0 && p.Start > 0 {
 		out.Lines = linesAround(read, from, p.Start, p.End)
 		return out
 	}
@@ -85,7 +85,7 @@ func (s *Service) checked(p assistant.Place, heard []assistant.Passage) Source {
 	return out
 }
 
-func placeText(p assistant.Place) ([]byte, error) {
+func readPlaceFile(p assistant.Place) ([]byte, error) {
 	if p.File == "" || !p.Read {
 		return nil, nil
 	}
@@ -113,7 +113,7 @@ func linesAround(lines []string, first, start, end int) (shown []Line) {
 
 // Passages are the texts that a run opened, in the order of its receipts, which keep them redacted.
 func (s *Service) Passages(ctx context.Context, owner journal.Owner, id string) ([]assistant.Passage, error) {
-	row, a, err := s.run(ctx, owner, id)
+	row, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +121,10 @@ func (s *Service) Passages(ctx context.Context, owner journal.Owner, id string) 
 	if err != nil {
 		return nil, err
 	}
-	return s.heard(ctx, a, row, recs)
+	return s.readPassages(ctx, a, row, recs)
 }
 
-func (s *Service) heard(
+func (s *Service) readPassages(
 	ctx context.Context, a *assistant.Assistant, row journal.Run, recs []journal.Record,
 ) ([]assistant.Passage, error) {
 	if a.Passages == nil {

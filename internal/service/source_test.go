@@ -38,12 +38,12 @@ func TestSourcesOfARunAreComparedWithTheirFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := read
 			c.change(&p)
-			if got := s.checked(p, nil); got.State != c.want {
+			if got := s.checkSource(p, nil); got.State != c.want {
 				t.Errorf("%s, wanted %s", got.State, c.want)
 			}
 		})
 	}
-	got := s.checked(read, nil)
+	got := s.checkSource(read, nil)
 	if n := len(got.Lines); n != 6 {
 		t.Fatalf("%d lines: %v", n, got.Lines)
 	}
@@ -81,7 +81,7 @@ func TestSourceThatItsFileDoesNotShowIsShownAsItWasRead(t *testing.T) {
 			File: gone, Start: 12, End: 12, Read: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, s.checked(c.place, heard).Lines); diff != "" {
+			if diff := cmp.Diff(c.want, s.checkSource(c.place, heard).Lines); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

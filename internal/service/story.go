@@ -50,56 +50,56 @@ func Reasons() []bt.Reason {
 // mostAsked is how many characters of what a person said a story tells.
 const mostAsked = 400
 
-// story tells a run, line by line. A line lasts as long as the effect whose receipt its step took in; what came in
+// addStory tells a run, line by line. A line lasts as long as the effect whose receipt its step took in; what came in
 // without a line makes the one longer that was told when it was asked for.
-func (x *Explanation) story(words run.Vocabulary) {
+func (x *Explanation) addStory(words run.Vocabulary) {
 	asked := x.Run.Title
 	if x.Shown != nil {
 		asked = x.Shown.Question
 	}
 	x.Story = []Told{{Step: 1, Why: storyAsked.With(text.Brief(asked, mostAsked))}}
-	type asking struct {
+	type pendingEffect struct {
 		at   int64
 		line int
 	}
-	open := map[uint64]asking{}
+	pending := map[uint64]pendingEffect{}
 	for i, step := range x.Steps {
-		at := x.since(step.At)
-		before, began := len(x.Story), at
-		by, answers := open[step.Op]
-		if answers {
-			began = by.at
+		at := x.msSinceStart(step.At)
+		linesBefore, began := len(x.Story), at
+		request, isReceipt := pending[step.Op]
+		if isReceipt {
+			began = request.at
 		}
 		for _, e := range step.Events {
-			if told, is := words.Read(e.TraceEvent).(bt.Narrated); is && told.Story().Text != "" {
-				line := Told{Step: i + 1, From: began, Took: at - began, Why: told.Story()}
-				if other, leads := told.(interface{ InRun() string }); leads {
+			if event, isNarrated := words.Read(e.TraceEvent).(bt.Narrated); isNarrated && event.Story().Text != "" {
+				line := Told{Step: i + 1, From: began, Took: at - began, Why: event.Story()}
+				if other, hasRun := event.(interface{ InRun() string }); hasRun {
 					line.Run = other.InRun()
 				}
 				x.Story, began = append(x.Story, line), at
 			}
 		}
-		if answers && before == len(x.Story) {
-			line := &x.Story[by.line]
+		if isReceipt && linesBefore == len(x.Story) {
+			line := &x.Story[request.line]
 			line.Took = max(line.Took, at-line.From)
 		}
 		for _, effect := range step.Started {
-			open[effect.Op] = asking{at, len(x.Story) - 1}
+			pending[effect.Op] = pendingEffect{at, len(x.Story) - 1}
 		}
 	}
 }
 
-// since is a time in milliseconds since the run began; 0 for one that is not known.
-func (x *Explanation) since(at time.Time) int64 {
+// msSinceStart is a time in milliseconds since the run began; 0 for one that is not known.
+func (x *Explanation) msSinceStart(at time.Time) int64 {
 	return max(at.Sub(x.Run.StartedAt).Milliseconds(), 0)
 }
 
-// storyEnd tells how the run ended, or why it waits.
-func (x *Explanation) storyEnd() {
+// addEnding tells how the run ended, or why it waits.
+func (x *Explanation) addEnding() {
 	var ends []bt.Why
 	switch {
-	case x.waits.Text != "":
-		ends = []bt.Why{storyWaits.With(x.waits)}
+	case x.waitReason.Text != "":
+		ends = []bt.Why{storyWaits.With(x.waitReason)}
 	case x.Run.Status == journal.Cancelled:
 		ends = []bt.Why{storyStopped.With()}
 	case x.Shown != nil && x.Shown.Failure != nil:
@@ -111,16 +111,16 @@ func (x *Explanation) storyEnd() {
 	}
 	at := int64(0)
 	if n := len(x.Steps); n > 0 {
-		at = x.since(x.Steps[n-1].At)
+		at = x.msSinceStart(x.Steps[n-1].At)
 	}
 	for _, why := range ends {
 		x.Story = append(x.Story, Told{Step: max(len(x.Steps), 1), From: at, End: true, Why: why})
 	}
 }
 
-// storyGoesOn tells what the person said to a run that ended with a question or a call that waits: the words of the
+// addNextMessage tells what the person said to a run that ended with a question or a call that waits: the words of the
 // next one of its session.
-func (s *Service) storyGoesOn(ctx context.Context, owner journal.Owner, x *Explanation) error {
+func (s *Service) addNextMessage(ctx context.Context, owner journal.Owner, x *Explanation) error {
 	if x.Shown == nil || !x.Shown.Asks && len(x.Shown.Waiting) == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (s *Service) storyGoesOn(ctx context.Context, owner journal.Owner, x *Expla
 	if err != nil {
 		return err
 	}
-	runs, err := s.runsOf(ctx, owner, session)
+	runs, err := s.sessionRuns(ctx, owner, session)
 	if err != nil {
 		return err
 	}
@@ -143,8 +143,8 @@ func (s *Service) storyGoesOn(ctx context.Context, owner journal.Owner, x *Expla
 	return nil
 }
 
-// sentTo has each place once to which something was sent, in order.
-func sentTo(left []assistant.Left) []Sent {
+// sumByPlace has each place once to which something was sent, in order.
+func sumByPlace(left []assistant.Left) []Sent {
 	all, places := []Sent{}, map[[2]string]int{}
 	for _, l := range left {
 		place := [2]string{l.Kind, l.To}

@@ -44,8 +44,8 @@ func TestStoryTellsWhatLeavesNarrateAndHowLongItTook(t *testing.T) {
 			step(900, 9, nil, Event{TraceEvent: run.TraceEvent{Type: "inside"}}), // told of nothing: three lasts longer
 			step(1500, 8, nil, told("four")),
 		}}
-	x.story(run.NewVocabulary(asked{}, inside{}))
-	x.storyEnd()
+	x.addStory(run.NewVocabulary(asked{}, inside{}))
+	x.addEnding()
 	want := []Told{
 		{Step: 1, Why: storyAsked.With("Who is it?")}, {Step: 1, Why: bt.Because("one")},
 		{Step: 2, Took: 500, Why: bt.Because("two"), Run: "0other"},
@@ -65,7 +65,7 @@ func TestStoryEndsWithWhyItEndedOrWaits(t *testing.T) {
 		wants []bt.Why
 	}{
 		{"goes on", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}}, nil},
-		{"waits", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}, waits: bt.Because("no answer yet")},
+		{"waits", Explanation{Run: Row{Run: journal.Run{Status: journal.Running}}, waitReason: bt.Because("no answer yet")},
 			[]bt.Why{storyWaits.With("no answer yet")}},
 		{"stopped", Explanation{Run: Row{Run: journal.Run{Status: journal.Cancelled}}, Shown: failed},
 			[]bt.Why{storyStopped.With()}},
@@ -74,7 +74,7 @@ func TestStoryEndsWithWhyItEndedOrWaits(t *testing.T) {
 		{"failed, of another build", Explanation{Run: Row{Run: journal.Run{Status: journal.Failed}},
 			Ending: []string{"broken"}}, []bt.Why{storyEnded.With("broken")}},
 	} {
-		c.x.storyEnd()
+		c.x.addEnding()
 		var got []bt.Why
 		for _, line := range c.x.Story {
 			got = append(got, line.Why)
@@ -86,7 +86,7 @@ func TestStoryEndsWithWhyItEndedOrWaits(t *testing.T) {
 }
 
 func TestWhatLeftIsAddedUpByPlace(t *testing.T) {
-	got := sentTo([]assistant.Left{{Kind: "model", To: "m", Bytes: 10, Tokens: 3}, {Kind: "address", To: "a"},
+	got := sumByPlace([]assistant.Left{{Kind: "model", To: "m", Bytes: 10, Tokens: 3}, {Kind: "address", To: "a"},
 		{Kind: "model", To: "m", Bytes: 5, Tokens: 1}, {Kind: "server", To: "m", Bytes: 1}})
 	want := []Sent{{Kind: "model", To: "m", Times: 2, Bytes: 15, Tokens: 4}, {Kind: "address", To: "a", Times: 1},
 		{Kind: "server", To: "m", Times: 1, Bytes: 1}}

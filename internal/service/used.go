@@ -65,10 +65,10 @@ func (s *Service) Costs(
 		return c, err
 	}
 	c.Currency = s.Currency()
-	look, cut := context.WithTimeout(ctx, within)
+	limited, cut := context.WithTimeout(ctx, within)
 	defer cut()
 	for n, r := range runs {
-		used, err := s.usedBy(look, r)
+		used, err := s.usageOfRun(limited, r)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			c.Left = max(found.Runs, len(runs)) - n
 			return c, nil
@@ -92,21 +92,21 @@ func (s *Service) Costs(
 // mostEnded is of how many ended runs it is remembered what they took.
 const mostEnded = 4096
 
-// took remembers what ended runs took, which take no more: so who asks again for the costs of a long session gets
+// usageCache remembers what ended runs took, which take no more: so who asks again for the costs of a long session gets
 // further.
-type took struct {
+type usageCache struct {
 	mu   sync.Mutex
 	runs map[journal.Key][]assistant.Usage
 }
 
-func (t *took) get(of journal.Key) (all []assistant.Usage, known bool) {
+func (t *usageCache) get(of journal.Key) (all []assistant.Usage, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all, known = t.runs[of]
 	return all, known
 }
 
-func (t *took) keep(of journal.Key, all []assistant.Usage) {
+func (t *usageCache) keep(of journal.Key, all []assistant.Usage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.runs == nil || len(t.runs) >= mostEnded {
@@ -115,44 +115,44 @@ func (t *took) keep(of journal.Key, all []assistant.Usage) {
 	t.runs[of] = all
 }
 
-// usedBy is what the models of a run took, a model once.
-func (s *Service) usedBy(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
+// usageOfRun is what the models of a run took, a model once.
+func (s *Service) usageOfRun(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
 	key := journal.Key{Owner: r.Owner, Run: r.ID}
-	if took, known := s.took.get(key); known {
+	if took, known := s.usage.get(key); known {
 		return took, nil
 	}
 	recs, err := s.config.Store.Records(ctx, r.Owner, r.ID, 0)
 	if err != nil {
 		return nil, err
 	}
-	took := summed(usages(s.usedOf(r.Assistant, recs)))
+	took := sumByModel(usages(s.usagesByReceipt(r.Assistant, recs)))
 	if r.Status != journal.Running {
-		s.took.keep(key, took)
+		s.usage.keep(key, took)
 	}
 	return took, nil
 }
 
-// usedOf is what models took, by the receipts of a run of an assistant. What can't be read tells nothing.
-func (s *Service) usedOf(name string, recs []journal.Record) (all []Used) {
-	by := usedBy(s.byName[name])
+// usagesByReceipt is what models took, by the receipts of a run of an assistant. What can't be read tells nothing.
+func (s *Service) usagesByReceipt(name string, recs []journal.Record) (all []Used) {
+	readUsage := usageReader(s.byName[name])
 	for seq, c := range run.Receipts(recs) {
-		if u, used := by(c); used {
-			all = append(all, Used{seq, s.priced(u)})
+		if u, used := readUsage(c); used {
+			all = append(all, Used{seq, s.withCost(u)})
 		}
 	}
 	return all
 }
 
-// usedBy reads what a model took from the receipts of an assistant; nil: of one that is not there any more.
-func usedBy(a *assistant.Assistant) func(c *run.CompletionRecord) (assistant.Usage, bool) {
+// usageReader reads what a model took from the receipts of an assistant; nil: of one that is not there any more.
+func usageReader(a *assistant.Assistant) func(c *run.CompletionRecord) (assistant.Usage, bool) {
 	if a != nil && a.Used != nil {
 		return a.Used
 	}
 	return assistant.UsedBy
 }
 
-// priced adds what it cost, where the model has a price.
-func (s *Service) priced(u assistant.Usage) assistant.Usage {
+// withCost adds what it cost, where the model has a price.
+func (s *Service) withCost(u assistant.Usage) assistant.Usage {
 	if s.config.Prices == nil {
 		return u
 	}
@@ -169,8 +169,8 @@ func usages(used []Used) (all []assistant.Usage) {
 	return all
 }
 
-// summed has each model once.
-func summed(used []assistant.Usage) (all []assistant.Usage) {
+// sumByModel has each model once.
+func sumByModel(used []assistant.Usage) (all []assistant.Usage) {
 	for _, u := range used {
 		at := slices.IndexFunc(all, func(one assistant.Usage) bool { return one.Model == u.Model })
 		if at < 0 {
@@ -192,13 +192,13 @@ func (s *Service) Used(ctx context.Context, owner journal.Owner, runs ...string)
 		if err != nil {
 			return nil, err
 		}
-		used, err := s.usedBy(ctx, r)
+		used, err := s.usageOfRun(ctx, r)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, used...)
 	}
-	return summed(all), nil
+	return sumByModel(all), nil
 }
 
 // Used is what the models of the run took.
@@ -216,7 +216,7 @@ type Spent struct {
 // SpentBetween says what the models of an owner took from one time until another, a day once, the latest first. Runs
 // that were removed are not in it.
 func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, to time.Time) (days []Spent, err error) {
-	for r, err := range s.every(ctx, owner, journal.Filter{}) {
+	for r, err := range s.allRuns(ctx, owner, journal.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -226,23 +226,23 @@ func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, t
 		if !r.StartedAt.Before(to) {
 			continue
 		}
-		used, err := s.usedBy(ctx, r)
+		used, err := s.usageOfRun(ctx, r)
 		if err != nil {
 			return nil, err
 		}
 		if len(used) > 0 {
-			days = spentOn(days, r.StartedAt.Local().Format(time.DateOnly), used)
+			days = addToDay(days, r.StartedAt.Local().Format(time.DateOnly), used)
 		}
 	}
 	return days, nil
 }
 
-func spentOn(days []Spent, day string, used []assistant.Usage) []Spent {
+func addToDay(days []Spent, day string, used []assistant.Usage) []Spent {
 	if n := len(days); n == 0 || days[n-1].Day != day {
 		days = append(days, Spent{Day: day})
 	}
 	last := &days[len(days)-1]
 	last.Runs++
-	last.Used = summed(append(last.Used, used...))
+	last.Used = sumByModel(append(last.Used, used...))
 	return days
 }

@@ -25,14 +25,14 @@ type Run struct {
 	live *run.Live
 }
 
-func (s *Service) driven(a *assistant.Assistant, live *run.Live, spec run.Spec) *Run {
+func (s *Service) newRun(a *assistant.Assistant, live *run.Live, spec run.Spec) *Run {
 	return &Run{ID: live.ID, Session: live.Session, Spec: spec, s: s, a: a, live: live}
 }
 
 // Assistant is the name of the run's assistant.
 func (r *Run) Assistant() string { return r.a.Name }
 
-// Result is what came of a run: in its assistant's own form, and as it reaches people.
+// Result is the outcome of a run: in the format of its assistant, and as people see it.
 type Result struct {
 	Run     string          `json:"-"`
 	Status  journal.Status  `json:"-"`
@@ -42,13 +42,13 @@ type Result struct {
 	HTML *ResultHTML `json:"html,omitempty" doc:"Answer and footer as HTML in which nothing runs, if it was asked for."`
 }
 
-// ResultHTML is what of a result is Markdown, as HTML.
+// ResultHTML is the Markdown of a result as HTML.
 type ResultHTML struct {
 	Answer string `json:"answer"`
 	Footer string `json:"footer"`
 }
 
-// Mark adds answer and footer as HTML. In the place of citations stand buttons with the numbers of their sources.
+// Mark adds answer and footer as HTML. Buttons with the numbers of the sources replace the citations.
 func (r *Result) Mark() {
 	var cited []render.Citation
 	for _, c := range r.Citations {
@@ -57,19 +57,19 @@ func (r *Result) Mark() {
 	r.HTML = &ResultHTML{render.HTML(r.Answer, cited...), render.HTML(r.Footer)}
 }
 
-// Wait blocks until the run has ended, and reads what came of it. The error says why it stopped short of an end; it can
-// be resumed then.
+// Wait blocks until the run has ended, and reads its outcome. An error says why this process stopped driving it before
+// its end; the run can be resumed then.
 func (r *Run) Wait(ctx context.Context) (Result, error) {
 	end, err := r.live.Wait(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s stopped short: %w", r.ID, err)
 	}
-	return result(r.a, r.ID, end)
+	return readResult(r.a, r.ID, end)
 }
 
-// Result reads what came of a run; journal.ErrNotFound if it has not ended.
+// Result reads the outcome of a run; journal.ErrNotFound if it has not ended.
 func (s *Service) Result(ctx context.Context, owner journal.Owner, id string) (Result, error) {
-	_, a, err := s.run(ctx, owner, id)
+	_, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
 		return Result{}, err
 	}
@@ -77,10 +77,10 @@ func (s *Service) Result(ctx context.Context, owner journal.Owner, id string) (R
 	if err != nil {
 		return Result{}, err
 	}
-	return result(a, id, end)
+	return readResult(a, id, end)
 }
 
-func result(a *assistant.Assistant, id string, end run.EndRecord) (Result, error) {
+func readResult(a *assistant.Assistant, id string, end run.EndRecord) (Result, error) {
 	shown, err := a.Show(end.Outcome)
 	if err != nil {
 		return Result{}, fmt.Errorf("outcome of run %s: %w: %w", id, journal.ErrCorrupt, err)
@@ -94,7 +94,7 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
 		w := &watcher{a: r.a, words: r.s.words[r.a.Name], from: Place{Record: from}}
 		for u := range r.live.Watch(ctx, 0) {
-			all, _ := w.updates(u) // what can't be told is left out
+			all, _ := w.updatesFor(u) // what can't be converted is left out
 			for _, e := range all {
 				if !yield(e) {
 					return
@@ -143,7 +143,7 @@ func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.S
 		for u, err := range s.config.Engine.Watch(ctx, row.Owner, row.ID, 0) {
 			var all []Update
 			if err == nil {
-				all, err = w.updates(u)
+				all, err = w.updatesFor(u)
 			}
 			if err != nil {
 				yield(Update{}, err)
@@ -162,14 +162,14 @@ func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.S
 // the row is read every so often. tell gets each update, and nil when the row still says running. A panic while
 // watching is an error.
 func (s *Service) Await(
-	ctx context.Context, owner journal.Owner, id string, every time.Duration, tell func(*Update),
+	ctx context.Context, owner journal.Owner, id string, every time.Duration, onUpdate func(*Update),
 ) (Row, error) {
 	in, stop := Receive(ctx, "run "+id, 0, func(ctx context.Context) iter.Seq2[Update, error] {
 		return s.Watch(ctx, owner, id, Place{})
 	})
 	defer stop()
-	look := time.NewTicker(every)
-	defer look.Stop()
+	recheck := time.NewTicker(every)
+	defer recheck.Stop()
 	for {
 		select {
 		case u, more := <-in:
@@ -181,12 +181,12 @@ func (s *Service) Await(
 			case !more:
 				return s.Run(ctx, owner, id)
 			}
-			tell(&u.One)
-		case <-look.C:
+			onUpdate(&u.One)
+		case <-recheck.C:
 			if r, err := s.Run(ctx, owner, id); err != nil || r.State != string(journal.Running) {
 				return r, err // also queued, suspended, interrupted, set aside
 			}
-			tell(nil)
+			onUpdate(nil)
 		case <-ctx.Done():
 			return Row{}, ctx.Err()
 		}
@@ -199,14 +199,15 @@ type Received[T any] struct {
 	Err error
 }
 
-// Receive hands on what a sequence gives that watches something, so many ahead of who takes it, until it ends or stop
-// is called, which returns once nothing goes on. A panic there is its last error, and does not end the process.
+// Receive runs a sequence in a goroutine and sends what it gives, with a buffer of ahead, until it ends or stop is
+// called; stop returns once the goroutine has ended. A panic there is sent as the last error, and does not end the
+// process. what names the sequence in that error.
 func Receive[T any](
 	ctx context.Context, what string, ahead int, from func(context.Context) iter.Seq2[T, error],
 ) (in <-chan Received[T], stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan Received[T], ahead)
-	give := func(r Received[T]) bool {
+	deliver := func(r Received[T]) bool {
 		select {
 		case out <- r:
 			return true
@@ -218,11 +219,11 @@ func Receive[T any](
 		defer close(out)
 		defer func() {
 			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
-				give(Received[T]{Err: fmt.Errorf("watching %s panicked: %T", what, thrown)})
+				deliver(Received[T]{Err: fmt.Errorf("watching %s panicked: %T", what, thrown)})
 			}
 		}()
 		for one, err := range from(ctx) {
-			if !give(Received[T]{one, err}) || err != nil {
+			if !deliver(Received[T]{one, err}) || err != nil {
 				return
 			}
 		}
@@ -234,18 +235,18 @@ func Receive[T any](
 	}
 }
 
-// watcher makes these updates of the engine's.
+// watcher converts updates of the engine to those of this package.
 type watcher struct {
-	a     *assistant.Assistant // nil: this program does not have it
-	words run.Vocabulary
-	from  Place
-	at    Place // what comes next, from the beginning
-	start *run.StartRecord
+	a       *assistant.Assistant // nil: this program does not have it
+	words   run.Vocabulary
+	from    Place
+	reached Place // what comes next, from the beginning
+	start   *run.StartRecord
 }
 
-// updates gives those of one of the engine's. A panic of an assistant's code is an error of the watch: the runs beside
-// it go on.
-func (w *watcher) updates(u run.Update) (all []Update, err error) {
+// updatesFor converts one update of the engine, and leaves out what comes before w.from. A panic of an assistant's code
+// is an error of this watch only.
+func (w *watcher) updatesFor(u run.Update) (all []Update, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			// what was thrown may hold words of a person
@@ -254,41 +255,41 @@ func (w *watcher) updates(u run.Update) (all []Update, err error) {
 	}()
 	switch {
 	case u.Left:
-		return []Update{{Seq: w.at.Record, After: w.place(), Left: true}}, nil
+		return []Update{{Seq: w.reached.Record, After: w.continuationPlace(), Left: true}}, nil
 	case u.Piece != nil:
 		if receipt := (Place{Record: u.Settled}); u.Settled > 0 && receipt.Compare(w.from) < 0 {
-			return nil, nil // who begins there has what came of it
+			return nil, nil // a watch from there on has its result
 		}
-		return []Update{{Seq: w.at.Record, After: w.place(), Op: u.Piece.Op, Text: u.Piece.Text, Draft: u.Draft,
-			Retract: u.Piece.Retract, Wait: u.Piece.Wait}}, nil
+		return []Update{{Seq: w.reached.Record, After: w.continuationPlace(), Op: u.Piece.Op, Text: u.Piece.Text,
+			Draft: u.Draft, Retract: u.Piece.Retract, Wait: u.Piece.Wait}}, nil
 	}
-	for _, one := range w.make(u) {
-		if w.at = one.After; w.at.Compare(w.from) > 0 {
+	for _, one := range w.convert(u) {
+		if w.reached = one.After; w.reached.Compare(w.from) > 0 {
 			all = append(all, one)
 		}
 	}
 	return all, nil
 }
 
-// make gives the updates of a record, or of the step on it, each with its place.
-func (w *watcher) make(u run.Update) (all []Update) {
+// convert gives the updates for a record, or for the step on it, each with its place.
+func (w *watcher) convert(u run.Update) (all []Update) {
 	var at Place
 	if u.Record != nil {
 		at.Record = u.Record.Seq
-		all = []Update{w.recorded(u.Record)}
+		all = []Update{w.recordUpdate(u.Record)}
 	} else {
-		at = Place{Record: u.Step.Record, Told: 1} // behind the record
-		all = w.decided(u.Step)
+		at = Place{Record: u.Step.Record, Updates: 1} // behind the record
+		all = w.stepUpdates(u.Step)
 	}
 	for i := range all {
-		at.Told++
+		at.Updates++
 		all[i].Seq, all[i].After = at.Record, at
 	}
 	return all
 }
 
-// recorded is a record, with what it tells.
-func (w *watcher) recorded(r *journal.Record) Update {
+// recordUpdate gives the update for a record.
+func (w *watcher) recordUpdate(r *journal.Record) Update {
 	body, err := run.Read(*r)
 	if err != nil {
 		return Update{Record: r}
@@ -304,14 +305,14 @@ func (w *watcher) recorded(r *journal.Record) Update {
 		if w.a.Early != nil {
 			u.Early = w.a.Early(body)
 		}
-		u.Used, _ = usedBy(w.a)(body)
+		u.Used, _ = usageReader(w.a)(body)
 	}
 	return u
 }
 
-// decided are a step and its events.
-func (w *watcher) decided(told *run.TraceStep) []Update {
-	step := explained(*told, w.words)
+// stepUpdates gives the updates for a step and its events.
+func (w *watcher) stepUpdates(traced *run.TraceStep) []Update {
+	step := newStep(*traced, w.words)
 	all := []Update{{Step: &step}}
 	for i, e := range step.Events {
 		if e.Type == "" {
@@ -326,15 +327,15 @@ func (w *watcher) decided(told *run.TraceStep) []Update {
 	return all
 }
 
-// place is where a watch goes on that ends here.
-func (w *watcher) place() Place {
-	if w.at.Compare(w.from) < 0 {
+// continuationPlace is where a watch continues that ends here.
+func (w *watcher) continuationPlace() Place {
+	if w.reached.Compare(w.from) < 0 {
 		return w.from
 	}
-	return w.at
+	return w.reached
 }
 
-// recordLines tells of records that no event of the tree tells of, by what they say.
+// recordLines describes the records that no event of the tree stands for.
 func recordLines(seq int64, body any) []string {
 	switch body := body.(type) {
 	case *run.SuspendRecord:

@@ -274,7 +274,7 @@ func (m *model) askUndo(msg undoMsg) tea.Cmd {
 		return m.say("there is no write to undo")
 	}
 	m.asking = append(m.asking, question{words: msg.words, title: "Undo this write?",
-		then: func(m *model, yes bool) tea.Cmd {
+		onAnswer: func(m *model, yes bool) tea.Cmd {
 			if !yes {
 				return m.say("nothing was changed")
 			}
@@ -348,5 +348,5 @@ func (m *model) switched(msg switchedMsg) tea.Cmd {
 	}
 	m.Sessions[m.To], m.asking, m.open = msg.session.ID, nil, ""
 	m.setPrompt()
-	return m.print(append(m.note("session "+msg.session.ID+": "+msg.session.Title), m.wentOn(msg.last)...)...)
+	return m.print(append(m.note("session "+msg.session.ID+": "+msg.session.Title), m.lastExchangeLines(msg.last)...)...)
 }

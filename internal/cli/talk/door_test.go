@@ -305,7 +305,7 @@ func TestFailureThatIsTheAnswerIsToldOnce(t *testing.T) {
 	b := newBare(t)
 	res := answer("I couldn't find that task.")
 	res.Failure = &assistant.Failure{Message: res.Answer}
-	if n := strings.Count(strings.Join(b.outcome(res), "\n"), "find that task"); n != 1 {
+	if n := strings.Count(strings.Join(b.resultLines(res), "\n"), "find that task"); n != 1 {
 		t.Errorf("it is told %d times", n)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// ended prints what came of an answer, and asks what it leaves open.
-func (m *model) ended(msg endedMsg) tea.Cmd {
+// handleEnded prints what came of an answer, and asks what it leaves open.
+func (m *model) handleEnded(msg endedMsg) tea.Cmd {
 	if msg.of != m.live {
 		return nil
 	}
@@ -28,18 +28,18 @@ func (m *model) ended(msg endedMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	res.Answer = Rest(res.Answer, l.early)
+	res.Answer = Rest(res.Answer, l.printed)
 	m.askWaiting(l.Of, l.run.ID, res.Waiting)
 	m.open = ""
 	if res.Asks && l.Of != m.To {
 		m.open = l.Of
 	}
 	m.setPrompt()
-	return m.print(m.outcome(res)...)
+	return m.print(m.resultLines(res)...)
 }
 
-// outcome lays a result out as it is printed.
-func (m *model) outcome(res service.Result) (lines []string) {
+// resultLines lays a result out as it is printed.
+func (m *model) resultLines(res service.Result) (lines []string) {
 	lines = append(lines, "")
 	if res.Answer != "" {
 		lines = append(lines, m.columns(render.Lines(res.Answer, m.layout(m.answerWidth())), m.sources(res.Sources))...)
@@ -75,12 +75,12 @@ func AskFor(w assistant.Waiting) string { return "May I? " + w.String() }
 
 // question is something to be answered with yes or no.
 type question struct {
-	words string // what it is about
-	title string // the line that asks
-	usual bool   // Enter is a no
+	words        string // what it is about
+	title        string // the line that asks
+	enterMeansNo bool   // Enter is a no
 	// when it came by itself, while the person may have been typing; zero: it follows from what they did
-	since time.Time
-	then  func(m *model, yes bool) tea.Cmd
+	since    time.Time
+	onAnswer func(m *model, yes bool) tea.Cmd
 	// giveUp does neither, at Esc and Ctrl-C; nil: it is a no.
 	giveUp func(m *model) tea.Cmd
 }
@@ -91,7 +91,7 @@ func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
 	var allowed []int
 	for n, call := range waiting {
 		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), since: m.Now(),
-			title: "Do it?", then: func(m *model, yes bool) tea.Cmd {
+			title: "Do it?", onAnswer: func(m *model, yes bool) tea.Cmd {
 				if yes {
 					allowed = append(allowed, n+1)
 				}

@@ -56,7 +56,7 @@ func (m *model) inputKey(name string, k tea.KeyPressMsg) tea.Cmd {
 			return tea.Quit
 		}
 	case "esc":
-		m.unfill()
+		m.dropMissing()
 		m.open = ""
 		m.setPrompt()
 		return nil
@@ -97,7 +97,7 @@ func (m *model) interrupt() tea.Cmd {
 		}
 		return m.say("not done")
 	case m.missing != nil && m.live == nil:
-		m.unfill()
+		m.dropMissing()
 	case m.live != nil && m.live.stopping && again:
 		return tea.Quit
 	case m.live != nil:
@@ -107,7 +107,7 @@ func (m *model) interrupt() tea.Cmd {
 	case m.input.Value() != "" || len(m.pasted) > 0:
 		m.pasted = nil
 		m.setInput("")
-		m.at = len(m.history.entries)
+		m.historyIndex = len(m.history.entries)
 	case again:
 		return tea.Quit
 	default:
@@ -141,16 +141,16 @@ func (m *model) enter() tea.Cmd {
 	if err := m.history.add(text); err != nil {
 		m.hint = "the history can't be saved: " + err.Error()
 	}
-	m.at, m.draft = len(m.history.entries), ""
+	m.historyIndex, m.draft = len(m.history.entries), ""
 	switch {
 	case m.missing != nil:
-		return m.fill(text)
+		return m.fillMissing(text)
 	case command:
 		return m.command(text)
 	case m.editing.Run != "":
 		return m.instead(text)
 	}
-	return m.asked(Asked{Of: m.hears().Name, Words: text, Material: m.unpasted()})
+	return m.asked(Asked{Of: m.addressee().Name, Words: text, Material: m.unpasted()})
 }
 
 // asked asks what was typed without a command; first whether it is meant for another assistant, where it plainly is.
@@ -170,8 +170,9 @@ func (m *model) asked(a Asked) tea.Cmd {
 		m.setInput(a.Words)
 		return m.say("not done")
 	}
-	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, usual: true, then: then,
-		giveUp: giveUp})
+	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, enterMeansNo: true,
+		onAnswer: then,
+		giveUp:   giveUp})
 	return nil
 }
 
@@ -228,14 +229,14 @@ func (m *model) pastedSize() string {
 
 // back goes through the history.
 func (m *model) back(step int) {
-	to := m.at + step
+	to := m.historyIndex + step
 	if to < 0 || to > len(m.history.entries) {
 		return
 	}
-	if m.at == len(m.history.entries) {
+	if m.historyIndex == len(m.history.entries) {
 		m.draft = m.input.Value()
 	}
-	m.at, m.menu = to, nil
+	m.historyIndex, m.menu = to, nil
 	if to == len(m.history.entries) {
 		m.setInput(m.draft)
 	} else {
@@ -297,7 +298,7 @@ const tooSoon = 700 * time.Millisecond
 func (m *model) askingKey(name string) tea.Cmd {
 	q := m.asking[0]
 	yes := name == "y" || name == "Y" || name == "shift+y"
-	no := name == "n" || name == "N" || name == "shift+n" || name == "esc" || name == "enter" && q.usual
+	no := name == "n" || name == "N" || name == "shift+n" || name == "esc" || name == "enter" && q.enterMeansNo
 	switch {
 	case m.Now().Sub(q.since) < tooSoon:
 		return nil
@@ -309,5 +310,5 @@ func (m *model) askingKey(name string) tea.Cmd {
 	if name == "esc" && q.giveUp != nil {
 		return q.giveUp(m)
 	}
-	return q.then(m, yes)
+	return q.onAnswer(m, yes)
 }

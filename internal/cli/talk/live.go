@@ -17,25 +17,25 @@ import (
 // live is the answer that is under way.
 type live struct {
 	Asked
-	typed string // as it was said, with its command
+	asTyped string // as it was said, with its command
 	Work
 
 	begun time.Time
 	stop  context.CancelCauseFunc
 	left  chan struct{} // closed when nobody looks at the updates any more
 
-	begins   chan startedMsg
-	run      Run
-	updates  chan service.Update
-	stopping bool
+	startResults chan startedMsg
+	run          Run
+	updates      chan service.Update
+	stopping     bool
 
 	text     strings.Builder // provisional
 	stream   *render.Stream
 	stable   []string // of the text, laid out
 	tail     []string
-	early    []string // parts of the answer that were printed
+	printed  []string // parts of the answer that were printed
 	progress []string // what happened, a line each
-	under    string   // what is under way
+	activity string   // shown while no call is under way
 }
 
 // What a conversation is told of an answer.
@@ -58,7 +58,7 @@ type (
 	tickMsg struct{ of *live }
 )
 
-// atOnce bounds how many updates are taken in between two frames.
+// atOnce bounds how many updates are applied between two frames.
 const atOnce = 256
 
 // ask shows a question as it was typed, and begins the answer.
@@ -66,7 +66,7 @@ func (m *model) ask(a Asked, typed string) tea.Cmd {
 	if m.open != a.Of {
 		m.open = ""
 	}
-	return m.start(a, typed, append([]string{""}, m.question(m.mark(m.hears().Name), typed)...)...)
+	return m.start(a, typed, append([]string{""}, m.question(m.promptFor(m.addressee().Name), typed)...)...)
 }
 
 // start begins the answer to a question, which is typed again as it stands in typed if it can't begin, below some
@@ -74,17 +74,17 @@ func (m *model) ask(a Asked, typed string) tea.Cmd {
 func (m *model) start(a Asked, typed string, above ...string) tea.Cmd {
 	a.Session, a.With = m.Sessions[a.Of], m.With
 	ctx, stop := context.WithCancelCause(m.ctx)
-	l := &live{Asked: a, typed: typed, begun: m.Now(), under: "reading the question", stop: stop,
-		left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce)}
+	l := &live{Asked: a, asTyped: typed, begun: m.Now(), activity: "reading the question", stop: stop,
+		left: make(chan struct{}), startResults: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce)}
 	l.stream = render.NewStream(m.layout(m.answerWidth()))
 	m.live, m.leaving, m.missing = l, time.Time{}, nil
 	m.setPrompt()
-	return tea.Batch(m.print(above...), l.tick(), func() tea.Msg { return m.begin(ctx, l) })
+	return tea.Batch(m.print(above...), l.tick(), func() tea.Msg { return m.startRun(ctx, l) })
 }
 
-func (m *model) begin(ctx context.Context, l *live) tea.Msg {
+func (m *model) startRun(ctx context.Context, l *live) tea.Msg {
 	r, err := m.Sibyl.Start(ctx, l.Asked)
-	l.begins <- startedMsg{l, r, err}
+	l.startResults <- startedMsg{l, r, err}
 	return startedMsg{l, r, err}
 }
 
@@ -93,40 +93,40 @@ func (l *live) tick() tea.Cmd {
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{l} })
 }
 
-// started is told whether the run of the answer has begun.
-func (m *model) started(msg startedMsg) tea.Cmd {
+// handleStarted handles whether the run of the answer has begun: it watches the run, or asks for what is missing.
+func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 	l := msg.of
 	if l != m.live {
 		return nil
 	}
 	if msg.err == nil {
 		l.run = msg.run
-		m.Sessions[l.Of], m.answers = msg.run.Session, msg.run.Model
-		return tea.Batch(l.pump(m.ctx), l.next(m.ctx))
+		m.Sessions[l.Of], m.lastModel = msg.run.Session, msg.run.Model
+		return tea.Batch(l.forwardUpdates(m.ctx), l.waitForUpdates(m.ctx))
 	}
 	l.stop(nil)
 	m.live = nil
-	if kept, is := errors.AsType[*KeptError](msg.err); is {
+	if kept, isKept := errors.AsType[*KeptError](msg.err); isKept {
 		m.Sessions[l.Of] = kept.Session
 		return m.fail(msg.err)
 	}
-	if missing, is := errors.AsType[*MissingError](msg.err); is && !l.stopping {
-		m.missing = &missingValue{missing.Flag, l.Asked, l.typed}
+	if missing, isMissing := errors.AsType[*MissingError](msg.err); isMissing && !l.stopping {
+		m.missing = &missingValue{missing.Flag, l.Asked, l.asTyped}
 		m.setPrompt()
 		return m.say(missing.Title)
 	}
-	if over, is := errors.AsType[*service.LimitError](msg.err); is && !l.stopping {
+	if over, isOver := errors.AsType[*service.LimitError](msg.err); isOver && !l.stopping {
 		m.askOverLimit(over, l)
 		return nil
 	}
-	m.giveBack(l.typed, l.Material)
+	m.giveBack(l.asTyped, l.Material)
 	if l.stopping {
 		return m.say("stopped before it began")
 	}
-	if choice, is := errors.AsType[*ChoiceError](msg.err); is {
+	if choice, isChoice := errors.AsType[*ChoiceError](msg.err); isChoice {
 		return m.chooseModel(choice, l)
 	}
-	if l.Replaces != "" && l.typed == l.Words { // it was edited
+	if l.Replaces != "" && l.asTyped == l.Words { // it was edited
 		m.hint = "Enter asks it as a new question"
 	}
 	return m.fail(msg.err)
@@ -135,18 +135,18 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 // askOverLimit asks whether a question is to begin although the day has cost what it may.
 func (m *model) askOverLimit(over *service.LimitError, l *live) {
 	giveUp := func(m *model) tea.Cmd {
-		m.giveBack(l.typed, l.Material)
+		m.giveBack(l.asTyped, l.Material)
 		return m.say("not asked")
 	}
-	m.asking = append(m.asking, question{words: l.typed, title: over.Error() + ". Go on?", usual: true,
+	m.asking = append(m.asking, question{words: l.asTyped, title: over.Error() + ". Go on?", enterMeansNo: true,
 		giveUp: giveUp,
-		then: func(m *model, yes bool) tea.Cmd {
+		onAnswer: func(m *model, yes bool) tea.Cmd {
 			if !yes {
 				return giveUp(m)
 			}
 			again := l.Asked
 			again.OverLimit = true
-			return m.start(again, l.typed)
+			return m.start(again, l.asTyped)
 		}})
 }
 
@@ -157,17 +157,17 @@ type missingValue struct {
 	typed string
 }
 
-// fill takes the value of the flag, and asks.
-func (m *model) fill(value string) tea.Cmd {
+// fillMissing takes the value of the flag, and asks.
+func (m *model) fillMissing(value string) tea.Cmd {
 	was := *m.missing
 	was.asked.Flagged = true
 	was.asked.Words = fmt.Sprintf("--%s \"%s\" %s", was.flag.Name, expanded(m.env("HOME"), strings.Trim(value, `"`)),
 		was.asked.Words)
-	return m.start(was.asked, was.typed, m.question(m.named(was.flag.Name), value)...)
+	return m.start(was.asked, was.typed, m.question(m.namedPrompt(was.flag.Name), value)...)
 }
 
-// unfill gives up the question whose flag is missing: it stands to be typed again.
-func (m *model) unfill() {
+// dropMissing gives up the question whose flag is missing: it stands to be typed again.
+func (m *model) dropMissing() {
 	if m.missing == nil {
 		return
 	}
@@ -193,16 +193,16 @@ func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
 	return m.pick(pickMsg{title: choice.Title, items: named(choice.Models), chosen: func(m *model, id string) tea.Cmd {
 		named, told := choice.Chosen(id)
 		m.With.Model = named
-		if m.input.Value() == l.typed {
+		if m.input.Value() == l.asTyped {
 			m.setInput("")
 			m.pasted = nil
 		}
-		return m.start(l.Asked, l.typed, m.note(told)...)
+		return m.start(l.Asked, l.asTyped, m.note(told)...)
 	}})
 }
 
-// pump takes the updates of the run to the conversation.
-func (l *live) pump(ctx context.Context) tea.Cmd {
+// forwardUpdates sends the updates of the run to l.updates, until nobody reads them.
+func (l *live) forwardUpdates(ctx context.Context) tea.Cmd {
 	return func() tea.Msg {
 		defer close(l.updates)
 		for u := range l.run.Watch(context.WithoutCancel(ctx)) {
@@ -215,8 +215,8 @@ func (l *live) pump(ctx context.Context) tea.Cmd {
 	}
 }
 
-// next waits for updates, and takes all that are there, so that a frame is drawn for many.
-func (l *live) next(ctx context.Context) tea.Cmd {
+// waitForUpdates waits for updates, and gives all that have arrived, so that one frame is drawn for many.
+func (l *live) waitForUpdates(ctx context.Context) tea.Cmd {
 	return func() tea.Msg {
 		var all []service.Update
 		u, more := <-l.updates
@@ -235,13 +235,13 @@ func (l *live) next(ctx context.Context) tea.Cmd {
 	}
 }
 
-// take takes updates of an answer in, and prints what is whole of it.
-func (m *model) take(l *live, all []service.Update) tea.Cmd {
+// showUpdates applies updates of an answer, and prints the parts that are final.
+func (m *model) showUpdates(l *live, all []service.Update) tea.Cmd {
 	if l != m.live {
 		return nil
 	}
 	var lines []string
-	for _, markdown := range l.take(all, m.layout(m.answerWidth())) {
+	for _, markdown := range l.apply(all, m.layout(m.answerWidth())) {
 		lines = append(append(lines, ""), render.Lines(markdown, m.layout(m.answerWidth()))...)
 	}
 	if lines == nil {
@@ -250,11 +250,11 @@ func (m *model) take(l *live, all []service.Update) tea.Cmd {
 	return m.print(lines...)
 }
 
-// take takes updates in, and gives the parts of the answer that are whole.
-func (l *live) take(all []service.Update, o render.Options) (early []string) {
+// apply applies updates, and returns the partial answers that are final.
+func (l *live) apply(all []service.Update, o render.Options) (finalParts []string) {
 	for _, u := range all {
 		l.Take(u)
-		l.under = cmp.Or(l.What(), l.under)
+		l.activity = cmp.Or(l.What(), l.activity)
 		switch {
 		case u.Retract, u.Left:
 			l.retract(o)
@@ -264,9 +264,9 @@ func (l *live) take(all []service.Update, o render.Options) (early []string) {
 		case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 			l.retract(o) // what was said was a step on the way
 		case u.Early != nil:
-			early = append(early, u.Early.Markdown)
-			if heard := l.Heard(); heard != "" {
-				l.progress = append(l.progress, heard)
+			finalParts = append(finalParts, u.Early.Markdown)
+			if answered := l.Heard(); answered != "" {
+				l.progress = append(l.progress, answered)
 			}
 		}
 		for _, line := range Progress(u) {
@@ -274,8 +274,8 @@ func (l *live) take(all []service.Update, o render.Options) (early []string) {
 		}
 	}
 	l.tail = l.stream.Tail()
-	l.early = append(l.early, early...)
-	return early
+	l.printed = append(l.printed, finalParts...)
+	return finalParts
 }
 
 // retract takes the provisional text back.
@@ -294,8 +294,8 @@ func (l *live) relay(o render.Options) {
 	l.tail = l.stream.Tail()
 }
 
-// last gives the last lines of the text, at most so many, and how many are above them.
-func (l *live) last(most int) (lines []string, above int) {
+// lastLines gives the last lines of the text, at most so many, and how many are above them.
+func (l *live) lastLines(most int) (lines []string, above int) {
 	above = max(0, len(l.stable)+len(l.tail)-most)
 	for i := above; i < len(l.stable)+len(l.tail); i++ {
 		if i < len(l.stable) {
@@ -314,7 +314,7 @@ func (l *live) status(now time.Time, width int) string {
 	case l.stopping:
 		instead = "stopping; Ctrl-C again leaves without waiting"
 	case l.What() == "" && l.Waiting(now) == "":
-		instead = l.under
+		instead = l.activity
 	}
 	return l.Line(l.begun, now, width, instead)
 }

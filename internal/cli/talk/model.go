@@ -41,30 +41,30 @@ type model struct {
 	colour  bool
 	links   bool
 
-	input   textarea.Model
-	history *history
-	at      int    // in the history; its length: behind it
-	draft   string // what was typed before looking into the history
-	pasted  []string
+	input        textarea.Model
+	history      *history
+	historyIndex int    // in the history; its length: behind it
+	draft        string // what was typed before looking into the history
+	pasted       []string
 
 	searching *search
 	menu      *menu
 	picking   *picker
 	asking    []question
 
-	live    *live
-	answers string // the model of the last run
-	last    Exchange
-	editing Exchange  // whose place the words that are typed take; zero: nobody's
-	leaving time.Time // when Ctrl-C was pressed at an empty line
-	hint    string    // until the next key
+	live      *live
+	lastModel string // the model of the last run
+	last      Exchange
+	editing   Exchange  // whose place the words that are typed take; zero: nobody's
+	leaving   time.Time // when Ctrl-C was pressed at an empty line
+	hint      string    // until the next key
 
-	shown    <-chan struct{} // closed when the first frame was drawn; nil: it was
-	ready    bool
-	queue    []string // lines that are to be printed above
-	printing bool
-	frame    frame
-	lost     error // what the conversation left behind
+	shown      <-chan struct{} // closed when the first frame was drawn; nil: it was
+	ready      bool
+	queue      []string // lines that are to be printed above
+	printing   bool
+	frame      frame
+	leftBehind error // what the conversation left behind
 }
 
 type (
@@ -88,7 +88,7 @@ func newModel(ctx context.Context, c Config) *model {
 	if m.history, err = openHistory(c.History, c.Sibyl.Redact); err != nil {
 		m.hint = "the history can't be read: " + err.Error()
 	}
-	m.at = len(m.history.entries)
+	m.historyIndex = len(m.history.entries)
 	m.input = newInput()
 	m.setPrompt()
 	return m
@@ -100,20 +100,20 @@ func (m *model) assistant(name string) Assistant {
 	return m.Assistants[max(0, at)]
 }
 
-// hears is the assistant that the next words go to.
-func (m *model) hears() Assistant { return m.assistant(cmp.Or(m.open, m.To)) }
+// addressee is the assistant that the next words go to.
+func (m *model) addressee() Assistant { return m.assistant(cmp.Or(m.open, m.To)) }
 
-// mark is what stands before words for an assistant: its name, unless it is the first.
-func (m *model) mark(name string) string {
+// promptFor is what stands before words for an assistant: its name, unless it is the first.
+func (m *model) promptFor(name string) string {
 	a := m.assistant(name)
 	if a.Name == m.Assistants[0].Name {
 		return promptMark
 	}
-	return m.named(a.Title)
+	return m.namedPrompt(a.Title)
 }
 
-// named is a prompt with a name, where there is room for it.
-func (m *model) named(name string) string {
+// namedPrompt is a prompt with a name, where there is room for it.
+func (m *model) namedPrompt(name string) string {
 	if m.Width < narrow {
 		return promptMark
 	}
@@ -122,12 +122,12 @@ func (m *model) named(name string) string {
 
 // setPrompt has the line that is typed in say whom the words go to, or what they are.
 func (m *model) setPrompt() {
-	mark := m.mark(m.hears().Name)
+	mark := m.promptFor(m.addressee().Name)
 	switch {
 	case m.missing != nil:
-		mark = m.named(m.missing.flag.Name)
+		mark = m.namedPrompt(m.missing.flag.Name)
 	case m.editing.Run != "":
-		mark = m.named("edit")
+		mark = m.namedPrompt("edit")
 	}
 	width := ansi.StringWidth(mark)
 	m.input.SetPromptFunc(width, func(p textarea.PromptInfo) string {
@@ -188,11 +188,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, cmd
 	case startedMsg:
-		return m, m.started(msg)
+		return m, m.handleStarted(msg)
 	case updatesMsg:
-		return m, tea.Batch(m.take(msg.of, msg.all), msg.of.next(m.ctx))
+		return m, tea.Batch(m.showUpdates(msg.of, msg.all), msg.of.waitForUpdates(m.ctx))
 	case endedMsg:
-		return m, m.ended(msg)
+		return m, m.handleEnded(msg)
 	case tickMsg:
 		if msg.of == m.live {
 			return m, msg.of.tick()

@@ -130,7 +130,7 @@ func TestSeveralLinesAreOneQuestion(t *testing.T) {
 	if b.live != nil || b.input.Value() != "one\ntwo\nthree\nfour" {
 		t.Errorf("%q is typed", b.input.Value())
 	}
-	if h := len(b.typed()); h != 4 {
+	if h := len(b.inputLines()); h != 4 {
 		t.Errorf("the input has %d rows", h)
 	}
 }
@@ -148,7 +148,7 @@ func TestPasteIsOneText(t *testing.T) {
 		t.Fatalf("the screen shows\n%s", b.View().Content)
 	}
 	b.press("Why?<enter>")
-	if msg := b.begin(t.Context(), b.live).(startedMsg); msg.err != nil || b.p.runs[0].Material != long ||
+	if msg := b.startRun(t.Context(), b.live).(startedMsg); msg.err != nil || b.p.runs[0].Material != long ||
 		b.p.asked[0] != "Why?" {
 		t.Errorf("%v; %q was asked, on %d bytes", msg.err, b.p.asked, len(b.p.runs[0].Material))
 	}
@@ -411,7 +411,7 @@ func TestNoSizeOfATerminalBreaksTheFrame(t *testing.T) {
 			b.View()
 			b.press("<c-c><c-c>")
 			b.press("some words that are longer than the line<enter>")
-			b.live.take([]service.Update{told("code_search"), {Text: strings.Repeat("words 漢字 ", 60)}},
+			b.live.apply([]service.Update{told("code_search"), {Text: strings.Repeat("words 漢字 ", 60)}},
 				b.layout(b.answerWidth()))
 			lines := strings.Split(b.View().Content, "\n")
 			if len(lines) > height {

@@ -195,7 +195,7 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	case err != nil:
 		err = fmt.Errorf("the conversation ended: %w", err)
 	}
-	return m.Sessions[m.To], errors.Join(err, m.lost)
+	return m.Sessions[m.To], errors.Join(err, m.leftBehind)
 }
 
 // greet prints what stands above the first question.
@@ -213,19 +213,19 @@ func (m *model) greet(ctx context.Context, to io.Writer) error {
 		if err != nil && !errors.Is(err, journal.ErrNotFound) {
 			return err
 		}
-		lines = append(lines, m.wentOn(last)...)
+		lines = append(lines, m.lastExchangeLines(last)...)
 	}
 	_, err := io.WriteString(to, strings.Join(lines, "\r\n")+"\r\n")
 	return err
 }
 
-// wentOn shows the last exchange of the session that goes on.
-func (m *model) wentOn(last Exchange) []string {
+// lastExchangeLines shows the last exchange of the session that goes on.
+func (m *model) lastExchangeLines(last Exchange) []string {
 	m.last = last
 	if last.Run == "" {
 		return nil
 	}
-	lines := append([]string{""}, m.question(m.mark(m.To), last.Question)...)
+	lines := append([]string{""}, m.question(m.promptFor(m.To), last.Question)...)
 	return append(append(lines, m.columns(render.Lines(last.Answer, m.layout(m.answerWidth())),
 		m.sources(last.Sources))...), "")
 }
@@ -242,17 +242,17 @@ func (m *model) leave() {
 	defer cancel()
 	if l.run.Wait == nil {
 		select {
-		case begun := <-l.begins:
+		case begun := <-l.startResults:
 			l.run = begun.run
 		case <-ctx.Done():
-			m.lost = errors.New("the run is still starting: ‘sibyl run list’ shows it")
+			m.leftBehind = errors.New("the run is still starting: ‘sibyl run list’ shows it")
 		}
 	}
 	if l.run.Wait == nil {
 		return
 	}
 	if _, err := l.run.Wait(ctx); err != nil && ctx.Err() != nil {
-		m.lost = fmt.Errorf("run %s has not stopped yet: ‘sibyl run list’ shows when it has", l.run.ID)
+		m.leftBehind = fmt.Errorf("run %s has not stopped yet: ‘sibyl run list’ shows when it has", l.run.ID)
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 // View draws what lives: the answer under way, the line that is typed in, and what belongs to it.
 func (m *model) View() tea.View {
 	below := m.below()
-	input := m.typed()
-	room := m.Height - m.room() - len(below) - len(input)
-	above := m.above(max(0, room))
+	input := m.inputLines()
+	height := m.Height - m.room() - len(below) - len(input)
+	above := m.above(max(0, height))
 	if over := len(above) + len(input) + len(below) - max(1, m.Height-m.room()); over > 0 { // a terminal of a few rows
 		below = below[:len(below)-min(over, len(below))]
 		above = above[min(len(above), max(0, len(above)+len(input)+len(below)-max(1, m.Height-m.room()))):]
@@ -39,8 +39,8 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// typed is the line that is typed in, or what stands in its place.
-func (m *model) typed() []string {
+// inputLines is the line that is typed in, or what stands in its place.
+func (m *model) inputLines() []string {
 	switch {
 	case m.picking != nil:
 		return m.picking.lines(m)
@@ -71,7 +71,7 @@ func (m *model) askingLines() (lines []string) {
 		lines = append(lines[:most], m.faint("  …"))
 	}
 	keys := "y: yes, n: no"
-	if q.usual {
+	if q.enterMeansNo {
 		keys = "[y/N]"
 	}
 	title := ansi.Truncate(render.Clean(q.title), 3*m.usable()-2*len(keys), "…") // the keys are always seen
@@ -90,27 +90,28 @@ func (m *model) above(room int) []string {
 	}
 	status := m.cut(m.faint(l.status(m.Now(), m.usable()+1)))
 	if m.beside() > 0 && l.text.Len() > 0 {
-		text, over := l.last(max(0, room-2))
-		return append(m.over(m.columns(text, m.happened(len(l.progress), max(3, room-2), m.beside())), over), status)
+		text, over := l.lastLines(max(0, room-2))
+		progress := m.progressLines(len(l.progress), max(3, room-2), m.beside())
+		return append(m.withHiddenCount(m.columns(text, progress), over), status)
 	}
-	happened := m.happened(min(3, len(l.progress)), 3, m.usable())
+	happened := m.progressLines(min(3, len(l.progress)), 3, m.usable())
 	if l.text.Len() > 0 {
 		happened = nil
 	}
-	text, over := l.last(max(0, room-2-len(happened)))
-	return append(m.over(append(happened, text...), over), status)
+	text, over := l.lastLines(max(0, room-2-len(happened)))
+	return append(m.withHiddenCount(append(happened, text...), over), status)
 }
 
-// over says how much of an answer is above what is shown of it.
-func (m *model) over(lines []string, above int) []string {
+// withHiddenCount says how much of an answer is above what is shown of it.
+func (m *model) withHiddenCount(lines []string, above int) []string {
 	if above == 0 {
 		return lines
 	}
 	return append([]string{m.faint(fmt.Sprintf("… %d lines above, shown in full at the end", above))}, lines...)
 }
 
-// happened are the last lines of what has been done.
-func (m *model) happened(most, rows, width int) (lines []string) {
+// progressLines are the last lines of what has been done.
+func (m *model) progressLines(most, rows, width int) (lines []string) {
 	l := m.live
 	for _, line := range l.progress[len(l.progress)-min(most, len(l.progress)):] {
 		lines = append(lines, m.faint(ansi.Truncate("· "+strings.TrimSpace(line), width, "…")))
@@ -136,14 +137,14 @@ func (m *model) below() (lines []string) {
 
 // foot says what the next question is asked with, or whose question the next words answer.
 func (m *model) foot() string {
-	to := m.hears()
+	to := m.addressee()
 	switch {
 	case m.missing != nil:
 		return m.missing.flag.About + " · Tab completes, Esc cancels"
 	case m.open != "":
 		return "your words answer " + to.Title + " · Esc returns to " + m.assistant(m.To).Title
 	}
-	parts := []string{render.Clean(cmp.Or(m.With.Model, m.answers, "the default model"))}
+	parts := []string{render.Clean(cmp.Or(m.With.Model, m.lastModel, "the default model"))}
 	if to.Folders {
 		parts = append(parts, m.folder("code", m.With.Code), m.folder("notes", m.With.Vault))
 	}

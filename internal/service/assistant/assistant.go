@@ -215,12 +215,12 @@ var callWords = map[string]string{
 
 // String shows the call and why it waits, each argument on a line of its own: one of several lines can't pass for
 // another argument.
-func (w Waiting) String() string { return w.behind(cmp.Or(callWords[w.Call], "Call "+w.Call)) }
+func (w Waiting) String() string { return w.describe(cmp.Or(callWords[w.Call], "Call "+w.Call)) }
 
 // Exact is the same for an audit, with the name of the tool.
-func (w Waiting) Exact() string { return w.behind(w.Call) }
+func (w Waiting) Exact() string { return w.describe(w.Call) }
 
-func (w Waiting) behind(what string) string {
+func (w Waiting) describe(what string) string {
 	b := &strings.Builder{}
 	b.WriteString(strings.TrimSpace(what + " " + w.Target))
 	for _, a := range w.Arguments {

@@ -18,7 +18,7 @@ type Prompt struct {
 // Tell adds a segment to the system prompt, as it is.
 func (p *Prompt) Tell(name, text string) {
 	p.Request.System += text
-	p.system = with(p.system, PartSegment, name, text)
+	p.system = appendPart(p.system, PartSegment, name, text)
 }
 
 // Say begins a message. Its text is that of its parts: see Part.
@@ -29,11 +29,11 @@ func (p *Prompt) Say(by model.Role) {
 // Part adds a part to the message that was begun last, as it is.
 func (p *Prompt) Part(kind PartKind, name, text string) {
 	p.Request.Messages[len(p.Request.Messages)-1].Text += text
-	p.said = with(p.said, kind, name, text)
+	p.said = appendPart(p.said, kind, name, text)
 }
 
-// with adds a part to others, unless nothing is in it.
-func with(parts []Part, kind PartKind, name, text string) []Part {
+// appendPart adds a part to others, unless nothing is in it.
+func appendPart(parts []Part, kind PartKind, name, text string) []Part {
 	if text = strings.TrimSpace(text); text == "" {
 		return parts
 	}
@@ -46,14 +46,14 @@ func (p *Prompt) Exchanged(to string, schema model.Schema, kept model.Sent, got 
 	x := Exchanged{To: to, Got: got, Changed: kept.Hash != "" && kept.Hash != p.Request.Sent().Hash}
 	x.Sent = append(x.Sent, p.system...)
 	if schema.Name != "" {
-		x.Sent = with(x.Sent, PartSegment, "form", schema.Told())
+		x.Sent = appendPart(x.Sent, PartSegment, "form", schema.Told())
 	}
 	x.Sent = append(x.Sent, p.said...)
 	return x
 }
 
 // Answered is what a model said, as a part; none if it said nothing.
-func Answered(text string) []Part { return with(nil, PartModel, "", text) }
+func Answered(text string) []Part { return appendPart(nil, PartModel, "", text) }
 
 // AnsweredJSON is a value that a model gave, as people read it.
 func AnsweredJSON(value any) []Part {
@@ -64,5 +64,5 @@ func AnsweredJSON(value any) []Part {
 	if e.Encode(value) != nil {
 		return nil
 	}
-	return with(nil, PartModel, "", b.String())
+	return appendPart(nil, PartModel, "", b.String())
 }
