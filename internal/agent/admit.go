@@ -125,8 +125,8 @@ type gate struct {
 	Otherwise string     `port:"otherwise" default:"ask" oneof:"ask refuse" doc:"ask holds the call until the person says yes"`
 }
 
-// Admit decides on each call of a reply whether it is performed, by the labels of what the model has seen (see “What may
-// leave the machine” in docs/control.md).
+// Admit decides on each call of a reply whether it is performed, by the labels of what the model has seen (see “What
+// may leave the machine” in docs/control.md).
 func Admit() bt.Leaf {
 	type out struct {
 		Admitted []Verdict  `port:"admitted" doc:"a verdict on each call of the reply"`

@@ -66,8 +66,8 @@ func (w Waiting) Shown() (target string, others []Argument) {
 	return target, others
 }
 
-// targetName is the name of the argument that says in a line what a call is for: the only one, or one with a usual name.
-// "": none.
+// targetName is the name of the argument that says in a line what a call is for: the only one, or one with a usual
+// name. "": none.
 func targetName(args map[string]any) string {
 	names := []string{"url", "path", "query"}
 	if len(args) == 1 {
@@ -123,9 +123,9 @@ var yesAndNumbers = sync.OnceValue(func() *regexp.Regexp {
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
-// AllowedBy are the calls that the user's words approve: “yes” if one waits, numbers from 1 if several do. “ok” approves
-// nothing, since it may be meant for the answer. If the answer asked a question, only “yes” with a number counts, since
-// either alone may answer that question.
+// AllowedBy are the calls that the user's words approve: “yes” if one waits, numbers from 1 if several do. “ok”
+// approves nothing, since it may be meant for the answer. If the answer asked a question, only “yes” with a number
+// counts, since either alone may answer that question.
 func AllowedBy(words string, waiting []Waiting, asked bool) (allowed []Waiting) {
 	m := yesAndNumbers().FindStringSubmatch(words)
 	if m == nil || m[1] == "" && m[2] == "" || asked && (m[1] == "" || m[2] == "") {

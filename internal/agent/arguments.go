@@ -65,8 +65,8 @@ func digestOfCall(name, arguments string) string {
 	return Digest(name, " ", arguments)
 }
 
-// How many characters without a shape may follow each other. Longer gaps are shown as a count, since they would push the
-// rest out of sight.
+// How many characters without a shape may follow each other. Longer gaps are shown as a count, since they would push
+// the rest out of sight.
 const (
 	mostBlanks  = 40
 	mostLines   = 3

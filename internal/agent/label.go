@@ -39,8 +39,8 @@ func (i Integrity) isAtLeast(o Integrity) bool { return i.rank() >= o.rank() }
 
 func (i Integrity) String() string { return cmp.Or(string(i), "person") }
 
-// Labels are the integrity and confidentiality of a text. A text made of two has the join of their labels. The user's own
-// words are Public, since they may go where the user sends them.
+// Labels are the integrity and confidentiality of a text. A text made of two has the join of their labels. The user's
+// own words are Public, since they may go where the user sends them.
 type Labels string
 
 // Public is the zero value.
@@ -108,8 +108,8 @@ func (l *Ledger) NewestAddresses(most int) []string {
 	return l.Addresses[max(0, len(l.Addresses)-most):]
 }
 
-// Address is the digest of an address: of its host in lower case with the port, its path and its query. "" if the text is
-// no address, or has a user.
+// Address is the digest of an address: of its host in lower case with the port, its path and its query. "" if the text
+// is no address, or has a user.
 func Address(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {

@@ -63,8 +63,8 @@ func (l *Ledger) sortCalls(proposed []CallFact) {
 }
 
 // learnResult notes a result, and says whether it holds something new: a place that was not found or opened before, or,
-// if a place was opened or there is none, a text that differs in more than times and identifiers. A search without a hit
-// holds nothing.
+// if a place was opened or there is none, a text that differs in more than times and identifiers. A search without a
+// hit holds nothing.
 func (l *Ledger) learnResult(t ToolFact, r *tool.Result) bool {
 	if t.Search && r.Items == 0 {
 		return false
@@ -222,7 +222,7 @@ func (l *Ledger) repeatsCall(atLeast int) bool {
 	return slices.ContainsFunc(last.Calls, func(c Made) bool { return l.countStale(c.Key) >= atLeast })
 }
 
-// countSameError counts the turns in a row in which all calls ended with the same error. Turns without calls are skipped.
+// countSameError counts the turns in a row whose calls all ended with the same error, skipping turns without calls.
 func (l *Ledger) countSameError() (n int) {
 	var last Made
 	for r := len(l.Rounds) - 1; r >= 0; r-- {

@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Listener reads one reply as it arrives. Write returns the part that the user may see. Close is given all that was shown
-// and the calls, and returns what is known at the end.
+// Listener reads one reply as it arrives. Write returns the part that the user may see. Close is given all that was
+// shown and the calls, and returns what is known at the end.
 type Listener[R any] interface {
 	Write(text string) (shown string)
 	Close(shown string, calls []model.ToolCall) Closing[R]
@@ -50,8 +50,8 @@ func Turns[R Report](b *Builder[R], m model.Model, listen func(Request) Listener
 	}}
 }
 
-// Notes performs notes of the conversation, with a purpose of their own for the offline model. They are not shown as they
-// arrive.
+// Notes performs notes of the conversation, with a purpose of their own for the offline model. They are not shown as
+// they arrive.
 func Notes[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R], purpose string) run.Performer {
 	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
 		return performTurn(ctx, b, m, listen, func(run.Piece) {}, purpose, job)

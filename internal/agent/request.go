@@ -131,7 +131,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	c, err := b.conversationBefore(ctx, p, asking)
+	c, err := b.converse(ctx, p, asking)
 	if err != nil {
 		return Request{}, err
 	}
@@ -223,8 +223,8 @@ func hashAndSize(s tool.Spec) (name string, tokens int) {
 		Tokens(schema.String())
 }
 
-// conversationBefore is the conversation that a turn continues.
-func (b *Builder[R]) conversationBefore(ctx context.Context, p TurnPayload, asking Asking) (c *conversation, err error) {
+// converse is the conversation that a turn continues.
+func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking) (c *conversation, err error) {
 	if p.After != 0 {
 		c, err = b.conversationAt(ctx, p.After)
 	} else {
@@ -265,7 +265,7 @@ func (b *Builder[R]) conversationAt(ctx context.Context, record int64) (*convers
 	if err != nil {
 		return nil, err
 	}
-	return b.conversationBefore(ctx, asked, asking)
+	return b.converse(ctx, asked, asking)
 }
 
 // payloadAt is the payload of the turn in a record.
@@ -281,8 +281,8 @@ func payloadAt(v *run.View, record int64) (TurnPayload, error) {
 	return p, nil
 }
 
-// OfferedSpecs are the tools that a turn shows, in the order in which they are offered. Withdrawn tools are shown too, so
-// that the provider's cache of the last request stays valid.
+// OfferedSpecs are the tools that a turn shows, in the order in which they are offered. Withdrawn tools are shown too,
+// so that the provider's cache of the last request stays valid.
 func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	for _, name := range p.Offered {
 		at := slices.IndexFunc(all, func(s tool.Spec) bool { return s.Name == name })

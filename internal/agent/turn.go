@@ -41,8 +41,8 @@ type TurnPayload struct {
 	Situation json.RawMessage `json:"situation,omitempty"` // what the assistant's prompt depends on
 }
 
-// SetTranscript puts a transcript into the payload. If the payload of its last turn has the rest, only the entries since
-// then are added.
+// SetTranscript puts a transcript into the payload. If the payload of its last turn has the rest, only the entries
+// since then are added.
 func (p *TurnPayload) SetTranscript(transcript []Entry) {
 	n := len(transcript)
 	if n > 1 && transcript[n-1].Turn > transcript[0].Notes { // requested after the notes, if there are any

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// maxWritten bounds, in bytes, the text that is searched for calls; maxMarks how many of its last marks are tried, since
-// each may be read up to the end.
+// maxWritten bounds, in bytes, the text that is searched for calls; maxMarks how many of its last marks are tried,
+// since each may be read up to the end.
 const (
 	maxWritten = 64 << 10
 	maxMarks   = 256
@@ -205,8 +205,8 @@ func (w *callParser) readFunction(text string) int {
 	return n + m
 }
 
-// readParameters makes a JSON object of elements with the names of arguments; nil if the text is something else. A value
-// is read as JSON if the tool's schema wants anything but a string.
+// readParameters makes a JSON object of elements with the names of arguments; nil if the text is something else. A
+// value is read as JSON if the tool's schema wants anything but a string.
 func (w *callParser) readParameters(name, text string) json.RawMessage {
 	_, wants := w.readingTool(name)
 	args := map[string]json.RawMessage{}

@@ -128,7 +128,7 @@ type asked struct {
 
 // askingSpec is the spec of an answer or, with several oracles, of a sitting.
 func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
-	a, err := d.gatherAsked(ctx, folder, o, s)
+	a, err := d.gather(ctx, folder, o, s)
 	if err != nil {
 		return run.Spec{}, err
 	}
@@ -170,8 +170,8 @@ func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, 
 	return spec, nil
 }
 
-// gatherAsked finds oracles, model and context, and refuses requests that can't be carried out.
-func (d Deps) gatherAsked(ctx context.Context, folder *session.Store, o Options, s session.Session) (a asked, err error) {
+// gather finds oracles, model and context, and refuses requests that can't be carried out.
+func (d Deps) gather(ctx context.Context, folder *session.Store, o Options, s session.Session) (a asked, err error) {
 	said, err := d.said(ctx, folder, s)
 	if err != nil {
 		return a, err
@@ -262,8 +262,8 @@ func (d Deps) findOracle(ctx context.Context, name, spoken string) (persona.Pers
 // fewOracles is how many oracles are asked if none is named.
 const fewOracles = 3
 
-// Few are the ids of some oracles for a user who names none. They speak the language of the text, if any oracle does, and
-// are far apart in the list.
+// Few are the ids of some oracles for a user who names none. They speak the language of the text, if any oracle does,
+// and are far apart in the list.
 func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 	list, err := d.Oracles.List(ctx)
 	if err != nil {

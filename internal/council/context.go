@@ -239,7 +239,7 @@ func (d Deps) Preview(ctx context.Context, owner journal.Owner, o Options) (all 
 	if err != nil {
 		return nil, err
 	}
-	a, err := d.gatherAsked(ctx, folder, o, s)
+	a, err := d.gather(ctx, folder, o, s)
 	if err != nil {
 		return nil, err
 	}

@@ -60,8 +60,8 @@ func quotationsKey(words [2]string) [2]string {
 // foldQuotation folds a quotation, and removes the quotation marks and dots around it.
 func foldQuotation(words string) string { return strings.Trim(text.Fold(words), "\"' .…") }
 
-// locateQuotation finds a quotation in the documents that an answer cites, or in the answer. The pair likely is searched
-// first; like pair, it counts from 0 and may be out of range. Answers that found nothing are skipped.
+// locateQuotation finds a quotation in the documents that an answer cites, or in the answer. The pair likely is
+// searched first; like pair, it counts from 0 and may be out of range. Answers that found nothing are skipped.
 func locateQuotation(all []AnsweredPair, words string, likely int) (pair int, at record.Place, exact string, ok bool) {
 	order := []int{likely}
 	for n := range all {
@@ -88,7 +88,7 @@ func locateQuotation(all []AnsweredPair, words string, likely int) (pair int, at
 	return 0, record.Place{}, "", false
 }
 
-// verify locates the quotations of a reported contradiction, whose pairs count from 1. why says why it can't be verified.
+// verify locates the quotations of a reported contradiction, whose pairs count from 1. why says why it can't do so.
 func (c *reported) verify(all []AnsweredPair) (f Finding, why bt.Why) {
 	words := [2]string{c.FirstWords, c.SecondWords}
 	var missing []string
@@ -184,8 +184,8 @@ func (a *Analysis) takeBack(said []string, pairs int) {
 	}
 }
 
-// settleConfronted records the waiting findings that the witness was asked about. confronted has, for each id, the index
-// from 0 of the pair that asked. If that pair has no answer, the finding is unconfirmed.
+// settleConfronted records the waiting findings that the witness was asked about. confronted has, for each id, the
+// index from 0 of the pair that asked. If that pair has no answer, the finding is unconfirmed.
 func (a *Analysis) settleConfronted(all []AnsweredPair, confronted map[string]int) {
 	a.Waiting = slices.DeleteFunc(a.Waiting, func(f Finding) bool {
 		pair, asked := confronted[f.ID]

@@ -55,7 +55,7 @@ func sourcesByNearness(t classify.Type) []tool.Source {
 	return []tool.Source{tool.Code, tool.Vault, tool.Web}
 }
 
-// sourceOrder are all sources: first those of a probability of OfferFrom or more, the likeliest first, then by nearness.
+// sourceOrder are all sources: those of probability OfferFrom or more, the likeliest first; then by nearness.
 func sourceOrder(c classify.Classification) []tool.Source {
 	order := sourcesByNearness(c.QueryType)
 	probable := func(s tool.Source) float64 {

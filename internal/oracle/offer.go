@@ -341,8 +341,8 @@ var (
 )
 
 // toolsFor names the reading tools for a capability: all tools of each source that it names, since searching is of no
-// use without opening, and tools of servers that it names. There are none if it names another activity than searching or
-// opening. A source that no tool can search serves only a capability that opens and does not search.
+// use without opening, and tools of servers that it names. There are none if it names another activity than searching
+// or opening. A source that no tool can search serves only a capability that opens and does not search.
 func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
 	var sources []tool.Source
 	var serverTools []string
