@@ -26,21 +26,21 @@ type ToolUse struct {
 	Error     string `json:"error,omitempty"`
 	Refused   string `json:"refused,omitempty"`
 	Turn      int    `json:"turn"`
-	Used      bool   `json:"used"` // the answer cites what it opened or named, or it wrote
+	Used      bool   `json:"used"` // the answer cites what it opened or found, or it wrote
 }
 
 // Account is what a run has done, by its receipts: turns, what they cost, the calls in the order in which they were
 // proposed, and what was read.
 type Account struct {
-	Turns   int
-	Model   string // that answered last
-	Usage   model.Usage
-	Models  []ModelUsage // the same by model, in the order in which they first answered
-	Calls   []ToolUse
-	Named   [][]tool.Ref // what each of them opened or named
-	Sources []Source
-	uses    []use
-	never   []use // proposed, and neither performed nor refused
+	Turns      int
+	Model      string // that answered last
+	Usage      model.Usage
+	Models     []ModelUsage // the same by model, in the order in which they first answered
+	Calls      []ToolUse
+	Refs       [][]tool.Ref // what each of them opened or found
+	Sources    []Source
+	uses       []callUse
+	notReached []callUse // proposed, and neither performed nor refused
 }
 
 // ModelUsage is how many tokens a model took.
@@ -49,7 +49,7 @@ type ModelUsage struct {
 	model.Usage
 }
 
-func (a *Account) used(name string, u model.Usage) {
+func (a *Account) addUsage(name string, u model.Usage) {
 	i := slices.IndexFunc(a.Models, func(m ModelUsage) bool { return m.Model == name })
 	if i < 0 {
 		i, a.Models = len(a.Models), append(a.Models, ModelUsage{Model: name})
@@ -57,9 +57,8 @@ func (a *Account) used(name string, u model.Usage) {
 	a.Models[i].Usage = a.Models[i].Add(u)
 }
 
-// use is a call in its place: the record of the turn that proposed it, and which of its calls it is; what became of it,
-// and why.
-type use struct {
+// callUse is a call with the record of the turn that proposed it, its number there, and what became of it and why.
+type callUse struct {
 	ToolUse
 	refs []tool.Ref
 	turn int64
@@ -68,67 +67,67 @@ type use struct {
 	why  string
 }
 
-// Writes reckons what became of the changes among the calls, by the receipts alone; tools are those that the run had.
+// Writes counts the changes among the calls, from the receipts alone; tools are those of the run.
 func (a *Account) Writes(tools []ToolFact) (w Writes) {
-	for _, u := range slices.Concat(a.uses, a.never) {
+	for _, u := range slices.Concat(a.uses, a.notReached) {
 		if t := factOf(tools, u.Name); t.Once {
-			w.enterCall(t, u.Arguments, u.Turn, u.fate, u.why)
+			w.countCall(t, u.Arguments, u.Turn, u.fate, u.why)
 		}
 	}
 	return w.withoutTexts()
 }
 
-// AccountOf reads the receipts of a run, and those that came in when it was stopped. heard is called for each reply and
-// each notes, in order.
+// AccountOf reads the receipts of a run, and those that arrived while it was stopped. onReply is called for each reply
+// and each notes, in order.
 func AccountOf[R any](
-	v *run.View, under []run.CompletionRecord, transcript []Entry, heard func(c *run.CompletionRecord,
+	v *run.View, stopped []run.CompletionRecord, transcript []Entry, onReply func(c *run.CompletionRecord,
 		r TurnReceipt[R]),
 ) Account {
 	a := Account{Calls: []ToolUse{}, Sources: []Source{}}
-	var uses []use
+	var uses []callUse
 	var turns []int64
 	proposed := map[int64][]model.ToolCall{}
-	proposed[0], _ = allowedIn(v) // it was given at the start, or there is nothing to name
+	proposed[0], _ = allowedCallsOf(v) // it was given at the start, or there is nothing to name
 	for seq, c := range v.Receipts() {
 		switch r := c.Value.(type) {
 		case TurnReceipt[R]:
 			a.Usage = a.Usage.Add(r.Usage)
-			a.used(r.Model, r.Usage)
+			a.addUsage(r.Model, r.Usage)
 			if c.Kind == EffectTurn {
 				a.Turns, a.Model = a.Turns+1, r.Model
 				turns, proposed[seq] = append(turns, seq), r.Calls
 			}
-			heard(c, r)
+			onReply(c, r)
 		default:
-			uses = called(uses, c)
+			uses = appendCall(uses, c)
 		}
 	}
-	for i := range under {
-		if under[i].Kind == EffectTurn {
+	for i := range stopped {
+		if stopped[i].Kind == EffectTurn {
 			a.Turns++
 		}
-		uses = called(uses, &under[i])
+		uses = appendCall(uses, &stopped[i])
 	}
 	for _, e := range TurnsOf(transcript) {
 		for k, t := range e.Tools {
 			if t.Refused != "" && t.Ref == 0 {
-				uses = append(uses, use{turn: e.Turn, call: k, ToolUse: ToolUse{Refused: t.Refused}, fate: WriteRefused,
+				uses = append(uses, callUse{turn: e.Turn, call: k, ToolUse: ToolUse{Refused: t.Refused}, fate: WriteRefused,
 					why: t.Refused})
 			}
 		}
 	}
-	slices.SortStableFunc(uses, func(x, y use) int {
+	slices.SortStableFunc(uses, func(x, y callUse) int {
 		return cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.call, y.call))
 	})
 	seen := map[string]bool{}
-	a.never = neverDone(turns, proposed, uses)
+	a.notReached = callsNotReached(turns, proposed, uses)
 	for i := range uses {
 		c := &uses[i]
 		c.Turn, _ = slices.BinarySearch(turns, c.turn+1)
 		if of := proposed[c.turn]; c.call < len(of) {
 			c.Name, c.Arguments = of[c.call].Name, of[c.call].Arguments
 		}
-		a.Calls, a.Named = append(a.Calls, c.ToolUse), append(a.Named, c.refs)
+		a.Calls, a.Refs = append(a.Calls, c.ToolUse), append(a.Refs, c.refs)
 		for _, ref := range c.refs {
 			if cite := ref.String(); ref.Opened && !seen[cite] {
 				seen[cite] = true
@@ -140,8 +139,8 @@ func AccountOf[R any](
 	return a
 }
 
-// neverDone are the calls of replies that ended the run, or were cut off.
-func neverDone(turns []int64, proposed map[int64][]model.ToolCall, uses []use) (never []use) {
+// callsNotReached are the proposed calls that were neither performed nor refused, since the run ended first.
+func callsNotReached(turns []int64, proposed map[int64][]model.ToolCall, uses []callUse) (never []callUse) {
 	type place struct {
 		turn int64
 		call int
@@ -153,7 +152,7 @@ func neverDone(turns []int64, proposed map[int64][]model.ToolCall, uses []use) (
 	for _, turn := range turns {
 		for k, c := range proposed[turn] {
 			if !known[place{turn, k}] {
-				u := use{turn: turn, call: k, fate: WriteRefused, why: "the run ended before it"}
+				u := callUse{turn: turn, call: k, fate: WriteRefused, why: "the run ended before it"}
 				u.Name, u.Arguments = c.Name, c.Arguments
 				never = append(never, u)
 			}
@@ -162,13 +161,13 @@ func neverDone(turns []int64, proposed map[int64][]model.ToolCall, uses []use) (
 	return never
 }
 
-// called adds the call of a receipt; other receipts are of none.
-func called(uses []use, c *run.CompletionRecord) []use {
+// appendCall adds the call of a receipt; a receipt of another effect adds nothing.
+func appendCall(uses []callUse, c *run.CompletionRecord) []callUse {
 	p, ok := c.Asked.(CallPayload)
 	if !ok {
 		return uses
 	}
-	u := use{turn: p.Turn, call: p.Call, ToolUse: ToolUse{Name: p.Name, TookMS: c.TookMS}, fate: WriteUnsure}
+	u := callUse{turn: p.Turn, call: p.Call, ToolUse: ToolUse{Name: p.Name, TookMS: c.TookMS}, fate: WriteUnsure}
 	r, ok := c.Value.(CallReceipt)
 	switch {
 	case c.Err != nil:
@@ -187,14 +186,14 @@ func called(uses []use, c *run.CompletionRecord) []use {
 	return append(uses, u)
 }
 
-// EffectTypes are the effects of an agent whose replies are reported on by R.
+// EffectTypes are the effects of an agent. R is what its replies report.
 func EffectTypes[R any]() map[string]run.EffectType {
 	return map[string]run.EffectType{EffectTurn: run.EffectOf[TurnPayload, TurnReceipt[R]](),
 		EffectNotes: run.EffectOf[TurnPayload, TurnReceipt[R]](),
 		EffectCall:  run.EffectOf[CallPayload, CallReceipt]()}
 }
 
-// Overlaps says whether two places have a line in common; 0 is the whole.
+// Overlaps says whether two places have a line in common. A place that starts at 0 is a whole file or page.
 func (s *Source) Overlaps(ref tool.Ref) bool {
 	if s.Ref.Source != ref.Source || s.Path != ref.Path || s.URL != ref.URL {
 		return false

@@ -51,12 +51,11 @@ func (r Rule) recorded() Rule {
 type Verdict struct {
 	Rule    Rule   `json:"rule,omitempty"`
 	Labels  Labels `json:"labels,omitempty"` // of what the model had seen, unless it only reads here
-	Asks    bool   `json:"asks,omitempty"`   // the person is asked, should it turn out that it may not be made without
+	Asks    bool   `json:"asks,omitempty"`   // if performing it turns out to need approval, ask instead of refusing
 	Refused bt.Why `json:"refused,omitzero"` // what the model is told
 }
 
-// Held is a call that waits for a yes of the person: the record of the turn that proposes it, and which of its calls it
-// is.
+// Held is a call that waits for the user's approval: the record of the turn that proposes it, and its number there.
 type Held struct {
 	Turn   int64  `json:"turn"`
 	Call   int    `json:"call"`
@@ -67,8 +66,8 @@ type Held struct {
 	Once bool `json:"once,omitempty"`
 }
 
-// mostHeld bounds how many calls of a run wait for the person: of those that write, and of all others.
-const mostHeld = 8
+// maxHeldCalls bounds how many calls of a run are held: of those that write, and of all others.
+const maxHeldCalls = 8
 
 // Why a call is held, as the person reads it.
 const (
@@ -78,8 +77,7 @@ const (
 	whyLong    bt.Reason = "held.long: private text was read in this run, and the query has more than {most} characters"
 )
 
-// Why a call is not made, as the model reads it, and people who look at a run. Those of a call that is held begin with
-// why it is.
+// Why a call is not made, as the model and readers of the run see it. {why} is the reason why the call is held.
 const (
 	nobodyAsked bt.Reason = "call.nobody_asked: {why}, so it is not called"
 	tooManyWait bt.Reason = "call.too_many_wait: {why}, and {others} other calls wait for the person already: " +
@@ -97,8 +95,8 @@ const (
 	notAdmitted bt.Reason = "call.not_admitted: the tree has not admitted it"
 )
 
-// Reasons are the sentences that say why a call is let through, held or refused, what the person is told beside an
-// answer, and those of a run's story.
+// Reasons are all reasons of this package: why a call is admitted, held or refused, the notices beside an answer, and
+// the sentences of a run's story.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{
 		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead,
@@ -109,7 +107,7 @@ func Reasons() []bt.Reason {
 	return slices.AppendSeq(all, maps.Values(ruleReasons))
 }
 
-// gate is what Admit reads. Each port of a sink names the labels that it takes.
+// gate is the input of Admit. The ports writes_take to servers_take say which labels may reach what they are named for.
 type gate struct {
 	Reply     Reply      `port:"reply"`
 	Offered   []string   `port:"offered"`
@@ -127,8 +125,8 @@ type gate struct {
 	Otherwise string     `port:"otherwise" default:"ask" oneof:"ask refuse" doc:"ask holds the call until the person says yes"`
 }
 
-// Admit decides on each call of a reply whether it is performed, by the labels of what the model has seen (FR-016; the
-// design's “What may leave”).
+// Admit decides on each call of a reply whether it is performed, by the labels of what the model has seen (see “What
+// may leave the machine” in docs/control.md).
 func Admit() bt.Leaf {
 	type out struct {
 		Admitted []Verdict  `port:"admitted" doc:"a verdict on each call of the reply"`
@@ -143,16 +141,16 @@ func Admit() bt.Leaf {
 			o.Admitted = make([]Verdict, len(i.Reply.Calls))
 			o.Ledger = o.Ledger.Clone()
 			for k, c := range i.Reply.Calls {
-				v, held := i.decide(k, &i.Ledger, o.Used)
+				v, held := i.verdictOn(k, &i.Ledger, o.Used)
 				switch {
 				case v.Rule == RuleAllowed:
 					o.Used = append(slices.Clip(o.Used), c.Digest)
-				case v.Rule != "" && waits(o.Held, c.Digest): // another rule lets it through by now
+				case v.Rule != "" && isHeld(o.Held, c.Digest): // another rule lets it through by now
 					o.Held = slices.DeleteFunc(slices.Clone(o.Held), func(h Held) bool { return h.Digest == c.Digest })
 				}
 				if held != nil {
-					v.Refused, o.Held = wait(o.Held, *held, i.asks(), &o.Ledger)
-					if waits(o.Held, held.Digest) {
+					v.Refused, o.Held = holdIfRoom(o.Held, *held, i.canAsk(), &o.Ledger)
+					if isHeld(o.Held, held.Digest) {
 						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why,
 							Labels: i.Ledger.Labels})
 					}
@@ -163,13 +161,13 @@ func Admit() bt.Leaf {
 		})
 }
 
-// asks says whether the person is asked at all. Where a program passed the words on, they would be asked through it,
-// and what waits could be taken for something else by whoever says yes later.
-func (i *gate) asks() bool { return i.Otherwise == "ask" && !i.Said.Relayed }
+// canAsk says whether the user can be asked. If a program passed the words on, the question would go through that
+// program, and a later yes could be meant for something else.
+func (i *gate) canAsk() bool { return i.Otherwise == "ask" && !i.Said.Relayed }
 
-// wait has a call wait for the person, if they are asked and there is room, and says what the model is told. The person
-// is told of those for which there is none.
-func wait(all []Held, h Held, asks bool, l *Ledger) (told bt.Why, now []Held) {
+// holdIfRoom adds a call to the held ones, if the user can be asked and there is room, and returns what the model is
+// told. If the call is not held, a notice tells the user.
+func holdIfRoom(all []Held, h Held, canAsk bool, l *Ledger) (refused bt.Why, now []Held) {
 	size, others := h.Size, 0
 	for _, o := range all {
 		if o.Once == h.Once {
@@ -177,40 +175,40 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told bt.Why, now []Held) {
 		}
 	}
 	switch {
-	case !asks:
+	case !canAsk:
 		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), noApproval.With(h.Tool, h.Why))
 		return nobodyAsked.With(h.Why), all
-	case waits(all, h.Digest):
-	case others == mostHeld:
-		l.turnedAway(h)
-		return tooManyWait.With(h.Why, mostHeld), all
-	case size > mostWaiting:
-		l.turnedAway(h)
-		return tooLongRead.With(h.Why, mostWaiting), all
+	case isHeld(all, h.Digest):
+	case others == maxHeldCalls:
+		l.noticeTurnedAway(h)
+		return tooManyWait.With(h.Why, maxHeldCalls), all
+	case size > maxHeldBytes:
+		l.noticeTurnedAway(h)
+		return tooLongRead.With(h.Why, maxHeldBytes), all
 	default:
 		all = append(slices.Clip(all), h)
 	}
 	return askedFirst.With(h.Why), all
 }
 
-// turnedAway tells the person of a call that can't wait for them.
-func (l *Ledger) turnedAway(h Held) {
+// noticeTurnedAway tells the user of a call that can't be held.
+func (l *Ledger) noticeTurnedAway(h Held) {
 	l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), moreWait.With(h.Tool))
 }
 
-// hold is call k of a reply as one that waits for the person.
-func (r *Reply) hold(k int, t ToolFact, why bt.Why) Held {
+// heldCall is call k of a reply as a held one.
+func (r *Reply) heldCall(k int, t ToolFact, why bt.Why) Held {
 	c := r.Calls[k]
 	return Held{Turn: r.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Size: c.Size, Once: t.Once}
 }
 
-// waits says whether a call waits for the person.
-func waits(all []Held, digest string) bool {
+// isHeld says whether a call with this digest waits for approval.
+func isHeld(all []Held, digest string) bool {
 	return slices.ContainsFunc(all, func(h Held) bool { return h.Digest == digest })
 }
 
-// decide gives the verdict on call k, or the call as it is held.
-func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
+// verdictOn gives the verdict on call k, or the call to be held. used are the digests whose approval is used up.
+func (i *gate) verdictOn(k int, l *Ledger, used []string) (Verdict, *Held) {
 	c := i.Reply.Calls[k]
 	t := factOf(i.Tools, c.Name)
 	switch {
@@ -226,13 +224,13 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 		return Verdict{Rule: RuleAllowed, Labels: l.Labels}, nil
 	}
 	hold := func(why bt.Why) (Verdict, *Held) {
-		h := i.Reply.hold(k, t, why)
+		h := i.Reply.heldCall(k, t, why)
 		return Verdict{}, &h
 	}
-	if t.Once && !l.Labels.Integrity().atLeast(Integrity(i.Writes)) {
+	if t.Once && !l.Labels.Integrity().isAtLeast(Integrity(i.Writes)) {
 		return hold(whyWrite.With())
 	}
-	v, why := i.leaves(t, c, l)
+	v, why := i.ruleForOutlet(t, c, l)
 	if why.Text != "" {
 		return hold(why)
 	}
@@ -242,20 +240,20 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 	return v, nil
 }
 
-// leaves decides by where the call goes; why it is held otherwise.
-func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why bt.Why) {
+// ruleForOutlet decides by where the call goes. If why is set, the call is to be held for that reason.
+func (i *gate) ruleForOutlet(t ToolFact, c CallFact, l *Ledger) (v Verdict, why bt.Why) {
 	switch {
-	case t.Out.To == "" && t.Once && l.Labels.Integrity().atLeast(Own):
+	case t.Out.To == "" && t.Once && l.Labels.Integrity().isAtLeast(Own):
 		return Verdict{Rule: RuleWords}, bt.Why{}
 	case t.Out.To == "" && t.Once:
 		return Verdict{Rule: RuleTree}, bt.Why{}
 	case t.Out.To == "":
 		return Verdict{Rule: RuleStays}, bt.Why{}
-	case !l.Labels.Private():
+	case !l.Labels.IsPrivate():
 		return Verdict{Rule: RulePublic}, bt.Why{}
-	case i.takesPrivate(t.Out.To):
+	case i.allowsPrivate(t.Out.To):
 		return Verdict{Rule: RuleTree}, bt.Why{}
-	case t.Out.To == tool.ToAddress && c.Where != "" && i.knows(c.Where, l):
+	case t.Out.To == tool.ToAddress && c.Where != "" && i.isKnownAddress(c.Where, l):
 		return Verdict{Rule: RuleKnown}, bt.Why{}
 	case t.Out.To == tool.ToAddress && c.Where == "":
 		return Verdict{Refused: noAddress.With()}, bt.Why{}
@@ -264,28 +262,28 @@ func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why bt.Why)
 	case t.Out.To == tool.ToEngine && c.Length > i.MostQuery:
 		return Verdict{}, whyLong.With(i.MostQuery)
 	case t.Out.To == tool.ToEngine:
-		return Verdict{Rule: RuleQuery, Asks: i.asks()}, bt.Why{}
+		return Verdict{Rule: RuleQuery, Asks: i.canAsk()}, bt.Why{}
 	case t.Out.Trusted:
 		return Verdict{Rule: RuleTrusted}, bt.Why{}
 	}
 	return Verdict{}, whyServer.With()
 }
 
-// takesPrivate says whether the tree's ports let private text reach an outlet.
-func (i *gate) takesPrivate(o tool.Outlet) bool {
+// allowsPrivate says whether the tree's ports let private text reach an outlet.
+func (i *gate) allowsPrivate(o tool.Outlet) bool {
 	const private = "private"
 	return o == tool.ToAddress && i.Addresses == private || o == tool.ToEngine && i.Queries == private ||
 		o == tool.ToServer && i.Servers == private
 }
 
-// knows says whether the person wrote an address, or a search engine returned it.
-func (i *gate) knows(address string, l *Ledger) bool {
+// isKnownAddress says whether the person wrote an address, or a search engine returned it.
+func (i *gate) isKnownAddress(address string, l *Ledger) bool {
 	if slices.Contains(l.Addresses, address) {
 		return true
 	}
 	if i.Said.Relayed {
 		return false
 	}
-	wrote := func(text string) bool { return slices.Contains(AddressesIn(text), address) }
-	return !i.Said.Piped && wrote(i.Words) || slices.ContainsFunc(i.Earlier, wrote)
+	isIn := func(text string) bool { return slices.Contains(AddressesIn(text), address) }
+	return !i.Said.Piped && isIn(i.Words) || slices.ContainsFunc(i.Earlier, isIn)
 }

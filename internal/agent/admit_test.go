@@ -179,10 +179,10 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 		{".", one, nil},
 		{"yes please save it and delete the rest", one, nil}, {"yes", nil, nil},
 	} {
-		same(t, c.words, agent.SaidYes(c.words, c.waiting, false), c.allowed)
+		same(t, c.words, agent.AllowedBy(c.words, c.waiting, false), c.allowed)
 	}
 	for words, allowed := range map[string][]agent.Waiting{"yes": nil, "ok": nil, "1": nil, "yes 1": one} {
-		same(t, words+", where the answer asks something, too", agent.SaidYes(words, one, true), allowed)
+		same(t, words+", where the answer asks something, too", agent.AllowedBy(words, one, true), allowed)
 	}
 }
 

@@ -7,22 +7,22 @@ import (
 	"unicode"
 )
 
-// object reads the arguments of a call: one JSON object. Numbers stay as they are written.
-func object(arguments string) (args map[string]any, err error) {
+// decodeArguments decodes the arguments of a call, a JSON object. Numbers stay as they are written.
+func decodeArguments(arguments string) (args map[string]any, err error) {
 	d := json.NewDecoder(strings.NewReader(arguments))
 	d.UseNumber()
 	err = d.Decode(&args)
 	return args, err
 }
 
-// twice finds a name that stands twice in an object of a JSON text: of two readers, one may take the first, and the
-// other the last. "" for none, and for what is not JSON.
-func twice(text string) string {
+// repeatedName finds a name that an object in a JSON text has twice: one reader may use the first value, another the
+// last. "" for none, and for text that is not JSON.
+func repeatedName(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	type level struct {
 		names map[string]bool // nil: a list
-		value bool            // a name was read, and its value comes
+		value bool            // a name was read, its value is next
 	}
 	var open []level
 	for {
@@ -55,9 +55,9 @@ func twice(text string) string {
 	}
 }
 
-// digestOf names a call by its tool and its arguments, however their JSON is written.
-func digestOf(name, arguments string) string {
-	if args, err := object(arguments); err == nil && args != nil {
+// digestOfCall identifies a call by tool and arguments, however their JSON is written.
+func digestOfCall(name, arguments string) string {
+	if args, err := decodeArguments(arguments); err == nil && args != nil {
 		if canonical, err := json.Marshal(args); err == nil {
 			arguments = string(canonical)
 		}
@@ -65,17 +65,17 @@ func digestOf(name, arguments string) string {
 	return Digest(name, " ", arguments)
 }
 
-// How much of a text that shows nothing may stand in a row before it is counted instead: it would push what follows out
-// of sight.
+// How many characters without a shape may follow each other. Longer gaps are shown as a count, since they would push
+// the rest out of sight.
 const (
 	mostBlanks  = 40
 	mostLines   = 3
 	mostAccents = 2 // on one letter
 )
 
-// plain is a text in which every character can be seen: what has no shape of its own, or changes how others are shown,
-// is written as its number, and long gaps are counted.
-func plain(text string) string {
+// escapeUnseen returns a text in which every character can be seen: characters that have no shape, or change how others
+// are shown, are written as numbers, and long gaps as counts.
+func escapeUnseen(text string) string {
 	var b strings.Builder
 	marks, runes := 0, []rune(text)
 	for at := 0; at < len(runes); at++ {
@@ -85,7 +85,7 @@ func plain(text string) string {
 		} else {
 			marks = 0
 		}
-		blanks, ends := gapOf(runes[at:])
+		blanks, ends := leadingGap(runes[at:])
 		switch {
 		case blanks > mostBlanks || ends > mostLines:
 			fmt.Fprintf(&b, "⟨%d blanks, %d ends of lines⟩", blanks, ends)
@@ -101,8 +101,8 @@ func plain(text string) string {
 	return b.String()
 }
 
-// gapOf counts the blanks and the ends of lines that a text begins with.
-func gapOf(text []rune) (blanks, ends int) {
+// leadingGap counts the blanks and the line ends that a text begins with.
+func leadingGap(text []rune) (blanks, ends int) {
 	for _, r := range text {
 		switch r {
 		case ' ':
@@ -116,8 +116,8 @@ func gapOf(text []rune) (blanks, ends int) {
 	return blanks, ends
 }
 
-// asSent is an address as it is asked for: what is no letter of ASCII is written as its number.
-func asSent(address string) string {
+// escapeAddress writes everything but visible ASCII in an address as numbers.
+func escapeAddress(address string) string {
 	var b strings.Builder
 	for _, r := range address {
 		if r > ' ' && r < 0x7f {

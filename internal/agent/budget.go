@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/bt"
 )
 
-// Spent is a budget that has run out, or is about to.
+// Spent is a budget, and how much of it is used.
 type Spent struct {
 	Kind  string `json:"kind"` // turns, tokens or seconds
 	Used  int    `json:"used"`
@@ -48,7 +48,7 @@ func Budget() bt.Leaf {
 					return fmt.Errorf("port %s is %g: a part of a budget lies between 0 and 1", p.port, p.part)
 				}
 			}
-			// o holds what the ports do: last is what the Loop wrote for this turn, and is only raised here.
+			// o has the ports' current values: the Loop has set last for this turn, and here it is only raised.
 			o.Ledger, o.Warn = o.Ledger.Clone(), false
 			seen := BudgetSeen{Used: make([]Spent, 0, 3)}
 			for _, s := range []Spent{{"turns", i.Turn - 1, i.MaxTurns}, {"tokens", o.Ledger.Tokens, i.MaxTokens},
@@ -85,7 +85,7 @@ func Budget() bt.Leaf {
 		})
 }
 
-// timeLeft is how long a turn may take, in ms; 0 where there is no limit. The last turn always has its part.
+// timeLeft is how long a turn may take, in ms; 0 if there is no limit. The last turn always has its share.
 func timeLeft(now int64, seconds int, lastAt float64, last bool) int {
 	limit := seconds * 1000
 	until := int(lastAt * float64(limit))
@@ -98,7 +98,7 @@ func timeLeft(now int64, seconds int, lastAt float64, last bool) int {
 	return max(1, until-int(now))
 }
 
-// TellExhausted tells of the budget that made the last turn the last one.
+// TellExhausted enters a notice about the budget that ended the run's turns.
 func (l *Ledger) TellExhausted(s Severity) {
 	if e := l.Exhausted; e != nil {
 		l.Notice(NoticeBudgetExhausted, s, e.payload(), budgetOut.With(e.Why()))
@@ -118,7 +118,7 @@ func NoteCut() bt.Leaf {
 		})
 }
 
-// TimeIsUp enters that the last turn was cut off, since the time is used up.
+// TimeIsUp enters that the last turn was cut off because the time was used up.
 func (l *Ledger) TimeIsUp(now int64, maxSeconds int) {
 	l.Exhausted = &Spent{Kind: "seconds", Used: int(now / 1000), Limit: maxSeconds}
 	l.Notice(NoticeBudgetExhausted, Warning, l.Exhausted.payload(), timeUp.With())

@@ -32,10 +32,10 @@ func FactsOf(specs []tool.Spec) []ToolFact {
 	return facts
 }
 
-// ToolsText is the name under which a run keeps what models are told of its tools.
+// ToolsText is the name of the text in which a run keeps the descriptions of its tools.
 const ToolsText = "tools"
 
-// ToolText is what models are told of tools, as a text that a run keeps.
+// ToolText is the descriptions of tools as a text that a run keeps.
 func ToolText(specs []tool.Spec) run.Text {
 	content, _ := json.Marshal(specs) // texts, flags and schemas, which are JSON
 	return run.Text{Name: ToolsText, Content: content}
@@ -50,9 +50,8 @@ func KeptTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) 
 	return specs, err
 }
 
-// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that let it
-// through. Unless it only reads here, it also says the labels of what the model had seen, and where to it leaves the
-// machine, if it does.
+// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that admitted it.
+// Unless the call only reads on this machine, it also has the labels of what the model had seen, and where it goes.
 type CallPayload struct {
 	Turn   int64       `json:"turn"`
 	Call   int         `json:"call"`
@@ -70,13 +69,13 @@ type CallReceipt struct {
 	Result    *tool.Result `json:"result,omitempty"`
 	Error     *tool.Error  `json:"error,omitempty"`
 	Labels    Labels       `json:"labels,omitempty"` // of what it gave
-	// why it was not called, where what it would have sent wants a yes of the person
+	// why it was not performed, if what it would have sent needs approval
 	Held     string `json:"held,omitempty"`
 	bt.Coded        // of Held
 }
 
-// held is why the call of a completion was not made, if it wants a yes of the person.
-func held(c bt.Completion) bt.Why {
+// heldReason is why the call of a completion was not performed, if it needs approval; otherwise empty.
+func heldReason(c bt.Completion) bt.Why {
 	r, err := bt.ResultOf[CallReceipt](c)
 	if c.Err != nil || err != nil {
 		return bt.Why{}
@@ -84,16 +83,16 @@ func held(c bt.Completion) bt.Why {
 	return bt.Why{Text: r.Held, Coded: r.Coded}
 }
 
-// callsOf is what RunTools reads.
-type callsOf struct {
+// callsInput is the input of RunTools.
+type callsInput struct {
 	Reply    Reply      `port:"reply"`
 	Admitted []Verdict  `port:"admitted,optional" doc:"what Admit decided on each call"`
 	Tools    []ToolFact `port:"tools"`
 	Ledger   Ledger     `port:"ledger,optional"`
 }
 
-// may says whether call k of the reply is performed, and by which rule; if not, why.
-func (i *callsOf) may(k int) (fact ToolFact, v Verdict) {
+// verdictOn is the tool of call k of the reply, and what Admit decided on it.
+func (i *callsInput) verdictOn(k int) (fact ToolFact, v Verdict) {
 	if k < len(i.Admitted) {
 		v = i.Admitted[k]
 	}
@@ -113,14 +112,14 @@ func factOf(tools []ToolFact, name string) ToolFact {
 	return ToolFact{}
 }
 
-// notDone stands in the transcript for a call that has no result yet, and stays where the turn is cut off before.
+// notDone stands in the transcript for a call without a result. It stays if the turn is cut off first.
 const notDone = "it was not done in time"
 
-// performed is the place of the call that request n is for. It goes by the transcript, since what is done may change
-// what may be called.
-func performed(tools []ToolEntry, n int) int {
+// callOfRequest is the index of the call that request n is for. It counts in the transcript, since completions may
+// change which calls are admitted.
+func callOfRequest(tools []ToolEntry, n int) int {
 	for k, t := range tools {
-		if t.Ref == 0 && t.Refused != notDone { // it was never asked for
+		if t.Ref == 0 && t.Refused != notDone { // it was never requested
 			continue
 		}
 		if n--; n < 0 {
@@ -133,26 +132,26 @@ func performed(tools []ToolEntry, n int) int {
 // RunTools performs the calls of a reply.
 func RunTools() bt.Leaf {
 	return bt.Each("RunTools", "Calls the tools requested by the reply, if Admit allowed them.",
-		func(i callsOf) ([]bt.Request, error) { return i.requests(), nil },
-		func(i callsOf, n int, c bt.Completion, o *callsMade) error { return i.settleCall(n, c, o) },
-		func(i callsOf, o *callsMade) error {
-			i.entry(o)
+		func(i callsInput) ([]bt.Request, error) { return i.requests(), nil },
+		func(i callsInput, n int, c bt.Completion, o *callsOutput) error { return i.enterResult(n, c, o) },
+		func(i callsInput, o *callsOutput) error {
+			i.openEntry(o)
 			return nil
 		})
 }
 
-// callsMade is what RunTools leaves.
-type callsMade struct {
+// callsOutput is the output of RunTools.
+type callsOutput struct {
 	Ledger     Ledger     `port:"ledger"`
 	Transcript []Entry    `port:"transcript"`
 	Held       []Held     `port:"held,optional" doc:"calls that wait for the person's yes"`
 	Events     []bt.Typed `port:",events"`
 }
 
-// requests asks for the calls that were let through.
-func (i *callsOf) requests() (all []bt.Request) {
+// requests are the effects of the admitted calls.
+func (i *callsInput) requests() (all []bt.Request) {
 	for k, c := range i.Reply.Calls {
-		t, v := i.may(k)
+		t, v := i.verdictOn(k)
 		if v.Refused.Text != "" {
 			continue
 		}
@@ -163,9 +162,9 @@ func (i *callsOf) requests() (all []bt.Request) {
 	return all
 }
 
-// entry opens the last turn of the transcript to be written in. Its refused calls are entered with the first that is
-// done.
-func (i *callsOf) entry(o *callsMade) *Entry {
+// openEntry returns the last entry of the transcript, copied so that it may be changed. The first time for a turn, it
+// enters the refused calls.
+func (i *callsInput) openEntry(o *callsOutput) *Entry {
 	o.Ledger = o.Ledger.cloneCounts()
 	o.Transcript = slices.Clone(o.Transcript)
 	last := &o.Transcript[len(o.Transcript)-1]
@@ -175,52 +174,52 @@ func (i *callsOf) entry(o *callsMade) *Entry {
 	}
 	last.Tools = make([]ToolEntry, len(i.Reply.Calls))
 	for k, c := range i.Reply.Calls {
-		t, v := i.may(k)
+		t, v := i.verdictOn(k)
 		why := v.Refused
 		if last.Tools[k].Refused = why.Text; why.Text == "" {
 			last.Tools[k].Refused = notDone
-			o.Ledger.tried(t.Source) // in the order of the calls
+			o.Ledger.countsOf(t.Source) // in the order of the calls
 			continue
 		}
-		o.Events = append(o.Events, o.Ledger.refused(t, c, why))
+		o.Events = append(o.Events, o.Ledger.enterRefused(t, c, why))
 	}
 	return last
 }
 
-// settleCall enters what request n gave.
-func (i *callsOf) settleCall(n int, c bt.Completion, o *callsMade) error {
-	last := i.entry(o)
-	k := performed(last.Tools, n)
-	t, v := i.may(k)
-	defer o.Ledger.order(i.Reply.Calls)
-	if why := held(c); why.Text != "" {
-		last.Tools[k] = ToolEntry{Ref: c.Ref, Refused: i.hold(k, why, o)}
+// enterResult enters the completion of request n into transcript and ledger.
+func (i *callsInput) enterResult(n int, c bt.Completion, o *callsOutput) error {
+	last := i.openEntry(o)
+	k := callOfRequest(last.Tools, n)
+	t, v := i.verdictOn(k)
+	defer o.Ledger.sortCalls(i.Reply.Calls)
+	if why := heldReason(c); why.Text != "" {
+		last.Tools[k] = ToolEntry{Ref: c.Ref, Refused: i.holdCall(k, why, o)}
 		return nil
 	}
 	before := len(o.Ledger.Opened)
 	last.Tools[k] = ToolEntry{Ref: c.Ref}
 	done, err := o.Ledger.enterCall(t, i.Reply.Calls[k], c)
-	done.letThrough(v)
+	done.setRule(v)
 	o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
 	o.Events = append(o.Events, done)
 	return err
 }
 
-// hold has call k wait for the person after all, and gives what the model is told.
-func (i *callsOf) hold(k int, why bt.Why, o *callsMade) string {
-	t, v := i.may(k)
-	h, c := i.Reply.hold(k, t, why), i.Reply.Calls[k]
-	told, held := wait(o.Held, h, v.Asks, &o.Ledger)
-	o.Held = held
-	if waits(o.Held, h.Digest) {
+// holdCall holds call k, which was admitted before, and returns what the model is told.
+func (i *callsInput) holdCall(k int, why bt.Why, o *callsOutput) string {
+	t, v := i.verdictOn(k)
+	h, c := i.Reply.heldCall(k, t, why), i.Reply.Calls[k]
+	told, all := holdIfRoom(o.Held, h, v.Asks, &o.Ledger)
+	o.Held = all
+	if isHeld(o.Held, h.Digest) {
 		o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: why, Labels: v.Labels})
 	}
-	o.Events = append(o.Events, o.Ledger.refused(t, c, told))
+	o.Events = append(o.Events, o.Ledger.enterRefused(t, c, told))
 	return told.Text
 }
 
-// ToldCall reads the receipt of a call as people read it, with its result or why there is none; false if it is none.
-func ToldCall(c *run.CompletionRecord) (tool, arguments, gave string, ok bool) {
+// ShownCall is a call for people, with its result or error; false if the record is no receipt of a call.
+func ShownCall(c *run.CompletionRecord) (tool, arguments, gave string, ok bool) {
 	got, ok := c.Value.(CallReceipt)
 	switch {
 	case got.Error != nil:
@@ -231,7 +230,7 @@ func ToldCall(c *run.CompletionRecord) (tool, arguments, gave string, ok bool) {
 	return got.Tool, Indented(json.RawMessage(got.Arguments)), gave, ok
 }
 
-// Indented is JSON as people read it; what is none stays as it is.
+// Indented is indented JSON; other text is returned unchanged.
 func Indented(raw json.RawMessage) string {
 	b := &bytes.Buffer{}
 	if json.Indent(b, raw, "", "  ") != nil {

@@ -9,10 +9,10 @@ import (
 	"sibyl/internal/text"
 )
 
-// Whys are sentences as records keep them.
+// Whys are sentences that records keep.
 type Whys []bt.Why
 
-// UnmarshalJSON reads words without a code, too: what builds before the codes have recorded.
+// UnmarshalJSON also reads sentences without codes, as older records have them.
 func (w *Whys) UnmarshalJSON(data []byte) error {
 	var words []string
 	if json.Unmarshal(data, &words) != nil {
@@ -24,7 +24,7 @@ func (w *Whys) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// The events that leaves tell people. Their fields are what programs read; String is what people do.
+// The events of leaves: their fields are for programs, String is for people.
 
 // HintGiven says what the model is told before its next turn.
 type HintGiven struct {
@@ -77,13 +77,13 @@ type ToolTakenAway struct {
 	Tool string `json:"tool"`
 }
 
-// NotesTaken says that notes stand for so many turns.
+// NotesTaken says that notes replaced so many turns.
 type NotesTaken struct {
 	Turns  int `json:"turns"`
 	Tokens int `json:"tokens"` // of the notes
 }
 
-// Events are all of them, for those who read them back.
+// Events are all events of this package, for decoding.
 func Events() []bt.Typed {
 	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, CallHeld{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{},
 		NotesTaken{}}
@@ -111,8 +111,8 @@ func (e CallDone) String() string {
 	return text
 }
 
-// letThrough says by which rule the call was made.
-func (e *CallDone) letThrough(v Verdict) {
+// setRule sets the rule that admitted the call.
+func (e *CallDone) setRule(v Verdict) {
 	if e.Rule, e.Labels = v.Rule.recorded(), v.Labels; e.Rule != "" {
 		e.Why = e.Rule.Why()
 	}
@@ -157,7 +157,7 @@ func Size(bytes int) string {
 	return fmt.Sprintf("%.1f KB", float64(bytes)/1024)
 }
 
-// Listed is a list in a sentence: “a, b and c”, where join is “and”.
+// Listed is a list in a sentence: “a, b and c” if join is “and”.
 func Listed(items []string, join string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")

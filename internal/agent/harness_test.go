@@ -93,11 +93,11 @@ func (b *bench) propose(calls ...call) (*bt.State, []bt.Effect) {
 		r.Calls = append(r.Calls, model.ToolCall{ID: fmt.Sprint("call_", i), Name: c.tool, Arguments: c.args})
 	}
 	var err error
-	if _, b.Reply, err = agent.TakeTurn[struct{}](bt.Completion{Ref: b.refs, Value: r}, b.Tools); err != nil {
+	if _, b.Reply, err = agent.ReadTurn[struct{}](bt.Completion{Ref: b.refs, Value: r}, b.Tools); err != nil {
 		b.t.Fatal(err)
 	}
 	b.Ledger = b.Ledger.Clone()
-	b.Ledger.Replied(b.Reply)
+	b.Ledger.EnterReply(b.Reply)
 	b.Transcript = append(slices.Clone(b.Transcript), agent.Entry{Turn: b.refs})
 	given, err := bt.EncodePorts(b.ports)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	Stranger Integrity = "stranger"
 )
 
-// rank orders them; what is not known is least trusted.
+// rank orders them; an unknown value is least trusted.
 func (i Integrity) rank() int {
 	switch i {
 	case Person, "person":
@@ -34,19 +34,19 @@ func (i Integrity) rank() int {
 	return 0
 }
 
-// atLeast says whether words of i may be taken where those of o may.
-func (i Integrity) atLeast(o Integrity) bool { return i.rank() >= o.rank() }
+// isAtLeast says whether i is as trusted as o, or more.
+func (i Integrity) isAtLeast(o Integrity) bool { return i.rank() >= o.rank() }
 
 func (i Integrity) String() string { return cmp.Or(string(i), "person") }
 
-// Labels say of a text whose words it is made of, and whether it is its owner's alone. What is made of two texts has
-// the join of their labels. Public is that of the person's own words, which may go where they are sent.
+// Labels are the integrity and confidentiality of a text. A text made of two has the join of their labels. The user's
+// own words are Public, since they may go where the user sends them.
 type Labels string
 
 // Public is the zero value.
 const Public Labels = ""
 
-// private is the end of the labels of what is its owner's alone.
+// private is the suffix of labels of private texts.
 const private = " private"
 
 // LabelledAs makes labels.
@@ -57,33 +57,32 @@ func LabelledAs(i Integrity, isPrivate bool) Labels {
 	return Labels(i)
 }
 
-// Integrity says whose words they are.
+// Integrity is the integrity part of labels.
 func (l Labels) Integrity() Integrity { return Integrity(strings.TrimSuffix(string(l), private)) }
 
-// Private says whether it is for the owner alone.
-func (l Labels) Private() bool { return strings.HasSuffix(string(l), private) }
+// IsPrivate says whether only the owner may see the text.
+func (l Labels) IsPrivate() bool { return strings.HasSuffix(string(l), private) }
 
-// Join is the label of what two texts were seen for.
+// Join are the labels of a text made of two: the less trusted integrity, and private if either is.
 func (l Labels) Join(o Labels) Labels {
 	if l == o {
 		return l
 	}
 	i := l.Integrity()
-	if of := o.Integrity(); !of.atLeast(i) {
+	if of := o.Integrity(); !of.isAtLeast(i) {
 		i = of
 	}
-	return LabelledAs(i, l.Private() || o.Private())
+	return LabelledAs(i, l.IsPrivate() || o.IsPrivate())
 }
 
 func (l Labels) String() string {
-	if l.Private() {
+	if l.IsPrivate() {
 		return l.Integrity().String() + ", private"
 	}
 	return l.Integrity().String() + ", public"
 }
 
-// labelsOf are those of what a tool gives: the web is public and a stranger's, servers of others are a stranger's and
-// private, all else is the person's own and private.
+// labelsOf are the labels of what a tool returns: only the web is public, and foreign texts are a stranger's.
 func labelsOf(s tool.Source, foreign bool) Labels {
 	i := Own
 	if foreign {
@@ -92,23 +91,25 @@ func labelsOf(s tool.Source, foreign bool) Labels {
 	return LabelledAs(i, s != tool.Web)
 }
 
-// mostAddresses bounds how many addresses a run knows. A further one is unknown.
-const mostAddresses = 2000
+// maxAddresses bounds how many addresses a run knows. A further one is unknown.
+const maxAddresses = 2000
 
-// Know takes in addresses, as Address names them.
-func (l *Ledger) Know(addresses ...string) {
+// LearnAddresses adds digests of addresses, made by Address.
+func (l *Ledger) LearnAddresses(addresses ...string) {
 	for _, a := range addresses {
-		if a != "" && len(l.Addresses) < mostAddresses && !slices.Contains(l.Addresses, a) {
+		if a != "" && len(l.Addresses) < maxAddresses && !slices.Contains(l.Addresses, a) {
 			l.Addresses = append(l.Addresses[:len(l.Addresses):len(l.Addresses)], a)
 		}
 	}
 }
 
-// Newest are the addresses that came to be known last.
-func (l *Ledger) Newest(most int) []string { return l.Addresses[max(0, len(l.Addresses)-most):] }
+// NewestAddresses are the addresses that were learned last.
+func (l *Ledger) NewestAddresses(most int) []string {
+	return l.Addresses[max(0, len(l.Addresses)-most):]
+}
 
-// Address names an address: the digest of its host, port, path and query, letter by letter. "" if it is none, or holds
-// a user.
+// Address is the digest of an address: of its host in lower case with the port, its path and its query. "" if the text
+// is no address, or has a user.
 func Address(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -130,11 +131,11 @@ var writtenAddress = sync.OnceValue(func() *regexp.Regexp {
 		`]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]+)?(?:[/?#][^\s<>"'“”‘’«»` + "`" + `]*)?`)
 })
 
-// AddressesIn names the addresses that a person wrote in a text. Marks behind one may belong to it or to the sentence,
-// so both are known.
+// AddressesIn are the digests of the addresses in a text. Punctuation at the end may belong to the address or to the
+// sentence, so there is a digest for either.
 func AddressesIn(text string) []string {
 	var all []string
-	for _, a := range writtenAddress().FindAllString(text, mostAddresses/2) {
+	for _, a := range writtenAddress().FindAllString(text, maxAddresses/2) {
 		a, _, _ = strings.Cut(a, "](") // a link of Markdown that shows its address
 		for {
 			all = append(all, Address(a))
@@ -148,8 +149,8 @@ func AddressesIn(text string) []string {
 	return all
 }
 
-// sent is what a call sends away by its Out.Arg; false if it has no such text.
-func sent(o tool.Out, arguments string) (string, bool) {
+// sentText is the argument Out.Arg of a call, which leaves the machine; false if it is no text.
+func sentText(o tool.Out, arguments string) (string, bool) {
 	var args map[string]any
 	if json.Unmarshal([]byte(arguments), &args) != nil {
 		return "", false

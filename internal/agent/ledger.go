@@ -15,10 +15,10 @@ type Ledger struct {
 	Turn    int      `json:"turn"` // replies so far
 	Sources []Tried  `json:"sources,omitempty"`
 	Opened  []string `json:"opened,omitempty"` // places read, as they are cited
-	Fresh   bool     `json:"fresh,omitempty"`  // the last round of tools opened something not read before
+	Fresh   bool     `json:"fresh,omitempty"`  // the last round of calls opened something not read before
 	Errors  int      `json:"errors,omitempty"`
 	Labels  Labels   `json:"labels,omitempty"`  // of all that the model has seen
-	Notices []Notice `json:"notices,omitempty"` // what the person is told beside the answer
+	Notices []Notice `json:"notices,omitempty"` // shown to the user beside the answer
 	Writes  Writes   `json:"writes,omitzero"`   // what became of the changes that were asked for
 
 	Addresses []string `json:"addresses,omitempty"` // that a search engine returned, as Address names them
@@ -30,7 +30,7 @@ type Ledger struct {
 	Taken    []string `json:"taken,omitempty"` // tools that were taken away for good
 
 	Tokens    int      `json:"tokens,omitempty"`    // spent so far
-	Warned    []string `json:"warned,omitempty"`    // kinds of budget that are told to run low
+	Warned    []string `json:"warned,omitempty"`    // kinds of budget that the user was warned about
 	Exhausted *Spent   `json:"exhausted,omitempty"` // the budget that made a turn the last one
 	History   int      `json:"history,omitempty"`   // tokens of the conversation, estimated
 	Prompt    int      `json:"prompt,omitempty"`    // tokens of the system prompt
@@ -39,7 +39,7 @@ type Ledger struct {
 	Counted   int      `json:"counted,omitempty"`   // the same as the provider counted them
 }
 
-// Tried counts what was done with one source (FR-017). Hits are those of searches.
+// Tried counts the calls for one source. Hits are those of searches.
 type Tried struct {
 	Source tool.Source `json:"source"`
 	Calls  int         `json:"calls"`
@@ -49,7 +49,7 @@ type Tried struct {
 	Errors int         `json:"errors"`
 }
 
-func (l *Ledger) tried(s tool.Source) *Tried {
+func (l *Ledger) countsOf(s tool.Source) *Tried {
 	for i := range l.Sources {
 		if l.Sources[i].Source == s {
 			return &l.Sources[i]
@@ -67,17 +67,17 @@ func (l *Ledger) Calls() (n int) {
 	return n
 }
 
-// Wrote says whether a call has changed the world, by its receipt.
-func (l *Ledger) Wrote() bool {
+// HasWritten says whether a write was done, according to its receipt.
+func (l *Ledger) HasWritten() bool {
 	return slices.ContainsFunc(l.Rounds, func(r Round) bool { return r.Wrote })
 }
 
-// Left are the tools that may still be offered.
-func (l *Ledger) Left(tools []ToolFact) []ToolFact {
+// Offerable are the tools that may still be offered.
+func (l *Ledger) Offerable(tools []ToolFact) []ToolFact {
 	return slices.DeleteFunc(slices.Clone(tools), func(t ToolFact) bool { return slices.Contains(l.Taken, t.Name) })
 }
 
-// Clone lets a leaf add to the ledger without touching what the blackboard holds.
+// Clone is a copy to which a leaf may append. Its slices share their elements, which must not be changed.
 func (l Ledger) Clone() Ledger {
 	l.Sources, l.Rounds, l.Opened, l.Taken = slices.Clip(l.Sources), slices.Clip(l.Rounds), slices.Clip(l.Opened),
 		slices.Clip(l.Taken)
@@ -86,19 +86,19 @@ func (l Ledger) Clone() Ledger {
 	return l
 }
 
-// cloneCounts is Clone for a leaf that also counts calls, which changes sources and the last round.
+// cloneCounts is Clone for a leaf that counts calls: sources and rounds are copied, so they may be changed.
 func (l Ledger) cloneCounts() Ledger {
 	l = l.Clone()
 	l.Sources, l.Rounds = slices.Clone(l.Sources), slices.Clone(l.Rounds)
 	return l
 }
 
-// Replied enters a reply: its costs, the round that it opens, and a model that answered in another's place.
-func (l *Ledger) Replied(r Reply) {
-	l.begin()
+// EnterReply enters a reply: its costs, the round that it opens, and a model that answered in another's place.
+func (l *Ledger) EnterReply(r Reply) {
+	l.openRound()
 	l.Tokens += r.Tokens
 	l.History, l.Prompt = r.History, r.Prompt
-	l.truncated(r)
+	l.noticeTruncated(r)
 	if r.Cut {
 		l.NoticeOnce(NoticeTooLong, Warning, nil, resultsCut.With())
 	}
@@ -109,15 +109,15 @@ func (l *Ledger) Replied(r Reply) {
 	l.Fresh = false // until tools open something anew
 }
 
-// A provider that counts fewer tokens than this part of what was sent, as estimated, has left out the rest.
+// leastCounted is a part of the estimated tokens of a request. A provider that counts fewer has left out the rest.
 const leastCounted = 0.5
 
-// windowStep divides the windows of models, in tokens.
+// windowStep is a number of tokens that divides the windows of models.
 const windowStep = 256
 
-// truncated tells the person of a request of which the server has read a part only: it counts far fewer tokens than
-// were sent, or as many as before although more was.
-func (l *Ledger) truncated(r Reply) {
+// noticeTruncated tells the user that the server read only a part of a request: it counts far fewer tokens than were
+// sent, or the same multiple of windowStep as before although more was sent.
+func (l *Ledger) noticeTruncated(r Reply) {
 	short := float64(r.Counted) < leastCounted*float64(r.Sent)
 	same := r.Counted == l.Counted && r.Counted%windowStep == 0 && r.Counted < r.Sent && r.Sent > l.Sent
 	if r.Counted > 0 && !r.Cut && (short || same) {
@@ -127,29 +127,29 @@ func (l *Ledger) truncated(r Reply) {
 	l.Sent, l.Counted = r.Sent, r.Counted
 }
 
-// Unsure tells the person of a write that may have taken effect.
-func (l *Ledger) Unsure(name string, f *bt.Fault) {
+// NoticeUnsure tells the user of a write that may have taken effect.
+func (l *Ledger) NoticeUnsure(name string, f *bt.Fault) {
 	l.Notice(NoticeUnsureWrite, Warning, Pairs("tool", name, "reason", f.Reason), unsureWrite.With(name, f.Reason))
 }
 
-// refused enters a call that is not made, and tells of it.
-func (l *Ledger) refused(t ToolFact, c CallFact, why bt.Why) CallRefused {
+// enterRefused enters a call that is not performed, and returns its event.
+func (l *Ledger) enterRefused(t ToolFact, c CallFact, why bt.Why) CallRefused {
 	l.Errors++
-	l.made(Made{Tool: c.Name, Key: c.Key, Error: Digest(c.Name, why.Text)})
+	l.enterMade(Made{Tool: c.Name, Key: c.Key, Error: Digest(c.Name, why.Text)})
 	if t.Once {
-		l.Writes.enterCall(t, c.Brief, l.Turn, WriteRefused, why.Text)
+		l.Writes.countCall(t, c.Brief, l.Turn, WriteRefused, why.Text)
 	}
 	return CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why}
 }
 
 // enterCall counts a call that was performed: at its source, in the last round, among the writes if it is one, with
-// what it opened. It gives the event. c.Err is an effect that was lost, so a write may have been done; r.Error is a
-// tool that refused, so it was not. Held calls go to refused instead.
+// what it opened. It returns the event. c.Err is an effect that was lost, so a write may have been done; r.Error is a
+// tool that refused, so it was not. Held calls go to enterRefused instead.
 func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
-	tried := l.tried(t.Source)
+	tried := l.countsOf(t.Source)
 	tried.Calls++
 	m := Made{Tool: t.Name, Key: call.Key}
-	defer func() { l.made(m) }()
+	defer func() { l.enterMade(m) }()
 	l.Labels = l.Labels.Join(labelsOf(t.Source, t.Foreign)) // the text of an error has them as well
 	done = CallDone{Tool: t.Name, Arguments: call.Brief, TookMS: c.Took}
 	if c.Err != nil {
@@ -158,8 +158,8 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 		done.Error = c.Err.Reason
 		m.Error = Digest(t.Name, c.Err.Kind, maskAll(c.Err.Reason))
 		if t.Once {
-			l.Unsure(t.Name, c.Err)
-			l.Writes.enterCall(t, call.Brief, l.Turn, WriteUnsure, c.Err.Reason)
+			l.NoticeUnsure(t.Name, c.Err)
+			l.Writes.countCall(t, call.Brief, l.Turn, WriteUnsure, c.Err.Reason)
 		}
 		return done, nil
 	}
@@ -175,21 +175,21 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 			m.Error = Digest(t.Name, string(r.Error.Kind), maskAll(r.Error.Message))
 		}
 		if t.Once {
-			l.Writes.enterCall(t, r.Arguments, l.Turn, WriteFailed, done.Error)
+			l.Writes.countCall(t, r.Arguments, l.Turn, WriteFailed, done.Error)
 		}
 		return done, nil
 	}
 	done.Items, done.Bytes = r.Result.Items, len(r.Result.Text)
 	l.History += Tokens(r.Result.Text)
-	m.Novel = l.learn(t, r.Result)
+	m.Novel = l.learnResult(t, r.Result)
 	if r.Result.Beside != "" {
 		l.NoticeOnce(NoticeSearchedInPart, Warning, nil, bt.Because(r.Result.Beside))
 	}
 	if t.Once {
 		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
-		l.Writes.enterCall(t, r.Arguments, l.Turn, WriteDone, "")
+		l.Writes.countCall(t, r.Arguments, l.Turn, WriteDone, "")
 		if strings.Contains(r.Arguments, redact.Mark) {
-			target := askedBy(t, r.Arguments, l.Turn).target
+			target := changeOf(t, r.Arguments, l.Turn).target
 			l.Notice(NoticeRedacted, Warning, Pairs("target", target), redacted.With(target, redact.Mark))
 		}
 	}
@@ -201,7 +201,7 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 	}
 	for _, ref := range r.Result.Refs {
 		if t.Out.To == tool.ToEngine {
-			l.Know(Address(ref.URL))
+			l.LearnAddresses(Address(ref.URL))
 		}
 		if ref.Opened {
 			tried.Opened++

@@ -24,7 +24,7 @@ func TestRequestOfWhichTheServerReadOnlyAPartIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := &Ledger{}
 			for _, r := range c.replies {
-				l.Replied(r)
+				l.EnterReply(r)
 			}
 			told := 0
 			for _, n := range l.Notices {

@@ -12,20 +12,20 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Round is one turn of the model as the detectors of loops see it.
+// Round is one turn of the model as the loop detectors see it.
 type Round struct {
 	Turn  int    `json:"turn"`
 	Calls []Made `json:"calls,omitempty"` // distinct, as they were proposed
-	Novel bool   `json:"novel,omitempty"` // something came in that was not there before
-	Wrote bool   `json:"wrote,omitempty"` // the world was changed, so that the same call may give something else
+	Novel bool   `json:"novel,omitempty"` // a call brought something new
+	Wrote bool   `json:"wrote,omitempty"` // a write was done, so the same call may now give another result
 }
 
-// Made is one call of a round. Key names the tool and its arguments with what is volatile in them masked.
+// Made is one call of a round. Key identifies the tool and its arguments, without volatile ones.
 type Made struct {
 	Tool  string `json:"tool"`
 	Key   string `json:"key"`
 	Novel bool   `json:"novel,omitempty"`
-	Error string `json:"error,omitempty"` // names the error, masked; "": it went well
+	Error string `json:"error,omitempty"` // digest of the masked error; "": none
 }
 
 // Bounds of what is kept for the detectors.
@@ -34,20 +34,20 @@ const (
 	keptKnown  = 600
 )
 
-// begin opens the round of a turn. Until tools bring something, it has brought nothing.
-func (l *Ledger) begin() {
+// openRound begins the next turn and its round.
+func (l *Ledger) openRound() {
 	l.Turn++
 	l.Rounds = append(l.Rounds[max(0, len(l.Rounds)+1-keptRounds):len(l.Rounds):len(l.Rounds)], Round{Turn: l.Turn})
 }
 
-// made enters a call into the last round.
-func (l *Ledger) made(m Made) {
+// enterMade enters a call into the last round. Calls with the same key become one.
+func (l *Ledger) enterMade(m Made) {
 	r := &l.Rounds[len(l.Rounds)-1]
-	r.Calls = slices.Clone(r.Calls) // the ledger before this one has them too
+	r.Calls = slices.Clone(r.Calls) // shared with the ledger that this one was cloned from
 	if i := slices.IndexFunc(r.Calls, func(o Made) bool { return o.Key == m.Key }); i >= 0 {
 		r.Calls[i].Novel = r.Calls[i].Novel || m.Novel
 		if m.Error == "" {
-			r.Calls[i].Error = "" // one of them went well
+			r.Calls[i].Error = "" // one of them succeeded
 		}
 	} else {
 		r.Calls = append(r.Calls, m)
@@ -55,17 +55,17 @@ func (l *Ledger) made(m Made) {
 	r.Novel = r.Novel || m.Novel
 }
 
-// order puts the calls of the last round into the order in which the reply proposes them: those that run at once are
-// entered as they are done.
-func (l *Ledger) order(proposed []CallFact) {
-	place := func(m Made) int { return slices.IndexFunc(proposed, func(c CallFact) bool { return c.Key == m.Key }) }
-	slices.SortFunc(l.Rounds[len(l.Rounds)-1].Calls, func(a, b Made) int { return place(a) - place(b) })
+// sortCalls sorts the calls of the last round as the reply proposes them. Concurrent calls are entered in the order in
+// which they are done.
+func (l *Ledger) sortCalls(proposed []CallFact) {
+	proposedAt := func(m Made) int { return slices.IndexFunc(proposed, func(c CallFact) bool { return c.Key == m.Key }) }
+	slices.SortFunc(l.Rounds[len(l.Rounds)-1].Calls, func(a, b Made) int { return proposedAt(a) - proposedAt(b) })
 }
 
-// learn says whether a result holds something that no result before it held: a place that was not named or not opened
-// before, or, where no place tells, a text that differs in more than the time of day. A search without a hit holds
-// nothing.
-func (l *Ledger) learn(t ToolFact, r *tool.Result) bool {
+// learnResult notes a result, and says whether it holds something new: a place that was not found or opened before, or,
+// if a place was opened or there is none, a text that differs in more than times and identifiers. A search without a
+// hit holds nothing.
+func (l *Ledger) learnResult(t ToolFact, r *tool.Result) bool {
 	if t.Search && r.Items == 0 {
 		return false
 	}
@@ -92,7 +92,7 @@ func (l *Ledger) learn(t ToolFact, r *tool.Result) bool {
 	return novel
 }
 
-// volatile are what changes by itself between two calls that are otherwise the same: times, and generated identifiers.
+// volatile matches what differs between two calls that are otherwise the same: times, identifiers and numbers.
 var volatile = sync.OnceValue(func() (v struct{ clocks, idents, numbers *regexp.Regexp }) {
 	v.clocks = regexp.MustCompile(
 		`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b` +
@@ -104,7 +104,7 @@ var volatile = sync.OnceValue(func() (v struct{ clocks, idents, numbers *regexp.
 	return v
 })
 
-// maskClock hides what is volatile in a result. Other numbers stay: a counter that moves is news.
+// maskClock masks times and identifiers in a result. Other numbers stay, since a changed counter is news.
 func maskClock(text string) string {
 	return volatile().idents.ReplaceAllStringFunc(volatile().clocks.ReplaceAllString(text, "#t"),
 		func(id string) string {
@@ -115,16 +115,16 @@ func maskClock(text string) string {
 		})
 }
 
-// volatileNames are arguments that say nothing of what is asked for.
+// volatileNames are arguments that do not say what a call is for.
 var volatileNames = map[string]bool{"request_id": true, "requestid": true, "nonce": true, "timestamp": true, "ts": true,
 	"time": true, "now": true,
 	"date": true, "seed": true, "uuid": true, "trace_id": true, "attempt": true, "retry": true, "try": true,
 	"counter": true, "id": true, "cache_bust": true}
 
-// callKey names a tool and its arguments: order, space, case and numbers in them aside, and without volatile ones. Two
-// calls of one key are a repetition only if the later one brought nothing new.
+// callKey identifies a tool and its arguments, without volatile ones, and regardless of order, space, case and numbers.
+// Two calls with one key are a repetition only if the later one brought nothing new.
 func callKey(name, arguments string) string {
-	if args, err := object(arguments); err == nil {
+	if args, err := decodeArguments(arguments); err == nil {
 		dropVolatile(args)
 		if sorted, err := json.Marshal(args); err == nil {
 			arguments = string(sorted)
@@ -133,7 +133,7 @@ func callKey(name, arguments string) string {
 	return Digest(name, " ", maskAll(arguments))
 }
 
-// dropVolatile takes volatile arguments out, however deep they stand.
+// dropVolatile removes volatile arguments at every depth.
 func dropVolatile(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -150,12 +150,12 @@ func dropVolatile(v any) {
 	}
 }
 
-// maskAll hides every number.
+// maskAll masks every number.
 func maskAll(text string) string {
 	return volatile().numbers.ReplaceAllString(maskClock(strings.ToLower(strings.Join(strings.Fields(text), " "))), "#")
 }
 
-// GoesRound finds out that a run repeats itself. The first pattern that is found counts.
+// GoesRound is the leaf that detects that a run repeats itself. The first pattern that matches counts.
 func GoesRound() bt.Leaf {
 	type in struct {
 		SameReason int `port:"same_reason,optional" doc:"how often in a row the model has given the same reason"`
@@ -180,13 +180,13 @@ func GoesRound() bt.Leaf {
 			switch {
 			case i.Reasons > 0 && i.SameReason >= i.Reasons && !l.LastRound().Novel:
 				pattern = sameReason
-			case i.Calls > 0 && l.sameCall(i.Calls):
+			case i.Calls > 0 && l.repeatsCall(i.Calls):
 				pattern = sameCall
-			case i.Errors > 0 && l.sameError() >= i.Errors:
+			case i.Errors > 0 && l.countSameError() >= i.Errors:
 				pattern = sameError
-			case i.Rounds > 1 && l.cycle(i.Longest, i.Rounds):
+			case i.Rounds > 1 && l.hasCycle(i.Longest, i.Rounds):
 				pattern = cycleOfCalls
-			case i.Idle > 0 && l.idle() >= i.Idle:
+			case i.Idle > 0 && l.countIdle() >= i.Idle:
 				pattern = nothingNew
 			default:
 				return fmt.Errorf("nothing repeats")
@@ -202,9 +202,9 @@ func GoesRound() bt.Leaf {
 		})
 }
 
-// strike counts one more loop, and tells the person.
+// strike counts one more loop, and tells the user.
 func (l *Ledger) strike(pattern bt.Why, forgive int) {
-	if l.recovered(forgive) {
+	if l.hasRecovered(forgive) {
 		l.Strikes = 0
 	}
 	l.Strikes++
@@ -216,14 +216,14 @@ func (l *Ledger) strike(pattern bt.Why, forgive int) {
 	l.Notice(NoticeLoop, Warning, Pairs("pattern", pattern.Text, "step", l.Strikes), why)
 }
 
-// sameCall says whether a call of the last turn was made so often since it last brought something new.
-func (l *Ledger) sameCall(atLeast int) bool {
+// repeatsCall says whether a call of the last turn was made at least so often since it last brought something new.
+func (l *Ledger) repeatsCall(atLeast int) bool {
 	last := l.LastRound()
-	return slices.ContainsFunc(last.Calls, func(c Made) bool { return l.stale(c.Key) >= atLeast })
+	return slices.ContainsFunc(last.Calls, func(c Made) bool { return l.countStale(c.Key) >= atLeast })
 }
 
-// sameError counts the turns in a row in which all calls ended with the same error. Turns without calls are skipped.
-func (l *Ledger) sameError() (n int) {
+// countSameError counts the turns in a row whose calls all ended with the same error, skipping turns without calls.
+func (l *Ledger) countSameError() (n int) {
 	var last Made
 	for r := len(l.Rounds) - 1; r >= 0; r-- {
 		calls := l.Rounds[r].Calls
@@ -243,25 +243,25 @@ func (l *Ledger) sameError() (n int) {
 	return n
 }
 
-// cycle says whether the last turns repeat a cycle of calls whose last rounds brought nothing new.
-func (l *Ledger) cycle(longest, rounds int) bool {
+// hasCycle says whether the last turns repeat a cycle of two to longest turns, so many times, without anything new.
+func (l *Ledger) hasCycle(longest, rounds int) bool {
 	for length := 2; length <= longest; length++ {
-		if l.cycleOf(length, rounds) {
+		if l.hasCycleOf(length, rounds) {
 			return true
 		}
 	}
 	return false
 }
 
-// idle counts the turns in a row that brought nothing new.
-func (l *Ledger) idle() (n int) {
+// countIdle counts the turns in a row that brought nothing new.
+func (l *Ledger) countIdle() (n int) {
 	for r := len(l.Rounds) - 1; r >= 0 && !l.Rounds[r].Novel; r-- {
 		n++
 	}
 	return n
 }
 
-// LastRound is the zero Round before the first.
+// LastRound is the last round; the zero Round before the first turn.
 func (l *Ledger) LastRound() Round {
 	if len(l.Rounds) == 0 {
 		return Round{}
@@ -269,9 +269,9 @@ func (l *Ledger) LastRound() Round {
 	return l.Rounds[len(l.Rounds)-1]
 }
 
-// stale counts the turns with a call since it last brought something new, that turn included; 0 if the last turn's did.
-// What a write may have changed is asked for anew.
-func (l *Ledger) stale(key string) (n int) {
+// countStale counts the turns with a call since it last brought something new, that turn included; 0 if the last such
+// turn brought something. It counts back to the last write at most, since that may have changed the result.
+func (l *Ledger) countStale(key string) (n int) {
 	for i := len(l.Rounds) - 1; i >= 0; i-- {
 		r := l.Rounds[i]
 		at := slices.IndexFunc(r.Calls, func(c Made) bool { return c.Key == key })
@@ -290,8 +290,8 @@ func (l *Ledger) stale(key string) (n int) {
 	return n
 }
 
-// cycleOf says whether the last turns have gone through a cycle of so many turns so often.
-func (l *Ledger) cycleOf(length, rounds int) bool {
+// hasCycleOf says whether the last turns repeat a cycle of length turns, rounds times.
+func (l *Ledger) hasCycleOf(length, rounds int) bool {
 	n := len(l.Rounds)
 	if n < length*rounds {
 		return false
@@ -312,15 +312,15 @@ func (l *Ledger) cycleOf(length, rounds int) bool {
 	return true
 }
 
-// Nudged enters a first strike, of which the fallback's hint is the nudge. A strike that stands stays.
-func (l *Ledger) Nudged(forgive int) {
-	if l.Strikes == 0 || l.recovered(forgive) {
+// EnterNudge enters a first strike, for the fallback's hint. Existing strikes stay, unless the run has recovered.
+func (l *Ledger) EnterNudge(forgive int) {
+	if l.Strikes == 0 || l.hasRecovered(forgive) {
 		l.strike(sameReason.With(), forgive)
 	}
 }
 
-// recovered says whether so many turns in a row brought something new since the last strike.
-func (l *Ledger) recovered(turns int) bool {
+// hasRecovered says whether, since the last strike, so many turns in a row brought something new.
+func (l *Ledger) hasRecovered(turns int) bool {
 	row := 0
 	for _, r := range l.Rounds {
 		if r.Turn <= l.StruckAt {
@@ -346,7 +346,7 @@ func TakeAway() bt.Leaf {
 	return bt.Func("TakeAway",
 		"Withdraws the tool that the last turns called most often in vain. FAILURE if there is none.",
 		func(_ none, o *out) error {
-			name := o.Ledger.inVain(o.Offered)
+			name := o.Ledger.toolInVain(o.Offered)
 			if name == "" {
 				return fmt.Errorf("no tool is behind it")
 			}
@@ -358,8 +358,8 @@ func TakeAway() bt.Leaf {
 		})
 }
 
-// inVain names the offered tool that the last turns without anything new called most often, of two the one called last.
-func (l *Ledger) inVain(offered []string) string {
+// toolInVain is the offered tool whose calls in the last six turns most often brought nothing new; of two, the later.
+func (l *Ledger) toolInVain(offered []string) string {
 	counts, best := map[string]int{}, ""
 	for r := len(l.Rounds) - 1; r >= 0 && len(l.Rounds)-r <= 6; r-- {
 		for _, c := range l.Rounds[r].Calls {

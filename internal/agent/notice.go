@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/bt"
 )
 
-// Notice tells the person, and whoever watches, something beside the answer.
+// Notice tells the user and watchers something beside the answer.
 type Notice struct {
 	Type     string            `json:"type"` // what happened, dotted: budget.warning
 	Severity Severity          `json:"severity"`
@@ -17,7 +17,7 @@ type Notice struct {
 	bt.Coded                   // of Text
 }
 
-// Severity says how much a notice matters to the person.
+// Severity says how much a notice matters to the user.
 type Severity string
 
 // The severities. Info is for those who watch; the command line shows warnings.
@@ -34,16 +34,16 @@ const (
 	NoticeLoop            = "loop.detected"      // payload: pattern, step
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
 	NoticeRedacted        = "write.redacted"     // payload: target; a secret was taken out of what was written
-	NoticeTurnedAway      = "call.turned_away"   // payload: tool; so many wait for a yes that this one can't
-	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched whole
+	NoticeTurnedAway      = "call.turned_away"   // payload: tool; the call could not be held
+	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched completely
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
 	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits
-	// payload: sent, counted; the server has read only a part of the request
+	// payload: sent, counted; the server read only a part of the request
 	NoticeTruncated = "history.truncated"
 )
 
-// Pairs makes a payload of names and values in turn.
+// Pairs makes a payload of alternating names and values.
 func Pairs(names ...any) map[string]string {
 	p := make(map[string]string, len(names)/2)
 	for i := 0; i+1 < len(names); i += 2 {
@@ -52,7 +52,7 @@ func Pairs(names ...any) map[string]string {
 	return p
 }
 
-// Notice enters a notice, once for each text; that another model answers, once for each model.
+// Notice enters a notice, once for each text; NoticeOtherModel once for each model.
 func (l *Ledger) Notice(kind string, s Severity, payload map[string]string, why bt.Why) {
 	n := Notice{Type: kind, Severity: s, Text: why.Text, Coded: why.Coded, Turn: l.Turn, Payload: payload}
 	if !slices.ContainsFunc(l.Notices, func(o Notice) bool {
@@ -70,7 +70,7 @@ func (l *Ledger) NoticeOnce(kind string, s Severity, payload map[string]string, 
 	}
 }
 
-// What the person is told beside the answer.
+// The texts of notices.
 const (
 	resultsCut bt.Reason = "notice.results_cut: What was read does not fit in the model's context window, so tool " +
 		"results were cut: use a larger window, or ask for less at a time."
@@ -104,7 +104,7 @@ const (
 	spentSeconds bt.Reason = "budget.seconds: {used} of {limit} seconds"
 )
 
-// noticeReasons are all of them.
+// noticeReasons are all reasons of notices.
 func noticeReasons() []bt.Reason {
 	return []bt.Reason{
 		resultsCut, otherModel, readInPart, unsureWrite, redacted, noApproval, moreWait, repeats, stillSame, sameReason,
@@ -113,7 +113,7 @@ func noticeReasons() []bt.Reason {
 	}
 }
 
-// Why tells what was used, with its code.
+// Why says how much of the budget was used.
 func (s Spent) Why() bt.Why {
 	of := map[string]bt.Reason{"turns": spentTurns, "tokens": spentTokens, "seconds": spentSeconds}[s.Kind]
 	return of.With(s.Used, s.Limit)

@@ -15,23 +15,23 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Listener reads one reply as it arrives. Write gives what of it the person may see; Close, with all that was shown and
-// the calls beside it, what is known when it has ended.
+// Listener reads one reply as it arrives. Write returns the part that the user may see. Close is given all that was
+// shown and the calls, and returns what is known at the end.
 type Listener[R any] interface {
 	Write(text string) (shown string)
 	Close(shown string, calls []model.ToolCall) Closing[R]
 }
 
-// Closing is what a whole reply comes to.
+// Closing is the result of a complete reply.
 type Closing[R any] struct {
-	Rest   string // of the text
+	Rest   string // of the text, not yet shown
 	Report R
 	Calls  []model.ToolCall // that are to be performed
-	Text   *string          // where what was shown turned out to be none of it: the whole text
+	Text   *string          // replaces all that was shown, if that was no part of the text
 }
 
-// Asked is how an effect is performed whose payload is a P: do is given it.
-func Asked[P any](
+// Performing makes a performer of do, which is given the payload as a P.
+func Performing[P any](
 	do func(ctx context.Context, job run.Job, asked P) (any, error),
 ) func(context.Context, run.Job) (any, error) {
 	return func(ctx context.Context, job run.Job) (any, error) {
@@ -43,22 +43,22 @@ func Asked[P any](
 	}
 }
 
-// Turns performs turns of the model: it passes the text on as it arrives, as far as listen shows it.
+// Turns performs turns of the model. It emits the text as it arrives, as far as the listener shows it.
 func Turns[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R]) run.Performer {
 	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
-		return turn(ctx, b, m, listen, job.Emit, b.Purpose, job)
+		return performTurn(ctx, b, m, listen, job.Emit, b.Purpose, job)
 	}}
 }
 
-// Notes performs notes of the conversation, for which the offline model knows another purpose. Nobody is shown them as
+// Notes performs notes of the conversation, with a purpose of their own for the offline model. They are not shown as
 // they arrive.
 func Notes[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R], purpose string) run.Performer {
 	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
-		return turn(ctx, b, m, listen, func(run.Piece) {}, purpose, job)
+		return performTurn(ctx, b, m, listen, func(run.Piece) {}, purpose, job)
 	}}
 }
 
-func turn[R Report](
+func performTurn[R Report](
 	ctx context.Context, b *Builder[R], m model.Model, listen func(Request) Listener[R], emit func(run.Piece),
 	purpose string, job run.Job,
 ) (any, error) {
@@ -72,22 +72,22 @@ func turn[R Report](
 	case errors.As(err, &known):
 		return nil, known
 	case err != nil:
-		// run tells one that could not read the journal
+		// run recognises a failure to read the journal
 		return nil, errors.Join(&bt.Fault{Kind: "request", Reason: err.Error()}, err)
 	}
 	asked.Purpose = purpose
-	heard := &hearing[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
-	heard.listener = heard.listen()
-	resp, err := m.Chat(ctx, asked.Request, heard.delta)
-	end := heard.close(resp.ToolCalls)
-	text := heard.text.String()
+	stream := &replyStream[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
+	stream.listener = stream.listen()
+	resp, err := m.Chat(ctx, asked.Request, stream.take)
+	end := stream.close(resp.ToolCalls)
+	text := stream.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Reported: resp.Reported, Model: cmp.Or(resp.Model, m.ID()),
 		Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut,
 		ToolHashes: asked.Tools, PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(),
 		History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}
-	if r.Attempts == 1 { // only more than one are told
+	if r.Attempts == 1 { // recorded only if there was more than one
 		r.Attempts = 0
 	}
 	if job.Effect.Kind == EffectNotes {
@@ -100,7 +100,7 @@ func turn[R Report](
 		return r, nil
 	}
 	fault := ModelFault(err)
-	if job.Effect.Kind == EffectTurn && passes(err) {
+	if job.Effect.Kind == EffectTurn && isPassing(err) {
 		return r, &run.Suspended{Fault: fault}
 	}
 	return r, fault
@@ -112,26 +112,26 @@ func ModelFault(err error) *bt.Fault {
 	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error(), Unsent: is && failed.Unsent}
 }
 
-// passes says whether a failure of the model passes with time, or with money, so that the same turn may succeed later.
-func passes(err error) bool {
+// isPassing says whether a failure of the model passes with time, or once it is paid, so the turn may succeed later.
+func isPassing(err error) bool {
 	failed, is := errors.AsType[*model.Error](err)
 	return is && (failed.Retryable() || failed.Kind == model.Payment)
 }
 
-// hearing passes a reply on, and begins anew where an attempt is retracted.
-type hearing[R any] struct {
+// replyStream emits a reply as it arrives, and starts over if an attempt is retracted.
+type replyStream[R any] struct {
 	emit     func(run.Piece)
 	listen   func() Listener[R]
 	listener Listener[R]
 	text     strings.Builder
 }
 
-// PauseFor is a pause as somebody who waits is told of it.
+// PauseFor is the wait of a model as watchers are told.
 func PauseFor(w model.Wait) *run.Wait {
 	return &run.Wait{Until: w.Until, Why: w.Model + ": " + w.Kind.Words()}
 }
 
-func (h *hearing[R]) delta(d model.Delta) error {
+func (h *replyStream[R]) take(d model.Delta) error {
 	if d.Retract {
 		h.listener = h.listen()
 		h.text.Reset()
@@ -144,8 +144,8 @@ func (h *hearing[R]) delta(d model.Delta) error {
 	return nil
 }
 
-// close ends the reply, whose text is then right.
-func (h *hearing[R]) close(calls []model.ToolCall) Closing[R] {
+// close ends the reply. Afterwards, text is the final one.
+func (h *replyStream[R]) close(calls []model.ToolCall) Closing[R] {
 	end := h.listener.Close(h.text.String(), calls)
 	if end.Text != nil {
 		h.text.Reset()
@@ -157,30 +157,32 @@ func (h *hearing[R]) close(calls []model.ToolCall) Closing[R] {
 	return end
 }
 
-func (h *hearing[R]) show(text string) {
+func (h *replyStream[R]) show(text string) {
 	if text != "" {
 		h.text.WriteString(text)
 		h.emit(run.Piece{Text: text})
 	}
 }
 
-// Caller performs calls of tools. Of reads the call that an effect asks for, and its arguments; Args, Key and Owner of
-// the call are filled in.
+// Caller performs calls of tools. Of returns the tool's name, the arguments, and the call, of which Args, Key and Owner
+// are filled in later.
 type Caller struct {
 	View    *run.View
 	Tools   *tool.Set
-	Connect func(ctx context.Context) (*tool.Set, error) // gives them when they are wanted, if Tools is nil
+	Connect func(ctx context.Context) (*tool.Set, error) // gives the tools when they are needed, if Tools is nil
 	Of      func(v *run.View, job run.Job) (name, args string, call tool.Call, err error)
 	Timeout time.Duration // of one call
-	DryRun  bool          // what writes says “recorded, not performed”
-	// Spoken gives the person's own words in the session; nil: no query is admitted by RuleQuery.
+	DryRun  bool          // tools that write answer “recorded, not performed”
+	// Spoken gives the user's own words in the session; nil: queries are not checked.
 	Spoken func(ctx context.Context) (string, error)
 }
 
 // Performer performs the calls.
-func (c *Caller) Performer() run.Performer { return run.Performer{Do: c.do, Found: c.found} }
+func (c *Caller) Performer() run.Performer {
+	return run.Performer{Do: c.performCall, Found: c.findWrite}
+}
 
-// Proposed reads a call that a reply proposes, for an effect that RunTools asks for.
+// Proposed is the Of for calls that RunTools and RunAllowed request.
 func Proposed[R any](v *run.View, job run.Job) (name, args string, call tool.Call, err error) {
 	p, err := run.AskedOf[CallPayload](job)
 	if err != nil {
@@ -188,7 +190,7 @@ func Proposed[R any](v *run.View, job run.Job) (name, args string, call tool.Cal
 	}
 	var calls []model.ToolCall
 	if p.Turn == 0 {
-		calls, err = allowedIn(v)
+		calls, err = allowedCallsOf(v)
 	} else {
 		var turn TurnReceipt[R]
 		turn, err = run.ResultAt[TurnReceipt[R]](v, p.Turn)
@@ -203,7 +205,7 @@ func Proposed[R any](v *run.View, job run.Job) (name, args string, call tool.Cal
 	return p.Name, calls[p.Call].Arguments, call, nil
 }
 
-// prepare finds the tool and the arguments that a call names.
+// prepare finds the tool and the arguments of a call. The receipt has an error if the tool is missing.
 func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
 	name, args, call, err := c.Of(c.View, job)
 	if err != nil {
@@ -222,7 +224,7 @@ func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call
 	case !ok:
 		r.Error = tool.Errorf(tool.Unavailable, "", "%s is not there in this process", name)
 	case c.DryRun && t.Spec().Effect == tool.Once:
-		t = unwritten{t}
+		t = dryRunTool{t}
 	}
 	if ok {
 		s := t.Spec()
@@ -231,8 +233,8 @@ func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call
 	return t, call, r, nil
 }
 
-// do calls a tool. What the tool refuses is a fact for the model, not a fault of the run.
-func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
+// performCall calls a tool. A refusal by the tool is a result for the model, not a fault of the run.
+func (c *Caller) performCall(ctx context.Context, job run.Job) (any, error) {
 	t, call, r, err := c.prepare(ctx, job)
 	if err != nil || r.Error != nil {
 		return r, err
@@ -241,7 +243,7 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 		r.Error = tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON")
 		return r, nil
 	}
-	why, err := c.unsaid(ctx, job, t.Spec(), call)
+	why, err := c.whyQueryHeld(ctx, job, t.Spec(), call)
 	if r.Held, r.Coded = why.Text, why.Coded; r.Held != "" || err != nil {
 		r.Error = tool.Errorf(tool.Denied, "search with words of the person or of the web", "%s", r.Held)
 		return r, err
@@ -255,8 +257,8 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 	return c.receiptOf(r, result, err, limited.Err()), nil
 }
 
-// unsaid says why a query that the tree admitted by RuleQuery is not sent; empty if it may be.
-func (c *Caller) unsaid(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (bt.Why, error) {
+// whyQueryHeld says why a query that the tree admitted by RuleQuery is not sent; empty if it may be.
+func (c *Caller) whyQueryHeld(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (bt.Why, error) {
 	if c.Spoken == nil || s.Out.To != tool.ToEngine {
 		return bt.Why{}, nil
 	}
@@ -264,22 +266,22 @@ func (c *Caller) unsaid(ctx context.Context, job run.Job, s tool.Spec, call tool
 	if err != nil || p.Rule != RuleQuery {
 		return bt.Why{}, err
 	}
-	query, _ := sent(s.Out, string(call.Args))
+	query, _ := sentText(s.Out, string(call.Args))
 	spoken, err := c.Spoken(ctx)
 	if err != nil {
 		return bt.Why{}, err
 	}
-	return Sources{Spoken: spoken, Web: webTexts(c.View)}.Unsaid(query), nil
+	return Sources{Spoken: spoken, Web: webTexts(c.View)}.WhyHeld(query), nil
 }
 
-// unwritten stands for a tool that writes, in a run that only shows what it would do.
-type unwritten struct{ tool.Tool }
+// dryRunTool replaces a tool that writes, in a run that only shows what it would do.
+type dryRunTool struct{ tool.Tool }
 
-func (unwritten) Call(context.Context, tool.Call) (tool.Result, error) {
+func (dryRunTool) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{Text: "recorded, not performed", Items: 1}, nil
 }
 
-func (unwritten) Found(context.Context, tool.Call) (tool.Result, bool, error) {
+func (dryRunTool) Found(context.Context, tool.Call) (tool.Result, bool, error) {
 	return tool.Result{}, false, nil
 }
 
@@ -299,8 +301,8 @@ func (c *Caller) receiptOf(r CallReceipt, result tool.Result, err, timedOut erro
 	return r
 }
 
-// found looks up whether a write took effect before a crash.
-func (c *Caller) found(ctx context.Context, job run.Job) (any, bool, error) {
+// findWrite looks up whether a write took effect before a crash.
+func (c *Caller) findWrite(ctx context.Context, job run.Job) (any, bool, error) {
 	t, call, r, err := c.prepare(ctx, job)
 	if err != nil {
 		return nil, false, err
@@ -314,8 +316,8 @@ func (c *Caller) found(ctx context.Context, job run.Job) (any, bool, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	result, was, err := finder.Found(limited, call)
-	if err != nil || !was {
+	result, found, err := finder.Found(limited, call)
+	if err != nil || !found {
 		return nil, false, err
 	}
 	return c.receiptOf(r, result, nil, nil), true, nil

@@ -11,29 +11,29 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// What of a query may be the web's alone. Pages of strangers can hold a code of words, so that only a few can be said
-// by one.
+// How much of a query may come from the web alone. A stranger's page may contain a code made of words, and few words
+// can carry little of it.
 const (
-	mostFound        = 4 // words
-	mostFoundNumbers = 1 // of them
+	maxWebWords   = 4 // words
+	maxWebNumbers = 1 // of these words
 )
 
-// asides are the signs that may stand around a word of a query.
-const asides = ".,:;?!\"'“”‘’()"
+// punctuation are the signs that may stand around a word of a query.
+const punctuation = ".,:;?!\"'“”‘’()"
 
-// Sources are the texts whose words a query may be made of once private text was read.
+// Sources are the texts whose words a query may contain once private text was read.
 type Sources struct {
 	Spoken string   // by the person
 	Web    []string // that the web returned in this run
 }
 
-// Unsaid says why a query is shown to the person before it is sent; empty if it may go. Each of its content words and
-// numbers has to stand in the person's own words or in what the web returned, in any form of it; words that only hold a
-// sentence together are free. What is no plain word (a path, a version) has to stand there as it is written. A query
-// that could be a code is shown too: one that repeats words, has blanks, signs or letters in odd places, or takes more
-// than a few words from the web alone. Its work is linear in the size of the texts.
-func (s Sources) Unsaid(query string) bt.Why {
-	if query == "" { // nothing leaves
+// WhyHeld says why a query is shown to the user before it is sent; empty if it may go. Each content word and number has
+// to occur in the user's words or in what the web returned, in any inflection; filler words are free. Anything but a
+// plain word (a path, a version) has to occur literally. A query that could be a code is held too: one that repeats
+// words, has blanks, signs or capitals in odd places, or takes more than a few words from the web alone. The time is
+// linear in the size of the texts.
+func (s Sources) WhyHeld(query string) bt.Why {
+	if query == "" { // nothing leaves the machine
 		return bt.Why{}
 	}
 	spoken := vocabularyOf(s.Spoken)
@@ -41,18 +41,18 @@ func (s Sources) Unsaid(query string) bt.Why {
 	found, numbers := 0, 0
 	seen := map[string]bool{}
 	for _, field := range strings.Split(query, " ") {
-		word := strings.Trim(field, asides)
+		word := strings.Trim(field, punctuation)
 		if word == "" || utf8.RuneCountInString(field)-utf8.RuneCountInString(word) > 2 {
 			return whyCoded.With(text.Brief(field, 60))
 		}
-		if isFree(word) {
+		if isFiller(word) {
 			continue
 		}
 		said := spoken.has(word)
 		if !said && (utf8.RuneCountInString(word) == 1 || !web.has(word)) {
 			return whyUnsaid.With(text.Brief(word, 60))
 		}
-		if seen[strings.ToLower(word)] || !isCased(word) && !spoken.fields[word] && !web.fields[word] {
+		if seen[strings.ToLower(word)] || !hasUsualCase(word) && !spoken.fields[word] && !web.fields[word] {
 			return whyCoded.With(text.Brief(word, 60))
 		}
 		seen[strings.ToLower(word)] = true
@@ -64,20 +64,20 @@ func (s Sources) Unsaid(query string) bt.Why {
 			numbers++
 		}
 	}
-	if found > mostFound || numbers > mostFoundNumbers {
+	if found > maxWebWords || numbers > maxWebNumbers {
 		return whyCoded.With(text.Brief(query, 60))
 	}
 	return bt.Why{}
 }
 
-// isFree says whether a word only holds sentences together.
-func isFree(word string) bool {
+// isFiller says whether a word only holds sentences together.
+func isFiller(word string) bool {
 	low := strings.ToLower(word)
-	return (len(low) > 1 || low == "a") && (search.IsStop(low) || search.IsLight(low)) && isCased(word)
+	return (len(low) > 1 || low == "a") && (search.IsStop(low) || search.IsLight(low)) && hasUsualCase(word)
 }
 
-// isCased says whether the letters of a word are small or large as usual: all alike, or only the first large.
-func isCased(word string) bool {
+// hasUsualCase says whether a word is all lower case, all upper case, or lower case after the first letter.
+func hasUsualCase(word string) bool {
 	_, first := utf8.DecodeRuneInString(word)
 	return strings.ToLower(word) == word || strings.ToUpper(word) == word ||
 		strings.ToLower(word[first:]) == word[first:]
@@ -85,7 +85,7 @@ func isCased(word string) bool {
 
 // vocabulary are the words of texts.
 type vocabulary struct {
-	fields map[string]bool // as they are written, between blanks, without the signs around them
+	fields map[string]bool // as written, between blanks, without the punctuation around them
 	stems  map[string]bool
 }
 
@@ -93,9 +93,9 @@ func vocabularyOf(texts ...string) vocabulary {
 	v := vocabulary{map[string]bool{}, map[string]bool{}}
 	for _, text := range texts {
 		for field := range strings.FieldsSeq(text) {
-			v.fields[strings.Trim(field, asides)] = true
+			v.fields[strings.Trim(field, punctuation)] = true
 		}
-		for word := range strings.FieldsFuncSeq(text, isSign) {
+		for word := range strings.FieldsFuncSeq(text, isNotAlphanumeric) {
 			for _, stem := range stemsOf(word) {
 				v.stems[stem] = true
 			}
@@ -104,9 +104,9 @@ func vocabularyOf(texts ...string) vocabulary {
 	return v
 }
 
-// has says whether a word stands in the texts: a plain one in any form, any other as it is.
+// has says whether a word occurs in the texts: a plain word in any inflection, any other literally.
 func (v vocabulary) has(word string) bool {
-	if strings.ContainsFunc(word, isSign) {
+	if strings.ContainsFunc(word, isNotAlphanumeric) {
 		return v.fields[word]
 	}
 	for _, stem := range stemsOf(word) {
@@ -117,15 +117,15 @@ func (v vocabulary) has(word string) bool {
 	return true
 }
 
-func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+func isNotAlphanumeric(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// stemsOf are what of a word is compared: its stem with its accents, which could be a code too, or the pairs of
-// characters of a script without blanks.
+// stemsOf are the parts of a word that are compared: its stem with its accents (which could carry a code), or the pairs
+// of characters in a script without blanks.
 func stemsOf(word string) []string {
-	unspaced := func(r rune) bool { return r >= '\u0e00' }
-	if strings.ContainsFunc(word, unspaced) {
+	isUnspaced := func(r rune) bool { return r >= '\u0e00' }
+	if strings.ContainsFunc(word, isUnspaced) {
 		pairs := search.Words(word)
-		return pairs[:max(len(pairs)-1, min(len(pairs), 1))] // the last character alone comes behind them
+		return pairs[:max(len(pairs)-1, min(len(pairs), 1))] // without the last, which is a single character
 	}
 	return []string{search.Stem(strings.ToLower(word))}
 }
@@ -137,10 +137,10 @@ const (
 	whyCoded bt.Reason = "held.coded: private text was read in this run, and the query may be a code: “{words}”"
 )
 
-// webTexts are what the calls of a run have given that is public, in the order of their receipts.
+// webTexts are the public results of a run's calls, in the order of their receipts.
 func webTexts(v *run.View) (all []string) {
 	for _, c := range v.Receipts() {
-		if r, ok := c.Value.(CallReceipt); ok && r.Result != nil && !r.Labels.Private() {
+		if r, ok := c.Value.(CallReceipt); ok && r.Result != nil && !r.Labels.IsPrivate() {
 			all = append(all, r.Result.Text)
 		}
 	}

@@ -28,7 +28,7 @@ func TestQueries(t *testing.T) {
 			if err != nil {
 				t.Fatalf("line %d: %v", l.At, err)
 			}
-			why := sources().Unsaid(query).Text
+			why := sources().WhyHeld(query).Text
 			switch l.Words {
 			case "goes":
 				l.Check(t, why)

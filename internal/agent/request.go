@@ -19,9 +19,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Report is what an assistant finds in a reply beside its words. Said is what stands for it when the reply is shown to
-// a model again; Called are the calls by which the model gave it, and Among puts them back between the others of the
-// reply.
+// Report is what an assistant finds in a reply beside its words. Said is the text for it when the reply is shown to a
+// model again; Called are the calls with which the model reported, and Among inserts them between the reply's others.
 type Report interface {
 	Said() string
 	Called() []model.ToolCall
@@ -38,38 +37,38 @@ type System struct {
 	LeftOut  []string // ids with the reason
 }
 
-// Step is a call made before, and its receipt. Refused is set instead if it was not performed.
+// Step is an earlier call and its receipt. Refused is set instead if it was not performed.
 type Step struct {
 	Call    model.ToolCall
 	Receipt CallReceipt
 	Refused string
 }
 
-// failed says whether the call gave an error.
-func (s Step) failed() bool { return s.Refused == "" && s.Receipt.Result == nil }
+// isFailed says whether the call gave an error.
+func (s Step) isFailed() bool { return s.Refused == "" && s.Receipt.Result == nil }
 
-// Builder makes requests of records. It is safe for concurrent use.
+// Builder makes requests from records. It is safe for concurrent use.
 type Builder[R Report] struct {
 	View    *run.View
 	Tools   []tool.Spec
 	Purpose string       // of a turn, for the offline model
 	Window  int          // of the model, in tokens; 0: not known
-	Reports []model.Tool // by which the model reports, beside the tools
+	Reports []model.Tool // with which the model reports, beside the tools
 
 	// Recovery is what the model is told after the first call that failed.
 	Recovery string
 
-	// Of reads what a turn was asked with.
+	// Of reads the situation in a payload.
 	Of func(p TurnPayload) (Asking, error)
 
 	mu     sync.Mutex
-	latest *conversation // that was asked for: the next turn goes on from it
-	asked  TurnPayload   // with which it was
+	latest *conversation // of the last request: the next turn continues it
+	asked  TurnPayload   // the payload of latest
 }
 
 // Asking is what an assistant puts around the transcript of one turn.
 type Asking interface {
-	// Before gives what stands before the transcript: earlier exchanges, unless notes stand for them, and the person's
+	// Before gives the messages before the transcript: earlier exchanges, unless notes replace them, and the user's
 	// words.
 	Before(ctx context.Context, noted bool) ([]model.Message, error)
 	// System composes the prompt. history is the conversation's size in tokens, estimated.
@@ -78,34 +77,34 @@ type Asking interface {
 	Facts(offered []tool.Spec, steps []Step) any
 }
 
-// conversation is a transcript as messages, after what stands before it, and as steps for the offline model.
+// conversation is a transcript as messages, with those before it, and as steps for the offline model.
 type conversation struct {
 	noted    bool
-	failed   bool // a call has failed, and what helps was told
+	failed   bool // a call failed, and the model was told Recovery
 	messages []model.Message
 	steps    []Step
 	tokens   int // of the messages, estimated
 }
 
-func (c *conversation) say(m model.Message) {
+func (c *conversation) add(m model.Message) {
 	c.messages, c.tokens = append(c.messages, m), c.tokens+tokensOf(m)
 }
 
-// PictureTokens is what a picture counts for, about: models take from 250 to 2,000.
+// PictureTokens estimates the tokens of a picture. Models take from 250 to 2,000.
 const PictureTokens = 1000
 
 func tokensOf(m model.Message) int {
 	return Tokens(m.Text) + callTokens(m.ToolCalls) + PictureTokens*len(m.Pictures)
 }
 
-// Request is a request and what the receipt says of it.
+// Request is a request, and what its receipt records.
 type Request struct {
 	model.Request
 	Prompt  System
 	Tools   []string    // "name hash" of each tool that is offered
 	Offered []tool.Spec // that may be called
 	History int         // tokens of the messages, estimated
-	Sent    int         // tokens of all, estimated
+	Sent    int         // tokens of the whole request, estimated
 	Cut     bool        // results of tools were cut, so that all fits into the window
 }
 
@@ -152,7 +151,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	for _, s := range shown {
 		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description,
 			Schema: s.Schema})
-		name, tokens := described(s)
+		name, tokens := hashAndSize(s)
 		r.Tools, r.Sent = append(r.Tools, name), r.Sent+tokens
 	}
 	r.Request.Tools = append(r.Request.Tools, b.Reports...)
@@ -161,7 +160,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	}
 	r.Sent += system.Tokens
 	if most := b.room(p); most > 0 {
-		messages, r.History = fit(messages, history, most-r.Sent)
+		messages, r.History = cutToFit(messages, history, most-r.Sent)
 		r.Cut = r.History < history
 	}
 	r.Messages, r.Sent = messages, r.Sent+r.History
@@ -174,7 +173,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	return r, nil
 }
 
-// answerShare is the part of a window that is left for the answer, and for what the estimate of tokens is off by.
+// answerShare is the part of a window that is left for the answer, and for errors of the estimate.
 const answerShare = 0.25
 
 // room is how many tokens a request may have; 0: any number.
@@ -185,38 +184,37 @@ func (b *Builder[R]) room(p TurnPayload) int {
 	return int(float64(b.Window) * (1 - answerShare))
 }
 
-// keptOfResult is how many tokens of a tool's result stay at least where the window is too small for all, and cutHere
-// what stands for the rest.
+// minResultTokens is how many tokens of a tool's result are kept at least when results are cut; cutHere replaces the
+// rest.
 const (
-	keptOfResult = 200
-	cutHere      = "\n[cut here: the model's window is too small for the rest; ask for less at a time]"
+	minResultTokens = 200
+	cutHere         = "\n[cut here: the model's window is too small for the rest; ask for less at a time]"
 )
 
-// fit cuts results of tools until messages of so many tokens have only as many as there is room for, the oldest first.
-func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
+// cutToFit cuts results of tools, the oldest first, until the messages fit into room, and returns their tokens.
+func cutToFit(messages []model.Message, tokens, room int) ([]model.Message, int) {
 	if tokens <= room {
 		return messages, tokens
 	}
 	messages = slices.Clone(messages)
 	for i := range messages {
 		m := &messages[i]
-		has := Tokens(m.Text)
+		size := Tokens(m.Text)
 		if tokens <= room {
 			break
 		}
-		if m.Role != model.ToolRole || has <= keptOfResult+Tokens(cutHere) {
+		if m.Role != model.ToolRole || size <= minResultTokens+Tokens(cutHere) {
 			continue
 		}
-		keep := max(keptOfResult, has-(tokens-room)-Tokens(cutHere))
+		keep := max(minResultTokens, size-(tokens-room)-Tokens(cutHere))
 		m.Text = string([]rune(m.Text)[:keep*CharsPerToken]) + cutHere
-		tokens -= has - Tokens(m.Text)
+		tokens -= size - Tokens(m.Text)
 	}
 	return messages, tokens
 }
 
-// described gives what names all that a model is told of a tool, "name hash", and how many tokens that takes,
-// estimated.
-func described(s tool.Spec) (name string, tokens int) {
+// hashAndSize returns "name hash" for the description of a tool, and its estimated tokens.
+func hashAndSize(s tool.Spec) (name string, tokens int) {
 	schema := &bytes.Buffer{}
 	if json.Compact(schema, s.Schema) != nil {
 		schema.Write(s.Schema)
@@ -225,7 +223,7 @@ func described(s tool.Spec) (name string, tokens int) {
 		Tokens(schema.String())
 }
 
-// converse gives what a turn is shown of the turns before it.
+// converse is the conversation that a turn continues.
 func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking) (c *conversation, err error) {
 	if p.After != 0 {
 		c, err = b.conversationAt(ctx, p.After)
@@ -241,18 +239,18 @@ func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking)
 	}
 	for _, e := range p.Add {
 		steps := len(c.steps)
-		if err := b.entry(ctx, c, e); err != nil {
+		if err := b.addEntry(ctx, c, e); err != nil {
 			return nil, err
 		}
-		if !c.failed && b.Recovery != "" && slices.ContainsFunc(c.steps[steps:], Step.failed) {
+		if !c.failed && b.Recovery != "" && slices.ContainsFunc(c.steps[steps:], Step.isFailed) {
 			c.failed = true
-			c.say(model.Message{Role: model.User, Text: Control(b.Recovery)})
+			c.add(model.Message{Role: model.User, Text: Control(b.Recovery)})
 		}
 	}
 	return c, nil
 }
 
-// conversationAt is what the turn of a record was shown.
+// conversationAt is the conversation that the turn in a record continued.
 func (b *Builder[R]) conversationAt(ctx context.Context, record int64) (*conversation, error) {
 	asked, err := payloadAt(b.View, record)
 	if err != nil {
@@ -270,7 +268,7 @@ func (b *Builder[R]) conversationAt(ctx context.Context, record int64) (*convers
 	return b.converse(ctx, asked, asking)
 }
 
-// payloadAt is what the turn of a record was asked with.
+// payloadAt is the payload of the turn in a record.
 func payloadAt(v *run.View, record int64) (TurnPayload, error) {
 	c, err := v.Receipt(record)
 	if err != nil {
@@ -283,8 +281,8 @@ func payloadAt(v *run.View, record int64) (TurnPayload, error) {
 	return p, nil
 }
 
-// OfferedSpecs picks the tools that a turn shows, in the order in which they are offered. Those that are withdrawn are
-// shown too, so that what a provider has cached of the request before stays valid.
+// OfferedSpecs are the tools that a turn shows, in the order in which they are offered. Withdrawn tools are shown too,
+// so that the provider's cache of the last request stays valid.
 func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	for _, name := range p.Offered {
 		at := slices.IndexFunc(all, func(s tool.Spec) bool { return s.Name == name })
@@ -298,22 +296,22 @@ func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	return specs
 }
 
-// Control marks a word of the control layer, which stands in the person's role and never in the tool channel.
+// Control marks a message of the control layer. It is sent in the user's role, never in the tool channel.
 func Control(text string) string { return "[control] " + text }
 
-// IsControl says that a text of the person's role is a word of the control layer.
+// IsControl says whether a text in the user's role is a message of the control layer.
 func IsControl(text string) bool { return strings.HasPrefix(text, Control("")) }
 
-// controlMark is the mark of a word of the control layer.
+// controlMark matches the mark of a message of the control layer.
 var controlMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\[(control)\]`) })
 
-// SpokenBy is the person's words, in which a mark that was pasted is none.
-func SpokenBy(text string) string { return controlMark().ReplaceAllString(text, "($1)") }
+// WithoutMarks makes marks of the control layer inert in the user's words.
+func WithoutMarks(text string) string { return controlMark().ReplaceAllString(text, "($1)") }
 
-// entry adds one turn of the transcript.
-func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error {
+// addEntry adds one turn of the transcript.
+func (b *Builder[R]) addEntry(ctx context.Context, c *conversation, e Entry) error {
 	if e.Notes != 0 {
-		return b.notes(ctx, c, e)
+		return b.addNotes(ctx, c, e)
 	}
 	turn, err := b.turnOf(e)
 	if err != nil {
@@ -326,13 +324,13 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 		m.Text += "\n" + said
 	}
 	if len(e.Tools) < len(turn.Calls) {
-		m.Native = nil // its calls were not run, so the provider's own form would dangle
+		m.Native = nil // some calls were not performed, and the provider's own form would have calls without results
 	}
 	if m.Text != "" || len(m.ToolCalls) > 0 {
-		c.say(m)
+		c.add(m)
 	}
 	for _, r := range reports {
-		c.say(model.Message{Role: model.ToolRole, ToolCallID: r.ID, ToolName: r.Name, Text: "Noted."})
+		c.add(model.Message{Role: model.ToolRole, ToolCallID: r.ID, ToolName: r.Name, Text: "Noted."})
 	}
 	for i, t := range e.Tools {
 		call := turn.Calls[i]
@@ -345,32 +343,31 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 			if err != nil {
 				return err
 			}
-			answer.Text, answer.IsError = spoken(receipt, &step.Receipt)
+			answer.Text, answer.IsError = readReceipt(receipt, &step.Receipt)
 		}
-		c.say(answer)
+		c.add(answer)
 		c.steps = append(c.steps, step)
 	}
 	if e.Hint != "" {
-		c.say(model.Message{Role: model.User, Text: Control(e.Hint)})
+		c.add(model.Message{Role: model.User, Text: Control(e.Hint)})
 	}
 	return nil
 }
 
-// turnOf is the turn of an entry; one without a word that makes the calls which the person has said yes to, where it is
-// of none.
+// turnOf is the turn of an entry. If the entry has approved calls, it is a turn without text that makes those calls.
 func (b *Builder[R]) turnOf(e Entry) (turn TurnReceipt[R], err error) {
-	if !e.isAllowed() {
+	if !e.isOfAllowedCalls() {
 		return run.ResultAt[TurnReceipt[R]](b.View, e.Turn)
 	}
-	turn.Calls, err = allowedIn(b.View)
+	turn.Calls, err = allowedCallsOf(b.View)
 	if err == nil && len(turn.Calls) < len(e.Tools) {
 		err = fmt.Errorf("a yes to %d calls has %d results: %w", len(turn.Calls), len(e.Tools), journal.ErrCorrupt)
 	}
 	return turn, err
 }
 
-// notes adds notes in place of the turns they were taken of, which the offline model's rules still know.
-func (b *Builder[R]) notes(ctx context.Context, c *conversation, e Entry) error {
+// addNotes adds notes in place of the turns that they replace. The offline model still gets the steps of those.
+func (b *Builder[R]) addNotes(ctx context.Context, c *conversation, e Entry) error {
 	r, err := run.ResultAt[TurnReceipt[R]](b.View, e.Notes)
 	if err != nil {
 		return err
@@ -383,14 +380,14 @@ func (b *Builder[R]) notes(ctx context.Context, c *conversation, e Entry) error 
 	if e.Hint != "" {
 		hint += " " + e.Hint
 	}
-	c.say(model.Message{Role: model.Assistant, Text: signal.Neutralise(r.Text)})
-	c.say(model.Message{Role: model.User, Text: Control(hint)})
+	c.add(model.Message{Role: model.Assistant, Text: signal.Neutralise(r.Text)})
+	c.add(model.Message{Role: model.User, Text: Control(hint)})
 	c.steps = append(c.steps, of.steps...)
 	return nil
 }
 
-// spoken is a tool's receipt as the model reads it: data, with every control tag made inert.
-func spoken(c *run.CompletionRecord, into *CallReceipt) (text string, isError bool) {
+// readReceipt is a tool's receipt for the model, with every control tag made inert. The receipt itself goes to into.
+func readReceipt(c *run.CompletionRecord, into *CallReceipt) (text string, isError bool) {
 	if c.Err != nil {
 		return signal.Neutralise("Failed: " + c.Err.Reason), true
 	}

@@ -12,7 +12,7 @@ func TestResultsThatAreCutAreShorterThanBefore(t *testing.T) {
 		messages := []model.Message{{Role: model.User, Text: "question"},
 			{Role: model.ToolRole, Text: strings.Repeat("word", 600)}}
 		tokens := Tokens(messages[0].Text) + Tokens(messages[1].Text)
-		cut, left := fit(messages, tokens, tokens-over)
+		cut, left := cutToFit(messages, tokens, tokens-over)
 		if left > tokens-over {
 			t.Errorf("%d tokens too many: %d of %d stay", over, left, tokens)
 		}

@@ -9,7 +9,7 @@ import (
 	"sibyl/internal/bt"
 )
 
-// What a run's story tells of calls and budgets.
+// The sentences of a run's story about calls and budgets.
 const (
 	storyCode    bt.Reason = "story.searched.code: Searched the code for “{what}”: {n} found"
 	storyNotes   bt.Reason = "story.searched.notes: Searched the notes for “{what}”: {n} found"
@@ -40,9 +40,9 @@ func stories() []bt.Reason {
 
 // Story implements bt.Narrated.
 func (e CallDone) Story() bt.Why {
-	what := aim(e.Arguments)
+	what := subjectOf(e.Arguments)
 	if e.Error != "" {
-		return storyFailed.With(callOf(e.Tool, e.Arguments), e.Error)
+		return storyFailed.With(describeCall(e.Tool, e.Arguments), e.Error)
 	}
 	switch e.Tool {
 	case "code_search":
@@ -66,11 +66,11 @@ func (e CallDone) Story() bt.Why {
 	case "vault_write":
 		return storyWrote.With(what)
 	}
-	return storyCalled.With(callOf(e.Tool, e.Arguments))
+	return storyCalled.With(describeCall(e.Tool, e.Arguments))
 }
 
 // Story implements bt.Narrated.
-func (e CallHeld) Story() bt.Why { return storyHeld.With(callOf(e.Tool, e.Arguments), e.Why) }
+func (e CallHeld) Story() bt.Why { return storyHeld.With(describeCall(e.Tool, e.Arguments), e.Why) }
 
 // Story implements bt.Narrated.
 func (e CallRefused) Story() bt.Why { return storyRefused.With(e.Tool, e.Why) }
@@ -95,16 +95,18 @@ func (e ToolTakenAway) Story() bt.Why { return storyAway.With(e.Tool) }
 // Story implements bt.Narrated.
 func (e NotesTaken) Story() bt.Why { return storyNoted.With() }
 
-func callOf(tool, arguments string) string { return strings.TrimSpace(tool + " " + aim(arguments)) }
+func describeCall(tool, arguments string) string {
+	return strings.TrimSpace(tool + " " + subjectOf(arguments))
+}
 
-// aimed finds the argument that says what a call is about, in arguments that may be cut short.
-var aimed = sync.OnceValue(func() *regexp.Regexp {
+// subjectArgument finds the argument that says what a call is about, in arguments that may be cut short.
+var subjectArgument = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:query|path|note|url|address|symbol|title|name)"\s*:\s*"((?:[^"\\]|\\.)*)("?)`)
 })
 
-// aim is what a call is about: the words of a search, a path or an address; "" for nothing that is known.
-func aim(arguments string) string {
-	found := aimed().FindStringSubmatch(arguments)
+// subjectOf is what a call is about: the words of a search, a path or an address; "" if none is recognised.
+func subjectOf(arguments string) string {
+	found := subjectArgument().FindStringSubmatch(arguments)
 	if found == nil {
 		return ""
 	}

@@ -12,7 +12,7 @@ func TestStoryOfACallNamesWhatItWasAbout(t *testing.T) {
 		`{"limit":3}`:                       "",
 		``:                                  "",
 	} {
-		if got := aim(arguments); got != want {
+		if got := subjectOf(arguments); got != want {
 			t.Errorf("%s is about %q, want %q", arguments, got, want)
 		}
 	}

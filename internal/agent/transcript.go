@@ -9,8 +9,8 @@ import (
 
 // Entry is one turn of the transcript: the record of the reply, the records of its tools' results, and what the
 // control layer said after it. Tool i answers call i of the reply; a call that was not performed has Refused instead.
-// The first entry may be notes in place of the entries Of, and of the session's earlier exchanges; or it is of no turn,
-// and has the calls that the person has said yes to.
+// The first entry may be notes that replace the entries Of and the session's earlier exchanges; or it has no turn, and
+// the calls that the user approved.
 type Entry struct {
 	Turn  int64       `json:"turn,omitempty"`
 	Tools []ToolEntry `json:"tools,omitempty"`
@@ -20,19 +20,21 @@ type Entry struct {
 	Of    []Entry `json:"of,omitempty"`
 }
 
-// isAllowed says whether an entry is that of the calls that the person has said yes to.
-func (e Entry) isAllowed() bool { return e.Turn == 0 && e.Notes == 0 }
+// isOfAllowedCalls says whether an entry has the calls that the user approved.
+func (e Entry) isOfAllowedCalls() bool { return e.Turn == 0 && e.Notes == 0 }
 
-// RanAllowed says whether a transcript begins with the calls that the person has said yes to.
-func RanAllowed(transcript []Entry) bool { return len(transcript) > 0 && transcript[0].isAllowed() }
+// BeginsWithAllowed says whether a transcript begins with calls that the user approved.
+func BeginsWithAllowed(transcript []Entry) bool {
+	return len(transcript) > 0 && transcript[0].isOfAllowedCalls()
+}
 
-// ToolEntry is how one call of a turn ended. One that was held when it was to be made has both.
+// ToolEntry is how one call of a turn ended. A call that was held only when it was to be performed has both fields.
 type ToolEntry struct {
 	Ref     int64  `json:"ref,omitempty"`
 	Refused string `json:"refused,omitempty"`
 }
 
-// TurnsOf lists the turns of a transcript, those that notes stand for too.
+// TurnsOf lists the turns of a transcript, including those that notes replace.
 func TurnsOf(transcript []Entry) (turns []Entry) {
 	for _, e := range transcript {
 		if e.Notes != 0 {
@@ -44,10 +46,10 @@ func TurnsOf(transcript []Entry) (turns []Entry) {
 	return turns
 }
 
-// HasNotes says whether notes stand for the beginning of a transcript.
+// HasNotes says whether notes replace the beginning of a transcript.
 func HasNotes(transcript []Entry) bool { return len(transcript) > 0 && transcript[0].Notes != 0 }
 
-// Hint adds to the transcript what the control layer says.
+// Hint is the leaf that adds a message from the control layer to the transcript.
 func Hint() bt.Leaf {
 	type in struct {
 		Text string `port:"text" doc:"what the control layer tells the model before its next turn"`
@@ -59,14 +61,14 @@ func Hint() bt.Leaf {
 	return bt.Func("Hint", "Adds a message from the control layer to the last turn of the transcript.",
 		func(i in, o *out) error {
 			var err error
-			o.Transcript, err = Told(o.Transcript, i.Text)
+			o.Transcript, err = AddHint(o.Transcript, i.Text)
 			o.Events = []bt.Typed{HintGiven(i)}
 			return err
 		})
 }
 
-// Told adds a message from the control layer to the last turn of a transcript, which stays as it is.
-func Told(transcript []Entry, text string) ([]Entry, error) {
+// AddHint returns a copy of the transcript with a message from the control layer in its last turn.
+func AddHint(transcript []Entry, text string) ([]Entry, error) {
 	if len(transcript) == 0 {
 		return nil, fmt.Errorf("there is no turn yet to add a hint to")
 	}
@@ -79,10 +81,9 @@ func Told(transcript []Entry, text string) ([]Entry, error) {
 	return transcript, nil
 }
 
-// keptWhole is how many turns at the end of a conversation stay as they are beside the notes.
-const keptWhole = 2
+// keptTurns is how many turns at the end of a conversation stay as they are beside the notes.
+const keptTurns = 2
 
-// HistoryIsLong is a check.
 func HistoryIsLong() bt.Leaf {
 	type in struct {
 		Ledger  Ledger  `port:"ledger,optional"`
@@ -98,7 +99,7 @@ func HistoryIsLong() bt.Leaf {
 		func(i in) (bool, string) {
 			most := i.Most
 			if i.Window > 0 {
-				// the prompt stands in the window too
+				// the prompt takes part of the window
 				most = min(most, max(int(i.Part*float64(i.Window))-i.Ledger.Prompt, i.Window/5))
 			}
 			n := i.Ledger.History
@@ -113,45 +114,47 @@ func HistoryIsLong() bt.Leaf {
 			switch {
 			case n <= most:
 				return false, why
-			case i.Ledger.NotedAt > 0 && fresh <= keptWhole:
+			case i.Ledger.NotedAt > 0 && fresh <= keptTurns:
 				return false, fmt.Sprintf("%s, but notes were taken %d turns ago", why, fresh)
 			}
 			return true, why
 		})
 }
 
-// older is what notes replace of a transcript.
-func older(transcript []Entry) []Entry { return transcript[:max(0, len(transcript)-keptWhole)] }
+// entriesBeforeKept are the entries that notes replace.
+func entriesBeforeKept(transcript []Entry) []Entry {
+	return transcript[:max(0, len(transcript)-keptTurns)]
+}
 
-// AskNotes is the request for notes of all but the last turns of a transcript, and of the session's earlier exchanges
-// where past says that there are any. p is what a turn without tools would be asked with.
-func AskNotes(p TurnPayload, transcript []Entry, past bool) ([]bt.Request, error) {
-	old := older(transcript)
-	if len(old) == 0 && (!past || HasNotes(transcript)) {
-		return nil, fmt.Errorf("all that is long is in the last %d turns", keptWhole)
+// AskNotes requests notes of all but the last turns of a transcript, and of the session's earlier exchanges if there
+// are any. p is the payload of a turn.
+func AskNotes(p TurnPayload, transcript []Entry, hasPast bool) ([]bt.Request, error) {
+	old := entriesBeforeKept(transcript)
+	if len(old) == 0 && (!hasPast || HasNotes(transcript)) {
+		return nil, fmt.Errorf("all that is long is in the last %d turns", keptTurns)
 	}
 	p.Offered, p.Withdrawn = []string{}, true
-	p.Extends(old)
+	p.SetTranscript(old)
 	return []bt.Request{{Kind: EffectNotes, Label: "notes of the conversation so far", Payload: p}}, nil
 }
 
-// TakeNotes puts notes in place of what they were taken of. The ledger is changed also where there are none.
-func TakeNotes[R any](c bt.Completion, l *Ledger, transcript []Entry) ([]Entry, NotesTaken, error) {
+// ReplaceByNotes replaces the older turns by the notes of a completion. On an error, it still changes the ledger.
+func ReplaceByNotes[R any](c bt.Completion, l *Ledger, transcript []Entry) ([]Entry, NotesTaken, error) {
 	*l = l.Clone()
 	l.NotedAt = l.Turn + 1 // also of notes that failed, so that they are not asked for in every turn
 	r, err := bt.ResultOf[TurnReceipt[R]](c)
 	if c.Err != nil {
-		l.Tokens += spent(r.Usage)
+		l.Tokens += budgetTokens(r.Usage)
 		return nil, NotesTaken{}, c.Err
 	}
 	if err != nil {
 		return nil, NotesTaken{}, fmt.Errorf("receipt of the notes: %w", err)
 	}
-	l.Tokens += r.tokens()
+	l.Tokens += r.budgetTokens()
 	if !hasWords(r.Text) {
 		return nil, NotesTaken{}, fmt.Errorf("the notes are empty")
 	}
-	old := older(transcript)
+	old := entriesBeforeKept(transcript)
 	taken := NotesTaken{Turns: len(old), Tokens: Tokens(r.Text)}
 	l.Notice(NoticeSummarised, Info, Pairs("turns", taken.Turns, "tokens", taken.Tokens),
 		bt.Because("The conversation was long: the model goes on from notes of it."))

@@ -41,22 +41,22 @@ type TurnPayload struct {
 	Situation json.RawMessage `json:"situation,omitempty"` // what the assistant's prompt depends on
 }
 
-// Extends puts a transcript into the payload: as what has come since its last turn was asked for, where that turn's
-// payload had the rest.
-func (p *TurnPayload) Extends(transcript []Entry) {
+// SetTranscript puts a transcript into the payload. If the payload of its last turn has the rest, only the entries
+// since then are added.
+func (p *TurnPayload) SetTranscript(transcript []Entry) {
 	n := len(transcript)
-	if n > 1 && transcript[n-1].Turn > transcript[0].Notes { // asked for after the notes were taken, if there are any
+	if n > 1 && transcript[n-1].Turn > transcript[0].Notes { // requested after the notes, if there are any
 		p.After, p.Add = transcript[n-1].Turn, transcript[n-1:]
 		return
 	}
 	p.Add = transcript
 	if HasNotes(transcript) {
 		p.Add = slices.Clone(transcript)
-		p.Add[0].Of = nil // what the notes were asked for of
+		p.Add[0].Of = nil // the payload of the notes has them
 	}
 }
 
-// TurnReceipt is one turn of the model. Report is what the assistant's way to read replies has found in it; Text is
+// TurnReceipt is one turn of the model. Report is what the assistant's Listener found in the reply; Text is the reply
 // without it.
 type TurnReceipt[R any] struct {
 	Text       string           `json:"text"`
@@ -64,9 +64,9 @@ type TurnReceipt[R any] struct {
 	Report     R                `json:"report,omitzero"`
 	Finish     model.Finish     `json:"finish"`
 	Usage      model.Usage      `json:"usage"`
-	Reported   *model.Usage     `json:"reported_usage,omitempty"` // by the provider, where it can't be so
+	Reported   *model.Usage     `json:"reported_usage,omitempty"` // by the provider, if it can't be true
 	Model      string           `json:"model"`
-	Attempts   int              `json:"attempts,omitempty"` // where there was more than one
+	Attempts   int              `json:"attempts,omitempty"` // if there was more than one
 	Native     *model.Native    `json:"native,omitempty"`
 	Prompt     string           `json:"prompt"` // hash of the composed system prompt
 	Segments   []string         `json:"segments,omitempty"`
@@ -86,7 +86,7 @@ type Reply struct {
 	HasText bool       `json:"has_text"`
 	Asks    bool       `json:"asks,omitempty"` // its text ends with a question
 	Calls   []CallFact `json:"calls,omitempty"`
-	Tokens  int        `json:"tokens,omitempty"`  // what it counts against a budget
+	Tokens  int        `json:"tokens,omitempty"`  // counted against the budget
 	Sent    int        `json:"sent,omitempty"`    // tokens of the request and the reply, estimated
 	Cut     bool       `json:"cut,omitempty"`     // results of tools were cut in the request
 	Counted int        `json:"counted,omitempty"` // tokens of the request, as the provider counted them; 0: it did not
@@ -96,52 +96,52 @@ type Reply struct {
 	Instead string     `json:"instead,omitempty"` // why another model than the first one answered
 }
 
-// CallFact is a proposed call: Digest names its arguments, Key the call without what is volatile in them.
+// CallFact is a proposed call. Digest identifies tool and arguments; Key does so without volatile arguments.
 type CallFact struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
 	Key    string `json:"key"`
 	Brief  string `json:"brief"`
 	Where  string `json:"where,omitempty"`  // the address that it asks for, as Address names it; "": none
-	Size   int    `json:"size,omitempty"`   // bytes of its arguments, of a call that may have to wait for the person
+	Size   int    `json:"size,omitempty"`   // bytes of its arguments, if the call may be held
 	Twice  string `json:"twice,omitempty"`  // a name that its arguments have twice
 	Length int    `json:"length,omitempty"` // characters of its query to a search engine
 }
 
-// AskTurn is the request for a turn.
+// AskTurn requests a turn.
 func AskTurn(p TurnPayload) bt.Request {
 	return bt.Request{Kind: EffectTurn, Label: fmt.Sprintf("turn %d of %d", p.Turn, p.MaxTurns), Payload: p}
 }
 
-// TakeTurn reads the receipt of a turn, and gives what a tree knows of it, and of the calls of these tools; the fault
-// of a turn that failed.
-func TakeTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply Reply, err error) {
+// ReadTurn reads the receipt of a turn, and what a tree knows of the reply and its calls. err is the fault of a turn
+// that failed.
+func ReadTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply Reply, err error) {
 	if c.Err != nil {
 		return r, reply, c.Err
 	}
 	if r, err = bt.ResultOf[TurnReceipt[R]](c); err != nil {
 		return r, reply, fmt.Errorf("receipt of the turn: %w", err)
 	}
-	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent(),
-		Cut: r.Cut, Counted: r.Usage.InputTokens,
-		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.instead()}
+	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: endsWithQuestion(r.Text), Tokens: r.budgetTokens(),
+		Sent: r.Sent(), Cut: r.Cut, Counted: r.Usage.InputTokens,
+		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.whyInstead()}
 	for _, call := range r.Calls {
-		reply.Calls = append(reply.Calls, proposed(call, tools))
+		reply.Calls = append(reply.Calls, factOfCall(call, tools))
 	}
 	return r, reply, nil
 }
 
-func proposed(call model.ToolCall, tools []ToolFact) CallFact {
+func factOfCall(call model.ToolCall, tools []ToolFact) CallFact {
 	f := CallFact{Name: call.Name, Digest: Digest(call.Name, " ", call.Arguments),
 		Key: callKey(call.Name, call.Arguments), Brief: text.Brief(call.Arguments, 80)}
 	t := factOf(tools, call.Name)
 	if t.Once || t.Out.To != "" {
-		f.Digest, f.Twice, f.Size = digestOf(call.Name, call.Arguments), twice(call.Arguments), len(call.Arguments)
+		f.Digest, f.Twice, f.Size = digestOfCall(call.Name, call.Arguments), repeatedName(call.Arguments), len(call.Arguments)
 	}
 	if t.Out.Arg == "" {
 		return f
 	}
-	text, _ := sent(t.Out, call.Arguments)
+	text, _ := sentText(t.Out, call.Arguments)
 	switch t.Out.To {
 	case tool.ToAddress:
 		f.Where = Address(text)
@@ -153,15 +153,15 @@ func proposed(call model.ToolCall, tools []ToolFact) CallFact {
 
 func hasWords(text string) bool { return strings.TrimSpace(text) != "" }
 
-// asks says whether a text ends with a question.
-func asks(text string) bool {
+// endsWithQuestion says whether a text ends with a question.
+func endsWithQuestion(text string) bool {
 	return strings.HasSuffix(strings.TrimRight(text, " \t\r\n*_\"'”)"), "?")
 }
 
-// tokens is what the turn counts against a budget, estimated where the provider reports nothing.
-func (r *TurnReceipt[R]) tokens() int {
+// budgetTokens is how many tokens the turn counts against a budget, estimated if the provider reports nothing.
+func (r *TurnReceipt[R]) budgetTokens() int {
 	if r.Usage != (model.Usage{}) {
-		return spent(r.Usage)
+		return budgetTokens(r.Usage)
 	}
 	return r.Sent()
 }
@@ -169,12 +169,12 @@ func (r *TurnReceipt[R]) tokens() int {
 // Sent is the size of the turn's request without the tools, and of its reply, estimated.
 func (r *TurnReceipt[R]) Sent() int { return r.PromptSize + r.History }
 
-// spent is what counts against a budget of tokens: what was sent anew, and what was written. A conversation that the
-// provider has cached is not counted again with every turn.
-func spent(u model.Usage) int { return max(0, u.InputTokens-u.CachedTokens) + u.OutputTokens }
+// budgetTokens is how many tokens count against a budget: those sent and not cached, and those written. So a cached
+// conversation is not counted again with every turn.
+func budgetTokens(u model.Usage) int { return max(0, u.InputTokens-u.CachedTokens) + u.OutputTokens }
 
-// instead says why another model than the first one answered; "" if the first did.
-func (r *TurnReceipt[R]) instead() string {
+// whyInstead says why another model than the first one answered; "" if the first did.
+func (r *TurnReceipt[R]) whyInstead() string {
 	var why []string
 	for _, t := range r.Tries {
 		why = append(why, t.String())
@@ -182,13 +182,13 @@ func (r *TurnReceipt[R]) instead() string {
 	return strings.Join(why, "; ")
 }
 
-// CharsPerToken is how many characters a token is taken for.
+// CharsPerToken is how many characters a token has in estimates.
 const CharsPerToken = 4
 
 // Tokens estimates the tokens of a text: a quarter of its characters, rounded up.
 func Tokens(text string) int { return TokensOf(utf8.RuneCountInString(text)) }
 
-// TokensOf is Tokens of a text of so many characters.
+// TokensOf is Tokens for a number of characters.
 func TokensOf(chars int) int { return (chars + CharsPerToken - 1) / CharsPerToken }
 
 func callTokens(calls []model.ToolCall) (n int) {
@@ -198,7 +198,7 @@ func callTokens(calls []model.ToolCall) (n int) {
 	return n
 }
 
-// Digest names a text, which may be given in parts.
+// Digest is a short hash of a text, which may be given in parts.
 func Digest(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "")))
 	return hex.EncodeToString(sum[:8])

@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Writes counts the changes that the model asked for, by what became of them. One that failed, and was made later with
-// the same target, is done; so is one whose text a later turn has written in another place.
+// Writes counts the changes that the model asked for, by what became of them. A failed change counts as done once the
+// same target was written, or a later turn wrote the same text elsewhere.
 type Writes struct {
 	Asked   int         `json:"asked"`
 	Done    int         `json:"done"`
@@ -21,7 +21,7 @@ type Writes struct {
 	Unsure  int         `json:"unsure,omitempty"` // nobody knows whether they took effect
 	Notes   bool        `json:"notes,omitempty"`  // all of them are of notes
 	Missing []Unwritten `json:"missing,omitempty"`
-	Texts   []string    `json:"texts,omitempty"` // digests of what was to be written, as long as the run goes on
+	Texts   []string    `json:"texts,omitempty"` // digests of what was to be written, while the run is running
 }
 
 // Unwritten is a change that was not made, or may not have been.
@@ -31,8 +31,8 @@ type Unwritten struct {
 	Fate   WriteFate `json:"fate"`
 	Why    string    `json:"why"`
 	Turn   int       `json:"turn,omitempty"`
-	Key    string    `json:"key,omitempty"` // names what it would have changed, as long as the run goes on
-	// names what it would have written, if nothing else was to be written with the same text
+	Key    string    `json:"key,omitempty"` // digest of what it would have changed, while the run is running
+	// digest of what it would have written, unless several changes were to write the same text
 	Text string `json:"text,omitempty"`
 }
 
@@ -47,39 +47,39 @@ const (
 	WriteUnsure  WriteFate = "unsure"
 )
 
-// mostMissing bounds how many changes that were not made are told one by one.
+// mostMissing bounds how many changes that were not made are listed one by one.
 const mostMissing = 40
 
-// asked is one change that is asked for: what it changes, what it writes there, and in which turn.
-type asked struct {
+// change is one requested change: what it changes, what it writes there, and in which turn.
+type change struct {
 	tool, target string // as people read them
-	key, text    string // digests; text "": it can't be told
+	key, text    string // digests; text "": not known
 	turn         int
 }
 
-// Whole says whether all that was asked for was done.
-func (w *Writes) Whole() bool { return w.Failed+w.Refused+w.Unsure == 0 }
+// AllDone says whether every requested change was made.
+func (w *Writes) AllDone() bool { return w.Failed+w.Refused+w.Unsure == 0 }
 
-// enterCall counts one call.
-func (w *Writes) enterCall(t ToolFact, arguments string, turn int, fate WriteFate, why string) {
+// countCall counts one call.
+func (w *Writes) countCall(t ToolFact, arguments string, turn int, fate WriteFate, why string) {
 	w.Notes = t.Source == tool.Vault && (w.Notes || w.Asked == 0)
-	w.add(askedBy(t, arguments, turn), fate, why)
+	w.countChange(changeOf(t, arguments, turn), fate, why)
 }
 
-// Add counts one change that no later one makes good.
+// Add counts one change that no later change can make up for.
 func (w *Writes) Add(name, target string, fate WriteFate, why string) {
-	w.add(asked{tool: name, target: target, key: fmt.Sprint(w.Asked)}, fate, why)
+	w.countChange(change{tool: name, target: target, key: fmt.Sprint(w.Asked)}, fate, why)
 }
 
-func (w *Writes) add(a asked, fate WriteFate, why string) {
+func (w *Writes) countChange(a change, fate WriteFate, why string) {
 	w.Asked++
-	shared := w.shares(a)
+	shared := w.noteText(a)
 	if fate == WriteDone {
 		w.Done++
-		w.made(a)
+		w.removeRepeated(a)
 		return
 	}
-	*w.count(fate)++
+	*w.counterOf(fate)++
 	if shared {
 		a.text = ""
 	}
@@ -90,9 +90,9 @@ func (w *Writes) add(a asked, fate WriteFate, why string) {
 	}
 }
 
-// shares says whether the same text was to be written before, and notes it. Two changes of one turn that write the same
-// text are two wishes.
-func (w *Writes) shares(a asked) bool {
+// noteText notes a text, and says whether an earlier change was to write it too. Two changes of one turn with the same
+// text are separate wishes.
+func (w *Writes) noteText(a change) bool {
 	if a.text == "" {
 		return false
 	}
@@ -109,9 +109,9 @@ func (w *Writes) shares(a asked) bool {
 	return false
 }
 
-// made takes what failed before out: it was asked for again, and is done. A text in another place stands for one
-// change.
-func (w *Writes) made(a asked) {
+// removeRepeated removes failed changes that this one makes up for: those of the same target, and at most one with the
+// same text elsewhere.
+func (w *Writes) removeRepeated(a change) {
 	elsewhere := true
 	w.Missing = slices.DeleteFunc(slices.Clone(w.Missing), func(u Unwritten) bool {
 		again := u.Fate != WriteUnsure && u.Key == a.key
@@ -119,14 +119,14 @@ func (w *Writes) made(a asked) {
 			again, elsewhere = true, false
 		}
 		if again {
-			*w.count(u.Fate)--
+			*w.counterOf(u.Fate)--
 			w.Asked--
 		}
 		return again
 	})
 }
 
-// withoutTexts is what is kept of them when the run has ended.
+// withoutTexts drops the digests, which are not kept once the run has ended.
 func (w Writes) withoutTexts() Writes {
 	w.Texts, w.Missing = nil, slices.Clone(w.Missing)
 	for i := range w.Missing {
@@ -135,7 +135,7 @@ func (w Writes) withoutTexts() Writes {
 	return w
 }
 
-func (w *Writes) count(fate WriteFate) *int {
+func (w *Writes) counterOf(fate WriteFate) *int {
 	switch fate {
 	case WriteFailed:
 		return &w.Failed
@@ -145,9 +145,9 @@ func (w *Writes) count(fate WriteFate) *int {
 	return &w.Unsure
 }
 
-// askedBy reads what a call would change from its arguments.
-func askedBy(t ToolFact, arguments string, turn int) asked {
-	a := asked{tool: t.Name, target: arguments, key: Digest(t.Name + " " + arguments), turn: turn}
+// changeOf reads what a call would change from its arguments.
+func changeOf(t ToolFact, arguments string, turn int) change {
+	a := change{tool: t.Name, target: arguments, key: Digest(t.Name + " " + arguments), turn: turn}
 	var given map[string]json.RawMessage
 	var target string
 	if t.Target != "" && json.Unmarshal([]byte(arguments), &given) == nil &&
@@ -165,19 +165,19 @@ func askedBy(t ToolFact, arguments string, turn int) asked {
 // mostTold is how many changes a sentence names.
 const mostTold = 5
 
-// Why tells the person what was not done: “2 of 7 notes were not written: …”. It is empty where all was.
+// Why tells the user what was not done: “2 of 7 notes were not written: …”. It is empty if all was done.
 func (w *Writes) Why() bt.Why {
-	of := ofChanges
+	reasons := ofChanges
 	if w.Notes {
-		of = ofNotes
+		reasons = ofNotes
 	}
-	not := w.Failed + w.Refused
-	return bt.Both(w.why(not, of[0], of[1], of[2], w.named(false, not)), w.why(w.Unsure, of[3], of[4], of[4],
-		w.named(true, w.Unsure)))
+	undone := w.Failed + w.Refused
+	return bt.Both(w.sentence(undone, reasons[0], reasons[1], reasons[2], w.listMissing(false, undone)),
+		w.sentence(w.Unsure, reasons[3], reasons[4], reasons[4], w.listMissing(true, w.Unsure)))
 }
 
-// why is the sentence for so many changes: for the only one, one of several, or several.
-func (w *Writes) why(n int, only, one, several bt.Reason, which string) bt.Why {
+// sentence is the sentence for n changes: the only one, one of several, or several.
+func (w *Writes) sentence(n int, only, one, several bt.Reason, which string) bt.Why {
 	switch {
 	case n == 0:
 		return bt.Why{}
@@ -209,8 +209,8 @@ var (
 
 func writeReasons() []bt.Reason { return slices.Concat(ofChanges[:], ofNotes[:]) }
 
-// named names the changes that are in doubt, or the others.
-func (w *Writes) named(unsure bool, n int) string {
+// listMissing names the missing changes: those in doubt if unsure, otherwise the others.
+func (w *Writes) listMissing(unsure bool, n int) string {
 	var each []string
 	for _, u := range w.Missing {
 		if (u.Fate == WriteUnsure) == unsure && len(each) < mostTold {
@@ -224,9 +224,9 @@ func (w *Writes) named(unsure bool, n int) string {
 	return text
 }
 
-// Wanting says what a model is to be told of the changes that failed, and names the tools that could make them. Those
-// in doubt are not to be made again.
-func (w *Writes) Wanting() (text string, tools []string) {
+// Failures lists the failed changes for the model, and the tools that could make them. Changes in doubt are left out:
+// they must not be made again.
+func (w *Writes) Failures() (text string, tools []string) {
 	var each []string
 	for _, u := range w.Missing {
 		if u.Fate != WriteFailed {

@@ -14,11 +14,11 @@ import (
 	"sibyl/internal/tool"
 )
 
-// maxWritten bounds, in bytes, the text in which calls are looked for; mostMarks how many of its last marks may begin
-// them, as each may be read up to the end.
+// maxWritten bounds, in bytes, the text that is searched for calls; maxMarks how many of its last marks are tried,
+// since each may be read up to the end.
 const (
 	maxWritten = 64 << 10
-	mostMarks  = 256
+	maxMarks   = 256
 )
 
 // The marks of calls in text. signal.Neutralise makes all of them inert in the text of tools.
@@ -31,47 +31,46 @@ const (
 	fence                     = "```"
 )
 
-var opening = sync.OnceValue(func() *regexp.Regexp {
+var openingFence = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^" + fence + `(?:json|tool_call)?[ \t]*\n`)
 })
 
-// begins is where calls may begin.
-var begins = sync.OnceValue(func() *regexp.Regexp {
+// callMarks matches where a call may begin.
+var callMarks = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<tool_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|` + fence +
 		`|\{\s*"(?:name|type)"`)
 })
 
-// WrittenCalls finds the calls that a model wrote as text, as models do whose server does not read their template, and
-// gives the text before them. text is a reply without its signal. The forms are in docs/signals.md. Calls count where
-// the text ends with them and nothing else; what stands before prose, in a quoted line or in other code is a quotation.
-// A call names an offered tool that only reads, and has the arguments that its schema requires. Anything else stays
-// text.
+// WrittenCalls finds calls that a model wrote as text, because its server does not read its template, and returns the
+// text before them. text is a reply without its signal. The forms are in docs/signals.md. Calls count only if the text
+// ends with them; before prose, in a quoted line or in other code they are quotations. A call has to name an offered
+// tool that only reads, and to have the arguments that its schema requires. Anything else stays text.
 func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, rest string) {
 	if len(text) > maxWritten {
 		return nil, text
 	}
-	tried := 0 // what begins before it comes to the same end as calls that were read already
-	marks := begins().FindAllStringIndex(text, -1)
-	for _, mark := range marks[max(0, len(marks)-mostMarks):] {
+	readUpTo := 0 // earlier marks would stop at the same place
+	marks := callMarks().FindAllStringIndex(text, -1)
+	for _, mark := range marks[max(0, len(marks)-maxMarks):] {
 		at := mark[0]
-		if at < tried {
+		if at < readUpTo {
 			continue
 		}
 		before := text[:at]
-		w := writing{offered: offered}
-		left := w.toTheEnd(text[at:], beginsLine(before))
-		if left == 0 && !quoted(before) {
+		w := callParser{offered: offered}
+		left := w.readAll(text[at:], beginsLine(before))
+		if left == 0 && !isQuoted(before) {
 			return w.calls, before
 		}
 		if left > 0 {
-			tried = len(text) - left
+			readUpTo = len(text) - left
 		}
 	}
 	return nil, text
 }
 
-// quoted says whether what follows stands in an open code block or in a quoted line.
-func quoted(before string) bool {
+// isQuoted says whether the text that follows is in an open code block or in a quoted line.
+func isQuoted(before string) bool {
 	at := strings.LastIndexByte(before, '\n') + 1
 	var f markdown.Fence
 	for line := range strings.Lines(before[:at]) {
@@ -85,17 +84,16 @@ func beginsLine(before string) bool {
 	return len(line) <= 3 && strings.Trim(line, " ") == ""
 }
 
-// writing collects the calls of a text.
-type writing struct {
+// callParser collects the calls that a text contains.
+type callParser struct {
 	offered []tool.Spec
 	calls   []model.ToolCall
 }
 
-// toTheEnd reads calls, one after the other, and gives how many bytes of the text are left where there is something
-// else.
-func (w *writing) toTheEnd(text string, beginsLine bool) (left int) {
+// readAll reads calls, one after the other, up to the end or to something else, and returns how many bytes are left.
+func (w *callParser) readAll(text string, beginsLine bool) (left int) {
 	for ; text != ""; beginsLine = true {
-		n := w.next(text, beginsLine)
+		n := w.readNext(text, beginsLine)
 		if n == 0 {
 			return len(text)
 		}
@@ -104,22 +102,22 @@ func (w *writing) toTheEnd(text string, beginsLine bool) (left int) {
 	return 0
 }
 
-// next reads what stands first, and gives its length; 0 where it is no call. Without a mark of its own it has to begin
-// a line, and the object has to begin as signal.BeginsCall knows it.
-func (w *writing) next(text string, beginsLine bool) int {
+// readNext reads the call that the text begins with, and returns its length; 0 if there is none. A call without a mark
+// has to begin a line, and its object has to satisfy signal.BeginsCall.
+func (w *callParser) readNext(text string, beginsLine bool) int {
 	if inner, n := between(text, hermes, endOfHermes); n > 0 {
 		inner = strings.TrimSpace(inner)
-		if read := w.function(inner) + w.value(inner, false, false); read == 0 || read < len(inner) {
+		if read := w.readFunction(inner) + w.readJSON(inner, false, false); read == 0 || read < len(inner) {
 			return 0
 		}
 		return n
 	}
-	if n := w.function(text); n > 0 {
+	if n := w.readFunction(text); n > 0 {
 		return n
 	}
 	for _, mark := range []string{pythonTag, mistral} {
 		if inner, is := strings.CutPrefix(text, mark); is {
-			if n := w.value(inner, mark == mistral, false); n > 0 {
+			if n := w.readJSON(inner, mark == mistral, false); n > 0 {
 				return len(mark) + n
 			}
 			return 0
@@ -128,17 +126,17 @@ func (w *writing) next(text string, beginsLine bool) int {
 	if !beginsLine {
 		return 0
 	}
-	if inner, n := between(text, opening().FindString(text), "\n"+fence); n > 0 && strings.HasPrefix(text, fence) {
-		if read := w.value(inner, true, true); read == 0 || strings.TrimSpace(inner[read:]) != "" {
+	if inner, n := between(text, openingFence().FindString(text), "\n"+fence); n > 0 && strings.HasPrefix(text, fence) {
+		if read := w.readJSON(inner, true, true); read == 0 || strings.TrimSpace(inner[read:]) != "" {
 			return 0
 		}
 		return n
 	}
-	return w.value(text, false, true)
+	return w.readJSON(text, false, true)
 }
 
-// between gives what stands between two marks at the beginning of a text, and the length of all three; 0 where they
-// don't stand there.
+// between returns the text between two marks, and the length of all three; 0 if the text does not begin with open, or
+// has no shut.
 func between(text, open, shut string) (inner string, n int) {
 	rest, opened := strings.CutPrefix(text, open)
 	inner, _, closed := strings.Cut(rest, shut)
@@ -148,8 +146,8 @@ func between(text, open, shut string) (inner string, n int) {
 	return inner, len(open) + len(inner) + len(shut)
 }
 
-// value reads a call that is a JSON object, or a list of them, and gives its length; 0 where it is none.
-func (w *writing) value(text string, list, bare bool) int {
+// readJSON reads a call that is a JSON object, or a list of such calls, and returns its length; 0 if it is none.
+func (w *callParser) readJSON(text string, list, bare bool) int {
 	d := json.NewDecoder(strings.NewReader(text))
 	var value json.RawMessage
 	if d.Decode(&value) != nil {
@@ -160,15 +158,15 @@ func (w *writing) value(text string, list, bare bool) int {
 		return 0
 	}
 	for _, c := range calls {
-		if bare && !signal.BeginsCall(string(c)) || !w.object(c) {
+		if bare && !signal.BeginsCall(string(c)) || !w.takeObject(c) {
 			return 0
 		}
 	}
 	return int(d.InputOffset())
 }
 
-// object takes a call that is a JSON object with a name and arguments.
-func (w *writing) object(raw json.RawMessage) bool {
+// takeObject takes a call that is a JSON object with a name and arguments; false if it is none.
+func (w *callParser) takeObject(raw json.RawMessage) bool {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil {
 		return false
@@ -185,12 +183,12 @@ func (w *writing) object(raw json.RawMessage) bool {
 			return false
 		}
 	}
-	return w.call(name, args)
+	return w.takeCall(name, args)
 }
 
-// function reads a call that is an element with the tool's name: its arguments are a JSON object, or elements with
+// readFunction reads a call that is an element with the tool's name: its arguments are a JSON object, or elements with
 // their names.
-func (w *writing) function(text string) int {
+func (w *callParser) readFunction(text string) int {
 	name, n := between(text, function, ">")
 	if n == 0 {
 		return 0
@@ -199,18 +197,18 @@ func (w *writing) function(text string) int {
 	body = strings.TrimSpace(body)
 	args := json.RawMessage(body)
 	if !strings.HasPrefix(body, "{") {
-		args = w.parameters(name, body)
+		args = w.readParameters(name, body)
 	}
-	if m == 0 || !w.call(name, args) {
+	if m == 0 || !w.takeCall(name, args) {
 		return 0
 	}
 	return n + m
 }
 
-// parameters makes an object of elements with the names of arguments; nil where they are something else. A value is
-// JSON where the tool wants anything but a text.
-func (w *writing) parameters(name, text string) json.RawMessage {
-	_, wants := w.tool(name)
+// readParameters makes a JSON object of elements with the names of arguments; nil if the text is something else. A
+// value is read as JSON if the tool's schema wants anything but a string.
+func (w *callParser) readParameters(name, text string) json.RawMessage {
+	_, wants := w.readingTool(name)
 	args := map[string]json.RawMessage{}
 	for text != "" {
 		key, n := between(text, parameter, ">")
@@ -231,16 +229,16 @@ func (w *writing) parameters(name, text string) json.RawMessage {
 	return object
 }
 
-// wanted is what of a tool's schema says which arguments make a call.
-type wanted struct {
+// argumentSchema is the part of a tool's schema that is checked.
+type argumentSchema struct {
 	Properties map[string]struct {
 		Type any `json:"type"`
 	} `json:"properties"`
 	Required []string `json:"required"`
 }
 
-// tool finds an offered tool that only reads.
-func (w *writing) tool(name string) (is bool, wants wanted) {
+// readingTool finds an offered tool that only reads, and its schema.
+func (w *callParser) readingTool(name string) (is bool, wants argumentSchema) {
 	for _, s := range w.offered {
 		if s.Name == name && s.Effect != tool.Once {
 			return json.Unmarshal(s.Schema, &wants) == nil, wants
@@ -249,9 +247,9 @@ func (w *writing) tool(name string) (is bool, wants wanted) {
 	return false, wants
 }
 
-// call takes a call, if it is one that counts.
-func (w *writing) call(name string, args json.RawMessage) bool {
-	is, wants := w.tool(name)
+// takeCall appends a call if its tool may be called and has the required arguments.
+func (w *callParser) takeCall(name string, args json.RawMessage) bool {
+	is, wants := w.readingTool(name)
 	var given map[string]json.RawMessage
 	if !is || json.Unmarshal(args, &given) != nil || given == nil {
 		return false

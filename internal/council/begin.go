@@ -23,7 +23,7 @@ import (
 	"sibyl/internal/text/language"
 )
 
-// Options are what a person wants of oracles, or of a transcription: that has Session and Again alone.
+// Options are the options of a run of oracles, or of a transcription, which has only Session and Again.
 type Options struct {
 	Session string   `json:"session" flag:"-" max:"64" doc:"the id of a session of the Council"`
 	Oracles []string `json:"oracles,omitempty" flag:"oracle" names:"oracle" min:"1" max:"12" doc:"who is asked: ids, names, or beginnings of them; several answer side by side over the same context"`
@@ -39,58 +39,58 @@ type Options struct {
 // MostOracles is how many can be asked at once.
 const MostOracles = 12
 
-// keptForAnswer is the part of a model's window that is left for its answer, and for what the estimate of tokens is off
-// by.
-const keptForAnswer = 0.25
+// answerShare is the part of a model's window that is left for the answer, and for errors of the estimate.
+const answerShare = 0.25
 
-// Describe tells how the assistant is begun and shown.
+// Describe describes the assistant of the Council.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true,
 		Options: schema.Of[Options](),
 		Events:  Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged,
 		Offers: wishes().Offers,
-		Begin: d.begin(func(o Options) beginner {
+		Begin: d.specFrom(func(o Options) specMaker {
 			if o.Name {
-				return d.beginNaming
+				return d.namingSpec
 			}
-			return d.beginAsking
+			return d.askingSpec
 		})}
 }
 
-// DescribeTranscription tells of the assistant that has recordings written down.
+// DescribeTranscription describes the assistant that transcribes recordings.
 func DescribeTranscription(of *assistant.Assistant, d Deps) *assistant.Assistant {
-	t := under(of, TranscriptionName, "transcribes the recordings of a Council session")
-	t.Begin = d.begin(func(Options) beginner { return d.beginTranscription })
-	t.Exclusive = true // the one that goes on takes in what was added meanwhile
+	t := withName(of, TranscriptionName, "transcribes the recordings of a Council session")
+	t.Begin = d.specFrom(func(Options) specMaker { return d.transcriptionSpec })
+	t.Exclusive = true // the running one also takes recordings that are added meanwhile
 	return t
 }
 
-// under is an assistant of the same leaves and tree under another name.
-func under(of *assistant.Assistant, name, about string) *assistant.Assistant {
+// withName is a copy of an assistant, with the same leaves and tree, under another name.
+func withName(of *assistant.Assistant, name, about string) *assistant.Assistant {
 	other, same := *of, *of.Assistant
 	same.Name = name
 	other.Assistant, other.About = &same, about
 	return &other
 }
 
-// DescribeMember tells of the assistant whose runs are those of one oracle in a sitting.
+// DescribeMember describes the assistant whose runs are the members of a sitting.
 func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
-	m := under(of, MemberName, "one oracle of a Council sitting")
+	m := withName(of, MemberName, "one oracle of a Council sitting")
 	m.Companion, m.Options = true, nil
-	m.Begin = d.begin(func(Options) beginner { return d.beginMember })
+	m.Begin = d.specFrom(func(Options) specMaker { return d.memberSpec })
 	return m
 }
 
-// refused is a request that can't be carried out as it is.
-func refused(why bt.Why, hint string, err error) error {
+// refuse is the error for a request that can't be carried out.
+func refuse(why bt.Why, hint string, err error) error {
 	return &assistant.RequestError{Why: why, Hint: hint, Err: err}
 }
 
-// beginner makes the beginning of a run about a session.
-type beginner func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error)
+// specMaker makes the spec of a run about a session.
+type specMaker func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error)
 
-func (d Deps) begin(which func(Options) beginner) func(context.Context, assistant.Request) (run.Spec, error) {
+// specFrom makes the Begin of an assistant: it finds the session, and has the chosen specMaker make the spec.
+func (d Deps) specFrom(choose func(Options) specMaker) func(context.Context, assistant.Request) (run.Spec, error) {
 	return assistant.BeginWith(func(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 		folder, err := d.Sessions(b.Owner)
 		if err != nil {
@@ -98,9 +98,9 @@ func (d Deps) begin(which func(Options) beginner) func(context.Context, assistan
 		}
 		s, err := folder.Get(ctx, o.Session)
 		if err != nil {
-			return run.Spec{}, refused(bt.Because("no such Council session"), "‘sibyl council list’ lists them", err)
+			return run.Spec{}, refuse(bt.Because("no such Council session"), "‘sibyl council list’ lists them", err)
 		}
-		spec, err := which(o)(ctx, folder, o, s)
+		spec, err := choose(o)(ctx, folder, o, s)
 		if err != nil {
 			return spec, err
 		}
@@ -109,16 +109,15 @@ func (d Deps) begin(which func(Options) beginner) func(context.Context, assistan
 	})
 }
 
-// titled is a title of a run about a session.
-func titled(s session.Session, what string) string {
+func runTitle(s session.Session, what string) string {
 	return text.Brief(what+": "+cmp.Or(s.Name, s.ID), mostTitle)
 }
 
 // mostTitle bounds what lists show of a run.
 const mostTitle = 72
 
-// asking is what oracles are asked with.
-type asking struct {
+// asked is what a run of oracles is made of.
+type asked struct {
 	oracles []persona.Persona
 	chair   persona.Persona
 	entries []prompt.Entry
@@ -127,8 +126,9 @@ type asking struct {
 	history bool
 }
 
-func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
-	a, err := d.asking(ctx, folder, o, s)
+// askingSpec is the spec of an answer or, with several oracles, of a sitting.
+func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
+	a, err := d.gather(ctx, folder, o, s)
 	if err != nil {
 		return run.Spec{}, err
 	}
@@ -141,7 +141,7 @@ func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options,
 	for _, one := range a.oracles {
 		given.Oracles, names = append(given.Oracles, seatOf(one)), append(names, one.Name)
 	}
-	spec := run.Spec{Title: titled(s, strings.Join(names, ", "))}
+	spec := run.Spec{Title: runTitle(s, strings.Join(names, ", "))}
 	if len(a.oracles) == 1 {
 		spec.Texts, err = texts(a.oracles[0], a.context.Text)
 		given.Snapshot.PromptHash = promptHash(spec.Texts)
@@ -153,34 +153,34 @@ func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options,
 		return spec, err
 	}
 	if given.Chaired {
-		told, err := d.promptText(textChair)
+		prompt, err := d.promptText(textChair)
 		if err != nil {
 			return spec, err
 		}
-		spec.Texts = append(spec.Texts, told)
+		spec.Texts = append(spec.Texts, prompt)
 	}
 	for _, one := range a.oracles {
-		text, err := asText(textOracle+"."+one.ID, one)
+		kept, err := asText(textOracle+"."+one.ID, one)
 		if err != nil {
 			return spec, err
 		}
-		spec.Texts = append(spec.Texts, text)
+		spec.Texts = append(spec.Texts, kept)
 	}
 	spec.Given, spec.Env = given, a.env
 	return spec, nil
 }
 
-// asking gathers what oracles are asked with, and says what is wrong with the request.
-func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s session.Session) (a asking, err error) {
+// gather finds oracles, model and context, and refuses requests that can't be carried out.
+func (d Deps) gather(ctx context.Context, folder *session.Store, o Options, s session.Session) (a asked, err error) {
 	said, err := d.said(ctx, folder, s)
 	if err != nil {
 		return a, err
 	}
 	spoken := said.language(s)
-	if a.oracles, a.chair, err = d.seated(ctx, o, spoken); err != nil {
+	if a.oracles, a.chair, err = d.chooseOracles(ctx, o, spoken); err != nil {
 		return a, err
 	}
-	id, err := d.model(ctx, o)
+	id, err := d.chooseModel(ctx, o)
 	if err != nil {
 		return a, err
 	}
@@ -190,9 +190,9 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 	}
 	a.env = Env{Model: id, Name: s.Name, Language: spoken, Left: said.left, Doubted: said.doubted}
 	a.context = prompt.Assemble(said.heard(), prompt.Options{Language: a.env.Language, History: a.history,
-		Budget: d.budget(ctx, id, a.oracles)})
+		Budget: d.contextTokens(ctx, id, a.oracles)})
 	if a.context.Transcripts == 0 {
-		return a, d.nothingSaid(s, said)
+		return a, d.whyNothingToAsk(s, said)
 	}
 	a.env.Cut = cutInWords(a.context)
 	for _, e := range said.entries {
@@ -203,31 +203,31 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 	return a, nil
 }
 
-// seated are the oracles who are asked, and the chair.
-func (d Deps) seated(
+// chooseOracles finds the oracles and the chair that the options name.
+func (d Deps) chooseOracles(
 	ctx context.Context, o Options, spoken string,
 ) (oracles []persona.Persona, chair persona.Persona, err error) {
 	switch n := len(o.Oracles); {
 	case n == 0:
-		return nil, chair, refused(noOracle.With(), "‘sibyl council oracles’ lists them", nil)
+		return nil, chair, refuse(noOracle.With(), "‘sibyl council oracles’ lists them", nil)
 	case n > MostOracles:
-		return nil, chair, refused(manyOracles.With(MostOracles),
+		return nil, chair, refuse(manyOracles.With(MostOracles),
 			"ask them in several sittings", nil)
 	case n < 2 && o.Chair != "":
-		return nil, chair, refused(loneChair.With(), "name two or more", nil)
+		return nil, chair, refuse(loneChair.With(), "name two or more", nil)
 	}
 	for _, name := range o.Oracles {
-		one, err := d.oracle(ctx, name, spoken)
+		one, err := d.findOracle(ctx, name, spoken)
 		if err != nil {
-			return nil, chair, refused(unknownOracle.With(),
+			return nil, chair, refuse(unknownOracle.With(),
 				"‘sibyl council oracles’ lists them", err)
 		}
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return p.ID == one.ID }) {
-			return nil, chair, refused(bt.Because("an oracle is named twice"), "name each once", fmt.Errorf("%s is named twice",
+			return nil, chair, refuse(bt.Because("an oracle is named twice"), "name each once", fmt.Errorf("%s is named twice",
 				one.Name))
 		}
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return strings.EqualFold(p.Name, one.Name) }) {
-			return nil, chair, refused(sameNames.With(),
+			return nil, chair, refuse(sameNames.With(),
 				"give one of them another title: names show who says what",
 				fmt.Errorf("two of the oracles are called %s: give one of the files another title, since names show "+
 					"who says what", one.Name))
@@ -235,16 +235,16 @@ func (d Deps) seated(
 		oracles = append(oracles, one)
 	}
 	if o.Chair != "" {
-		if chair, err = d.oracle(ctx, o.Chair, spoken); err != nil {
-			return nil, chair, refused(unknownOracle.With(),
+		if chair, err = d.findOracle(ctx, o.Chair, spoken); err != nil {
+			return nil, chair, refuse(unknownOracle.With(),
 				"‘sibyl council oracles’ lists them", err)
 		}
 	}
 	return oracles, chair, nil
 }
 
-// oracle finds an oracle by what somebody typed. Where several are meant, one in the language of the session is.
-func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona, error) {
+// findOracle finds an oracle by what somebody typed. If several match, the one in the session's language is meant.
+func (d Deps) findOracle(ctx context.Context, name, spoken string) (persona.Persona, error) {
 	found, err := d.Oracles.Find(ctx, name)
 	var many *persona.FindError
 	if !errors.As(err, &many) || !errors.Is(err, persona.ErrAmbiguous) {
@@ -259,11 +259,11 @@ func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona,
 	return found, err
 }
 
-// few is how many oracles are asked where nobody is named.
-const few = 3
+// fewOracles is how many oracles are asked if none is named.
+const fewOracles = 3
 
-// Few are oracles who speak the language of a text, by their ids, for somebody who names none: some that are far apart
-// in the list.
+// Few are the ids of some oracles for a user who names none. They speak the language of the text, if any oracle does,
+// and are far apart in the list.
 func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 	list, err := d.Oracles.List(ctx)
 	if err != nil {
@@ -276,17 +276,17 @@ func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 	}); len(same) > 0 {
 		all = same
 	}
-	for n := range min(few, len(all)) {
-		ids = append(ids, all[n*(len(all)-1)/max(1, min(few, len(all))-1)].ID)
+	for n := range min(fewOracles, len(all)) {
+		ids = append(ids, all[n*(len(all)-1)/max(1, min(fewOracles, len(all))-1)].ID)
 	}
 	return ids, nil
 }
 
-// model is the one that is asked; "" where there is none. What answers by rules is no oracle.
-func (d Deps) model(ctx context.Context, o Options) (id string, err error) {
+// chooseModel is the id of the model to ask; "" if there is none. The offline rules can't be an oracle.
+func (d Deps) chooseModel(ctx context.Context, o Options) (id string, err error) {
 	id, err = d.Choose(ctx, o.Model)
 	if err != nil {
-		return "", refused(assistant.NoModel.With(), "leave it out to use the configured one", err)
+		return "", refuse(assistant.NoModel.With(), "leave it out to use the configured one", err)
 	}
 	if id == model.OfflineRules {
 		return "", nil
@@ -294,19 +294,19 @@ func (d Deps) model(ctx context.Context, o Options) (id string, err error) {
 	return id, nil
 }
 
-// needsModel says that oracles need a model, with two ways on.
-func (a *asking) needsModel(s session.Session) error {
+// needsModel is the error that oracles need a model. It names two ways to continue.
+func (a *asked) needsModel(s session.Session) error {
 	var names []string
 	for _, one := range a.oracles {
 		names = append(names, one.Slug)
 	}
-	return refused(needModel.With(),
+	return refuse(needModel.With(),
 		"whoever runs the server can set one up; the preview shows the prompts that would be sent",
 		fmt.Errorf("%s: ‘sibyl init’ sets one up; ‘sibyl council ask %s --session %s --dry-run’ prints the prompt, "+
 			"for use elsewhere", needModel.Template(), strings.Join(names, " "), s.ID))
 }
 
-// promptText is what a model is told of a matter.
+// promptText is the prompt file of a name, as a text that a run keeps.
 func (d Deps) promptText(name string) (run.Text, error) {
 	content, err := fs.ReadFile(d.Prompts, name+".md")
 	if err != nil {
@@ -315,9 +315,9 @@ func (d Deps) promptText(name string) (run.Text, error) {
 	return run.Text{Name: name, Content: content}, nil
 }
 
-// budget is how many tokens a context may have: what the longest oracle and the answer leave of the model's window. 0:
-// any number.
-func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) int {
+// contextTokens is how many tokens a context may have: what the longest oracle and the answer leave of the window.
+// 0: any number.
+func (d Deps) contextTokens(ctx context.Context, id string, oracles []persona.Persona) int {
 	window := 0
 	if id != "" {
 		window = d.Describe(ctx, id).Window
@@ -329,56 +329,56 @@ func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) 
 	for _, one := range oracles {
 		longest = max(longest, agent.Tokens(one.Content))
 	}
-	return max(roomIn(window)-longest, 1)
+	return max(requestTokens(window)-longest, 1)
 }
 
-// roomIn is how many tokens a request may have in a model's window; 0 is a window that is not known.
-func roomIn(window int) int {
+// requestTokens is how many tokens a request may have in a window; 0 is an unknown window, which allows any number.
+func requestTokens(window int) int {
 	if window <= 0 {
 		return math.MaxInt32
 	}
-	return int(float64(window) * (1 - keptForAnswer))
+	return int(float64(window) * (1 - answerShare))
 }
 
-// nothingSaid says why there is nothing to ask about.
-func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
+// whyNothingToAsk is the error of a session that has nothing to ask about yet.
+func (d Deps) whyNothingToAsk(s session.Session, said saidSoFar) error {
 	switch {
 	case said.waiting > 0:
 		how := fmt.Sprintf("‘sibyl council transcribe %s’", s.ID)
 		if why := d.Missing(); why != "" {
 			how = why
 		}
-		return refused(notWrittenDown.With(), "transcribe its recordings first",
-			fmt.Errorf("nothing in this session is transcribed yet, and %s: %s", waits(said.waiting), how))
+		return refuse(notWrittenDown.With(), "transcribe its recordings first",
+			fmt.Errorf("nothing in this session is transcribed yet, and %s: %s", recordingsWait(said.waiting), how))
 	case said.failed > 0:
-		return refused(noneWrittenDown.With(), "have its recordings transcribed again",
+		return refuse(noneWrittenDown.With(), "have its recordings transcribed again",
 			fmt.Errorf("nothing in this session could be transcribed: ‘sibyl council transcribe --again %s’ tries %s again",
 				s.ID, text.Count(said.failed, "recording")))
 	case len(said.left) > 0:
-		return refused(noneReadable.With(), "repair it",
+		return refuse(noneReadable.With(), "repair it",
 			fmt.Errorf("nothing in this session can be read (%s): ‘sibyl council repair %s’ recovers what it can",
 				strings.Join(said.left, "; "), s.ID))
 	}
-	return refused(nothingToAsk.With(), "say something first, or add a recording",
+	return refuse(nothingToAsk.With(), "say something first, or add a recording",
 		fmt.Errorf("nothing was said in this session yet: ‘sibyl council say --session %s \"…\"’, or ‘sibyl council "+
 			"add --session %s FILE’", s.ID, s.ID))
 }
 
-// waits says how many recordings wait.
-func waits(n int) string {
+// recordingsWait says how many recordings wait.
+func recordingsWait(n int) string {
 	if n == 1 {
 		return "1 recording waits"
 	}
 	return fmt.Sprintf("%d recordings wait", n)
 }
 
-// beginMember begins the run of one oracle of a sitting.
-func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
+// memberSpec is the spec of the run of one oracle of a sitting.
+func (d Deps) memberSpec(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 	m := o.member
 	if m == nil {
 		return run.Spec{}, errors.New("an oracle of a sitting is asked by that sitting alone")
 	}
-	spec := run.Spec{Title: titled(s, m.oracle.Name), Env: Env{Model: o.Model, Name: s.Name, Language: m.language,
+	spec := run.Spec{Title: runTitle(s, m.oracle.Name), Env: Env{Model: o.Model, Name: s.Name, Language: m.language,
 		Sitting: m.sitting}}
 	var err error
 	if spec.Texts, err = texts(m.oracle, m.context); err != nil {
@@ -390,31 +390,31 @@ func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s sess
 	return spec, nil
 }
 
-func (d Deps) beginTranscription(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
+func (d Deps) transcriptionSpec(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if why := d.Missing(); why != "" {
-		return run.Spec{}, refused(noTranscription.With(),
+		return run.Spec{}, refuse(noTranscription.With(),
 			"the recordings are kept; set up transcription in the server's settings", errors.New(why))
 	}
-	spec := run.Spec{Title: titled(s, "transcribing")}
-	spec.Claims = []string{claim(s.ID)}
+	spec := run.Spec{Title: runTitle(s, "transcribing")}
+	spec.Claims = []string{transcriptionClaim(s.ID)}
 	spec.Given, spec.Env = Given{Kind: KindTranscription, Session: s.ID, Again: o.Again},
 		Env{Name: s.Name, Language: s.Language}
 	return spec, nil
 }
 
-// claim is what one transcription of a session holds at a time.
-func claim(session string) string { return "transcription " + session }
+// transcriptionClaim is the claim by which a session has at most one running transcription.
+func transcriptionClaim(session string) string { return "transcription " + session }
 
-func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
+func (d Deps) namingSpec(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if s.NamedBy == session.ByPerson {
-		return run.Spec{}, refused(namedByHand.With(), "rename it by hand", nil)
+		return run.Spec{}, refuse(namedByHand.With(), "rename it by hand", nil)
 	}
-	id, err := d.model(ctx, o)
+	id, err := d.chooseModel(ctx, o)
 	if err != nil {
 		return run.Spec{}, err
 	}
 	if id == "" {
-		return run.Spec{}, refused(namingNeedsModel.With(),
+		return run.Spec{}, refuse(namingNeedsModel.With(),
 			"without one, sessions are named by their first words, or by you", nil)
 	}
 	said, err := d.said(ctx, folder, s)
@@ -424,13 +424,13 @@ func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options,
 	env := Env{Model: id, Name: s.Name, Language: said.language(s)}
 	c := prompt.Assemble(said.entries, prompt.Options{Language: env.Language, Budget: namingTokens})
 	if c.Transcripts == 0 {
-		return run.Spec{}, d.nothingSaid(s, said)
+		return run.Spec{}, d.whyNothingToAsk(s, said)
 	}
 	told, err := d.promptText(textName)
 	if err != nil {
 		return run.Spec{}, err
 	}
-	spec := run.Spec{Title: titled(s, "a name")}
+	spec := run.Spec{Title: runTitle(s, "a name")}
 	spec.Texts = []run.Text{{Name: textContext, Content: []byte(c.Text)}, told}
 	spec.Given, spec.Env = Given{Kind: KindNaming, Session: s.ID}, env
 	return spec, nil
@@ -441,7 +441,7 @@ const namingTokens = 4000
 
 func lines(_ *run.StartRecord, event bt.Typed) []string {
 	if heard, ok := event.(OracleHeard); ok && heard.Failed == "" {
-		return nil // told when the answer came
+		return nil // the answer itself has a line
 	}
 	if e, ok := event.(interface{ String() string }); ok {
 		return []string{e.String()}

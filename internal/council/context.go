@@ -159,7 +159,7 @@ func (p *performing) roomBeside(ctx context.Context, tokens int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	room := roomIn(p.Describe(ctx, p.env.Model).Window) - tokens
+	room := requestTokens(p.Describe(ctx, p.env.Model).Window) - tokens
 	if p.view.Blob(textEntries) == "" || room >= agent.Tokens(string(content)) {
 		return 0, nil
 	}
@@ -182,7 +182,7 @@ func (p *performing) contextIn(ctx context.Context, room int) (c prompt.Context,
 }
 
 // snapshot is how the context was made.
-func (a *asking) snapshot() session.ContextSnapshot {
+func (a *asked) snapshot() session.ContextSnapshot {
 	tokens := a.context.Tokens
 	return session.ContextSnapshot{Transcripts: a.context.Transcripts, Responses: a.context.Responses,
 		IncludeHistory: a.history, TokensEstimate: &tokens,
@@ -198,7 +198,7 @@ func texts(p persona.Persona, context string) ([]run.Text, error) {
 }
 
 // shared are what all oracles of a sitting have in common.
-func (a *asking) shared() ([]run.Text, error) {
+func (a *asked) shared() ([]run.Text, error) {
 	entries, err := asText(textEntries, a.entries)
 	return []run.Text{entries, {Name: textContext, Content: []byte(a.context.Text)}}, err
 }
@@ -239,7 +239,7 @@ func (d Deps) Preview(ctx context.Context, owner journal.Owner, o Options) (all 
 	if err != nil {
 		return nil, err
 	}
-	a, err := d.asking(ctx, folder, o, s)
+	a, err := d.gather(ctx, folder, o, s)
 	if err != nil {
 		return nil, err
 	}

@@ -103,13 +103,13 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	}
 	return map[string]run.Performer{
 		EffectReply:      {Do: p.reply},
-		EffectMember:     {Do: agent.Asked(p.member), Withdraw: p.withdraw},
-		EffectChair:      {Do: agent.Asked(p.chair)},
-		EffectKeep:       {Do: agent.Asked(p.keep), Found: p.kept},
-		EffectName:       {Do: agent.Asked(p.name)},
-		EffectNext:       {Do: agent.Asked(p.next)},
-		EffectTranscribe: {Do: agent.Asked(p.transcribe)},
-		EffectSettle:     {Do: agent.Asked(p.settle)},
+		EffectMember:     {Do: agent.Performing(p.member), Withdraw: p.withdraw},
+		EffectChair:      {Do: agent.Performing(p.chair)},
+		EffectKeep:       {Do: agent.Performing(p.keep), Found: p.kept},
+		EffectName:       {Do: agent.Performing(p.name)},
+		EffectNext:       {Do: agent.Performing(p.next)},
+		EffectTranscribe: {Do: agent.Performing(p.transcribe)},
+		EffectSettle:     {Do: agent.Performing(p.settle)},
 	}, nil, nil
 }
 

@@ -176,7 +176,7 @@ func (p *performing) analyse(ctx context.Context, _ run.Job, asked AnalysePayloa
 	case err != nil:
 		return r, lost(ctx, err)
 	}
-	r.Analysis = said.checked(all, confronted, latest.Analysis)
+	r.Analysis = said.analysisAfter(all, confronted, latest.Analysis)
 	r.FollowUp = said.RequiresFollowUp
 	return r, nil
 }
@@ -211,7 +211,7 @@ func (p *performing) confronted(turns []Turn) (map[string]int, error) {
 }
 
 // collected is what the answers leave open where nobody judges.
-func collected(language string, all []Exchange) AnalyseReceipt {
+func collected(language string, all []AnsweredPair) AnalyseReceipt {
 	return AnalyseReceipt{Analysis: Analysis{Gaps: collect.Gaps(language, asWitnessed(all))}, By: model.OfflineRules,
 		FollowUp: true}
 }

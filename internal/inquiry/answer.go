@@ -164,7 +164,7 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 }
 
 // asWitnessed are the pairs as a witness knows them.
-func asWitnessed(all []Exchange) (earlier []witness.Exchange) {
+func asWitnessed(all []AnsweredPair) (earlier []witness.Exchange) {
 	for _, e := range all {
 		earlier = append(earlier, e.Exchange)
 	}

@@ -12,14 +12,14 @@ import (
 	"sibyl/internal/text"
 )
 
-// Exchange is a pair that was answered, with what the answer was given from.
-type Exchange struct {
+// AnsweredPair is an answered question, with the passages that the answer is based on.
+type AnsweredPair struct {
 	witness.Exchange
 	Citations []record.Citation
 	Passages  map[string]string // the texts of chunks, by their hashes
 }
 
-// Analysis is what the answers leave open, after the last of them. Gaps has those of contradictions that wait, too.
+// Analysis says what the answers so far leave open. Gaps includes one for each waiting contradiction.
 type Analysis struct {
 	Gaps           []record.Gap        `json:"gaps,omitempty"`
 	Completeness   int                 `json:"completeness,omitempty"`
@@ -30,24 +30,26 @@ type Analysis struct {
 	TakenBack []Finding `json:"taken_back,omitempty"`
 }
 
-// Finding is a contradiction whose two quotations stand where it says, the earlier pair first. They are what it is
-// known by, in either order. One that was taken back is settled by the pair that did so.
+// Finding is a contradiction whose two quotations were located, the earlier pair first. The quotations identify it, in
+// either order. If it was taken back, Settled is the pair that did so, from 1.
 type Finding struct {
 	ID string `json:"id"`
 	record.Contradiction
 }
 
-// written says whether both quotations stand in documents: no answer can take them back.
-func (f *Finding) written() bool { return f.Places[0].Document != "" && f.Places[1].Document != "" }
+// isInDocuments says whether both quotations are in documents, so that no answer can take them back.
+func (f *Finding) isInDocuments() bool {
+	return f.Places[0].Document != "" && f.Places[1].Document != ""
+}
 
-// gap is what a finding leaves open while it waits.
+// gap is the gap that a waiting finding leaves open.
 func (f *Finding) gap() record.Gap {
 	return record.Gap{ID: f.ID, Category: record.Inconsistency, Severity: record.High, Description: f.Description,
 		Since: f.Pairs[1] + 1}
 }
 
-// key is the identity of two quotations.
-func key(words [2]string) [2]string {
+// quotationsKey identifies two quotations, in either order.
+func quotationsKey(words [2]string) [2]string {
 	k := [2]string{text.Fold(words[0]), text.Fold(words[1])}
 	if k[1] < k[0] {
 		k[0], k[1] = k[1], k[0]
@@ -55,19 +57,19 @@ func key(words [2]string) [2]string {
 	return k
 }
 
-// quoted is what a model quotes, folded, without the marks and dots that it puts around.
-func quoted(words string) string { return strings.Trim(text.Fold(words), "\"' .…") }
+// foldQuotation folds a quotation, and removes the quotation marks and dots around it.
+func foldQuotation(words string) string { return strings.Trim(text.Fold(words), "\"' .…") }
 
-// standing is where a quotation stands: in the documents that an answer cites, or in the answer. The pair that the
-// model names is looked at first. That no passage was found is no statement of the witness.
-func standing(all []Exchange, words string, named int) (pair int, at record.Place, exact string, found bool) {
-	order := []int{named}
+// locateQuotation finds a quotation in the documents that an answer cites, or in the answer. The pair likely is
+// searched first; like pair, it counts from 0 and may be out of range. Answers that found nothing are skipped.
+func locateQuotation(all []AnsweredPair, words string, likely int) (pair int, at record.Place, exact string, ok bool) {
+	order := []int{likely}
 	for n := range all {
-		if n != named {
+		if n != likely {
 			order = append(order, n)
 		}
 	}
-	words = quoted(words)
+	words = foldQuotation(words)
 	for _, n := range order {
 		if n < 0 || n >= len(all) || all[n].NotFound {
 			continue
@@ -86,13 +88,12 @@ func standing(all []Exchange, words string, named int) (pair int, at record.Plac
 	return 0, record.Place{}, "", false
 }
 
-// verified looks up the quotations of a contradiction that a model reports. Its pairs count from 1. What can't be
-// verified comes with the reason.
-func (c *reported) verified(all []Exchange) (f Finding, why bt.Why) {
+// verify locates the quotations of a reported contradiction, whose pairs count from 1. why says why it can't do so.
+func (c *reported) verify(all []AnsweredPair) (f Finding, why bt.Why) {
 	words := [2]string{c.FirstWords, c.SecondWords}
 	var missing []string
-	for n, named := range []int{c.First - 1, c.Second - 1} {
-		pair, place, exact, found := standing(all, words[n], named)
+	for n, likelyPair := range []int{c.First - 1, c.Second - 1} {
+		pair, place, exact, found := locateQuotation(all, words[n], likelyPair)
 		if !found {
 			missing = append(missing, fmt.Sprintf("“%s”", text.Brief(words[n], mostTold)))
 			continue
@@ -102,7 +103,7 @@ func (c *reported) verified(all []Exchange) (f Finding, why bt.Why) {
 	switch {
 	case len(missing) > 0:
 		return f, standsNowhere.With(strings.Join(missing, ", "))
-	case key(f.Words)[0] == key(f.Words)[1]:
+	case quotationsKey(f.Words)[0] == quotationsKey(f.Words)[1]:
 		return f, sameWords.With()
 	}
 	if f.Pairs[0] > f.Pairs[1] {
@@ -115,17 +116,17 @@ func (c *reported) verified(all []Exchange) (f Finding, why bt.Why) {
 	return f, why
 }
 
-// mostTold is how many characters of a text a reason shows.
+// mostTold bounds the characters of a text that a reason shows.
 const mostTold = 120
 
-// addReports adds what a model reports to what is known: a finding of documents is recorded, one of answers waits, and
-// what can't be verified is kept so.
-func (a *Analysis) addReports(all []Exchange, reports []reported) {
+// addReports adds contradictions that a model reports: one between documents is recorded, one that involves an answer
+// waits, and one that can't be verified is kept as such.
+func (a *Analysis) addReports(all []AnsweredPair, reports []reported) {
 	for n := range reports {
 		c := &reports[n]
-		f, why := c.verified(all)
+		f, why := c.verify(all)
 		if why.Text != "" {
-			a.doubt(record.Unverified{
+			a.addUnverified(record.Unverified{
 				Description: strings.TrimSpace(c.Description),
 				Words:       [2]string{c.FirstWords, c.SecondWords},
 				Pair:        len(all),
@@ -137,11 +138,11 @@ func (a *Analysis) addReports(all []Exchange, reports []reported) {
 		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Unverified) bool {
 			return text.Fold(u.Description) == text.Fold(f.Description)
 		})
-		if a.known(key(f.Words)) {
+		if a.isKnown(quotationsKey(f.Words)) {
 			continue
 		}
 		f.ID = fmt.Sprintf("c%d.%d", len(all), n+1)
-		if f.written() {
+		if f.isInDocuments() {
 			a.Contradictions = append(a.Contradictions, f)
 		} else {
 			a.Waiting = append(a.Waiting, f)
@@ -149,57 +150,56 @@ func (a *Analysis) addReports(all []Exchange, reports []reported) {
 	}
 }
 
-// doubt keeps a finding that can't be verified, once.
-func (a *Analysis) doubt(u record.Unverified) {
+// addUnverified adds a finding that can't be verified, unless it is there.
+func (a *Analysis) addUnverified(u record.Unverified) {
 	u.Description = cmp.Or(u.Description, "no description")
-	same := func(o record.Unverified) bool { return key(o.Words) == key(u.Words) }
+	same := func(o record.Unverified) bool { return quotationsKey(o.Words) == quotationsKey(u.Words) }
 	if !slices.ContainsFunc(a.Unverified, same) {
 		a.Unverified = append(a.Unverified, u)
 	}
 }
 
-func (a *Analysis) known(k [2]string) bool {
+func (a *Analysis) isKnown(k [2]string) bool {
 	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting, a.TakenBack), func(f Finding) bool {
-		return key(f.Words) == k
+		return quotationsKey(f.Words) == k
 	})
 }
 
-// takeBack takes out what the witness took back in the last of so many pairs: findings by their id, or by a quotation
-// of one. One of documents stays: what is written in both still is, and a document must not talk others out of the
-// record.
+// takeBack removes what the witness took back in the last pair: findings, named by their id or a quotation. A finding
+// between documents stays: both still say what they said, and no document may remove it from the record.
 func (a *Analysis) takeBack(said []string, pairs int) {
 	for _, one := range said {
-		words := quoted(one)
-		gone := func(f Finding) bool {
-			if f.written() || f.ID != one && (words == "" || words != quoted(f.Words[0]) &&
-				words != quoted(f.Words[1])) {
+		words := foldQuotation(one)
+		takeIfMeant := func(f Finding) bool {
+			if f.isInDocuments() || f.ID != one && (words == "" || words != foldQuotation(f.Words[0]) &&
+				words != foldQuotation(f.Words[1])) {
 				return false
 			}
 			f.Settled = pairs
 			a.TakenBack = append(a.TakenBack, f)
 			return true
 		}
-		a.Waiting = slices.DeleteFunc(a.Waiting, gone)
-		a.Contradictions = slices.DeleteFunc(a.Contradictions, gone)
+		a.Waiting = slices.DeleteFunc(a.Waiting, takeIfMeant)
+		a.Contradictions = slices.DeleteFunc(a.Contradictions, takeIfMeant)
 	}
 }
 
-// settleConfronted records what waits and was asked about. confronted has the place, from 0, of the pair that asked
-// about each. A witness that said nothing to it leaves it unconfirmed.
-func (a *Analysis) settleConfronted(all []Exchange, confronted map[string]int) {
+// settleConfronted records the waiting findings that the witness was asked about. confronted has, for each id, the
+// index from 0 of the pair that asked. If that pair has no answer, the finding is unconfirmed.
+func (a *Analysis) settleConfronted(all []AnsweredPair, confronted map[string]int) {
 	a.Waiting = slices.DeleteFunc(a.Waiting, func(f Finding) bool {
-		at, asked := confronted[f.ID]
+		pair, asked := confronted[f.ID]
 		if !asked {
 			return false
 		}
-		f.Settled = at + 1
-		f.Unconfirmed = all[at].NotFound || strings.TrimSpace(all[at].Answer) == ""
+		f.Settled = pair + 1
+		f.Unconfirmed = all[pair].NotFound || strings.TrimSpace(all[pair].Answer) == ""
 		a.Contradictions = append(a.Contradictions, f)
 		return true
 	})
 }
 
-// keepGaps takes the gaps that a model reports. One that has the id or the words of an earlier one is that one.
+// keepGaps takes the gaps that a model reports. A gap with the id or the words of an earlier one continues it.
 func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 	for n, g := range m.Gaps {
 		gap := record.Gap{ID: fmt.Sprintf("g%d.%d", pairs, n+1), Category: record.Category(g.Category),
@@ -212,12 +212,12 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 			gap.ID = before[was].ID
 			gap.Since = before[was].Since
 		}
-		twice := func(o record.Gap) bool {
+		isSame := func(o record.Gap) bool {
 			return o.ID == gap.ID || text.Fold(o.Description) == text.Fold(gap.Description)
 		}
-		ofFinding := func(f Finding) bool { return f.ID == gap.ID }
-		if gap.Description == "" || slices.ContainsFunc(a.Gaps, twice) ||
-			slices.ContainsFunc(slices.Concat(a.Waiting, a.Contradictions), ofFinding) {
+		isFinding := func(f Finding) bool { return f.ID == gap.ID }
+		if gap.Description == "" || slices.ContainsFunc(a.Gaps, isSame) ||
+			slices.ContainsFunc(slices.Concat(a.Waiting, a.Contradictions), isFinding) {
 			continue
 		}
 		a.Gaps = append(a.Gaps, gap)
@@ -227,8 +227,8 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 	}
 }
 
-// checked is what there is after a model's analysis of these pairs.
-func (m *modelAnalysis) checked(all []Exchange, confronted map[string]int, before Analysis) Analysis {
+// analysisAfter is the analysis after a model's analysis of these pairs.
+func (m *modelAnalysis) analysisAfter(all []AnsweredPair, confronted map[string]int, before Analysis) Analysis {
 	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions),
 		Waiting:    slices.Clone(before.Waiting),
 		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}

@@ -124,11 +124,11 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	}
 	return map[string]run.Performer{
 		EffectOpen:    {Do: p.openCase},
-		EffectAsk:     {Do: agent.Asked(p.ask)},
-		EffectAnswer:  {Do: agent.Asked(p.answer)},
-		EffectAnalyse: {Do: agent.Asked(p.analyse)},
-		EffectSum:     {Do: agent.Asked(p.sum)},
-		EffectWrite:   {Do: agent.Asked(p.write)},
+		EffectAsk:     {Do: agent.Performing(p.ask)},
+		EffectAnswer:  {Do: agent.Performing(p.answer)},
+		EffectAnalyse: {Do: agent.Performing(p.analyse)},
+		EffectSum:     {Do: agent.Performing(p.sum)},
+		EffectWrite:   {Do: agent.Performing(p.write)},
 	}, nil, nil
 }
 
@@ -169,7 +169,7 @@ type Turn struct {
 }
 
 // exchanges are the pairs that were answered.
-func exchanges(v *run.View, turns []Turn) (all []Exchange, err error) {
+func exchanges(v *run.View, turns []Turn) (all []AnsweredPair, err error) {
 	for _, t := range turns {
 		if t.Answer == 0 {
 			continue
@@ -182,7 +182,7 @@ func exchanges(v *run.View, turns []Turn) (all []Exchange, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Exchange{witness.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound},
+		all = append(all, AnsweredPair{witness.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound},
 			a.Citations, a.Passages})
 	}
 	return all, nil

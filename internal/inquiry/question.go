@@ -116,7 +116,7 @@ func (p *performing) ask(ctx context.Context, _ run.Job, asked AskPayload) (any,
 type asking struct {
 	*performing
 	prompt  *assistant.Prompt
-	all     []Exchange
+	all     []AnsweredPair
 	latest  AnalyseReceipt
 	finding *Finding // that the witness is to be confronted with; nil: the model chooses
 	gapsOf  [][]string
@@ -125,7 +125,7 @@ type asking struct {
 
 // asking readies a question: what the detective is sent, and the finding that the witness is to be confronted with.
 func (p *performing) asking(
-	ctx context.Context, asked AskPayload, all []Exchange, latest AnalyseReceipt,
+	ctx context.Context, asked AskPayload, all []AnsweredPair, latest AnalyseReceipt,
 ) (*asking, error) {
 	k := &asking{performing: p, all: all, latest: latest, receipt: AskReceipt{Strategy: asked.Strategy}}
 	confronted, err := p.confronted(asked.Turns)
@@ -268,14 +268,14 @@ func (k *asking) again(times int, said json.RawMessage, pair int, gaps []string)
 }
 
 // askedBefore is the pair in which a question was put before, but for case and punctuation; -1 if it was not.
-func askedBefore(all []Exchange, question string) int {
+func askedBefore(all []AnsweredPair, question string) int {
 	bare := func(s string) string {
 		return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 		}), " ")
 	}
 	words := bare(question)
-	return slices.IndexFunc(all, func(e Exchange) bool { return bare(e.Question) == words })
+	return slices.IndexFunc(all, func(e AnsweredPair) bool { return bare(e.Question) == words })
 }
 
 // open says whether a gap is open.
@@ -285,7 +285,7 @@ func (r *AnalyseReceipt) open(id string) bool {
 
 // prompt is what a model is sent: what it is told, the hypothesis, the pairs, and what is open.
 func (p *performing) prompt(
-	ctx context.Context, about string, all []Exchange, latest AnalyseReceipt,
+	ctx context.Context, about string, all []AnsweredPair, latest AnalyseReceipt,
 ) (*assistant.Prompt, error) {
 	told, err := p.view.Text(ctx, about)
 	if err != nil {
@@ -320,7 +320,7 @@ func spoken(language string) string {
 }
 
 // sources names where an answer has its words from, by file and page.
-func (e *Exchange) sources() string {
+func (e *AnsweredPair) sources() string {
 	var all []string
 	for _, c := range e.Citations {
 		if one := fmt.Sprintf("%s, page %d", c.Document, c.Page); !slices.Contains(all, one) {
@@ -379,7 +379,7 @@ func (p *performing) latest(turns []Turn) (r AnalyseReceipt, err error) {
 }
 
 // answered are the pairs that were answered, and the analysis after the last of them.
-func (p *performing) answered(turns []Turn) (all []Exchange, latest AnalyseReceipt, err error) {
+func (p *performing) answered(turns []Turn) (all []AnsweredPair, latest AnalyseReceipt, err error) {
 	if all, err = exchanges(p.view, turns); err == nil {
 		latest, err = p.latest(turns)
 	}

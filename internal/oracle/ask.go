@@ -216,7 +216,7 @@ func (g *Given) remember(
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
 		g.Ledger.Labels = g.Ledger.Labels.Join(e.labels())
-		g.Ledger.Know(e.Addresses...)
+		g.Ledger.LearnAddresses(e.Addresses...)
 		if e.QueryType != string(classify.Conversational) {
 			g.PreviousType = e.QueryType
 		}
@@ -244,7 +244,7 @@ func (g *Given) allow(
 		if err := json.Unmarshal(row.Data, &left); err != nil {
 			return nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
 		}
-		yes := agent.SaidYes(q.Words, left.Waiting, left.Asked)
+		yes := agent.AllowedBy(q.Words, left.Waiting, left.Asked)
 		if yes == nil {
 			continue
 		}

@@ -66,7 +66,7 @@ type Best struct {
 // said enters the text of a reply: it is the best one unless it only refers back to the one before. Text beside calls
 // goes before the answer, unless it cites what was read or its signal says that it is one.
 func (r *Reports) said(reply agent.Reply, report Report, l *agent.Ledger) {
-	next := Best{Ref: reply.Ref, Words: report.Words, Opened: len(l.Opened), Wrote: l.Wrote()}
+	next := Best{Ref: reply.Ref, Words: report.Words, Opened: len(l.Opened), Wrote: l.HasWritten()}
 	quiet, better := len(reply.Calls) == 0, next.replaces(r.Best)
 	switch {
 	case !quiet || better && next.Words.Size > 0 && next.Words.Text != r.Best.Words.Text:

@@ -32,7 +32,7 @@ const (
 // missing says what an answer still wants to stand on, "" for nothing, and why.
 func (g *ground) missing() (what string, why bt.Why) {
 	what, why = g.base()
-	if writes := &g.Ledger.Writes; !writes.Whole() && what != missingSource && g.Class.QueryType != prompt.AllTypes {
+	if writes := &g.Ledger.Writes; !writes.AllDone() && what != missingSource && g.Class.QueryType != prompt.AllTypes {
 		return missingWrites, writes.Why()
 	}
 	return what, why
@@ -43,7 +43,7 @@ func (g *ground) base() (what string, why bt.Why) {
 	switch {
 	case c.QueryType == prompt.AllTypes:
 		return "", modelDecides.With()
-	case c.QueryType == classify.Action && g.Ledger.Wrote():
+	case c.QueryType == classify.Action && g.Ledger.HasWritten():
 		return "", hasReceipt.With()
 	case c.QueryType == classify.Action:
 		return missingWrite, noneWritten.With()
@@ -74,7 +74,7 @@ func (g *ground) line(what string) bt.Why {
 // callable names the offered tools that could give what is missing. A change that may have been made is not asked for
 // again.
 func (g *ground) callable(what string) (names []string) {
-	_, failed := g.Ledger.Writes.Wanting()
+	_, failed := g.Ledger.Writes.Failures()
 	for _, t := range g.Tools {
 		if what == missingWrites && !slices.Contains(failed, t.Name) {
 			continue
@@ -94,7 +94,7 @@ func (g *ground) hint(what string) string {
 	case what == "" || names == "":
 		return ""
 	case what == missingWrites:
-		failed, _ := g.Ledger.Writes.Wanting()
+		failed, _ := g.Ledger.Writes.Failures()
 		return fmt.Sprintf("Not all was written: %s. If it can be done, do it now with %s; else say in your answer "+
 			"what was not written. What is not named here is done, or in doubt: do not repeat it.", failed, names)
 	case what == missingWrite:

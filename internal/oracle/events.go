@@ -131,7 +131,7 @@ func (e ClassChosen) String() string {
 }
 
 func (e ToolsOffered) String() string {
-	return "offered " + listed(e.Offered) + "; withheld " + listed(e.Withheld)
+	return "offered " + joinNames(e.Offered) + "; withheld " + joinNames(e.Withheld)
 }
 
 func tokensOf(u model.Usage) string {

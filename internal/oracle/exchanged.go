@@ -72,7 +72,7 @@ func said(m model.Message) (all []assistant.Part) {
 
 func exchangedCall(c *run.CompletionRecord, p agent.CallPayload) assistant.Exchanged {
 	x := assistant.Exchanged{To: p.Name}
-	name, arguments, gave, ok := agent.ToldCall(c)
+	name, arguments, gave, ok := agent.ShownCall(c)
 	if !ok {
 		return x
 	}

@@ -8,10 +8,10 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Accepted says which reply's text became the answer, which one's signal stands with it, and why the run stopped there.
+// Accepted says which reply's text became the answer, and why the run stopped there.
 type Accepted struct {
 	Ref        int64  `json:"ref"`
-	Also       int64  `json:"also,omitempty"` // a reply whose text stands below it
+	Also       int64  `json:"also,omitempty"` // a reply whose text is added below
 	By         int64  `json:"by,omitempty"`   // the reply that ended the run, if that is another
 	StopReason string `json:"stop_reason"`
 }
@@ -28,10 +28,10 @@ const (
 	StopCancelled = "cancelled"
 	StopLoop      = "loop"
 	StopNeedsUser = "needs_user"
-	StopSuspended = "suspended" // it has not ended: the model does not answer for now, and the run can be resumed
+	StopSuspended = "suspended" // the run has not ended: its model is unavailable for now
 )
 
-// likely is how probable it is that the answer stands in a source. A change is one of notes.
+// likely is the probability that a source has the answer. Changes are counted for the notes.
 func likely(c classify.Classification, s tool.Source) float64 {
 	switch s {
 	case tool.Code:
@@ -44,8 +44,8 @@ func likely(c classify.Classification, s tool.Source) float64 {
 	return 0
 }
 
-// kin are the sources by how near they stand to what a type is about.
-func kin(t classify.Type) []tool.Source {
+// sourcesByNearness are all sources, those nearest to the subject of a type first.
+func sourcesByNearness(t classify.Type) []tool.Source {
 	switch t {
 	case classify.Documentation, classify.Action:
 		return []tool.Source{tool.Vault, tool.Code, tool.Web}
@@ -55,9 +55,9 @@ func kin(t classify.Type) []tool.Source {
 	return []tool.Source{tool.Code, tool.Vault, tool.Web}
 }
 
-// sourceOrder is where an answer may stand: first what is probable, the likeliest before others, then what stands near.
+// sourceOrder are all sources: those of probability OfferFrom or more, the likeliest first; then by nearness.
 func sourceOrder(c classify.Classification) []tool.Source {
-	order := kin(c.QueryType)
+	order := sourcesByNearness(c.QueryType)
 	probable := func(s tool.Source) float64 {
 		if p := likely(c, s); p >= OfferFrom {
 			return p

@@ -222,7 +222,7 @@ func decide() bt.Leaf {
 			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
 			o.Reports.Consults = append(o.Reports.Consults, c)
 			if c.Cause == CauseSameReason && c.Verdict != Retry && c.Verdict != GoOn {
-				o.Ledger.Nudged(i.Forgive)
+				o.Ledger.EnterNudge(i.Forgive)
 			}
 			o.Ledger.Notice(NoticeFallback, agent.Info, agent.Pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
 				bt.Because(fmt.Sprintf("The fallback was consulted (%s) and decided: %s, since %s.",
@@ -260,7 +260,7 @@ func hintFor() bt.Leaf {
 			text := cmp.Or(map[Cause]string{CauseSameReason: i.SameReason, CauseUnsure: i.Unsure,
 				CauseStuck: i.Stuck}[Cause(i.Cause)], i.Unsigned)
 			o.Events = []bt.Typed{agent.HintGiven{Text: text}}
-			o.Transcript, err = agent.Told(o.Transcript, text)
+			o.Transcript, err = agent.AddHint(o.Transcript, text)
 			return err
 		})
 }
@@ -334,11 +334,11 @@ func (d *doubt) byRules(l history) (Verdict, bt.Why) {
 }
 
 func (d *doubt) moreSources(l history) bool {
-	return d.isMore(l) || len(l.notPointedAt(notCalled(l.Left(d.Tools), *l.Ledger))) > 0
+	return d.isMore(l) || len(l.withoutPointedAt(sourcesNotCalled(l.Offerable(d.Tools), *l.Ledger))) > 0
 }
 
 func (d *doubt) isMore(l history) bool {
-	return nextSource(d.Class, d.Later, l.Left(d.Tools), d.Offered) != nil
+	return nextSource(d.Class, d.Later, l.Offerable(d.Tools), d.Offered) != nil
 }
 
 // productive says whether the turn before this reply brought something new.
@@ -349,7 +349,7 @@ func productive(l *agent.Ledger) bool {
 
 func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, bt.Why) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
-	left := spoken(notSearched(l.Left(d.Tools), *l.Ledger))
+	left := sourcePhrase(sourcesNotSearched(l.Offerable(d.Tools), *l.Ledger))
 	switch {
 	case asks:
 		return AskUser, endsAsking.With()
@@ -358,7 +358,7 @@ func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, bt.Why) {
 	case d.isMore(l):
 		return OtherStrategy, moreThere.With()
 	case d.moreSources(l):
-		return OtherStrategy, notAll.With(spoken(notCalled(l.Left(d.Tools), *l.Ledger)))
+		return OtherStrategy, notAll.With(sourcePhrase(sourcesNotCalled(l.Offerable(d.Tools), *l.Ledger)))
 	case enough && d.Reply.HasText:
 		return ForceAnswer, hasEnough.With()
 	case hits && !l.Rephrased:

@@ -191,7 +191,7 @@ func askModel() bt.Leaf {
 			Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
 			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift,
 				Unsure: isUnsure(i.Class)}.encode()}
-		p.Extends(i.Transcript)
+		p.SetTranscript(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint
 		}
@@ -207,7 +207,7 @@ func askModel() bt.Leaf {
 			return f
 		}
 		var r agent.TurnReceipt[Heard]
-		if r, o.Reply, err = agent.TakeTurn[Heard](done[0], i.Tools); err != nil {
+		if r, o.Reply, err = agent.ReadTurn[Heard](done[0], i.Tools); err != nil {
 			return err
 		}
 		o.Report = reportOf(r)
@@ -248,7 +248,7 @@ func takeNotes() bt.Leaf {
 			i.Transcript, i.Past > 0)
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
-		transcript, taken, err := agent.TakeNotes[Heard](done[0], &o.Ledger, i.Transcript)
+		transcript, taken, err := agent.ReplaceByNotes[Heard](done[0], &o.Ledger, i.Transcript)
 		if err == nil {
 			o.Transcript, o.Events = transcript, []bt.Typed{taken}
 		}

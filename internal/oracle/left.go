@@ -10,11 +10,10 @@ import (
 	"sibyl/internal/tool"
 )
 
-// denied follows why something might leave: it was denied at once, after its name was looked up, or where a page led
-// it.
+// denied adds to the rule that a call was denied: at once, after its host name was looked up, or at a redirect.
 const denied bt.Reason = "left.denied: {why}; denied, possibly in transit"
 
-// left says what an effect sent away, by its record: to a model, or by a call of a tool.
+// left says what an effect sent out of the machine, by its record: to a model, or with a call.
 func left(c *run.CompletionRecord) []assistant.Left {
 	switch c.Kind {
 	case agent.EffectTurn, agent.EffectNotes:

@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// named lists the tools of one source that may be offered: those that only read, and with writes all.
-func named(tools []agent.ToolFact, s tool.Source, writes bool) (names []string) {
+// toolsOf names the tools of a source that only read; with writes, all tools of it.
+func toolsOf(tools []agent.ToolFact, s tool.Source, writes bool) (names []string) {
 	for _, t := range tools {
 		if t.Source == s && (!t.Once || writes) {
 			names = append(names, t.Name)
@@ -25,7 +25,7 @@ func named(tools []agent.ToolFact, s tool.Source, writes bool) (names []string) 
 	return names
 }
 
-// OfferFrom is the probability from which on a source is offered, unless a tree says otherwise.
+// OfferFrom is the least probability with which a source is offered, unless a tree says otherwise.
 const OfferFrom = 0.1
 
 func offerTools() bt.Leaf {
@@ -48,65 +48,64 @@ func offerTools() bt.Leaf {
 		"Chooses the tools by the probable types of the question (FR-016) and by what the user named. Tools that "+
 			"write are offered only for actions.",
 		func(i in, o *out) error {
-			ask := offering{Class: i.Class, From: i.From, Named: i.Named, Likely: i.Likely,
-				Talk: smallTalk(i.Class, i.Talk)}
+			choice := sourceChoice{Class: i.Class, From: i.From, Named: i.Named, Likely: i.Likely,
+				IsTalk: isSmallTalk(i.Class, i.Talk)}
 			var sources []tool.Source
-			sources, o.Later = ask.sources(func(s tool.Source) bool { return canBeSearched(i.Tools, s) })
+			sources, o.Later = choice.sources(func(s tool.Source) bool { return canBeSearched(i.Tools, s) })
 			writes := mayWrite(i.Class, i.Write) && !i.Said.Piped
 			o.Offered = make([]string, 0, len(i.Tools))
 			for _, s := range sources {
-				o.Offered = append(o.Offered, named(i.Tools, s, writes)...)
+				o.Offered = append(o.Offered, toolsOf(i.Tools, s, writes)...)
 			}
-			if !ask.Talk {
-				o.Offered = append(o.Offered, named(i.Tools, tool.Server, writes)...)
+			if !choice.IsTalk {
+				o.Offered = append(o.Offered, toolsOf(i.Tools, tool.Server, writes)...)
 			}
 			for _, w := range i.Said.Yes {
 				if !slices.Contains(o.Offered, w.Tool) {
 					o.Offered = append(o.Offered, w.Tool)
 				}
 			}
-			held := make([]string, 0, len(i.Tools)-min(len(o.Offered), len(i.Tools)))
+			withheld := make([]string, 0, len(i.Tools)-min(len(o.Offered), len(i.Tools)))
 			for _, t := range i.Tools {
 				if !slices.Contains(o.Offered, t.Name) {
-					held = append(held, t.Name)
+					withheld = append(withheld, t.Name)
 				}
 			}
-			o.Events = []bt.Typed{ToolsOffered{Offered: o.Offered, Withheld: held}}
+			o.Events = []bt.Typed{ToolsOffered{Offered: o.Offered, Withheld: withheld}}
 			return nil
 		})
 }
 
-// smallTalk says whether nothing needs to be looked up, clearly enough.
-func smallTalk(c classify.Classification, clear float64) bool {
+// isSmallTalk says whether it is clear enough that nothing needs to be looked up.
+func isSmallTalk(c classify.Classification, clear float64) bool {
 	return c.QueryType == classify.Conversational && c.Probabilities[classify.Conversational] >= clear
 }
 
-// mayWrite says whether a change is wanted, clearly enough for tools that write.
+// mayWrite says whether it is clear enough that a change is wanted.
 func mayWrite(c classify.Classification, from float64) bool {
 	return c.QueryType == classify.Action || c.Probabilities[classify.Action] >= from
 }
 
-// Sources are the sources that a question of a class is offered where all are connected and none was named, the
-// likeliest first.
+// Sources are the sources that a question of a class is offered if all are connected and none was named, the likeliest
+// first.
 func Sources(c classify.Classification) []tool.Source {
-	sources, _ := offering{Class: c, From: OfferFrom}.sources(func(tool.Source) bool { return true })
+	sources, _ := sourceChoice{Class: c, From: OfferFrom}.sources(func(tool.Source) bool { return true })
 	return sources
 }
 
-// offering is what decides which sources a question is offered.
-type offering struct {
+// sourceChoice decides which sources a question is offered.
+type sourceChoice struct {
 	Class         classify.Classification
 	From          float64 // the least probability of a source that is offered at once
 	Named, Likely []tool.Source
-	Talk          bool // it is clear small talk
+	IsTalk        bool // it is clear small talk
 }
 
-// sources are those that are probable enough, the likeliest first, and the web where the person says that it is to be
-// searched: a question for two sources in one is probably of the other alone. A folder that was named beside them comes
-// later, once these had nothing, or at once where none of these can be searched. Where nothing can be searched then,
-// the next one is offered: the folder that the person stands in, or, as documents and code stand beside each other, the
-// other of the two. What is about the world for sure stands in neither.
-func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.Source) {
+// sources are the sources to offer now and later. Now: those that are probable enough, the likeliest first, and the web
+// if the user named it. Another source that was named comes later, once these had nothing; or now, if none of these can
+// be searched. If then still none can be searched, the next source is added that is likely (the current folder) or, for
+// questions about code or documents, whichever is next.
+func (o sourceChoice) sources(searchable func(tool.Source) bool) (now, later []tool.Source) {
 	order := sourceOrder(o.Class)
 	now = make([]tool.Source, 0, len(order))
 	for _, s := range order {
@@ -114,14 +113,14 @@ func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.
 			now = append(now, s)
 		}
 	}
-	if o.Talk {
+	if o.IsTalk {
 		return now, nil
 	}
-	can := slices.ContainsFunc(now, searchable)
+	canSearch := slices.ContainsFunc(now, searchable)
 	for _, s := range order {
 		switch {
 		case slices.Contains(now, s) || !slices.Contains(o.Named, s):
-		case can && s != tool.Web:
+		case canSearch && s != tool.Web:
 			later = append(later, s)
 		default:
 			now = append(now, s)
@@ -136,9 +135,9 @@ func (o offering) sources(searchable func(tool.Source) bool) (now, later []tool.
 	return now, later
 }
 
-// notConnected is the source in which the answer stands for sure, if no tool can search it; "" if one can, or the class
+// unconnectedSource is the source that surely has the answer, if no tool can search it; "" if a tool can, or the class
 // is not sure.
-func notConnected(c classify.Classification, tools []agent.ToolFact) tool.Source {
+func unconnectedSource(c classify.Classification, tools []agent.ToolFact) tool.Source {
 	if s := sourceOrder(c)[0]; c.QueryType != classify.Conversational && likely(c, s) >= sureClass &&
 		!canBeSearched(tools, s) {
 		return s
@@ -172,7 +171,7 @@ func canBeSearched(tools []agent.ToolFact, s tool.Source) bool {
 	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Source == s && t.Search && !t.Once })
 }
 
-func listed(names []string) string {
+func joinNames(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
@@ -201,35 +200,35 @@ func widen() bt.Leaf {
 			if i.Empty && !foundNothing(&o.Ledger) {
 				return fmt.Errorf("not every search found nothing")
 			}
-			tools := o.Ledger.Left(i.Tools)
+			tools := o.Ledger.Offerable(i.Tools)
 			var added []string
 			for names := nextSource(i.Class, i.Later, tools, o.Offered); names != nil && (added == nil || i.All); {
 				o.Offered = append(slices.Clip(o.Offered), names...)
 				added = append(added, names...)
 				names = nextSource(i.Class, i.Later, tools, o.Offered)
 			}
-			unsearched := o.Reports.notPointedAt(notCalled(tools, o.Ledger))
-			text := i.Instead
-			if len(added)+len(unsearched) > 0 {
-				text = pointing(len(added) > 0, unsearched)
+			uncalled := o.Reports.withoutPointedAt(sourcesNotCalled(tools, o.Ledger))
+			told := i.Instead
+			if len(added)+len(uncalled) > 0 {
+				told = searchHint(len(added) > 0, uncalled)
 				o.Events = append(o.Events, ToolsAdded{added})
 			}
-			if text == "" {
+			if told == "" {
 				return fmt.Errorf("no source is left")
 			}
 			if i.Empty {
-				text = "Your searches found nothing. " + text
+				told = "Your searches found nothing. " + told
 			}
 			o.Reports = o.Reports.clone()
-			o.Reports.PointedAt = append(o.Reports.PointedAt, unsearched...)
-			o.Events = append(o.Events, agent.HintGiven{Text: text})
-			o.Transcript, err = agent.Told(o.Transcript, text)
+			o.Reports.PointedAt = append(o.Reports.PointedAt, uncalled...)
+			o.Events = append(o.Events, agent.HintGiven{Text: told})
+			o.Transcript, err = agent.AddHint(o.Transcript, told)
 			return err
 		})
 }
 
-// pointing tells the model where to look.
-func pointing(more bool, unsearched []tool.Source) string {
+// searchHint tells the model where to search. more says that tools were added.
+func searchHint(more bool, unsearched []tool.Source) string {
 	text := "You have not searched everything that is offered."
 	if more {
 		text = "More tools are offered to you from now on."
@@ -237,13 +236,13 @@ func pointing(more bool, unsearched []tool.Source) string {
 	if len(unsearched) == 0 {
 		return text + " Try them, with other words than before."
 	}
-	return text + " Search " + spoken(unsearched) + " too, with other words than before."
+	return text + " Search " + sourcePhrase(unsearched) + " too, with other words than before."
 }
 
-// nextSource names the reading tools of the next source of which none is offered; nil if there is none.
+// nextSource names the reading tools of the next source without an offered tool; nil if there is none.
 func nextSource(c classify.Classification, later []tool.Source, tools []agent.ToolFact, offered []string) []string {
 	for _, s := range slices.Concat(later, sourceOrder(c), []tool.Source{tool.Server}) {
-		names := named(tools, s, false)
+		names := toolsOf(tools, s, false)
 		if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(offered, n) }) {
 			return names
 		}
@@ -251,21 +250,21 @@ func nextSource(c classify.Classification, later []tool.Source, tools []agent.To
 	return nil
 }
 
-// notSearched are the sources that a tool could search, and in which no call has found, opened or missed anything yet.
-func notSearched(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
-	return without(tools, l, func(t agent.Tried) bool { return t.Calls > t.Errors })
+// sourcesNotSearched are the sources that a tool could search, and in which no call has succeeded.
+func sourcesNotSearched(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
+	return sourcesWhereNo(tools, l, func(t agent.Tried) bool { return t.Calls > t.Errors })
 }
 
-// notCalled are those of which no tool was even called.
-func notCalled(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
-	return without(tools, l, func(t agent.Tried) bool { return t.Calls > 0 })
+// sourcesNotCalled are the sources that a tool could search, and of which no tool was called.
+func sourcesNotCalled(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
+	return sourcesWhereNo(tools, l, func(t agent.Tried) bool { return t.Calls > 0 })
 }
 
-// without are the sources that a tool could search and of which nothing fulfils is.
-func without(tools []agent.ToolFact, l agent.Ledger, is func(agent.Tried) bool) (sources []tool.Source) {
-	for _, s := range kin("") {
+// sourcesWhereNo are the sources that a tool could search, and whose counts don't pass the test.
+func sourcesWhereNo(tools []agent.ToolFact, l agent.Ledger, test func(agent.Tried) bool) (sources []tool.Source) {
+	for _, s := range sourcesByNearness("") {
 		if canBeSearched(tools, s) && !slices.ContainsFunc(l.Sources, func(t agent.Tried) bool {
-			return t.Source == s && is(t)
+			return t.Source == s && test(t)
 		}) {
 			sources = append(sources, s)
 		}
@@ -273,13 +272,13 @@ func without(tools []agent.ToolFact, l agent.Ledger, is func(agent.Tried) bool) 
 	return sources
 }
 
-// notPointedAt leaves out the sources that the model was pointed at before.
-func (r *Reports) notPointedAt(sources []tool.Source) []tool.Source {
+// withoutPointedAt leaves out the sources that a hint named before.
+func (r *Reports) withoutPointedAt(sources []tool.Source) []tool.Source {
 	return slices.DeleteFunc(slices.Clone(sources), func(s tool.Source) bool { return slices.Contains(r.PointedAt, s) })
 }
 
-// spoken names sources in a sentence.
-func spoken(sources []tool.Source) string {
+// sourcePhrase names sources in a sentence.
+func sourcePhrase(sources []tool.Source) string {
 	names := make([]string, len(sources))
 	for i, s := range sources {
 		names[i] = map[tool.Source]string{tool.Code: "the code", tool.Vault: "the notes", tool.Web: "the web"}[s]
@@ -308,8 +307,8 @@ func offerCapability() bt.Leaf {
 				return fmt.Errorf("no capability was requested")
 			}
 			gap := text.Brief(i.Report.Signal.Text("capability"), 120)
-			names := toolsFor(i.Report.Signal.Text("capability"), o.Ledger.Left(i.Tools))
-			text := i.Have
+			names := toolsFor(i.Report.Signal.Text("capability"), o.Ledger.Offerable(i.Tools))
+			told := i.Have
 			switch {
 			case len(names) > 0:
 				names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(o.Offered, n) })
@@ -318,69 +317,68 @@ func offerCapability() bt.Leaf {
 			case slices.Contains(o.Reports.Gaps, gap):
 				return fmt.Errorf("“%s” was requested before", gap)
 			default:
-				text = i.Lack
+				told = i.Lack
 				o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 				o.Reports.Gaps = append(o.Reports.Gaps, gap)
 				o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), noCapability.With(gap))
 				o.Events = []bt.Typed{CapabilityMissing{gap}}
 			}
-			o.Events = append(o.Events, agent.HintGiven{Text: text})
-			o.Transcript, err = agent.Told(o.Transcript, text)
+			o.Events = append(o.Events, agent.HintGiven{Text: told})
+			o.Transcript, err = agent.AddHint(o.Transcript, told)
 			return err
 		})
 }
 
-// How the sources are called, and what it is to search and to open in one.
+// Words for each source, for searching, and for opening.
 var (
-	sourcesSay = map[tool.Source]string{
+	sourceWords = map[tool.Source]string{
 		tool.Code:  "code codebase repository repo implementation",
 		tool.Vault: "vault note notebook wiki documentation thread",
 		tool.Web:   "web internet online website webpage page url",
 	}
-	searchSays = "search seek find look lookup"
-	openSays   = "read open fetch browse access view page webpage url"
+	searchWords = "search seek find look lookup"
+	openWords   = "read open fetch browse access view page webpage url"
 )
 
-// toolsFor finds the tools that only read of the sources that a capability names, all of a source, as what finds is of
-// no use without what opens. Those of servers are named by their names. A capability that names something else to do
-// there than to read is none of theirs, and a source that no tool can search has only what opens a known place: who
-// does not ask for that is not served by it.
+// toolsFor names the reading tools for a capability: all tools of each source that it names, since searching is of no
+// use without opening, and tools of servers that it names. There are none if it names another activity than searching
+// or opening. A source that no tool can search serves only a capability that opens and does not search.
 func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
 	var sources []tool.Source
-	var called []string // tools of servers
+	var serverTools []string
 	searches, opens, other := false, false, false
 	for _, w := range search.Words(capability) {
 		stem := search.Stem(strings.ToLower(w))
-		toSearch, toOpen := saysStem(searchSays, stem), saysStem(openSays, stem)
-		found := false
+		toSearch, toOpen := containsStem(searchWords, stem), containsStem(openWords, stem)
+		isName := false
 		for _, t := range tools {
-			if t.Source == tool.Server && !toSearch && !toOpen && saysStem(wordsOfName(t.Name), stem) {
-				called, found = append(called, t.Name), true
+			if t.Source == tool.Server && !toSearch && !toOpen && containsStem(wordsOfName(t.Name), stem) {
+				serverTools, isName = append(serverTools, t.Name), true
 			}
 		}
-		for s, say := range sourcesSay {
-			if saysStem(say, stem) {
-				sources, found = append(sources, s), true
+		for s, say := range sourceWords {
+			if containsStem(say, stem) {
+				sources, isName = append(sources, s), true
 			}
 		}
 		searches, opens = searches || toSearch, opens || toOpen
-		other = other || !found && !toSearch && !toOpen && !search.IsStop(strings.ToLower(w))
+		other = other || !isName && !toSearch && !toOpen && !search.IsStop(strings.ToLower(w))
 	}
 	if other && !searches && !opens {
 		return nil
 	}
-	serves := func(s tool.Source) bool {
+	isServed := func(s tool.Source) bool {
 		return slices.Contains(sources, s) && (opens && !searches || canBeSearched(tools, s))
 	}
 	for _, t := range tools {
-		if !t.Once && (serves(t.Source) || slices.Contains(called, t.Name)) {
+		if !t.Once && (isServed(t.Source) || slices.Contains(serverTools, t.Name)) {
 			names = append(names, t.Name)
 		}
 	}
 	return names
 }
 
-// wordsOfName are the words of a tool's name, with blanks between.
+// wordsOfName are the words of a tool's name in lower case, with blanks between them.
 func wordsOfName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -390,7 +388,7 @@ func wordsOfName(name string) string {
 	}, name))
 }
 
-func saysStem(words, stem string) bool {
+func containsStem(words, stem string) bool {
 	for w := range strings.FieldsSeq(words) {
 		if search.Stem(w) == stem {
 			return true

@@ -38,45 +38,45 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 	code := func(docs float64) classify.Classification {
 		return of(classify.Code, shares{classify.Code: 0.85, classify.Documentation: docs})
 	}
-	talk := func(p float64) offering {
+	talk := func(p float64) sourceChoice {
 		c := of(classify.Conversational, shares{classify.Conversational: p, classify.Research: 0.05})
-		return offering{Class: c, Named: []tool.Source{tool.Code}, Likely: []tool.Source{tool.Code},
-			Talk: smallTalk(c, 0.6)}
+		return sourceChoice{Class: c, Named: []tool.Source{tool.Code}, Likely: []tool.Source{tool.Code},
+			IsTalk: isSmallTalk(c, 0.6)}
 	}
 	for name, c := range map[string]struct {
-		offering
+		sourceChoice
 		only       tool.Source // that can be searched; "": all can
 		now, later string
 	}{
-		"from its probability on":  {offering{Class: code(0.1)}, "", "code vault", ""},
-		"below it is not":          {offering{Class: code(0.09)}, "", "code", ""},
-		"from another probability": {offering{Class: code(0.09), From: 0.05}, "", "code vault", ""},
+		"from its probability on":  {sourceChoice{Class: code(0.1)}, "", "code vault", ""},
+		"below it is not":          {sourceChoice{Class: code(0.09)}, "", "code", ""},
+		"from another probability": {sourceChoice{Class: code(0.09), From: 0.05}, "", "code vault", ""},
 		"the likeliest first": {
-			offering{Class: of(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3,
+			sourceChoice{Class: of(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3,
 				classify.Code: 0.2})}, "", "web vault code", ""},
-		"equals as they stand near": {offering{Class: of(classify.Documentation, shares{classify.Documentation: 0.5,
+		"equals as they stand near": {sourceChoice{Class: of(classify.Documentation, shares{classify.Documentation: 0.5,
 			classify.Research: 0.2, classify.Code: 0.3})}, "", "vault code web", ""},
 		"an action is of notes": {
-			offering{Class: of(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02,
+			sourceChoice{Class: of(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02,
 				classify.Code: 0.15})}, "", "vault code", ""},
-		"what is named comes later": {offering{Class: weather, Named: []tool.Source{tool.Code, tool.Web}}, "", "web",
+		"what is named comes later": {sourceChoice{Class: weather, Named: []tool.Source{tool.Code, tool.Web}}, "", "web",
 			"code"},
-		"what is named comes at once where nothing likely can be searched": {offering{Class: weather,
+		"what is named comes at once where nothing likely can be searched": {sourceChoice{Class: weather,
 			Named: []tool.Source{tool.Vault}}, tool.Vault, "web vault", ""},
-		"the folder one stands in is not named": {offering{Class: weather,
+		"the folder one stands in is not named": {sourceChoice{Class: weather,
 			Likely: []tool.Source{tool.Code}}, "", "web", ""},
-		"the folder one stands in, without a search engine": {offering{Class: weather,
+		"the folder one stands in, without a search engine": {sourceChoice{Class: weather,
 			Likely: []tool.Source{tool.Code}}, tool.Code, "web code", ""},
-		"the web comes at once where it is to be searched": {offering{Class: of(classify.Documentation,
+		"the web comes at once where it is to be searched": {sourceChoice{Class: of(classify.Documentation,
 			shares{classify.Documentation: 0.97}), Named: []tool.Source{tool.Code, tool.Web}}, "", "vault web", "code"},
-		"the web is not for clear small talk": {offering{Class: of(classify.Conversational,
-			shares{classify.Conversational: 0.95}), Named: []tool.Source{tool.Web}, Talk: true}, "", "", ""},
+		"the web is not for clear small talk": {sourceChoice{Class: of(classify.Conversational,
+			shares{classify.Conversational: 0.95}), Named: []tool.Source{tool.Web}, IsTalk: true}, "", "", ""},
 		"clear small talk":             {talk(0.95), "", "", ""},
 		"small talk at its bound":      {talk(0.6), "", "", ""},
 		"small talk that is not clear": {talk(0.55), "", "code", ""},
-		"code stands beside documents": {offering{Class: of(classify.Documentation,
+		"code stands beside documents": {sourceChoice{Class: of(classify.Documentation,
 			shares{classify.Documentation: 0.97})}, tool.Code, "vault code", ""},
-		"what is about the world is in no notes": {offering{Class: weather}, tool.Code, "web", ""},
+		"what is about the world is in no notes": {sourceChoice{Class: weather}, tool.Code, "web", ""},
 	} {
 		if c.From == 0 {
 			c.From = OfferFrom
@@ -86,7 +86,7 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 			t.Errorf("%s: now %v, later %v; want %s, and %s", name, now, later, c.now, c.later)
 		}
 	}
-	if c := of(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3}); smallTalk(c, 0.2) {
+	if c := of(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3}); isSmallTalk(c, 0.2) {
 		t.Error("what is no small talk counts as clear small talk")
 	}
 }
@@ -103,8 +103,8 @@ func TestASourceCountsAsSearchedOnceACallOfItWentWell(t *testing.T) {
 	tools := searchers(tool.Code, tool.Vault, tool.Web)
 	ledger := agent.Ledger{Sources: []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1},
 		{Source: tool.Web, Calls: 2, Errors: 2}}}
-	differs(t, notSearched(tools, ledger), []tool.Source{tool.Vault, tool.Web})
-	differs(t, notSearched(searchers(tool.Code), ledger), nil)
+	differs(t, sourcesNotSearched(tools, ledger), []tool.Source{tool.Vault, tool.Web})
+	differs(t, sourcesNotSearched(searchers(tool.Code), ledger), nil)
 }
 
 func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
@@ -121,7 +121,7 @@ func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
 		{unsure, searchers(tool.Code), ""},
 		{of(classify.Conversational, shares{classify.Conversational: 0.9}), nil, ""},
 	} {
-		if got := notConnected(c.class, c.tools); got != c.want {
+		if got := unconnectedSource(c.class, c.tools); got != c.want {
 			t.Errorf("%s with %v: it is %q, not %q", c.class.QueryType, c.tools, got, c.want)
 		}
 	}

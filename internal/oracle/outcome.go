@@ -97,7 +97,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	for _, c := range e.Under {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
 			// A write that was still under way when the run was stopped may have taken effect: the person is told.
-			w.Ledger.Unsure(c.Asked.(agent.CallPayload).Name, c.Err)
+			w.Ledger.NoticeUnsure(c.Asked.(agent.CallPayload).Name, c.Err)
 		}
 	}
 	a.Notices = w.Ledger.Notices
@@ -112,7 +112,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	}
 	a.doubt(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens, Shifted: w.TopicShift})
 	a.tellWrites()
-	a.tellNotConnected(notConnected(w.Class, given.Tools), env)
+	a.tellNotConnected(unconnectedSource(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
 		why := topicChanged.With()
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: why.Text,
@@ -127,7 +127,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		a.TookMS = max(a.TookMS, c.Now)
 	}
 	kept := a.exchange(env)
-	kept.Addresses = w.Ledger.Newest(keptAddresses)
+	kept.Addresses = w.Ledger.NewestAddresses(keptAddresses)
 	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
 	if status == journal.Done || status == journal.NeedsUser {
 		out.Pending = a.row(env)
@@ -213,7 +213,7 @@ func (a *Answer) doubt(g ground) {
 	case missing == missingWrites: // the receipts tell
 	case missing != "":
 		a.lacks(g.line(missing))
-	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.Wrote() &&
+	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.HasWritten() &&
 		g.Past == 0:
 		why := g.line(missingSource)
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: why.Text,
@@ -251,7 +251,7 @@ func (a *Answer) tellNotConnected(s tool.Source, env Env) {
 
 // tellWrites says what of the changes was not made. An answer without them is partial, whatever the model says.
 func (a *Answer) tellWrites() {
-	if a.Writes != nil && !a.Writes.Whole() {
+	if a.Writes != nil && !a.Writes.AllDone() {
 		a.lacks(a.Writes.Why())
 	}
 }
@@ -284,7 +284,7 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, too
 	if writes := account.Writes(tools); writes.Asked > 0 {
 		a.Writes = &writes
 	}
-	return account.Named
+	return account.Refs
 }
 
 // endedWith sets why the run ended, the text that is its answer, and Composed if no model said that; it gives the

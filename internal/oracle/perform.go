@@ -75,7 +75,7 @@ func (e Env) sources(t classify.Type) (connected, missing []string) {
 	if e.NoWeb {
 		webMissing = "the web (it is off)"
 	}
-	for _, s := range kin(t) {
+	for _, s := range sourcesByNearness(t) {
 		is, name, without := e.CodeRoot != "", "code", "code"
 		switch s {
 		case tool.Vault:

@@ -64,7 +64,7 @@ func noteReply() bt.Leaf {
 			"answer can stand.", func(i in, o *out) error {
 			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 			fresh := o.Ledger.Fresh
-			o.Ledger.Replied(i.Reply)
+			o.Ledger.EnterReply(i.Reply)
 			o.Reports.said(i.Reply, i.Report, &o.Ledger)
 			o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
 			heard := o.Reports.heard(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
@@ -153,7 +153,7 @@ func hintOnce() bt.Leaf {
 			o.Reports = o.Reports.clone()
 			o.Reports.AskedFor = true
 			o.Events = []bt.Typed{agent.HintGiven{Text: i.Text}}
-			o.Transcript, err = agent.Told(o.Transcript, i.Text)
+			o.Transcript, err = agent.AddHint(o.Transcript, i.Text)
 			return err
 		})
 }

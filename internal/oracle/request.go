@@ -163,11 +163,11 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		if e.Signal != "" {
 			text += "\n" + e.Signal
 		}
-		messages = append(messages, a.again[id].beside(agent.SpokenBy(e.Question)),
+		messages = append(messages, a.again[id].beside(agent.WithoutMarks(e.Question)),
 			model.Message{Role: model.Assistant, Text: text})
 	}
-	asked := a.material.beside(agent.SpokenBy(a.given.Question))
-	if told := agent.AllowedText(a.given.Said.Yes, agent.RanAllowed(a.Add)); told != "" && !noted { // notes tell
+	asked := a.material.beside(agent.WithoutMarks(a.given.Question))
+	if told := agent.AllowedText(a.given.Said.Yes, agent.BeginsWithAllowed(a.Add)); told != "" && !noted { // notes tell
 		asked.Text += "\n\n" + told
 	}
 	return append(messages, asked), nil

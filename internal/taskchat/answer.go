@@ -239,7 +239,7 @@ func pick(r *understand.Reference, labels []string) (picked []int) {
 			}
 		}
 	case r.Title != "":
-		if best := matching(r.Title, labels); len(best) == 1 {
+		if best := titlesMatching(r.Title, labels); len(best) == 1 {
 			return best
 		}
 	}

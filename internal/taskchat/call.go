@@ -160,7 +160,7 @@ func changedBy(c bt.Completion, was Item) (told Remark, did bool) {
 		Item
 		Already bool `json:"already_completed"`
 	}
-	if err := dataOf(r, &data); err != nil {
+	if err := decodeData(r, &data); err != nil {
 		return Remark{What: sayUnsureDone, Title: was.Title}, false
 	}
 	if data.Title == "" { // a deletion need not tell what it was
@@ -172,7 +172,7 @@ func changedBy(c bt.Completion, was Item) (told Remark, did bool) {
 // undoneBy tells what an undo made of a task.
 func undoneBy(r agent.CallReceipt) (told Remark, did bool) {
 	var data struct{ Before, After *Item }
-	switch err := dataOf(r, &data); {
+	switch err := decodeData(r, &data); {
 	case err != nil, data.Before == nil && data.After == nil:
 		return Remark{What: sayUnsureDone}, false
 	case data.After == nil:
@@ -258,7 +258,7 @@ func (a *Act) places(m *Metadata) (ids []int64, at []int) {
 	if r == nil || len(r.Positions) == 0 && !r.It {
 		return nil, nil
 	}
-	ids, _ = a.named(m)
+	ids, _ = a.knownIDs(m)
 	for _, id := range ids {
 		at = append(at, slices.Index(m.listed(), id)+1)
 	}
@@ -283,7 +283,7 @@ func listTasks() bt.Leaf {
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		o.Events = i.Act.selected()
-		p, err := listed(done[0])
+		p, err := listedPage(done[0])
 		if err != nil {
 			return err
 		}
@@ -336,7 +336,7 @@ func (a *Act) shown(p *page) Remark {
 	shown := Remark{What: sayList, Details: a.Details}
 	if r := a.Entities.Reference; r != nil && r.Title != "" {
 		shown.Title, shown.Details = r.Title, true
-		if exact := matches(r.Title, p.Tasks); len(exact) > 0 {
+		if exact := tasksMatching(r.Title, p.Tasks); len(exact) > 0 {
 			p.Tasks, p.Total = exact, len(exact)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// listArgs are the arguments of list_tasks that the agent uses.
+// listArgs are the arguments of list_tasks that this package uses.
 type listArgs struct {
 	Status string  `json:"status,omitempty"`
 	Limit  int     `json:"limit,omitempty"`
@@ -22,7 +22,7 @@ type listArgs struct {
 	IDs    []int64 `json:"task_ids,omitempty"`
 }
 
-// How many tasks are asked for: to choose from, to match words with, and to change at once.
+// How many tasks are listed at most: to choose from, to match words with, and to change at once.
 const (
 	mostOptions = 10
 	mostMatched = 50
@@ -40,19 +40,19 @@ func lookUp() bt.Leaf {
 		Others []Item `port:"others" doc:"what may be meant where none has the words; none if they are too many to choose from"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		sought := i.Act.search(&i.Metadata)
+		sought := i.Act.searchArgs(&i.Metadata)
 		all := []bt.Request{callOf("list_tasks", sought)}
 		if sought.Query != "" {
-			all = append(all, callOf("list_tasks", listArgs{Status: i.Act.subject(), Limit: mostOptions}))
+			all = append(all, callOf("list_tasks", listArgs{Status: i.Act.statusOfTargets(), Limit: mostOptions}))
 		}
 		return all, nil
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
-		p, err := listed(done[0])
+		p, err := listedPage(done[0])
 		if o.Found, o.Total, o.Others = p.Tasks, p.Total, nil; err != nil || len(done) == 1 {
 			return err
 		}
-		if p, err = listed(done[1]); p.Total == len(p.Tasks) {
+		if p, err = listedPage(done[1]); p.Total == len(p.Tasks) {
 			o.Others = p.Tasks
 		}
 		return err
@@ -62,34 +62,34 @@ func lookUp() bt.Leaf {
 	return bt.Task("LookUp", doc, plan, collect)
 }
 
-// search is how the tasks are found that the act may be for.
-func (a *Act) search(m *Metadata) listArgs {
+// searchArgs are the arguments of list_tasks that find the tasks an act may be for.
+func (a *Act) searchArgs(m *Metadata) listArgs {
 	r := a.Entities.Reference
-	ids, known := a.named(m)
+	ids, known := a.knownIDs(m)
 	switch {
 	case known:
 		return listArgs{IDs: ids, Limit: len(ids)}
 	case r != nil && r.Title != "":
 		args := listArgs{Query: r.Title, Limit: mostMatched}
 		if len(search.Words(r.Title)) == 0 {
-			args = listArgs{Limit: mostChanged} // it is signs alone, which no search finds
+			args = listArgs{Limit: mostChanged} // the title has only signs, which no search finds
 		}
 		if r.All || a.Intent == understand.Delete {
-			args.Status = a.subject()
+			args.Status = a.statusOfTargets()
 		}
 		return args
 	case r != nil && r.All:
-		return listArgs{Status: a.subject(), Limit: mostChanged}
+		return listArgs{Status: a.statusOfTargets(), Limit: mostChanged}
 	}
-	return listArgs{Status: cmp.Or(a.subject(), pending), Limit: mostOptions}
+	return listArgs{Status: cmp.Or(a.statusOfTargets(), pending), Limit: mostOptions}
 }
 
-// subject is the status of the tasks that an act on all of them is for.
-func (a *Act) subject() string {
+// statusOfTargets is the status that tasks must have for an act on all of them; "": any.
+func (a *Act) statusOfTargets() string {
 	switch {
 	case a.Intent == understand.Complete:
 		return pending
-	case a.Intent == understand.Update && a.Entities.Status == pending: // they are opened again
+	case a.Intent == understand.Update && a.Entities.Status == pending: // the tasks are to be reopened
 		return completed
 	case a.Intent == understand.Delete:
 		return a.Entities.Status
@@ -97,8 +97,8 @@ func (a *Act) subject() string {
 	return ""
 }
 
-// named are the ids of what the act is for, where they are known without a search; known is false where they are not.
-func (a *Act) named(m *Metadata) (ids []int64, known bool) {
+// knownIDs are the ids of the tasks that the act is for, if they are known without a search.
+func (a *Act) knownIDs(m *Metadata) (ids []int64, known bool) {
 	r := a.Entities.Reference
 	switch {
 	case len(a.Targets) > 0:
@@ -108,13 +108,13 @@ func (a *Act) named(m *Metadata) (ids []int64, known bool) {
 		return ids, true
 	case r == nil:
 		return nil, false
-	case r.All && r.Title == "" && a.subject() == "" || r.All && r.Title == "" && a.Intent != understand.Delete &&
+	case r.All && r.Title == "" && a.statusOfTargets() == "" || r.All && r.Title == "" && a.Intent != understand.Delete &&
 		len(m.TaskReferences) > 0:
 		ids = m.shown()
 		return ids, len(ids) > 0
 	case len(r.Positions) > 0:
 		for _, p := range r.Positions {
-			id, ok := m.at(p)
+			id, ok := m.idAtPosition(p)
 			if !ok {
 				return nil, false
 			}
@@ -131,10 +131,10 @@ func (a *Act) named(m *Metadata) (ids []int64, known bool) {
 
 func resolveLeaf() bt.Leaf {
 	type in struct {
-		Found  []Item `port:"found"`
-		Total  int    `port:"total"`
-		Others []Item `port:"others"`
-		Lists  int    `port:"lists,optional"`
+		Found      []Item `port:"found"`
+		Total      int    `port:"total"`
+		Others     []Item `port:"others"`
+		ListsShown int    `port:"lists,optional"`
 	}
 	type out struct {
 		Metadata  Metadata   `port:"metadata" doc:"with the task as the one that was spoken of"`
@@ -145,10 +145,10 @@ func resolveLeaf() bt.Leaf {
 		Events    []bt.Typed `port:",events"`
 	}
 	return bt.Func("Resolve", "Finds exactly the tasks that were meant, or asks which.", func(i in, o *out) error {
-		f := finding{&o.Act, &o.Metadata, i.Found, i.Total, i.Others}
-		r := f.resolve(i.Lists > 0 && len(o.Metadata.TaskReferences) == 0)
+		f := candidates{&o.Act, &o.Metadata, i.Found, i.Total, i.Others}
+		r := f.resolve(i.ListsShown > 0 && len(o.Metadata.TaskReferences) == 0)
 		if o.Act.Intent == understand.Update && o.Act.Entities.Title != "" && len(r.targets) > 1 {
-			r = resolved{why: whyOneTitle.With(), ask: o.Act.which(Remark{What: sayWhich}, r.targets)}
+			r = resolution{why: whyOneTitle.With(), ask: o.Act.questionWhich(Remark{What: sayWhich}, r.targets)}
 		}
 		o.Exact, o.Metadata.AgentContext.LastTask = r.ask == nil && len(r.targets) > 0, 0
 		if len(r.targets) == 1 {
@@ -157,20 +157,20 @@ func resolveLeaf() bt.Leaf {
 		if r.say != nil {
 			o.Remarks = append(slices.Clip(o.Remarks), *r.say)
 		}
-		more := asked{Questions: o.Questions}
+		added := asked{Questions: o.Questions}
 		if r.ask != nil {
-			more.ask(*r.ask)
+			added.ask(*r.ask)
 		}
 		if o.Exact {
 			o.Act.Targets, o.Act.Row = r.targets, r.row
 		}
-		o.Questions = more.Questions
-		o.Events = append(more.Events, TaskResolved{Reference: o.Act.reference(), Tasks: titles(r.targets), Why: r.why})
+		o.Questions = added.Questions
+		o.Events = append(added.Events, TaskResolved{Reference: o.Act.reference(), Tasks: titles(r.targets), Why: r.why})
 		return nil
 	})
 }
 
-// reference is how the person named what the act is for.
+// reference is the words with which the user named the tasks.
 func (a *Act) reference() string {
 	if a.Entities.Reference == nil {
 		return ""
@@ -209,18 +209,18 @@ func whys() []bt.Reason {
 		whySeveral, wrongMessage)
 }
 
-// resolved is what a reference comes to: targets, or a question, or neither; and something to say.
-type resolved struct {
+// resolution is the result for a reference: targets, a question, or neither; and a remark, if there is one.
+type resolution struct {
 	targets []Item
-	row     string // under which the act may go on
+	row     string // the pending row that allows the act
 	why     bt.Why
 	say     *Remark
 	ask     *Question
 }
 
-// finding is an act with the tasks that it may be for. total is how many there are, and others what may be meant where
+// candidates is an act with the found tasks that it may be for. total is how many tasks match; others may be meant if
 // none has the words.
-type finding struct {
+type candidates struct {
 	*Act
 	m      *Metadata
 	found  []Item
@@ -228,36 +228,36 @@ type finding struct {
 	others []Item
 }
 
-// tells is a finding of nothing, with what is said of it.
-func tells(why bt.Reason, say Remark) resolved { return resolved{why: why.With(), say: &say} }
+// remarkOnly is a result without tasks, and the remark to show.
+func remarkOnly(why bt.Reason, say Remark) resolution { return resolution{why: why.With(), say: &say} }
 
-// resolve finds the tasks that an act is for. unclear says that nobody knows which list is meant.
-func (f *finding) resolve(unclear bool) resolved {
+// resolve decides which tasks an act is for. unclear says that “all” may mean a list that was shown in this turn.
+func (f *candidates) resolve(unclear bool) resolution {
 	r := f.Entities.Reference
-	ids, known := f.named(f.m)
+	ids, known := f.knownIDs(f.m)
 	switch {
 	case len(f.Targets) > 0:
-		return f.verified()
+		return f.chosenTasks()
 	case known:
-		return f.among(ids)
+		return f.tasksWithIDs(ids)
 	case r != nil && r.All && f.total > len(f.found):
-		return tells(whyTooMany, Remark{What: sayTooManyTasks, N: mostChanged})
+		return remarkOnly(whyTooMany, Remark{What: sayTooManyTasks, N: mostChanged})
 	case r != nil && r.Title != "":
-		return f.matched(r)
+		return f.matchTitle(r)
 	case r != nil && r.All && len(f.found) == 0:
-		return tells(whyNone, Remark{What: noneOf(f.subject())})
+		return remarkOnly(whyNone, Remark{What: noneOf(f.statusOfTargets())})
 	case r != nil && r.All && !unclear:
-		return f.except(f.found)
+		return f.withoutExcepted(f.found)
 	case r != nil && len(r.Positions) > 0 && len(f.m.TaskReferences) > 0:
-		return tells(whyNoPosition, Remark{What: sayNoPosition, N: len(f.m.TaskReferences)})
+		return remarkOnly(whyNoPosition, Remark{What: sayNoPosition, N: len(f.m.TaskReferences)})
 	case len(f.found) == 0:
-		return tells(whyNoTask, Remark{What: noneOf(cmp.Or(f.subject(), pending))})
+		return remarkOnly(whyNoTask, Remark{What: noneOf(cmp.Or(f.statusOfTargets(), pending))})
 	}
-	return resolved{why: whyUnsaid.With(), ask: f.which(Remark{What: sayWhich}, f.found)}
+	return resolution{why: whyUnsaid.With(), ask: f.questionWhich(Remark{What: sayWhich}, f.found)}
 }
 
-// of is the task of an id as it is; nil if it is gone.
-func (f *finding) of(id int64) *Item {
+// taskWithID is the current task of an id; nil if it is gone.
+func (f *candidates) taskWithID(id int64) *Item {
 	at := slices.IndexFunc(f.found, func(t Item) bool { return t.ID == id })
 	if at < 0 {
 		return nil
@@ -265,21 +265,21 @@ func (f *finding) of(id int64) *Item {
 	return &f.found[at]
 }
 
-// verified holds what the person chose or confirmed against what there is.
-func (f *finding) verified() resolved {
-	r := resolved{row: f.Row, why: whyChosen.With()}
+// chosenTasks compares the tasks that the user chose or confirmed with the current ones.
+func (f *candidates) chosenTasks() resolution {
+	r := resolution{row: f.Row, why: whyChosen.With()}
 	var gone []Item
 	for _, was := range f.Targets {
-		now := f.of(was.ID)
+		now := f.taskWithID(was.ID)
 		switch {
 		case now == nil:
 			gone = append(gone, was)
 			continue
 		case now.Version == was.Version:
 		case f.Intent == understand.Delete:
-			r.row, r.say = "", &Remark{What: sayChangedSince, Title: was.Title} // the yes was to another version
+			r.row, r.say = "", &Remark{What: sayChangedSince, Title: was.Title} // the user confirmed another version
 		case f.Intent == understand.Complete && now.Status != completed, f.hasValue():
-			now = &was // which the tool refuses, since it has changed
+			now = &was // the tool refuses the old version
 		}
 		r.targets = append(r.targets, *now)
 	}
@@ -289,51 +289,51 @@ func (f *finding) verified() resolved {
 	return r
 }
 
-// among takes known ids, all of which have to be there; of “all” those that are.
-func (f *finding) among(ids []int64) resolved {
+// tasksWithIDs takes the tasks of known ids. All have to exist; for “all”, those that exist are taken.
+func (f *candidates) tasksWithIDs(ids []int64) resolution {
 	var targets []Item
 	for _, id := range ids {
-		if now := f.of(id); now != nil {
+		if now := f.taskWithID(id); now != nil {
 			targets = append(targets, *now)
 		}
 	}
 	all := f.Entities.Reference.All
 	switch {
 	case len(targets) == 0, len(targets) < len(ids) && !all:
-		return tells(whyGone, Remark{What: sayStale, Text: f.reference()})
+		return remarkOnly(whyGone, Remark{What: sayStale, Text: f.reference()})
 	case all:
-		return f.except(targets)
+		return f.withoutExcepted(targets)
 	}
-	return resolved{targets: targets, why: whyShown.With()}
+	return resolution{targets: targets, why: whyShown.With()}
 }
 
-// except leaves out what was excepted. Of other than two tasks, “both” says not which.
-func (f *finding) except(all []Item) resolved {
+// withoutExcepted leaves out excepted tasks. “both” is unclear unless there are exactly two tasks.
+func (f *candidates) withoutExcepted(all []Item) resolution {
 	r := f.Entities.Reference
 	switch {
 	case r.Both && len(all) != 2:
-		return resolved{why: whyBoth.With(len(all)), ask: f.which(Remark{What: sayWhich}, all)}
+		return resolution{why: whyBoth.With(len(all)), ask: f.questionWhich(Remark{What: sayWhich}, all)}
 	case r.Except == nil:
-		return resolved{targets: f.undone(all), why: whyAll.With()}
+		return resolution{targets: f.notYetDone(all), why: whyAll.With()}
 	}
-	// by the last list shown, as everywhere
-	out, known := (&Act{Entities: understand.Entities{Reference: r.Except}}).named(f.m)
-	if best := matches(r.Except.Title, all); !known && len(best) == 1 {
+	// positions are those of the list that was shown last
+	out, known := (&Act{Entities: understand.Entities{Reference: r.Except}}).knownIDs(f.m)
+	if best := tasksMatching(r.Except.Title, all); !known && len(best) == 1 {
 		out = []int64{best[0].ID}
 	}
 	if len(out) == 0 || r.Except.All {
-		return tells(whyExcept, Remark{What: sayNotExcepted, Text: r.Except.Words})
+		return remarkOnly(whyExcept, Remark{What: sayNotExcepted, Text: r.Except.Words})
 	}
 	left := slices.DeleteFunc(slices.Clone(all), func(t Item) bool { return slices.Contains(out, t.ID) })
 	if len(left) == 0 {
-		return tells(whyNoneLeft, Remark{What: noneOf(f.subject())})
+		return remarkOnly(whyNoneLeft, Remark{What: noneOf(f.statusOfTargets())})
 	}
-	return resolved{targets: f.undone(left), why: whyAllBut.With()}
+	return resolution{targets: f.notYetDone(left), why: whyAllBut.With()}
 }
 
-// undone leaves out what is as it is to be already, unless there is nothing else.
-func (f *finding) undone(all []Item) []Item {
-	status := f.subject()
+// notYetDone leaves out tasks that are already in the wanted state, unless all are. Deletions leave out none.
+func (f *candidates) notYetDone(all []Item) []Item {
+	status := f.statusOfTargets()
 	left := slices.DeleteFunc(slices.Clone(all), func(t Item) bool { return t.Status != status })
 	if f.Intent == understand.Delete || status == "" || len(left) == 0 {
 		return all
@@ -341,47 +341,47 @@ func (f *finding) undone(all []Item) []Item {
 	return left
 }
 
-// matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet, and
-// opened again that is.
-func (f *finding) matched(r *understand.Reference) resolved {
-	some := matches(r.Title, f.found)
+// matchTitle takes the one task whose title has the words. If several match, those already in the wanted state are
+// ignored.
+func (f *candidates) matchTitle(r *understand.Reference) resolution {
+	some := tasksMatching(r.Title, f.found)
 	if len(some) > 1 {
-		some = f.undone(some)
+		some = f.notYetDone(some)
 	}
 	n := len(some)
 	switch {
 	case n > 0 && strings.Contains(r.Title, redact.Mark):
-		return resolved{why: whyRedacted.With(), ask: f.which(Remark{What: sayWhich}, some)}
+		return resolution{why: whyRedacted.With(), ask: f.questionWhich(Remark{What: sayWhich}, some)}
 	case n == 0 && len(f.found)+len(f.others) == 0:
-		return tells(whyNoWords, Remark{What: sayNoneFound, Title: r.Title})
+		return remarkOnly(whyNoWords, Remark{What: sayNoneFound, Title: r.Title})
 	case n == 0:
 		some = f.found
 		if len(some) == 0 {
 			some = f.others
 		}
-		return resolved{why: whyNoTitle.With(), ask: f.which(Remark{What: sayNoneLike, Title: r.Title}, some)}
+		return resolution{why: whyNoTitle.With(), ask: f.questionWhich(Remark{What: sayNoneLike, Title: r.Title}, some)}
 	case r.All:
-		return f.except(some)
+		return f.withoutExcepted(some)
 	case n == 1:
-		return resolved{targets: some, why: whyOnly.With()}
+		return resolution{targets: some, why: whyOnly.With()}
 	case f.total > len(f.found):
 		n = f.total
 	}
-	return resolved{why: whySeveral.With(n), ask: f.which(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
+	return resolution{why: whySeveral.With(n), ask: f.questionWhich(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
 }
 
-// which asks which of these tasks is meant.
-func (a *Act) which(text Remark, some []Item) *Question {
+// questionWhich makes the question which of these tasks is meant.
+func (a *Act) questionWhich(text Remark, some []Item) *Question {
 	q := &Question{Kind: understand.KindChoose, Text: text, Act: *a}
 	for _, t := range some[:min(len(some), mostOptions)] {
 		one := *a
 		one.Targets, one.Chosen = []Item{t}, true
-		q.Options = append(q.Options, Option{label(t), one})
+		q.Options = append(q.Options, Option{optionLabel(t), one})
 	}
 	return q
 }
 
-func label(t Item) string {
+func optionLabel(t Item) string {
 	if t.Status == completed {
 		return t.Title + " ✓"
 	}
@@ -395,17 +395,17 @@ func titles(tasks []Item) (all []string) {
 	return all
 }
 
-// matches are the tasks whose titles words name: those that are called so, else those with all of the words.
-func matches(words string, tasks []Item) (some []Item) {
-	for _, n := range matching(words, titles(tasks)) {
+// tasksMatching are the tasks whose titles match words best, as titlesMatching says.
+func tasksMatching(words string, tasks []Item) (some []Item) {
+	for _, n := range titlesMatching(words, titles(tasks)) {
 		some = append(some, tasks[n])
 	}
 	return some
 }
 
-// matching are the titles, from 0, that words name: those that are the words, else those without their accents, small
-// words and endings, else those with all of the words.
-func matching(words string, titles []string) (exact []int) {
+// titlesMatching are the indexes of the titles that match words best: titles equal to the words; or else equal without
+// accents, small words and endings; or else with all of the words.
+func titlesMatching(words string, titles []string) (exact []int) {
 	for n, title := range titles {
 		if strings.EqualFold(title, words) {
 			exact = append(exact, n)
@@ -434,7 +434,7 @@ func matching(words string, titles []string) (exact []int) {
 	return all
 }
 
-// stems are the words of a text that carry meaning, without their endings; all of them if none does.
+// stems are the words of a text without endings and without stop words; if all are stop words, all words.
 func stems(text string) (kept []string) {
 	words := search.Words(text)
 	for _, word := range words {
@@ -448,14 +448,14 @@ func stems(text string) (kept []string) {
 	return kept
 }
 
-// page is what list_tasks gives.
+// page is the data that list_tasks returns.
 type page struct {
 	Tasks []Item `json:"tasks"`
 	Total int    `json:"total"`
 }
 
-// listed reads the result of list_tasks.
-func listed(c bt.Completion) (p page, err error) {
+// listedPage reads the completion of list_tasks.
+func listedPage(c bt.Completion) (p page, err error) {
 	r, err := bt.ResultOf[agent.CallReceipt](c)
 	switch {
 	case c.Err != nil:
@@ -465,11 +465,11 @@ func listed(c bt.Completion) (p page, err error) {
 	case r.Error != nil:
 		return p, &bt.Fault{Kind: string(r.Error.Kind), Reason: r.Error.Error()}
 	}
-	return p, dataOf(r, &p)
+	return p, decodeData(r, &p)
 }
 
-// dataOf reads the data of a result of the documented shape.
-func dataOf(r agent.CallReceipt, into any) error {
+// decodeData decodes the field data of a result.
+func decodeData(r agent.CallReceipt, into any) error {
 	var body struct {
 		Data json.RawMessage `json:"data"`
 	}

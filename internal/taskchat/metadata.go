@@ -121,8 +121,8 @@ func positions(tasks []Item) map[string]int64 {
 	return at
 }
 
-// at is the task that stands at a position of the last list shown; negative positions count from its end.
-func (m *Metadata) at(position int) (id int64, ok bool) {
+// idAtPosition is the id at a position of the list that was shown last; negative positions count from its end.
+func (m *Metadata) idAtPosition(position int) (id int64, ok bool) {
 	if position < 0 {
 		position += len(m.TaskReferences) + 1
 	}

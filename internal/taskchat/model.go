@@ -161,7 +161,7 @@ func asking(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 
 // exchanged tells what the model was sent to read a message, and the calls that change tasks.
 func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
-	if name, arguments, gave, ok := agent.ToldCall(c); ok {
+	if name, arguments, gave, ok := agent.ShownCall(c); ok {
 		x = assistant.Exchanged{To: name, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: name,
 			Text: arguments}}}
 		if gave != "" {
@@ -391,7 +391,7 @@ func contradicted(acts []Act, shown []string, wishes []Wish) {
 			continue
 		}
 		for _, w := range wishes {
-			titled := matching(w.Task.Title, shown)
+			titled := titlesMatching(w.Task.Title, shown)
 			if w.Task.Words == r.Words && w.Task.Title != "" && len(titled) > 0 &&
 				!slices.Contains(titled, r.Positions[0]-1) && r.Positions[0] > 0 {
 				acts[n].Entities.Reference = nil

@@ -271,7 +271,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s = assistant.Shown{Question: r.Message, Answer: r.Response, Partial: r.Clarification != nil,
 		Asks: r.Clarification != nil,
 		Came: []bt.Why{storyReply.With(text.Brief(r.Response, mostReply))}}
-	if r.Writes != nil && !r.Writes.Whole() {
+	if r.Writes != nil && !r.Writes.AllDone() {
 		s.Partial = true
 		s.Warn(r.Writes.Why())
 	}

@@ -280,7 +280,7 @@ func (c *composer) list(p phrases, r Remark) string {
 		if r.At != nil {
 			at = r.At[n]
 		}
-		line := label(t)
+		line := optionLabel(t)
 		if at > 0 {
 			line = strconv.Itoa(at) + ". " + line
 		}
@@ -300,7 +300,7 @@ func (c *composer) list(p phrases, r Remark) string {
 
 func labels(items []Item) (all []string) {
 	for _, t := range items {
-		all = append(all, label(t))
+		all = append(all, optionLabel(t))
 	}
 	return all
 }
