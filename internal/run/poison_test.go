@@ -55,7 +55,7 @@ func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
 			if !errors.Is(err, run.ErrSetAside) {
 				t.Errorf("%s: %v", name, err)
 			}
-			for _, want := range []string{k.Run, "3 times", "resume --force " + k.Run, "cancel " + k.Run} {
+			for _, want := range []string{k.Run, "3 times", "resume --force " + k.Run, "run stop " + k.Run} {
 				if !strings.Contains(fmt.Sprint(err), want) {
 					t.Errorf("%s: %v, without %q", name, err, want)
 				}
