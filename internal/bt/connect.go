@@ -192,7 +192,7 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 	}
 	for _, e := range s.stmts {
 		connect(e)
-		c.grows(e, i, a)
+		c.noteGrower(e, i, a)
 	}
 	return s
 }

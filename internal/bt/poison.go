@@ -5,18 +5,18 @@ import (
 	"reflect"
 )
 
-// What can be seen in a tree file of runs that will go beyond a bound.
+// Warnings about trees whose runs will exceed a bound.
 
-// grower is a statement of a script that gives a key more than once its own text.
+// grower is a statement of a script that puts a key's own text into the key more than once.
 type grower struct {
 	node, slot int32
 	key        string
 	at         int
-	adds       bool // by a ‘+’, which may as well add numbers
+	adds       bool // by a ‘+’, which may also add numbers
 }
 
-// grows notes a statement that puts a key's text beside itself.
-func (c *compiler) grows(e *expr, node int32, a attribute) {
+// noteGrower notes a statement that repeats a key's text in the key.
+func (c *compiler) noteGrower(e *expr, node int32, a attribute) {
 	if e.op < opCreate || e.op > opUpdate {
 		return
 	}
@@ -24,7 +24,7 @@ func (c *compiler) grows(e *expr, node int32, a attribute) {
 	if right.op == opJoin || right.op == opLiteral && right.lit.kind == isText {
 		c.textual[e.slot] = true
 	}
-	times, adds := copies(right, e.slot)
+	times, adds := countCopies(right, e.slot)
 	if e.op == opUpdate && e.by == opAdd {
 		times, adds = times+1, true
 	}
@@ -33,27 +33,27 @@ func (c *compiler) grows(e *expr, node int32, a attribute) {
 	}
 }
 
-// copies is how often a value may hold the text of a key, and whether that is by a ‘+’.
-func copies(e *expr, slot int32) (times int, adds bool) {
+// countCopies returns how often a value may contain the text of a key, and whether that is by a ‘+’.
+func countCopies(e *expr, slot int32) (times int, adds bool) {
 	switch e.op {
 	case opKey:
 		if e.slot == slot {
 			times = 1
 		}
 	case opJoin, opAdd:
-		left, leftAdds := copies(e.kids[0], slot)
-		right, rightAdds := copies(e.kids[1], slot)
+		left, leftAdds := countCopies(e.kids[0], slot)
+		right, rightAdds := countCopies(e.kids[1], slot)
 		times, adds = left+right, e.op == opAdd || leftAdds || rightAdds
 	case opChoice:
-		yes, yesAdds := copies(e.kids[1], slot)
-		other, otherAdds := copies(e.kids[2], slot)
+		yes, yesAdds := countCopies(e.kids[1], slot)
+		other, otherAdds := countCopies(e.kids[2], slot)
 		times, adds = max(yes, other), yesAdds || otherAdds
 	}
 	return times, adds
 }
 
-// doubledTexts warns of texts that double in each round of a loop.
-func (c *compiler) doubledTexts() {
+// warnOfDoubledTexts warns of texts that double in each round of a loop.
+func (c *compiler) warnOfDoubledTexts() {
 	for _, g := range c.growers {
 		typ := c.t.slots[g.slot].typ
 		isText := c.textual[g.slot]
@@ -76,28 +76,28 @@ func (c *compiler) doubledTexts() {
 	}
 }
 
-// spinning warns of loops that take more visits than one input has, since nothing in them waits for the world.
-func (c *compiler) spinning() {
+// warnOfTooManyRounds warns of a loop with a literal count of at least MaxVisits in which nothing waits.
+func (c *compiler) warnOfTooManyRounds() {
 	nodes := c.t.nodes
-	waits := make([]int, len(nodes)+1) // how many before a node wait
+	waitingBefore := make([]int, len(nodes)+1) // how many of the nodes before each one wait
 	for i := range nodes {
 		n := &nodes[i]
-		waits[i+1] = waits[i]
+		waitingBefore[i+1] = waitingBefore[i]
 		if n.kind == kDelay || n.leaf != nil && n.leaf.class == taskLeaf {
-			waits[i+1]++
+			waitingBefore[i+1]++
 		}
 	}
-	last := make([]int, len(nodes)) // the last node below
+	lastBelow := make([]int, len(nodes)) // the last node below each one
 	for i := len(nodes) - 1; i >= 0; i-- {
-		last[i] = max(last[i], i)
+		lastBelow[i] = max(lastBelow[i], i)
 		if up := nodes[i].parent; up >= 0 {
-			last[up] = max(last[up], last[i])
+			lastBelow[up] = max(lastBelow[up], lastBelow[i])
 		}
 	}
 	for i := range nodes {
 		n := &nodes[i]
 		if n.kind != kLoop && n.kind != kRepeat && n.kind != kRetry || n.ports[0].slot >= 0 ||
-			waits[last[i]+1] > waits[i] {
+			waitingBefore[lastBelow[i]+1] > waitingBefore[i] {
 			continue
 		}
 		if rounds := n.ports[0].n; rounds >= MaxVisits {

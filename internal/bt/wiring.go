@@ -29,8 +29,8 @@ func (c *compiler) check() {
 	}
 	c.parallelWriters()
 	c.reactiveTasks()
-	c.doubledTexts()
-	c.spinning()
+	c.warnOfDoubledTexts()
+	c.warnOfTooManyRounds()
 }
 
 // usesBySlot sorts the uses by their keys, each key's in the order of the file.

@@ -21,15 +21,14 @@ type Live struct {
 	tree  *bt.Tree
 	feed  *feed
 
-	stopping chan string // reasons to stop; the first counts
-	done     chan struct{}
-	end      EndRecord
-	err      error
+	stopRequests chan string // reasons to stop; the first counts
+	done         chan struct{}
+	end          EndRecord
+	err          error
 }
 
-// Wait blocks until the run has ended or this process can't drive it any longer; the error says why it stopped short of
-// an end. A run that stopped short can be resumed; one that is suspended has status Running and what there is to show
-// of it.
+// Wait blocks until the run has ended or this process can't drive it any longer; the error says why it stopped before
+// its end. Such a run can be resumed. A suspended run has status Running and what can be shown of it.
 func (l *Live) Wait(ctx context.Context) (EndRecord, error) {
 	select {
 	case <-l.done:
@@ -42,8 +41,8 @@ func (l *Live) Wait(ctx context.Context) (EndRecord, error) {
 // Cancel asks the run to stop. It does not wait.
 func (l *Live) Cancel(reason string) {
 	select {
-	case l.stopping <- reason:
-	default: // one request is enough
+	case l.stopRequests <- reason:
+	default: // a request is there already
 	}
 }
 
@@ -60,50 +59,50 @@ type driver struct {
 	base      int64 // run time when this process took over
 	performer map[string]Performer
 
-	finished  chan *CompletionRecord
-	gone      chan struct{}     // closed when nobody takes receipts any longer
-	inHand    *CompletionRecord // the last receipt, whether it could be appended or not
-	stop      map[uint64]context.CancelCauseFunc
-	working   sync.WaitGroup
-	standing  chan journal.Standing // how the journal has the run, with each heartbeat
-	leave     chan struct{}         // closed when the run is to be left to another process
-	leaveOnce sync.Once
-	departing bool        // nothing is begun any more, for another process will
-	suspended bool        // the run waits to be resumed
-	rest      time.Time   // until when nobody takes it up without being asked to
-	exit      func()      // gives back the room that the run takes
-	parted    func(Stand) // tells the observer; nil if there is none
+	finished       chan *CompletionRecord
+	receiptsClosed chan struct{}     // closed when nobody reads finished any longer
+	lastReceipt    *CompletionRecord // the last receipt, whether it could be appended or not
+	cancels        map[uint64]context.CancelCauseFunc
+	working        sync.WaitGroup
+	standings      chan journal.Standing // the state of the run in the journal, at each heartbeat
+	leave          chan struct{}         // closed when the run is to be left to another process
+	leaveOnce      sync.Once
+	departing      bool        // nothing more is started: another process will
+	suspended      bool        // the run waits to be resumed
+	rest           time.Time   // until when no process resumes it unasked
+	exit           func()      // frees the room of the run
+	parted         func(Stand) // tells the observer; nil if there is none
 }
 
-// newDriver drives a run of which no record is taken in.
+// newDriver returns a driver of a run that has folded no record yet.
 func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
 	d := &driver{
 		e: e, a: a, f: NewFold(a, tree), began: e.Clock.Now(),
-		finished: make(chan *CompletionRecord), gone: make(chan struct{}),
-		stop:     map[uint64]context.CancelCauseFunc{},
-		standing: make(chan journal.Standing, 1), leave: make(chan struct{}), exit: func() {},
+		finished: make(chan *CompletionRecord), receiptsClosed: make(chan struct{}),
+		cancels:   map[uint64]context.CancelCauseFunc{},
+		standings: make(chan journal.Standing, 1), leave: make(chan struct{}), exit: func() {},
 	}
 	d.Live = &Live{
 		ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(),
-		view:     &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
-		stopping: make(chan string, 1), done: make(chan struct{}),
+		view:         &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
+		stopRequests: make(chan string, 1), done: make(chan struct{}),
 	}
 	return d
 }
 
 func (d *driver) leaveToOthers() { d.leaveOnce.Do(func() { close(d.leave) }) }
 
-// start opens what the run needs and goes on in a goroutine of its own. After an error nobody drives the run: one that
-// was just begun has ended with that error, unless the journal could not be read; that one, and one that was resumed,
-// stays open for another try.
-func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
-	ctx = d.observe(ctx, resumed)
-	// What the run has open outlives the caller's context: a request to stop still wants an orderly end.
+// openAndDrive opens what the run needs, and drives it in a new goroutine. After an error nobody drives the run: a new
+// run has ended with that error, unless the journal could not be read; that one, and a resumed run, stay open for
+// another try. If a resumed run only has to end, it does so even if nothing could be opened.
+func (d *driver) openAndDrive(ctx context.Context, resumed bool) (*Live, error) {
+	ctx = d.reportDriven(ctx, resumed)
+	// What the run opened outlives the caller's context: it is still needed for an orderly end.
 	life, cut := context.WithCancel(context.WithoutCancel(ctx))
 	closeAll, err := d.open(ctx, life, cut)
 	switch {
 	case err == nil:
-	case resumed && ctx.Err() == nil && d.f.stopping():
+	case resumed && ctx.Err() == nil && d.f.isStopping():
 		d.e.Log.WarnContext(life, "a run is ended although what it works on can't be opened", "run_id", d.ID,
 			"err", err)
 	default:
@@ -111,26 +110,26 @@ func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 		if d.err = err; !resumed && !isAway(err) {
 			err = d.endUnopened(ctx, err)
 		}
-		d.part(LostOpen)
+		d.reportParted(LostOpen)
 		return nil, err
 	}
-	d.e.list(d)
+	d.e.addLive(d)
 	go func() {
 		d.end, d.err = d.loop(ctx, life, resumed)
-		close(d.gone)
+		close(d.receiptsClosed)
 		cut()
 		d.restIfBroken(context.WithoutCancel(ctx))
-		d.e.unlist(d)
+		d.e.removeLive(d)
 		d.feed.close(d.err == nil && !d.suspended)
 		d.closeDown(context.WithoutCancel(ctx), closeAll)
-		d.part(lostBy(d.err))
+		d.reportParted(lossReason(d.err))
 		d.exit()
 		close(d.done)
 	}()
 	return d.Live, nil
 }
 
-// open calls Open, and cuts it short when ctx is cancelled.
+// open calls Open, whose context it cancels when ctx is done.
 func (d *driver) open(ctx, life context.Context, cut func()) (closeAll func(), err error) {
 	closeAll = func() {}
 	defer contain("opening "+d.a.Name, &err)
@@ -147,19 +146,20 @@ func (d *driver) open(ctx, life context.Context, cut func()) (closeAll func(), e
 	return closeAll, err
 }
 
-// endUnopened ends a run that never got under way.
+// endUnopened ends a new run whose Open failed or was cancelled.
 func (d *driver) endUnopened(ctx context.Context, cause error) error {
 	life := context.WithoutCancel(ctx)
 	if ctx.Err() == nil {
 		d.end, d.err = d.finish(life, bt.Failure, &bt.Fault{Kind: "open", Reason: cause.Error()})
-	} else if d.err = d.asked(life, cause.Error()); d.err == nil {
+	} else if d.err = d.appendStopRequest(life, cause.Error()); d.err == nil {
 		d.end, d.err = d.halt(life)
 	}
 	return errors.Join(cause, d.err)
 }
 
-// closeDown waits for performers, then closes what they use and frees the run. One that does not heed its context is
-// left behind, and keeps the run from being taken up here until it returns or elsewhere until the lease has run out.
+// closeDown waits for performers, then closes what they use and frees the run. After StopGrace it returns without a
+// performer that ignores its context: until that one returns, this process can't resume the run, and another can only
+// when the lease has run out.
 func (d *driver) closeDown(ctx context.Context, closeAll func()) {
 	idle := make(chan struct{})
 	go func() {
@@ -168,7 +168,7 @@ func (d *driver) closeDown(ctx context.Context, closeAll func()) {
 		if d.err != nil || d.suspended {
 			d.e.release(ctx, d.key(), d.rest)
 		} else {
-			d.e.unhold(d.key())
+			d.e.unmarkDriven(d.key())
 		}
 		close(idle)
 	}()
@@ -183,25 +183,25 @@ func (d *driver) closeDown(ctx context.Context, closeAll func()) {
 
 func (d *driver) now() int64 { return d.base + d.e.Clock.Now().Sub(d.began).Milliseconds() }
 
-// loop runs until the tree has ended or the journal refuses.
+// loop drives the run until it has ended, is suspended or left, or the journal refuses a record.
 func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error) {
-	err := d.begin(life, resumed)
+	err := d.performOutstanding(life, resumed)
 	for {
-		if isConflict(err) && d.takeRequests(life) {
+		if isConflict(err) && d.foldStopRequests(life) {
 			err = nil
 		}
 		switch {
 		case err != nil:
 			return EndRecord{}, err
-		case d.f.over():
+		case d.f.hasEnded():
 			return d.finish(life, d.f.last.Status, d.f.last.Fault)
 		case d.f.cancel != nil:
 			return d.halt(life)
-		case d.f.stalled():
+		case d.f.isStalled():
 			e := d.f.Ending()
 			return d.finish(life, e.Status, e.Fault)
 		}
-		due, stopDue := d.due()
+		due, stopDue := d.timerDue()
 		select {
 		case c := <-d.finished:
 			switch _, open := d.f.open[c.Op]; {
@@ -215,12 +215,12 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 			}
 		case <-due:
 			err = d.input(life, KindTime, &TimeRecord{Now: max(d.now(), d.f.last.Due)})
-		case reason := <-d.stopping:
-			err = d.asked(life, reason)
+		case reason := <-d.stopRequests:
+			err = d.appendStopRequest(life, reason)
 		case <-ctx.Done():
-			err = d.asked(life, context.Cause(ctx).Error())
-		case s := <-d.standing:
-			err = d.stands(s)
+			err = d.appendStopRequest(life, context.Cause(ctx).Error())
+		case s := <-d.standings:
+			err = d.checkStanding(s)
 		case <-d.leave:
 			stopDue()
 			return d.handOver(life)
@@ -229,22 +229,23 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 	}
 }
 
-func (d *driver) due() (<-chan time.Time, func()) {
+// timerDue returns a channel that sends when the tree's next timer is due; nil if there is none.
+func (d *driver) timerDue() (<-chan time.Time, func()) {
 	if d.f.last.Due == 0 {
 		return nil, func() {}
 	}
 	return d.e.Clock.After(time.Duration(max(0, d.f.last.Due-d.now())) * time.Millisecond)
 }
 
-// begin performs what the tree asks for, or, where another driver stopped, what is outstanding.
-func (d *driver) begin(life context.Context, resumed bool) error {
+// performOutstanding performs what a new run requests, or what was outstanding when the last driver stopped.
+func (d *driver) performOutstanding(life context.Context, resumed bool) error {
 	switch {
 	case !resumed:
 		return d.perform(life, d.f.last.Start, nil)
-	case d.f.over() || d.f.stopped != nil:
+	case d.f.hasEnded() || d.f.stopped != nil:
 		return nil
 	case d.f.cancel != nil:
-		d.lookUp(life)
+		d.lookUpOrWithdraw(life)
 		return nil
 	}
 	again := ResumeRecord{Holder: d.e.Holder, Build: d.e.Build, Now: d.f.now}
@@ -254,7 +255,7 @@ func (d *driver) begin(life context.Context, resumed bool) error {
 		effect := d.f.open[op]
 		effects = append(effects, effect.Effect)
 		underWay[op] = d.f.marked[op]
-		if !effect.Once && !d.waited() { // else nobody has performed it yet
+		if !effect.Once && !d.wasNeverDriven() { // otherwise no process has started it yet
 			again.Repeated = append(again.Repeated, op)
 		}
 	}
@@ -264,14 +265,14 @@ func (d *driver) begin(life context.Context, resumed bool) error {
 	return d.perform(life, effects, underWay)
 }
 
-// complete takes in a receipt; one of an operation that was halted is dropped.
+// complete appends a receipt and performs what follows; it drops one of an operation that was halted.
 func (d *driver) complete(life context.Context, c *CompletionRecord) error {
-	delete(d.stop, c.Op)
+	delete(d.cancels, c.Op)
 	if _, open := d.f.open[c.Op]; !open {
 		return nil
 	}
 	c.Now = d.now()
-	d.inHand = c
+	d.lastReceipt = c
 	return d.input(life, KindCompletion, c)
 }
 
@@ -283,31 +284,31 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 	return d.perform(life, d.f.last.Start, nil)
 }
 
-// append makes a record durable, and takes it in.
+// append makes a record durable, and folds it.
 func (d *driver) append(life context.Context, kind string, v any) error {
 	data, err := encode(kind, v)
 	if err != nil {
 		return err
 	}
-	return d.commit(life, []journal.Record{d.e.record(d.next, d.e.Clock.Now(), kind, data)})
+	return d.commit(life, []journal.Record{d.e.newRecord(d.next, d.e.Clock.Now(), kind, data)})
 }
 
 func (d *driver) commit(life context.Context, recs []journal.Record) error {
 	if err := d.e.commit(life, d.key(), recs, nil); err != nil {
 		return err
 	}
-	return d.takeIn(recs)
+	return d.foldAndShow(recs)
 }
 
-// takeIn folds records that are in the journal: on a resume all of the run's, else those just appended. It shows each
-// to performers and watchers, has the tree decide on it, and withdraws what the tree wants no longer.
-func (d *driver) takeIn(recs []journal.Record) error {
+// foldAndShow folds records that are in the journal: all of the run's on a resume, else those just appended. It shows
+// each to performers and watchers before the tree decides on it, and cancels what the tree withdraws.
+func (d *driver) foldAndShow(recs []journal.Record) error {
 	for _, rec := range recs {
 		body, err := d.f.read(rec)
 		if err != nil {
 			return err
 		}
-		d.publish(rec, body)
+		d.showRecord(rec, body)
 		step, err := d.f.Take(rec.Seq, body)
 		if err != nil {
 			return err
@@ -325,22 +326,21 @@ func (d *driver) showStep(seq int64, body any) {
 		d.feed.settleDraft(c.Op, seq)
 	}
 	for _, op := range d.f.last.Cancel {
-		if stop := d.stop[op]; stop != nil {
+		if stop := d.cancels[op]; stop != nil {
 			stop(ErrWithdrawn)
 		}
 		d.feed.withdraw(op)
 	}
 }
 
-// publish shows a record that is in the journal.
-func (d *driver) publish(rec journal.Record, body any) {
+// showRecord shows a record that is in the journal to performers and watchers.
+func (d *driver) showRecord(rec journal.Record, body any) {
 	d.next++
 	d.view.add(rec, body)
 	d.feed.record(rec)
 }
 
-// contain turns a panic of an assistant's code into an error: one run's trouble must not end the process and the runs
-// beside it.
+// contain turns a panic of an assistant's code into an error, which ends neither process nor other runs.
 func contain(what string, err *error) {
 	if r := recover(); r != nil {
 		*err = &panicked{what, r}
@@ -355,8 +355,8 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("%s panicked: %v", p.what, p.value) }
 
-// logged is an error as a log has it: what was thrown may hold words of a person.
-func logged(err error) string {
+// logText is an error as text for the log, without the value of a panic: it may hold a user's words.
+func logText(err error) string {
 	if p, ok := errors.AsType[*panicked](err); ok {
 		return p.what + " panicked: " + wordless(p.value)
 	}

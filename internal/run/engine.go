@@ -16,23 +16,23 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Assistant is what a room brings to be run.
+// Assistant is what the engine needs to run an assistant.
 type Assistant struct {
 	Name    string
 	Leaves  *bt.Leaves
 	Options bt.Options
 	Effects map[string]EffectType // by kind
 
-	// Open readies what the run's effects need: models, tools, folders, as its start record says. It is called by every
-	// process that drives the run; close, which may be nil, is called when that process stops driving it. What it
-	// readies may keep ctx: it lasts until the run is no longer driven here.
+	// Open prepares what the run's effects need: models, tools, folders, as its start record says. Every process that
+	// drives the run calls it; close, which may be nil, is called when that process stops driving it. What it opens may
+	// keep ctx: it lasts until the run is no longer driven here.
 	Open func(ctx context.Context, v *View) (performers map[string]Performer, close func(), err error)
 
 	// Outcome turns the ended tree into the run's result. It is pure.
 	Outcome func(v *View, e Ending) Outcome
 
-	// Sends, which may be nil, tells a replay what the effect of a receipt sends beyond its payload: as the receipt has
-	// it, and composed anew of what v holds. It performs nothing. Both are zero for an effect that sends nothing more.
+	// Sends, which may be nil, tells a replay what the effect of a receipt sends beyond its payload: as the receipt
+	// recorded it, and composed again from v. It performs nothing. Both are zero for an effect that sends nothing more.
 	Sends func(ctx context.Context, v *View, c *CompletionRecord) (recorded, composed Sent, err error)
 }
 
@@ -41,11 +41,11 @@ type Performer struct {
 	// Do performs an effect; its result encodes as JSON. An error that is a *bt.Fault keeps its kind; one that is a
 	// *Suspended leaves the run to be resumed. With an error, the result is what had arrived.
 	Do func(ctx context.Context, job Job) (any, error)
-	// Found tells after a crash whether a Once effect was performed, and its result. Nil: that can't be told.
+	// Found finds out after a crash whether a Once effect was performed, and its result. Nil: that can't be found out.
 	Found func(ctx context.Context, job Job) (any, bool, error)
-	// Withdraw ends what goes on elsewhere for an effect that is not Once, such as a run (Engine.Within): it is called
-	// in place of Do where the effect was under way in a process that is gone, or waited to be resumed, and the run is
-	// to stop. Nil: nothing does.
+	// Withdraw ends work elsewhere for an effect that is not Once, such as a run (Engine.Within). It is called instead
+	// of Do if the run is to stop, and the effect was outstanding when this process took the run over. Nil: there is
+	// no such work.
 	Withdraw func(ctx context.Context, job Job) error
 }
 
@@ -58,7 +58,7 @@ type Job struct {
 }
 
 // Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Wait, if
-// set, tells that the operation pauses.
+// set, says that the operation pauses.
 type Piece struct {
 	Op      uint64
 	Text    string
@@ -72,19 +72,19 @@ type Wait struct {
 	Why   string
 }
 
-// Ending is what is known when a tree has ended.
+// Ending is what is known of a run when its tree has ended, was stopped, or is suspended.
 type Ending struct {
 	Tree      *bt.Tree
 	State     *bt.State
 	Status    bt.Status // Idle: it was stopped; Running: it is suspended
 	Fault     *bt.Fault
 	Cancelled bool
-	Suspended bool               // it has not ended: this is what there is to show of it
+	Suspended bool               // it has not ended: this is what can be shown of it
 	Under     []CompletionRecord // of a run that was stopped or is suspended
 }
 
-// Sent is what an effect sends beyond its payload. Parts make it up; they are nil where nobody knows them, and so are
-// the hash and the tokens of one.
+// Sent is what an effect sends beyond its payload. It consists of Parts, which are nil if they are not known; so may be
+// the hash and the tokens of a part.
 type Sent struct {
 	Hash   string `json:"hash"`
 	Tokens int    `json:"tokens"`
@@ -99,7 +99,7 @@ type Part struct {
 	Tokens int
 }
 
-// Outcome is what comes of a run.
+// Outcome is the result of a run.
 type Outcome struct {
 	Status  journal.Status
 	Reason  string            // why it ended, in its assistant's words: "satisfied"
@@ -110,10 +110,10 @@ type Outcome struct {
 
 // Spec says how a run begins.
 type Spec struct {
-	ID         string // "": one is made. Beginning a run of an id that is taken is journal.ErrExists
+	ID         string // "": a new one. If the id is taken, beginning the run fails with journal.ErrExists
 	Owner      journal.Owner
 	Session    string
-	NewSession *journal.Session // made with the run; nil: Session is there already
+	NewSession *journal.Session // stored with the run; nil: Session exists already
 	Assistant  string
 	Title      string
 	Place      string // the folder that a new session is about
@@ -122,13 +122,13 @@ type Spec struct {
 	Texts      []Text
 	Given      any // a struct of ports
 	Env        any
-	Consume    []string // pending rows that the run uses up
+	Consume    []string // pending rows that the run consumes
 	Replaces   string   // the last run of the session, whose place it takes; "": it takes none
 	Claims     []string // what one run of the owner at a time may hold
 }
 
-// Text is a text that the run keeps by content: a prompt file. What is raw is no text, such as a picture: secrets are
-// not looked for in it.
+// Text is a text that the run keeps by content: a prompt file. Raw content, such as a picture, is no text, and is not
+// redacted.
 type Text struct {
 	Name    string
 	Content []byte
@@ -162,13 +162,13 @@ type Config struct {
 	StopGrace  time.Duration // how long a stopping run waits for what is under way
 	MostRuns   int           // driven at once; the others wait, in rotation between owners; 0: no limit
 	Clock      Clock
-	// Dead says that the process of a holder is known to be gone, so that its lease need not be waited for. Nil: never
-	// known.
+	// Dead says whether the process of a holder is known to be gone, so that nobody waits for its lease. Nil: this is
+	// never known.
 	Dead func(holder string) bool
-	// Redact takes secrets out of what is kept. What holds none comes back as it is.
+	// Redact removes secrets from what is kept. It returns data without secrets unchanged.
 	Redact func([]byte) []byte
 	Log    *slog.Logger
-	// Observer is told what this process does. Nil: nobody is.
+	// Observer may be nil.
 	Observer Observer
 }
 
@@ -184,10 +184,10 @@ type Engine struct {
 	held     map[journal.Key]bool
 	live     map[string]*driver
 	idle     chan struct{} // closed when nothing is live any more; nil while nothing is
-	draining bool          // no run is taken any more
-	leaving  bool          // … and those that go on are left to others
+	draining bool          // no more runs are accepted
+	leaving  bool          // and the active ones are left to other processes
 
-	entered sync.WaitGroup // runs that have room, until nothing of them is driven here any more
+	entered sync.WaitGroup // counts runs from enter to exit
 }
 
 // NewEngine checks and completes the configuration.
@@ -238,16 +238,16 @@ func NewID(now time.Time) string {
 		panic(err) // the kernel's source of randomness does not fail
 	}
 	var id [16]byte
-	ofIDs().Encode(id[:], b[:])
+	idEncoding().Encode(id[:], b[:])
 	return string(id[:])
 }
 
-// ofIDs writes ids. Its letters and digits sort as what they stand for.
-var ofIDs = sync.OnceValue(func() *base32.Encoding {
+// idEncoding writes ids. Its letters and digits sort as what they stand for.
+var idEncoding = sync.OnceValue(func() *base32.Encoding {
 	return base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 })
 
-// Assistants are those whose runs it drives, by name.
+// Assistants returns the assistants whose runs this engine drives, by name.
 func (e *Engine) Assistants() map[string]*Assistant { return maps.Clone(e.assistants) }
 
 // Assistant gives an assistant by its name, nil if there is none.
@@ -264,21 +264,21 @@ func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
 	if err := e.enter(ctx, s.Owner, true); err != nil {
 		return nil, err
 	}
-	return e.begin(ctx, ctx, a, tree, s, e.exit)
+	return e.recordAndDrive(ctx, ctx, a, tree, s, e.exit)
 }
 
-// startable gives what a run begins with: its assistant, and its tree, which fits.
+// startable returns the assistant and the loaded tree of a Spec.
 func (e *Engine) startable(s Spec) (*Assistant, *bt.Tree, error) {
 	a := e.assistants[s.Assistant]
 	if a == nil {
 		return nil, nil, fmt.Errorf("there is no assistant %q", s.Assistant)
 	}
-	tree, err := e.tree(a, s.TreeFile, s.Tree)
+	tree, err := e.loadTree(a, s.TreeFile, s.Tree)
 	return a, tree, err
 }
 
-// beginning makes what a run begins with: in the hands of this process, or waiting for one.
-func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
+// newBeginning makes what the journal stores when a run begins: driven by this process, or waiting for one.
+func (e *Engine) newBeginning(s Spec, waits bool) (journal.Beginning, error) {
 	now := e.Clock.Now()
 	b := journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims}
 	b.Run = journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant,
@@ -287,19 +287,19 @@ func (e *Engine) beginning(s Spec, waits bool) (journal.Beginning, error) {
 	if !waits {
 		b.Run.LeaseHolder, b.Run.LeaseUntil = e.Holder, now.Add(e.Lease)
 	}
-	start, err := e.startOf(&b, s)
+	start, err := e.newStartRecord(&b, s)
 	if err != nil {
 		return b, err
 	}
 	start.Waits = waits
 	data, err := encode(KindStart, start)
-	b.Records = []journal.Record{e.record(0, now, KindStart, data)}
+	b.Records = []journal.Record{e.newRecord(0, now, KindStart, data)}
 	return b, err
 }
 
-// begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when
-// it is driven no longer, or after an error.
-func (e *Engine) begin(
+// recordAndDrive records a run, unless ctx is done before, and drives it. Cancelling life is a request to stop the run.
+// It calls exit when the run is driven no longer, or after an error.
+func (e *Engine) recordAndDrive(
 	ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func(),
 ) (live *Live, err error) {
 	defer func() {
@@ -307,37 +307,38 @@ func (e *Engine) begin(
 			exit()
 		}
 	}()
-	b, err := e.beginning(s, false)
+	b, err := e.newBeginning(s, false)
 	if err != nil {
 		return nil, err
 	}
 	d := e.newDriver(a, tree, b.Run)
-	if err := d.takeIn(b.Records); err != nil {
+	if err := d.foldAndShow(b.Records); err != nil {
 		return nil, err
 	}
-	if err := e.hold(d.key()); err != nil {
+	if err := e.markDriven(d.key()); err != nil {
 		return nil, err
 	}
-	if err := e.keep(ctx, b); err != nil {
-		e.unhold(d.key())
+	if err := e.storeBeginning(ctx, b); err != nil {
+		e.unmarkDriven(d.key())
 		return nil, err
 	}
 	d.exit = exit
-	if live, err = d.start(life, false); err != nil {
+	if live, err = d.openAndDrive(life, false); err != nil {
 		e.release(ctx, d.key(), time.Time{})
 	}
 	return live, err
 }
 
-// keep records a run. What takes longer than a lease would come too late: the run would be another's at once.
-func (e *Engine) keep(ctx context.Context, b journal.Beginning) error {
+// storeBeginning records a run. It takes no longer than a lease: after that, another process could drive the run at
+// once.
+func (e *Engine) storeBeginning(ctx context.Context, b journal.Beginning) error {
 	ctx, cut := context.WithTimeout(ctx, e.Lease)
 	defer cut()
 	return e.observeCommit(ctx, func() error { return e.Store.Begin(ctx, b) })
 }
 
-// startOf makes a run's start, and puts the contents that it names into the beginning.
-func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
+// newStartRecord makes the start record of a run, and adds the contents that it names to b.
+func (e *Engine) newStartRecord(b *journal.Beginning, s Spec) (*StartRecord, error) {
 	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree),
 		Consumed: s.Consume}
 	b.Blobs = append(b.Blobs, s.Tree)
@@ -359,7 +360,7 @@ func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
 	return start, nil
 }
 
-// encode gives the data of a record.
+// encode returns v as the data of a record.
 func encode(kind string, v any) ([]byte, error) {
 	data, err := Marshal(v)
 	if err != nil {
@@ -368,40 +369,40 @@ func encode(kind string, v any) ([]byte, error) {
 	return data, nil
 }
 
-// record is a record as it is kept.
-func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journal.Record {
+// newRecord makes a record as the journal keeps it: redacted, with its time in milliseconds.
+func (e *Engine) newRecord(seq int64, at time.Time, kind string, data []byte) journal.Record {
 	return journal.Record{Seq: seq, At: at.UTC().Truncate(time.Millisecond), Kind: kind, Data: e.Redact(data)}
 }
 
-// Explain gives what the steps of a run have decided: of one that has ended as its trace keeps it, of another by
-// folding its records, which wants a build that can.
+// Explain returns what the steps of a run decided: from the trace of a run that has ended, otherwise by folding its
+// records, for which this build must be able to.
 func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([]TraceStep, error) {
-	recs, a, tree, err := e.recorded(ctx, owner, id)
+	recs, a, tree, err := e.readRunAndTree(ctx, owner, id)
 	if kept, failed := Traced(recs); failed != nil || kept != nil {
 		return kept, failed
 	}
 	if err == nil {
-		err = e.foldable(ctx, owner, id)
+		err = e.checkFoldable(ctx, owner, id)
 	}
 	if err != nil {
 		return nil, err
 	}
 	f := NewFold(a, tree)
 	for _, r := range recs {
-		if _, err := f.takeIn(r); err != nil {
-			return nil, e.why(id, recs, err)
+		if _, err := f.foldRecord(r); err != nil {
+			return nil, e.explainFoldError(id, recs, err)
 		}
 	}
 	return f.trace, nil
 }
 
-// Tree is the tree that a run began with, as this build loads it: ErrIncompatible if it does not.
+// Tree returns the tree that a run began with, as this build loads it; ErrIncompatible if it can't.
 func (e *Engine) Tree(ctx context.Context, owner journal.Owner, id string) (*bt.Tree, error) {
-	_, _, tree, err := e.recorded(ctx, owner, id)
+	_, _, tree, err := e.readRunAndTree(ctx, owner, id)
 	return tree, err
 }
 
-// Live gives the run that this process drives, nil if it drives none of that id.
+// Live returns the run of that id if this process drives it, else nil.
 func (e *Engine) Live(id string) *Live {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -411,7 +412,7 @@ func (e *Engine) Live(id string) *Live {
 	return nil
 }
 
-// enter gets room to drive one more run, as its queue does; every success wants an exit.
+// enter takes room for one more run, and waits for it if wait is set. Each successful enter must be followed by exit.
 func (e *Engine) enter(ctx context.Context, owner journal.Owner, wait bool) error {
 	if err := e.room.enter(ctx, owner, wait); err != nil {
 		return err
@@ -431,10 +432,10 @@ func (e *Engine) exit() {
 	e.entered.Done()
 }
 
-// Drain stops taking runs: from here on Start and Resume are ErrDraining, also for those that wait for room. It waits
-// for the runs that are driven until ctx is done, and then leaves those that still go on to other processes: nothing is
-// cancelled, what only reads is performed again by whoever resumes them, and what is Once and under way may finish
-// within StopGrace. When it returns, this process drives nothing.
+// Drain makes this process accept no more runs: from then on Start and Resume return ErrDraining, also to callers that
+// wait for room. It waits for the active runs until ctx is done, and then leaves the others to other processes. It
+// cancels no run: effects that only read are performed again by whoever resumes the run, and Once effects under way may
+// finish within StopGrace. When it returns, this process drives nothing.
 func (e *Engine) Drain(ctx context.Context) {
 	e.mu.Lock()
 	e.draining = true

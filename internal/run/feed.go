@@ -9,20 +9,20 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Update is what a watcher sees: a record that was appended, what a step decided, a provisional piece of text, or that
-// this process drives the run no longer, so that no text will come and what is provisional is void. Watchers share what
-// it points to: it is not to be changed.
+// Update is what a watcher sees: a record that was appended, what a step decided, or a piece of provisional text. Left
+// means that this process drives the run no longer: no more text comes, and provisional text is void. Watchers share
+// what it points to, so they must not change it.
 type Update struct {
 	Record  *journal.Record
 	Step    *TraceStep
 	Piece   *Piece
-	Draft   []byte // of a piece: all that its operation says by then
+	Draft   []byte // of a piece: all text of its operation so far
 	Settled int64  // of a piece: the number of its operation's receipt, 0 while that is under way
 	Left    bool
 }
 
-// feed hands updates of a run to watchers. It keeps all records and steps, and of each operation the text that stands:
-// streamed text costs little more than its bytes, however small the pieces are and however often it is retracted.
+// feed hands updates of a run to watchers. It keeps all records and steps, but of each operation only the text that is
+// not retracted, so that streamed text needs little more memory than its bytes, however small the pieces are.
 type feed struct {
 	mu      sync.Mutex
 	log     []entry
@@ -32,14 +32,14 @@ type feed struct {
 	ended   bool // with the run
 }
 
-// entry is an update of a record or a step, or a draft, which stands where its first piece came.
+// entry is an update of a record or a step, or a draft, at the place of its first piece.
 type entry struct {
 	Update
 	at    int64 // the record that the update belongs to
 	draft *draft
 }
 
-// draft is what an operation has said since it last retracted.
+// draft is the text of an operation since it was last retracted.
 type draft struct {
 	op        uint64
 	text      []byte
@@ -51,7 +51,7 @@ type draft struct {
 
 func newFeed() *feed { return &feed{drafts: map[uint64]*draft{}} }
 
-// change does what changes the feed, and wakes the watchers.
+// change calls do, which changes the feed, and wakes the watchers.
 func (f *feed) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,19 +66,19 @@ func (f *feed) record(r journal.Record) {
 	f.change(func() { f.log = append(f.log, entry{Update: Update{Record: &r}, at: r.Seq}) })
 }
 
-// step posts the step that took in the last record.
+// step posts the step that decided on the last record.
 func (f *feed) step(s TraceStep) {
 	f.change(func() { f.log = append(f.log, entry{Update: Update{Step: &s}, at: s.Record}) })
 }
 
-// open lets the pieces of an operation in.
+// open allows pieces of an operation.
 func (f *feed) open(op uint64) {
 	f.mu.Lock()
 	f.drafts[op] = &draft{op: op}
 	f.mu.Unlock()
 }
 
-// piece posts a piece; one of an operation that is not under way any more is dropped.
+// piece posts a piece; it drops one whose operation is no longer under way.
 func (f *feed) piece(p Piece) {
 	f.change(func() {
 		d := f.drafts[p.Op]
@@ -97,7 +97,7 @@ func (f *feed) piece(p Piece) {
 	})
 }
 
-// retract takes back what was said. The bytes are let go of, not written over: watchers may hold them.
+// retract removes the text so far. It must not overwrite the bytes: watchers may hold them.
 func (d *draft) retract() {
 	d.text = nil
 	d.wait = nil
@@ -115,7 +115,7 @@ func (f *feed) settleDraft(op uint64, seq int64) {
 	})
 }
 
-// withdraw takes back what an operation said that will have no receipt.
+// withdraw retracts the text of an operation that will have no receipt.
 func (f *feed) withdraw(op uint64) {
 	f.change(func() {
 		if d := f.drafts[op]; d != nil {
@@ -125,52 +125,52 @@ func (f *feed) withdraw(op uint64) {
 	})
 }
 
-// close ends the feed: with its run, or before, because the run is to be watched elsewhere.
+// close ends the feed. ended: with its run; else because the run is to be watched elsewhere.
 func (f *feed) close(ended bool) {
 	f.change(func() { f.closed, f.ended = true, ended })
 }
 
-// over says that the feed ended with its run.
-func (f *feed) over() bool {
+// hasEnded reports whether the feed ended with its run.
+func (f *feed) hasEnded() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ended
 }
 
-// reader is a watcher's place in a feed.
+// reader is a watcher's position in a feed.
 type reader struct {
-	next  int        // of the log
-	under []*hearing // of drafts that may go on
+	next  int            // of the log
+	under []*draftReader // of drafts that may grow
 }
 
-// hearing is how much of a draft a watcher has seen.
-type hearing struct {
+// draftReader is how much of a draft a watcher has seen.
+type draftReader struct {
 	draft     *draft
 	bytes     int
 	retracted int
 	wait      *Wait
 }
 
-// since gives the updates that r has not seen, those of records and steps from record number from on. changed is closed
-// once there are more; it is nil when there will be none.
-func (f *feed) since(r *reader, from int64) (fresh []Update, changed <-chan struct{}) {
+// unseen returns the updates that r has not seen; of records and steps only from record number from on. changed is
+// closed once there are more; it is nil if there will be none.
+func (f *feed) unseen(r *reader, from int64) (fresh []Update, changed <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, h := range r.under {
-		fresh = h.hear(fresh)
+		fresh = h.appendUnseen(fresh)
 	}
 	for _, e := range f.log[r.next:] {
 		switch {
 		case e.draft != nil:
-			h := &hearing{draft: e.draft}
-			fresh = h.hear(fresh)
+			h := &draftReader{draft: e.draft}
+			fresh = h.appendUnseen(fresh)
 			r.under = append(r.under, h)
 		case e.at >= from:
 			fresh = append(fresh, e.Update)
 		}
 	}
 	r.next = len(f.log)
-	r.under = slices.DeleteFunc(r.under, func(h *hearing) bool { return f.drafts[h.draft.op] != h.draft })
+	r.under = slices.DeleteFunc(r.under, func(h *draftReader) bool { return f.drafts[h.draft.op] != h.draft })
 	if f.closed {
 		return fresh, nil
 	}
@@ -180,8 +180,8 @@ func (f *feed) since(r *reader, from int64) (fresh []Update, changed <-chan stru
 	return fresh, f.changed
 }
 
-// hear adds what a draft says beyond what was seen of it.
-func (h *hearing) hear(fresh []Update) []Update {
+// appendUnseen appends updates for what the watcher has not seen of a draft.
+func (h *draftReader) appendUnseen(fresh []Update) []Update {
 	d := h.draft
 	if h.retracted != d.retracted {
 		if h.bytes > 0 {
@@ -203,17 +203,17 @@ func (h *hearing) hear(fresh []Update) []Update {
 }
 
 // Watch gives the updates of the run from record number from on, then live ones until the run ends, this process stops
-// driving it, or ctx is done. Whoever comes late gets all records and steps, and the text that stands, as one piece of
-// each operation.
+// driving it, or ctx is done. A late watcher gets all records and steps, and of each operation its text so far as one
+// piece.
 func (l *Live) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	return func(yield func(Update) bool) { l.feed.watch(ctx, from, yield) }
 }
 
-// watch shows the updates until there will be no more; false if ctx was done or show had enough before.
+// watch shows the updates until there are no more; false if ctx was done or show returned false before.
 func (f *feed) watch(ctx context.Context, from int64, show func(Update) bool) bool {
 	r := &reader{}
 	for {
-		fresh, changed := f.since(r, from)
+		fresh, changed := f.unseen(r, from)
 		for _, u := range fresh {
 			if ctx.Err() != nil || !show(u) {
 				return false

@@ -30,7 +30,7 @@ type said struct {
 func newWatcher() *watcher { return &watcher{text: map[uint64]string{}} }
 
 func (w *watcher) read(f *feed) {
-	fresh, _ := f.since(&w.reader, 0)
+	fresh, _ := f.unseen(&w.reader, 0)
 	for _, u := range fresh {
 		if u.Record != nil {
 			w.seqs = append(w.seqs, u.Record.Seq)
@@ -172,7 +172,7 @@ func TestTextInTinyPiecesTakesLittleMoreMemoryThanTheTextThatStands(t *testing.T
 		f.piece(Piece{Op: 1, Retract: true})
 		for range size {
 			f.piece(Piece{Op: 1, Text: "x"})
-			f.since(w, 0) // who watches along must not make it cost more
+			f.unseen(w, 0) // who watches along must not make it cost more
 		}
 	}
 	if took := heap() - before; took > most {

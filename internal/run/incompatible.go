@@ -15,20 +15,20 @@ import (
 	"sibyl/internal/text"
 )
 
-// What this build may lack, or have otherwise, beside leaves.
+// Ways in which this build may differ from the one that wrote a run, beside its leaves.
 var (
 	errNoAssistant = errors.New("this program has no such assistant")
 	errGiven       = errors.New("what the run is given")
 )
 
-// incompatible is the ErrIncompatible of a run: its cause lies in this build, which another may be without.
+// incompatible is an ErrIncompatible whose cause lies in this build; another build may be able to fold the run.
 type incompatible struct {
 	run, writer, build string
 	ended              bool
 	cause              error
 }
 
-// Error tells the first line of the cause: a tree of another build has many faults.
+// Error shows only the first line of the cause: a tree of another build has many faults.
 func (i *incompatible) Error() string {
 	cause, _, _ := strings.Cut(i.cause.Error(), "\n")
 	if i.ended {
@@ -41,19 +41,19 @@ func (i *incompatible) Error() string {
 
 func (i *incompatible) Unwrap() []error { return []error{ErrIncompatible, i.cause} }
 
-// why tells of an error in folding a run, which is incompatible where it lies neither in the records nor in the store.
-func (e *Engine) why(id string, recs []journal.Record, err error) error {
+// explainFoldError wraps an error of folding a run: as incompatible, unless the records or the store are at fault.
+func (e *Engine) explainFoldError(id string, recs []journal.Record, err error) error {
 	var broken *bt.LoadError
 	if errors.As(err, &broken) || errors.Is(err, errNoAssistant) || errors.Is(err, errGiven) ||
 		errors.Is(err, ErrDiverged) {
 		ended := len(recs) > 0 && recs[len(recs)-1].Kind == KindEnd
-		return &incompatible{id, writer(recs), e.Build, ended, err}
+		return &incompatible{id, lastBuild(recs), e.Build, ended, err}
 	}
 	return fmt.Errorf("run %s: %w", id, err)
 }
 
-// writer is the build that drove a run last.
-func writer(recs []journal.Record) (build string) {
+// lastBuild returns the build that last drove a run.
+func lastBuild(recs []journal.Record) (build string) {
 	for _, r := range recs {
 		switch body, _ := Read(r); r := body.(type) {
 		case *StartRecord:
@@ -68,7 +68,7 @@ func writer(recs []journal.Record) (build string) {
 // abandon ends a run that this build can't or must not fold, and of which the request to stop is recorded: with what
 // its records say without its tree. The caller holds its lease.
 func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error {
-	return againstOthers(k, func() error {
+	return retryConflicts(k, func() error {
 		row, err := e.Store.Run(ctx, k.Owner, k.Run)
 		if err != nil {
 			return err
@@ -88,17 +88,17 @@ func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error 
 			return fmt.Errorf("run %s: %w", k.Run, err)
 		}
 		end, stopped := endWithoutTree(v, cause)
-		o, err := a.outcome(v, end)
+		o, err := a.encodeOutcome(v, end)
 		if err != nil {
 			e.Log.Warn("a run is ended without an outcome", "run_id", v.ID, "err", err)
-			o = outcome{result: json.RawMessage(`{}`)}
+			o = encodedOutcome{result: json.RawMessage(`{}`)}
 		}
 		o.Status = journal.Cancelled
 		now := e.Clock.Now()
 		var last []journal.Record
 		add := func(kind string, body any) error {
 			data, err := encode(kind, body)
-			last = append(last, e.record(int64(len(recs)+len(last)), now, kind, data))
+			last = append(last, e.newRecord(int64(len(recs)+len(last)), now, kind, data))
 			return err
 		}
 		if !stopped {
@@ -108,12 +108,12 @@ func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error 
 		if err := errors.Join(err, add(KindEnd, ended)); err != nil {
 			return err
 		}
-		return e.commit(ctx, k, last, o.end(e, now))
+		return e.commit(ctx, k, last, o.journalEnd(e, now))
 	})
 }
 
-// endWithoutTree is how a run ends of which only the records are known, and whether they say that it has stopped. Its
-// fault says why it was ended, and why no more is known of it.
+// endWithoutTree computes the ending of a run from its records alone, and whether they include its stop. The fault says
+// why the run was ended, and why no more is known of it.
 func endWithoutTree(v *View, cause error) (end Ending, stopped bool) {
 	end = Ending{Tree: &bt.Tree{}, State: &bt.State{}, Status: bt.Idle, Cancelled: true}
 	reason := ""

@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// hold makes this process's one driver of a run: a lease can't tell two of them apart.
-func (e *Engine) hold(k journal.Key) error {
+// markDriven ensures that only one driver of this process drives a run: a lease can't tell two of them apart.
+func (e *Engine) markDriven(k journal.Key) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.held[k] {
@@ -20,20 +20,20 @@ func (e *Engine) hold(k journal.Key) error {
 	return nil
 }
 
-func (e *Engine) unhold(k journal.Key) {
+func (e *Engine) unmarkDriven(k journal.Key) {
 	e.mu.Lock()
 	delete(e.held, k)
 	e.mu.Unlock()
 }
 
-// takeOver makes this process the one that may drive a run, and frees the run again if drive fails, to rest as drive
-// says.
+// takeOver gives this process the right to drive a run, and calls drive. If drive fails, it frees the run again, to
+// rest until the time that drive returns.
 func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() (rest time.Time, err error)) error {
-	if err := e.hold(k); err != nil {
+	if err := e.markDriven(k); err != nil {
 		return err
 	}
 	if err := e.acquire(ctx, k); err != nil {
-		e.unhold(k)
+		e.unmarkDriven(k)
 		return err
 	}
 	rest, err := drive()
@@ -43,8 +43,8 @@ func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() (rest
 	return err
 }
 
-// acquire takes the lease; that of a process that is gone counts as run out. A lease that takes longer to get than it
-// lasts is none.
+// acquire takes the lease of a run; it may also replace the lease of a process that is gone. It fails if this takes
+// longer than a lease lasts.
 func (e *Engine) acquire(ctx context.Context, k journal.Key) error {
 	ctx, cut := context.WithTimeout(ctx, e.Lease)
 	defer cut()
@@ -60,36 +60,36 @@ func (e *Engine) acquire(ctx context.Context, k journal.Key) error {
 	return e.Store.Acquire(ctx, k.Owner, k.Run, e.Holder, r.LeaseUntil, now.Add(e.Lease))
 }
 
-// releaseTime bounds the wait for a journal that is locked, where only a lease is to be given back.
+// releaseTime bounds the wait for a locked journal when a lease is given back.
 const releaseTime = time.Second
 
-// release makes a run free for others, this process included. Until rest nobody takes it up without being asked to.
+// release frees a run for others, this process included. No process resumes it unasked before rest.
 func (e *Engine) release(ctx context.Context, k journal.Key, rest time.Time) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
-	if err := e.Store.Release(ctx, k.Owner, k.Run, e.Holder, rest); err != nil { // it runs out by itself
+	if err := e.Store.Release(ctx, k.Owner, k.Run, e.Holder, rest); err != nil { // the lease runs out by itself
 		e.Log.WarnContext(ctx, "lease not freed", "run_id", k.Run, "err", err)
 	}
-	e.unhold(k)
+	e.unmarkDriven(k)
 }
 
-// Driven says whether somebody drives a run, as far as its lease and its holder tell.
+// Driven reports whether somebody drives a run, as far as its lease and its holder show.
 func (e *Engine) Driven(r journal.Run) bool {
 	return r.Driven(e.When()) && (e.Dead == nil || !e.Dead(r.LeaseHolder))
 }
 
-// leaseGrace is how much further than its length a lease may end: so far may clocks be apart.
+// leaseGrace is how far the clocks of two processes may differ.
 const leaseGrace = 2 * time.Second
 
-// When is the time as leases and rests are looked at: no process takes longer ones, so what ends later was set by a
-// clock that was wrong.
+// When returns the current time, and the latest ends of leases and rests that are believed: processes set no later
+// ones, so a later end was set by a wrong clock.
 func (e *Engine) When() journal.When {
 	now := e.Clock.Now()
-	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(setAside + leaseGrace)}
+	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(setAsideRest + leaseGrace)}
 }
 
-// list makes a driver's run known, and sees to its lease from then on.
-func (e *Engine) list(d *driver) {
+// addLive makes a driver known to the engine, which renews its lease from then on.
+func (e *Engine) addLive(d *driver) {
 	e.mu.Lock()
 	e.live[d.ID] = d
 	if e.leaving { // it was being opened when the others were left
@@ -100,10 +100,10 @@ func (e *Engine) list(d *driver) {
 		go e.keepLeases(e.idle)
 	}
 	e.mu.Unlock()
-	e.listeners.tell(d.key()) // whoever watches it hears what it says from here on
+	e.listeners.notify(d.key()) // watchers switch to this driver
 }
 
-func (e *Engine) unlist(d *driver) {
+func (e *Engine) removeLive(d *driver) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.live, d.ID)
@@ -113,7 +113,7 @@ func (e *Engine) unlist(d *driver) {
 	}
 }
 
-// drivers are those of this process, by their runs.
+// drivers returns the drivers of this process, and the keys of their runs in the same order.
 func (e *Engine) drivers() ([]*driver, []journal.Key) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,9 +125,9 @@ func (e *Engine) drivers() ([]*driver, []journal.Key) {
 	return all, keys
 }
 
-// keepLeases looks after all runs of the process while there are any: with each heartbeat it tells their drivers how
-// the journal has them, and at a third of a lease's time it renews the leases. What fails is tried again at the next
-// beat: the journal's fence keeps others out, a lease only keeps them away.
+// keepLeases runs while this process drives any run. At each heartbeat it sends the drivers the state of their runs in
+// the journal, and every third of a lease's time it renews the leases. After a failure it tries again at the next beat:
+// the journal's fence keeps other drivers out even without a lease.
 func (e *Engine) keepLeases(idle <-chan struct{}) {
 	renewed := e.Clock.Now()
 	for {
@@ -140,7 +140,7 @@ func (e *Engine) keepLeases(idle <-chan struct{}) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), e.Lease/3)
 		drivers, keys := e.drivers()
-		if err := e.tellStanding(ctx, drivers, keys); err != nil {
+		if err := e.sendStandings(ctx, drivers, keys); err != nil {
 			e.Log.Warn("looking after runs", "runs", len(keys), "err", err)
 		}
 		if now := e.Clock.Now(); now.Sub(renewed) >= e.Lease/3 {
@@ -154,7 +154,7 @@ func (e *Engine) keepLeases(idle <-chan struct{}) {
 	}
 }
 
-func (e *Engine) tellStanding(ctx context.Context, drivers []*driver, keys []journal.Key) error {
+func (e *Engine) sendStandings(ctx context.Context, drivers []*driver, keys []journal.Key) error {
 	all, err := e.Store.Standing(ctx, keys)
 	if err != nil {
 		return err
@@ -165,15 +165,15 @@ func (e *Engine) tellStanding(ctx context.Context, drivers []*driver, keys []jou
 	}
 	for _, d := range drivers {
 		select {
-		case d.standing <- standing[d.ID]:
-		default: // it has one to look at
+		case d.standings <- standing[d.ID]:
+		default: // the driver has not read the last one yet
 		}
 	}
 	return nil
 }
 
-// stands compares how the journal has the run with what its driver knows.
-func (d *driver) stands(s journal.Standing) error {
+// checkStanding returns an error if the journal shows that this driver has lost its run.
+func (d *driver) checkStanding(s journal.Standing) error {
 	switch {
 	case s.Status == "":
 		return fmt.Errorf("run %s: %w", d.ID, journal.ErrNotFound)
@@ -191,12 +191,12 @@ func isConflict(err error) bool { return errors.Is(err, journal.ErrConflict) }
 // awayPause is the time between two tries to reach a journal.
 const awayPause = 250 * time.Millisecond
 
-// usualPatience is how long a journal is waited for where no lease says so.
+// usualPatience is how long to wait for an unreachable journal where no lease bounds the wait.
 const usualPatience = 8 * time.Second
 
-// whileAway asks the journal for something again while it can't be reached, for so long: it may be back while the run
-// is still this process's, and nothing was written.
-func whileAway(ctx context.Context, clock Clock, patience time.Duration, ask func() error) error {
+// retryAway calls ask again while the journal can't be reached, until patience has passed or ctx is done.
+// Nothing was written then, so repeating is safe.
+func retryAway(ctx context.Context, clock Clock, patience time.Duration, ask func() error) error {
 	began := clock.Now()
 	for {
 		err := ask()
@@ -209,7 +209,7 @@ func whileAway(ctx context.Context, clock Clock, patience time.Duration, ask fun
 	}
 }
 
-// pause lets some time pass, or less if ctx is done before.
+// pause waits for d, or until ctx is done.
 func pause(ctx context.Context, clock Clock, d time.Duration) {
 	over, stop := clock.After(d)
 	defer stop()

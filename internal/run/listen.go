@@ -14,13 +14,13 @@ const (
 	longestPause = 10 * time.Second
 )
 
-// listeners are who wants to hear of runs. While there are any, the store is listened to if it announces what is
-// written.
+// listeners are those who want to be called when runs change. While there are any, the engine listens to the store, if
+// the store announces what is written.
 type listeners struct {
 	mu     sync.Mutex
 	all    map[*listener]struct{}
-	shut   context.CancelFunc // ends listening; nil while nobody wants to hear
-	listen bool               // the store tells what is written
+	shut   context.CancelFunc // ends listening; nil while there are no listeners
+	listen bool               // the store's announcements are listened to
 }
 
 type listener struct {
@@ -28,8 +28,8 @@ type listener struct {
 	heard func(run string)
 }
 
-// Hear calls heard with runs of the owner as they are begun or go on: those of this process, and where the store
-// announces them those of others. Not all are told. heard must not block.
+// Hear calls heard with runs of the owner when they begin or have new records: runs of this process, and those of other
+// processes if the store announces them. Some changes may be missed. heard must not block.
 func (e *Engine) Hear(owner journal.Owner, heard func(run string)) (stop func()) {
 	l := &listener{owner, heard}
 	all := &e.listeners
@@ -56,19 +56,18 @@ func (all *listeners) remove(l *listener) {
 	}
 }
 
-// Listen keeps ready to hear what the store announces, so that who begins to watch need not wait for a connection. stop
-// ends that.
+// Listen connects to the store's announcements ahead of time, so that new watchers need not wait. stop ends that.
 func (e *Engine) Listen() (stop func()) { return e.Hear("", func(string) {}) }
 
-// Announced says whether what happens to runs is told as it happens, so that looking for it need not be done often.
+// Announced reports whether changes of runs are announced, so that polling may be rare.
 func (e *Engine) Announced() bool {
 	e.listeners.mu.Lock()
 	defer e.listeners.mu.Unlock()
 	return e.listeners.listen
 }
 
-// tell wakes who wants to hear of a run that is said to be further, or in other hands.
-func (all *listeners) tell(k journal.Key) {
+// notify calls the listeners of a run that may have new records or another driver.
+func (all *listeners) notify(k journal.Key) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for l := range all.all {
@@ -78,13 +77,13 @@ func (all *listeners) tell(k journal.Key) {
 	}
 }
 
-// listen hears what a store announces. After a lost connection it tries again.
+// listen receives the store's announcements. After a lost connection it tries again.
 func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 	for wait := firstPause; ctx.Err() == nil; wait = min(2*wait, longestPause) {
 		began := e.Clock.Now()
-		e.listeners.note(ctx, true)
-		err := a.Announced(ctx, e.listeners.tell)
-		e.listeners.note(ctx, false)
+		e.listeners.setListening(ctx, true)
+		err := a.Announced(ctx, e.listeners.notify)
+		e.listeners.setListening(ctx, false)
 		if ctx.Err() != nil {
 			return
 		}
@@ -97,8 +96,8 @@ func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 	}
 }
 
-// note keeps whether the store is listened to, for as long as that is wanted.
-func (all *listeners) note(ctx context.Context, listens bool) {
+// setListening stores whether the store is listened to, unless ctx is done.
+func (all *listeners) setListening(ctx context.Context, listens bool) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if ctx.Err() == nil {

@@ -10,31 +10,31 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Observer is told what this process does with runs, to count, time and trace it. It is told no words: not what was
-// asked, answered or called with. It is called by the goroutines that do the work, so it returns at once, and it is
-// safe for concurrent use. The contexts that it gives come from those that it is given.
+// Observer receives what this process does with runs, to count, time and trace it. It never gets a user's text: no
+// questions, answers or arguments. The goroutines that do the work call it, so it must return at once and be safe for
+// concurrent use. The contexts that it returns derive from those that it is given.
 type Observer interface {
-	// Drive tells that this process drives a run from here on. All of it happens under the context that it gives.
-	// parted, which is not nil, is called once, when the run is not driven here any more.
+	// Drive is called when this process begins to drive a run, which it does under the returned context. parted, which
+	// is not nil, is called once, when this process stops driving the run.
 	Drive(ctx context.Context, d Driven) (_ context.Context, parted func(Stand))
-	// Perform tells of an effect, which is performed under the context that it gives. done, which is not nil, is called
-	// once it is.
+	// Perform is called before an effect is performed, under the returned context. done, which is not nil, is called
+	// afterwards.
 	Perform(ctx context.Context, e Performed) (_ context.Context, done func(Effected))
-	// Commit tells of a write of records to the journal, whether it succeeded or not.
+	// Commit is called after each write of records to the journal, whether it succeeded or not.
 	Commit(ctx context.Context, took time.Duration, err error)
 }
 
-// Driven is a run that this process drives. TakenUp says that it was driven before.
+// Driven is a run that this process drives. TakenUp: it was driven before.
 type Driven struct {
 	Run, Session, Assistant string
 	TakenUp                 bool
 }
 
-// Stand is how a run stands when a process stops driving it: as its journal.Status says where it has ended, else as one
-// of the statuses below. Reason is its assistant's word for why; of a run that is lost, a word of this package.
+// Stand is the state of a run when a process stops driving it. Status is its journal.Status if it has ended, else one
+// of the statuses below. Reason is the assistant's; for a lost run, one of the Lost constants.
 type Stand struct{ Status, Reason string }
 
-// How a run stands that has not ended.
+// Statuses of runs that have not ended.
 const (
 	StandsSuspended = "suspended" // an effect can't be performed for now
 	StandsLeft      = "left"      // this process drains
@@ -45,7 +45,7 @@ const (
 const (
 	LostTaken  = "taken"  // another process drives it
 	LostOpen   = "open"   // what it works with can't be opened
-	LostBroken = "broken" // anything else, such as a journal that takes no records
+	LostBroken = "broken" // anything else, such as a journal that refuses records
 )
 
 // Performed is an effect that is performed, or looked up where it was under way in a crash.
@@ -56,33 +56,34 @@ type Performed struct {
 	Once bool
 }
 
-// Effected is how an effect went. Fault is the kind of its fault, KindUnsorted if that has none, and "" if there is
-// none.
+// Effected is the result of an effect. Fault is the kind of its fault: KindUnsorted if that has none, and "" without
+// a fault.
 type Effected struct {
 	Took      time.Duration
 	Fault     string
 	Found     bool // it was performed before a crash
-	Suspended bool // it is no end: the effect is performed again when the run is resumed
+	Suspended bool // not a result: the effect is performed again when the run is resumed
 }
 
 // KindUnsorted stands for the kind of a fault that has none.
 const KindUnsorted = "unsorted"
 
-// observe tells that the run is driven here from now on.
-func (d *driver) observe(ctx context.Context, resumed bool) context.Context {
+// reportDriven tells the observer that the run is driven here from now on.
+func (d *driver) reportDriven(ctx context.Context, resumed bool) context.Context {
 	if d.e.Observer == nil {
 		return ctx
 	}
 	ctx, d.parted = d.e.Observer.Drive(ctx, Driven{Run: d.ID, Session: d.Session, Assistant: d.a.Name,
-		TakenUp: resumed && !d.waited()})
+		TakenUp: resumed && !d.wasNeverDriven()})
 	return ctx
 }
 
-// waited says that nobody has driven the run before this process.
-func (d *driver) waited() bool { return d.next == 1 && d.view.Start().Waits }
+// wasNeverDriven reports whether no process has driven the run before: it waited for room.
+func (d *driver) wasNeverDriven() bool { return d.next == 1 && d.view.Start().Waits }
 
-// part tells how the run stands that is not driven here any more. lost says why, of one that is lost.
-func (d *driver) part(lost string) {
+// reportParted tells the observer the state of the run that is no longer driven here. lost says why, if the run is
+// lost.
+func (d *driver) reportParted(lost string) {
 	if d.parted == nil {
 		return
 	}
@@ -98,42 +99,42 @@ func (d *driver) part(lost string) {
 	d.parted(s)
 }
 
-// lostBy says why a run is lost.
-func lostBy(err error) string {
+// lossReason says why a run is lost.
+func lossReason(err error) string {
 	if isConflict(err) || isLeased(err) || errors.Is(err, journal.ErrEnded) || errors.Is(err, journal.ErrNotFound) {
 		return LostTaken
 	}
 	return LostBroken
 }
 
-// observed performs an effect, and tells of it.
-func (d *driver) observed(ctx context.Context, e asked, w way) *CompletionRecord {
+// performObserved performs an effect, and reports it to the observer.
+func (d *driver) performObserved(ctx context.Context, e openEffect, w performMode) *CompletionRecord {
 	if d.e.Observer == nil {
-		return d.run(ctx, e, w)
+		return d.performEffect(ctx, e, w)
 	}
 	began := d.e.Clock.Now()
 	ctx, done := d.e.Observer.Perform(ctx, Performed{Op: e.Op, Kind: e.Kind, Leaf: e.Leaf, Once: e.Once})
-	c := d.run(ctx, e, w)
-	done(Effected{Took: d.e.Clock.Now().Sub(began), Fault: kindOf(c.Err), Found: c.Found, Suspended: c.suspended})
+	c := d.performEffect(ctx, e, w)
+	done(Effected{Took: d.e.Clock.Now().Sub(began), Fault: faultKind(c.Err), Found: c.Found, Suspended: c.suspended})
 	return c
 }
 
-func kindOf(f *bt.Fault) string {
+func faultKind(f *bt.Fault) string {
 	if f == nil {
 		return ""
 	}
 	return cmp.Or(f.Kind, KindUnsorted)
 }
 
-// commit appends records to those of a run; with end, it ends. If another has gone on while the journal was away, the
-// fence tells.
+// commit appends records to a run; if end is given, they end the run. It tries again while the journal can't be
+// reached; if another process has appended meanwhile, the fence gives a conflict.
 func (e *Engine) commit(ctx context.Context, k journal.Key, recs []journal.Record, end *journal.End) error {
 	return e.observeCommit(ctx, func() error {
-		return whileAway(ctx, e.Clock, e.Lease, func() error { return e.Store.Append(ctx, k.Owner, k.Run, recs, end) })
+		return retryAway(ctx, e.Clock, e.Lease, func() error { return e.Store.Append(ctx, k.Owner, k.Run, recs, end) })
 	})
 }
 
-// observeCommit writes to the journal, and tells of it.
+// observeCommit writes to the journal, and reports that to the observer.
 func (e *Engine) observeCommit(ctx context.Context, write func() error) error {
 	began := e.Clock.Now()
 	err := write()

@@ -14,17 +14,17 @@ import (
 	"sibyl/internal/journal"
 )
 
-// way is how an effect is performed.
-type way uint8
+// performMode is how an effect is performed.
+type performMode uint8
 
 const (
-	anew      way = iota
-	underWay      // it was, in a crash: performed only if it is known not to have been
-	lookedUp      // never performed any more, only looked up
-	takenBack     // never performed any more: what goes on elsewhere for it is withdrawn
+	anew      performMode = iota
+	underWay              // it was under way in a crash: looked up first
+	lookedUp              // only looked up, never performed
+	takenBack             // not performed: its work elsewhere is withdrawn
 )
 
-// perform starts effects. Once effects are marked first; those marked before a crash were under way in it.
+// perform starts effects. It marks Once effects first, except those in before, which were marked before a crash.
 func (d *driver) perform(life context.Context, effects []bt.Effect, before map[uint64]bool) error {
 	if d.departing {
 		return nil
@@ -37,7 +37,7 @@ func (d *driver) perform(life context.Context, effects []bt.Effect, before map[u
 		if before[e.Op] {
 			w = underWay
 		}
-		d.launch(life, d.f.open[e.Op], w)
+		d.startEffect(life, d.f.open[e.Op], w)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (d *driver) mark(life context.Context, effects []bt.Effect, before map[uint
 		if err != nil {
 			return err
 		}
-		recs = append(recs, d.e.record(d.next+int64(len(recs)), d.e.Clock.Now(), KindMark, data))
+		recs = append(recs, d.e.newRecord(d.next+int64(len(recs)), d.e.Clock.Now(), KindMark, data))
 	}
 	if recs == nil {
 		return nil
@@ -61,68 +61,68 @@ func (d *driver) mark(life context.Context, effects []bt.Effect, before map[uint
 	return d.commit(life, recs)
 }
 
-// lookUp asks what became of the Once effects of a run that is to stop, and withdraws what goes on elsewhere for
-// others.
-func (d *driver) lookUp(life context.Context) {
+// lookUpOrWithdraw, for a run that is to stop, looks up its marked Once effects, and withdraws the work elsewhere of
+// the others.
+func (d *driver) lookUpOrWithdraw(life context.Context) {
 	for _, op := range d.f.order {
 		switch e := d.f.open[op]; {
 		case d.f.marked[op]:
-			d.launch(life, e, lookedUp)
+			d.startEffect(life, e, lookedUp)
 		case !e.Once && d.performer[e.Kind].Withdraw != nil:
-			d.launch(life, e, takenBack)
+			d.startEffect(life, e, takenBack)
 		}
 	}
 }
 
-// launch has an effect performed.
-func (d *driver) launch(life context.Context, e asked, w way) {
+// startEffect performs an effect in a new goroutine.
+func (d *driver) startEffect(life context.Context, e openEffect, w performMode) {
 	ctx, cancel := context.WithCancelCause(life)
-	d.stop[e.Op] = cancel
+	d.cancels[e.Op] = cancel
 	d.feed.open(e.Op)
 	d.working.Go(func() {
 		defer cancel(nil)
-		c := d.observed(ctx, e, w)
+		c := d.performObserved(ctx, e, w)
 		select {
 		case d.finished <- c:
-		case <-d.gone:
+		case <-d.receiptsClosed:
 		}
 	})
 }
 
-// run performs one effect and makes its receipt.
-func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
+// performEffect performs, looks up or withdraws one effect, and returns its receipt.
+func (d *driver) performEffect(ctx context.Context, e openEffect, w performMode) *CompletionRecord {
 	began := d.e.Clock.Now()
-	c := receiptOf(e)
+	c := newReceipt(e)
 	job := Job{View: d.view, Effect: e.Effect, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
 		Emit: func(p Piece) { p.Op = e.Op; d.feed.piece(p) }}
 	var err error
 	if w == underWay || w == lookedUp {
-		c.Result, c.Found, err = d.find(ctx, job)
+		c.Result, c.Found, err = d.lookUpEffect(ctx, job)
 	}
 	switch {
 	case err != nil || c.Found:
 	case w == lookedUp:
 		err = &bt.Fault{Kind: KindCancelled, Reason: nameOf(e.Effect) + " was not performed before the run was stopped"}
 	case w == takenBack:
-		err = d.withdraw(context.WithoutCancel(ctx), job)
+		err = d.withdrawEffect(context.WithoutCancel(ctx), job)
 	default:
-		c.Result, err = d.do(ctx, job)
+		c.Result, err = d.callPerformer(ctx, job)
 	}
 	if err != nil {
-		c.Err = faultOf(ctx, err)
+		c.Err = asFault(ctx, err)
 		var s *Suspended
 		c.suspended = errors.As(err, &s)
 		if !e.Once && isAway(err) {
 			c.away = err
 		}
 	}
-	c.bound(MaxResult)
+	c.limitResult(MaxResult)
 	c.TookMS = d.e.Clock.Now().Sub(began).Milliseconds()
 	return c
 }
 
-// bound leaves out a result that is larger than room, and says so.
-func (c *CompletionRecord) bound(room int) {
+// limitResult drops a result that is larger than room, and says so in the fault.
+func (c *CompletionRecord) limitResult(room int) {
 	n := len(c.Result)
 	if n <= room {
 		return
@@ -136,15 +136,15 @@ func (c *CompletionRecord) bound(room int) {
 	c.Err = &bt.Fault{Kind: KindTooLarge, Reason: cmp.Or(c.Label, c.Kind) + " was performed, but " + why}
 }
 
-// receiptOf is the receipt of an effect, without what came of it.
-func receiptOf(e asked) *CompletionRecord {
+// newReceipt returns the receipt of an effect, without a result.
+func newReceipt(e openEffect) *CompletionRecord {
 	return &CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: e.Digest, Payload: e.Payload,
 		Once: e.Once}
 }
 
 func nameOf(e bt.Effect) string { return cmp.Or(e.Label, e.Kind) }
 
-func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, err error) {
+func (d *driver) callPerformer(ctx context.Context, job Job) (raw json.RawMessage, err error) {
 	kind := job.Effect.Kind
 	defer func() {
 		if r := recover(); r != nil {
@@ -168,7 +168,7 @@ func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, err erro
 	return raw, err
 }
 
-// wordless tells a panic without what its value may quote: the error of the runtime that it is, or its type.
+// wordless describes a panic without its value, which may quote a user: by a runtime error, or by its type.
 func wordless(r any) string {
 	if err, ok := r.(runtime.Error); ok {
 		return err.Error()
@@ -176,8 +176,8 @@ func wordless(r any) string {
 	return fmt.Sprintf("a %T", r)
 }
 
-// find looks up whether a Once effect was performed before a crash. That nobody can tell is an error.
-func (d *driver) find(ctx context.Context, job Job) (raw json.RawMessage, was bool, err error) {
+// lookUpEffect looks up whether a Once effect was performed before a crash; KindUnknown if that can't be told.
+func (d *driver) lookUpEffect(ctx context.Context, job Job) (raw json.RawMessage, was bool, err error) {
 	unknown := &bt.Fault{Kind: KindUnknown,
 		Reason: nameOf(job.Effect) + " had begun when the program stopped, and nobody can tell whether it took effect"}
 	p := d.performer[job.Effect.Kind]
@@ -199,8 +199,8 @@ func (d *driver) find(ctx context.Context, job Job) (raw json.RawMessage, was bo
 	return raw, was, nil
 }
 
-// withdraw ends what goes on elsewhere for an effect. The error says that it has no result.
-func (d *driver) withdraw(ctx context.Context, job Job) error {
+// withdrawEffect withdraws the work elsewhere of an effect. It always returns a fault, since the effect has no result.
+func (d *driver) withdrawEffect(ctx context.Context, job Job) error {
 	fault := &bt.Fault{Kind: KindCancelled, Reason: "withdrawn"}
 	end := func() (err error) {
 		defer contain("withdrawing it", &err)
@@ -212,7 +212,7 @@ func (d *driver) withdraw(ctx context.Context, job Job) error {
 	return fault
 }
 
-func faultOf(ctx context.Context, err error) *bt.Fault {
+func asFault(ctx context.Context, err error) *bt.Fault {
 	var f *bt.Fault
 	var s *Suspended
 	switch {

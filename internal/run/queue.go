@@ -8,13 +8,13 @@ import (
 	"sibyl/internal/journal"
 )
 
-// queue gives room to so many runs at once. Those that wait are taken in rotation between their owners, and of one
-// owner in order.
+// queue limits how many runs have room at once. Waiting runs get room in rotation between their owners; the runs of one
+// owner, in order.
 type queue struct {
 	mu      sync.Mutex
 	free    int
 	most    int      // 0: no limit
-	waiting []waiter // in the order in which they are taken
+	waiting []waiter // in the order in which they get room
 
 	vacancy chan struct{} // holds a token once room has become free that nobody here waits for
 }
@@ -28,8 +28,8 @@ func newQueue(most int) *queue {
 	return &queue{free: most, most: most, vacancy: make(chan struct{}, 1)}
 }
 
-// left is how many more have room; less than 0: any number.
-func (q *queue) left() int {
+// freeRoom returns how many more runs have room; less than 0: any number.
+func (q *queue) freeRoom() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.most == 0 {
@@ -38,7 +38,7 @@ func (q *queue) left() int {
 	return q.free
 }
 
-// enter takes room, or waits for it; ErrNoRoom if there is none and it must not wait. Every success wants a leave.
+// enter takes room, or waits for it if wait is set; ErrNoRoom if it may not. Each success must be followed by leave.
 func (q *queue) enter(ctx context.Context, owner journal.Owner, wait bool) error {
 	if q.most == 0 {
 		return ctx.Err()
@@ -66,7 +66,7 @@ func (q *queue) enter(ctx context.Context, owner journal.Owner, wait bool) error
 	return context.Cause(ctx)
 }
 
-// withdraw takes back a wait; false if it was given room.
+// withdraw removes a waiter; false if it has room already.
 func (q *queue) withdraw(w waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -78,7 +78,7 @@ func (q *queue) withdraw(w waiter) bool {
 	return true
 }
 
-// leave gives the room to the first that waits; the others of its owner wait behind those of all other owners then.
+// leave gives the room to the first waiter; the others of its owner then wait behind all other owners.
 func (q *queue) leave() {
 	if q.most == 0 {
 		return
@@ -89,7 +89,7 @@ func (q *queue) leave() {
 		q.free++
 		select {
 		case q.vacancy <- struct{}{}:
-		default: // it tells of this room too
+		default: // the token stands for this room too
 		}
 		return
 	}

@@ -78,11 +78,11 @@ type CompletionRecord struct {
 	Asked any `json:"-"`
 	Value any `json:"-"`
 
-	suspended bool  // it is no receipt: Err says why the run waits
-	away      error // it is no receipt: the journal could not be reached, which says nothing of the effect
+	suspended bool  // it is no receipt: Err says why the run is suspended
+	away      error // it is no receipt: the performer could not reach the journal
 }
 
-// EffectType knows what effects of one kind are asked with, and what they give: both are decoded once a receipt.
+// EffectType has the Go types of payload and result of the effects of one kind; each receipt is decoded once.
 type EffectType struct{ payload, result reflect.Type }
 
 // EffectOf is the type of effects whose payload is a P and whose result is an R.
@@ -93,12 +93,12 @@ func (t EffectType) Types() (payload, result reflect.Type) { return t.payload, t
 
 // decode fills in what a receipt holds.
 func (t EffectType) decode(c *CompletionRecord) {
-	c.Asked = decoded(t.payload, c.Payload)
-	c.Value = decoded(t.result, c.Result)
+	c.Asked = decodeAs(t.payload, c.Payload)
+	c.Value = decodeAs(t.result, c.Result)
 }
 
-// decoded is raw as a value of a type; nil where it is none, which whoever reads the record tells.
-func decoded(t reflect.Type, raw json.RawMessage) any {
+// decodeAs decodes raw as a t; nil if it can't: whoever reads the record reports that.
+func decodeAs(t reflect.Type, raw json.RawMessage) any {
 	if t == nil || len(raw) == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ type EndRecord struct {
 func Receipts(recs []journal.Record) iter.Seq2[int64, *CompletionRecord] {
 	return func(yield func(int64, *CompletionRecord) bool) {
 		for i, r := range recs {
-			for _, c := range received(r) {
+			for _, c := range receiptsIn(r) {
 				if (r.Kind != KindSuspend || !keptOnce(c, recs[i+1:])) && !yield(r.Seq, c) {
 					return
 				}
@@ -156,8 +156,8 @@ func Receipts(recs []journal.Record) iter.Seq2[int64, *CompletionRecord] {
 	}
 }
 
-// received are the receipts that a record holds.
-func received(r journal.Record) (all []*CompletionRecord) {
+// receiptsIn returns the receipts that a record holds.
+func receiptsIn(r journal.Record) (all []*CompletionRecord) {
 	body, err := Read(r)
 	if err != nil {
 		return nil
@@ -177,12 +177,12 @@ func received(r journal.Record) (all []*CompletionRecord) {
 	return all
 }
 
-// keptOnce says that what had arrived when the run was suspended stands in the record of its stop too: the run was
+// keptOnce reports whether the result of a suspended effect is in the later stopped record too, because the run was
 // asked to stop just then.
 func keptOnce(c *CompletionRecord, after []journal.Record) bool {
 	for _, r := range after {
 		if r.Kind != KindCancel {
-			return r.Kind == KindStopped && slices.ContainsFunc(received(r), func(other *CompletionRecord) bool {
+			return r.Kind == KindStopped && slices.ContainsFunc(receiptsIn(r), func(other *CompletionRecord) bool {
 				return other.Op == c.Op
 			})
 		}
@@ -190,7 +190,7 @@ func keptOnce(c *CompletionRecord, after []journal.Record) bool {
 	return false
 }
 
-// Digest names what an effect asks for.
+// Digest identifies the request of an effect.
 func Digest(e bt.Effect) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Leaf, e.Kind, e.Payload))
 	return hex.EncodeToString(sum[:12])

@@ -19,18 +19,18 @@ type TraceRecord struct {
 	Decided []TraceStep `json:"decided"`
 }
 
-// TraceStep is one step: the record it took in, and what happened, in order.
+// TraceStep is one step: its record, and what happened, in order.
 type TraceStep struct {
 	Record int64        `json:"record"`
 	Status string       `json:"status"`
 	Events []TraceEvent `json:"events"`
-	Start  []Asked      `json:"start,omitempty"`  // effects asked for
+	Start  []Asked      `json:"start,omitempty"`  // effects requested
 	Cancel []uint64     `json:"cancel,omitempty"` // operations halted
 	// run time at which the tree acts next by itself, in ms; 0: it does not
 	Due int64 `json:"due,omitempty"`
 }
 
-// Asked is an effect that a step asked for.
+// Asked is an effect that a step requested.
 type Asked struct {
 	Op     uint64 `json:"op" doc:"The number of the operation in its run."`
 	Leaf   string `json:"leaf"`
@@ -60,9 +60,8 @@ type TraceEvent struct {
 // Node is the type of the node: the last part of its rule.
 func (e TraceEvent) Node() string { return e.Rule[strings.LastIndexByte(e.Rule, '/')+1:] }
 
-// note traces an event of the step under way. Control nodes are noted only where they decided something of their own,
-// and of what is written only what no leaf tells.
-func (s *TraceStep) note(tree *bt.Tree, e bt.Event) {
+// addEvent traces an event of the current step, but neither control nodes without an own decision nor leaves' keys.
+func (s *TraceStep) addEvent(tree *bt.Tree, e bt.Event) {
 	n := tree.Node(e.Node)
 	switch {
 	case e.Kind == bt.Wrote && !n.Kernel:
@@ -70,29 +69,29 @@ func (s *TraceStep) note(tree *bt.Tree, e bt.Event) {
 	case e.Kind == bt.Ticked && !n.Leaf && (e.Status == bt.Skipped || n.Type != "Loop" && n.Type != "Timeout"):
 		return
 	}
-	told := TraceEvent{Number: e.Node, Rule: tree.Rule(e.Node)}
+	traced := TraceEvent{Number: e.Node, Rule: tree.Rule(e.Node)}
 	switch e.Kind {
 	case bt.Emitted:
-		told.Type = e.Data.EventType()
+		traced.Type = e.Data.EventType()
 		var err error
-		if told.Data, err = Marshal(e.Data); err != nil {
-			told.Data = json.RawMessage(`{}`) // its type is told all the same
+		if traced.Data, err = Marshal(e.Data); err != nil {
+			traced.Data = json.RawMessage(`{}`) // its type is kept all the same
 		}
 	case bt.Wrote:
-		told.Key, told.Value = e.Key, clip(valueText(e.Value))
+		traced.Key, traced.Value = e.Key, clip(valueText(e.Value))
 	case bt.Halted:
-		told.Status = "HALTED"
+		traced.Status = "HALTED"
 	default:
-		told.Status, told.Reason = e.Status.String(), clip(e.Reason)
+		traced.Status, traced.Reason = e.Status.String(), clip(e.Reason)
 	}
-	s.Events = append(s.Events, told)
+	s.Events = append(s.Events, traced)
 }
 
-// mostTrace is how many bytes of a trace are kept, at most: redaction may make them more.
+// mostTrace is how many bytes of a trace are kept, at most; redaction may make it longer.
 const mostTrace = journal.MaxData / 2
 
-// traceRecord is the data of the trace record.
-func traceRecord(steps []TraceStep) ([]byte, error) {
+// encodeTrace returns the data of the trace record; it drops later steps if there are too many.
+func encodeTrace(steps []TraceStep) ([]byte, error) {
 	for {
 		data, err := encode(KindTrace, TraceRecord{Decided: steps})
 		if err != nil || len(data) <= mostTrace {
@@ -102,7 +101,7 @@ func traceRecord(steps []TraceStep) ([]byte, error) {
 	}
 }
 
-// valueText shows a value of the blackboard, the same way every time: JSON, but for a text, which is itself.
+// valueText shows a value of the blackboard, the same way every time: a text as it is, others as JSON.
 func valueText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -121,8 +120,7 @@ func clip(s string) string {
 	return text.Brief(strings.ToValidUTF8(text.Clip(s, (clipAt+1)*utf8.UTFMax), "\uFFFD"), clipAt)
 }
 
-// Traced gives what the steps of a run decided that has ended, from its trace record; nil for one that goes on, and for
-// one that an earlier build ended, which kept it otherwise.
+// Traced returns what the steps of an ended run decided, from its trace record; nil if it has none.
 func Traced(recs []journal.Record) ([]TraceStep, error) {
 	for _, r := range slices.Backward(recs) {
 		if r.Kind != KindTrace {

@@ -89,7 +89,7 @@ func ResultAt[T any](v *View, seq int64) (result T, err error) {
 	return bt.ResultOf[T](bt.Completion{Op: c.Op, Result: c.Result, Value: c.Value})
 }
 
-// AskedOf is what a job is asked with, as a P.
+// AskedOf decodes the payload of a job.
 func AskedOf[P any](j Job) (p P, err error) {
 	err = json.Unmarshal(j.Effect.Payload, &p)
 	return p, err
@@ -119,7 +119,7 @@ func (v *View) Text(ctx context.Context, name string) (text []byte, err error) {
 	if blob == "" {
 		return nil, fmt.Errorf("run %s keeps no text %s", v.ID, name)
 	}
-	err = whileAway(ctx, realClock{}, usualPatience, func() (err error) {
+	err = retryAway(ctx, realClock{}, usualPatience, func() (err error) {
 		text, err = v.store.Blob(ctx, v.Owner, blob)
 		return err
 	})
@@ -145,7 +145,7 @@ func ReadText(ctx context.Context, store journal.Store, owner journal.Owner, id,
 
 // Earlier gives the row of another run of the same owner, with its summary.
 func (v *View) Earlier(ctx context.Context, id string) (r journal.Run, err error) {
-	err = whileAway(ctx, realClock{}, usualPatience, func() (err error) {
+	err = retryAway(ctx, realClock{}, usualPatience, func() (err error) {
 		r, err = v.store.Run(ctx, v.Owner, id)
 		return err
 	})
@@ -172,8 +172,8 @@ func ReadEnd(ctx context.Context, store journal.Store, owner journal.Owner, id s
 	return EndRecord{}, fmt.Errorf("run %s has no end as its last record: %w", id, cmp.Or(err, journal.ErrCorrupt))
 }
 
-// Recorded is the view of a run that nobody needs to drive, as far as recs go. journal.ErrCorrupt if one of them can't
-// be read.
+// Recorded returns the view of a run that recs hold, for readers who do not drive it; journal.ErrCorrupt if one of them
+// can't be read.
 func (a *Assistant) Recorded(store journal.Store, r journal.Run, recs []journal.Record) (*View, error) {
 	v := &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: store}
 	f := &Fold{a: a}
@@ -189,11 +189,11 @@ func (a *Assistant) Recorded(store journal.Store, r journal.Run, recs []journal.
 
 // End is the end record of an ending, but for its run time.
 func (a *Assistant) End(v *View, e Ending) (EndRecord, error) {
-	o, err := a.outcome(v, e)
+	o, err := a.encodeOutcome(v, e)
 	return EndRecord{Status: o.Status, Reason: o.Reason, Fault: e.Fault, Outcome: o.result}, err
 }
 
-// Sent is what Sends tells of a receipt.
+// Sent calls Sends for a receipt.
 func (a *Assistant) Sent(ctx context.Context, v *View, c *CompletionRecord) (recorded, composed Sent, err error) {
 	if a.Sends == nil {
 		return recorded, composed, nil
@@ -221,7 +221,7 @@ func (v *View) WithTexts(texts []Text) (*View, error) {
 	return changed, nil
 }
 
-// lentBlobs is a store with contents that are kept nowhere.
+// lentBlobs is a store with some contents that are only in memory.
 type lentBlobs struct {
 	journal.Store
 	lent map[string][]byte
@@ -240,15 +240,15 @@ type treeKey struct{ assistant, file, text string }
 // keptTrees is how many loaded trees are kept: runs begin with the same few.
 const keptTrees = 32
 
-// recorded reads a run and loads the tree that it began with, as this build does: ErrIncompatible if it does not. The
-// records come with that error, too.
-func (e *Engine) recorded(
+// readRunAndTree reads the records of a run and loads its tree. If this build can't load the tree, the error is
+// ErrIncompatible, and the records come with it.
+func (e *Engine) readRunAndTree(
 	ctx context.Context, owner journal.Owner, id string,
 ) (recs []journal.Record, a *Assistant, tree *bt.Tree, err error) {
 	recs, err = e.Store.Records(ctx, owner, id, 0)
 	if err == nil {
 		if a, tree, err = e.treeOf(ctx, owner, recs); err != nil {
-			err = e.why(id, recs, err)
+			err = e.explainFoldError(id, recs, err)
 		}
 	}
 	return recs, a, tree, err
@@ -268,7 +268,7 @@ func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal
 	if err != nil {
 		return a, nil, err
 	}
-	tree, err := e.tree(a, start.TreeFile, text)
+	tree, err := e.loadTree(a, start.TreeFile, text)
 	return a, tree, err
 }
 
@@ -280,13 +280,13 @@ func StartOf(recs []journal.Record) (*StartRecord, error) {
 	return readAs[StartRecord](recs[0])
 }
 
-// CheckTree says what is wrong with a tree for an assistant. One that is right is kept for the run that begins with it.
+// CheckTree returns what is wrong with a tree for an assistant. A tree that loads is kept for runs that begin with it.
 func (e *Engine) CheckTree(a *Assistant, file string, text []byte) error {
-	_, err := e.tree(a, file, text)
+	_, err := e.loadTree(a, file, text)
 	return err
 }
 
-func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) {
+func (e *Engine) loadTree(a *Assistant, file string, text []byte) (*bt.Tree, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if t := e.trees[treeKey{a.Name, file, string(text)}]; t != nil {

@@ -11,8 +11,7 @@ import (
 
 // Watch gives the updates of any run of the owner from record number from on, until the run has ended or ctx is done:
 // live ones with provisional text while this process drives it, else its records as they appear in the store, with what
-// this build's tree decides on them. Where this process begins or ceases to drive it, the watch goes on from the other
-// source.
+// this build's tree decides on them. It changes the source when this process begins or stops to drive the run.
 func (e *Engine) Watch(ctx context.Context, owner journal.Owner, id string, from int64) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		k := journal.Key{Owner: owner, Run: id}
@@ -24,13 +23,13 @@ func (e *Engine) Watch(ctx context.Context, owner journal.Owner, id string, from
 			return ctx.Err() == nil && yield(u, nil)
 		}
 		for ctx.Err() == nil {
-			if live := e.drives(k); live != nil {
-				if !live.feed.watch(ctx, next, show) || live.feed.over() || !show(Update{Left: true}) {
+			if live := e.liveRun(k); live != nil {
+				if !live.feed.watch(ctx, next, show) || live.feed.hasEnded() || !show(Update{Left: true}) {
 					return
 				}
 				continue
 			}
-			over, err := e.follow(ctx, k, next, show)
+			over, err := e.poll(ctx, k, next, show)
 			if err != nil && ctx.Err() == nil {
 				yield(Update{}, err)
 			}
@@ -41,32 +40,32 @@ func (e *Engine) Watch(ctx context.Context, owner journal.Owner, id string, from
 	}
 }
 
-// drives gives the run if this process drives it.
-func (e *Engine) drives(k journal.Key) *Live {
+// liveRun returns the run if this process drives it, else nil.
+func (e *Engine) liveRun(k journal.Key) *Live {
 	if live := e.Live(k.Run); live != nil && live.owner == k.Owner {
 		return live
 	}
 	return nil
 }
 
-// How often the store is asked for more of a run: often where nothing is announced, and seldom where asking only finds
-// what was not.
+// How often the store is asked for new records: often if it announces nothing, and seldom if asking only finds what was
+// not announced.
 const (
 	lookOften  = 200 * time.Millisecond
 	lookSeldom = time.Second
 )
 
-// longestFailure is how long a store may fail before those who watch are told.
+// longestFailure is how long a store may fail before watchers get the error.
 const longestFailure = 10 * time.Second
 
-// follow shows what the store has of a run from record number from on, as it comes, until this process drives the run.
-// over says that it has ended before, or that whoever looks has had enough.
-func (e *Engine) follow(ctx context.Context, k journal.Key, from int64, show func(Update) bool) (over bool, err error) {
-	told, stop := e.hearOf(k)
+// poll shows what the store has of a run from record number from on, as it appears, until this process drives the run.
+// over: the run has ended, ctx is done, or show returned false.
+func (e *Engine) poll(ctx context.Context, k journal.Key, from int64, show func(Update) bool) (over bool, err error) {
+	wake, stop := e.wakeOnChange(k)
 	defer stop()
-	l := &onlooker{Key: k, e: e}
+	l := &storeWatcher{Key: k, e: e}
 	var failing time.Time // since when the store has failed
-	for next := int64(0); e.drives(k) == nil; {
+	for next := int64(0); e.liveRun(k) == nil; {
 		recs, err := e.Store.Records(ctx, k.Owner, k.Run, next)
 		now := e.Clock.Now()
 		switch {
@@ -79,7 +78,7 @@ func (e *Engine) follow(ctx context.Context, k journal.Key, from int64, show fun
 			failing = now
 		}
 		for _, rec := range recs {
-			step := l.take(ctx, rec)
+			step := l.foldRecord(ctx, rec)
 			if rec.Seq >= from && (!show(Update{Record: &rec}) || step != nil && !show(Update{Step: step})) ||
 				rec.Kind == KindEnd {
 				return true, nil
@@ -92,7 +91,7 @@ func (e *Engine) follow(ctx context.Context, k journal.Key, from int64, show fun
 		}
 		look, stop := e.Clock.After(every)
 		select {
-		case <-told:
+		case <-wake:
 		case <-look:
 		case <-ctx.Done():
 		}
@@ -103,8 +102,8 @@ func (e *Engine) follow(ctx context.Context, k journal.Key, from int64, show fun
 	return false, nil
 }
 
-// hearOf gives a token once a run may be further.
-func (e *Engine) hearOf(k journal.Key) (told <-chan struct{}, stop func()) {
+// wakeOnChange returns a channel that gets a token when a run may have new records.
+func (e *Engine) wakeOnChange(k journal.Key) (told <-chan struct{}, stop func()) {
 	token := make(chan struct{}, 1)
 	return token, e.Hear(k.Owner, func(run string) {
 		if run != k.Run {
@@ -117,16 +116,16 @@ func (e *Engine) hearOf(k journal.Key) (told <-chan struct{}, stop func()) {
 	})
 }
 
-// onlooker folds a run that another process drives, or none, to tell what its steps decide.
-type onlooker struct {
+// storeWatcher folds a run that this process does not drive, to show what its steps decide.
+type storeWatcher struct {
 	journal.Key
 	e *Engine
 	f *Fold // nil: it can't or must not be folded here, so that its records are shown alone
 }
 
-// take takes in a record; nil where this build can't tell what was decided on it.
-func (l *onlooker) take(ctx context.Context, r journal.Record) *TraceStep {
-	if r.Seq == 0 && l.e.foldable(ctx, l.Owner, l.Run) == nil {
+// foldRecord folds a record, and returns its step; nil if there is none, or if this build can't fold the run.
+func (l *storeWatcher) foldRecord(ctx context.Context, r journal.Record) *TraceStep {
+	if r.Seq == 0 && l.e.checkFoldable(ctx, l.Owner, l.Run) == nil {
 		if a, tree, err := l.e.treeOf(ctx, l.Owner, []journal.Record{r}); err == nil {
 			l.f = NewFold(a, tree)
 		}
@@ -134,7 +133,7 @@ func (l *onlooker) take(ctx context.Context, r journal.Record) *TraceStep {
 	if l.f == nil {
 		return nil
 	}
-	stepped, err := l.f.takeIn(r)
+	stepped, err := l.f.foldRecord(r)
 	if err != nil {
 		l.f = nil
 	}

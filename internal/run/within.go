@@ -12,7 +12,7 @@ import (
 // run is to stop. A process that only leaves a run to others ends its effects with another cause.
 var ErrWithdrawn = errors.New("the effect is withdrawn")
 
-// errUnwanted is why a run is asked to stop whose effect is withdrawn.
+// errUnwanted is why a run is asked to stop that performs a withdrawn effect.
 var errUnwanted = errors.New("the run that it belongs to wants it no longer")
 
 // withinLook is the time between two looks at a run that another process drives.
@@ -32,7 +32,7 @@ func (e *Engine) Within(
 	ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error),
 ) (EndRecord, error) {
 	for existed := false; ; {
-		end, err := e.goOnWithin(ctx, k, spec)
+		end, err := e.driveWithin(ctx, k, spec)
 		switch wrong, is := errors.AsType[*specError](err); {
 		case err == nil && end.Status == journal.Running:
 			return end, &Suspended{Fault: end.Fault}
@@ -52,7 +52,7 @@ func (e *Engine) Within(
 		case errors.Is(err, journal.ErrExists) && !existed: // somebody else was there before
 			existed = true
 			continue
-		case lostBy(err) == LostTaken:
+		case lossReason(err) == LostTaken:
 			pause(ctx, e.Clock, awayPause)
 		default:
 			return e.giveUpWithin(ctx, k, err)
@@ -69,8 +69,8 @@ type specError struct{ error }
 
 func (s *specError) Unwrap() error { return s.error }
 
-// goOnWithin gives the end of a run, after it was driven here if it was for this process to drive it.
-func (e *Engine) goOnWithin(
+// driveWithin begins or resumes the run if no process drives it, and returns its end.
+func (e *Engine) driveWithin(
 	ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error),
 ) (EndRecord, error) {
 	row, err := e.Store.Run(ctx, k.Owner, k.Run)
@@ -84,7 +84,7 @@ func (e *Engine) goOnWithin(
 	case row.Status != journal.Running:
 		return ReadEnd(ctx, e.Store, k.Owner, k.Run)
 	default:
-		if live = e.drives(k); live == nil {
+		if live = e.liveRun(k); live == nil {
 			live, err = e.resumeWithin(ctx, k, row)
 		}
 	}
@@ -94,7 +94,7 @@ func (e *Engine) goOnWithin(
 	return live.Wait(ctx)
 }
 
-// beginWithin begins a run, in the room of another.
+// beginWithin begins a run that uses the room of another.
 func (e *Engine) beginWithin(
 	ctx context.Context, k journal.Key, spec func(context.Context) (Spec, error),
 ) (*Live, error) {
@@ -111,15 +111,15 @@ func (e *Engine) beginWithin(
 	if err != nil {
 		return nil, err
 	}
-	// Recorded or not: nobody could withdraw what is neither.
-	live, err := e.begin(context.WithoutCancel(ctx), lifeWithin(ctx), a, tree, s, exit)
+	// Beginning is not cancelled: a run that may or may not be recorded could not be withdrawn.
+	live, err := e.recordAndDrive(context.WithoutCancel(ctx), lifeWithin(ctx), a, tree, s, exit)
 	if errors.Is(err, journal.ErrNotFound) { // the session that it names
 		err = &specError{err}
 	}
 	return live, err
 }
 
-// resumeWithin goes on with a run, unless another process drives it.
+// resumeWithin resumes a run, unless another process drives it.
 func (e *Engine) resumeWithin(ctx context.Context, k journal.Key, row journal.Run) (*Live, error) {
 	if e.Driven(row) {
 		return nil, errElsewhere
@@ -131,7 +131,7 @@ func (e *Engine) resumeWithin(ctx context.Context, k journal.Key, row journal.Ru
 	return e.resume(lifeWithin(ctx), k, nil, exit)
 }
 
-// enterWithin counts one more run, which takes no room.
+// enterWithin counts one more active run, without taking room.
 func (e *Engine) enterWithin() (exit func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,8 +142,7 @@ func (e *Engine) enterWithin() (exit func(), err error) {
 	return e.entered.Done, nil
 }
 
-// lifeWithin is the life of a run that is driven for an effect. It is over if the effect is withdrawn, and outlives it
-// otherwise.
+// lifeWithin is the context of a run that is driven for an effect: only the withdrawal of the effect ends it.
 func lifeWithin(ctx context.Context) context.Context {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
@@ -154,13 +153,13 @@ func lifeWithin(ctx context.Context) context.Context {
 	return life
 }
 
-// leaveWithin is what is done of a run whose effect is no longer performed here.
+// leaveWithin withdraws the run if its effect was withdrawn, not if this process only stops.
 func (e *Engine) leaveWithin(ctx context.Context, k journal.Key) error {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrWithdrawn) {
 		return cause
 	}
-	live := e.drives(k)
+	live := e.liveRun(k)
 	err := errors.Join(cause, e.Withdraw(ctx, k))
 	if live != nil { // a process that ends with the run whose effect this was must not leave the other one open
 		grace, stop := e.Clock.After(e.StopGrace)
@@ -173,25 +172,26 @@ func (e *Engine) leaveWithin(ctx context.Context, k journal.Key) error {
 	return err
 }
 
-// Withdraw asks a run to stop that performs an effect of another one; nothing if there is none, or it has ended. It
-// heeds no cancellation: what is withdrawn must not go on. A journal that is away is waited for as long as a lease.
+// Withdraw asks a run to stop that performs an effect of another one; it does nothing if there is none, or it has
+// ended. It ignores cancellation of ctx, since the run must not continue. It waits for an unreachable journal as long
+// as a lease.
 func (e *Engine) Withdraw(ctx context.Context, k journal.Key) error {
 	ctx = context.WithoutCancel(ctx)
-	err := whileAway(ctx, e.Clock, e.Lease, func() error { return e.Cancel(ctx, k.Owner, k.Run, errUnwanted.Error()) })
+	err := retryAway(ctx, e.Clock, e.Lease, func() error { return e.Cancel(ctx, k.Owner, k.Run, errUnwanted.Error()) })
 	if errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrEnded) {
 		return nil
 	}
 	return err
 }
 
-// giveUpWithin is what comes of an effect whose run can't be driven here: the end of the run, if it has ended so, else
-// the error. Nobody waits for the run any more then.
+// giveUpWithin returns the end of a run that can't be driven here, if it has ended; else it withdraws the run, for
+// which nobody waits any more, and returns err.
 func (e *Engine) giveUpWithin(ctx context.Context, k journal.Key, err error) (EndRecord, error) {
 	if end, endErr := ReadEnd(ctx, e.Store, k.Owner, k.Run); endErr == nil {
 		return end, nil
 	}
 	if failed := e.Withdraw(ctx, k); failed != nil {
-		e.Log.WarnContext(ctx, "a run goes on that nobody waits for", "run_id", k.Run, "err", logged(failed))
+		e.Log.WarnContext(ctx, "a run goes on that nobody waits for", "run_id", k.Run, "err", logText(failed))
 	}
 	return EndRecord{}, err
 }

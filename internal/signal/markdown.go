@@ -138,7 +138,7 @@ func (m *markdown) shields(text string, final bool) (n int, v verdict) {
 	case m.fence != 0:
 		return m.fenceShields(text, final)
 	case span > 0:
-		return spanShields(text, span, final)
+		return closingBackticks(text, span, final)
 	}
 	return 0, no
 }
@@ -164,8 +164,8 @@ func (m *markdown) fenceShields(text string, final bool) (int, verdict) {
 	return 0, maybe
 }
 
-// spanShields looks for a run of the same length in the line.
-func spanShields(text string, length int, final bool) (int, verdict) {
+// closingBackticks finds the `length` backticks that close the code span in the line, and where the text begins after.
+func closingBackticks(text string, length int, final bool) (int, verdict) {
 	line, _, whole := strings.Cut(text, "\n")
 	run := 0
 	for i := range len(line) {

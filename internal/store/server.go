@@ -24,16 +24,16 @@ const (
 	// defaultPatience is how long an answer may take that the server should have cut off before.
 	defaultPatience = statementTimeout + 5*time.Second
 
-	// serverVersions is where migrations are noted.
+	// serverVersions is the table of the migrations that were done.
 	serverVersions = "sibyl_version"
 
 	// schema is where the tables are, unless the address names another: a database may be shared with other programs.
 	schema = "sibyl"
 
-	// migrationLock is who brings the tables up to date: "SIBL".
+	// migrationLock is the advisory lock of the process that migrates the tables: "SIBL".
 	migrationLock = 0x5349424C
 
-	// migrationTimeout bounds the wait for another process that does so, and the doing.
+	// migrationTimeout bounds the migration, and the wait for another process that migrates.
 	migrationTimeout = 5 * time.Minute
 
 	oldestServer = 130000 // the first that tells of transactions by number
@@ -95,7 +95,7 @@ func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server,
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("database %s: %w", s.name, err)
 	}
-	if err := s.bringUpToDate(ctx); err != nil {
+	if err := s.migrateIfBehind(ctx); err != nil {
 		s.pool.Close()
 		return nil, s.explain(ctx, err)
 	}
@@ -121,11 +121,11 @@ func parse(dsn string) (*pgxpool.Config, error) {
 
 // configure sets what every connection has, unless the DSN says otherwise.
 func (s *server) configure(c *pgx.ConnConfig) {
-	at := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	address := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	if c.Host != "" && (c.Host[0] == '/' || c.Host[0] == '@') {
-		at = c.Host
+		address = c.Host
 	}
-	s.name = fmt.Sprintf("%q at %s", c.Database, at)
+	s.name = fmt.Sprintf("%q at %s", c.Database, address)
 	if c.ConnectTimeout == 0 || c.ConnectTimeout > connectTimeout {
 		c.ConnectTimeout = connectTimeout
 	}
@@ -150,21 +150,21 @@ func (s *server) configure(c *pgx.ConnConfig) {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// bringUpToDate makes the tables that are missing, or sees that none is.
-func (s *server) bringUpToDate(ctx context.Context) error {
+// migrateIfBehind runs the migrations that are missing, or waits for another process that does so.
+func (s *server) migrateIfBehind(ctx context.Context) error {
 	all, err := steps("postgres")
 	if err != nil {
 		return err
 	}
-	var old bool
-	look := func(t *tx) error {
+	var isBehind bool
+	checkBehind := func(t *tx) error {
 		version, err := s.version(t, all)
 		if err == nil {
-			old, err = behind(all, version, s.name)
+			isBehind, err = behind(all, version, s.name)
 		}
 		return err
 	}
-	if err := s.lend(ctx, look); err != nil || !old {
+	if err := s.lend(ctx, checkBehind); err != nil || !isBehind {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, migrationTimeout)
@@ -172,12 +172,12 @@ func (s *server) bringUpToDate(ctx context.Context) error {
 	err = s.attempt(bounded, func(t *tx) error {
 		t.patience = 0
 		t.run(unbounded)
-		// Of the processes that want to, one does, and the others wait for it and find it done.
+		// One process migrates; the others wait and then find it done.
 		t.run(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock))
 		if err := t.send(); err != nil {
 			return err
 		}
-		if err := look(t); err != nil || !old {
+		if err := checkBehind(t); err != nil || !isBehind {
 			return err
 		}
 		if s.ownSchema {
@@ -199,7 +199,7 @@ func (s *server) bringUpToDate(ctx context.Context) error {
 	return err
 }
 
-// version returns the last migration that is noted in the database. The error says why it can't be used.
+// version returns the last migration that was done in the database. The error says why the database can't be used.
 func (s *server) version(t *tx, all []migration) (version int64, err error) {
 	type state struct {
 		server           int

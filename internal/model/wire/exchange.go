@@ -20,8 +20,8 @@ const drainTime = 50 * time.Millisecond
 // MaxFailure is how much of the body of a failed request is read, in bytes.
 const MaxFailure = 64 << 10
 
-// Exchange is one call of a Client: the key it was given, the clock that ends its requests, and what has come of its
-// answer. It belongs to the goroutine that opened it, which closes it.
+// Exchange is one call of a Client, which may take several requests: its API key, the clock that ends the requests, and
+// the answer so far. It belongs to the goroutine that opened it, which closes it.
 type Exchange struct {
 	m        *Client
 	key      string
@@ -31,7 +31,7 @@ type Exchange struct {
 	stop     context.CancelFunc // the time of the whole
 	clock    clock
 	attempts int
-	final    bool // the last request failed in a way that leaving out fields does not help against
+	final    bool // the last request failed, and leaving out fields would not help
 	answer
 }
 
@@ -61,7 +61,7 @@ func (m *Client) Open(ctx context.Context) (*Exchange, error) {
 	return x, nil
 }
 
-// Close ends what is left of the exchange.
+// Close ends the exchange and its open requests.
 func (x *Exchange) Close() {
 	x.clock.timer.Stop()
 	x.cancel(nil)
@@ -74,14 +74,14 @@ func (x *Exchange) Key() string { return x.key }
 // Context is done when the exchange is over.
 func (x *Exchange) Context() context.Context { return x.ctx }
 
-// Withdrawn says whether the caller has ended the exchange.
+// Withdrawn reports whether the caller has cancelled the exchange.
 func (x *Exchange) Withdrawn() bool { return x.caller.Err() != nil }
 
 // jsonType is the media type of most requests.
 const jsonType = "application/json"
 
-// send makes one request, with a body of that media type, and returns its response, which is a success and whose body
-// the caller closes.
+// send makes one request with a body of that media type. It returns only a successful response, whose body the caller
+// closes.
 func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
 	x.attempts++
 	x.sent = len(body)
@@ -125,17 +125,17 @@ func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
 	return text, nil
 }
 
-// GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the
-// protocol promises.
+// GetList requests a list of models into list. It fails as Garbled if the answer is no JSON, or if whole, called then,
+// does not find what the protocol promises.
 func (x *Exchange) GetList(path string, query url.Values, list any, whole func() bool) error {
 	return x.fetch(http.MethodGet, x.m.target(path, query), "", nil, "the list of models", list, whole)
 }
 
-// lookTime bounds a look at what a model is like: a turn or a choice waits for it.
+// lookTime bounds a request for the properties of a model: a turn or a choice waits for it.
 const lookTime = 3 * time.Second
 
-// Look asks what the provider tells beside turns: by GET, or by POST with a body. It counts as no attempt, and as
-// Timeout after 3 s.
+// Look requests information beside turns, such as the properties of a model: by GET, or by POST with a body. It counts
+// as no attempt, and fails as Timeout after 3 s.
 func (x *Exchange) Look(path string, body []byte, into any) error {
 	whole, attempts := x.ctx, x.attempts
 	looking, end := context.WithTimeout(whole, lookTime)
@@ -156,9 +156,9 @@ func (x *Exchange) Look(path string, body []byte, into any) error {
 	return err
 }
 
-// Follow posts a body, and passes the lines of the answer that are not blank to take until the answer is Done. Each
-// line is progress.
-func (x *Exchange) Follow(path string, body []byte, take func(line []byte) error) error {
+// Follow posts a body, and passes the lines of the answer that are not blank to handle until the answer is Done. Each
+// line is progress for the clock.
+func (x *Exchange) Follow(path string, body []byte, handle func(line []byte) error) error {
 	resp, err := x.send(http.MethodPost, x.m.target(path, nil), jsonType, x.m.protocol.Accept, body)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (x *Exchange) Follow(path string, body []byte, take func(line []byte) error
 	defer func() { _ = resp.Body.Close() }()
 	return x.ReadLines(resp.Body, func(line []byte) error {
 		x.clock.progress()
-		return take(line)
+		return handle(line)
 	})
 }
 
