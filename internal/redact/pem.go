@@ -2,9 +2,9 @@ package redact
 
 import "regexp"
 
-// keys find private keys by the words that they begin or end with.
+// keys are the finders of private keys, by the words that begin or end a key.
 var keys = map[string]finder{
-	"-----BEGIN ": privateKey, "---- BEGIN ": privateKey, "-----END ": cutKey, "Private-Lines: ": puttyKey,
+	"-----BEGIN ": privateKey, "---- BEGIN ": privateKey, "-----END ": keyWithoutBeginning, "Private-Lines: ": puttyKey,
 }
 
 const (
@@ -23,7 +23,7 @@ var (
 	endMarker   = regexp.MustCompile(`\A-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?(?: ?-+)?`)
 )
 
-// markerEnd is where a marker ends that begins at i, or -1.
+// markerEnd is where the marker at i ends, or -1 if there is none.
 func markerEnd(marker *regexp.Regexp, t string, i int) int {
 	m := marker.FindStringIndex(t[i:min(len(t), i+mostLabel)])
 	if m == nil {
@@ -32,24 +32,24 @@ func markerEnd(marker *regexp.Regexp, t string, i int) int {
 	return i + m[1]
 }
 
-// privateKey takes all from the first marker to the last. What stands between is loose, since a key may be quoted line
-// by line, numbered, or have headers; but there must be a line of key in it, so that a program that only names the
-// markers is left alone. A key that was cut off ends with its last piece.
+// privateKey finds the key whose begin marker is at i, up to its end marker. Between its lines there may be quotes,
+// numbers or headers. There must be a line of key: a program may only name the markers. A cut-off key ends with its
+// last piece.
 func privateKey(t string, _, i int) (start, end int) {
 	from := markerEnd(beginMarker, t, i)
 	if from < 0 || !beginsWord(t, i) {
 		return -1, -1
 	}
-	last, cut := keyLines(t, from)
+	last, cut := readKeyLines(t, from)
 	if cut < 0 {
 		return -1, -1
 	}
 	return i, max(cut, markerEnd(endMarker, t, last))
 }
 
-// keyLines reads lines of key until a marker, or what is none. cut is where the last run of key ended, -1 if there was
-// no line of it.
-func keyLines(t string, from int) (end, cut int) {
+// readKeyLines reads the lines of a key from `from` on, and stops at a marker or at other text. end is where it
+// stopped, cut where the last run of key ended, or -1 if there was no whole line of key.
+func readKeyLines(t string, from int) (end, cut int) {
 	run, longestRun := 0, 0
 	end, cut = from, -1
 	for stop := min(len(t), end+mostKey); end < stop; end++ {
@@ -77,8 +77,9 @@ func keyLines(t string, from int) (end, cut int) {
 	return end, cut
 }
 
-// cutKey is where a key stands whose end marker is at i and whose beginning was cut off, or -1.
-func cutKey(t string, from, i int) (start, end int) {
+// keyWithoutBeginning finds the key whose end marker is at i and whose beginning was cut off; -1 if there is none. It
+// does not look before `from`.
+func keyWithoutBeginning(t string, from, i int) (start, end int) {
 	if end = markerEnd(endMarker, t, i); end < 0 {
 		return -1, -1
 	}
@@ -109,12 +110,12 @@ func cutKey(t string, from, i int) (start, end int) {
 
 var puttyLines = regexp.MustCompile(`\APrivate-Lines: \d+`)
 
-// puttyKey takes the lines of a key of PuTTY, which begin after the words at i and their number.
+// puttyKey finds the lines of a PuTTY key, which begin after the words at i and a number.
 func puttyKey(t string, _, i int) (start, end int) {
 	if start = markerEnd(puttyLines, t, i); start < 0 {
 		return -1, -1
 	}
-	if _, end = keyLines(t, start); end < 0 {
+	if _, end = readKeyLines(t, start); end < 0 {
 		return -1, -1
 	}
 	for start < end && !isKey(t[start]) || start+1 < end && t[start-1] == '\\' {

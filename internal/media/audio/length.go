@@ -13,10 +13,10 @@ import (
 type wav struct {
 	perFrame, perSecond int64 // bytes
 	data, length        int64 // where they begin, and how many bytes are there
-	told                uint32
+	announced           uint32
 }
 
-// readWAV reads the head of a WAV file. What it announces beyond the end of the file is not believed.
+// readWAV reads the head of a WAV file. Of a length beyond the end of the file, only what is there counts.
 func readWAV(f *os.File) (w wav, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -41,8 +41,8 @@ func readWAV(f *os.File) (w wav, err error) {
 			if w.perFrame == 0 || w.perSecond == 0 {
 				return w, errors.New("it does not say how many bytes a second has")
 			}
-			w.data, w.told, w.length = at, uint32(size), info.Size()-at
-			// 0 is of a program that was killed before it came back to say how much there is
+			w.data, w.announced, w.length = at, uint32(size), info.Size()-at
+			// the length is 0 if the recording program was killed before it wrote it
 			if size > 0 && size < w.length {
 				w.length = size
 			}
@@ -65,12 +65,12 @@ func wavSeconds(f *os.File) (*float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lasting(w.length, w.perSecond)
+	return secondsOf(w.length, w.perSecond)
 }
 
-// mend makes the head of a WAV file say how much sound is in it, cuts off a sample that is not whole, and returns the
-// seconds.
-func mend(file string) (seconds float64, err error) {
+// repairWAV makes the head of a WAV file say how much sound is in it, and returns the seconds. If the head was wrong,
+// an incomplete frame at the end and whatever follows the samples are cut off.
+func repairWAV(file string) (seconds float64, err error) {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		return 0, err
@@ -80,7 +80,7 @@ func mend(file string) (seconds float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if int64(w.told) != w.length {
+	if int64(w.announced) != w.length {
 		if err := f.Truncate(w.data + w.length); err != nil {
 			return 0, err
 		}
@@ -102,7 +102,7 @@ const (
 	opusMagic = "OpusHead"
 )
 
-// opusSeconds is how long the Opus in an Ogg file is, by its first and its last page; nil if it holds something else.
+// opusSeconds is the length of the Opus in an Ogg file, from its first and last page; nil if it holds something else.
 func opusSeconds(f *os.File) (*float64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -129,19 +129,19 @@ func opusSeconds(f *os.File) (*float64, error) {
 		if at < 0 {
 			return nil, nil
 		}
-		// A page says where its last packet ends; -1 none ends in it.
+		// A page says at which sample its last packet ends; -1: no packet ends in it.
 		if page := end[at:]; len(page) >= oggHead && bytes.Equal(page[14:18], first[14:18]) {
 			if samples := int64(binary.LittleEndian.Uint64(page[6:])); samples >= 0 &&
 				samples < math.MaxInt32*opusRate {
-				return lasting(samples-skipped, opusRate)
+				return secondsOf(samples-skipped, opusRate)
 			}
 		}
 		end = end[:at]
 	}
 }
 
-// lasting is how many seconds a sound has.
-func lasting(size, perSecond int64) (*float64, error) {
+// secondsOf computes how long a sound is; having none is an error.
+func secondsOf(size, perSecond int64) (*float64, error) {
 	if size <= 0 {
 		return nil, errors.New("there is no sound in it")
 	}

@@ -92,7 +92,7 @@ func end(asked error, grace time.Duration, exited <-chan error, kill func()) {
 // conclude makes the file whole, and says what is wrong with it. early is why the recorder ended by itself; nil: it was
 // stopped.
 func (r Recorder) conclude(file string, early error) error {
-	seconds, err := mend(file)
+	seconds, err := repairWAV(file)
 	switch {
 	case err == nil && seconds > 0 && early == nil:
 		return nil

@@ -12,8 +12,8 @@ import (
 // MostTerms is how many words of a query count.
 const MostTerms = 10
 
-// Terms are the words of a query as Folded has them, each once. A word is what stands between blanks, signs too: a
-// person finds “100%” or “a_b” as they write it.
+// Terms are the folded words of a query, each once, at most MostTerms. A word is everything between two blanks, signs
+// included, so that “100%” and “a_b” are found as written.
 func Terms(query string) []string {
 	var terms []string
 	for term := range strings.FieldsSeq(Folded(query)) {
@@ -24,7 +24,7 @@ func Terms(query string) []string {
 	return terms
 }
 
-// HasAll says whether a text that is folded has all terms, in any place: words may go on before and behind them.
+// HasAll says whether a folded text contains all terms, also inside longer words.
 func HasAll(folded string, terms []string) bool {
 	return !slices.ContainsFunc(terms, func(term string) bool { return !strings.Contains(folded, term) })
 }
@@ -34,12 +34,12 @@ func HasAll(folded string, terms []string) bool {
 func Folded(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
-	fold(text, func(_ int, r rune) { b.WriteRune(r) })
+	eachFolded(text, func(_ int, r rune) { b.WriteRune(r) })
 	return b.String()
 }
 
-// fold gives the letters of a text as Folded has them, each with its place in the text.
-func fold(text string, yield func(at int, r rune)) {
+// eachFolded yields the letters of a folded text, each with its place in the original.
+func eachFolded(text string, yield func(at int, r rune)) {
 	blank := false
 	var parts []byte
 	for at, r := range text {
@@ -70,10 +70,10 @@ type Span struct {
 	Hit  bool   `json:"hit,omitempty" doc:"It is one of the words that were looked for."`
 }
 
-// Excerpt is the part of a text around the first term that it has, in one line of about so many characters, with the
-// terms in it marked. Of a text without a term it is the beginning.
+// Excerpt is the part of a text around the first term in it, in one line of about `most` bytes, with the terms marked.
+// If the text has no term, it is the beginning.
 func Excerpt(text string, terms []string, most int) []Span {
-	folded, places := placed(text)
+	folded, places := foldWithPlaces(text)
 	first := len(folded)
 	for _, term := range terms {
 		if at := strings.Index(folded, term); at >= 0 {
@@ -83,10 +83,10 @@ func Excerpt(text string, terms []string, most int) []Span {
 	if first == len(folded) {
 		first = 0
 	}
-	from, to := window(folded, first, most)
+	from, to := shownWindow(folded, first, most)
 	var spans []Span
 	add := func(from, to int, hit bool) {
-		if part := oneBlank(text[places[from]:places[to]]); part != "" {
+		if part := collapseBlanks(text[places[from]:places[to]]); part != "" {
 			spans = append(spans, Span{part, hit})
 		}
 	}
@@ -94,7 +94,7 @@ func Excerpt(text string, terms []string, most int) []Span {
 		spans = append(spans, Span{Text: "… "})
 	}
 	for at := from; at < to; {
-		begin, end := next(folded[:to], terms, at)
+		begin, end := nextTerm(folded[:to], terms, at)
 		add(at, begin, false)
 		if begin < end {
 			add(begin, end, true)
@@ -107,11 +107,11 @@ func Excerpt(text string, terms []string, most int) []Span {
 	return spans
 }
 
-// placed is a text as Folded has it, with the place in the text of each of its bytes, and of its end.
-func placed(text string) (string, []int) {
+// foldWithPlaces folds a text, and gives for each byte of the result, and for its end, the place in the original.
+func foldWithPlaces(text string) (string, []int) {
 	var b strings.Builder
 	var places []int
-	fold(text, func(at int, r rune) {
+	eachFolded(text, func(at int, r rune) {
 		for range utf8.RuneLen(r) {
 			places = append(places, at)
 		}
@@ -120,8 +120,8 @@ func placed(text string) (string, []int) {
 	return b.String(), append(places, len(text))
 }
 
-// window is the part of a text that is shown around a place: it begins and ends with a word where one is near.
-func window(folded string, first, most int) (from, to int) {
+// shownWindow is the range of a text to show around a place. It begins and ends between words where it can.
+func shownWindow(folded string, first, most int) (from, to int) {
 	from, to = max(0, first-most/4), min(len(folded), first+most-most/4)
 	if at := strings.IndexByte(folded[from:first], ' '); from > 0 && at >= 0 {
 		from += at + 1
@@ -138,9 +138,9 @@ func window(folded string, first, most int) (from, to int) {
 	return from, to
 }
 
-// next is the place of the first term from a place on, the longest that begins there; the end of the text twice if
-// there is none.
-func next(folded string, terms []string, from int) (begin, end int) {
+// nextTerm finds the first term at or after `from`, and the longest one that begins there. Without one, both results
+// are the end of the text.
+func nextTerm(folded string, terms []string, from int) (begin, end int) {
 	begin, end = len(folded), len(folded)
 	for _, term := range terms {
 		at := strings.Index(folded[from:], term)
@@ -154,8 +154,8 @@ func next(folded string, terms []string, from int) (begin, end int) {
 	return begin, end
 }
 
-// oneBlank is a part of a text in one line, blanks at its ends kept.
-func oneBlank(text string) string {
+// collapseBlanks puts a text into one line: each run of blanks and control characters becomes one blank.
+func collapseBlanks(text string) string {
 	var b strings.Builder
 	blank := false
 	for _, r := range text {

@@ -25,11 +25,11 @@ const (
 	leastInCompound   = 4 // bytes of a part of a German compound
 )
 
-// InEnglish gives the English for a word of programming in German or Portuguese, in lower case and without its accents:
-// for each part of a compound the ways in which it is called. Nothing is given for a word that is not in the glossary.
+// InEnglish translates a German or Portuguese word of programming, given in lower case and without accents: for each
+// part of a compound it gives the possible translations. It returns nil for a word that is not in the glossary.
 func InEnglish(word string) [][]string {
 	for end := len(word); end >= leastInCompound || end == len(word); end-- {
-		english := inflected(word[:end])
+		english := lookUpInflected(word[:end])
 		if english == nil {
 			continue
 		}
@@ -48,10 +48,10 @@ func InEnglish(word string) [][]string {
 	return nil
 }
 
-// inflected finds a word as it stands, or with the ending of a verb or a plural in the place of its own, as a
-// participle too: aufgeräumt is aufräumen.
-func inflected(word string) []string {
-	if english := ended(word); english != nil {
+// lookUpInflected looks a word up as it stands, with the ending of the dictionary's form, or as a participle:
+// aufgeräumt is aufräumen.
+func lookUpInflected(word string) []string {
+	if english := withOtherEnding(word); english != nil {
 		return english
 	}
 	for at := 0; at+leastInCompound < len(word); at++ {
@@ -59,16 +59,16 @@ func inflected(word string) []string {
 		if !found || at > 0 && !slices.Contains(separable, word[:at]) {
 			continue
 		}
-		if english := ended(word[:at] + rest); english != nil {
+		if english := withOtherEnding(word[:at] + rest); english != nil {
 			return english
 		}
 	}
 	return nil
 }
 
-// cognates are endings of Latin words in German, and what English may have there.
+// cognates are German endings of words of Latin origin, and the English endings that may correspond.
 var cognates = []struct {
-	is      string
+	ending  string
 	english []string
 }{
 	{"ierungen", verbal}, {"ierung", verbal}, {"ierten", verbal}, {"ierte", verbal}, {"ieren", verbal},
@@ -78,51 +78,51 @@ var cognates = []struct {
 	{"iven", []string{"ive"}}, {"ive", []string{"ive"}}, {"iv", []string{"ive"}},
 }
 
-// verbal are the endings of verbs that are -ieren in German.
+// verbal are the English endings of verbs in -ieren.
 var verbal = []string{"", "e", "ate"}
 
-// latin spells German words of Latin as English does.
-var latin = strings.NewReplacer("ka", "ca", "ko", "co", "ku", "cu", "kl", "cl", "kr", "cr", "kt", "ct", "zi", "ci",
-	"ze", "ce")
+// asEnglishSpells spells German words of Latin origin the English way.
+var asEnglishSpells = strings.NewReplacer("ka", "ca", "ko", "co", "ku", "cu", "kl", "cl", "kr", "cr", "kt", "ct",
+	"zi", "ci", "ze", "ce")
 
-// Cognates gives how English may spell a word of German, in lower case and without its accents, if both have it of
-// Latin: rekursiv is recursive, ignorieren is ignore. Nothing is given for what both spell alike.
+// Cognates gives possible English spellings of a German word of Latin origin, given in lower case and without accents:
+// rekursiv is recursive, ignorieren is ignore. It returns nil for a word that both spell alike.
 func Cognates(word string) (english []string) {
 	for _, c := range cognates {
-		if stem, found := strings.CutSuffix(word, c.is); found && len(stem) >= leastInCompound {
+		if stem, found := strings.CutSuffix(word, c.ending); found && len(stem) >= leastInCompound {
 			for _, ending := range c.english {
-				english = append(english, latin.Replace(stem)+ending)
+				english = append(english, asEnglishSpells.Replace(stem)+ending)
 			}
 			return english
 		}
 	}
-	if spelt := latin.Replace(word); spelt != word {
+	if spelt := asEnglishSpells.Replace(word); spelt != word {
 		return []string{spelt}
 	}
 	return nil
 }
 
-// separable are what German verbs begin with, before the mark of the participle.
+// separable are the prefixes of German verbs that stand before the “ge” of the participle.
 var separable = []string{
 	"ab", "an", "auf", "aus", "bei", "durch", "ein", "fest", "her", "herunter", "hervor", "hin", "hinzu", "hoch", "los",
 	"mit", "nach", "um", "unter", "vor", "weg", "weiter", "wieder",
 	"zu", "zuruck", "zusammen", "zwischen",
 }
 
-// ended finds a word as it stands, or with another ending.
-func ended(word string) []string {
+// withOtherEnding looks a word up as it stands, or with the ending that the dictionary has for it.
+func withOtherEnding(word string) []string {
 	table := glossary()
 	if english := table[word]; english != nil {
 		return english
 	}
-	for _, ending := range []struct{ is, was string }{
+	for _, form := range []struct{ ending, dictionary string }{
 		{"t", "en"}, {"et", "en"}, {"te", "en"}, {"e", "en"}, {"ns", "n"}, {"ado", "ar"}, {"ada", "ar"}, {"ados", "ar"},
 		{"adas", "ar"}, {"a", "ar"}, {"am", "ar"},
 		{"e", "er"}, {"ido", "er"}, {"ida", "er"}, {"idos", "er"}, {"oes", "ao"}, {"ais", "al"}, {"ens", "em"},
 		{"es", ""}, {"s", ""},
 	} {
-		if stem, found := strings.CutSuffix(word, ending.is); found {
-			if english := table[stem+ending.was]; english != nil {
+		if stem, found := strings.CutSuffix(word, form.ending); found {
+			if english := table[stem+form.dictionary]; english != nil {
 				return english
 			}
 		}
@@ -130,8 +130,8 @@ func ended(word string) []string {
 	return nil
 }
 
-// IsForeign says whether a text is in German or Portuguese rather than in English, by the words that hold its sentences
-// together.
+// IsForeign says whether a text is in German or Portuguese rather than in English, judged by its stop words and words
+// of closed classes.
 func IsForeign(text string) bool {
 	lists, english, other := lists(), 0, 0
 	for _, w := range Words(text) {
@@ -147,8 +147,8 @@ func IsForeign(text string) bool {
 	return other > english
 }
 
-// IsLight says whether a word, in lower case and without its accents, is of a closed class: it says nothing about where
-// to look, however rare it is.
+// IsLight says whether a word, in lower case and without accents, belongs to a closed class: it does not help to find
+// a place, however rare it is.
 func IsLight(word string) bool {
 	return lists()["light-en"][word] || lists()["light-de"][word] || lists()["light-pt"][word]
 }

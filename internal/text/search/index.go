@@ -8,12 +8,12 @@ import (
 
 // Document is a text in sections, such as a note with headings, or a file in chunks.
 type Document struct {
-	Fields   []Field // what is said of the whole
+	Fields   []Field // of the whole document, such as its title
 	Sections []Section
 }
 
-// Field is text that stands out. A term in it counts Weight, where running text gives at most 1, however often the term
-// stands there.
+// Field is text that stands out. A term in it counts Weight, however often it occurs there; in running text a term
+// counts at most 1.
 type Field struct {
 	Weight float64
 	Texts  []string
@@ -28,7 +28,7 @@ type Section struct {
 // headingWeight is the weight of a section's heading.
 const headingWeight = 2.0
 
-// ofWhole is the section of what is said of the whole document.
+// ofWhole is the section number of the document's own fields.
 const ofWhole = -1
 
 // Counted is a document whose words are counted.
@@ -38,8 +38,7 @@ type Counted struct {
 	lengths []int
 }
 
-// posting says how often a word stands in one place of a document. Those of the whole come first, then section by
-// section.
+// posting says how often a word occurs in one place of a document. The document's fields come first, then the sections.
 type posting struct {
 	word    uint32
 	section int32
@@ -63,7 +62,7 @@ func Count(d Document) Counted {
 	return c
 }
 
-// collect adds the words of a place, and returns how many they are. It clears counts for its own use.
+// collect adds the words of one place, and returns their number. counts is scratch space, which it clears.
 func (c *Counted) collect(counts map[string]int, section int, weight float64, texts []string) (total int) {
 	clear(counts)
 	for _, text := range texts {
@@ -138,14 +137,14 @@ type match struct {
 
 // ranking gathers what scores depend on.
 type ranking struct {
-	asked      []float64 // Query.weights
-	entries    []Entry
-	sections   int
-	words      int
-	matches    []match
-	candidates []candidate
-	weights    Weights // of the terms, by their rarity
-	total      float64
+	questionWeights []float64 // Query.weights
+	entries         []Entry
+	sections        int
+	words           int
+	matches         []match
+	candidates      []candidate
+	weights         Weights // of the terms, by their rarity
+	total           float64
 }
 
 // Rank returns the sections of documents that answer q, the best first, of each document at most most. Ties says which
@@ -155,7 +154,7 @@ type ranking struct {
 // the section), times how much of the query the document covers. For a question (Query.weights), titles and headings
 // count less, and the factor is what the section covers.
 func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
-	r := ranking{asked: q.weights, entries: entries, weights: make(Weights, len(q.terms))}
+	r := ranking{questionWeights: q.weights, entries: entries, weights: make(Weights, len(q.terms))}
 	type answer struct {
 		term    int
 		quality float64
@@ -179,7 +178,7 @@ func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) 
 			r.candidates = append(r.candidates, candidate{i, from, len(r.matches)})
 		}
 	}
-	r.weigh()
+	r.weighTerms()
 	order := func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), ties(a, b), cmp.Compare(a.Section, b.Section))
 	}
@@ -193,25 +192,25 @@ func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) 
 	return hits
 }
 
-// weigh gives each term its weight.
-func (r *ranking) weigh() {
+// weighTerms sets the weight of each term: its rarity, times what the question gives it.
+func (r *ranking) weighTerms() {
 	holding := make([]float64, len(r.weights))
 	for _, c := range r.candidates {
-		for term, has := range r.has(c) {
+		for term, has := range r.termsOf(c) {
 			holding[term] += has
 		}
 	}
 	for term, with := range holding {
 		r.weights[term] = Rarity(float64(len(r.entries)), with)
-		if r.asked != nil {
-			r.weights[term] *= r.asked[term]
+		if r.questionWeights != nil {
+			r.weights[term] *= r.questionWeights[term]
 		}
 	}
 	r.total = r.weights.Total()
 }
 
-// has gives for each term 1 if it stands in a document, else 0.
-func (r *ranking) has(c candidate) []float64 {
+// termsOf gives for each term 1 if the document contains it, else 0.
+func (r *ranking) termsOf(c candidate) []float64 {
 	has := make([]float64, len(r.weights))
 	for _, m := range r.matches[c.from:c.to] {
 		has[m.term] = 1
@@ -219,10 +218,10 @@ func (r *ranking) has(c candidate) []float64 {
 	return has
 }
 
-// sectionsOf scores the sections of a document. A section counts if a term stands in it; if the terms stand only in
-// what is said of the whole, its first section does.
+// sectionsOf scores the sections of a document that contain a term. If the terms are only in the document's fields, it
+// scores the first section.
 func (r *ranking) sectionsOf(c candidate) []Hit {
-	scale := leastOfWords + (1-leastOfWords)*r.weights.Sum(r.has(c))/r.total
+	scale := leastOfWords + (1-leastOfWords)*r.weights.Sum(r.termsOf(c))/r.total
 	whole := make([]float64, len(r.weights))
 	matches := r.matches[c.from:c.to]
 	for len(matches) > 0 && matches[0].section == ofWhole {
@@ -236,18 +235,18 @@ func (r *ranking) sectionsOf(c candidate) []Hit {
 		for n < len(matches) && matches[n].section == matches[0].section {
 			n++
 		}
-		hits = append(hits, r.hit(c.document, int(matches[0].section), whole, matches[:n], scale))
+		hits = append(hits, r.scoreSection(c.document, int(matches[0].section), whole, matches[:n], scale))
 		matches = matches[n:]
 	}
 	if len(hits) == 0 {
-		hits = append(hits, r.hit(c.document, min(0, len(r.entries[c.document].lengths)-1), whole, nil, scale))
+		hits = append(hits, r.scoreSection(c.document, min(0, len(r.entries[c.document].lengths)-1), whole, nil, scale))
 	}
 	return hits
 }
 
-// hit scores one section; matches are those in it, whole what its document's fields give each term, scale what the
-// document covers, which a question replaces by its own.
-func (r *ranking) hit(document, section int, whole []float64, matches []match, scale float64) Hit {
+// scoreSection scores one section. matches are those in it, whole is what the document's fields give each term, and
+// scale is how much of the query the document covers; a question uses what the section covers instead.
+func (r *ranking) scoreSection(document, section int, whole []float64, matches []match, scale float64) Hit {
 	heading, frequency := make([]float64, len(r.weights)), make([]float64, len(r.weights))
 	for _, m := range matches {
 		if m.weight > 0 {
@@ -261,8 +260,8 @@ func (r *ranking) hit(document, section int, whole []float64, matches []match, s
 		length = float64(r.entries[document].lengths[section]) * float64(r.sections) / float64(r.words)
 	}
 	values := slices.Clone(whole)
-	if r.asked != nil {
-		scale = r.ownScale(whole, heading, frequency)
+	if r.questionWeights != nil {
+		scale = r.sectionScale(whole, heading, frequency)
 		for term := range values {
 			values[term] *= wholeShare
 			heading[term] *= headingShare
@@ -274,23 +273,23 @@ func (r *ranking) hit(document, section int, whole []float64, matches []match, s
 	return Hit{Document: document, Section: section, Score: math.Round(r.weights.Sum(values)*scale*1e4) / 1e4}
 }
 
-// What titles and headings count where a question is asked: its answer is told in running text.
+// The shares of titles and headings in the score of a question, whose answer stands in running text.
 const (
 	wholeShare   = 0.2
 	headingShare = 0.5
 	wholeCover   = 0.6
 )
 
-// How much a long section is held against its words, and what is left of a score where next to nothing of the words or
-// the question is covered.
+// How strictly a long section is judged, and the part of a score that stays where almost none of the words or of the
+// question is covered.
 const (
 	lengthShare     = 0.75
 	leastOfWords    = 0.4
 	leastOfQuestion = 0.1
 )
 
-// ownScale is how much of a question a section covers, with what its document is called.
-func (r *ranking) ownScale(whole, heading, frequency []float64) float64 {
+// sectionScale is how much of a question a section and the fields of its document cover.
+func (r *ranking) sectionScale(whole, heading, frequency []float64) float64 {
 	covered := make([]float64, len(whole))
 	for term := range covered {
 		covered[term] = max(min(1, whole[term])*wholeCover, min(1, heading[term]), min(1, frequency[term]))

@@ -17,7 +17,7 @@ const (
 // word is a word of a text or a query.
 type word struct{ text, stem string }
 
-// Query is what a search in texts looks for. The zero Query finds nothing.
+// Query is the words to search texts for. The zero Query finds nothing.
 type Query struct {
 	terms   []word
 	weights []float64 // what a question gives each term; nil: all the same
@@ -29,8 +29,8 @@ const (
 	weakWord  = 0.5
 )
 
-// NewQuestion is NewQuery for a question in whole sentences: words that say little count less, and a section counts by
-// what it holds itself rather than by what its document is called. One or two words are no sentence.
+// NewQuestion is NewQuery for a question in whole sentences: words that say little count less, and a section's own text
+// counts more than the title of its document. Up to two terms are treated as NewQuery does.
 func NewQuestion(text string) Query {
 	q := NewQuery(text)
 	if len(q.terms) <= 2 {
@@ -79,10 +79,10 @@ func (q Query) Empty() bool { return len(q.terms) == 0 }
 
 func endsPair(pair, word string) bool {
 	runes := []rune(pair)
-	return len(runes) == 2 && unspaced(runes[0]) && string(runes[1]) == word
+	return len(runes) == 2 && isUnspaced(runes[0]) && string(runes[1]) == word
 }
 
-// match returns the term that a word answers best, and how well; quality 0 if none.
+// match returns the term that a word fits best, and how well; quality is 0 if it fits none.
 func (q Query) match(w word) (term int, quality float64) {
 	for i, t := range q.terms {
 		found := 0.0

@@ -15,19 +15,19 @@ import (
 	"sync"
 )
 
-// k is how soon more of the same term stops to count.
-const k = 1.2
+// saturation is BM25's k1: the smaller, the sooner more of the same term stops counting.
+const saturation = 1.2
 
-// Rarity is what a term is worth by how many documents hold it: BM25's inverse document frequency, in the form that is
+// Rarity is the weight of a term that so many documents hold: BM25's inverse document frequency, in the form that is
 // never negative.
 func Rarity(documents, holding float64) float64 {
 	return math.Log(1 + (documents-holding+0.5)/(holding+0.5))
 }
 
-// Saturated is what a term that stands so often in a running text counts, 0 to 1. Length is that of the text, in units
-// of the usual one; strictness, 0 to 1, is how much more a long text must repeat it.
+// Saturated is how much a term counts that occurs this often in a running text, 0 to 1. Length is the text's length
+// divided by the usual one; strictness, 0 to 1, is how much more often a long text must repeat the term.
 func Saturated(frequency, length, strictness float64) float64 {
-	return frequency / (frequency + k*(1-strictness+strictness*length))
+	return frequency / (frequency + saturation*(1-strictness+strictness*length))
 }
 
 // Weights say what each term of a query is worth.
@@ -72,22 +72,21 @@ var lists = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// IsStop says whether a word in lower case, with or without its accents, only holds a sentence together, in English,
-// Portuguese or German.
+// IsStop says whether a word, in lower case, with or without accents, is an English, Portuguese or German stop word.
 func IsStop(word string) bool {
 	return lists()["en"][word] || lists()["pt"][word] || lists()["de"][word]
 }
 
-// IsAsking says whether a word is what questions are made of: what they ask is not about it.
+// IsAsking says whether a word belongs to the form of a question rather than to its subject.
 func IsAsking(word string) bool { return lists()["asking"][word] }
 
 // IsWeak says whether a word says little about where to look, though it may be part of what is looked for.
 func IsWeak(word string) bool { return lists()["weak"][word] }
 
-// IsGeneric says whether a word is in so many questions that a passage without it may answer all the same.
+// IsGeneric says whether a word is so common in questions that a passage without it may still answer.
 func IsGeneric(word string) bool { return lists()["generic"][word] }
 
-// IsPointing says whether a word in lower case points at what is not named, as “this” does.
+// IsPointing says whether a word in lower case points at something without naming it, as “this” does.
 func IsPointing(word string) bool { return lists()["pointing"][word] }
 
 // AsksNumber says whether a word in lower case asks how much of something there is, or for its default.
@@ -114,7 +113,7 @@ var abbreviations = sync.OnceValue(func() map[string][]string {
 	return table
 })
 
-// Abbreviations gives the other ways in which programmers write a word, so often that they say as much as it.
+// Abbreviations gives the common other spellings of a word among programmers, which count as much as the word.
 func Abbreviations(word string) []string {
 	if other := abbreviations()[word]; other != nil {
 		return other

@@ -38,7 +38,7 @@ func EachWord(text string, yield func(word []byte)) {
 		if r >= utf8.RuneSelf && unicode.Is(unicode.Mn, r) {
 			continue
 		}
-		if unspaced(r) {
+		if isUnspaced(r) {
 			flush()
 			if previous != 0 {
 				yield(utf8.AppendRune(utf8.AppendRune(buf[:0], previous), r))
@@ -77,7 +77,7 @@ func wordRune(r rune) rune {
 	return 0
 }
 
-func unspaced(r rune) bool {
+func isUnspaced(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
 		unicode.Khmer, unicode.Myanmar)
 }

@@ -24,7 +24,7 @@ func cleanPath(p string) (string, error) {
 	slashed := filepath.ToSlash(p)
 	drive := len(p) >= 2 && p[1] == ':' && 'a' <= search.Lower(p[0]) && search.Lower(p[0]) <= 'z'
 	switch {
-	case !showable(p):
+	case !isShowable(p):
 		return "", tool.Errorf(tool.InvalidArgs, hint, "the path %q holds a control character", p)
 	case strings.HasPrefix(p, "/"), strings.HasPrefix(p, `\`), drive:
 		return "", tool.Errorf(tool.Denied, hint, "the path %q is absolute", p)
@@ -36,9 +36,9 @@ func cleanPath(p string) (string, error) {
 	return clean, nil
 }
 
-// showable reports whether a name can stand in a line of text as it is. Others are not offered and not opened: a line
+// isShowable reports whether a name can stand in a line of text as it is. Others are not offered and not opened: a line
 // break in a file's name would forge lines of a result.
-func showable(name string) bool {
+func isShowable(name string) bool {
 	return utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool {
 		return r == '\t' || visible(r) != r
 	}) < 0
@@ -46,16 +46,16 @@ func showable(name string) bool {
 
 // place is a file or folder found below the root, and the ignore rules that hold for what is in its folder.
 type place struct {
-	parent  *os.Root
-	owned   bool // parent is ours to close
-	path    string
-	info    fs.FileInfo
-	ignores *ignoreLayer
-	project bool // a folder that it stands in is one
+	parent    *os.Root
+	isOwned   bool // parent is ours to close
+	path      string
+	info      fs.FileInfo
+	ignores   *ignoreLayer
+	inProject bool // a folder around it is a project
 }
 
 func (p *place) close() {
-	if p.owned {
+	if p.isOwned {
 		_ = p.parent.Close() // opened for reading only: nothing can be lost
 	}
 }
@@ -92,7 +92,7 @@ func (r *Root) locate(clean string) (*place, error) {
 		if err != nil {
 			return nil, ioError(at.path, err)
 		}
-		at.parent, at.owned = child, true
+		at.parent, at.isOwned = child, true
 		at.ignores = loadIgnores(child, at.path, at.ignores)
 	}
 	return at, nil
@@ -111,7 +111,7 @@ func (p *place) check(name, whole string) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return linkError(p.parent, p.path, name)
 	}
-	if p.ignores.ignored(p.path, info.IsDir()) {
+	if p.ignores.isIgnored(p.path, info.IsDir()) {
 		return tool.Errorf(tool.Denied, "ignored files are not read", "%s is excluded by a .gitignore", p.path)
 	}
 	if p.path != whole && !info.IsDir() {
@@ -173,7 +173,7 @@ func openRegular(dir *os.Root, name string, seen fs.FileInfo) (*os.File, fs.File
 	return f, info, nil
 }
 
-// ioError is what a caller learns from a failed look or read.
+// ioError is the error of a tool for a file that could not be looked at or read.
 func ioError(at string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -31,9 +31,10 @@ var folderRanks = map[string]float64{
 var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json",
 	"gradle.lockfile"}
 
-// elsewhere is a text in words that any question may have: one that lawyers wrote, or a list of changes, which tells
-// what was true once. Asked for by name, it is found by its path.
-var elsewhere = pattern(`(?i)^(licen[cs]e|copying|notice|changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
+// lawOrHistory matches legal texts and lists of changes: their words fit any question, and what a list of changes says
+// may no longer be true. Somebody who asks for one by name finds it by its path.
+var lawOrHistory = pattern(
+	`(?i)^(licen[cs]e|copying|notice|changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
 
 var testName = pattern(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +
 	`|(Test|Tests|Spec)\.(java|kt|cs|scala|swift|php)$`)
@@ -48,7 +49,8 @@ func isTest(at string) bool {
 	return testName().MatchString(name)
 }
 
-// rankOfPath says by its name how likely a file is to hold an answer, 0 to 1. With tests, the question is about tests.
+// rankOfPath says by its path how likely a file is to hold an answer, 0 to 1. If tests is set, the question is about
+// tests, which then rank as other files do.
 func rankOfPath(at string, tests bool) float64 {
 	rank := 1.0
 	dir, name := path.Split(at)
@@ -57,7 +59,7 @@ func rankOfPath(at string, tests bool) float64 {
 			rank = min(rank, r)
 		}
 	}
-	// asking first is ten times cheaper
+	// the plain comparison before the expression is ten times cheaper
 	if !tests && holdsFolded(name, "test", "spec") && testName().MatchString(name) {
 		rank = min(rank, testRank)
 	}
@@ -67,7 +69,7 @@ func rankOfPath(at string, tests bool) float64 {
 	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"),
 		slices.Contains(checksums, name):
 		rank *= generatedRank
-	case !l.defines && elsewhere().MatchString(name):
+	case !l.defines && lawOrHistory().MatchString(name):
 		rank *= dataRank
 	case l.name == "Assembly":
 		rank *= exampleRank
@@ -79,7 +81,7 @@ func rankOfPath(at string, tests bool) float64 {
 	return rank
 }
 
-// holdsFolded says that a text holds one of some words in lower case, without regard to case.
+// holdsFolded says whether a text contains one of the words, which are in lower case, without regard to case.
 func holdsFolded(text string, words ...string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })

@@ -43,10 +43,10 @@ func (r *Root) historyTool() tool.Tool {
 			"changed (diff), who changed each " +
 			"line last (blame). Use it for what changed, when, why and by whom. Cite a " +
 			"commit as git:HASH, as the result writes it.",
-	}, r.history)
+	}, r.readHistory)
 }
 
-// history is one call of code_history under way.
+// history is the state of one call of code_history.
 type history struct {
 	*repository
 	args   HistoryArgs
@@ -57,27 +57,28 @@ type history struct {
 	refs   []tool.Ref
 	names  []string // of changed files
 	items  int
-	cut    bool            // there is more
+	isCut  bool            // there is more
 	secret map[string]bool // changed files that are left out
 }
 
-func (r *Root) history(ctx context.Context, _ tool.Call, args HistoryArgs) (tool.Result, error) {
+func (r *Root) readHistory(ctx context.Context, _ tool.Call, args HistoryArgs) (tool.Result, error) {
 	at, err := historyPath(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	g, err := r.repository(ctx)
+	g, err := r.openRepository(ctx)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	h := history{repository: g, args: args, path: at, secret: map[string]bool{}}
-	if h.commit, err = g.commit(ctx, args.Commit); err != nil {
+	if h.commit, err = g.resolveCommit(ctx, args.Commit); err != nil {
 		return tool.Result{}, err
 	}
-	if _, err := g.commit(ctx, "HEAD"); h.commit == "" && err != nil {
+	if _, err := g.resolveCommit(ctx, "HEAD"); h.commit == "" && err != nil {
 		return tool.Result{}, notRepository("nothing is committed yet")
 	}
-	show := map[string]func(context.Context) error{"": h.log, "log": h.log, "diff": h.diff, "blame": h.blame}
+	show := map[string]func(context.Context) error{
+		"": h.showLog, "log": h.showLog, "diff": h.showDiff, "blame": h.showBlame}
 	if err := show[args.What](ctx); err != nil {
 		return tool.Result{}, err
 	}
@@ -110,8 +111,8 @@ func historyPath(args HistoryArgs) (string, error) {
 // revision is how a commit may be named: nothing that git would read as an option, a path or a range.
 var revision = pattern(`^[\pL\pN_][\pL\pN_./+-]*(?:[~^][0-9]*)*$`)
 
-// commit finds the full hash of what the arguments name; of nothing, "".
-func (g *repository) commit(ctx context.Context, named string) (string, error) {
+// resolveCommit finds the full hash of a named commit; "" for no name.
+func (g *repository) resolveCommit(ctx context.Context, named string) (string, error) {
 	if named = strings.TrimPrefix(named, gitCite); named == "" {
 		return "", nil
 	}
@@ -120,7 +121,7 @@ func (g *repository) commit(ctx context.Context, named string) (string, error) {
 	if !revision().MatchString(named) {
 		return "", unknown
 	}
-	out, _, err := g.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", named+"^{commit}")
+	out, _, err := g.runGit(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", named+"^{commit}")
 	hash := strings.TrimSpace(string(out))
 	if err != nil && tool.AsError(err).Kind != tool.Failed {
 		return "", err
@@ -131,30 +132,31 @@ func (g *repository) commit(ctx context.Context, named string) (string, error) {
 	return hash, nil
 }
 
-// read runs git, and gives the lines that it prints, safe to show.
-func (h *history) read(ctx context.Context, args ...string) ([]string, error) {
-	out, cut, err := h.git(ctx, args...)
+// readLines runs git, and gives the lines that it prints, without secrets.
+func (h *history) readLines(ctx context.Context, args ...string) ([]string, error) {
+	out, cut, err := h.runGit(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
-	h.cut = h.cut || cut
+	h.isCut = h.isCut || cut
 	return strings.Split(strings.TrimSuffix(string(redact.Lines(out)), "\n"), "\n"), nil
 }
 
-// comparing are the options of what shows changes.
-var comparing = []string{"--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--relative", "-M"}
+// diffOptions are git's options for commands that show changes.
+var diffOptions = []string{"--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all",
+	"--relative", "-M"}
 
-// telling are the options of what shows commits. Only the line that begins a commit begins with git: at the margin, as
-// its message is indented.
-func telling() []string {
+// commitOptions are git's options for commands that show commits. Only the first line of a commit begins with git: at
+// the margin, since the message is indented.
+func commitOptions() []string {
 	return append([]string{
 		"--format=" + gitCite + "%h  %as  %an: %s%n%w(0,4,4)%b", fmt.Sprintf("--abbrev=%d", shortHash),
 		"--no-show-signature", "--no-notes", "--no-mailmap", "--encoding=UTF-8", "--diff-merges=first-parent",
-	}, comparing...)
+	}, diffOptions...)
 }
 
-func (h *history) log(ctx context.Context) error {
-	args := append([]string{"log", fmt.Sprintf("--max-count=%d", h.args.Limit+1)}, telling()...)
+func (h *history) showLog(ctx context.Context) error {
+	args := append([]string{"log", fmt.Sprintf("--max-count=%d", h.args.Limit+1)}, commitOptions()...)
 	from := h.commit
 	if from == "" {
 		from = "HEAD"
@@ -166,16 +168,16 @@ func (h *history) log(ctx context.Context) error {
 	} else {
 		args = append(args, "--name-status", "--end-of-options", from, "--", h.path)
 	}
-	return h.tell(ctx, args...)
+	return h.showCommits(ctx, args...)
 }
 
-// change is a line of --name-status.
-var change = pattern(`^[A-Z][0-9]*\t`)
+// changeLine is a line of --name-status.
+var changeLine = pattern(`^[A-Z][0-9]*\t`)
 
-// tell shows commits as git prints them in the format of telling, and the files that changed; it keeps the names of
-// these.
-func (h *history) tell(ctx context.Context, args ...string) error {
-	lines, err := h.read(ctx, args...)
+// showCommits shows the commits that git prints with commitOptions, and the files that changed. It keeps the names of
+// these files in h.names.
+func (h *history) showCommits(ctx context.Context, args ...string) error {
+	lines, err := h.readLines(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -185,17 +187,17 @@ func (h *history) tell(ctx context.Context, args ...string) error {
 		switch {
 		case strings.HasPrefix(line, gitCite):
 			if h.items == h.args.Limit {
-				h.cut = true
+				h.isCut = true
 				return nil
 			}
 			h.items++
 			_, subject, _ := strings.Cut(rest, ": ")
-			h.cite(cite, subject)
+			h.addCommitRef(cite, subject)
 			h.text.add("%s", printable(line, maxShort))
 			message = 0
-		case change().MatchString(line):
+		case changeLine().MatchString(line):
 			fields := strings.Split(line, "\t")
-			h.changed(fields[0], fields[1:])
+			h.addChangedFile(fields[0], fields[1:])
 		case strings.TrimSpace(line) != "" && message <= maxMessage:
 			if message += len(line); message > maxMessage {
 				line = "    …"
@@ -206,8 +208,8 @@ func (h *history) tell(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// cite has a commit among what may be cited, and says whether it is new there.
-func (h *history) cite(commit, subject string) bool {
+// addCommitRef adds a commit to the sources that may be cited, and says whether it was new there.
+func (h *history) addCommitRef(commit, subject string) bool {
 	if slices.ContainsFunc(h.refs, func(r tool.Ref) bool { return r.Path == commit }) {
 		return false
 	}
@@ -219,11 +221,11 @@ func (h *history) cite(commit, subject string) bool {
 // statuses are the words for the letters of git.
 var statuses = map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'R': "renamed", '?': "untracked"}
 
-// changed says of a file how it changed; of one that was renamed or copied the first name is the old one. Files that
-// may hold secrets, and names that can't be shown, are left out.
-func (h *history) changed(status string, names []string) {
+// addChangedFile says how a file changed; if it was renamed or copied, the first name is the old one. Files that may
+// hold secrets, and names that can't be shown, are left out and counted.
+func (h *history) addChangedFile(status string, names []string) {
 	for _, name := range names {
-		if why := files.SecretPath(name); why != "" || !showable(name) || name != path.Clean(name) ||
+		if why := files.SecretPath(name); why != "" || !isShowable(name) || name != path.Clean(name) ||
 			strings.HasPrefix(name, `"`) {
 			h.secret[name] = true
 			return
@@ -237,29 +239,29 @@ func (h *history) changed(status string, names []string) {
 	h.text.add("    %s %s", word, strings.Join(names, " -> "))
 }
 
-// diff lists the files that changed, and shows the patches of those that may be read.
-func (h *history) diff(ctx context.Context) error {
-	list := append([]string{"diff"}, comparing...)
+// showDiff lists the files that changed, and shows the patches of those that may be read.
+func (h *history) showDiff(ctx context.Context) error {
+	list := append([]string{"diff"}, diffOptions...)
 	show := list
 	from := "HEAD"
 	if h.commit != "" {
-		list = append([]string{"show"}, telling()...)
-		show = append([]string{"show", "--format=", "--diff-merges=first-parent"}, comparing...)
+		list = append([]string{"show"}, commitOptions()...)
+		show = append([]string{"show", "--format=", "--diff-merges=first-parent"}, diffOptions...)
 		from = h.commit
 	}
 	list = slices.Concat(list, []string{"--name-status", "--end-of-options", from, "--", h.path})
-	if err := h.tell(ctx, list...); err != nil {
+	if err := h.showCommits(ctx, list...); err != nil {
 		return err
 	}
 	known := h.names
 	if h.commit == "" {
-		untracked, err := h.read(ctx, "ls-files", "--others", "--exclude-standard", "--", h.path)
+		untracked, err := h.readLines(ctx, "ls-files", "--others", "--exclude-standard", "--", h.path)
 		if err != nil {
 			return err
 		}
 		for _, name := range untracked {
 			if name != "" {
-				h.changed("?", []string{name})
+				h.addChangedFile("?", []string{name})
 			}
 		}
 	} else if len(h.names)+len(h.secret) == 0 && h.root != h.top {
@@ -267,20 +269,20 @@ func (h *history) diff(ctx context.Context) error {
 			"the commit changed nothing in this folder")
 	}
 	h.items = len(h.names)
-	h.cut = h.cut || len(known) > maxPatched
+	h.isCut = h.isCut || len(known) > maxPatched
 	if known = known[:min(len(known), maxPatched)]; len(known) == 0 {
 		return nil
 	}
 	show = slices.Concat(show, []string{"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", from, "--"}, known)
-	return h.patch(ctx, show)
+	return h.showPatch(ctx, show)
 }
 
 // hunk is the line above changed lines, with where they stand in the new file.
 var hunk = pattern(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
-// patch shows a diff as git prints it. The lines of the working tree that it shows can be cited.
-func (h *history) patch(ctx context.Context, args []string) error {
-	lines, err := h.read(ctx, args...)
+// showPatch shows a diff as git prints it. The lines of the working tree that it shows can be cited.
+func (h *history) showPatch(ctx context.Context, args []string) error {
+	lines, err := h.readLines(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -297,7 +299,7 @@ func (h *history) patch(ctx context.Context, args []string) error {
 		}
 		if m := hunk().FindStringSubmatch(line); m != nil {
 			header = false
-			start, count := number(m[1]), number(cmp.Or(m[2], "1"))
+			start, count := parseNumber(m[1]), parseNumber(cmp.Or(m[2], "1"))
 			if count > 0 && name != "" && h.commit == "" {
 				h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: name, Start: start, End: start + count - 1,
 					Opened: true})
@@ -307,14 +309,13 @@ func (h *history) patch(ctx context.Context, args []string) error {
 	return nil
 }
 
-// number reads digits.
-func number(digits string) int {
+func parseNumber(digits string) int {
 	n, _ := strconv.Atoi(digits) // 0 where there are none
 	return n
 }
 
-// blame says of lines of a file who changed each last. The subject of a commit stands above the first of its lines.
-func (h *history) blame(ctx context.Context) error {
+// showBlame shows who changed each line of a file last. The subject of a commit stands above the first of its lines.
+func (h *history) showBlame(ctx context.Context) error {
 	start, end := max(h.args.Start, 1), h.args.End
 	if end == 0 && h.args.Start > 0 {
 		end = start
@@ -327,47 +328,47 @@ func (h *history) blame(ctx context.Context) error {
 	if h.commit != "" {
 		args = append(args, h.commit)
 	}
-	lines, err := h.read(ctx, append(args, "--", h.path)...)
+	lines, err := h.readLines(ctx, append(args, "--", h.path)...)
 	if err != nil {
 		return err
 	}
-	told := map[string]string{} // what is known of the commit of the line
+	commit := map[string]string{} // what is known of the commit of the line
 	for _, line := range lines {
 		key, value, _ := strings.Cut(line, " ")
 		text, last := strings.CutPrefix(line, "\t")
 		switch {
 		case last:
-			h.blameLine(start+h.items, told, text)
-			clear(told)
-		case told["hash"] == "":
-			told["hash"] = key
+			h.showBlameLine(start+h.items, commit, text)
+			clear(commit)
+		case commit["hash"] == "":
+			commit["hash"] = key
 		default:
-			told[key] = value
+			commit[key] = value
 		}
 	}
 	if h.commit == "" {
 		end := start + h.items - 1
 		h.refs = append(h.refs, tool.Ref{Source: tool.Code, Path: h.path, Start: start, End: end, Opened: true})
 	}
-	h.cut = h.items == maxBlamed && (h.args.End == 0 || h.args.End > end)
+	h.isCut = h.items == maxBlamed && (h.args.End == 0 || h.args.End > end)
 	return nil
 }
 
-func (h *history) blameLine(n int, told map[string]string, text string) {
+func (h *history) showBlameLine(n int, commit map[string]string, text string) {
 	h.items++
-	cite, who := gitCite+told["hash"][:shortHash], "not committed"
-	if strings.Trim(told["hash"], "0") != "" {
+	cite, who := gitCite+commit["hash"][:shortHash], "not committed"
+	if strings.Trim(commit["hash"], "0") != "" {
 		who = cite
-		date := time.Unix(int64(number(told["author-time"])), 0).UTC().Format(time.DateOnly)
-		if h.cite(cite, told["summary"]) {
-			h.text.add("%s  %s  %s: %s", cite, date, printable(told["author"], maxShort),
-				printable(told["summary"], maxShort))
+		date := time.Unix(int64(parseNumber(commit["author-time"])), 0).UTC().Format(time.DateOnly)
+		if h.addCommitRef(cite, commit["summary"]) {
+			h.text.add("%s  %s  %s: %s", cite, date, printable(commit["author"], maxShort),
+				printable(commit["summary"], maxShort))
 		}
 	}
 	h.text.add("%4d| %s | %s", n, who, printable(text, maxLine))
 }
 
-// result is what was found. What was shown can be cited: commits by their hash, lines by their file.
+// result is the result of the call. What was shown can be cited: commits by their hash, lines by their file.
 func (h *history) result() tool.Result {
 	text := h.text.String()
 	switch {
@@ -375,11 +376,11 @@ func (h *history) result() tool.Result {
 		text += "Nothing is changed since the last commit.\n"
 	case h.items == 0:
 		text += "No commit changed that.\n"
-	case h.cut || h.text.full:
+	case h.isCut || h.text.full:
 		text += "(there is more: name a file with path, or give limit)\n"
 	}
 	if n := len(h.secret); n > 0 {
 		text += fmt.Sprintf("Left out: %s that may hold secrets.\n", tool.Count(n, "changed file"))
 	}
-	return tool.Result{Text: text, Refs: h.refs, Items: h.items, Truncated: h.cut || h.text.full}
+	return tool.Result{Text: text, Refs: h.refs, Items: h.items, Truncated: h.isCut || h.text.full}
 }

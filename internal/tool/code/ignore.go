@@ -23,10 +23,10 @@ type ignoreLayer struct {
 }
 
 type ignoreRule struct {
-	glob     func(at string) bool
-	negated  bool
-	folders  bool // matches folders only
-	anchored bool // matched against the path below dir, not against the last name alone
+	glob        func(at string) bool
+	negated     bool
+	foldersOnly bool // matches folders only
+	anchored    bool // matched against the path below dir, not against the last name alone
 }
 
 const (
@@ -62,7 +62,7 @@ func parseIgnores(text string, fold bool) (rules []ignoreRule) {
 		}
 		var rule ignoreRule
 		line, rule.negated = strings.CutPrefix(line, "!")
-		line, rule.folders = strings.CutSuffix(line, "/")
+		line, rule.foldersOnly = strings.CutSuffix(line, "/")
 		rule.anchored = strings.Contains(line, "/")
 		if line = strings.TrimPrefix(line, "/"); line != "" {
 			rule.glob = globOf(line, fold)
@@ -75,20 +75,20 @@ func parseIgnores(text string, fold bool) (rules []ignoreRule) {
 // trimIgnoreLine drops a carriage return, and the spaces at the end that no backslash keeps.
 func trimIgnoreLine(line string) string {
 	line = strings.TrimSuffix(line, "\r")
-	for strings.HasSuffix(line, " ") && !trailingBackslash(line[:len(line)-1]) {
+	for strings.HasSuffix(line, " ") && !endsWithBackslash(line[:len(line)-1]) {
 		line = line[:len(line)-1]
 	}
 	return line
 }
 
-// trailingBackslash reports a backslash at the end that is not itself escaped.
-func trailingBackslash(s string) bool {
+// endsWithBackslash reports a backslash at the end that is not itself escaped.
+func endsWithBackslash(s string) bool {
 	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
 }
 
-// ignored reports whether the last rule that matches excludes the path. The folders above it are the caller's to ask
+// isIgnored reports whether the last rule that matches excludes the path. The folders above it are the caller's to ask
 // about first: what lies in an excluded folder can't be included again.
-func (l *ignoreLayer) ignored(at string, folder bool) bool {
+func (l *ignoreLayer) isIgnored(at string, folder bool) bool {
 	for ; l != nil; l = l.above {
 		below := strings.TrimPrefix(strings.TrimPrefix(at, l.dir), "/")
 		for _, rule := range slices.Backward(l.rules) {
@@ -96,7 +96,7 @@ func (l *ignoreLayer) ignored(at string, folder bool) bool {
 			if !rule.anchored {
 				text = path.Base(below)
 			}
-			if (folder || !rule.folders) && rule.glob(text) {
+			if (folder || !rule.foldersOnly) && rule.glob(text) {
 				return !rule.negated
 			}
 		}

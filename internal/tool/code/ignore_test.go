@@ -102,7 +102,7 @@ func ignoredBy(patterns, path string) bool {
 	parts := strings.Split(path, "/")
 	for i := range parts {
 		last := i == len(parts)-1
-		if layer.ignored(strings.Join(parts[:i+1], "/"), folder || !last) {
+		if layer.isIgnored(strings.Join(parts[:i+1], "/"), folder || !last) {
 			return true
 		}
 	}
@@ -165,7 +165,7 @@ func TestIgnoreRulesAgreeWithGit(t *testing.T) {
 
 func TestIgnoreCaseIsFoldedWhereTheFileSystemFoldsIt(t *testing.T) {
 	layer := &ignoreLayer{rules: parseIgnores("Build/\n*.LOG", true)}
-	if !layer.ignored("bUILD", true) || !layer.ignored("x/a.log", false) {
+	if !layer.isIgnored("bUILD", true) || !layer.isIgnored("x/a.log", false) {
 		t.Error("a differently spelt name escaped its rule")
 	}
 }

@@ -50,7 +50,7 @@ func (r *Root) mapPath(ctx context.Context, _ tool.Call, args MapArgs) (tool.Res
 	if err != nil {
 		return tool.Result{}, err
 	}
-	at, folder, err := r.named(ctx, clean)
+	at, folder, err := r.findPath(ctx, clean)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -64,8 +64,8 @@ func (r *Root) mapPath(ctx context.Context, _ tool.Call, args MapArgs) (tool.Res
 	return mapFile(s, hash), nil
 }
 
-// named is the path itself if something is there, or else the one path that ends with it.
-func (r *Root) named(ctx context.Context, clean string) (at string, folder bool, err error) {
+// findPath gives the path itself if it exists, or else the one path that ends with it.
+func (r *Root) findPath(ctx context.Context, clean string) (at string, folder bool, err error) {
 	place, err := r.locate(clean)
 	if err == nil {
 		defer place.close()
@@ -141,8 +141,8 @@ func mapFile(s *source, hash string) tool.Result {
 	return res
 }
 
-// purpose gives the lines in which a file says what it is for: of Go the comment right above the package, else the one
-// with which it begins, but for one of lawyers; 0 if there is none.
+// purpose gives the lines in which a file says what it is for: in Go the comment right above the package clause, else
+// the first comment at the top that is not a licence; 0 if there is none.
 func (s *source) purpose() (start, end int) {
 	if s.lang.name == "Go" {
 		files := token.NewFileSet()

@@ -41,7 +41,7 @@ func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result
 	}
 	own := folders[at]
 	delete(folders, at)
-	tree, cut := treeOf(folders, own.level()+depth, own.level()+1)
+	tree, cut := treeOf(folders, own.depth()+depth, own.depth()+1)
 	res := tool.Result{Items: len(tree), Truncated: cut || len(own.files) > maxDeclared}
 	var text page
 	readme := r.describe(&text, own)
@@ -49,31 +49,30 @@ func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result
 		if err := ctx.Err(); err != nil {
 			return tool.Result{}, err
 		}
-		text.add("%s", f.line(r))
+		text.add("%s", f.mapLine(r))
 	}
 	if cut {
 		text.add("There are more folders: map one of them by its path.")
 	}
 	res.Text = text.String()
-	skipped.tell(&res)
+	skipped.report(&res)
 	return res.WithData(MapData{ReadmePath: readme})
 }
 
-// level is how many folders deep a folder lies, itself among them.
-func (f *folder) level() int {
+func (f *folder) depth() int {
 	if f.path == "." {
 		return 0
 	}
 	return 1 + strings.Count(f.path, "/")
 }
 
-// treeOf gives the folders down to a level, by path. If they are too many, the tree is made less deep, down to another
-// level, and cut off only where that is not enough.
+// treeOf gives the folders down to a level, by path. If there are too many, it makes the tree less deep, but not less
+// than `least`, and then cuts it off.
 func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut bool) {
 	for ; ; level-- {
 		tree = nil
 		for _, f := range folders {
-			if f.level() <= level {
+			if f.depth() <= level {
 				tree = append(tree, f)
 			}
 		}
@@ -90,7 +89,7 @@ func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut b
 
 var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
 
-// describe writes what is said of the mapped folder itself, and gives the path of its README.
+// describe writes the lines about the mapped folder itself, and gives the path of its README.
 func (r *Root) describe(text *page, own *folder) (readme string) {
 	where, files := r.name, 0
 	if own.path != "." {
@@ -111,7 +110,7 @@ func (r *Root) describe(text *page, own *folder) (readme string) {
 	if said := r.packageDoc(own); said != "" {
 		text.add("%s", said)
 	}
-	if said := firstParagraph(r.text(readme)); said != "" {
+	if said := firstParagraph(r.textOf(readme)); said != "" {
 		text.add("README: %s", said)
 	}
 	if len(names) > 0 {
@@ -127,8 +126,7 @@ func (f *folder) byCount() []string {
 	})
 }
 
-// line is what the map says of a folder.
-func (f *folder) line(r *Root) string {
+func (f *folder) mapLine(r *Root) string {
 	count, most := 0, ""
 	for _, name := range f.byCount() {
 		count += f.languages[name]
@@ -143,8 +141,8 @@ func (f *folder) line(r *Root) string {
 	return line
 }
 
-// text gives a file's content, "" if it can't be had: the map just says less.
-func (r *Root) text(clean string) string {
+// textOf gives a file's content, or "" if it can't be read: the map then says less.
+func (r *Root) textOf(clean string) string {
 	s, _, err := r.source(clean)
 	if err != nil {
 		return ""
@@ -159,7 +157,7 @@ func (r *Root) packageDoc(f *folder) string {
 	var packages []string
 	for _, p := range f.files {
 		if line := moduleLines[path.Base(p)]; line != nil {
-			text := r.text(p)
+			text := r.textOf(p)
 			if m := line().FindStringSubmatch(text); m != nil {
 				module = m[1]
 			}
@@ -177,7 +175,7 @@ func (r *Root) packageDoc(f *folder) string {
 		if said != "" {
 			break
 		}
-		text := r.text(p)
+		text := r.textOf(p)
 		if m := docstring().FindStringSubmatch(text); m != nil && path.Ext(p) == ".py" {
 			said = m[1]
 		}

@@ -65,7 +65,6 @@ func (s *source) line(n int) []byte {
 	return bytes.TrimRight(s.text[s.lines[n-1]:end], "\r\n")
 }
 
-// span gives the text of some lines.
 func (s *source) span(from, to int) string {
 	end := len(s.text)
 	if to < len(s.lines) {
@@ -74,7 +73,6 @@ func (s *source) span(from, to int) string {
 	return string(s.text[s.lines[from-1]:end])
 }
 
-// lineAt gives the number of the line that holds an offset.
 func (s *source) lineAt(offset int) int {
 	i, exact := slices.BinarySearch(s.lines, offset)
 	if exact {
@@ -83,7 +81,6 @@ func (s *source) lineAt(offset int) int {
 	return i
 }
 
-// outline finds the definitions of a file, by line.
 func outline(s *source) []definition {
 	var defs []definition
 	switch s.lang.name {

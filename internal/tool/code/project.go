@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// versioned are the folders in which programs for version control keep what they know.
-var versioned = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".fossil", "_darcs", "CVS"}
+// versionFolders are the folders in which version control programs keep their data.
+var versionFolders = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".fossil", "_darcs", "CVS"}
 
 // buildFiles are files that say how a project is built, and name no language by their ending.
 var buildFiles = []string{"go.mod", "go.work", "package.json", "deno.json", "Cargo.toml", "pyproject.toml",
@@ -37,11 +37,10 @@ func IsProject(dir string) bool {
 	return isProject(dir, entries)
 }
 
-// isProject says it of a folder in which these entries stand.
 func isProject(dir string, entries []os.DirEntry) bool {
 	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		name := e.Name()
-		if slices.Contains(versioned, name) { // a file stands for the folder in a worktree
+		if slices.Contains(versionFolders, name) { // a file stands for the folder in a worktree
 			return true
 		}
 		return !e.IsDir() && (slices.Contains(buildFiles, name) || slices.Contains(buildEndings, path.Ext(name)) ||
@@ -65,7 +64,6 @@ func (r *Root) inProject(parts []string) bool {
 	return false
 }
 
-// isHidden says whether people hide what is called so.
 func isHidden(name string) bool { return len(name) > 1 && name[0] == '.' }
 
 // isSource says whether a file is a program's by its ending. What only sets programs up is none.

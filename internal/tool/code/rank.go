@@ -16,13 +16,14 @@ import (
 // units, times how much of the question it holds, how close together, and how much of it its name says. What kind of
 // file it is and the paths that the question names raise or lower all units of a file.
 const (
-	fileLength = 0.3    // how much a long file must repeat a term
-	pathField  = 0.2727 // a term in the path, in the score of a file
-	hintBonus  = 1.5    // for a path that the question names
+	fileStrictness = 0.3    // how much more often a long file must repeat a term
+	pathField      = 0.2727 // a term in the path, in the score of a file
+	hintBonus      = 1.5    // for a path that the question names
 )
 
-// weigh gives each term its weight by how many of all files hold it. Weak matches count a quarter.
-func (s *lookup) weigh() {
+// weighTermsByFiles gives each term its weight by how many of all files hold it, and notes the words that are in none.
+// Weak matches count a quarter.
+func (s *lookup) weighTermsByFiles() {
 	s.weights = make(search.Weights, len(s.query.terms))
 	for t, q := range s.query.terms {
 		holding := 0.0
@@ -35,7 +36,7 @@ func (s *lookup) weigh() {
 			}
 		}
 		if holding == 0 {
-			if !q.guessed {
+			if !q.isGuessed {
 				s.missing = append(s.missing, q.word)
 			}
 			continue
@@ -44,23 +45,22 @@ func (s *lookup) weigh() {
 	}
 }
 
-// bestFiles scores all files with a match and gives the best, best first. Of equal scores those come first that did
-// before.
+// bestFiles scores all files with a match, and gives the best ones, best first. Equal scores keep their order.
 func (s *lookup) bestFiles() []tally {
-	s.weigh()
+	s.weighTermsByFiles()
 	all := s.weights.Total()
 	usual := float64(s.bytes)/float64(max(s.files, 1)) + 1
 	value, covered := make([]float64, len(s.weights)), make([]float64, len(s.weights))
 	for i := range s.tallies {
 		f := &s.tallies[i]
-		f.inPath = s.termsIn(strings.TrimSuffix(f.path, path.Ext(f.path)))
+		f.inPath = s.matchName(strings.TrimSuffix(f.path, path.Ext(f.path)))
 		for t, n := range f.terms {
 			x := float64(n) / float64(exactMatch)
-			value[t] = search.Saturated(x, float64(f.size)/usual, fileLength) + f.inPath[t]*pathField
+			value[t] = search.Saturated(x, float64(f.size)/usual, fileStrictness) + f.inPath[t]*pathField
 			covered[t] = min(1, max(x, f.inPath[t]))
 		}
 		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * rankOfPath(f.path,
-			s.query.tests) * s.hintFactor(f.path)
+			s.query.aboutTests) * s.hintFactor(f.path)
 	}
 	best := slices.Clone(s.tallies)
 	slices.SortStableFunc(best, func(a, b tally) int { return cmp.Compare(b.score, a.score) })
@@ -70,8 +70,8 @@ func (s *lookup) bestFiles() []tally {
 	return best[:min(len(best), max(candidates, s.limit))]
 }
 
-// termsIn gives for each term how well it matches a name, 0 to 1.
-func (s *lookup) termsIn(name string) []float64 {
+// matchName gives for each term how well it matches a name, 0 to 1.
+func (s *lookup) matchName(name string) []float64 {
 	in := make([]float64, len(s.query.terms))
 	if scanner, ok := s.finder.(*scanner); ok {
 		padded := append([]byte(name), make([]byte, search.Padding)...)

@@ -48,7 +48,7 @@ func (r *Root) readTool() tool.Tool {
 }
 
 func (r *Root) read(_ context.Context, _ tool.Call, args ReadArgs) (tool.Result, error) {
-	from, to, err := args.span()
+	from, to, err := args.wantedLines()
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -71,7 +71,7 @@ func (r *Root) read(_ context.Context, _ tool.Call, args ReadArgs) (tool.Result,
 		return tool.Result{Text: clean + " is empty.\n", Refs: []tool.Ref{ref}, Items: 1}.WithData(data)
 	}
 	to = min(to, data.Total)
-	data.Lines = s.shown(from, min(to, from+maxShown-1))
+	data.Lines = s.linesToShow(from, min(to, from+maxShown-1))
 	data.Start, data.End = from, from+len(data.Lines)-1
 	ref.Start, ref.End = data.Start, data.End
 	var b strings.Builder
@@ -83,8 +83,8 @@ func (r *Root) read(_ context.Context, _ tool.Call, args ReadArgs) (tool.Result,
 	return tool.Result{Text: b.String(), Refs: []tool.Ref{ref}, Items: 1, Truncated: data.End < to}.WithData(data)
 }
 
-// span gives the lines wanted.
-func (args ReadArgs) span() (from, to int, err error) {
+// wantedLines gives the lines wanted.
+func (args ReadArgs) wantedLines() (from, to int, err error) {
 	const hint = "lines count from 1; give start and end, or around"
 	switch {
 	case args.Around > 0 && (args.Start > 0 || args.End > 0):
@@ -100,29 +100,28 @@ func (args ReadArgs) span() (from, to int, err error) {
 	return max(1, args.Start), args.End, nil
 }
 
-// Secrets are taken out of lines as they stand in the file, before they are cut and numbered. One may begin before the
-// lines that are wanted, and end behind them or behind what is shown of a line: so much more is looked at than is
-// shown.
+// Secrets are removed from the lines of the file before these are cut and numbered. A secret may begin before the
+// wanted lines, and end after them or after the shown part of a line: so redaction sees this much more than is shown.
 const (
-	around = 32 << 10 // bytes before the first line, and behind the last
-	beyond = 4 << 10  // bytes of one line
+	bytesAround     = 32 << 10 // bytes before the first line, and behind the last
+	lineBytesBeyond = 4 << 10  // bytes of one line
 )
 
-// shown gives the lines from one to another, as many as fit into a result.
-func (s *source) shown(from, to int) (lines []string) {
+// linesToShow gives lines without their secrets, as many as fit into a result.
+func (s *source) linesToShow(from, to int) (lines []string) {
 	start, end := s.lines[from-1], len(s.text)
 	if to < len(s.lines) {
 		end = s.lines[to]
 	}
-	lead := s.text[max(0, start-around):start]
+	lead := s.text[max(0, start-bytesAround):start]
 	part, rest := bytes.Clone(lead), make([]int, 0, to-from+1)
 	for n := from; n <= to; n++ {
 		line := s.line(n)
-		kept := line[:min(len(line), maxLine+beyond)]
+		kept := line[:min(len(line), maxLine+lineBytesBeyond)]
 		part = append(append(part, kept...), '\n')
 		rest = append(rest, len(line)-len(kept))
 	}
-	part = append(part, s.text[end:min(len(s.text), end+around)]...)
+	part = append(part, s.text[end:min(len(s.text), end+bytesAround)]...)
 	clean := bytes.Split(redact.Lines(part), []byte("\n"))[bytes.Count(lead, []byte("\n")):]
 	size := 0
 	for i, more := range rest {

@@ -33,7 +33,7 @@ type repository struct {
 	root string   // where git runs, absolute
 	top  string   // of the working tree
 	dir  string   // what git calls the git dir
-	off  []string // settings of the repository that would run a program, each as name=value that turns it off
+	off  []string // name=value for each setting of the repository that would run a program: it turns that off
 }
 
 // notRepository says that there is no history to read.
@@ -43,8 +43,8 @@ func notRepository(why string) error {
 		"the folder has no history that can be read: %s", why)
 }
 
-// repository finds the repository of the root, at it or above it, and refuses one whose parts lie elsewhere.
-func (r *Root) repository(ctx context.Context) (*repository, error) {
+// openRepository finds the repository of the root, at it or above it, and refuses one whose parts lie elsewhere.
+func (r *Root) openRepository(ctx context.Context) (*repository, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are",
 			"the program git is not installed")
@@ -62,10 +62,10 @@ func (r *Root) repository(ctx context.Context) (*repository, error) {
 	for g.top = root; ; g.top = filepath.Dir(g.top) {
 		info, err := os.Lstat(filepath.Join(g.top, ".git"))
 		if err == nil {
-			if err := g.locate(info); err != nil {
+			if err := g.locateDir(info); err != nil {
 				return nil, err
 			}
-			return g, g.disarm(ctx)
+			return g, g.listFilters(ctx)
 		}
 		if !errors.Is(err, fs.ErrNotExist) || g.top == filepath.Dir(g.top) {
 			return nil, notRepository("it is in no git repository")
@@ -73,32 +73,32 @@ func (r *Root) repository(ctx context.Context) (*repository, error) {
 	}
 }
 
-// locate finds the git dir behind .git, which a worktree has elsewhere.
-func (g *repository) locate(info fs.FileInfo) error {
+// locateDir finds the git dir behind .git, which a worktree has elsewhere.
+func (g *repository) locateDir(info fs.FileInfo) error {
 	mark := filepath.Join(g.top, ".git")
 	switch {
 	case info.IsDir():
 		g.dir = mark
 	case info.Mode().IsRegular():
-		name, ok := strings.CutPrefix(pointer(mark), "gitdir: ")
+		name, ok := strings.CutPrefix(readPointer(mark), "gitdir: ")
 		if !ok {
 			return notRepository(".git is damaged")
 		}
 		g.dir = resolve(g.top, name)
-		if back := pointer(filepath.Join(g.dir, "gitdir")); back == "" || !sameFile(resolve(g.dir, back), mark) {
+		if back := readPointer(filepath.Join(g.dir, "gitdir")); back == "" || !sameFile(resolve(g.dir, back), mark) {
 			return notRepository(".git names the repository of another folder")
 		}
 	default:
 		return notRepository(".git is a link or no file")
 	}
-	return g.whole()
+	return g.refuseBorrowed()
 }
 
-// whole refuses a repository that takes refs or objects from another, through commondir, alternates or links, and one
-// with parts that have no end.
-func (g *repository) whole() error {
+// refuseBorrowed refuses a repository that takes refs or objects from another, through commondir, alternates or links,
+// and one with parts that are too large or too many.
+func (g *repository) refuseBorrowed() error {
 	common := g.dir
-	if name := pointer(filepath.Join(g.dir, "commondir")); name != "" {
+	if name := readPointer(filepath.Join(g.dir, "commondir")); name != "" {
 		common = resolve(g.dir, name)
 		if trees := filepath.Dir(g.dir); filepath.Base(trees) != "worktrees" || !sameFile(common, filepath.Dir(trees)) {
 			return notRepository("it takes its commits from another repository")
@@ -107,12 +107,13 @@ func (g *repository) whole() error {
 	if _, err := os.Lstat(filepath.Join(common, "objects", "info", "alternates")); err == nil {
 		return notRepository("it borrows its commits from another repository")
 	}
-	return errors.Join(plainParts(common), plainParts(g.dir))
+	return errors.Join(refuseLinks(common), refuseLinks(g.dir))
 }
 
-// plainParts refuses a git dir in which git would follow a link, or read a file without an end: what it reads whole is
-// a regular file of some size. Other programs keep links to folders, and sockets, beside its own parts.
-func plainParts(dir string) error {
+// refuseLinks refuses a git dir in which git would follow a link, or read a file of unlimited size. What git reads
+// whole must be a regular file of at most gitPart bytes. Links to folders, and sockets, of other programs may lie
+// there.
+func refuseLinks(dir string) error {
 	looked := 0
 	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || name == dir {
@@ -145,8 +146,8 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// pointer is the line of a small regular file; "" if there is none.
-func pointer(name string) string {
+// readPointer reads the one line of a small regular file; "" if it can't.
+func readPointer(name string) string {
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > gitPointer {
 		return ""
@@ -171,10 +172,10 @@ func sameFile(a, b string) bool {
 	return errOne == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// disarm lists the filters that the repository's settings name, to turn them off: no flag does, and a diff of the
-// working tree runs them.
-func (g *repository) disarm(ctx context.Context) error {
-	out, cut, err := g.git(ctx, "config", "--list", "--includes", "--name-only", "-z")
+// listFilters lists the filters in the repository's settings in g.off, which turns them off: there is no flag for that,
+// and a diff of the working tree would run them.
+func (g *repository) listFilters(ctx context.Context) error {
+	out, cut, err := g.runGit(ctx, "config", "--list", "--includes", "--name-only", "-z")
 	if err != nil || cut {
 		return cmp.Or(err, notRepository("its settings are too long"))
 	}
@@ -192,8 +193,8 @@ func (g *repository) disarm(ctx context.Context) error {
 	return nil
 }
 
-// settings are those of ours: what could run a program, reach another machine, read a file outside of the repository,
-// or take much memory is off.
+// settings are passed to every git command. They turn off what could run a program, reach another machine, read a file
+// outside of the repository, or take much memory.
 var settings = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.attributesFile=/dev/null",
 	"core.excludesFile=/dev/null", "core.symlinks=true",
@@ -205,7 +206,7 @@ var settings = []string{
 	"maintenance.auto=false", "core.bigFileThreshold=16m",
 }
 
-// environment is all that git gets: nothing of ours but where programs are.
+// environment is git's whole environment. Of ours it has only where programs are.
 func (g *repository) environment() []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "HOME=/nonexistent", "LC_ALL=C",
@@ -224,21 +225,21 @@ func (g *repository) environment() []string {
 	return env
 }
 
-// git runs a command of git that only reads, and gives what it prints, cut off at gitOutput. What it says of errors is
-// kept to ourselves: it may hold paths of the machine, and lines of files.
-func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut bool, err error) {
+// runGit runs a git command that only reads, and gives its output, cut off at gitOutput. What git prints about errors
+// is dropped: it may contain paths of the machine, and lines of files.
+func (g *repository) runGit(ctx context.Context, args ...string) (out []byte, cut bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, gitTime)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.root, g.environment(), time.Second
-	printed := &bounded{stop: stop}
+	printed := &boundedOutput{stop: stop}
 	cmd.Stdout = printed
 	if err = cmd.Start(); err == nil {
 		boundMemory(cmd.Process.Pid, gitMemory)
 		err = cmd.Wait()
 	}
 	switch out = printed.Bytes(); {
-	case printed.cut: // half a line may hold half a secret
+	case printed.isCut: // half a line may hold half a secret
 		return out[:bytes.LastIndexAny(out, "\n\x00")+1], true, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, false, tool.Errorf(tool.Timeout, "name a file with path, or ask for fewer commits",
@@ -253,20 +254,20 @@ func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut b
 	return out, false, nil
 }
 
-// bounded keeps what a program prints, and stops it at gitOutput.
-type bounded struct {
+// boundedOutput keeps what a program prints, and stops the program at gitOutput bytes.
+type boundedOutput struct {
 	bytes.Buffer
-	stop func()
-	cut  bool
+	stop  func()
+	isCut bool
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *boundedOutput) Write(p []byte) (int, error) {
 	room := gitOutput - b.Len()
 	if len(p) <= room {
 		return b.Buffer.Write(p)
 	}
 	b.Buffer.Write(p[:room])
-	b.cut = true
+	b.isCut = true
 	b.stop()
 	return room, io.ErrShortWrite
 }

@@ -12,7 +12,7 @@ const (
 	shorter    strength = 5  // an abbreviation of at least four letters that it begins with: connection, conn
 	longAlias  strength = 3  // a word that begins with its abbreviation: channel, chansend
 	endOfWord  strength = 5  // it ends a word: send, chansend
-	insideWord strength = 3  // it stands in the middle of a word: send, asender
+	insideWord strength = 3  // it is in the middle of a word: send, asender
 )
 
 // match is one place in a file: text[start:end] matches terms[term].
@@ -34,8 +34,8 @@ type key struct {
 	alias bool
 }
 
-// scanner finds all terms in one pass. A table has for every pair of bytes the keys that begin with it. Bytes are
-// folded by setting the bit that parts upper from lower case, and what that confuses is sorted out afterwards.
+// scanner finds all terms in one pass. A table has the keys that begin with each pair of bytes. Bytes are folded by
+// setting the bit that distinguishes lower from upper case; other bytes that this confuses are sorted out afterwards.
 type scanner struct {
 	terms []term
 	table *[1 << 16]uint16 // index into keys; 0: none
@@ -79,17 +79,17 @@ func (s *scanner) find(content []byte, emit func(match)) {
 	for i := range content {
 		pair = pair>>8 | uint16(src[i+1]|caseBit)<<8
 		if group := s.table[pair]; group != 0 {
-			s.compare(src, i, s.keys[group], emit)
+			s.emitBest(src, i, s.keys[group], emit)
 		}
 	}
 }
 
-// compare looks for keys at one place. Those of a term stand together.
-func (s *scanner) compare(src []byte, start int, keys []key, emit func(match)) {
+// emitBest looks for keys at one place. Those of a term stand together.
+func (s *scanner) emitBest(src []byte, start int, keys []key, emit func(match)) {
 	best := match{term: -1}
 	for i := range keys {
 		k := &keys[i]
-		end, how := s.judge(src, start, k)
+		end, how := s.judgeKey(src, start, k)
 		switch {
 		case how == 0:
 		case best.term != k.term:
@@ -106,11 +106,11 @@ func (s *scanner) compare(src []byte, start int, keys []key, emit func(match)) {
 	}
 }
 
-// judge looks at the word around a place where a key's first bytes stand.
-func (s *scanner) judge(src []byte, start int, k *key) (end int, how strength) {
+// judgeKey says how well the word at a place where a key's first bytes were found matches the key; 0: not at all.
+func (s *scanner) judgeKey(src []byte, start int, k *key) (end int, how strength) {
 	t := &s.terms[k.term]
-	stemEnd, whole := matchFolded(src, start, k.text, t.compound)
-	if !whole && (k.alias || t.compound || t.foreign) {
+	stemEnd, whole := matchFolded(src, start, k.text, t.isCompound)
+	if !whole && (k.alias || t.isCompound || t.isForeign) {
 		return 0, 0
 	}
 	atStart := search.StartsPart(src, start)

@@ -72,7 +72,7 @@ func TestScannerFindsWhatALookAtEveryPlaceFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var terms []term
 		for i, w := range rapid.SliceOfNDistinct(word, 1, 16, rapid.ID[string]).Draw(t, "words") {
-			tm := term{word: w, stem: w, weight: 1, compound: i%3 == 2}
+			tm := term{word: w, stem: w, weight: 1, isCompound: i%3 == 2}
 			if i%2 == 1 {
 				tm.aliases = []string{rapid.StringMatching(`[abc]{2,4}`).Draw(t, "alias")}
 			}
@@ -100,7 +100,7 @@ func TestScannerFindsWhatALookAtEveryPlaceFinds(t *testing.T) {
 			for n, tm := range terms {
 				for _, k := range append([]key{{term: n, text: tm.stem}}, aliasKeys(n, tm)...) {
 					begins := strings.EqualFold(string(src[i:i+2]), k.text[:2])
-					if _, how := s.judge(src, i, &k); begins && how > want[place{i, n}] {
+					if _, how := s.judgeKey(src, i, &k); begins && how > want[place{i, n}] {
 						want[place{i, n}] = how
 					}
 				}
@@ -141,17 +141,18 @@ func TestQuestionIsTakenApart(t *testing.T) {
 		question string
 		words    []string
 		hints    []string
-		named    []named
+		named    []namedDefinition
 	}{
 		{"How does net/http decide when to close an idle connection?",
 			[]string{"net 1.00", "http 1.00", "decide 0.30", "close 1.00", "idle 1.00", "connection 1.00",
 				"idleconnection 0.25"}, []string{"net/http"}, nil},
 		{"where is Server.Shutdown?", []string{"server 0.60", "shutdown 1.00"}, []string{"server"},
-			[]named{{"Server", "Shutdown"}}},
-		{"what does std::vector do", []string{"std 0.60", "vector 1.00"}, []string{"std"}, []named{{"std", "vector"}}},
+			[]namedDefinition{{"Server", "Shutdown"}}},
+		{"what does std::vector do", []string{"std 0.60", "vector 1.00"}, []string{"std"},
+			[]namedDefinition{{"std", "vector"}}},
 		{"look into transport.go", []string{"look 0.20", "transport 1.00"}, []string{"transport", "transport.go"}, nil},
 		{"`max_idle_conns`", []string{"maxidleconns 1.00", "max 0.25", "idle 0.25", "conns 0.25"}, nil,
-			[]named{{"", "max_idle_conns"}}},
+			[]namedDefinition{{"", "max_idle_conns"}}},
 		{"what is it", []string{"what 1.00", "is 1.00", "it 1.00"}, nil, nil},
 		{"closing a closed file's files", []string{"closing 1.00", "file 0.30"}, nil, nil},
 		{"back up my data", []string{"back 0.20", "up 0.20", "data 1.00", "backup 1.00"}, nil, nil},
@@ -164,8 +165,8 @@ func TestQuestionIsTakenApart(t *testing.T) {
 		if diff := cmp.Diff(c.hints, q.hints); diff != "" {
 			t.Errorf("%s: hints %s", c.question, diff)
 		}
-		if !slices.Equal(c.named, q.named) {
-			t.Errorf("%s: named %v", c.question, q.named)
+		if !slices.Equal(c.named, q.definitions) {
+			t.Errorf("%s: named %v", c.question, q.definitions)
 		}
 	}
 }
@@ -175,12 +176,12 @@ func TestTooManyWordsKeepTheWeightiest(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&question, "word%c%c ", 'a'+i%26, 'a'+i/26)
 	}
-	if q := parseQuery("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi"); q.more {
+	if q := parseQuery("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi"); q.hasMore {
 		t.Errorf("words of a question were left out for neighbours that may be one: %d terms", len(q.terms))
 	}
 	q := parseQuery("use make call " + question.String())
-	if len(q.terms) != maxTerms || !q.more {
-		t.Fatalf("%d terms, more %v", len(q.terms), q.more)
+	if len(q.terms) != maxTerms || !q.hasMore {
+		t.Fatalf("%d terms, more %v", len(q.terms), q.hasMore)
 	}
 	for _, tm := range q.terms {
 		if tm.weight < 1 {

@@ -10,28 +10,28 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// What a match counts by the field that it stands in.
-var fieldWeights = [fields]float64{inBody: 0.8, inDoc: 2, inName: 5.5}
+// How much a match counts, by the field in which it is.
+var fieldWeights = [fieldCount]float64{inBody: 0.8, inDoc: 2, inName: 5.5}
 
 const (
-	unitLength   = 0.5  // how much a long unit must repeat a term
-	usualUnit    = 30.0 // lines
-	lengthCost   = 0.13 // what the length of a unit costs, beside that it says more
-	nearby       = 6    // lines in which terms count as close
-	nearBonus    = 0.9
-	nameBonus    = 1.3 // for the part of the question that the name says
-	pairBonus    = 0.1 // for words that are neighbours in the question and here
-	pairApart    = 30  // bytes
-	inPathShare  = 0.45
-	fileBonus    = 0.5 // for the best file, beside the worst
-	mentionBonus = 0.5 // for a definition that the question names
-	callerBonus  = 1.0 // for one that uses it, where its users are asked for
-	callee       = 0.2 // what is left of itself then
-	sameDirTwin  = 0.5 // what is left for a definition of the same name as a better one
-	otherDirTwin = 0.8
+	unitStrictness = 0.5  // how much more often a long unit must repeat a term
+	usualUnit      = 30.0 // lines
+	lengthCost     = 0.13 // how much a unit's length lowers its score
+	nearLines      = 6    // lines in which terms count as close
+	nearBonus      = 0.9
+	nameBonus      = 1.3 // for the part of the question that the name says
+	pairBonus      = 0.1 // for words that are neighbours in the question and here
+	pairBytes      = 30  // bytes
+	inPathShare    = 0.45
+	fileBonus      = 0.5 // for the best file, beside the worst
+	mentionBonus   = 0.5 // for a definition that the question names
+	callerBonus    = 1.0 // for one that uses it, where its users are asked for
+	calleeShare    = 0.2 // what is left then of the score of the definition itself
+	sameDirTwin    = 0.5 // what is left for a definition of the same name as a better one
+	otherDirTwin   = 0.8
 
-	typeRank    = 0.8 // holds the words of all that is in it
-	promiseRank = 0.8 // a method of an interface: others do what it promises
+	typeRank    = 0.8 // a type contains the words of all its members
+	promiseRank = 0.8 // a method of an interface is implemented elsewhere
 	testBonus   = 1.25
 
 	mostPassages = 60 // that are compared with each other
@@ -45,20 +45,20 @@ type passage struct {
 	score      float64
 }
 
-// rank scores the units of the best files, and gives the passages, the best first. all is how many units these files
-// have.
-func (s *lookup) rank(units []unit, all int) []passage {
-	s.weighUnits(units, all)
+// rank scores the units of the best files, and gives the passages, the best first. unitsLookedAt is how many units
+// these files have, with those in which nothing was found.
+func (s *lookup) rank(units []unit, unitsLookedAt int) []passage {
+	s.weighTerms(units, unitsLookedAt)
 	var passages []passage
 	for _, u := range units {
-		if s.regex || !u.namesPackage() {
-			passages = append(passages, s.score(u))
+		if s.regex || !u.onlyNamesPackage() {
+			passages = append(passages, s.scoreUnit(u))
 		}
 	}
 	slices.SortFunc(passages, comparePassages)
 	passages = passages[:min(len(passages), mostPassages)]
-	spread(passages)
-	return s.apart(passages)
+	lowerRepeats(passages)
+	return s.withoutCopies(passages)
 }
 
 func comparePassages(a, b passage) int {
@@ -66,24 +66,24 @@ func comparePassages(a, b passage) int {
 		cmp.Compare(a.line, b.line), cmp.Compare(a.end, b.end))
 }
 
-// weighUnits gives each term its weight by how many units hold it. In files that were not looked at closely, they are
-// taken to lie as in those that were.
-func (s *lookup) weighUnits(units []unit, all int) {
+// weighTerms gives each term its weight by how many units hold it. For the other files we assume the same share of
+// matching units.
+func (s *lookup) weighTerms(units []unit, unitsLookedAt int) {
 	n := len(s.query.terms)
-	holding, here, everywhere := make([]float64, n), make([]float64, n), make([]float64, n)
+	holding, inUnits, inAllFiles := make([]float64, n), make([]float64, n), make([]float64, n)
 	size, seen := 0, map[*tally]bool{}
 	for _, u := range units {
-		if !seen[u.file] {
-			seen[u.file] = true
-			size += u.file.size
-			for t, count := range u.file.terms {
-				here[t] += float64(count)
+		if !seen[u.tally] {
+			seen[u.tally] = true
+			size += u.tally.size
+			for t, count := range u.tally.terms {
+				inUnits[t] += float64(count)
 			}
 		}
-		if u.def != nil && u.def.member { // it is counted with what it is part of
+		if u.def != nil && u.def.member { // counted with the unit that contains it
 			continue
 		}
-		for t, strength := range s.strongest(u.spots) {
+		for t, strength := range s.strongestMatches(u.spots) {
 			switch {
 			case strength >= float64(aliasMatch)/float64(exactMatch):
 				holding[t]++
@@ -94,15 +94,15 @@ func (s *lookup) weighUnits(units []unit, all int) {
 	}
 	for _, f := range s.tallies {
 		for t, count := range f.terms {
-			everywhere[t] += float64(count)
+			inAllFiles[t] += float64(count)
 		}
 	}
-	total := float64(all) * float64(s.bytes) / float64(max(size, 1))
+	total := float64(unitsLookedAt) * float64(s.bytes) / float64(max(size, 1))
 	for t := range s.weights {
-		if here[t] > 0 {
-			holding[t] *= everywhere[t] / here[t]
+		if inUnits[t] > 0 {
+			holding[t] *= inAllFiles[t] / inUnits[t]
 		} else {
-			holding[t] = everywhere[t] / float64(exactMatch)
+			holding[t] = inAllFiles[t] / float64(exactMatch)
 		}
 		if s.weights[t] > 0 {
 			s.weights[t] = s.query.terms[t].weight * search.Rarity(max(total, holding[t]), holding[t])
@@ -110,68 +110,70 @@ func (s *lookup) weighUnits(units []unit, all int) {
 	}
 }
 
-// strongest gives for each term its strongest match among spots, 0 to 1.
-func (s *lookup) strongest(spots []spot) []float64 {
-	have := make([]float64, len(s.query.terms))
+// strongestMatches gives for each term its strongest match among spots, 0 to 1.
+func (s *lookup) strongestMatches(spots []spot) []float64 {
+	strengths := make([]float64, len(s.query.terms))
 	for _, m := range spots {
-		have[m.term] = max(have[m.term], m.strength)
+		strengths[m.term] = max(strengths[m.term], m.strength)
 	}
-	return have
+	return strengths
 }
 
-func (s *lookup) score(u unit) passage {
-	amount, named, best := make([]float64, len(s.weights)), make([]float64, len(s.weights)), s.strongest(u.spots)
+func (s *lookup) scoreUnit(u unit) passage {
+	n, best := len(s.weights), s.strongestMatches(u.spots)
+	amount, inNames := make([]float64, n), make([]float64, n)
 	for _, m := range u.spots {
 		amount[m.term] += m.strength * fieldWeights[m.field]
 		if m.field == inName {
-			named[m.term] = max(named[m.term], m.strength)
+			inNames[m.term] = max(inNames[m.term], m.strength)
 		}
 	}
 	length := float64(u.end-u.start+1) / usualUnit
-	for t, inPath := range u.file.inPath {
-		amount[t] = search.Saturated(amount[t], length, unitLength)
+	for t, inPath := range u.tally.inPath {
+		amount[t] = search.Saturated(amount[t], length, unitStrictness)
 		best[t] = max(best[t], inPath*inPathShare)
 	}
-	line, near := s.closest(u.spots)
+	line, near := s.bestLine(u.spots)
 	p := passage{unit: u, line: line, start: u.start, end: u.end}
 	if all := s.weights.Total(); all > 0 {
-		told := s.weights.Sum(best) + nearBonus*near + nameBonus*s.weights.Sum(named) + pairBonus*s.pairs(u.spots)
-		p.score = s.weights.Sum(amount) / all * told / all
+		covered := s.weights.Sum(best) + nearBonus*near + nameBonus*s.weights.Sum(inNames) +
+			pairBonus*s.pairWeight(u.spots)
+		p.score = s.weights.Sum(amount) / all * covered / all
 	}
-	p.score = (p.score + s.meant(&u)) * s.prior(&u) / math.Pow(1+length, lengthCost)
+	p.score = (p.score + s.bonusFor(&u)) * s.priorOf(&u) / math.Pow(1+length, lengthCost)
 	return p
 }
 
-// closest finds the few lines in which the terms meet best, and the best line of them.
-func (s *lookup) closest(spots []spot) (line int, weight float64) {
-	most := -1.0
+// bestLine finds the few lines that together hold most of the question. It gives the best of them, and their weight.
+func (s *lookup) bestLine(spots []spot) (line int, weight float64) {
+	highest := -1.0
 	for from := range spots {
 		if from > 0 && spots[from].line == spots[from-1].line {
 			continue
 		}
 		first, to := from, from
-		for to < len(spots) && spots[to].line < spots[from].line+nearby {
+		for to < len(spots) && spots[to].line < spots[from].line+nearLines {
 			if to++; spots[to-1].line == spots[from].line {
 				first = to
 			}
 		}
-		here := s.weights.Sum(s.strongest(spots[from:to]))
+		here := s.weights.Sum(s.strongestMatches(spots[from:to]))
 		weight = max(weight, here)
 		// Among lines, the one that itself holds most wins; the window decides between equals.
-		if at := s.weights.Sum(s.strongest(spots[from:first])) + here/10; at > most {
-			line, most = spots[from].line, at
+		if at := s.weights.Sum(s.strongestMatches(spots[from:first])) + here/10; at > highest {
+			line, highest = spots[from].line, at
 		}
 	}
 	return line, weight
 }
 
-// pairs is the weight of neighbouring words of the question that stand one behind the other in a line.
-func (s *lookup) pairs(spots []spot) float64 {
+// pairWeight is the weight of neighbouring words of the question that follow each other in a line.
+func (s *lookup) pairWeight(spots []spot) float64 {
 	sum := 0.0
 	seen := map[int]bool{}
 	for i, a := range spots {
 		for _, b := range spots[i+1:] {
-			if b.line != a.line || b.column > a.column+pairApart {
+			if b.line != a.line || b.column > a.column+pairBytes {
 				break
 			}
 			if b.term == a.term+1 && b.column > a.column && !seen[a.term] {
@@ -183,17 +185,17 @@ func (s *lookup) pairs(spots []spot) float64 {
 	return sum
 }
 
-// prior is what speaks for a unit before its words do.
-func (s *lookup) prior(u *unit) float64 {
-	f := u.likely
+// priorOf is the factor that a unit gets for what it is and where it is, whatever words it has.
+func (s *lookup) priorOf(u *unit) float64 {
+	f := u.rank
 	if s.top > 0 {
-		f *= 1 + fileBonus*u.file.score/s.top
+		f *= 1 + fileBonus*u.tally.score/s.top
 	}
-	if s.query.tests && isTest(u.src.path) {
+	if s.query.aboutTests && isTest(u.src.path) {
 		f *= testBonus
 	}
-	if s.query.callers && s.mentioned(u) > 0 {
-		f *= callee
+	if s.query.asksCallers && s.mentionBonusFor(u) > 0 {
+		f *= calleeShare
 	}
 	switch d := u.def; {
 	case d == nil:
@@ -205,29 +207,30 @@ func (s *lookup) prior(u *unit) float64 {
 	return f
 }
 
-// meant is what a unit gains when the question names it, or where it asks who uses what it names, when it does.
-func (s *lookup) meant(u *unit) float64 {
+// bonusFor is the bonus of a unit that the question names. If the question asks who uses something, it is the bonus of
+// the units that use it.
+func (s *lookup) bonusFor(u *unit) float64 {
 	switch {
-	case !s.query.callers || len(s.query.named) == 0:
-		return s.mentioned(u)
-	case u.def == nil || u.def.isValue() || s.mentioned(u) > 0:
+	case !s.query.asksCallers || len(s.query.definitions) == 0:
+		return s.mentionBonusFor(u)
+	case u.def == nil || u.def.isValue() || s.mentionBonusFor(u) > 0:
 		return 0
 	}
-	name := s.query.named[0].name
+	name := s.query.definitions[0].name
 	for _, m := range u.spots {
 		if t := &s.query.terms[m.term]; m.field == inBody && m.strength == 1 &&
-			(t.compound || len(t.stem) == len(name)) {
+			(t.isCompound || len(t.stem) == len(name)) {
 			return callerBonus
 		}
 	}
 	return 0
 }
 
-// mentioned is what a definition gains when the question names it: all of it when its owner is right too, be that a
-// type or a package, and less when only the name is.
-func (s *lookup) mentioned(u *unit) float64 {
+// mentionBonusFor is the bonus of a definition that the question names: all of it if the owner fits too, be that a type
+// or a package, and less if only the name does.
+func (s *lookup) mentionBonusFor(u *unit) float64 {
 	bonus := 0.0
-	for _, m := range s.query.named {
+	for _, m := range s.query.definitions {
 		switch {
 		case u.def == nil || u.def.name != m.name:
 		case m.owner == "", m.owner == u.def.container, hintFit(strings.ToLower(m.owner), u.src.path) > 0:
@@ -239,8 +242,9 @@ func (s *lookup) mentioned(u *unit) float64 {
 	return bonus
 }
 
-// spread lowers what repeats a better passage: the same definition for another system, or a twin in another package.
-func spread(passages []passage) {
+// lowerRepeats lowers the score of passages that repeat a better one: the same definition for another system, or a twin
+// in another package.
+func lowerRepeats(passages []passage) {
 	type name struct{ dir, symbol string }
 	inDir, anywhere := map[name]int{}, map[string]int{}
 	for i := range passages {
@@ -257,22 +261,23 @@ func spread(passages []passage) {
 	slices.SortFunc(passages, comparePassages)
 }
 
-// leastCopy is how many lines make a copy: shorter ones are alike by chance.
-const leastCopy = 3
+// leastCopyLines is how many lines a copy has at least: shorter passages may be equal by chance.
+const leastCopyLines = 3
 
-// apart leaves out copies of a better passage, and what lies within one. What stands right above or below a better one,
-// or around it, and does not say too little, is shown with it. Who searches by an expression wants them all.
-func (s *lookup) apart(passages []passage) (kept []passage) {
+// withoutCopies leaves out copies of a better passage, and passages within one. A passage right above, below or around
+// a better one is shown with it, unless its score is too low. A search by regular expression keeps copies and
+// neighbours.
+func (s *lookup) withoutCopies(passages []passage) (kept []passage) {
 	inFile, texts := map[string][]int{}, map[string]bool{}
 	for _, p := range passages {
 		at, text := p.unit.src.path, p.unit.src.span(p.start, p.end)
-		if texts[text] && !s.regex && p.end-p.start+1 >= leastCopy {
+		if texts[text] && !s.regex && p.end-p.start+1 >= leastCopyLines {
 			continue
 		}
 		texts[text] = true
 		if slices.ContainsFunc(inFile[at], func(i int) bool {
 			better := &kept[i]
-			return better.start <= p.start && p.end <= better.end || !s.regex && better.join(&p)
+			return better.start <= p.start && p.end <= better.end || !s.regex && better.absorb(&p)
 		}) {
 			continue
 		}
@@ -283,16 +288,16 @@ func (s *lookup) apart(passages []passage) (kept []passage) {
 }
 
 const (
-	besides   = 2   // lines between two passages that are shown as one
-	joinShare = 0.2 // of the score of the better one
+	linesBetween = 2   // lines between two passages that are shown as one
+	joinShare    = 0.2 // of the score of the better one
 )
 
-// join shows a worse passage with a better one, if it stands beside or around it and both are short. A section of a
-// document is shown alone.
-func (p *passage) join(worse *passage) bool {
+// absorb extends a passage by a worse one that is beside or around it, if both are short, and says whether it did. A
+// section of a document is shown alone.
+func (p *passage) absorb(worse *passage) bool {
 	start, end := min(p.start, worse.start), max(p.end, worse.end)
-	apart := worse.start > p.end+1+besides || p.start > worse.end+1+besides
-	if apart || end-start >= wholeLines || worse.score < joinShare*p.score || p.unit.def != nil &&
+	areFar := worse.start > p.end+1+linesBetween || p.start > worse.end+1+linesBetween
+	if areFar || end-start >= wholeLines || worse.score < joinShare*p.score || p.unit.def != nil &&
 		p.unit.def.kind == "section" {
 		return false
 	}
@@ -303,14 +308,14 @@ func (p *passage) join(worse *passage) bool {
 const (
 	wholeLines  = 40 // lines of a passage that is shown whole
 	windowLines = 14 // of a longer one, those around its best line
-	before      = 3  // of them, so many above it
+	linesAbove  = 3  // of these, how many above the best line
 )
 
-// best gives the lines to show of a passage: all of a short one, else some around its best line.
-func (p *passage) best() (from, to int) {
+// linesToShow gives the range of a passage to show: all of a short one, else some lines around its best one.
+func (p *passage) linesToShow() (from, to int) {
 	if p.end-p.start < wholeLines {
 		return p.start, p.end
 	}
-	to = min(p.end, max(p.start, p.line-before)+windowLines-1)
+	to = min(p.end, max(p.start, p.line-linesAbove)+windowLines-1)
 	return max(p.start, to-windowLines+1), to
 }

@@ -32,7 +32,7 @@ type SearchArgs struct {
 // SearchData is the structured result of code_search: the best places first.
 type SearchData struct {
 	Hits    []Hit    `json:"hits"`
-	Missing []string `json:"missing,omitempty"` // words of the question that are nowhere
+	Missing []string `json:"missing,omitempty"` // words of the question that are in no file
 	Files   int      `json:"files"`             // files searched
 	Matched int      `json:"matched"`           // files in which something was found
 }
@@ -74,17 +74,17 @@ func (r *Root) search(ctx context.Context, _ tool.Call, args SearchArgs) (tool.R
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := s.scan(ctx); err != nil {
+	if err := s.countTerms(ctx); err != nil {
 		return tool.Result{}, err
 	}
-	passages, err := s.closeLook(ctx, s.bestFiles())
+	passages, err := s.rankPassages(ctx, s.bestFiles())
 	if err != nil {
 		return tool.Result{}, err
 	}
 	return s.result(passages)
 }
 
-// lookup is one code_search under way.
+// lookup is the state of one code_search.
 type lookup struct {
 	root   *Root
 	query  queryWords
@@ -127,9 +127,9 @@ func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 
 // scope is the part of the root that a search is about.
 type scope struct {
-	start string               // where the walk begins
-	glob  func(at string) bool // nil for all below
-	names bool                 // the glob has no slash: it is one for names
+	start        string               // where the walk begins
+	glob         func(at string) bool // nil for all below
+	matchesNames bool                 // the glob has no slash: it is one for names
 }
 
 func newScope(at string) (sc scope, err error) {
@@ -138,18 +138,19 @@ func newScope(at string) (sc scope, err error) {
 		return scope{start: clean}, err
 	}
 	fixed := clean[:strings.IndexAny(clean, "*?[")]
-	return scope{start: path.Dir(fixed + "x"), glob: globOf(clean, false), names: !strings.Contains(clean, "/")}, nil
+	byName := !strings.Contains(clean, "/")
+	return scope{start: path.Dir(fixed + "x"), glob: globOf(clean, false), matchesNames: byName}, nil
 }
 
-// holds says whether a path is in the scope.
-func (sc scope) holds(at string) bool {
-	if sc.names {
+// contains says whether a path is in the scope.
+func (sc scope) contains(at string) bool {
+	if sc.matchesNames {
 		at = path.Base(at)
 	}
 	return sc.glob == nil || sc.glob(at)
 }
 
-// tally is what the first look at a file gives: how often each term is in it, in tenths of a full match.
+// tally is how often each term is in a file, in tenths of a full match.
 type tally struct {
 	path   string
 	size   int
@@ -158,8 +159,8 @@ type tally struct {
 	score  float64
 }
 
-// scan counts the terms in all files.
-func (s *lookup) scan(ctx context.Context) (err error) {
+// countTerms counts the terms in all files.
+func (s *lookup) countTerms(ctx context.Context) (err error) {
 	var mu sync.Mutex
 	s.skipped, err = s.root.walk(ctx, s.scope, func(at string, content []byte) {
 		if s.regex { // or one could be guessed, character by character
@@ -184,15 +185,15 @@ func (s *lookup) scan(ctx context.Context) (err error) {
 	return err
 }
 
-// closeLook reads the best files again and ranks the definitions in them.
-func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
+// rankPassages reads the best files again, and ranks the passages in them.
+func (s *lookup) rankPassages(ctx context.Context, files []tally) ([]passage, error) {
 	perFile, counts := make([][]unit, len(files)), make([]int, len(files))
 	var crew errgroup.Group
 	crew.SetLimit(workers())
 	for i := range files {
 		crew.Go(func() error {
 			if src, _, err := s.root.source(files[i].path); err == nil { // else it went away since it was counted
-				perFile[i], counts[i] = s.units(&files[i], src)
+				perFile[i], counts[i] = s.findUnits(&files[i], src)
 			}
 			return ctx.Err()
 		})
@@ -218,9 +219,9 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 			continue
 		}
 		perFile[at]++
-		data.Hits = append(data.Hits, p.hit(passages[0].score))
+		data.Hits = append(data.Hits, p.hitFor(passages[0].score))
 	}
-	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more}
+	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.hasMore}
 	var text page
 	for _, h := range data.Hits {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line,
@@ -234,7 +235,7 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 	if len(data.Hits) == 0 {
 		var words []string
 		for _, t := range s.query.terms {
-			if !t.guessed {
+			if !t.isGuessed {
 				words = append(words, t.word)
 			}
 		}
@@ -250,19 +251,19 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 	}
 	text.add("%s.", searched)
 	res.Text, res.Truncated = text.String(), res.Truncated || text.full
-	s.skipped.tell(&res)
+	s.skipped.report(&res)
 	return res.WithData(data)
 }
 
-// hit is a passage as it is told, scored relative to the best.
-func (p *passage) hit(best float64) Hit {
+// hitFor is the hit to report for a passage; its score is relative to the best one.
+func (p *passage) hitFor(best float64) Hit {
 	u := &p.unit
 	column := 0
 	if i := slices.IndexFunc(u.spots, func(m spot) bool { return m.line == p.line }); i >= 0 {
 		column = u.spots[i].column
 	}
 	h := Hit{Path: u.src.path, Line: p.line, Text: excerpt(u.src.line(p.line), column), Start: p.start, End: p.end}
-	h.From, h.To = p.best()
+	h.From, h.To = p.linesToShow()
 	h.Score = math.Round(1000*p.score/best) / 1000
 	if u.start != p.start {
 		h.Own = u.start

@@ -34,20 +34,20 @@ func (r *Root) symbolTool() tool.Tool {
 			"likeliest definitions, and each line that uses its name, with the function around it. Use it when you know " +
 			"the name, also for who calls something; use code_search when you don't.",
 		Search: true,
-	}, r.symbol)
+	}, r.findSymbol)
 }
 
-// wanted is the symbol that is looked for.
-type wanted struct {
+// wantedSymbol is the symbol that is looked for.
+type wantedSymbol struct {
 	name   string
 	owners []string // types or packages, the outermost first
 	loose  *scanner // finds the name without regard to case and underscores; nil: these matter
 }
 
-func parseSymbol(symbol string) (wanted, error) {
+func parseSymbol(symbol string) (wantedSymbol, error) {
 	clean := strings.NewReplacer("(", "", ")", "", "*", "", "&", "", "`", "").Replace(strings.TrimSpace(symbol))
 	parts := splitSymbol(clean)
-	w := wanted{name: parts[len(parts)-1], owners: parts[:len(parts)-1]}
+	w := wantedSymbol{name: parts[len(parts)-1], owners: parts[:len(parts)-1]}
 	if w.name == "" || len(clean) > maxPhrase {
 		const hint = "give a name such as Server or http.Server"
 		return w, tool.Errorf(tool.InvalidArgs, hint, "there is no symbol in %q", printable(symbol, maxPhrase))
@@ -55,15 +55,15 @@ func parseSymbol(symbol string) (wanted, error) {
 	return w, nil
 }
 
-// plain is the form in which loosely equal names are the same.
-func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+// looseName is a name without its case and its underscores.
+func looseName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-func (w *wanted) is(name string) bool {
-	return name == w.name || w.loose != nil && plain(name) == plain(w.name)
+func (w *wantedSymbol) isName(name string) bool {
+	return name == w.name || w.loose != nil && looseName(name) == looseName(w.name)
 }
 
-// fit says how well the owners fit a definition's container and its file's path: 1 for each that does fully.
-func (w *wanted) fit(d *definition, at string) float64 {
+// ownerFit says how well the owners fit a definition's container and its file's path: 1 for each that does fully.
+func (w *wantedSymbol) ownerFit(d *definition, at string) float64 {
 	fit := 0.0
 	for _, o := range w.owners {
 		if strings.EqualFold(d.container, o) {
@@ -75,10 +75,10 @@ func (w *wanted) fit(d *definition, at string) float64 {
 	return fit
 }
 
-// eachMention gives the places at which a text has the name as a whole word.
-func (w *wanted) eachMention(text []byte, emit func(start, end int)) {
+// eachMention yields the places where the name is a whole word of a text.
+func (w *wantedSymbol) eachMention(text []byte, emit func(start, end int)) {
 	whole := func(start, end int) {
-		if w.is(string(text[start:end])) && !isNameByte(text, start-1) && !isNameByte(text, end) {
+		if w.isName(string(text[start:end])) && !isNameByte(text, start-1) && !isNameByte(text, end) {
 			emit(start, end)
 		}
 	}
@@ -106,7 +106,7 @@ type mention struct {
 	line   int
 	text   string
 	name   string      // as it is spelt here
-	def    *definition // what the line defines; of a use, what stands around it, nil for nothing
+	def    *definition // what the line defines; for a use, the definition around it, or nil
 	lines  []string    // of a definition, from its comment on, as many as are shown
 	hash   string      // of the file of a definition
 	fit    float64     // of the owners
@@ -118,14 +118,14 @@ func compareMentions(a, b mention) int {
 		strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line))
 }
 
-// places are the mentions of a symbol, the likeliest first.
-type places struct {
+// mentions are the mentions of a symbol, the likeliest first.
+type mentions struct {
 	definitions, uses []mention
 	skipped           skipped
 }
 
-// find looks for a symbol in one walk.
-func (r *Root) find(ctx context.Context, sc scope, want wanted) (all places, err error) {
+// findMentions looks for a symbol in one walk.
+func (r *Root) findMentions(ctx context.Context, sc scope, want wantedSymbol) (all mentions, err error) {
 	var mu sync.Mutex
 	all.skipped, err = r.walk(ctx, sc, func(at string, content []byte) {
 		mentioned := false
@@ -133,7 +133,7 @@ func (r *Root) find(ctx context.Context, sc scope, want wanted) (all places, err
 		if !mentioned {
 			return
 		}
-		definitions, uses := newSource(at, withoutSecrets(content)).places(want)
+		definitions, uses := newSource(at, withoutSecrets(content)).findMentions(want)
 		for i := range definitions {
 			definitions[i].hash = files.Hash(content)
 		}
@@ -146,8 +146,8 @@ func (r *Root) find(ctx context.Context, sc scope, want wanted) (all places, err
 	return all, err
 }
 
-// places finds the lines of a file that define a symbol or use its name.
-func (s *source) places(want wanted) (definitions, uses []mention) {
+// findMentions finds the lines of a file that define a symbol or use its name.
+func (s *source) findMentions(want wantedSymbol) (definitions, uses []mention) {
 	defs, rank := outline(s), rankOfPath(s.path, false)*rankOfContent(s.text)
 	around, own := make([]*definition, len(s.lines)+1), make([]bool, len(s.lines)+1) // by line
 	for i := range defs {
@@ -155,14 +155,14 @@ func (s *source) places(want wanted) (definitions, uses []mention) {
 		for line := d.doc; line <= d.end && !d.member && d.kind != "package"; line++ {
 			around[line] = d
 		}
-		if !want.is(d.name) || own[d.line] {
+		if !want.isName(d.name) || own[d.line] {
 			continue
 		}
 		for line := d.doc; line <= d.line; line++ { // with its own comment
 			own[line] = true
 		}
 		p := mention{path: s.path, line: d.line, text: s.signature(d.line), name: d.name, def: d, likely: rank}
-		p.lines, p.fit = s.beginning(d), want.fit(d, s.path)
+		p.lines, p.fit = s.beginning(d), want.ownerFit(d, s.path)
 		switch d.kind {
 		case "field", "section", "label", "package":
 			p.likely /= 2
@@ -188,9 +188,9 @@ func (s *source) places(want wanted) (definitions, uses []mention) {
 	return definitions, uses
 }
 
-// symbol finds a name as it is written, or else, if nothing that is defined fits name and owner, without regard to case
-// and underscores. Where an owner fits some definitions, others are merely things of the same name.
-func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.Result, error) {
+// findSymbol finds a name as it is written. If no definition fits name and owner, it looks again without regard to case
+// and underscores. If the owner fits some definitions better, the others are left out.
+func (r *Root) findSymbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.Result, error) {
 	want, err := parseSymbol(args.Symbol)
 	if err != nil {
 		return tool.Result{}, err
@@ -199,12 +199,12 @@ func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.R
 	if err != nil {
 		return tool.Result{}, err
 	}
-	all, err := r.find(ctx, sc, want)
+	all, err := r.findMentions(ctx, sc, want)
 	exact := len(all.definitions) > 0 && (all.definitions[0].fit > 0 || len(want.owners) == 0)
-	if low := plain(want.name); err == nil && !exact && len(low) > 1 {
-		var loose places
-		want.loose = newScanner([]term{{word: low, stem: low, compound: true}})
-		if loose, err = r.find(ctx, sc, want); len(loose.definitions) > 0 {
+	if low := looseName(want.name); err == nil && !exact && len(low) > 1 {
+		var loose mentions
+		want.loose = newScanner([]term{{word: low, stem: low, isCompound: true}})
+		if loose, err = r.findMentions(ctx, sc, want); len(loose.definitions) > 0 {
 			all = loose
 			all.uses = slices.DeleteFunc(all.uses, func(p mention) bool { return p.name != all.definitions[0].name })
 		}
@@ -216,7 +216,7 @@ func (r *Root) symbol(ctx context.Context, _ tool.Call, args SymbolArgs) (tool.R
 	return symbolResult(printable(args.Symbol, maxPhrase), all, exact), nil
 }
 
-func symbolResult(symbol string, all places, exact bool) tool.Result {
+func symbolResult(symbol string, all mentions, exact bool) tool.Result {
 	res := tool.Result{Items: len(all.definitions) + len(all.uses)}
 	var text page
 	switch {
@@ -264,11 +264,10 @@ func symbolResult(symbol string, all places, exact bool) tool.Result {
 		res.Truncated = true
 	}
 	res.Text, res.Truncated = text.String(), res.Truncated || text.full
-	all.skipped.tell(&res)
+	all.skipped.report(&res)
 	return res
 }
 
-// beginning gives the lines of a definition, as many as are shown.
 func (s *source) beginning(d *definition) (lines []string) {
 	size := 0
 	for n := d.doc; n <= min(d.end, d.doc+shownLines-1) && size < shownBytes; n++ {

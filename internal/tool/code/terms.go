@@ -22,30 +22,30 @@ const (
 
 // term is one thing to look for. Matching ignores case, word endings and where in an identifier it stands.
 type term struct {
-	word     string   // in lower case
-	stem     string   // what all its forms begin with
-	aliases  []string // other ways to write it, from the table of abbreviations
-	compound bool     // an identifier of several words: underscores inside it don't matter, endings do
-	weight   float64
-	foreign  bool // a word of another language: what it merely begins with is no abbreviation of it
-	guessed  bool // two words of the question that may be written as one
+	word       string   // in lower case
+	stem       string   // what all its forms begin with
+	aliases    []string // other ways to write it, from the table of abbreviations
+	isCompound bool     // an identifier of several words: underscores inside it don't matter, endings do
+	weight     float64
+	isForeign  bool // a word of another language: what it merely begins with is no abbreviation of it
+	isGuessed  bool // two words of the question that may be written as one
 }
 
-// queryWords is what a question asks for.
+// queryWords is a question, taken apart.
 type queryWords struct {
-	terms   []term
-	hints   []string // words that look like a path or a package, in lower case
-	named   []named  // definitions that are asked for by name
-	tests   bool     // it asks about tests: they rank as other files do
-	callers bool     // it asks who uses what it names
-	foreign bool     // it is not in English
-	more    bool     // terms beyond maxTerms were left out
+	terms       []term
+	hints       []string          // words that look like a path or a package, in lower case
+	definitions []namedDefinition // definitions that are asked for by name
+	aboutTests  bool              // it asks about tests: they rank as other files do
+	asksCallers bool              // it asks who uses what it names
+	isForeign   bool              // it is not in English
+	hasMore     bool              // terms beyond maxTerms were left out
 }
 
-// named is a definition as a question writes it: Server.Shutdown, http.Server, idleConnTimeout.
-type named struct{ owner, name string }
+// namedDefinition is a definition as a question writes it: Server.Shutdown, http.Server, idleConnTimeout.
+type namedDefinition struct{ owner, name string }
 
-// callersAsked tells a question who uses something by its form.
+// callersAsked matches questions about who uses something.
 var callersAsked = pattern(`(?i)\b(who|what|which [\pL]+|where) (calls?|uses?|invokes?)\b|` +
 	`\bwhere (is|are|does|do) \S+ (get )?(called|used|invoked)\b|\b(callers|usages?|uses|users) of\b|` +
 	`\b(wer|was|welche\w* \w+) (ruft|benutzt|verwendet|nutzt)\b|\bwo wird \S+ (aufgerufen|benutzt|verwendet)\b|` +
@@ -53,21 +53,21 @@ var callersAsked = pattern(`(?i)\b(who|what|which [\pL]+|where) (calls?|uses?|in
 
 // parseQuery takes a question, or a list of words and identifiers, apart.
 func parseQuery(question string) queryWords {
-	q := queryWords{foreign: search.IsForeign(question), callers: callersAsked().MatchString(question)}
+	q := queryWords{isForeign: search.IsForeign(question), asksCallers: callersAsked().MatchString(question)}
 	tokens := strings.Fields(question)
 	for _, token := range tokens {
-		q.token(token, false)
+		q.addToken(token, false)
 	}
 	if len(q.terms) == 0 { // nothing but stop words: then they are meant
 		for _, token := range tokens {
-			q.token(token, true)
+			q.addToken(token, true)
 		}
 	}
-	if q.more = len(q.terms) > maxTerms; q.more {
+	if q.hasMore = len(q.terms) > maxTerms; q.hasMore {
 		slices.SortStableFunc(q.terms, func(a, b term) int { return cmp.Compare(b.weight, a.weight) })
 		q.terms = q.terms[:maxTerms]
 	}
-	q.joined(tokens)
+	q.addJoinedWords(tokens)
 	return q
 }
 
@@ -87,8 +87,8 @@ func isNameRune(r rune) bool {
 
 func notInNames(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// token adds what one word of a question asks for.
-func (q *queryWords) token(token string, stopToo bool) {
+// addToken adds one word of a question: as a path, a name of code, or plain words. Stop words only count with stopToo.
+func (q *queryWords) addToken(token string, stopToo bool) {
 	token = strings.TrimFunc(token, notInNames)
 	token = strings.TrimSuffix(strings.TrimSuffix(token, "'s"), "’s")
 	switch {
@@ -97,7 +97,7 @@ func (q *queryWords) token(token string, stopToo bool) {
 		hint := strings.ToLower(strings.TrimSuffix(token, "/"))
 		q.hints = append(q.hints, hint)
 		for part := range strings.SplitSeq(hint, "/") {
-			q.identifier(strings.TrimSuffix(part, path.Ext(part)), 1)
+			q.addIdentifier(strings.TrimSuffix(part, path.Ext(part)), 1)
 		}
 	case qualifiedForm().MatchString(token):
 		parts := splitSymbol(token)
@@ -106,22 +106,23 @@ func (q *queryWords) token(token string, stopToo bool) {
 			q.hints = append(q.hints, strings.ToLower(token))
 			parts = parts[:len(parts)-1]
 		} else {
-			q.named = append(q.named, named{owner: parts[len(parts)-2], name: parts[len(parts)-1]})
+			owner, name := parts[len(parts)-2], parts[len(parts)-1]
+			q.definitions = append(q.definitions, namedDefinition{owner: owner, name: name})
 		}
 		for i, part := range parts {
 			weight := ownerWeight
 			if i == len(parts)-1 {
 				weight = 1
 			}
-			q.identifier(part, weight)
+			q.addIdentifier(part, weight)
 		}
 	default:
 		for word := range strings.FieldsFuncSeq(token, notInNames) {
 			if stopToo || !q.isStop(word) && !isStop(token) {
 				if search.CountParts(word) > 1 {
-					q.named = append(q.named, named{name: word})
+					q.definitions = append(q.definitions, namedDefinition{name: word})
 				}
-				q.identifier(word, 1)
+				q.addIdentifier(word, 1)
 			}
 		}
 	}
@@ -129,7 +130,7 @@ func (q *queryWords) token(token string, stopToo bool) {
 
 // isStop is isStop in the language of the question.
 func (q *queryWords) isStop(word string) bool {
-	return isStop(word) || q.foreign && search.IsLight(folded(word))
+	return isStop(word) || q.isForeign && search.IsLight(folded(word))
 }
 
 // folded is a word in lower case, without its accents.
@@ -140,9 +141,9 @@ func isStop(word string) bool {
 	return search.IsStop(word) || search.IsAsking(word)
 }
 
-// joined adds neighbouring words as one, as far as there is room beside the words themselves: who asks how to "back up"
-// finds "backup" and "BackUp".
-func (q *queryWords) joined(words []string) {
+// addJoinedWords adds pairs of neighbouring words as one, until there are maxTerms: a question with "back up" finds
+// "backup" and "BackUp".
+func (q *queryWords) addJoinedWords(words []string) {
 	for i := 1; i < len(words) && len(q.terms) < maxTerms; i++ {
 		first, second := strings.ToLower(words[i-1]), strings.ToLower(strings.TrimRight(words[i], ".,;:!?"))
 		if isWord(first) && isWord(second) && !q.isStop(first) && !q.isStop(second) {
@@ -150,7 +151,8 @@ func (q *queryWords) joined(words []string) {
 			if search.IsLight(second) {
 				weight = 1
 			}
-			q.add(term{word: first + second, stem: first + second, compound: true, weight: weight, guessed: true})
+			both := first + second
+			q.addTerm(term{word: both, stem: both, isCompound: true, weight: weight, isGuessed: true})
 		}
 	}
 }
@@ -159,30 +161,30 @@ func isWord(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || 'z' < r })
 }
 
-// identifier adds a name; one of several words is added as a whole and, with less weight, in parts.
-func (q *queryWords) identifier(name string, weight float64) {
+// addIdentifier adds a name; one of several words is added as a whole and, with less weight, in parts.
+func (q *queryWords) addIdentifier(name string, weight float64) {
 	parts := search.Parts(name)
 	if len(parts) > 1 {
 		whole := strings.Join(parts, "")
-		q.add(term{word: whole, stem: whole, compound: true, weight: weight})
+		q.addTerm(term{word: whole, stem: whole, isCompound: true, weight: weight})
 		weight *= partWeight
 	}
 	for _, part := range parts {
-		q.word(part, weight)
+		q.addWord(part, weight)
 	}
 }
 
-func (q *queryWords) word(word string, weight float64) {
+func (q *queryWords) addWord(word string, weight float64) {
 	if word == "test" || word == "tests" {
-		q.tests = true
+		q.aboutTests = true
 	}
 	if len(word) < 2 {
 		return
 	}
-	if q.foreign {
+	if q.isForeign {
 		if parts := search.InEnglish(folded(word)); parts != nil {
 			for _, ways := range parts {
-				q.add(term{word: ways[0], aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]),
+				q.addTerm(term{word: ways[0], aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]),
 					weight: weight})
 			}
 			return
@@ -195,15 +197,15 @@ func (q *queryWords) word(word string, weight float64) {
 		weight *= fillerWeight
 	}
 	aliases := slices.Concat(search.Abbreviations(word), search.Forms(word))
-	if q.foreign {
+	if q.isForeign {
 		aliases = append(aliases, search.Cognates(folded(word))...)
 	}
-	q.add(term{word: word, aliases: aliases, weight: weight, foreign: q.foreign})
+	q.addTerm(term{word: word, aliases: aliases, weight: weight, isForeign: q.isForeign})
 }
 
-// add adds a term, or its weight to what has the same stem.
-func (q *queryWords) add(t term) {
-	if !t.compound {
+// addTerm adds a term. If there is one with the same stem, that gets the larger weight of the two.
+func (q *queryWords) addTerm(t term) {
+	if !t.isCompound {
 		t.stem = search.Stem(t.word)
 	}
 	for i := range q.terms {

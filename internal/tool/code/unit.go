@@ -2,27 +2,27 @@ package code
 
 import "bytes"
 
-// field is a part of a unit, told apart because words weigh differently in it.
+// field is a part of a unit; matches count differently in each.
 type field int
 
 const (
 	inBody field = iota
 	inDoc
 	inName
-	fields
+	fieldCount
 )
 
 const (
-	looseLines = 40   // lines of a unit outside all definitions
-	inData     = 0.05 // what a match counts in a line of code that no person writes
+	looseLines    = 40   // lines of a unit outside all definitions
+	longLineShare = 0.05 // how much a match counts in a line of code that is too long to be written by hand
 )
 
-// unit is what can be found: a definition with the comment above it, down to a constant or a field; a section of a
-// document; or a stretch of lines outside all.
+// unit is the smallest thing that is found: a definition with its comment, down to a constant or a field; a section of
+// a document; or a stretch of lines outside all.
 type unit struct {
 	src        *source
-	file       *tally
-	likely     float64     // how likely the file is to hold an answer
+	tally      *tally
+	rank       float64     // how likely the file is to hold an answer
 	def        *definition // nil outside all
 	start, end int
 	spots      []spot
@@ -35,17 +35,17 @@ type spot struct {
 	field              field
 }
 
-// units cuts a file and finds the terms in it. A line belongs to the innermost unit around it; one of a constant, a
-// field or a method of an interface belongs to the whole group or type as well. Units without a match are left out, but
-// counted.
-func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
-	defs, likely := outline(src), rankOfPath(src.path, s.query.tests)*rankOfContent(src.text)*s.hintFactor(src.path)
+// findUnits cuts a file into units, and gives those with a match; total counts the others too. A line belongs to the
+// innermost unit around it; that of a constant, a field or a method of an interface also to the whole group or type.
+func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
+	defs := outline(src)
+	likely := rankOfPath(src.path, s.query.aboutTests) * rankOfContent(src.text) * s.hintFactor(src.path)
 	// By line, index into list plus 1: the unit around it, and the field or constant in that; 0: none.
 	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1)
 	var list []unit
 	for i := range defs {
 		d := &defs[i]
-		u := unit{src: src, file: file, likely: likely, def: d, start: d.doc, end: d.end}
+		u := unit{src: src, tally: file, rank: likely, def: d, start: d.doc, end: d.end}
 		if d.kind == "section" && i+1 < len(defs) { // the next one may be a part of it
 			u.end = min(u.end, defs[i+1].doc-1)
 		}
@@ -64,7 +64,7 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 			continue
 		}
 		if last := len(list) - 1; line == 1 || whole[line-1] <= len(defs) || line-list[last].start >= looseLines {
-			list = append(list, unit{src: src, file: file, likely: likely, start: line})
+			list = append(list, unit{src: src, tally: file, rank: likely, start: line})
 		}
 		whole[line] = len(list)
 		list[len(list)-1].end = line
@@ -74,19 +74,19 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 		for line < len(src.lines) && src.lines[line] <= m.start {
 			line++
 		}
-		one := spot{line: line, column: m.start - src.lines[line-1], term: m.term}
-		one.strength = float64(m.strength) / float64(exactMatch)
+		match := spot{line: line, column: m.start - src.lines[line-1], term: m.term}
+		match.strength = float64(m.strength) / float64(exactMatch)
 		long := src.lang.defines && len(src.line(line)) > maxLine
 		if long {
-			one.strength *= inData
+			match.strength *= longLineShare
 		}
 		for _, at := range [...]int{whole[line], part[line]} {
 			if at > 0 {
 				u := &list[at-1]
-				if one.field = inBody; !long {
-					one.field = u.fieldAt(line, one.column)
+				if match.field = inBody; !long {
+					match.field = u.fieldAt(line, match.column)
 				}
-				u.spots = append(u.spots, one)
+				u.spots = append(u.spots, match)
 			}
 		}
 	})
@@ -114,9 +114,8 @@ func (u *unit) fieldAt(line, column int) field {
 	return inBody
 }
 
-// namesPackage says that nothing was found in a unit but in lines that say which package the file belongs to: they
-// answer nothing.
-func (u *unit) namesPackage() bool {
+// onlyNamesPackage says whether all matches of a unit are in package clauses, which answer nothing.
+func (u *unit) onlyNamesPackage() bool {
 	if u.def != nil && u.end > u.start {
 		return false
 	}

@@ -30,7 +30,7 @@ const (
 	sniffed    = 8000    // bytes in which a NUL marks a file as binary, as in git
 )
 
-// limits are what a walk looks at in a folder at most. What is beyond is left out, and said.
+// limits bound how much of a folder a walk looks at. The rest is left out, and the result says so.
 type limits struct {
 	files int
 	bytes int64
@@ -39,14 +39,14 @@ type limits struct {
 
 var usualLimits = limits{files: 200_000, bytes: 1 << 30, time: 12 * time.Second}
 
-// skipped counts what a walk passed over, by what it is. Ignored files are not counted: nobody misses them.
+// skipped counts what a walk passed over, by what it is. Files that .gitignore excludes are not counted.
 type skipped struct {
-	counts map[string]int
-	beyond int // where the folder was too large: the files that were looked at
+	counts    map[string]int
+	seenFiles int // where the folder was too large: the files that were looked at
 }
 
-// tell says in a result what was passed over.
-func (s skipped) tell(res *tool.Result) {
+// report adds to a result what was passed over.
+func (s skipped) report(res *tool.Result) {
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
 		parts = append(parts, fmt.Sprintf("%d × %s", s.counts[what], what))
@@ -54,10 +54,10 @@ func (s skipped) tell(res *tool.Result) {
 	if len(parts) > 0 {
 		res.Text += "Skipped: " + strings.Join(parts, ", ") + ".\n"
 	}
-	if s.beyond > 0 {
+	if s.seenFiles > 0 {
 		res.Beside = fmt.Sprintf(
 			"This folder is too large to be searched whole: %s looked at. Name the folder that you mean, as with --in.",
-			tool.Count(s.beyond, "file"))
+			tool.Count(s.seenFiles, "file"))
 		res.Text += res.Beside + "\n"
 	}
 }
@@ -67,8 +67,8 @@ var (
 	errBinary = errors.New("binary file")
 )
 
-// readText reads a file that was seen, of at most so many bytes, into a buffer if that is large enough. There is room
-// for a search behind it.
+// readText reads a file that was seen, of at most `most` bytes, into buf if that is large enough. After the content
+// there are search.Padding zero bytes.
 func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byte) ([]byte, error) {
 	f, info, err := openRegular(dir, name, seen)
 	if err != nil {
@@ -94,7 +94,7 @@ func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byt
 	return content, nil
 }
 
-// content reads the file at a cleaned path, of at most so many bytes, as it stands there.
+// content reads the file at a cleaned path, of at most `most` bytes, with any secrets in it.
 func (r *Root) content(clean string, most int64) ([]byte, error) {
 	at, err := r.locate(clean)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *Root) content(clean string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// source reads the file at a cleaned path as it may be shown, with the hash of all of it.
+// source reads the file at a cleaned path without its secrets, and hashes all of it.
 func (r *Root) source(clean string) (s *source, hash string, err error) {
 	text, err := r.content(clean, maxScanned)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *Root) source(clean string) (s *source, hash string, err error) {
 	return newSource(clean, withoutSecrets(text)), files.Hash(text), nil
 }
 
-// withoutSecrets is content as it may be shown, with its lines where they were and room for a search behind it.
+// withoutSecrets removes the secrets of a content. The number of lines stays, and search.Padding follows.
 func withoutSecrets(content []byte) []byte {
 	clean := redact.Lines(content)
 	if len(clean) == 0 || &clean[0] == &content[0] {
@@ -168,7 +168,7 @@ func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content
 		})
 	}
 	passed, err := r.list(ctx, sc.start, func(at string, info fs.FileInfo) {
-		if sc.holds(at) {
+		if sc.contains(at) {
 			select {
 			case files <- file{at, info}:
 			case <-ctx.Done():
@@ -183,19 +183,18 @@ func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content
 	return passed, cmp.Or(ctx.Err(), err)
 }
 
-// lister goes through the folders below one.
 type lister struct {
-	ctx     context.Context
-	root    *Root
-	offer   func(at string, info fs.FileInfo)
-	skipped skipped
-	looked  limits
-	until   time.Time
+	ctx      context.Context
+	root     *Root
+	offer    func(at string, info fs.FileInfo)
+	skipped  skipped
+	seen     limits
+	deadline time.Time
 }
 
 // list offers every file that may be read at or below start, a cleaned path, by path within each folder.
 func (r *Root) list(ctx context.Context, start string, offer func(at string, info fs.FileInfo)) (skipped, error) {
-	l := &lister{ctx: ctx, root: r, offer: offer, until: time.Now().Add(r.limits.time)}
+	l := &lister{ctx: ctx, root: r, offer: offer, deadline: time.Now().Add(r.limits.time)}
 	l.skipped.counts = map[string]int{}
 	at, err := r.locate(start)
 	if err != nil {
@@ -203,25 +202,25 @@ func (r *Root) list(ctx context.Context, start string, offer func(at string, inf
 	}
 	defer at.close()
 	if at.info.IsDir() {
-		at.project = r.inProject(strings.Split(start, "/"))
-		err = l.folder(at, 0)
+		at.inProject = r.inProject(strings.Split(start, "/"))
+		err = l.listFolder(at, 0)
 	} else {
-		l.file(start, at.info)
+		l.offerFile(start, at.info)
 	}
 	return l.skipped, cmp.Or(ctx.Err(), err)
 }
 
-// file offers a file, if the folder is not too large for it.
-func (l *lister) file(at string, info fs.FileInfo) {
-	if l.skipped.beyond > 0 {
+// offerFile offers a file, unless the limits of the walk are reached.
+func (l *lister) offerFile(at string, info fs.FileInfo) {
+	if l.skipped.seenFiles > 0 {
 		return
 	}
 	most := l.root.limits
-	if l.looked.files++; l.looked.files > most.files || l.looked.bytes > most.bytes || time.Now().After(l.until) {
-		l.skipped.beyond = max(1, l.looked.files-1)
+	if l.seen.files++; l.seen.files > most.files || l.seen.bytes > most.bytes || time.Now().After(l.deadline) {
+		l.skipped.seenFiles = max(1, l.seen.files-1)
 		return
 	}
-	l.looked.bytes += info.Size()
+	l.seen.bytes += info.Size()
 	l.offer(at, info)
 }
 
@@ -233,9 +232,9 @@ const (
 	secretFile = "file that may hold secrets"
 )
 
-// folder offers what is in a folder. The error says why it can't be read.
-func (l *lister) folder(at *place, depth int) error {
-	if l.ctx.Err() != nil || l.skipped.beyond > 0 {
+// listFolder offers all files in and below a folder. The error says why the folder itself can't be read.
+func (l *lister) listFolder(at *place, depth int) error {
+	if l.ctx.Err() != nil || l.skipped.seenFiles > 0 {
 		return nil // list says so
 	}
 	root, err := openFolder(at.parent, at.info)
@@ -249,7 +248,7 @@ func (l *lister) folder(at *place, depth int) error {
 		l.skipped.counts[unreadable]++
 		return ioError(at.path, err)
 	}
-	project := at.project || isProject(filepath.Join(l.root.root.Name(), at.path), entries)
+	project := at.inProject || isProject(filepath.Join(l.root.root.Name(), at.path), entries)
 	ignores := at.ignores
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile }) {
 		ignores = loadIgnores(root, strings.TrimPrefix(at.path, "."), ignores)
@@ -268,28 +267,28 @@ func (l *lister) folder(at *place, depth int) error {
 			l.skipped.counts[unreadable]++
 		case e.IsDir() && isHidden(e.Name()) && !project: // it holds what programs keep of their own
 		case e.IsDir():
-			below := &place{parent: root, path: child, info: info, ignores: ignores, project: project}
-			_ = l.folder(below, depth+1) // what can't be read is counted
+			below := &place{parent: root, path: child, info: info, ignores: ignores, inProject: project}
+			_ = l.listFolder(below, depth+1) // what can't be read is counted
 		default:
-			l.file(child, info)
+			l.offerFile(child, info)
 		}
 	}
 	return nil
 }
 
-// systemFolders are those in which a system tells of itself: no file in them is anybody's.
+// systemFolders contain what the system says about itself, no files of users.
 var systemFolders = []string{"/proc", "/sys", "/dev"}
 
 // mayEnter says whether a file or folder is to be read, and counts it otherwise.
 func (l *lister) mayEnter(e fs.DirEntry, parent, at string, ignores *ignoreLayer) bool {
 	switch {
-	case !showable(e.Name()):
+	case !isShowable(e.Name()):
 		l.skipped.counts[unreadable]++
 	case files.SecretReason(parent, e.Name(), e.IsDir()) != "":
 		if !e.IsDir() {
 			l.skipped.counts[secretFile]++
 		}
-	case ignores.ignored(at, e.IsDir()):
+	case ignores.isIgnored(at, e.IsDir()):
 	case !e.IsDir() && !e.Type().IsRegular(), slices.Contains(systemFolders, filepath.Join(l.root.root.Name(), at)):
 		l.skipped.counts[notAFile]++
 	default:
@@ -298,7 +297,6 @@ func (l *lister) mayEnter(e fs.DirEntry, parent, at string, ignores *ignoreLayer
 	return false
 }
 
-// entriesOf gives a folder's entries by name.
 func entriesOf(root *os.Root) ([]fs.DirEntry, error) {
 	f, err := root.Open(".")
 	if err != nil {

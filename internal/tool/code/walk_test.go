@@ -77,7 +77,7 @@ func TestWhatChangesDuringTheWalkIsCounted(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "c"), "needle")
 	l := &lister{ctx: context.Background(), root: r, skipped: skipped{counts: map[string]int{}}}
-	if err := l.folder(&place{parent: r.root, path: "c", info: info}, 1); kind(err) == "" ||
+	if err := l.listFolder(&place{parent: r.root, path: "c", info: info}, 1); kind(err) == "" ||
 		l.skipped.counts[unreadable] != 1 {
 		t.Errorf("a folder that became a file: %v, %+v", err, l.skipped)
 	}
