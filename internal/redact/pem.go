@@ -77,8 +77,7 @@ func readKeyLines(t string, from int) (end, cut int) {
 	return end, cut
 }
 
-// keyWithoutBeginning finds the key whose end marker is at i and whose beginning was cut off; -1 if there is none. It
-// does not look before `from`.
+// keyWithoutBeginning finds the cut-off key whose end marker is at i, but not before `from`; -1: there is none.
 func keyWithoutBeginning(t string, from, i int) (start, end int) {
 	if end = markerEnd(endMarker, t, i); end < 0 {
 		return -1, -1
