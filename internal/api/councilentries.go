@@ -172,7 +172,7 @@ func (s *Server) addWords(
 	if p := s.readBody(w, r, &huma.Operation{RequestBody: &huma.RequestBody{}}); p != nil {
 		return added, p
 	}
-	raw, err := io.ReadAll(r.Body) // take has it in memory
+	raw, err := io.ReadAll(r.Body) // readBody has it in memory
 	if err != nil {
 		return added, err
 	}

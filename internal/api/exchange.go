@@ -27,18 +27,18 @@ import (
 // requestInfo is what is known of one request: where it comes from, who sent it, and which run it is about.
 type requestInfo struct {
 	id         string     // fresh: what a client calls it is not believed
-	client     netip.Addr // of who asks, as far as proxies can be believed; the zero address is not known
+	client     netip.Addr // of the client, as far as proxies can be believed; zero: not known
 	isLocal    bool       // it comes from this machine, and nothing says that it was passed on
 	host       string     // by which it was asked, with a port if there is one
 	isSecure   bool       // over TLS, at least as far as the proxy
 	inTheClear bool       // it comes from another machine, neither encrypted nor by a proxy
 
 	token     user.Token
-	secret    string // of the cookie that stands for who asks; empty for a bearer
+	secret    string // of the cookie; empty for a bearer
 	overLimit bool   // it may cost more than the day's limit
 	run       string // that it began, or is about where its address does not name it
 
-	hideFolders func(text string) string // what it is answered, without the folders of this machine; nil: as it is
+	hideFolders func(text string) string // takes folders of this machine out of answers; nil: nothing does
 }
 
 type requestInfoKey struct{}
@@ -55,10 +55,10 @@ func ownerOf(ctx context.Context) journal.Owner { return infoOf(ctx).owner() }
 // forwarding are the headers that proxies set.
 var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
 
-// newRequestInfo looks at where a request comes from. A proxy of the settings is believed, anybody else is not.
+// newRequestInfo finds where a request comes from. Only proxies of the settings are believed.
 func (s *Server) newRequestInfo(r *http.Request) *requestInfo {
-	x := &requestInfo{id: rand.Text(), host: r.Host, isSecure: r.TLS != nil,
-		overLimit: r.Header.Get("Over-Limit") == "true"}
+	over := r.Header.Get("Over-Limit") == "true"
+	x := &requestInfo{id: rand.Text(), host: r.Host, isSecure: r.TLS != nil, overLimit: over}
 	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		x.client = remote.Addr().Unmap().WithZone("")
 	}
@@ -83,8 +83,8 @@ func (s *Server) isProxy(a netip.Addr) bool {
 	return slices.ContainsFunc(s.config.Proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// clientBefore is the last address before the proxies: each of them has added the one that it was asked from, and what
-// stands before those anybody may have written.
+// clientBefore is the last address before the proxies. Each proxy adds the address that asked it; anybody may have
+// written what stands before those.
 func (s *Server) clientBefore(proxy netip.Addr, forwarded []string) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for _, hop := range slices.Backward(hops) {
@@ -130,8 +130,8 @@ func splitHost(host string, secure bool) (name, port string) {
 	return strings.Trim(host, "[]"), "80"
 }
 
-// isKnownHost says whether this server is called so: by a loopback name and the port that it listens on, or by a name
-// of the settings and that port, the usual one, or the one that stands beside the name.
+// isKnownHost says whether a request names this server: by a loopback name and the port that it listens on, or by a
+// name of the settings with that port, the usual one, or the one beside the name.
 func (s *Server) isKnownHost(x *requestInfo, r *http.Request) bool {
 	name, port := splitHost(x.host, x.isSecure)
 	if name == "" {
@@ -152,8 +152,7 @@ func (s *Server) isKnownHost(x *requestInfo, r *http.Request) bool {
 // requestID is the header of an answer that names its request, as the log does.
 const requestID = "X-Request-Id"
 
-// setSecurityHeaders sets the headers that every answer has: nothing of it is kept, shown in a frame, read by other
-// sites or taken for something else than it says.
+// setSecurityHeaders sets the headers of every answer against caches, frames, other sites and guessed content types.
 func setSecurityHeaders(h http.Header, x *requestInfo) {
 	h.Set(requestID, x.id)
 	h.Set("Cache-Control", "no-store")

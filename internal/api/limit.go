@@ -78,7 +78,7 @@ func (a *allowance) spendLeavingReserve(now time.Time, n int) (wait time.Duratio
 	return a.spend(now, n)
 }
 
-// portion is how much may be taken at once so that takeLeaving gives it in the end.
+// portion is how much may be taken at once so that spendLeavingReserve grants it in the end.
 func (a *allowance) portion() int { return max(1, a.limiter.Burst()/2) }
 
 // person is what is remembered of a user: what is left to use up, and the right to begin a run, which one request has

@@ -117,8 +117,8 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 
 type humaContext huma.Context
 
-// conversation is a request as huma sees it: with JSON as the only form of questions and answers, which take has seen
-// to, and with bad requests as 400.
+// conversation is a request as huma sees it: with JSON as the only content type, since readBody has checked that, and
+// with 400 for bad requests.
 type conversation struct{ humaContext }
 
 // Unwrap gives what it stands before.

@@ -82,8 +82,7 @@ func (s *Server) drain(rec *recorder, r *http.Request, body *readOnce) {
 	_, _ = io.CopyN(io.Discard, body, mostDrained)                // however it ends, the connection ends with it
 }
 
-// answerNoRoute answers where there is no route, or none for the method. Below /api nobody learns even that who is not
-// known.
+// answerNoRoute answers where there is no route, or none for the method; below /api only to known users.
 func (s *Server) answerNoRoute(w http.ResponseWriter, r *http.Request, otherwise http.Handler) {
 	x := infoOf(r.Context())
 	if strings.HasPrefix(r.URL.Path, apiPath) {

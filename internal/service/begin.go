@@ -11,16 +11,15 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// How long a beginning waits for a run that holds what it wants to claim, in all and before it looks again whether
-// somebody drives that run.
+// How long the start of a run waits for another one that holds its claim: in all, and before it checks again whether
+// somebody drives that other run.
 const (
 	claimPatience = 30 * time.Second
 	claimRecheck  = 3 * time.Second
 )
 
-// startRetrying starts a run with start. What another beginning was first to use up or to claim is read anew, so that of
-// two at once the second sees what the first has done; a run that holds a claim is waited for, and goes on here if
-// nobody drives it.
+// startRetrying starts a run by start. It tries again if another start was first to consume or to claim something, so
+// that the second sees what the first did. It waits for a run that holds a claim, and resumes one that nobody drives.
 func (s *Service) startRetrying(
 	ctx context.Context, owner journal.Owner, r Request, start func(run.Spec) error,
 ) (*assistant.Assistant, run.Spec, error) {
@@ -53,7 +52,7 @@ func (s *Service) startRetrying(
 	}
 }
 
-// sessionBegunMeanwhile says that the session of a run, which was to begin with it, has begun with another.
+// sessionBegunMeanwhile says whether the session that a run was to create was created by another run.
 func (s *Service) sessionBegunMeanwhile(ctx context.Context, spec run.Spec) bool {
 	if spec.NewSession == nil {
 		return false
@@ -67,7 +66,7 @@ func (s *Service) sessionBegunMeanwhile(ctx context.Context, spec run.Spec) bool
 	return err == nil
 }
 
-// waitForRun waits until a run has ended, or for as long as claimLook.
+// waitForRun waits until a run has ended, at most for claimRecheck, and resumes it if nobody drives it.
 func (s *Service) waitForRun(ctx context.Context, k journal.Key) error {
 	r, err := s.config.Store.Run(ctx, k.Owner, k.Run)
 	if err != nil || r.Status != journal.Running {
@@ -76,7 +75,7 @@ func (s *Service) waitForRun(ctx context.Context, k journal.Key) error {
 	watchCtx, stop := context.WithTimeout(ctx, claimRecheck)
 	defer stop()
 	if !s.config.Engine.Driven(r) {
-		// Somebody else may take it up at the same moment, and without room here it has to wait for others.
+		// Somebody else may resume it at the same moment, and without room here it has to wait for others.
 		if _, err := s.config.Engine.Resume(context.WithoutCancel(ctx), k.Owner, k.Run, run.AtOnce); errors.Is(err,
 			run.ErrIncompatible) {
 			return err

@@ -17,7 +17,7 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// Query says what is looked for: whatever has all words, in any place, whatever their case and accents.
+// Query finds what has all its words, anywhere, whatever their case and accents.
 type Query struct {
 	Words     string
 	Assistant string    // "": all
@@ -120,7 +120,7 @@ func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found
 	return found, err
 }
 
-// formatPlace is where a list goes on, behind a hit in the titles or elsewhere. It is read by placeOf.
+// formatPlace is where a list continues after a hit in the titles or elsewhere. parsePlace reads it.
 func formatPlace(inTitles bool, c journal.Cursor) string {
 	if inTitles {
 		return "t" + c.String()

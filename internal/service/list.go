@@ -16,7 +16,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// longestList bounds what is looked through for a name, and what is gone through at once.
+// longestList bounds the rows that are searched for a name, and those of one page.
 const longestList = 1000
 
 // How a run stands that is neither driven nor has ended.
@@ -24,7 +24,7 @@ const (
 	Queued      = "queued"      // nobody has driven it yet
 	Interrupted = "interrupted" // nobody drives it any more
 	Suspended   = "suspended"   // it waits for its provider, or for a person who has it go on
-	SetAside    = "set_aside"   // it was taken up in vain again and again: only a person may have it gone on with
+	SetAside    = "set_aside"   // three processes died of it: only a person may have it resumed
 )
 
 // Row is a run in a list.

@@ -203,7 +203,6 @@ func (o *runStream) startLook(ctx context.Context) {
 	o.background.Go(func() { o.lookResults <- o.findRuns(ctx, l) })
 }
 
-// lookInterval is the time between two looks.
 func (o *runStream) lookInterval() time.Duration {
 	if o.s.config.Engine.Announced() {
 		return lookSeldom
@@ -303,9 +302,8 @@ func (o *runStream) addFound(f lookResult) {
 	o.position = o.position.withoutBefore(f.cutoff)
 	for _, r := range f.runs {
 		place, isWaiting := slices.BinarySearchFunc(o.waiting, r, byStart)
-		isRecent := r.StartedAt.After(o.position.since())
 		isOlderWithRoom := r.Status == journal.Running && len(o.position.Running)+len(o.waiting) < mostOlder
-		if !isWaiting && !l.wasKnown(r.ID) && !o.position.contains(r.ID) && (isRecent || isOlderWithRoom) {
+		if !isWaiting && !l.wasKnown(r.ID) && !o.position.contains(r.ID) && (o.isRecent(r) || isOlderWithRoom) {
 			o.waiting = slices.Insert(o.waiting, place, r)
 		}
 	}
@@ -321,6 +319,8 @@ func (o *runStream) startedSince(ctx context.Context, since time.Time) ([]journa
 	}
 	return runs, err
 }
+
+func (o *runStream) isRecent(r journal.Run) bool { return r.StartedAt.After(o.position.since()) }
 
 func byStart(a, b journal.Run) int { return a.Cursor().Compare(b.Cursor()) }
 
@@ -406,8 +406,7 @@ func (o *runStream) sendEnd(r Row) error {
 // before the last complete look, so that a stream which continues from it finds what was not sent yet.
 func (o *runStream) send(h Happening) error {
 	since := o.lastCompleteLook.Add(-mostLateness)
-	isRecent := func(r journal.Run) bool { return r.StartedAt.After(o.position.since()) }
-	if i := slices.IndexFunc(o.waiting, isRecent); i >= 0 {
+	if i := slices.IndexFunc(o.waiting, o.isRecent); i >= 0 {
 		if before := o.waiting[i].StartedAt.Add(-time.Millisecond); before.Before(since) {
 			since = before
 		}

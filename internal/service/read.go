@@ -71,8 +71,8 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 }
 
 // sessionRuns lists the runs of a session, oldest first.
-func (s *Service) sessionRuns(ctx context.Context, owner journal.Owner, session journal.Session) ([]journal.Run, error) {
-	runs, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: session.ID, Limit: max(session.Runs, 1)})
+func (s *Service) sessionRuns(ctx context.Context, owner journal.Owner, in journal.Session) ([]journal.Run, error) {
+	runs, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: in.ID, Limit: max(in.Runs, 1)})
 	slices.Reverse(runs)
 	return runs, err
 }
@@ -198,7 +198,7 @@ func (s *Service) explainSteps(ctx context.Context, owner journal.Owner, id stri
 		return Explanation{}, err
 	}
 	row := s.newRow(r)
-	if row.State == SetAside { // to go through it would end this process, too
+	if row.State == SetAside { // folding its records could end this process, too
 		ending := []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id +
 			"’ tries again, ‘sibyl run stop " + id + "’ ends it"}
 		return Explanation{Run: row, Ending: ending, waitReason: bt.Because(strings.Join(ending, "; "))}, nil
@@ -291,8 +291,7 @@ func (s *Service) sentAway(name string, recs []journal.Record) []assistant.Left 
 	return all
 }
 
-// describeRecord says in a few words what a record is, the same in parts, and of which operation it is the receipt; 0
-// for none.
+// describeRecord says what a record is, in words and in parts, and whose receipt it is: an operation, or 0.
 func describeRecord(recs []journal.Record, seq int64) (string, *Took, uint64) {
 	if seq >= int64(len(recs)) {
 		return "", nil, 0

@@ -10,7 +10,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Prospect is what a person can still do about a run, beside going on from it.
+// Prospect is what a person can still do about a run, beside continuing from it.
 type Prospect struct {
 	Waits     *assistant.Failure `json:"waits,omitempty" doc:"Of a run that is suspended: why. It goes on once it is resumed."`
 	Retakable bool               `json:"retakable,omitempty" doc:"While it is the last of its session, another run can take its place (replaces)."`
@@ -46,7 +46,7 @@ func (s *Service) Decline(ctx context.Context, owner journal.Owner, id string) e
 	return s.config.Store.Void(ctx, owner, id)
 }
 
-// isUndriven says that a run has not ended, and that nobody drives it.
+// isUndriven says whether a run has not ended and nobody drives it; false while it is queued.
 func isUndriven(state string) bool {
 	return state == Suspended || state == Interrupted || state == SetAside
 }

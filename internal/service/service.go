@@ -235,7 +235,7 @@ func idFromKey(what string, owner journal.Owner, key string) string {
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
-// makeSpec is what a run begins with that a person asks for. late says that another run was waited for.
+// makeSpec makes the spec of a run that a person asks for. late: another run was waited for.
 func (s *Service) makeSpec(
 	ctx context.Context, owner journal.Owner, r Request, late bool,
 ) (*assistant.Assistant, run.Spec, error) {
@@ -321,7 +321,7 @@ func (s *Service) loadTree(a *assistant.Assistant) (file string, text []byte, er
 	return file, text, asUsageError(err)
 }
 
-// Resume goes on with a run that was interrupted, and waits for room as Start does. journal.ErrLeased while somebody
+// Resume continues a run that was interrupted, and waits for room as Start does. journal.ErrLeased while somebody
 // drives it, journal.ErrEnded if it has ended.
 func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, how ...run.ResumeOption) (*Run, error) {
 	_, a, err := s.runAndAssistant(ctx, owner, id)
@@ -350,7 +350,7 @@ func (s *Service) Cancel(ctx context.Context, owner journal.Owner, id, reason st
 	return s.config.Engine.Cancel(ctx, owner, id, reason)
 }
 
-// Drain takes no more runs and leaves those that go on when ctx is done to other processes, as run.Engine.Drain does.
+// Drain accepts no more runs and leaves those still running when ctx is done to other processes, as run.Engine.Drain.
 func (s *Service) Drain(ctx context.Context) { s.config.Engine.Drain(ctx) }
 
 // Words is the vocabulary of an assistant's events.

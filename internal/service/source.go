@@ -50,8 +50,8 @@ const (
 	mostRead  = 64 << 20 // bytes of a file that is read for a place
 )
 
-// checkSource looks what became of a place. What its file does not show any more, or no file does by lines, is shown as
-// it was read, if heard holds it.
+// checkSource compares a place with its file now. If the file has changed, or the place has no lines in a file, the
+// lines are those that were read, if passages has them.
 func (s *Service) checkSource(p assistant.Place, passages []assistant.Passage) Source {
 	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
 	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, Handed: p.Handed,

@@ -92,8 +92,7 @@ func (s *Service) Costs(
 // mostEnded is of how many ended runs it is remembered what they took.
 const mostEnded = 4096
 
-// usageCache remembers what ended runs took, which take no more: so who asks again for the costs of a long session gets
-// further.
+// usageCache remembers the usage of ended runs, so that asking again for the costs of a long session gets further.
 type usageCache struct {
 	mu   sync.Mutex
 	runs map[journal.Key][]assistant.Usage

@@ -108,7 +108,7 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 // Lines may stand beside all but text. What it points to is not to be changed.
 type Update struct {
 	Seq     int64            // the record that it belongs to; of text, the last before it
-	After   Place            // where a watch goes on after it
+	After   Place            // where a watch continues after it
 	Record  *journal.Record  // that was appended
 	Step    *Step            // that the tree has made
 	Event   *Event           // that a leaf of that step has emitted
@@ -199,9 +199,8 @@ type Received[T any] struct {
 	Err error
 }
 
-// Receive runs a sequence in a goroutine and sends what it gives, with a buffer of ahead, until it ends or stop is
-// called; stop returns once the goroutine has ended. A panic there is sent as the last error, and does not end the
-// process. what names the sequence in that error.
+// Receive runs a sequence in a goroutine, and sends what it gives to a channel with a buffer of ahead, until it ends or
+// stop is called; stop returns once the goroutine has ended. A panic there is sent as the last error, and names what.
 func Receive[T any](
 	ctx context.Context, what string, ahead int, from func(context.Context) iter.Seq2[T, error],
 ) (in <-chan Received[T], stop func()) {
@@ -240,7 +239,7 @@ type watcher struct {
 	a       *assistant.Assistant // nil: this program does not have it
 	words   run.Vocabulary
 	from    Place
-	reached Place // what comes next, from the beginning
+	reached Place // after the last update of the engine that was converted
 	start   *run.StartRecord
 }
 

@@ -171,8 +171,7 @@ func (m *model) asked(a Asked) tea.Cmd {
 		return m.say("not done")
 	}
 	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, enterMeansNo: true,
-		onAnswer: then,
-		giveUp:   giveUp})
+		onAnswer: then, giveUp: giveUp})
 	return nil
 }
 

@@ -69,8 +69,7 @@ func (m *model) ask(a Asked, typed string) tea.Cmd {
 	return m.start(a, typed, append([]string{""}, m.question(m.promptFor(m.addressee().Name), typed)...)...)
 }
 
-// start begins the answer to a question, which is typed again as it stands in typed if it can't begin, below some
-// lines.
+// start begins the answer to a question, and prints lines above it. If it can't begin, typed goes back into the input.
 func (m *model) start(a Asked, typed string, above ...string) tea.Cmd {
 	a.Session, a.With = m.Sessions[a.Of], m.With
 	ctx, stop := context.WithCancelCause(m.ctx)
@@ -93,7 +92,7 @@ func (l *live) tick() tea.Cmd {
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{l} })
 }
 
-// handleStarted handles whether the run of the answer has begun: it watches the run, or asks for what is missing.
+// handleStarted watches the run if it has begun, and else asks for what is missing or says what went wrong.
 func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 	l := msg.of
 	if l != m.live {

@@ -91,8 +91,8 @@ func (m *model) above(room int) []string {
 	status := m.cut(m.faint(l.status(m.Now(), m.usable()+1)))
 	if m.beside() > 0 && l.text.Len() > 0 {
 		text, over := l.lastLines(max(0, room-2))
-		progress := m.progressLines(len(l.progress), max(3, room-2), m.beside())
-		return append(m.withHiddenCount(m.columns(text, progress), over), status)
+		text = m.columns(text, m.progressLines(len(l.progress), max(3, room-2), m.beside()))
+		return append(m.withHiddenCount(text, over), status)
 	}
 	happened := m.progressLines(min(3, len(l.progress)), 3, m.usable())
 	if l.text.Len() > 0 {
