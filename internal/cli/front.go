@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// asMeant is a command line as it is meant: one that names no command is a question if it has a sentence in quotes, and
-// with nothing but options of one, or on a terminal with nothing at all, it opens the conversation. Words without quotes
-// may be a command that was mistyped.
+// asMeant is a command line as it is meant. One that names no command is a question if it has a sentence in quotes;
+// with only options of a question, or on a terminal with nothing, it opens the conversation. Words without quotes may
+// be a mistyped command.
 func (c *command) asMeant(root *cobra.Command, args []string) []string {
 	if cmd, _, err := root.Find(args); cmd != root || err != nil || completes(args) {
 		return args
