@@ -1,18 +1,12 @@
 package app
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
-	"net/http"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -36,7 +30,7 @@ func (stubTool) Spec() tool.Spec {
 		Source: tool.Code, Effect: tool.Repeatable}
 }
 
-// answer is what the run ends with, and the bare client hears.
+// answer is what the run ends with.
 var answer = strings.Repeat(chunk, 99)
 
 // stubFiles are what stubTool reads, of 490 and 1,100 bytes.
@@ -130,191 +124,6 @@ func (b *bench) once(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// bareClient makes the same requests, of the same size, and decodes the streams.
-type bareClient struct {
-	url    string
-	client *http.Client
-	system string
-}
-
-func (c *bareClient) once(ctx context.Context) error {
-	messages := []byte(`{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"code_read","description":"Reads a file."}}],"messages":[`)
-	add := func(message map[string]any) error {
-		raw, err := json.Marshal(message)
-		if messages[len(messages)-1] != '[' {
-			messages = append(messages, ',')
-		}
-		messages = append(messages, raw...)
-		return err
-	}
-	if err := errors.Join(add(map[string]any{"role": "system", "content": c.system}),
-		add(map[string]any{"role": "user", "content": "How does the function a() in a.go work?"})); err != nil {
-		return err
-	}
-	for {
-		text, calls, err := c.turn(ctx, append(messages[:len(messages):len(messages)], "]}"...))
-		if err != nil {
-			return err
-		}
-		if len(calls) == 0 {
-			if !strings.HasPrefix(text, answer) {
-				return fmt.Errorf("%d bytes of text", len(text))
-			}
-			return nil
-		}
-		var args struct{ Path string }
-		if err := json.Unmarshal([]byte(calls[0].Function.Arguments), &args); err != nil {
-			return err
-		}
-		if err := errors.Join(add(map[string]any{"role": "assistant", "content": text, "tool_calls": calls}),
-			add(map[string]any{"role": "tool", "tool_call_id": calls[0].ID,
-				"content": stubFiles[args.Path]})); err != nil {
-			return err
-		}
-	}
-}
-
-type bareCall struct {
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-}
-
-func (c *bareClient) turn(ctx context.Context, body []byte) (text string, calls []bareCall, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/chat/completions", bytes.NewReader(body))
-	if err != nil {
-		return "", nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.client.Do(req)
-	if err != nil {
-		return "", nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	var b strings.Builder
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok || data == "[DONE]" {
-			continue
-		}
-		var chunk struct {
-			Choices []struct {
-				Delta struct {
-					Content   string
-					ToolCalls []bareCall `json:"tool_calls"`
-				}
-			}
-		}
-		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			return "", nil, err
-		}
-		for _, ch := range chunk.Choices {
-			b.WriteString(ch.Delta.Content)
-			calls = append(calls, ch.Delta.ToolCalls...)
-		}
-	}
-	return b.String(), calls, lines.Err()
-}
-
-func cpuSeconds(tb testing.TB) float64 {
-	tb.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
-}
-
-// roundRuns is how many runs of each contender a round has.
-const roundRuns = 32
-
-// contender is one of those whose processor time is compared.
-type contender struct {
-	name string
-	once func(context.Context) error
-}
-
-// contenders are the program on its database, and a bare client. Each has run once.
-func contenders(tb testing.TB) []contender {
-	tb.Helper()
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 256
-	p := newBench(tb)
-	bare := &bareClient{url: benchServer(tb), client: &http.Client{Transport: transport}, system: p.systemPrompt(tb)}
-	all := []contender{{"sibyl", p.once}, {"bare", bare.once}}
-	for _, c := range all {
-		if err := c.once(tb.Context()); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return all
-}
-
-// round plays a round of each, so many runs at once, and gives the seconds of processor time that each takes.
-func round(tb testing.TB, all []contender, atOnce int) []float64 {
-	tb.Helper()
-	cpu := make([]float64, len(all))
-	for i, c := range all {
-		before := cpuSeconds(tb)
-		var wg sync.WaitGroup
-		for worker := range atOnce {
-			wg.Go(func() {
-				for n := worker; n < roundRuns; n += atOnce {
-					if err := c.once(tb.Context()); err != nil {
-						tb.Error(err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		cpu[i] = cpuSeconds(tb) - before
-	}
-	return cpu
-}
-
-// BenchmarkRun tells what a run takes of the processor, beside that of a bare client in the same rounds. Of what it is
-// allowed to take, the least of some rounds counts, so that other work on the machine makes no difference.
-func BenchmarkRun(b *testing.B) {
-	for atOnce, most := range map[int]float64{1: 3.5, 16: 3} {
-		b.Run(fmt.Sprint(atOnce), func(b *testing.B) {
-			all := contenders(b)
-			sums := make([]float64, len(all))
-			least := math.Inf(1)
-			for b.Loop() {
-				cpu := round(b, all, atOnce)
-				least = min(least, cpu[0]/cpu[len(cpu)-1])
-				for i := range all {
-					sums[i] += cpu[i]
-				}
-			}
-			for i, c := range all {
-				b.ReportMetric(sums[i]/float64(b.N*roundRuns)*1000, c.name+"-cpu-ms/run")
-			}
-			b.ReportMetric(least, "times-bare")
-			if b.N >= 5 && least > most {
-				b.Errorf("with %d at once, a run takes %.2f times the processor time of a bare client, more than %v",
-					atOnce, least, most)
-			}
-		})
-	}
-}
-
-// systemPrompt is as long as the one a run sends.
-func (b *bench) systemPrompt(tb testing.TB) string {
-	tb.Helper()
-	var all strings.Builder
-	for _, s := range b.Prompts.Segments() {
-		if s.ID == "base" || s.ID == "signals" || s.ID == "tools" || s.ID == "code" {
-			all.WriteString(s.Content)
-		}
-	}
-	return all.String()
 }
 
 // BenchmarkTurn tells what a turn costs beside its model (SC-007): the time of a turn of a model that answers at once,

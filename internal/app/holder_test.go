@@ -8,11 +8,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/store/pgtest"
 )
 
 // presentEnv has the test binary be a process that makes itself known in a data folder, says its name, and waits for
 // its end.
 const presentEnv = "SIBYL_APP_TEST_PRESENT"
+
+func TestMain(m *testing.M) {
+	if data := os.Getenv(presentEnv); data != "" {
+		bePresent(data)
+		return
+	}
+	os.Exit(pgtest.Main(m).Run())
+}
 
 func bePresent(data string) {
 	p := newPresence(data)

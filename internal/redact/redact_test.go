@@ -417,13 +417,3 @@ func TestTextWithoutSecretsIsNotCopied(t *testing.T) {
 		t.Error("the string was copied")
 	}
 }
-
-func BenchmarkTextWithoutSecrets(b *testing.B) {
-	r := New("correct horse battery staple", "another-secret-0123456789", "sk-"+letters)
-	text := []byte(ordinary(1 << 20))
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		r.Bytes(text)
-	}
-}

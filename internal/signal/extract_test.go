@@ -235,25 +235,11 @@ func TestSignalSurvivesJSON(t *testing.T) {
 	}
 }
 
-func BenchmarkExtractPlain(b *testing.B) {
-	benchmarkExtract(b, strings.Repeat("The connection is closed when it has been idle for longer than the limit.\n",
-		200))
-}
-
-func BenchmarkExtractWithSignal(b *testing.B) {
-	benchmarkExtract(b, strings.Repeat("See `net/http/transport.go:12` for a < b:\n```go\nif a < b {\n}\n```\n", 200)+
-		enough)
-}
-
 // BenchmarkResponse is one long answer with its signal at the end (SC-008).
 func BenchmarkResponse(b *testing.B) {
-	benchmarkExtract(b, strings.Repeat("The pool closes a connection (`transport.go:812`) that was idle for "+
-		"`IdleConnTimeout`.\n", 120)+"\n"+enough)
-}
-
-func benchmarkExtract(b *testing.B, text string) {
+	text := strings.Repeat("The pool closes a connection (`transport.go:812`) that was idle for `IdleConnTimeout`.\n", 120) +
+		"\n" + enough
 	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
 	for b.Loop() {
 		var x Extractor
 		for at := 0; at < len(text); at += 64 {

@@ -175,7 +175,3 @@ func TestOrdinaryTextIsShownAtOnce(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkExtractThinking(b *testing.B) {
-	benchmarkExtract(b, think+strings.Repeat("Is a < b here? `x` or {y}, then.\n", 400)+endOfThink+"Yes.\n"+enough)
-}

@@ -2,12 +2,9 @@ package store
 
 import (
 	"fmt"
-	"strings"
-	"testing"
 	"time"
 
 	"sibyl/internal/journal"
-	"sibyl/internal/store/pgtest"
 )
 
 // told has a session of an owner with one run that has ended, both found by words.
@@ -154,49 +151,4 @@ var findTests = map[string]func(*suite){
 		s.same("to another", asking("bob", noon), 0)
 		s.same("after", asking(owner, after(2*time.Hour)), 0)
 	},
-}
-
-// Ten thousand runs of 4 KB are looked through while a person waits: at most 0.3 s.
-func BenchmarkFindInFile(b *testing.B) { lookedThrough(b, fresh(b)) }
-
-func BenchmarkFindOnServer(b *testing.B) { lookedThrough(b, serverAt(b, pgtest.New(b)).DB) }
-
-func lookedThrough(b *testing.B, db *DB) {
-	const runs, atOnce = 10_000, 500
-	hay := strings.Repeat("he said that it was not in the hay at all, and so they went on ", 64)
-	for from := 0; from < runs; from += atOnce {
-		err := db.write(b.Context(), func(t *tx) error {
-			for n := from; n < from+atOnce; n++ {
-				id := fmt.Sprint("s", n)
-				words := hay[n%64:]
-				if n == 7 {
-					words += "needle"
-				}
-				t.run(`INSERT INTO session (id, owner, assistant, title, created_at, updated_at, words) VALUES ($1, 'ann', 'a', 't', $2, $2, 't')`, id, int64(n))
-				t.run(`INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, blobs, summary, words)
-					VALUES ($1, $1, 'ann', 'a', 't', 'done', $2, '', '[]', $3, $4)`, id, int64(n), []byte(hay), words)
-			}
-			return nil
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	for name, words := range map[string][]string{"OneIsFound": {"hay", "needle"}, "NoneIsFound": {"nothing"},
-		"AllAre": {"hay"}} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := db.Find(b.Context(), "ann", journal.Search{Words: words, Limit: 20}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	b.Run("NoneIsUnread", func(b *testing.B) {
-		for b.Loop() {
-			if all, err := db.Unread(b.Context(), "ann", 100); err != nil || len(all) > 0 {
-				b.Fatal(len(all), err)
-			}
-		}
-	})
 }

@@ -268,14 +268,3 @@ func TestProcessesOfSeveralWritersLeaveTheLatestState(t *testing.T) {
 	}
 	wantFiles(t, f, exampleFile)
 }
-
-func BenchmarkWriteAfterAPair(b *testing.B) {
-	f := openFolder(b)
-	n := 0
-	for b.Loop() {
-		s := after(3)
-		s.Pairs[2].Answer = fmt.Sprint(n)
-		n++
-		write(b, f, s)
-	}
-}

@@ -411,24 +411,3 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkAnswerFrom300Pages(b *testing.B) {
-	d := document.Document{Name: "long.txt"}
-	for page := range 300 {
-		var text strings.Builder
-		for line := range 40 {
-			fmt.Fprintf(&text, "On page %d, line %d says that valve %d of hall %d was tested at %d bar. ", page, line,
-				page*40+line, line%7, 3+(page+line)%17)
-			if line%8 == 7 {
-				text.WriteString("\n\n")
-			}
-		}
-		d.Pages = append(d.Pages, document.Page{Number: page + 1, Text: strings.TrimSpace(text.String())})
-	}
-	w := Documents([]document.Document{d}, Options{})
-	for b.Loop() {
-		if a := answer(b, w, "At how many bar was valve 4711 tested?", "en"); !strings.Contains(a.Text, "4711") {
-			b.Fatal(a)
-		}
-	}
-}

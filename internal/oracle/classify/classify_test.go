@@ -245,26 +245,6 @@ func FuzzClassify(f *testing.F) {
 	})
 }
 
-func BenchmarkClassify(b *testing.B) {
-	queries := allQueries(b)
-	b.Run("labelled", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			Classify(Query{Text: queries[i%len(queries)]})
-		}
-	})
-	for name, text := range map[string]string{
-		"prose-1MB":  strings.Repeat("where does the update handler create its notes? ", 1<<20/48),
-		"commas-1MB": strings.Repeat("can we,", 1<<20/7),
-		"quotes-1MB": strings.Repeat("\"' `", 1<<18),
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				Classify(Query{Text: text})
-			}
-		})
-	}
-}
-
 func TestKeywordsNameTellingWordsBeforeThoseOfEveryQuestion(t *testing.T) {
 	c := Classify(Query{Text: "Where does the server greet?"})
 	telling := slices.Index(c.KeywordsMatched, "server")

@@ -297,15 +297,3 @@ func TestPromptBeforeToolsNeverExceedsTheLimit(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkCompose(b *testing.B) {
-	r := embedded(b)
-	s := situation("code")
-	s.HadError, s.HistoryTokens = true, 100_000
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := r.Compose(s); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -217,16 +217,3 @@ func FuzzParse(f *testing.F) {
 		search.Count(searchable(d))
 	})
 }
-
-func BenchmarkParseHostileLine(b *testing.B) {
-	for name, unit := range map[string]string{"brackets": "[[", "backticks": "` `` ``` ", "tags": "#a ",
-		"escapes": `\[[`} {
-		b.Run(name, func(b *testing.B) {
-			raw := []byte(strings.Repeat(unit, 1<<20/len(unit)))
-			b.SetBytes(int64(len(raw)))
-			for b.Loop() {
-				parse("a.md", raw, false)
-			}
-		})
-	}
-}
