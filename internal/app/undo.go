@@ -31,8 +31,8 @@ func (a *App) shelf() *files.Shelf {
 // it.
 func (a *App) ExpireWrites(ctx context.Context, at time.Time) error { return a.shelf().Expire(ctx, at) }
 
-// ErrNoWrite says that there is no such write to take back.
-var ErrNoWrite = errors.New("there is no such write")
+// ErrNoWrite says that no write can be undone, or none of that id.
+var ErrNoWrite = errors.New("there is no write to undo")
 
 // Writes lists the writes of an owner to notes of which it is kept what they replaced, the last one first.
 func (a *App) Writes(ctx context.Context, owner journal.Owner) ([]files.Replaced, error) {
@@ -102,8 +102,8 @@ func (a *App) writeOf(ctx context.Context, owner journal.Owner, id string) (w fi
 	switch {
 	case found == 1:
 		return w, nil
-	case found > 1:
-		return w, fmt.Errorf("%w: %d begin so", ErrNoWrite, found)
+	case id != "":
+		return w, fmt.Errorf("%w: %d ids begin with “%s”", ErrNoWrite, found, id)
 	}
 	return w, ErrNoWrite
 }

@@ -62,6 +62,15 @@ func (c *command) helpful(root *cobra.Command) {
 	all := &cobra.Command{Use: "all", Hidden: true, Short: "Every command, in groups"}
 	all.SetHelpFunc(func(*cobra.Command, []string) { whole(root, nil) })
 	root.AddCommand(all)
+	root.InitDefaultHelpCmd()
+	topic := root.Commands()[slices.IndexFunc(root.Commands(), func(sub *cobra.Command) bool { return sub.Name() == "help" })]
+	topic.Run, topic.RunE = nil, func(_ *cobra.Command, args []string) error {
+		cmd, unknown, err := root.Find(args)
+		if err != nil || len(unknown) == 0 {
+			return cmp.Or(err, cmd.Help())
+		}
+		return groupRun(cmd, unknown)
+	}
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd != root {
 			whole(cmd, args)

@@ -198,21 +198,12 @@ func inquiryLine(i inquiry.Item) string {
 // beginOne says how an inquiry is begun, to somebody who has none.
 const beginOne = "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one"
 
-// findInquiry finds the inquiry that the first argument names, or the latest.
-func (c *command) findInquiry(ctx context.Context, a *app.App, args []string) (journal.Run, error) {
-	r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
-	if err != nil && !errors.Is(err, inquiry.ErrNone) {
-		err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl inquiry list’ lists them", err))
-	}
-	return r, err
-}
-
 // onInquiry runs a command on the inquiry that its first argument names; without one on the latest.
 func (c *command) onInquiry(
 	do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error,
 ) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		r, err := c.findInquiry(ctx, a, args)
+		r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
 		if err != nil {
 			return err
 		}
@@ -246,7 +237,7 @@ func (c *command) inquiryDocument(do func(ctx context.Context, d document) error
 func (c *command) inquiryStop() *cobra.Command {
 	return &cobra.Command{Use: "stop [ID]", Short: "Stop the running inquiry", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			r, err := c.findInquiry(ctx, a, args)
+			r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
 			if err != nil {
 				return err
 			}

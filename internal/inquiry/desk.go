@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // Desk reads what was inquired.
@@ -90,8 +92,7 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 	if r, err := d.Get(ctx, owner, query); err == nil || !errors.Is(err, journal.ErrNotFound) {
 		return r, err
 	}
-	const page = 200
-	f := journal.Filter{Assistant: Name, Summaries: true, Limit: page}
+	f := journal.Filter{Assistant: Name, Summaries: true, Limit: 200}
 	var found []journal.Run
 	for {
 		rows, err := d.Store.Runs(ctx, owner, f)
@@ -103,7 +104,7 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 				found = append(found, r)
 			}
 		}
-		if len(rows) < page {
+		if len(rows) < f.Limit {
 			break
 		}
 		f.After = rows[len(rows)-1].Cursor()
@@ -114,7 +115,7 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 	case 1:
 		return found[0], nil
 	}
-	return journal.Run{}, fmt.Errorf("%d inquiries match “%.80s”: give more of the id", len(found), query)
+	return journal.Run{}, &assistant.RequestError{Why: bt.Because("several inquiries match"), Hint: "give more of the id"}
 }
 
 // Session reads an inquiry whole, as Read does, and writes what a crash or a stop has kept from its file. An

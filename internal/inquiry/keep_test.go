@@ -189,7 +189,7 @@ func TestInquiriesAreFoundByTheirIdsOrTheBeginningOfThese(t *testing.T) {
 		both = both[:len(both)-1]
 	}
 	if _, err := p.desk.Find(t.Context(), ada, both); err == nil ||
-		!strings.Contains(err.Error(), "2 inquiries match") {
+		!strings.Contains(err.Error(), "several inquiries match") {
 		t.Errorf("by what both begin with: %v", err)
 	}
 	for _, who := range []struct {

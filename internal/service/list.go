@@ -282,6 +282,9 @@ func (s *Service) LastIn(ctx context.Context, owner journal.Owner, assistant, pl
 // redactFolder is a folder as sessions keep it.
 func (s *Service) redactFolder(folder string) string { return journal.Clean(s.config.Redact(folder)) }
 
+// ErrNone says that there is nothing yet that could be found.
+var ErrNone = errors.New("nothing was asked yet")
+
 // mostMatches bounds how many of the things that a name fits are listed.
 const mostMatches = 5
 
@@ -291,7 +294,7 @@ func matchID[T any](what, name string, all []T, id func(T) string) (found T, err
 	case name == "":
 		return found, fmt.Errorf("no %s given: use last, or an id that ‘sibyl %s list’ shows", what, what)
 	case name == "last" && len(all) == 0:
-		return found, fmt.Errorf("there are no %ss yet: %w", what, journal.ErrNotFound)
+		return found, fmt.Errorf("there is no %s: %w", what, ErrNone)
 	case name == "last":
 		return all[0], nil
 	}
@@ -306,14 +309,10 @@ func matchID[T any](what, name string, all []T, id func(T) string) (found T, err
 	case 1:
 		return found, nil
 	case 0:
-		return found, fmt.Errorf("%s %q: %w; ‘sibyl %s list’ shows all", what, name, journal.ErrNotFound, what)
+		return found, fmt.Errorf("%s “%s”: %w", what, name, journal.ErrNotFound)
 	}
-	more := ""
-	if n := len(ids) - mostMatches; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
-	}
-	return found, fmt.Errorf("%[3]d matches for %[1]s %[2]q: %[4]s%[5]s", what, name, len(ids),
-		strings.Join(ids[:min(mostMatches, len(ids))], ", "), more)
+	return found, fmt.Errorf("%d matches for %s “%s”, such as %s", len(ids), what, name,
+		strings.Join(ids[:min(mostMatches, len(ids))], ", "))
 }
 
 // Rename gives a session another title.
