@@ -63,6 +63,7 @@ func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {
 }
 
 func (h *harness) look(words string, large, failed bool) (oracle.Preview, error) {
-	return h.surroundings(h.store).Look(h.t.Context(), h.tree.File, h.tree.Text, words, h.question(words).Options,
+	return h.surroundings(h.store).PreviewTurn(h.t.Context(), h.tree.File, h.tree.Text, words,
+		h.question(words).Options,
 		large, failed)
 }

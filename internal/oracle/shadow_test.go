@@ -131,7 +131,7 @@ func (h *harness) shadows(of journal.Owner, most int) ([]oracle.Pair, int, error
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return oracle.Shadows(rows, func(id string) (json.RawMessage, error) {
+	return oracle.PairsOf(rows, func(id string) (json.RawMessage, error) {
 		end, err := run.ReadEnd(h.t.Context(), h.store, of, id)
 		return end.Outcome, err
 	}, most)
@@ -238,6 +238,7 @@ func TestFiguresOfPairsAreMediansAndWhoIsLower(t *testing.T) {
 }
 
 func TestCountsAreListedByName(t *testing.T) {
-	same(t, "counts", oracle.Counted(map[string]int{"code_search": 1, "code_read": 4}), "code_read 4, code_search 1")
-	same(t, "none", oracle.Counted(nil), "none")
+	same(t, "counts", oracle.FormatCounts(map[string]int{"code_search": 1, "code_read": 4}),
+		"code_read 4, code_search 1")
+	same(t, "none", oracle.FormatCounts(nil), "none")
 }
