@@ -62,8 +62,8 @@ func textBytes(v any) int {
 	return 0
 }
 
-// hold replaces what a key holds, if the texts of the blackboard stay within their bounds.
-func (s *State) hold(slot int32, name string, v any) error {
+// setSlot replaces what a key holds, if the texts of the blackboard stay within their bounds.
+func (s *State) setSlot(slot int32, name string, v any) error {
 	n := textBytes(v)
 	if n == 0 && s.texts == 0 {
 		s.Slots[slot] = v
@@ -82,16 +82,16 @@ func (s *State) hold(slot int32, name string, v any) error {
 	return nil
 }
 
-// heldTexts is how much text all keys hold.
-func heldTexts(slots []any) (n int) {
+// totalTextBytes is how much text all keys hold.
+func totalTextBytes(slots []any) (n int) {
 	for _, v := range slots {
 		n += textBytes(v)
 	}
 	return n
 }
 
-// labour counts the work of scripts.
-func (x *exec) labour(bytes int) error {
+// addWork counts the work of scripts.
+func (x *exec) addWork(bytes int) error {
 	if x.work += opWork + bytes; x.work > MaxWork {
 		return fmt.Errorf("the scripts of one step take more than %d units of work, of which an operation takes %d "+
 			"and each byte of a text one: %w", MaxWork, opWork, ErrBound)
@@ -114,8 +114,8 @@ func clippedTo(text string, room int) string {
 	return text[:end] + "…"
 }
 
-// shown is a value as far as a message quotes it.
-func shown(v any) string {
+// clippedValue is a value as far as a message quotes it.
+func clippedValue(v any) string {
 	if s, ok := v.(string); ok {
 		return clipped(s)
 	}

@@ -54,8 +54,8 @@ func (p *Port) check(v any) error {
 	return nil
 }
 
-// limits reads the tags that say which values a port takes.
-func (p *Port) limits(tag reflect.StructTag) error {
+// readLimits reads the tags that say which values a port takes.
+func (p *Port) readLimits(tag reflect.StructTag) error {
 	p.OneOf = strings.Fields(tag.Get("oneof"))
 	for _, text := range strings.Fields(tag.Get("between")) {
 		f, ok := parseNumber(text)
@@ -86,15 +86,15 @@ func Ports[T any]() ([]Port, error) {
 	return ports, err
 }
 
-// unnamed are the fields that are no ports: their indices, -1 where there is none.
-type unnamed struct {
+// nonPorts are the fields that are no ports: their indices, -1 where there is none.
+type nonPorts struct {
 	events int // `port:",events"`, what an output tells people
 	now    int // `port:",now"`, the run time of an input
 }
 
 // portsOf also returns the fields that are no ports.
-func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
-	other = unnamed{events: -1, now: -1}
+func portsOf(t reflect.Type) (ports []Port, other nonPorts, err error) {
+	other = nonPorts{events: -1, now: -1}
 	if t.Kind() != reflect.Struct {
 		return nil, other, fmt.Errorf("%v is not a struct", t)
 	}
@@ -122,7 +122,7 @@ func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
 		}
 		seen[name] = true
 		p := Port{Name: name, Doc: f.Tag.Get("doc"), Type: f.Type, Optional: option == "optional", field: i}
-		if err := p.limits(f.Tag); err != nil {
+		if err := p.readLimits(f.Tag); err != nil {
 			return nil, other, fmt.Errorf("%v.%s: %w", t, f.Name, err)
 		}
 		p.Default, p.HasDef = f.Tag.Lookup("default")
@@ -194,7 +194,7 @@ func typeName(t reflect.Type) string {
 // is JSON. A nil type takes a number or bool where the text is one.
 func parseLiteral(text string, t reflect.Type) (any, error) {
 	if t == nil {
-		return untyped(text), nil
+		return parseUntyped(text), nil
 	}
 	v := reflect.New(t).Elem()
 	switch t.Kind() {
@@ -234,7 +234,7 @@ func parseLiteral(text string, t reflect.Type) (any, error) {
 	return v.Interface(), nil
 }
 
-func untyped(text string) any {
+func parseUntyped(text string) any {
 	switch text {
 	case "true":
 		return true
@@ -274,7 +274,7 @@ func convertTo(v any, t reflect.Type) (any, error) {
 		return nil, &valueError{fmt.Sprint(f), "a finite number"}
 	}
 	if t == nil {
-		return basic(v)
+		return toBasic(v)
 	}
 	have := reflect.TypeOf(v)
 	if have == t {
@@ -302,8 +302,8 @@ func convertTo(v any, t reflect.Type) (any, error) {
 	return nil, fmt.Errorf("%v does not fit %s", v, typeName(t))
 }
 
-// basic is a value as scripts and untyped keys have it: a string, a bool or a float64.
-func basic(v any) (any, error) {
+// toBasic is a value as scripts and untyped keys have it: a string, a bool or a float64.
+func toBasic(v any) (any, error) {
 	switch v.(type) {
 	case string, bool, float64:
 		return v, nil
@@ -318,7 +318,7 @@ func (s *slot) decode(raw json.RawMessage) (any, error) {
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return nil, err
 		}
-		return basic(v)
+		return toBasic(v)
 	}
 	p := reflect.New(s.typ)
 	if err := json.Unmarshal(raw, p.Interface()); err != nil {

@@ -69,7 +69,7 @@ func (p position) after(text string) position {
 // markEvery is how many bytes place reads at most, however long the file and its lines are.
 const markEvery = 1 << 8
 
-func (s *source) place(offset int) position {
+func (s *source) positionOf(offset int) position {
 	offset = min(offset, len(s.text))
 	if s.marks == nil {
 		s.marks = []position{{1, 1}}
@@ -82,37 +82,37 @@ func (s *source) place(offset int) position {
 }
 
 func (s *source) problem(at int, hint, format string, args ...any) {
-	s.add(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint})
+	s.addProblem(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 func (s *source) warn(at int, hint, format string, args ...any) {
-	s.add(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
+	s.addProblem(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
 }
 
-func (s *source) add(at int, p Problem) {
-	place := s.place(at)
+func (s *source) addProblem(at int, p Problem) {
+	place := s.positionOf(at)
 	p.File, p.Line, p.Col = s.file, place.line, place.col
-	p.Message, p.Hint = clippedTo(p.Message, mostMessage), clippedTo(p.Hint, mostMessage)
+	p.Message, p.Hint = clippedTo(p.Message, maxMessage), clippedTo(p.Hint, maxMessage)
 	s.problems = append(s.problems, p)
 }
 
-// split gives the errors as one error, and the warnings, each once: a subtree that stands in several places has the
+// splitProblems gives the errors as one error, and the warnings, each once: a subtree that stands in several places has the
 // same problem in each.
-func (s *source) split() (warnings []Problem, err error) {
+func (s *source) splitProblems() (warnings []Problem, err error) {
 	slices.SortStableFunc(s.problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return a.Col - b.Col
 	})
-	type told struct {
+	type problemKey struct {
 		line, col int
 		message   string
 	}
-	seen := make(map[told]bool, len(s.problems))
+	seen := make(map[problemKey]bool, len(s.problems))
 	var bad []Problem
 	for _, p := range s.problems {
-		key := told{p.Line, p.Col, p.Message}
+		key := problemKey{p.Line, p.Col, p.Message}
 		switch {
 		case seen[key]:
 		case p.Warning:
@@ -128,11 +128,11 @@ func (s *source) split() (warnings []Problem, err error) {
 	return warnings, nil
 }
 
-// meant begins a hint that names what was perhaps meant.
-const meant = "did you mean "
+// hintPrefix begins a hint that names what was perhaps meant.
+const hintPrefix = "did you mean "
 
-// mostMessage is how long a message or a hint is at most, in bytes.
-const mostMessage = 1000
+// maxMessage is how long a message or a hint is at most, in bytes.
+const maxMessage = 1000
 
 // didYouMean names the nearest of the known names, or all if none is near and they are few. In a file with very many
 // problems it is not looked for.
@@ -140,12 +140,12 @@ func (s *source) didYouMean(name string, known func() []string) string {
 	if s.hints++; s.hints > maxHints {
 		return ""
 	}
-	return didYouMean(name, known())
+	return nameHint(name, known())
 }
 
-func didYouMean(name string, known []string) string {
+func nameHint(name string, known []string) string {
 	if near := nearest(name, known); near != "" {
-		return meant + near + "?"
+		return hintPrefix + near + "?"
 	}
 	if len(known) == 0 || len(known) > 12 {
 		return ""

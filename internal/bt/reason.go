@@ -63,13 +63,13 @@ func (r Reason) Template() string {
 	return template
 }
 
-var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\w+\}`) })
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\w+\}`) })
 
 // With is the sentence with values in it, in the order of their names. A value may be a Why; a number with a fraction
 // has two digits behind its point.
 func (r Reason) With(values ...any) Why {
 	w := Why{Coded: Coded{Code: r.Code()}}
-	w.Text = named().ReplaceAllStringFunc(r.Template(), func(name string) string {
+	w.Text = placeholder().ReplaceAllStringFunc(r.Template(), func(name string) string {
 		value := Because("")
 		switch v := values[0].(type) {
 		case Why:

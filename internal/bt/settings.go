@@ -32,14 +32,14 @@ func (t *Tree) Settings() (all []Setting) {
 		return nil
 	}
 	at := map[position]*element{}
-	var enter func(e *element)
-	enter = func(e *element) {
-		at[src.place(e.at)] = e
+	var index func(e *element)
+	index = func(e *element) {
+		at[src.positionOf(e.at)] = e
 		for _, kid := range e.kids {
-			enter(kid)
+			index(kid)
 		}
 	}
-	enter(root)
+	index(root)
 	keys := map[int32]string{}
 	for name, slot := range t.rootKeys {
 		keys[slot] = name
@@ -52,16 +52,16 @@ func (t *Tree) Settings() (all []Setting) {
 			continue // another node stands for it
 		}
 		delete(at, place)
-		for _, s := range t.settingsOf(int32(i), keys) {
-			s.place(e, text, len(t.Source)-len(text))
+		for _, s := range t.nodeSettings(int32(i), keys) {
+			s.locate(e, text, len(t.Source)-len(text))
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// settingsOf are those of a node, without their places.
-func (t *Tree) settingsOf(id int32, keys map[int32]string) (all []Setting) {
+// nodeSettings are those of a node, without their places.
+func (t *Tree) nodeSettings(id int32, keys map[int32]string) (all []Setting) {
 	n := &t.nodes[id]
 	add := func(s Setting, slot int32) {
 		s.Node = id
@@ -112,9 +112,9 @@ func (t *Tree) settingsOf(id int32, keys map[int32]string) (all []Setting) {
 	return all
 }
 
-// place finds where the value stands, or would stand, in its element. shift is how many bytes come before the text that
+// locate finds where the value stands, or would stand, in its element. shift is how many bytes come before the text that
 // was read.
-func (s *Setting) place(e *element, text string, shift int) {
+func (s *Setting) locate(e *element, text string, shift int) {
 	if a, there := e.attr(s.Port); there {
 		s.From = a.open + shift
 		s.To = s.From + strings.IndexByte(text[a.open:], text[a.open-1]) // up to its own quotation mark

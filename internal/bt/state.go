@@ -137,7 +137,7 @@ func (t *Tree) NewState() *State {
 	for i, slot := range t.slots {
 		s.Slots[i] = slot.initial
 	}
-	s.texts = heldTexts(s.Slots)
+	s.texts = totalTextBytes(s.Slots)
 	return s
 }
 
@@ -151,7 +151,7 @@ func (t *Tree) SetJSON(s *State, key string, raw json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", key, err)
 	}
-	return s.hold(i, key, v)
+	return s.setSlot(i, key, v)
 }
 
 // Get reads a key of the root scope; false if the tree has no such key or nothing was written to it.

@@ -27,17 +27,17 @@ func Task[I, O any](
 ) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	var all frames[I, O]
-	l.call = func(b *binding, x *exec, i int32) Status {
-		f := all.begin(b, x, i, plan)
+	l.tick = func(b *binding, x *exec, i int32) Status {
+		f := all.beginTask(b, x, i, plan)
 		if f == nil {
 			return Failure
 		}
 		defer all.free(f)
-		done, ok := x.collect(i)
+		done, ok := x.collectTask(i)
 		if !ok {
 			return Running
 		}
-		return f.call(b, x, i, func(in I, out *O) error { return collect(in, done, out) })
+		return f.compute(b, x, i, func(in I, out *O) error { return collect(in, done, out) })
 	}
 	return l
 }
@@ -77,32 +77,32 @@ func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle fu
 	finish func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	var all frames[I, O]
-	l.call = func(b *binding, x *exec, i int32) Status {
-		f := all.begin(b, x, i, plan)
+	l.tick = func(b *binding, x *exec, i int32) Status {
+		f := all.beginTask(b, x, i, plan)
 		if f == nil {
 			return Failure
 		}
 		defer all.free(f)
 		for _, k := range x.unsettled(i) {
-			r := &x.s.Tasks[x.taskOf(i)].Requests[k]
+			r := &x.s.Tasks[x.taskIndex(i)].Requests[k]
 			r.Settled = true
 			done := *r.Done
-			if st := all.call(b, x, i, func(in I, out *O) error { return settle(in, k, done, out) }); st != Success {
-				x.withdraw(i)
+			if st := all.loadAndCompute(b, x, i, func(in I, out *O) error { return settle(in, k, done, out) }); st != Success {
+				x.cancelTask(i)
 				return st
 			}
 		}
-		if _, ok := x.collect(i); !ok {
+		if _, ok := x.collectTask(i); !ok {
 			return Running
 		}
-		return all.call(b, x, i, finish)
+		return all.loadAndCompute(b, x, i, finish)
 	}
 	return l
 }
 
 // unsettled are the requests of a task that are done and not taken in yet, in the order in which they were completed.
 func (x *exec) unsettled(i int32) []int {
-	task := &x.s.Tasks[x.taskOf(i)]
+	task := &x.s.Tasks[x.taskIndex(i)]
 	var found []int
 	for k := range task.Requests {
 		if r := &task.Requests[k]; r.Done != nil && !r.Settled {
@@ -115,26 +115,26 @@ func (x *exec) unsettled(i int32) []int {
 	return found
 }
 
-// begin loads a task, and records its requests where it begins; collect issues those that may start. nil is a failure.
-func (all *frames[I, O]) begin(b *binding, x *exec, i int32, plan func(I) ([]Request, error)) *frame[I, O] {
-	f := all.loaded(b, x, i)
+// beginTask loads a task, and records its requests where it begins; collect issues those that may start. nil is a failure.
+func (all *frames[I, O]) beginTask(b *binding, x *exec, i int32, plan func(I) ([]Request, error)) *frame[I, O] {
+	f := all.load(b, x, i)
 	if f == nil || x.cells[i].On {
 		return f
 	}
 	requests, err := plan(f.in)
 	if fault := asFault(err); fault != nil {
-		x.failed(i, fault.Kind, fault.Reason)
+		x.fail(i, fault.Kind, fault.Reason)
 		return nil
 	}
 	task := PendingTask{Node: i, Base: x.s.NextOp, Requests: make([]pendingRequest, len(requests))}
 	for k, r := range requests {
 		payload, err := json.Marshal(r.Payload)
 		if err != nil {
-			x.broken(i, fmt.Errorf("request %s: %w", r.Kind, err))
+			x.breakStep(i, fmt.Errorf("request %s: %w", r.Kind, err))
 			return nil
 		}
 		if len(payload) > MaxPayload {
-			x.broken(i, fmt.Errorf("request %s has %d bytes, and one has at most %d: %w", r.Kind, len(payload),
+			x.breakStep(i, fmt.Errorf("request %s has %d bytes, and one has at most %d: %w", r.Kind, len(payload),
 				MaxPayload, ErrBound))
 			return nil
 		}
@@ -146,9 +146,9 @@ func (all *frames[I, O]) begin(b *binding, x *exec, i int32, plan func(I) ([]Req
 	return f
 }
 
-// collect issues the requests that may start and, when all are done, takes the task off the list.
-func (x *exec) collect(i int32) ([]Completion, bool) {
-	at := x.taskOf(i)
+// collectTask issues the requests that may start and, when all are done, takes the task off the list.
+func (x *exec) collectTask(i int32) ([]Completion, bool) {
+	at := x.taskIndex(i)
 	task := &x.s.Tasks[at]
 	allDone, blocked := true, false
 	for k := range task.Requests {
@@ -169,19 +169,19 @@ func (x *exec) collect(i int32) ([]Completion, bool) {
 	for k, r := range task.Requests {
 		done[k] = *r.Done
 	}
-	x.s.Tasks = without(x.s.Tasks, at)
+	x.s.Tasks = removeAt(x.s.Tasks, at)
 	return done, true
 }
 
-func (x *exec) taskOf(node int32) int {
-	at := from(x.s.Tasks, x.taskAt, func(t *PendingTask) bool { return t.Node == node })
+func (x *exec) taskIndex(node int32) int {
+	at := findFrom(x.s.Tasks, x.taskAt, func(t *PendingTask) bool { return t.Node == node })
 	x.taskAt = max(at, 0)
 	return at
 }
 
-// from finds an element from a place on, and then before it: where nodes come in the order in which they were begun, at
+// findFrom finds an element from a place on, and then before it: where nodes come in the order in which they were begun, at
 // once.
-func from[T any](all []T, at int, is func(*T) bool) int {
+func findFrom[T any](all []T, at int, is func(*T) bool) int {
 	for k := at; k < len(all); k++ {
 		if is(&all[k]) {
 			return k
@@ -195,8 +195,8 @@ func from[T any](all []T, at int, is func(*T) bool) int {
 	return -1
 }
 
-// without takes out an element, the first one without moving the others: halts go from left to right.
-func without[T any](all []T, at int) []T {
+// removeAt takes out an element, the first one without moving the others: halts go from left to right.
+func removeAt[T any](all []T, at int) []T {
 	if at > 0 {
 		return slices.Delete(all, at, at+1)
 	}

@@ -19,19 +19,19 @@ type Tree struct {
 	slots    []slot
 	rootKeys map[string]int32
 
-	ruled sync.Once // rules are made when they are first asked for
-	rules []string
+	rulesOnce sync.Once // rules are made when they are first asked for
+	rules     []string
 }
 
 // node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. What
 // every tick reads stands in the node itself, all else in its details.
 type node struct {
-	run     runner
-	kids    []int32
-	guard   *guards
-	kind    kind
-	goOn    Status // the status of a child with which the node goes on
-	settles bool   // see settling
+	run        runner
+	kids       []int32
+	guard      *guards
+	kind       kind
+	continueOn Status // the status of a child with which the node goes on
+	needsReset bool   // see settling
 	*details
 }
 
@@ -40,7 +40,7 @@ type runner func(x *exec, i int32, n *node, c *Cell) Status
 
 type details struct {
 	elseStatus Status
-	ports      []value
+	ports      []portValue
 	leaf       *Leaf
 	bind       *binding
 	code       *script
@@ -54,14 +54,14 @@ type details struct {
 	line, col int32
 }
 
-// value is a port of a kernel node: a literal, or a key.
-type value struct {
+// portValue is a port of a kernel node: a literal, or a key.
+type portValue struct {
 	port, key, text string // text as it stands in the file
 	n, least        int64
 	slot            int32 // -1: the literal
 }
 
-func (v *value) tooSmall(n int64) error {
+func (v *portValue) tooSmall(n int64) error {
 	if n < v.least {
 		return fmt.Errorf("%d is less than %d", n, v.least)
 	}
@@ -85,37 +85,37 @@ const (
 var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess", "_post", "_skipIf", "_successIf",
 	"_while"}
 
-// guarded evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the
+// checkGuards evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the
 // node is idle.
-func (x *exec) guarded(i int32, g *guards, running bool) Status {
+func (x *exec) checkGuards(i int32, g *guards, running bool) Status {
 	if !running {
 		switch {
-		case g[guardFailureIf] != nil && x.truth(i, g[guardFailureIf]):
-			return x.failed(i, "", g[guardFailureIf].text)
-		case g[guardSuccessIf] != nil && x.truth(i, g[guardSuccessIf]):
+		case g[guardFailureIf] != nil && x.evalCondition(i, g[guardFailureIf]):
+			return x.fail(i, "", g[guardFailureIf].text)
+		case g[guardSuccessIf] != nil && x.evalCondition(i, g[guardSuccessIf]):
 			return Success
-		case g[guardSkipIf] != nil && x.truth(i, g[guardSkipIf]):
+		case g[guardSkipIf] != nil && x.evalCondition(i, g[guardSkipIf]):
 			return Skipped
 		}
 	}
-	if g[guardWhile] != nil && !x.truth(i, g[guardWhile]) {
+	if g[guardWhile] != nil && !x.evalCondition(i, g[guardWhile]) {
 		x.halt(i)
 		return Skipped
 	}
 	return Idle
 }
 
-// after runs the postconditions of a completed node.
-func (g *guards) after(x *exec, i int32, st Status) {
+// runAfter runs the postconditions of a completed node.
+func (g *guards) runAfter(x *exec, i int32, st Status) {
 	switch st {
 	case Success:
-		x.script(i, g[guardOnSuccess])
+		x.evalScript(i, g[guardOnSuccess])
 	case Failure:
-		x.script(i, g[guardOnFailure])
+		x.evalScript(i, g[guardOnFailure])
 	default:
 		return
 	}
-	x.script(i, g[guardPost])
+	x.evalScript(i, g[guardPost])
 }
 
 // Info describes a node of a tree.
@@ -184,7 +184,7 @@ func (t *Tree) Path(id int32) string {
 // tree down, and its own type. No name attribute is in it, so that what is kept of a decision outlives the names; nodes
 // may share a rule.
 func (t *Tree) Rule(id int32) string {
-	t.ruled.Do(func() {
+	t.rulesOnce.Do(func() {
 		t.rules = make([]string, len(t.nodes))
 		within := make([]string, len(t.nodes)) // the trees that the node's children lie in
 		for i := range t.nodes {
