@@ -15,11 +15,11 @@ type compiler struct {
 	root       *scope
 	slotScopes []*scope // by slot: the scope that created it
 	uses       []use
-	shallow    bool // subtrees are not looked into
+	shallow    bool // subtrees are not compiled
 	full       bool // maxNodes or maxLaidOut was reached
-	laidOut    int  // bytes of attributes so far, see maxLaidOut
+	laidOut    int  // bytes of attributes so far, bounded by maxLaidOut
 	growers    []grower
-	getsText   map[int32]bool // slots that a script gives a text
+	getsText   map[int32]bool // slots to which a script writes a text
 }
 
 func newCompiler(src *source, known *Leaves, trees map[string]*treeDef, t *Tree) *compiler {
@@ -28,8 +28,8 @@ func newCompiler(src *source, known *Leaves, trees map[string]*treeDef, t *Tree)
 	return c
 }
 
-// build adds the node of el, which paths call label, and all below it, and returns its index; -1 if there is no room or
-// no element. stack holds the trees that el lies in.
+// build adds the node of el, whose label in paths is given, and all nodes below it. It returns its index; -1 if there
+// is no room or no element. stack lists the trees that contain el.
 func (c *compiler) build(el *element, sc *scope, parent int32, label string, stack []string) int32 {
 	if el == nil || !c.hasRoom(el, parent) {
 		return -1
@@ -81,7 +81,7 @@ func (c *compiler) hasRoom(el *element, parent int32) bool {
 	return c.hasRoomFor(el.at, 0)
 }
 
-// hasRoomFor says whether so many more bytes of attributes are within bounds.
+// hasRoomFor adds so many bytes of attributes, and says whether they are within bounds.
 func (c *compiler) hasRoomFor(at, bytes int) bool {
 	if c.laidOut += bytes; c.laidOut > maxLaidOut && !c.full {
 		c.src.problem(at, "use subtrees less often",
@@ -92,7 +92,7 @@ func (c *compiler) hasRoomFor(at, bytes int) bool {
 	return !c.full
 }
 
-// typeOf is the node's type: its element's name, or in BT.CPP's explicit form its ID.
+// typeOf is the type of a node: the name of its element or, in the explicit form of BT.CPP, its ID.
 func typeOf(el *element) string {
 	if id, ok := el.attr("ID"); ok && isCategory(el.name) {
 		return id.value
@@ -120,14 +120,14 @@ func (c *compiler) reportUnknownNode(el *element, typ string, sc *scope, i int32
 	}
 }
 
-// mentionKey keeps the key of an attribute that has another problem from being missed elsewhere.
+// mentionKey notes the key of an attribute that has another problem, so that it is not reported as missing elsewhere.
 func (c *compiler) mentionKey(a attribute, sc *scope, i int32) {
 	if key, isKey := keyOf(a); isKey {
 		c.connect(sc, use{node: i, access: mentions, key: key, port: a.name, at: a.at})
 	}
 }
 
-// buildKids builds the children and gives each a path of its own.
+// buildKids builds the children, and gives each its own path.
 func (c *compiler) buildKids(el *element, sc *scope, i int32, stack []string) {
 	seen := map[string]int{}
 	kids := make([]int32, 0, len(el.kids))
@@ -144,7 +144,7 @@ func (c *compiler) buildKids(el *element, sc *scope, i int32, stack []string) {
 	c.t.nodes[i].kids = kids
 }
 
-// pathLabel is what a path calls a node.
+// pathLabel is the label of a node in paths.
 func pathLabel(el *element) string {
 	for _, name := range []string{"name", "ID"} {
 		if a, ok := el.attr(name); ok {
@@ -193,7 +193,7 @@ func (c *compiler) buildSubTree(el *element, sc *scope, i int32, stack []string)
 	}
 }
 
-// subTreeDef is the tree that a SubTree names; nil after a problem.
+// subTreeDef is the tree that a SubTree names; nil if there is a problem.
 func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 	id, ok := el.attr("ID")
 	def := c.trees[id.value]
@@ -211,7 +211,7 @@ func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 	return def
 }
 
-// remapPort connects a port of a subtree: to a key outside, or to a literal of its own.
+// remapPort connects a port of a subtree to a key outside of it, or to a literal.
 func (c *compiler) remapPort(a attribute, outer, inner *scope, i int32) {
 	if inner.unusedPorts == nil {
 		inner.unusedPorts = map[string]bool{}
@@ -222,11 +222,11 @@ func (c *compiler) remapPort(a attribute, outer, inner *scope, i int32) {
 		return
 	}
 	slot := inner.createSlot(a.name)
-	c.t.slots[slot].initial = a.value // its type is settled later
+	c.t.slots[slot].initial = a.value // checkWiring gives it its type
 	c.uses = append(c.uses, use{slot: slot, node: i, access: writes, port: a.name, key: a.name, at: a.at})
 }
 
-// checkRemaps finds ports that the subtree's nodes do not name.
+// checkRemaps reports ports that no node of the subtree uses.
 func (c *compiler) checkRemaps(el *element, def *treeDef, inner *scope) {
 	named := func() []string {
 		return slices.DeleteFunc(keysOf(inner.keys), func(key string) bool { return inner.unusedPorts[key] })

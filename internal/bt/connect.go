@@ -37,7 +37,7 @@ func (c *compiler) buildKernelNode(el *element, sp *spec, sc *scope, i int32) {
 	c.checkChildCount(el, sp, n)
 }
 
-// checkChildCount checks the number of children, and counts of children that ports ask for.
+// checkChildCount checks the number of children, and the counts of children in ports.
 func (c *compiler) checkChildCount(el *element, sp *spec, n *node) {
 	kids := len(el.kids)
 	switch {
@@ -68,7 +68,7 @@ func childCountText(sp *spec) string {
 	return fmt.Sprintf("%d to %d children", sp.min, sp.max)
 }
 
-// checkOtherAttributes takes the attributes that are no ports: conditions, or mistakes.
+// checkOtherAttributes compiles the attributes that are conditions, and reports those that are neither that nor ports.
 func (c *compiler) checkOtherAttributes(el *element, owner string, ports []string, sc *scope, i int32) {
 	for _, a := range el.attrs {
 		if a.name == "name" || a.name == "ID" || slices.Contains(ports, a.name) || c.compileGuard(a, sc, i) {
@@ -81,7 +81,7 @@ func (c *compiler) checkOtherAttributes(el *element, owner string, ports []strin
 	}
 }
 
-// connectKernelPort reads one port of a kernel node by what the port wants.
+// connectKernelPort reads one port of a kernel node, as a literal or as a key.
 func (c *compiler) connectKernelPort(p *kernelPort, a attribute, v *portValue, sc *scope, i int32) {
 	key, isKey := keyOf(a)
 	connect := func(how accessKind, typ reflect.Type) {
@@ -131,7 +131,7 @@ func (c *compiler) connectKernelPort(p *kernelPort, a attribute, v *portValue, s
 	}
 }
 
-// portLiteral is the value of a port's text; nil after a problem.
+// portLiteral is the value of a port's text; nil if there is a problem.
 func (c *compiler) portLiteral(p *kernelPort, a attribute, typ reflect.Type) any {
 	v, err := parseLiteral(a.value, typ)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *compiler) portLiteral(p *kernelPort, a attribute, typ reflect.Type) any
 	return v
 }
 
-// compileGuard takes an attribute that is a condition of any node; false if it is not one.
+// compileGuard compiles an attribute that is a condition of any node; false if it is not one.
 func (c *compiler) compileGuard(a attribute, sc *scope, i int32) bool {
 	if !strings.HasPrefix(a.name, "_") {
 		return false
@@ -162,7 +162,7 @@ func (c *compiler) compileGuard(a attribute, sc *scope, i int32) bool {
 	return true
 }
 
-// compileScript parses an expression and connects its keys; nil after a problem.
+// compileScript parses an expression and connects its keys; nil if there is a problem.
 func (c *compiler) compileScript(a attribute, sc *scope, i int32) *script {
 	if !c.hasRoomFor(a.at, (scriptWeight-1)*len(a.value)) {
 		return nil

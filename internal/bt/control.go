@@ -6,7 +6,7 @@ import (
 	mathbits "math/bits"
 )
 
-// tickOnlyChild is a SubTree.
+// tickOnlyChild is the runner of SubTree.
 func (x *exec) tickOnlyChild(i int32, _ *node, _ *Cell) Status { return x.tick(i + 1) }
 
 func (x *exec) alwaysSuccess(int32, *node, *Cell) Status { return Success }
@@ -27,8 +27,8 @@ func (x *exec) scriptCondition(i int32, n *node, _ *Cell) Status {
 	return Success
 }
 
-// tickInOrder ticks children in order, from the one that was running. The asynchronous kinds return RUNNING behind each
-// child, but the last, that completes in the tick it began in.
+// tickInOrder ticks the children in order, beginning with the running one. The asynchronous kinds return RUNNING after
+// each child, except the last, that completes in the tick in which it began.
 func (x *exec) tickInOrder(i int32, n *node, c *Cell) Status {
 	yields := n.kind == kAsyncSequence || n.kind == kAsyncFallback
 	failed := false
@@ -68,7 +68,7 @@ func (x *exec) tickInOrder(i int32, n *node, c *Cell) Status {
 	return n.continueOn
 }
 
-// tickReactive asks every child again, from the first; a child that is RUNNING halts the others.
+// tickReactive ticks every child again, from the first; a child that is RUNNING halts the others.
 func (x *exec) tickReactive(_ int32, n *node, _ *Cell) Status {
 	skipped := 0
 	var why Cause // of the last child that failed
@@ -221,7 +221,7 @@ func (x *exec) tickSwitch(i int32, n *node, _ *Cell) Status {
 	return x.tick(kid)
 }
 
-// textPort gives a text port: its literal, or its key's value, nil where nothing was written.
+// textPort is the value of a text port: its literal, or the value of its key; nil if that was not written.
 func (x *exec) textPort(p *portValue) any {
 	if p.slot < 0 {
 		return p.text
@@ -286,7 +286,7 @@ func (x *exec) forceFailure(i int32, _ *node, _ *Cell) Status {
 	return st
 }
 
-// repeat is Repeat and RetryUntilSuccessful. It yields between two cycles.
+// repeat is the runner of Repeat and RetryUntilSuccessful. It yields between two cycles.
 func (x *exec) repeat(i int32, n *node, c *Cell) Status {
 	times := x.intPort(i, &n.ports[0])
 	if times == 0 {
@@ -340,7 +340,7 @@ func (x *exec) delay(i int32, n *node, c *Cell) Status {
 	return x.tick(i + 1)
 }
 
-// timeAfter is the run time ms from here.
+// timeAfter is the run time in so many ms.
 func (x *exec) timeAfter(ms int64) int64 { return x.now + min(ms, math.MaxInt64-x.now) }
 
 func (x *exec) runOnce(i int32, n *node, c *Cell) Status {
@@ -360,7 +360,7 @@ func (x *exec) runOnce(i int32, n *node, c *Cell) Status {
 	return st
 }
 
-// precondition asks its condition only while the child does not run.
+// precondition evaluates its condition only while the child is not running.
 func (x *exec) precondition(i int32, n *node, c *Cell) Status {
 	if c.At == 0 {
 		if !x.evalCondition(i, n.code) {
@@ -374,8 +374,8 @@ func (x *exec) precondition(i int32, n *node, c *Cell) Status {
 	return x.tick(i + 1)
 }
 
-// loop is the kernel's own node for work that goes round by round: the number of the round and whether it is the last
-// are on the blackboard before the child runs, so that the tree can make the last round count.
+// loop is a node that BT.CPP does not have: it runs its child in rounds. Before each round it writes the number of the
+// round, and whether it is the last one, so that the tree can make use of that.
 func (x *exec) loop(i int32, n *node, c *Cell) Status {
 	const portMax, portUntil, portTurn, portLast = 0, 1, 2, 3
 	most := x.intPort(i, &n.ports[portMax])

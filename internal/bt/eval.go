@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// scalar is a value as scripts have it: a text, a number or a bool, whose number is 0 or 1.
+// scalar is a value in a script: a text, a number or a bool, whose number is 0 or 1.
 type scalar struct {
 	kind scalarKind
 	num  float64
@@ -58,7 +58,7 @@ func scalarOf(v any) (scalar, error) {
 	return scalar{}, fmt.Errorf("%T is not a text, number or bool", v)
 }
 
-// value is s as untyped keys have it.
+// value is the form of s in untyped keys.
 func (s scalar) value() any {
 	switch s.kind {
 	case isNumber:
@@ -71,7 +71,7 @@ func (s scalar) value() any {
 	return nil
 }
 
-// asNumber reads a number, also from a text that is one, as BT.CPP does when it compares.
+// asNumber is the number of s, also if it is a text that reads as one: BT.CPP compares like this.
 func (s scalar) asNumber() (float64, bool) {
 	if s.kind == isText {
 		return parseNumber(s.text)
@@ -83,10 +83,10 @@ func (s scalar) asBool() (bool, error) {
 	if s.kind == isNumber || s.kind == isBool {
 		return s.num != 0, nil
 	}
-	return false, fmt.Errorf("‘%s’ is neither true nor false", clippedValue(s.value()))
+	return false, fmt.Errorf("‘%s’ is neither true nor false", clipValue(s.value()))
 }
 
-// evalScript runs all statements and gives the last value. Trouble is the tree's: it breaks the step.
+// evalScript runs all statements and returns the last value. An error is a fault of the tree: it stops the step.
 func (x *exec) evalScript(i int32, s *script) (v scalar) {
 	if s == nil {
 		return v
@@ -101,7 +101,7 @@ func (x *exec) evalScript(i int32, s *script) (v scalar) {
 	return v
 }
 
-// evalCondition is the last value of a script as yes or no.
+// evalCondition is the last value of a script as a bool.
 func (x *exec) evalCondition(i int32, s *script) bool {
 	yes, err := x.evalScript(i, s).asBool()
 	if err != nil && x.err == nil {
@@ -144,7 +144,7 @@ func (x *exec) eval(i int32, e *expr) (scalar, error) {
 	switch e.op {
 	case opNegative:
 		if left.kind != isNumber {
-			return scalar{}, fmt.Errorf("‘-’ wants a number, not ‘%s’", clippedValue(left.value()))
+			return scalar{}, fmt.Errorf("‘-’ wants a number, not ‘%s’", clipValue(left.value()))
 		}
 		return numberScalar(-left.num), nil
 	case opChoice, opNot, opAnd, opOr:
@@ -157,7 +157,8 @@ func (x *exec) eval(i int32, e *expr) (scalar, error) {
 	return x.binaryOp(e.op, left, right)
 }
 
-// evalLazily evaluates what depends on whether the first operand is true; what does not matter then is not evaluated.
+// evalLazily evaluates the operators that depend on whether their first operand is true; operands that are not needed
+// are not evaluated.
 func (x *exec) evalLazily(i int32, e *expr, left scalar) (scalar, error) {
 	yes, err := left.asBool()
 	switch {
@@ -227,14 +228,14 @@ func (x *exec) binaryOp(op operation, a, b scalar) (scalar, error) {
 		same := a == b || isM && isN && m == n
 		return boolScalar(same == (op == opEqual)), nil
 	case !isM || !isN:
-		return scalar{}, fmt.Errorf("‘%s %v %s’ wants two numbers", clippedValue(a.value()), op, clippedValue(b.value()))
+		return scalar{}, fmt.Errorf("‘%s %v %s’ wants two numbers", clipValue(a.value()), op, clipValue(b.value()))
 	case op <= opGreaterEqual:
 		return boolScalar(compare(op, m, n)), nil
 	}
 	return arithmetic(op, m, n)
 }
 
-// joinTexts is a text after another, if a key could hold it.
+// joinTexts appends a text to another, if a key can have the result.
 func joinTexts(a, b string) (scalar, error) {
 	if n := len(a) + len(b); n > MaxText {
 		return scalar{}, fmt.Errorf("the text ‘%s’ would grow to %d bytes, and one has at most %d: %w",

@@ -40,11 +40,11 @@ const (
 	kScriptCondition
 )
 
-// continueOnFailure are the kinds that go on, to the next child or cycle, with a FAILURE of a child; all others go on with
-// SUCCESS.
+// continueOnFailure are the kinds that continue with the next child or cycle after a FAILURE of a child; all others
+// continue after SUCCESS.
 var continueOnFailure = []kind{kFallback, kReactiveFallback, kAsyncFallback, kRetry}
 
-// kindsToReset are the kinds that can complete while a child runs, or that remember something when they are idle.
+// kindsToReset are the kinds that can complete while a child is running, or that remember something while idle.
 var kindsToReset = []kind{kReactiveSequence, kReactiveFallback, kParallel, kParallelAll, kWhileDoElse, kRunOnce,
 	kSequenceWithMemory}
 
@@ -62,8 +62,8 @@ type spec struct {
 	doc      string
 }
 
-// kernelPort is a port of a kernel node. want says what its literal must be; without a default it is required, unless
-// it is optional.
+// kernelPort is a port of a kernel node. want says what its literal must be. A port without a default is required,
+// unless it is optional.
 type kernelPort struct {
 	name, def string
 	want      portWant
@@ -85,7 +85,7 @@ const (
 	wantKey                     // a key that holds a bool
 )
 
-// specs lists the kernel's nodes. A tick finds their ports by position.
+// specs lists the kernel's nodes. Runners find their ports by position.
 var specs = buildSpecs()
 
 var kindByName = indexSpecs(specs)

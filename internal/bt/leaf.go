@@ -14,7 +14,7 @@ type Leaf struct {
 	class       leafClass
 	in, out     []Port
 	names       []string // of all ports, each once
-	now, events int      // fields of the input and the output struct that are no ports, -1: none
+	now, events int      // indices of the fields of the input and the output struct that are not ports; -1: none
 	err         error
 	tick        func(b *binding, x *exec, i int32) Status
 }
@@ -30,7 +30,7 @@ const (
 	taskLeaf
 )
 
-// Check is a pure yes or no. The text is the reason, shown either way; a no is FAILURE with it.
+// Check is a pure yes or no. The text is the reason, shown either way; no is a FAILURE with that reason.
 func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
 	return EmittingCheck(name, doc, func(in I) (bool, string, Typed) {
 		yes, why := f(in)
@@ -38,7 +38,7 @@ func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
 	})
 }
 
-// EmittingCheck is a Check that emits a typed event beside its reason, unless it is nil.
+// EmittingCheck is a Check that also emits a typed event, unless that is nil.
 func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, event Typed)) Leaf {
 	l := newLeaf(name, doc, checkLeaf, reflect.TypeFor[I](), nil)
 	var all frames[I, struct{}]
@@ -66,10 +66,10 @@ func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, eve
 	return l
 }
 
-// Func is a pure computation. out starts as what its ports hold, and what f leaves in it is written on SUCCESS and
-// FAILURE alike; on FAILURE, a field that is zero is not written to a key that nothing has written before. An error is
-// FAILURE with its text as reason. f replaces slices, maps and what pointers point to, and never changes them in place:
-// they may be shared.
+// Func is a pure computation. out begins with the values of its ports, and what f leaves in it is written on SUCCESS
+// and FAILURE alike; on FAILURE, a zero field is not written to an unwritten key. An error is a FAILURE with its text
+// as reason. f must replace slices, maps and what pointers point to, and never change them in place: they may be
+// shared.
 func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, funcLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	var all frames[I, O]
@@ -77,16 +77,16 @@ func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 	return l
 }
 
-// frame is what the functions of a leaf take and fill, in one piece of memory.
+// frame has the input and the output of a leaf, in one piece of memory.
 type frame[I, O any] struct {
 	in  I
 	out O
 }
 
-// frames are those of a leaf that nothing uses at present: keys and requests hold copies of what was in them.
+// frames are the unused frames of a leaf: keys and requests have copies of what was in them.
 type frames[I, O any] struct{ pool sync.Pool }
 
-// load is a frame with the inputs; one that is nil broke the step.
+// load returns a frame with the inputs; nil if that stopped the step.
 func (all *frames[I, O]) load(b *binding, x *exec, i int32) *frame[I, O] {
 	f, _ := all.pool.Get().(*frame[I, O])
 	if f == nil {
@@ -104,7 +104,7 @@ func (all *frames[I, O]) free(f *frame[I, O]) {
 	all.pool.Put(f)
 }
 
-// loadAndCompute writes what compute makes of the inputs.
+// loadAndCompute calls compute with the inputs, and writes its outputs.
 func (all *frames[I, O]) loadAndCompute(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
 	f := all.load(b, x, i)
 	if f == nil {
@@ -114,7 +114,7 @@ func (all *frames[I, O]) loadAndCompute(b *binding, x *exec, i int32, compute fu
 	return f.compute(b, x, i, compute)
 }
 
-// compute writes what compute makes of a frame.
+// compute calls a function with the inputs of the frame, and writes its outputs.
 func (f *frame[I, O]) compute(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
 	out := reflect.ValueOf(&f.out).Elem()
 	for k := range b.out {
@@ -145,7 +145,7 @@ func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	return l
 }
 
-// Declare is what an assistant brings for its trees: its leaves, and, as the ports of two structs, the keys that its
+// Declare declares what an assistant has for its trees: its leaves and, as the ports of two structs, the keys that its
 // trees are given and those that are read from them afterwards.
 func Declare[Given, Wanted any](leaves ...Leaf) (*Leaves, Options, error) {
 	known, err := NewLeaves(leaves...)
@@ -154,10 +154,10 @@ func Declare[Given, Wanted any](leaves ...Leaf) (*Leaves, Options, error) {
 	return known, Options{Given: given, Wanted: wanted}, errors.Join(err, givenErr, wantedErr)
 }
 
-// Leaves are the leaf types that trees may use, beside the nodes of the kernel. They are set once, then only read.
+// Leaves are the leaf types that trees may use, beside the nodes of the kernel. They do not change.
 type Leaves struct{ byName map[string]*Leaf }
 
-// NewLeaves holds the given leaves. A bad port declaration, or a name that is taken or no XML name, is an error.
+// NewLeaves collects leaves. A wrong port declaration, and a name that is taken or not valid, are errors.
 func NewLeaves(leaves ...Leaf) (*Leaves, error) {
 	r := &Leaves{byName: make(map[string]*Leaf, len(leaves))}
 	var errs []error
@@ -181,14 +181,14 @@ type binding struct {
 	now, events int
 }
 
-// wire is one field's connection. slot -1 means the literal, an invalid one the zero value.
+// wire connects one field. If slot is -1, its value is the literal; an invalid literal means the zero value.
 type wire struct {
 	*Port
 	slot    int32
 	literal reflect.Value
 }
 
-// readInputs fills a struct that is zero.
+// readInputs fills a zero struct with the inputs.
 func (b *binding) readInputs(x *exec, in reflect.Value) error {
 	if b.now >= 0 {
 		in.Field(b.now).SetInt(x.now)
@@ -213,7 +213,7 @@ func (b *binding) readInputs(x *exec, in reflect.Value) error {
 	return nil
 }
 
-// setField sets the field of a wire to what its key holds; false where nothing was written.
+// setField sets the field of a wire to the value of its key; written is false if that has none.
 func (w *wire) setField(x *exec, of reflect.Value) (written bool, err error) {
 	v := x.s.Slots[w.slot]
 	if v == nil {
@@ -253,8 +253,8 @@ func (b *binding) writeOutputs(x *exec, i int32, out reflect.Value, err error) S
 	return Success
 }
 
-// fieldValue is the value of a field: that which its key holds already, where it is the same, as that costs no memory. The
-// flags and small numbers of most cost none either.
+// fieldValue is the value of a field. If its key has the same value, that one is used, as it takes no new memory. Flags
+// and most small numbers take none either.
 func fieldValue(field reflect.Value, before any) any {
 	switch p := field.Addr().Interface().(type) {
 	case *bool:
@@ -275,7 +275,7 @@ func fieldValue(field reflect.Value, before any) any {
 	return field.Interface()
 }
 
-// asFault is an error as a Fault. A nil *Fault is none: a completion's Err may be handed on as it is.
+// asFault is an error as a Fault. A nil *Fault means no error: the Err of a completion may be passed on as it is.
 func asFault(err error) *Fault {
 	if err == nil {
 		return nil

@@ -14,11 +14,11 @@ import (
 type Options struct {
 	Main   string // the tree to run; "": main_tree_to_execute, or the only one
 	Given  []Port // keys of the root scope that Set writes before the first step
-	Wanted []Port // keys of the root scope that somebody reads afterwards
+	Wanted []Port // keys of the root scope that are read afterwards
 }
 
-// Load reads a tree file in BT.CPP v4's XML and checks its wiring. The error is a *LoadError that holds everything
-// found wrong; warnings stand in Tree.Warnings.
+// Load reads a tree file in BT.CPP v4's XML and checks its wiring. The error is a *LoadError with all problems;
+// warnings are in Tree.Warnings.
 func (r *Leaves) Load(file string, text []byte, opt Options) (*Tree, error) {
 	src := &source{file: file, text: strings.TrimPrefix(string(text), "\ufeff")}
 	root := src.parse()
@@ -49,7 +49,7 @@ func (r *Leaves) Load(file string, text []byte, opt Options) (*Tree, error) {
 	return t, nil
 }
 
-// checkUnused warns of the trees that the main one does not reach, and checks what each can be checked for alone.
+// checkUnused warns of the trees that the main one does not reach, and checks each of them alone.
 func (r *Leaves) checkUnused(src *source, trees map[string]*treeDef, main *treeDef) {
 	for _, id := range keysOf(trees) {
 		def := trees[id]
@@ -65,7 +65,7 @@ func (r *Leaves) checkUnused(src *source, trees map[string]*treeDef, main *treeD
 	}
 }
 
-// hashTree covers all that a run of the tree depends on, but the leaves.
+// hashTree covers everything that a run of the tree depends on, except the leaves.
 func hashTree(t *Tree) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00", t.ID, t.Source)
@@ -80,7 +80,7 @@ type treeDef struct {
 	id   string
 	el   *element
 	body *element // nil after a problem
-	used bool     // a SubTree names it that the main tree reaches
+	used bool     // the main tree uses it, directly or not
 }
 
 const writeRoot = `a tree file begins with <root BTCPP_format="4">`
@@ -140,7 +140,7 @@ func (s *source) warnOfText(el *element) {
 	}
 }
 
-// mainTree picks the tree to run; nil after a problem.
+// mainTree selects the tree to run; nil if there is a problem.
 func (s *source) mainTree(root *element, trees map[string]*treeDef, name string) *treeDef {
 	marked, isMarked := root.attr("main_tree_to_execute")
 	if isMarked && trees[marked.value] == nil {

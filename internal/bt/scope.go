@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// scope is the keys of one subtree instance.
+// scope has the keys of one subtree instance.
 type scope struct {
 	keys        map[string]int32
-	unusedPorts map[string]bool // of them, ports of the subtree that no node in it has named so far
+	unusedPorts map[string]bool // ports of the subtree that no node in it has used so far
 	parent      *scope
 	auto        bool // _autoremap
 	c           *compiler
@@ -18,7 +18,7 @@ func (c *compiler) newScope(keys map[string]int32, parent *scope) *scope {
 	return &scope{keys: keys, parent: parent, c: c}
 }
 
-// slotOf is the place of a key; the first to name it creates it.
+// slotOf is the slot of a key; the first use of a key creates it.
 func (s *scope) slotOf(key string) int32 {
 	if rest := strings.TrimLeft(key, "@"); rest != key {
 		return s.c.root.slotOf(rest)
@@ -47,24 +47,25 @@ type accessKind uint8
 
 const (
 	reads      accessKind = iota
-	readsIfSet            // the node does without
+	readsIfSet            // the node does not require it
 	writes
 	updates  // a script's ‘=’: it changes a key that something else creates
 	mentions // a node with another problem connects it, nobody knows how
 )
 
-// use is one place where a key is read or written; at is its offset in the file. A nil type is any basic one.
+// use is one place where a key is read or written; at is its offset in the file. If the type is nil, it is any basic
+// one.
 type use struct {
 	slot   int32
-	node   int32 // -1: the surroundings of the tree
+	node   int32 // -1: the caller of the tree
 	access accessKind
 	typ    reflect.Type
 	port   string
-	key    string // as that place calls it
+	key    string // its name at that place
 	at     int
 }
 
-// connect notes a use of a key and gives its slot.
+// connect notes a use of a key and returns its slot.
 func (c *compiler) connect(sc *scope, u use) int32 {
 	u.slot = sc.slotOf(u.key)
 	c.uses = append(c.uses, u)
@@ -91,7 +92,7 @@ func (c *compiler) connectWanted(main *treeDef, ports []Port) {
 	}
 }
 
-// keyOf reads "{key}"; "{=}" is a key called like the port. JSON in braces is not a key, nor is a text with more
+// keyOf reads "{key}"; "{=}" is a key with the name of the port. JSON in braces is not a key, nor is a text with more
 // braces.
 func keyOf(a attribute) (string, bool) {
 	v := a.value

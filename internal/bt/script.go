@@ -11,17 +11,17 @@ import (
 )
 
 // script is a parsed expression of BT.CPP's scripting language: statements separated by semicolons, `:=` creates a key,
-// `=` and `+= -= *= /=` want it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. All numbers
-// are doubles. Texts stand in single quotes.
+// `=` and `+= -= *= /=` require it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. Numbers
+// are doubles. Texts are in single quotes.
 type script struct {
 	text    string
-	negated string // what is said where it is not true
+	negated string // the reason if it is not true
 	stmts   []*expr
 }
 
 type expr struct {
 	op       operation
-	updateOp operation // of an update: what it does with the old value and the new one
+	updateOp operation // of an update: the operation on the old and the new value
 	slot     int32
 	lit      scalar
 	key      string
@@ -55,8 +55,7 @@ const (
 	opDivide
 )
 
-// operator is a word of the language. The level of one that stands between two values says how tightly it binds; 0: it
-// does not.
+// operator is a symbol of the language. The level of a binary operator says how tightly it binds; 0: it is not binary.
 type operator struct {
 	text     string
 	op       operation
@@ -64,11 +63,12 @@ type operator struct {
 	level    int
 }
 
-// operators are tried in this order. What has no operation is punctuation, or has another meaning in every place.
+// operators are tried in this order. A symbol without an operation is punctuation, or its meaning depends on its place.
 var operators = []operator{
-	{text: ":=", op: opCreate}, {text: "+=", op: opUpdate, updateOp: opAdd}, {text: "-=", op: opUpdate, updateOp: opSubtract},
-	{text: "*=", op: opUpdate, updateOp: opMultiply}, {text: "/=", op: opUpdate, updateOp: opDivide},
-	{text: "==", op: opEqual, level: 3}, {text: "!=", op: opUnequal, level: 3}, {text: "<=", op: opLessEqual, level: 4},
+	{text: ":=", op: opCreate}, {text: "+=", op: opUpdate, updateOp: opAdd},
+	{text: "-=", op: opUpdate, updateOp: opSubtract}, {text: "*=", op: opUpdate, updateOp: opMultiply},
+	{text: "/=", op: opUpdate, updateOp: opDivide}, {text: "==", op: opEqual, level: 3},
+	{text: "!=", op: opUnequal, level: 3}, {text: "<=", op: opLessEqual, level: 4},
 	{text: ">=", op: opGreaterEqual, level: 4},
 	{text: "&&", op: opAnd, level: 2}, {text: "||", op: opOr, level: 1}, {text: "..", op: opJoin, level: 5},
 	{text: "=", op: opAssign},
@@ -82,7 +82,7 @@ func (o operation) String() string {
 	return operators[slices.IndexFunc(operators, func(known operator) bool { return known.op == o })].text
 }
 
-// scriptError says where in the script's text the trouble is.
+// scriptError is an error at a place of a script.
 type scriptError struct {
 	pos int
 	msg string
@@ -95,7 +95,7 @@ type scriptParser struct {
 	pos  int
 	tok  string // the current token
 	kind tokenKind
-	word operator // where it is one
+	word operator // if it is one
 	at   int      // where it begins
 }
 
@@ -195,7 +195,7 @@ func (p *scriptParser) setToken(kind tokenKind, tok string) {
 
 func isWordStart(r rune) bool { return unicode.IsLetter(r) || r == '_' || r == '@' }
 
-// leadingWord is the word that text begins with.
+// leadingWord is the word at the beginning of a text.
 func leadingWord(text string) string {
 	for i, r := range text {
 		if i > 0 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
@@ -205,7 +205,7 @@ func leadingWord(text string) string {
 	return text
 }
 
-// numberRE is digits, a fraction, an exponent.
+// numberRE matches digits, a fraction, an exponent.
 var numberRE = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
 
 func (p *scriptParser) parseStatement() *expr {
@@ -235,7 +235,7 @@ func (p *scriptParser) parseTernary() *expr {
 	return e
 }
 
-// parseBinary reads what binds at least as tightly as level; operators of one level group from the left.
+// parseBinary parses operators that bind at least as tightly as level; operators of one level group from the left.
 func (p *scriptParser) parseBinary(level int) *expr {
 	left := p.parseUnary()
 	for p.kind == operatorToken && p.word.level >= level {

@@ -9,10 +9,10 @@ import (
 	"strconv"
 )
 
-// EventKind says what an Event tells.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
-// What an event tells: a node was ticked, a running node was halted, a key was written, a leaf emitted what it decided.
+// The kinds of events: a node was ticked, a running node was halted, a key was written, a leaf emitted what it decided.
 const (
 	Ticked EventKind = iota
 	Halted
@@ -32,8 +32,8 @@ type Event struct {
 	Data   Typed
 }
 
-// Typed is what a leaf tells people of its decision. Its exported fields encode as JSON; EventType names what they
-// mean, in words that stay the same from build to build.
+// Typed is a typed event: a leaf's report of a decision. Its exported fields encode as JSON; EventType is its name,
+// which stays the same from build to build.
 type Typed interface{ EventType() string }
 
 // exec is one step or halt.
@@ -47,10 +47,10 @@ type exec struct {
 	res         Result
 	tickAgain   bool
 	work        int // of scripts
-	taskAt      int // where the task and the memo stand that were looked for last
+	taskAt      int // index of the task that was found last; memoAt likewise
 	memoAt      int
 	err         error
-	checkReason string // of a check that says yes, where somebody hears of it
+	checkReason string // of a check that succeeded, if there is a listener
 	reason      Cause  // of the last failure
 }
 
@@ -61,9 +61,9 @@ type Cause struct {
 	Reason string
 }
 
-// Step takes an input in: it ticks until no node wants another tick at once. An error means that the tree is broken
-// where it says (a key unwritten, a value that does not fit, a tree that spins); the run cannot go on from such a
-// state. on may be nil. The state is changed in place.
+// Step processes an input: it ticks until no node wants another tick at once. An error means that the tree is broken: a
+// key is unwritten, a value does not fit, or the tree spins. The run can't continue from such a state. on may be nil.
+// The state is changed in place.
 func (t *Tree) Step(s *State, in Input, on func(Event)) (Result, error) {
 	x := t.beginStep(s, in, on)
 	for {
@@ -74,7 +74,7 @@ func (t *Tree) Step(s *State, in Input, on func(Event)) (Result, error) {
 	}
 }
 
-// Halt stops whatever runs and returns the operations that were outstanding.
+// Halt stops everything that is running, and returns the operations that were outstanding.
 func (t *Tree) Halt(s *State, on func(Event)) ([]uint64, error) {
 	x := t.beginStep(s, Input{Now: s.Now}, on)
 	x.halt(0)
@@ -99,7 +99,7 @@ func (x *exec) tickRoot() {
 	x.res.Status = x.tick(0)
 }
 
-// endStep gives the result. The state keeps nothing of the step's own.
+// endStep returns the result, and clears the state of the step.
 func (x *exec) endStep() (Result, error) {
 	x.dropUnstarted()
 	res, err := x.res, x.err
@@ -118,7 +118,7 @@ func (x *exec) endStep() (Result, error) {
 	return res, err
 }
 
-// tick runs node i once and keeps the invariant: what did not return RUNNING is idle, and so is all below it.
+// tick runs node i once and keeps the invariant: a node that did not return RUNNING is idle, and so are all below it.
 func (x *exec) tick(i int32) Status {
 	x.res.Visits++
 	if x.err != nil {
@@ -163,7 +163,7 @@ func (x *exec) emitTicked(i int32, st Status) {
 	x.onEvent(Event{Kind: Ticked, Node: i, Status: st, Reason: why})
 }
 
-// reset makes a node idle that is done, and halts what still runs below it.
+// reset makes a completed node idle, and halts what is running below it.
 func (x *exec) reset(i int32, n *node, c *Cell, st Status) {
 	for _, k := range n.kids {
 		x.halt(k)
@@ -181,7 +181,7 @@ func (x *exec) reset(i int32, n *node, c *Cell, st Status) {
 	}
 }
 
-// halt stops a node if it runs: what runs below it first, left to right.
+// halt stops a node if it is running, after those below it, from left to right.
 func (x *exec) halt(i int32) {
 	n, c := &x.nodes[i], &x.cells[i]
 	if !c.On {
@@ -207,7 +207,7 @@ func (x *exec) haltOthers(n *node, keep int32) {
 	}
 }
 
-// memoOf gives what node i remembers beside its cell; keep replaces it, forget drops it.
+// memoOf is what node i remembers beside its cell; setMemo replaces it, dropMemo removes it.
 func (x *exec) memoOf(i int32, c *Cell) Memo {
 	if !c.Memo {
 		return Memo{Node: i}
@@ -236,7 +236,7 @@ func (x *exec) memoIndex(i int32) int {
 	return at
 }
 
-// cancelTask takes back the task of a leaf, and what is outstanding of it.
+// cancelTask removes the task of a leaf, and cancels its outstanding operations.
 func (x *exec) cancelTask(i int32) {
 	at := x.taskIndex(i)
 	if at < 0 {
@@ -250,7 +250,7 @@ func (x *exec) cancelTask(i int32) {
 	x.s.Tasks = removeAt(x.s.Tasks, at)
 }
 
-// dropUnstarted drops what was both asked for and withdrawn in this step: nobody hears of it.
+// dropUnstarted drops the effects that were both requested and cancelled in this step.
 func (x *exec) dropUnstarted() {
 	if len(x.res.Cancel) == 0 || len(x.res.Start) == 0 {
 		return
@@ -271,7 +271,7 @@ func (x *exec) dropUnstarted() {
 	}
 }
 
-// breakStep stops the step: the tree or its data is wrong, not the world. Its event is the last of the step.
+// breakStep stops the step, as the tree or its data is wrong. Its event is the last one of the step.
 func (x *exec) breakStep(i int32, err error) Status {
 	if x.err == nil {
 		if x.onEvent != nil {
@@ -283,7 +283,7 @@ func (x *exec) breakStep(i int32, err error) Status {
 	return Failure
 }
 
-// fail says why node i fails; what gives no reason gets one that at least names it.
+// fail sets why node i fails. Without a reason, it is the kind or at least the name of the node.
 func (x *exec) fail(i int32, kind, why string) Status {
 	if why == "" {
 		why = cmp.Or(kind, x.t.typeOf(i)+" failed")
@@ -309,7 +309,7 @@ func (x *exec) emit(i int32, e Typed) {
 	}
 }
 
-// intPort reads an int port: its literal, or its key.
+// intPort is the value of an int port: its literal, or the value of its key.
 func (x *exec) intPort(i int32, p *portValue) int64 {
 	if p.slot < 0 {
 		return p.n
@@ -321,7 +321,7 @@ func (x *exec) intPort(i int32, p *portValue) int64 {
 	return n
 }
 
-// boolPort reads a bool port: its literal, or its key.
+// boolPort is the value of a bool port: its literal, or the value of its key.
 func (x *exec) boolPort(i int32, p *portValue) bool {
 	if p.slot < 0 {
 		return p.n != 0
@@ -329,7 +329,7 @@ func (x *exec) boolPort(i int32, p *portValue) bool {
 	return x.portKeyValue(i, p, typeBool) == true
 }
 
-// portKeyValue is the value of a port's key; what is unwritten or does not fit breaks the step.
+// portKeyValue is the value of a port's key. If it is unwritten or does not fit, the step stops.
 func (x *exec) portKeyValue(i int32, p *portValue, t reflect.Type) any {
 	v := x.s.Slots[p.slot]
 	if v == nil {

@@ -19,23 +19,23 @@ type Tree struct {
 	slots    []slot
 	rootKeys map[string]int32
 
-	rulesOnce sync.Once // rules are made when they are first asked for
+	rulesOnce sync.Once // rules are computed when they are first needed
 	rules     []string
 }
 
-// node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. What
-// every tick reads stands in the node itself, all else in its details.
+// node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. The node
+// itself has what every tick reads, and its details the rest.
 type node struct {
 	run        runner
 	kids       []int32
 	guard      *guards
 	kind       kind
-	continueOn Status // the status of a child with which the node goes on
-	needsReset bool   // see settling
+	continueOn Status // the status of a child after which the node continues
+	needsReset bool   // see kindsToReset
 	*details
 }
 
-// runner ticks the nodes of a kind; what is to be done around every node is done already or follows.
+// runner ticks the nodes of a kind; tick does what is common to all nodes.
 type runner func(x *exec, i int32, n *node, c *Cell) Status
 
 type details struct {
@@ -54,9 +54,9 @@ type details struct {
 	line, col int32
 }
 
-// portValue is a port of a kernel node: a literal, or a key.
+// portValue is a port of a kernel node: a literal or a key.
 type portValue struct {
-	port, key, text string // text as it stands in the file
+	port, key, text string // text as it is in the file
 	n, least        int64
 	slot            int32 // -1: the literal
 }
@@ -85,8 +85,8 @@ const (
 var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess", "_post", "_skipIf", "_successIf",
 	"_while"}
 
-// checkGuards evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the
-// node is idle.
+// checkGuards evaluates the preconditions; Idle means that the node is ticked. All except _while are evaluated only
+// while the node is idle.
 func (x *exec) checkGuards(i int32, g *guards, running bool) Status {
 	if !running {
 		switch {
@@ -126,7 +126,7 @@ type Info struct {
 	Name   string // its name attribute; of a SubTree the tree's ID
 	Glyph  string
 	Leaf   bool
-	Kernel bool // a node of this package, not one of a registry
+	Kernel bool // a node of this package, not a leaf of an assistant
 }
 
 // Nodes gives all nodes, depth first; a node's ID is its position.
@@ -169,8 +169,8 @@ func (t *Tree) typeOf(id int32) string {
 	}
 }
 
-// Path is the path of node id: names from the root down, joined by slashes. It is put together when somebody asks for
-// it: those of all nodes may be far longer than the file.
+// Path is the path of node id: names from the root down, joined by slashes. It is computed only when it is needed: the
+// paths of all nodes may be far longer than the file.
 func (t *Tree) Path(id int32) string {
 	labels := make([]string, t.nodes[id].depth+1)
 	for k := len(labels) - 1; k >= 0; k-- {
@@ -180,9 +180,8 @@ func (t *Tree) Path(id int32) string {
 	return strings.Join(labels, "/")
 }
 
-// Rule is the place of node id by what cannot be renamed without another meaning: the trees it lies in, from the main
-// tree down, and its own type. No name attribute is in it, so that what is kept of a decision outlives the names; nodes
-// may share a rule.
+// Rule is the location of node id: the trees that contain it, from the main tree down, and its own type. It has no name
+// attribute, so that records of decisions outlive such names. Nodes may share a rule.
 func (t *Tree) Rule(id int32) string {
 	t.rulesOnce.Do(func() {
 		t.rules = make([]string, len(t.nodes))

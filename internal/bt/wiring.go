@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkWiring looks at all uses of every key together.
+// checkWiring checks all uses of every key together.
 func (c *compiler) checkWiring() {
 	bySlot := c.usesBySlot()
 	written := map[*scope][]string{}
@@ -33,7 +33,7 @@ func (c *compiler) checkWiring() {
 	c.warnOfTooManyRounds()
 }
 
-// usesBySlot sorts the uses by their keys, each key's in the order of the file.
+// usesBySlot groups the uses by their keys; those of a key are in the order of the file.
 func (c *compiler) usesBySlot() [][]use {
 	count := make([]int, len(c.t.slots))
 	for i := range c.uses {
@@ -53,8 +53,8 @@ func isWritten(uses []use) bool {
 	return slices.ContainsFunc(uses, func(u use) bool { return u.access == writes || u.access == mentions })
 }
 
-// inferType gives a key its type: as it is given, else as its first typed writer has it, else its first typed reader;
-// all others must be able to take it.
+// inferType gives a key its type: the given one, else that of its first typed writer, else that of its first typed
+// reader. It reports the uses for which that type does not fit.
 func (c *compiler) inferType(s *slot, uses []use) {
 	giver := -1
 	for _, how := range []accessKind{writes, reads, readsIfSet} {
@@ -88,8 +88,7 @@ func (c *compiler) inferType(s *slot, uses []use) {
 	}
 }
 
-// checkWritten finds readers of a key that nothing sets. written are the keys of the same scope that something does
-// set.
+// checkWritten reports readers of a key that nothing writes. written are the keys of the same scope that are written.
 func (c *compiler) checkWritten(s *slot, uses []use, inRoot bool, written []string) {
 	if isWritten(uses) {
 		return
@@ -124,9 +123,9 @@ func (c *compiler) warnIfUnread(s *slot, uses []use) {
 	}
 }
 
-// checkParallelWriters refuses two children of one Parallel that write the same key: which of them wins would be chance.
+// checkParallelWriters reports children of one Parallel that write the same key: the result would be random.
 func (c *compiler) checkParallelWriters() {
-	// the node that wrote the key last, plus 1: the file is gone through from its beginning
+	// the node that wrote the key last, plus 1; uses are in the order of the file
 	last := make([]int32, len(c.t.slots))
 	for _, u := range c.uses {
 		if u.access != writes && u.access != updates || u.node < 0 {
@@ -144,7 +143,7 @@ func (c *compiler) checkParallelWriters() {
 	}
 }
 
-// commonAncestor is the nearest node that has both below it, or is one of them. Both lie in the same tree.
+// commonAncestor is the nearest node that has both below it, or is one of them. Both are in the same tree.
 func (c *compiler) commonAncestor(a, b int32) int32 {
 	nodes := c.t.nodes
 	for a != b {
@@ -159,14 +158,14 @@ func (c *compiler) commonAncestor(a, b int32) int32 {
 	return a
 }
 
-// warnOfReactiveTasks warns of effects that a node would ask for again at every tick.
+// warnOfReactiveTasks warns of effects that a node would request again at every tick.
 func (c *compiler) warnOfReactiveTasks() {
 	for i := range c.t.nodes {
 		n := &c.t.nodes[i]
 		if n.leaf == nil || n.leaf.class != taskLeaf {
 			continue
 		}
-		warned := map[kind]bool{} // a warning of each kind is enough
+		warned := map[kind]bool{} // one warning for each kind is enough
 		c.visitAncestors(int32(i), func(up *node, _, kid int32) {
 			again := false
 			switch up.kind {
@@ -187,7 +186,7 @@ func (c *compiler) warnOfReactiveTasks() {
 	}
 }
 
-// visitAncestors visits the ancestors of a node from below, each with the child that the way up came from.
+// visitAncestors visits the ancestors of a node from below, each with its child on the way up.
 func (c *compiler) visitAncestors(node int32, visit func(up *node, parent, kid int32)) {
 	for kid := node; kid >= 0; kid = c.t.nodes[kid].parent {
 		if parent := c.t.nodes[kid].parent; parent >= 0 {

@@ -36,15 +36,15 @@ func (e *element) attr(name string) (attribute, bool) {
 	return attribute{}, false
 }
 
-// parse reads the file into elements; on a syntax error it notes one problem and returns nil. encoding/xml reads what
-// is neither a plain tag nor a comment nor space, token by token, and words what is wrong.
+// parse parses the file into elements; on a syntax error it adds one problem and returns nil. It reads plain tags,
+// comments and space itself. encoding/xml reads everything else, token by token, and says what is wrong.
 func (s *source) parse() *element {
 	if len(s.text) > maxFile {
 		s.problem(0, "", "the file has %d bytes, and one of at most %d is read", len(s.text), maxFile)
 		return nil
 	}
 	s.attrs = make([]attribute, 0, strings.Count(s.text, `="`))
-	var root element // stands above the root element
+	var root element // the parent of the root element
 	stack := []*element{&root}
 	for pos := s.skipComments(0); pos < len(s.text); pos = s.skipComments(pos) {
 		top := stack[len(stack)-1]
@@ -89,8 +89,8 @@ func (s *source) parse() *element {
 	return s.rootElement(&root)
 }
 
-// readToken has encoding/xml read the token at a place: the values of e, if it is a tag, or text in top. It gives the place
-// behind it; -1 after a problem.
+// readToken has encoding/xml read the token at a place: the values of e, if it is a tag, or text in top. It returns the
+// place after it; -1 if there is a problem.
 func (s *source) readToken(at int, top, e *element) int {
 	d := xml.NewDecoder(strings.NewReader(s.text[at:]))
 	tok, err := d.RawToken()
@@ -112,12 +112,12 @@ func (s *source) readToken(at int, top, e *element) int {
 	return next
 }
 
-// skipComments is the place behind the comments and the space at a place.
+// skipComments is the place after the comments and the space at a place.
 func (s *source) skipComments(at int) int {
 	for {
 		next := s.skipSpace(at)
 		if next < len(s.text) && s.text[next] != '<' {
-			return at // text has its space with it
+			return at // the space belongs to the text
 		}
 		inner, isComment := strings.CutPrefix(s.text[next:], "<!--")
 		if !isComment {
@@ -131,8 +131,8 @@ func (s *source) skipComments(at int) int {
 	}
 }
 
-// readTag notes where the parts of a tag stand; nil where there is none. A tag is plain if XML neither refuses nor changes
-// anything in it; of any other only the places are true.
+// readTag finds the parts of a tag; nil if there is none. A tag is plain if XML neither refuses nor changes anything in
+// it; of any other tag only the places are right.
 func (s *source) readTag(at int) (e *element, next int, plain bool) {
 	pos := at + len("<")
 	if s.text[at] != '<' || strings.HasPrefix(s.text[pos:], "!") || strings.HasPrefix(s.text[pos:], "?") {
@@ -175,7 +175,7 @@ func (s *source) readTag(at int) (e *element, next int, plain bool) {
 	}
 }
 
-// readName is the name at a place; it is plain if it is surely one.
+// readName is the name at a place; plain says that it is certainly valid.
 func (s *source) readName(at int) (name string, plain bool) {
 	end := at
 	for end < len(s.text) && strings.IndexByte(" \t\r\n=/>", s.text[end]) < 0 {
@@ -184,7 +184,7 @@ func (s *source) readName(at int) (name string, plain bool) {
 	return s.text[at:end], isWord(strings.TrimLeft(s.text[at:end], "_"))
 }
 
-// isPlain says whether a value surely stands for itself.
+// isPlain says whether a value certainly has no escapes.
 func isPlain(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; c < ' ' && c != '\n' && c != '\t' || c == '&' || c == '<' || c >= utf8.RuneSelf {
@@ -194,7 +194,7 @@ func isPlain(value string) bool {
 	return true
 }
 
-// rootElement gives the one element that a document has; on a problem, nil.
+// rootElement is the one element of a document; nil if there is a problem.
 func (s *source) rootElement(document *element) *element {
 	switch {
 	case document.text != "":
@@ -225,7 +225,7 @@ func (s *source) syntaxProblem(at int, err error) {
 	s.problem(at, hint, "this is not XML: %s", syntax.Msg)
 }
 
-// closingTagLength is the length of the closing tag of an element, if text begins with it as most write it; else 0.
+// closingTagLength is the length of the closing tag of an element in its usual form, if text begins with it; else 0.
 func closingTagLength(text, name string) int {
 	end := len("</") + len(name)
 	if len(text) <= end || text[:len("</")] != "</" || text[end] != '>' || text[len("</"):end] != name {
@@ -234,7 +234,7 @@ func closingTagLength(text, name string) int {
 	return end + len(">")
 }
 
-// checkElement notes attributes that stand twice in an element, and says whether the element is within the bounds of a file.
+// checkElement reports attributes that an element has twice, and says whether it is within the bounds of a file.
 func (s *source) checkElement(e *element) bool {
 	if len(e.attrs) > maxAttrs {
 		s.problem(e.at, "", "<%s> has %d attributes, and an element has at most %d",
@@ -259,13 +259,13 @@ func (s *source) skipSpace(at int) int {
 	return at
 }
 
-// valueOffsets finds the places in the file of the bytes of an attribute's value. They run apart where the file has an
-// entity, or ends a line with two characters. It goes on from the place that was asked for last, so that all of a value
-// cost no more than the value is long.
+// valueOffsets maps the bytes of an attribute's value to offsets in the file. They differ if the file has an entity, or
+// a line break of two characters. It continues from the last place, so that all bytes of a value together take linear
+// time.
 type valueOffsets struct {
 	src       *source
 	attr      attribute
-	pos, read int // bytes of the value, and of the file behind its quote, that were gone through
+	pos, read int // bytes of the value, and of the file after its quote, that were read
 }
 
 // offset is the offset in the file of byte pos of the value.
@@ -291,7 +291,7 @@ func (v *valueOffsets) offset(pos int) int {
 	return v.attr.open + v.read
 }
 
-// entityLen is how many bytes an entity stands for. All that have a name stand for one.
+// entityLen is how many bytes an entity represents: 1 for all that have a name.
 func entityLen(entity string) int {
 	number, isNumber := strings.CutPrefix(strings.TrimSuffix(entity, ";"), "&#")
 	if isNumber && strings.HasPrefix(number, "x") {
