@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	longestHead = 120 // bytes of a line that are kept, to see in which blocks it stands
-	codeIndent  = 4   // columns
+	maxHead    = 120 // bytes of a line that are kept, to see in which blocks it stands
+	codeIndent = 4   // columns
 )
 
 // markdown follows as much of CommonMark as says where code and quotations stand. It looks at each byte once.
@@ -24,23 +24,23 @@ type markdown struct {
 	span int // length of the run that opened a code span in this line, 0 without one
 }
 
-// byte takes the next byte of the text.
-func (m *markdown) byte(c byte) {
+// addByte takes the next byte of the text.
+func (m *markdown) addByte(c byte) {
 	if c == '`' {
 		m.run++
 	} else {
-		m.span, m.run = m.spanNow(), 0
+		m.span, m.run = m.openSpan(), 0
 	}
 	switch {
 	case c == '\n':
 		m.newline()
-	case len(m.head) < longestHead:
+	case len(m.head) < maxHead:
 		m.head = append(m.head, c)
 	}
 }
 
-// spanNow is the length of the run that opened the code span which the next byte stands in; 0: it stands in none.
-func (m *markdown) spanNow() int {
+// openSpan is the length of the run that opened the code span which the next byte stands in; 0: it stands in none.
+func (m *markdown) openSpan() int {
 	switch {
 	case m.run == 0:
 		return m.span
@@ -56,7 +56,7 @@ func (m *markdown) newline() {
 	line := string(m.head)
 	m.head, m.run, m.span = m.head[:0], 0, 0
 	if m.fence != 0 {
-		end := m.fenceEndsIn(line)
+		end := m.fenceEndIn(line)
 		if end == inside {
 			return
 		}
@@ -71,7 +71,7 @@ func (m *markdown) newline() {
 		m.paragraph = l.quotes > 0 && m.paragraph
 		return
 	}
-	m.open(l)
+	m.openFence(l)
 	switch {
 	case m.fence != 0:
 	case l.item > 0:
@@ -82,8 +82,8 @@ func (m *markdown) newline() {
 	m.paragraph = m.fence == 0 && !l.indented(m)
 }
 
-// open opens a fence if the line does.
-func (m *markdown) open(l blocks) {
+// openFence opens a fence if the line does.
+func (m *markdown) openFence(l blocks) {
 	mark, n := fenceMark(l.text)
 	if n < 3 || mark == '`' && strings.Contains(l.text[n:], "`") || l.item == 0 && l.indent >= codeIndent+m.list {
 		return
@@ -111,7 +111,7 @@ const (
 	behind                 // the line closes it
 )
 
-func (m *markdown) fenceEndsIn(line string) fenceEnd {
+func (m *markdown) fenceEndIn(line string) fenceEnd {
 	l := blocksOf(line, m.list)
 	mark, n := fenceMark(l.text)
 	switch {
@@ -124,32 +124,32 @@ func (m *markdown) fenceEndsIn(line string) fenceEnd {
 }
 
 // inCode says that a fence is open here, or a span that may still be closed.
-func (m *markdown) inCode() bool { return m.fence != 0 || m.spanNow() > 0 }
+func (m *markdown) inCode() bool { return m.fence != 0 || m.openSpan() > 0 }
 
 // beginsLine says whether only blanks stand before in the line, three at most.
 func (m *markdown) beginsLine() bool {
 	return len(m.head) < codeIndent && len(bytes.Trim(m.head, " ")) == 0
 }
 
-// shields says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it;
+// codeFrom says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it;
 // no, if there is no code, or its end can't come any more; maybe, if the end is still to come.
-func (m *markdown) shields(text string, final bool) (n int, v verdict) {
-	switch span := m.spanNow(); {
+func (m *markdown) codeFrom(text string, final bool) (n int, v verdict) {
+	switch span := m.openSpan(); {
 	case m.fence != 0:
-		return m.fenceShields(text, final)
+		return m.fenceFrom(text, final)
 	case span > 0:
 		return closingBackticks(text, span, final)
 	}
 	return 0, no
 }
 
-// fenceShields reads line by line to the end of the fence.
-func (m *markdown) fenceShields(text string, final bool) (int, verdict) {
+// fenceFrom reads line by line to the end of the fence.
+func (m *markdown) fenceFrom(text string, final bool) (int, verdict) {
 	head := string(m.head)
 	for at := 0; at < len(text); head = "" {
 		line, _, whole := strings.Cut(text[at:], "\n")
 		next := at + len(line) + 1
-		switch end := m.fenceEndsIn(head + line); {
+		switch end := m.fenceEndIn(head + line); {
 		case end == before && at == 0:
 			return 0, no
 		case end == before:
@@ -187,8 +187,8 @@ func closingBackticks(text string, length int, final bool) (int, verdict) {
 	return 0, maybe
 }
 
-// form says in which quotation markup here stands; "" for none.
-func (m *markdown) form() Form {
+// quotationForm says in which quotation markup here stands; "" for none.
+func (m *markdown) quotationForm() Form {
 	switch l := blocksOf(string(m.head), m.list); {
 	case l.quotes > 0:
 		return Blockquote

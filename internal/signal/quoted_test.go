@@ -79,7 +79,7 @@ func formsOf(r Result) (forms []Form) {
 
 func TestMentionsAreBounded(t *testing.T) {
 	_, r := Extract(strings.Repeat("> "+needTurn+"\n", 100) + enough)
-	if len(r.Mentions) != mostMentions || r.Signal == nil {
+	if len(r.Mentions) != maxMentions || r.Signal == nil {
 		t.Errorf("%d mentions are kept, signal %v", len(r.Mentions), r.Signal)
 	}
 }

@@ -203,7 +203,7 @@ type Result struct {
 // Malformed says that there was markup of a signal, but no signal.
 func (r Result) Malformed() bool { return r.Signal == nil && len(r.Problems) > 0 }
 
-func (r *Result) add(s Signal) {
+func (r *Result) addSignal(s Signal) {
 	if r.Signal == nil {
 		r.Signal = &s
 		return
@@ -213,11 +213,11 @@ func (r *Result) add(s Signal) {
 	}
 }
 
-func (r *Result) problem(reason, raw string, offset int64) {
+func (r *Result) addProblem(reason, raw string, offset int64) {
 	if len(r.Problems) >= maxFound {
 		return
 	}
-	r.Problems = append(r.Problems, Problem{Reason: reason, Raw: shortened(raw), Offset: offset})
+	r.Problems = append(r.Problems, Problem{Reason: reason, Raw: clipRaw(raw), Offset: offset})
 }
 
 // Form is how a text quotes what it mentions.
@@ -238,23 +238,23 @@ type Mention struct {
 	Offset int64  `json:"offset"` // in bytes, in the text as it came in
 }
 
-// mostMentions bounds how many mentions of a text are kept.
-const mostMentions = 32
+// maxMentions bounds how many mentions of a text are kept.
+const maxMentions = 32
 
-func (r *Result) mention(form Form, raw string, offset int64) {
-	if len(r.Mentions) == mostMentions {
+func (r *Result) addMention(form Form, raw string, offset int64) {
+	if len(r.Mentions) == maxMentions {
 		return
 	}
-	m := Mention{Form: form, Raw: shortened(raw), Offset: offset}
+	m := Mention{Form: form, Raw: clipRaw(raw), Offset: offset}
 	if s, err := Parse(raw); err == nil {
 		m.Type = s.Type
 	}
 	r.Mentions = append(r.Mentions, m)
 }
 
-// mentionsIn logs the signals that stand in code.
-func (r *Result) mentionsIn(code string, offset int64) {
-	for i := 0; i < len(code) && len(r.Mentions) < mostMentions; {
+// addMentionsIn logs the signals that stand in code.
+func (r *Result) addMentionsIn(code string, offset int64) {
+	for i := 0; i < len(code) && len(r.Mentions) < maxMentions; {
 		at := strings.IndexByte(code[i:], '<')
 		if at < 0 {
 			return
@@ -263,15 +263,15 @@ func (r *Result) mentionsIn(code string, offset int64) {
 		n := 1
 		if tag, v := readTag(code[i:]); v == yes && tag.typed {
 			d := readMarkup(window{text: code[i:], final: true})
-			r.mention(Code, d.raw, offset+int64(i))
+			r.addMention(Code, d.raw, offset+int64(i))
 			n = d.n
 		}
 		i += n
 	}
 }
 
-// shortened is what is kept of markup.
-func shortened(raw string) string {
+// clipRaw is what is kept of markup.
+func clipRaw(raw string) string {
 	if len(raw) > maxRaw {
 		return strings.ToValidUTF8(raw[:maxRaw], "")
 	}

@@ -25,7 +25,7 @@ func (s State) OnSignal(sig Signal, newSource bool) State {
 	case sig.Type != NeedTurn:
 		next.ConsecutiveSameReason = 0
 	case s.LastSignal != nil && s.LastSignal.Type == NeedTurn && s.ConsecutiveSameReason > 0 &&
-		reasonKey(*s.LastSignal, !newSource) == reasonKey(sig, !newSource):
+		comparableReason(*s.LastSignal, !newSource) == comparableReason(sig, !newSource):
 		next.ConsecutiveSameReason++
 	default:
 		next.ConsecutiveSameReason = 1
@@ -42,7 +42,7 @@ func (s State) OnSilentTurn() State {
 	return s
 }
 
-func reasonKey(s Signal, maskNumbers bool) string {
+func comparableReason(s Signal, maskNumbers bool) string {
 	text := strings.ToLower(strings.Join(strings.Fields(s.Text("reason")), " "))
 	if !maskNumbers {
 		return text
