@@ -23,7 +23,7 @@ func readTagName(text string) (n int, v verdict) {
 	return 0, no
 }
 
-// readWord says whether a word stands at i, in any case, and where it ends.
+// readWord says whether text has a word at i, in any case, and where the word ends.
 func readWord(text string, i int, want string) (n int, v verdict) {
 	n = min(len(text), i+len(want))
 	switch {
@@ -35,7 +35,7 @@ func readWord(text string, i int, want string) (n int, v verdict) {
 	return n, yes
 }
 
-// readWords says whether text begins with words between which blanks may stand, and where the last one ends.
+// readWords says whether text begins with these words, with or without blanks between, and where the last one ends.
 func readWords(text string, parts ...string) (n int, v verdict) {
 	n, v = readWord(text, 0, parts[0])
 	for _, part := range parts[1:] {
@@ -46,7 +46,7 @@ func readWords(text string, parts ...string) (n int, v verdict) {
 	return n, v
 }
 
-// skipBlanks is where the blanks from i on end.
+// skipBlanks is the end of the blanks that begin at i.
 func skipBlanks(text string, i int) int {
 	for i < len(text) && isSpace(text[i]) {
 		i++
@@ -56,9 +56,10 @@ func skipBlanks(text string, i int) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// readMarkup reads from an open tag to the end of the signal. What does not read as a tag was a mention, and is text. A
-// signal began once its open tag is complete and names a type; from then on its markup is never shown: without an end
-// it is stripped up to the next signal, to the end of the stream, or, where MaxHeld bytes hold no end, the tag alone.
+// readMarkup reads from an open tag to the end of the signal. What is not a tag is a mention, and counts as text. A
+// signal has begun once its open tag is complete and has a type. From then on its markup is never shown: without an
+// end, it is removed up to the next signal or to the end of the stream; if MaxHeld bytes have no end, only the tag is
+// removed.
 func readMarkup(w window) decision {
 	tag, v := readTag(w.text)
 	switch {
@@ -109,7 +110,7 @@ var (
 	wholeTag = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(tagBegin + `(?:` + attribute + `)*\s*(/?)>`)
 	})
-	// partialTag matches what may become a tag.
+	// partialTag matches the beginning of a tag.
 	partialTag = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(tagBegin + `(?:` + attribute +
 			`)*(?:\s*/?|\s+[\w:.-]+\s*(?:=\s*(?:"[^"<]*|'[^'<]*)?)?)$`)
@@ -119,7 +120,7 @@ var (
 	})
 )
 
-// readTag reads attributes, each a name and a value without a bracket, to the end of the tag. Anything else is no tag.
+// readTag reads attributes, each a name and a value without a bracket, up to the end of the tag. All else is no tag.
 func readTag(text string) (t tag, v verdict) {
 	n, v := readTagName(text)
 	switch {
@@ -145,8 +146,7 @@ func readTag(text string) (t tag, v verdict) {
 	return t, v
 }
 
-// findEnd finds the byte after the closing tag, or else where another signal begins first. Comments and CDATA are
-// passed over.
+// findEnd finds the end of the closing tag, or else the beginning of another signal. It skips comments and CDATA.
 func findEnd(text string, from int) (end, next int) {
 	for i := from; i < len(text); {
 		at := strings.IndexByte(text[i:], '<')
@@ -177,7 +177,8 @@ func findEnd(text string, from int) (end, next int) {
 	return 0, 0
 }
 
-// commentLength gives the length of a comment or CDATA section; 0 if it does not end.
+// commentLength is the length of a comment or CDATA section at the beginning of text; 0 if it has no end. known is
+// false if there is none.
 func commentLength(text string) (n int, known bool) {
 	if len(text) < 2 || text[1] != '!' {
 		return 0, false

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// controlNames are element names by which models and the programs around them are steered.
+// controlNames are element names that steer models and the programs around them.
 var controlNames = map[string]bool{
 	"signal": true, "tool_call": true, "tool_calls": true, "tool_use": true, "tool_result": true, "tool_results": true,
 	"tool_response": true, "tool_outputs": true, "function_call": true, "function_calls": true,
@@ -18,11 +18,11 @@ var controlNames = map[string]bool{
 	"thought": true, "reasoning": true, "sys": true,
 }
 
-// assignedNames are names that steer where a value follows at once, and are ordinary names otherwise.
+// assignedNames are names that steer if a value follows them at once, and are ordinary names otherwise.
 var assignedNames = map[string]bool{"function": true, "parameter": true}
 
-// bracketWords are the words that steer in square brackets: the control layer's, in any case, and those of local models, whose
-// programs turn them into special tokens wherever they stand.
+// bracketWords are the words that steer in square brackets: those of local models, which their programs turn into
+// special tokens. “control”, in any case, is one too.
 var bracketWords = map[string]bool{
 	"INST": true, "TOOL_CALLS": true, "AVAILABLE_TOOLS": true, "TOOL_RESULTS": true, "SYSTEM_PROMPT": true,
 	"TOOL_CONTENT": true,
@@ -34,18 +34,17 @@ var callBeginning = sync.OnceValue(func() *regexp.Regexp {
 		`^\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"[^"\\]*"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{`)
 })
 
-// BeginsCall says whether text begins as a call that is written as JSON: the object's name, then its arguments or
-// parameters. Whoever reads calls from text asks it, so that Neutralise knows all of them.
+// BeginsCall says whether text begins with a call that is written as JSON: a name, then arguments or parameters. Code
+// that reads calls from text must use it, so that Neutralise knows all of them.
 func BeginsCall(text string) bool {
 	return strings.HasPrefix(text, "{") && callBeginning().MatchString(text)
 }
 
-// Neutralise makes text from tools harmless as data: the opening bracket of anything that looks like a signal, a call
-// or another control tag becomes an entity, and the marks of the control layer and of local models lose their square
-// brackets. It is lenient as a careless reader would be: case, blanks and invisible characters after the bracket and in
-// the name, closing tags, prefixes before a colon and other forms of the bracket make no difference; one that is
-// escaped already gets the entity that no signal is read from. All other bytes stay, and doing it twice changes nothing
-// more.
+// Neutralise makes text from tools harmless: the opening bracket of anything that looks like a signal, a call or
+// another control tag becomes an entity, and bracketWords get round brackets. It recognises tags as a careless reader
+// would, in any case, with blanks and invisible characters after the bracket and in the name, as closing tags, with
+// prefixes before a colon, and with other forms of the bracket. An escaped bracket becomes an entity from which no
+// signal is read. All other bytes stay, and a second call changes nothing.
 func Neutralise(text string) string {
 	var b strings.Builder
 	kept := 0
@@ -93,10 +92,10 @@ func Neutralise(text string) string {
 	return b.String()
 }
 
-// maxName bounds how far a name is looked for: it is a word, with blanks and invisible characters around and in it.
+// maxName bounds the search for a name: it is a word, with blanks and invisible characters around and in it.
 const maxName = 64
 
-// bracketWordLength gives the length of a mark's word, up to the bracket that closes it; 0 where none stands.
+// bracketWordLength is the length of a word of bracketWords, up to the closing bracket; 0 if there is none.
 func bracketWordLength(rest string) int {
 	end := strings.IndexAny(rest[:min(len(rest), maxName)], "]\uff3d")
 	if end <= 0 {
@@ -109,7 +108,7 @@ func bracketWordLength(rest string) int {
 	return 0
 }
 
-// visible is a text without blanks and characters that don't show.
+// visible is a text without blanks and invisible characters.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if isHidden(r) {
@@ -121,7 +120,7 @@ func visible(text string) string {
 
 func isHidden(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
-// isControlTag says whether what follows a bracket makes it a control tag.
+// isControlTag says whether a bracket with this text after it is a control tag.
 func isControlTag(rest string) bool {
 	if strings.HasPrefix(rest, "s>") || strings.HasPrefix(rest, "/s>") {
 		return true // begin and end of a text, in this one spelling: as S it is any language's type

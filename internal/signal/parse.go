@@ -12,8 +12,7 @@ import (
 	"sync"
 )
 
-// Parse reads one whole signal: an element, one with escaped brackets, or a JSON object. The error says which rule it
-// breaks.
+// Parse parses one whole signal: an element, one with escaped brackets, or a JSON object. The error says what is wrong.
 func Parse(raw string) (Signal, error) {
 	e, err := readAnyForm(raw)
 	if err != nil {
@@ -66,19 +65,18 @@ func readAnyForm(raw string) (element, error) {
 }
 
 var (
-	// tagNames matches the names of tags with the blanks before them, and what is passed over.
+	// tagNames matches the names of tags with the blanks before them, and comments and CDATA.
 	tagNames = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\s*/?\s*[A-Za-z][\w.:-]*`)
 	})
-	// attributeValues matches the values of attributes.
-	attributeValues = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"|'[^']*'|=\s*[^\s"'>]+`) })
+	// valueRE matches the values of attributes.
+	valueRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"|'[^']*'|=\s*[^\s"'>]+`) })
 )
 
-// toXML makes XML of an element that is read leniently: names in small letters, no blanks before them, all values in
-// quotes.
+// toXML makes XML of a careless element: names in lower case, no blanks before them, all values in quotes.
 func toXML(raw string) string {
 	tag, _ := readTag(raw)
-	raw = attributeValues().ReplaceAllStringFunc(raw[:tag.n], func(m string) string {
+	raw = valueRE().ReplaceAllStringFunc(raw[:tag.n], func(m string) string {
 		if value, bare := strings.CutPrefix(m, "="); bare {
 			return `="` + strings.TrimSpace(value) + `"`
 		}
@@ -92,7 +90,8 @@ func toXML(raw string) string {
 	})
 }
 
-// elementFromObject reads a signal that is written as JSON: {"type": ...}, or either as or within {"signal": ...}.
+// elementFromObject reads a signal that is written as JSON: {"type": ...} or {"signal": ...}, or one of these within
+// {"signal": ...}.
 func elementFromObject(raw string) (e element, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(raw), &object); err != nil {
@@ -129,14 +128,14 @@ func elementFromObject(raw string) (e element, err error) {
 	return e, nil
 }
 
-// field is one child element; items are its <item> children, or the texts of elements repeated under its name.
+// field is one child element; items are its <item> children, or the texts of repeated elements of that name.
 type field struct {
 	name  string
 	text  string
 	items []string
 }
 
-// bareAmp matches an ampersand that begins no entity: models write "a && b".
+// bareAmp matches ampersands. Models write "a && b", with ampersands that begin no entity.
 var bareAmp = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`&(?:#[0-9]+;|#x[0-9a-fA-F]+;|[a-zA-Z]+;)?`)
 })
@@ -196,7 +195,7 @@ func readElement(raw string) (e element, err error) {
 	return e, nil
 }
 
-// add takes a child element; a list may also be written as the same element repeated.
+// add adds a child element; a list may also be written as a repeated element.
 func (e *element) add(f field) error {
 	if f.name == "confidence" {
 		e.confidence = f.text
@@ -235,7 +234,7 @@ func parseConfidence(text string) (float64, error) {
 	return f, nil
 }
 
-// value reads a field as the kind its place wants.
+// value parses a field as the kind that its spec requires.
 func (f field) value(spec FieldSpec) (Value, error) {
 	text := strings.TrimSpace(f.text)
 	switch spec.Kind {
@@ -261,7 +260,7 @@ func (f field) value(spec FieldSpec) (Value, error) {
 	return Value{Kind: Text, Text: text}, nil
 }
 
-// list reads items, a JSON array, or plain text with one item a line or between commas.
+// list reads items, a JSON array, or plain text with one item on each line or between commas.
 func (f field) list(text string) []string {
 	if f.items != nil {
 		return trimItems(f.items)

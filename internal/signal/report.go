@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// readReport reads, from the beginning of a line, a signal with its label above it, or one in a form that counts only
-// where the reply ends with it: in a fence or span that holds nothing else, with escaped brackets (in a line, too), or
-// as JSON. long says that it was more than a look at the beginning, which is all there is where nobody wants more.
+// readReport reads, at the beginning of a line, a signal with a label above it, or one in a form that counts only at
+// the end of the reply: in a fence or span with nothing else, with escaped brackets (also within a line), or as JSON.
+// long says that it took more than a look at the beginning. With tooMany, it does no more than that.
 func readReport(w window, tooMany bool) (d decision, long bool) {
 	i, v := readLabel(w.text)
 	if v == yes && i < len(w.text) {
@@ -23,7 +23,7 @@ func readReport(w window, tooMany bool) (d decision, long bool) {
 			d := readMarkup(window{w.text[i:], w.final, w.full})
 			v = map[decisionKind]verdict{undecided: maybe, isMarkup: yes}[d.kind]
 			if v == yes && w.full && d.reason != "" {
-				v = no // without its label the signal may still have an end
+				v = no // without the label, the signal may still have an end
 			}
 			if v == yes {
 				d.n += i
@@ -42,8 +42,8 @@ func readReport(w window, tooMany bool) (d decision, long bool) {
 	return decision{kind: undecided}, long
 }
 
-// readLabel reads "Signal:" as models mark it up, and the blanks after it: 0 where a line begins with something else
-// that may be a report.
+// readLabel reads "Signal:", in any markup that models use, and the blanks after it. n is 0 if the line begins with
+// something else that may be a report.
 func readLabel(text string) (n int, v verdict) {
 	if strings.IndexByte("`~&{", text[0]) >= 0 {
 		return 0, yes
@@ -68,8 +68,9 @@ func readLabel(text string) (n int, v verdict) {
 	return n, v
 }
 
-// readAtEnd reads a report that counts only as the end of a reply: in a span or fence of code, with escaped brackets, or
-// as JSON. It begins at at, fence included. yes comes only once the stream has ended; maybe until then.
+// readAtEnd reads a report that counts only at the end of a reply: in a span or fence of code, with escaped brackets,
+// or as JSON. It begins at `at`, with its fence. The verdict is yes only once the stream has ended; until then it is
+// maybe.
 func readAtEnd(w window, at int) (d decision, v verdict) {
 	text, i := w.text, at
 	mark, fence := text[i], 0 // fence: how many marks open it; 0: none
@@ -81,7 +82,7 @@ func readAtEnd(w window, at int) (d decision, v verdict) {
 		if mark == '~' && fence < 3 && i < len(text) {
 			return d, no
 		}
-		if fence >= 3 { // what stands in the first line of a fence
+		if fence >= 3 { // the rest of the first line of the fence
 			for i < len(text) && strings.IndexByte("\n`<&{", text[i]) < 0 {
 				i++
 			}
@@ -125,7 +126,7 @@ func readAtEnd(w window, at int) (d decision, v verdict) {
 	return w.signalAt(from, to, i), yes
 }
 
-// readSignal reads a signal in any of its forms, and says where it ends.
+// readSignal reads a signal in any form, and says where it ends.
 func readSignal(text string) (n int, v verdict) {
 	switch text[0] {
 	case '<':
@@ -157,7 +158,7 @@ func readElementText(text string) (n int, v verdict) {
 
 const escaped = "&lt;"
 
-// readEscaped reads an element whose brackets are entities. Without its end it is text, since tags are mentioned so.
+// readEscaped reads an element whose brackets are entities. Without its end it is text: tags are mentioned like this.
 func readEscaped(text string) (n int, v verdict) {
 	if _, v = readWords(text, escaped, tagName); v != yes {
 		return 0, v
@@ -186,7 +187,7 @@ func readEscaped(text string) (n int, v verdict) {
 	return 0, maybe
 }
 
-// readObject reads a signal as JSON. One with a field that its type does not have is text.
+// readObject reads a signal as JSON. If it has a field that its type does not have, it is text.
 func readObject(text string) (n int, v verdict) {
 	if v = beginsObject(text); v != yes {
 		return 0, v

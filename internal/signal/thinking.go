@@ -2,7 +2,7 @@ package signal
 
 import "strings"
 
-// thinkingNames are the elements in which models write what they think.
+// thinkingNames are the elements in which models write their thinking.
 var thinkingNames = [...]string{"think", "thinking", "thought", "reasoning"}
 
 // readThinkingTag reads an opening or closing tag of thinking, without attributes.
@@ -25,8 +25,8 @@ func readThinkingTag(text string) (n int, closing bool, v verdict) {
 	return 0, false, v
 }
 
-// decideThinking settles a tag of thinking. An opening one counts at the beginning of a line. A closing one ends thinking that
-// began with the reply, by a tag that the model was given and did not write: it counts at either end of a line, where
+// decideThinking decides about a tag of thinking. An opening tag counts at the beginning of a line. A closing tag ends
+// thinking that began with the reply, if the opening tag was part of the prompt: it counts at either end of a line, if
 // no opening tag was mentioned.
 func (x *Extractor) decideThinking(w window) decision {
 	n, closing, v := readThinkingTag(w.text)
@@ -57,7 +57,7 @@ func (x *Extractor) decideThinking(w window) decision {
 	return aMention
 }
 
-// dropThinking passes over thinking, to its end or as far as it has come in. Any of the names ends it.
+// dropThinking drops thinking, up to its end or as far as it has arrived. The closing tag of any of the names ends it.
 func dropThinking(w window) decision {
 	switch at := strings.IndexByte(w.text, '<'); {
 	case at < 0:
