@@ -86,12 +86,12 @@ type Answer struct {
 
 // Classifier asks the model in a folder. Close it when it is no longer needed.
 type Classifier struct {
-	cfg     Config
-	loading time.Duration   // what a new child may take beside the time-out
-	rest    time.Duration   // how long a model that failed is left alone
-	life    context.Context // until it is closed
-	end     context.CancelFunc
-	turn    chan struct{} // holds one: whoever took it out may use what is below
+	cfg         Config
+	loadTimeout time.Duration   // what a new child may take beside the time-out
+	pause       time.Duration   // how long a model that failed is left alone
+	life        context.Context // until it is closed
+	cancel      context.CancelFunc
+	turn        chan struct{} // holds one: whoever took it out may use what is below
 
 	child  *child
 	fault  error // of a model that failed
@@ -107,8 +107,8 @@ func New(cfg Config) *Classifier {
 	if dir, err := filepath.Abs(cfg.Dir); err == nil && cfg.Dir != "" {
 		cfg.Dir = dir
 	}
-	c := &Classifier{cfg: cfg, loading: 30 * time.Second, rest: time.Minute, turn: make(chan struct{}, 1)}
-	c.life, c.end = context.WithCancel(context.Background())
+	c := &Classifier{cfg: cfg, loadTimeout: 30 * time.Second, pause: time.Minute, turn: make(chan struct{}, 1)}
+	c.life, c.cancel = context.WithCancel(context.Background())
 	c.turn <- struct{}{}
 	return c
 }
@@ -116,35 +116,35 @@ func New(cfg Config) *Classifier {
 // Classify returns a score for each label, best first. A zero-shot model needs the hypotheses; another has to know the
 // very labels.
 func (c *Classifier) Classify(ctx context.Context, text string, labels []Label) ([]Score, error) {
-	a, err := c.answer(ctx, Question{Excerpt(text, MaxText), labels}, false)
+	a, err := c.askInTurn(ctx, Question{Excerpt(text, MaxText), labels}, false)
 	return a.Scores, err
 }
 
 // Check asks the model about a short text with these labels, and tells how that went, also where a failure is not long
 // ago. With an error, Info holds what had been found out by then.
 func (c *Classifier) Check(ctx context.Context, labels []Label) (Info, error) {
-	a, err := c.answer(ctx, Question{"I have found what you asked for, and nothing is missing.", labels}, true)
+	a, err := c.askInTurn(ctx, Question{"I have found what you asked for, and nothing is missing.", labels}, true)
 	return a.Info, err
 }
 
 // Close ends the child and waits until it is gone. A question under way fails, as does any later one.
 func (c *Classifier) Close() {
-	c.end()
+	c.cancel()
 	<-c.turn
-	_ = c.drop() // how it ends that was told to is its own business
+	_ = c.stopChild() // how it ends that was told to is its own business
 	c.turn <- struct{}{}
 }
 
 // errClosed says that the classifier is closed.
 var errClosed = errors.New("it is closed")
 
-func (c *Classifier) answer(ctx context.Context, q Question, always bool) (a Answer, err error) {
+func (c *Classifier) askInTurn(ctx context.Context, q Question, always bool) (a Answer, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("classifier %s: %w", c.cfg.Dir, err)
 		}
 	}()
-	busy := c.cfg.Timeout + c.loading
+	busy := c.cfg.Timeout + c.loadTimeout
 	select {
 	case <-c.turn:
 		defer func() { c.turn <- struct{}{} }()
@@ -160,7 +160,7 @@ func (c *Classifier) answer(ctx context.Context, q Question, always bool) (a Ans
 		return a, ctx.Err()
 	case q.Text == "":
 		return a, errors.New("there is no text to classify")
-	case c.fault != nil && !always && time.Since(c.failed) < c.rest:
+	case c.fault != nil && !always && time.Since(c.failed) < c.pause:
 		return a, c.fault
 	}
 	if a, err = c.ask(ctx, q); err == nil && a.Error != "" {
@@ -187,18 +187,18 @@ func (c *Classifier) ask(ctx context.Context, q Question) (Answer, error) {
 	for isNew := c.child == nil; ; isNew = true {
 		timeout := c.cfg.Timeout
 		if isNew {
-			started, err := start(c.life, c.cfg)
+			started, err := startChild(c.life, c.cfg)
 			if err != nil {
 				return Answer{}, err
 			}
 			c.child = started
-			timeout += c.loading
+			timeout += c.loadTimeout
 		}
 		a, err := c.child.ask(ctx, timeout, q)
 		if err == nil {
 			return a, nil
 		}
-		if died := c.drop(); errors.Is(err, io.EOF) {
+		if died := c.stopChild(); errors.Is(err, io.EOF) {
 			if !isNew && ctx.Err() == nil && c.life.Err() == nil {
 				continue
 			}
@@ -208,8 +208,8 @@ func (c *Classifier) ask(ctx context.Context, q Question) (Answer, error) {
 	}
 }
 
-// drop ends the child and says how it ended, in its last words if it had any.
-func (c *Classifier) drop() error {
+// stopChild ends the child and says how it ended, in its last words if it had any.
+func (c *Classifier) stopChild() error {
 	if c.child == nil {
 		return nil
 	}
@@ -238,8 +238,8 @@ type child struct {
 	stderr text.Tail
 }
 
-// start starts the process. It has to be stopped.
-func start(life context.Context, cfg Config) (*child, error) {
+// startChild starts the process. It has to be stopped.
+func startChild(life context.Context, cfg Config) (*child, error) {
 	// Not the caller's context: the child is kept for the next question.
 	life, kill := context.WithCancel(life)
 	c := &child{kill: kill}

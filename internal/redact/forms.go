@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// forms returns every way in which a secret may be written: as it is, in a URL, and in a JSON string, alone or inside
+// spellings returns every way in which a secret may be written: as it is, in a URL, and in a JSON string, alone or inside
 // of another JSON string, by the writers in use. Most secrets have one form.
-func forms(secret string) []string {
+func spellings(secret string) []string {
 	list := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
 	var once []string
 	for choice := range 8 {

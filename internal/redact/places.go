@@ -30,11 +30,11 @@ func places() []place {
 	return []place{
 		{"Bearer |bearer |BEARER ", `[A-Za-z]+ ((?:[\w.~+/=%-]|\\+/){20,})`, hasDigit},
 		{"machine |default", `(?:machine` + gapSign + `\S+?|default)` + gapSign + `login` + gapSign + `\S+?` + gapSign +
-			`password` + gapSign + `(` + valueSign + `{4,})`, isGiven},
+			`password` + gapSign + `(` + valueSign + `{4,})`, isRealPassword},
 		{":*:|:543|:643", `:(?:\d{4,5}|\*):[^:\s]+:[^:\s]+:(` + valueSign + `{8,})`, func(s string) bool {
 			return isSecret(s, password, true, true)
 		}},
-		{" -u |--user |--proxy-user ", ` ?--?[a-z-]+ +` + quoteSign + `?[^\s:"'\\]+:(` + valueSign + `{6,})`, isGiven},
+		{" -u |--user |--proxy-user ", ` ?--?[a-z-]+ +` + quoteSign + `?[^\s:"'\\]+:(` + valueSign + `{6,})`, isRealPassword},
 		{"hooks.slack.com", `hooks\.slack\.com\\*/((?:services|workflows|triggers)(?:\\*/[\w-]{8,}){2,4})`, isToken},
 		{"A3-", `(A3-[0-9A-Z]{6}-(?:[0-9A-Z]{11}|[0-9A-Z]{6}-[0-9A-Z]{5})(?:-[0-9A-Z]{5}){3})`, always}, // 1Password
 		{"discord.com|discordapp.com", `discord(?:app)?\.com\\*/api\\*/webhooks\\*/(\d{15,}\\*/[\w-]{60,})`, always},
@@ -44,9 +44,9 @@ func places() []place {
 
 // finder gives a place with what is compiled.
 func (p place) finder() finder {
-	pattern := lazily(`\A` + p.pattern)
+	pattern := compileLazily(`\A` + p.pattern)
 	return func(t string, from, i int) (start, end int) {
-		stop := min(len(t), i+mostToken)
+		stop := min(len(t), i+maxToken)
 		m := pattern().FindStringSubmatchIndex(t[i:stop])
 		if m == nil {
 			return -1, -1
@@ -58,7 +58,7 @@ func (p place) finder() finder {
 		if !p.check(t[start:end]) {
 			return -1, -1
 		}
-		return start, prolonged(t, end, stop)
+		return start, extendToken(t, end, stop)
 	}
 }
 
@@ -69,21 +69,21 @@ func addressSecret(t string, start, end int) (int, int) {
 	switch {
 	case !both && len(user) >= leastWeak && !isPlaceholder(user) && isRandom(user, true):
 		return start, end
-	case both && secret != user && isGiven(secret):
+	case both && secret != user && isRealPassword(secret):
 		return start + len(user) + 1, end
 	}
 	return -1, -1
 }
 
 var (
-	masked = regexp.MustCompile(`\A(?:[xX*.]*|.|string|[$:].*|%[^0-9a-fA-F].*|.*[{<(].*)\z`)
-	letter = regexp.MustCompile(`[A-Za-z]`)
+	maskOrVariable = regexp.MustCompile(`\A(?:[xX*.]*|.|string|[$:].*|%[^0-9a-fA-F].*|.*[{<(].*)\z`)
+	letter         = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// isGiven says whether a password that stands in the place of one is none that only stands for another: a variable, a
+// isRealPassword says whether a password that stands in the place of one is none that only stands for another: a variable, a
 // mask, the word password.
-func isGiven(password string) bool {
-	return !masked.MatchString(password) && !isPlaceholder(password) && kindOf(password) == unnamed &&
+func isRealPassword(password string) bool {
+	return !maskOrVariable.MatchString(password) && !isPlaceholder(password) && kindOfName(password) == unnamed &&
 		letter.MatchString(password)
 }
 

@@ -18,35 +18,35 @@ type rule struct {
 
 // The bounds of a token: bytes that a rule is tried on, and bytes before its keyword. A longer one goes on as it began.
 const (
-	mostToken  = 512
-	mostBefore = 32
+	maxToken  = 512
+	maxBefore = 32
 )
 
-// rules gives each rule with its keywords.
-func rules(add func(keyword string, find finder)) {
+// addRules gives each rule with its keywords.
+func addRules(add func(keyword string, find finder)) {
 	for line := range strings.Lines(ruleTexts) {
 		fields := strings.Fields(line)
 		if len(fields) < 2 || fields[0] == "#" {
 			continue
 		}
 		for keyword := range strings.SplitSeq(fields[0], "|") {
-			r := rule{after: lazily(`\A(` + regexp.QuoteMeta(keyword) + fields[1] + `)(?:[^0-9A-Za-z]|\z)`)}
+			r := rule{after: compileLazily(`\A(` + regexp.QuoteMeta(keyword) + fields[1] + `)(?:[^0-9A-Za-z]|\z)`)}
 			if len(fields) > 2 {
-				r.before = lazily(`(?:\A|[^0-9A-Fa-f])(` + fields[2] + `)\z`)
+				r.before = compileLazily(`(?:\A|[^0-9A-Fa-f])(` + fields[2] + `)\z`)
 			}
 			add(keyword, r.find)
 		}
 	}
 }
 
-func lazily(pattern string) func() *regexp.Regexp {
+func compileLazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 func (r rule) find(t string, from, i int) (start, end int) {
 	start = i
 	if r.before != nil {
-		low := max(from, i-mostBefore)
+		low := max(from, i-maxBefore)
 		m := r.before().FindStringSubmatchIndex(t[low:i])
 		if m == nil {
 			return -1, -1
@@ -55,16 +55,16 @@ func (r rule) find(t string, from, i int) (start, end int) {
 	} else if !beginsWord(t, i) {
 		return -1, -1
 	}
-	stop := min(len(t), i+mostToken)
+	stop := min(len(t), i+maxToken)
 	m := r.after().FindStringSubmatchIndex(t[i:stop])
 	if m == nil || !isToken(t[start:i+m[3]]) {
 		return -1, -1
 	}
-	return start, prolonged(t, i+m[3], stop)
+	return start, extendToken(t, i+m[3], stop)
 }
 
-// prolonged is where a token ends that reached the end of what was looked at.
-func prolonged(t string, end, stop int) int {
+// extendToken is where a token ends that reached the end of what was looked at.
+func extendToken(t string, end, stop int) int {
 	for end >= stop && end < len(t) && isBearer(t[end]) {
 		end++
 	}

@@ -14,14 +14,14 @@ func Find(text, quotation string) (place Span, found bool) {
 	if words == "" {
 		return Span{}, false
 	}
-	all, at := folded(text)
+	all, at := foldWithPlaces(text)
 	for from := 0; ; {
 		i := strings.Index(all[from:], words)
 		if i < 0 {
 			return Span{}, false
 		}
 		begin, end := from+i, from+i+len(words)
-		if !cuts(all, begin) && !cuts(all, end) {
+		if !isInsideWord(all, begin) && !isInsideWord(all, end) {
 			_, last := utf8.DecodeRuneInString(text[at[end-1]:])
 			return Span{at[begin], at[end-1] + last}, true
 		}
@@ -31,12 +31,12 @@ func Find(text, quotation string) (place Span, found bool) {
 
 // Fold is a text in which only its letters count, as Find compares them, without white space around it.
 func Fold(text string) string {
-	words, _ := folded(text)
+	words, _ := foldWithPlaces(text)
 	return strings.Trim(words, " ")
 }
 
-// folded is a text in which only its letters count, with the place in the text of each byte.
-func folded(text string) (string, []int) {
+// foldWithPlaces is a text in which only its letters count, with the place in the text of each byte.
+func foldWithPlaces(text string) (string, []int) {
 	var b strings.Builder
 	var at []int
 	for i, r := range text {
@@ -64,8 +64,8 @@ func folded(text string) (string, []int) {
 	return b.String(), at
 }
 
-// cuts says whether a place lies within a word or a number.
-func cuts(text string, at int) bool {
+// isInsideWord says whether a place lies within a word or a number.
+func isInsideWord(text string, at int) bool {
 	before, n := utf8.DecodeLastRuneInString(text[:at])
 	after, m := utf8.DecodeRuneInString(text[at:])
 	if isPart(before) && isPart(after) {

@@ -2,8 +2,8 @@ package text
 
 import "sync"
 
-// mostTail is how much a Tail keeps, in bytes.
-const mostTail = 4 << 10
+// maxTail is how much a Tail keeps, in bytes.
+const maxTail = 4 << 10
 
 // Tail is a writer that takes everything and keeps the last 4 KiB, such as what a program said before it failed. Its
 // zero value is ready; it is safe for concurrent use.
@@ -17,7 +17,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.end = append(t.end, p...)
-	if over := len(t.end) - mostTail; over > 0 {
+	if over := len(t.end) - maxTail; over > 0 {
 		t.end = append(t.end[:0], t.end[over:]...)
 	}
 	return len(p), nil

@@ -41,9 +41,9 @@ func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	t.Helper()
 	for range steps {
 		work := prepare(n)
-		took := cost(t, work)
+		took := timeOf(t, work)
 		for range tries - 1 {
-			took = min(took, cost(t, work))
+			took = min(took, timeOf(t, work))
 		}
 		if took >= leastTime {
 			break
@@ -61,7 +61,7 @@ func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 				continue
 			}
 			before := allocated()
-			time, bytes := cost(t, work), allocated()-before
+			time, bytes := timeOf(t, work), allocated()-before
 			if try == 0 {
 				took[i], memory[i] = time, bytes
 			}
@@ -75,8 +75,8 @@ func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	return r
 }
 
-// cost is for how long this process computes to do a work.
-func cost(t testing.TB, work func()) time.Duration {
+// timeOf is for how long this process computes to do a work.
+func timeOf(t testing.TB, work func()) time.Duration {
 	before := computed(t)
 	work()
 	return computed(t) - before

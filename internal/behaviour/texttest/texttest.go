@@ -40,7 +40,7 @@ func Play(t *testing.T, known []string, play func(t *testing.T, lines []Line)) {
 			t.Fatal(err)
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			all, err := scenarios(string(text), known)
+			all, err := parseScenarios(string(text), known)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,8 +59,8 @@ type scenario struct {
 	lines []Line
 }
 
-// scenarios takes a file apart. None of them has the name of another, and none is empty.
-func scenarios(text string, known []string) (all []scenario, err error) {
+// parseScenarios takes a file apart. None of them has the name of another, and none is empty.
+func parseScenarios(text string, known []string) (all []scenario, err error) {
 	names := map[string]bool{}
 	at := 0
 	for raw := range strings.Lines(text) {
@@ -78,7 +78,7 @@ func scenarios(text string, known []string) (all []scenario, err error) {
 			return nil, fmt.Errorf("line %d stands under no name", at)
 		default:
 			last := &all[len(all)-1]
-			last.lines = append(last.lines, lineOf(at, raw, known))
+			last.lines = append(last.lines, parseLine(at, raw, known))
 		}
 	}
 	for _, s := range all {
@@ -89,7 +89,7 @@ func scenarios(text string, known []string) (all []scenario, err error) {
 	return all, nil
 }
 
-func lineOf(at int, raw string, known []string) Line {
+func parseLine(at int, raw string, known []string) Line {
 	text := strings.TrimSpace(raw)
 	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t"),
 		Text: strings.TrimRight(raw, "\r\n")}
@@ -102,8 +102,8 @@ func lineOf(at int, raw string, known []string) Line {
 	return l
 }
 
-// manners are the ways to hold a text against another one.
-var manners = map[string]struct {
+// comparisons are the ways to hold a text against another one.
+var comparisons = map[string]struct {
 	holds func(text, said string) bool
 	not   string
 }{
@@ -118,7 +118,7 @@ var manners = map[string]struct {
 // Wrong holds a text against what is said of it: that it “is”, “is not”, “has”, “lacks” or “begins” so, or has it
 // “once”. It says what is wrong, or nothing.
 func Wrong(manner, text, said string) string {
-	m, known := manners[manner]
+	m, known := comparisons[manner]
 	switch {
 	case !known:
 		return "there is no manner " + manner

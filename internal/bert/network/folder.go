@@ -41,7 +41,7 @@ const (
 // What a model reads at once is bounded by the time that pure Go takes: on two cores about a second for 256 tokens in a
 // small model (22 million weights). A zero-shot model reads text and hypothesis anew for each label.
 const (
-	mostTokens     = 256
+	maxTokensAlone = 256
 	mostTokensPair = 128
 )
 
@@ -75,7 +75,7 @@ func openFolder(dir string) (*folder, error) {
 	}
 	data, err := f.read(configFile, maxConfig)
 	if err == nil {
-		err = f.configure(data)
+		err = f.readConfig(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
@@ -105,8 +105,8 @@ func (f *folder) read(name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// configure takes from config.json what concerns us.
-func (f *folder) configure(data []byte) error {
+// readConfig takes from config.json what concerns us.
+func (f *folder) readConfig(data []byte) error {
 	var c struct {
 		Architectures []string          `json:"architectures"`
 		ID2Label      map[string]string `json:"id2label"`
@@ -132,8 +132,8 @@ func (f *folder) configure(data []byte) error {
 	if c.Padding != nil {
 		f.padding = *c.Padding
 	}
-	f.maxTokens = mostTokens
-	if f.entailment() >= 0 {
+	f.maxTokens = maxTokensAlone
+	if f.entailmentLabel() >= 0 {
 		f.maxTokens = mostTokensPair
 	}
 	if c.MaxPositions != nil {
@@ -149,8 +149,8 @@ func (f *folder) configure(data []byte) error {
 	return nil
 }
 
-// entailment is the place of the label “entailment”, which tells a zero-shot model: one trained on natural language
+// entailmentLabel is the place of the label “entailment”, which tells a zero-shot model: one trained on natural language
 // inference. -1 in any other.
-func (f *folder) entailment() int {
-	return slices.IndexFunc(f.labels, func(label string) bool { return strings.HasPrefix(alike(label), "entail") })
+func (f *folder) entailmentLabel() int {
+	return slices.IndexFunc(f.labels, func(label string) bool { return strings.HasPrefix(comparableName(label), "entail") })
 }

@@ -40,15 +40,15 @@ func lengths(most int) []int {
 	return append(list, most)
 }
 
-// contained turns a panic of the libraries into an error.
-func contained(err *error) {
+// recoverError turns a panic of the libraries into an error.
+func recoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%v", p)
 	}
 }
 
 func loadNetwork(f *folder) (n *network, err error) {
-	defer contained(&err)
+	defer recoverError(&err)
 	data, err := f.read(f.network, maxNetwork)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func dropCopies(m *onnx.Model) {
 
 // logits computes a row.
 func (n *network) logits(r row) (logits []float32, err error) {
-	defer contained(&err)
+	defer recoverError(&err)
 	i, _ := slices.BinarySearch(n.lengths, len(r.tokens))
 	if i == len(n.lengths) {
 		return nil, fmt.Errorf("%d tokens are more than the network reads at once", len(r.tokens))

@@ -24,8 +24,8 @@ import (
 	"sibyl/internal/bert"
 )
 
-// idle is how long the program waits for a question before it ends and gives its memory back.
-const idle = 10 * time.Minute
+// idleTimeout is how long the program waits for a question before it ends and gives its memory back.
+const idleTimeout = 10 * time.Minute
 
 // Main is the whole program: it serves the model in the folder that is its only argument, and returns its exit code.
 // Nothing but answers is written to out, not even by the libraries.
@@ -56,7 +56,7 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	defer cancel()
 	questions := make(chan bert.Question)
 	done := make(chan error, 2)
-	go func() { done <- receive(ctx, in, questions) }()
+	go func() { done <- readQuestions(ctx, in, questions) }()
 	go func() { done <- answerAll(ctx, dir, questions, out) }()
 	select {
 	case err := <-done:
@@ -66,8 +66,8 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// receive passes on what comes in until its end.
-func receive(ctx context.Context, in io.Reader, to chan<- bert.Question) error {
+// readQuestions passes on what comes in until its end.
+func readQuestions(ctx context.Context, in io.Reader, to chan<- bert.Question) error {
 	for lines := bufio.NewScanner(in); ; {
 		if !lines.Scan() {
 			return lines.Err()
@@ -92,7 +92,7 @@ func answerAll(ctx context.Context, dir string, questions <-chan bert.Question, 
 			a, err := bert.Answer{}, error(nil)
 			began := time.Now()
 			if m == nil {
-				if m, err = load(dir); err == nil {
+				if m, err = loadModel(dir); err == nil {
 					debug.FreeOSMemory() // what loading took beside the model
 					m.info.LoadTime = time.Since(began)
 				}
@@ -109,7 +109,7 @@ func answerAll(ctx context.Context, dir string, questions <-chan bert.Question, 
 			if err := json.NewEncoder(out).Encode(a); err != nil {
 				return err
 			}
-		case <-time.After(idle):
+		case <-time.After(idleTimeout):
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -125,9 +125,9 @@ type model struct {
 	info    bert.Info
 }
 
-// load reads the model in dir and lets it answer once: whether it uses something that can't be computed shows only
+// loadModel reads the model in dir and lets it answer once: whether it uses something that can't be computed shows only
 // then.
-func load(dir string) (*model, error) {
+func loadModel(dir string) (*model, error) {
 	f, err := openFolder(dir)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func load(dir string) (*model, error) {
 		return nil, fmt.Errorf("%s can't be used: %w", tokenizerFile, err)
 	}
 	hypothesis := ""
-	if f.entailment() >= 0 {
+	if f.entailmentLabel() >= 0 {
 		m.info.Kind, hypothesis = "zero-shot", "It works."
 	}
 	if m.network, err = loadNetwork(f); err == nil {
@@ -160,7 +160,7 @@ func (m *model) logits(text, hypothesis string) ([]float32, error) {
 
 // classify returns a score for each label of the question, best first.
 func (m *model) classify(q bert.Question) ([]bert.Score, error) {
-	weights, err := m.weigh(q)
+	weights, err := m.labelLogits(q)
 	if err != nil {
 		return nil, err
 	}
@@ -180,10 +180,10 @@ func (m *model) classify(q bert.Question) ([]bert.Score, error) {
 	return scores, nil
 }
 
-// weigh returns a logit for each label of the question, in its order.
-func (m *model) weigh(q bert.Question) ([]float64, error) {
+// labelLogits returns a logit for each label of the question, in its order.
+func (m *model) labelLogits(q bert.Question) ([]float64, error) {
 	weights := make([]float64, len(q.Labels))
-	if at := m.entailment(); at >= 0 {
+	if at := m.entailmentLabel(); at >= 0 {
 		for i, l := range q.Labels {
 			if l.Hypothesis == "" {
 				return nil, fmt.Errorf("the label %q has no hypothesis, which a zero-shot model needs", l.Name)
@@ -204,7 +204,7 @@ func (m *model) weigh(q bert.Question) ([]float64, error) {
 	known := len(q.Labels) == len(m.labels)
 	for i, l := range q.Labels {
 		wanted = append(wanted, l.Name)
-		at := slices.IndexFunc(m.labels, func(own string) bool { return alike(own) == alike(l.Name) })
+		at := slices.IndexFunc(m.labels, func(own string) bool { return comparableName(own) == comparableName(l.Name) })
 		if known = known && at >= 0; known {
 			weights[i] = float64(logits[at])
 		}
@@ -216,8 +216,8 @@ func (m *model) weigh(q bert.Question) ([]float64, error) {
 	return weights, nil
 }
 
-// alike is the form in which the names of labels are compared: “Go-On”, “go on” and “go_on” are one.
-func alike(name string) string {
+// comparableName is the form in which the names of labels are compared: “Go-On”, “go on” and “go_on” are one.
+func comparableName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r == '-' || unicode.IsSpace(r) {
 			return '_'

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	enough     = 4000 // words that are read
-	maxWord    = 40   // characters of a word that are looked at
-	function   = 2.0  // what a word that holds a sentence together counts; any other counts up to 1
-	shortText  = 6    // words; from here on a sentence must be held together
-	leastShare = 0.2  // of the words, that hold it together
-	leastLead  = 1.05 // over the second language
+	maxWords       = 4000 // words that are read
+	maxWord        = 40   // characters of a word that are looked at
+	functionWeight = 2.0  // what a word that holds a sentence together counts; any other counts up to 1
+	shortText      = 6    // words; from here on a sentence must be held together
+	leastShare     = 0.2  // of the words, that hold it together
+	leastLead      = 1.05 // over the second language
 )
 
 //go:embed words.txt
@@ -46,7 +46,7 @@ type model struct {
 	unseen   scores
 }
 
-var learnt = sync.OnceValue(func() *model {
+var trained = sync.OnceValue(func() *model {
 	m := &model{function: map[string]scores{}, spelling: map[string]scores{}}
 	var total scores
 	for line := range strings.Lines(wordsText + samplesText) {
@@ -94,27 +94,27 @@ var learnt = sync.OnceValue(func() *model {
 // Of is the language that the texts together are most likely in: "en", "de", "pt", "fr" or "es"; "" if they do not
 // tell.
 func Of(texts ...string) string {
-	m := learnt()
-	var sum, held scores
+	m := trained()
+	var sum, functionWords scores
 	words := 0
 	for _, text := range texts {
-		for _, w := range wordsOf(text, enough-words) {
+		for _, w := range wordsOf(text, maxWords-words) {
 			words++
 			in, is := m.function[w]
 			if !is {
-				in = m.spelled(w)
+				in = m.spellingScores(w)
 				sum.add(in, 1)
 				continue
 			}
-			held.add(in, 1)
-			sum.add(in, function/in.total())
+			functionWords.add(in, 1)
+			sum.add(in, functionWeight/in.total())
 		}
 	}
-	best, second := sum.leaders()
+	best, second := sum.topTwo()
 	switch {
 	case sum[best] == 0, sum[best] < leastLead*sum[second]:
 		return ""
-	case words >= shortText && held[best] < leastShare*float64(words):
+	case words >= shortText && functionWords[best] < leastShare*float64(words):
 		return ""
 	}
 	return codes()[best]
@@ -133,15 +133,15 @@ func (s *scores) total() (t float64) {
 	return t
 }
 
-// leaders are the languages of the two highest scores.
-func (s *scores) leaders() (best, second int) {
+// topTwo are the languages of the two highest scores.
+func (s *scores) topTwo() (best, second int) {
 	order := []int{0, 1, 2, 3, 4}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s[b], s[a]) })
 	return order[0], order[1]
 }
 
-// spelled says how likely a word is one of each language, by its letters alone.
-func (m *model) spelled(word string) scores {
+// spellingScores says how likely a word is one of each language, by its letters alone.
+func (m *model) spellingScores(word string) scores {
 	var s scores
 	known := false
 	eachTrigram(word, func(t string) {
@@ -198,7 +198,7 @@ func Common(word, code string) bool { return common()[code][word] }
 
 var common = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
-	for w, in := range learnt().function {
+	for w, in := range trained().function {
 		plain := strings.Map(func(r rune) rune {
 			if unicode.Is(unicode.Mn, r) {
 				return -1

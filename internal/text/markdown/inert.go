@@ -16,9 +16,9 @@ import (
 // and links lead to http, https, mail or files. Control characters and those that turn the direction of writing are
 // gone. A text without any of that stays as it is, and doing it twice changes nothing more.
 func Inert(source string) string {
-	source = steady(source)
-	for range mostPasses {
-		code, live := look(source)
+	source = dropControls(source)
+	for range maxPasses {
+		code, live := findCode(source)
 		if !live {
 			return source
 		}
@@ -34,23 +34,23 @@ func InertBehind(before, source string) string {
 	if !Live(before+added) || Live(before) {
 		return added
 	}
-	if added = escape(steady(source), nil); !Live(before + added) {
+	if added = escape(dropControls(source), nil); !Live(before + added) {
 		return added
 	}
-	return "\n" + asCode(steady(source))
+	return "\n" + asCode(dropControls(source))
 }
 
 // Live says whether a Markdown text has a picture, HTML, or a link that leads elsewhere than Inert lets it.
 func Live(source string) bool {
-	_, live := look(source)
+	_, live := findCode(source)
 	return live
 }
 
-// mostPasses bounds how often a text is looked at: what is escaped may change what is code.
-const mostPasses = 5
+// maxPasses bounds how often a text is looked at: what is escaped may change what is code.
+const maxPasses = 5
 
-// steady drops the characters that steer a terminal or turn the direction of writing.
-func steady(s string) string {
+// dropControls drops the characters that steer a terminal or turn the direction of writing.
+func dropControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r &&
 			r <= '\u2069' {
@@ -64,12 +64,12 @@ func steady(s string) string {
 // behind it along, and what CommonMark would show as text is live there.
 var readers = [][]goldmark.Extender{nil, {extension.GFM}}
 
-// look finds what every reader takes for code, as pairs of places in ascending order, and says whether something
+// findCode finds what every reader takes for code, as pairs of places in ascending order, and says whether something
 // outside of code is live for any of them.
-func look(source string) (code [][2]int, live bool) {
+func findCode(source string) (code [][2]int, live bool) {
 	raw := []byte(source)
 	for i, extensions := range readers {
-		found, isLive := lookBy(goldmark.New(goldmark.WithExtensions(extensions...)).Parser(), raw)
+		found, isLive := findCodeBy(goldmark.New(goldmark.WithExtensions(extensions...)).Parser(), raw)
 		if i == 0 {
 			code = found
 		} else {
@@ -80,8 +80,8 @@ func look(source string) (code [][2]int, live bool) {
 	return code, live
 }
 
-// lookBy is look by one reader.
-func lookBy(p parser.Parser, raw []byte) (code [][2]int, live bool) {
+// findCodeBy is look by one reader.
+func findCodeBy(p parser.Parser, raw []byte) (code [][2]int, live bool) {
 	// nothing in it fails
 	_ = ast.Walk(p.Parse(text.NewReader(raw)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -134,7 +134,7 @@ func leadsAstray(address string) bool {
 			return -1
 		}
 		return r
-	}, string(unescaped(address))))
+	}, string(resolveEscapes(address))))
 	scheme, _, has := strings.Cut(plain, ":")
 	return has && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "mailto", "file"},
 		scheme)
@@ -160,7 +160,7 @@ func escape(source string, code [][2]int) string {
 		case c == '<' && mayBeHTML(rest):
 			reference = "&lt;"
 		case c == ']' && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ":")) &&
-			leadsAstray(destination(rest[1:])):
+			leadsAstray(linkDestination(rest[1:])):
 			reference = "&#93;"
 		}
 		if reference == "" {
@@ -187,8 +187,8 @@ func mayBeHTML(rest string) bool {
 		!strings.HasPrefix(address, "http://")
 }
 
-// destination is the address that stands in a link.
-func destination(rest string) string {
+// linkDestination is the address that stands in a link.
+func linkDestination(rest string) string {
 	rest = strings.TrimLeft(rest, " \t\n")
 	if inner, ok := strings.CutPrefix(rest, "<"); ok {
 		inner, _, _ = strings.Cut(inner, ">")

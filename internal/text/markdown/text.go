@@ -26,7 +26,7 @@ func Text(line string) string {
 		case *ast.Text:
 			part := n.Segment.Value(source)
 			if n.Parent().Kind() != ast.KindCodeSpan {
-				part = unescaped(string(part))
+				part = resolveEscapes(string(part))
 			}
 			b.Write(part)
 			if n.SoftLineBreak() || n.HardLineBreak() {
@@ -45,14 +45,14 @@ func Text(line string) string {
 func Unescaped(source string) string {
 	var out []byte
 	done := 0
-	code, _ := look(source)
+	code, _ := findCode(source)
 	for _, at := range append(code, [2]int{len(source), len(source)}) {
-		out = append(append(out, unescaped(source[done:at[0]])...), source[at[0]:at[1]]...)
+		out = append(append(out, resolveEscapes(source[done:at[0]])...), source[at[0]:at[1]]...)
 		done = at[1]
 	}
 	return string(out)
 }
 
-func unescaped(text string) []byte {
+func resolveEscapes(text string) []byte {
 	return util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(text))))
 }
