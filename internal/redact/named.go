@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// A secret of no shape is told by the name before it, as in password=…, "api_key": "…" or <token>…</token>, and by how
-// little it looks like words.
+// A secret without a known shape is recognised by the name before it, as in password=…, "api_key": "…" or
+// <token>…</token>, and by how little it looks like words.
 
-// nameKind says how surely a name is that of a secret.
+// nameKind says what kind of secret a name stands for, and how surely.
 type nameKind int
 
 const (
 	unnamed  nameKind = iota
-	weak              // as of a key, which may be one of a map
-	strong            // as of a token
-	password          // which a person may have made up
-	header            // whose value is a line with a scheme, or with several values
+	weak              // such as key, which may be that of a map
+	strong            // such as token
+	password          // a person may have made it up
+	header            // its value is a line with a scheme, or with several values
 )
 
-// nameWords are words that stand in the names of secrets, in small letters: what is looked for in a text. value is the name
-// of what another entry names: name: DB_PASSWORD, value: …
+// nameWords are the words in the names of secrets, in lower case, that are searched in a text. “value” is the name of a
+// field whose own name is in another field: name: DB_PASSWORD, value: …
 const nameWords = `pass|kennwort|senha|contrasena|secret|segredo|token|geheim|credential|cookie|auth|` +
 	`key|pwd|pw=|pw:|pw"|pw |psk|jwt|bearer|sid|sig|value`
 
@@ -29,7 +29,7 @@ const maxName = 64 // bytes
 
 var signRemover = strings.NewReplacer("_", "", "-", "")
 
-// kindOfName says of what kind a name is; of one with dots, what stands behind the last.
+// kindOfName is the kind of a name; if it has dots, of the part after the last one.
 func kindOfName(name string) nameKind {
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	if len(name) > maxName {
@@ -68,7 +68,7 @@ func kindOfName(name string) nameKind {
 	return unnamed
 }
 
-// lastWord is that of a name: behind a sign, or from its last capital that begins a word.
+// lastWord is the last word of a name: after a sign, or from the last capital that begins a word.
 func lastWord(name string) string {
 	i := len(name)
 	for i > 0 && isAlnum(name[i-1]) && (i == len(name) || !isUpper(name[i]) || !isLower(name[i-1])) {
@@ -77,13 +77,13 @@ func lastWord(name string) string {
 	return name[i:]
 }
 
-// assignment is what follows a name that gets a value: its sign (after what may close the name, or a type), then a value in
-// quotes, or one without.
+// assignment matches what follows a name: its sign (after what may close the name, or a type), then a value in quotes,
+// or one without.
 var assignment = regexp.MustCompile(`\A(` + quoteSign + `|[\]*?])*[ \t]*` +
 	`(?:(?::[ \t]*)?\*?[A-Za-z][\w.]* (=)|(=\\+u003e|\\+u003e|=>|:=|=[=~]?|[:,> ]))[ \t*]*` +
 	`(?:[bru@]?(` + quoteSign + `)(` + valueSign + `+)|((?:[^\s"'` + "`" + `\\()<>\[\]{};|]|` + escapeSign + `)+))`)
 
-// Where the groups of given begin in a match: each has two indices.
+// Where the groups of assignment begin in a match: each has two indices.
 const (
 	closing = 2 * (1 + iota)
 	typedSign
@@ -93,8 +93,8 @@ const (
 	bare
 )
 
-// findNamed is a finder: at i stands a word of names. It takes the whole name around it, and gives the value behind it if
-// the name is a secret's and the value does not look like words; else -1. longest checks from.
+// findNamed is a finder: at i there is a word of nameWords. It reads the whole name around it, and finds the value
+// after it, if the name is that of a secret and the value does not look like words; else -1. longestAt checks from.
 func findNamed(t string, from, i int) (start, end int) {
 	first, last := nameAt(t, i)
 	stop := min(len(t), last+maxToken)
@@ -150,8 +150,8 @@ func findNamed(t string, from, i int) (start, end int) {
 	return start, extendToken(t, end, stop)
 }
 
-// isAssignment says whether the sign between a name and a value, with what else is in the groups of given, gives the
-// value to the name.
+// isAssignment says whether the sign between a name and a value assigns the value to the name. m are the groups of
+// assignment.
 func isAssignment(t string, first int, between string, kind nameKind, m []int) bool {
 	const leastListed = 12
 	before := t[:first]
@@ -169,7 +169,8 @@ func isAssignment(t string, first int, between string, kind nameKind, m []int) b
 	return !joined || first == 0 || t[first-1] != t[m[opening]] // "password=" + x
 }
 
-// isLongerText says whether a value that seems to end at end goes on: in quotes with further words, else as an expression.
+// isLongerText says whether a value that seems to end at end continues: in quotes with further words, else as an
+// expression.
 func isLongerText(t string, end int, quoted bool) bool {
 	switch {
 	case end == len(t):
@@ -183,7 +184,7 @@ func isLongerText(t string, end int, quoted bool) bool {
 // isOption says whether a name is an option of a command.
 func isOption(t string, first int) bool { return strings.HasPrefix(t[first:], "--") }
 
-// nameAt is where the name begins and ends that a word at i is part of.
+// nameAt is where the name around the word at i begins and ends.
 func nameAt(t string, i int) (first, last int) {
 	first, last = i, i
 	for first > 0 && i-first <= maxName && (isURLSafe(t[first-1]) || t[first-1] == '.') {
@@ -213,7 +214,7 @@ func kindBefore(t string, end int) (kind nameKind) {
 	return kind
 }
 
-// beginsSetting says whether a name begins its line or what is in quotes, as in a file of environment variables.
+// beginsSetting says whether a name begins its line or its quotation, as in a file of environment variables.
 func beginsSetting(t string, first int) bool {
 	before := strings.TrimSuffix(t[:first], "export ")
 	return before == "" || strings.HasSuffix(before, `\n`) || strings.IndexByte("\n\"'`", before[len(before)-1]) >= 0
@@ -221,7 +222,7 @@ func beginsSetting(t string, first int) bool {
 
 var nextParameter = regexp.MustCompile(`(?:&|\\+u0026)(?:[\w.%-]*[=;&]|(?:amp|quot|lt|gt|#\d+)\z)`)
 
-// cutQuery leaves out what follows a value in a query: another name with its value, an entity of HTML.
+// cutQuery removes what follows a value in a query: another name with its value, or an entity of HTML.
 func cutQuery(text string) string {
 	if !strings.Contains(text, "&") && !strings.Contains(text, "u0026") {
 		return text
@@ -232,8 +233,8 @@ func cutQuery(text string) string {
 	return text
 }
 
-// headerSecret returns where the secret of an Authorization or Cookie header stands whose value begins at start: behind
-// its scheme; of cookies, all of them.
+// headerSecret finds the secret of an Authorization or Cookie header whose value begins at start: it is after the
+// scheme. Of cookies, it is all of them.
 func headerSecret(t string, start int) (int, int) {
 	const leastHeader, longestScheme = 12, 12
 	value := t[start:min(len(t), start+maxToken)]

@@ -10,11 +10,11 @@ var keyFinders = map[string]finder{
 const (
 	maxMarker       = 128 // bytes of a marker
 	maxKey          = 32 << 10
-	minKeyRun       = 40   // of a run of key; the shortest keys have one line of 64
-	minLastRun      = 16   // at the end of one that was cut off
+	minKeyRun       = 40   // of a run of key characters; the shortest keys have one line of 64
+	minLastRun      = 16   // of the last run of a key that was cut off
 	maxBeforeKey    = 1024 // bytes within which a key has its first line
-	maxBetweenLines = 32   // from one line of a key to the next, with what numbers or quotes it
-	maxGap          = 200  // of other text between two runs of a key that was cut off: headers, decoration of lines
+	maxBetweenLines = 32   // from one line of a key to the next, with line numbers or quotes
+	maxGap          = 200  // of other text between two runs of a key: headers, decoration of lines
 )
 
 // The markers around a private key, RFC 7468 and its kin.
@@ -33,8 +33,8 @@ func markerEnd(marker *regexp.Regexp, t string, i int) int {
 }
 
 // findKey finds the key whose begin marker is at i, up to its end marker. Between its lines there may be quotes,
-// numbers or headers. There must be a line of key: a program may only name the markers. A cut-off key ends with its
-// last piece.
+// numbers or headers. It must have a whole line: a program may only name the markers. A cut-off key ends with its last
+// run.
 func findKey(t string, _, i int) (start, end int) {
 	from := markerEnd(beginMarker, t, i)
 	if from < 0 || !beginsWord(t, i) {
@@ -91,7 +91,7 @@ func findKeyByEnd(t string, from, i int) (start, end int) {
 		}
 		if isKeyByte(c) {
 			run++
-			if run >= minKeyRun || run >= minLastRun && longestRun < minKeyRun { // only the last line of a key is shorter
+			if run >= minKeyRun || run >= minLastRun && longestRun < minKeyRun { // only the last line is shorter
 				start = at - 1
 			}
 			longestRun = max(longestRun, run)
@@ -125,8 +125,8 @@ func findPuttyKey(t string, _, i int) (start, end int) {
 
 func isKeyByte(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '=' }
 
-// isBetweenKeyLines says what may stand between pieces of a key: blanks, headers, quotes, escapes, and what numbers,
-// quotes or marks a line.
+// isBetweenKeyLines says whether a character may be between pieces of a key: blanks, headers, quotes, escapes, and what
+// numbers, quotes or marks a line.
 func isBetweenKeyLines(c byte) bool {
 	switch c {
 	case ' ', '\t', '\r', '\n', '"', '\'', '`', ',', '\\', ':', '-', '.', '(', ')', '|', '>', '#', '*', '@', '<', '_':

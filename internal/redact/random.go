@@ -13,11 +13,11 @@ const (
 	leastHex        = 16
 )
 
-// minConsonants is how many consonants in a row no word has that stands beside a number.
+// minConsonants is how many consonants in a row no word has that is next to a number.
 const minConsonants = 5
 
-// isSecret says whether a value is one, beside a name of that kind: literal says that it is in quotes or of a file of
-// settings, and so no expression; endsLine that its line ends with it.
+// isSecret says whether a value after a name of that kind is a secret. literal: it is in quotes or in a file of
+// settings, and so not an expression; endsLine: its line ends with it.
 func isSecret(text string, kind nameKind, literal, endsLine bool) bool {
 	s := shapeOf(text)
 	if len(text) < minSecretLength || s.letters() == 0 {
@@ -35,9 +35,9 @@ func isWeakSecret(text string, given bool) bool {
 		isRandom(text, false) && !strings.ContainsAny(text, ",:@&") && !isPlaceholder(text)
 }
 
-// isRandom says whether a text changes between small letters, capitals and digits more often than words and identifiers
-// do. Random characters make runs of two or fewer, words of five or more; a capital and the small letters behind it are
-// one run.
+// isRandom says whether a text changes between lower case, upper case and digits more often than words and identifiers
+// do. Random characters make runs of two or fewer, words make runs of five or more; a capital and the lower case after
+// it are one run.
 func isRandom(text string, literal bool) bool {
 	const (
 		ofDigits = 5.0 // characters a run, at most: where several numbers stand between letters
@@ -64,7 +64,7 @@ func isRandom(text string, literal bool) bool {
 	return characters >= minSecretLength-1 && float64(characters) <= most*float64(s.runs)
 }
 
-// shape says what a text is made of.
+// shape is what a text consists of.
 type shape struct {
 	lower, upper, digits, signs int
 	runs, numbers               int  // of letters of one case or digits; of digits alone
@@ -83,7 +83,7 @@ func (s shape) kindsOfCharacters() (n int) {
 	return n
 }
 
-// isUUID says whether the text that s is of is one, in its usual spelling.
+// isUUID says whether the text with this shape is a UUID in its usual spelling.
 func (s shape) isUUID(text string) bool {
 	return len(text) == 36 && s.signs == 4 && s.digits > 0 &&
 		text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-'

@@ -10,19 +10,18 @@ import (
 //go:embed rules.txt
 var ruleTexts string
 
-// rule is a line of rules.txt: how tokens of one kind go on behind their keyword.
+// rule is a line of rules.txt: the form of a token around its keyword.
 type rule struct {
 	after  func() *regexp.Regexp // from the keyword on; compiled when it is first met
 	before func() *regexp.Regexp // nil: the token begins with its keyword
 }
 
-// The bounds of a token: bytes that a rule is tried on, and bytes before its keyword. A longer one goes on as it began.
+// The bounds of a token: bytes that a rule is tried on, and bytes before its keyword. extendToken finds longer ones.
 const (
 	maxToken  = 512
 	maxBefore = 32
 )
 
-// addRules gives each rule with its keywords.
 func addRules(add func(keyword string, find finder)) {
 	for line := range strings.Lines(ruleTexts) {
 		fields := strings.Fields(line)
@@ -63,7 +62,7 @@ func (r rule) find(t string, from, i int) (start, end int) {
 	return start, extendToken(t, i+m[3], stop)
 }
 
-// extendToken is where a token ends that reached the end of what was looked at.
+// extendToken is the end of a token that may continue after stop, the end of the bytes that were tried.
 func extendToken(t string, end, stop int) int {
 	for end >= stop && end < len(t) && isBearer(t[end]) {
 		end++
@@ -71,7 +70,7 @@ func extendToken(t string, end, stop int) int {
 	return end
 }
 
-// isToken says whether a text has a run of letters and digits that no word has: one with a digit, or a very long one.
+// isToken says whether a text has a run of letters and digits that no word has: with a digit, or very long.
 func isToken(text string) bool {
 	const least, enough = 10, 30
 	run, digit := 0, false
@@ -89,8 +88,8 @@ func isToken(text string) bool {
 	return false
 }
 
-// beginsWord says whether what begins at i is not the rest of a longer word. The letter of an escape, as in \n or
-// \u0022 or %3D, belongs to no word.
+// beginsWord says whether i is the beginning of a word. The last character of an escape, as in \n, \u0022 or %3D, is
+// not part of a word.
 func beginsWord(t string, i int) bool {
 	before := t[:i]
 	if i == 0 || !isURLSafe(t[i-1]) {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Find says where a quotation stands in a text, letter by letter: only case, the kind of white space, of quotation
-// marks and of dashes may differ. It is never found in the middle of a word or a number: “6 mg” is not in “16 mg”, nor
-// in “1.6 mg”. The place is the first one.
+// Find finds a quotation in a text, letter by letter: only case, and the kind of white space, quotation marks and
+// dashes may differ. It is never found inside a word or a number: “6 mg” is not in “16 mg”, nor in “1.6 mg”. The place
+// is the first one.
 func Find(text, quotation string) (place Span, found bool) {
 	words := Fold(quotation)
 	if words == "" {
@@ -29,13 +29,13 @@ func Find(text, quotation string) (place Span, found bool) {
 	}
 }
 
-// Fold is a text in which only its letters count, as Find compares them, without white space around it.
+// Fold is a text in the form that Find compares, without white space around it.
 func Fold(text string) string {
 	words, _ := foldWithPlaces(text)
 	return strings.Trim(words, " ")
 }
 
-// foldWithPlaces is a text in which only its letters count, with the place in the text of each byte.
+// foldWithPlaces is a text in the form that Find compares, with the place in the text of each byte.
 func foldWithPlaces(text string) (string, []int) {
 	var b strings.Builder
 	var at []int
@@ -64,7 +64,7 @@ func foldWithPlaces(text string) (string, []int) {
 	return b.String(), at
 }
 
-// isInsideWord says whether a place lies within a word or a number.
+// isInsideWord says whether a place is inside a word or a number.
 func isInsideWord(text string, at int) bool {
 	before, n := utf8.DecodeLastRuneInString(text[:at])
 	after, m := utf8.DecodeRuneInString(text[at:])

@@ -5,14 +5,14 @@ import "sync"
 // maxTail is how much a Tail keeps, in bytes.
 const maxTail = 4 << 10
 
-// Tail is a writer that takes everything and keeps the last 4 KiB, such as what a program said before it failed. Its
-// zero value is ready; it is safe for concurrent use.
+// Tail is a writer that accepts everything and keeps the last 4 KiB, such as the last output of a program that failed.
+// Its zero value is ready; it is safe for concurrent use.
 type Tail struct {
 	mu  sync.Mutex
 	end []byte
 }
 
-// Write takes everything.
+// Write never fails.
 func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -23,7 +23,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the end, byte for byte: it may begin within a letter, and holds whatever the program wrote.
+// String is what was kept, byte for byte: it may begin within a character, and have anything that the program wrote.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

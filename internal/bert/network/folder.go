@@ -20,7 +20,7 @@ type folder struct {
 	network   string // the ONNX file's name in dir
 	labels    []string
 	maxTokens int
-	padding   int64 // the token that fills what a text leaves free
+	padding   int64 // the token that fills up a row
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 
 func networkFiles() []string { return []string{"model.onnx", "onnx/model.onnx"} }
 
-// Bounds of what is read: far above real models, far below what would hurt.
+// Bounds of what is read: far above real models, far below what would be harmful.
 const (
 	maxConfig    = 4 << 20
 	maxTokenizer = 256 << 20
@@ -45,10 +45,10 @@ const (
 	mostTokensPair = 128
 )
 
-// fewestTokens is what a model must be able to read for a hypothesis and some text.
+// fewestTokens is what a model must at least read, for a hypothesis and some text.
 const fewestTokens = 32
 
-// openFolder looks at what is in dir.
+// openFolder checks which files dir has, and reads its configuration.
 func openFolder(dir string) (*folder, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -105,7 +105,7 @@ func (f *folder) read(name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// readConfig takes from config.json what concerns us.
+// readConfig reads the relevant parts of config.json.
 func (f *folder) readConfig(data []byte) error {
 	var c struct {
 		Architectures []string          `json:"architectures"`
@@ -149,8 +149,10 @@ func (f *folder) readConfig(data []byte) error {
 	return nil
 }
 
-// entailmentLabel is the place of the label “entailment”, which tells a zero-shot model: one trained on natural language
-// inference. -1 in any other.
+// entailmentLabel is the index of the label “entailment”, which only a zero-shot model has: one trained on natural
+// language inference. -1 in any other.
 func (f *folder) entailmentLabel() int {
-	return slices.IndexFunc(f.labels, func(label string) bool { return strings.HasPrefix(comparableName(label), "entail") })
+	return slices.IndexFunc(f.labels, func(label string) bool {
+		return strings.HasPrefix(comparableName(label), "entail")
+	})
 }

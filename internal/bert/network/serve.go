@@ -1,8 +1,8 @@
-// Package network computes classifiers of the BERT family: ONNX models in local folders, in pure Go. It is a program of
-// its own, the child of package bert, so that who uses no such model neither downloads nor builds what computes it.
+// Package network computes classifiers of the BERT family: ONNX models in local folders, in pure Go. It is a separate
+// program, the child of package bert, so that users without such a model need not download or build its libraries.
 //
 // Guarantees: nothing but the model's folder is read, nothing is written. The libraries below may end the process or
-// print; whoever starts the program is ready for that.
+// print; package bert expects that.
 package network
 
 import (
@@ -24,11 +24,11 @@ import (
 	"sibyl/internal/bert"
 )
 
-// idleTimeout is how long the program waits for a question before it ends and gives its memory back.
+// idleTimeout is how long the program waits for a question before it ends and so releases its memory.
 const idleTimeout = 10 * time.Minute
 
 // Main is the whole program: it serves the model in the folder that is its only argument, and returns its exit code.
-// Nothing but answers is written to out, not even by the libraries.
+// Only answers are written to out, nothing from the libraries.
 func Main(ctx context.Context, args []string, in io.Reader, out, notes io.Writer) int {
 	if len(args) != 1 {
 		fmt.Fprintln(notes, "usage: sibyl-bert FOLDER\nsibyl starts it where the setting bert.model names a folder; "+
@@ -42,12 +42,10 @@ func Main(ctx context.Context, args []string, in io.Reader, out, notes io.Writer
 	return 0
 }
 
-// Serve answers the questions that come in about the model in dir, which the first one loads, until in is at its end,
-// nobody asks anything for long, or ctx is done. It returns then at once, even in the middle of an answer, and the
-// process is expected to end.
-//
-// While it runs, os.Stdout is the standard error: the libraries print. An out that writes to the standard output has to
-// have been made before.
+// Serve answers questions about the model in dir, which the first question loads, until in ends, nobody asks for long,
+// or ctx is done. Then it returns at once, even in the middle of an answer, and the process must end. While it runs,
+// os.Stdout is the standard error, as the libraries print: an out that writes to the standard output must be made
+// before.
 func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
@@ -66,7 +64,7 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// readQuestions passes on what comes in until its end.
+// readQuestions reads questions until the input ends.
 func readQuestions(ctx context.Context, in io.Reader, to chan<- bert.Question) error {
 	for lines := bufio.NewScanner(in); ; {
 		if !lines.Scan() {
@@ -117,7 +115,7 @@ func answerAll(ctx context.Context, dir string, questions <-chan bert.Question, 
 	}
 }
 
-// model is a folder that was loaded.
+// model is a loaded folder.
 type model struct {
 	*folder
 	tokens  *tokens
@@ -125,8 +123,7 @@ type model struct {
 	info    bert.Info
 }
 
-// loadModel reads the model in dir and lets it answer once: whether it uses something that can't be computed shows only
-// then.
+// loadModel loads the model in dir and computes one answer: only that shows whether everything in it can be computed.
 func loadModel(dir string) (*model, error) {
 	f, err := openFolder(dir)
 	if err != nil {
@@ -149,7 +146,7 @@ func loadModel(dir string) (*model, error) {
 	return m, nil
 }
 
-// logits reads a text, head and tail of it if it is too long, and a hypothesis, whole.
+// logits computes a text, of which it reads head and tail if it is too long, with a whole hypothesis.
 func (m *model) logits(text, hypothesis string) ([]float32, error) {
 	r, err := m.tokens.row(text, hypothesis)
 	if err != nil {
@@ -216,7 +213,7 @@ func (m *model) labelLogits(q bert.Question) ([]float64, error) {
 	return weights, nil
 }
 
-// comparableName is the form in which the names of labels are compared: “Go-On”, “go on” and “go_on” are one.
+// comparableName is the form in which names of labels are compared: “Go-On”, “go on” and “go_on” are equal.
 func comparableName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r == '-' || unicode.IsSpace(r) {

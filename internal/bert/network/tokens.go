@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/bert"
 )
 
-// tokens turns text into what the network reads.
+// tokens turns text into rows.
 type tokens struct {
 	tokenizer      *tokenizer.Tokenizer
 	specialBreaker *strings.Replacer
@@ -41,7 +41,7 @@ func loadTokens(f *folder) (t *tokens, err error) {
 	return &tokens{tokenizer: tk, specialBreaker: strings.NewReplacer(pairs...), maxTokens: f.maxTokens}, nil
 }
 
-// row reads a text, and a hypothesis on it if that isn't empty. Of a text that is too long, head and tail are read.
+// row encodes a text, and a hypothesis unless that is empty. If the text is too long, its head and tail are used.
 func (t *tokens) row(text, hypothesis string) (r row, err error) {
 	defer recoverError(&err)
 	text, hypothesis = t.specialBreaker.Replace(text), t.specialBreaker.Replace(hypothesis)

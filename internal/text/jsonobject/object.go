@@ -1,9 +1,9 @@
 // Package jsonobject reads JSON objects into structs and writes them again with the members that those do not know.
 //
 // Guarantees:
-//   - Kept. Members that a struct does not know are written again with their values, at every level, behind those that
-//     it knows.
-//   - Exact. Names are compared letter by letter; of a name that stands there twice the last counts.
+//   - Kept. Members that a struct does not know are written again with their values, at every level, after the known
+//     ones.
+//   - Exact. Names are compared exactly; of a repeated name, the last counts.
 //   - Named. An error says which value is wrong by its place, "audio_entries[1].sequence", and what is expected there.
 //
 // The fields of a struct are those with a json tag that names them; of its options it knows omitempty and omitzero.
@@ -22,19 +22,19 @@ import (
 	"unicode"
 )
 
-// Known is a struct that is read from an object and written as one: one that embeds Kept.
+// Known is a struct that is read from and written as an object: one that embeds Kept.
 type Known interface{ kept() *Kept }
 
-// Kept is embedded by a struct to keep what it does not know of the object that it was read from. encoding/json does
-// not see it.
+// Kept is embedded by a struct to keep the unknown members of the object that it was read from. encoding/json does not
+// see it.
 type Kept struct{ unknown *map[string]json.RawMessage }
 
 func (k *Kept) kept() *Kept { return k }
 
-// Defaulter is a Known that sets the fields that are something else than zero where the text does not say.
+// Defaulter is a Known that sets the fields whose default is not zero.
 type Defaulter interface{ Defaults() }
 
-// readObject fills a known type from valid JSON.
+// readObject fills a Known from valid JSON.
 func readObject(raw []byte, into Known) error {
 	v := reflect.ValueOf(into).Elem()
 	v.SetZero()
@@ -76,7 +76,7 @@ func (e *misplaced) Unwrap() error { return e.err }
 
 // atPlace puts a name or an index before the place of an error.
 func atPlace(name string, err error) error {
-	if inner, ok := err.(*misplaced); ok { //nolint:errorlint // it is made here, and wrapped by nobody
+	if inner, ok := err.(*misplaced); ok { //nolint:errorlint // it is made here, and never wrapped
 		if strings.HasPrefix(inner.path, "[") {
 			return &misplaced{name + inner.path, inner.err}
 		}
@@ -103,7 +103,7 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 		return plainError(json.Unmarshal(raw, v.Addr().Interface()))
 	}
 	if isNull(raw) {
-		return nil // it stays as it is by default
+		return nil // it keeps its default
 	}
 	var all []json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
@@ -118,17 +118,17 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 	return nil
 }
 
-// isList says that v is a list of known types.
+// isList says whether v is a list of known types.
 func isList(v reflect.Value) bool {
 	return v.Kind() == reflect.Slice && reflect.PointerTo(v.Type().Elem()).Implements(reflect.TypeFor[Known]())
 }
 
-// isPointer says that v points to a known type. It is nil where a text says nothing.
+// isPointer says whether v points to a known type. It is nil if the text has no value.
 func isPointer(v reflect.Value) bool {
 	return v.Kind() == reflect.Pointer && v.Type().Implements(reflect.TypeFor[Known]())
 }
 
-// plainError says what is wrong with a value without the words of Go.
+// plainError says what is wrong with a value without terms of Go.
 func plainError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("a JSON %s stands where %s is expected", wrong.Value, typePhrase(wrong.Type))
@@ -152,7 +152,7 @@ func typePhrase(t reflect.Type) string {
 	return "an object"
 }
 
-// readTime takes RFC 3339, and without a zone UTC, as programs in Python write it.
+// readTime reads RFC 3339, and times without a zone as UTC, as programs in Python write them.
 func readTime(raw json.RawMessage, into *time.Time) error {
 	if isNull(raw) {
 		return nil
@@ -172,14 +172,14 @@ func readTime(raw json.RawMessage, into *time.Time) error {
 
 func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-// jsonTag reads how a field stands in JSON; name "" if it does not. omit says that it is left out where it is empty.
+// jsonTag is the name of a field in JSON; "" if it has none. omit says that it is left out if it is empty.
 func jsonTag(f reflect.StructField) (name string, omit bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name, options != ""
 }
 
-// writeObject gives the object of a known type: its fields in their order, then what it does not know, by name. A time that
-// nobody said is not said.
+// writeObject writes the object of a known type: its fields in their order, then its unknown members, by name. A zero
+// time is left out.
 func writeObject(from Known) ([]byte, error) {
 	v := reflect.ValueOf(from).Elem()
 	out := []byte{'{'}
@@ -243,7 +243,7 @@ func writeValue(v reflect.Value) ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// marshalPlain is JSON with letters as they are: it is a file that people read.
+// marshalPlain is JSON without escaped letters: people read the file.
 func marshalPlain(value any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -252,8 +252,8 @@ func marshalPlain(value any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// Decode reads a text that holds one object into a Known, which is emptied first. An error says what is wrong, and
-// where, so that it goes on after the name of the text: “is no JSON: …”. A byte order mark is passed over.
+// Decode reads a text with one object into a Known, which is emptied first. An error says what is wrong, and where; it
+// continues a sentence that begins with the name of the text: “is no JSON: …”. A byte order mark is skipped.
 func Decode(content []byte, into Known) error {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	if len(bytes.TrimSpace(content)) == 0 {
@@ -271,7 +271,7 @@ func Decode(content []byte, into Known) error {
 	return nil
 }
 
-// Encode gives the text of a Known, indented, with letters as they are and a line break at its end.
+// Encode is the text of a Known, indented, without escaped letters, and with a line break at its end.
 func Encode(from Known) ([]byte, error) {
 	raw, err := writeObject(from)
 	if err != nil {
@@ -287,7 +287,7 @@ func Encode(from Known) ([]byte, error) {
 // longestShown is how many characters of a value an error shows.
 const longestShown = 60
 
-// clipValue is a value as an error shows it: in one line, bounded.
+// clipValue is a value as an error shows it: in one line, and bounded.
 func clipValue(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) || r == '\u200d' { // which joins emoji

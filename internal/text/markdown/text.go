@@ -9,8 +9,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Text is what a reader sees of a line: no marks of emphasis, links and code, no tags, and entities as what they stand
-// for. Marks of blocks are words here: the line is one of a paragraph, or the text of a heading.
+// Text is what a reader sees of a line: without marks of emphasis, links and code, without tags, and with entities
+// resolved. The line is one of a paragraph or the text of a heading: marks of blocks are words in it.
 func Text(line string) string {
 	source := []byte(line)
 	p := parser.NewParser(
@@ -40,8 +40,7 @@ func Text(line string) string {
 	return b.String()
 }
 
-// Unescaped is a Markdown text with the characters themselves where it has an escape or a reference for one. Code and
-// marks stay as they were written.
+// Unescaped is a Markdown text in which escapes and references are resolved. Code and marks stay as they are.
 func Unescaped(source string) string {
 	var out []byte
 	done := 0

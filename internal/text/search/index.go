@@ -31,7 +31,7 @@ const headingWeight = 2.0
 // ofWhole is the section number of the document's own fields.
 const ofWhole = -1
 
-// Counted is a document whose words are counted.
+// Counted is a document with its words counted.
 type Counted struct {
 	words   []string // by posting
 	entries []posting
