@@ -1,8 +1,8 @@
 // Package language tells whether texts are in English, German, Portuguese, French or Spanish.
 //
 // Function words, which hold sentences together, weigh most: they stay in the speaker's language when nouns are
-// borrowed. Other words count by their spelling, and none decides alone. A text in another language has few such words, and gets
-// none of these languages.
+// borrowed. Other words count by their spelling, and none decides alone. A text in another language has few such words,
+// and gets none of these languages.
 package language
 
 import (
