@@ -186,7 +186,7 @@ func TestRandomTreesKeepTheKernelsPromises(t *testing.T) {
 				return // the file asked for it
 			}
 			agree(t, runs[0], runs[1])
-			w.take(runs[0], how)
+			w.checkResult(runs[0], how)
 		}
 	})
 }
@@ -225,7 +225,7 @@ func (w *world) input() Input {
 	return in
 }
 
-func (w *world) take(r *run, how string) {
+func (w *world) checkResult(r *run, how string) {
 	if err := idleIsIdle(r.tree, r.state); err != nil {
 		w.Fatal(err)
 	}

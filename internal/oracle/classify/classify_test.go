@@ -192,7 +192,7 @@ func TestCourtesyDoesNotChangeTheType(t *testing.T) {
 		kind, text, _ := strings.Cut(row, ": ")
 		for _, said := range []string{"Thanks! " + text, "ok, " + text, "hi, please " + text, text + " Thanks!",
 			text + " thank you very much"} {
-			asked(t, kind+": "+said)
+			checkRow(t, kind+": "+said)
 		}
 	}
 }
