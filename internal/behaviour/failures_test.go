@@ -21,17 +21,17 @@ func failures() []behaviour {
 	narrow := func(h heard) reply {
 		switch {
 		case len(h.offered) == 0:
-			return textReply("The middleware has Verify check the token (`auth/middleware.go:6`).")
+			return says("The middleware has Verify check the token (`auth/middleware.go:6`).")
 		case h.results > 2:
 			return reply{fail: model.ContextLength}
 		case strings.Contains(h.all, "has Verify check the token"):
-			return textReply(jwt)
+			return says(jwt)
 		}
 		return []reply{reads(middleware), reads(token), calls("code_read", `{"path":"limits.txt"}`)}[h.results]
 	}
 	return []behaviour{
 		{name: "is cut by the limit of output in its answer", ask: auth, plays: plays(reads(middleware),
-			turn(textReply(jwt+" The key is"), isCut())), plain: 2, ours: exactly(2),
+			turn(says(jwt+" The key is"), isCut())), plain: 2, ours: exactly(2),
 			stop: "partial", holds: []string{jwt}, warns: []string{"(?i)cut|limit"}, ran: []string{"code_read"}},
 		{name: "has no room for the conversation, and goes on from notes of it", ask: auth, plays: narrow, plain: 4,
 			ours: exactly(6), stop: "satisfied",
@@ -39,9 +39,9 @@ func failures() []behaviour {
 		{name: "refuses", ask: auth, plays: plays(reply{fail: model.Refused}), plain: 1, ours: exactly(1),
 			stop: "refused"},
 		{name: "is stopped by the provider's filter", ask: auth,
-			plays: plays(turn(textReply("The to"), reply{finish: model.FinishFilter})), plain: 1, ours: exactly(1),
+			plays: plays(turn(says("The to"), reply{finish: model.FinishFilter})), plain: 1, ours: exactly(1),
 			stop: "refused"},
-		{name: "says nothing at all", ask: auth, plays: plays(textReply("")), plain: 1, ours: between(2, 4), stop: "stuck"},
+		{name: "says nothing at all", ask: auth, plays: plays(says("")), plain: 1, ours: between(2, 4), stop: "stuck"},
 	}
 }
 
@@ -58,7 +58,7 @@ func TestRunThatEndsOnATransientFailureSaysSoAndIsResumed(t *testing.T) {
 		case !back.Load():
 			return busy
 		}
-		return turn(textReply(jwt), doneReply())
+		return turn(says(jwt), done())
 	})
 	r := s.start(t, model, "", auth, folder(t))
 	res, err := r.Wait(t.Context())
@@ -101,13 +101,13 @@ func TestThanksAfterTwoTopicShiftsSendsOnlyWhatItMayBeAbout(t *testing.T) {
 		last := strings.TrimSpace(h.all)
 		switch {
 		case strings.HasSuffix(last, thanks):
-			return turn(textReply("You're welcome!"), doneReply())
+			return turn(says("You're welcome!"), done())
 		case h.results > 0:
-			return turn(textReply(jwt), doneReply())
+			return turn(says(jwt), done())
 		case strings.HasSuffix(last, auth):
 			return reads(middleware)
 		}
-		return turn(textReply("It is mild and dry."), lacksPart("today's weather", "Not looked up."))
+		return turn(says("It is mild and dry."), lacksPart("today's weather", "Not looked up."))
 	})
 	vault := folder(t)
 	first := s.ask(t, model, "", auth, vault)

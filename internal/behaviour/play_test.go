@@ -52,7 +52,7 @@ func turn(all ...reply) (r reply) {
 	return r
 }
 
-func textReply(text string) reply { return reply{text: text} }
+func says(text string) reply { return reply{text: text} }
 
 // isCut is a reply that ends at the limit of output.
 func isCut() reply { return reply{finish: model.FinishLength} }
@@ -106,27 +106,27 @@ func sufficient(confidence string) string {
 }
 
 // The signals, as they are asked for.
-func doneReply() reply { return textReply(sufficient("0.9")) }
-func needTurnReply(reason string) reply {
-	return textReply(signal("need_turn", "reason", reason, "confidence", "0.8"))
+func done() reply { return says(sufficient("0.9")) }
+func goesOn(reason string) reply {
+	return says(signal("need_turn", "reason", reason, "confidence", "0.8"))
 }
-func stuckReply(blocker, suggestion string) reply {
-	return textReply(signal("stuck", "attempted", `["search"]`, "blocker", blocker, "suggestions", `["`+suggestion+`"]`,
+func isStuck(blocker, suggestion string) reply {
+	return says(signal("stuck", "attempted", `["search"]`, "blocker", blocker, "suggestions", `["`+suggestion+`"]`,
 		"confidence", "0.8"))
 }
-func needCapabilityReply(capability string) reply {
-	return textReply(signal("need_capability", "capability", capability, "reason", "the decision is written down there",
+func wants(capability string) reply {
+	return says(signal("need_capability", "capability", capability, "reason", "the decision is written down there",
 		"confidence", "0.8"))
 }
 func lacksPart(missing, caveat string) reply {
-	return textReply(signal("partial_answer", "missing", missing, "caveat", caveat, "confidence", "0.7"))
+	return says(signal("partial_answer", "missing", missing, "caveat", caveat, "confidence", "0.7"))
 }
 func delegates(scope string) reply {
-	return textReply(signal("delegation_recommended", "reason", "it is too large", "scope", scope, "confidence", "0.8"))
+	return says(signal("delegation_recommended", "reason", "it is too large", "scope", scope, "confidence", "0.8"))
 }
 
 // thinks is reasoning that stands in the text.
-func thinks(text string) reply { return textReply(element("think", text)) }
+func thinks(text string) reply { return says(element("think", text)) }
 
 // answer is the reply as a fake provider sends it: the text in small pieces, and each call with a name of its own.
 func (r reply) answer(h heard) modeltest.Answer {

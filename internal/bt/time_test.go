@@ -41,7 +41,8 @@ func TestDelayWaitsBeforeEveryEntry(t *testing.T) {
 		now, due int64
 		asked    string
 	}{{0, 20, ""}, {19, 20, ""}, {20, 0, "1a"}, {25, 0, ""}} {
-		if res := d.step(Input{Now: c.now}); res.Status != Running || res.Due != c.due || requestedEffects(res) != c.asked {
+		res := d.step(Input{Now: c.now})
+		if res.Status != Running || res.Due != c.due || requestedEffects(res) != c.asked {
 			t.Errorf("at %d: %+v", c.now, res)
 		}
 	}

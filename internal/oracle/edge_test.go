@@ -26,7 +26,8 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 			h := setUp(t, modeltest.Say("It checks a token. "+c.markup), modeltest.Say("It checks a token, I think. "+
 				partial("a proof")))
 			a := h.ask(auth)
-			wantParts(t, "what is said after it", lastText(h.request(2)), "[control] No source was opened for this answer")
+			wantParts(t, "what is said after it", lastText(h.request(2)),
+				"[control] No source was opened for this answer")
 			if len(a.Problems) == 0 || !strings.Contains(a.Problems[0].Reason, c.reason) {
 				t.Errorf("the problems are %+v; want one that says %q", a.Problems, c.reason)
 			}

@@ -41,7 +41,8 @@ func TestResultThatWasCutSaysSoToTheModel(t *testing.T) {
 		return tool.Result{Text: "half", Items: 1, Truncated: true}, nil
 	})
 	h.ask(auth)
-	same(t, "what the model hears", textOfRole(h.request(2), model.ToolRole), "half\n[cut here: ask for less at a time]")
+	same(t, "what the model hears", textOfRole(h.request(2), model.ToolRole),
+		"half\n[cut here: ask for less at a time]")
 }
 
 func TestToolTimeoutIsAFailureThatTheModelHears(t *testing.T) {
@@ -50,5 +51,6 @@ func TestToolTimeoutIsAFailureThatTheModelHears(t *testing.T) {
 	h.timeout = 1 // ns
 	h.world.replaceTool("code_search", func(tool.Call) (tool.Result, error) { return tool.Result{}, errSlow })
 	h.ask(auth)
-	wantParts(t, "what the model hears", textOfRole(h.request(2), model.ToolRole), "Failed: no result within 1ns (ask for less)")
+	wantParts(t, "what the model hears", textOfRole(h.request(2), model.ToolRole),
+		"Failed: no result within 1ns (ask for less)")
 }

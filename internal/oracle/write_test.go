@@ -61,10 +61,11 @@ func TestPersonIsToldThatASecretWasTakenOutOfANote(t *testing.T) {
 			modeltest.SayAndCall(needTurn("write the note"), "vault_write",
 				`{"path":"a.md","mode":"create","content":"`+content+`"}`),
 			modeltest.Say("It is written. "+enough()))
-		h.world.addTool(&fake{world: h.world, spec: h.world.tools["vault_write"].Spec(), do: func(tool.Call) (tool.Result,
-			error) {
-			return wrote, nil
-		}})
+		h.world.addTool(&fake{world: h.world, spec: h.world.tools["vault_write"].Spec(),
+			do: func(tool.Call) (tool.Result,
+				error) {
+				return wrote, nil
+			}})
 		same(t, "notices", joined(shownNotices(h.ask(save))), want)
 	}
 }

@@ -31,8 +31,8 @@ func TestQuestionsAreTakenForWhatTheyAre(t *testing.T) {
 	}
 }
 
-// checkRow checks a row: a type, perhaps with “perhaps” or “not” before it, and a question, perhaps with the one before it
-// behind “<”.
+// checkRow checks a row: a type, perhaps after “perhaps” or “not”, and a question, perhaps with the one before it after
+// “<”.
 func checkRow(t *testing.T, row string) {
 	t.Helper()
 	kind, text, _ := strings.Cut(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\u00ad`, "\u00ad", `\u200b`, "\u200b").
