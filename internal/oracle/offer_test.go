@@ -55,8 +55,7 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 			sourceChoice{Class: classOf(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3,
 				classify.Code: 0.2})}, "", "web vault code", ""},
 		"equals as they stand near": {sourceChoice{Class: classOf(classify.Documentation,
-			shares{classify.Documentation: 0.5,
-				classify.Research: 0.2, classify.Code: 0.3})}, "", "vault code web", ""},
+			shares{classify.Documentation: 0.5, classify.Research: 0.2, classify.Code: 0.3})}, "", "vault code web", ""},
 		"an action is of notes": {
 			sourceChoice{Class: classOf(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02,
 				classify.Code: 0.15})}, "", "vault code", ""},

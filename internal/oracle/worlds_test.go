@@ -77,8 +77,7 @@ var worlds = map[string]func(h *harness, rest string){
 		path, span, _ := strings.Cut(place, ":")
 		from, to, _ := strings.Cut(span, "-")
 		h.world.replaceTool(name, finds(tool.Ref{Source: h.world.tools[name].Spec().Source, Path: path,
-			Start: number(from),
-			End:   number(to)}))
+			Start: number(from), End: number(to)}))
 	},
 	"finds a page": func(h *harness, rest string) {
 		name, address, _ := strings.Cut(rest, " ")

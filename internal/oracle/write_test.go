@@ -62,10 +62,7 @@ func TestPersonIsToldThatASecretWasTakenOutOfANote(t *testing.T) {
 				`{"path":"a.md","mode":"create","content":"`+content+`"}`),
 			modeltest.Say("It is written. "+enough()))
 		h.world.addTool(&fake{world: h.world, spec: h.world.tools["vault_write"].Spec(),
-			do: func(tool.Call) (tool.Result,
-				error) {
-				return wrote, nil
-			}})
+			do: func(tool.Call) (tool.Result, error) { return wrote, nil }})
 		same(t, "notices", joined(shownNotices(h.ask(save))), want)
 	}
 }
