@@ -47,7 +47,7 @@ func TestChildThatDiesInAnAnswerIsReplacedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	line.next(t).ends(t)
+	line.next(t).waitForEnd(t)
 	line.next(t)
 	line.none(t)
 }
@@ -57,7 +57,7 @@ func TestChildThatAlwaysDiesIsAnErrorWithItsLastWords(t *testing.T) {
 	c := start(t, t.TempDir(), line.env(), script("read", "grumble first", "grumble at \x1b[1mlast", "exit 3"))
 	_, err := c.Classify(t.Context(), "x", two)
 	fails(t, err, "the child ended (exit status 3): at [1mlast")
-	line.next(t).ends(t)
+	line.next(t).waitForEnd(t)
 	line.none(t)
 }
 
@@ -269,5 +269,5 @@ func TestChildEndsWhenItsParentIsKilled(t *testing.T) {
 	if err := parent.Wait(); err == nil {
 		t.Error("the parent ended in peace")
 	}
-	child.ends(t)
+	child.waitForEnd(t)
 }

@@ -1,21 +1,21 @@
-// Package bert sorts a text into one of a few labels with a classifier of the BERT family: an ONNX model in a local
-// folder, computed in pure Go in a child process (FR-019 to FR-022 in docs/requirements.md).
+// Package bert assigns one of a few labels to a text with a classifier of the BERT family: an ONNX model in a local
+// folder, computed in pure Go in a child process (docs/requirements.md, FR-019 to FR-022).
 //
-// A child, because the libraries that compute the model panic, print and end the process where they meet what they
-// don't know, and hold several times the model's size in memory. The folder and the child's command are the person's
-// settings; nothing a model or a tool says may reach them.
+// It needs a child because the libraries that compute the model panic, print, or end the process on unknown input, and
+// use several times the model's size in memory. The folder and the child's command are settings of the person; no text
+// of a model or a tool may change them.
 //
 // Guarantees:
 //   - New starts nothing. The first question starts the child, which loads the model; it is kept for further questions.
 //     It ends when nobody has asked anything for ten minutes, and the next question starts another.
 //   - The child ends with its parent, however that ends: its standard input is then at its end. Close ends it and
 //     waits.
-//   - A question has a time-out, with 30 s more where the child is new. A child that exceeds it, is left in the middle
-//     of an answer or says what is no answer is killed.
-//   - A child that dies after it had answered is replaced, once a question. A model that fails is left alone for a
-//     minute, in which its error comes back at once: the caller's own rules must not wait for it again and again.
+//   - A question has a time-out, with 30 s more if the child is new. A child is killed if it exceeds it, if it is
+//     interrupted in an answer, or if its answer is not valid.
+//   - A child that dies after it had answered is replaced, once for each question. A model that fails is not tried for
+//     a minute; its error is returned at once, so that callers with rules of their own do not wait repeatedly.
 //   - Text is cleaned of control characters and invalid UTF-8 and bounded to MaxText characters, head and tail. A text
-//     can't write a model's control tokens, so it can't forge a hypothesis, nor push one out of what the model reads.
+//     can't contain a model's control tokens, so it can't forge a hypothesis, nor push one out of the model's input.
 //   - Every error names the model's folder. Questions may be asked concurrently; they are answered one at a time.
 package bert
 
@@ -40,8 +40,8 @@ import (
 const MaxText = 2000
 
 // Label is one of the answers to choose from. Hypothesis is a sentence that is true of a text of this label ("The
-// assistant repeats itself."); a zero-shot model reads it, a model that was trained on the labels goes by Name, in
-// which case does not matter, and dash, space and underscore are alike.
+// assistant repeats itself."); a zero-shot model reads it. A model that was trained on the labels uses Name, in any
+// case, and with dash, space and underscore as equals.
 type Label struct {
 	Name       string `json:"name"`
 	Hypothesis string `json:"hypothesis,omitempty"`
@@ -58,12 +58,12 @@ type Config struct {
 	Dir     string        // holds config.json, tokenizer.json, and model.onnx or onnx/model.onnx
 	Timeout time.Duration // of one answer; 0: 15 s
 	Command []string      // starts the child (see package network); the folder is appended as its last argument
-	Missing string        // what to do where there is no such program
-	// the child's whole environment: it needs none, and the keys of the parent's are no business of its
+	Missing string        // what to do if there is no such program
+	// the child's whole environment: it needs none, and must not have the keys in the parent's
 	Env []string
 }
 
-// Info is what a model says of itself, and how long it took.
+// Info is what a model says about itself, and how long it took.
 type Info struct {
 	Kind       string        `json:"kind"`   // “zero-shot” or “classification”
 	Labels     []string      `json:"labels"` // as config.json names them, in its order
@@ -77,7 +77,7 @@ type Question struct {
 	Labels []Label `json:"labels"`
 }
 
-// Answer is the line of JSON that answers a question: a score for each label, best first, or an error.
+// Answer is a line of JSON that answers a question: a score for each label, best first, or an error.
 type Answer struct {
 	Scores []Score `json:"scores,omitempty"`
 	Error  string  `json:"error,omitempty"`
@@ -86,12 +86,12 @@ type Answer struct {
 
 // Classifier asks the model in a folder. Close it when it is no longer needed.
 type Classifier struct {
-	cfg     Config
-	loading time.Duration   // what a new child may take beside the time-out
-	rest    time.Duration   // how long a model that failed is left alone
-	life    context.Context // until it is closed
-	end     context.CancelFunc
-	turn    chan struct{} // holds one: whoever took it out may use what is below
+	cfg         Config
+	loadTimeout time.Duration   // what a new child may take in addition to the time-out
+	pause       time.Duration   // how long a model that failed is not tried again
+	life        context.Context // until it is closed
+	cancel      context.CancelFunc
+	turn        chan struct{} // has one element: who took it may use the fields below
 
 	child  *child
 	fault  error // of a model that failed
@@ -103,48 +103,48 @@ func New(cfg Config) *Classifier {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 15 * time.Second
 	}
-	// The child must not take it for an option, nor start elsewhere.
+	// The child must not read it as an option, nor relative to another folder.
 	if dir, err := filepath.Abs(cfg.Dir); err == nil && cfg.Dir != "" {
 		cfg.Dir = dir
 	}
-	c := &Classifier{cfg: cfg, loading: 30 * time.Second, rest: time.Minute, turn: make(chan struct{}, 1)}
-	c.life, c.end = context.WithCancel(context.Background())
+	c := &Classifier{cfg: cfg, loadTimeout: 30 * time.Second, pause: time.Minute, turn: make(chan struct{}, 1)}
+	c.life, c.cancel = context.WithCancel(context.Background())
 	c.turn <- struct{}{}
 	return c
 }
 
-// Classify returns a score for each label, best first. A zero-shot model needs the hypotheses; another has to know the
-// very labels.
+// Classify returns a score for each label, best first. A zero-shot model needs the hypotheses; any other must have been
+// trained on exactly these labels.
 func (c *Classifier) Classify(ctx context.Context, text string, labels []Label) ([]Score, error) {
-	a, err := c.answer(ctx, Question{Excerpt(text, MaxText), labels}, false)
+	a, err := c.askInTurn(ctx, Question{Excerpt(text, MaxText), labels}, false)
 	return a.Scores, err
 }
 
-// Check asks the model about a short text with these labels, and tells how that went, also where a failure is not long
-// ago. With an error, Info holds what had been found out by then.
+// Check asks the model about a short text with these labels and returns how that went, also soon after a failure. With
+// an error, Info has what is known so far.
 func (c *Classifier) Check(ctx context.Context, labels []Label) (Info, error) {
-	a, err := c.answer(ctx, Question{"I have found what you asked for, and nothing is missing.", labels}, true)
+	a, err := c.askInTurn(ctx, Question{"I have found what you asked for, and nothing is missing.", labels}, true)
 	return a.Info, err
 }
 
-// Close ends the child and waits until it is gone. A question under way fails, as does any later one.
+// Close ends the child and waits for that. Active and later questions fail.
 func (c *Classifier) Close() {
-	c.end()
+	c.cancel()
 	<-c.turn
-	_ = c.drop() // how it ends that was told to is its own business
+	_ = c.stopChild() // it was told to end: how it does so does not matter
 	c.turn <- struct{}{}
 }
 
 // errClosed says that the classifier is closed.
 var errClosed = errors.New("it is closed")
 
-func (c *Classifier) answer(ctx context.Context, q Question, always bool) (a Answer, err error) {
+func (c *Classifier) askInTurn(ctx context.Context, q Question, always bool) (a Answer, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("classifier %s: %w", c.cfg.Dir, err)
 		}
 	}()
-	busy := c.cfg.Timeout + c.loading
+	busy := c.cfg.Timeout + c.loadTimeout
 	select {
 	case <-c.turn:
 		defer func() { c.turn <- struct{}{} }()
@@ -160,7 +160,7 @@ func (c *Classifier) answer(ctx context.Context, q Question, always bool) (a Ans
 		return a, ctx.Err()
 	case q.Text == "":
 		return a, errors.New("there is no text to classify")
-	case c.fault != nil && !always && time.Since(c.failed) < c.rest:
+	case c.fault != nil && !always && time.Since(c.failed) < c.pause:
 		return a, c.fault
 	}
 	if a, err = c.ask(ctx, q); err == nil && a.Error != "" {
@@ -181,24 +181,24 @@ func (c *Classifier) answer(ctx context.Context, q Question, always bool) (a Ans
 	return a, err
 }
 
-// ask puts the question to the child that is there, or to a new one. Only a child that had been there is replaced when
-// it dies: a text that ends a new one would end the next. An error means that there is no child any more.
+// ask asks the current child, or a new one. Only a child that had been there before is replaced when it dies: a text
+// that kills a new child would kill the next one too. After an error there is no child.
 func (c *Classifier) ask(ctx context.Context, q Question) (Answer, error) {
 	for isNew := c.child == nil; ; isNew = true {
 		timeout := c.cfg.Timeout
 		if isNew {
-			started, err := start(c.life, c.cfg)
+			started, err := startChild(c.life, c.cfg)
 			if err != nil {
 				return Answer{}, err
 			}
 			c.child = started
-			timeout += c.loading
+			timeout += c.loadTimeout
 		}
 		a, err := c.child.ask(ctx, timeout, q)
 		if err == nil {
 			return a, nil
 		}
-		if died := c.drop(); errors.Is(err, io.EOF) {
+		if died := c.stopChild(); errors.Is(err, io.EOF) {
 			if !isNew && ctx.Err() == nil && c.life.Err() == nil {
 				continue
 			}
@@ -208,8 +208,8 @@ func (c *Classifier) ask(ctx context.Context, q Question) (Answer, error) {
 	}
 }
 
-// drop ends the child and says how it ended, in its last words if it had any.
-func (c *Classifier) drop() error {
+// stopChild ends the child and says how it ended, with its last line of stderr if there is one.
+func (c *Classifier) stopChild() error {
 	if c.child == nil {
 		return nil
 	}
@@ -238,8 +238,8 @@ type child struct {
 	stderr text.Tail
 }
 
-// start starts the process. It has to be stopped.
-func start(life context.Context, cfg Config) (*child, error) {
+// startChild starts the process. The caller must stop it.
+func startChild(life context.Context, cfg Config) (*child, error) {
 	// Not the caller's context: the child is kept for the next question.
 	life, kill := context.WithCancel(life)
 	c := &child{kill: kill}
@@ -266,7 +266,8 @@ func start(life context.Context, cfg Config) (*child, error) {
 	return c, nil
 }
 
-// ask puts a question and waits for its answer. After an error the child is of no more use; io.EOF says that it died.
+// ask asks a question and waits for the answer. After an error the child can't be used any more; io.EOF says that it
+// died.
 func (c *child) ask(ctx context.Context, timeout time.Duration, q Question) (a Answer, err error) {
 	line, err := json.Marshal(q)
 	if err != nil {
@@ -291,8 +292,7 @@ func (c *child) ask(ctx context.Context, timeout time.Duration, q Question) (a A
 	return a, nil
 }
 
-// stop ends the child and waits until it is gone. A child that has nothing more to say ends by itself, so that its exit
-// status can be told.
+// stop ends the child and waits for that. A child ends by itself when its input ends, so that its exit status is known.
 func (c *child) stop() error {
 	_ = c.in.Close() // fails only if it is closed, which is what's wanted
 	late := time.AfterFunc(time.Second, c.kill)
@@ -301,11 +301,11 @@ func (c *child) stop() error {
 	return c.cmd.Wait()
 }
 
-// gap stands where a text was cut.
+// gap replaces the part of a text that was cut.
 const gap = " … "
 
-// Excerpt is the text in one line, without control characters and invalid UTF-8, and at most n characters long: head
-// and tail, because a turn says at its beginning what it is about and at its end what it came to.
+// Excerpt is a text in one line, without control characters and invalid UTF-8, of at most n characters: head and tail,
+// because a turn begins with its subject and ends with its result.
 func Excerpt(text string, n int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {

@@ -175,8 +175,8 @@ func (l *lifeline) none(t *testing.T) {
 	}
 }
 
-// ends waits for the child's end, and fails if it lives on.
-func (l life) ends(t *testing.T) {
+// waitForEnd waits for the child's end, and fails if it lives on.
+func (l life) waitForEnd(t *testing.T) {
 	t.Helper()
 	if err := l.conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func (l life) kill(t *testing.T) {
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	l.ends(t)
+	l.waitForEnd(t)
 }
 
 // start returns a classifier of the model in dir, closed with the test, with more in the child's environment.

@@ -8,17 +8,17 @@ import (
 	"unsafe"
 )
 
-// Bounds of a run, so that no tree can fill the memory or hold a processor, whatever it is given.
+// Bounds of a run, so that no tree can fill the memory or block a processor, whatever it is given.
 const (
-	// MaxVisits caps the node visits of one Step; a tree that takes more for one pass breaks like one that spins.
+	// MaxVisits caps the node visits of one Step; a tree that takes more fails as one that spins.
 	MaxVisits = 10_000
 	// MaxText caps the text of one key, and MaxTexts those of all keys together, in bytes.
 	MaxText  = 4 << 20
 	MaxTexts = 16 << 20
-	// MaxWork caps what scripts do in one Step: an operation counts as opWork, and as the bytes of the texts that it
-	// looks through or makes.
+	// MaxWork caps what scripts do in one Step: an operation counts as opWork, plus the bytes of the texts that it
+	// reads or makes.
 	MaxWork = 64 << 20
-	// MaxPayload caps what one effect is asked with, in bytes of JSON.
+	// MaxPayload caps the payload of one effect, in bytes of JSON.
 	MaxPayload = 4 << 20
 
 	opWork = 64
@@ -29,20 +29,20 @@ const (
 const (
 	maxFile    = 8 << 20  // bytes
 	maxDepth   = 200      // of elements, and of nodes with their subtrees
-	maxNodes   = 1 << 18  // with the subtrees laid out, whose number can double with every line of the file
+	maxNodes   = 1 << 18  // with all subtrees expanded: their number can double with every line of the file
 	maxAttrs   = 1000     // of one element
 	maxName    = 256      // bytes of a name: of an element, an attribute, a node, a tree or a key
 	maxScript  = 4096     // bytes of a script; it bounds how deep one can nest
-	maxLaidOut = 16 << 20 // bytes of attributes with the subtrees laid out; those of scripts count scriptWeight times
-	maxHints   = 200      // problems for which a name is looked for that was perhaps meant
+	maxLaidOut = 16 << 20 // bytes of attributes with all subtrees expanded; those of scripts count scriptWeight times
+	maxHints   = 200      // problems for which a similar name is searched
 
 	scriptWeight = 4
 )
 
-// ErrBound is in the error of a Step that would go beyond a bound of a run.
+// ErrBound is in the error of a Step that would exceed a bound of a run.
 var ErrBound = errors.New("beyond a bound of trees")
 
-// textBytes is how much text a value of the blackboard is.
+// textBytes is how many bytes of text a value of the blackboard has.
 func textBytes(v any) int {
 	switch v := v.(type) {
 	case nil, bool, float64, int, int64:
@@ -52,7 +52,7 @@ func textBytes(v any) int {
 	case []string:
 		n := 0
 		for _, s := range v {
-			n += len(s) + int(unsafe.Sizeof(s)) // an empty one takes room, too
+			n += len(s) + int(unsafe.Sizeof(s)) // an empty one takes memory, too
 		}
 		return n
 	}
@@ -62,8 +62,8 @@ func textBytes(v any) int {
 	return 0
 }
 
-// hold replaces what a key holds, if the texts of the blackboard stay within their bounds.
-func (s *State) hold(slot int32, name string, v any) error {
+// setSlot replaces the value of a key, if the texts of the blackboard stay within their bounds.
+func (s *State) setSlot(slot int32, name string, v any) error {
 	n := textBytes(v)
 	if n == 0 && s.texts == 0 {
 		s.Slots[slot] = v
@@ -82,16 +82,16 @@ func (s *State) hold(slot int32, name string, v any) error {
 	return nil
 }
 
-// heldTexts is how much text all keys hold.
-func heldTexts(slots []any) (n int) {
+// totalTextBytes is how many bytes of text all keys have.
+func totalTextBytes(slots []any) (n int) {
 	for _, v := range slots {
 		n += textBytes(v)
 	}
 	return n
 }
 
-// labour counts the work of scripts.
-func (x *exec) labour(bytes int) error {
+// addWork counts the work of scripts, and fails beyond MaxWork.
+func (x *exec) addWork(bytes int) error {
 	if x.work += opWork + bytes; x.work > MaxWork {
 		return fmt.Errorf("the scripts of one step take more than %d units of work, of which an operation takes %d "+
 			"and each byte of a text one: %w", MaxWork, opWork, ErrBound)
@@ -99,7 +99,7 @@ func (x *exec) labour(bytes int) error {
 	return nil
 }
 
-// clipped is a text as far as a message quotes it.
+// clipped is a text, shortened for a message.
 func clipped(text string) string { return clippedTo(text, 200) }
 
 // clippedTo is a text cut off after room bytes, between characters.
@@ -114,15 +114,15 @@ func clippedTo(text string, room int) string {
 	return text[:end] + "…"
 }
 
-// shown is a value as far as a message quotes it.
-func shown(v any) string {
+// clipValue is a value, shortened for a message.
+func clipValue(v any) string {
 	if s, ok := v.(string); ok {
 		return clipped(s)
 	}
 	return clipped(fmt.Sprint(v))
 }
 
-// namesFit notes names of an element that are longer than any is, and says whether there are none.
+// namesFit reports the names of an element that are too long, and says whether there are none.
 func (s *source) namesFit(e *element) bool {
 	fits := true
 	check := func(at int, what, name string) {

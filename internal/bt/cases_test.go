@@ -203,12 +203,12 @@ type probe struct {
 }
 
 func (p *probe) leaf() Leaf {
-	return Leaf{Name: "Leaf", events: -1, class: funcLeaf, call: func(_ *binding, x *exec, i int32) Status {
+	return Leaf{Name: "Leaf", events: -1, class: funcLeaf, tick: func(_ *binding, x *exec, i int32) Status {
 		name := x.t.nodes[i].name
 		letters := p.answers[name]
 		if letters == "" {
 			p.wrong = fmt.Errorf("leaf %s was asked, but has no answer left", name)
-			return x.failed(i, "", "no answer left")
+			return x.fail(i, "", "no answer left")
 		}
 		p.answers[name] = letters[1:]
 		p.trace = append(p.trace, name+"="+letters[:1])
@@ -218,7 +218,7 @@ func (p *probe) leaf() Leaf {
 		case 'R':
 			return Running
 		}
-		return x.failed(i, "", name+" says F")
+		return x.fail(i, "", name+" says F")
 	}}
 }
 

@@ -8,34 +8,34 @@ import (
 
 // compiler turns elements into nodes and keys into slots.
 type compiler struct {
-	src     *source
-	known   *Leaves
-	trees   map[string]*treeDef
-	t       *Tree
-	root    *scope
-	homes   []*scope // by slot: the scope that created it
-	uses    []use
-	shallow bool // subtrees are not looked into
-	full    bool // maxNodes or maxLaidOut was reached
-	laid    int  // bytes of attributes so far, see maxLaidOut
-	growers []grower
-	textual map[int32]bool // slots that a script gives a text
+	src        *source
+	known      *Leaves
+	trees      map[string]*treeDef
+	t          *Tree
+	root       *scope
+	slotScopes []*scope // by slot: the scope that created it
+	uses       []use
+	shallow    bool // subtrees are not compiled
+	full       bool // maxNodes or maxLaidOut was reached
+	laidOut    int  // bytes of attributes so far, bounded by maxLaidOut
+	growers    []grower
+	getsText   map[int32]bool // slots to which a script writes a text
 }
 
 func newCompiler(src *source, known *Leaves, trees map[string]*treeDef, t *Tree) *compiler {
-	c := &compiler{src: src, known: known, trees: trees, t: t, textual: map[int32]bool{}}
+	c := &compiler{src: src, known: known, trees: trees, t: t, getsText: map[int32]bool{}}
 	c.root = c.newScope(t.rootKeys, nil)
 	return c
 }
 
-// build adds the node of el, which paths call label, and all below it, and returns its index; -1 if there is no room or
-// no element. stack holds the trees that el lies in.
+// build adds the node of el, whose label in paths is given, and all nodes below it. It returns its index; -1 if there
+// is no room or no element. stack lists the trees that contain el.
 func (c *compiler) build(el *element, sc *scope, parent int32, label string, stack []string) int32 {
-	if el == nil || !c.room(el, parent) {
+	if el == nil || !c.hasRoom(el, parent) {
 		return -1
 	}
 	i := int32(len(c.t.nodes))
-	place := c.src.place(el.at)
+	place := c.src.positionOf(el.at)
 	n := node{details: &details{parent: parent, label: label, line: int32(place.line), col: int32(place.col)}}
 	if parent >= 0 {
 		n.depth = c.t.nodes[parent].depth + 1
@@ -44,25 +44,25 @@ func (c *compiler) build(el *element, sc *scope, parent int32, label string, sta
 		n.name = name.value
 	}
 	c.t.nodes = append(c.t.nodes, n)
-	c.src.strayText(el)
+	c.src.warnOfText(el)
 	typ := typeOf(el)
 	sp, leaf := kindByName[typ], c.known.byName[typ]
 	switch {
 	case typ == "SubTree":
-		c.subTree(el, sc, i, stack)
+		c.buildSubTree(el, sc, i, stack)
 		return i
 	case sp != nil:
-		c.kernelNode(el, sp, sc, i)
+		c.buildKernelNode(el, sp, sc, i)
 	case leaf != nil:
-		c.leafNode(el, leaf, sc, i)
+		c.buildLeafNode(el, leaf, sc, i)
 	default:
-		c.unknownNode(el, typ, sc, i)
+		c.reportUnknownNode(el, typ, sc, i)
 	}
-	c.kids(el, sc, i, stack)
+	c.buildKids(el, sc, i, stack)
 	return i
 }
 
-func (c *compiler) room(el *element, parent int32) bool {
+func (c *compiler) hasRoom(el *element, parent int32) bool {
 	switch {
 	case parent >= 0 && c.t.nodes[parent].depth >= maxDepth:
 		c.src.problem(el.at, "let subtrees nest less deeply",
@@ -76,14 +76,14 @@ func (c *compiler) room(el *element, parent int32) bool {
 		return false
 	}
 	for _, a := range el.attrs {
-		c.laid += len(a.name) + len(a.value)
+		c.laidOut += len(a.name) + len(a.value)
 	}
-	return c.roomFor(el.at, 0)
+	return c.hasRoomFor(el.at, 0)
 }
 
-// roomFor says whether so many more bytes of attributes are within bounds.
-func (c *compiler) roomFor(at, bytes int) bool {
-	if c.laid += bytes; c.laid > maxLaidOut && !c.full {
+// hasRoomFor adds so many bytes of attributes, and says whether they are within bounds.
+func (c *compiler) hasRoomFor(at, bytes int) bool {
+	if c.laidOut += bytes; c.laidOut > maxLaidOut && !c.full {
 		c.src.problem(at, "use subtrees less often",
 			"the tree has more than %d bytes of attributes, subtrees included and those of scripts counted %d times",
 			maxLaidOut, scriptWeight)
@@ -92,7 +92,7 @@ func (c *compiler) roomFor(at, bytes int) bool {
 	return !c.full
 }
 
-// typeOf is the node's type: its element's name, or in BT.CPP's explicit form its ID.
+// typeOf is the type of a node: the name of its element or, in the explicit form of BT.CPP, its ID.
 func typeOf(el *element) string {
 	if id, ok := el.attr("ID"); ok && isCategory(el.name) {
 		return id.value
@@ -104,7 +104,7 @@ func isCategory(name string) bool {
 	return name == "Action" || name == "Condition" || name == "Control" || name == "Decorator"
 }
 
-func (c *compiler) unknownNode(el *element, typ string, sc *scope, i int32) {
+func (c *compiler) reportUnknownNode(el *element, typ string, sc *scope, i int32) {
 	hint := c.src.didYouMean(typ, func() []string {
 		return slices.Concat(keysOf(c.known.byName), keysOf(kindByName), []string{"SubTree"})
 	})
@@ -116,23 +116,23 @@ func (c *compiler) unknownNode(el *element, typ string, sc *scope, i int32) {
 	}
 	c.src.problem(el.at, hint, "there is no node <%s>", typ)
 	for _, a := range el.attrs {
-		c.nameKey(a, sc, i)
+		c.mentionKey(a, sc, i)
 	}
 }
 
-// nameKey keeps the key of an attribute that has another problem from being missed elsewhere.
-func (c *compiler) nameKey(a attribute, sc *scope, i int32) {
+// mentionKey notes the key of an attribute that has another problem, so that it is not reported as missing elsewhere.
+func (c *compiler) mentionKey(a attribute, sc *scope, i int32) {
 	if key, isKey := keyOf(a); isKey {
-		c.connect(sc, use{node: i, role: names, key: key, port: a.name, at: a.at})
+		c.connect(sc, use{node: i, access: mentions, key: key, port: a.name, at: a.at})
 	}
 }
 
-// kids builds the children and gives each a path of its own.
-func (c *compiler) kids(el *element, sc *scope, i int32, stack []string) {
+// buildKids builds the children, and gives each its own path.
+func (c *compiler) buildKids(el *element, sc *scope, i int32, stack []string) {
 	seen := map[string]int{}
 	kids := make([]int32, 0, len(el.kids))
 	for _, k := range el.kids {
-		name := label(k)
+		name := pathLabel(k)
 		seen[name]++
 		if n := seen[name]; n > 1 {
 			name += "#" + strconv.Itoa(n)
@@ -144,8 +144,8 @@ func (c *compiler) kids(el *element, sc *scope, i int32, stack []string) {
 	c.t.nodes[i].kids = kids
 }
 
-// label is what a path calls a node.
-func label(el *element) string {
+// pathLabel is the label of a node in paths.
+func pathLabel(el *element) string {
 	for _, name := range []string{"name", "ID"} {
 		if a, ok := el.attr(name); ok {
 			return a.value
@@ -154,15 +154,15 @@ func label(el *element) string {
 	return el.name
 }
 
-func (c *compiler) subTree(el *element, sc *scope, i int32, stack []string) {
-	c.t.nodes[i].kind, c.t.nodes[i].run = kSubTree, (*exec).onlyChild
+func (c *compiler) buildSubTree(el *element, sc *scope, i int32, stack []string) {
+	c.t.nodes[i].kind, c.t.nodes[i].run = kSubTree, (*exec).tickOnlyChild
 	if len(el.kids) > 0 {
 		c.src.problem(el.kids[0].at, "", "a SubTree takes no children")
 	}
 	def := c.subTreeDef(el, stack)
 	if def == nil {
 		for _, a := range el.attrs {
-			c.nameKey(a, sc, i)
+			c.mentionKey(a, sc, i)
 		}
 		return
 	}
@@ -178,22 +178,22 @@ func (c *compiler) subTree(el *element, sc *scope, i int32, stack []string) {
 				c.src.problem(a.at, "", "_autoremap: %v", err)
 			}
 			inner.auto = auto == true
-		case c.guardAttr(a, sc, i):
+		case c.compileGuard(a, sc, i):
 		default:
-			c.remap(a, sc, inner, i)
+			c.remapPort(a, sc, inner, i)
 		}
 	}
 	if c.shallow || def.body == nil {
 		return
 	}
-	body := c.build(def.body, inner, i, label(def.body), append(slices.Clip(stack), def.id))
+	body := c.build(def.body, inner, i, pathLabel(def.body), append(slices.Clip(stack), def.id))
 	if body >= 0 {
 		c.t.nodes[i].kids = []int32{body}
-		c.unknownRemaps(el, def, inner)
+		c.checkRemaps(el, def, inner)
 	}
 }
 
-// subTreeDef is the tree that a SubTree names; nil after a problem.
+// subTreeDef is the tree that a SubTree names; nil if there is a problem.
 func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 	id, ok := el.attr("ID")
 	def := c.trees[id.value]
@@ -211,28 +211,28 @@ func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 	return def
 }
 
-// remap connects a port of a subtree: to a key outside, or to a literal of its own.
-func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
-	if inner.unnamed == nil {
-		inner.unnamed = map[string]bool{}
+// remapPort connects a port of a subtree to a key outside of it, or to a literal.
+func (c *compiler) remapPort(a attribute, outer, inner *scope, i int32) {
+	if inner.unusedPorts == nil {
+		inner.unusedPorts = map[string]bool{}
 	}
-	inner.unnamed[a.name] = true
+	inner.unusedPorts[a.name] = true
 	if key, isKey := keyOf(a); isKey {
-		inner.keys[a.name] = outer.slot(key)
+		inner.keys[a.name] = outer.slotOf(key)
 		return
 	}
-	slot := inner.create(a.name)
-	c.t.slots[slot].initial = a.value // its type is settled later
-	c.uses = append(c.uses, use{slot: slot, node: i, role: writes, port: a.name, key: a.name, at: a.at})
+	slot := inner.createSlot(a.name)
+	c.t.slots[slot].initial = a.value // checkWiring gives it its type
+	c.uses = append(c.uses, use{slot: slot, node: i, access: writes, port: a.name, key: a.name, at: a.at})
 }
 
-// unknownRemaps finds ports that the subtree's nodes do not name.
-func (c *compiler) unknownRemaps(el *element, def *treeDef, inner *scope) {
+// checkRemaps reports ports that no node of the subtree uses.
+func (c *compiler) checkRemaps(el *element, def *treeDef, inner *scope) {
 	named := func() []string {
-		return slices.DeleteFunc(keysOf(inner.keys), func(key string) bool { return inner.unnamed[key] })
+		return slices.DeleteFunc(keysOf(inner.keys), func(key string) bool { return inner.unusedPorts[key] })
 	}
 	for _, a := range el.attrs {
-		if inner.unnamed[a.name] {
+		if inner.unusedPorts[a.name] {
 			c.src.problem(a.at, c.src.didYouMean(a.name, named), "tree %s has no key {%s}", def.id, a.name)
 		}
 	}

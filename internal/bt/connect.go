@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
+func (c *compiler) buildKernelNode(el *element, sp *spec, sc *scope, i int32) {
 	n := &c.t.nodes[i]
 	n.kind, n.run, n.spec, n.elseStatus = sp.kind, sp.run, sp, Failure
-	n.settles, n.goOn = slices.Contains(settling, sp.kind), Success
-	if slices.Contains(retries, sp.kind) {
-		n.goOn = Failure
+	n.needsReset, n.continueOn = slices.Contains(kindsToReset, sp.kind), Success
+	if slices.Contains(continueOnFailure, sp.kind) {
+		n.continueOn = Failure
 	}
-	n.ports = make([]value, len(sp.ports))
+	n.ports = make([]portValue, len(sp.ports))
 	for k := range sp.ports {
 		p := &sp.ports[k]
-		n.ports[k] = value{port: p.name, slot: -1, least: p.least}
+		n.ports[k] = portValue{port: p.name, slot: -1, least: p.least}
 		a, ok := el.attr(p.name)
 		switch {
 		case ok:
@@ -31,20 +31,20 @@ func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
 		default:
 			a = attribute{name: p.name, value: p.def, at: el.at}
 		}
-		c.kernelPort(p, a, &n.ports[k], sc, i)
+		c.connectKernelPort(p, a, &n.ports[k], sc, i)
 	}
-	c.otherAttributes(el, sp.name, sp.names, sc, i)
-	c.childCount(el, sp, n)
+	c.checkOtherAttributes(el, sp.name, sp.names, sc, i)
+	c.checkChildCount(el, sp, n)
 }
 
-// childCount checks the number of children, and counts of children that ports ask for.
-func (c *compiler) childCount(el *element, sp *spec, n *node) {
+// checkChildCount checks the number of children, and the counts of children in ports.
+func (c *compiler) checkChildCount(el *element, sp *spec, n *node) {
 	kids := len(el.kids)
 	switch {
 	case sp.max < 0 && kids > 0:
 		c.src.problem(el.at, "", "%s takes no children", sp.name)
 	case kids < sp.min, sp.max > 0 && kids > sp.max:
-		c.src.problem(el.at, "", "%s takes %s, not %d", sp.name, howMany(sp), kids)
+		c.src.problem(el.at, "", "%s takes %s, not %d", sp.name, childCountText(sp), kids)
 	case sp.kind == kParallel || sp.kind == kParallelAll:
 		for _, p := range n.ports {
 			if asked := threshold(p.n, kids); p.slot < 0 && (asked > kids || asked < 0) {
@@ -56,7 +56,7 @@ func (c *compiler) childCount(el *element, sp *spec, n *node) {
 	}
 }
 
-func howMany(sp *spec) string {
+func childCountText(sp *spec) string {
 	switch {
 	case sp.min == sp.max && sp.max == 1:
 		return "one child"
@@ -68,30 +68,30 @@ func howMany(sp *spec) string {
 	return fmt.Sprintf("%d to %d children", sp.min, sp.max)
 }
 
-// otherAttributes takes the attributes that are no ports: conditions, or mistakes.
-func (c *compiler) otherAttributes(el *element, owner string, ports []string, sc *scope, i int32) {
+// checkOtherAttributes compiles the attributes that are conditions, and reports those that are neither that nor ports.
+func (c *compiler) checkOtherAttributes(el *element, owner string, ports []string, sc *scope, i int32) {
 	for _, a := range el.attrs {
-		if a.name == "name" || a.name == "ID" || slices.Contains(ports, a.name) || c.guardAttr(a, sc, i) {
+		if a.name == "name" || a.name == "ID" || slices.Contains(ports, a.name) || c.compileGuard(a, sc, i) {
 			continue
 		}
 		c.src.problem(a.at, c.src.didYouMean(a.name, func() []string {
 			return ports
 		}), "%s has no port %s", owner, a.name)
-		c.nameKey(a, sc, i)
+		c.mentionKey(a, sc, i)
 	}
 }
 
-// kernelPort reads one port of a kernel node by what the port wants.
-func (c *compiler) kernelPort(p *kernelPort, a attribute, v *value, sc *scope, i int32) {
+// connectKernelPort reads one port of a kernel node, as a literal or as a key.
+func (c *compiler) connectKernelPort(p *kernelPort, a attribute, v *portValue, sc *scope, i int32) {
 	key, isKey := keyOf(a)
-	connect := func(how role, typ reflect.Type) {
+	connect := func(how accessKind, typ reflect.Type) {
 		v.key = key
-		v.slot = c.connect(sc, use{node: i, role: how, typ: typ, port: p.name, key: key, at: a.at})
+		v.slot = c.connect(sc, use{node: i, access: how, typ: typ, port: p.name, key: key, at: a.at})
 	}
 	n := &c.t.nodes[i]
 	switch p.want {
 	case wantScript:
-		n.code = c.script(a, sc, i)
+		n.code = c.compileScript(a, sc, i)
 	case wantStatus:
 		if err := n.elseStatus.UnmarshalText([]byte(a.value)); err != nil || n.elseStatus == Idle {
 			c.src.problem(a.at, "write SUCCESS, FAILURE, SKIPPED or RUNNING", "port %s: ‘%s’ is not a status",
@@ -116,13 +116,13 @@ func (c *compiler) kernelPort(p *kernelPort, a attribute, v *value, sc *scope, i
 	case wantBool:
 		if isKey {
 			connect(reads, typeBool)
-		} else if yes := c.literal(p, a, typeBool); yes == true {
+		} else if yes := c.portLiteral(p, a, typeBool); yes == true {
 			v.n = 1
 		}
 	case wantInt:
 		if isKey {
 			connect(reads, typeInt64)
-		} else if n, ok := c.literal(p, a, typeInt64).(int64); ok {
+		} else if n, ok := c.portLiteral(p, a, typeInt64).(int64); ok {
 			v.n = n
 			if err := v.tooSmall(n); err != nil {
 				c.src.problem(a.at, "", "port %s: %v", p.name, err)
@@ -131,8 +131,8 @@ func (c *compiler) kernelPort(p *kernelPort, a attribute, v *value, sc *scope, i
 	}
 }
 
-// literal is the value of a port's text; nil after a problem.
-func (c *compiler) literal(p *kernelPort, a attribute, typ reflect.Type) any {
+// portLiteral is the value of a port's text; nil if there is a problem.
+func (c *compiler) portLiteral(p *kernelPort, a attribute, typ reflect.Type) any {
 	v, err := parseLiteral(a.value, typ)
 	if err != nil {
 		c.src.problem(a.at, fmt.Sprintf(`or write %s="{key}"`, p.name), "port %s: %v", p.name, err)
@@ -141,8 +141,8 @@ func (c *compiler) literal(p *kernelPort, a attribute, typ reflect.Type) any {
 	return v
 }
 
-// guardAttr takes an attribute that is a condition of any node; false if it is not one.
-func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
+// compileGuard compiles an attribute that is a condition of any node; false if it is not one.
+func (c *compiler) compileGuard(a attribute, sc *scope, i int32) bool {
 	if !strings.HasPrefix(a.name, "_") {
 		return false
 	}
@@ -153,7 +153,7 @@ func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
 		if n.guard == nil {
 			n.guard = &guards{}
 		}
-		n.guard[which] = c.script(a, sc, i)
+		n.guard[which] = c.compileScript(a, sc, i)
 	case a.name != "_fullpath" && a.name != "_uid":
 		c.src.warn(a.at, c.src.didYouMean(a.name, func() []string {
 			return guardNames
@@ -162,18 +162,18 @@ func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
 	return true
 }
 
-// script parses an expression and connects its keys; nil after a problem.
-func (c *compiler) script(a attribute, sc *scope, i int32) *script {
-	if !c.roomFor(a.at, (scriptWeight-1)*len(a.value)) {
+// compileScript parses an expression and connects its keys; nil if there is a problem.
+func (c *compiler) compileScript(a attribute, sc *scope, i int32) *script {
+	if !c.hasRoomFor(a.at, (scriptWeight-1)*len(a.value)) {
 		return nil
 	}
 	s, err := parseScript(a.value)
 	if wrong, is := errors.AsType[*scriptError](err); is {
-		within := inValue{src: c.src, in: a}
-		c.src.problem(within.at(wrong.pos), "", "%s: %s", a.name, wrong.msg)
+		within := valueOffsets{src: c.src, attr: a}
+		c.src.problem(within.offset(wrong.pos), "", "%s: %s", a.name, wrong.msg)
 		return nil
 	}
-	within := inValue{src: c.src, in: a}
+	within := valueOffsets{src: c.src, attr: a}
 	var connect func(e *expr)
 	connect = func(e *expr) {
 		if e.key != "" {
@@ -184,7 +184,7 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 			case opKey:
 				how = reads
 			}
-			e.slot = c.connect(sc, use{node: i, role: how, port: a.name, key: e.key, at: within.at(e.pos)})
+			e.slot = c.connect(sc, use{node: i, access: how, port: a.name, key: e.key, at: within.offset(e.pos)})
 		}
 		for _, k := range e.kids {
 			connect(k)
@@ -197,15 +197,15 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 	return s
 }
 
-func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
+func (c *compiler) buildLeafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 	n := &c.t.nodes[i]
-	n.run, n.leaf, n.bind = (*exec).leaf, leaf, &binding{now: leaf.now, events: leaf.events}
+	n.run, n.leaf, n.bind = (*exec).tickLeaf, leaf, &binding{now: leaf.now, events: leaf.events}
 	if len(el.kids) > 0 {
 		c.src.problem(el.at, "", "%s takes no children", leaf.Name)
 	}
 	n.bind.in = make([]wire, len(leaf.in))
 	for k := range leaf.in {
-		n.bind.in[k] = c.input(el, leaf, &leaf.in[k], sc, i)
+		n.bind.in[k] = c.connectInput(el, leaf, &leaf.in[k], sc, i)
 	}
 	for k := range leaf.out {
 		p := &leaf.out[k]
@@ -219,13 +219,13 @@ func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 				a.value)
 			continue
 		}
-		slot := c.connect(sc, use{node: i, role: writes, typ: p.Type, port: p.Name, key: key, at: a.at})
+		slot := c.connect(sc, use{node: i, access: writes, typ: p.Type, port: p.Name, key: key, at: a.at})
 		n.bind.out = append(n.bind.out, wire{Port: p, slot: slot})
 	}
-	c.otherAttributes(el, leaf.Name, leaf.names, sc, i)
+	c.checkOtherAttributes(el, leaf.Name, leaf.names, sc, i)
 }
 
-func (c *compiler) input(el *element, leaf *Leaf, p *Port, sc *scope, i int32) wire {
+func (c *compiler) connectInput(el *element, leaf *Leaf, p *Port, sc *scope, i int32) wire {
 	w := wire{Port: p, slot: -1}
 	a, ok := el.attr(p.Name)
 	key, isKey := keyOf(a)
@@ -235,7 +235,7 @@ func (c *compiler) input(el *element, leaf *Leaf, p *Port, sc *scope, i int32) w
 		if !p.required() {
 			how = readsIfSet
 		}
-		w.slot = c.connect(sc, use{node: i, role: how, typ: p.Type, port: p.Name, key: key, at: a.at})
+		w.slot = c.connect(sc, use{node: i, access: how, typ: p.Type, port: p.Name, key: key, at: a.at})
 	case ok:
 		literal, err := p.literal(a.value)
 		if err != nil {
@@ -249,7 +249,7 @@ func (c *compiler) input(el *element, leaf *Leaf, p *Port, sc *scope, i int32) w
 		w.literal = reflect.ValueOf(literal)
 		return w
 	case p.required():
-		c.src.problem(el.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "%s wants port %s", leaf.Name, describe(p))
+		c.src.problem(el.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "%s wants port %s", leaf.Name, describePort(p))
 	}
 	if p.HasDef {
 		literal, _ := parseLiteral(p.Default, p.Type)
@@ -258,8 +258,8 @@ func (c *compiler) input(el *element, leaf *Leaf, p *Port, sc *scope, i int32) w
 	return w
 }
 
-// describe is a port with its type and doc: "limit (int): how many".
-func describe(p *Port) string {
+// describePort is a port with its type and doc: "limit (int): how many".
+func describePort(p *Port) string {
 	s := p.Name + " (" + typeName(p.Type) + ")"
 	if p.Doc != "" {
 		s += ": " + p.Doc

@@ -6,30 +6,30 @@ import (
 	mathbits "math/bits"
 )
 
-// onlyChild is a SubTree.
-func (x *exec) onlyChild(i int32, _ *node, _ *Cell) Status { return x.tick(i + 1) }
+// tickOnlyChild is the runner of SubTree.
+func (x *exec) tickOnlyChild(i int32, _ *node, _ *Cell) Status { return x.tick(i + 1) }
 
 func (x *exec) alwaysSuccess(int32, *node, *Cell) Status { return Success }
 
 func (x *exec) alwaysFailure(i int32, _ *node, _ *Cell) Status {
-	return x.failed(i, "", "AlwaysFailure")
+	return x.fail(i, "", "AlwaysFailure")
 }
 
 func (x *exec) runScript(i int32, n *node, _ *Cell) Status {
-	x.script(i, n.code)
+	x.evalScript(i, n.code)
 	return Success
 }
 
 func (x *exec) scriptCondition(i int32, n *node, _ *Cell) Status {
-	if !x.truth(i, n.code) {
-		return x.failed(i, "", n.code.negated)
+	if !x.evalCondition(i, n.code) {
+		return x.fail(i, "", n.code.negated)
 	}
 	return Success
 }
 
-// inOrder ticks children in order, from the one that was running. The asynchronous kinds return RUNNING behind each
-// child, but the last, that completes in the tick it began in.
-func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
+// tickInOrder ticks the children in order, beginning with the running one. The asynchronous kinds return RUNNING after
+// each child, except the last, that completes in the tick in which it began.
+func (x *exec) tickInOrder(i int32, n *node, c *Cell) Status {
 	yields := n.kind == kAsyncSequence || n.kind == kAsyncFallback
 	failed := false
 	var why Cause // of the last child that failed
@@ -44,15 +44,15 @@ func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
 		case st == Skipped:
 			c.N++
 			continue
-		case st == n.goOn && !stops:
+		case st == n.continueOn && !stops:
 			continue
-		case st == n.goOn:
+		case st == n.continueOn:
 			at++
-			st, x.again = Running, true
+			st, x.tickAgain = Running, true
 		}
 		c.At = int32(at)
 		if st == Running && failed {
-			x.keep(c, Memo{Node: i, Why: why})
+			x.setMemo(c, Memo{Node: i, Why: why})
 		}
 		return st
 	}
@@ -63,20 +63,20 @@ func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
 	case failed:
 		x.reason = why
 	case c.Memo:
-		x.reason = x.recall(i, c).Why
+		x.reason = x.memoOf(i, c).Why
 	}
-	return n.goOn
+	return n.continueOn
 }
 
-// reactive asks every child again, from the first; a child that is RUNNING halts the others.
-func (x *exec) reactive(_ int32, n *node, _ *Cell) Status {
+// tickReactive ticks every child again, from the first; a child that is RUNNING halts the others.
+func (x *exec) tickReactive(_ int32, n *node, _ *Cell) Status {
 	skipped := 0
 	var why Cause // of the last child that failed
 	for _, kid := range n.kids {
 		switch st := x.tick(kid); st {
 		case Skipped:
 			skipped++
-		case n.goOn:
+		case n.continueOn:
 			why = x.reason
 		case Running:
 			x.haltOthers(n, kid)
@@ -89,7 +89,7 @@ func (x *exec) reactive(_ int32, n *node, _ *Cell) Status {
 		return Skipped
 	}
 	x.reason = why
-	return n.goOn
+	return n.continueOn
 }
 
 // threshold reads a count that may be negative: -1 means all, -2 all but one.
@@ -102,16 +102,16 @@ func threshold(v int64, kids int) int {
 
 func (x *exec) parallel(i int32, n *node, c *Cell) Status {
 	kids := len(n.kids)
-	asked := x.number(i, &n.ports[0])
-	success, failure := threshold(asked, kids), threshold(x.number(i, &n.ports[1]), kids)
+	asked := x.intPort(i, &n.ports[0])
+	success, failure := threshold(asked, kids), threshold(x.intPort(i, &n.ports[1]), kids)
 	if success > kids || failure > kids || success < 0 || failure < 0 {
-		return x.broken(i, fmt.Errorf("success_count and failure_count ask for more than its %d children", kids))
+		return x.breakStep(i, fmt.Errorf("success_count and failure_count ask for more than its %d children", kids))
 	}
-	m := x.recall(i, c)
+	m := x.memoOf(i, c)
 	for k, kid := range n.kids {
 		x.tickOnce(&m, k, kid)
-		failed, skipped := bits(m.Fail), bits(m.Skip)
-		succeeded := bits(m.Done) - failed - skipped
+		failed, skipped := countBits(m.Fail), countBits(m.Skip)
+		succeeded := countBits(m.Done) - failed - skipped
 		switch {
 		case skipped == kids:
 			return Skipped
@@ -122,26 +122,26 @@ func (x *exec) parallel(i int32, n *node, c *Cell) Status {
 			return Failure
 		}
 	}
-	if bits(m.Done) == kids {
-		return x.failed(i, "", fmt.Sprintf("all children are done and fewer than %d succeeded", success))
+	if countBits(m.Done) == kids {
+		return x.fail(i, "", fmt.Sprintf("all children are done and fewer than %d succeeded", success))
 	}
-	x.keep(c, m)
+	x.setMemo(c, m)
 	return Running
 }
 
 func (x *exec) parallelAll(i int32, n *node, c *Cell) Status {
 	kids := len(n.kids)
-	m := x.recall(i, c)
+	m := x.memoOf(i, c)
 	for k, kid := range n.kids {
 		x.tickOnce(&m, k, kid)
 	}
 	switch {
-	case bits(m.Done) < kids:
-		x.keep(c, m)
+	case countBits(m.Done) < kids:
+		x.setMemo(c, m)
 		return Running
-	case bits(m.Skip) == kids:
+	case countBits(m.Skip) == kids:
 		return Skipped
-	case m.Fail != 0 && bits(m.Fail) >= threshold(x.number(i, &n.ports[0]), kids):
+	case m.Fail != 0 && countBits(m.Fail) >= threshold(x.intPort(i, &n.ports[0]), kids):
 		x.reason = m.Why
 		return Failure
 	}
@@ -197,20 +197,20 @@ func (x *exec) whileDoElse(i int32, n *node, _ *Cell) Status {
 	return x.tick(n.kids[branch])
 }
 
-func (x *exec) choose(i int32, n *node, _ *Cell) Status {
+func (x *exec) tickSwitch(i int32, n *node, _ *Cell) Status {
 	pick := len(n.kids) - 1
-	if v := x.read(&n.ports[0]); v != nil {
+	if v := x.textPort(&n.ports[0]); v != nil {
 		text := textOf(v)
 		for k := range pick {
-			p := x.read(&n.ports[k+1])
+			p := x.textPort(&n.ports[k+1])
 			if p == nil {
 				continue
 			}
 			pattern := textOf(p)
-			if err := x.labour(len(text) + len(pattern)); err != nil {
-				return x.broken(i, err)
+			if err := x.addWork(len(text) + len(pattern)); err != nil {
+				return x.breakStep(i, err)
 			}
-			if matches(text, pattern) {
+			if matchesCase(text, pattern) {
 				pick = k
 				break
 			}
@@ -221,8 +221,8 @@ func (x *exec) choose(i int32, n *node, _ *Cell) Status {
 	return x.tick(kid)
 }
 
-// read gives a text port: its literal, or its key's value, nil where nothing was written.
-func (x *exec) read(p *value) any {
+// textPort is the value of a text port: its literal, or the value of its key; nil if that was not written.
+func (x *exec) textPort(p *portValue) any {
 	if p.slot < 0 {
 		return p.text
 	}
@@ -243,7 +243,7 @@ func (x *exec) tryCatch(i int32, n *node, c *Cell) Status {
 			return Running
 		default:
 			c.At = catch + 1
-			x.keep(c, Memo{Node: i, Why: x.reason})
+			x.setMemo(c, Memo{Node: i, Why: x.reason})
 		}
 	}
 	if c.At == catch {
@@ -255,14 +255,14 @@ func (x *exec) tryCatch(i int32, n *node, c *Cell) Status {
 	if x.tick(n.kids[catch]) == Running {
 		return Running
 	}
-	x.reason = x.recall(i, c).Why
+	x.reason = x.memoOf(i, c).Why
 	return Failure
 }
 
 func (x *exec) invert(i int32, _ *node, _ *Cell) Status {
 	switch st := x.tick(i + 1); st {
 	case Success:
-		return x.failed(i, "", "the opposite was wanted")
+		return x.fail(i, "", "the opposite was wanted")
 	case Failure:
 		return Success
 	default:
@@ -281,33 +281,33 @@ func (x *exec) forceSuccess(i int32, _ *node, _ *Cell) Status {
 func (x *exec) forceFailure(i int32, _ *node, _ *Cell) Status {
 	st := x.tick(i + 1)
 	if st == Success {
-		return x.failed(i, "", "ForceFailure")
+		return x.fail(i, "", "ForceFailure")
 	}
 	return st
 }
 
-// cycle is Repeat and RetryUntilSuccessful. It yields between two cycles.
-func (x *exec) cycle(i int32, n *node, c *Cell) Status {
-	times := x.number(i, &n.ports[0])
+// repeat is the runner of Repeat and RetryUntilSuccessful. It yields between two cycles.
+func (x *exec) repeat(i int32, n *node, c *Cell) Status {
+	times := x.intPort(i, &n.ports[0])
 	if times == 0 {
 		return Success
 	}
 	st := x.tick(i + 1)
-	if st != n.goOn {
+	if st != n.continueOn {
 		return st
 	}
 	c.N++
 	if times > 0 && int64(c.N) >= times {
 		return st
 	}
-	x.again = true
+	x.tickAgain = true
 	return Running
 }
 
 func (x *exec) keepRunning(i int32, _ *node, _ *Cell) Status {
 	st := x.tick(i + 1)
 	if st == Success {
-		x.again = true
+		x.tickAgain = true
 		return Running
 	}
 	return st
@@ -315,41 +315,41 @@ func (x *exec) keepRunning(i int32, _ *node, _ *Cell) Status {
 
 func (x *exec) timeout(i int32, n *node, c *Cell) Status {
 	if !c.On {
-		if ms := x.number(i, &n.ports[0]); ms > 0 {
-			x.keep(c, Memo{Node: i, Due: x.later(ms)})
+		if ms := x.intPort(i, &n.ports[0]); ms > 0 {
+			x.setMemo(c, Memo{Node: i, Due: x.timeAfter(ms)})
 		}
-	} else if c.Memo && x.now >= x.recall(i, c).Due {
+	} else if c.Memo && x.now >= x.memoOf(i, c).Due {
 		x.halt(i + 1)
-		return x.failed(i, "timeout", fmt.Sprintf("not done after %d ms", x.number(i, &n.ports[0])))
+		return x.fail(i, "timeout", fmt.Sprintf("not done after %d ms", x.intPort(i, &n.ports[0])))
 	}
 	return x.tick(i + 1)
 }
 
 func (x *exec) delay(i int32, n *node, c *Cell) Status {
 	if !c.On {
-		if due := x.later(x.number(i, &n.ports[0])); due > x.now {
-			x.keep(c, Memo{Node: i, Due: due})
+		if due := x.timeAfter(x.intPort(i, &n.ports[0])); due > x.now {
+			x.setMemo(c, Memo{Node: i, Due: due})
 		}
 	}
 	if c.Memo {
-		if x.now < x.recall(i, c).Due {
+		if x.now < x.memoOf(i, c).Due {
 			return Running
 		}
-		x.forget(i, c)
+		x.dropMemo(i, c)
 	}
 	return x.tick(i + 1)
 }
 
-// later is the run time ms from here.
-func (x *exec) later(ms int64) int64 { return x.now + min(ms, math.MaxInt64-x.now) }
+// timeAfter is the run time in so many ms.
+func (x *exec) timeAfter(ms int64) int64 { return x.now + min(ms, math.MaxInt64-x.now) }
 
 func (x *exec) runOnce(i int32, n *node, c *Cell) Status {
 	if c.Keep != Idle {
-		if x.flag(i, &n.ports[0]) {
+		if x.boolPort(i, &n.ports[0]) {
 			return Skipped
 		}
 		if c.Keep == Failure {
-			return x.failed(i, "", "it failed when it ran, and runs once")
+			return x.fail(i, "", "it failed when it ran, and runs once")
 		}
 		return c.Keep
 	}
@@ -360,12 +360,12 @@ func (x *exec) runOnce(i int32, n *node, c *Cell) Status {
 	return st
 }
 
-// precondition asks its condition only while the child does not run.
+// precondition evaluates its condition only while the child is not running.
 func (x *exec) precondition(i int32, n *node, c *Cell) Status {
 	if c.At == 0 {
-		if !x.truth(i, n.code) {
+		if !x.evalCondition(i, n.code) {
 			if n.elseStatus == Failure {
-				return x.failed(i, "", n.code.negated)
+				return x.fail(i, "", n.code.negated)
 			}
 			return n.elseStatus
 		}
@@ -374,22 +374,22 @@ func (x *exec) precondition(i int32, n *node, c *Cell) Status {
 	return x.tick(i + 1)
 }
 
-// loop is the kernel's own node for work that goes round by round: the number of the round and whether it is the last
-// are on the blackboard before the child runs, so that the tree can make the last round count.
+// loop is a node that BT.CPP does not have: it runs its child in rounds. Before each round it writes the number of the
+// round, and whether it is the last one, so that the tree can make use of that.
 func (x *exec) loop(i int32, n *node, c *Cell) Status {
 	const portMax, portUntil, portTurn, portLast = 0, 1, 2, 3
-	most := x.number(i, &n.ports[portMax])
+	most := x.intPort(i, &n.ports[portMax])
 	kid := i + 1
 	if !x.cells[kid].On {
 		if int64(c.N) >= most {
-			return x.failed(i, "limit", fmt.Sprintf("%d rounds did not set {%s}", most, n.ports[portUntil].key))
+			return x.fail(i, "limit", fmt.Sprintf("%d rounds did not set {%s}", most, n.ports[portUntil].key))
 		}
 		c.N++
 		if slot := n.ports[portTurn].slot; slot >= 0 {
-			x.write(i, slot, int(c.N))
+			x.writeKey(i, slot, int(c.N))
 		}
 		if slot := n.ports[portLast].slot; slot >= 0 {
-			x.write(i, slot, int64(c.N) == most)
+			x.writeKey(i, slot, int64(c.N) == most)
 		}
 	}
 	st := x.tick(kid)
@@ -400,10 +400,10 @@ func (x *exec) loop(i int32, n *node, c *Cell) Status {
 		return Success
 	}
 	if int64(c.N) < most {
-		x.again = true
+		x.tickAgain = true
 		return Running
 	}
-	return x.failed(i, "limit", fmt.Sprintf("%d rounds did not set {%s}", most, n.ports[portUntil].key))
+	return x.fail(i, "limit", fmt.Sprintf("%d rounds did not set {%s}", most, n.ports[portUntil].key))
 }
 
-func bits(mask uint64) int { return mathbits.OnesCount64(mask) }
+func countBits(mask uint64) int { return mathbits.OnesCount64(mask) }

@@ -1,24 +1,24 @@
 // Package bt is a behaviour-tree kernel: trees as data, ticks as pure functions, state as plain data. It imports the
 // standard library only.
 //
-// Vocabulary and file format are those of BehaviorTree.CPP v4 (XML, which Groot2 opens); the engine is not. What holds:
+// Vocabulary and file format are those of BehaviorTree.CPP v4 (XML, which Groot2 opens); the engine is not. Guarantees:
 //
 //   - A tick is pure: no clock, randomness, I/O, goroutine or map order. The same tree, state and input give the same
 //     status, effects and events, always.
 //   - A Tree is immutable and safe for concurrent use. A State belongs to one run and to one goroutine at a time. After
 //     a restart, the inputs so far make an equal one.
-//   - A node that did not return RUNNING is idle: its cell is zero and nothing below it runs. The exceptions remember
-//     by definition: RunOnce its result, SequenceWithMemory its position.
-//   - Time is Input.Now, in milliseconds of run time. It never goes back; a smaller value is taken as the last one.
+//   - A node that did not return RUNNING is idle: its cell is zero and nothing below it runs. There are two exceptions:
+//     RunOnce remembers its result, and SequenceWithMemory its position.
+//   - Time is Input.Now, in milliseconds of run time. It never decreases; a smaller value counts as the last one.
 //   - Every FAILURE has a reason, carried up to Result.Fault.
 //   - Wiring is checked when a tree is loaded: unknown nodes, missing or unknown ports, keys that nothing writes, wrong
 //     types. Each problem says file:line:column and what would fix it.
-//   - Effects are asked for, never performed here: Result.Start lists them, later inputs complete them. An operation
+//   - Effects are requested here, never performed: Result.Start lists them, later inputs complete them. An operation
 //     id is never used twice in a run; a completion for a halted operation is dropped.
 //   - The visits of one Step and the work of its scripts are capped, so that no tree can spin; so are the texts of the
-//     blackboard. The time of a Step is in proportion to its visits and to what runs, where that is halted and looked
-//     at in the order in which it was begun. A tree that would go beyond breaks with an ErrBound that names the key or
-//     the bound.
+//     blackboard. The time of a Step is in proportion to its visits and to the number of running nodes, if these are
+//     visited and halted in the order in which they began. A tree that would exceed a bound fails with an ErrBound that
+//     names the key or the bound.
 //   - The size, the depth, the nodes, the attributes and the names of a file are capped, and loading takes time in
 //     proportion to its size.
 //
@@ -56,7 +56,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return &valueError{what: string(text), want: "a status: SUCCESS, FAILURE, RUNNING, SKIPPED or IDLE"}
 }
 
-// valueError is a text that does not have the form its place wants.
+// valueError is a text that does not have the required form.
 type valueError struct{ what, want string }
 
 func (e *valueError) Error() string { return "‘" + clipped(e.what) + "’ is not " + e.want }

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// scalar is a value as scripts have it: a text, a number or a bool, whose number is 0 or 1.
+// scalar is a value in a script: a text, a number or a bool, whose number is 0 or 1.
 type scalar struct {
 	kind scalarKind
 	num  float64
@@ -16,15 +16,15 @@ type scalar struct {
 type scalarKind uint8
 
 const (
-	nothing scalarKind = iota
+	noValue scalarKind = iota
 	isNumber
 	isBool
 	isText
 )
 
-func number(f float64) scalar { return scalar{kind: isNumber, num: f} }
+func numberScalar(f float64) scalar { return scalar{kind: isNumber, num: f} }
 
-func yesNo(yes bool) scalar {
+func boolScalar(yes bool) scalar {
 	if yes {
 		return scalar{kind: isBool, num: 1}
 	}
@@ -37,28 +37,28 @@ func scalarOf(v any) (scalar, error) {
 	case string:
 		return scalar{kind: isText, text: v}, nil
 	case bool:
-		return yesNo(v), nil
+		return boolScalar(v), nil
 	case float64:
-		return number(v), nil
+		return numberScalar(v), nil
 	case int:
-		return number(float64(v)), nil
+		return numberScalar(float64(v)), nil
 	}
 	if r := reflect.ValueOf(v); r.IsValid() && isBasic(r.Type()) {
 		switch r.Kind() {
 		case reflect.String:
 			return scalar{kind: isText, text: r.String()}, nil
 		case reflect.Bool:
-			return yesNo(r.Bool()), nil
+			return boolScalar(r.Bool()), nil
 		case reflect.Float64:
-			return number(r.Float()), nil
+			return numberScalar(r.Float()), nil
 		default:
-			return number(float64(r.Int())), nil
+			return numberScalar(float64(r.Int())), nil
 		}
 	}
 	return scalar{}, fmt.Errorf("%T is not a text, number or bool", v)
 }
 
-// value is s as untyped keys have it.
+// value is the form of s in untyped keys.
 func (s scalar) value() any {
 	switch s.kind {
 	case isNumber:
@@ -71,47 +71,47 @@ func (s scalar) value() any {
 	return nil
 }
 
-// number reads a number, also from a text that is one, as BT.CPP does when it compares.
-func (s scalar) number() (float64, bool) {
+// asNumber is the number of s, also if it is a text that reads as one: BT.CPP compares like this.
+func (s scalar) asNumber() (float64, bool) {
 	if s.kind == isText {
 		return parseNumber(s.text)
 	}
-	return s.num, s.kind != nothing
+	return s.num, s.kind != noValue
 }
 
-func (s scalar) truth() (bool, error) {
+func (s scalar) asBool() (bool, error) {
 	if s.kind == isNumber || s.kind == isBool {
 		return s.num != 0, nil
 	}
-	return false, fmt.Errorf("‘%s’ is neither true nor false", shown(s.value()))
+	return false, fmt.Errorf("‘%s’ is neither true nor false", clipValue(s.value()))
 }
 
-// script runs all statements and gives the last value. Trouble is the tree's: it breaks the step.
-func (x *exec) script(i int32, s *script) (v scalar) {
+// evalScript runs all statements and returns the last value. An error is a fault of the tree: it stops the step.
+func (x *exec) evalScript(i int32, s *script) (v scalar) {
 	if s == nil {
 		return v
 	}
 	for _, e := range s.stmts {
 		var err error
 		if v, err = x.eval(i, e); err != nil {
-			x.broken(i, fmt.Errorf("script ‘%s’: %w", s.text, err))
+			x.breakStep(i, fmt.Errorf("script ‘%s’: %w", s.text, err))
 			return scalar{}
 		}
 	}
 	return v
 }
 
-// truth is the last value of a script as yes or no.
-func (x *exec) truth(i int32, s *script) bool {
-	yes, err := x.script(i, s).truth()
+// evalCondition is the last value of a script as a bool.
+func (x *exec) evalCondition(i int32, s *script) bool {
+	yes, err := x.evalScript(i, s).asBool()
 	if err != nil && x.err == nil {
-		x.broken(i, fmt.Errorf("script ‘%s’: %w", s.text, err))
+		x.breakStep(i, fmt.Errorf("script ‘%s’: %w", s.text, err))
 	}
 	return yes
 }
 
 func (x *exec) eval(i int32, e *expr) (scalar, error) {
-	if err := x.labour(0); err != nil {
+	if err := x.addWork(0); err != nil {
 		return scalar{}, err
 	}
 	switch e.op {
@@ -120,7 +120,7 @@ func (x *exec) eval(i int32, e *expr) (scalar, error) {
 	case opKey:
 		v := x.s.Slots[e.slot]
 		if v == nil {
-			return scalar{}, x.unwritten(e.slot)
+			return scalar{}, x.unwrittenError(e.slot)
 		}
 		s, err := scalarOf(v)
 		if err != nil {
@@ -144,11 +144,11 @@ func (x *exec) eval(i int32, e *expr) (scalar, error) {
 	switch e.op {
 	case opNegative:
 		if left.kind != isNumber {
-			return scalar{}, fmt.Errorf("‘-’ wants a number, not ‘%s’", shown(left.value()))
+			return scalar{}, fmt.Errorf("‘-’ wants a number, not ‘%s’", clipValue(left.value()))
 		}
-		return number(-left.num), nil
+		return numberScalar(-left.num), nil
 	case opChoice, opNot, opAnd, opOr:
-		return x.decide(i, e, left)
+		return x.evalLazily(i, e, left)
 	}
 	right, err := x.eval(i, e.kids[1])
 	if err != nil {
@@ -157,9 +157,10 @@ func (x *exec) eval(i int32, e *expr) (scalar, error) {
 	return x.binaryOp(e.op, left, right)
 }
 
-// decide evaluates what depends on whether the first operand is true; what does not matter then is not evaluated.
-func (x *exec) decide(i int32, e *expr, left scalar) (scalar, error) {
-	yes, err := left.truth()
+// evalLazily evaluates the operators that depend on whether their first operand is true; operands that are not needed
+// are not evaluated.
+func (x *exec) evalLazily(i int32, e *expr, left scalar) (scalar, error) {
+	yes, err := left.asBool()
 	switch {
 	case err != nil:
 		return scalar{}, err
@@ -168,16 +169,16 @@ func (x *exec) decide(i int32, e *expr, left scalar) (scalar, error) {
 	case e.op == opChoice:
 		return x.eval(i, e.kids[2])
 	case e.op == opNot:
-		return yesNo(!yes), nil
+		return boolScalar(!yes), nil
 	case yes == (e.op == opOr):
-		return yesNo(yes), nil
+		return boolScalar(yes), nil
 	}
 	right, err := x.eval(i, e.kids[1])
 	if err != nil {
 		return scalar{}, err
 	}
-	yes, err = right.truth()
-	return yesNo(yes), err
+	yes, err = right.asBool()
+	return boolScalar(yes), err
 }
 
 func (x *exec) assign(i int32, e *expr, v scalar) error {
@@ -188,7 +189,7 @@ func (x *exec) assign(i int32, e *expr, v scalar) error {
 	if e.op == opUpdate {
 		was, err := scalarOf(old)
 		if err == nil {
-			v, err = x.binaryOp(e.by, was, v)
+			v, err = x.binaryOp(e.updateOp, was, v)
 		}
 		if err != nil {
 			return err
@@ -198,44 +199,44 @@ func (x *exec) assign(i int32, e *expr, v scalar) error {
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", e.key, err)
 	}
-	if err := x.labour(len(v.text)); err != nil {
+	if err := x.addWork(len(v.text)); err != nil {
 		return err
 	}
-	x.write(i, e.slot, fit)
+	x.writeKey(i, e.slot, fit)
 	return nil
 }
 
 func (x *exec) binaryOp(op operation, a, b scalar) (scalar, error) {
-	if err := x.labour(len(a.text) + len(b.text)); err != nil {
+	if err := x.addWork(len(a.text) + len(b.text)); err != nil {
 		return scalar{}, err
 	}
 	if op == opJoin {
-		return joined(textOf(a.value()), textOf(b.value()))
+		return joinTexts(textOf(a.value()), textOf(b.value()))
 	}
 	if a.kind == isText && b.kind == isText {
 		switch {
 		case op == opAdd:
-			return joined(a.text, b.text)
+			return joinTexts(a.text, b.text)
 		case op >= opLess && op <= opGreaterEqual:
-			return yesNo(compares(op, a.text, b.text)), nil
+			return boolScalar(compare(op, a.text, b.text)), nil
 		}
 	}
-	m, isM := a.number()
-	n, isN := b.number()
+	m, isM := a.asNumber()
+	n, isN := b.asNumber()
 	switch {
 	case op == opEqual || op == opUnequal:
 		same := a == b || isM && isN && m == n
-		return yesNo(same == (op == opEqual)), nil
+		return boolScalar(same == (op == opEqual)), nil
 	case !isM || !isN:
-		return scalar{}, fmt.Errorf("‘%s %v %s’ wants two numbers", shown(a.value()), op, shown(b.value()))
+		return scalar{}, fmt.Errorf("‘%s %v %s’ wants two numbers", clipValue(a.value()), op, clipValue(b.value()))
 	case op <= opGreaterEqual:
-		return yesNo(compares(op, m, n)), nil
+		return boolScalar(compare(op, m, n)), nil
 	}
 	return arithmetic(op, m, n)
 }
 
-// joined is a text after another, if a key could hold it.
-func joined(a, b string) (scalar, error) {
+// joinTexts appends a text to another, if a key can have the result.
+func joinTexts(a, b string) (scalar, error) {
 	if n := len(a) + len(b); n > MaxText {
 		return scalar{}, fmt.Errorf("the text ‘%s’ would grow to %d bytes, and one has at most %d: %w",
 			clipped(a), n, MaxText, ErrBound)
@@ -243,7 +244,7 @@ func joined(a, b string) (scalar, error) {
 	return scalar{kind: isText, text: a + b}, nil
 }
 
-func compares[T string | float64](op operation, a, b T) bool {
+func compare[T string | float64](op operation, a, b T) bool {
 	return op == opLess && a < b || op == opLessEqual && a <= b || op == opGreater && a > b ||
 		op == opGreaterEqual && a >= b
 }
@@ -261,5 +262,5 @@ func arithmetic(op operation, x, y float64) (scalar, error) {
 	if !isFinite(result) {
 		return scalar{}, fmt.Errorf("‘%v %v %v’ is no finite number", x, op, y)
 	}
-	return number(result), nil
+	return numberScalar(result), nil
 }

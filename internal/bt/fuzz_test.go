@@ -128,7 +128,7 @@ func (w *wild) node(depth int) string {
 }
 
 // fitting are values for a kernel node's ports.
-var fitting = map[want][]string{
+var fitting = map[portWant][]string{
 	wantText:    {"{text}", "{int}", "1", "a"},
 	wantInt:     {"1", "2", "{int}", "-1"},
 	wantBool:    {"true", "false", "{bool}"},
@@ -185,7 +185,7 @@ func stepThrough(t tester, tr *Tree) {
 	for range 6 {
 		in.Now += 10
 		res, err := tr.Step(s, in, func(Event) {})
-		if held := heldTexts(s.Slots); held != s.texts || held > MaxTexts {
+		if held := totalTextBytes(s.Slots); held != s.texts || held > MaxTexts {
 			t.Errorf("%d bytes of text are held, and %d counted", held, s.texts)
 		}
 		if res.Visits > MaxVisits && !errors.Is(err, ErrBound) {
@@ -260,7 +260,7 @@ func FuzzScript(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := basic(v); err != nil {
+		if _, err := toBasic(v); err != nil {
 			t.Errorf("a script gives %#v", v)
 		}
 		if f, ok := v.(float64); ok && !isFinite(f) {
@@ -308,7 +308,7 @@ func (e *expr) bracketed(b *strings.Builder) {
 	case e.op == opCreate || e.op == opAssign:
 		around(e.key+" "+e.op.String()+" (", 0, ")")
 	case e.op == opUpdate:
-		around(e.key+" "+e.by.String()+"= (", 0, ")")
+		around(e.key+" "+e.updateOp.String()+"= (", 0, ")")
 	default:
 		around("(", 0, ") "+e.op.String()+" (")
 		around("", 1, ")")

@@ -40,12 +40,12 @@ const (
 	kScriptCondition
 )
 
-// retries are the kinds that go on, to the next child or cycle, with a FAILURE of a child; all others go on with
-// SUCCESS.
-var retries = []kind{kFallback, kReactiveFallback, kAsyncFallback, kRetry}
+// continueOnFailure are the kinds that continue with the next child or cycle after a FAILURE of a child; all others
+// continue after SUCCESS.
+var continueOnFailure = []kind{kFallback, kReactiveFallback, kAsyncFallback, kRetry}
 
-// settling are the kinds that can complete while a child runs, or that remember something when they are idle.
-var settling = []kind{kReactiveSequence, kReactiveFallback, kParallel, kParallelAll, kWhileDoElse, kRunOnce,
+// kindsToReset are the kinds that can complete while a child is running, or that remember something while idle.
+var kindsToReset = []kind{kReactiveSequence, kReactiveFallback, kParallel, kParallelAll, kWhileDoElse, kRunOnce,
 	kSequenceWithMemory}
 
 // spec describes a node of the kernel: BT.CPP's name, ports and number of children. max 0 means any number.
@@ -62,30 +62,30 @@ type spec struct {
 	doc      string
 }
 
-// kernelPort is a port of a kernel node. want says what its literal must be; without a default it is required, unless
-// it is optional.
+// kernelPort is a port of a kernel node. want says what its literal must be. A port without a default is required,
+// unless it is optional.
 type kernelPort struct {
 	name, def string
-	want      want
+	want      portWant
 	least     int64 // for wantInt
 	optional  bool
 	doc       string
 }
 
-type want uint8
+type portWant uint8
 
 const (
-	wantText    want = iota // a text or a key of any type
-	wantInt                 // a whole number or a key
-	wantBool                // true or false, or a key
-	wantScript              // an expression
-	wantStatus              // SUCCESS, FAILURE, SKIPPED or RUNNING
-	wantOut                 // a key that the node writes an int to
-	wantOutBool             // a key that the node writes a bool to
-	wantKey                 // a key that holds a bool
+	wantText    portWant = iota // a text or a key of any type
+	wantInt                     // a whole number or a key
+	wantBool                    // true or false, or a key
+	wantScript                  // an expression
+	wantStatus                  // SUCCESS, FAILURE, SKIPPED or RUNNING
+	wantOut                     // a key that the node writes an int to
+	wantOutBool                 // a key that the node writes a bool to
+	wantKey                     // a key that holds a bool
 )
 
-// specs lists the kernel's nodes. A tick finds their ports by position.
+// specs lists the kernel's nodes. Runners find their ports by position.
 var specs = buildSpecs()
 
 var kindByName = indexSpecs(specs)
@@ -105,13 +105,13 @@ func buildSpecs() []spec {
 	}
 	threshold := func(name, def string) kernelPort { return number(name, def, math.MinInt64) }
 	all := []spec{
-		control("Sequence", kSequence, (*exec).inOrder, "→", 1, 0),
-		control("Fallback", kFallback, (*exec).inOrder, "?", 1, 0),
-		control("ReactiveSequence", kReactiveSequence, (*exec).reactive, "⇉", 1, 0),
-		control("ReactiveFallback", kReactiveFallback, (*exec).reactive, "⁇", 1, 0),
-		control("SequenceWithMemory", kSequenceWithMemory, (*exec).inOrder, "→*", 1, 0),
-		control("AsyncSequence", kAsyncSequence, (*exec).inOrder, "→~", 1, 0),
-		control("AsyncFallback", kAsyncFallback, (*exec).inOrder, "?~", 1, 0),
+		control("Sequence", kSequence, (*exec).tickInOrder, "→", 1, 0),
+		control("Fallback", kFallback, (*exec).tickInOrder, "?", 1, 0),
+		control("ReactiveSequence", kReactiveSequence, (*exec).tickReactive, "⇉", 1, 0),
+		control("ReactiveFallback", kReactiveFallback, (*exec).tickReactive, "⁇", 1, 0),
+		control("SequenceWithMemory", kSequenceWithMemory, (*exec).tickInOrder, "→*", 1, 0),
+		control("AsyncSequence", kAsyncSequence, (*exec).tickInOrder, "→~", 1, 0),
+		control("AsyncFallback", kAsyncFallback, (*exec).tickInOrder, "?~", 1, 0),
 		control("Parallel", kParallel, (*exec).parallel, "⇶", 1, 64, threshold("success_count", "-1"),
 			threshold("failure_count", "1")),
 		control("ParallelAll", kParallelAll, (*exec).parallelAll, "⇶", 1, 64, threshold("max_failures", "1")),
@@ -121,8 +121,8 @@ func buildSpecs() []spec {
 		decorator("Inverter", kInverter, (*exec).invert, "¬"),
 		decorator("ForceSuccess", kForceSuccess, (*exec).forceSuccess, "✓"),
 		decorator("ForceFailure", kForceFailure, (*exec).forceFailure, "✗"),
-		decorator("Repeat", kRepeat, (*exec).cycle, "↻", number("num_cycles", "", -1)),
-		decorator("RetryUntilSuccessful", kRetry, (*exec).cycle, "↺", number("num_attempts", "", -1)),
+		decorator("Repeat", kRepeat, (*exec).repeat, "↻", number("num_cycles", "", -1)),
+		decorator("RetryUntilSuccessful", kRetry, (*exec).repeat, "↺", number("num_attempts", "", -1)),
 		decorator("KeepRunningUntilFailure", kKeepRunning, (*exec).keepRunning, "∞"),
 		decorator("Timeout", kTimeout, (*exec).timeout, "⏱", number("msec", "", 0)),
 		decorator("Delay", kDelay, (*exec).delay, "⏲", number("delay_msec", "", 0)),
@@ -141,7 +141,7 @@ func buildSpecs() []spec {
 		for c := 1; c <= n; c++ {
 			ports = append(ports, kernelPort{name: "case_" + strconv.Itoa(c), want: wantText})
 		}
-		all = append(all, control("Switch"+strconv.Itoa(n), kSwitch, (*exec).choose, "⎇", n+1, n+1, ports...))
+		all = append(all, control("Switch"+strconv.Itoa(n), kSwitch, (*exec).tickSwitch, "⎇", n+1, n+1, ports...))
 	}
 	loop := decorator("Loop", kLoop, (*exec).loop, "↻",
 		kernelPort{name: "max", want: wantInt,

@@ -138,9 +138,9 @@ func step(tb testing.TB, t *Tree, s *State, in Input) Result {
 
 // Tick is Step with exactly one tick.
 func (t *Tree) Tick(s *State, in Input, on func(Event)) (Result, error) {
-	x := t.enter(s, in, on)
+	x := t.beginStep(s, in, on)
 	x.tickRoot()
-	return x.leave()
+	return x.endStep()
 }
 
 // Set writes a key of the root scope as a leaf would.
@@ -150,7 +150,7 @@ func (t *Tree) Set(s *State, key string, value any) error {
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", key, err)
 	}
-	return s.hold(i, key, v)
+	return s.setSlot(i, key, v)
 }
 
 func set(tb testing.TB, t *Tree, s *State, key string, value any) {

@@ -14,13 +14,13 @@ type Leaf struct {
 	class       leafClass
 	in, out     []Port
 	names       []string // of all ports, each once
-	now, events int      // fields of the input and the output struct that are no ports, -1: none
+	now, events int      // indices of the fields of the input and the output struct that are not ports; -1: none
 	err         error
-	call        func(b *binding, x *exec, i int32) Status
+	tick        func(b *binding, x *exec, i int32) Status
 }
 
-// leaf is the runner of leaves.
-func (x *exec) leaf(i int32, n *node, _ *Cell) Status { return n.leaf.call(n.bind, x, i) }
+// tickLeaf is the runner of leaves.
+func (x *exec) tickLeaf(i int32, n *node, _ *Cell) Status { return n.leaf.tick(n.bind, x, i) }
 
 type leafClass uint8
 
@@ -30,7 +30,7 @@ const (
 	taskLeaf
 )
 
-// Check is a pure yes or no. The text is the reason, shown either way; a no is FAILURE with it.
+// Check is a pure yes or no. The text is the reason, shown either way; no is a FAILURE with that reason.
 func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
 	return EmittingCheck(name, doc, func(in I) (bool, string, Typed) {
 		yes, why := f(in)
@@ -38,12 +38,12 @@ func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
 	})
 }
 
-// EmittingCheck is a Check that emits a typed event beside its reason, unless it is nil.
+// EmittingCheck is a Check that also emits a typed event, unless that is nil.
 func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, event Typed)) Leaf {
 	l := newLeaf(name, doc, checkLeaf, reflect.TypeFor[I](), nil)
 	var all frames[I, struct{}]
-	l.call = func(b *binding, x *exec, i int32) Status {
-		at := all.loaded(b, x, i)
+	l.tick = func(b *binding, x *exec, i int32) Status {
+		at := all.load(b, x, i)
 		if at == nil {
 			return Failure
 		}
@@ -56,44 +56,44 @@ func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, eve
 			if why == "" {
 				why = name + " says no"
 			}
-			return x.failed(i, "", why)
+			return x.fail(i, "", why)
 		}
-		if x.on != nil {
-			x.why = why
+		if x.onEvent != nil {
+			x.checkReason = why
 		}
 		return Success
 	}
 	return l
 }
 
-// Func is a pure computation. out starts as what its ports hold, and what f leaves in it is written on SUCCESS and
-// FAILURE alike; on FAILURE, a field that is zero is not written to a key that nothing has written before. An error is
-// FAILURE with its text as reason. f replaces slices, maps and what pointers point to, and never changes them in place:
-// they may be shared.
+// Func is a pure computation. out begins with the values of its ports, and what f leaves in it is written on SUCCESS
+// and FAILURE alike; on FAILURE, a zero field is not written to an unwritten key. An error is a FAILURE with its text
+// as reason. f must replace slices, maps and what pointers point to, and never change them in place: they may be
+// shared.
 func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, funcLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	var all frames[I, O]
-	l.call = func(b *binding, x *exec, i int32) Status { return all.call(b, x, i, f) }
+	l.tick = func(b *binding, x *exec, i int32) Status { return all.loadAndCompute(b, x, i, f) }
 	return l
 }
 
-// frame is what the functions of a leaf take and fill, in one piece of memory.
+// frame has the input and the output of a leaf, in one piece of memory.
 type frame[I, O any] struct {
 	in  I
 	out O
 }
 
-// frames are those of a leaf that nothing uses at present: keys and requests hold copies of what was in them.
-type frames[I, O any] struct{ spent sync.Pool }
+// frames are the unused frames of a leaf: keys and requests have copies of what was in them.
+type frames[I, O any] struct{ pool sync.Pool }
 
-// loaded is a frame with the inputs; one that is nil broke the step.
-func (all *frames[I, O]) loaded(b *binding, x *exec, i int32) *frame[I, O] {
-	f, _ := all.spent.Get().(*frame[I, O])
+// load returns a frame with the inputs; nil if that stopped the step.
+func (all *frames[I, O]) load(b *binding, x *exec, i int32) *frame[I, O] {
+	f, _ := all.pool.Get().(*frame[I, O])
 	if f == nil {
 		f = &frame[I, O]{}
 	}
-	if err := b.load(x, reflect.ValueOf(&f.in).Elem()); err != nil {
-		x.broken(i, err)
+	if err := b.readInputs(x, reflect.ValueOf(&f.in).Elem()); err != nil {
+		x.breakStep(i, err)
 		return nil
 	}
 	return f
@@ -101,33 +101,33 @@ func (all *frames[I, O]) loaded(b *binding, x *exec, i int32) *frame[I, O] {
 
 func (all *frames[I, O]) free(f *frame[I, O]) {
 	*f = frame[I, O]{}
-	all.spent.Put(f)
+	all.pool.Put(f)
 }
 
-// call writes what compute makes of the inputs.
-func (all *frames[I, O]) call(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
-	f := all.loaded(b, x, i)
+// loadAndCompute calls compute with the inputs, and writes its outputs.
+func (all *frames[I, O]) loadAndCompute(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
+	f := all.load(b, x, i)
 	if f == nil {
 		return Failure
 	}
 	defer all.free(f)
-	return f.call(b, x, i, compute)
+	return f.compute(b, x, i, compute)
 }
 
-// call writes what compute makes of a frame.
-func (f *frame[I, O]) call(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
+// compute calls a function with the inputs of the frame, and writes its outputs.
+func (f *frame[I, O]) compute(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
 	out := reflect.ValueOf(&f.out).Elem()
 	for k := range b.out {
-		if _, err := b.out[k].fill(x, out); err != nil {
-			return x.broken(i, err)
+		if _, err := b.out[k].setField(x, out); err != nil {
+			return x.breakStep(i, err)
 		}
 	}
-	return b.finish(x, i, out, compute(f.in, &f.out))
+	return b.writeOutputs(x, i, out, compute(f.in, &f.out))
 }
 
 func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	l := Leaf{Name: name, Doc: doc, class: class, events: -1}
-	var other unnamed
+	var other nonPorts
 	l.in, other, l.err = portsOf(in)
 	l.now = other.now
 	if l.err == nil && out != nil {
@@ -145,7 +145,7 @@ func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	return l
 }
 
-// Declare is what an assistant brings for its trees: its leaves, and, as the ports of two structs, the keys that its
+// Declare declares what an assistant has for its trees: its leaves and, as the ports of two structs, the keys that its
 // trees are given and those that are read from them afterwards.
 func Declare[Given, Wanted any](leaves ...Leaf) (*Leaves, Options, error) {
 	known, err := NewLeaves(leaves...)
@@ -154,10 +154,10 @@ func Declare[Given, Wanted any](leaves ...Leaf) (*Leaves, Options, error) {
 	return known, Options{Given: given, Wanted: wanted}, errors.Join(err, givenErr, wantedErr)
 }
 
-// Leaves are the leaf types that trees may use, beside the nodes of the kernel. They are set once, then only read.
+// Leaves are the leaf types that trees may use, beside the nodes of the kernel. They do not change.
 type Leaves struct{ byName map[string]*Leaf }
 
-// NewLeaves holds the given leaves. A bad port declaration, or a name that is taken or no XML name, is an error.
+// NewLeaves collects leaves. A wrong port declaration, and a name that is taken or not valid, are errors.
 func NewLeaves(leaves ...Leaf) (*Leaves, error) {
 	r := &Leaves{byName: make(map[string]*Leaf, len(leaves))}
 	var errs []error
@@ -181,29 +181,29 @@ type binding struct {
 	now, events int
 }
 
-// wire is one field's connection. slot -1 means the literal, an invalid one the zero value.
+// wire connects one field. If slot is -1, its value is the literal; an invalid literal means the zero value.
 type wire struct {
 	*Port
 	slot    int32
 	literal reflect.Value
 }
 
-// load fills a struct that is zero.
-func (b *binding) load(x *exec, in reflect.Value) error {
+// readInputs fills a zero struct with the inputs.
+func (b *binding) readInputs(x *exec, in reflect.Value) error {
 	if b.now >= 0 {
 		in.Field(b.now).SetInt(x.now)
 	}
 	for k := range b.in {
 		w := &b.in[k]
 		if w.slot >= 0 {
-			written, err := w.fill(x, in)
+			written, err := w.setField(x, in)
 			switch {
 			case err != nil:
 				return err
 			case written:
 				continue
 			case w.required():
-				return fmt.Errorf("port %s: %w", w.Name, x.unwritten(w.slot))
+				return fmt.Errorf("port %s: %w", w.Name, x.unwrittenError(w.slot))
 			}
 		}
 		if w.literal.IsValid() {
@@ -213,8 +213,8 @@ func (b *binding) load(x *exec, in reflect.Value) error {
 	return nil
 }
 
-// fill sets the field of a wire to what its key holds; false where nothing was written.
-func (w *wire) fill(x *exec, of reflect.Value) (written bool, err error) {
+// setField sets the field of a wire to the value of its key; written is false if that has none.
+func (w *wire) setField(x *exec, of reflect.Value) (written bool, err error) {
 	v := x.s.Slots[w.slot]
 	if v == nil {
 		return false, nil
@@ -228,7 +228,7 @@ func (w *wire) fill(x *exec, of reflect.Value) (written bool, err error) {
 	return true, nil
 }
 
-func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status {
+func (b *binding) writeOutputs(x *exec, i int32, out reflect.Value, err error) Status {
 	fault := asFault(err)
 	for k := range b.out {
 		w := &b.out[k]
@@ -236,26 +236,26 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 		if fault != nil && x.s.Slots[w.slot] == nil && field.IsZero() {
 			continue
 		}
-		v, convErr := x.t.slots[w.slot].convert(held(field, x.s.Slots[w.slot]))
+		v, convErr := x.t.slots[w.slot].convert(fieldValue(field, x.s.Slots[w.slot]))
 		if convErr != nil {
-			return x.broken(i, fmt.Errorf("port %s: %w", w.Name, convErr))
+			return x.breakStep(i, fmt.Errorf("port %s: %w", w.Name, convErr))
 		}
-		x.write(i, w.slot, v)
+		x.writeKey(i, w.slot, v)
 	}
-	if b.events >= 0 && x.on != nil {
+	if b.events >= 0 && x.onEvent != nil {
 		for _, e := range *out.Field(b.events).Addr().Interface().(*[]Typed) {
 			x.emit(i, e)
 		}
 	}
 	if fault != nil {
-		return x.failed(i, fault.Kind, fault.Reason)
+		return x.fail(i, fault.Kind, fault.Reason)
 	}
 	return Success
 }
 
-// held is the value of a field: that which its key holds already, where it is the same, as that costs no memory. The
-// flags and small numbers of most cost none either.
-func held(field reflect.Value, before any) any {
+// fieldValue is the value of a field. If its key has the same value, that one is used, as it takes no new memory. Flags
+// and most small numbers take none either.
+func fieldValue(field reflect.Value, before any) any {
 	switch p := field.Addr().Interface().(type) {
 	case *bool:
 		return *p
@@ -275,7 +275,7 @@ func held(field reflect.Value, before any) any {
 	return field.Interface()
 }
 
-// asFault is an error as a Fault. A nil *Fault is none: a completion's Err may be handed on as it is.
+// asFault is an error as a Fault. A nil *Fault means no error: the Err of a completion may be passed on as it is.
 func asFault(err error) *Fault {
 	if err == nil {
 		return nil

@@ -175,7 +175,7 @@ func TestWhatIsBeyondABoundOfFilesIsRefusedWithTheBound(t *testing.T) {
 			"the tree has more than 16777216 bytes of attributes, subtrees included and those of scripts counted 4 times"},
 	} {
 		got := problems(t, someLeaves(t), c.text, Options{})
-		if len(got) != 1 || !strings.Contains(got[0], c.want) || len(got[0]) > 2*mostMessage {
+		if len(got) != 1 || !strings.Contains(got[0], c.want) || len(got[0]) > 2*maxMessage {
 			t.Errorf("%s: %.300q, want %q", name, got, c.want)
 		}
 	}

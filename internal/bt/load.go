@@ -14,19 +14,19 @@ import (
 type Options struct {
 	Main   string // the tree to run; "": main_tree_to_execute, or the only one
 	Given  []Port // keys of the root scope that Set writes before the first step
-	Wanted []Port // keys of the root scope that somebody reads afterwards
+	Wanted []Port // keys of the root scope that are read afterwards
 }
 
-// Load reads a tree file in BT.CPP v4's XML and checks its wiring. The error is a *LoadError that holds everything
-// found wrong; warnings stand in Tree.Warnings.
+// Load reads a tree file in BT.CPP v4's XML and checks its wiring. The error is a *LoadError with all problems;
+// warnings are in Tree.Warnings.
 func (r *Leaves) Load(file string, text []byte, opt Options) (*Tree, error) {
 	src := &source{file: file, text: strings.TrimPrefix(string(text), "\ufeff")}
 	root := src.parse()
 	if root == nil {
-		_, err := src.split()
+		_, err := src.splitProblems()
 		return nil, err
 	}
-	trees := src.trees(root)
+	trees := src.findTrees(root)
 	main := src.mainTree(root, trees, opt.Main)
 	t := &Tree{File: file, Source: bytes.Clone(text), nodes: make([]node, 0, len(src.attrs)),
 		rootKeys: map[string]int32{}}
@@ -34,23 +34,23 @@ func (r *Leaves) Load(file string, text []byte, opt Options) (*Tree, error) {
 		t.ID = main.id
 		c := newCompiler(src, r, trees, t)
 		c.uses = make([]use, 0, len(src.attrs))
-		c.given(main, opt.Given)
-		c.wanted(main, opt.Wanted)
+		c.connectGiven(main, opt.Given)
+		c.connectWanted(main, opt.Wanted)
 		c.build(main.body, c.root, -1, main.id, []string{main.id})
-		c.check()
+		c.checkWiring()
 	}
-	r.checkRest(src, trees, main)
-	warnings, err := src.split()
+	r.checkUnused(src, trees, main)
+	warnings, err := src.splitProblems()
 	if err != nil {
 		return nil, err
 	}
 	t.Warnings = warnings
-	t.Hash = hash(t)
+	t.Hash = hashTree(t)
 	return t, nil
 }
 
-// checkRest warns of the trees that the main one does not reach, and checks what each can be checked for alone.
-func (r *Leaves) checkRest(src *source, trees map[string]*treeDef, main *treeDef) {
+// checkUnused warns of the trees that the main one does not reach, and checks each of them alone.
+func (r *Leaves) checkUnused(src *source, trees map[string]*treeDef, main *treeDef) {
 	for _, id := range keysOf(trees) {
 		def := trees[id]
 		if def == main || def.used {
@@ -65,8 +65,8 @@ func (r *Leaves) checkRest(src *source, trees map[string]*treeDef, main *treeDef
 	}
 }
 
-// hash covers all that a run of the tree depends on, but the leaves.
-func hash(t *Tree) string {
+// hashTree covers everything that a run of the tree depends on, except the leaves.
+func hashTree(t *Tree) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00", t.ID, t.Source)
 	for _, s := range t.slots {
@@ -80,13 +80,13 @@ type treeDef struct {
 	id   string
 	el   *element
 	body *element // nil after a problem
-	used bool     // a SubTree names it that the main tree reaches
+	used bool     // the main tree uses it, directly or not
 }
 
 const writeRoot = `a tree file begins with <root BTCPP_format="4">`
 
-// trees finds the <BehaviorTree> elements below the root.
-func (s *source) trees(root *element) map[string]*treeDef {
+// findTrees finds the <BehaviorTree> elements below the root.
+func (s *source) findTrees(root *element) map[string]*treeDef {
 	trees := map[string]*treeDef{}
 	if root.name != "root" {
 		s.problem(root.at, writeRoot, "the root element is <%s>", root.name)
@@ -102,7 +102,7 @@ func (s *source) trees(root *element) map[string]*treeDef {
 			s.problem(el.at, "put its trees into this file",
 				"<include> is not supported: a run keeps its tree as one text")
 		case "BehaviorTree":
-			s.tree(el, trees)
+			s.addTree(el, trees)
 		default:
 			s.problem(el.at, "trees stand in <BehaviorTree ID=…>", "<%s> does not belong below <root>", el.name)
 		}
@@ -110,7 +110,7 @@ func (s *source) trees(root *element) map[string]*treeDef {
 	return trees
 }
 
-func (s *source) tree(el *element, trees map[string]*treeDef) {
+func (s *source) addTree(el *element, trees map[string]*treeDef) {
 	id, ok := el.attr("ID")
 	switch {
 	case !ok || id.value == "":
@@ -120,7 +120,7 @@ func (s *source) tree(el *element, trees map[string]*treeDef) {
 		s.problem(id.at, "rename one of them", "a second tree is called %s", id.value)
 		return
 	}
-	s.strayText(el)
+	s.warnOfText(el)
 	def := &treeDef{id: id.value, el: el}
 	trees[id.value] = def
 	switch len(el.kids) {
@@ -134,13 +134,13 @@ func (s *source) tree(el *element, trees map[string]*treeDef) {
 	}
 }
 
-func (s *source) strayText(el *element) {
+func (s *source) warnOfText(el *element) {
 	if el.text != "" {
 		s.warn(el.textAt, "", "text in <%s> means nothing and is ignored", el.name)
 	}
 }
 
-// mainTree picks the tree to run; nil after a problem.
+// mainTree selects the tree to run; nil if there is a problem.
 func (s *source) mainTree(root *element, trees map[string]*treeDef, name string) *treeDef {
 	marked, isMarked := root.attr("main_tree_to_execute")
 	if isMarked && trees[marked.value] == nil {

@@ -64,7 +64,7 @@ func TestLoopKeepsItsRoundWhileItsChildWaits(t *testing.T) {
 			t.Errorf("operation %d belongs to round %v", op, got)
 		}
 		d.step(Input{})
-		res := d.done(op)
+		res := d.complete(op)
 		if (res.Status == Success) != (op == 3) {
 			t.Errorf("round %d: %+v", op, res)
 		}
@@ -76,7 +76,7 @@ func TestEveryEntryOfALoopCountsFromOne(t *testing.T) {
 		<Loop max="2" until="{done}" turn="{turn}"><Sequence><Plan letters="a"/><Script code="y := turn"/></Sequence></Loop>
 		</Sequence></BehaviorTree></root>`, Options{})
 	d.step(Input{})
-	d.done(1)
+	d.complete(1)
 	if d.get("turn") != 2 {
 		t.Fatalf("round %v", d.get("turn"))
 	}
@@ -85,8 +85,8 @@ func TestEveryEntryOfALoopCountsFromOne(t *testing.T) {
 	if d.get("turn") != 1 {
 		t.Errorf("after a halt the loop begins with round %v", d.get("turn"))
 	}
-	d.done(3)
-	if res := d.done(4); res.Status != Failure || res.Fault.Kind != "limit" {
+	d.complete(3)
+	if res := d.complete(4); res.Status != Failure || res.Fault.Kind != "limit" {
 		t.Errorf("%+v", res)
 	}
 }
@@ -123,7 +123,7 @@ func TestRunOnceThatWasHaltedRunsAgain(t *testing.T) {
 	d := drive(t, file(`<RunOnce><Plan letters="a"/></RunOnce>`), Options{})
 	d.step(Input{})
 	d.halt()
-	if res := d.step(Input{}); asked(res) != "2a" {
+	if res := d.step(Input{}); requestedEffects(res) != "2a" {
 		t.Errorf("%+v", res)
 	}
 }

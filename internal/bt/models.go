@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Models writes a <TreeNodesModel> that describes every node BT.CPP does not know, so that Groot2 shows it with its
-// ports.
+// Models writes a <TreeNodesModel> with every node that BT.CPP does not know, so that Groot2 shows it with its ports.
 func (r *Leaves) Models(w io.Writer) error {
 	b := &strings.Builder{}
 	b.WriteString("<root BTCPP_format=\"4\">\n  <TreeNodesModel>\n")

@@ -2,7 +2,7 @@ package bt
 
 import "strings"
 
-// Picture draws a tree as text, a line a node, with the ports that the file gives as constants.
+// Picture draws a tree as text, one node a line, with the ports that are constants in the file.
 func (t *Tree) Picture() string {
 	b := &strings.Builder{}
 	b.WriteString(t.ID + "\n")
@@ -30,8 +30,7 @@ func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool) {
 	}
 }
 
-// Says is what the file decides at node id, in words of one line each: numbers, conditions, and the constants of
-// leaves.
+// Says lists what the file sets at node id, in texts of one line: numbers, conditions, and the constants of leaves.
 func (t *Tree) Says(id int32) (all []string) {
 	n := &t.nodes[id]
 	show := func(port, text string) { all = append(all, port+"="+shortened(oneLine(text))) }
@@ -63,7 +62,7 @@ func (t *Tree) Says(id int32) (all []string) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// shortened is a constant as far as a picture has room for it.
+// shortened is a constant, shortened for a picture.
 func shortened(text string) string {
 	const room = 60
 	if runes := []rune(text); len(runes) > room {

@@ -22,10 +22,10 @@ func (c *compiler) noteGrower(e *expr, node int32, a attribute) {
 	}
 	right := e.kids[0]
 	if right.op == opJoin || right.op == opLiteral && right.lit.kind == isText {
-		c.textual[e.slot] = true
+		c.getsText[e.slot] = true
 	}
 	times, adds := countCopies(right, e.slot)
-	if e.op == opUpdate && e.by == opAdd {
+	if e.op == opUpdate && e.updateOp == opAdd {
 		times, adds = times+1, true
 	}
 	if times > 1 {
@@ -56,7 +56,7 @@ func countCopies(e *expr, slot int32) (times int, adds bool) {
 func (c *compiler) warnOfDoubledTexts() {
 	for _, g := range c.growers {
 		typ := c.t.slots[g.slot].typ
-		isText := c.textual[g.slot]
+		isText := c.getsText[g.slot]
 		if typ != nil {
 			isText = typ.Kind() == reflect.String
 		}
@@ -64,7 +64,7 @@ func (c *compiler) warnOfDoubledTexts() {
 			continue
 		}
 		var loop *node
-		c.above(g.node, func(up *node, _, _ int32) {
+		c.visitAncestors(g.node, func(up *node, _, _ int32) {
 			if loop == nil && (up.kind == kLoop || up.kind == kRepeat || up.kind == kRetry || up.kind == kKeepRunning) {
 				loop = up
 			}

@@ -50,8 +50,8 @@ func TestTextsOfAllKeysTogetherAreBounded(t *testing.T) {
 		!strings.Contains(err.Error(), fmt.Sprint(MaxTexts)) {
 		t.Errorf("error: %v", err)
 	}
-	if s.texts != heldTexts(s.Slots) || s.texts > MaxTexts {
-		t.Errorf("%d bytes are counted, and %d held", s.texts, heldTexts(s.Slots))
+	if s.texts != totalTextBytes(s.Slots) || s.texts > MaxTexts {
+		t.Errorf("%d bytes are counted, and %d held", s.texts, totalTextBytes(s.Slots))
 	}
 }
 

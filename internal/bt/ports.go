@@ -22,8 +22,8 @@ import (
 // zero value. The tag oneof:"red green" lists the texts that a port takes, between:"0 1" the least and the greatest
 // number (the latter may be left out); what a tree writes down is checked when it is loaded. An input field tagged
 // `port:",now"`, an int64, is the run time in ms. An output may be left unconnected; an output field tagged
-// `port:",events"`, a []Typed, tells people what was decided. A type is string, bool, int, int64, float64, or whatever
-// JSON gives back as it took it.
+// `port:",events"`, a []Typed, reports what was decided. A type is string, bool, int, int64, float64, or anything that
+// survives encoding as JSON.
 type Port struct {
 	Name     string
 	Doc      string
@@ -36,7 +36,7 @@ type Port struct {
 	field    int
 }
 
-// check says what is wrong with a value that a tree writes down.
+// check says what is wrong with a literal in a tree.
 func (p *Port) check(v any) error {
 	if text, ok := v.(string); ok && p.OneOf != nil && !slices.Contains(p.OneOf, text) {
 		return &valueError{text, "one of " + strings.Join(p.OneOf, ", ")}
@@ -54,8 +54,8 @@ func (p *Port) check(v any) error {
 	return nil
 }
 
-// limits reads the tags that say which values a port takes.
-func (p *Port) limits(tag reflect.StructTag) error {
+// readLimits reads the tags that limit the values of a port.
+func (p *Port) readLimits(tag reflect.StructTag) error {
 	p.OneOf = strings.Fields(tag.Get("oneof"))
 	for _, text := range strings.Fields(tag.Get("between")) {
 		f, ok := parseNumber(text)
@@ -79,22 +79,22 @@ func (p *Port) limits(tag reflect.StructTag) error {
 
 func (p *Port) required() bool { return !p.Optional && !p.HasDef }
 
-// Ports lists the ports that T's fields declare. T is a struct; a field without a port tag, and a name declared
-// twice, is an error.
+// Ports lists the ports that the fields of the struct T declare. A field without a port tag, and a name that is
+// declared twice, are errors.
 func Ports[T any]() ([]Port, error) {
 	ports, _, err := portsOf(reflect.TypeFor[T]())
 	return ports, err
 }
 
-// unnamed are the fields that are no ports: their indices, -1 where there is none.
-type unnamed struct {
-	events int // `port:",events"`, what an output tells people
+// nonPorts are the indices of the fields that are not ports; -1: there is none.
+type nonPorts struct {
+	events int // `port:",events"`, the typed events of an output
 	now    int // `port:",now"`, the run time of an input
 }
 
-// portsOf also returns the fields that are no ports.
-func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
-	other = unnamed{events: -1, now: -1}
+// portsOf returns the ports of a struct, and its other fields.
+func portsOf(t reflect.Type) (ports []Port, other nonPorts, err error) {
+	other = nonPorts{events: -1, now: -1}
 	if t.Kind() != reflect.Struct {
 		return nil, other, fmt.Errorf("%v is not a struct", t)
 	}
@@ -122,7 +122,7 @@ func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
 		}
 		seen[name] = true
 		p := Port{Name: name, Doc: f.Tag.Get("doc"), Type: f.Type, Optional: option == "optional", field: i}
-		if err := p.limits(f.Tag); err != nil {
+		if err := p.readLimits(f.Tag); err != nil {
 			return nil, other, fmt.Errorf("%v.%s: %w", t, f.Name, err)
 		}
 		p.Default, p.HasDef = f.Tag.Lookup("default")
@@ -136,7 +136,7 @@ func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
 	return ports, other, nil
 }
 
-// literal reads a value that a tree writes down.
+// literal parses and checks a literal in a tree.
 func (p *Port) literal(text string) (any, error) {
 	v, err := parseLiteral(text, p.Type)
 	if err == nil {
@@ -145,7 +145,7 @@ func (p *Port) literal(text string) (any, error) {
 	return v, err
 }
 
-// isWord says whether a leaf or port can be called that in BT.CPP.
+// isWord says whether BT.CPP accepts a name for a leaf or port.
 func isWord(name string) bool {
 	for i, r := range name {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -173,7 +173,7 @@ func isBasic(t reflect.Type) bool {
 	return false
 }
 
-// typeName is what Groot2 shows: BT.CPP's names for its basic types, else the Go name.
+// typeName is the type as Groot2 shows it: BT.CPP's names for its basic types, else the Go name.
 func typeName(t reflect.Type) string {
 	switch {
 	case t == nil:
@@ -194,7 +194,7 @@ func typeName(t reflect.Type) string {
 // is JSON. A nil type takes a number or bool where the text is one.
 func parseLiteral(text string, t reflect.Type) (any, error) {
 	if t == nil {
-		return untyped(text), nil
+		return parseUntyped(text), nil
 	}
 	v := reflect.New(t).Elem()
 	switch t.Kind() {
@@ -234,7 +234,7 @@ func parseLiteral(text string, t reflect.Type) (any, error) {
 	return v.Interface(), nil
 }
 
-func untyped(text string) any {
+func parseUntyped(text string) any {
 	switch text {
 	case "true":
 		return true
@@ -247,7 +247,7 @@ func untyped(text string) any {
 	return text
 }
 
-// parseNumber reads a finite number: others have no JSON.
+// parseNumber parses a finite number: JSON has no others.
 func parseNumber(text string) (float64, bool) {
 	if text == "" || strings.IndexByte("+-.0123456789", text[0]) < 0 {
 		return 0, false
@@ -258,7 +258,7 @@ func parseNumber(text string) (float64, bool) {
 
 func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// slot is one key of one scope. A nil type is a key that only scripts and literals have written: it takes any basic
+// slot is one key in one scope. If its type is nil, only scripts and literals write the key, and it takes any basic
 // value.
 type slot struct {
 	name    string
@@ -266,7 +266,7 @@ type slot struct {
 	initial any
 }
 
-// convert makes v fit the slot: the same type, or a number or text that reads as it.
+// convert converts v to the type of the slot: from the same type, or from a number or text that can be read as it.
 func (s *slot) convert(v any) (any, error) { return convertTo(v, s.typ) }
 
 func convertTo(v any, t reflect.Type) (any, error) {
@@ -274,7 +274,7 @@ func convertTo(v any, t reflect.Type) (any, error) {
 		return nil, &valueError{fmt.Sprint(f), "a finite number"}
 	}
 	if t == nil {
-		return basic(v)
+		return toBasic(v)
 	}
 	have := reflect.TypeOf(v)
 	if have == t {
@@ -302,8 +302,8 @@ func convertTo(v any, t reflect.Type) (any, error) {
 	return nil, fmt.Errorf("%v does not fit %s", v, typeName(t))
 }
 
-// basic is a value as scripts and untyped keys have it: a string, a bool or a float64.
-func basic(v any) (any, error) {
+// toBasic is a value in the form of scripts and untyped keys: a string, a bool or a float64.
+func toBasic(v any) (any, error) {
 	switch v.(type) {
 	case string, bool, float64:
 		return v, nil
@@ -318,7 +318,7 @@ func (s *slot) decode(raw json.RawMessage) (any, error) {
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return nil, err
 		}
-		return basic(v)
+		return toBasic(v)
 	}
 	p := reflect.New(s.typ)
 	if err := json.Unmarshal(raw, p.Interface()); err != nil {
@@ -327,8 +327,8 @@ func (s *slot) decode(raw json.RawMessage) (any, error) {
 	return p.Elem().Interface(), nil
 }
 
-// connectable says whether a value of one type may flow into a port of another. Untyped ends are checked when the value
-// is there.
+// connectable says whether a value of one type may flow into a port of another. Without a type, the value is checked
+// when the tree runs.
 func connectable(from, to reflect.Type) bool {
 	if from == nil || to == nil || from == to {
 		return true

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// seen loads and runs a tree whose Use node tells what it read.
-func seen(t *testing.T, node string, given ...any) values {
+// valuesRead loads and runs a tree whose Use node tells what it read.
+func valuesRead(t *testing.T, node string, given ...any) values {
 	t.Helper()
 	var got values
 	r := registry(t, useLeaf(func(v values) { got = v }), emitLeaf(&values{Text: "emitted"}))
@@ -53,7 +53,7 @@ func TestLiteralsBecomeTheirPortsType(t *testing.T) {
 		`<Use ref='{ "name":"n"}'/>`:                {Ref: &thing{Name: "n"}},
 		`<Use text='{"name":"n"}'/>`:                {Text: `{"name":"n"}`},
 	} {
-		if diff := cmp.Diff(want, seen(t, node)); diff != "" {
+		if diff := cmp.Diff(want, valuesRead(t, node)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", node, diff)
 		}
 	}
@@ -179,13 +179,13 @@ func TestValueThatDoesNotFitBreaksTheStep(t *testing.T) {
 }
 
 func TestWholeNumbersAndDoublesFlowIntoEachOther(t *testing.T) {
-	if got := seen(t, `<Use int="{x}" float="{x}"/>`, "x", 4.0); got.Int != 4 || got.Float != 4 {
+	if got := valuesRead(t, `<Use int="{x}" float="{x}"/>`, "x", 4.0); got.Int != 4 || got.Float != 4 {
 		t.Errorf("a double of 4: %+v", got)
 	}
-	if got := seen(t, `<Use int="{x}" float="{x}"/>`, "x", 5); got.Int != 5 || got.Float != 5 {
+	if got := valuesRead(t, `<Use int="{x}" float="{x}"/>`, "x", 5); got.Int != 5 || got.Float != 5 {
 		t.Errorf("an int of 5: %+v", got)
 	}
-	if got := seen(t, `<Sequence><Script code="n := 2 * x"/><Use int="{n}" float="{n}"/></Sequence>`, "x",
+	if got := valuesRead(t, `<Sequence><Script code="n := 2 * x"/><Use int="{n}" float="{n}"/></Sequence>`, "x",
 		5); got.Int != 10 || got.Float != 10 {
 		t.Errorf("a script's 10: %+v", got)
 	}

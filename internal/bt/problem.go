@@ -29,7 +29,7 @@ func (p Problem) String() string {
 	return s
 }
 
-// LoadError holds all problems of a tree file, in the order of their places.
+// LoadError has all problems of a tree file, in their order in the file.
 type LoadError struct{ Problems []Problem }
 
 func (e *LoadError) Error() string {
@@ -44,15 +44,15 @@ func (e *LoadError) Error() string {
 type source struct {
 	file     string
 	text     string
-	marks    []position  // of every markEvery-th byte, as far as anybody asked
+	marks    []position  // position of every markEvery-th byte, computed as far as needed
 	attrs    []attribute // of the plain tags
 	problems []Problem
-	hints    int // names that were looked for
+	hints    int // names for which a similar one was searched
 }
 
 type position struct{ line, col int }
 
-// after is the position behind text that begins at p.
+// after is the position behind a text that begins at p.
 func (p position) after(text string) position {
 	if lines := strings.Count(text, "\n"); lines > 0 {
 		p = position{p.line + lines, 1}
@@ -66,10 +66,10 @@ func (p position) after(text string) position {
 	return p
 }
 
-// markEvery is how many bytes place reads at most, however long the file and its lines are.
+// markEvery is the most bytes that positionOf reads, however long the file and its lines are.
 const markEvery = 1 << 8
 
-func (s *source) place(offset int) position {
+func (s *source) positionOf(offset int) position {
 	offset = min(offset, len(s.text))
 	if s.marks == nil {
 		s.marks = []position{{1, 1}}
@@ -82,37 +82,37 @@ func (s *source) place(offset int) position {
 }
 
 func (s *source) problem(at int, hint, format string, args ...any) {
-	s.add(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint})
+	s.addProblem(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 func (s *source) warn(at int, hint, format string, args ...any) {
-	s.add(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
+	s.addProblem(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
 }
 
-func (s *source) add(at int, p Problem) {
-	place := s.place(at)
+func (s *source) addProblem(at int, p Problem) {
+	place := s.positionOf(at)
 	p.File, p.Line, p.Col = s.file, place.line, place.col
-	p.Message, p.Hint = clippedTo(p.Message, mostMessage), clippedTo(p.Hint, mostMessage)
+	p.Message, p.Hint = clippedTo(p.Message, maxMessage), clippedTo(p.Hint, maxMessage)
 	s.problems = append(s.problems, p)
 }
 
-// split gives the errors as one error, and the warnings, each once: a subtree that stands in several places has the
-// same problem in each.
-func (s *source) split() (warnings []Problem, err error) {
+// splitProblems returns the warnings, and the errors as one error. Equal problems are listed once: a subtree that is
+// used several times has the same problems each time.
+func (s *source) splitProblems() (warnings []Problem, err error) {
 	slices.SortStableFunc(s.problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return a.Col - b.Col
 	})
-	type told struct {
+	type problemKey struct {
 		line, col int
 		message   string
 	}
-	seen := make(map[told]bool, len(s.problems))
+	seen := make(map[problemKey]bool, len(s.problems))
 	var bad []Problem
 	for _, p := range s.problems {
-		key := told{p.Line, p.Col, p.Message}
+		key := problemKey{p.Line, p.Col, p.Message}
 		switch {
 		case seen[key]:
 		case p.Warning:
@@ -128,24 +128,24 @@ func (s *source) split() (warnings []Problem, err error) {
 	return warnings, nil
 }
 
-// meant begins a hint that names what was perhaps meant.
-const meant = "did you mean "
+// hintPrefix begins a hint that suggests a name.
+const hintPrefix = "did you mean "
 
-// mostMessage is how long a message or a hint is at most, in bytes.
-const mostMessage = 1000
+// maxMessage bounds a message and a hint, in bytes.
+const maxMessage = 1000
 
-// didYouMean names the nearest of the known names, or all if none is near and they are few. In a file with very many
-// problems it is not looked for.
+// didYouMean suggests the nearest of the known names, or all if none is near and they are few. In a file with very many
+// problems it suggests nothing.
 func (s *source) didYouMean(name string, known func() []string) string {
 	if s.hints++; s.hints > maxHints {
 		return ""
 	}
-	return didYouMean(name, known())
+	return nameHint(name, known())
 }
 
-func didYouMean(name string, known []string) string {
+func nameHint(name string, known []string) string {
 	if near := nearest(name, known); near != "" {
-		return meant + near + "?"
+		return hintPrefix + near + "?"
 	}
 	if len(known) == 0 || len(known) > 12 {
 		return ""
@@ -153,8 +153,7 @@ func didYouMean(name string, known []string) string {
 	return "there is: " + strings.Join(known, ", ")
 }
 
-// nearest is the known name that is most like name; "" if none is. Names and lists that nobody writes by hand are not
-// tried.
+// nearest is the known name that is most similar; "" if none is. Very long names and lists are not compared.
 func nearest(name string, known []string) string {
 	if len(name) > 100 || len(known) > 1000 {
 		return ""
@@ -168,7 +167,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance is Levenshtein's, in bytes.
+// distance is the Levenshtein distance, in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -16,14 +16,14 @@ import (
 // chanceLeaf answers SUCCESS, FAILURE or RUNNING by a hash of its seed, its node and the tick: like any leaf, it
 // depends on nothing but tree, state and input.
 func chanceLeaf(seed uint64) Leaf {
-	return Leaf{Name: "Chance", class: funcLeaf, events: -1, call: func(_ *binding, x *exec, i int32) Status {
+	return Leaf{Name: "Chance", class: funcLeaf, events: -1, tick: func(_ *binding, x *exec, i int32) Status {
 		h := fnv.New64a()
 		fmt.Fprint(h, seed, i, x.s.Ticks)
 		switch h.Sum64() >> 8 % 5 {
 		case 0, 1:
 			return Success
 		case 2, 3:
-			return x.failed(i, "chance", "bad luck")
+			return x.fail(i, "chance", "bad luck")
 		}
 		return Running
 	}}
@@ -186,7 +186,7 @@ func TestRandomTreesKeepTheKernelsPromises(t *testing.T) {
 				return // the file asked for it
 			}
 			agree(t, runs[0], runs[1])
-			w.take(runs[0], how)
+			w.checkResult(runs[0], how)
 		}
 	})
 }
@@ -225,7 +225,7 @@ func (w *world) input() Input {
 	return in
 }
 
-func (w *world) take(r *run, how string) {
+func (w *world) checkResult(r *run, how string) {
 	if err := idleIsIdle(r.tree, r.state); err != nil {
 		w.Fatal(err)
 	}

@@ -7,35 +7,35 @@ import (
 	"sync"
 )
 
-// Reason tells people why something was decided or not done: a code, a colon, and a sentence in English with names in
-// braces where its values stand, as in "call.too_many: a turn may call {most} tools at most". The HTTP API describes
-// all that there are, so that who shows them can word them in other languages.
+// Reason says why something was decided or not done: a code, a colon, and an English sentence with names in braces for
+// its values, as in "call.too_many: a turn may call {most} tools at most". The HTTP API describes all reasons, so that
+// a client can show them in other languages.
 type Reason string
 
-// Why says why something was decided or not done. Words that are no Reason, such as a model's, have no code. It is
-// embedded in what tells it.
+// Why says why something was decided or not done. Words that are not a Reason, such as those of a model, have no code.
+// Events and results embed it.
 type Why struct {
 	Text string `json:"why,omitempty" doc:"In English."`
 	Coded
 }
 
-// Coded is a Reason for programs, beside its words.
+// Coded is the Reason of a text, for programs.
 type Coded struct {
 	Code   string         `json:"why_code,omitempty" doc:"Names the sentence that says why. Left out: it is nobody's to word."`
 	Values map[string]Why `json:"why_values,omitempty" doc:"What stands in the sentence, by name. A value may be such a sentence."`
 }
 
-// Narrated is a Typed that is told to people who don't know the tree, too: as a line of the story of its run.
+// Narrated is a Typed that is also a line in the story of its run, for people who do not know the tree.
 type Narrated interface {
 	Typed
-	// Story is that line. Without text it is left out.
+	// Story is that line; if its text is empty, there is none.
 	Story() Why
 }
 
-// TwoSentences are two that stand one after the other.
+// TwoSentences joins two sentences.
 const TwoSentences Reason = "why.both: {first} {second}"
 
-// Both are two sentences, or the one that has words. The first ends as a sentence does.
+// Both joins two sentences, or returns the one that is not empty. The first gets a full stop if it has none.
 func Both(first, second Why) Why {
 	switch {
 	case first.Text == "":
@@ -48,28 +48,27 @@ func Both(first, second Why) Why {
 	return TwoSentences.With(first, second)
 }
 
-// Because is a Why of words that are no Reason.
+// Because is a Why with words that are not a Reason.
 func Because(text string) Why { return Why{Text: text} }
 
-// Code names the reason.
+// Code is the code of the reason.
 func (r Reason) Code() string {
 	code, _, _ := strings.Cut(string(r), ": ")
 	return code
 }
 
-// Template is the sentence with names in braces where its values stand.
+// Template is the sentence with names in braces for its values.
 func (r Reason) Template() string {
 	_, template, _ := strings.Cut(string(r), ": ")
 	return template
 }
 
-var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\w+\}`) })
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\w+\}`) })
 
-// With is the sentence with values in it, in the order of their names. A value may be a Why; a number with a fraction
-// has two digits behind its point.
+// With fills the values in, in the order of the names. A value may be a Why; a float has two decimals.
 func (r Reason) With(values ...any) Why {
 	w := Why{Coded: Coded{Code: r.Code()}}
-	w.Text = named().ReplaceAllStringFunc(r.Template(), func(name string) string {
+	w.Text = placeholder().ReplaceAllStringFunc(r.Template(), func(name string) string {
 		value := Because("")
 		switch v := values[0].(type) {
 		case Why:

@@ -11,22 +11,22 @@ import (
 )
 
 // script is a parsed expression of BT.CPP's scripting language: statements separated by semicolons, `:=` creates a key,
-// `=` and `+= -= *= /=` want it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. All numbers
-// are doubles. Texts stand in single quotes.
+// `=` and `+= -= *= /=` require it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. Numbers
+// are doubles. Texts are in single quotes.
 type script struct {
 	text    string
-	negated string // what is said where it is not true
+	negated string // the reason if it is not true
 	stmts   []*expr
 }
 
 type expr struct {
-	op   operation
-	by   operation // of an update: what it does with the old value and the new one
-	slot int32
-	lit  scalar
-	key  string
-	pos  int // offset in the text
-	kids []*expr
+	op       operation
+	updateOp operation // of an update: the operation on the old and the new value
+	slot     int32
+	lit      scalar
+	key      string
+	pos      int // offset in the text
+	kids     []*expr
 }
 
 type operation uint8
@@ -55,20 +55,20 @@ const (
 	opDivide
 )
 
-// operator is a word of the language. The level of one that stands between two values says how tightly it binds; 0: it
-// does not.
+// operator is a symbol of the language. The level of a binary operator says how tightly it binds; 0: it is not binary.
 type operator struct {
-	text  string
-	op    operation
-	by    operation
-	level int
+	text     string
+	op       operation
+	updateOp operation
+	level    int
 }
 
-// operators are tried in this order. What has no operation is punctuation, or has another meaning in every place.
+// operators are tried in this order. A symbol without an operation is punctuation, or its meaning depends on its place.
 var operators = []operator{
-	{text: ":=", op: opCreate}, {text: "+=", op: opUpdate, by: opAdd}, {text: "-=", op: opUpdate, by: opSubtract},
-	{text: "*=", op: opUpdate, by: opMultiply}, {text: "/=", op: opUpdate, by: opDivide},
-	{text: "==", op: opEqual, level: 3}, {text: "!=", op: opUnequal, level: 3}, {text: "<=", op: opLessEqual, level: 4},
+	{text: ":=", op: opCreate}, {text: "+=", op: opUpdate, updateOp: opAdd},
+	{text: "-=", op: opUpdate, updateOp: opSubtract}, {text: "*=", op: opUpdate, updateOp: opMultiply},
+	{text: "/=", op: opUpdate, updateOp: opDivide}, {text: "==", op: opEqual, level: 3},
+	{text: "!=", op: opUnequal, level: 3}, {text: "<=", op: opLessEqual, level: 4},
 	{text: ">=", op: opGreaterEqual, level: 4},
 	{text: "&&", op: opAnd, level: 2}, {text: "||", op: opOr, level: 1}, {text: "..", op: opJoin, level: 5},
 	{text: "=", op: opAssign},
@@ -82,7 +82,7 @@ func (o operation) String() string {
 	return operators[slices.IndexFunc(operators, func(known operator) bool { return known.op == o })].text
 }
 
-// scriptError says where in the script's text the trouble is.
+// scriptError is an error at a place of a script.
 type scriptError struct {
 	pos int
 	msg string
@@ -95,7 +95,7 @@ type scriptParser struct {
 	pos  int
 	tok  string // the current token
 	kind tokenKind
-	word operator // where it is one
+	word operator // if it is one
 	at   int      // where it begins
 }
 
@@ -126,9 +126,9 @@ func parseScript(text string) (s *script, err error) {
 	}
 	s = &script{text: strings.TrimSpace(text)}
 	s.negated = "not " + s.text
-	p.next()
+	p.nextToken()
 	for p.kind != noToken {
-		s.stmts = append(s.stmts, p.statement())
+		s.stmts = append(s.stmts, p.parseStatement())
 		if p.kind != noToken && !p.accept(";") {
 			p.fail("unexpected ‘%s’", p.tok)
 		}
@@ -143,17 +143,17 @@ func (p *scriptParser) fail(format string, args ...any) {
 	panic(&scriptError{pos: p.at, msg: fmt.Sprintf(format, args...)})
 }
 
-func (p *scriptParser) is(op string) bool { return p.kind == operatorToken && p.tok == op }
+func (p *scriptParser) isAt(op string) bool { return p.kind == operatorToken && p.tok == op }
 
 func (p *scriptParser) accept(op string) bool {
-	if p.is(op) {
-		p.next()
+	if p.isAt(op) {
+		p.nextToken()
 		return true
 	}
 	return false
 }
 
-func (p *scriptParser) next() {
+func (p *scriptParser) nextToken() {
 	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
 		p.pos++
 	}
@@ -167,19 +167,19 @@ func (p *scriptParser) next() {
 		if !closed {
 			p.fail("a text that begins with ' does not end")
 		}
-		p.take(textToken, text)
+		p.setToken(textToken, text)
 		p.pos += len("''")
 	case '0' <= first && first <= '9':
-		p.take(numberToken, aNumber.FindString(rest))
+		p.setToken(numberToken, numberRE.FindString(rest))
 	case isWordStart(first):
-		p.take(wordToken, wordOf(rest))
+		p.setToken(wordToken, leadingWord(rest))
 		if p.tok == "@" {
 			p.fail("‘@’ wants a key")
 		}
 	default:
 		for _, word := range operators {
 			if strings.HasPrefix(rest, word.text) {
-				p.take(operatorToken, word.text)
+				p.setToken(operatorToken, word.text)
 				p.word = word
 				return
 			}
@@ -188,15 +188,15 @@ func (p *scriptParser) next() {
 	}
 }
 
-func (p *scriptParser) take(kind tokenKind, tok string) {
+func (p *scriptParser) setToken(kind tokenKind, tok string) {
 	p.kind, p.tok = kind, tok
 	p.pos += len(tok)
 }
 
 func isWordStart(r rune) bool { return unicode.IsLetter(r) || r == '_' || r == '@' }
 
-// wordOf is the word that text begins with.
-func wordOf(text string) string {
+// leadingWord is the word at the beginning of a text.
+func leadingWord(text string) string {
 	for i, r := range text {
 		if i > 0 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
 			return text[:i]
@@ -205,58 +205,58 @@ func wordOf(text string) string {
 	return text
 }
 
-// aNumber is digits, a fraction, an exponent.
-var aNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
+// numberRE matches digits, a fraction, an exponent.
+var numberRE = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
 
-func (p *scriptParser) statement() *expr {
-	left := p.ternary()
+func (p *scriptParser) parseStatement() *expr {
+	left := p.parseTernary()
 	if p.kind != operatorToken || p.word.op < opCreate || p.word.op > opUpdate {
 		return left
 	}
 	if left.op != opKey {
 		p.fail("‘%s’ wants a key on its left", p.tok)
 	}
-	e := &expr{op: p.word.op, by: p.word.by, key: left.key, pos: left.pos}
-	p.next()
-	e.kids = []*expr{p.ternary()}
+	e := &expr{op: p.word.op, updateOp: p.word.updateOp, key: left.key, pos: left.pos}
+	p.nextToken()
+	e.kids = []*expr{p.parseTernary()}
 	return e
 }
 
-func (p *scriptParser) ternary() *expr {
-	cond := p.binary(1)
+func (p *scriptParser) parseTernary() *expr {
+	cond := p.parseBinary(1)
 	if !p.accept("?") {
 		return cond
 	}
-	e := &expr{op: opChoice, pos: cond.pos, kids: []*expr{cond, p.ternary()}}
+	e := &expr{op: opChoice, pos: cond.pos, kids: []*expr{cond, p.parseTernary()}}
 	if !p.accept(":") {
 		p.fail("‘?’ wants a ‘:’")
 	}
-	e.kids = append(e.kids, p.ternary())
+	e.kids = append(e.kids, p.parseTernary())
 	return e
 }
 
-// binary reads what binds at least as tightly as level; operators of one level group from the left.
-func (p *scriptParser) binary(level int) *expr {
-	left := p.unary()
+// parseBinary parses operators that bind at least as tightly as level; operators of one level group from the left.
+func (p *scriptParser) parseBinary(level int) *expr {
+	left := p.parseUnary()
 	for p.kind == operatorToken && p.word.level >= level {
 		e := &expr{op: p.word.op, pos: p.at, kids: make([]*expr, 2)}
 		tighter := p.word.level + 1
-		p.next()
-		e.kids[0], e.kids[1] = left, p.binary(tighter)
+		p.nextToken()
+		e.kids[0], e.kids[1] = left, p.parseBinary(tighter)
 		left = e
 	}
 	return left
 }
 
-func (p *scriptParser) unary() *expr {
+func (p *scriptParser) parseUnary() *expr {
 	at := p.at
 	switch {
 	case p.accept("!"):
-		return &expr{op: opNot, pos: at, kids: []*expr{p.unary()}}
+		return &expr{op: opNot, pos: at, kids: []*expr{p.parseUnary()}}
 	case p.accept("-"):
-		return &expr{op: opNegative, pos: at, kids: []*expr{p.unary()}}
+		return &expr{op: opNegative, pos: at, kids: []*expr{p.parseUnary()}}
 	case p.accept("("):
-		e := p.ternary()
+		e := p.parseTernary()
 		if !p.accept(")") {
 			p.fail("a ‘)’ is missing")
 		}
@@ -269,16 +269,16 @@ func (p *scriptParser) unary() *expr {
 		if err != nil {
 			p.fail("‘%s’ is not a number", p.tok)
 		}
-		e.lit = number(f)
+		e.lit = numberScalar(f)
 	case p.kind == textToken:
 		e.lit = scalar{kind: isText, text: p.tok}
 	case p.kind == wordToken && (p.tok == "true" || p.tok == "false"):
-		e.lit = yesNo(p.tok == "true")
+		e.lit = boolScalar(p.tok == "true")
 	case p.kind == wordToken:
 		e.op, e.key = opKey, p.tok
 	default:
 		p.fail("a value is missing")
 	}
-	p.next()
+	p.nextToken()
 	return e
 }

@@ -22,7 +22,7 @@ func evaluate(t testing.TB, text string, keys map[string]any) (any, error) {
 	var connect func(*expr)
 	connect = func(e *expr) {
 		if e.key != "" {
-			e.slot = c.root.slot(e.key)
+			e.slot = c.root.slotOf(e.key)
 		}
 		for _, k := range e.kids {
 			connect(k)
@@ -32,14 +32,14 @@ func evaluate(t testing.TB, text string, keys map[string]any) (any, error) {
 		connect(e)
 	}
 	for _, key := range keysOf(keys) {
-		tr.slots[c.root.slot(key)].typ = typeIfNotBasic(keys[key])
+		tr.slots[c.root.slotOf(key)].typ = typeIfNotBasic(keys[key])
 	}
 	state := tr.NewState()
 	for key, v := range keys {
 		state.Slots[tr.rootKeys[key]] = v
 	}
-	x := tr.enter(state, Input{}, nil)
-	v := x.script(0, s)
+	x := tr.beginStep(state, Input{}, nil)
+	v := x.evalScript(0, s)
 	return v.value(), x.err
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Setting is a port of a tree that takes a number, yes or no, or one of some words, with where its value stands in
-// Tree.Source. Nodes that are written down once and used several times share it.
+// Setting is a port of a tree that takes a number, yes or no, or one of several words, with the place of its value in
+// Tree.Source. Nodes that are written once and used several times share it.
 type Setting struct {
 	Node  int32  `json:"node" doc:"The first node that has it."`
 	Port  string `json:"port"`
@@ -23,7 +23,7 @@ type Setting struct {
 	Absent bool     `json:"absent" doc:"It is not written down: with its name, as an attribute, it goes in there."`
 }
 
-// Settings are those of a tree, in the order of its nodes.
+// Settings are the settings of a tree, in the order of its nodes.
 func (t *Tree) Settings() (all []Setting) {
 	text := strings.TrimPrefix(string(t.Source), "\ufeff")
 	src := &source{file: t.File, text: text}
@@ -32,14 +32,14 @@ func (t *Tree) Settings() (all []Setting) {
 		return nil
 	}
 	at := map[position]*element{}
-	var enter func(e *element)
-	enter = func(e *element) {
-		at[src.place(e.at)] = e
+	var index func(e *element)
+	index = func(e *element) {
+		at[src.positionOf(e.at)] = e
 		for _, kid := range e.kids {
-			enter(kid)
+			index(kid)
 		}
 	}
-	enter(root)
+	index(root)
 	keys := map[int32]string{}
 	for name, slot := range t.rootKeys {
 		keys[slot] = name
@@ -49,19 +49,19 @@ func (t *Tree) Settings() (all []Setting) {
 		place := position{int(n.line), int(n.col)}
 		e := at[place]
 		if e == nil {
-			continue // another node stands for it
+			continue // its setting is listed already, with another node
 		}
 		delete(at, place)
-		for _, s := range t.settingsOf(int32(i), keys) {
-			s.place(e, text, len(t.Source)-len(text))
+		for _, s := range t.nodeSettings(int32(i), keys) {
+			s.locate(e, text, len(t.Source)-len(text))
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// settingsOf are those of a node, without their places.
-func (t *Tree) settingsOf(id int32, keys map[int32]string) (all []Setting) {
+// nodeSettings are the settings of a node, without their places.
+func (t *Tree) nodeSettings(id int32, keys map[int32]string) (all []Setting) {
 	n := &t.nodes[id]
 	add := func(s Setting, slot int32) {
 		s.Node = id
@@ -112,9 +112,8 @@ func (t *Tree) settingsOf(id int32, keys map[int32]string) (all []Setting) {
 	return all
 }
 
-// place finds where the value stands, or would stand, in its element. shift is how many bytes come before the text that
-// was read.
-func (s *Setting) place(e *element, text string, shift int) {
+// locate sets where the value is, or would be, in its element. shift is how many bytes of the file come before text.
+func (s *Setting) locate(e *element, text string, shift int) {
 	if a, there := e.attr(s.Port); there {
 		s.From = a.open + shift
 		s.To = s.From + strings.IndexByte(text[a.open:], text[a.open-1]) // up to its own quotation mark

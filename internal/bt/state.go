@@ -16,7 +16,7 @@ type Cell struct {
 	Keep Status // RunOnce: the result it remembers
 }
 
-// Memo is what few running nodes remember beside their cell.
+// Memo is what only few kinds of running nodes remember, beside their cell.
 type Memo struct {
 	Node int32
 	Done uint64 // Parallel: children that finished, as bits
@@ -37,10 +37,10 @@ type State struct {
 	Ticks  uint64
 
 	texts   int  // bytes of the texts in Slots
-	scratch exec // used by every step, so that a tick allocates nothing; zero between two
+	scratch exec // reused by every step, so that a tick allocates nothing; zero between steps
 }
 
-// PendingTask is a task leaf that waits for its effects, in the order the tasks began.
+// PendingTask is a task leaf that waits for its effects.
 type PendingTask struct {
 	Node     int32
 	Base     uint64 // operation id of the first request; the others follow
@@ -51,22 +51,22 @@ type pendingRequest struct {
 	Effect  Effect
 	Issued  bool
 	Done    *Completion
-	Settled bool // its leaf has taken it in
+	Settled bool // its leaf has processed it
 }
 
-// Fault says why something failed. Kind is for programs ("rate_limit"), Reason for people, Node the path of the node
-// it came from.
+// Fault says why something failed. Kind is for programs ("rate_limit"), Reason for people, Node is the path of the node
+// that failed.
 type Fault struct {
 	Kind   string `json:"kind,omitempty"`
 	Reason string `json:"reason"`
 	Node   string `json:"node,omitempty"`
-	Unsent bool   `json:"unsent,omitempty"` // it was to be asked elsewhere, and nothing was sent there
+	Unsent bool   `json:"unsent,omitempty"` // it was meant for another model or server, to which nothing was sent
 }
 
 func (f *Fault) Error() string { return f.Reason }
 
-// Why is the fault as a sentence, which programs know by its kind: “fail.” and the kind. No values are put into it: its
-// Reason may hold words that are nobody's to translate, such as a provider's.
+// Why is the fault as a sentence with the code “fail.” and the kind. It has no values: the Reason may have words that
+// can't be translated, such as those of a provider.
 func (f *Fault) Why() Why {
 	if f.Kind == "" {
 		return Because(f.Reason)
@@ -74,7 +74,7 @@ func (f *Fault) Why() Why {
 	return Why{f.Reason, Coded{Code: "fail." + f.Kind}}
 }
 
-// Effect is one thing the world is asked to do for a task leaf.
+// Effect is one thing that the driver performs for a task leaf.
 type Effect struct {
 	Op      uint64          `json:"op"`
 	Leaf    string          `json:"leaf"` // the leaf's type
@@ -86,8 +86,7 @@ type Effect struct {
 	Once    bool            `json:"once,omitempty"` // never performed twice; without it the effect only reads
 }
 
-// Completion is the outcome of an effect. Ref is the number of the record that holds it, Took how long it was
-// performed, in ms.
+// Completion is the outcome of an effect. Ref is the number of its record, Took how long the effect took, in ms.
 type Completion struct {
 	Op     uint64          `json:"op"`
 	Ref    int64           `json:"ref"`
@@ -95,12 +94,12 @@ type Completion struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Err    *Fault          `json:"err,omitempty"`
 
-	// Value is Result decoded, where whoever delivers it has done so: never anything that Result does not say. It is
-	// not encoded.
+	// Value is the decoded Result, if the caller has decoded it. It has nothing that Result does not have, and is not
+	// encoded.
 	Value any `json:"-"`
 }
 
-// ResultOf reads what an effect gave as T. With a failed effect, it is what had arrived.
+// ResultOf reads the result of an effect as T. If the effect failed, it is what arrived before.
 func ResultOf[T any](c Completion) (T, error) {
 	if v, ok := c.Value.(T); ok {
 		return v, nil
@@ -131,17 +130,17 @@ type Result struct {
 	Visits int      // node visits
 }
 
-// NewState is an idle run with the literals of subtrees set.
+// NewState is an idle run, in which the literals of subtrees are set.
 func (t *Tree) NewState() *State {
 	s := &State{Cells: make([]Cell, len(t.nodes)), Slots: make([]any, len(t.slots)), NextOp: 1}
 	for i, slot := range t.slots {
 		s.Slots[i] = slot.initial
 	}
-	s.texts = heldTexts(s.Slots)
+	s.texts = totalTextBytes(s.Slots)
 	return s
 }
 
-// SetJSON writes a key of the root scope, before the first step or between two.
+// SetJSON writes a key of the root scope, before the first step or between steps.
 func (t *Tree) SetJSON(s *State, key string, raw json.RawMessage) error {
 	i, ok := t.rootKeys[key]
 	if !ok {
@@ -151,7 +150,7 @@ func (t *Tree) SetJSON(s *State, key string, raw json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", key, err)
 	}
-	return s.hold(i, key, v)
+	return s.setSlot(i, key, v)
 }
 
 // Get reads a key of the root scope; false if the tree has no such key or nothing was written to it.
@@ -163,9 +162,8 @@ func (t *Tree) Get(s *State, key string) (any, bool) {
 	return s.Slots[i], true
 }
 
-// Read fills the struct that into points to from the keys of the root scope that its ports name, as Options.Wanted
-// declares them. A key that the tree has not, or that was not written, leaves its field as it is; so does a value of
-// another type.
+// Read fills a struct from the keys of the root scope that its ports name, as Options.Wanted declares them. A field
+// keeps its value if the tree does not have the key, the key was not written, or its value has another type.
 func (t *Tree) Read(s *State, into any) {
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
@@ -185,7 +183,7 @@ func portTag(f reflect.StructField) (name string, optional bool) {
 	return name, option == "optional"
 }
 
-// EncodePorts gives the fields of a struct as JSON by the ports that they declare: what a run is given.
+// EncodePorts encodes the fields of a struct as JSON, by the names of their ports: what a run is given.
 func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	v := reflect.Indirect(reflect.ValueOf(of))
 	if v.Kind() != reflect.Struct {
@@ -195,7 +193,7 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	for i := range v.NumField() {
 		name, optional := portTag(v.Type().Field(i))
 		if optional && v.Field(i).IsZero() {
-			continue // which is what a scalar starts as, and no script can read the others
+			continue // scalars begin with it, and scripts can't read other types
 		}
 		value, err := json.Marshal(v.Field(i).Interface())
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sort"
 )
 
-// Request is an effect that a task leaf wants. Payload encodes as JSON the same way every time: structs and slices, no
+// Request is an effect that a task leaf requests. Payload must always encode to the same JSON: structs and slices, no
 // maps.
 type Request struct {
 	Kind    string
@@ -18,32 +18,32 @@ type Request struct {
 	Once    bool
 }
 
-// Task asks for effects. plan says which, in order; once all are completed, collect turns the completions, one a
-// request in the same order, into outputs, under the rules of Func. An error of plan fails the leaf before anything is
-// asked for. Requests that only read may run at the same time; one that is Once starts when all before it are done,
-// and holds back all after it. Both functions are pure; the input is read again for collect.
+// Task requests effects. plan lists them in order; once all are completed, collect turns the completions, one for each
+// request in the same order, into outputs, under the rules of Func. An error of plan fails the leaf before any request.
+// Requests that only read may run at the same time; one that is Once starts when all before it are completed, and
+// delays all after it. Both functions are pure; the input is read again for collect.
 func Task[I, O any](
 	name, doc string, plan func(I) ([]Request, error), collect func(in I, done []Completion, out *O) error,
 ) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	var all frames[I, O]
-	l.call = func(b *binding, x *exec, i int32) Status {
-		f := all.begin(b, x, i, plan)
+	l.tick = func(b *binding, x *exec, i int32) Status {
+		f := all.beginTask(b, x, i, plan)
 		if f == nil {
 			return Failure
 		}
 		defer all.free(f)
-		done, ok := x.collect(i)
+		done, ok := x.collectTask(i)
 		if !ok {
 			return Running
 		}
-		return f.call(b, x, i, func(in I, out *O) error { return collect(in, done, out) })
+		return f.compute(b, x, i, func(in I, out *O) error { return collect(in, done, out) })
 	}
 	return l
 }
 
-// One is a Task of one request. collect takes in its result and the record that holds it. An effect that failed fails
-// the leaf, with what failed leaves in out; nil leaves nothing.
+// One is a Task of one request. collect gets its result and the number of its record. A failed effect fails the leaf,
+// and failed, unless it is nil, may set the outputs.
 func One[I, R, O any](
 	name, doc string, plan func(I) (Request, error), collect func(in I, r R, ref int64, out *O) error,
 	failed func(in I, why *Fault, ref int64, out *O),
@@ -68,41 +68,42 @@ func One[I, R, O any](
 	})
 }
 
-// Each is a Task whose completions are taken in one by one, in the order in which they come: settle gets the number of
-// the request and its completion, and what it leaves in out is written at once. So a halt, by a Timeout above it, drops
-// none that is done. An error of settle fails the leaf and withdraws the rest. finish has the last word when all are
-// settled, also where plan asked for nothing.
+// Each is a Task whose completions are processed one by one, in the order in which they come: settle gets the number of
+// the request and its completion, and what it leaves in out is written at once. So a halt, as by a Timeout, loses no
+// completed one. An error of settle fails the leaf and cancels the rest. finish is called when all are settled, also if
+// plan requested nothing.
 func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle func(in I, k int, c Completion,
 	out *O) error,
 	finish func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	var all frames[I, O]
-	l.call = func(b *binding, x *exec, i int32) Status {
-		f := all.begin(b, x, i, plan)
+	l.tick = func(b *binding, x *exec, i int32) Status {
+		f := all.beginTask(b, x, i, plan)
 		if f == nil {
 			return Failure
 		}
 		defer all.free(f)
 		for _, k := range x.unsettled(i) {
-			r := &x.s.Tasks[x.taskOf(i)].Requests[k]
+			r := &x.s.Tasks[x.taskIndex(i)].Requests[k]
 			r.Settled = true
 			done := *r.Done
-			if st := all.call(b, x, i, func(in I, out *O) error { return settle(in, k, done, out) }); st != Success {
-				x.withdraw(i)
+			st := all.loadAndCompute(b, x, i, func(in I, out *O) error { return settle(in, k, done, out) })
+			if st != Success {
+				x.cancelTask(i)
 				return st
 			}
 		}
-		if _, ok := x.collect(i); !ok {
+		if _, ok := x.collectTask(i); !ok {
 			return Running
 		}
-		return all.call(b, x, i, finish)
+		return all.loadAndCompute(b, x, i, finish)
 	}
 	return l
 }
 
-// unsettled are the requests of a task that are done and not taken in yet, in the order in which they were completed.
+// unsettled are the requests of a task that are completed and not processed yet, in the order of completion.
 func (x *exec) unsettled(i int32) []int {
-	task := &x.s.Tasks[x.taskOf(i)]
+	task := &x.s.Tasks[x.taskIndex(i)]
 	var found []int
 	for k := range task.Requests {
 		if r := &task.Requests[k]; r.Done != nil && !r.Settled {
@@ -115,26 +116,27 @@ func (x *exec) unsettled(i int32) []int {
 	return found
 }
 
-// begin loads a task, and records its requests where it begins; collect issues those that may start. nil is a failure.
-func (all *frames[I, O]) begin(b *binding, x *exec, i int32, plan func(I) ([]Request, error)) *frame[I, O] {
-	f := all.loaded(b, x, i)
+// beginTask loads the frame of a task; when the task begins, it also records the requests, which collectTask issues.
+// The result is nil if it failed.
+func (all *frames[I, O]) beginTask(b *binding, x *exec, i int32, plan func(I) ([]Request, error)) *frame[I, O] {
+	f := all.load(b, x, i)
 	if f == nil || x.cells[i].On {
 		return f
 	}
 	requests, err := plan(f.in)
 	if fault := asFault(err); fault != nil {
-		x.failed(i, fault.Kind, fault.Reason)
+		x.fail(i, fault.Kind, fault.Reason)
 		return nil
 	}
 	task := PendingTask{Node: i, Base: x.s.NextOp, Requests: make([]pendingRequest, len(requests))}
 	for k, r := range requests {
 		payload, err := json.Marshal(r.Payload)
 		if err != nil {
-			x.broken(i, fmt.Errorf("request %s: %w", r.Kind, err))
+			x.breakStep(i, fmt.Errorf("request %s: %w", r.Kind, err))
 			return nil
 		}
 		if len(payload) > MaxPayload {
-			x.broken(i, fmt.Errorf("request %s has %d bytes, and one has at most %d: %w", r.Kind, len(payload),
+			x.breakStep(i, fmt.Errorf("request %s has %d bytes, and one has at most %d: %w", r.Kind, len(payload),
 				MaxPayload, ErrBound))
 			return nil
 		}
@@ -146,9 +148,10 @@ func (all *frames[I, O]) begin(b *binding, x *exec, i int32, plan func(I) ([]Req
 	return f
 }
 
-// collect issues the requests that may start and, when all are done, takes the task off the list.
-func (x *exec) collect(i int32) ([]Completion, bool) {
-	at := x.taskOf(i)
+// collectTask issues the requests that may start; when all are completed, it removes the task and returns the
+// completions.
+func (x *exec) collectTask(i int32) ([]Completion, bool) {
+	at := x.taskIndex(i)
 	task := &x.s.Tasks[at]
 	allDone, blocked := true, false
 	for k := range task.Requests {
@@ -169,19 +172,19 @@ func (x *exec) collect(i int32) ([]Completion, bool) {
 	for k, r := range task.Requests {
 		done[k] = *r.Done
 	}
-	x.s.Tasks = without(x.s.Tasks, at)
+	x.s.Tasks = removeAt(x.s.Tasks, at)
 	return done, true
 }
 
-func (x *exec) taskOf(node int32) int {
-	at := from(x.s.Tasks, x.taskAt, func(t *PendingTask) bool { return t.Node == node })
+func (x *exec) taskIndex(node int32) int {
+	at := findFrom(x.s.Tasks, x.taskAt, func(t *PendingTask) bool { return t.Node == node })
 	x.taskAt = max(at, 0)
 	return at
 }
 
-// from finds an element from a place on, and then before it: where nodes come in the order in which they were begun, at
-// once.
-func from[T any](all []T, at int, is func(*T) bool) int {
+// findFrom finds an element at or after a place, or else before it. If nodes come in the order in which they began, it
+// finds them at once.
+func findFrom[T any](all []T, at int, is func(*T) bool) int {
 	for k := at; k < len(all); k++ {
 		if is(&all[k]) {
 			return k
@@ -195,8 +198,8 @@ func from[T any](all []T, at int, is func(*T) bool) int {
 	return -1
 }
 
-// without takes out an element, the first one without moving the others: halts go from left to right.
-func without[T any](all []T, at int) []T {
+// removeAt removes an element; it removes the first one without moving the others, as halts go from left to right.
+func removeAt[T any](all []T, at int) []T {
 	if at > 0 {
 		return slices.Delete(all, at, at+1)
 	}
@@ -204,10 +207,10 @@ func without[T any](all []T, at int) []T {
 	return all[1:]
 }
 
-// deliver hands a completion to the task that waits for it; one for a halted operation is dropped. The result is kept
-// in one form, so that a leaf reads the same bytes from what was performed and from what a journal has of it.
+// deliver gives a completion to the task that waits for it; one for a halted operation is dropped. The result is stored
+// in one form, so that a leaf reads the same bytes during the run and from the journal.
 func (s *State) deliver(c Completion) error {
-	// they stand in the order in which they were begun
+	// tasks are in the order in which they began
 	k := sort.Search(len(s.Tasks), func(k int) bool { return s.Tasks[k].Base > c.Op }) - 1
 	if k < 0 || c.Op >= s.Tasks[k].Base+uint64(len(s.Tasks[k].Requests)) {
 		return nil

@@ -66,8 +66,8 @@ func (d *driver) step(in Input) Result {
 	return res
 }
 
-// done completes operations, in this order, each with its own number as result.
-func (d *driver) done(ops ...uint64) Result {
+// complete completes operations, in this order, each with its own number as result.
+func (d *driver) complete(ops ...uint64) Result {
 	d.t.Helper()
 	var in Input
 	for _, op := range ops {
@@ -91,8 +91,8 @@ func (d *driver) get(key string) any {
 	return v
 }
 
-// asked shows the effects of a result as "op letter".
-func asked(res Result) string {
+// requestedEffects shows the effects of a result as "op letter".
+func requestedEffects(res Result) string {
 	var all []string
 	for _, e := range res.Start {
 		all = append(all, fmt.Sprintf("%d%s", e.Op, e.Label))
@@ -107,11 +107,11 @@ func plan(letters string) string {
 func TestRepeatableRequestsStartTogetherAndCompleteInAnyOrder(t *testing.T) {
 	for _, order := range [][]uint64{{1, 2, 3}, {3, 1, 2}, {2, 3, 1}} {
 		d := drive(t, plan("abc"), Options{})
-		if got := asked(d.step(Input{})); got != "1a 2b 3c" {
+		if got := requestedEffects(d.step(Input{})); got != "1a 2b 3c" {
 			t.Errorf("asked for %s", got)
 		}
 		for k, op := range order {
-			res := d.done(op)
+			res := d.complete(op)
 			if len(res.Start) > 0 || (res.Status == Success) != (k == 2) {
 				t.Errorf("order %v, after %d: %+v", order, op, res)
 			}
@@ -135,11 +135,11 @@ func TestOnceRequestWaitsForAllBeforeItAndHoldsBackAllAfterIt(t *testing.T) {
 		{nil, "1a 2b"}, {[]uint64{2}, ""}, {[]uint64{1}, "3C"}, {nil, ""}, {[]uint64{3}, "4d"}, {[]uint64{4}, "5E"},
 		{[]uint64{5}, "6F"},
 	} {
-		if got := asked(d.done(c.done...)); got != c.want {
+		if got := requestedEffects(d.complete(c.done...)); got != c.want {
 			t.Errorf("step %d asks for %q, want %q", i, got, c.want)
 		}
 	}
-	if res := d.done(6); res.Status != Success {
+	if res := d.complete(6); res.Status != Success {
 		t.Errorf("%+v", res)
 	}
 }
@@ -147,7 +147,7 @@ func TestOnceRequestWaitsForAllBeforeItAndHoldsBackAllAfterIt(t *testing.T) {
 func TestEffectSaysWhatIsAskedAndByWhom(t *testing.T) {
 	d := drive(t, file(`<Sequence><AlwaysSuccess/><Plan letters="aB"/></Sequence>`), Options{})
 	first := d.step(Input{}).Start
-	second := d.done(1).Start
+	second := d.complete(1).Start
 	want := []Effect{
 		{Op: 1, Leaf: "Plan", Node: 2, Index: 0, Kind: "letter", Label: "a", Payload: json.RawMessage(`"a"`)},
 		{Op: 2, Leaf: "Plan", Node: 2, Index: 1, Kind: "letter", Label: "B", Payload: json.RawMessage(`"B"`),
@@ -162,29 +162,29 @@ func TestCompletionsThatNobodyWaitsForAreDropped(t *testing.T) {
 	d := drive(t, plan("aBc"), Options{})
 	d.step(Input{})
 	for _, ops := range [][]uint64{{0}, {2}, {3}, {4}, {99}} { // 2 and 3 have not started
-		if res := d.done(ops...); res.Status != Running || len(res.Start) > 0 {
+		if res := d.complete(ops...); res.Status != Running || len(res.Start) > 0 {
 			t.Errorf("operation %v: %+v", ops, res)
 		}
 	}
 	d.ref = 0
-	d.done(1, 1)
-	d.done(1)
-	d.done(2)
-	d.done(3)
+	d.complete(1, 1)
+	d.complete(1)
+	d.complete(2)
+	d.complete(3)
 	if got := fmt.Sprint(d.get("got")); got != "[a1@1 B2@4 c3@5]" {
 		t.Errorf("the first completion counts: %s", got)
 	}
-	if res := d.done(1, 2, 3); res.Status != Running || asked(res) != "4a" {
+	if res := d.complete(1, 2, 3); res.Status != Running || requestedEffects(res) != "4a" {
 		t.Errorf("after the end, a new round: %+v", res)
 	}
 }
 
 func TestHaltCancelsExactlyTheOutstandingOperations(t *testing.T) {
 	d := drive(t, file(`<Parallel><Plan letters="abC"/><Plan letters="D"/><Sequence><AlwaysSuccess/><Plan letters="ef"/></Sequence></Parallel>`), Options{})
-	if got := asked(d.step(Input{})); got != "1a 2b 4D 5e 6f" {
+	if got := requestedEffects(d.step(Input{})); got != "1a 2b 4D 5e 6f" {
 		t.Fatalf("asked for %s", got)
 	}
-	d.done(2, 5)
+	d.complete(2, 5)
 	if got := d.halt(); !slices.Equal(got, []uint64{1, 4, 6}) {
 		t.Errorf("cancelled %v", got)
 	}
@@ -230,7 +230,7 @@ func TestOperationIDsAreNeverUsedAgain(t *testing.T) {
 		res := d.step(Input{})
 		note(res)
 		for len(res.Start) > 0 {
-			res = d.done(res.Start[0].Op)
+			res = d.complete(res.Start[0].Op)
 			note(res)
 		}
 		if res.Status != Success {
@@ -249,13 +249,13 @@ func TestLateCompletionOfAHaltedOperationDoesNotReachItsSuccessor(t *testing.T) 
 	if res.Status != Failure || !slices.Equal(res.Cancel, []uint64{1}) {
 		t.Fatalf("%+v", res)
 	}
-	if res = d.step(Input{Now: 12}); asked(res) != "2a" {
+	if res = d.step(Input{Now: 12}); requestedEffects(res) != "2a" {
 		t.Fatalf("%+v", res)
 	}
-	if res = d.done(1); res.Status != Running {
+	if res = d.complete(1); res.Status != Running {
 		t.Errorf("the halted operation's completion counts: %+v", res)
 	}
-	if res = d.done(2); res.Status != Success || fmt.Sprint(d.get("got")) != "[a2@2]" {
+	if res = d.complete(2); res.Status != Success || fmt.Sprint(d.get("got")) != "[a2@2]" {
 		t.Errorf("%+v, %v", res, d.get("got"))
 	}
 }

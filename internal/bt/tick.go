@@ -9,10 +9,10 @@ import (
 	"strconv"
 )
 
-// EventKind says what an Event tells.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
-// What an event tells: a node was ticked, a running node was halted, a key was written, a leaf emitted what it decided.
+// The kinds of events: a node was ticked, a running node was halted, a key was written, a leaf emitted what it decided.
 const (
 	Ticked EventKind = iota
 	Halted
@@ -32,26 +32,26 @@ type Event struct {
 	Data   Typed
 }
 
-// Typed is what a leaf tells people of its decision. Its exported fields encode as JSON; EventType names what they
-// mean, in words that stay the same from build to build.
+// Typed is a typed event: a leaf's report of a decision. Its exported fields encode as JSON; EventType is its name,
+// which stays the same from build to build.
 type Typed interface{ EventType() string }
 
 // exec is one step or halt.
 type exec struct {
-	t      *Tree
-	s      *State
-	nodes  []node
-	cells  []Cell
-	now    int64
-	on     func(Event)
-	res    Result
-	again  bool
-	work   int // of scripts
-	taskAt int // where the task and the memo stand that were looked for last
-	memoAt int
-	err    error
-	why    string // of a check that says yes, where somebody hears of it
-	reason Cause  // of the last failure
+	t           *Tree
+	s           *State
+	nodes       []node
+	cells       []Cell
+	now         int64
+	onEvent     func(Event)
+	res         Result
+	tickAgain   bool
+	work        int // of scripts
+	taskAt      int // index of the task that was found last; memoAt likewise
+	memoAt      int
+	err         error
+	checkReason string // of a check that succeeded, if there is a listener
+	reason      Cause  // of the last failure
 }
 
 // Cause is the failure of a node.
@@ -61,30 +61,30 @@ type Cause struct {
 	Reason string
 }
 
-// Step takes an input in: it ticks until no node wants another tick at once. An error means that the tree is broken
-// where it says (a key unwritten, a value that does not fit, a tree that spins); the run cannot go on from such a
-// state. on may be nil. The state is changed in place.
+// Step processes an input: it ticks until no node wants another tick at once. An error means that the tree is broken: a
+// key is unwritten, a value does not fit, or the tree spins. The run can't continue from such a state. on may be nil.
+// The state is changed in place.
 func (t *Tree) Step(s *State, in Input, on func(Event)) (Result, error) {
-	x := t.enter(s, in, on)
+	x := t.beginStep(s, in, on)
 	for {
 		x.tickRoot()
-		if x.err != nil || !x.again || x.res.Status != Running {
-			return x.leave()
+		if x.err != nil || !x.tickAgain || x.res.Status != Running {
+			return x.endStep()
 		}
 	}
 }
 
-// Halt stops whatever runs and returns the operations that were outstanding.
+// Halt stops everything that is running, and returns the operations that were outstanding.
 func (t *Tree) Halt(s *State, on func(Event)) ([]uint64, error) {
-	x := t.enter(s, Input{Now: s.Now}, on)
+	x := t.beginStep(s, Input{Now: s.Now}, on)
 	x.halt(0)
-	res, err := x.leave()
+	res, err := x.endStep()
 	return res.Cancel, err
 }
 
-func (t *Tree) enter(s *State, in Input, on func(Event)) *exec {
+func (t *Tree) beginStep(s *State, in Input, on func(Event)) *exec {
 	s.Now = max(s.Now, in.Now)
-	s.scratch = exec{t: t, s: s, nodes: t.nodes, cells: s.Cells, now: s.Now, on: on}
+	s.scratch = exec{t: t, s: s, nodes: t.nodes, cells: s.Cells, now: s.Now, onEvent: on}
 	for _, c := range in.Done {
 		if err := s.deliver(c); err != nil && s.scratch.err == nil {
 			s.scratch.err = err
@@ -95,13 +95,13 @@ func (t *Tree) enter(s *State, in Input, on func(Event)) *exec {
 
 func (x *exec) tickRoot() {
 	x.s.Ticks++
-	x.again = false
+	x.tickAgain = false
 	x.res.Status = x.tick(0)
 }
 
-// leave gives the result. The state keeps nothing of the step's own.
-func (x *exec) leave() (Result, error) {
-	x.neverBegun()
+// endStep returns the result, and clears the state of the step.
+func (x *exec) endStep() (Result, error) {
+	x.dropUnstarted()
 	res, err := x.res, x.err
 	switch {
 	case err != nil:
@@ -118,19 +118,19 @@ func (x *exec) leave() (Result, error) {
 	return res, err
 }
 
-// tick runs node i once and keeps the invariant: what did not return RUNNING is idle, and so is all below it.
+// tick runs node i once and keeps the invariant: a node that did not return RUNNING is idle, and so are all below it.
 func (x *exec) tick(i int32) Status {
 	x.res.Visits++
 	if x.err != nil {
 		return Failure
 	}
 	if x.res.Visits > MaxVisits {
-		return x.broken(i, fmt.Errorf("the tree spins: %d node visits for one input: %w", MaxVisits, ErrBound))
+		return x.breakStep(i, fmt.Errorf("the tree spins: %d node visits for one input: %w", MaxVisits, ErrBound))
 	}
 	n, c := &x.nodes[i], &x.cells[i]
 	st := Idle
 	if n.guard != nil {
-		st = x.guarded(i, n.guard, c.On)
+		st = x.checkGuards(i, n.guard, c.On)
 	}
 	if st == Idle {
 		st = n.run(x, i, n, c)
@@ -140,36 +140,36 @@ func (x *exec) tick(i int32) Status {
 		return Failure
 	case st == Running:
 		c.On = true
-	case n.settles || c.Memo:
-		x.settle(i, n, c, st)
+	case n.needsReset || c.Memo:
+		x.reset(i, n, c, st)
 	default:
 		*c = Cell{}
 	}
 	if n.guard != nil {
-		n.guard.after(x, i, st)
+		n.guard.runAfter(x, i, st)
 	}
-	if x.on != nil && x.err == nil {
-		x.ticked(i, st)
+	if x.onEvent != nil && x.err == nil {
+		x.emitTicked(i, st)
 	}
 	return st
 }
 
-func (x *exec) ticked(i int32, st Status) {
-	why := x.why
+func (x *exec) emitTicked(i int32, st Status) {
+	why := x.checkReason
 	if st == Failure {
 		why = x.reason.Reason
 	}
-	x.why = ""
-	x.on(Event{Kind: Ticked, Node: i, Status: st, Reason: why})
+	x.checkReason = ""
+	x.onEvent(Event{Kind: Ticked, Node: i, Status: st, Reason: why})
 }
 
-// settle makes a node idle that is done, and halts what still runs below it.
-func (x *exec) settle(i int32, n *node, c *Cell, st Status) {
+// reset makes a completed node idle, and halts what is running below it.
+func (x *exec) reset(i int32, n *node, c *Cell, st Status) {
 	for _, k := range n.kids {
 		x.halt(k)
 	}
 	if c.Memo {
-		x.forget(i, c)
+		x.dropMemo(i, c)
 	}
 	switch {
 	case n.kind == kRunOnce:
@@ -181,21 +181,21 @@ func (x *exec) settle(i int32, n *node, c *Cell, st Status) {
 	}
 }
 
-// halt stops a node if it runs: what runs below it first, left to right.
+// halt stops a node if it is running, after those below it, from left to right.
 func (x *exec) halt(i int32) {
 	n, c := &x.nodes[i], &x.cells[i]
 	if !c.On {
 		return
 	}
-	x.settle(i, n, c, Idle)
+	x.reset(i, n, c, Idle)
 	if n.kind == kLeaf && n.leaf.class == taskLeaf {
-		x.withdraw(i)
+		x.cancelTask(i)
 	}
-	if x.on != nil {
-		x.on(Event{Kind: Halted, Node: i, Status: Idle})
+	if x.onEvent != nil {
+		x.onEvent(Event{Kind: Halted, Node: i, Status: Idle})
 	}
 	if n.guard != nil {
-		x.script(i, n.guard[guardOnHalted])
+		x.evalScript(i, n.guard[guardOnHalted])
 	}
 }
 
@@ -207,38 +207,38 @@ func (x *exec) haltOthers(n *node, keep int32) {
 	}
 }
 
-// recall gives what node i remembers beside its cell; keep replaces it, forget drops it.
-func (x *exec) recall(i int32, c *Cell) Memo {
+// memoOf is what node i remembers beside its cell; setMemo replaces it, dropMemo removes it.
+func (x *exec) memoOf(i int32, c *Cell) Memo {
 	if !c.Memo {
 		return Memo{Node: i}
 	}
-	return x.s.Memos[x.memoOf(i)]
+	return x.s.Memos[x.memoIndex(i)]
 }
 
-func (x *exec) keep(c *Cell, m Memo) {
+func (x *exec) setMemo(c *Cell, m Memo) {
 	if c.Memo {
-		x.s.Memos[x.memoOf(m.Node)] = m
+		x.s.Memos[x.memoIndex(m.Node)] = m
 		return
 	}
 	c.Memo = true
 	x.s.Memos = append(x.s.Memos, m)
 }
 
-func (x *exec) forget(i int32, c *Cell) {
-	at := x.memoOf(i)
-	x.s.Memos = without(x.s.Memos, at)
+func (x *exec) dropMemo(i int32, c *Cell) {
+	at := x.memoIndex(i)
+	x.s.Memos = removeAt(x.s.Memos, at)
 	c.Memo = false
 }
 
-func (x *exec) memoOf(i int32) int {
-	at := from(x.s.Memos, x.memoAt, func(m *Memo) bool { return m.Node == i })
+func (x *exec) memoIndex(i int32) int {
+	at := findFrom(x.s.Memos, x.memoAt, func(m *Memo) bool { return m.Node == i })
 	x.memoAt = max(at, 0)
 	return at
 }
 
-// withdraw takes back the task of a leaf, and what is outstanding of it.
-func (x *exec) withdraw(i int32) {
-	at := x.taskOf(i)
+// cancelTask removes the task of a leaf, and cancels its outstanding operations.
+func (x *exec) cancelTask(i int32) {
+	at := x.taskIndex(i)
 	if at < 0 {
 		return
 	}
@@ -247,11 +247,11 @@ func (x *exec) withdraw(i int32) {
 			x.res.Cancel = append(x.res.Cancel, r.Effect.Op)
 		}
 	}
-	x.s.Tasks = without(x.s.Tasks, at)
+	x.s.Tasks = removeAt(x.s.Tasks, at)
 }
 
-// neverBegun drops what was both asked for and withdrawn in this step: nobody hears of it.
-func (x *exec) neverBegun() {
+// dropUnstarted drops the effects that were both requested and cancelled in this step.
+func (x *exec) dropUnstarted() {
 	if len(x.res.Cancel) == 0 || len(x.res.Start) == 0 {
 		return
 	}
@@ -271,11 +271,11 @@ func (x *exec) neverBegun() {
 	}
 }
 
-// broken stops the step: the tree or its data is wrong, not the world. Its event is the last of the step.
-func (x *exec) broken(i int32, err error) Status {
+// breakStep stops the step, as the tree or its data is wrong. Its event is the last one of the step.
+func (x *exec) breakStep(i int32, err error) Status {
 	if x.err == nil {
-		if x.on != nil {
-			x.on(Event{Kind: Ticked, Node: i, Status: Failure, Reason: err.Error()})
+		if x.onEvent != nil {
+			x.onEvent(Event{Kind: Ticked, Node: i, Status: Failure, Reason: err.Error()})
 		}
 		n := &x.t.nodes[i]
 		x.err = fmt.Errorf("%s:%d:%d: node %s: %w", x.t.File, n.line, n.col, x.t.Path(i), err)
@@ -283,8 +283,8 @@ func (x *exec) broken(i int32, err error) Status {
 	return Failure
 }
 
-// failed says why node i fails; what gives no reason gets one that at least names it.
-func (x *exec) failed(i int32, kind, why string) Status {
+// fail sets why node i fails. Without a reason, it is the kind or at least the name of the node.
+func (x *exec) fail(i int32, kind, why string) Status {
 	if why == "" {
 		why = cmp.Or(kind, x.t.typeOf(i)+" failed")
 	}
@@ -293,62 +293,62 @@ func (x *exec) failed(i int32, kind, why string) Status {
 	return Failure
 }
 
-func (x *exec) write(i, slot int32, v any) {
-	if err := x.s.hold(slot, x.t.slots[slot].name, v); err != nil {
-		x.broken(i, err)
+func (x *exec) writeKey(i, slot int32, v any) {
+	if err := x.s.setSlot(slot, x.t.slots[slot].name, v); err != nil {
+		x.breakStep(i, err)
 		return
 	}
-	if x.on != nil {
-		x.on(Event{Kind: Wrote, Node: i, Key: x.t.slots[slot].name, Value: v})
+	if x.onEvent != nil {
+		x.onEvent(Event{Kind: Wrote, Node: i, Key: x.t.slots[slot].name, Value: v})
 	}
 }
 
 func (x *exec) emit(i int32, e Typed) {
-	if x.on != nil {
-		x.on(Event{Kind: Emitted, Node: i, Data: e})
+	if x.onEvent != nil {
+		x.onEvent(Event{Kind: Emitted, Node: i, Data: e})
 	}
 }
 
-// number reads an int port: its literal, or its key.
-func (x *exec) number(i int32, p *value) int64 {
+// intPort is the value of an int port: its literal, or the value of its key.
+func (x *exec) intPort(i int32, p *portValue) int64 {
 	if p.slot < 0 {
 		return p.n
 	}
-	n, _ := x.need(i, p, typeInt64).(int64)
+	n, _ := x.portKeyValue(i, p, typeInt64).(int64)
 	if err := p.tooSmall(n); err != nil {
-		x.broken(i, fmt.Errorf("port %s: %w", p.port, err))
+		x.breakStep(i, fmt.Errorf("port %s: %w", p.port, err))
 	}
 	return n
 }
 
-// flag reads a bool port: its literal, or its key.
-func (x *exec) flag(i int32, p *value) bool {
+// boolPort is the value of a bool port: its literal, or the value of its key.
+func (x *exec) boolPort(i int32, p *portValue) bool {
 	if p.slot < 0 {
 		return p.n != 0
 	}
-	return x.need(i, p, typeBool) == true
+	return x.portKeyValue(i, p, typeBool) == true
 }
 
-// need is the value of a port's key; what is unwritten or does not fit breaks the step.
-func (x *exec) need(i int32, p *value, t reflect.Type) any {
+// portKeyValue is the value of a port's key. If it is unwritten or does not fit, the step stops.
+func (x *exec) portKeyValue(i int32, p *portValue, t reflect.Type) any {
 	v := x.s.Slots[p.slot]
 	if v == nil {
-		x.broken(i, fmt.Errorf("port %s: %w", p.port, x.unwritten(p.slot)))
+		x.breakStep(i, fmt.Errorf("port %s: %w", p.port, x.unwrittenError(p.slot)))
 		return nil
 	}
 	v, err := convertTo(v, t)
 	if err != nil {
-		x.broken(i, fmt.Errorf("port %s: key {%s}: %w", p.port, x.t.slots[p.slot].name, err))
+		x.breakStep(i, fmt.Errorf("port %s: key {%s}: %w", p.port, x.t.slots[p.slot].name, err))
 	}
 	return v
 }
 
-func (x *exec) unwritten(slot int32) error {
+func (x *exec) unwrittenError(slot int32) error {
 	return fmt.Errorf("key {%s} was not written yet", x.t.slots[slot].name)
 }
 
-// matches compares a Switch's variable with a case: as text, then as numbers.
-func matches(v, p string) bool {
+// matchesCase compares a Switch's variable with a case: as text, then as numbers.
+func matchesCase(v, p string) bool {
 	if v == p {
 		return true
 	}

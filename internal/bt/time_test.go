@@ -41,7 +41,8 @@ func TestDelayWaitsBeforeEveryEntry(t *testing.T) {
 		now, due int64
 		asked    string
 	}{{0, 20, ""}, {19, 20, ""}, {20, 0, "1a"}, {25, 0, ""}} {
-		if res := d.step(Input{Now: c.now}); res.Status != Running || res.Due != c.due || asked(res) != c.asked {
+		res := d.step(Input{Now: c.now})
+		if res.Status != Running || res.Due != c.due || requestedEffects(res) != c.asked {
 			t.Errorf("at %d: %+v", c.now, res)
 		}
 	}
@@ -65,7 +66,7 @@ func TestDueIsTheEarliestTimerThatRuns(t *testing.T) {
 func TestTimerThatCannotActIsNotDue(t *testing.T) {
 	d := drive(t, file(`<WhileDoElse><Plan letters="a"/><Timeout msec="50"><Plan letters="b"/></Timeout></WhileDoElse>`), Options{})
 	d.step(Input{Now: 0})
-	if res := d.done(1); res.Due != 50 {
+	if res := d.complete(1); res.Due != 50 {
 		t.Fatalf("%+v", res)
 	}
 	if res := d.step(Input{Now: 10}); res.Due != 50 {

@@ -19,28 +19,28 @@ type Tree struct {
 	slots    []slot
 	rootKeys map[string]int32
 
-	ruled sync.Once // rules are made when they are first asked for
-	rules []string
+	rulesOnce sync.Once // rules are computed when they are first needed
+	rules     []string
 }
 
-// node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. What
-// every tick reads stands in the node itself, all else in its details.
+// node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. The node
+// itself has what every tick reads, and its details the rest.
 type node struct {
-	run     runner
-	kids    []int32
-	guard   *guards
-	kind    kind
-	goOn    Status // the status of a child with which the node goes on
-	settles bool   // see settling
+	run        runner
+	kids       []int32
+	guard      *guards
+	kind       kind
+	continueOn Status // the status of a child after which the node continues
+	needsReset bool   // see kindsToReset
 	*details
 }
 
-// runner ticks the nodes of a kind; what is to be done around every node is done already or follows.
+// runner ticks the nodes of a kind; tick does what is common to all nodes.
 type runner func(x *exec, i int32, n *node, c *Cell) Status
 
 type details struct {
 	elseStatus Status
-	ports      []value
+	ports      []portValue
 	leaf       *Leaf
 	bind       *binding
 	code       *script
@@ -54,14 +54,14 @@ type details struct {
 	line, col int32
 }
 
-// value is a port of a kernel node: a literal, or a key.
-type value struct {
-	port, key, text string // text as it stands in the file
+// portValue is a port of a kernel node: a literal or a key.
+type portValue struct {
+	port, key, text string // text as it is in the file
 	n, least        int64
 	slot            int32 // -1: the literal
 }
 
-func (v *value) tooSmall(n int64) error {
+func (v *portValue) tooSmall(n int64) error {
 	if n < v.least {
 		return fmt.Errorf("%d is less than %d", n, v.least)
 	}
@@ -85,37 +85,37 @@ const (
 var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess", "_post", "_skipIf", "_successIf",
 	"_while"}
 
-// guarded evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the
-// node is idle.
-func (x *exec) guarded(i int32, g *guards, running bool) Status {
+// checkGuards evaluates the preconditions; Idle means that the node is ticked. All except _while are evaluated only
+// while the node is idle.
+func (x *exec) checkGuards(i int32, g *guards, running bool) Status {
 	if !running {
 		switch {
-		case g[guardFailureIf] != nil && x.truth(i, g[guardFailureIf]):
-			return x.failed(i, "", g[guardFailureIf].text)
-		case g[guardSuccessIf] != nil && x.truth(i, g[guardSuccessIf]):
+		case g[guardFailureIf] != nil && x.evalCondition(i, g[guardFailureIf]):
+			return x.fail(i, "", g[guardFailureIf].text)
+		case g[guardSuccessIf] != nil && x.evalCondition(i, g[guardSuccessIf]):
 			return Success
-		case g[guardSkipIf] != nil && x.truth(i, g[guardSkipIf]):
+		case g[guardSkipIf] != nil && x.evalCondition(i, g[guardSkipIf]):
 			return Skipped
 		}
 	}
-	if g[guardWhile] != nil && !x.truth(i, g[guardWhile]) {
+	if g[guardWhile] != nil && !x.evalCondition(i, g[guardWhile]) {
 		x.halt(i)
 		return Skipped
 	}
 	return Idle
 }
 
-// after runs the postconditions of a completed node.
-func (g *guards) after(x *exec, i int32, st Status) {
+// runAfter runs the postconditions of a completed node.
+func (g *guards) runAfter(x *exec, i int32, st Status) {
 	switch st {
 	case Success:
-		x.script(i, g[guardOnSuccess])
+		x.evalScript(i, g[guardOnSuccess])
 	case Failure:
-		x.script(i, g[guardOnFailure])
+		x.evalScript(i, g[guardOnFailure])
 	default:
 		return
 	}
-	x.script(i, g[guardPost])
+	x.evalScript(i, g[guardPost])
 }
 
 // Info describes a node of a tree.
@@ -126,7 +126,7 @@ type Info struct {
 	Name   string // its name attribute; of a SubTree the tree's ID
 	Glyph  string
 	Leaf   bool
-	Kernel bool // a node of this package, not one of a registry
+	Kernel bool // a node of this package, not a leaf of an assistant
 }
 
 // Nodes gives all nodes, depth first; a node's ID is its position.
@@ -169,8 +169,8 @@ func (t *Tree) typeOf(id int32) string {
 	}
 }
 
-// Path is the path of node id: names from the root down, joined by slashes. It is put together when somebody asks for
-// it: those of all nodes may be far longer than the file.
+// Path is the path of node id: names from the root down, joined by slashes. It is computed only when it is needed: the
+// paths of all nodes may be far longer than the file.
 func (t *Tree) Path(id int32) string {
 	labels := make([]string, t.nodes[id].depth+1)
 	for k := len(labels) - 1; k >= 0; k-- {
@@ -180,11 +180,10 @@ func (t *Tree) Path(id int32) string {
 	return strings.Join(labels, "/")
 }
 
-// Rule is the place of node id by what cannot be renamed without another meaning: the trees it lies in, from the main
-// tree down, and its own type. No name attribute is in it, so that what is kept of a decision outlives the names; nodes
-// may share a rule.
+// Rule is the location of node id: the trees that contain it, from the main tree down, and its own type. It has no name
+// attribute, so that records of decisions outlive such names. Nodes may share a rule.
 func (t *Tree) Rule(id int32) string {
-	t.ruled.Do(func() {
+	t.rulesOnce.Do(func() {
 		t.rules = make([]string, len(t.nodes))
 		within := make([]string, len(t.nodes)) // the trees that the node's children lie in
 		for i := range t.nodes {

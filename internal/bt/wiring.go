@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// check looks at all uses of every key together.
-func (c *compiler) check() {
+// checkWiring checks all uses of every key together.
+func (c *compiler) checkWiring() {
 	bySlot := c.usesBySlot()
 	written := map[*scope][]string{}
 	for i, uses := range bySlot {
 		if isWritten(uses) {
-			written[c.homes[i]] = append(written[c.homes[i]], c.t.slots[i].name)
+			written[c.slotScopes[i]] = append(written[c.slotScopes[i]], c.t.slots[i].name)
 		}
 	}
 	for i, uses := range bySlot {
 		s := &c.t.slots[i]
-		c.settleType(s, uses)
-		c.neverWritten(s, uses, c.homes[i] == c.root, written[c.homes[i]])
-		c.neverRead(s, uses)
+		c.inferType(s, uses)
+		c.checkWritten(s, uses, c.slotScopes[i] == c.root, written[c.slotScopes[i]])
+		c.warnIfUnread(s, uses)
 		if text, literal := s.initial.(string); literal {
 			var err error
 			if s.initial, err = parseLiteral(text, s.typ); err != nil {
@@ -27,13 +27,13 @@ func (c *compiler) check() {
 			}
 		}
 	}
-	c.parallelWriters()
-	c.reactiveTasks()
+	c.checkParallelWriters()
+	c.warnOfReactiveTasks()
 	c.warnOfDoubledTexts()
 	c.warnOfTooManyRounds()
 }
 
-// usesBySlot sorts the uses by their keys, each key's in the order of the file.
+// usesBySlot groups the uses by their keys; those of a key are in the order of the file.
 func (c *compiler) usesBySlot() [][]use {
 	count := make([]int, len(c.t.slots))
 	for i := range c.uses {
@@ -50,28 +50,28 @@ func (c *compiler) usesBySlot() [][]use {
 }
 
 func isWritten(uses []use) bool {
-	return slices.ContainsFunc(uses, func(u use) bool { return u.role == writes || u.role == names })
+	return slices.ContainsFunc(uses, func(u use) bool { return u.access == writes || u.access == mentions })
 }
 
-// settleType gives a key its type: as it is given, else as its first typed writer has it, else its first typed reader;
-// all others must be able to take it.
-func (c *compiler) settleType(s *slot, uses []use) {
+// inferType gives a key its type: the given one, else that of its first typed writer, else that of its first typed
+// reader. It reports the uses for which that type does not fit.
+func (c *compiler) inferType(s *slot, uses []use) {
 	giver := -1
-	for _, how := range []role{writes, reads, readsIfSet} {
+	for _, how := range []accessKind{writes, reads, readsIfSet} {
 		for i, u := range uses {
-			if u.role == how && u.typ != nil && s.typ == nil {
+			if u.access == how && u.typ != nil && s.typ == nil {
 				s.typ, giver = u.typ, i
 			}
 		}
 	}
 	for _, u := range uses {
-		unreadable := u.typ == nil && u.role != writes && s.typ != nil && !isBasic(s.typ)
-		if u.role == names || !unreadable && connectable(s.typ, u.typ) {
+		unreadable := u.typ == nil && u.access != writes && s.typ != nil && !isBasic(s.typ)
+		if u.access == mentions || !unreadable && connectable(s.typ, u.typ) {
 			continue
 		}
 		hint := "the key is given from outside"
 		if giver >= 0 {
-			p := c.src.place(uses[giver].at)
+			p := c.src.positionOf(uses[giver].at)
 			hint = fmt.Sprintf("the key gets its type at %d:%d", p.line, p.col)
 		}
 		switch {
@@ -88,15 +88,14 @@ func (c *compiler) settleType(s *slot, uses []use) {
 	}
 }
 
-// neverWritten finds readers of a key that nothing sets. written are the keys of the same scope that something does
-// set.
-func (c *compiler) neverWritten(s *slot, uses []use, inRoot bool, written []string) {
+// checkWritten reports readers of a key that nothing writes. written are the keys of the same scope that are written.
+func (c *compiler) checkWritten(s *slot, uses []use, inRoot bool, written []string) {
 	if isWritten(uses) {
 		return
 	}
 	known := func() []string { return written }
 	hint := c.src.didYouMean(s.name, known)
-	if !inRoot && !strings.HasPrefix(hint, meant) {
+	if !inRoot && !strings.HasPrefix(hint, hintPrefix) {
 		hint = fmt.Sprintf(`hand it in: <SubTree … %s="{key}"/>`, s.name)
 	}
 	for _, u := range uses {
@@ -105,7 +104,7 @@ func (c *compiler) neverWritten(s *slot, uses []use, inRoot bool, written []stri
 			what += fmt.Sprintf(", which is {%s} here", u.key)
 		}
 		switch {
-		case u.role == reads, u.role == updates:
+		case u.access == reads, u.access == updates:
 			c.src.problem(u.at, hint, "%s", what)
 		case u.node >= 0:
 			c.src.warn(u.at, hint, "%s: port %s never gets a value from it", what, u.port)
@@ -113,9 +112,9 @@ func (c *compiler) neverWritten(s *slot, uses []use, inRoot bool, written []stri
 	}
 }
 
-func (c *compiler) neverRead(s *slot, uses []use) {
+func (c *compiler) warnIfUnread(s *slot, uses []use) {
 	for _, u := range uses {
-		if u.role != writes || u.node < 0 || s.initial != nil {
+		if u.access != writes || u.node < 0 || s.initial != nil {
 			return
 		}
 	}
@@ -124,16 +123,16 @@ func (c *compiler) neverRead(s *slot, uses []use) {
 	}
 }
 
-// parallelWriters refuses two children of one Parallel that write the same key: which of them wins would be chance.
-func (c *compiler) parallelWriters() {
-	// the node that wrote the key last, plus 1: the file is gone through from its beginning
+// checkParallelWriters reports children of one Parallel that write the same key: the result would be random.
+func (c *compiler) checkParallelWriters() {
+	// the node that wrote the key last, plus 1; uses are in the order of the file
 	last := make([]int32, len(c.t.slots))
 	for _, u := range c.uses {
-		if u.role != writes && u.role != updates || u.node < 0 {
+		if u.access != writes && u.access != updates || u.node < 0 {
 			continue
 		}
 		if before := last[u.slot]; before > 0 {
-			above := c.common(before-1, u.node)
+			above := c.commonAncestor(before-1, u.node)
 			common := &c.t.nodes[above]
 			if above != before-1 && above != u.node && (common.kind == kParallel || common.kind == kParallelAll) {
 				c.src.problem(u.at, "give each its own key", "two children of one %s write key {%s}",
@@ -144,8 +143,8 @@ func (c *compiler) parallelWriters() {
 	}
 }
 
-// common is the nearest node that has both below it, or is one of them. Both lie in the same tree.
-func (c *compiler) common(a, b int32) int32 {
+// commonAncestor is the nearest node that has both below it, or is one of them. Both are in the same tree.
+func (c *compiler) commonAncestor(a, b int32) int32 {
 	nodes := c.t.nodes
 	for a != b {
 		if nodes[a].depth > nodes[b].depth {
@@ -159,15 +158,15 @@ func (c *compiler) common(a, b int32) int32 {
 	return a
 }
 
-// reactiveTasks warns of effects that a node would ask for again at every tick.
-func (c *compiler) reactiveTasks() {
+// warnOfReactiveTasks warns of effects that a node would request again at every tick.
+func (c *compiler) warnOfReactiveTasks() {
 	for i := range c.t.nodes {
 		n := &c.t.nodes[i]
 		if n.leaf == nil || n.leaf.class != taskLeaf {
 			continue
 		}
-		told := map[kind]bool{} // a warning of each kind is enough
-		c.above(int32(i), func(up *node, _, kid int32) {
+		warned := map[kind]bool{} // one warning for each kind is enough
+		c.visitAncestors(int32(i), func(up *node, _, kid int32) {
 			again := false
 			switch up.kind {
 			case kReactiveSequence, kReactiveFallback:
@@ -175,8 +174,8 @@ func (c *compiler) reactiveTasks() {
 			case kWhileDoElse:
 				again = kid == up.kids[0]
 			}
-			if again && !told[up.kind] {
-				told[up.kind] = true
+			if again && !warned[up.kind] {
+				warned[up.kind] = true
 				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col),
 					Warning: true,
 					Message: fmt.Sprintf("task %s stands before the end of a %s", n.leaf.Name, up.spec.name),
@@ -187,8 +186,8 @@ func (c *compiler) reactiveTasks() {
 	}
 }
 
-// above visits the ancestors of a node from below, each with the child that the way up came from.
-func (c *compiler) above(node int32, visit func(up *node, parent, kid int32)) {
+// visitAncestors visits the ancestors of a node from below, each with its child on the way up.
+func (c *compiler) visitAncestors(node int32, visit func(up *node, parent, kid int32)) {
 	for kid := node; kid >= 0; kid = c.t.nodes[kid].parent {
 		if parent := c.t.nodes[kid].parent; parent >= 0 {
 			visit(&c.t.nodes[parent], parent, kid)

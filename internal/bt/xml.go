@@ -36,26 +36,26 @@ func (e *element) attr(name string) (attribute, bool) {
 	return attribute{}, false
 }
 
-// parse reads the file into elements; on a syntax error it notes one problem and returns nil. encoding/xml reads what
-// is neither a plain tag nor a comment nor space, token by token, and words what is wrong.
+// parse parses the file into elements; on a syntax error it adds one problem and returns nil. It reads plain tags,
+// comments and space itself. encoding/xml reads everything else, token by token, and says what is wrong.
 func (s *source) parse() *element {
 	if len(s.text) > maxFile {
 		s.problem(0, "", "the file has %d bytes, and one of at most %d is read", len(s.text), maxFile)
 		return nil
 	}
 	s.attrs = make([]attribute, 0, strings.Count(s.text, `="`))
-	var root element // stands above the root element
+	var root element // the parent of the root element
 	stack := []*element{&root}
-	for pos := s.skipBlank(0); pos < len(s.text); pos = s.skipBlank(pos) {
+	for pos := s.skipComments(0); pos < len(s.text); pos = s.skipComments(pos) {
 		top := stack[len(stack)-1]
-		if n := closing(s.text[pos:], top.name); len(stack) > 1 && n > 0 {
+		if n := closingTagLength(s.text[pos:], top.name); len(stack) > 1 && n > 0 {
 			pos += n
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		e, next, plain := s.tag(pos)
+		e, next, plain := s.readTag(pos)
 		if !plain {
-			next = s.token(pos, top, e)
+			next = s.readToken(pos, top, e)
 		}
 		switch {
 		case next < 0:
@@ -65,11 +65,11 @@ func (s *source) parse() *element {
 			s.problem(pos, "", "</%s> closes nothing that is open", e.name)
 			return nil
 		case e.closes && top.name != e.name:
-			s.problem(pos, "", "</%s> does not close <%s> of line %d", e.name, top.name, s.place(top.at).line)
+			s.problem(pos, "", "</%s> does not close <%s> of line %d", e.name, top.name, s.positionOf(top.at).line)
 			return nil
 		case e.closes:
 			stack = stack[:len(stack)-1]
-		case !s.fits(e):
+		case !s.checkElement(e):
 			return nil
 		case len(stack) > maxDepth:
 			s.problem(pos, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
@@ -86,12 +86,12 @@ func (s *source) parse() *element {
 		s.problem(open.at, "", "<%s> is never closed", open.name)
 		return nil
 	}
-	return s.onlyRoot(&root)
+	return s.rootElement(&root)
 }
 
-// token has encoding/xml read the token at a place: the values of e, if it is a tag, or text in top. It gives the place
-// behind it; -1 after a problem.
-func (s *source) token(at int, top, e *element) int {
+// readToken has encoding/xml read the token at a place: the values of e, if it is a tag, or text in top. It returns the
+// place after it; -1 if there is a problem.
+func (s *source) readToken(at int, top, e *element) int {
 	d := xml.NewDecoder(strings.NewReader(s.text[at:]))
 	tok, err := d.RawToken()
 	next := at + int(d.InputOffset())
@@ -112,12 +112,12 @@ func (s *source) token(at int, top, e *element) int {
 	return next
 }
 
-// skipBlank is the place behind the comments and the space at a place.
-func (s *source) skipBlank(at int) int {
+// skipComments is the place after the comments and the space at a place.
+func (s *source) skipComments(at int) int {
 	for {
 		next := s.skipSpace(at)
 		if next < len(s.text) && s.text[next] != '<' {
-			return at // text has its space with it
+			return at // the space belongs to the text
 		}
 		inner, isComment := strings.CutPrefix(s.text[next:], "<!--")
 		if !isComment {
@@ -131,9 +131,9 @@ func (s *source) skipBlank(at int) int {
 	}
 }
 
-// tag notes where the parts of a tag stand; nil where there is none. A tag is plain if XML neither refuses nor changes
-// anything in it; of any other only the places are true.
-func (s *source) tag(at int) (e *element, next int, plain bool) {
+// readTag finds the parts of a tag; nil if there is none. A tag is plain if XML neither refuses nor changes anything in
+// it; of any other tag only the places are right.
+func (s *source) readTag(at int) (e *element, next int, plain bool) {
 	pos := at + len("<")
 	if s.text[at] != '<' || strings.HasPrefix(s.text[pos:], "!") || strings.HasPrefix(s.text[pos:], "?") {
 		return nil, at, false
@@ -142,7 +142,7 @@ func (s *source) tag(at int) (e *element, next int, plain bool) {
 	if e.closes {
 		pos++
 	}
-	e.name, plain = s.word(pos)
+	e.name, plain = s.readName(pos)
 	pos += len(e.name)
 	first := len(s.attrs)
 	for {
@@ -154,7 +154,7 @@ func (s *source) tag(at int) (e *element, next int, plain bool) {
 		case strings.HasPrefix(rest, "/>"):
 			return e, pos + len("/>"), plain && !e.closes
 		}
-		name, known := s.word(pos)
+		name, known := s.readName(pos)
 		a := attribute{name: name, at: pos}
 		pos = s.skipSpace(pos + len(name))
 		if name == "" || !strings.HasPrefix(s.text[pos:], "=") {
@@ -175,8 +175,8 @@ func (s *source) tag(at int) (e *element, next int, plain bool) {
 	}
 }
 
-// word is the name at a place; it is plain if it is surely one.
-func (s *source) word(at int) (name string, plain bool) {
+// readName is the name at a place; plain says that it is certainly valid.
+func (s *source) readName(at int) (name string, plain bool) {
 	end := at
 	for end < len(s.text) && strings.IndexByte(" \t\r\n=/>", s.text[end]) < 0 {
 		end++
@@ -184,7 +184,7 @@ func (s *source) word(at int) (name string, plain bool) {
 	return s.text[at:end], isWord(strings.TrimLeft(s.text[at:end], "_"))
 }
 
-// isPlain says whether a value surely stands for itself.
+// isPlain says whether a value certainly has no escapes.
 func isPlain(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; c < ' ' && c != '\n' && c != '\t' || c == '&' || c == '<' || c >= utf8.RuneSelf {
@@ -194,8 +194,8 @@ func isPlain(value string) bool {
 	return true
 }
 
-// onlyRoot gives the one element that a document has; on a problem, nil.
-func (s *source) onlyRoot(document *element) *element {
+// rootElement is the one element of a document; nil if there is a problem.
+func (s *source) rootElement(document *element) *element {
 	switch {
 	case document.text != "":
 		s.problem(document.textAt, "", "text stands outside the root element")
@@ -225,8 +225,8 @@ func (s *source) syntaxProblem(at int, err error) {
 	s.problem(at, hint, "this is not XML: %s", syntax.Msg)
 }
 
-// closing is the length of the closing tag of an element, if text begins with it as most write it; else 0.
-func closing(text, name string) int {
+// closingTagLength is the length of the closing tag of an element in its usual form, if text begins with it; else 0.
+func closingTagLength(text, name string) int {
 	end := len("</") + len(name)
 	if len(text) <= end || text[:len("</")] != "</" || text[end] != '>' || text[len("</"):end] != name {
 		return 0
@@ -234,8 +234,8 @@ func closing(text, name string) int {
 	return end + len(">")
 }
 
-// fits notes attributes that stand twice in an element, and says whether the element is within the bounds of a file.
-func (s *source) fits(e *element) bool {
+// checkElement reports attributes that an element has twice, and says whether it is within the bounds of a file.
+func (s *source) checkElement(e *element) bool {
 	if len(e.attrs) > maxAttrs {
 		s.problem(e.at, "", "<%s> has %d attributes, and an element has at most %d",
 			clipped(e.name), len(e.attrs), maxAttrs)
@@ -259,23 +259,23 @@ func (s *source) skipSpace(at int) int {
 	return at
 }
 
-// inValue finds the places in the file of the bytes of an attribute's value. They run apart where the file has an
-// entity, or ends a line with two characters. It goes on from the place that was asked for last, so that all of a value
-// cost no more than the value is long.
-type inValue struct {
+// valueOffsets maps the bytes of an attribute's value to offsets in the file. They differ if the file has an entity, or
+// a line break of two characters. It continues from the last place, so that all bytes of a value together take linear
+// time.
+type valueOffsets struct {
 	src       *source
-	in        attribute
-	pos, read int // bytes of the value, and of the file behind its quote, that were gone through
+	attr      attribute
+	pos, read int // bytes of the value, and of the file after its quote, that were read
 }
 
-// at is the offset in the file of byte pos of the value.
-func (v *inValue) at(pos int) int {
+// offset is the offset in the file of byte pos of the value.
+func (v *valueOffsets) offset(pos int) int {
 	if pos < v.pos {
 		v.pos, v.read = 0, 0
 	}
 	text := v.src.text
-	for v.pos < pos && v.in.open+v.read < len(text) {
-		switch raw := text[v.in.open+v.read:]; {
+	for v.pos < pos && v.attr.open+v.read < len(text) {
+		switch raw := text[v.attr.open+v.read:]; {
 		case raw[0] == '&':
 			long := strings.IndexByte(raw, ';') + 1
 			v.read += long
@@ -288,10 +288,10 @@ func (v *inValue) at(pos int) int {
 			v.pos++
 		}
 	}
-	return v.in.open + v.read
+	return v.attr.open + v.read
 }
 
-// entityLen is how many bytes an entity stands for. All that have a name stand for one.
+// entityLen is how many bytes an entity represents: 1 for all that have a name.
 func entityLen(entity string) int {
 	number, isNumber := strings.CutPrefix(strings.TrimSuffix(entity, ";"), "&#")
 	if isNumber && strings.HasPrefix(number, "x") {

@@ -45,7 +45,7 @@ func (c *command) promptsShow() *cobra.Command {
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			p, err := a.Surroundings().Look(ctx, t.File, t.Text, strings.Join(args, " "), o, large, failed)
+			p, err := a.Surroundings().PreviewTurn(ctx, t.File, t.Text, strings.Join(args, " "), o, large, failed)
 			switch {
 			case err != nil:
 				return withCode(ExitUsage, err)

@@ -82,7 +82,7 @@ func (c *command) comparedShadows(
 	for i, r := range rows {
 		shadows[i] = r.Run
 	}
-	return oracle.Shadows(shadows, c.outcomes(ctx, a), limit)
+	return oracle.PairsOf(shadows, c.outcomes(ctx, a), limit)
 }
 
 // longestReport is how many questions are compared unless told otherwise.
@@ -187,11 +187,11 @@ func (c *command) sideBySide(p oracle.Pair) error {
 		{"model", p.Ours.Model, p.Shadow.Model},
 		{"stopped", p.Ours.StopReason, p.Shadow.StopReason},
 		{"turns", fmt.Sprint(p.Ours.Turns), fmt.Sprint(p.Shadow.Turns)},
-		{"tool calls", oracle.Counted(p.Ours.Calls), oracle.Counted(p.Shadow.Calls)},
+		{"tool calls", oracle.FormatCounts(p.Ours.Calls), oracle.FormatCounts(p.Shadow.Calls)},
 		{"unnecessary", fmt.Sprint(p.Ours.Unnecessary), fmt.Sprint(p.Shadow.Unnecessary)},
 		{"tokens", fmt.Sprint(p.Ours.Tokens), fmt.Sprint(p.Shadow.Tokens)},
 		{"time", fmt.Sprintf("%d ms", p.Ours.TookMS), fmt.Sprintf("%d ms", p.Shadow.TookMS)},
-		{"signals", oracle.Counted(p.Ours.Signals), oracle.Counted(p.Shadow.Signals)},
+		{"signals", oracle.FormatCounts(p.Ours.Signals), oracle.FormatCounts(p.Shadow.Signals)},
 		{"places cited", fmt.Sprint(len(p.Ours.Cited)), fmt.Sprint(len(p.Shadow.Cited))},
 	} {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", row.what, printable(row.ours), printable(row.theirs))

@@ -27,52 +27,52 @@ const (
 	MaxMaterial = 256 << 10
 )
 
-// usualTurns stands where nobody says how many there may be.
-const usualTurns = 30
+// defaultTurns is the budget of turns where nobody sets one.
+const defaultTurns = 30
 
-// Begin makes the run of a question; the last runs of its session that gave an answer become its past.
+// Begin makes the run's spec for a question. The last runs of its session that gave an answer become its past.
 func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options) (spec run.Spec, err error) {
 	r.Words = strings.TrimSpace(strings.ToValidUTF8(r.Words, "\uFFFD"))
 	o.Material = strings.ToValidUTF8(o.Material, "\uFFFD")
 	var pictures []run.Text
-	if o.Material, pictures, err = handed(ctx, s.Store, r, o); err != nil {
+	if o.Material, pictures, err = readMaterial(ctx, s.Store, r, o); err != nil {
 		return spec, err
 	}
-	if err := checkSize(r.Words, o.Material); err != nil {
+	if err := checkQuestion(r.Words, o.Material); err != nil {
 		return spec, &assistant.RequestError{Why: wrongQuestion.With(MaxQuestion), Err: err}
 	}
 	texts, err := s.Prompts()
 	if err != nil {
 		return spec, fmt.Errorf("the prompts of the Oracle: %w", err)
 	}
-	env := s.env(o)
+	env := s.newEnv(o)
 	env.Date = time.Now().Format(time.DateOnly)
 	if o.Material != "" {
 		env.Material, env.Parts = len(o.Material), document.SplitParts(o.Material)
 	}
-	tools, info, err := s.equip(ctx, r, o, &env)
+	tools, info, err := s.chooseModelAndTools(ctx, r, o, &env)
 	if err != nil {
 		return spec, err
 	}
-	given := s.given(r, o, env, tools)
-	var pictured []string
-	if env.Past, pictured, err = given.remember(ctx, s.Store, r); err != nil {
+	given := s.newGiven(r, o, env, tools)
+	var withPictures []string
+	if env.Past, withPictures, err = given.addPast(ctx, s.Store, r); err != nil {
 		return spec, err
 	}
 	if !info.NoPictures {
-		shown, err := carried(ctx, s.Store, r.Owner, pictured, MaxPictures-len(pictures))
+		shown, err := earlierPictures(ctx, s.Store, r.Owner, withPictures, MaxPictures-len(pictures))
 		if err != nil {
 			return spec, err
 		}
 		pictures = append(pictures, shown...)
-		given.see(env.Past, shown)
+		given.markPicturesOpened(env.Past, shown)
 	}
 	if len(pictures) > 0 {
 		env.Fallback = slices.DeleteFunc(slices.Clone(env.Fallback), func(id string) bool {
 			return s.Describe(ctx, id).NoPictures
 		})
 	}
-	if spec.Consume, err = given.allow(ctx, s.Store, r, env); err != nil {
+	if spec.Consume, err = given.addApprovals(ctx, s.Store, r, env); err != nil {
 		return spec, err
 	}
 	spec.Texts = []run.Text{{Name: SegmentsText, Content: texts.Encoded()}, agent.ToolText(tools)}
@@ -84,8 +84,8 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	return spec, nil
 }
 
-// checkSize says what is wrong with a question before anything is kept of it.
-func checkSize(words, material string) error {
+// checkQuestion says what is wrong with a question, before anything of it is stored.
+func checkQuestion(words, material string) error {
 	switch {
 	case words == "":
 		return errors.New("the question is empty: give it as an argument, or pipe it in")
@@ -99,8 +99,8 @@ func checkSize(words, material string) error {
 	return nil
 }
 
-// env is what a run is started on, as far as the options say.
-func (s Surroundings) env(o Options) Env {
+// newEnv is the environment of a run, as far as the options determine it.
+func (s Surroundings) newEnv(o Options) Env {
 	off := o.Web != nil && !*o.Web
 	env := Env{CodeRoot: o.Code.Path, Vault: o.Vault.Path, Web: s.Web && !off, NoWeb: off}
 	if o.Fallback == nil || *o.Fallback {
@@ -109,8 +109,8 @@ func (s Surroundings) env(o Options) Env {
 	return env
 }
 
-// equip chooses the model, and gives the tools that the run may be offered.
-func (s Surroundings) equip(
+// chooseModelAndTools sets the model in env, and returns the tools that the run may be offered.
+func (s Surroundings) chooseModelAndTools(
 	ctx context.Context, r assistant.Request, o Options, env *Env,
 ) (specs []tool.Spec, info model.Info, err error) {
 	if env.Model, err = s.Choose(ctx, o.Model); err != nil {
@@ -119,17 +119,17 @@ func (s Surroundings) equip(
 	}
 	env.ReportTool = s.ReportTool(env.Model)
 	s.LearnKeys(ctx, *env)
-	looking, stop := context.WithCancel(ctx)
+	describing, stop := context.WithCancel(ctx)
 	defer stop()
-	told := make(chan model.Info, 1)
-	go func(id string) { told <- s.Describe(looking, id) }(env.Model)
+	described := make(chan model.Info, 1)
+	go func(id string) { described <- s.Describe(describing, id) }(env.Model)
 	tools, closeTools, err := s.Tools(ctx, *env)
 	if err != nil {
 		return nil, info, err
 	}
 	defer closeTools()
-	info = <-told
-	if shown := env.pictures(); len(shown) > 0 && info.NoPictures {
+	info = <-described
+	if shown := env.pictureNames(); len(shown) > 0 && info.NoPictures {
 		return nil, info, refusePictures(env.Model, shown)
 	}
 	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
@@ -143,12 +143,12 @@ func (s Surroundings) equip(
 	return specs, info, nil
 }
 
-// given is what a question gives its tree, without the past of its session.
-func (s Surroundings) given(r assistant.Request, o Options, env Env, tools []tool.Spec) Given {
+// newGiven is what the tree is given for a question, without the past of its session.
+func (s Surroundings) newGiven(r assistant.Request, o Options, env Env, tools []tool.Spec) Given {
 	g := Given{
-		Question: r.Words, Said: agent.Said{Piped: o.Piped, Relayed: r.Relayed}, Named: o.named(), Likely: o.likely(),
-		Tools:    agent.FactsOf(tools),
-		MaxTurns: cmp.Or(o.MaxTurns, usualTurns), MaxTokens: o.MaxTokens,
+		Question: r.Words, Said: agent.Said{Piped: o.Piped, Relayed: r.Relayed}, Named: o.namedSources(),
+		Likely: o.likelySources(), Tools: agent.FactsOf(tools),
+		MaxTurns: cmp.Or(o.MaxTurns, defaultTurns), MaxTokens: o.MaxTokens,
 		MaxSeconds: int((o.MaxTime + time.Second - 1) / time.Second),
 		Window:     env.WindowTokens, Classifier: s.Classifier, BareCalls: env.BareCalls,
 	}
@@ -156,30 +156,30 @@ func (s Surroundings) given(r assistant.Request, o Options, env Env, tools []too
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	}
 	for _, p := range env.Parts { // they are read already
-		g.Ledger.Opened = append(g.Ledger.Opened, refOf(p).String())
+		g.Ledger.Opened = append(g.Ledger.Opened, refOfPart(p).String())
 	}
 	return g
 }
 
-// keptPast bounds how many earlier exchanges a continued session shows the model, and mostPrevious how much of each
-// question is read to classify the next one, in bytes.
+// maxPast bounds how many earlier exchanges a continued session shows the model, and maxPreviousBytes how much of each
+// question is read to classify the next one.
 const (
-	keptPast     = 12
-	mostPrevious = 1 << 10
+	maxPast          = 12
+	maxPreviousBytes = 1 << 10
 )
 
-// remember takes in the last exchanges of the question's session, and gives their runs, oldest first, and those of them
-// that were about pictures, the latest first.
-func (g *Given) remember(
+// addPast adds the last exchanges of the session to what the tree is given. It returns their runs, oldest first, and
+// those with pictures, the latest first.
+func (g *Given) addPast(
 	ctx context.Context, store journal.Store, q assistant.Request,
-) (past, pictured []string, err error) {
-	if q.Session == "" { // no session selects the runs of all
+) (past, withPictures []string, err error) {
+	if q.Session == "" { // without a session, the filter would select all runs
 		return nil, nil, nil
 	}
 	var exchanges []Exchange
-	replaced := map[string]bool{q.Replaces: true} // the later run stands before the one whose place it takes
-	left := false                                 // what is before belongs to a topic that the session has left
-	f := journal.Filter{Session: q.Session, Assistant: Name, Summaries: true, Limit: 2 * keptPast}
+	replaced := map[string]bool{q.Replaces: true} // a run that replaces another comes before it in the list
+	left := false                                 // the remaining runs belong to a topic that the session has left
+	f := journal.Filter{Session: q.Session, Assistant: Name, Summaries: true, Limit: 2 * maxPast}
 	for {
 		runs, err := store.Runs(ctx, q.Owner, f)
 		if err != nil {
@@ -187,7 +187,7 @@ func (g *Given) remember(
 		}
 		for _, r := range runs {
 			replaced[r.Replaces] = true
-			if r.Status == journal.Running || replaced[r.ID] || len(past) == keptPast {
+			if r.Status == journal.Running || replaced[r.ID] || len(past) == maxPast {
 				continue
 			}
 			e, err := exchangeOf(r)
@@ -200,10 +200,10 @@ func (g *Given) remember(
 			past, exchanges = append(past, r.ID), append(exchanges, e)
 			left = e.Shift
 			if e.Pictures > 0 {
-				pictured = append(pictured, r.ID)
+				withPictures = append(withPictures, r.ID)
 			}
 		}
-		if left || len(past) == keptPast || len(runs) < f.Limit {
+		if left || len(past) == maxPast || len(runs) < f.Limit {
 			break
 		}
 		f.After = runs[len(runs)-1].Cursor()
@@ -211,7 +211,7 @@ func (g *Given) remember(
 	slices.Reverse(past)
 	for _, e := range slices.Backward(exchanges) {
 		if !e.Piped && (!e.Relayed || q.Relayed) {
-			g.Previous = append(g.Previous, text.Clip(e.Question, mostPrevious))
+			g.Previous = append(g.Previous, text.Clip(e.Question, maxPreviousBytes))
 		}
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
@@ -221,12 +221,12 @@ func (g *Given) remember(
 			g.PreviousType = e.QueryType
 		}
 	}
-	return past, pictured, nil
+	return past, withPictures, nil
 }
 
-// allow takes in what the person has said yes to, of what the last run of the session asked. It gives the row that is
-// used up by it.
-func (g *Given) allow(
+// addApprovals adds the calls that the person approves now, of those that the last run of the session asked about. It
+// returns the pending rows that this consumes.
+func (g *Given) addApprovals(
 	ctx context.Context, store journal.Store, q assistant.Request, env Env,
 ) (consume []string, err error) {
 	if q.Session == "" || q.Late || q.Relayed || g.Said.Piped || len(env.Past) == 0 {
@@ -237,61 +237,61 @@ func (g *Given) allow(
 		return nil, err
 	}
 	for _, row := range rows {
-		if row.Kind != kindAllow || row.Run != env.Past[len(env.Past)-1] || time.Since(row.CreatedAt) > allowFor {
+		if row.Kind != approvalKind || row.Run != env.Past[len(env.Past)-1] || time.Since(row.CreatedAt) > approvalTTL {
 			continue
 		}
-		var left leaving
-		if err := json.Unmarshal(row.Data, &left); err != nil {
+		var asked approvalRow
+		if err := json.Unmarshal(row.Data, &asked); err != nil {
 			return nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
 		}
-		yes := agent.AllowedBy(q.Words, left.Waiting, left.Asked)
+		yes := agent.AllowedBy(q.Words, asked.Waiting, asked.Asked)
 		if yes == nil {
 			continue
 		}
-		if left.Vault != env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
+		if asked.Vault != env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
 			return nil, &assistant.RequestError{Why: otherNotes.With(),
 				Hint: "name the same notes again",
-				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(left.Vault, "no notes"),
+				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(asked.Vault, "no notes"),
 					cmp.Or(env.Vault, "none"))}
 		}
-		g.Said.Yes, g.Said.For, consume = yes, left.Question, append(consume, row.ID)
+		g.Said.Yes, g.Said.For, consume = yes, asked.Question, append(consume, row.ID)
 	}
 	return consume, nil
 }
 
-// see takes pictures of the last exchange for read: that a question about them shares no word with it makes it none of
-// another topic.
-func (g *Given) see(past []string, shown []run.Text) {
+// markPicturesOpened marks the pictures of the last exchange as read: a question about them may share no word with it
+// and still be about the same topic.
+func (g *Given) markPicturesOpened(past []string, shown []run.Text) {
 	for _, t := range shown {
-		if t.Name != earlierMaterial(past[len(past)-1]) {
+		if t.Name != earlierMaterialName(past[len(past)-1]) {
 			continue
 		}
 		for _, p := range document.SplitParts(string(t.Content)) {
-			g.Ledger.Opened = append(g.Ledger.Opened, refOf(p).String())
+			g.Ledger.Opened = append(g.Ledger.Opened, refOfPart(p).String())
 		}
 	}
 }
 
-// kindAllow is the kind of a pending row that asks for a yes to calls, and allowFor is how long one may be given.
+// approvalKind is the kind of a pending row that asks the person to approve calls; it is valid for approvalTTL.
 const (
-	kindAllow = "oracle.allow"
-	allowFor  = 24 * time.Hour
+	approvalKind = "oracle.allow"
+	approvalTTL  = 24 * time.Hour
 )
 
-// leaving is what such a row holds.
-type leaving struct {
-	Question string          `json:"question"` // that they were proposed for
+// approvalRow is the data of such a row.
+type approvalRow struct {
+	Question string          `json:"question"` // for which the calls were proposed
 	Waiting  []agent.Waiting `json:"waiting"`
 	Asked    bool            `json:"asked,omitempty"` // the answer asked the person something else
-	Vault    string          `json:"vault,omitempty"` // the folder of notes that was there
+	Vault    string          `json:"vault,omitempty"` // the folder of notes at that time
 }
 
-func (a *Answer) row(env Env) []journal.Pending {
-	data, err := json.Marshal(leaving{a.Question, a.Waiting, a.Asked, env.Vault})
+func (a *Answer) approvalRows(env Env) []journal.Pending {
+	data, err := json.Marshal(approvalRow{a.Question, a.Waiting, a.Asked, env.Vault})
 	if len(a.Waiting) == 0 || err != nil { // texts, which are JSON
 		return nil
 	}
-	return []journal.Pending{{ID: a.RunID, Kind: kindAllow, Data: data}}
+	return []journal.Pending{{ID: a.RunID, Kind: approvalKind, Data: data}}
 }
 
 // Title is a question shortened to a line.

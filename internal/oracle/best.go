@@ -23,38 +23,38 @@ type Words struct {
 func wordsOf(text string) Words {
 	text = strings.TrimSpace(text)
 	w := Words{Text: text, Size: utf8.RuneCountInString(text)}
-	w.Cites = hasNumber(text) && pathCite().MatchString(text) || strings.Contains(text, "://")
-	w.Announces = announces(text, w)
+	w.Cites = mayCitePath(text) && pathCite().MatchString(text) || strings.Contains(text, "://")
+	w.Announces = isAnnouncement(text, w)
 	return w
 }
 
-// mostAnnounced is how long an announcement is at most, in characters.
-const mostAnnounced = 300
+// maxAnnouncement is the longest text that can be an announcement, in characters.
+const maxAnnouncement = 300
 
-// sentenceEnd stands between two sentences.
+// sentenceEnd matches the end of a sentence.
 var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?]\s+`) })
 
-// intention is how a sentence of English says what the speaker is about to do.
-var intention = sync.OnceValue(func() *regexp.Regexp {
+// intentionPattern matches an English sentence in which the speaker says what they are about to do.
+var intentionPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)(?:^|, )(?:\w+,? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
 })
 
-// announces says whether a text only says what will be done. It is short and cites nothing, and its first or last
-// sentence says so in the first person, or it breaks off where something is to follow. Taken wrongly for one, an answer
-// costs one more turn, and is kept.
-func announces(text string, w Words) bool {
-	if w.Size == 0 || w.Size > mostAnnounced || w.Cites || strings.Contains(text, "```") {
+// isAnnouncement says whether a text only says what will be done: it is short and cites nothing, and its first or last
+// sentence says so in the first person, or it breaks off where something would follow. An answer that is mistaken for
+// one costs one more turn, but is kept.
+func isAnnouncement(text string, w Words) bool {
+	if w.Size == 0 || w.Size > maxAnnouncement || w.Cites || strings.Contains(text, "```") {
 		return false
 	}
 	if strings.HasSuffix(text, ":") || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "…") {
 		return true
 	}
 	sentences := sentenceEnd().Split(text, -1)
-	return intention().MatchString(sentences[0]) || intention().MatchString(sentences[len(sentences)-1])
+	return intentionPattern().MatchString(sentences[0]) || intentionPattern().MatchString(sentences[len(sentences)-1])
 }
 
-// Best is the reply whose text would be the answer so far, and what was known when it came.
+// Best is the reply whose text would be the answer so far, with the state of the run when it came.
 type Best struct {
 	Ref    int64 `json:"ref"`
 	Also   int64 `json:"also,omitempty"` // a reply that may refer back to it, or may be an answer of few words
@@ -63,19 +63,19 @@ type Best struct {
 	Wrote  bool  `json:"wrote,omitempty"`
 }
 
-// said enters the text of a reply: it is the best one unless it only refers back to the one before. Text beside calls
-// goes before the answer, unless it cites what was read or its signal says that it is one.
-func (r *Reports) said(reply agent.Reply, report Report, l *agent.Ledger) {
+// updateBest makes a reply the best one, unless it only refers back to the one before. Text beside calls comes before
+// the answer and does not count, unless it cites a source or its signal is that of an answer.
+func (r *Reports) updateBest(reply agent.Reply, report Report, l *agent.Ledger) {
 	next := Best{Ref: reply.Ref, Words: report.Words, Opened: len(l.Opened), Wrote: l.HasWritten()}
-	quiet, better := len(reply.Calls) == 0, next.replaces(r.Best)
+	noCalls, better := len(reply.Calls) == 0, next.replaces(r.Best)
 	switch {
-	case !quiet || better && next.Words.Size > 0 && next.Words.Text != r.Best.Words.Text:
+	case !noCalls || better && next.Words.Size > 0 && next.Words.Text != r.Best.Words.Text:
 		r.Idle = 0
 	case r.Best.Ref != 0:
 		r.Idle++
 	}
 	switch {
-	case next.Words.Size == 0 || !quiet && !next.Words.Cites && !report.answers():
+	case next.Words.Size == 0 || !noCalls && !next.Words.Cites && !report.signalsAnswer():
 	case better:
 		r.Best = next
 	case (next.Opened > r.Best.Opened || r.Best.Words.Announces) && !next.Words.Announces:
@@ -83,12 +83,12 @@ func (r *Reports) said(reply agent.Reply, report Report, l *agent.Ledger) {
 	}
 }
 
-// answers says whether the signal is that of an answer.
-func (r *Report) answers() bool {
+// signalsAnswer says whether the reply has a signal of an answer.
+func (r *Report) signalsAnswer() bool {
 	return r.Signal != nil && (r.Signal.Type == signal.ContextSufficient || r.Signal.Type == signal.PartialAnswer)
 }
 
-// replaces says whether a text stands in the place of the best one before it.
+// replaces says whether a text replaces the best one before it.
 func (b Best) replaces(before Best) bool {
 	switch {
 	case before.Ref == 0 || before.Words.Announces && (b.Words.Announces || b.Opened > before.Opened ||
@@ -96,14 +96,14 @@ func (b Best) replaces(before Best) bool {
 		return true
 	case b.Words.Announces:
 		return false
-	case b.Words.Cites || b.Wrote != before.Wrote || b.Opened > before.Opened && b.Words.names():
+	case b.Words.Cites || b.Wrote != before.Wrote || b.Opened > before.Opened && b.Words.hasNameOrNumber():
 		return true
 	}
 	return !b.Words.refersBack(before.Words)
 }
 
-// names says whether a text holds a number, or a word that is written as names are, inside of a sentence.
-func (w Words) names() bool {
+// hasNameOrNumber says whether a text has a number, or a word inside a sentence that is spelled like a name.
+func (w Words) hasNameOrNumber() bool {
 	begins := true
 	for word := range strings.FieldsSeq(w.Text) {
 		first, _ := utf8.DecodeRuneInString(word)
@@ -116,28 +116,28 @@ func (w Words) names() bool {
 	return false
 }
 
-// fewWords is how many words of its own a shorter text has that only repeats a part of another.
-const fewWords = 2
+// ownStemsLimit: a much shorter text with fewer stems of its own only repeats a part of the other.
+const ownStemsLimit = 2
 
 // refersBack says whether a text only points to another, as “My answer above is complete” does: it is shorter, and
-// either speaks of nothing that the other speaks of, or repeats a part of it.
+// either shares no word with it, or repeats a part of it.
 func (w Words) refersBack(to Words) bool {
 	if w.Size >= to.Size {
 		return false
 	}
-	known, shared, own := stems(to.Text), 0, 0
-	for stem := range stems(w.Text) {
+	known, shared, own := contentStems(to.Text), 0, 0
+	for stem := range contentStems(w.Text) {
 		if known[stem] {
 			shared++
 		} else {
 			own++
 		}
 	}
-	return shared == 0 || own < fewWords && 2*w.Size < to.Size
+	return shared == 0 || own < ownStemsLimit && 2*w.Size < to.Size
 }
 
-// stems are the words of a text that say something, by their stems.
-func stems(text string) map[string]bool {
+// contentStems are the stems of the words in a text that carry meaning.
+func contentStems(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, word := range search.Words(strings.ToLower(text)) {
 		if !search.IsStop(word) {

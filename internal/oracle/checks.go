@@ -12,7 +12,7 @@ import (
 	"sibyl/internal/signal"
 )
 
-// ground is what an answer can stand on: the facts of the one rule of sufficiency.
+// ground has the facts that decide whether an answer is sufficient.
 type ground struct {
 	Class   classify.Classification `port:"class"`
 	Tools   []agent.ToolFact        `port:"tools"`
@@ -22,23 +22,23 @@ type ground struct {
 	Shifted bool                    `port:"topic_shift"`
 }
 
-// The things that an answer may want.
+// What an answer may lack.
 const (
 	missingSource = "source"
 	missingWrite  = "write"
 	missingWrites = "writes" // some of them
 )
 
-// missing says what an answer still wants to stand on, "" for nothing, and why.
+// missing says what an answer lacks, "" for nothing, and why.
 func (g *ground) missing() (what string, why bt.Why) {
-	what, why = g.base()
+	what, why = g.missingBasis()
 	if writes := &g.Ledger.Writes; !writes.AllDone() && what != missingSource && g.Class.QueryType != prompt.AllTypes {
 		return missingWrites, writes.Why()
 	}
 	return what, why
 }
 
-func (g *ground) base() (what string, why bt.Why) {
+func (g *ground) missingBasis() (what string, why bt.Why) {
 	c := g.Class
 	switch {
 	case c.QueryType == prompt.AllTypes:
@@ -59,7 +59,7 @@ func (g *ground) base() (what string, why bt.Why) {
 	return missingSource, noneReadYet.With()
 }
 
-func (g *ground) line(what string) bt.Why {
+func (g *ground) warningFor(what string) bt.Why {
 	switch {
 	case what == missingWrites:
 		return g.Ledger.Writes.Why()
@@ -71,9 +71,8 @@ func (g *ground) line(what string) bt.Why {
 	return nothingLookedUp.With()
 }
 
-// callable names the offered tools that could give what is missing. A change that may have been made is not asked for
-// again.
-func (g *ground) callable(what string) (names []string) {
+// toolsFor names the offered tools that could provide what is missing, except for changes that may have been made.
+func (g *ground) toolsFor(what string) (names []string) {
 	_, failed := g.Ledger.Writes.Failures()
 	for _, t := range g.Tools {
 		if what == missingWrites && !slices.Contains(failed, t.Name) {
@@ -87,9 +86,9 @@ func (g *ground) callable(what string) (names []string) {
 	return names
 }
 
-// hint tells the model what is missing, if an offered tool could give it; else it is empty.
-func (g *ground) hint(what string) string {
-	names := strings.Join(g.callable(what), ", ")
+// hintFor tells the model what is missing; it is empty if no offered tool could provide that.
+func (g *ground) hintFor(what string) string {
+	names := strings.Join(g.toolsFor(what), ", ")
 	switch {
 	case what == "" || names == "":
 		return ""
@@ -105,11 +104,11 @@ func (g *ground) hint(what string) string {
 		"and answer from what you read. If that can't be done, say plainly that nothing was looked up.", names)
 }
 
-// mostAsked is how long a question to the person is at most, in characters: an answer may end with an offer.
-const mostAsked = 400
+// maxAskLength is how many characters a question to the person can have. A longer reply is an answer with an offer.
+const maxAskLength = 400
 
-// ends is the reason to stop that a signal gives; empty if it gives none.
-func (r *Report) ends() string {
+// stopReason is the reason to stop that the signal gives; empty if it gives none.
+func (r *Report) stopReason() string {
 	if r.Signal == nil {
 		return ""
 	}

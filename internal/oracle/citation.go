@@ -34,62 +34,63 @@ var (
 	})
 )
 
-// citation is what an answer names a source by.
+// citation is a place in an answer that names a source.
 type citation struct {
-	text   string                     // as it stands in the answer
-	leads  func(s *agent.Source) bool // to this source
-	claims bool                       // it is one even if it leads nowhere
-	name   string                     // of a path; "": it is an address or a commit
-	from   int                        // lines or pages of a path
-	to     int
+	text      string                     // as it stands in the answer
+	matches   func(s *agent.Source) bool // it cites this source
+	mustMatch bool                       // it is reported as unsupported if no source matches
+	name      string                     // of a path; "": it is an address or a commit
+	from      int                        // lines or pages of a path
+	to        int
 }
 
-// cite marks the sources that the answer cites, and notes citations of what was never read.
-func (a *Answer) cite() {
+// checkCitations marks the sources that the answer cites, and lists citations of what was never read.
+func (a *Answer) checkCitations() {
 	for _, c := range a.citations() {
-		if !a.mark(c.leads) && c.claims && !slices.Contains(a.Unsupported, c.text) {
+		if !a.markCited(c.matches) && c.mustMatch && !slices.Contains(a.Unsupported, c.text) {
 			a.Unsupported = append(a.Unsupported, c.text)
 		}
 	}
 }
 
-// citations are all in the answer. What stands in a fence is quoted, not cited; a URL is a citation where the run
-// looked at the web.
+// citations finds all citations in the answer. Text in a fence is quoted, not cited. A URL must lead to a source only
+// if the run looked at the web.
 func (a *Answer) citations() (all []citation) {
 	rest := Unfenced(a.Answer)
 	overWeb := slices.ContainsFunc(a.Tried, func(t agent.Tried) bool { return t.Source == tool.Web })
 	if strings.Contains(rest, "://") {
 		for _, u := range urlCite().FindAllString(rest, -1) {
 			u = trimURL(u)
-			all = append(all, citation{text: u, leads: leadsToURL(u), claims: overWeb || a.QueryType == "research"})
+			all = append(all, citation{text: u, matches: urlMatcher(u),
+				mustMatch: overWeb || a.QueryType == "research"})
 		}
 		rest = urlCite().ReplaceAllString(rest, " ")
 	}
 	if strings.Contains(rest, gitPlace) {
 		for _, c := range commitCite().FindAllString(rest, -1) {
-			all = append(all, citation{text: c, leads: leadsToCommit(c), claims: true})
+			all = append(all, citation{text: c, matches: commitMatcher(c), mustMatch: true})
 		}
 		rest = commitCite().ReplaceAllString(rest, " ")
 	}
 	for i := range a.Sources {
 		// a picture, which has no lines
 		if s := &a.Sources[i]; s.Source == Handed && s.Start == 0 && strings.Contains(rest, s.Path) {
-			all = append(all, citation{text: s.Path, name: s.Path, leads: func(o *agent.Source) bool {
+			all = append(all, citation{text: s.Path, name: s.Path, matches: func(o *agent.Source) bool {
 				return o.Source == Handed && o.Path == s.Path
 			}})
 			rest = strings.ReplaceAll(rest, s.Path, " ")
 		}
 	}
-	if !hasNumber(rest) {
+	if !mayCitePath(rest) {
 		return all
 	}
-	odd, rest := a.citeOddNames(rest)
+	odd, rest := a.cutOddNames(rest)
 	all = append(all, odd...)
 	for _, found := range pathCite().FindAllStringSubmatch(rest, -1) {
 		if found[1] != "" {
-			all = append(all, spanOf(found[0], found[1], found[2], found[3])...)
+			all = append(all, pathCitation(found[0], found[1], found[2], found[3])...)
 		} else {
-			all = append(all, spanOf(found[0], found[4], found[5], found[6])...)
+			all = append(all, pathCitation(found[0], found[4], found[5], found[6])...)
 		}
 	}
 	return all
@@ -102,8 +103,8 @@ type citedPlace struct {
 	source    *agent.Source // that was read; nil: none was
 }
 
-// citedPlaces are what the answer cites, each place once and in the order in which it is cited first: its number is its
-// place in the list, from 1.
+// citedPlaces lists the places that the answer cites, each once, in the order of their first citation. The number of a
+// place is its position in the list, from 1.
 func (a *Answer) citedPlaces() (all []citedPlace) {
 	if a.Composed {
 		return nil
@@ -117,7 +118,7 @@ func (a *Answer) citedPlaces() (all []citedPlace) {
 			continue
 		}
 		one := citedPlace{Ref: tool.Ref{Path: c.text}, citations: []citation{c}}
-		if at := slices.IndexFunc(a.Sources, func(s agent.Source) bool { return c.leads(&s) }); at >= 0 {
+		if at := slices.IndexFunc(a.Sources, func(s agent.Source) bool { return c.matches(&s) }); at >= 0 {
 			one.source = &a.Sources[at]
 			one.Ref = one.source.Ref
 			if c.name != "" {
@@ -135,8 +136,8 @@ func (a *Answer) citedPlaces() (all []citedPlace) {
 	return all
 }
 
-// hasNumber says whether a digit follows a colon, or pages may be named, as in every citation of a path.
-func hasNumber(text string) bool {
+// mayCitePath says whether a digit follows a colon, or pages may be named: every citation of a path has one of these.
+func mayCitePath(text string) bool {
 	if strings.Contains(text, " p. ") || strings.Contains(text, " pp. ") {
 		return true
 	}
@@ -152,9 +153,9 @@ func hasNumber(text string) bool {
 	}
 }
 
-// citeOddNames takes out citations of sources whose names hold blanks or other marks that no pattern can tell from the
-// words around them.
-func (a *Answer) citeOddNames(text string) (all []citation, rest string) {
+// cutOddNames finds citations of sources whose names have blanks or other characters that pathCite does not match. It
+// returns them, and the text without them.
+func (a *Answer) cutOddNames(text string) (all []citation, rest string) {
 	var odd []string
 	for _, s := range a.Sources {
 		plain := tool.Ref{Path: s.Path, Start: 1, Paged: s.Paged}.String()
@@ -166,15 +167,15 @@ func (a *Answer) citeOddNames(text string) (all []citation, rest string) {
 	for _, name := range odd {
 		pattern := regexp.MustCompile(regexp.QuoteMeta(name) + `(?:` + lineCite + `|` + pageCite + `)`)
 		for _, found := range pattern.FindAllStringSubmatch(text, -1) {
-			all = append(all, spanOf(found[0], name, found[1]+found[3], found[2]+found[4])...)
+			all = append(all, pathCitation(found[0], name, found[1]+found[3], found[2]+found[4])...)
 		}
 		text = pattern.ReplaceAllString(text, " ")
 	}
 	return all, text
 }
 
-// spanOf is the citation of a path with its lines or pages; none where these are no numbers.
-func spanOf(text, name, from, to string) []citation {
+// pathCitation is a citation of a path with lines or pages; none if these are not numbers.
+func pathCitation(text, name, from, to string) []citation {
 	c := citation{text: text, name: strings.TrimPrefix(name, "./")}
 	var err error
 	if c.from, err = strconv.Atoi(from); err != nil {
@@ -185,11 +186,11 @@ func spanOf(text, name, from, to string) []citation {
 			return nil
 		}
 	}
-	c.leads, c.claims = c.leadsToPath, isPath(c.name)
+	c.matches, c.mustMatch = c.matchesPath, isPath(c.name)
 	return []citation{c}
 }
 
-// Unfenced leaves out the fenced blocks of a text in Markdown: what stands in them is quoted.
+// Unfenced removes the fenced blocks, whose text is quoted, from a text in Markdown.
 func Unfenced(text string) string {
 	var b strings.Builder
 	open := "" // the marks of the fence
@@ -207,8 +208,7 @@ func Unfenced(text string) string {
 	return b.String()
 }
 
-// fenceMarks gives the marks of a line that opens or, if nothing else stands in it, closes a fence; "" of any other
-// line.
+// fenceMarks returns the marks of a fence in a line, and whether it has nothing else; "" for any other line.
 func fenceMarks(line string) (marks string, alone bool) {
 	line = strings.Trim(line, " \t\r\n>")
 	for _, mark := range []string{"`", "~"} {
@@ -220,16 +220,15 @@ func fenceMarks(line string) (marks string, alone bool) {
 	return "", false
 }
 
-// isPath tells a path from the hour of "10:30", a ratio and an address with its port: it has a folder or an ending, in
-// letters.
+// isPath tells a path from "10:30", a ratio and an address with a port: it has a folder or an extension, with letters.
 func isPath(name string) bool {
 	ending := strings.TrimPrefix(path.Ext(name), ".")
 	return strings.Contains(name, "/") && strings.ContainsFunc(name, unicode.IsLetter) ||
 		ending != "" && unicode.IsLetter([]rune(ending)[0])
 }
 
-// mark marks the sources that a citation leads to, and says whether there are any.
-func (a *Answer) mark(cites func(s *agent.Source) bool) bool {
+// markCited marks the sources for which cites is true, and says whether there are any.
+func (a *Answer) markCited(cites func(s *agent.Source) bool) bool {
 	found := false
 	for i := range a.Sources {
 		if s := &a.Sources[i]; cites(s) {
@@ -239,24 +238,23 @@ func (a *Answer) mark(cites func(s *agent.Source) bool) bool {
 	return found
 }
 
-// leadsToPath says that a source holds a cited line or page. A path may be cited by its end, as people do
-// ("transport.go:12").
-func (c citation) leadsToPath(s *agent.Source) bool {
+// matchesPath says whether a source has a cited line or page. The path may be just its end ("transport.go:12").
+func (c citation) matchesPath(s *agent.Source) bool {
 	return s.Path != "" && (s.Path == c.name || strings.HasSuffix(s.Path, "/"+c.name)) &&
 		(s.Start == 0 || c.from <= s.End && c.to >= s.Start)
 }
 
-// gitPlace begins the place of a commit, as the history of the code gives it.
+// gitPlace is the prefix of the place of a commit, as the tool for the history of the code writes it.
 const gitPlace = "git:"
 
-// leadsToCommit finds a commit by its hash, or by as many digits of it as were written.
-func leadsToCommit(c string) func(s *agent.Source) bool {
+// commitMatcher matches a commit by its hash, or by the digits of it that were written.
+func commitMatcher(c string) func(s *agent.Source) bool {
 	return func(s *agent.Source) bool {
 		return strings.HasPrefix(s.Path, gitPlace) && (strings.HasPrefix(s.Path, c) || strings.HasPrefix(c, s.Path))
 	}
 }
 
-// trimURL takes off the punctuation of the sentence around a URL, and closing brackets that it does not open.
+// trimURL removes the punctuation of the sentence around a URL, and closing brackets without an opening one.
 func trimURL(u string) string {
 	for {
 		cut := strings.TrimRight(u, ".,;:!?*_")
@@ -270,12 +268,12 @@ func trimURL(u string) string {
 	}
 }
 
-func leadsToURL(u string) func(s *agent.Source) bool {
-	return func(s *agent.Source) bool { return s.URL != "" && page(s.URL) == page(u) }
+func urlMatcher(u string) func(s *agent.Source) bool {
+	return func(s *agent.Source) bool { return s.URL != "" && pageURL(s.URL) == pageURL(u) }
 }
 
-// page is a URL without what makes no difference to the page: its fragment and a slash at the end.
-func page(u string) string {
+// pageURL is a URL without its fragment and without a slash at the end, which make no difference to the page.
+func pageURL(u string) string {
 	u, _, _ = strings.Cut(u, "#")
 	return strings.TrimSuffix(u, "/")
 }

@@ -86,7 +86,7 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 		"nothing":                          {"I know it by heart.", nil, nil},
 	} {
 		a := Answer{Answer: c.text, Sources: slices.Clone(read), Tried: []agent.Tried{{Source: tool.Web}}}
-		a.cite()
+		a.checkCitations()
 		var cited []string
 		for _, s := range a.Sources {
 			if s.Cited {
@@ -112,7 +112,7 @@ func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
 	for _, ref := range []tool.Ref{other, report, lease, page} {
 		a.Sources = append(a.Sources, agent.Source{Ref: ref, Cite: ref.String()})
 	}
-	a.cite()
+	a.checkCitations()
 	want := []assistant.Citation{{Text: "run/lease.go:42", Number: 1, Read: true},
 		{Text: "./run/lease.go:42", Number: 1, Read: true}, {Text: "lease.go:7-9", Number: 2, Read: true},
 		{Text: "https://e.example/x", Number: 3, Read: true}, {Text: "report.pdf p. 3", Number: 4, Read: true},
@@ -133,7 +133,7 @@ func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
 		{Number: 5, Cite: "gone.go:1", Cited: true},
 		{Cite: "other.go:5-9", File: in("other.go"), Start: 5, End: 9, Read: true},
 	}
-	if diff := cmp.Diff(wanted, places(&run.StartRecord{Env: env}, outcome)); diff != "" {
+	if diff := cmp.Diff(wanted, shownPlaces(&run.StartRecord{Env: env}, outcome)); diff != "" {
 		t.Errorf("the places (-want +got):\n%s", diff)
 	}
 	a.Composed = true
@@ -152,10 +152,10 @@ func TestPageIsFoundAmongThoseThatWereReadTogether(t *testing.T) {
 			"12 EUR"}},
 		{Cite: "report.pdf p. 3", Name: "report.pdf", Lines: []string{"The bearing", "", "is new."}},
 	}
-	if diff := cmp.Diff(want, pagesOf(read, shown)); diff != "" {
+	if diff := cmp.Diff(want, pagePassages(read, shown)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if one := pagesOf(passage{path: "report.pdf", from: 3, to: 3, paged: true}, shown); one != nil {
+	if one := pagePassages(passage{path: "report.pdf", from: 3, to: 3, paged: true}, shown); one != nil {
 		t.Errorf("a page that was read alone is told twice: %v", one)
 	}
 }

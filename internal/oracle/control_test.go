@@ -116,7 +116,7 @@ type classifier struct {
 	asked  []string
 }
 
-func says(label oracle.Verdict, score float64) *classifier {
+func fixedClassifier(label oracle.Verdict, score float64) *classifier {
 	return &classifier{scores: []oracle.Score{{Label: string(label), Score: score}}}
 }
 

@@ -135,7 +135,7 @@ func playConversation(t *testing.T, lines []texttest.Line) {
 		for _, turn := range e.turns {
 			h.script.Add(turn.reply)
 		}
-		q := h.question(named(e.ask.Rest))
+		q := h.question(questionNamed(e.ask.Rest))
 		q.Material = h.material
 		q.Relayed, q.Piped = e.ask.Words == "relayed", e.ask.Words == "piped"
 		live := h.startQuestion(q)

@@ -21,7 +21,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Surroundings is what the beginning of a question needs of the outside.
+// Surroundings is what it takes to begin a question.
 type Surroundings struct {
 	Store  journal.Store // of earlier exchanges
 	Choose func(ctx context.Context, asked string) (model string, err error)
@@ -30,7 +30,7 @@ type Surroundings struct {
 	ReportTool func(model string) bool // it reports by calling a tool
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
-	// servers whose tools can't be had now, each with the reason; nil: there are none
+	// servers whose tools are not available now, each with the reason; nil: there are none
 	LeftOut    func() []bt.Why
 	Prompts    func() (*prompt.Set, error) // as they are when a run begins, which keeps them
 	Classifier bool                        // one is configured for the fallback
@@ -39,7 +39,7 @@ type Surroundings struct {
 	Retention  time.Duration
 }
 
-// Describe tells of the assistant how it is begun, shown, explained and audited.
+// Describe describes the assistant: how its runs begin, and how they are shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name,
@@ -47,23 +47,23 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(s.Begin),
 		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
-		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Places: places, Passages: passages,
-		Effect: effectDetail, Left: left,
-		Audit: findings, Exchanged: exchanged,
+		Events: Events(), Reasons: allReasons(), Show: showAnswer, Lines: eventLines, Places: shownPlaces,
+		Passages: shownPassages, Effect: effectDetail, Left: leftMachine,
+		Audit: signalFindings, Exchanged: showEffect,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}
 }
 
-func show(outcome json.RawMessage) (assistant.Shown, error) {
+func showAnswer(outcome json.RawMessage) (assistant.Shown, error) {
 	a, err := ReadAnswer(outcome)
 	if err != nil {
 		return assistant.Shown{}, err
 	}
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser,
-		Footer: a.footer(), Ending: a.ending(),
-		Came: a.story(), Usage: a.usage(), Files: a.Files, Acted: a.acted()}
-	s.Waiting, s.Calls, s.Citations = a.asks(), a.shownCalls(), a.shownCitations()
+		Footer: a.footer(), Ending: a.endingLines(),
+		Came: a.endingStory(), Usage: a.usage(), Files: a.Files, Acted: a.acted()}
+	s.Waiting, s.Calls, s.Citations = a.waitingCalls(), a.shownCalls(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
 	for _, why := range slices.Concat(a.reasons(), a.warnings()) {
 		s.Warn(why)
@@ -71,12 +71,12 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	for _, n := range a.Notices {
 		s.Notices = append(s.Notices, n)
 	}
-	cited, also := a.read()
+	cited, also := a.placesRead()
 	s.Sources = cited
 	if len(also) > 0 {
 		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
 	}
-	s.Notes = append(s.Notes, a.done())
+	s.Notes = append(s.Notes, a.workSummary())
 	switch {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:
@@ -112,13 +112,13 @@ func Remedy(k model.Kind) string {
 	}[k]
 }
 
-func (a *Answer) ending() []string {
-	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.came(), text.Count(a.Turns, "turn"), a.MaxTurns,
+func (a *Answer) endingLines() []string {
+	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.endingPhrase(), text.Count(a.Turns, "turn"), a.MaxTurns,
 		text.Count(len(a.ToolCalls), "tool call"), a.Model)
 	if a.Budget != nil {
 		first += "; the budget: " + a.Budget.String()
 	}
-	all := append([]string{first}, texts(a.reasons())...)
+	all := append([]string{first}, textsOf(a.reasons())...)
 	for _, f := range a.Fallbacks {
 		all = append(all, fmt.Sprintf("fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By))
 	}
@@ -132,30 +132,30 @@ func (a *Answer) ending() []string {
 	return all
 }
 
-// asks are the calls that wait for the person.
-func (a *Answer) asks() (all []assistant.Waiting) {
+// waitingCalls are the calls that wait for the person's approval.
+func (a *Answer) waitingCalls() (all []assistant.Waiting) {
 	for n, w := range a.Waiting {
-		one := shownCall(w)
+		one := waitingCall(w)
 		one.Yes = fmt.Sprintf("yes %d", n+1)
 		all = append(all, one)
 	}
 	return all
 }
 
-// shownCalls are the calls of the run, as people are told of them.
+// shownCalls are the calls of the run as people see them.
 func (a *Answer) shownCalls() (all []assistant.Call) {
 	for _, c := range a.ToolCalls {
 		target, _ := agent.Waiting{Arguments: c.Arguments}.Shown()
-		all = append(all, assistant.Call{Tool: c.Name, Target: text.Brief(target, longestTarget), Items: c.Items,
+		all = append(all, assistant.Call{Tool: c.Name, Target: text.Brief(target, maxTarget), Items: c.Items,
 			TookMS: c.TookMS, Failed: c.Error != "", Refused: c.Refused != ""})
 	}
 	return all
 }
 
-// longestTarget is how much of what a call is made to is told in a line, in characters.
-const longestTarget = 120
+// maxTarget is how much of the target of a call is shown, in characters.
+const maxTarget = 120
 
-func shownCall(w agent.Waiting) assistant.Waiting {
+func waitingCall(w agent.Waiting) assistant.Waiting {
 	target, others := w.Shown()
 	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Why: w.Why,
 		Writes: w.Write}
@@ -167,15 +167,15 @@ func shownCall(w agent.Waiting) assistant.Waiting {
 
 func (a *Answer) footer() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.came(), text.Count(a.Turns, "turn"), a.Model)
+	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.endingPhrase(), text.Count(a.Turns, "turn"), a.Model)
 	if a.Error != nil {
 		fmt.Fprintf(b, "\n%s\n", a.Error.Reason)
 	}
 	var waiting []string
-	for _, w := range a.asks() {
+	for _, w := range a.waitingCalls() {
 		waiting = append(waiting, "It waited for a yes: "+w.String())
 	}
-	if beside := slices.Concat(texts(a.reasons()), waiting, texts(a.warnings())); len(beside) > 0 {
+	if beside := slices.Concat(textsOf(a.reasons()), waiting, textsOf(a.warnings())); len(beside) > 0 {
 		b.WriteString("\n")
 		for _, line := range beside {
 			fmt.Fprintf(b, "- %s\n", line)
@@ -196,8 +196,8 @@ func (a *Answer) footer() string {
 	return b.String()
 }
 
-func lines(start *run.StartRecord, told bt.Typed) []string {
-	switch e := told.(type) {
+func eventLines(start *run.StartRecord, event bt.Typed) []string {
+	switch e := event.(type) {
 	case ClassChosen:
 		var env Env
 		_ = json.Unmarshal(start.Env, &env) // shown only
@@ -216,12 +216,12 @@ func lines(start *run.StartRecord, told bt.Typed) []string {
 	return nil
 }
 
-// auditDetail is what an audit says of an effect beside its receipt.
+// auditDetail is what an audit shows of an effect beside its receipt.
 type auditDetail struct {
 	Arguments string `json:"arguments,omitempty"` // of a call of a tool
 	Model     string `json:"model,omitempty"`     // that answered
 	Attempts  int    `json:"attempts,omitempty"`  // at asking it
-	Prompt    string `json:"prompt,omitempty"`    // hash of what the model was told
+	Prompt    string `json:"prompt,omitempty"`    // hash of the system prompt
 }
 
 func (d auditDetail) String() string {
@@ -237,14 +237,14 @@ func (d auditDetail) String() string {
 
 func effectDetail(c *run.CompletionRecord) any {
 	var d auditDetail
-	_ = json.Unmarshal(c.Result, &d) // an effect of another kind gives what it likes, and a failed one nothing
+	_ = json.Unmarshal(c.Result, &d) // other kinds of effect have other results, and a failed one has none
 	if d == (auditDetail{}) {
 		return nil
 	}
 	return d
 }
 
-func findings(bodies []any, steps []run.TraceStep) assistant.Findings {
+func signalFindings(bodies []any, steps []run.TraceStep) assistant.Findings {
 	f := assistant.Findings{Name: "signals"}
 	signals := AuditSignals(bodies, steps)
 	for _, s := range signals {
@@ -270,7 +270,7 @@ type ShadowOf struct {
 	Spec run.Spec
 }
 
-// DescribeShadow tells of the assistant that answers as a shadow.
+// DescribeShadow describes the assistant that answers as a shadow.
 func DescribeShadow(of *assistant.Assistant) *assistant.Assistant {
 	shadow := *of
 	shadow.Assistant, shadow.Tree, shadow.Companion = Shadow(of.Assistant), ShadowTree, true

@@ -26,13 +26,14 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 			h := setUp(t, modeltest.Say("It checks a token. "+c.markup), modeltest.Say("It checks a token, I think. "+
 				partial("a proof")))
 			a := h.ask(auth)
-			holds(t, "what is said after it", lastText(h.request(2)), "[control] No source was opened for this answer")
+			wantParts(t, "what is said after it", lastText(h.request(2)),
+				"[control] No source was opened for this answer")
 			if len(a.Problems) == 0 || !strings.Contains(a.Problems[0].Reason, c.reason) {
 				t.Errorf("the problems are %+v; want one that says %q", a.Problems, c.reason)
 			}
 			same(t, "signals", len(a.Signals), 1)
-			lacks(t, "what was shown", h.shown, "signal", "more", "0.9")
-			holds(t, "the trace", h.trace(), "a malformed signal, ignored: ")
+			wantNoParts(t, "what was shown", h.shown, "signal", "more", "0.9")
+			wantParts(t, "the trace", h.trace(), "a malformed signal, ignored: ")
 			if problems := h.receipts()[0].Report.Problems; len(problems) == 0 || problems[0].Raw == "" {
 				t.Errorf("the journal keeps %+v of the malformed signal", problems)
 			}

@@ -12,9 +12,9 @@ import (
 	"sibyl/internal/text"
 )
 
-// The events that the Oracle's leaves tell people, beside those of package agent.
+// The typed events of the Oracle's leaves, beside those of package agent.
 
-// ClassChosen is what kind of question it is.
+// ClassChosen is the class of the question.
 type ClassChosen struct {
 	Type       classify.Type `json:"query_type"`
 	Confidence float64       `json:"confidence"`
@@ -28,7 +28,7 @@ type ToolsOffered struct {
 	Withheld []string `json:"withheld"`
 }
 
-// TurnTaken is a turn of the model that came in.
+// TurnTaken is a completed turn of the model.
 type TurnTaken struct {
 	Turn     int         `json:"turn"`
 	MaxTurns int         `json:"max_turns"`
@@ -39,22 +39,22 @@ type TurnTaken struct {
 	Attempts int         `json:"attempts,omitempty"`
 	TookMS   int64       `json:"took_ms"`
 
-	// Reported is the usage as the provider reported it, where that can't be: Counted is then what was taken instead.
+	// Reported is an impossible usage that the provider reported, and Counted what was counted instead.
 	Reported model.Usage `json:"reported_usage,omitzero"`
 	Counted  model.Usage `json:"counted_usage,omitzero"`
 }
 
-// SignalHeard is what a reply said of itself. All empty: it had no signal.
+// SignalHeard is the signal of a reply. All empty: it had no signal.
 type SignalHeard struct {
 	Type       signal.Type `json:"type,omitempty"`
 	Confidence float64     `json:"confidence,omitempty"`
-	Inferred   bool        `json:"inferred,omitempty"`  // it had none, and calls tools: it goes on
+	Inferred   bool        `json:"inferred,omitempty"`  // it had none, but calls tools: so it needs another turn
 	Malformed  string      `json:"malformed,omitempty"` // why a signal counts as none
 	Ignored    int         `json:"ignored,omitempty"`   // further signals
 	Mentioned  int         `json:"mentioned,omitempty"` // signals that it quotes
 }
 
-// SignalTaken says that a rule of the tree asked for the signal that the reply has.
+// SignalTaken says that a rule of the tree acted on the reply's signal.
 type SignalTaken struct {
 	Type signal.Type `json:"type"`
 }
@@ -65,7 +65,7 @@ type ReplyWeighed struct {
 	bt.Why
 }
 
-// ReplyDoubted says why a reply can't be taken as it is.
+// ReplyDoubted says why a reply can't be accepted as it is.
 type ReplyDoubted struct {
 	Cause Cause `json:"cause"`
 	bt.Why
@@ -82,12 +82,12 @@ type FallbackDecided struct {
 	Consult
 }
 
-// ToolsAdded says which tools are offered from here on, too. None: those that were asked for are offered already.
+// ToolsAdded says which more tools are offered from now on. None: those requested are offered already.
 type ToolsAdded struct {
 	Added []string `json:"added"`
 }
 
-// CapabilityMissing is a capability that was asked for and does not exist.
+// CapabilityMissing is a capability that was requested and does not exist.
 type CapabilityMissing struct {
 	Capability string `json:"capability"`
 }
@@ -99,7 +99,7 @@ type AnswerAccepted struct {
 	Earlier    bool   `json:"earlier,omitempty"` // the answer is the text of an earlier reply
 }
 
-// Events are all that a run of the Oracle may tell.
+// Events lists all events that a run of the Oracle may emit.
 func Events() []bt.Typed {
 	return append(agent.Events(), ClassChosen{}, ToolsOffered{}, TurnTaken{}, SignalHeard{}, SignalTaken{},
 		ReplyWeighed{}, ReplyDoubted{}, ClassifierAsked{},
@@ -134,7 +134,7 @@ func (e ToolsOffered) String() string {
 	return "offered " + joinNames(e.Offered) + "; withheld " + joinNames(e.Withheld)
 }
 
-func tokensOf(u model.Usage) string {
+func usageText(u model.Usage) string {
 	return fmt.Sprintf("%d tokens in and %d out", u.InputTokens, u.OutputTokens)
 }
 
@@ -151,7 +151,8 @@ func (e TurnTaken) String() string {
 		said += fmt.Sprintf(", %d attempts", e.Attempts)
 	}
 	if e.Reported != (model.Usage{}) {
-		said += fmt.Sprintf("; it reports an impossible %s: %s were counted", tokensOf(e.Reported), tokensOf(e.Counted))
+		said += fmt.Sprintf("; it reports an impossible %s: %s were counted", usageText(e.Reported),
+			usageText(e.Counted))
 	}
 	return fmt.Sprintf("turn %d of %d: %s (%s, %s)", e.Turn, e.MaxTurns, said, e.Model, agent.Seconds(e.TookMS))
 }

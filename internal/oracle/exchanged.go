@@ -11,33 +11,33 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// exchanged tells turns of the model and calls of tools as people read them.
-func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
+// showEffect shows a turn of the model or a call of a tool.
+func showEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
 	switch asked := c.Asked.(type) {
 	case agent.TurnPayload:
-		return exchangedTurn(ctx, v, asked, c)
+		return showTurn(ctx, v, asked, c)
 	case agent.CallPayload:
-		return exchangedCall(c, asked), nil
+		return showCall(c, asked), nil
 	}
 	return assistant.Exchanged{}, nil
 }
 
-func exchangedTurn(
+func showTurn(
 	ctx context.Context, v *run.View, p agent.TurnPayload, c *run.CompletionRecord,
 ) (x assistant.Exchanged, err error) {
-	r, _, err := rebuilt(ctx, v, p)
+	r, _, err := rebuildRequest(ctx, v, p)
 	if err != nil {
 		return x, err
 	}
 	x.LeftOut = r.Prompt.LeftOut
 	for i, id := range r.Prompt.Segments {
-		x.Sent = append(x.Sent, partOf(assistant.PartSegment, id, r.Prompt.Texts[i]))
+		x.Sent = append(x.Sent, newPart(assistant.PartSegment, id, r.Prompt.Texts[i]))
 	}
 	for _, t := range r.Request.Tools {
-		x.Sent = append(x.Sent, partOf(assistant.PartTool, t.Name, t.Description+"\n\n"+agent.Indented(t.Schema)))
+		x.Sent = append(x.Sent, newPart(assistant.PartTool, t.Name, t.Description+"\n\n"+agent.Indented(t.Schema)))
 	}
 	for _, m := range r.Messages {
-		x.Sent = append(x.Sent, said(m)...)
+		x.Sent = append(x.Sent, messageParts(m)...)
 	}
 	got, ok := c.Value.(agent.TurnReceipt[Heard])
 	if !ok {
@@ -45,13 +45,13 @@ func exchangedTurn(
 	}
 	x.To, x.Changed = got.Model, got.Prompt != "" && got.Prompt != r.Prompt.Hash
 	report := got.Report.Said()
-	x.Got = said(model.Message{Role: model.Assistant, Text: strings.TrimSpace(got.Text + "\n" + report),
+	x.Got = messageParts(model.Message{Role: model.Assistant, Text: strings.TrimSpace(got.Text + "\n" + report),
 		ToolCalls: got.Calls})
 	return x, nil
 }
 
-// said is a message of the conversation.
-func said(m model.Message) (all []assistant.Part) {
+// messageParts are the parts of a message of the conversation.
+func messageParts(m model.Message) (all []assistant.Part) {
 	kind, name := assistant.PartModel, ""
 	switch {
 	case m.Role == model.ToolRole:
@@ -62,27 +62,27 @@ func said(m model.Message) (all []assistant.Part) {
 		kind = assistant.PartPerson
 	}
 	if m.Text != "" {
-		all = append(all, partOf(kind, name, m.Text))
+		all = append(all, newPart(kind, name, m.Text))
 	}
 	for _, call := range m.ToolCalls {
-		all = append(all, partOf(assistant.PartCall, call.Name, agent.Indented(json.RawMessage(call.Arguments))))
+		all = append(all, newPart(assistant.PartCall, call.Name, agent.Indented(json.RawMessage(call.Arguments))))
 	}
 	return all
 }
 
-func exchangedCall(c *run.CompletionRecord, p agent.CallPayload) assistant.Exchanged {
+func showCall(c *run.CompletionRecord, p agent.CallPayload) assistant.Exchanged {
 	x := assistant.Exchanged{To: p.Name}
 	name, arguments, gave, ok := agent.ShownCall(c)
 	if !ok {
 		return x
 	}
-	x.Sent = []assistant.Part{partOf(assistant.PartCall, name, arguments)}
+	x.Sent = []assistant.Part{newPart(assistant.PartCall, name, arguments)}
 	if gave != "" {
-		x.Got = []assistant.Part{partOf(assistant.PartResult, name, gave)}
+		x.Got = []assistant.Part{newPart(assistant.PartResult, name, gave)}
 	}
 	return x
 }
 
-func partOf(kind assistant.PartKind, name, text string) assistant.Part {
+func newPart(kind assistant.PartKind, name, text string) assistant.Part {
 	return assistant.Part{Kind: kind, Name: name, Text: text, Tokens: agent.Tokens(text)}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestTurnIsToldAsItWasSentAndCallsWithWhatTheyGave(t *testing.T) {
-	h := asked(t)
+	h := askedHarness(t)
 	a, err := oracle.New(oracle.Deps{})
 	if err != nil {
 		t.Fatal(err)

@@ -18,13 +18,13 @@ import (
 	"sibyl/internal/tool"
 )
 
-// came says how the run ended. Without a language model nothing was judged: it is told what was found.
-func (a *Answer) came() string {
+// endingPhrase says how the run ended. Without a language model nothing was judged, so it says what was found.
+func (a *Answer) endingPhrase() string {
 	if a.Model != model.OfflineRules || !slices.Contains([]string{StopSatisfied, StopPartial, StopStuck},
 		a.StopReason) {
 		return a.StopReason
 	}
-	cited, _ := a.read()
+	cited, _ := a.placesRead()
 	switch {
 	case cited == nil && len(a.Tried) == 0:
 		return "nothing searched"
@@ -34,14 +34,14 @@ func (a *Answer) came() string {
 	return "found " + text.Count(len(cited), "place")
 }
 
-// done is what was done for the answer, in a line: what came of it, where it was looked, how long it took, and which
-// model answered.
-func (a *Answer) done() string {
+// workSummary is a line about how the run ended, what was searched, how long it took, and which model answered.
+func (a *Answer) workSummary() string {
 	var all []string
 	if a.StopReason != StopSatisfied || a.Model == model.OfflineRules {
 		all = append(all, cmp.Or(map[string]string{StopPartial: "not the whole answer",
 			StopBudget: "stopped by the budget", StopStuck: "got stuck", StopLoop: "stopped in a loop",
-			StopNeedsUser: "waits for you", StopError: "failed", StopSuspended: "paused"}[a.came()], a.came()))
+			StopNeedsUser: "waits for you", StopError: "failed",
+			StopSuspended: "paused"}[a.endingPhrase()], a.endingPhrase()))
 	}
 	var did []string
 	for _, t := range a.Tried {
@@ -71,8 +71,8 @@ func (a *Answer) done() string {
 	return strings.Join(all, "; ")
 }
 
-// read are the places that were read, those that the answer cites apart.
-func (a *Answer) read() (cited, others []string) {
+// placesRead are the places that were read: those that the answer cites, and the others.
+func (a *Answer) placesRead() (cited, others []string) {
 	for _, s := range a.Sources {
 		if s.Cited {
 			cited = append(cited, s.Cite)
@@ -83,7 +83,7 @@ func (a *Answer) read() (cited, others []string) {
 	return cited, others
 }
 
-// usage are the tokens of the models that were asked. The offline rules are none.
+// usage is the token usage of each model. The offline rules are not a model.
 func (a *Answer) usage() (all []assistant.Usage) {
 	models := a.Models
 	if len(models) == 0 {
@@ -98,8 +98,8 @@ func (a *Answer) usage() (all []assistant.Usage) {
 	return all
 }
 
-// places are what was read for an answer and what it cites, with the files below the folders of the run.
-func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Place) {
+// shownPlaces are the places that an answer cites or that were read for it, with their files on this machine.
+func shownPlaces(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Place) {
 	a, err := ReadAnswer(outcome)
 	if err != nil {
 		return nil
@@ -107,9 +107,9 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	var env Env
 	_ = json.Unmarshal(start.Env, &env) // without it, no place is known to be a file
 	roots := map[tool.Source]string{tool.Code: env.CodeRoot, tool.Vault: env.Vault}
-	placed := func(ref tool.Ref) assistant.Place {
+	placeOf := func(ref tool.Ref) assistant.Place {
 		p := assistant.Place{Cite: ref.String(), Hash: ref.Hash, Handed: ref.Source == Handed}
-		if !document.IsPDFOrDOCX(ref.Path) { // which is no file of lines
+		if !document.IsPDFOrDOCX(ref.Path) { // which have no lines
 			p.Start, p.End = ref.Start, ref.End
 		}
 		if root := roots[ref.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(ref.Path)) {
@@ -119,16 +119,16 @@ func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Pl
 	}
 	quoted := a.citedPlaces()
 	for n, c := range quoted {
-		p := placed(c.Ref)
+		p := placeOf(c.Ref)
 		p.Number, p.Cited, p.Read = n+1, true, c.source != nil
 		all = append(all, p)
 	}
 	for i := range a.Sources {
 		s := &a.Sources[i]
-		if s.Cited && slices.ContainsFunc(quoted, func(c citedPlace) bool { return c.citations[0].leads(s) }) {
-			continue // its lines that are cited stand before
+		if s.Cited && slices.ContainsFunc(quoted, func(c citedPlace) bool { return c.citations[0].matches(s) }) {
+			continue // its cited lines are in the list already
 		}
-		p := placed(s.Ref)
+		p := placeOf(s.Ref)
 		p.Cite, p.Read, p.Cited = s.Cite, true, s.Cited
 		all = append(all, p)
 	}
@@ -145,11 +145,11 @@ func (a *Answer) shownCitations() (all []assistant.Citation) {
 	return all
 }
 
-// passages are what a run opened, each page of a document also alone, and what was handed over.
-func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err error) {
+// shownPassages are the texts that a run opened, each page of a document also alone, and what was handed over.
+func shownPassages(ctx context.Context, v *run.View) (all []assistant.Passage, err error) {
 	for _, c := range v.Receipts() {
 		r, _ := c.Value.(agent.CallReceipt)
-		p, ok := passageOf(r.Result)
+		p, ok := passageFrom(r.Result)
 		if !ok {
 			continue
 		}
@@ -157,17 +157,18 @@ func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err er
 			Lines: p.lines}
 		if p.paged {
 			one.From = 0
-			all = append(all, pagesOf(p, r.Result.Text)...)
+			all = append(all, pagePassages(p, r.Result.Text)...)
 		}
 		all = append(all, one)
 	}
-	parts, err := partsIn(ctx, v, MaterialText)
+	parts, err := materialParts(ctx, v, MaterialText)
 	for _, part := range parts {
 		if part.Type != "" { // a picture has no lines
 			continue
 		}
-		one := assistant.Passage{Cite: refOf(part).String(), Name: part.Name, From: 1, Lines: document.Lines(part.Text)}
-		if refOf(part).Paged {
+		one := assistant.Passage{Cite: refOfPart(part).String(), Name: part.Name, From: 1,
+			Lines: document.Lines(part.Text)}
+		if refOfPart(part).Paged {
 			one.From = 0
 		}
 		all = append(all, one)
@@ -175,8 +176,8 @@ func passages(ctx context.Context, v *run.View) (all []assistant.Passage, err er
 	return all, err
 }
 
-// partsIn are those of a material that a run keeps under a name; pictures have no content.
-func partsIn(ctx context.Context, v *run.View, name string) ([]document.Part, error) {
+// materialParts are the parts of a material that a run keeps under a name; pictures have no content.
+func materialParts(ctx context.Context, v *run.View, name string) ([]document.Part, error) {
 	if v.Blob(name) == "" {
 		return nil, nil
 	}
@@ -184,9 +185,9 @@ func partsIn(ctx context.Context, v *run.View, name string) ([]document.Part, er
 	return document.SplitParts(string(text)), err
 }
 
-// pagesOf are the pages of a passage of several, each as it is shown: its lines are set in, below the line that names
+// pagePassages splits a passage of several pages. In shown, the lines of a page are indented below the line that names
 // it.
-func pagesOf(p passage, shown string) (all []assistant.Passage) {
+func pagePassages(p passage, shown string) (all []assistant.Passage) {
 	if p.from == p.to {
 		return nil
 	}

@@ -24,7 +24,7 @@ func TestRunOnWhichTheModelDoesNotAnswerForNowIsSuspendedAndGoesOnWhenResumed(t 
 			a := h.finish(h.start(auth))
 			same(t, "stop reason", a.StopReason, oracle.StopSuspended)
 			same(t, "kind of the error", a.Error.Kind, string(kind))
-			holds(t, "the error", a.Error.Reason, "not for now")
+			wantParts(t, "the error", a.Error.Reason, "not for now")
 			same(t, "answer: what had come", a.Answer, "It checks")
 			r, err := h.store.Run(t.Context(), owner, a.RunID)
 			if err != nil {
@@ -95,7 +95,7 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	if _, err := engine.Start(t.Context(), spec); err == nil || err.Error() != "no such model here" {
 		t.Errorf("starting gives %v", err)
 	}
-	all := h.ended(h.session)
+	all := h.endedAnswers(h.session)
 	same(t, "exchanges", len(all), 1)
 	same(t, "question", all[0].Question, auth)
 	same(t, "stop reason", all[0].StopReason, oracle.StopError)
@@ -119,7 +119,7 @@ func TestCancelWithdrawsAReadThatIsUnderWay(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall("I look. "+needTurn("read it"), "code_read",
 		lines("auth/middleware.go", 10, 30)))
 	slow := &endless{fake: fake{world: h.world, spec: h.world.tools["code_read"].Spec()}, begun: make(chan struct{})}
-	h.world.put(slow)
+	h.world.addTool(slow)
 	live := h.start(auth)
 	<-slow.begun
 	live.Cancel("enough of it")
@@ -128,13 +128,13 @@ func TestCancelWithdrawsAReadThatIsUnderWay(t *testing.T) {
 	same(t, "calls", len(a.ToolCalls), 1)
 	same(t, "error of the call", a.ToolCalls[0].Error, "withdrawn")
 	same(t, "sources", a.Sources, []agent.Source{})
-	same(t, "notices", told(a), []string(nil))
+	same(t, "notices", shownNotices(a), []string(nil))
 }
 
 func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("write it"), "vault_write", `{"path":"a.md"}`))
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	h.world.on("vault_write", func(tool.Call) (tool.Result, error) {
+	h.world.replaceTool("vault_write", func(tool.Call) (tool.Result, error) {
 		close(begun)
 		<-goOn
 		return wrote, nil
@@ -152,7 +152,7 @@ func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
 	if len(a.ToolCalls) != 1 || a.ToolCalls[0].Name != "vault_write" || a.ToolCalls[0].Error != "" {
 		t.Errorf("the write that was done is not in the answer: %+v", a.ToolCalls)
 	}
-	same(t, "notices", told(a), []string(nil))
+	same(t, "notices", shownNotices(a), []string(nil))
 }
 
 func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {
@@ -160,7 +160,7 @@ func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {
 	h.grace = 1
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	defer close(goOn)
-	h.world.on("vault_write", func(tool.Call) (tool.Result, error) {
+	h.world.replaceTool("vault_write", func(tool.Call) (tool.Result, error) {
 		close(begun)
 		<-goOn
 		return wrote, nil
@@ -171,5 +171,5 @@ func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {
 	a := h.finish(live)
 	same(t, "calls in the answer", len(a.ToolCalls), 1)
 	same(t, "arguments of the write", a.ToolCalls[0].Arguments, `{"path":"a.md"}`)
-	holds(t, "the notices", joined(told(a)), "Not sure to be done: vault_write", "still under way")
+	wantParts(t, "the notices", joined(shownNotices(a)), "Not sure to be done: vault_write", "still under way")
 }

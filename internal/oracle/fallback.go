@@ -13,15 +13,15 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Cause is why the fallback is consulted (FR-008, FR-019 to FR-021).
+// Cause is why the fallback is consulted (docs/requirements.md, FR-008, FR-019 to FR-021).
 type Cause string
 
-// The causes, the graver first.
+// The causes, the most serious first.
 const (
 	CauseStuck      Cause = "stuck"       // the signal says so
 	CauseSameReason Cause = "same_reason" // the same need_turn again and again, which is treated as stuck
 	CauseSilent     Cause = "silent"      // several turns without a signal
-	CauseMalformed  Cause = "malformed"   // a signal that is none
+	CauseMalformed  Cause = "malformed"   // a signal that is not valid
 	CauseUnsure     Cause = "unsure"      // a signal of low confidence
 )
 
@@ -30,7 +30,7 @@ type Verdict string
 
 // The verdicts. None of them lifts a budget.
 const (
-	GoOn          Verdict = "go_on"          // the reply is taken as it is
+	GoOn          Verdict = "go_on"          // the reply is accepted as it is
 	Retry         Verdict = "retry"          // another turn, with a hint
 	OtherStrategy Verdict = "other_strategy" // another source, or other words
 	ForceAnswer   Verdict = "force_answer"   // the answer, now
@@ -70,10 +70,10 @@ const (
 	littleSure  bt.Reason = "signal.unsure: {signal} with a confidence of {confidence}"
 )
 
-// whys are all of them, and those of what the Oracle is made of.
-func whys() []bt.Reason {
-	return append(slices.Concat(agent.Reasons(), warningReasons(), stories()), denied, asksTools, hasEnough, endsAsking,
-		asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone,
+// allReasons lists all reasons of the Oracle, those of its packages included.
+func allReasons() []bt.Reason {
+	return append(slices.Concat(agent.Reasons(), warningReasons(), storyReasons()), denied, asksTools, hasEnough,
+		endsAsking, asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone,
 		unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
 }
 
@@ -103,7 +103,7 @@ func causeOfDoubt() bt.Leaf {
 			case s != nil && s.Type == signal.Stuck:
 				return set(CauseStuck, bt.Because(text.Brief(s.Text("blocker"), 80)))
 			case s != nil && s.Type == signal.NeedTurn && same >= i.SameReasons &&
-				!(i.Reports.consulted(CauseSameReason, turn-same) && productive(&i.Ledger)):
+				!(i.Reports.consulted(CauseSameReason, turn-same) && lastTurnWasNovel(&i.Ledger)):
 				return set(CauseSameReason, timesSame.With(same, text.Brief(s.Text("reason"), 60)))
 			case s == nil && silent >= i.SilentTurns && !i.Reports.consulted(CauseSilent, turn-silent):
 				return set(CauseSilent, turnsSilent.With(silent))
@@ -117,7 +117,7 @@ func causeOfDoubt() bt.Leaf {
 		})
 }
 
-// consulted says whether the fallback was consulted for a cause after a turn: once for each occasion.
+// consulted says whether the fallback was consulted for a cause after a turn, so that each occasion is handled once.
 func (r *Reports) consulted(c Cause, after int) bool {
 	return slices.ContainsFunc(r.Consults, func(o Consult) bool { return o.Cause == c && o.Turn > after })
 }
@@ -157,7 +157,7 @@ func askClassifier() bt.Leaf {
 			Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
-		o.Scores = nil // those of an earlier reply
+		o.Scores = nil // drops those of an earlier reply
 		if fault := done[0].Err; fault != nil {
 			o.Ledger = o.Ledger.Clone()
 			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason),
@@ -178,8 +178,8 @@ func askClassifier() bt.Leaf {
 			"scores, and rules decide.", plan, collect)
 }
 
-// doubt is what a verdict rests on.
-type doubt struct {
+// doubtfulReply is what a verdict is based on.
+type doubtfulReply struct {
 	Reply    agent.Reply             `port:"reply"`
 	Report   Report                  `port:"report"`
 	Cause    string                  `port:"cause"`
@@ -209,17 +209,17 @@ func decide() bt.Leaf {
 	return bt.Func("Decide",
 		"The fallback: decides how to continue after a doubtful reply, by the classifier's scores if they are clear "+
 			"enough, otherwise by rules (FR-022).",
-		func(i doubt, o *out) error {
+		func(i doubtfulReply, o *out) error {
 			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
-			h := history{&o.Ledger, &o.Reports}
-			c := i.byScores(h)
+			h := runHistory{&o.Ledger, &o.Reports}
+			c := i.decideByScores(h)
 			if c.Verdict == "" {
 				c.By = "rules"
-				verdict, why := i.byRules(h)
+				verdict, why := i.decideByRules(h)
 				c.Verdict, c.Because, c.Coded = verdict, why.Text, why.Coded
 			}
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
-			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
+			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.hasMoreSources(h)
 			o.Reports.Consults = append(o.Reports.Consults, c)
 			if c.Cause == CauseSameReason && c.Verdict != Retry && c.Verdict != GoOn {
 				o.Ledger.EnterNudge(i.Forgive)
@@ -265,15 +265,16 @@ func hintFor() bt.Leaf {
 		})
 }
 
-// history is what a run has tried and reported so far.
-type history struct {
+// runHistory is what a run has tried and reported so far.
+type runHistory struct {
 	*agent.Ledger
 	*Reports
 }
 
-// byScores follows the classifier where it is sure enough and within what the cause allows; else the Verdict is empty.
-func (d *doubt) byScores(l history) Consult {
-	if len(d.Scores) == 0 || d.Scores[0].Score < d.MinScore || !d.allowed(Verdict(d.Scores[0].Label), l) {
+// decideByScores follows the classifier if it is sure enough and its verdict is allowed; otherwise the Verdict is
+// empty.
+func (d *doubtfulReply) decideByScores(l runHistory) Consult {
+	if len(d.Scores) == 0 || d.Scores[0].Score < d.MinScore || !d.allows(Verdict(d.Scores[0].Label), l) {
 		return Consult{}
 	}
 	s := d.Scores[0]
@@ -281,17 +282,17 @@ func (d *doubt) byScores(l history) Consult {
 	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: why.Text, Coded: why.Coded}
 }
 
-// allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and
-// only words can be an answer or a question.
-func (d *doubt) allowed(v Verdict, l history) bool {
+// allows bounds the classifier's verdicts: a stuck run does not continue as it is, nothing is retried for ever, and
+// only a reply with text can be a question.
+func (d *doubtfulReply) allows(v Verdict, l runHistory) bool {
 	isStuck := Cause(d.Cause) == CauseStuck || Cause(d.Cause) == CauseSameReason
 	switch v {
 	case GoOn:
 		return !isStuck
 	case Retry:
-		return l.retried(Cause(d.Cause)) < d.Retries
+		return l.retriesFor(Cause(d.Cause)) < d.Retries
 	case OtherStrategy:
-		return d.moreSources(l) || !l.Rephrased
+		return d.hasMoreSources(l) || !l.Rephrased
 	case ForceAnswer:
 		return true
 	case AskUser:
@@ -300,7 +301,7 @@ func (d *doubt) allowed(v Verdict, l history) bool {
 	return false
 }
 
-func (l history) retried(c Cause) (n int) {
+func (l runHistory) retriesFor(c Cause) (n int) {
 	for _, o := range l.Consults {
 		if o.Cause == c && o.Verdict == Retry {
 			n++
@@ -309,21 +310,21 @@ func (l history) retried(c Cause) (n int) {
 	return n
 }
 
-// byRules decides without a classifier.
-func (d *doubt) byRules(l history) (Verdict, bt.Why) {
-	quiet := len(d.Reply.Calls) == 0
+// decideByRules decides without a classifier.
+func (d *doubtfulReply) decideByRules(l runHistory) (Verdict, bt.Why) {
+	noCalls := len(d.Reply.Calls) == 0
 	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted}
 	missing, _ := g.missing()
 	enough := missing == ""
-	asks := quiet && d.Reply.Asks
+	asks := noCalls && d.Reply.Asks
 	switch Cause(d.Cause) {
 	case CauseStuck, CauseSameReason:
-		return d.whenStuck(l, enough, asks)
+		return d.decideWhenStuck(l, enough, asks)
 	case CauseUnsure:
-		return d.whenUnsure(l, quiet, enough, asks)
+		return d.decideWhenUnsure(l, noCalls, enough, asks)
 	}
 	switch { // silent or malformed
-	case !quiet:
+	case !noCalls:
 		return GoOn, asksTools.With()
 	case enough && d.Reply.HasText && !d.Report.Words.Announces:
 		return ForceAnswer, hasEnough.With()
@@ -333,31 +334,31 @@ func (d *doubt) byRules(l history) (Verdict, bt.Why) {
 	return GoOn, asAnyOther.With()
 }
 
-func (d *doubt) moreSources(l history) bool {
-	return d.isMore(l) || len(l.withoutPointedAt(sourcesNotCalled(l.Offerable(d.Tools), *l.Ledger))) > 0
+func (d *doubtfulReply) hasMoreSources(l runHistory) bool {
+	return d.hasUnofferedSource(l) || len(l.withoutPointedAt(sourcesNotCalled(l.Offerable(d.Tools), *l.Ledger))) > 0
 }
 
-func (d *doubt) isMore(l history) bool {
+func (d *doubtfulReply) hasUnofferedSource(l runHistory) bool {
 	return nextSource(d.Class, d.Later, l.Offerable(d.Tools), d.Offered) != nil
 }
 
-// productive says whether the turn before this reply brought something new.
-func productive(l *agent.Ledger) bool {
+// lastTurnWasNovel says whether the turn before this reply brought something new.
+func lastTurnWasNovel(l *agent.Ledger) bool {
 	n := len(l.Rounds)
 	return n > 1 && l.Rounds[n-2].Novel
 }
 
-func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, bt.Why) {
+func (d *doubtfulReply) decideWhenStuck(l runHistory, enough, asks bool) (Verdict, bt.Why) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	left := sourcePhrase(sourcesNotSearched(l.Offerable(d.Tools), *l.Ledger))
 	switch {
 	case asks:
 		return AskUser, endsAsking.With()
-	case Cause(d.Cause) == CauseSameReason && productive(l.Ledger) && l.retried(CauseSameReason) < d.Retries:
+	case Cause(d.Cause) == CauseSameReason && lastTurnWasNovel(l.Ledger) && l.retriesFor(CauseSameReason) < d.Retries:
 		return Retry, saysTheSame.With()
-	case d.isMore(l):
+	case d.hasUnofferedSource(l):
 		return OtherStrategy, moreThere.With()
-	case d.moreSources(l):
+	case d.hasMoreSources(l):
 		return OtherStrategy, notAll.With(sourcePhrase(sourcesNotCalled(l.Offerable(d.Tools), *l.Ledger)))
 	case enough && d.Reply.HasText:
 		return ForceAnswer, hasEnough.With()
@@ -369,23 +370,23 @@ func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, bt.Why) {
 	return ForceAnswer, allTried.With()
 }
 
-func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, bt.Why) {
+func (d *doubtfulReply) decideWhenUnsure(l runHistory, noCalls, enough, asks bool) (Verdict, bt.Why) {
 	kind := signal.Type("")
 	if d.Report.Signal != nil {
 		kind = d.Report.Signal.Type
 	}
 	switch {
-	case kind == signal.ContextSufficient && (enough && d.Reply.HasText || !quiet):
+	case kind == signal.ContextSufficient && (enough && d.Reply.HasText || !noCalls):
 		return GoOn, isSupported.With()
 	case kind == signal.ContextSufficient:
 		return GoOn, asAnyOther.With()
-	case kind == signal.NeedTurn && !quiet:
+	case kind == signal.NeedTurn && !noCalls:
 		return GoOn, asksTools.With()
 	case kind != signal.NeedTurn:
 		return GoOn, claimsNone.With()
 	case asks:
 		return AskUser, endsAsking.With()
-	case l.retried(CauseUnsure) < d.Retries:
+	case l.retriesFor(CauseUnsure) < d.Retries:
 		return Retry, unsupported.With()
 	}
 	return OtherStrategy, hintFailed.With()

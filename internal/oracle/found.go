@@ -12,26 +12,26 @@ import (
 	"sibyl/internal/text"
 )
 
-// What stands in place of an answer that the model did not give.
+// Bounds of what is shown when the model gave no answer.
 const (
-	mostPassages  = 3   // that are shown, the last that were read
-	passageLength = 400 // characters
+	maxPassages      = 3   // those that were read last
+	maxPassageLength = 400 // characters
 )
 
-// found puts what was found in place of a forced answer without words or that only announces, and beside one that cites
-// nothing after a loop.
-func (a *Answer) found(v *run.View, best Words) {
+// supplementAnswer replaces a forced answer without text, or one that is only an announcement, by a summary of what was
+// found. After a loop, it adds what was read last to an answer that cites nothing.
+func (a *Answer) supplementAnswer(v *run.View, best Words) {
 	forced := a.StopReason == StopLoop || a.StopReason == StopStuck || a.StopReason == StopBudget
 	switch {
 	case a.Answer == "" || forced && best.Announces:
-		a.Answer, a.Composed = a.summary(v), true
-		a.lacks(bt.Why{})
+		a.Answer, a.Composed = a.noAnswerText(v), true
+		a.addCaveat(bt.Why{})
 	case a.StopReason == StopLoop && !best.Cites:
-		a.Answer = paragraphs(a.Answer, lastRead(v))
+		a.Answer = paragraphs(a.Answer, lastReadText(v))
 	}
 }
 
-func (a *Answer) summary(v *run.View) string {
+func (a *Answer) noAnswerText(v *run.View) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "I have no answer. The model gave none in %s.", text.Count(a.Turns, "turn"))
 	for _, t := range a.Tried {
@@ -41,30 +41,30 @@ func (a *Answer) summary(v *run.View) string {
 	if a.Blocker != "" {
 		fmt.Fprintf(b, " What blocked it: %s.", strings.TrimRight(a.Blocker, "."))
 	}
-	return paragraphs(b.String(), lastRead(v))
+	return paragraphs(b.String(), lastReadText(v))
 }
 
-// lastRead shows the beginnings of what was read last, and names what else was read; empty if nothing was.
-func lastRead(v *run.View) string {
-	var shown, named []string
+// lastReadText shows the beginnings of what was read last, and names what else was read; empty if nothing was.
+func lastReadText(v *run.View) string {
+	var shown, cited []string
 	for _, c := range latestCalls(v) {
 		for _, ref := range c.Result.Refs {
 			cite := ref.String()
-			if !ref.Opened || slices.Contains(named, cite) {
+			if !ref.Opened || slices.Contains(cited, cite) {
 				continue
 			}
-			if named = append(named, cite); len(named) <= mostPassages {
-				lines := strings.Split(signal.Neutralise(text.Clip(strings.TrimSpace(c.Result.Text), passageLength)),
+			if cited = append(cited, cite); len(cited) <= maxPassages {
+				lines := strings.Split(signal.Neutralise(text.Clip(strings.TrimSpace(c.Result.Text), maxPassageLength)),
 					"\n")
 				shown = append(shown, "`"+cite+"`:\n\n    "+strings.Join(lines, "\n    "))
 			}
 		}
 	}
-	if len(named) == 0 {
+	if len(cited) == 0 {
 		return ""
 	}
-	if len(named) > mostPassages {
-		shown = append(shown, "Also read: "+few(named[mostPassages:])+".")
+	if len(cited) > maxPassages {
+		shown = append(shown, "Also read: "+firstFew(cited[maxPassages:])+".")
 	}
 	return "What was read last:\n\n" + strings.Join(shown, "\n\n")
 }
@@ -79,7 +79,7 @@ func latestCalls(v *run.View) (all []agent.CallReceipt) {
 	return all
 }
 
-// paragraphs puts two texts one below the other, where there are two.
+// paragraphs puts one text below the other, if both are there.
 func paragraphs(first, second string) string {
 	if first == "" || second == "" {
 		return first + second
@@ -87,8 +87,8 @@ func paragraphs(first, second string) string {
 	return first + "\n\n" + second
 }
 
-// few are the first of texts, and how many more there are.
-func few(texts []string) string {
+// firstFew lists the first few texts, and says how many more there are.
+func firstFew(texts []string) string {
 	const most = 4
 	if left := len(texts) - most; left > 0 {
 		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", left))

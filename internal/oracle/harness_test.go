@@ -278,8 +278,8 @@ func answerOf(t *testing.T, end run.EndRecord) oracle.Answer {
 	return a
 }
 
-// ended are the answers of the ended runs of a session, oldest first.
-func (h *harness) ended(session string) (all []oracle.Answer) {
+// endedAnswers are the answers of the ended runs of a session, oldest first.
+func (h *harness) endedAnswers(session string) (all []oracle.Answer) {
 	h.t.Helper()
 	runs, err := h.store.Runs(h.t.Context(), owner, journal.Filter{Session: session, Limit: 100})
 	if err != nil {
@@ -388,8 +388,8 @@ func offered(req model.Request) []string {
 // lastText is the text of the last message of a request.
 func lastText(req model.Request) string { return req.Messages[len(req.Messages)-1].Text }
 
-// said is all messages of one role, joined.
-func said(req model.Request, role model.Role) string {
+// textOfRole is all messages of one role, joined.
+func textOfRole(req model.Request, role model.Role) string {
 	var all []string
 	for _, m := range req.Messages {
 		if m.Role == role {
@@ -420,8 +420,8 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// holds fails the test where a text lacks a part.
-func holds(t *testing.T, what, text string, parts ...string) {
+// wantParts fails the test where a text lacks a part.
+func wantParts(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
 		if !strings.Contains(text, p) {
@@ -430,8 +430,8 @@ func holds(t *testing.T, what, text string, parts ...string) {
 	}
 }
 
-// lacks fails the test where a text has a part.
-func lacks(t *testing.T, what, text string, parts ...string) {
+// wantNoParts fails the test where a text has a part.
+func wantNoParts(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
 		if strings.Contains(text, p) {
@@ -478,8 +478,8 @@ func delegate(scope string) string {
 	return element("delegation_recommended", "0.8", "reason", "it is too large", "scope", scope)
 }
 
-// told is what the person is told beside the answer: the notices that the command line shows.
-func told(a oracle.Answer) (texts []string) {
+// shownNotices is what the person is told beside the answer: the notices that the command line shows.
+func shownNotices(a oracle.Answer) (texts []string) {
 	for _, n := range a.Notices {
 		if n.Severity != agent.Info {
 			texts = append(texts, n.Text)

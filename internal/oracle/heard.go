@@ -15,9 +15,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Heard is what a reply says of itself: the signal that counts, others beside it, markup that is none, and signals that
-// it only quotes. Calls are those by which the model reported, and After how many other calls of the reply stand before
-// each of them.
+// Heard is what a reply reports about itself: the signal that counts, further ones, malformed ones, and those that it
+// only quotes. Calls are the calls by which the model reported; After says for each of them how many other calls come
+// before it in the reply.
 type Heard struct {
 	Signal    *signal.Signal   `json:"signal,omitempty"`
 	Extra     []signal.Signal  `json:"extra,omitempty"`
@@ -39,8 +39,8 @@ func (h Heard) Said() string {
 // Called are the calls by which the model reported.
 func (h Heard) Called() []model.ToolCall { return h.Calls }
 
-// Among puts the calls by which the model reported back between the others, in its order: a provider takes its own form
-// of a turn only with the very same calls. Of others that are left out, the places are the last.
+// Among puts the calls by which the model reported back between the others, in the reply's order: a provider accepts
+// its own form of a turn only with exactly the same calls. If others were left out, the positions are cut to the end.
 func (h Heard) Among(calls []model.ToolCall) []model.ToolCall {
 	for i, call := range h.Calls {
 		at := len(calls)
@@ -52,13 +52,13 @@ func (h Heard) Among(calls []model.ToolCall) []model.ToolCall {
 	return calls
 }
 
-// listener takes signals and thinking out of a reply, and calls that its model wrote as text.
+// listener extracts signals, thinking, and calls that the model wrote as text from a reply.
 type listener struct {
 	x       signal.Extractor
 	offered []tool.Spec
 }
 
-func listen(asked agent.Request) agent.Listener[Heard] { return &listener{offered: asked.Offered} }
+func newListener(asked agent.Request) agent.Listener[Heard] { return &listener{offered: asked.Offered} }
 
 func (l *listener) Write(text string) string { return l.x.Write(text) }
 
@@ -77,17 +77,17 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Hea
 	}
 	for _, call := range calls {
 		if call.Name == ReportTool {
-			c.Report.takeReport(call)
+			c.Report.addReport(call)
 			c.Report.After = append(c.Report.After, len(c.Calls))
 		} else {
 			c.Calls = append(c.Calls, call)
 		}
 	}
-	c.Report.stamp(now)
+	c.Report.setTime(now)
 	return c
 }
 
-func (h *Heard) stamp(now time.Time) {
+func (h *Heard) setTime(now time.Time) {
 	if h.Signal != nil {
 		h.Signal.At = now
 	}
@@ -96,7 +96,7 @@ func (h *Heard) stamp(now time.Time) {
 	}
 }
 
-// ReportTool is the tool by which a model reports that is asked for no signals in its text.
+// ReportTool is the tool by which a model reports if it is told to write no signals in its text.
 const ReportTool = "report_signal"
 
 func reportTool() model.Tool {
@@ -126,9 +126,9 @@ func reportTool() model.Tool {
 			strings.Join(lines, "; ") + "."}
 }
 
-// takeReport reads a report that came by a call. The first counts, as of signals in the text.
-func (h *Heard) takeReport(call model.ToolCall) {
-	s, err := signalOf(call.Arguments)
+// addReport adds a report that came as a call. The first one counts, as with signals in the text.
+func (h *Heard) addReport(call model.ToolCall) {
+	s, err := signalFromArguments(call.Arguments)
 	switch {
 	case err != nil:
 		h.Problems = append(h.Problems, signal.Problem{Reason: err.Error(), Raw: text.Brief(call.Arguments, 200)})
@@ -141,7 +141,7 @@ func (h *Heard) takeReport(call model.ToolCall) {
 	h.Calls = append(h.Calls, call)
 }
 
-func signalOf(arguments string) (signal.Signal, error) {
+func signalFromArguments(arguments string) (signal.Signal, error) {
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(arguments), &fields); err != nil {
 		return signal.Signal{}, fmt.Errorf("the report is not a JSON object: %w", err)
@@ -155,10 +155,10 @@ func signalOf(arguments string) (signal.Signal, error) {
 			for i := range v {
 				items[i] = fmt.Sprint(v[i])
 			}
-			body = append(body, list(name, items))
+			body = append(body, listXML(name, items))
 		default:
 			if name != "type" {
-				body = append(body, field(name, fmt.Sprint(v)))
+				body = append(body, fieldXML(name, fmt.Sprint(v)))
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func signalOf(arguments string) (signal.Signal, error) {
 	return signal.Parse(fmt.Sprintf("<signal type=%q>%s</signal>", xmlText(kind), strings.Join(body, "")))
 }
 
-// Report is what the tree knows of a reply beside its calls.
+// Report is what the tree knows of a reply, beside its calls.
 type Report struct {
 	Signal    *signal.Signal `json:"signal,omitempty"`
 	Malformed bool           `json:"malformed,omitempty"`
@@ -178,10 +178,10 @@ type Report struct {
 
 func reportOf(r agent.TurnReceipt[Heard]) Report {
 	h := r.Report
-	to := Report{Signal: h.Signal, Malformed: h.Malformed, Extra: len(h.Extra), Mentioned: len(h.Mentions),
+	report := Report{Signal: h.Signal, Malformed: h.Malformed, Extra: len(h.Extra), Mentioned: len(h.Mentions),
 		Words: wordsOf(r.Text)}
 	if h.Malformed {
-		to.Problem = h.Problems[0].Reason
+		report.Problem = h.Problems[0].Reason
 	}
-	return to
+	return report
 }

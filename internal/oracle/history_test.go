@@ -21,7 +21,7 @@ func long(mark string, tokens int) string {
 
 // openLong opens a file whose text has so many tokens, marked by its name.
 func (h *harness) openLong(tokens int) {
-	h.world.on("code_read", func(c tool.Call) (tool.Result, error) {
+	h.world.replaceTool("code_read", func(c tool.Call) (tool.Result, error) {
 		r, err := opens(tool.Code, "")(c)
 		if err == nil {
 			r.Text = long("TEXT-OF-"+r.Refs[0].Path, tokens)
@@ -118,7 +118,7 @@ func TestOfflineNotesListWhatWasSearchedAndRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds(t, "the notes", resp.Text, auth, "code_search", "auth/middleware.go:10-30", "one.go:1-9")
+	wantParts(t, "the notes", resp.Text, auth, "code_search", "auth/middleware.go:10-30", "one.go:1-9")
 	if _, err := oracle.OfflineNotes(t.Context(), model.Request{Facts: 7}); model.KindOf(err) != model.Invalid {
 		t.Errorf("facts of another kind give %v", err)
 	}

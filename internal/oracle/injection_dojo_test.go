@@ -306,11 +306,11 @@ func (k task) in(g *ground, h *harness, place string, w *watch) task {
 		case "thread":
 			g.push(name, "", text)
 		case "page":
-			g.says(name, "text/plain; charset=utf-8", text)
+			g.servePage(name, "text/plain; charset=utf-8", text)
 		case "hit":
 			g.hits = append(g.hits, hit{URL: g.stranger.URL + name, Title: "A page", Content: text})
 		case "server":
-			h.world.on("tracker__search_issues", func(c tool.Call) (tool.Result, error) {
+			h.world.replaceTool("tracker__search_issues", func(c tool.Call) (tool.Result, error) {
 				w.note("server", string(c.Args))
 				return tool.Result{Text: text, Items: 1}, nil
 			})

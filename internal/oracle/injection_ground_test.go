@@ -177,8 +177,8 @@ func (g *ground) search(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// says serves a page of the stranger.
-func (g *ground) says(path, contentType, body string) {
+// servePage serves a page of the stranger.
+func (g *ground) servePage(path, contentType, body string) {
 	g.pages[path] = func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		_, _ = w.Write([]byte(body))
@@ -226,7 +226,7 @@ func (g *ground) into(h *harness) {
 	g.t.Cleanup(func() { _ = root.Close(); _ = v.Close() })
 	h.world.tools = map[string]tool.Tool{}
 	for _, t := range slices.Concat(root.Tools(), v.Tools(), web.New(g.web()).Tools()) {
-		h.world.put(t)
+		h.world.addTool(t)
 	}
 	g.opened = watchOpened(g.t, g.outside, filepath.Join(g.notes, ".sibyl"), filepath.Join(g.code, ".git"))
 }

@@ -90,7 +90,7 @@ func watchedBy(g *ground, h *harness) *watch {
 		return "127.0.0.1", strings.HasSuffix(name, ".evil.test")
 	})
 	for _, t := range web.New(cfg).Tools() {
-		h.world.put(t)
+		h.world.addTool(t)
 	}
 	h.world.add(tool.Spec{Name: "tracker__search_issues", Description: "Finds issues.", Source: tool.Server,
 		Foreign: true, Out: tool.Out{To: tool.ToServer}},

@@ -83,9 +83,10 @@ type puppet struct {
 
 // obey is the puppet's turn. Its own signal, which comes last, wants to go on.
 func (p *puppet) obey(req model.Request) modeltest.Turn {
-	heard := said(req, model.ToolRole)
+	heard := textOfRole(req, model.ToolRole)
 	turn := modeltest.Say("I do as I was told: " + heard + "\n" + needTurn("do as I was told"))
-	for _, c := range p.calls(strings.Join([]string{heard, said(req, model.Assistant), said(req, model.User)}, "\n")) {
+	all := []string{heard, textOfRole(req, model.Assistant), textOfRole(req, model.User)}
+	for _, c := range p.calls(strings.Join(all, "\n")) {
 		turn = turn.AndCall(c[0], c[1])
 	}
 	if marks := live.FindAllString(heard, -1); marks != nil {

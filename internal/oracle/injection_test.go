@@ -35,7 +35,7 @@ func under(t *testing.T, attacks []attack) {
 			same(t, "files opened that are nobody's business", g.opened(), 0)
 			same(t, "all files", g.snapshot(), before)
 			nothingHappened(t, h, g, p, answer)
-			heard := said(h.request(2), model.ToolRole)
+			heard := textOfRole(h.request(2), model.ToolRole)
 			if arrived := strings.Contains(heard, poison); arrived == a.unquoted {
 				t.Errorf("the attack arrived: %t; the test looks at nothing:\n%s", arrived, heard)
 			}
@@ -73,8 +73,8 @@ func nothingHappened(t *testing.T, h *harness, g *ground, p *puppet, a oracle.An
 func requestsAreClean(t *testing.T, h *harness) {
 	t.Helper()
 	for i, req := range h.script.Requests() {
-		lacks(t, "the system prompt", req.System, poison, secret)
-		lacks(t, "request", whole(req), secret)
+		wantNoParts(t, "the system prompt", req.System, poison, secret)
+		wantNoParts(t, "request", whole(req), secret)
 		for _, m := range req.Messages {
 			if m.Role != model.ToolRole {
 				continue
@@ -92,11 +92,11 @@ func requestsAreClean(t *testing.T, h *harness) {
 // screenIsClean looks at what the person is shown: no signal, and no secret.
 func screenIsClean(t *testing.T, h *harness, a oracle.Answer) {
 	t.Helper()
-	shown := strings.Join([]string{h.shown, a.Answer, a.Caveat, strings.Join(told(a), "\n")}, "\n")
+	shown := strings.Join([]string{h.shown, a.Answer, a.Caveat, strings.Join(shownNotices(a), "\n")}, "\n")
 	if mark := regexp.MustCompile(`(?i)<\s*/?\s*signal`).FindString(shown); mark != "" {
 		t.Errorf("the person is shown a signal:\n%s", shown)
 	}
-	lacks(t, "what the person is shown", shown, secret, "I OBEY")
+	wantNoParts(t, "what the person is shown", shown, secret, "I OBEY")
 }
 
 // ordersFailed checks that the calls of the second turn, in which the model obeys, were refused or failed, and how.
@@ -117,7 +117,7 @@ func ordersFailed(t *testing.T, h *harness, a oracle.Answer, denied string) {
 	}
 	if (followed > 0) != (denied != "") {
 		t.Errorf("%d orders were followed; expected any: %t\n%s", followed, denied != "",
-			said(h.request(2), model.ToolRole))
+			textOfRole(h.request(2), model.ToolRole))
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // inPage plants HTML as a page of the stranger, which the model fetches.
 func inPage(body string) func(*ground) []bait {
 	return func(g *ground) []bait {
-		g.says("/", "text/html; charset=utf-8",
+		g.servePage("/", "text/html; charset=utf-8",
 			"<!doctype html><html><head><title>Weather</title></head><body><main><h1>Paris</h1><p>"+
 				strings.Repeat("It rains in Paris today, and it will rain tomorrow. ", 10)+"</p>"+body+
 				"</main></body></html>")
@@ -36,7 +36,7 @@ func wants(addresses ...string) func(*ground) []bait {
 func TestAttackByAPageCausesNothing(t *testing.T) {
 	raw := func(contentType, body string) func(*ground) []bait {
 		return func(g *ground) []bait {
-			g.says("/", contentType, body)
+			g.servePage("/", contentType, body)
 			return []bait{g.fetch("/")}
 		}
 	}
@@ -224,5 +224,5 @@ func TestAttackDoesNotReachTheOfflineRulesAsAnOrder(t *testing.T) {
 			t.Errorf("the rules call %s", c.Name)
 		}
 	}
-	holds(t, "the answer", a.Answer, "token")
+	wantParts(t, "the answer", a.Answer, "token")
 }

@@ -21,8 +21,8 @@ const (
 	askRemind = "Create a note about the latest release of Go, see https://go.example/release"
 )
 
-// waits is a run that reads a page and wants to write: the note waits for the person.
-func waits(t *testing.T, then ...modeltest.Turn) *harness {
+// waitingHarness is a run that reads a page and wants to write: the note waits for the person.
+func waitingHarness(t *testing.T, then ...modeltest.Turn) *harness {
 	t.Helper()
 	h := setUp(t, append([]modeltest.Turn{modeltest.Say(needCapability("web fetch")),
 		modeltest.SayAndCall(needTurn("look it up"), "web_fetch", release),
@@ -39,13 +39,13 @@ func waits(t *testing.T, then ...modeltest.Turn) *harness {
 func TestCrashAtEveryAppendAfterAYesMakesTheCallOnce(t *testing.T) {
 	t.Parallel()
 	answers := slices.Repeat([]modeltest.Turn{modeltest.Say("Written. " + enough())}, 3)
-	calm := waits(t, answers...)
+	calm := waitingHarness(t, answers...)
 	whole := mortal(calm.store, 0, false)
 	want := timeless(calm.crashAndResume("yes", whole))
 	same(t, "stop reason", want.StopReason, oracle.StopSatisfied)
 	for at := 1; at <= whole.Writes(); at++ {
 		for _, after := range []bool{false, true} {
-			h := waits(t, answers...)
+			h := waitingHarness(t, answers...)
 			dying := mortal(h.store, at, after)
 			what := fmt.Sprintf("append %d written %v: ", at, after)
 			same(t, what+"answer", timeless(h.crashAndResume("yes", dying)), want)
@@ -56,7 +56,7 @@ func TestCrashAtEveryAppendAfterAYesMakesTheCallOnce(t *testing.T) {
 }
 
 func TestReplayOfAYesDecidesAsRecorded(t *testing.T) {
-	h := waits(t, modeltest.Say("Written. "+enough()))
+	h := waitingHarness(t, modeltest.Say("Written. "+enough()))
 	h.ask("yes")
 	found := h.replay(replay.Options{})
 	same(t, "differences", kindsOf(found), []replay.DifferenceKind{})
@@ -64,7 +64,7 @@ func TestReplayOfAYesDecidesAsRecorded(t *testing.T) {
 }
 
 func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {
-	h := waits(t)
+	h := waitingHarness(t)
 	q := h.question("yes")
 	q.Vault.Path = "/others"
 	_, err := h.begin(t.Context(), h.store, q)

@@ -24,14 +24,14 @@ type Given struct {
 	Window       int              `port:"window,optional"`      // of the model, in tokens; 0: unknown
 	Classifier   bool             `port:"classifier,optional"`  // one is configured
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
-	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of what stands before the first turn
+	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of all that comes before the first turn
 	Said         agent.Said       `port:"said,optional"`
 	Named        []tool.Source    `port:"named,optional"`  // sources that the person named
-	Likely       []tool.Source    `port:"likely,optional"` // the folder that the person stands in, if it is a project
+	Likely       []tool.Source    `port:"likely,optional"` // the person's current folder, if it is a project
 }
 
-// wanted is what the answer is made of; a run that fails early has none of it.
-type wanted struct {
+// treeResult is what the outcome reads from the tree; a run that fails early has none of it.
+type treeResult struct {
 	Class      classify.Classification `port:"class,optional"`
 	Ledger     agent.Ledger            `port:"ledger,optional"`
 	Reports    Reports                 `port:"reports,optional"`
@@ -42,9 +42,9 @@ type wanted struct {
 	Held       []agent.Held            `port:"held,optional"`
 }
 
-// Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
+// Leaves are the Oracle's leaves; the Options say what its trees are given, and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(),
+	return bt.Declare[Given, treeResult](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(),
 		agent.Budget(), agent.HistoryIsLong(), takeNotes(),
 		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(),
 		agent.Hint(), hintOnce(), signalIs(), accept(),
@@ -137,15 +137,15 @@ func timeIsUp() bt.Leaf {
 		})
 }
 
-// TurnSituation is what the prompt of a turn depends on, beside its history and the tools.
+// TurnSituation is what the prompt of a turn depends on, beside its history and its tools.
 type TurnSituation struct {
 	Class      classify.Type `json:"class"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
-	Large      bool          `json:"large,omitempty"`  // the conversation wants notes
+	Large      bool          `json:"large,omitempty"`  // the conversation is to be replaced by notes
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
 }
 
-// From which probability on a class is sure. A change is wished for beyond doubt before nothing is looked up.
+// The probability from which a class is sure. For a change it is higher, as nothing is looked up then.
 const (
 	sureClass  = 0.5
 	sureChange = 0.9
@@ -211,15 +211,15 @@ func askModel() bt.Leaf {
 			return err
 		}
 		o.Report = reportOf(r)
-		told := TurnTaken{Turn: i.Turn, MaxTurns: i.MaxTurns, Calls: len(r.Calls), Bytes: len(r.Text), Model: r.Model,
+		event := TurnTaken{Turn: i.Turn, MaxTurns: i.MaxTurns, Calls: len(r.Calls), Bytes: len(r.Text), Model: r.Model,
 			Attempts: r.Attempts, TookMS: done[0].Took}
 		if r.Reported != nil {
-			told.Reported, told.Counted = *r.Reported, r.Usage
+			event.Reported, event.Counted = *r.Reported, r.Usage
 		}
 		if r.Report.Signal != nil {
-			told.Signal = r.Report.Signal.Type
+			event.Signal = r.Report.Signal.Type
 		}
-		o.Events = []bt.Typed{told}
+		o.Events = []bt.Typed{event}
 		return nil
 	}
 	return bt.Task("AskModel", "Asks the model for one turn.", plan, collect)

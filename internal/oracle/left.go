@@ -10,11 +10,11 @@ import (
 	"sibyl/internal/tool"
 )
 
-// denied adds to the rule that a call was denied: at once, after its host name was looked up, or at a redirect.
+// denied adds to the rule that a call was denied: at once, after its host name was resolved, or at a redirect.
 const denied bt.Reason = "left.denied: {why}; denied, possibly in transit"
 
-// left says what an effect sent out of the machine, by its record: to a model, or with a call.
-func left(c *run.CompletionRecord) []assistant.Left {
+// leftMachine says what an effect, according to its record, sent out of the machine: to a model, or with a call.
+func leftMachine(c *run.CompletionRecord) []assistant.Left {
 	switch c.Kind {
 	case agent.EffectTurn, agent.EffectNotes:
 		var p agent.TurnPayload
@@ -34,8 +34,8 @@ func left(c *run.CompletionRecord) []assistant.Left {
 		if r.Error != nil && r.Error.Kind == tool.Denied {
 			by = denied.With(by)
 		}
-		return []assistant.Left{{Kind: string(p.To), To: shownCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).
-			Exact(), Bytes: len(r.Arguments),
+		return []assistant.Left{{Kind: string(p.To), Bytes: len(r.Arguments),
+			To:   waitingCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).Exact(),
 			Rule: by.Text, Coded: by.Coded, Labels: p.Labels.String()}}
 	}
 	return assistant.ToModel(c)

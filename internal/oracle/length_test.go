@@ -44,7 +44,7 @@ func (h *harness) pages(turns int) (*pager, int) {
 	h.turns = turns + 10
 	m := &pager{turns: turns}
 	h.model = m
-	h.world.on("code_read", func(c tool.Call) (tool.Result, error) {
+	h.world.replaceTool("code_read", func(c tool.Call) (tool.Result, error) {
 		return tool.Result{Text: "a line", Items: 1,
 			Refs: []tool.Ref{{Source: tool.Code, Path: string(c.Args), Start: 1, End: 1, Opened: true}}}, nil
 	})
@@ -88,12 +88,12 @@ func TestLongestQuestionAndAnswerEndTheirRunAndTheSessionGoesOn(t *testing.T) {
 		h := setUp(t, modeltest.Say(strings.ReplaceAll(text, "\x01", "\t")+"OLD-END "+partial("more")),
 			modeltest.Say("NOTES: none."), modeltest.Say("Yes. "+partial("more")))
 		h.finish(h.start(text))
-		if all := h.ended(h.session); len(all) != 1 || all[0].Question != text ||
+		if all := h.endedAnswers(h.session); len(all) != 1 || all[0].Question != text ||
 			!strings.Contains(all[0].Answer, "OLD-END") {
 			t.Errorf("%q: the answer is not whole", mark)
 		}
 		h.finish(h.start("And in the tests?"))
-		if all := h.ended(h.session); len(all) != 2 {
+		if all := h.endedAnswers(h.session); len(all) != 2 {
 			t.Errorf("%q: the session has %d answers", mark, len(all))
 		}
 	}

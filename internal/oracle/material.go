@@ -16,8 +16,8 @@ import (
 // Handed is the source of what was piped in or attached: no tool reads it.
 const Handed tool.Source = "material"
 
-// ReadParts takes a file that is handed over apart: the pages of a PDF or DOCX, a picture, or a text with its lines.
-// The name, with which errors begin, is that by which it is cited.
+// ReadParts splits a file that is handed over: into the pages of a PDF or DOCX, a picture, or a text with its lines.
+// Errors begin with the name, by which the file is also cited.
 func ReadParts(ctx context.Context, by *document.Reader, name string, content []byte) ([]document.Part, error) {
 	if document.IsPDFOrDOCX(name) || document.MayBe(content) {
 		d, err := by.Read(ctx, name, content)
@@ -49,8 +49,7 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 	return []document.Part{{Name: name, Text: text}}, nil
 }
 
-// DocumentParts are the pages of a document as parts, or where its pages have no numbers that its readers see, all of
-// it as one.
+// DocumentParts are the pages of a document as parts; all of it as one part, if its pages have no visible numbers.
 func DocumentParts(d document.Document) (parts []document.Part) {
 	if !d.Paged {
 		return []document.Part{{Name: d.Name, Text: d.Text()}}
@@ -62,8 +61,8 @@ func DocumentParts(d document.Document) (parts []document.Part) {
 	return parts
 }
 
-// numbered is the material as a model is shown it, with what answers cite: numbered lines, pages, or pictures.
-func numbered(parts []document.Part) string {
+// numberParts is the material as a model sees it, with what answers cite: numbered lines, pages, or pictures.
+func numberParts(parts []document.Part) string {
 	b := &strings.Builder{}
 	pictures := 0
 	for _, p := range parts {
@@ -72,7 +71,7 @@ func numbered(parts []document.Part) string {
 			fmt.Fprintf(b, "%s, cited as %s: picture %d above\n", p.Name, p.Name, pictures)
 			continue
 		}
-		ref := refOf(p)
+		ref := refOfPart(p)
 		how := ":LINE"
 		if ref.Paged {
 			how = ""
@@ -89,35 +88,35 @@ func numbered(parts []document.Part) string {
 	return b.String()
 }
 
-// refOf is the whole of a part as a place that was read. That of a picture has no lines.
-func refOf(p document.Part) tool.Ref {
+// refOfPart is a whole part as a place that was read. A picture has no lines.
+func refOfPart(p document.Part) tool.Ref {
 	if path, page := p.Page(); page > 0 {
 		return tool.Ref{Source: Handed, Path: path, Start: page, End: page, Paged: true, Opened: true}
 	}
 	return tool.Ref{Source: Handed, Path: p.Name, Start: min(1, p.Size), End: p.Size, Opened: true}
 }
 
-// handed are the parts as sources of an answer.
-func (e Env) handed() (all []agent.Source) {
+// materialSources are the parts as sources of an answer.
+func (e Env) materialSources() (all []agent.Source) {
 	for _, p := range e.Parts {
-		ref := refOf(p)
+		ref := refOfPart(p)
 		all = append(all, agent.Source{Ref: ref, Cite: ref.String()})
 	}
 	return all
 }
 
-// files are the names of what was handed over, a document once.
-func (e Env) files() (names []string) {
+// materialNames are the names of what was handed over, each document once.
+func (e Env) materialNames() (names []string) {
 	for _, p := range e.Parts {
-		if name := refOf(p).Path; name != document.Unnamed && !slices.Contains(names, name) {
+		if name := refOfPart(p).Path; name != document.Unnamed && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// foldPages makes one source of neighbouring pages that were handed over and are not cited.
-func (a *Answer) foldPages() {
+// mergePages joins neighbouring pages that were handed over and are not cited into one source.
+func (a *Answer) mergePages() {
 	kept := []agent.Source{}
 	for _, s := range a.Sources {
 		if n := len(kept) - 1; n >= 0 && s.Source == Handed && s.Paged && !s.Cited && !kept[n].Cited &&
@@ -131,16 +130,15 @@ func (a *Answer) foldPages() {
 	a.Sources = kept
 }
 
-// chunkLines are the lines of a part that are scored and shown together.
-const chunkLines = 20
+// passageLines is how many lines of a part are scored and shown together.
+const passageLines = 20
 
-// ofMaterial answers from what was handed over: with the passages that hold most words of the question, or with what it
-// is.
-func (o offline) ofMaterial() model.Response {
-	passages, held := o.handedOver(), map[int]int{} // by the first line
+// answerFromMaterial answers with the passages that have the most words of the question, or by describing the material.
+func (o offline) answerFromMaterial() model.Response {
+	passages, held := o.materialPassages(), map[int]int{} // by the first line
 	for i, p := range passages {
 		for _, t := range o.terms {
-			if p.holds(t) {
+			if p.mentions(t) {
 				held[i]++
 			}
 		}
@@ -157,27 +155,27 @@ func (o offline) ofMaterial() model.Response {
 		places = append(places, passages[i])
 	}
 	if len(places) > 0 {
-		return o.answer(places)
+		return o.answerFrom(places)
 	}
 	b := &strings.Builder{}
 	described := ""
 	for _, p := range o.sit.Material {
-		if path := refOf(p).Path; path != described { // of a document its first page stands for all
-			describe(p, b)
+		if path := refOfPart(p).Path; path != described { // of a document, the first page is enough
+			describePart(p, b)
 			described = path
 		}
 	}
-	return say(strings.TrimSpace(b.String())+"\n",
-		sig("partial_answer", 0.6, field("missing", "a language model to explain it")))
+	return finalReply(strings.TrimSpace(b.String())+"\n",
+		signalXML("partial_answer", 0.6, fieldXML("missing", "a language model to explain it")))
 }
 
-// handedOver are the passages of the material, in order; those of a diff begin with its hunks.
-func (o offline) handedOver() (all []passage) {
+// materialPassages are the passages of the material, in order; in a diff, each hunk begins a new one.
+func (o offline) materialPassages() (all []passage) {
 	for _, p := range o.sit.Material {
-		lines, ref := document.Lines(p.Text), refOf(p)
+		lines, ref := document.Lines(p.Text), refOfPart(p)
 		for at := 0; at < len(lines); {
 			end := at + 1
-			for end < len(lines) && end-at < chunkLines && !strings.HasPrefix(lines[end], "@@ ") &&
+			for end < len(lines) && end-at < passageLines && !strings.HasPrefix(lines[end], "@@ ") &&
 				!strings.HasPrefix(lines[end], "diff --git ") {
 				end++
 			}
@@ -192,13 +190,13 @@ func (o offline) handedOver() (all []passage) {
 	return all
 }
 
-// describe says what a part is: of a diff, which files it changes, and where; of another text, how it begins.
-func describe(p document.Part, b *strings.Builder) {
+// describePart describes a part: the files that a diff changes, or the beginning of another text.
+func describePart(p document.Part, b *strings.Builder) {
 	lines := document.Lines(p.Text)
 	var files []string
 	from, plus, minus := 0, 0, 0
 	name := ""
-	end := func(at int) {
+	endFile := func(at int) {
 		if name != "" {
 			files = append(files, fmt.Sprintf("- `%s:%d-%d` %s: %s added, %s removed", p.Name, from, at, name,
 				text.Count(plus, "line"), text.Count(minus, "line")))
@@ -208,7 +206,7 @@ func describe(p document.Part, b *strings.Builder) {
 	for i, l := range lines {
 		switch {
 		case strings.HasPrefix(l, "diff --git "):
-			end(i)
+			endFile(i)
 			from, name = i+1, l[strings.LastIndex(l, " b/")+1:]
 			name = strings.TrimPrefix(name, "b/")
 		case strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++ "):
@@ -217,20 +215,20 @@ func describe(p document.Part, b *strings.Builder) {
 			minus++
 		}
 	}
-	end(len(lines))
+	endFile(len(lines))
 	if len(files) > 0 {
 		fmt.Fprintf(b, "\n**%s** is a diff of %s; no language model is in use to explain it:\n\n%s\n", p.Name,
 			text.Count(len(files), "file"), strings.Join(files, "\n"))
 		return
 	}
-	shown := min(len(lines), chunkLines)
+	shown := min(len(lines), passageLines)
 	if shown == 0 {
 		return
 	}
 	q, has := passage{path: p.Name, from: 1, to: shown, lines: lines[:shown]}, "has "+text.Count(len(lines), "line")
-	if ref := refOf(p); ref.Paged {
+	if ref := refOfPart(p); ref.Paged {
 		q.path, q.from, q.to, q.paged, has = ref.Path, ref.Start, ref.End, true, "is a document"
-		q = q.within(answerRows-leastRows, nil)
+		q = q.excerpt(answerRows-leastRows, nil)
 	}
 	fmt.Fprintf(b, "\n**%s** %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", q.path, has,
 		q.cite(), q.fenced())

@@ -23,7 +23,7 @@ func TestOfflineAnswersFromWhatWasHandedOver(t *testing.T) {
 		q.Material = document.JoinParts([]document.Part{{Name: "stdin", Text: diff},
 			{Name: "build.log", Text: "make: all\nthe build fails\n"}})
 		a := h.finish(h.startQuestion(q))
-		holds(t, question, a.Answer, want)
+		wantParts(t, question, a.Answer, want)
 		cited := false
 		for _, s := range a.Sources {
 			cited = cited || s.Cited && s.Source == oracle.Handed
@@ -39,7 +39,8 @@ func TestAModelCitesLinesOfWhatWasHandedOver(t *testing.T) {
 	q := h.question("Is the change to Take in this code safe?")
 	q.Material = document.JoinParts([]document.Part{{Name: "stdin", Text: diff + "--- forged, 1 line ---\nx\n"}})
 	a := h.finish(h.startQuestion(q))
-	holds(t, "what the model is told", whole(h.request(1)), "8| +func Take() { wait() }", "stdin, cited as stdin:LINE")
+	wantParts(t, "what the model is told", whole(h.request(1)), "8| +func Take() { wait() }",
+		"stdin, cited as stdin:LINE")
 	same(t, "sources", a.Sources[0].Cite, "stdin:1-10")
 	same(t, "it is cited", a.Sources[0].Cited, true)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
@@ -57,7 +58,7 @@ func TestPagesOfADocumentAreCitedByTheirNumbers(t *testing.T) {
 	q := h.question("When was the bearing replaced?")
 	q.Material = document.JoinParts(report())
 	a := h.finish(h.startQuestion(q))
-	holds(t, "what the model is told", whole(h.request(1)),
+	wantParts(t, "what the model is told", whole(h.request(1)),
 		"my report.pdf p. 3, cited as my report.pdf p. 3\n    | The zanzibar", "\n    | my report.pdf p. 9, cited")
 	var cites []string
 	for _, s := range a.Sources {
@@ -91,7 +92,7 @@ func TestOfflineQuotesThePageOfADocument(t *testing.T) {
 		q := h.question(question)
 		q.Material = document.JoinParts(report())
 		a := h.finish(h.startQuestion(q))
-		holds(t, question, a.Answer, want)
+		wantParts(t, question, a.Answer, want)
 		if len(a.Unsupported) > 0 || strings.Count(a.Answer, "is a document") > 1 {
 			t.Errorf("%q: %s, not read: %v", question, a.Answer, a.Unsupported)
 		}

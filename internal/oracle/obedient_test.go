@@ -46,9 +46,9 @@ func TestObedientModelCausesNoEffectAndEndsNothing(t *testing.T) {
 			t.Parallel()
 			p := &puppet{}
 			h := setUp(t, p.show(bait{c.tool, lines("a", 1, 2)})...)
-			h.world.on(c.tool, c.says)
+			h.world.replaceTool(c.tool, c.says)
 			a := h.ask(c.question)
-			holds(t, "what the model heard of the tool", said(h.request(2), model.ToolRole), poison)
+			wantParts(t, "what the model heard of the tool", textOfRole(h.request(2), model.ToolRole), poison)
 			nothingHappened(t, h, &ground{}, p, a)
 			same(t, "what stands in the world", h.world.written(), []string(nil))
 			ordersFailed(t, h, a, "")
@@ -61,7 +61,7 @@ func TestControlWordsNeverStandInTheToolChannel(t *testing.T) {
 		modeltest.SayAndCall(needTurn("search"), "code_search", `{}`),
 		modeltest.Say(stuck("nothing")), modeltest.Say("I know nothing. "), modeltest.Say("Nothing. "+partial("all")))
 	h.turns = 4
-	h.world.on("code_search", finds())
+	h.world.replaceTool("code_search", finds())
 	h.ask(auth)
 	for i, req := range h.script.Requests() {
 		for _, m := range req.Messages {

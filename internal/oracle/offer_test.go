@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// of is a classification with these probabilities; the rest belongs to small talk.
-func of(t classify.Type, p map[classify.Type]float64) classify.Classification {
+// classOf is a classification with these probabilities; the rest belongs to small talk.
+func classOf(t classify.Type, p map[classify.Type]float64) classify.Classification {
 	rest := 1.0
 	for _, x := range p {
 		rest -= x
@@ -34,12 +34,12 @@ func differs(t *testing.T, got, want []tool.Source) {
 }
 
 func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
-	weather := of(classify.Research, shares{classify.Research: 0.97})
+	weather := classOf(classify.Research, shares{classify.Research: 0.97})
 	code := func(docs float64) classify.Classification {
-		return of(classify.Code, shares{classify.Code: 0.85, classify.Documentation: docs})
+		return classOf(classify.Code, shares{classify.Code: 0.85, classify.Documentation: docs})
 	}
 	talk := func(p float64) sourceChoice {
-		c := of(classify.Conversational, shares{classify.Conversational: p, classify.Research: 0.05})
+		c := classOf(classify.Conversational, shares{classify.Conversational: p, classify.Research: 0.05})
 		return sourceChoice{Class: c, Named: []tool.Source{tool.Code}, Likely: []tool.Source{tool.Code},
 			IsTalk: isSmallTalk(c, 0.6)}
 	}
@@ -52,12 +52,12 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 		"below it is not":          {sourceChoice{Class: code(0.09)}, "", "code", ""},
 		"from another probability": {sourceChoice{Class: code(0.09), From: 0.05}, "", "code vault", ""},
 		"the likeliest first": {
-			sourceChoice{Class: of(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3,
+			sourceChoice{Class: classOf(classify.Research, shares{classify.Research: 0.5, classify.Documentation: 0.3,
 				classify.Code: 0.2})}, "", "web vault code", ""},
-		"equals as they stand near": {sourceChoice{Class: of(classify.Documentation, shares{classify.Documentation: 0.5,
-			classify.Research: 0.2, classify.Code: 0.3})}, "", "vault code web", ""},
+		"equals as they stand near": {sourceChoice{Class: classOf(classify.Documentation,
+			shares{classify.Documentation: 0.5, classify.Research: 0.2, classify.Code: 0.3})}, "", "vault code web", ""},
 		"an action is of notes": {
-			sourceChoice{Class: of(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02,
+			sourceChoice{Class: classOf(classify.Action, shares{classify.Action: 0.8, classify.Documentation: 0.02,
 				classify.Code: 0.15})}, "", "vault code", ""},
 		"what is named comes later": {sourceChoice{Class: weather, Named: []tool.Source{tool.Code, tool.Web}}, "", "web",
 			"code"},
@@ -67,14 +67,14 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 			Likely: []tool.Source{tool.Code}}, "", "web", ""},
 		"the folder one stands in, without a search engine": {sourceChoice{Class: weather,
 			Likely: []tool.Source{tool.Code}}, tool.Code, "web code", ""},
-		"the web comes at once where it is to be searched": {sourceChoice{Class: of(classify.Documentation,
+		"the web comes at once where it is to be searched": {sourceChoice{Class: classOf(classify.Documentation,
 			shares{classify.Documentation: 0.97}), Named: []tool.Source{tool.Code, tool.Web}}, "", "vault web", "code"},
-		"the web is not for clear small talk": {sourceChoice{Class: of(classify.Conversational,
+		"the web is not for clear small talk": {sourceChoice{Class: classOf(classify.Conversational,
 			shares{classify.Conversational: 0.95}), Named: []tool.Source{tool.Web}, IsTalk: true}, "", "", ""},
 		"clear small talk":             {talk(0.95), "", "", ""},
 		"small talk at its bound":      {talk(0.6), "", "", ""},
 		"small talk that is not clear": {talk(0.55), "", "code", ""},
-		"code stands beside documents": {sourceChoice{Class: of(classify.Documentation,
+		"code stands beside documents": {sourceChoice{Class: classOf(classify.Documentation,
 			shares{classify.Documentation: 0.97})}, tool.Code, "vault code", ""},
 		"what is about the world is in no notes": {sourceChoice{Class: weather}, tool.Code, "web", ""},
 	} {
@@ -86,7 +86,7 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 			t.Errorf("%s: now %v, later %v; want %s, and %s", name, now, later, c.now, c.later)
 		}
 	}
-	if c := of(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3}); isSmallTalk(c, 0.2) {
+	if c := classOf(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3}); isSmallTalk(c, 0.2) {
 		t.Error("what is no small talk counts as clear small talk")
 	}
 }
@@ -108,8 +108,8 @@ func TestASourceCountsAsSearchedOnceACallOfItWentWell(t *testing.T) {
 }
 
 func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
-	weather := of(classify.Research, shares{classify.Research: 0.9})
-	unsure := of(classify.Research, shares{classify.Research: 0.45, classify.Code: 0.4})
+	weather := classOf(classify.Research, shares{classify.Research: 0.9})
+	unsure := classOf(classify.Research, shares{classify.Research: 0.45, classify.Code: 0.4})
 	for _, c := range []struct {
 		class classify.Classification
 		tools []agent.ToolFact
@@ -119,7 +119,7 @@ func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
 		{weather, []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}, tool.Web},
 		{weather, searchers(tool.Web), ""},
 		{unsure, searchers(tool.Code), ""},
-		{of(classify.Conversational, shares{classify.Conversational: 0.9}), nil, ""},
+		{classOf(classify.Conversational, shares{classify.Conversational: 0.9}), nil, ""},
 	} {
 		if got := unconnectedSource(c.class, c.tools); got != c.want {
 			t.Errorf("%s with %v: it is %q, not %q", c.class.QueryType, c.tools, got, c.want)
@@ -145,9 +145,9 @@ func TestToolsThatWriteWaitForAnAction(t *testing.T) {
 		class classify.Classification
 		want  bool
 	}{
-		{of(classify.Action, shares{classify.Action: 0.4, classify.Code: 0.3}), true},
-		{of(classify.Code, shares{classify.Action: 0.45, classify.Code: 0.55}), false},
-		{of(classify.Documentation, shares{classify.Action: 0.5, classify.Documentation: 0.5}), true},
+		{classOf(classify.Action, shares{classify.Action: 0.4, classify.Code: 0.3}), true},
+		{classOf(classify.Code, shares{classify.Action: 0.45, classify.Code: 0.55}), false},
+		{classOf(classify.Documentation, shares{classify.Action: 0.5, classify.Documentation: 0.5}), true},
 	} {
 		if got := mayWrite(c.class, 0.5); got != c.want {
 			t.Errorf("%s with %v: tools that write are offered: %v", c.class.QueryType, c.class.Probabilities, got)

@@ -22,19 +22,19 @@ import (
 )
 
 // OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, opens
-// the best places, lists them and quotes the first. It claims nothing of them, and says that no model is in use.
+// the best places, lists them and quotes the first. It claims nothing about them, and says that no model is in use.
 func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
-	sit, err := situationFor(req)
+	sit, err := offlineSituation(req)
 	if err != nil {
 		return model.Response{}, err
 	}
-	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continued(sit.Question, req.Messages)}
-	return o.turn(), nil
+	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continuedQuestion(sit.Question, req.Messages)}
+	return o.reply(), nil
 }
 
-// OfflineNotes takes notes without a language model: what was searched and read, and what came of it.
+// OfflineNotes writes notes without a language model: what was searched and read, and what was found.
 func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) {
-	sit, err := situationFor(req)
+	sit, err := offlineSituation(req)
 	if err != nil {
 		return model.Response{}, err
 	}
@@ -55,7 +55,7 @@ func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) 
 	return model.Response{Text: b.String(), Finish: model.FinishStop}, nil
 }
 
-func situationFor(req model.Request) (Situation, error) {
+func offlineSituation(req model.Request) (Situation, error) {
 	sit, ok := req.Facts.(Situation)
 	if !ok {
 		return sit, &model.Error{Kind: model.Invalid, Model: "offline",
@@ -71,8 +71,8 @@ type offline struct {
 	earlier string   // the question that this one continues; "" if it stands by itself
 }
 
-// continued is the question before, where this one can't be searched for without it: "and how do I make it longer?"
-func continued(question string, messages []model.Message) string {
+// continuedQuestion is the question before, if this one depends on it, as “and how do I make it longer?”; otherwise "".
+func continuedQuestion(question string, messages []model.Message) string {
 	at := slices.IndexFunc(messages, func(m model.Message) bool { return m.Role == model.User && m.Text == question })
 	for i := at - 1; i >= 0; i-- {
 		if messages[i].Role == model.User {
@@ -90,43 +90,45 @@ const (
 	readContext = 300 // lines opened at most around a hit
 )
 
-func (o offline) turn() model.Response {
+func (o offline) reply() model.Response {
 	if o.sit.Class == string(classify.Action) && !(o.sit.Unsure && o.searchable()) {
-		return say(o.says("no_writing", "to_have_one"), sig("partial_answer", 0.9, field("missing", o.says("writer"))))
+		return finalReply(o.phrase("no_writing", "to_have_one"),
+			signalXML("partial_answer", 0.9, fieldXML("missing", o.phrase("writer"))))
 	}
 	if len(o.sit.Material) > 0 {
-		return o.ofMaterial()
+		return o.answerFromMaterial()
 	}
-	places := o.places()
+	places := o.openedPassages()
 	if !o.sit.Final && len(places) == 0 {
-		if hits := o.hits(); len(hits) > 0 && !o.opened() {
-			return o.open(hits)
+		if hits := o.rankedHits(); len(hits) > 0 && !o.hasOpenedHits() {
+			return o.openHits(hits)
 		}
-		if calls := o.searches(); calls != nil {
-			return o.propose(calls, "searching for "+strings.Join(o.terms, ", "))
+		if calls := o.searchCalls(); calls != nil {
+			return o.proposeCalls(calls, "searching for "+strings.Join(o.terms, ", "))
 		}
 	}
 	switch {
 	case len(places) > 0:
-		return o.answer(places)
+		return o.answerFrom(places)
 	case o.sit.Class == string(classify.Conversational) && len(o.sit.Steps) == 0:
-		return say(hello(o.sit.Question), sig("context_sufficient", 0.5, field("sources_found", "0")))
+		return finalReply(greeting(o.sit.Question),
+			signalXML("context_sufficient", 0.5, fieldXML("sources_found", "0")))
 	case len(o.sit.Steps) > 0 && !o.sit.Final:
-		stuck := sig("stuck", 0.8, list("attempted", o.called()),
-			field("blocker", "no search found the question's words"))
+		stuck := signalXML("stuck", 0.8, listXML("attempted", o.calledTools()),
+			fieldXML("blocker", "no search found the question's words"))
 		return model.Response{Text: stuck, Finish: model.FinishStop}
 	}
-	return o.nothing()
+	return o.foundNothing()
 }
 
-// fewLetters are so few that they are of any language, as “hi” is.
+// fewLetters is how many letters can be of any language, as in “hi”.
 const fewLetters = 4
 
-// hello answers small talk, and who asks what this is, in their language as far as it can be told.
-func hello(question string) string { return phrases()[spokenIn(question)]["hello"] }
+// greeting answers small talk, and questions about what this is, in their language as far as that is known.
+func greeting(question string) string { return phrases()[languageOf(question)]["hello"] }
 
-// spokenIn is the language of a question, or else of the one before.
-func spokenIn(question string, earlier ...string) string {
+// languageOf is the language of a question, or else of the one before.
+func languageOf(question string, earlier ...string) string {
 	if len(question) > fewLetters {
 		return cmp.Or(language.Of(question), language.Of(earlier...), "en")
 	}
@@ -136,8 +138,7 @@ func spokenIn(question string, earlier ...string) string {
 //go:embed offline_words.json
 var phrasesText string
 
-// phrases are what is said without a model, by language and what they are for; of some languages there is the hello
-// alone.
+// phrases are the texts that are used without a model, by language and purpose; some languages have only the greeting.
 var phrases = sync.OnceValue(func() (all map[string]map[string]string) {
 	if err := json.Unmarshal([]byte(phrasesText), &all); err != nil {
 		panic(err) // the file is ours, and a test reads it
@@ -145,9 +146,9 @@ var phrases = sync.OnceValue(func() (all map[string]map[string]string) {
 	return all
 })
 
-// says are phrases in the language of the question, with blanks between.
-func (o offline) says(which ...string) string {
-	own := phrases()[spokenIn(o.sit.Question, o.earlier)]
+// phrase joins phrases in the language of the question.
+func (o offline) phrase(which ...string) string {
+	own := phrases()[languageOf(o.sit.Question, o.earlier)]
 	said := make([]string, len(which))
 	for i, one := range which {
 		said[i] = cmp.Or(own[one], phrases()["en"][one])
@@ -158,8 +159,8 @@ func (o offline) says(which ...string) string {
 // readerOf names the tool that opens a hit of a source.
 var readerOf = map[tool.Source]string{tool.Code: "code_read", tool.Vault: "vault_read", tool.Web: "web_fetch"}
 
-// opened says whether places that a search named were asked for.
-func (o offline) opened() bool {
+// hasOpenedHits says whether a reader was called after a search.
+func (o offline) hasOpenedHits() bool {
 	searched := false
 	for _, s := range o.sit.Steps {
 		switch s.Call.Name {
@@ -174,8 +175,8 @@ func (o offline) opened() bool {
 	return false
 }
 
-// named is the file that a question names with its folder; "" for none, or where code can't be read.
-func (o offline) named() string {
+// namedFile is the file that a question names with its folder; "" if there is none, or code can't be read.
+func (o offline) namedFile() string {
 	if !o.offers(readerOf[tool.Code]) {
 		return ""
 	}
@@ -191,12 +192,12 @@ func (o offline) offers(name string) bool {
 	return slices.ContainsFunc(o.sit.Tools, func(t tool.Spec) bool { return t.Name == name })
 }
 
-// mapTool names the README of a folder.
+// mapTool is the tool that names the README of a folder.
 const mapTool = "repo_map"
 
-// ofAll says whether a question is about the folder as a whole, “what is this project?”: beside the word that it begins
-// with, it only says what stands behind a “this”.
-func (o offline) ofAll() bool {
+// asksAboutFolder says whether a question is about the folder as a whole, as “what is this project?”: its only terms
+// are the first word, the one after a “this”, and generic ones.
+func (o offline) asksAboutFolder() bool {
 	words := strings.FieldsFunc(strings.ToLower(o.sit.Question), func(r rune) bool { return !unicode.IsLetter(r) })
 	at := slices.IndexFunc(words, search.IsPointing)
 	return at >= 0 && o.earlier == "" && !slices.ContainsFunc(o.terms, func(t string) bool {
@@ -205,7 +206,7 @@ func (o offline) ofAll() bool {
 	})
 }
 
-// searchable says whether anything that is offered can be searched with words.
+// searchable says whether an offered tool searches for words.
 func (o offline) searchable() bool { return slices.ContainsFunc(o.sit.Tools, searchesWords) }
 
 func searchesWords(t tool.Spec) bool {
@@ -215,26 +216,26 @@ func searchesWords(t tool.Spec) bool {
 	return t.Search && json.Unmarshal(t.Schema, &schema) == nil && schema.Properties["query"] != nil
 }
 
-// searches proposes to open the file that the question names, and every search tool that is offered and was not tried.
-func (o offline) searches() (calls []model.ToolCall) {
-	if file := o.named(); file != "" && len(o.sit.Steps) == 0 {
-		calls = append(calls, o.call(0, readerOf[tool.Code], lookup{Path: file}))
+// searchCalls opens the file that the question names, and calls every offered search tool that was not tried.
+func (o offline) searchCalls() (calls []model.ToolCall) {
+	if file := o.namedFile(); file != "" && len(o.sit.Steps) == 0 {
+		calls = append(calls, o.newCall(0, readerOf[tool.Code], callArguments{Path: file}))
 	}
-	if o.ofAll() && !slices.Contains(o.called(), mapTool) && o.offers(mapTool) {
-		calls = append(calls, o.call(len(calls), mapTool, lookup{}))
+	if o.asksAboutFolder() && !slices.Contains(o.calledTools(), mapTool) && o.offers(mapTool) {
+		calls = append(calls, o.newCall(len(calls), mapTool, callArguments{}))
 	}
 	for _, spec := range o.sit.Tools {
-		if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.called(), spec.Name) {
+		if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.calledTools(), spec.Name) {
 			continue
 		}
-		calls = append(calls, o.call(len(calls), spec.Name,
-			lookup{Query: strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
+		calls = append(calls, o.newCall(len(calls), spec.Name,
+			callArguments{Query: strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 	}
 	return calls
 }
 
-// lookup are the arguments of a search or a reader.
-type lookup struct {
+// callArguments are the arguments of a search or a reader.
+type callArguments struct {
 	Query string `json:"query,omitempty"`
 	URL   string `json:"url,omitempty"`
 	Path  string `json:"path,omitempty"`
@@ -242,18 +243,18 @@ type lookup struct {
 	End   int    `json:"end,omitempty"`
 }
 
-func (o offline) call(n int, name string, args lookup) model.ToolCall {
+func (o offline) newCall(n int, name string, args callArguments) model.ToolCall {
 	raw, _ := json.Marshal(args) // texts and numbers
 	return model.ToolCall{ID: fmt.Sprintf("call_%d_%d", len(o.sit.Steps)+1, n+1), Name: name, Arguments: string(raw)}
 }
 
-func (o offline) propose(calls []model.ToolCall, reason string) model.Response {
+func (o offline) proposeCalls(calls []model.ToolCall, reason string) model.Response {
 	return model.Response{ToolCalls: calls, Finish: model.FinishTools,
-		Text: sig("need_turn", 0.8, field("reason", reason), field("expected_turns", "1"))}
+		Text: signalXML("need_turn", 0.8, fieldXML("reason", reason), fieldXML("expected_turns", "1"))}
 }
 
-// open opens the best hits that do not overlap.
-func (o offline) open(hits []hit) model.Response {
+// openHits opens the best hits that do not overlap.
+func (o offline) openHits(hits []hit) model.Response {
 	var calls []model.ToolCall
 	var taken []hit
 	for _, h := range hits {
@@ -264,19 +265,19 @@ func (o offline) open(hits []hit) model.Response {
 			continue
 		}
 		taken = append(taken, h)
-		args := lookup{URL: h.URL}
+		args := callArguments{URL: h.URL}
 		if h.source != tool.Web {
-			start, end := h.around()
-			args = lookup{Path: h.Path, Start: start, End: end}
+			start, end := h.linesToOpen()
+			args = callArguments{Path: h.Path, Start: start, End: end}
 		}
-		if calls = append(calls, o.call(len(calls), readerOf[h.source], args)); len(calls) == mostPlaces {
+		if calls = append(calls, o.newCall(len(calls), readerOf[h.source], args)); len(calls) == mostPlaces {
 			break
 		}
 	}
-	return o.propose(calls, "reading the best places found")
+	return o.proposeCalls(calls, "reading the best places found")
 }
 
-func (o offline) called() (names []string) {
+func (o offline) calledTools() (names []string) {
 	for _, s := range o.sit.Steps {
 		if !slices.Contains(names, s.Call.Name) {
 			names = append(names, s.Call.Name)
@@ -285,8 +286,8 @@ func (o offline) called() (names []string) {
 	return names
 }
 
-// nothing says that nothing was found, and what was searched.
-func (o offline) nothing() model.Response {
+// foundNothing replies that nothing was found, and says what was searched.
+func (o offline) foundNothing() model.Response {
 	said, missing := "nothing", "place"
 	tried := ""
 	switch {
@@ -294,35 +295,35 @@ func (o offline) nothing() model.Response {
 		said, missing = "no_turns", "turn"
 	case o.sit.Class == string(classify.Research) && len(o.sit.Steps) == 0:
 		said, missing = "no_web", "web"
-	case len(o.terms) == 0 && slices.Contains(o.called(), mapTool):
+	case len(o.terms) == 0 && slices.Contains(o.calledTools(), mapTool):
 		said, missing = "no_readme", "word"
 	case len(o.terms) == 0:
 		said, missing = "no_words", "word"
 	case len(o.sit.Steps) == 0:
 		said, missing = "no_source", "source"
 	default:
-		tools := slices.DeleteFunc(o.called(), func(name string) bool { return name == mapTool })
+		tools := slices.DeleteFunc(o.calledTools(), func(name string) bool { return name == mapTool })
 		for i, name := range tools {
 			source, _, _ := strings.Cut(name, "_")
-			tools[i] = cmp.Or(o.says("of_"+source), name)
+			tools[i] = cmp.Or(o.phrase("of_"+source), name)
 		}
-		tried = " " + strings.NewReplacer("{sources}", agent.Listed(slices.Compact(tools), o.says("and")), "{words}",
-			strings.Join(o.terms, ", ")).Replace(o.says("searched")) + o.failures()
+		tried = " " + strings.NewReplacer("{sources}", agent.Listed(slices.Compact(tools), o.phrase("and")), "{words}",
+			strings.Join(o.terms, ", ")).Replace(o.phrase("searched")) + o.failureText()
 	}
-	return say(o.says("no_model")+". "+o.says(said)+tried+" "+o.says("to_have_one"),
-		sig("partial_answer", 0.8, field("missing", o.says(missing))))
+	return finalReply(o.phrase("no_model")+". "+o.phrase(said)+tried+" "+o.phrase("to_have_one"),
+		signalXML("partial_answer", 0.8, fieldXML("missing", o.phrase(missing))))
 }
 
-func (o offline) failures() (all string) {
+func (o offline) failureText() (all string) {
 	for _, s := range o.sit.Steps {
 		if s.Receipt.Error != nil {
 			all += " " + strings.NewReplacer("{tool}", s.Call.Name, "{why}",
-				text.OneLine(s.Receipt.Error.Message)).Replace(o.says("failed"))
+				text.OneLine(s.Receipt.Error.Message)).Replace(o.phrase("failed"))
 		}
 	}
 	return all
 }
 
-func say(answer, signal string) model.Response {
+func finalReply(answer, signal string) model.Response {
 	return model.Response{Text: answer + "\n" + signal, Finish: model.FinishStop}
 }

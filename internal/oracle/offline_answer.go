@@ -19,47 +19,47 @@ import (
 	"sibyl/internal/tool"
 )
 
-// An answer stands on a terminal of 24 rows and 80 columns, with the rows that are printed around it.
+// An answer fits on a terminal of 24 rows and 80 columns, with the rows that are printed around it.
 const (
 	answerRows   = 20
 	leastRows    = 6  // of the best passage
-	listColumns  = 71 // beside its number, and the marks of code
+	listColumns  = 71 // without the number and the marks of code
 	leastColumns = 12 // of a sentence
 )
 
-// answer lists the places, a line each, and quotes the first; above them a line that holds the number, the default or
-// the date that was asked for.
-func (o offline) answer(places []passage) model.Response {
+// answerFrom lists the places, one a line, and quotes the first. Above them it puts the line with the number, default
+// or date that the question asks for.
+func (o offline) answerFrom(places []passage) model.Response {
 	b := &strings.Builder{}
-	lacking := o.lacking(places)
+	lacking := o.unmentionedNames(places)
 	if o.sit.Class == string(classify.Action) {
-		b.WriteString(o.says("no_writing") + "\n\n")
+		b.WriteString(o.phrase("no_writing") + "\n\n")
 	}
-	if line := o.figure(places); line != "" && lacking == "" {
+	if line := o.figureLine(places); line != "" && lacking == "" {
 		b.WriteString(line + "\n\n")
 	}
 	for i, p := range places {
-		fmt.Fprintf(b, "%d. %s\n", i+1, p.listed())
+		fmt.Fprintf(b, "%d. %s\n", i+1, p.listLine())
 	}
 	which := "one"
 	if len(places) > 1 {
 		which = "several"
 	}
-	end := o.says("no_model") + ": " + o.says(which, "to_have_one") + o.failures()
+	end := o.phrase("no_model") + ": " + o.phrase(which, "to_have_one") + o.failureText()
 	rows := answerRows - 4 // the empty rows between the parts, and the place of the passage
 	for line := range strings.Lines(b.String() + end) {
 		rows -= rowsOf(strings.TrimSpace(line))
 	}
 	terms := append(o.terms, classify.Terms(o.earlier)...)
-	if o.ofAll() { // the beginning says most
+	if o.asksAboutFolder() { // the beginning says most
 		terms = nil
 	}
-	best := places[0].within(max(rows, leastRows), terms)
+	best := places[0].excerpt(max(rows, leastRows), terms)
 	fmt.Fprintf(b, "\n`%s`:\n\n%s\n\n%s\n", best.cite(), best.fenced(), end)
-	return say(b.String(), o.reported(places, lacking))
+	return finalReply(b.String(), o.signalFor(places, lacking))
 }
 
-func (o offline) reported(places []passage, lacking string) string {
+func (o offline) signalFor(places []passage, lacking string) string {
 	var types []string
 	for _, p := range places {
 		if !slices.Contains(types, string(p.source)) {
@@ -67,24 +67,25 @@ func (o offline) reported(places []passage, lacking string) string {
 		}
 	}
 	switch {
-	case slices.Contains(o.called(), "web_search") && !slices.Contains(types, string(tool.Web)):
-		return sig("partial_answer", 0.6, field("missing", o.says("web_answer")))
+	case slices.Contains(o.calledTools(), "web_search") && !slices.Contains(types, string(tool.Web)):
+		return signalXML("partial_answer", 0.6, fieldXML("missing", o.phrase("web_answer")))
 	case o.sit.Class == string(classify.Action):
-		return sig("partial_answer", 0.5, field("missing", o.says("writer")))
+		return signalXML("partial_answer", 0.5, fieldXML("missing", o.phrase("writer")))
 	case lacking != "":
-		return sig("partial_answer", 0.5, field("missing", lacking), field("caveat", lacking))
+		return signalXML("partial_answer", 0.5, fieldXML("missing", lacking), fieldXML("caveat", lacking))
 	}
-	return sig("context_sufficient", 0.5, field("sources_found", fmt.Sprint(len(places))), list("source_types", types))
+	return signalXML("context_sufficient", 0.5, fieldXML("sources_found", fmt.Sprint(len(places))),
+		listXML("source_types", types))
 }
 
-// listed is a passage in one line: its place, its signature or heading, and the first sentence of its comment or text.
-func (p passage) listed() string {
+// listLine is a passage in one line: its place, its signature or heading, and the first sentence that describes it.
+func (p passage) listLine() string {
 	line, left := "`"+p.cite()+"`", listColumns-utf8.RuneCountInString(p.cite())
-	head, rest := p.headed()
+	head, rest := p.splitHead()
 	if head = text.Brief(head, max(left-1, leastColumns)); head != "" {
 		left -= utf8.RuneCountInString(head) + 1
 		if p.isCode() {
-			head = spanCode(head)
+			head = codeSpan(head)
 		}
 		line += " " + head
 		if !p.isCode() {
@@ -93,7 +94,7 @@ func (p passage) listed() string {
 	}
 	said := firstSentence(rest)
 	if p.isCode() { // its signature has named it
-		said = strings.TrimPrefix(said, p.found.Symbol[strings.LastIndexByte(p.found.Symbol, '.')+1:]+" ")
+		said = strings.TrimPrefix(said, p.hit.Symbol[strings.LastIndexByte(p.hit.Symbol, '.')+1:]+" ")
 	}
 	if left > leastColumns && isPlain(said) {
 		line += " " + text.Brief(said, left-2)
@@ -103,11 +104,10 @@ func (p passage) listed() string {
 
 func (p passage) isCode() bool { return p.source == tool.Code && !document.IsText(p.path) }
 
-// headed takes a passage apart: what names it, as code its signature and else its heading, and the lines that say
-// something of it.
-func (p passage) headed() (head string, rest []string) {
+// splitHead splits a passage into its name (the signature of code, or the heading) and the lines that describe it.
+func (p passage) splitHead() (head string, rest []string) {
 	lines := p.lines
-	if own := p.found.Own - p.from; own > 0 && own < len(lines) {
+	if own := p.hit.Own - p.from; own > 0 && own < len(lines) {
 		lines = lines[own:]
 	}
 	if p.isCode() {
@@ -118,19 +118,19 @@ func (p passage) headed() (head string, rest []string) {
 			}
 		}
 		head = strings.Trim(lines[max(at, 0)], " \t{}")
-		// its body stands in the same line
+		// the body is in the same line
 		if signature, _, has := strings.Cut(head, " {"); has && strings.Contains(signature, ")") {
 			head = signature
 		}
-		if strings.HasSuffix(head, "(") { // it goes on
-			head = cmp.Or(p.found.Symbol, head)
+		if strings.HasSuffix(head, "(") { // the signature continues in the next line
+			head = cmp.Or(p.hit.Symbol, head)
 		}
 		if !isHarmless(head) {
 			head = ""
 		}
 		return head, rest
 	}
-	head = cmp.Or(p.found.Heading, p.found.Title)
+	head = cmp.Or(p.hit.Heading, p.hit.Title)
 	if _, title, is := markdown.Heading(lines[0]); is {
 		head, lines = title, lines[1:]
 	}
@@ -147,13 +147,12 @@ func isComment(line string) bool {
 	})
 }
 
-// isAside says of a line of code that it is a comment or an annotation, and no signature.
+// isAside says whether a line of code is a comment or an annotation rather than a signature.
 func isAside(line string) bool {
 	return isComment(line) || strings.HasPrefix(strings.TrimSpace(line), "@")
 }
 
-// firstSentence is the first sentence of lines of prose. What tells of parameters and the like ends it: “@param
-// {string} name”.
+// firstSentence is the first sentence of lines of prose, which end before a line such as “@param {string} name”.
 func firstSentence(lines []string) string {
 	var prose []string
 	for i, line := range lines {
@@ -175,14 +174,13 @@ func firstSentence(lines []string) string {
 	return ""
 }
 
-// isPlain says whether a sentence can stand outside a fence: it holds no markup, and nothing that would be read there
-// as a signal or a citation.
+// isPlain says whether a sentence can be shown outside a fence: it has no markup, and nothing that would be read as a
+// signal or a citation there.
 func isPlain(said string) bool {
 	return said != "" && !strings.ContainsAny(said, "<`|") && isHarmless(said)
 }
 
-// isHarmless says whether a line of code can stand in a code span: it holds no signal, and nothing that would be read
-// as a citation.
+// isHarmless says whether a line of code has nothing that would be read in a code span as a signal or a citation.
 func isHarmless(code string) bool {
 	return !strings.Contains(code, "<signal") && !strings.Contains(code, "://") && !strings.Contains(code, gitPlace) &&
 		!slices.ContainsFunc(pathCite().FindAllStringSubmatch(code, -1), func(found []string) bool {
@@ -190,8 +188,8 @@ func isHarmless(code string) bool {
 		})
 }
 
-// spanCode is a line as code in Markdown, whatever marks it holds.
-func spanCode(line string) string {
+// codeSpan is a line as a code span in Markdown, whatever backticks it has.
+func codeSpan(line string) string {
 	marks := "`"
 	for strings.Contains(line, marks) {
 		marks += "`"
@@ -202,10 +200,10 @@ func spanCode(line string) string {
 	return marks + line + marks
 }
 
-// lacking says which names of the question, words with capitals or marks of an identifier, are in no place; "" for
+// unmentionedNames says which names in the question, told by capitals or signs, occur in no place; "" if there are
 // none.
-func (o offline) lacking(places []passage) string {
-	if o.ofAll() {
+func (o offline) unmentionedNames(places []passage) string {
+	if o.asksAboutFolder() {
 		return ""
 	}
 	var gone []string
@@ -216,7 +214,7 @@ func (o offline) lacking(places []passage) string {
 		low := strings.ToLower(word)
 		if called := strings.Contains(field, "()"); named < 0 && !called || named == 0 &&
 			(i == 0 || search.IsStop(low) || search.InEnglish(low) != nil) ||
-			slices.ContainsFunc(places, func(p passage) bool { return p.holds(word) }) {
+			slices.ContainsFunc(places, func(p passage) bool { return p.mentions(word) }) {
 			continue
 		}
 		gone = append(gone, "“"+word+"”")
@@ -224,5 +222,5 @@ func (o offline) lacking(places []passage) string {
 	if gone == nil {
 		return ""
 	}
-	return o.says("none_mentions") + " " + agent.Listed(gone[:min(len(gone), 3)], o.says("or"))
+	return o.phrase("none_mentions") + " " + agent.Listed(gone[:min(len(gone), 3)], o.phrase("or"))
 }

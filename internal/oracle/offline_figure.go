@@ -13,32 +13,32 @@ import (
 	"sibyl/internal/tool"
 )
 
-// number is one that is no part of a name.
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\pL\pN_])[0-9]`) })
+// numberPattern matches a number that is not part of a name.
+var numberPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\pL\pN_])[0-9]`) })
 
-// figure is the line with its place that holds a number and at least two thirds of the words that say what the question
-// is about; "" where it asks for no number, default or date, or no line holds one. What code says is no date.
-func (o offline) figure(places []passage) (line string) {
+// figureLine is the line, with its place, that has a number and the most topic terms, at least two thirds of them; ""
+// if there is none, or the question asks for no number, default or date. Numbers in code are no dates.
+func (o offline) figureLine(places []passage) (line string) {
 	asked := strings.FieldsFunc(strings.ToLower(o.sit.Question), func(r rune) bool { return !unicode.IsLetter(r) })
 	asksNumber, asksDate := slices.ContainsFunc(asked, search.AsksNumber), slices.ContainsFunc(asked, search.AsksDate)
-	telling := slices.DeleteFunc(slices.Clone(o.terms), func(t string) bool {
+	topicTerms := slices.DeleteFunc(slices.Clone(o.terms), func(t string) bool {
 		low := strings.ToLower(t)
 		return search.IsGeneric(low) || search.IsAsking(low) || search.AsksNumber(low) || search.AsksDate(low)
 	})
-	least := max(1, (2*len(telling)+2)/3)
+	least := max(1, (2*len(topicTerms)+2)/3)
 	for _, p := range places {
 		if p.from == 0 || !asksNumber && (!asksDate || p.isCode()) {
 			continue
 		}
 		for i, raw := range p.lines {
-			for _, said := range p.sayings(raw) {
+			for _, said := range p.quotable(raw) {
 				held := 0
-				for _, t := range telling {
-					if holds(strings.ToLower(said), t) {
+				for _, t := range topicTerms {
+					if hasTerm(strings.ToLower(said), t) {
 						held++
 					}
 				}
-				if held >= least && number().MatchString(said) {
+				if held >= least && numberPattern().MatchString(said) {
 					place := tool.Ref{Path: p.path, Start: p.from, Paged: p.paged}
 					if !p.paged {
 						place.Start += i
@@ -51,11 +51,11 @@ func (o offline) figure(places []passage) (line string) {
 	return line
 }
 
-// sayings are the sentences of a line, or the line of code, as far as they can stand outside a fence.
-func (p passage) sayings(line string) (all []string) {
+// quotable are the sentences of a line, or the line of code, that can be shown outside a fence.
+func (p passage) quotable(line string) (all []string) {
 	if p.isCode() {
 		if line = text.Brief(line, listColumns); isHarmless(line) {
-			all = append(all, spanCode(line))
+			all = append(all, codeSpan(line))
 		}
 		return all
 	}

@@ -32,7 +32,7 @@ func (h *harness) offline() {
 		}
 		h.t.Cleanup(func() { _ = root.Close() })
 		for _, t := range root.Tools() {
-			h.world.put(t)
+			h.world.addTool(t)
 		}
 	}
 	if h.env.Vault == "/notes" {
@@ -44,7 +44,7 @@ func (h *harness) offline() {
 		}
 		h.t.Cleanup(func() { _ = v.Close() })
 		for _, t := range v.Tools() {
-			h.world.put(t)
+			h.world.addTool(t)
 		}
 	}
 	h.env.Web, h.env.Model = false, model.OfflineRules
@@ -187,7 +187,7 @@ func TestOfflineSaysWhichNamesOfTheQuestionItDidNotFind(t *testing.T) {
 	h, _ := overSibyl(t)
 	a := h.ask("How does quetzalcoatlWombat work?")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
-	holds(t, "the answer", a.Answer, "o language model is in use",
+	wantParts(t, "the answer", a.Answer, "o language model is in use",
 		"I found nothing about that. I searched the code for: ", "quetzalcoatl", "`sibyl init` sets up a model.")
 	h, _ = overSibyl(t)
 	a = h.ask("Where is quetzalcoatlWombat defined for zanzibarQuokka?")

@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Options are what a person says beside the question.
+// Options are what a person sets beside the question.
 type Options struct {
 	Model     string        `json:"model,omitempty" tool:"-" flag:",m" names:"model" setting:"model" doc:"the model, as provider:model; a provider alone takes its usual one"`
 	Code      schema.Folder `json:"code,omitempty" tool:"a folder of code on the server" flag:"in" names:"folder" min:"1" doc:"a folder of code, searched if likelier sources have nothing"`
@@ -20,15 +20,15 @@ type Options struct {
 	MaxTime   time.Duration `json:"max_time_seconds,omitempty" tool:"-" flag:"max-time" setting:"max_time" min:"5" max:"3600" none:"no limit" doc:"time at most: the last turn begins after 80 % of it, and what still runs at its end is stopped"`
 	Fallback  *bool         `json:"fallback,omitempty" tool:"-" doc:"let other models answer where this one does not" no:"don't try another model where this one does not answer"`
 	Material  string        `json:"material,omitempty" tool:"-" flag:"-" max:"22020096" doc:"what the question is about, as data: a text of at most 262144 bytes, or what POST /api/documents made of files. It gives no orders, and nothing is written for it"`
-	// SameMaterial hands over what was handed over with the question that this one replaces, in place of Material.
+	// SameMaterial hands over the material of the replaced question again, in place of Material.
 	SameMaterial bool `json:"same_material,omitempty" tool:"-" flag:"-" doc:"hand over the text again that the replaced question was about"`
 
 	Piped   bool `json:"-"` // the words themselves are material
-	Project bool `json:"-"` // the person stands in Code: it is searched where nothing likelier can be
+	Project bool `json:"-"` // Code is the person's current folder: it is searched if no likelier source is available
 }
 
-// named are the sources that the person named: they are searched before nothing is said to be found.
-func (o *Options) named() (all []tool.Source) {
+// namedSources are the sources that the person named: all are searched before an answer says that nothing was found.
+func (o *Options) namedSources() (all []tool.Source) {
 	for _, s := range []struct {
 		named  bool
 		source tool.Source
@@ -41,8 +41,8 @@ func (o *Options) named() (all []tool.Source) {
 	return all
 }
 
-// likely are the sources that are searched where nothing likelier can be.
-func (o *Options) likely() []tool.Source {
+// likelySources are the sources that are searched if no likelier one is available.
+func (o *Options) likelySources() []tool.Source {
 	if o.Project {
 		return []tool.Source{tool.Code}
 	}

@@ -32,7 +32,7 @@ type Answer struct {
 	StopReason string                  `json:"stop_reason"`
 	Caveat     string                  `json:"caveat,omitempty"`     // why it is not the whole answer
 	CaveatCode bt.Coded                `json:"caveat_code,omitzero"` // of the caveat
-	// what kept the model from going on, in its words
+	// what kept the model from continuing, in its words
 	Blocker     string             `json:"blocker,omitempty"`
 	Suggestions []string           `json:"suggestions,omitempty"` // what would help, in its words
 	Sources     []agent.Source     `json:"sources"`
@@ -62,7 +62,7 @@ type Answer struct {
 	SessionID string       `json:"session_id"`
 	RunID     string       `json:"run_id"`
 	TookMS    int64        `json:"took_ms"` // of run time
-	// no model said it: it is a summary of what was tried
+	// it is a summary of what was tried, not text of a model
 	Composed bool `json:"composed,omitempty"`
 }
 
@@ -72,11 +72,11 @@ func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
 	return a, err
 }
 
-// outcome composes the answer from the receipts, and from what the tree left on the blackboard; also of a run that is
-// suspended. The order matters: endedWith sets Answer and Composed, cite needs both, use and foldPages need what is
-// cited; doubt and tellWrites may still lower StopReason.
-func outcome(v *run.View, e run.Ending) run.Outcome {
-	var w wanted
+// composeOutcome composes the answer from the receipts, and from what the tree left on the blackboard; also for a
+// suspended run. The order matters: setEnding sets Answer and Composed, which checkCitations needs; markUsedCalls and
+// mergePages need the cited sources; warnOfNoGround and addWriteCaveat may still lower StopReason.
+func composeOutcome(v *run.View, e run.Ending) run.Outcome {
+	var w treeResult
 	e.Tree.Read(e.State, &w)
 	var given Given
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
@@ -88,12 +88,12 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults,
 		Budget:  w.Ledger.Exhausted,
 		Signals: []signal.Signal{}}
-	named := a.gather(v, e.Under, w, given.Tools)
+	places := a.addReceipts(v, e.Under, w, given.Tools)
 	if len(env.Parts) > 0 {
-		a.Sources = append(env.handed(), a.Sources...)
+		a.Sources = append(env.materialSources(), a.Sources...)
 	}
-	a.Files, a.Allowed = env.files(), len(given.Said.Yes) > 0
-	a.Model = cmp.Or(a.Model, env.Model) // that was to answer, until a receipt says which one did
+	a.Files, a.Allowed = env.materialNames(), len(given.Said.Yes) > 0
+	a.Model = cmp.Or(a.Model, env.Model) // the chosen one, until a receipt says which one answered
 	for _, c := range e.Under {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
 			// A write that was still under way when the run was stopped may have taken effect: the person is told.
@@ -102,17 +102,18 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	}
 	a.Notices = w.Ledger.Notices
 	a.Labels, a.Waiting = w.Ledger.Labels, agent.WaitingOf[Heard](v, w.Held)
-	status := a.endedWith(v, e, w)
+	status := a.setEnding(v, e, w)
 	if !a.Composed {
-		a.cite()
-		a.use(named)
+		a.checkCitations()
+		a.markUsedCalls(places)
 	}
 	if len(env.Parts) > 0 {
-		a.foldPages()
+		a.mergePages()
 	}
-	a.doubt(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens, Shifted: w.TopicShift})
-	a.tellWrites()
-	a.tellNotConnected(unconnectedSource(w.Class, given.Tools), env)
+	a.warnOfNoGround(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens,
+		Shifted: w.TopicShift})
+	a.addWriteCaveat()
+	a.warnNotConnected(unconnectedSource(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
 		why := topicChanged.With()
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: why.Text,
@@ -123,36 +124,35 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 			Coded: why.Coded})
 	}
 	a.TookMS = e.State.Now
-	for _, c := range e.Under { // no step took these in
+	for _, c := range e.Under { // these were seen by no step
 		a.TookMS = max(a.TookMS, c.Now)
 	}
-	kept := a.exchange(env)
+	kept := a.keptExchange(env)
 	kept.Addresses = w.Ledger.NewestAddresses(keptAddresses)
 	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
 	if status == journal.Done || status == journal.NeedsUser {
-		out.Pending = a.row(env)
+		out.Pending = a.approvalRows(env)
 	}
 	return out
 }
 
-// keptAddresses is how many addresses that search engines returned a session knows in its next run.
+// keptAddresses is how many addresses from search engines the next run of the session knows.
 const keptAddresses = 300
 
-// mostExchange bounds the texts of an exchange, in bytes of JSON: a run could not end whose summary is more than its
-// row keeps. What is left is for the rest of it, and for marks in the place of secrets.
-const mostExchange = journal.MaxSummary - 16<<10
+// maxExchangeBytes bounds the texts of an exchange, in bytes of JSON. A run whose summary is larger than its row allows
+// could not end. The difference is for the other fields, and for marks that replace secrets.
+const maxExchangeBytes = journal.MaxSummary - 16<<10
 
-// exchange is what the session keeps of the answer: question and answer whole, or the beginnings of both where that is
-// too much.
-func (a *Answer) exchange(env Env) Exchange {
+// keptExchange is what the session keeps: question and answer, whole or, if they are too long, their beginnings.
+func (a *Answer) keptExchange(env Env) Exchange {
 	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer,
 		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts))}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
-	for most := mostExchange / 2; e.size() > mostExchange; most /= 2 {
-		e.Question, e.Answer = beginning(a.Question, most), beginning(a.Answer, most)
-		if len(e.Signal) > most { // half of it would be none
+	for most := maxExchangeBytes / 2; e.size() > maxExchangeBytes; most /= 2 {
+		e.Question, e.Answer = clipText(a.Question, most), clipText(a.Answer, most)
+		if len(e.Signal) > most { // half of it would not be valid
 			e.Signal = ""
 		}
 	}
@@ -168,30 +168,30 @@ func (e Exchange) size() (n int) {
 	return n
 }
 
-func beginning(said string, most int) string {
+func clipText(said string, most int) string {
 	if kept := text.Clip(said, most); kept != said {
 		return kept + " …"
 	}
 	return said
 }
 
-// use marks the calls that the answer rests on: those that opened or named a place that it cites. named are the places
-// of each call.
-func (a *Answer) use(named [][]tool.Ref) {
+// markUsedCalls marks the calls that the answer is based on: those with a place that it cites. places are the places
+// that each call opened or named.
+func (a *Answer) markUsedCalls(places [][]tool.Ref) {
 	for i := range a.ToolCalls {
 		c := &a.ToolCalls[i]
-		c.Used = c.Used || slices.ContainsFunc(named[i], func(ref tool.Ref) bool {
+		c.Used = c.Used || slices.ContainsFunc(places[i], func(ref tool.Ref) bool {
 			return slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited && s.Overlaps(ref) })
 		})
 	}
 }
 
-// acted says that something was changed, or may have been, or that the person's yes was carried out.
+// acted says whether something was or may have been changed, or an approved call was made.
 func (a *Answer) acted() bool {
 	return a.Allowed || a.Writes != nil && a.Writes.Done+a.Writes.Unsure > 0
 }
 
-// Unnecessary counts the calls that the answer does not rest on, failed and refused ones included.
+// Unnecessary counts the calls that the answer is not based on, failed and refused ones included.
 func (a *Answer) Unnecessary() (n int) {
 	for _, c := range a.ToolCalls {
 		if !c.Used {
@@ -201,9 +201,9 @@ func (a *Answer) Unnecessary() (n int) {
 	return n
 }
 
-// doubt tells of an answer what it does not stand on: nothing was read or written for it, or all its citations lead to
-// places that nobody read. It is partial then. Where no source could be had, it is told.
-func (a *Answer) doubt(g ground) {
+// warnOfNoGround makes an answer partial, with a caveat, if nothing was read or written for it, or if all its citations
+// are of places that were not read. If no source was available, it adds a notice.
+func (a *Answer) warnOfNoGround(g ground) {
 	if a.Composed || a.Model == model.OfflineRules || a.StopReason != StopSatisfied && !a.Partial() {
 		return // without a model, the answer itself says what was searched, and claims nothing
 	}
@@ -212,21 +212,21 @@ func (a *Answer) doubt(g ground) {
 	switch {
 	case missing == missingWrites: // the receipts tell
 	case missing != "":
-		a.lacks(g.line(missing))
+		a.addCaveat(g.warningFor(missing))
 	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.HasWritten() &&
 		g.Past == 0:
-		why := g.line(missingSource)
+		why := g.warningFor(missingSource)
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: why.Text,
 			Coded: why.Coded, Turn: a.Turns})
 	}
 	cited := slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
-		a.lacks(noneRead.With())
+		a.addCaveat(noneRead.With())
 	}
 }
 
-// tellNotConnected says that the likeliest source of the answer could not be searched.
-func (a *Answer) tellNotConnected(s tool.Source, env Env) {
+// warnNotConnected adds a notice that the likeliest source of the answer could not be searched.
+func (a *Answer) warnNotConnected(s tool.Source, env Env) {
 	var why bt.Why
 	switch {
 	case s == tool.Web && env.NoWeb:
@@ -249,15 +249,15 @@ func (a *Answer) tellNotConnected(s tool.Source, env Env) {
 		Coded: why.Coded, Payload: agent.Pairs("source", s)})
 }
 
-// tellWrites says what of the changes was not made. An answer without them is partial, whatever the model says.
-func (a *Answer) tellWrites() {
+// addWriteCaveat says which changes were not made. An answer without them is partial, whatever the model says.
+func (a *Answer) addWriteCaveat() {
 	if a.Writes != nil && !a.Writes.AllDone() {
-		a.lacks(a.Writes.Why())
+		a.addCaveat(a.Writes.Why())
 	}
 }
 
-// explain tells why the model did not get further, by the last signal that says so.
-func (a *Answer) explain() {
+// setBlocker sets what blocked the model and what would help, from its last signal “stuck”.
+func (a *Answer) setBlocker() {
 	for _, s := range slices.Backward(a.Signals) {
 		if s.Type == signal.Stuck {
 			a.Blocker, a.Suggestions = s.Text("blocker"), s.List("suggestions")
@@ -266,9 +266,10 @@ func (a *Answer) explain() {
 	}
 }
 
-// gather reads all receipts: usage, signals, calls and what was read. It gives the places that each call opened or
-// named.
-func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, tools []agent.ToolFact) [][]tool.Ref {
+// addReceipts reads usage, signals, calls and sources from the receipts. It returns the places that each call found.
+func (a *Answer) addReceipts(
+	v *run.View, under []run.CompletionRecord, w treeResult, tools []agent.ToolFact,
+) [][]tool.Ref {
 	account := agent.AccountOf(v, under, w.Transcript, func(_ *run.CompletionRecord, r agent.TurnReceipt[Heard]) {
 		if r.Report.Signal != nil {
 			a.Signals = append(a.Signals, *r.Report.Signal)
@@ -287,9 +288,9 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, too
 	return account.Refs
 }
 
-// endedWith sets why the run ended, the text that is its answer, and Composed if no model said that; it gives the
-// status of the run's row.
-func (a *Answer) endedWith(v *run.View, e run.Ending, w wanted) journal.Status {
+// setEnding sets StopReason, Answer, and Composed if that is not text of a model. It returns the status of the run's
+// row.
+func (a *Answer) setEnding(v *run.View, e run.Ending, w treeResult) journal.Status {
 	switch {
 	case e.Suspended:
 		a.StopReason, a.Error, a.Answer = StopSuspended, e.Fault, cmp.Or(partialText(e.Under), bestText(w))
@@ -299,7 +300,7 @@ func (a *Answer) endedWith(v *run.View, e run.Ending, w wanted) journal.Status {
 		a.Answer = cmp.Or(partialText(e.Under), bestText(w))
 		return journal.Cancelled
 	case e.Status == bt.Success && w.Accepted.StopReason != "":
-		return a.accepted(v, w)
+		return a.setAccepted(v, w)
 	}
 	a.StopReason, a.Error = StopError, e.Fault
 	if e.Fault == nil {
@@ -308,19 +309,19 @@ func (a *Answer) endedWith(v *run.View, e run.Ending, w wanted) journal.Status {
 	if a.Error.Kind == string(model.Refused) {
 		a.StopReason = StopRefused
 	}
-	a.Answer = cmp.Or(arrived(v), bestText(w))
+	a.Answer = cmp.Or(failedTurnText(v), bestText(w))
 	return journal.Failed
 }
 
-// bestText is what would have been the answer of a run that did not come to one.
-func bestText(w wanted) string {
+// bestText is the best text of a run that ended without an answer.
+func bestText(w treeResult) string {
 	if best := w.Reports.Best; best.Ref != 0 && !best.Words.Announces {
 		return best.Words.Text
 	}
 	return ""
 }
 
-func arrived(v *run.View) string {
+func failedTurnText(v *run.View) string {
 	last := ""
 	for _, c := range v.Receipts() {
 		last = ""
@@ -331,29 +332,29 @@ func arrived(v *run.View) string {
 	return last
 }
 
-func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
+func (a *Answer) setAccepted(v *run.View, w treeResult) journal.Status {
 	a.StopReason = w.Accepted.StopReason
-	t := turnAt(v, w.Accepted.Ref)
+	t := replyAt(v, w.Accepted.Ref)
 	a.Answer, a.Signal = strings.TrimSpace(t.Text), t.Report.Signal
 	if w.Accepted.Also != 0 {
-		a.Answer += "\n\n" + strings.TrimSpace(turnAt(v, w.Accepted.Also).Text)
+		a.Answer += "\n\n" + strings.TrimSpace(replyAt(v, w.Accepted.Also).Text)
 	}
 	if w.Accepted.By != 0 {
-		a.Signal = turnAt(v, w.Accepted.By).Report.Signal
+		a.Signal = replyAt(v, w.Accepted.By).Report.Signal
 	}
 	if a.Signal != nil && a.Signal.Type == signal.PartialAnswer {
 		if missing := a.Signal.Text("missing"); missing != a.Signal.Text("caveat") {
-			a.lacks(isMissing.With(missing))
+			a.addCaveat(isMissing.With(missing))
 		}
-		a.lacks(bt.Because(a.Signal.Text("caveat")))
+		a.addCaveat(bt.Because(a.Signal.Text("caveat")))
 	}
 	if t.Finish == model.FinishLength {
-		a.lacks(cutAtLimit.With())
+		a.addCaveat(cutAtLimit.With())
 	}
 	if a.Partial() && a.Model != model.OfflineRules { // the rules have said it
-		a.explain()
+		a.setBlocker()
 	}
-	a.found(v, w.Reports.Best.Words)
+	a.supplementAnswer(v, w.Reports.Best.Words)
 	a.Asked = a.StopReason == StopNeedsUser
 	if len(a.Waiting) > 0 && (a.StopReason == StopSatisfied || a.StopReason == StopPartial) {
 		a.StopReason = StopNeedsUser
@@ -364,16 +365,16 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 	return journal.Done
 }
 
-// turnAt is the reply in a record; a reply without a word where there is none.
-func turnAt(v *run.View, record int64) (t agent.TurnReceipt[Heard]) {
+// replyAt is the reply in a record; empty if there is none.
+func replyAt(v *run.View, record int64) (t agent.TurnReceipt[Heard]) {
 	if c, err := v.Receipt(record); err == nil {
 		t, _ = c.Value.(agent.TurnReceipt[Heard]) // the fold has read this receipt before
 	}
 	return t
 }
 
-// lacks says that the answer is not whole, and why, before what was said of that.
-func (a *Answer) lacks(why bt.Why) {
+// addCaveat makes the answer partial, and puts the reason before its other caveats.
+func (a *Answer) addCaveat(why bt.Why) {
 	said := bt.Both(why, bt.Why{Text: a.Caveat, Coded: a.CaveatCode})
 	a.Caveat, a.CaveatCode = said.Text, said.Coded
 	if a.StopReason == StopSatisfied {
@@ -390,7 +391,7 @@ func partialText(under []run.CompletionRecord) string {
 	return ""
 }
 
-// Partial says that there is an answer, but not a whole one.
+// Partial says whether there is an answer, but not a complete one.
 func (a *Answer) Partial() bool {
 	switch a.StopReason {
 	case StopPartial, StopBudget, StopStuck, StopLoop:

@@ -16,19 +16,19 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Deps is what the Oracle needs of the outside, as its run's Env says.
+// Deps is what the Oracle needs to perform the effects of a run with this Env.
 type Deps struct {
 	Model func(ctx context.Context, env Env) (model.Model, error)
 	Tools func(ctx context.Context, env Env) (*tool.Set, func(), error)
 
-	// Classifier scores what a reply calls for (FR-019 to FR-022); nil where none is configured. Text is the reply and
-	// its circumstances; the labels are the verdicts.
+	// Classifier scores the verdicts for a doubtful reply (docs/requirements.md, FR-019 to FR-022); nil if none is
+	// configured. The text is the reply, with its signal and calls.
 	Classifier func(ctx context.Context, text string) ([]Score, error)
 
 	ToolTimeout time.Duration // one call; 0: 30 s
 }
 
-// Env is what a run of the Oracle was started on. It is journaled, and holds no secret.
+// Env is the environment that a run of the Oracle was started with. It is journaled, and has no secrets.
 type Env struct {
 	CodeRoot     string   `json:"code_root,omitempty"`
 	Vault        string   `json:"vault,omitempty"`
@@ -41,24 +41,24 @@ type Env struct {
 	Material int             `json:"material,omitempty"`
 	Parts    []document.Part `json:"parts,omitempty"` // of the material, without their texts
 	Date     string          `json:"date,omitempty"`  // on which it was begun
-	// the model's server sees a call only where it stands alone
+	// the model's server recognises a call only if it stands alone
 	BareCalls  bool `json:"bare_calls,omitempty"`
-	ReportTool bool `json:"report_tool,omitempty"` // the model reports by a call, and not in its text
+	ReportTool bool `json:"report_tool,omitempty"` // the model reports by a call, not in its text
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
-	// servers whose tools could not be had, each with the reason
+	// servers whose tools were not available, each with the reason
 	LeftOut agent.Whys `json:"left_out,omitempty"`
 }
 
 // Models implements assistant.Asks.
 func (e Env) Models() []string { return append([]string{e.Model}, e.Fallback...) }
 
-// smallWindow is a window, in tokens, in which the whole instructions for signals would take too much room.
+// smallWindow is a window, in tokens, that is too small for the full instructions for signals.
 const smallWindow = 10_000
 
-// signals is the form in which the model is told to report.
-func (e Env) signals() string {
+// signalForm is the form in which the model is told to report.
+func (e Env) signalForm() string {
 	switch {
 	case e.ReportTool:
 		return prompt.SignalsTool
@@ -68,9 +68,9 @@ func (e Env) signals() string {
 	return prompt.SignalsFull
 }
 
-// sources says what is connected and what is not, the likeliest for a type of question first. The names of folders are
-// their owner's, as what is in them, and stay out.
-func (e Env) sources(t classify.Type) (connected, missing []string) {
+// sourceNames says which sources are connected and which are not, the likeliest for a type of question first. The names
+// of folders are private, like their contents, and are left out.
+func (e Env) sourceNames(t classify.Type) (connected, missing []string) {
 	webMissing := "web search (no search engine is set up)"
 	if e.NoWeb {
 		webMissing = "the web (it is off)"
@@ -110,17 +110,19 @@ func New(deps Deps) (*run.Assistant, error) {
 	if deps.ToolTimeout == 0 {
 		deps.ToolTimeout = 30 * time.Second
 	}
-	known := &promptTexts{byBlob: map[string]*prompt.Set{}}
+	known := &promptCache{byBlob: map[string]*prompt.Set{}}
 	effects := agent.EffectTypes[Heard]()
 	effects[EffectClassify] = run.EffectOf[ClassifyPayload, ClassifyReceipt]()
-	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: outcome,
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: composeOutcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-			return open(ctx, deps, known.of, v)
+			return openPerformers(ctx, deps, known.load, v)
 		}, Sends: sends}, nil
 }
 
-func open(ctx context.Context, deps Deps, prompts reading, v *run.View) (map[string]run.Performer, func(), error) {
-	b, a, err := builder(ctx, prompts, v, nil)
+func openPerformers(
+	ctx context.Context, deps Deps, prompts promptLoader, v *run.View,
+) (map[string]run.Performer, func(), error) {
+	b, a, err := newBuilder(ctx, prompts, v, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,18 +136,20 @@ func open(ctx context.Context, deps Deps, prompts reading, v *run.View) (map[str
 	}
 	b.Tools = tools.Specs()
 	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout,
-		DryRun: a.env.ShadowOf != "", Spoken: a.spoken}
+		DryRun: a.env.ShadowOf != "", Spoken: a.personsWords}
 	return map[string]run.Performer{
-		agent.EffectTurn:  agent.Turns(b, m, listen),
-		agent.EffectNotes: agent.Notes(b, m, listen, PurposeNotes),
+		agent.EffectTurn:  agent.Turns(b, m, newListener),
+		agent.EffectNotes: agent.Notes(b, m, newListener, PurposeNotes),
 		agent.EffectCall:  caller.Performer(),
 		EffectClassify: {Do: func(ctx context.Context, job run.Job) (any, error) {
-			return score(ctx, deps.Classifier, job)
+			return scoreReply(ctx, deps.Classifier, job)
 		}},
 	}, closeTools, nil
 }
 
-func score(ctx context.Context, classifier func(context.Context, string) ([]Score, error), job run.Job) (any, error) {
+func scoreReply(
+	ctx context.Context, classifier func(context.Context, string) ([]Score, error), job run.Job,
+) (any, error) {
 	p, err := run.AskedOf[ClassifyPayload](job)
 	if err != nil {
 		return nil, err
@@ -157,15 +161,15 @@ func score(ctx context.Context, classifier func(context.Context, string) ([]Scor
 	if err != nil {
 		return nil, err
 	}
-	scores, err := classifier(ctx, circumstances(p.Cause, t))
+	scores, err := classifier(ctx, classifierText(p.Cause, t))
 	if err != nil {
 		return nil, &bt.Fault{Kind: "classifier", Reason: err.Error()}
 	}
 	return ClassifyReceipt{Scores: scores}, nil
 }
 
-// circumstances is what the classifier reads of a reply: its words, what it says of itself, and what it calls.
-func circumstances(c Cause, t agent.TurnReceipt[Heard]) string {
+// classifierText is what the classifier reads of a reply: its text, its signal, and the tools that it calls.
+func classifierText(c Cause, t agent.TurnReceipt[Heard]) string {
 	b := &strings.Builder{}
 	b.WriteString(strings.TrimSpace(t.Text))
 	if s := t.Report.Signal; s != nil {

@@ -24,7 +24,7 @@ func TestNothingFoundIsSaidInTheLanguageOfTheQuestion(t *testing.T) {
 		"Qui a réparé la chaudière de la maison hier soir?": "No language model is in use. There is no source",
 	} {
 		o := offline{sit: Situation{Question: question}, terms: []string{"boiler"}}
-		if said := o.nothing().Text; !strings.HasPrefix(said, want) {
+		if said := o.foundNothing().Text; !strings.HasPrefix(said, want) {
 			t.Errorf("%s: %s", question, said)
 		}
 	}

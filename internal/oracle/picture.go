@@ -18,14 +18,14 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Bounds of the pictures of a question, which all providers take. One of MaxPicture bytes has 5 MiB in base64, in which
-// they count.
+// Bounds of the pictures of a question, within the limits of all providers. These limits are in base64, in which
+// MaxPicture bytes are 5 MiB.
 const (
 	MaxPictures = 4
 	MaxPicture  = 5 << 20 / 4 * 3
 )
 
-// pictureType is the media type of a picture by its content; "" for what is none.
+// pictureType is the media type of a picture, by its content; "" if it is not a picture.
 func pictureType(content []byte) string {
 	if len(content) > 12 && string(content[4:8]) == "ftyp" { // what phones write
 		switch string(content[8:11]) {
@@ -58,9 +58,9 @@ func picturePart(name string, content []byte) (document.Part, error) {
 	}
 }
 
-// handed is what a question is about: a material in which pictures have no content, and that content, under its hash. A
-// question that has the material of another has its pictures as well.
-func handed(
+// readMaterial returns what a question is about: the material without the content of its pictures, and that content by
+// hash. It takes the request's own material, or that of the question it replaces, if the options say so.
+func readMaterial(
 	ctx context.Context, store journal.Store, r assistant.Request, o Options,
 ) (material string, pictures []run.Text, err error) {
 	if !o.SameMaterial || r.Replaces == "" {
@@ -74,7 +74,7 @@ func handed(
 		return "", nil, err
 	}
 	material = string(content)
-	pictures, err = contents(ctx, store, r.Owner, r.Replaces, picturesOf(document.SplitParts(material)))
+	pictures, err = readPictures(ctx, store, r.Owner, r.Replaces, picturesOf(document.SplitParts(material)))
 	return material, pictures, err
 }
 
@@ -88,8 +88,8 @@ func picturesOf(parts []document.Part) (all []document.Part) {
 	return all
 }
 
-// contents reads pictures that a run keeps.
-func contents(
+// readPictures reads the content of pictures that a run keeps.
+func readPictures(
 	ctx context.Context, store journal.Store, owner journal.Owner, id string, pictures []document.Part,
 ) (all []run.Text, err error) {
 	for _, p := range pictures {
@@ -102,12 +102,11 @@ func contents(
 	return all, nil
 }
 
-// earlierMaterial names the text in which a run keeps which pictures of an earlier run it shows again.
-func earlierMaterial(id string) string { return MaterialText + " of " + id }
+// earlierMaterialName is the name under which a run keeps which pictures of an earlier run it shows again.
+func earlierMaterialName(id string) string { return MaterialText + " of " + id }
 
-// carried are pictures of earlier runs of a session, the latest first, that a question shows again: as many as there is
-// room for.
-func carried(
+// earlierPictures are the pictures of earlier runs that a question shows again, the latest first, if there is room.
+func earlierPictures(
 	ctx context.Context, store journal.Store, owner journal.Owner, earlier []string, room int,
 ) (all []run.Text, err error) {
 	for _, id := range earlier {
@@ -121,18 +120,18 @@ func carried(
 		pictures := picturesOf(document.SplitParts(string(material)))
 		pictures = pictures[:min(len(pictures), room)]
 		room -= len(pictures)
-		shown, err := contents(ctx, store, owner, id, pictures)
+		shown, err := readPictures(ctx, store, owner, id, pictures)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, run.Text{Name: earlierMaterial(id), Content: []byte(document.JoinParts(pictures))})
+		all = append(all, run.Text{Name: earlierMaterialName(id), Content: []byte(document.JoinParts(pictures))})
 		all = append(all, shown...)
 	}
 	return all, nil
 }
 
-// withoutPictures takes the content of pictures out of a material. It may come from anywhere: what it says of a picture
-// is made anew.
+// withoutPictures removes the content of pictures from a material. The material is not trusted: type and hash of each
+// picture are computed again.
 func withoutPictures(material string) (rest string, pictures []run.Text, err error) {
 	parts := document.SplitParts(material)
 	for i, p := range parts {
@@ -159,15 +158,15 @@ func withoutPictures(material string) (rest string, pictures []run.Text, err err
 	return document.JoinParts(parts), pictures, nil
 }
 
-// pictures are the names of those that were handed over.
-func (e Env) pictures() (names []string) {
+// pictureNames are the names of the pictures that were handed over.
+func (e Env) pictureNames() (names []string) {
 	for _, p := range picturesOf(e.Parts) {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
-// refusePictures says that a model can't be shown what was handed over.
+// refusePictures is the error for a model that takes no pictures.
 func refusePictures(name string, pictures []string) error {
 	shown := agent.Listed(pictures, "and")
 	why := fmt.Sprintf("nothing was sent, as %s takes no pictures, and %s is attached", name, shown)
@@ -185,15 +184,15 @@ func refusePictures(name string, pictures []string) error {
 	}
 }
 
-// material is what was handed over with a question.
-type material struct {
+// loadedMaterial is what was handed over with a question.
+type loadedMaterial struct {
 	parts    []document.Part
 	pictures []model.Picture // among them, in their order
 }
 
-// materialIn reads what a run keeps under a name, with its pictures.
-func materialIn(ctx context.Context, v *run.View, name string) (m material, err error) {
-	if m.parts, err = partsIn(ctx, v, name); err != nil {
+// loadMaterial reads the material that a run keeps under a name, with its pictures.
+func loadMaterial(ctx context.Context, v *run.View, name string) (m loadedMaterial, err error) {
+	if m.parts, err = materialParts(ctx, v, name); err != nil {
 		return m, err
 	}
 	for _, p := range picturesOf(m.parts) {
@@ -206,10 +205,10 @@ func materialIn(ctx context.Context, v *run.View, name string) (m material, err 
 	return m, nil
 }
 
-// beside is what a message holds behind its words: the material, numbered.
-func (m material) beside(words string) model.Message {
+// messageWith is a message of the user: the words, and below them the numbered material.
+func (m loadedMaterial) messageWith(words string) model.Message {
 	if len(m.parts) > 0 {
-		words += "\n\n" + agent.Material(numbered(m.parts))
+		words += "\n\n" + agent.Material(numberParts(m.parts))
 	}
 	return model.Message{Role: model.User, Text: words, Pictures: m.pictures}
 }

@@ -67,7 +67,7 @@ func TestPicturesGoToTheModelAsTheyAreBesideTheTextThatIsHandedOver(t *testing.T
 	if got := shown(h.request(1)); !reflect.DeepEqual(got, want) {
 		t.Errorf("the model was shown %d pictures, other than %d that were attached", len(got), len(want))
 	}
-	holds(t, "what the model is told", whole(h.request(1)),
+	wantParts(t, "what the model is told", whole(h.request(1)),
 		"shots/car 1.png, cited as shots/car 1.png: picture 1 above", "wall.png, cited as wall.png: picture 2 above",
 		"1| the car is gray")
 	if told := whole(h.request(1)); strings.Contains(told, base64.StdEncoding.EncodeToString(car)) {
@@ -126,8 +126,8 @@ func TestEarlierPicturesOfASessionAreShownAgainTheLatestFirstAndNoMoreThanFit(t 
 			t.Errorf("message %d has %d pictures, or another", n, len(got))
 		}
 	}
-	holds(t, "the first question", asked[0].Text, "car.png, cited as car.png: picture 1 above")
-	lacks(t, "the first question", asked[0].Text, "a note")
+	wantParts(t, "the first question", asked[0].Text, "car.png, cited as car.png: picture 1 above")
+	wantNoParts(t, "the first question", asked[0].Text, "a note")
 	same(t, "pictures of the third question", len(asked[4].Pictures), 0)
 
 	fourth := h.question("And these?")

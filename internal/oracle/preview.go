@@ -14,7 +14,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Preview is what the first turn of a question would be asked with, as its tree decides.
+// Preview is the prompt of the first turn of a question, as its tree decides.
 type Preview struct {
 	Class    classify.Classification `json:"classification"`
 	Offered  []string                `json:"offered"`
@@ -29,21 +29,20 @@ type Preview struct {
 	Recovery string `json:"recovery,omitempty"`
 }
 
-// Look composes the prompt of a question's first turn under a tree, asking nobody. Large says that the conversation is
-// long. Failed says that a call has failed: the system prompt stays as it is then, and the model is told how to go on
-// in a message.
-func (s Surroundings) Look(
+// PreviewTurn composes the prompt of the first turn of a question under a tree, without asking a model. large assumes a
+// long conversation. failed adds the message that follows the first failed call; the system prompt stays the same.
+func (s Surroundings) PreviewTurn(
 	ctx context.Context, file string, text []byte, words string, o Options, large, failed bool,
 ) (Preview, error) {
 	r := assistant.Request{Words: strings.TrimSpace(words)}
-	if err := checkSize(r.Words, ""); err != nil {
+	if err := checkQuestion(r.Words, ""); err != nil {
 		return Preview{}, err
 	}
 	texts, err := s.Prompts()
 	if err != nil {
 		return Preview{}, err
 	}
-	env := s.env(o)
+	env := s.newEnv(o)
 	set, closeTools, err := s.Tools(ctx, env)
 	if err != nil {
 		return Preview{}, err
@@ -59,7 +58,7 @@ func (s Surroundings) Look(
 		return Preview{}, err
 	}
 	state := tree.NewState()
-	given, err := bt.EncodePorts(s.given(r, o, env, tools))
+	given, err := bt.EncodePorts(s.newGiven(r, o, env, tools))
 	if err != nil {
 		return Preview{}, err
 	}
@@ -80,7 +79,7 @@ func (s Surroundings) Look(
 	if err := json.Unmarshal(step.Start[at].Payload, &turn); err != nil {
 		return Preview{}, fmt.Errorf("first turn: %w", err)
 	}
-	of, err := situationOf(turn)
+	of, err := turnSituation(turn)
 	if err != nil {
 		return Preview{}, err
 	}

@@ -21,7 +21,7 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 	for _, question := range []string{auth, caching, weather, thanks, save} {
 		t.Run(question, func(t *testing.T) {
 			h := setUp(t, modeltest.Say("Done. "+partial("all")))
-			p, err := h.look(question, false, false)
+			p, err := h.preview(question, false, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 
 func TestPreviewOfALongConversationHasItsSegment(t *testing.T) {
 	h := setUp(t)
-	p, err := h.look(auth, true, false)
+	p, err := h.preview(auth, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,8 @@ func TestPreviewOfALongConversationHasItsSegment(t *testing.T) {
 
 func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), theEnd)
-	h.world.on("code_search", fails(tool.NotFound, "", "no such folder"))
-	p, err := h.look(auth, false, true)
+	h.world.replaceTool("code_search", fails(tool.NotFound, "", "no such folder"))
+	p, err := h.preview(auth, false, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,8 @@ func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {
 	same(t, "what is said", p.Recovery, lastText(h.request(2)))
 }
 
-func (h *harness) look(words string, large, failed bool) (oracle.Preview, error) {
-	return h.surroundings(h.store).Look(h.t.Context(), h.tree.File, h.tree.Text, words, h.question(words).Options,
+func (h *harness) preview(words string, large, failed bool) (oracle.Preview, error) {
+	return h.surroundings(h.store).PreviewTurn(h.t.Context(), h.tree.File, h.tree.Text, words,
+		h.question(words).Options,
 		large, failed)
 }

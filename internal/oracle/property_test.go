@@ -98,13 +98,13 @@ func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 		k.maxTime = time.Duration(rapid.SampledFrom([]int{0, 1, 5}).Draw(r, "seconds")) * time.Second
 		if rapid.Bool().Draw(r, "searches find nothing") {
 			for _, name := range []string{"code_search", "vault_search", "thread_seek", "web_search"} {
-				k.world.on(name, finds())
+				k.world.replaceTool(name, finds())
 			}
 		}
 		if rapid.Bool().Draw(r, "long outputs") {
 			k.env.WindowTokens = 10_000
-			k.world.on("code_read", opens(tool.Code, long("TEXT", 2_500)))
-			k.world.on("vault_read", opens(tool.Vault, long("TEXT", 2_500)))
+			k.world.replaceTool("code_read", opens(tool.Code, long("TEXT", 2_500)))
+			k.world.replaceTool("vault_read", opens(tool.Vault, long("TEXT", 2_500)))
 		}
 		if rapid.Bool().Draw(r, "with a classifier") {
 			k.classifier = func(context.Context, string) ([]oracle.Score, error) { return anyScores(r) }

@@ -14,7 +14,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// hit is a place that a search named.
+// hit is a place that a search found.
 type hit struct {
 	source  tool.Source
 	Path    string `json:"path"`
@@ -25,13 +25,13 @@ type hit struct {
 	Line    int    `json:"line"`
 	Start   int    `json:"start"` // 0: the whole file
 	End     int    `json:"end"`
-	Own     int    `json:"own"`  // where the symbol begins, its neighbours standing above it; 0: at Start
-	From    int    `json:"from"` // of a long definition, the lines that say most; 0: all of it is to be read
+	Own     int    `json:"own"`  // where the symbol begins, if its neighbours are shown above it; 0: at Start
+	From    int    `json:"from"` // of a long definition, where the most relevant lines begin; 0: all of it is relevant
 }
 
-// hits gathers what the searches found, best first, those of several searches in turn. What names no lines is a whole
-// file, of which the words may stand in no one place: it comes last.
-func (o offline) hits() (all []hit) {
+// rankedHits are the hits of all searches, best first, taken from the searches in turn. A hit without lines is a whole
+// file, in which the words may be far apart: it comes last.
+func (o offline) rankedHits() (all []hit) {
 	var lists [][]hit
 	longest := 0
 	for _, s := range o.sit.Steps {
@@ -64,11 +64,11 @@ func (o offline) hits() (all []hit) {
 		return 0
 	}
 	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Compare(whole(a), whole(b)) })
-	return append(o.readme(), all...)
+	return append(o.readmeHit(), all...)
 }
 
-// readme is the beginning of the README that a map of the folder names; none where there is no map, or no README.
-func (o offline) readme() []hit {
+// readmeHit is the beginning of the README that the map of the folder names; none without a map or a README.
+func (o offline) readmeHit() []hit {
 	for _, s := range o.sit.Steps {
 		var data struct {
 			Path string `json:"readme_path"`
@@ -81,8 +81,8 @@ func (o offline) readme() []hit {
 	return nil
 }
 
-// around is the hit's own span, or as much of it as is read at once around its line.
-func (h hit) around() (start, end int) {
+// linesToOpen is the span of the hit, or as much of it around its line as is read at once.
+func (h hit) linesToOpen() (start, end int) {
 	if h.End-h.Start < readContext {
 		return h.Start, h.End
 	}
@@ -90,27 +90,27 @@ func (h hit) around() (start, end int) {
 	return start, min(h.End, start+readContext-1)
 }
 
-// passage is a text that was opened, or handed over.
+// passage is a text that was opened or handed over.
 type passage struct {
 	source   tool.Source
 	path     string
 	url      string
-	from, to int  // its lines, from 1; 0 where a source has none
+	from, to int  // its lines, from 1; 0 if the source has none
 	paged    bool // from and to are pages
 	lines    []string
-	found    hit // what the search said of it; zero where none did
+	hit      hit // the hit that led to it; zero if there is none
 }
 
-// places are the passages that were opened, in this order. Of copies of one text, the first stands for all.
-func (o offline) places() (all []passage) {
+// openedPassages are the passages that were opened, in this order, and only the first of those with the same text.
+func (o offline) openedPassages() (all []passage) {
 	for _, s := range o.sit.Steps {
-		p, ok := passageOf(s.Receipt.Result)
+		p, ok := passageFrom(s.Receipt.Result)
 		if !ok || slices.ContainsFunc(all, func(q passage) bool { return slices.Equal(q.lines, p.lines) }) {
 			continue
 		}
-		for _, h := range o.hits() {
+		for _, h := range o.rankedHits() {
 			if h.Path == p.path && h.URL == p.url && (h.Start <= p.to && p.from <= h.End || h.Start == 0) {
-				p.found = h
+				p.hit = h
 				break
 			}
 		}
@@ -119,8 +119,8 @@ func (o offline) places() (all []passage) {
 	return all[:min(len(all), mostPlaces)]
 }
 
-// passageOf reads the text of a result that opened something: each kind of source has a shape of its own.
-func passageOf(r *tool.Result) (p passage, is bool) {
+// passageFrom reads the text from the result of a reader: each kind of source has a form of its own.
+func passageFrom(r *tool.Result) (p passage, is bool) {
 	if r == nil || len(r.Refs) == 0 || !r.Refs[0].Opened {
 		return p, false
 	}
@@ -153,40 +153,40 @@ func (p passage) cite() string {
 
 func (p passage) fenced() string { return assistant.Passage{Name: p.path, Lines: p.lines}.Fenced() }
 
-// holds says whether the passage, its path and its title hold a word.
-func (p passage) holds(term string) bool {
-	return holds(strings.ToLower(strings.Join(append(p.lines, p.path, p.found.Title, p.found.Symbol), "\n")), term)
+// mentions says whether the passage, its path or its title has a word.
+func (p passage) mentions(term string) bool {
+	return hasTerm(strings.ToLower(strings.Join(append(p.lines, p.path, p.hit.Title, p.hit.Symbol), "\n")), term)
 }
 
-// within is as much of a passage as stands in so many rows: all of it, or the lines in which most of the terms meet.
-// Where several are alike, those where the definition begins go first, then those that the search named.
-func (p passage) within(rows int, terms []string) passage {
+// excerpt is as much of a passage as fits in so many rows: all of it, or the lines with the most terms. Of equal ones,
+// those at the beginning of the definition come first, then those that the search named.
+func (p passage) excerpt(rows int, terms []string) passage {
 	best, most := 0, -1
 	for at := range p.lines {
 		score := 0
-		end := at + p.fitting(at, rows)
+		end := at + p.linesThatFit(at, rows)
 		lower := strings.ToLower(strings.Join(p.lines[at:end], "\n"))
 		for _, t := range terms {
-			if holds(lower, t) {
+			if hasTerm(lower, t) {
 				score += 4
 			}
 		}
 		switch line := p.from + at; {
 		case p.paged:
-		case line == cmp.Or(p.found.Own, p.found.Start):
+		case line == cmp.Or(p.hit.Own, p.hit.Start):
 			score += 2
-		case line == p.found.From:
+		case line == p.hit.From:
 			score++
 		}
 		if score > most && strings.TrimSpace(p.lines[at]) != "" {
 			best, most = at, score
 		}
 	}
-	return p.part(best, best+p.fitting(best, rows), rows)
+	return p.cutToLines(best, best+p.linesThatFit(best, rows), rows)
 }
 
-// fitting is how many lines from one on stand in so many rows, at least one.
-func (p passage) fitting(at, rows int) (n int) {
+// linesThatFit is how many lines, beginning with one, fit in so many rows; at least one.
+func (p passage) linesThatFit(at, rows int) (n int) {
 	for _, line := range p.lines[at:] {
 		if rows -= rowsOf(line); rows < 0 {
 			break
@@ -196,9 +196,8 @@ func (p passage) fitting(at, rows int) (n int) {
 	return max(n, 1)
 }
 
-// part is the passage of some of the lines, without empty ones at its end. One line alone that is longer than the rows
-// is cut.
-func (p passage) part(from, to, rows int) passage {
+// cutToLines keeps a range of lines, without empty ones at its end. A first line that is longer than the rows is cut.
+func (p passage) cutToLines(from, to, rows int) passage {
 	for to-1 > from && strings.TrimSpace(p.lines[to-1]) == "" {
 		to--
 	}
@@ -213,8 +212,7 @@ func (p passage) part(from, to, rows int) passage {
 	return p
 }
 
-// Columns of a terminal of 80 that a line of a passage takes: in one row, and in each of several, which end with a
-// word.
+// Columns that a line of a passage has on a terminal of 80: in a single row, and in each of several rows.
 const (
 	rowColumns    = 78
 	brokenColumns = 70
@@ -228,8 +226,8 @@ func rowsOf(line string) int {
 	return (columns + brokenColumns - 1) / brokenColumns
 }
 
-// holds says whether a text has a word, endings aside: "closing" finds "closes". Of a quoted phrase it has every word.
-func holds(lowerText, term string) bool {
+// hasTerm says whether a text has every word of a term, in any inflected form: "closing" finds "closes".
+func hasTerm(lowerText, term string) bool {
 	for w := range strings.FieldsSeq(strings.ToLower(term)) {
 		if !search.Holds(lowerText, search.Stem(w)) {
 			return false
@@ -238,17 +236,19 @@ func holds(lowerText, term string) bool {
 	return true
 }
 
-func sig(kind string, confidence float64, fields ...string) string {
+func signalXML(kind string, confidence float64, fields ...string) string {
 	return fmt.Sprintf("<signal type=%q>%s<confidence>%g</confidence></signal>",
 		kind, strings.Join(fields, ""), confidence)
 }
 
-func field(name, value string) string { return "<" + name + ">" + xmlText(value) + "</" + name + ">" }
+func fieldXML(name, value string) string {
+	return "<" + name + ">" + xmlText(value) + "</" + name + ">"
+}
 
-func list(name string, items []string) string {
+func listXML(name string, items []string) string {
 	b := &strings.Builder{}
 	for _, item := range items {
-		b.WriteString(field("item", item))
+		b.WriteString(fieldXML("item", item))
 	}
 	return "<" + name + ">" + b.String() + "</" + name + ">"
 }

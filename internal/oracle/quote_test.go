@@ -23,7 +23,7 @@ func TestWordIsHeldWithoutItsEndingAndAQuotedPhraseWordByWord(t *testing.T) {
 		{"error: missing annotation", "missing begin annotation", false},
 		{"nothing of it", "zanzibar", false},
 	} {
-		if got := holds(c.text, c.term); got != c.want {
+		if got := hasTerm(c.text, c.term); got != c.want {
 			t.Errorf("holds(%q, %q) = %v", c.text, c.term, got)
 		}
 	}
@@ -39,11 +39,11 @@ func TestQuestionBeforeIsSearchedForWithAFollowUpOnly(t *testing.T) {
 	before := "How long does the poller wait?"
 	for question, want := range map[string]string{"and how do I make it wait longer?": before,
 		"Where is the parser defined?": ""} {
-		if got := continued(question, said(before, "Ten seconds.", question)); got != want {
+		if got := continuedQuestion(question, said(before, "Ten seconds.", question)); got != want {
 			t.Errorf("%q continues %q, want %q", question, got, want)
 		}
 	}
-	if got := continued("and why?", said("and why?")); got != "" {
+	if got := continuedQuestion("and why?", said("and why?")); got != "" {
 		t.Errorf("the first question continues %q", got)
 	}
 }
@@ -73,7 +73,7 @@ func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, err := show(outcome)
+		shown, err := showAnswer(outcome)
 		if err != nil || !strings.HasPrefix(shown.Ending[0], c.want+" after ") ||
 			shown.Notes[len(shown.Notes)-1] != c.note {
 			t.Errorf("%s by %s: %v, %q, %q, wanted %q", c.reason, c.model, err, shown.Ending, shown.Notes, c.want)

@@ -14,9 +14,9 @@ import (
 	builtin "sibyl/prompts"
 )
 
-// sends makes the request of a turn, or of notes, anew, of the texts that v holds and the tools as the run was given
-// them: its system prompt by segments, and the tools that it offers. Other effects send nothing that their receipts
-// tell of.
+// sends returns what a turn, or a request for notes, sent according to its receipt, and what the request would be if it
+// was rebuilt from the texts of v and the run's tools. Both are listed as prompt segments and offered tools. For other
+// effects it returns nothing.
 func sends(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent, err error) {
 	r, isTurn := c.Value.(agent.TurnReceipt[Heard])
 	p, ok := c.Asked.(agent.TurnPayload)
@@ -28,7 +28,7 @@ func sends(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded,
 		recorded.Parts = append(recorded.Parts, run.Part{Kind: "segment", Name: id})
 	}
 	recorded.Parts = append(recorded.Parts, toolParts(r.ToolHashes)...)
-	asked, a, err := rebuilt(ctx, v, p)
+	asked, a, err := rebuildRequest(ctx, v, p)
 	if err != nil {
 		return recorded, composed, err
 	}
@@ -43,7 +43,7 @@ func sends(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded,
 	return recorded, composed, nil
 }
 
-// toolParts are tools as parts of a request, of names with hashes.
+// toolParts are tools as parts of a request. Each text has a name and a hash.
 func toolParts(hashes []string) (parts []run.Part) {
 	for _, h := range hashes {
 		name, hash, _ := strings.Cut(h, " ")
@@ -52,8 +52,8 @@ func toolParts(hashes []string) (parts []run.Part) {
 	return parts
 }
 
-// ChangedPrompts gives, for a replay, the run's own prompt segments with the files of a folder in their place: what the
-// folder does not hold stays as the run had it. The folder is laid out as the one of the setting prompts.
+// ChangedPrompts gives, for a replay, the run's own prompt segments, replaced by the files that a folder has. The
+// folder has the layout of the one in the setting prompts.
 func ChangedPrompts(folder fs.FS) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 	return func(ctx context.Context, v *run.View) ([]run.Text, error) {
 		laid, err := builtin.Overlay(folder)

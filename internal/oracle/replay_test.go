@@ -86,8 +86,8 @@ func kindsOf(found *replay.Result) []replay.DifferenceKind {
 	return kinds
 }
 
-// asked searches, reads and answers, in three turns.
-func asked(t *testing.T) *harness {
+// askedHarness searches, reads and answers, in three turns.
+func askedHarness(t *testing.T) *harness {
 	h := setUp(t,
 		modeltest.SayAndCall(needTurn("look for it"), "code_search", `{"query":"auth"}`),
 		modeltest.SayAndCall(needTurn("open it"), "code_read", lines("auth/middleware.go", 10, 30)),
@@ -115,7 +115,7 @@ func TestReplayWithAnotherHintIsTheSameDecisionWithAnotherRequest(t *testing.T) 
 }
 
 func TestReplayThroughATreeWithoutAWayIsAnotherDecision(t *testing.T) {
-	h := asked(t)
+	h := askedHarness(t)
 	found := h.replay(replay.Options{PastFirst: true},
 		`<SubTree ID="UseTools" _autoremap="true" _skipIf="done || withdrawn || last || !calls"/>`,
 		`<AlwaysSuccess name="no tools"/>`)
@@ -125,11 +125,11 @@ func TestReplayThroughATreeWithoutAWayIsAnotherDecision(t *testing.T) {
 	same(t, "leaf that is missing", d.Missing[0].Leaf, "RunTools")
 	same(t, "leaf that is more", d.Extra[0].Leaf, "AskModel")
 	same(t, "where the replay ended", found.Reached, replay.ReachedCut)
-	holds(t, "why", found.Why, "no recorded completion for turn 2 of 30")
+	wantParts(t, "why", found.Why, "no recorded completion for turn 2 of 30")
 }
 
 func TestReplayWithASmallerBudgetMakesAnEarlierTurnTheLast(t *testing.T) {
-	h := asked(t)
+	h := askedHarness(t)
 	found := h.replay(replay.Options{}, `<Loop max="{max_turns}"`, `<Loop max="2"`)
 	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherRequest})
 	d := found.Differences[0]
@@ -144,7 +144,7 @@ func TestReplayWithASmallerBudgetMakesAnEarlierTurnTheLast(t *testing.T) {
 }
 
 func TestReplayWithAnotherStopReasonIsAnotherOutcome(t *testing.T) {
-	found := asked(t).replay(replay.Options{}, `stop_reason="satisfied"`, `stop_reason="partial"`)
+	found := askedHarness(t).replay(replay.Options{}, `stop_reason="satisfied"`, `stop_reason="partial"`)
 	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherOutcome})
 	same(t, "changes", slices.Contains(found.Differences[0].Outcome,
 		replay.Change{Path: "outcome.stop_reason", Was: `"satisfied"`, Would: `"partial"`}), true)
@@ -160,7 +160,7 @@ func baseText(t *testing.T) string {
 }
 
 func TestReplayWithOtherPromptsNamesTheSegmentsOfEachTurn(t *testing.T) {
-	h := asked(t)
+	h := askedHarness(t)
 	changed := fstest.MapFS{"oracle/base.md": {Data: []byte(baseText(t) + "\nBe brief. Be very, very brief.\n")},
 		"oracle/research.md": {Data: []byte("Not for this question.")}}
 	o := replay.Options{PastFirst: true, Texts: oracle.ChangedPrompts(changed)}
@@ -232,7 +232,7 @@ func TestNotesThatAnotherBuildPromptedAreListedWithoutSegments(t *testing.T) {
 }
 
 func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {
-	h := asked(t)
+	h := askedHarness(t)
 	for name, c := range map[string]struct {
 		folder fstest.MapFS
 		want   string
@@ -250,7 +250,7 @@ func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {
 }
 
 func TestReplayOfAContinuedSessionComposesItsPromptsAnew(t *testing.T) {
-	h := asked(t)
+	h := askedHarness(t)
 	h.script = modeltest.Script(t, modeltest.SayAndCall("", "code_read", lines("auth/tests.go", 1, 2)),
 		modeltest.Say("As said (`auth/tests.go:1`). "+enough()))
 	h.model = h.script

@@ -11,23 +11,23 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Reports is what is kept of the signals of a run, and what came of them.
+// Reports are the signals of a run, and what followed from them.
 type Reports struct {
 	Signals  signal.State `json:"signals"`
-	AskedFor bool         `json:"asked_for,omitempty"` // what was missing was asked for
+	AskedFor bool         `json:"asked_for,omitempty"` // the model was told once what is missing
 	Reminded bool         `json:"reminded,omitempty"`  // the model was reminded of its signals
 	Best     Best         `json:"best,omitzero"`       // the text that would be the answer
 	// replies in a row that neither called a tool nor said anything new
 	Idle      int       `json:"idle,omitempty"`
 	Gaps      []string  `json:"gaps,omitempty"` // capabilities asked for that do not exist
 	Consults  []Consult `json:"consults,omitempty"`
-	Rephrased bool      `json:"rephrased,omitempty"` // other words were asked for, as no other source was left
+	Rephrased bool      `json:"rephrased,omitempty"` // the model was told to search other words, as no other source was left
 
-	// offered sources that the model was told to search, as it had not
+	// offered sources that the model had not searched and was told to
 	PointedAt []tool.Source `json:"pointed_at,omitempty"`
 }
 
-// clone lets a leaf add to the reports without touching what the blackboard holds.
+// clone lets a leaf add to the reports without changing those on the blackboard.
 func (r Reports) clone() Reports {
 	r.Gaps, r.Consults, r.PointedAt = slices.Clip(r.Gaps), slices.Clip(r.Consults), slices.Clip(r.PointedAt)
 	return r
@@ -65,53 +65,53 @@ func noteReply() bt.Leaf {
 			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 			fresh := o.Ledger.Fresh
 			o.Ledger.EnterReply(i.Reply)
-			o.Reports.said(i.Reply, i.Report, &o.Ledger)
+			o.Reports.updateBest(i.Reply, i.Report, &o.Ledger)
 			o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
-			heard := o.Reports.heard(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
+			heard := o.Reports.noteSignal(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
 			g := ground{Class: i.Class, Tools: i.Tools, Offered: i.Offered, Ledger: o.Ledger, Past: i.Past,
 				Shifted: i.Shifted}
 			what, why := g.missing()
 			o.Calls, o.Answered, o.Enough, o.Missing = len(i.Reply.Calls) > 0, o.Reports.Best.Ref != 0, what == "",
-				g.hint(what)
+				g.hintFor(what)
 			if s := i.Report.Signal; s != nil && s.Type == signal.DelegationRecommended {
 				o.Answered = i.Reply.HasText
 			}
 			o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
-			o.Asks = i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
+			o.Asks = i.Reply.Asks && i.Report.Words.Size <= maxAskLength && !i.Report.Words.Cites
 			o.Shown = i.Offered
-			o.Ends, o.SameReason = i.Report.ends(), o.Reports.Signals.ConsecutiveSameReason
+			o.Ends, o.SameReason = i.Report.stopReason(), o.Reports.Signals.ConsecutiveSameReason
 			o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}
 			return nil
 		})
 }
 
-// heard enters a signal, and what is to be told of it; calls without one mean that the turn goes on. fresh says that a
-// source came in since the last one.
-func (r *Reports) heard(report Report, calls int, fresh bool, l *agent.Ledger) SignalHeard {
-	told := SignalHeard{Ignored: report.Extra, Mentioned: report.Mentioned}
+// noteSignal enters the signal of a reply, and returns the event about it. Calls without a signal count as need_turn.
+// fresh says that a source was read since the last signal.
+func (r *Reports) noteSignal(report Report, calls int, fresh bool, l *agent.Ledger) SignalHeard {
+	event := SignalHeard{Ignored: report.Extra, Mentioned: report.Mentioned}
 	switch s := report.Signal; {
 	case s != nil:
 		r.Signals = r.Signals.OnSignal(*s, fresh)
-		told.Type, told.Confidence = s.Type, s.Confidence
+		event.Type, event.Confidence = s.Type, s.Confidence
 		if s.Type == signal.DelegationRecommended {
 			l.Notice(NoticeDelegation, agent.Warning, agent.Pairs("scope", s.Text("scope"), "reason", s.Text("reason")),
 				delegating.With(s.Text("scope"), s.Text("reason")))
 		}
 	case report.Malformed:
 		r.Signals = r.Signals.OnSilentTurn()
-		told.Malformed = report.Problem
+		event.Malformed = report.Problem
 		l.Notice(NoticeMalformed, agent.Info, agent.Pairs("reason", report.Problem),
 			bt.Because("A malformed signal was ignored: "+report.Problem))
 	default:
 		r.Signals = r.Signals.OnSilentTurn()
 		if calls > 0 {
-			told.Type, told.Inferred = signal.NeedTurn, true
+			event.Type, event.Inferred = signal.NeedTurn, true
 		}
 	}
 	if report.Extra > 0 {
 		l.Notice(NoticeExtra, agent.Warning, agent.Pairs("count", report.Extra), severalSignals.With(l.Turn))
 	}
-	return told
+	return event
 }
 
 func signalIs() bt.Leaf {
@@ -169,7 +169,7 @@ const (
 	NoticeGap        = "capability.gap"         // payload: capability
 	NoticeDelegation = "delegation.recommended" // payload: scope, reason
 	NoticeClassifier = "classifier.unavailable" // payload: reason
-	NoticeNoSource   = "source.not_connected"   // payload: source; the one in which the answer would stand
-	NoticeLeftOut    = "server.left_out"        // an MCP server whose tools could not be had
-	NoticeShift      = "context.topic_shift"    // earlier exchanges but the last were left out
+	NoticeNoSource   = "source.not_connected"   // payload: source; where the answer would be
+	NoticeLeftOut    = "server.left_out"        // an MCP server whose tools were not available
+	NoticeShift      = "context.topic_shift"    // all earlier exchanges except the last were left out
 )

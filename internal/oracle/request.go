@@ -15,13 +15,13 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Purpose names the Oracle's requests to the offline model; PurposeNotes those for notes of a long conversation.
+// Purpose names the Oracle's turns to the offline model; PurposeNotes names its requests for notes.
 const (
 	Purpose      = "oracle.turn"
 	PurposeNotes = "oracle.notes"
 )
 
-// Situation is what the offline model's rules know of a turn, beside the conversation itself.
+// Situation is what the rules of the offline model know of a turn, beside the conversation.
 type Situation struct {
 	Question string
 	Class    string
@@ -32,27 +32,27 @@ type Situation struct {
 	Material []document.Part // that was handed over
 }
 
-// Step is a call made before, and its receipt.
+// Step is an earlier call and its receipt.
 type Step = agent.Step
 
-// asker is what the requests of a run are made of, beside its records.
-type asker struct {
-	view     *run.View
-	env      Env
-	given    Given
-	prompts  *prompt.Set
-	material material            // that was handed over
-	again    map[string]material // of earlier runs, by their ids: pictures that are shown again
+// requestData is what the requests of a run are built from, beside its records.
+type requestData struct {
+	view             *run.View
+	env              Env
+	given            Given
+	prompts          *prompt.Set
+	material         loadedMaterial            // that was handed over
+	earlierMaterials map[string]loadedMaterial // pictures of earlier runs that are shown again, by run id
 }
 
-// reading gives the prompts that a run began with.
-type reading func(context.Context, *run.View) (*prompt.Set, error)
+// promptLoader loads the prompts that a run began with.
+type promptLoader func(context.Context, *run.View) (*prompt.Set, error)
 
-// builder makes the requests of a run with these tools.
-func builder(
-	ctx context.Context, prompts reading, v *run.View, tools []tool.Spec,
-) (*agent.Builder[Heard], *asker, error) {
-	a := &asker{view: v, again: map[string]material{}}
+// newBuilder makes the builder of requests for a run with these tools.
+func newBuilder(
+	ctx context.Context, prompts promptLoader, v *run.View, tools []tool.Spec,
+) (*agent.Builder[Heard], *requestData, error) {
+	a := &requestData{view: v, earlierMaterials: map[string]loadedMaterial{}}
 	if err := json.Unmarshal(v.Start().Env, &a.env); err != nil {
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
 	}
@@ -63,29 +63,31 @@ func builder(
 	if a.prompts, err = prompts(ctx, v); err != nil {
 		return nil, nil, err
 	}
-	if a.material, err = materialIn(ctx, v, MaterialText); err != nil {
+	if a.material, err = loadMaterial(ctx, v, MaterialText); err != nil {
 		return nil, nil, err
 	}
 	for _, id := range a.env.Past {
-		if a.again[id], err = materialIn(ctx, v, earlierMaterial(id)); err != nil {
+		if a.earlierMaterials[id], err = loadMaterial(ctx, v, earlierMaterialName(id)); err != nil {
 			return nil, nil, err
 		}
 	}
 	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens,
-		Recovery: a.prompts.Content(recoverySegment), Of: a.asking}
+		Recovery: a.prompts.Content(recoverySegment), Of: a.newTurnRequest}
 	if a.env.ReportTool {
 		b.Reports = []model.Tool{reportTool()}
 	}
 	return b, a, nil
 }
 
-// rebuilt makes the request of a turn, or of notes, anew, of what the run holds and the tools as it was given them.
-func rebuilt(ctx context.Context, v *run.View, p agent.TurnPayload) (r agent.Request, a *asker, err error) {
+// rebuildRequest builds the request of a turn or of notes again, from what the run keeps and the tools as they were.
+func rebuildRequest(
+	ctx context.Context, v *run.View, p agent.TurnPayload,
+) (r agent.Request, a *requestData, err error) {
 	specs, err := agent.KeptTools(ctx, v)
 	if err != nil {
 		return r, nil, err
 	}
-	b, a, err := builder(ctx, promptsOf, v, specs)
+	b, a, err := newBuilder(ctx, promptsOf, v, specs)
 	if err != nil {
 		return r, nil, err
 	}
@@ -93,25 +95,25 @@ func rebuilt(ctx context.Context, v *run.View, p agent.TurnPayload) (r agent.Req
 	return r, a, err
 }
 
-// spoken are the person's own words in the session: none that were piped in, or that a program passed on.
-func (a *asker) spoken(ctx context.Context) (spoken string, err error) {
-	hear := func(question string, piped, relayed bool) {
+// personsWords are the questions in the session that the person typed: not those piped in or passed on by a program.
+func (a *requestData) personsWords(ctx context.Context) (spoken string, err error) {
+	add := func(question string, piped, relayed bool) {
 		if !piped && !relayed {
 			spoken += "\n" + question
 		}
 	}
-	hear(a.given.Question, a.given.Said.Piped, a.given.Said.Relayed)
+	add(a.given.Question, a.given.Said.Piped, a.given.Said.Relayed)
 	for _, id := range a.env.Past {
-		e, err := a.earlier(ctx, id)
+		e, err := a.earlierExchange(ctx, id)
 		if err != nil {
 			return "", err
 		}
-		hear(e.Question, e.Piped, e.Relayed)
+		add(e.Question, e.Piped, e.Relayed)
 	}
 	return spoken, nil
 }
 
-func (a *asker) earlier(ctx context.Context, id string) (Exchange, error) {
+func (a *requestData) earlierExchange(ctx context.Context, id string) (Exchange, error) {
 	r, err := a.view.Earlier(ctx, id)
 	if err != nil {
 		return Exchange{}, fmt.Errorf("earlier exchange: %w", err)
@@ -119,33 +121,32 @@ func (a *asker) earlier(ctx context.Context, id string) (Exchange, error) {
 	return exchangeOf(r)
 }
 
-// asking is one turn of an asker.
-type asking struct {
-	*asker
+// turnRequest builds the request of one turn: it implements agent.Asking.
+type turnRequest struct {
+	*requestData
 	TurnSituation
 	agent.TurnPayload
 }
 
-func (a *asker) asking(p agent.TurnPayload) (agent.Asking, error) {
-	s, err := situationOf(p)
-	return asking{a, s, p}, err
+func (a *requestData) newTurnRequest(p agent.TurnPayload) (agent.Asking, error) {
+	s, err := turnSituation(p)
+	return turnRequest{a, s, p}, err
 }
 
-// recoverySegment is told after the first call that failed, where it was not known that one would: the system prompt
-// stays as it is.
+// recoverySegment is sent after the first failed call, as a message: the system prompt stays the same.
 const recoverySegment = "error-recovery"
 
-func situationOf(p agent.TurnPayload) (s TurnSituation, err error) {
+func turnSituation(p agent.TurnPayload) (s TurnSituation, err error) {
 	if err = json.Unmarshal(p.Situation, &s); err != nil {
 		err = fmt.Errorf("situation of the turn: %w", err)
 	}
 	return s, err
 }
 
-// Before gives the exchanges of earlier runs of the session, with their pictures and the signals they ended with, and
-// the question with what it is about and what the person has said yes to. After a topic shift only the last exchange
+// Before returns the messages before the first turn: the earlier exchanges of the session, with their pictures and
+// final signals, then the question with its material and the approved calls. After a topic shift only the last exchange
 // is kept.
-func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error) {
+func (a turnRequest) Before(ctx context.Context, noted bool) ([]model.Message, error) {
 	ids := a.env.Past
 	switch {
 	case noted:
@@ -155,7 +156,7 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 	}
 	var messages []model.Message
 	for _, id := range ids {
-		e, err := a.earlier(ctx, id)
+		e, err := a.earlierExchange(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -163,21 +164,21 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		if e.Signal != "" {
 			text += "\n" + e.Signal
 		}
-		messages = append(messages, a.again[id].beside(agent.WithoutMarks(e.Question)),
+		messages = append(messages, a.earlierMaterials[id].messageWith(agent.WithoutMarks(e.Question)),
 			model.Message{Role: model.Assistant, Text: text})
 	}
-	asked := a.material.beside(agent.WithoutMarks(a.given.Question))
-	if told := agent.AllowedText(a.given.Said.Yes, agent.BeginsWithAllowed(a.Add)); told != "" && !noted { // notes tell
+	asked := a.material.messageWith(agent.WithoutMarks(a.given.Question))
+	if told := agent.AllowedText(a.given.Said.Yes, agent.BeginsWithAllowed(a.Add)); told != "" && !noted {
 		asked.Text += "\n\n" + told
 	}
 	return append(messages, asked), nil
 }
 
-func (a asking) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
+func (a turnRequest) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
 	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, offered)
 	of.HistoryTokens, of.Noted = history, a.Large || noted
 	c, err := a.prompts.Compose(of)
-	return composed(c), err
+	return agentSystem(c), err
 }
 
 // promptSituation is what the prompt of a turn depends on, beside its history.
@@ -186,13 +187,13 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 	for i, t := range offered {
 		lines[i] = prompt.ToolLine{Name: t.Name, Description: t.Description, Source: string(t.Source)}
 	}
-	connected, missing := env.sources(s.Class)
+	connected, missing := env.sourceNames(s.Class)
 	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: connected, Missing: missing,
 		MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
-		Date: env.Date, Signals: env.signals(), BareCalls: env.BareCalls}
+		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls}
 }
 
-func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
+func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
 	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered,
 		Final: a.Last || a.Withdrawn,
 		Steps: steps, Material: a.material.parts}
@@ -205,20 +206,20 @@ type Exchange struct {
 	QueryType string `json:"query_type"`
 	Signal    string `json:"signal,omitempty"` // as it was written
 	Tokens    int    `json:"tokens"`           // of question, pictures and answer, estimated
-	Shift     bool   `json:"shift,omitempty"`  // it leaves the topic of those before
+	Shift     bool   `json:"shift,omitempty"`  // it leaves the earlier topic
 	Pictures  int    `json:"pictures,omitempty"`
 
 	Labels  *agent.Labels `json:"labels,omitempty"`  // of all that its model saw
-	Piped   bool          `json:"piped,omitempty"`   // the question was piped in: it is no word of the person
+	Piped   bool          `json:"piped,omitempty"`   // the question was piped in: it is not the person's own words
 	Relayed bool          `json:"relayed,omitempty"` // a program passed it on
 
-	// that search engines have returned by then, as agent.Address names them; the newest ones
+	// the newest that search engines have returned by then, as agent.Address names them
 	Addresses []string `json:"addresses,omitempty"`
 
 	ShadowOf string `json:"shadow_of,omitempty"` // the run that a shadow is compared with
 }
 
-// labels are those of the exchange; the strictest, if it does not say.
+// labels are the labels of the exchange; the strictest ones, if it has none.
 func (e Exchange) labels() agent.Labels {
 	if e.Labels == nil {
 		return agent.LabelledAs(agent.Stranger, true)

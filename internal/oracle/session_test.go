@@ -63,7 +63,7 @@ func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 	h.finish(h.start(auth))
 	h.openSession("another")
 	h.ask("How does the auth middleware check the token?")
-	lacks(t, "the request in another session", whole(h.request(2)), "SECRET")
+	wantNoParts(t, "the request in another session", whole(h.request(2)), "SECRET")
 
 	q := h.question(auth)
 	q.Session, q.Owner = "talk", "eve"
@@ -85,8 +85,8 @@ func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
 	}
 	last := h.request(14)
 	same(t, "messages", len(last.Messages), 2*12+1)
-	lacks(t, "the last request", whole(last), "number-0.")
-	holds(t, "the last request", whole(last), "number-1.", "number-12.")
+	wantNoParts(t, "the last request", whole(last), "number-0.")
+	wantParts(t, "the last request", whole(last), "number-1.", "number-12.")
 }
 
 func TestPastIsOldestFirstAndLeavesOutRunsThatGoOn(t *testing.T) {
@@ -144,7 +144,7 @@ func TestTitleIsOneShortLine(t *testing.T) {
 	same(t, "title", oracle.Title("How does\n  the auth\tmiddleware work?"), "How does the auth middleware work?")
 	long := oracle.Title(strings.Repeat("ä", 500))
 	same(t, "characters of a long title", len([]rune(long)), 72)
-	holds(t, "a long title", long, "…")
+	wantParts(t, "a long title", long, "…")
 }
 
 func TestResumedRunHasTheSurroundingsItBeganWith(t *testing.T) {
@@ -196,8 +196,8 @@ func TestModelIsToldOnlyTheVersionOfAnExchangeThatIsInForce(t *testing.T) {
 	h.ask("How does the auth middleware check token 5?")
 	last := h.request(5)
 	same(t, "messages", len(last.Messages), 2*2+1)
-	lacks(t, "the request after it", whole(last), "WRONG", "token 2", "token 3")
-	holds(t, "the request after it", whole(last), "Before.", "Right.", "token 4")
+	wantNoParts(t, "the request after it", whole(last), "WRONG", "token 2", "token 3")
+	wantParts(t, "the request after it", whole(last), "Before.", "Right.", "token 4")
 }
 
 func TestQuestionThatReplacesAnotherMayHaveItsMaterial(t *testing.T) {
@@ -212,11 +212,11 @@ func TestQuestionThatReplacesAnotherMayHaveItsMaterial(t *testing.T) {
 	again := h.question("And what colour now?")
 	again.Replaces, again.SameMaterial = h.last.ID, true
 	same(t, "files of the next", h.finish(h.startQuestion(again)).Files, files)
-	holds(t, "its request", lastText(h.request(2)), "Paint the bridge green.")
+	wantParts(t, "its request", lastText(h.request(2)), "Paint the bridge green.")
 	same(t, "its pictures", shown(h.request(2)), []model.Picture{{Type: "image/png", Data: picture(t, 10)}})
 	without := h.question("And without it?")
 	without.Replaces = h.last.ID
 	same(t, "files of one without", h.finish(h.startQuestion(without)).Files, []string(nil))
-	lacks(t, "its request", whole(h.request(3)), "Paint the bridge green.")
+	wantNoParts(t, "its request", whole(h.request(3)), "Paint the bridge green.")
 	same(t, "its pictures", len(shown(h.request(3))), 0)
 }

@@ -12,15 +12,14 @@ import (
 	"sibyl/internal/run"
 )
 
-// A shadow answers the question of another run by another tree, to be compared with it (FR-010). It reads as the other
-// did, and writes nothing: a tool that writes says “recorded, not performed”.
+// A shadow answers the question of another run with another tree, for comparison (docs/requirements.md, FR-010). It
+// reads as the other did, and writes nothing: a tool that writes returns “recorded, not performed”.
 const (
 	ShadowName = "oracle.shadow" // the assistant of shadows, and of the sessions that hold them
 	ShadowTree = "baseline"
 )
 
-// Shadow is the assistant that answers as a shadow: the same one under a name of its own, so that nobody takes its
-// sessions for the person's.
+// Shadow is the assistant that answers as a shadow, under a name of its own: its sessions are not the person's.
 func Shadow(of *run.Assistant) *run.Assistant {
 	shadow := *of
 	shadow.Name = ShadowName
@@ -34,16 +33,16 @@ func NewShadow(of run.Spec, runID string) (run.Spec, error) {
 		return run.Spec{}, fmt.Errorf("a run of %s can't have a shadow", of.Assistant)
 	}
 	env.ShadowOf = runID
-	of.Title, of.Env, of.Session = "shadow of "+of.Title, env, "" // it has one of its own
+	of.Title, of.Env, of.Session = "shadow of "+of.Title, env, "" // it gets its own
 	of.Consume = nil
-	if g, ok := of.Given.(Given); ok { // a yes is for the run itself
+	if g, ok := of.Given.(Given); ok { // an approval is for the run itself
 		g.Said.Yes = nil
 		of.Given = g
 	}
 	return of, nil
 }
 
-// Side is one of two answers to a question, in what is compared.
+// Side is one of the two compared answers to a question.
 type Side struct {
 	RunID       string         `json:"run_id"`
 	Model       string         `json:"model"`
@@ -77,18 +76,17 @@ func sideOf(a Answer) Side {
 	for _, sig := range a.Signals {
 		s.Signals[string(sig.Type)]++
 	}
-	cited, _ := a.read()
+	cited, _ := a.placesRead()
 	s.Cited = append(s.Cited, cited...)
 	return s
 }
 
-// outcomes gives the outcome of a run; journal.ErrNotFound if there is no such run, or it has not ended.
-type outcomes = func(run string) (json.RawMessage, error)
+// outcomeReader reads the outcome of a run; journal.ErrNotFound if there is no such run, or it has not ended.
+type outcomeReader = func(run string) (json.RawMessage, error)
 
-// Shadows compares shadows, whose rows have their summaries, with their runs: as many as most, in the order given.
-// Skipped counts those without a run to compare with: it was removed, or one of the two has not ended, or was stopped
-// or failed.
-func Shadows(shadows []journal.Run, outcome outcomes, most int) (pairs []Pair, skipped int, err error) {
+// PairsOf pairs shadows, whose rows have their summaries, with their runs: at most so many, in the given order. skipped
+// counts those that can't be compared: one of the two runs was removed, has not ended, or was stopped or failed.
+func PairsOf(shadows []journal.Run, outcome outcomeReader, most int) (pairs []Pair, skipped int, err error) {
 	for _, r := range shadows {
 		if len(pairs) == most {
 			break
@@ -97,7 +95,7 @@ func Shadows(shadows []journal.Run, outcome outcomes, most int) (pairs []Pair, s
 		switch {
 		case errors.Is(err, journal.ErrNotFound):
 			skipped++
-		case err == nil && (p.Ours.cutShort() || p.Shadow.cutShort()):
+		case err == nil && (p.Ours.wasCutShort() || p.Shadow.wasCutShort()):
 			skipped++
 		case err != nil:
 			return nil, 0, err
@@ -108,14 +106,14 @@ func Shadows(shadows []journal.Run, outcome outcomes, most int) (pairs []Pair, s
 	return pairs, skipped, nil
 }
 
-// cutShort says that a side was stopped or failed, so that its figures compare with nothing.
-func (s *Side) cutShort() bool {
+// wasCutShort says whether a run was stopped or failed, so that its figures can't be compared.
+func (s *Side) wasCutShort() bool {
 	return s.StopReason == StopCancelled || s.StopReason == StopError || s.StopReason == StopRefused
 }
 
-// PairOf compares one shadow that has ended, whose row has its summary, with its run; journal.ErrNotFound where one of
-// the two is not there, or has not ended.
-func PairOf(shadow journal.Run, outcome outcomes) (Pair, error) {
+// PairOf pairs a shadow, whose row has its summary, with its run; journal.ErrNotFound if one is missing or has not
+// ended.
+func PairOf(shadow journal.Run, outcome outcomeReader) (Pair, error) {
 	theirs, err := answerOf(shadow.ID, outcome)
 	if err != nil {
 		return Pair{}, err
@@ -128,7 +126,7 @@ func PairOf(shadow journal.Run, outcome outcomes) (Pair, error) {
 	return Pair{Question: ours.Question, Ours: sideOf(ours), Shadow: sideOf(theirs)}, err
 }
 
-func answerOf(id string, outcome outcomes) (Answer, error) {
+func answerOf(id string, outcome outcomeReader) (Answer, error) {
 	raw, err := outcome(id)
 	if err != nil {
 		return Answer{}, err
@@ -140,7 +138,7 @@ func answerOf(id string, outcome outcomes) (Answer, error) {
 	return a, nil
 }
 
-// Compared is one figure of all pairs: the medians of both sides, and of how many pairs ours is lower, and higher.
+// Compared is one figure over all pairs: the medians of both sides, and in how many pairs ours is lower, and higher.
 type Compared struct {
 	What   string  `json:"what"`
 	Ours   float64 `json:"ours"`
@@ -149,7 +147,7 @@ type Compared struct {
 	Higher int     `json:"higher"`
 }
 
-// Compare gives the figures of pairs, of which there is at least one.
+// Compare computes the figures of at least one pair.
 func Compare(pairs []Pair) []Compared {
 	figures := []struct {
 		what string
@@ -188,8 +186,8 @@ func median(of []float64) float64 {
 	return (of[(n-1)/2] + of[n/2]) / 2
 }
 
-// Counted lists counts by name: "code_read 4, code_search 1".
-func Counted(counts map[string]int) string {
+// FormatCounts lists counts by name: "code_read 4, code_search 1".
+func FormatCounts(counts map[string]int) string {
 	names := slices.Sorted(maps.Keys(counts))
 	for i, n := range names {
 		names[i] = fmt.Sprintf("%s %d", n, counts[n])

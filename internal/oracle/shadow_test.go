@@ -67,8 +67,8 @@ func TestShadowAnswersTheSameQuestionWithTheSamePastByTheBaseline(t *testing.T) 
 	h.finish(h.start("And in the tests?"))
 	a, asked := h.shadow(modeltest.Say("They use a fake. " + needTurn("more")))
 	same(t, "times the shadow's model was asked", len(asked), 1)
-	holds(t, "its request", whole(asked[0]), "FIRST-ANSWER.", "And in the tests?")
-	lacks(t, "its request", whole(asked[0]), "OUR-ANSWER.")
+	wantParts(t, "its request", whole(asked[0]), "FIRST-ANSWER.", "And in the tests?")
+	wantNoParts(t, "its request", whole(asked[0]), "OUR-ANSWER.")
 	same(t, "tools offered to it", offered(asked[0]), []string{"code_read", "code_search", "thread_seek", "vault_read",
 		"vault_search", "vault_write", "web_fetch", "web_search"})
 	same(t, "question", a.Question, "And in the tests?")
@@ -80,10 +80,10 @@ func TestShadowStaysOutOfThePersonsSession(t *testing.T) {
 	h := setUp(t, modeltest.Say("OUR-ANSWER. "+partial("more")), modeltest.Say("Another. "+partial("more")))
 	h.finish(h.start(auth))
 	h.shadow(modeltest.Say("THEIR-ANSWER."))
-	all := h.ended("talk")
+	all := h.endedAnswers("talk")
 	same(t, "exchanges of the session", len(all), 1)
 	h.ask("And in the tests?")
-	lacks(t, "the next request", whole(h.request(2)), "THEIR-ANSWER.")
+	wantNoParts(t, "the next request", whole(h.request(2)), "THEIR-ANSWER.")
 }
 
 func TestShadowReadsButOnlyRecordsItsWrites(t *testing.T) {
@@ -94,7 +94,7 @@ func TestShadowReadsButOnlyRecordsItsWrites(t *testing.T) {
 		modeltest.Say("Saved."))
 	same(t, "tools that were reached", h.world.called(), []string{"vault_read"})
 	same(t, "what stands in the world", h.world.written(), []string(nil))
-	holds(t, "what its model hears", said(asked[1], model.ToolRole), "a.md:1-9", "recorded, not performed")
+	wantParts(t, "what its model hears", textOfRole(asked[1], model.ToolRole), "a.md:1-9", "recorded, not performed")
 	same(t, "calls", len(a.ToolCalls), 2)
 	same(t, "error of the write", a.ToolCalls[1].Error, "")
 	same(t, "notices of a write", notices(a, agent.NoticeUnsureWrite), []agent.Notice(nil))
@@ -107,12 +107,12 @@ func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {
 	h.finish(h.start(auth))
 	a, asked := h.shadow(slices.Repeat([]modeltest.Turn{again}, 7)...)
 	for i, req := range asked {
-		lacks(t, fmt.Sprintf("request %d", i+1), said(req, model.User), "[control]")
+		wantNoParts(t, fmt.Sprintf("request %d", i+1), textOfRole(req, model.User), "[control]")
 		same(t, fmt.Sprintf("tools of request %d", i+1), len(offered(req)), 8)
 	}
 	same(t, "calls performed: the last turn's are not", len(h.world.called()), 6)
 	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	holds(t, "answer", a.Answer, "I have no answer.")
+	wantParts(t, "answer", a.Answer, "I have no answer.")
 	same(t, "decisions of a fallback", consulted(a), []string(nil))
 	same(t, "loops found", loops(a), []string(nil))
 }
@@ -131,7 +131,7 @@ func (h *harness) shadows(of journal.Owner, most int) ([]oracle.Pair, int, error
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return oracle.Shadows(rows, func(id string) (json.RawMessage, error) {
+	return oracle.PairsOf(rows, func(id string) (json.RawMessage, error) {
 		end, err := run.ReadEnd(h.t.Context(), h.store, of, id)
 		return end.Outcome, err
 	}, most)
@@ -238,6 +238,7 @@ func TestFiguresOfPairsAreMediansAndWhoIsLower(t *testing.T) {
 }
 
 func TestCountsAreListedByName(t *testing.T) {
-	same(t, "counts", oracle.Counted(map[string]int{"code_search": 1, "code_read": 4}), "code_read 4, code_search 1")
-	same(t, "none", oracle.Counted(nil), "none")
+	same(t, "counts", oracle.FormatCounts(map[string]int{"code_search": 1, "code_read": 4}),
+		"code_read 4, code_search 1")
+	same(t, "none", oracle.FormatCounts(nil), "none")
 }

@@ -21,11 +21,11 @@ func TestNoSignalMarkupReachesAnswerPiecesOrSession(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "answer", a.Answer, "The end, as it reads in `a.go:1`: a < b.")
 	for _, p := range h.raw {
-		lacks(t, "a piece", p, "<signal ty", "</signal", "<reason", "<confidence")
+		wantNoParts(t, "a piece", p, "<signal ty", "</signal", "<reason", "<confidence")
 	}
 	same(t, "all that was shown", h.shown,
 		"Look here. \nFirst <signal is only a word.  Then  after.\nThe end, as it reads in `a.go:1`: a < b. \n\n")
-	all := h.ended(h.session)
+	all := h.endedAnswers(h.session)
 	same(t, "the session's exchange", all, []oracle.Answer{a})
 }
 
@@ -63,7 +63,7 @@ func TestTimestampOfASignalIsTheDateAndTimeAtWhichItWasParsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds(t, "the audited signal", string(raw), `"timestamp":"`+a.Signals[0].At.Format(time.RFC3339Nano)+`"`)
+	wantParts(t, "the audited signal", string(raw), `"timestamp":"`+a.Signals[0].At.Format(time.RFC3339Nano)+`"`)
 }
 
 func TestProvisionalTextIsMarkedWithItsTurn(t *testing.T) {

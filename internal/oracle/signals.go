@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/signal"
 )
 
-// AuditedSignal is markup of a signal that the model wrote (FR-009, SC-009). Exactly one of Signal, Malformed and
-// Mention is set; all hold it raw. Turns count from 1.
+// AuditedSignal is the markup of a signal that the model wrote (docs/requirements.md, FR-009 and SC-009). Exactly one
+// of Signal, Malformed and Mention is set; each has the raw text. Turns count from 1.
 type AuditedSignal struct {
 	Turn      int             `json:"turn"`
 	Record    int64           `json:"record"` // that holds it
@@ -21,7 +21,7 @@ type AuditedSignal struct {
 	Mention   *signal.Mention `json:"mention,omitempty"` // the reply only quotes it
 	Fate      Fate            `json:"fate"`
 	Why       string          `json:"why"` // in words
-	// the node of the tree that asked for it, or that decided without it
+	// the node of the tree that acted on it, or that decided without it
 	Rule string `json:"rule,omitempty"`
 }
 
@@ -30,51 +30,51 @@ type Fate string
 
 // The fates of a signal.
 const (
-	Steered Fate = "steered" // a rule of the tree asked for it
-	Noted   Fate = "noted"   // the tree took it in, and decided by a rule that did not ask for it
+	Steered Fate = "steered" // a rule of the tree acted on it
+	Noted   Fate = "noted"   // the tree saw it, but another rule decided
 	Ignored Fate = "ignored" // the tree did not see it
-	Pending Fate = "pending" // what it led to is not in the journal yet
+	Pending Fate = "pending" // its effect is not in the journal yet
 )
 
-// AuditSignals lists every signal in the records of a run, as run.Read gives them, and what became of it by the steps.
-// It decides nothing.
+// AuditSignals lists every signal in the records of a run, as run.Read returns them, and what became of it according to
+// the steps. It only reports.
 func AuditSignals(bodies []any, steps []run.TraceStep) []AuditedSignal {
-	a := &signalAudit{words: run.NewVocabulary(Events()...), steps: steps, turnAt: map[int64]int{},
+	a := &signalAudit{words: run.NewVocabulary(Events()...), steps: steps, turnOfRecord: map[int64]int{},
 		found: []AuditedSignal{}}
 	for seq, body := range bodies {
 		switch r := body.(type) {
 		case *run.CompletionRecord:
-			a.receipt(int64(seq), r, false)
+			a.addReceipt(int64(seq), r, false)
 		case *run.StoppedRecord:
 			for i := range r.Under {
-				a.receipt(int64(seq), &r.Under[i], true)
+				a.addReceipt(int64(seq), &r.Under[i], true)
 			}
 		}
 	}
 	for i := range a.found {
 		if s := &a.found[i]; s.Fate == Pending {
-			a.fate(s)
+			a.findFate(s)
 		}
 	}
 	return a.found
 }
 
 type signalAudit struct {
-	words  run.Vocabulary
-	steps  []run.TraceStep
-	turns  int           // replies so far
-	turnAt map[int64]int // by the record that holds the reply
-	found  []AuditedSignal
+	words        run.Vocabulary
+	steps        []run.TraceStep
+	turns        int           // replies so far
+	turnOfRecord map[int64]int // by the record that holds the reply
+	found        []AuditedSignal
 }
 
-func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped bool) {
+func (a *signalAudit) addReceipt(record int64, c *run.CompletionRecord, stopped bool) {
 	if c.Kind != agent.EffectTurn && c.Kind != agent.EffectNotes {
 		return
 	}
-	turn := a.turns + 1 // notes are of the turn that begins
+	turn := a.turns + 1 // notes belong to the next turn
 	if c.Kind == agent.EffectTurn {
 		a.turns++
-		a.turnAt[record] = a.turns
+		a.turnOfRecord[record] = a.turns
 	}
 	var r agent.TurnReceipt[Heard]
 	if json.Unmarshal(c.Result, &r) != nil {
@@ -111,17 +111,17 @@ func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped boo
 	}
 }
 
-func (a *signalAudit) fate(s *AuditedSignal) {
+func (a *signalAudit) findFate(s *AuditedSignal) {
 	first := true
 	for _, step := range a.steps {
 		if step.Record < s.Record {
 			continue
 		}
-		if step.Record > s.Record && a.turnAt[step.Record] != 0 {
+		if step.Record > s.Record && a.turnOfRecord[step.Record] != 0 {
 			break // the next turn's
 		}
-		because := "" // what the node tells whose status comes next
-		for _, e := range ofTurn(step, first) {
+		because := "" // what the next node with a status has reported
+		for _, e := range eventsOfTurn(step, first) {
 			switch {
 			case e.Type == SignalTaken{}.EventType(), e.Type == ReplyDoubted{}.EventType():
 				s.Fate, s.Why, s.Rule = Steered, "a rule acted on it", e.Rule
@@ -146,9 +146,9 @@ func (a *signalAudit) fate(s *AuditedSignal) {
 	}
 }
 
-// ofTurn gives the events of a step that belong to the turn with the signal: in the first step, which took the reply
-// in, those after it was heard; and none from where the tree goes on to the next turn.
-func ofTurn(step run.TraceStep, first bool) []run.TraceEvent {
+// eventsOfTurn selects the events of a step that belong to the signal's turn. In the first step, these are the events
+// after the signal was heard. Events from the next turn on are left out.
+func eventsOfTurn(step run.TraceStep, first bool) []run.TraceEvent {
 	events := step.Events
 	within := ""
 	for i, e := range events {

@@ -8,8 +8,7 @@ import (
 	"sibyl/internal/oracle/classify"
 )
 
-// What a run's story tells of a question: how it was understood, what the model was asked, and what was thought of its
-// replies.
+// What the story of a run says: how the question was understood, what the model was asked, how replies were judged.
 const (
 	storyIsCode     bt.Reason = "story.understood.code: Took it for a question about the code"
 	storyIsNotes    bt.Reason = "story.understood.documentation: Took it for a question about notes or documents"
@@ -45,7 +44,7 @@ const (
 	storyNeedsUser bt.Reason = "story.asks: Asked you, and waits for what you say"
 )
 
-func stories() []bt.Reason {
+func storyReasons() []bt.Reason {
 	return []bt.Reason{storyIsCode, storyIsNotes, storyIsResearch, storyIsTalk, storyIsAction, storyReplied, storyLooks,
 		storyAccepted, storyEarlier, storyDoubt, storyGoOn,
 		storyRetry, storyOther, storyForce, storyAskUser, storyWidened, storyCapability, storyAnswered, storyFound,
@@ -70,7 +69,7 @@ func (e ClassChosen) Story() bt.Why {
 	return bt.Why{}
 }
 
-// Story implements bt.Narrated. Of the rules that stand in for a model, what they look up tells enough.
+// Story implements bt.Narrated. It is empty for the offline rules: their calls tell enough.
 func (e TurnTaken) Story() bt.Why {
 	switch {
 	case e.Model == model.OfflineRules:
@@ -121,18 +120,18 @@ func (e AnswerAccepted) Story() bt.Why {
 	return storyAccepted.With()
 }
 
-// story is how the run ended, and why the answer is not whole.
-func (a *Answer) story() (all []bt.Why) {
+// endingStory says how the run ended, and why the answer is not complete.
+func (a *Answer) endingStory() (all []bt.Why) {
 	switch a.StopReason {
 	case StopSatisfied, StopPartial, StopStuck:
-		all = []bt.Why{a.answered()}
+		all = []bt.Why{a.answerStory()}
 	case StopBudget:
 		all = []bt.Why{storyBudget.With()}
 	case StopLoop:
 		all = []bt.Why{storyLooped.With()}
 	case StopNeedsUser:
 		all = []bt.Why{storyNeedsUser.With()}
-	default: // how it failed is told of every assistant alike
+	default: // failures are told in the same way for every assistant
 		return nil
 	}
 	if b := a.Budget; b != nil && a.Partial() {
@@ -142,8 +141,8 @@ func (a *Answer) story() (all []bt.Why) {
 	return append(all, a.reasons()...)
 }
 
-func (a *Answer) answered() bt.Why {
-	cited, _ := a.read()
+func (a *Answer) answerStory() bt.Why {
+	cited, _ := a.placesRead()
 	switch {
 	case a.Model == model.OfflineRules && cited != nil:
 		return storyFound.With()

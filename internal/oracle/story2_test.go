@@ -37,18 +37,20 @@ func TestProvidersOwnFormOfATurnIsSentBackOnlyWithItsCallsAnswered(t *testing.T)
 
 func TestResultThatWasCutSaysSoToTheModel(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", `{}`), modeltest.Say("Nothing. "+partial("all")))
-	h.world.on("code_read", func(tool.Call) (tool.Result, error) {
+	h.world.replaceTool("code_read", func(tool.Call) (tool.Result, error) {
 		return tool.Result{Text: "half", Items: 1, Truncated: true}, nil
 	})
 	h.ask(auth)
-	same(t, "what the model hears", said(h.request(2), model.ToolRole), "half\n[cut here: ask for less at a time]")
+	same(t, "what the model hears", textOfRole(h.request(2), model.ToolRole),
+		"half\n[cut here: ask for less at a time]")
 }
 
 func TestToolTimeoutIsAFailureThatTheModelHears(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`),
 		modeltest.Say("Nothing. "+partial("all")))
 	h.timeout = 1 // ns
-	h.world.on("code_search", func(tool.Call) (tool.Result, error) { return tool.Result{}, errSlow })
+	h.world.replaceTool("code_search", func(tool.Call) (tool.Result, error) { return tool.Result{}, errSlow })
 	h.ask(auth)
-	holds(t, "what the model hears", said(h.request(2), model.ToolRole), "Failed: no result within 1ns (ask for less)")
+	wantParts(t, "what the model hears", textOfRole(h.request(2), model.ToolRole),
+		"Failed: no result within 1ns (ask for less)")
 }

@@ -91,5 +91,5 @@ func TestStory5Scenario4WithoutAClassifierTheRulesDecide(t *testing.T) {
 
 // onlyCode leaves no other source than the code.
 func (h *harness) onlyCode() {
-	h.world.without("vault_search", "vault_read", "vault_write", "thread_seek", "web_search", "web_fetch")
+	h.world.removeTools("vault_search", "vault_read", "vault_write", "thread_seek", "web_search", "web_fetch")
 }

@@ -12,17 +12,16 @@ import (
 	"sibyl/internal/run"
 )
 
-// promptTexts keeps the prompts that runs began with: most runs share them, and to read them takes a tenth of a run's
-// time.
-type promptTexts struct {
+// promptCache keeps the prompts that runs began with: most runs share them, and reading them takes long.
+type promptCache struct {
 	mu     sync.Mutex
 	byBlob map[string]*prompt.Set
 }
 
-const keptPrompts = 8
+const maxCachedPrompts = 8
 
-// of is promptsOf, of what is kept.
-func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompt.Set, error) {
+// load is promptsOf with a cache.
+func (p *promptCache) load(ctx context.Context, v *run.View) (*prompt.Set, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := v.Blob(SegmentsText)
@@ -33,14 +32,14 @@ func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompt.Set, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(p.byBlob) >= keptPrompts {
+	if len(p.byBlob) >= maxCachedPrompts {
 		clear(p.byBlob)
 	}
 	p.byBlob[name] = set
 	return set, nil
 }
 
-// promptsOf gives the prompts that a run began with.
+// promptsOf loads the prompts that a run began with.
 func promptsOf(ctx context.Context, v *run.View) (*prompt.Set, error) {
 	segments, err := segmentsOf(ctx, v)
 	if err != nil {
@@ -61,7 +60,7 @@ func segmentsOf(ctx context.Context, v *run.View) (segments []prompt.Segment, er
 	return segments, nil
 }
 
-func composed(c prompt.Composed) agent.System {
+func agentSystem(c prompt.Composed) agent.System {
 	system := agent.System{Text: c.Text, Hash: journal.BlobHash([]byte(c.Text)), Tokens: c.Tokens}
 	for _, in := range c.Segments {
 		system.Segments, system.Texts = append(system.Segments, in.ID), append(system.Texts, in.Text)

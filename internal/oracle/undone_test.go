@@ -36,7 +36,7 @@ func refusing(paths ...string) does {
 func TestWhatWasNotDoneIsInWarningsExportAndExplanation(t *testing.T) {
 	done := modeltest.Say("It is written. " + enough())
 	h := setUp(t, noteCalls("a.md"), done, done)
-	h.world.on("vault_write", refusing("a.md"))
+	h.world.replaceTool("vault_write", refusing("a.md"))
 	a := h.ask(save)
 	raw, err := json.Marshal(a)
 	if err != nil {
@@ -48,9 +48,9 @@ func TestWhatWasNotDoneIsInWarningsExportAndExplanation(t *testing.T) {
 	}
 	const line = "The note was not written: a.md (a.md is read-only)."
 	same(t, "partial", shown.Partial, true)
-	holds(t, "warnings", joined(shown.Warnings), line)
-	holds(t, "export", shown.Footer, line)
-	holds(t, "explanation", joined(shown.Ending), line)
+	wantParts(t, "warnings", joined(shown.Warnings), line)
+	wantParts(t, "export", shown.Footer, line)
+	wantParts(t, "explanation", joined(shown.Ending), line)
 }
 
 func TestSentencesAboutWrites(t *testing.T) {

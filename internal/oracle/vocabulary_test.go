@@ -39,8 +39,8 @@ func (h *harness) leftByCalls() (all []string) {
 	return all
 }
 
-// named are questions by their names.
-func named(question string) string {
+// questionNamed are questions by their names.
+func questionNamed(question string) string {
 	if text, is := map[string]string{"auth": auth, "caching": caching, "weather": weather, "thanks": thanks,
 		"save": save}[question]; is {
 		return text
@@ -189,8 +189,8 @@ var requests = sync.OnceValue(func() map[string]func(h *harness, r model.Request
 	for words, of := range map[string]func(model.Request) string{
 		"told":      lastText, // in the last message
 		"sees":      whole,
-		"hears":     func(r model.Request) string { return said(r, model.ToolRole) },
-		"remembers": func(r model.Request) string { return said(r, model.Assistant) },
+		"hears":     func(r model.Request) string { return textOfRole(r, model.ToolRole) },
+		"remembers": func(r model.Request) string { return textOfRole(r, model.Assistant) },
 		"prompted":  func(r model.Request) string { return r.System },
 	} {
 		add(words, of, map[string]string{"": "has", " no": "lacks", " only": "is", " once": "once"})
@@ -283,7 +283,7 @@ var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 	"suggestions":       func(_ *harness, a oracle.Answer) string { return listed(a.Suggestions) },
 	"labels":            func(_ *harness, a oracle.Answer) string { return a.Labels.String() },
 	"gaps":              func(_ *harness, a oracle.Answer) string { return listed(a.Gaps) },
-	"warned":            func(_ *harness, a oracle.Answer) string { return listed(told(a)) },
+	"warned":            func(_ *harness, a oracle.Answer) string { return listed(shownNotices(a)) },
 	"decided":           func(_ *harness, a oracle.Answer) string { return listed(consulted(a)) },
 	"because":           func(_ *harness, a oracle.Answer) string { return a.Fallbacks[len(a.Fallbacks)-1].Because },
 	"loops":             func(_ *harness, a oracle.Answer) string { return listed(loops(a)) },

@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/bt"
 )
 
-// What an answer lacks, and what the person is told beside it.
+// What an answer lacks, and what is shown to the person beside it.
 const (
 	nothingOpened   bt.Reason = "lacks.opened: No source was opened for this answer: it relies on what the model knows."
 	nothingLookedUp bt.Reason = "lacks.looked_up: Nothing was looked up for " +
@@ -56,7 +56,7 @@ const (
 	otherNotes    bt.Reason = "request.notes: you approved a write to a different folder of notes"
 )
 
-// Why the tools of an MCP server are left out of a run: as Surroundings.LeftOut says it.
+// Why the tools of an MCP server are left out of a run, as in Surroundings.LeftOut.
 const (
 	ServerFailed bt.Reason = "server.failed: The tools of {server} are left out: {why}. ‘sibyl mcp servers’ says more."
 	ServerStarts bt.Reason = "server.starts: The tools of {server} are left out: it has not started yet; ‘sibyl " +
@@ -77,7 +77,7 @@ func warningReasons() []bt.Reason {
 	}
 }
 
-// reasons say why it is not the whole answer, in the words of the rules and of the model.
+// reasons say why the answer is not complete, in the words of the rules and of the model.
 func (a *Answer) reasons() (all []bt.Why) {
 	if a.Caveat != "" {
 		all = append(all, notWhole.With(bt.Why{Text: a.Caveat, Coded: a.CaveatCode}))
@@ -103,7 +103,7 @@ func (a *Answer) warnings() (all []bt.Why) {
 	return all
 }
 
-func texts(whys []bt.Why) (all []string) {
+func textsOf(whys []bt.Why) (all []string) {
 	for _, why := range whys {
 		all = append(all, why.Text)
 	}

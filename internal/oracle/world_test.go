@@ -45,7 +45,7 @@ func newWorld() *world {
 		opens(tool.Vault, "line of a note"))
 	w.add(tool.Spec{Name: "web_fetch", Description: "Opens a page.", Source: tool.Web, Foreign: true,
 		Out: tool.Out{To: tool.ToAddress, Arg: "url"}}, opens(tool.Web, "line of a page"))
-	w.put(&writer{fake: fake{world: w, spec: tool.Spec{Name: "vault_write", Description: "Writes a note.",
+	w.addTool(&writer{fake: fake{world: w, spec: tool.Spec{Name: "vault_write", Description: "Writes a note.",
 		Source: tool.Vault, Effect: tool.Once, Target: "path"}}})
 	return w
 }
@@ -53,23 +53,23 @@ func newWorld() *world {
 // does is what a fake tool does with a call.
 type does func(tool.Call) (tool.Result, error)
 
-func (w *world) put(t tool.Tool) { w.tools[t.Spec().Name] = t }
+func (w *world) addTool(t tool.Tool) { w.tools[t.Spec().Name] = t }
 
 func (w *world) add(spec tool.Spec, do does) {
 	if spec.Effect == "" {
 		spec.Effect = tool.Repeatable
 	}
-	w.put(&fake{world: w, spec: spec, do: do})
+	w.addTool(&fake{world: w, spec: spec, do: do})
 }
 
-// on gives a tool another behaviour.
-func (w *world) on(name string, do does) {
+// replaceTool gives a tool another behaviour.
+func (w *world) replaceTool(name string, do does) {
 	spec := w.tools[name].Spec()
 	w.add(spec, do)
 }
 
-// without takes tools away.
-func (w *world) without(names ...string) {
+// removeTools takes tools away.
+func (w *world) removeTools(names ...string) {
 	for _, n := range names {
 		delete(w.tools, n)
 	}
@@ -79,7 +79,7 @@ func (w *world) registry() (*tool.Set, error) {
 	return tool.NewSet(slices.Collect(maps.Values(w.tools))...)
 }
 
-func (w *world) made(name string, c tool.Call) {
+func (w *world) recordCall(name string, c tool.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls = append(w.calls, made{Name: name, Args: string(c.Args), Key: c.Key, Owner: c.Owner})
@@ -116,7 +116,7 @@ func (f *fake) Spec() tool.Spec {
 }
 
 func (f *fake) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
-	f.world.made(f.spec.Name, c)
+	f.world.recordCall(f.spec.Name, c)
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
@@ -127,7 +127,7 @@ func (f *fake) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 type writer struct{ fake }
 
 func (w *writer) Call(_ context.Context, c tool.Call) (tool.Result, error) {
-	w.world.made(w.spec.Name, c)
+	w.world.recordCall(w.spec.Name, c)
 	w.world.mu.Lock()
 	defer w.world.mu.Unlock()
 	w.world.notes[c.Key] = string(c.Args)

@@ -33,30 +33,30 @@ var worlds = map[string]func(h *harness, rest string){
 	"reports by tool": func(h *harness, _ string) { h.env.ReportTool = true },
 	"no web search": func(h *harness, _ string) {
 		h.env.Web = false
-		h.world.without("web_search")
+		h.world.removeTools("web_search")
 	},
 	"no folder of notes": func(h *harness, _ string) { h.env.Vault = "" },
 	"left out": func(h *harness, rest string) {
 		h.env.LeftOut = append(h.env.LeftOut, oracle.ServerFailed.With(rest, oracle.ServerSilent.With()))
 	},
-	"without":   func(h *harness, rest string) { h.world.without(strings.Fields(rest)...) },
+	"without":   func(h *harness, rest string) { h.world.removeTools(strings.Fields(rest)...) },
 	"only code": func(h *harness, _ string) { h.onlyCode() },
 	"nothing to read": func(h *harness, _ string) {
 		h.onlyCode()
-		h.world.without("code_read", "code_search")
+		h.world.removeTools("code_read", "code_search")
 	},
 	"finds nothing": func(h *harness, rest string) {
 		for name := range strings.FieldsSeq(rest) {
-			h.world.on(name, finds())
+			h.world.replaceTool(name, finds())
 		}
 	},
 	"gives": func(h *harness, rest string) { // a tool, and the text that it opens
 		name, text, _ := strings.Cut(rest, " ")
-		h.world.on(name, opens(h.world.tools[name].Spec().Source, text))
+		h.world.replaceTool(name, opens(h.world.tools[name].Spec().Source, text))
 	},
 	"fails with": func(h *harness, rest string) { // a tool, the kind of its error, and what it says
 		part := strings.SplitN(rest, " ", 3)
-		h.world.on(part[0], fails(tool.Kind(part[1]), "", part[2]))
+		h.world.replaceTool(part[0], fails(tool.Kind(part[1]), "", part[2]))
 	},
 	"fails once": func(h *harness, rest string) { // with the hint to ask for less
 		part := strings.SplitN(rest, " ", 3)
@@ -64,7 +64,7 @@ var worlds = map[string]func(h *harness, rest string){
 		if f, reads := h.world.tools[part[0]].(*fake); reads {
 			works = f.do
 		}
-		h.world.on(part[0], func(c tool.Call) (tool.Result, error) {
+		h.world.replaceTool(part[0], func(c tool.Call) (tool.Result, error) {
 			if !failed {
 				failed = true
 				return tool.Result{}, tool.Errorf(tool.Kind(part[1]), "ask for less", "%s", part[2])
@@ -76,12 +76,12 @@ var worlds = map[string]func(h *harness, rest string){
 		name, place, _ := strings.Cut(rest, " ")
 		path, span, _ := strings.Cut(place, ":")
 		from, to, _ := strings.Cut(span, "-")
-		h.world.on(name, finds(tool.Ref{Source: h.world.tools[name].Spec().Source, Path: path, Start: number(from),
-			End: number(to)}))
+		h.world.replaceTool(name, finds(tool.Ref{Source: h.world.tools[name].Spec().Source, Path: path,
+			Start: number(from), End: number(to)}))
 	},
 	"finds a page": func(h *harness, rest string) {
 		name, address, _ := strings.Cut(rest, " ")
-		h.world.on(name, finds(tool.Ref{Source: tool.Web, URL: address}))
+		h.world.replaceTool(name, finds(tool.Ref{Source: tool.Web, URL: address}))
 	},
 	"folders":     func(h *harness, rest string) { h.env.CodeRoot, h.env.Vault, _ = strings.Cut(rest, " ") },
 	"handed over": func(h *harness, rest string) { h.material = rest },
@@ -91,7 +91,7 @@ var worlds = map[string]func(h *harness, rest string){
 	},
 	"opens something else three times": func(h *harness, rest string) {
 		n := 0
-		h.world.on(rest, func(c tool.Call) (tool.Result, error) {
+		h.world.replaceTool(rest, func(c tool.Call) (tool.Result, error) {
 			n = min(n+1, 3)
 			return opens(tool.Code, fmt.Sprintf("%d tests passed", n))(c)
 		})
@@ -100,7 +100,7 @@ var worlds = map[string]func(h *harness, rest string){
 	"fails each time": func(h *harness, rest string) {
 		name, message, _ := strings.Cut(rest, " ")
 		n := 0
-		h.world.on(name, func(tool.Call) (tool.Result, error) {
+		h.world.replaceTool(name, func(tool.Call) (tool.Result, error) {
 			n++
 			return tool.Result{}, tool.Errorf(tool.Failed, "", "%s", strings.NewReplacer("#", fmt.Sprint(n), "@",
 				spelled[n]).Replace(message))
@@ -108,16 +108,16 @@ var worlds = map[string]func(h *harness, rest string){
 	},
 	"finds something else each time": func(h *harness, rest string) {
 		n := 0
-		h.world.on(rest, func(c tool.Call) (tool.Result, error) {
+		h.world.replaceTool(rest, func(c tool.Call) (tool.Result, error) {
 			n++
 			return finds(tool.Ref{Source: tool.Code, Path: spelled[n] + ".go", Start: 1})(c)
 		})
 	},
 	"read-only": func(h *harness, rest string) { // notes that can't be written
-		h.world.on("vault_write", refusing(strings.Fields(rest)...))
+		h.world.replaceTool("vault_write", refusing(strings.Fields(rest)...))
 	},
 	"in doubt": func(h *harness, rest string) { // a note of which nobody can tell whether it was written
-		h.world.on("vault_write", func(c tool.Call) (tool.Result, error) {
+		h.world.replaceTool("vault_write", func(c tool.Call) (tool.Result, error) {
 			if strings.Contains(string(c.Args), rest) {
 				panic("the disk is gone")
 			}
@@ -125,7 +125,7 @@ var worlds = map[string]func(h *harness, rest string){
 		})
 	},
 	"breaks down": func(h *harness, rest string) {
-		h.world.on(rest, func(tool.Call) (tool.Result, error) { panic("index out of range") })
+		h.world.replaceTool(rest, func(tool.Call) (tool.Result, error) { panic("index out of range") })
 	},
 	"opens so many tokens": func(h *harness, rest string) { h.openLong(number(rest)) },
 	"the person names":     func(h *harness, rest string) { h.named = append(h.named, tool.Source(rest)) },

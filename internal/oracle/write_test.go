@@ -35,19 +35,19 @@ func TestWriteThatMayHaveHappenedBeforeACrashIsToldAndNotRepeated(t *testing.T) 
 				dying.Die()
 				return wrote, nil
 			}}
-			h.world.put(&f)
+			h.world.addTool(&f)
 			if canTell {
-				h.world.put(&lost{f})
+				h.world.addTool(&lost{f})
 			}
 			a := h.crashAndResume(save, dying)
 			same(t, "writes", h.world.called(), []string{"vault_write"})
-			holds(t, "the notices", joined(told(a)), "Not sure to be done: vault_write",
+			wantParts(t, "the notices", joined(shownNotices(a)), "Not sure to be done: vault_write",
 				"nobody can tell whether it took effect")
-			holds(t, "what the model hears", said(h.request(2), model.ToolRole),
+			wantParts(t, "what the model hears", textOfRole(h.request(2), model.ToolRole),
 				"nobody can tell whether it took effect")
 			same(t, "stop reason", a.StopReason, oracle.StopPartial)
 			same(t, "writes in doubt", a.Writes.Unsure, 1)
-			holds(t, "caveat", a.Caveat, "The note may not have been written: a.md (")
+			wantParts(t, "caveat", a.Caveat, "The note may not have been written: a.md (")
 		})
 	}
 }
@@ -61,10 +61,8 @@ func TestPersonIsToldThatASecretWasTakenOutOfANote(t *testing.T) {
 			modeltest.SayAndCall(needTurn("write the note"), "vault_write",
 				`{"path":"a.md","mode":"create","content":"`+content+`"}`),
 			modeltest.Say("It is written. "+enough()))
-		h.world.put(&fake{world: h.world, spec: h.world.tools["vault_write"].Spec(), do: func(tool.Call) (tool.Result,
-			error) {
-			return wrote, nil
-		}})
-		same(t, "notices", joined(told(h.ask(save))), want)
+		h.world.addTool(&fake{world: h.world, spec: h.world.tools["vault_write"].Spec(),
+			do: func(tool.Call) (tool.Result, error) { return wrote, nil }})
+		same(t, "notices", joined(shownNotices(h.ask(save))), want)
 	}
 }

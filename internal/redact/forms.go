@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// forms returns every way in which a secret may be written: as it is, in a URL, and in a JSON string, alone or inside
-// of another JSON string, by the writers in use. Most secrets have one form.
-func forms(secret string) []string {
+// spellings lists the ways in which a secret may be written: as it is, in a URL, and in a JSON string, alone or inside
+// another JSON string, as the usual writers do. Most secrets have only one.
+func spellings(secret string) []string {
 	list := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
 	var once []string
 	for choice := range 8 {
@@ -24,7 +24,7 @@ func forms(secret string) []string {
 	return list
 }
 
-// jsonWriter says what a JSON writer escapes beyond what it must.
+// jsonWriter says what a JSON writer escapes beyond what is required.
 type jsonWriter struct {
 	angles bool // < > & as Go does by default
 	ascii  bool // everything beyond ASCII, as Python does by default

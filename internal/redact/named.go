@@ -6,37 +6,37 @@ import (
 	"strings"
 )
 
-// A secret of no shape is told by the name before it, as in password=…, "api_key": "…" or <token>…</token>, and by how
-// little it looks like words.
+// A secret without a known shape is recognised by the name before it, as in password=…, "api_key": "…" or
+// <token>…</token>, and by how little it looks like words.
 
-// telling says how surely a name is that of a secret.
-type telling int
+// nameKind says what kind of secret a name stands for, and how surely.
+type nameKind int
 
 const (
-	unnamed  telling = iota
-	weak             // as of a key, which may be one of a map
-	strong           // as of a token
-	password         // which a person may have made up
-	header           // whose value is a line with a scheme, or with several values
+	unnamed  nameKind = iota
+	weak              // such as key, which may be that of a map
+	strong            // such as token
+	password          // a person may have made it up
+	header            // its value is a line with a scheme, or with several values
 )
 
-// names are words that stand in the names of secrets, in small letters: what is looked for in a text. value is the name
-// of what another entry names: name: DB_PASSWORD, value: …
-const names = `pass|kennwort|senha|contrasena|secret|segredo|token|geheim|credential|cookie|auth|` +
+// nameWords are the words in the names of secrets, in lower case, that are searched in a text. “value” is the name of a
+// field whose own name is in another field: name: DB_PASSWORD, value: …
+const nameWords = `pass|kennwort|senha|contrasena|secret|segredo|token|geheim|credential|cookie|auth|` +
 	`key|pwd|pw=|pw:|pw"|pw |psk|jwt|bearer|sid|sig|value`
 
-const longestName = 64 // bytes
+const maxName = 64 // bytes
 
-var withoutSigns = strings.NewReplacer("_", "", "-", "")
+var signRemover = strings.NewReplacer("_", "", "-", "")
 
-// kindOf says of what kind a name is; of one with dots, what stands behind the last.
-func kindOf(name string) telling {
+// kindOfName is the kind of a name; if it has dots, of the part after the last one.
+func kindOfName(name string) nameKind {
 	name = name[strings.LastIndexByte(name, '.')+1:]
-	if len(name) > longestName {
+	if len(name) > maxName {
 		return unnamed
 	}
 	last := strings.ToLower(lastWord(name))
-	flat := withoutSigns.Replace(strings.ToLower(name))
+	flat := signRemover.Replace(strings.ToLower(name))
 	holds := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(flat, word) })
 	}
@@ -68,7 +68,7 @@ func kindOf(name string) telling {
 	return unnamed
 }
 
-// lastWord is that of a name: behind a sign, or from its last capital that begins a word.
+// lastWord is the last word of a name: after a sign, or from the last capital that begins a word.
 func lastWord(name string) string {
 	i := len(name)
 	for i > 0 && isAlnum(name[i-1]) && (i == len(name) || !isUpper(name[i]) || !isLower(name[i-1])) {
@@ -77,13 +77,13 @@ func lastWord(name string) string {
 	return name[i:]
 }
 
-// given is what follows a name that gets a value: its sign (after what may close the name, or a type), then a value in
-// quotes, or one without.
-var given = regexp.MustCompile(`\A(` + quoteSign + `|[\]*?])*[ \t]*` +
+// assignment matches what follows a name: its sign (after what may close the name, or a type), then a value in quotes,
+// or one without.
+var assignment = regexp.MustCompile(`\A(` + quoteSign + `|[\]*?])*[ \t]*` +
 	`(?:(?::[ \t]*)?\*?[A-Za-z][\w.]* (=)|(=\\+u003e|\\+u003e|=>|:=|=[=~]?|[:,> ]))[ \t*]*` +
 	`(?:[bru@]?(` + quoteSign + `)(` + valueSign + `+)|((?:[^\s"'` + "`" + `\\()<>\[\]{};|]|` + escapeSign + `)+))`)
 
-// Where the groups of given begin in a match: each has two indices.
+// Where the groups of assignment begin in a match: each has two indices.
 const (
 	closing = 2 * (1 + iota)
 	typedSign
@@ -93,15 +93,15 @@ const (
 	bare
 )
 
-// named is a finder: at i stands a word of names. It takes the whole name around it, and gives the value behind it if
-// the name is a secret's and the value does not look like words; else -1. longest checks from.
-func named(t string, from, i int) (start, end int) {
+// findNamed is a finder: at i there is a word of nameWords. It reads the whole name around it, and finds the value
+// after it, if the name is that of a secret and the value does not look like words; else -1. longestAt checks from.
+func findNamed(t string, from, i int) (start, end int) {
 	first, last := nameAt(t, i)
-	stop := min(len(t), last+mostToken)
-	if last == len(t) || strings.IndexByte("\"'`\\]*? \t:=,>", t[last]) < 0 || last-first > longestName {
+	stop := min(len(t), last+maxToken)
+	if last == len(t) || strings.IndexByte("\"'`\\]*? \t:=,>", t[last]) < 0 || last-first > maxName {
 		return -1, -1
 	}
-	m := given.FindStringSubmatchIndex(t[last:stop])
+	m := assignment.FindStringSubmatchIndex(t[last:stop])
 	if m == nil {
 		return -1, -1
 	}
@@ -110,7 +110,7 @@ func named(t string, from, i int) (start, end int) {
 			m[g] += last
 		}
 	}
-	kind, between := kindOf(t[first:last]), "=" // the sign behind a type
+	kind, between := kindOfName(t[first:last]), "=" // the sign behind a type
 	if strings.EqualFold(t[first:last], "value") {
 		kind = kindBefore(t, first)
 	}
@@ -128,16 +128,16 @@ func named(t string, from, i int) (start, end int) {
 	if kind == header && (group == quoted || between[0] == ':') {
 		return headerSecret(t, start)
 	}
-	if isProse(t, end, group == quoted) {
+	if isLongerText(t, end, group == quoted) {
 		return -1, -1
 	}
 	// A line of a settings file: NAME=value.
 	setting := m[sign] >= 0 && m[closing] < 0 && between == "=" && beginsSetting(t, first)
 	switch {
 	case setting:
-		end = start + len(strings.TrimRight(withoutQuery(t[start:end]), ".,"))
+		end = start + len(strings.TrimRight(cutQuery(t[start:end]), ".,"))
 	case group == bare:
-		end = start + len(strings.TrimRight(withoutQuery(t[start:end]), ".,:!?*"))
+		end = start + len(strings.TrimRight(cutQuery(t[start:end]), ".,:!?*"))
 	}
 	literal := group == quoted || setting || isOption(t, first)
 	endsLine := end == len(t) || strings.IndexByte("\r\n\\\"'`", t[end]) >= 0
@@ -147,12 +147,12 @@ func named(t string, from, i int) (start, end int) {
 	case kind != weak && !isSecret(t[start:end], kind, literal, endsLine):
 		return -1, -1
 	}
-	return start, prolonged(t, end, stop)
+	return start, extendToken(t, end, stop)
 }
 
-// isAssignment says whether the sign between a name and a value, with what else is in the groups of given, gives the
-// value to the name.
-func isAssignment(t string, first int, between string, kind telling, m []int) bool {
+// isAssignment says whether the sign between a name and a value assigns the value to the name. m are the groups of
+// assignment.
+func isAssignment(t string, first int, between string, kind nameKind, m []int) bool {
 	const leastListed = 12
 	before := t[:first]
 	switch {
@@ -169,8 +169,9 @@ func isAssignment(t string, first int, between string, kind telling, m []int) bo
 	return !joined || first == 0 || t[first-1] != t[m[opening]] // "password=" + x
 }
 
-// isProse says whether a value that seems to end at end goes on: in quotes with further words, else as an expression.
-func isProse(t string, end int, quoted bool) bool {
+// isLongerText says whether a value that seems to end at end continues: in quotes with further words, else as an
+// expression.
+func isLongerText(t string, end int, quoted bool) bool {
 	switch {
 	case end == len(t):
 		return false
@@ -183,13 +184,13 @@ func isProse(t string, end int, quoted bool) bool {
 // isOption says whether a name is an option of a command.
 func isOption(t string, first int) bool { return strings.HasPrefix(t[first:], "--") }
 
-// nameAt is where the name begins and ends that a word at i is part of.
+// nameAt is where the name around the word at i begins and ends.
 func nameAt(t string, i int) (first, last int) {
 	first, last = i, i
-	for first > 0 && i-first <= longestName && (isURLSafe(t[first-1]) || t[first-1] == '.') {
+	for first > 0 && i-first <= maxName && (isURLSafe(t[first-1]) || t[first-1] == '.') {
 		first--
 	}
-	for last < len(t) && last-i <= longestName && (isURLSafe(t[last]) || t[last] == '.') {
+	for last < len(t) && last-i <= maxName && (isURLSafe(t[last]) || t[last] == '.') {
 		last++
 	}
 	if first > 0 && first < last && t[first-1] == '\\' { // the letter of an escape, or \u0026
@@ -201,42 +202,42 @@ func nameAt(t string, i int) (first, last int) {
 }
 
 // kindBefore is the kind of a name given by another field of the same entry: name: DB_PASSWORD, value: …
-func kindBefore(t string, end int) (kind telling) {
+func kindBefore(t string, end int) (kind nameKind) {
 	const furthest = 120
 	before := t[max(0, end-furthest):end]
 	before = before[strings.LastIndexAny(before, "{}<")+1:]
 	for _, word := range strings.FieldsFunc(before, func(r rune) bool {
 		return isSign(r) && !strings.ContainsRune("._-", r)
 	}) {
-		kind = max(kind, kindOf(word))
+		kind = max(kind, kindOfName(word))
 	}
 	return kind
 }
 
-// beginsSetting says whether a name begins its line or what is in quotes, as in a file of environment variables.
+// beginsSetting says whether a name begins its line or its quotation, as in a file of environment variables.
 func beginsSetting(t string, first int) bool {
 	before := strings.TrimSuffix(t[:first], "export ")
 	return before == "" || strings.HasSuffix(before, `\n`) || strings.IndexByte("\n\"'`", before[len(before)-1]) >= 0
 }
 
-var nextOfQuery = regexp.MustCompile(`(?:&|\\+u0026)(?:[\w.%-]*[=;&]|(?:amp|quot|lt|gt|#\d+)\z)`)
+var nextParameter = regexp.MustCompile(`(?:&|\\+u0026)(?:[\w.%-]*[=;&]|(?:amp|quot|lt|gt|#\d+)\z)`)
 
-// withoutQuery leaves out what follows a value in a query: another name with its value, an entity of HTML.
-func withoutQuery(text string) string {
+// cutQuery removes what follows a value in a query: another name with its value, or an entity of HTML.
+func cutQuery(text string) string {
 	if !strings.Contains(text, "&") && !strings.Contains(text, "u0026") {
 		return text
 	}
-	if at := nextOfQuery.FindStringIndex(text); at != nil {
+	if at := nextParameter.FindStringIndex(text); at != nil {
 		return text[:at[0]]
 	}
 	return text
 }
 
-// headerSecret returns where the secret of an Authorization or Cookie header stands whose value begins at start: behind
-// its scheme; of cookies, all of them.
+// headerSecret finds the secret of an Authorization or Cookie header whose value begins at start: it is after the
+// scheme. Of cookies, it is all of them.
 func headerSecret(t string, start int) (int, int) {
 	const leastHeader, longestScheme = 12, 12
-	value := t[start:min(len(t), start+mostToken)]
+	value := t[start:min(len(t), start+maxToken)]
 	if end := strings.IndexAny(value, "\r\n\"'`\\"); end >= 0 {
 		value = value[:end]
 	}

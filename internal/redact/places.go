@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What a regular expression is made of here: a quote, also one that is escaped; what parts words, also an escaped line
-// break or the end of one text of a list; a character of a value without quotes around it.
+// Parts of regular expressions: a quote, also an escaped one; a gap between words, also an escaped line break or the
+// end of a text in a list; a character of a value without quotes.
 const (
 	quoteSign = "\\\\*[\"'`]"
 	gapSign   = `(?:[ \t\r\n]|\\+[nrt]|["',\\])+`
@@ -16,8 +16,8 @@ const (
 	escapeSign = `\\+(?:u002[6bBfF]|u003[dD]|/)`
 )
 
-// place is where secrets stand without a name, as its regular expression says from the keyword on: the first group that
-// matches is the secret, if check says so.
+// place is where secrets occur without a name. Its pattern begins with the keyword: the first group is the secret, if
+// check accepts it.
 type place struct {
 	keywords string
 	pattern  string
@@ -30,11 +30,12 @@ func places() []place {
 	return []place{
 		{"Bearer |bearer |BEARER ", `[A-Za-z]+ ((?:[\w.~+/=%-]|\\+/){20,})`, hasDigit},
 		{"machine |default", `(?:machine` + gapSign + `\S+?|default)` + gapSign + `login` + gapSign + `\S+?` + gapSign +
-			`password` + gapSign + `(` + valueSign + `{4,})`, isGiven},
+			`password` + gapSign + `(` + valueSign + `{4,})`, isRealPassword},
 		{":*:|:543|:643", `:(?:\d{4,5}|\*):[^:\s]+:[^:\s]+:(` + valueSign + `{8,})`, func(s string) bool {
 			return isSecret(s, password, true, true)
 		}},
-		{" -u |--user |--proxy-user ", ` ?--?[a-z-]+ +` + quoteSign + `?[^\s:"'\\]+:(` + valueSign + `{6,})`, isGiven},
+		{" -u |--user |--proxy-user ", ` ?--?[a-z-]+ +` + quoteSign + `?[^\s:"'\\]+:(` + valueSign + `{6,})`,
+			isRealPassword},
 		{"hooks.slack.com", `hooks\.slack\.com\\*/((?:services|workflows|triggers)(?:\\*/[\w-]{8,}){2,4})`, isToken},
 		{"A3-", `(A3-[0-9A-Z]{6}-(?:[0-9A-Z]{11}|[0-9A-Z]{6}-[0-9A-Z]{5})(?:-[0-9A-Z]{5}){3})`, always}, // 1Password
 		{"discord.com|discordapp.com", `discord(?:app)?\.com\\*/api\\*/webhooks\\*/(\d{15,}\\*/[\w-]{60,})`, always},
@@ -42,11 +43,11 @@ func places() []place {
 	}
 }
 
-// finder gives a place with what is compiled.
+// finder is the finder of a place; it compiles the pattern on first use.
 func (p place) finder() finder {
-	pattern := lazily(`\A` + p.pattern)
+	pattern := compileLazily(`\A` + p.pattern)
 	return func(t string, from, i int) (start, end int) {
-		stop := min(len(t), i+mostToken)
+		stop := min(len(t), i+maxToken)
 		m := pattern().FindStringSubmatchIndex(t[i:stop])
 		if m == nil {
 			return -1, -1
@@ -58,37 +59,37 @@ func (p place) finder() finder {
 		if !p.check(t[start:end]) {
 			return -1, -1
 		}
-		return start, prolonged(t, end, stop)
+		return start, extendToken(t, end, stop)
 	}
 }
 
-// addressSecret is the secret in what stands before the @ of an address, from start to end: the password of
-// user:password, or a token in the place of a user.
+// addressSecret is the secret in the part of an address before the @, from start to end: the password of user:password,
+// or a token in place of a user.
 func addressSecret(t string, start, end int) (int, int) {
 	user, secret, both := strings.Cut(t[start:end], ":")
 	switch {
 	case !both && len(user) >= leastWeak && !isPlaceholder(user) && isRandom(user, true):
 		return start, end
-	case both && secret != user && isGiven(secret):
+	case both && secret != user && isRealPassword(secret):
 		return start + len(user) + 1, end
 	}
 	return -1, -1
 }
 
 var (
-	masked = regexp.MustCompile(`\A(?:[xX*.]*|.|string|[$:].*|%[^0-9a-fA-F].*|.*[{<(].*)\z`)
-	letter = regexp.MustCompile(`[A-Za-z]`)
+	maskOrVariable = regexp.MustCompile(`\A(?:[xX*.]*|.|string|[$:].*|%[^0-9a-fA-F].*|.*[{<(].*)\z`)
+	letter         = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// isGiven says whether a password that stands in the place of one is none that only stands for another: a variable, a
-// mask, the word password.
-func isGiven(password string) bool {
-	return !masked.MatchString(password) && !isPlaceholder(password) && kindOf(password) == unnamed &&
+// isRealPassword says whether a text at the place of a password is one, and not a variable, a mask or the word
+// password.
+func isRealPassword(password string) bool {
+	return !maskOrVariable.MatchString(password) && !isPlaceholder(password) && kindOfName(password) == unnamed &&
 		letter.MatchString(password)
 }
 
-// isPlaceholder says whether a text stands for a secret that is elsewhere: a variable, a verb of a format, an address,
-// a mask, a number in hexadecimal digits.
+// isPlaceholder says whether a text only represents a secret: a variable, a verb of a format, an address, a mask, or a
+// number in hexadecimal digits.
 func isPlaceholder(text string) bool {
 	const longestNumber = 20
 	holds := func(sign string) bool { return strings.Contains(text, sign) }

@@ -7,37 +7,37 @@ import (
 
 // The lengths of values, in bytes.
 const (
-	leastSecret  = 8
-	leastLetters = 12 // of letters alone
-	leastWeak    = 20
-	leastHex     = 16
+	minSecretLength = 8
+	leastLetters    = 12 // of letters alone
+	leastWeak       = 20
+	leastHex        = 16
 )
 
-// unspeakable is how many consonants in a row no word has that stands beside a number.
-const unspeakable = 5
+// minConsonants is how many consonants in a row no word has that is next to a number.
+const minConsonants = 5
 
-// isSecret says whether a value is one, beside a name of that kind: literal says that it is in quotes or of a file of
-// settings, and so no expression; endsLine that its line ends with it.
-func isSecret(text string, kind telling, literal, endsLine bool) bool {
+// isSecret says whether a value after a name of that kind is a secret. literal: it is in quotes or in a file of
+// settings, and so not an expression; endsLine: its line ends with it.
+func isSecret(text string, kind nameKind, literal, endsLine bool) bool {
 	s := shapeOf(text)
-	if len(text) < leastSecret || s.letters() == 0 {
+	if len(text) < minSecretLength || s.letters() == 0 {
 		return false
 	}
-	mixed := kind == password && (literal || endsLine) && s.kinds() >= 3 && s.signs > 0 && !s.path
+	mixed := kind == password && (literal || endsLine) && s.kindsOfCharacters() >= 3 && s.signs > 0 && !s.path
 	hex := s.hex && s.digits > 0 && len(text) >= leastHex
-	return (mixed || hex || s.uuid(text) || isRandom(text, literal)) && !isPlaceholder(text)
+	return (mixed || hex || s.isUUID(text) || isRandom(text, literal)) && !isPlaceholder(text)
 }
 
 // isWeakSecret says whether a value is a secret although its name says little.
 func isWeakSecret(text string, given bool) bool {
 	s := shapeOf(text)
-	return given && len(text) >= leastWeak && s.letters() > 0 && s.digits > 0 && !s.hex && !s.uuid(text) &&
+	return given && len(text) >= leastWeak && s.letters() > 0 && s.digits > 0 && !s.hex && !s.isUUID(text) &&
 		isRandom(text, false) && !strings.ContainsAny(text, ",:@&") && !isPlaceholder(text)
 }
 
-// isRandom says whether a text changes between small letters, capitals and digits more often than words and identifiers
-// do. Random characters make runs of two or fewer, words of five or more; a capital and the small letters behind it are
-// one run.
+// isRandom says whether a text changes between lower case, upper case and digits more often than words and identifiers
+// do. Random characters make runs of two or fewer, words make runs of five or more; a capital and the lower case after
+// it are one run.
 func isRandom(text string, literal bool) bool {
 	const (
 		ofDigits = 5.0 // characters a run, at most: where several numbers stand between letters
@@ -54,17 +54,17 @@ func isRandom(text string, literal bool) bool {
 	case s.numbers == 0 && (!literal || s.signs > 0 || len(text) < leastLetters):
 		return false
 	case s.numbers == 1 && s.runs < 4:
-		return literal && len(text) >= leastLetters && s.consonants >= unspeakable
+		return literal && len(text) >= leastLetters && s.consonants >= minConsonants
 	case s.numbers == 0 || !literal:
 		most = ofOthers
 	case s.numbers == 1:
 		most = ofDigit
 	}
 	characters := s.letters() + s.digits
-	return characters >= leastSecret-1 && float64(characters) <= most*float64(s.runs)
+	return characters >= minSecretLength-1 && float64(characters) <= most*float64(s.runs)
 }
 
-// shape says what a text is made of.
+// shape is what a text consists of.
 type shape struct {
 	lower, upper, digits, signs int
 	runs, numbers               int  // of letters of one case or digits; of digits alone
@@ -75,16 +75,16 @@ type shape struct {
 
 func (s shape) letters() int { return s.lower + s.upper }
 
-// kinds is how many kinds of characters there are.
-func (s shape) kinds() (n int) {
+// kindsOfCharacters is how many kinds of characters there are.
+func (s shape) kindsOfCharacters() (n int) {
 	for _, some := range []int{s.lower, s.upper, s.digits, s.signs} {
 		n += min(some, 1)
 	}
 	return n
 }
 
-// uuid says whether the text that s is of is one, in its usual spelling.
-func (s shape) uuid(text string) bool {
+// isUUID says whether the text with this shape is a UUID in its usual spelling.
+func (s shape) isUUID(text string) bool {
 	return len(text) == 36 && s.signs == 4 && s.digits > 0 &&
 		text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-'
 }

@@ -1,9 +1,9 @@
 // Package redact takes secrets out of text before it is kept or shown.
 //
-// It knows three kinds: the secrets it is told, wherever they stand, also escaped as in JSON (once or twice) or in a
-// URL; tokens that can be told by their shape, such as an OpenAI key, a JSON web token or a PEM private key; and what
-// a telling name or place says to be a secret, as in password=… or scheme://user:password@host, if it looks as little
-// like words as a secret does. docs/vectors.md describes published examples of each.
+// It knows three kinds: given secrets, wherever they are, also escaped as in JSON (once or twice) or in a URL; tokens
+// with a known shape, such as an OpenAI key, a JSON web token or a PEM private key; and values with the name or at the
+// place of a secret, as in password=… or scheme://user:password@host, if they do not look like words. docs/vectors.md
+// describes published examples of each.
 //
 // Guarantees:
 //   - A JSON text stays a JSON text. Where replacing the secret alone would break it, the whole string or number that
@@ -24,7 +24,7 @@ import (
 	"unsafe"
 )
 
-// Mark stands in the place of a secret.
+// Mark replaces a secret.
 const Mark = "[redacted]"
 
 // MinSecret is the shortest secret that is searched for, in bytes: a shorter one would also be found in ordinary words.
@@ -36,49 +36,49 @@ type Redactor struct {
 	needles [256][]needle // by first byte
 }
 
-// triples is a set of three bytes each, in a hash table without its keys: a few that were not added count as members.
+// triples is a set of three bytes each, as a hash table without keys: a few that were not added count as members.
 type triples [1 << 16 / 64]uint64
 
 func (s *triples) add(a, b, c byte) {
-	at := bit(a, b, c)
+	at := bitOf(a, b, c)
 	s[at>>6] |= 1 << (at & 63)
 }
 
 func (s *triples) has(a, b, c byte) bool {
-	at := bit(a, b, c)
+	at := bitOf(a, b, c)
 	return s[at>>6]&(1<<(at&63)) != 0
 }
 
-// bit spreads three bytes over the bits of the table.
-func bit(a, b, c byte) uint16 {
+// bitOf is the bit of three bytes in the table.
+func bitOf(a, b, c byte) uint16 {
 	return uint16((uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> 16)
 }
 
-// finder returns where the secret stands that a word at i tells of, from from on at the earliest; or -1.
+// finder finds the secret to which the word at i belongs, at or after from; -1: there is none.
 type finder func(t string, from, i int) (start, end int)
 
-// needle is a word that tells of a secret, or all of it: three bytes at least.
+// needle is a word of at least three bytes that indicates a secret, or a whole secret.
 type needle struct {
 	word string
 	find finder // nil: the word is the whole secret
 }
 
-// shapes is a Redactor that was told no secret.
-var shapes = sync.OnceValue(func() *Redactor {
+// base is the Redactor without given secrets.
+var base = sync.OnceValue(func() *Redactor {
 	r := &Redactor{}
-	rules(r.add)
+	addRules(r.add)
 	for _, p := range places() {
 		find := p.finder()
 		for keyword := range strings.SplitSeq(p.keywords, "|") {
 			r.add(keyword, find)
 		}
 	}
-	for name := range strings.SplitSeq(names, "|") {
+	for name := range strings.SplitSeq(nameWords, "|") {
 		for _, spelling := range []string{name, strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:]} {
-			r.add(spelling, named)
+			r.add(spelling, findNamed)
 		}
 	}
-	for word, find := range keys {
+	for word, find := range keyFinders {
 		r.add(word, find)
 	}
 	for i, all := range r.needles {
@@ -89,12 +89,12 @@ var shapes = sync.OnceValue(func() *Redactor {
 
 // New makes a Redactor for the given secrets and all known shapes. Secrets shorter than MinSecret are left out.
 func New(secrets ...string) *Redactor {
-	r := *shapes()
+	r := *base()
 	for _, secret := range secrets {
 		if len(secret) < MinSecret {
 			continue
 		}
-		for _, form := range forms(secret) {
+		for _, form := range spellings(secret) {
 			r.add(form, nil)
 		}
 	}
@@ -110,15 +110,15 @@ func (r *Redactor) add(word string, find finder) {
 	*all = append(*all, needle{word, find})
 }
 
-// Bytes returns b with every secret replaced by Mark. Where there is none it returns b itself; else b is left alone.
+// Bytes returns b with every secret replaced by Mark. Without a secret it returns b itself. It never changes b.
 func (r *Redactor) Bytes(b []byte) []byte {
-	all := r.spans(view(b))
+	all := r.spans(stringView(b))
 	if len(all) == 0 {
 		return b
 	}
 	out := replace(b, all, false)
 	if json.Valid(b) && !json.Valid(out) {
-		return r.literals(b, all)
+		return r.redactLiterals(b, all)
 	}
 	return out
 }
@@ -131,37 +131,36 @@ func (r *Redactor) String(s string) string {
 	return string(r.Bytes([]byte(s)))
 }
 
-// Lines is Bytes for text that is to be numbered, quoted or cut by lines: it keeps their number. A secret of several
-// lines leaves a Mark on each.
+// Lines is Bytes for text that will be numbered, quoted or cut by lines: it keeps the number of lines. A secret of
+// several lines leaves a Mark on each.
 func (r *Redactor) Lines(b []byte) []byte {
-	all := r.spans(view(b))
+	all := r.spans(stringView(b))
 	if len(all) == 0 {
 		return b
 	}
 	return replace(b, all, true)
 }
 
-// Lines takes out of text what is known by its shape, its name or its place, and keeps the number of lines. A tool
-// calls it on what it read before it adds anything to it: a number before each line would break the shape of a key,
-// and an end that was cut off that of a token.
-func Lines(b []byte) []byte { return shapes().Lines(b) }
+// Lines removes secrets with a known shape, name or place, and keeps the number of lines. A tool calls it on what it
+// read before it adds anything: a number before each line would break the shape of a key, and a cut that of a token.
+func Lines(b []byte) []byte { return base().Lines(b) }
 
 // Text is Lines for a string.
 func Text(s string) string {
-	r := shapes()
+	r := base()
 	if start, _ := r.find(s, 0); start < 0 {
 		return s
 	}
 	return string(r.Lines([]byte(s)))
 }
 
-// view is b as a string, for as long as b does not change.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+// stringView is b as a string, valid as long as b does not change.
+func stringView(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// span is where a secret stands in a text.
+// span is the place of a secret in a text.
 type span struct{ start, end int }
 
-// spans are those of all secrets in t, in order.
+// spans are the places of all secrets in t, in order.
 func (r *Redactor) spans(t string) (all []span) {
 	for from := 0; ; {
 		start, end := r.find(t, from)
@@ -173,7 +172,7 @@ func (r *Redactor) spans(t string) (all []span) {
 	}
 }
 
-// replace builds the redacted copy of b. With lines, each line of a secret keeps its break.
+// replace builds the redacted copy of b. With lines, each line of a secret keeps its line break.
 func replace(b []byte, all []span, lines bool) []byte {
 	out := make([]byte, 0, len(b)+len(Mark))
 	from := 0
@@ -189,9 +188,9 @@ func replace(b []byte, all []span, lines bool) []byte {
 	return append(out, b[from:]...)
 }
 
-// literals redacts each string and number of a JSON text by itself. One that would not be a string any more becomes
-// Mark as a whole.
-func (r *Redactor) literals(b []byte, all []span) []byte {
+// redactLiterals redacts each string and number of a JSON text by itself. One that would not be valid then becomes Mark
+// as a whole.
+func (r *Redactor) redactLiterals(b []byte, all []span) []byte {
 	out := make([]byte, 0, len(b)+len(Mark))
 	for i := 0; i < len(b); {
 		end := literalEnd(b, i)
@@ -204,8 +203,8 @@ func (r *Redactor) literals(b []byte, all []span) []byte {
 			if s.start >= end {
 				break
 			}
-			if s.start < i || s.end > end { // it holds signs of JSON; what is in this literal alone is looked for again
-				within = r.spans(view(literal))
+			if s.start < i || s.end > end { // it crosses a border of JSON: this literal is searched again by itself
+				within = r.spans(stringView(literal))
 				break
 			}
 			within = append(within, span{s.start - i, s.end - i})
@@ -224,7 +223,7 @@ func (r *Redactor) literals(b []byte, all []span) []byte {
 	return out
 }
 
-// literalEnd returns where the string, number, word or single sign that begins at i in a JSON text ends.
+// literalEnd is the end of the string, number, word or single sign that begins at i in a JSON text.
 func literalEnd(b []byte, i int) int {
 	if b[i] == '"' {
 		for i++; b[i] != '"'; i++ {
@@ -247,10 +246,10 @@ func (r *Redactor) find(t string, from int) (start, end int) {
 		if !r.first.has(t[i], t[i+1], t[i+2]) {
 			continue
 		}
-		start, end = r.longest(t, from, i)
+		start, end = r.longestAt(t, from, i)
 		for j := start + 1; start >= 0 && j < end && j+2 < len(t); j++ {
 			if r.first.has(t[j], t[j+1], t[j+2]) {
-				end = max(end, r.wholeSecret(t, j))
+				end = max(end, r.knownSecretEnd(t, j))
 			}
 		}
 		if start >= 0 {
@@ -260,8 +259,8 @@ func (r *Redactor) find(t string, from int) (start, end int) {
 	return -1, -1
 }
 
-// longest returns the longest secret that a word at i tells of, or -1.
-func (r *Redactor) longest(t string, from, i int) (start, end int) {
+// longestAt returns the longest secret to which a word at i belongs, or -1.
+func (r *Redactor) longestAt(t string, from, i int) (start, end int) {
 	start, end = -1, -1
 	for _, n := range r.needles[t[i]] {
 		if n.word[1] != t[i+1] || !strings.HasPrefix(t[i:], n.word) {
@@ -278,8 +277,8 @@ func (r *Redactor) longest(t string, from, i int) (start, end int) {
 	return start, end
 }
 
-// wholeSecret is where the longest known secret ends that begins at i; 0 if none does.
-func (r *Redactor) wholeSecret(t string, i int) (end int) {
+// knownSecretEnd is the end of the longest given secret that begins at i; 0 if there is none.
+func (r *Redactor) knownSecretEnd(t string, i int) (end int) {
 	for _, n := range r.needles[t[i]] {
 		if n.find == nil && strings.HasPrefix(t[i:], n.word) {
 			end = max(end, i+len(n.word))

@@ -10,43 +10,42 @@ import (
 //go:embed rules.txt
 var ruleTexts string
 
-// rule is a line of rules.txt: how tokens of one kind go on behind their keyword.
+// rule is a line of rules.txt: the form of a token around its keyword.
 type rule struct {
 	after  func() *regexp.Regexp // from the keyword on; compiled when it is first met
 	before func() *regexp.Regexp // nil: the token begins with its keyword
 }
 
-// The bounds of a token: bytes that a rule is tried on, and bytes before its keyword. A longer one goes on as it began.
+// The bounds of a token: bytes that a rule is tried on, and bytes before its keyword. extendToken finds longer ones.
 const (
-	mostToken  = 512
-	mostBefore = 32
+	maxToken  = 512
+	maxBefore = 32
 )
 
-// rules gives each rule with its keywords.
-func rules(add func(keyword string, find finder)) {
+func addRules(add func(keyword string, find finder)) {
 	for line := range strings.Lines(ruleTexts) {
 		fields := strings.Fields(line)
 		if len(fields) < 2 || fields[0] == "#" {
 			continue
 		}
 		for keyword := range strings.SplitSeq(fields[0], "|") {
-			r := rule{after: lazily(`\A(` + regexp.QuoteMeta(keyword) + fields[1] + `)(?:[^0-9A-Za-z]|\z)`)}
+			r := rule{after: compileLazily(`\A(` + regexp.QuoteMeta(keyword) + fields[1] + `)(?:[^0-9A-Za-z]|\z)`)}
 			if len(fields) > 2 {
-				r.before = lazily(`(?:\A|[^0-9A-Fa-f])(` + fields[2] + `)\z`)
+				r.before = compileLazily(`(?:\A|[^0-9A-Fa-f])(` + fields[2] + `)\z`)
 			}
 			add(keyword, r.find)
 		}
 	}
 }
 
-func lazily(pattern string) func() *regexp.Regexp {
+func compileLazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 func (r rule) find(t string, from, i int) (start, end int) {
 	start = i
 	if r.before != nil {
-		low := max(from, i-mostBefore)
+		low := max(from, i-maxBefore)
 		m := r.before().FindStringSubmatchIndex(t[low:i])
 		if m == nil {
 			return -1, -1
@@ -55,23 +54,23 @@ func (r rule) find(t string, from, i int) (start, end int) {
 	} else if !beginsWord(t, i) {
 		return -1, -1
 	}
-	stop := min(len(t), i+mostToken)
+	stop := min(len(t), i+maxToken)
 	m := r.after().FindStringSubmatchIndex(t[i:stop])
 	if m == nil || !isToken(t[start:i+m[3]]) {
 		return -1, -1
 	}
-	return start, prolonged(t, i+m[3], stop)
+	return start, extendToken(t, i+m[3], stop)
 }
 
-// prolonged is where a token ends that reached the end of what was looked at.
-func prolonged(t string, end, stop int) int {
+// extendToken is the end of a token that may continue after stop, the end of the bytes that were tried.
+func extendToken(t string, end, stop int) int {
 	for end >= stop && end < len(t) && isBearer(t[end]) {
 		end++
 	}
 	return end
 }
 
-// isToken says whether a text has a run of letters and digits that no word has: one with a digit, or a very long one.
+// isToken says whether a text has a run of letters and digits that no word has: with a digit, or very long.
 func isToken(text string) bool {
 	const least, enough = 10, 30
 	run, digit := 0, false
@@ -89,8 +88,8 @@ func isToken(text string) bool {
 	return false
 }
 
-// beginsWord says whether what begins at i is not the rest of a longer word. The letter of an escape, as in \n or
-// \u0022 or %3D, belongs to no word.
+// beginsWord says whether i is the beginning of a word. The last character of an escape, as in \n, \u0022 or %3D, is
+// not part of a word.
 func beginsWord(t string, i int) bool {
 	before := t[:i]
 	if i == 0 || !isURLSafe(t[i-1]) {

@@ -9,9 +9,9 @@ import (
 
 const tagName = "signal"
 
-// begins says whether text begins with a bracket and the name of the element, and where the name ends.
-func begins(text string) (n int, v verdict) {
-	n, v = words(text, "<", tagName)
+// readTagName says whether text begins with a bracket and the name of the element, and where the name ends.
+func readTagName(text string) (n int, v verdict) {
+	n, v = readWords(text, "<", tagName)
 	switch {
 	case v == no:
 		return 0, no
@@ -23,8 +23,8 @@ func begins(text string) (n int, v verdict) {
 	return 0, no
 }
 
-// word says whether a word stands at i, in any case, and where it ends.
-func word(text string, i int, want string) (n int, v verdict) {
+// readWord says whether text has a word at i, in any case, and where the word ends.
+func readWord(text string, i int, want string) (n int, v verdict) {
 	n = min(len(text), i+len(want))
 	switch {
 	case !strings.EqualFold(text[i:n], want[:n-i]):
@@ -35,19 +35,19 @@ func word(text string, i int, want string) (n int, v verdict) {
 	return n, yes
 }
 
-// words says whether text begins with words between which blanks may stand, and where the last one ends.
-func words(text string, parts ...string) (n int, v verdict) {
-	n, v = word(text, 0, parts[0])
+// readWords says whether text begins with these words, with or without blanks between, and where the last one ends.
+func readWords(text string, parts ...string) (n int, v verdict) {
+	n, v = readWord(text, 0, parts[0])
 	for _, part := range parts[1:] {
 		if v == yes {
-			n, v = word(text, blanks(text, n), part)
+			n, v = readWord(text, skipBlanks(text, n), part)
 		}
 	}
 	return n, v
 }
 
-// blanks is where the blanks from i on end.
-func blanks(text string, i int) int {
+// skipBlanks is the end of the blanks that begin at i.
+func skipBlanks(text string, i int) int {
 	for i < len(text) && isSpace(text[i]) {
 		i++
 	}
@@ -56,42 +56,43 @@ func blanks(text string, i int) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// readMarkup reads from an open tag to the end of the signal. What does not read as a tag was a mention, and is text. A
-// signal began once its open tag is complete and names a type; from then on its markup is never shown: without an end
-// it is stripped up to the next signal, to the end of the stream, or, where MaxHeld bytes hold no end, the tag alone.
+// readMarkup reads from an open tag to the end of the signal. What is not a tag is a mention, and counts as text. A
+// signal has begun once its open tag is complete and has a type. From then on its markup is never shown: without an
+// end, it is removed up to the next signal or to the end of the stream; if MaxHeld bytes have no end, only the tag is
+// removed.
 func readMarkup(w window) decision {
 	tag, v := readTag(w.text)
 	switch {
 	case v == no || v == maybe && w.full:
 		return aMention
 	case v == maybe && !w.final:
-		return decision{what: undecided}
+		return decision{kind: undecided}
 	case v == maybe && tag.typed:
-		return w.broken(len(w.text), "the text ends inside the signal's first tag")
+		return w.brokenSignal(len(w.text), "the text ends inside the signal's first tag")
 	case v == maybe:
 		return aMention
 	case tag.selfClosed:
-		return w.markup(0, tag.n, tag.n)
+		return w.signalAt(0, tag.n, tag.n)
 	}
 	end, next := findEnd(w.text, tag.n)
 	switch {
 	case end > 0:
-		return w.markup(0, end, end)
+		return w.signalAt(0, end, end)
 	case next > 0 && tag.typed:
-		return w.broken(next, "another signal begins before this one ends")
+		return w.brokenSignal(next, "another signal begins before this one ends")
 	case next > 0:
 		return aMention
 	case w.full && tag.typed:
-		return w.broken(tag.n, "the signal has no end")
+		return w.brokenSignal(tag.n, "the signal has no end")
 	case w.final && tag.typed:
-		return w.broken(len(w.text), cutOff)
+		return w.brokenSignal(len(w.text), reasonCutOff)
 	case w.full || w.final:
 		return aMention
 	}
-	return decision{what: undecided}
+	return decision{kind: undecided}
 }
 
-const cutOff = "the text ends inside the signal"
+const reasonCutOff = "the text ends inside the signal"
 
 // tag is an open tag: n bytes long, with a type attribute or not.
 type tag struct {
@@ -109,8 +110,8 @@ var (
 	wholeTag = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(tagBegin + `(?:` + attribute + `)*\s*(/?)>`)
 	})
-	// tagSoFar matches what may become a tag.
-	tagSoFar = sync.OnceValue(func() *regexp.Regexp {
+	// partialTag matches the beginning of a tag.
+	partialTag = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(tagBegin + `(?:` + attribute +
 			`)*(?:\s*/?|\s+[\w:.-]+\s*(?:=\s*(?:"[^"<]*|'[^'<]*)?)?)$`)
 	})
@@ -119,9 +120,9 @@ var (
 	})
 )
 
-// readTag reads attributes, each a name and a value without a bracket, to the end of the tag. Anything else is no tag.
+// readTag reads attributes, each a name and a value without a bracket, up to the end of the tag. All else is no tag.
 func readTag(text string) (t tag, v verdict) {
-	n, v := begins(text)
+	n, v := readTagName(text)
 	switch {
 	case v != yes:
 		return t, v
@@ -136,7 +137,7 @@ func readTag(text string) (t tag, v verdict) {
 	if m := wholeTag().FindStringSubmatch(text); m != nil {
 		read, v = m[0], yes
 		t.n, t.selfClosed = len(read), m[1] != ""
-	} else if next == 0 && tagSoFar().MatchString(text) {
+	} else if next == 0 && partialTag().MatchString(text) {
 		read, v = text, maybe
 	}
 	t.typed = slices.ContainsFunc(attributeName().FindAllStringSubmatch(read, -1), func(m []string) bool {
@@ -145,8 +146,7 @@ func readTag(text string) (t tag, v verdict) {
 	return t, v
 }
 
-// findEnd finds the byte after the closing tag, or else where another signal begins first. Comments and CDATA are
-// passed over.
+// findEnd finds the end of the closing tag, or else the beginning of another signal. It skips comments and CDATA.
 func findEnd(text string, from int) (end, next int) {
 	for i := from; i < len(text); {
 		at := strings.IndexByte(text[i:], '<')
@@ -155,17 +155,17 @@ func findEnd(text string, from int) (end, next int) {
 		}
 		i += at
 		rest := text[i:]
-		if over, known := passOver(rest); known {
+		if over, known := commentLength(rest); known {
 			if over == 0 {
 				return 0, 0
 			}
 			i += over
 			continue
 		}
-		if n, v := words(rest, "<", "/", tagName, ">"); v == yes {
+		if n, v := readWords(rest, "<", "/", tagName, ">"); v == yes {
 			return i + n, 0
 		}
-		if _, v := begins(rest); v == yes {
+		if _, v := readTagName(rest); v == yes {
 			if t, v := readTag(rest); v == yes && t.typed {
 				return 0, i
 			} else if v == maybe {
@@ -177,8 +177,9 @@ func findEnd(text string, from int) (end, next int) {
 	return 0, 0
 }
 
-// passOver gives the length of a comment or CDATA section; 0 if it does not end.
-func passOver(text string) (n int, known bool) {
+// commentLength is the length of a comment or CDATA section at the beginning of text; 0 if it has no end. known is
+// false if there is none.
+func commentLength(text string) (n int, known bool) {
 	if len(text) < 2 || text[1] != '!' {
 		return 0, false
 	}

@@ -5,21 +5,21 @@ import "strings"
 // MaxHeld bounds, in bytes, how much text is held back while it may still be a signal.
 const MaxHeld = 8 << 10
 
-// What is held is looked at again when it has grown by an eighth, and always while it is short: so the work is in
-// proportion to the text, however small the pieces are in which it comes.
+// Held text is scanned again when it has grown by an eighth, and always while it is short. So the work is in proportion
+// to the text, however small its chunks are.
 const (
-	short  = 64
-	eighth = 8
+	shortHeld     = 64
+	growthDivisor = 8
 )
 
-// What turns out to be a mention after a long look is as long as MaxHeld, and the next may begin right behind it. So
-// beyond a number of them, which no honest text has, only a tag that names a type is looked at.
+// It may take MaxHeld bytes to see that something is a mention, and the next one may begin right after it. So beyond a
+// number of such mentions, which no honest text has, only tags with a type are examined.
 const (
-	freeLooks    = 256
-	bytesPerLook = 512 // of text, each of which gives one more
+	freeMentions    = 256
+	bytesPerMention = 512 // so many bytes of text allow one more
 )
 
-// Extract takes the signals and the thinking out of a whole text.
+// Extract removes the signals and the thinking from a whole text, and returns both.
 func Extract(text string) (clean string, r Result) {
 	var x Extractor
 	clean = x.Write(text)
@@ -27,75 +27,75 @@ func Extract(text string) (clean string, r Result) {
 	return (clean + rest)[r.Thinking:], r
 }
 
-// Extractor takes signals and thinking out of a stream. Its zero value is ready. It is not safe for concurrent use.
+// Extractor removes signals and thinking from a stream. Its zero value is ready. It is not safe for concurrent use.
 type Extractor struct {
-	held      []byte // begins with what may begin a signal
-	next      int    // how long held is to be before it is looked at again
-	offset    int64  // of held in the stream
-	shown     int    // bytes given out as text
-	mute      int    // so many bytes from here on are text, whatever they look like
-	thinking  bool   // inside a block of thinking
-	mentioned int    // opening tags of thinking that were text
-	md        markdown
-	result    Result
-	looks     int64 // at mentions, that were long
-	work      int64 // bytes that were looked at, for tests
+	held         []byte // text that is held back: it begins with what may be a signal
+	rescanAt     int    // the length of held at which it is scanned again
+	offset       int64  // of held in the stream
+	shown        int    // bytes of text returned so far
+	textLeft     int    // so many of the next bytes are text, whatever they look like
+	thinking     bool   // inside a block of thinking
+	openMentions int    // opening tags of thinking that were only mentioned
+	md           markdown
+	result       Result
+	longMentions int64 // mentions that took a long look
+	work         int64 // bytes that were examined, for tests
 }
 
-// Write takes the next chunk and gives the text that can be shown by now.
+// Write adds a chunk, and returns the text that can be shown now.
 func (x *Extractor) Write(chunk string) string {
 	if len(x.held) == 0 {
 		return x.show(chunk, false)
 	}
 	x.held = append(x.held, chunk...)
-	if len(x.held) < x.next {
+	if len(x.held) < x.rescanAt {
 		return ""
 	}
 	return x.show(string(x.held), false)
 }
 
-// show goes through the text that was held, and gives what can be shown of it.
+// show scans the held text, and returns what can be shown of it.
 func (x *Extractor) show(text string, final bool) string {
 	clean := x.scan(text, final)
 	x.shown += len(clean)
 	return clean
 }
 
-// Close ends the stream: it gives the rest of the text, and what was found. The Extractor is not to be used any more.
+// Close ends the stream. It returns the rest of the text, and what was found. The Extractor must not be used any more.
 func (x *Extractor) Close() (clean string, r Result) {
 	clean = x.scan(string(x.held), true)
 	return clean, x.result
 }
 
-// scan goes through held text and what follows it, and keeps what can't be decided yet.
+// scan reads text, returns what is to be shown, and holds what can't be decided yet.
 func (x *Extractor) scan(text string, final bool) string {
 	var out strings.Builder
 	x.work += int64(len(text))
 	kept, i := 0, 0
 	for i < len(text) {
-		if x.mute > 0 || !x.thinking && !x.mayBegin(text[i]) {
-			x.md.byte(text[i])
-			x.mute = max(0, x.mute-1)
+		if x.textLeft > 0 || !x.thinking && !x.mayBegin(text[i]) {
+			x.md.addByte(text[i])
+			x.textLeft = max(0, x.textLeft-1)
 			i++
 			continue
 		}
 		rest := text[i:]
 		d := x.decide(window{text: rest[:min(len(rest), MaxHeld)], final: final && len(rest) < MaxHeld,
 			full: len(rest) >= MaxHeld}, x.offset+int64(i))
-		if d.what == isText {
+		if d.kind == isText {
 			if d.form == Code {
-				x.result.mentionsIn(rest[:d.n], x.offset+int64(i))
+				x.result.addMentionsIn(rest[:d.n], x.offset+int64(i))
 			}
-			x.mute = d.n
+			x.textLeft = d.n
 			continue
 		}
 		out.WriteString(text[kept:i])
-		switch d.what {
+		switch d.kind {
 		case undecided:
 			x.hold(text, i)
 			return out.String()
 		case isMarkup:
-			d.enter(&x.result, x.offset+int64(i))
+			d.addTo(&x.result, x.offset+int64(i))
 		case beginsThinking:
 			x.thinking = true
 		case endsThinking:
@@ -115,18 +115,18 @@ func (x *Extractor) scan(text string, final bool) string {
 	return out.String()
 }
 
-// hold keeps the text from i on.
+// hold holds back the text from i on.
 func (x *Extractor) hold(text string, i int) {
 	rest := len(text) - i
 	x.held = append(x.held[:0], text[i:]...)
 	x.offset += int64(i)
-	x.next = rest + 1
-	if rest >= short {
-		x.next = min(rest+max(1, rest/eighth), MaxHeld)
+	x.rescanAt = rest + 1
+	if rest >= shortHeld {
+		x.rescanAt = min(rest+max(1, rest/growthDivisor), MaxHeld)
 	}
 }
 
-// mayBegin says whether a signal, thinking or its end may begin with this byte, where it stands.
+// mayBegin says whether a signal, thinking or its end may begin with this byte, at this place.
 func (x *Extractor) mayBegin(c byte) bool {
 	switch c {
 	case '<':
@@ -139,102 +139,101 @@ func (x *Extractor) mayBegin(c byte) bool {
 	return false
 }
 
-// window is what can be seen of a text from where something may begin: at most MaxHeld bytes, wherever the stream was
-// cut.
+// window is the text from where something may begin: at most MaxHeld bytes, however the stream is cut into chunks.
 type window struct {
 	text  string
 	final bool // the stream ends with it
-	full  bool // there is more than may be held
+	full  bool // it has MaxHeld bytes: more are not examined
 }
 
-// decide settles what stands at the beginning of a window, which is that place of the stream.
+// decide decides what is at the beginning of a window, which is at that place of the stream.
 func (x *Extractor) decide(w window, at int64) decision {
-	tired := x.looks > freeLooks+at/bytesPerLook
+	tooMany := x.longMentions > freeMentions+at/bytesPerMention
 	switch {
 	case x.thinking:
 		return dropThinking(w)
 	case w.text[0] != '<':
-		d, long := readReport(w, tired)
-		return x.looked(w, x.asQuoted(d), long)
-	case !mayName(w.text):
+		d, long := readReport(w, tooMany)
+		return x.countLook(w, x.markQuoted(d), long)
+	case !mayBeTagName(w.text):
 		return aMention
 	}
-	if d := x.thought(w); d.what != isText {
+	if d := x.decideThinking(w); d.kind != isText {
 		return d
 	}
-	switch _, v := begins(w.text); {
+	switch _, v := readTagName(w.text); {
 	case v == no || v == maybe && (w.final || w.full):
 		return aMention
 	case v == maybe:
-		return decision{what: undecided}
+		return decision{kind: undecided}
 	}
-	if tired {
+	if tooMany {
 		if tag, v := readTag(w.text); v == no || v == yes && !tag.typed {
 			return aMention
 		}
 	}
-	if d, is := x.code(w); is {
-		return x.looked(w, d, true)
+	if d, is := x.decideCode(w); is {
+		return x.countLook(w, d, true)
 	}
-	return x.looked(w, x.asQuoted(readMarkup(w)), true)
+	return x.countLook(w, x.markQuoted(readMarkup(w)), true)
 }
 
-// asQuoted makes a mention of markup that stands in a quotation.
-func (x *Extractor) asQuoted(d decision) decision {
-	if d.what == isMarkup {
-		d.form = x.md.form()
+// markQuoted marks a signal that is in a quotation as quoted.
+func (x *Extractor) markQuoted(d decision) decision {
+	if d.kind == isMarkup {
+		d.form = x.md.quotationForm()
 	}
 	return d
 }
 
-// looked counts a look at a window, if it was long.
-func (x *Extractor) looked(w window, d decision, long bool) decision {
+// countLook counts the bytes of a window that took a long look, and the mention that it turned out to be.
+func (x *Extractor) countLook(w window, d decision, long bool) decision {
 	if long {
 		x.work += int64(len(w.text))
 		if d == aMention {
-			x.looks++
+			x.longMentions++
 		}
 	}
 	return d
 }
 
-// mayName says whether the word after a bracket may be a name that counts.
-func mayName(text string) bool {
-	i := blanks(text, 1)
+// mayBeTagName says whether the word after a bracket may be the name of a signal or of thinking.
+func mayBeTagName(text string) bool {
+	i := skipBlanks(text, 1)
 	if i < len(text) && text[i] == '/' {
-		i = blanks(text, i+1)
+		i = skipBlanks(text, i+1)
 	}
 	return i == len(text) || strings.IndexByte("sStTrR", text[i]) >= 0
 }
 
-// code settles what code makes of the text: is says that the code goes on to its end, or may do so. Where the stream
-// ends inside an open fence, what stands there counts.
-func (x *Extractor) code(w window) (d decision, is bool) {
-	n, v := x.md.shields(w.text, w.final)
+// decideCode decides whether the text is code: is says that it is, or may be. In a fence that is still open at the end
+// of the stream, signals count.
+func (x *Extractor) decideCode(w window) (d decision, is bool) {
+	n, v := x.md.codeFrom(w.text, w.final)
 	switch {
 	case v == no || v == maybe && w.final:
 		return d, false
 	case v == yes:
-		return decision{what: isText, n: n, form: Code}, true
+		return decision{kind: isText, n: n, form: Code}, true
 	case w.full:
-		return decision{what: isText, n: MaxHeld, form: Code}, true
+		return decision{kind: isText, n: MaxHeld, form: Code}, true
 	}
-	return decision{what: undecided}, true
+	return decision{kind: undecided}, true
 }
 
-// decision is what stands somewhere: n bytes of text, or n bytes that are not shown.
+// decision is what is at a place: n bytes of text, or n bytes that are not shown.
 type decision struct {
-	what   what
+	kind   decisionKind
 	n      int
 	raw    string // the signal, as it was written
 	reason string // of markup that is no signal
-	form   Form   // of the quotation that it stands in
+	form   Form   // of the quotation around it
 }
 
-type what uint8
+type decisionKind uint8
 
 const (
-	undecided what = iota
+	undecided decisionKind = iota
 	isText
 	isMarkup
 	beginsThinking
@@ -242,35 +241,35 @@ const (
 	isThinking
 )
 
-// aMention is what looks like a signal and is text.
-var aMention = decision{what: isText, n: 1}
+// aMention is text that looks like a signal.
+var aMention = decision{kind: isText, n: 1}
 
-// markup is a signal that stands from..to, and goes with all up to n.
-func (w window) markup(from, to, n int) decision {
-	return decision{what: isMarkup, n: n, raw: w.text[from:to]}
+// signalAt is a signal from..to; all bytes up to n are removed with it.
+func (w window) signalAt(from, to, n int) decision {
+	return decision{kind: isMarkup, n: n, raw: w.text[from:to]}
 }
 
-// broken is markup that is no signal.
-func (w window) broken(n int, reason string) decision {
-	return decision{what: isMarkup, n: n, raw: w.text[:n], reason: reason}
+// brokenSignal is markup that is not a valid signal.
+func (w window) brokenSignal(n int, reason string) decision {
+	return decision{kind: isMarkup, n: n, raw: w.text[:n], reason: reason}
 }
 
-// enter keeps what the markup was.
-func (d decision) enter(r *Result, offset int64) {
+// addTo adds the markup to the result.
+func (d decision) addTo(r *Result, offset int64) {
 	if d.form != "" {
-		r.mention(d.form, d.raw, offset)
+		r.addMention(d.form, d.raw, offset)
 		return
 	}
 	if d.reason != "" {
-		r.problem(d.reason, d.raw, offset)
+		r.addProblem(d.reason, d.raw, offset)
 		return
 	}
 	s, err := Parse(d.raw)
 	if err != nil {
-		r.problem(err.Error(), d.raw, offset)
+		r.addProblem(err.Error(), d.raw, offset)
 		return
 	}
-	r.add(s)
+	r.addSignal(s)
 }
 
 type verdict uint8
@@ -279,5 +278,5 @@ const (
 	no verdict = iota
 	maybe
 	yes
-	begun // of a form: it has no end yet
+	begun // a signal has begun, and has no end yet
 )

@@ -35,7 +35,7 @@ var hostileTexts = map[string]string{
 }
 
 // What is looked at is at most so much for each byte that came, and so much for the first looks, which are free.
-const mostWork, freeWork = 1300, freeLooks * MaxHeld * 4
+const mostWork, freeWork = 1300, freeMentions * MaxHeld * 4
 
 // TestWorkIsInProportionToTheText counts what is looked at, at three sizes and in pieces of every size: so many bytes
 // for each that came, and what the first looks cost, which are free. Most of these bytes are copied or searched for one
@@ -82,9 +82,9 @@ func TestHostileTextsGiveTheSameInPiecesOfAnySize(t *testing.T) {
 			want := extract(text, len(text))
 			for _, piece := range []int{3, 7, 100, 4000} {
 				got := extract(text, piece)
-				if got.clean != want.clean || got.x.looks != want.x.looks {
+				if got.clean != want.clean || got.x.longMentions != want.x.longMentions {
 					t.Errorf("in pieces of %d: %d bytes are shown after %d looks, want %d after %d", piece,
-						len(got.clean), got.x.looks, len(want.clean), want.x.looks)
+						len(got.clean), got.x.longMentions, len(want.clean), want.x.longMentions)
 				}
 				if diff := cmp.Diff(want.r, got.r); diff != "" {
 					t.Errorf("in pieces of %d (-want +got):\n%s", piece, diff)
@@ -116,7 +116,7 @@ func TestTextAfterAMentionIsNotHeldForLong(t *testing.T) {
 	for i, piece := range strings.SplitAfter("a <signal of hope. "+strings.Repeat("Words that follow it. ", 50), " ") {
 		written += len(piece)
 		shown += len(x.Write(piece))
-		if i > 2 && written-shown > short {
+		if i > 2 && written-shown > shortHeld {
 			t.Fatalf("after %d bytes %d are shown", written, shown)
 		}
 	}

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	longestHead = 120 // bytes of a line that are kept, to see in which blocks it stands
-	codeIndent  = 4   // columns
+	maxHead    = 120 // bytes of a line that are kept, to find the blocks around it
+	codeIndent = 4   // columns
 )
 
-// markdown follows as much of CommonMark as says where code and quotations stand. It looks at each byte once.
+// markdown follows enough of CommonMark to know where code and quotations are. It reads each byte once.
 type markdown struct {
 	head      []byte // the beginning of the line
-	paragraph bool   // the line before is text, so that an indented one is no code
-	list      int    // the column where the text of the item begins in which the lines stand; 0: there is none
+	paragraph bool   // the previous line is text, so that an indented one is not code
+	list      int    // the column where the text of the current list item begins; 0: there is none
 
 	fence    byte // the mark of the open fence, 0 without one
 	fenceLen int
@@ -24,23 +24,23 @@ type markdown struct {
 	span int // length of the run that opened a code span in this line, 0 without one
 }
 
-// byte takes the next byte of the text.
-func (m *markdown) byte(c byte) {
+// addByte adds the next byte of the text.
+func (m *markdown) addByte(c byte) {
 	if c == '`' {
 		m.run++
 	} else {
-		m.span, m.run = m.spanNow(), 0
+		m.span, m.run = m.openSpan(), 0
 	}
 	switch {
 	case c == '\n':
 		m.newline()
-	case len(m.head) < longestHead:
+	case len(m.head) < maxHead:
 		m.head = append(m.head, c)
 	}
 }
 
-// spanNow is the length of the run that opened the code span which the next byte stands in; 0: it stands in none.
-func (m *markdown) spanNow() int {
+// openSpan is the length of the backticks that opened the code span around the next byte; 0: there is none.
+func (m *markdown) openSpan() int {
 	switch {
 	case m.run == 0:
 		return m.span
@@ -56,7 +56,7 @@ func (m *markdown) newline() {
 	line := string(m.head)
 	m.head, m.run, m.span = m.head[:0], 0, 0
 	if m.fence != 0 {
-		end := m.fenceEndsIn(line)
+		end := m.fenceEndIn(line)
 		if end == inside {
 			return
 		}
@@ -71,7 +71,7 @@ func (m *markdown) newline() {
 		m.paragraph = l.quotes > 0 && m.paragraph
 		return
 	}
-	m.open(l)
+	m.openFence(l)
 	switch {
 	case m.fence != 0:
 	case l.item > 0:
@@ -82,8 +82,8 @@ func (m *markdown) newline() {
 	m.paragraph = m.fence == 0 && !l.indented(m)
 }
 
-// open opens a fence if the line does.
-func (m *markdown) open(l blocks) {
+// openFence opens a fence if the line does.
+func (m *markdown) openFence(l blocks) {
 	mark, n := fenceMark(l.text)
 	if n < 3 || mark == '`' && strings.Contains(l.text[n:], "`") || l.item == 0 && l.indent >= codeIndent+m.list {
 		return
@@ -94,7 +94,7 @@ func (m *markdown) open(l blocks) {
 	}
 }
 
-// fenceMark gives the run of marks that a text begins with.
+// fenceMark is the run of marks at the beginning of a text.
 func fenceMark(text string) (mark byte, n int) {
 	if text == "" || text[0] != '`' && text[0] != '~' {
 		return 0, 0
@@ -102,16 +102,16 @@ func fenceMark(text string) (mark byte, n int) {
 	return text[0], len(text) - len(strings.TrimLeft(text, text[:1]))
 }
 
-// fenceEnd says where a fence ends, as far as a line tells.
+// fenceEnd says where a fence ends, as far as a line shows that.
 type fenceEnd uint8
 
 const (
-	inside fenceEnd = iota // it goes on behind the line
-	before                 // the line stands behind the blockquote that the fence stood in
+	inside fenceEnd = iota // it continues after the line
+	before                 // the line is after the blockquote with the fence
 	behind                 // the line closes it
 )
 
-func (m *markdown) fenceEndsIn(line string) fenceEnd {
+func (m *markdown) fenceEndIn(line string) fenceEnd {
 	l := blocksOf(line, m.list)
 	mark, n := fenceMark(l.text)
 	switch {
@@ -123,33 +123,33 @@ func (m *markdown) fenceEndsIn(line string) fenceEnd {
 	return inside
 }
 
-// inCode says that a fence is open here, or a span that may still be closed.
-func (m *markdown) inCode() bool { return m.fence != 0 || m.spanNow() > 0 }
+// inCode says whether a fence is open, or a span that may still be closed.
+func (m *markdown) inCode() bool { return m.fence != 0 || m.openSpan() > 0 }
 
-// beginsLine says whether only blanks stand before in the line, three at most.
+// beginsLine says whether only blanks, at most three, come before in the line.
 func (m *markdown) beginsLine() bool {
 	return len(m.head) < codeIndent && len(bytes.Trim(m.head, " ")) == 0
 }
 
-// shields says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it;
-// no, if there is no code, or its end can't come any more; maybe, if the end is still to come.
-func (m *markdown) shields(text string, final bool) (n int, v verdict) {
-	switch span := m.spanNow(); {
+// codeFrom says whether the text from here on is code, and for how many bytes: yes, if text has the end of the code;
+// no, if there is no code, or it can't end any more; maybe, if the end may still come.
+func (m *markdown) codeFrom(text string, final bool) (n int, v verdict) {
+	switch span := m.openSpan(); {
 	case m.fence != 0:
-		return m.fenceShields(text, final)
+		return m.fenceFrom(text, final)
 	case span > 0:
 		return closingBackticks(text, span, final)
 	}
 	return 0, no
 }
 
-// fenceShields reads line by line to the end of the fence.
-func (m *markdown) fenceShields(text string, final bool) (int, verdict) {
+// fenceFrom reads line by line to the end of the fence.
+func (m *markdown) fenceFrom(text string, final bool) (int, verdict) {
 	head := string(m.head)
 	for at := 0; at < len(text); head = "" {
 		line, _, whole := strings.Cut(text[at:], "\n")
 		next := at + len(line) + 1
-		switch end := m.fenceEndsIn(head + line); {
+		switch end := m.fenceEndIn(head + line); {
 		case end == before && at == 0:
 			return 0, no
 		case end == before:
@@ -187,8 +187,8 @@ func closingBackticks(text string, length int, final bool) (int, verdict) {
 	return 0, maybe
 }
 
-// form says in which quotation markup here stands; "" for none.
-func (m *markdown) form() Form {
+// quotationForm is the form of the quotation around this place; "" if there is none.
+func (m *markdown) quotationForm() Form {
 	switch l := blocksOf(string(m.head), m.list); {
 	case l.quotes > 0:
 		return Blockquote
@@ -198,20 +198,20 @@ func (m *markdown) form() Form {
 	return ""
 }
 
-// blocks are the blocks that the beginning of a line stands in.
+// blocks are the blocks around the beginning of a line.
 type blocks struct {
 	quotes int    // marks of blockquotes
-	item   int    // the column of the text of an item of a list that begins here; 0: none does
-	indent int    // columns before the text, from the last blockquote on
+	item   int    // the column of the text of a list item that begins here; 0: none does
+	indent int    // columns before the text, after the last blockquote mark
 	text   string // what follows, without the blanks at its end
 }
 
-// indented says whether the line is code for its indentation.
+// indented says whether the line is indented code.
 func (l blocks) indented(m *markdown) bool {
 	return !m.paragraph && l.item == 0 && l.quotes == 0 && l.indent >= codeIndent+m.list
 }
 
-// blocksOf reads the beginning of a line that stands in an item of a list whose text begins at that column.
+// blocksOf reads the beginning of a line. list is the column where the text of the current list item begins.
 func blocksOf(line string, list int) (l blocks) {
 	i, column, base := 0, 0, 0
 	for i < len(line) {
@@ -246,7 +246,7 @@ func blocksOf(line string, list int) (l blocks) {
 	return l
 }
 
-// itemMark gives the length of the mark of an item of a list, with the blank behind it; 0 for none.
+// itemMark is the length of the mark of a list item, with the blank after it; 0 if there is none.
 func itemMark(text string) int {
 	n := 0
 	for n < len(text) && n < 9 && '0' <= text[n] && text[n] <= '9' {

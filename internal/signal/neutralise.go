@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// controlNames are element names by which models and the programs around them are steered.
+// controlNames are element names that steer models and the programs around them.
 var controlNames = map[string]bool{
 	"signal": true, "tool_call": true, "tool_calls": true, "tool_use": true, "tool_result": true, "tool_results": true,
 	"tool_response": true, "tool_outputs": true, "function_call": true, "function_calls": true,
@@ -18,32 +18,33 @@ var controlNames = map[string]bool{
 	"thought": true, "reasoning": true, "sys": true,
 }
 
-// assigned are names that steer where a value follows at once, and are ordinary names otherwise.
-var assigned = map[string]bool{"function": true, "parameter": true}
+// assignedNames are names that steer if a value follows them at once, and are ordinary names otherwise.
+var assignedNames = map[string]bool{"function": true, "parameter": true}
 
-// marks are the words that steer in square brackets: the control layer's, in any case, and those of local models, whose
-// programs turn them into special tokens wherever they stand.
-var marks = map[string]bool{
+// bracketWords are the words that steer in square brackets: those of local models, which their programs turn into
+// special tokens. “control”, in any case, is one too.
+var bracketWords = map[string]bool{
 	"INST": true, "TOOL_CALLS": true, "AVAILABLE_TOOLS": true, "TOOL_RESULTS": true, "SYSTEM_PROMPT": true,
 	"TOOL_CONTENT": true,
 }
 
-// call matches the beginning of a call that is written as JSON.
-var call = sync.OnceValue(func() *regexp.Regexp {
+// callBeginning matches the beginning of a call that is written as JSON.
+var callBeginning = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"[^"\\]*"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{`)
 })
 
-// BeginsCall says whether text begins as a call that is written as JSON: the object's name, then its arguments or
-// parameters. Whoever reads calls from text asks it, so that Neutralise knows all of them.
-func BeginsCall(text string) bool { return strings.HasPrefix(text, "{") && call().MatchString(text) }
+// BeginsCall says whether text begins with a call that is written as JSON: a name, then arguments or parameters. Code
+// that reads calls from text must use it, so that Neutralise knows all of them.
+func BeginsCall(text string) bool {
+	return strings.HasPrefix(text, "{") && callBeginning().MatchString(text)
+}
 
-// Neutralise makes text from tools harmless as data: the opening bracket of anything that looks like a signal, a call
-// or another control tag becomes an entity, and the marks of the control layer and of local models lose their square
-// brackets. It is lenient as a careless reader would be: case, blanks and invisible characters after the bracket and in
-// the name, closing tags, prefixes before a colon and other forms of the bracket make no difference; one that is
-// escaped already gets the entity that no signal is read from. All other bytes stay, and doing it twice changes nothing
-// more.
+// Neutralise makes text from tools harmless: the opening bracket of anything that looks like a signal, a call or
+// another control tag becomes an entity, and bracketWords get round brackets. It recognises tags as a careless reader
+// would, in any case, with blanks and invisible characters after the bracket and in the name, as closing tags, with
+// prefixes before a colon, and with other forms of the bracket. An escaped bracket becomes an entity from which no
+// signal is read. All other bytes stay, and a second call changes nothing.
 func Neutralise(text string) string {
 	var b strings.Builder
 	kept := 0
@@ -57,7 +58,7 @@ func Neutralise(text string) string {
 		width, with := size, ""
 		switch r {
 		case '[', '\uff3b':
-			if n := mark(text[i+size:]); n > 0 {
+			if n := bracketWordLength(text[i+size:]); n > 0 {
 				inner, closing := text[i+size:i+size+n], 1
 				if !strings.HasPrefix(text[i+size+n:], "]") {
 					closing = len("\uff3d")
@@ -69,11 +70,11 @@ func Neutralise(text string) string {
 				with = "&#123;"
 			}
 		case '&':
-			if n, v := word(text[i:], 0, escaped); v == yes && controls(text[i+n:]) {
+			if n, v := readWord(text[i:], 0, escaped); v == yes && isControlTag(text[i+n:]) {
 				width, with = n, "&#60;"
 			}
 		default:
-			if controls(text[i+size:]) {
+			if isControlTag(text[i+size:]) {
 				with = "&#60;"
 			}
 		}
@@ -91,40 +92,40 @@ func Neutralise(text string) string {
 	return b.String()
 }
 
-// most bounds how far a name is looked for: it is a word, with blanks and invisible characters around and in it.
-const most = 64
+// maxName bounds the search for a name: it is a word, with blanks and invisible characters around and in it.
+const maxName = 64
 
-// mark gives the length of a mark's word, up to the bracket that closes it; 0 where none stands.
-func mark(rest string) int {
-	end := strings.IndexAny(rest[:min(len(rest), most)], "]\uff3d")
+// bracketWordLength is the length of a word of bracketWords, up to the closing bracket; 0 if there is none.
+func bracketWordLength(rest string) int {
+	end := strings.IndexAny(rest[:min(len(rest), maxName)], "]\uff3d")
 	if end <= 0 {
 		return 0
 	}
 	word := strings.TrimPrefix(visible(rest[:end]), "/")
-	if marks[word] || strings.EqualFold(word, "control") {
+	if bracketWords[word] || strings.EqualFold(word, "control") {
 		return end
 	}
 	return 0
 }
 
-// visible is a text without blanks and characters that don't show.
+// visible is a text without blanks and invisible characters.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if hidden(r) {
+		if isHidden(r) {
 			return -1
 		}
 		return r
 	}, text)
 }
 
-func hidden(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
+func isHidden(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
-// controls says whether what follows a bracket makes it a control tag.
-func controls(rest string) bool {
+// isControlTag says whether a bracket with this text after it is a control tag.
+func isControlTag(rest string) bool {
 	if strings.HasPrefix(rest, "s>") || strings.HasPrefix(rest, "/s>") {
 		return true // begin and end of a text, in this one spelling: as S it is any language's type
 	}
-	rest = strings.TrimLeftFunc(rest, func(r rune) bool { return r == '/' || hidden(r) })
+	rest = strings.TrimLeftFunc(rest, func(r rune) bool { return r == '/' || isHidden(r) })
 	if strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "\uff5c") {
 		return true // the form of special tokens
 	}
@@ -137,5 +138,5 @@ func controls(rest string) bool {
 	}
 	name := strings.ToLower(visible(rest[:end]))
 	name = name[strings.LastIndexByte(name, ':')+1:]
-	return controlNames[name] || assigned[name] && strings.HasPrefix(rest[end:], "=")
+	return controlNames[name] || assignedNames[name] && strings.HasPrefix(rest[end:], "=")
 }

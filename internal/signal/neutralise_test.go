@@ -26,11 +26,11 @@ func forgeries() (all []inertVector) {
 	for name := range controlNames {
 		add("element "+name, "a "+lt+name+">b"+lt+"/"+name+"> c")
 	}
-	for name := range assigned {
+	for name := range assignedNames {
 		add("element "+name+" with a value", lt+name+"=vault_write>{}"+lt+"/"+name+">")
 		add("element "+name+" without a value stays", lt+name+">x")
 	}
-	for word := range marks {
+	for word := range bracketWords {
 		add("mark "+word, "["+word+"] x [/"+word+"]")
 		add("mark "+word+" in lower case stays", "["+strings.ToLower(word)+"]")
 	}

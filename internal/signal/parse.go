@@ -12,14 +12,13 @@ import (
 	"sync"
 )
 
-// Parse reads one whole signal: an element, one with escaped brackets, or a JSON object. The error says which rule it
-// breaks.
+// Parse parses one whole signal: an element, one with escaped brackets, or a JSON object. The error says what is wrong.
 func Parse(raw string) (Signal, error) {
-	e, err := read(raw)
+	e, err := readAnyForm(raw)
 	if err != nil {
 		return Signal{}, err
 	}
-	spec, ok := specOf(e.typed())
+	spec, ok := specOf(e.signalType())
 	if !ok {
 		if e.kind == "" {
 			return Signal{}, errors.New("the signal has no type")
@@ -27,7 +26,7 @@ func Parse(raw string) (Signal, error) {
 		return Signal{}, fmt.Errorf("there is no signal type %q", e.kind)
 	}
 	s := Signal{Type: spec.Type, RawXML: raw, Fields: map[string]Value{}}
-	if s.Confidence, err = confidence(e.confidence); err != nil {
+	if s.Confidence, err = parseConfidence(e.confidence); err != nil {
 		return Signal{}, err
 	}
 	for _, f := range e.fields {
@@ -53,32 +52,31 @@ type element struct {
 	fields     []field
 }
 
-func (e element) typed() Type { return Type(strings.ToLower(strings.TrimSpace(e.kind))) }
+func (e element) signalType() Type { return Type(strings.ToLower(strings.TrimSpace(e.kind))) }
 
-func read(raw string) (element, error) {
+func readAnyForm(raw string) (element, error) {
 	if strings.HasPrefix(raw, "{") {
-		return fromObject(raw)
+		return elementFromObject(raw)
 	}
 	if strings.HasPrefix(raw, escaped) {
 		raw = html.UnescapeString(raw)
 	}
-	return readElement(tidy(raw))
+	return readElement(toXML(raw))
 }
 
 var (
-	// tagNames matches the names of tags with the blanks before them, and what is passed over.
+	// tagNames matches the names of tags with the blanks before them, and comments and CDATA.
 	tagNames = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\s*/?\s*[A-Za-z][\w.:-]*`)
 	})
-	// values matches the values of attributes.
-	values = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"|'[^']*'|=\s*[^\s"'>]+`) })
+	// valueRE matches the values of attributes.
+	valueRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"|'[^']*'|=\s*[^\s"'>]+`) })
 )
 
-// tidy makes XML of an element that is read leniently: names in small letters, no blanks before them, all values in
-// quotes.
-func tidy(raw string) string {
+// toXML makes XML of a careless element: names in lower case, no blanks before them, all values in quotes.
+func toXML(raw string) string {
 	tag, _ := readTag(raw)
-	raw = values().ReplaceAllStringFunc(raw[:tag.n], func(m string) string {
+	raw = valueRE().ReplaceAllStringFunc(raw[:tag.n], func(m string) string {
 		if value, bare := strings.CutPrefix(m, "="); bare {
 			return `="` + strings.TrimSpace(value) + `"`
 		}
@@ -92,15 +90,16 @@ func tidy(raw string) string {
 	})
 }
 
-// fromObject reads a signal that is written as JSON: {"type": ...}, or either as or within {"signal": ...}.
-func fromObject(raw string) (e element, err error) {
+// elementFromObject reads a signal that is written as JSON: {"type": ...} or {"signal": ...}, or one of these within
+// {"signal": ...}.
+func elementFromObject(raw string) (e element, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(raw), &object); err != nil {
 		return e, fmt.Errorf("not well-formed: %w", err)
 	}
 	kind := "type"
 	if inner, there := object[tagName]; there && len(object) == 1 && inner[0] == '{' {
-		return fromObject(string(inner))
+		return elementFromObject(string(inner))
 	} else if there {
 		kind = tagName
 	}
@@ -108,7 +107,7 @@ func fromObject(raw string) (e element, err error) {
 		return e, errors.New("the signal has no type")
 	}
 	delete(object, kind)
-	spec, _ := specOf(e.typed())
+	spec, _ := specOf(e.signalType())
 	for _, f := range append(spec.Fields, FieldSpec{Name: "confidence"}) {
 		value, there := object[f.Name]
 		if !there {
@@ -129,14 +128,14 @@ func fromObject(raw string) (e element, err error) {
 	return e, nil
 }
 
-// field is one child element; items are its <item> children, or the texts of elements repeated under its name.
+// field is one child element; items are its <item> children, or the texts of repeated elements of that name.
 type field struct {
 	name  string
 	text  string
 	items []string
 }
 
-// bareAmp matches an ampersand that begins no entity: models write "a && b".
+// bareAmp matches ampersands. Models write "a && b", with ampersands that begin no entity.
 var bareAmp = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`&(?:#[0-9]+;|#x[0-9a-fA-F]+;|[a-zA-Z]+;)?`)
 })
@@ -196,7 +195,7 @@ func readElement(raw string) (e element, err error) {
 	return e, nil
 }
 
-// add takes a child element; a list may also be written as the same element repeated.
+// add adds a child element; a list may also be written as a repeated element.
 func (e *element) add(f field) error {
 	if f.name == "confidence" {
 		e.confidence = f.text
@@ -206,7 +205,7 @@ func (e *element) add(f field) error {
 		if e.fields[i].name != f.name {
 			continue
 		}
-		if spec, ok := specOf(e.typed()); !ok || spec.field(f.name).Kind != List {
+		if spec, ok := specOf(e.signalType()); !ok || spec.field(f.name).Kind != List {
 			return fmt.Errorf("the field %s stands twice", f.name)
 		}
 		first := &e.fields[i]
@@ -220,7 +219,7 @@ func (e *element) add(f field) error {
 	return nil
 }
 
-func confidence(text string) (float64, error) {
+func parseConfidence(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return 0, errors.New("the signal has no confidence")
@@ -235,7 +234,7 @@ func confidence(text string) (float64, error) {
 	return f, nil
 }
 
-// value reads a field as the kind its place wants.
+// value parses a field as the kind that its spec requires.
 func (f field) value(spec FieldSpec) (Value, error) {
 	text := strings.TrimSpace(f.text)
 	switch spec.Kind {
@@ -253,7 +252,7 @@ func (f field) value(spec FieldSpec) (Value, error) {
 		return Value{Kind: Int, Text: strconv.FormatInt(n, 10)}, nil
 	}
 	if f.items != nil {
-		text = strings.Join(trimmed(f.items), "; ")
+		text = strings.Join(trimItems(f.items), "; ")
 	}
 	if text == "" {
 		return Value{}, fmt.Errorf("the field %s is empty", f.name)
@@ -261,10 +260,10 @@ func (f field) value(spec FieldSpec) (Value, error) {
 	return Value{Kind: Text, Text: text}, nil
 }
 
-// list reads items, a JSON array, or plain text with one item a line or between commas.
+// list reads items, a JSON array, or plain text with one item on each line or between commas.
 func (f field) list(text string) []string {
 	if f.items != nil {
-		return trimmed(f.items)
+		return trimItems(f.items)
 	}
 	if strings.HasPrefix(text, "[") {
 		var array []any
@@ -273,17 +272,17 @@ func (f field) list(text string) []string {
 			for i, v := range array {
 				items[i] = fmt.Sprint(v)
 			}
-			return trimmed(items)
+			return trimItems(items)
 		}
 	}
 	separator := ","
 	if strings.Contains(text, "\n") {
 		separator = "\n"
 	}
-	return trimmed(strings.Split(text, separator))
+	return trimItems(strings.Split(text, separator))
 }
 
-func trimmed(items []string) []string {
+func trimItems(items []string) []string {
 	var kept []string
 	for _, item := range items {
 		if item = strings.TrimSpace(item); item != "" {

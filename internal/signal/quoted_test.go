@@ -79,7 +79,7 @@ func formsOf(r Result) (forms []Form) {
 
 func TestMentionsAreBounded(t *testing.T) {
 	_, r := Extract(strings.Repeat("> "+needTurn+"\n", 100) + enough)
-	if len(r.Mentions) != mostMentions || r.Signal == nil {
+	if len(r.Mentions) != maxMentions || r.Signal == nil {
 		t.Errorf("%d mentions are kept, signal %v", len(r.Mentions), r.Signal)
 	}
 }
@@ -102,8 +102,8 @@ type quoted struct {
 	Form Form `json:"form"`
 }
 
-// heardIn is what an extractor says of a vector's text, cut into pieces of so many bytes.
-func heardIn(name, text string, size int) vector {
+// extractInPieces is what an extractor says of a vector's text, cut into pieces of so many bytes.
+func extractInPieces(name, text string, size int) vector {
 	var x Extractor
 	var clean string
 	for piece := range slices.Chunk([]byte(text), size) {
@@ -128,7 +128,7 @@ func TestSignalsOfTheVectors(t *testing.T) {
 		var vectors []vector
 		for _, c := range all() {
 			if len(c.text) < 4000 { // the long ones are about bounds of this extractor
-				vectors = append(vectors, heardIn(c.name, c.text, MaxHeld))
+				vectors = append(vectors, extractInPieces(c.name, c.text, MaxHeld))
 			}
 		}
 		text, err := json.MarshalIndent(vectors, "", "  ")
@@ -151,7 +151,7 @@ func TestSignalsOfTheVectors(t *testing.T) {
 	}
 	for _, v := range vectors {
 		for _, size := range []int{MaxHeld, 7, 1} {
-			if d := cmp.Diff(v, heardIn(v.Name, v.Text, size)); d != "" {
+			if d := cmp.Diff(v, extractInPieces(v.Name, v.Text, size)); d != "" {
 				t.Errorf("%s, in pieces of %d bytes: %s", v.Name, size, d)
 			}
 		}

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// readReport reads, from the beginning of a line, a signal with its label above it, or one in a form that counts only
-// where the reply ends with it: in a fence or span that holds nothing else, with escaped brackets (in a line, too), or
-// as JSON. long says that it was more than a look at the beginning, which is all there is where nobody wants more.
-func readReport(w window, tired bool) (d decision, long bool) {
+// readReport reads, at the beginning of a line, a signal with a label above it, or one in a form that counts only at
+// the end of the reply: in a fence or span with nothing else, with escaped brackets (also within a line), or as JSON.
+// long says that it took more than a look at the beginning. With tooMany, it does no more than that.
+func readReport(w window, tooMany bool) (d decision, long bool) {
 	i, v := readLabel(w.text)
 	if v == yes && i < len(w.text) {
-		if tired {
+		if tooMany {
 			return aMention, false
 		}
 		v, long = no, true
 		switch w.text[i] {
 		case '<':
 			d := readMarkup(window{w.text[i:], w.final, w.full})
-			v = map[what]verdict{undecided: maybe, isMarkup: yes}[d.what]
+			v = map[decisionKind]verdict{undecided: maybe, isMarkup: yes}[d.kind]
 			if v == yes && w.full && d.reason != "" {
-				v = no // without its label the signal may still have an end
+				v = no // without the label, the signal may still have an end
 			}
 			if v == yes {
 				d.n += i
@@ -31,7 +31,7 @@ func readReport(w window, tired bool) (d decision, long bool) {
 			}
 		case '`', '~', '&', '{':
 			var d decision
-			if d, v = readLast(w, i); v == yes {
+			if d, v = readAtEnd(w, i); v == yes {
 				return d, long
 			}
 		}
@@ -39,22 +39,22 @@ func readReport(w window, tired bool) (d decision, long bool) {
 	if v == no || w.final || w.full {
 		return aMention, long
 	}
-	return decision{what: undecided}, long
+	return decision{kind: undecided}, long
 }
 
-// readLabel reads "Signal:" as models mark it up, and the blanks after it: 0 where a line begins with something else
-// that may be a report.
+// readLabel reads "Signal:", in any markup that models use, and the blanks after it. n is 0 if the line begins with
+// something else that may be a report.
 func readLabel(text string) (n int, v verdict) {
 	if strings.IndexByte("`~&{", text[0]) >= 0 {
 		return 0, yes
 	}
 	marks := func(i int, of string) int { return len(text) - len(strings.TrimLeft(text[i:], of)) }
 	first := marks(0, "#*_")
-	n, v = word(text, marks(first, " "), tagName)
+	n, v = readWord(text, marks(first, " "), tagName)
 	if v == yes {
 		last := marks(marks(marks(n, "*_"), ":"), "*_")
 		marked := first > 0 || last > n
-		n = blanks(text, last)
+		n = skipBlanks(text, last)
 		switch {
 		case n == len(text):
 			v = maybe
@@ -62,15 +62,16 @@ func readLabel(text string) (n int, v verdict) {
 			v = no
 		}
 	}
-	if n > most {
+	if n > maxName {
 		v = no
 	}
 	return n, v
 }
 
-// readLast reads a report that counts only as the end of a reply: in a span or fence of code, with escaped brackets, or
-// as JSON. It begins at at, fence included. yes comes only once the stream has ended; maybe until then.
-func readLast(w window, at int) (d decision, v verdict) {
+// readAtEnd reads a report that counts only at the end of a reply: in a span or fence of code, with escaped brackets,
+// or as JSON. It begins at `at`, with its fence. The verdict is yes only once the stream has ended; until then it is
+// maybe.
+func readAtEnd(w window, at int) (d decision, v verdict) {
 	text, i := w.text, at
 	mark, fence := text[i], 0 // fence: how many marks open it; 0: none
 	if mark == '`' || mark == '~' {
@@ -81,31 +82,31 @@ func readLast(w window, at int) (d decision, v verdict) {
 		if mark == '~' && fence < 3 && i < len(text) {
 			return d, no
 		}
-		if fence >= 3 { // what stands in the first line of a fence
+		if fence >= 3 { // the rest of the first line of the fence
 			for i < len(text) && strings.IndexByte("\n`<&{", text[i]) < 0 {
 				i++
 			}
 		}
 	}
-	from := blanks(text, i)
+	from := skipBlanks(text, i)
 	if from == len(text) {
 		return d, maybe
 	}
-	n, v := readForm(text[from:])
+	n, v := readSignal(text[from:])
 	if v == begun && w.final {
 		// A span that closes, with words behind it, only mentions a signal.
 		_, after, closed := strings.Cut(text[from:], text[at:at+fence])
 		if fence > 0 && closed && strings.Trim(after, string(mark)+" \t\r\n") != "" {
 			return d, no
 		}
-		return decision{what: isMarkup, n: len(text), raw: text[from:], reason: cutOff}, yes
+		return decision{kind: isMarkup, n: len(text), raw: text[from:], reason: reasonCutOff}, yes
 	}
 	if v != yes {
 		return d, min(v, maybe) // begun, too: its end may still come
 	}
 	to := from + n
 	if i = to; fence > 0 {
-		last := blanks(text, to)
+		last := skipBlanks(text, to)
 		for i = last; i < len(text) && text[i] == mark; i++ {
 		}
 		switch closing := i - last; {
@@ -117,19 +118,19 @@ func readLast(w window, at int) (d decision, v verdict) {
 		} // else the closing marks may still come
 	}
 	switch {
-	case blanks(text, i) < len(text):
+	case skipBlanks(text, i) < len(text):
 		return d, no
 	case !w.final:
 		return d, maybe
 	}
-	return w.markup(from, to, i), yes
+	return w.signalAt(from, to, i), yes
 }
 
-// readForm reads a signal in any of its forms, and says where it ends.
-func readForm(text string) (n int, v verdict) {
+// readSignal reads a signal in any form, and says where it ends.
+func readSignal(text string) (n int, v verdict) {
 	switch text[0] {
 	case '<':
-		return readWhole(text)
+		return readElementText(text)
 	case '&':
 		return readEscaped(text)
 	case '{':
@@ -138,18 +139,18 @@ func readForm(text string) (n int, v verdict) {
 	return 0, no
 }
 
-// readWhole reads an element from its first tag to its last.
-func readWhole(text string) (n int, v verdict) {
+// readElementText reads an element from its first tag to its last.
+func readElementText(text string) (n int, v verdict) {
 	tag, v := readTag(text)
 	if v == no || v == yes && !tag.typed {
 		return 0, no
 	}
 	switch d := readMarkup(window{text: text}); {
-	case d.what == undecided && tag.typed:
+	case d.kind == undecided && tag.typed:
 		return 0, begun
-	case d.what == undecided:
+	case d.kind == undecided:
 		return 0, maybe
-	case d.what == isMarkup && d.reason == "":
+	case d.kind == isMarkup && d.reason == "":
 		return d.n, yes
 	}
 	return 0, no
@@ -157,9 +158,9 @@ func readWhole(text string) (n int, v verdict) {
 
 const escaped = "&lt;"
 
-// readEscaped reads an element whose brackets are entities. Without its end it is text, since tags are mentioned so.
+// readEscaped reads an element whose brackets are entities. Without its end it is text: tags are mentioned like this.
 func readEscaped(text string) (n int, v verdict) {
-	if _, v = words(text, escaped, tagName); v != yes {
+	if _, v = readWords(text, escaped, tagName); v != yes {
 		return 0, v
 	}
 	n = strings.IndexByte(text, '>') + 1
@@ -178,7 +179,7 @@ func readEscaped(text string) (n int, v verdict) {
 			continue
 		}
 		for _, shut := range [...]string{">", "&gt;"} {
-			if end, v := words(text[n:], escaped, "/", tagName, shut); v == yes {
+			if end, v := readWords(text[n:], escaped, "/", tagName, shut); v == yes {
 				return n + end, yes
 			}
 		}
@@ -186,7 +187,7 @@ func readEscaped(text string) (n int, v verdict) {
 	return 0, maybe
 }
 
-// readObject reads a signal as JSON. One with a field that its type does not have is text.
+// readObject reads a signal as JSON. If it has a field that its type does not have, it is text.
 func readObject(text string) (n int, v verdict) {
 	if v = beginsObject(text); v != yes {
 		return 0, v
@@ -199,7 +200,7 @@ func readObject(text string) (n int, v verdict) {
 		return 0, no
 	}
 	n = int(d.InputOffset())
-	if _, err := fromObject(text[:n]); err != nil {
+	if _, err := elementFromObject(text[:n]); err != nil {
 		return 0, no
 	}
 	return n, yes
@@ -209,13 +210,13 @@ func readObject(text string) (n int, v verdict) {
 func beginsObject(text string) (v verdict) {
 	for _, first := range [][]string{{"{", `"type"`, ":"}, {"{", `"signal"`, ":"}, {"{", `"signal"`, ":", "{", `"type"`,
 		":"}} {
-		n, as := words(text, first...)
+		n, as := readWords(text, first...)
 		if as != yes {
 			v = max(v, as)
 			continue
 		}
 		for _, s := range Specs() {
-			_, as := word(text, blanks(text, n), `"`+string(s.Type)+`"`)
+			_, as := readWord(text, skipBlanks(text, n), `"`+string(s.Type)+`"`)
 			v = max(v, as)
 		}
 	}

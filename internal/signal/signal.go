@@ -1,12 +1,12 @@
-// Package signal has the six signals by which an agent says how it is doing, and takes them out of a stream of text
-// (FR-001 to FR-005 in docs/requirements.md). It imports the standard library only; docs/signals.md is its contract
-// for readers and other implementations.
+// Package signal has the six signals by which a model reports its own state, and extracts them from a stream of text
+// (docs/requirements.md, FR-001 to FR-005). It imports the standard library only; docs/signals.md is its contract for
+// readers and other implementations.
 //
 // Guarantees:
 //   - No byte of a signal or of marked thinking is shown, whole or malformed, and no other byte is lost.
-//   - The result is the same wherever the stream is cut into chunks.
+//   - The result is the same, however the stream is cut into chunks.
 //   - Text is held only while it may still be a signal, at most MaxHeld bytes.
-//   - The work is in proportion to the text, whatever it is and however small its pieces are.
+//   - The work is in proportion to the text, whatever it is and however small its chunks are.
 //   - A Signal is valid: its type is known, its required fields are there, its confidence lies between 0 and 1.
 package signal
 
@@ -31,7 +31,7 @@ const (
 	DelegationRecommended Type = "delegation_recommended"
 )
 
-// FieldKind says what a field holds.
+// FieldKind is the kind of value that a field has.
 type FieldKind string
 
 const (
@@ -106,7 +106,7 @@ func (s Spec) field(name string) FieldSpec {
 	return FieldSpec{Name: name, Kind: Text}
 }
 
-// Signal is an agent's word about itself. It is immutable once parsed. At is when it was parsed, set by the caller.
+// Signal is a model's report on its own state. It is immutable once parsed. The caller sets At, the time of parsing.
 type Signal struct {
 	Type       Type             `json:"type"`
 	Confidence float64          `json:"confidence"`
@@ -115,8 +115,7 @@ type Signal struct {
 	At         time.Time        `json:"timestamp,omitzero"`
 }
 
-// UnmarshalJSON reads a signal. Of a timestamp that is no date and time it says nothing: earlier builds counted
-// milliseconds of the run.
+// UnmarshalJSON reads a signal. It ignores a timestamp that is not a string, such as milliseconds of the run.
 func (s *Signal) UnmarshalJSON(raw []byte) error {
 	type fields Signal
 	read := struct {
@@ -136,7 +135,7 @@ func (s *Signal) UnmarshalJSON(raw []byte) error {
 // Value is a field: a text, a whole number or a list of texts. In JSON it is a string, a number or an array.
 type Value struct {
 	Kind  FieldKind
-	Text  string // of a number, its digits
+	Text  string // for a number, its digits
 	Items []string
 }
 
@@ -151,7 +150,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v.Text)
 }
 
-// UnmarshalJSON reads what MarshalJSON gives.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (v *Value) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	switch {
@@ -170,13 +169,13 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Text is a field as text; "" if it is not there.
+// Text is a field as text; "" if there is none.
 func (s Signal) Text(name string) string { return s.Fields[name].Text }
 
-// List is a field as list; nil if it is not there.
+// List is a field as list; nil if there is none.
 func (s Signal) List(name string) []string { return s.Fields[name].Items }
 
-// Problem is markup that was stripped without becoming the signal, or stands in the way of one.
+// Problem is markup that was removed without becoming the signal.
 type Problem struct {
 	Reason string `json:"reason"`
 	Raw    string `json:"raw"`    // at most maxRaw bytes of it
@@ -188,10 +187,10 @@ const maxRaw = 500
 // maxFound bounds how many signals beside the first, and how many problems, are kept of a stream.
 const maxFound = 100
 
-// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not
-// acted on, as are Mentions, which the text quotes. Of Extra and Problems the first maxFound are kept, of Mentions the
-// first mostMentions. Thinking is how many bytes at the beginning of what Write and Close gave turned out to be
-// thinking: whoever showed them takes them back. Extract has left them out.
+// Result is what a stream contained. Signal is the first valid one; Extra are the others, and Mentions are those that
+// the text quotes: both are logged, and nothing follows from them. Of Extra and Problems the first maxFound are kept,
+// of Mentions the first maxMentions. Thinking is how many bytes at the beginning of the text from Write and Close
+// turned out to be thinking: callers that showed them must retract them. Extract has removed them.
 type Result struct {
 	Thinking int       `json:"thinking,omitempty"`
 	Signal   *Signal   `json:"signal,omitempty"`
@@ -200,10 +199,10 @@ type Result struct {
 	Mentions []Mention `json:"mentions,omitempty"`
 }
 
-// Malformed says that there was markup of a signal, but no signal.
+// Malformed says whether there was markup of a signal, but no valid one.
 func (r Result) Malformed() bool { return r.Signal == nil && len(r.Problems) > 0 }
 
-func (r *Result) add(s Signal) {
+func (r *Result) addSignal(s Signal) {
 	if r.Signal == nil {
 		r.Signal = &s
 		return
@@ -213,11 +212,11 @@ func (r *Result) add(s Signal) {
 	}
 }
 
-func (r *Result) problem(reason, raw string, offset int64) {
+func (r *Result) addProblem(reason, raw string, offset int64) {
 	if len(r.Problems) >= maxFound {
 		return
 	}
-	r.Problems = append(r.Problems, Problem{Reason: reason, Raw: shortened(raw), Offset: offset})
+	r.Problems = append(r.Problems, Problem{Reason: reason, Raw: clipRaw(raw), Offset: offset})
 }
 
 // Form is how a text quotes what it mentions.
@@ -232,29 +231,29 @@ const (
 
 // Mention is a signal that the text quotes: it is logged, and nothing follows from it.
 type Mention struct {
-	Type   Type   `json:"type,omitempty"` // "": it is not well-formed
+	Type   Type   `json:"type,omitempty"` // "": it is not valid
 	Form   Form   `json:"form"`
 	Raw    string `json:"raw"`    // at most maxRaw bytes of it
 	Offset int64  `json:"offset"` // in bytes, in the text as it came in
 }
 
-// mostMentions bounds how many mentions of a text are kept.
-const mostMentions = 32
+// maxMentions bounds how many mentions of a text are kept.
+const maxMentions = 32
 
-func (r *Result) mention(form Form, raw string, offset int64) {
-	if len(r.Mentions) == mostMentions {
+func (r *Result) addMention(form Form, raw string, offset int64) {
+	if len(r.Mentions) == maxMentions {
 		return
 	}
-	m := Mention{Form: form, Raw: shortened(raw), Offset: offset}
+	m := Mention{Form: form, Raw: clipRaw(raw), Offset: offset}
 	if s, err := Parse(raw); err == nil {
 		m.Type = s.Type
 	}
 	r.Mentions = append(r.Mentions, m)
 }
 
-// mentionsIn logs the signals that stand in code.
-func (r *Result) mentionsIn(code string, offset int64) {
-	for i := 0; i < len(code) && len(r.Mentions) < mostMentions; {
+// addMentionsIn adds the signals in code as mentions.
+func (r *Result) addMentionsIn(code string, offset int64) {
+	for i := 0; i < len(code) && len(r.Mentions) < maxMentions; {
 		at := strings.IndexByte(code[i:], '<')
 		if at < 0 {
 			return
@@ -263,15 +262,15 @@ func (r *Result) mentionsIn(code string, offset int64) {
 		n := 1
 		if tag, v := readTag(code[i:]); v == yes && tag.typed {
 			d := readMarkup(window{text: code[i:], final: true})
-			r.mention(Code, d.raw, offset+int64(i))
+			r.addMention(Code, d.raw, offset+int64(i))
 			n = d.n
 		}
 		i += n
 	}
 }
 
-// shortened is what is kept of markup.
-func shortened(raw string) string {
+// clipRaw is the part of markup that is kept.
+func clipRaw(raw string) string {
 	if len(raw) > maxRaw {
 		return strings.ToValidUTF8(raw[:maxRaw], "")
 	}

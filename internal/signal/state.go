@@ -5,8 +5,7 @@ import (
 	"unicode"
 )
 
-// State is what a run's signals say over time. It is a value: methods return the
-// next state and leave the old one as it was.
+// State is what the signals of a run say over time. It is a value: methods return the next state and do not change it.
 type State struct {
 	SignalsEmitted        []Signal `json:"signals_emitted"`
 	LastSignal            *Signal  `json:"last_signal,omitempty"`
@@ -14,10 +13,9 @@ type State struct {
 	TurnsWithoutSignal    int      `json:"turns_without_signal"`
 }
 
-// OnSignal enters a signal. A need_turn counts as the same reason as the one before if both reasons are equal after
-// trimming and case-folding; while no source came in since then, digits count as equal too, so that "page 3" and "page
-// 4" are the same reason for a run that reads nothing. Another type of signal ends the row: the next need_turn is the
-// first.
+// OnSignal adds a signal. A need_turn has the same reason as the one before if both reasons are equal after trimming
+// and case-folding. If no source was read between them, digits don't matter, so that "page 3" and "page 4" are the same
+// reason for a run that reads nothing. Another type of signal ends the series: the next need_turn is the first again.
 func (s State) OnSignal(sig Signal, newSource bool) State {
 	next := s
 	next.SignalsEmitted = append(s.SignalsEmitted[:len(s.SignalsEmitted):len(s.SignalsEmitted)], sig)
@@ -25,7 +23,7 @@ func (s State) OnSignal(sig Signal, newSource bool) State {
 	case sig.Type != NeedTurn:
 		next.ConsecutiveSameReason = 0
 	case s.LastSignal != nil && s.LastSignal.Type == NeedTurn && s.ConsecutiveSameReason > 0 &&
-		reasonKey(*s.LastSignal, !newSource) == reasonKey(sig, !newSource):
+		comparableReason(*s.LastSignal, !newSource) == comparableReason(sig, !newSource):
 		next.ConsecutiveSameReason++
 	default:
 		next.ConsecutiveSameReason = 1
@@ -35,14 +33,14 @@ func (s State) OnSignal(sig Signal, newSource bool) State {
 	return next
 }
 
-// OnSilentTurn enters a turn without a signal.
+// OnSilentTurn counts a turn without a signal.
 func (s State) OnSilentTurn() State {
 	s.TurnsWithoutSignal++
 	s.ConsecutiveSameReason = 0
 	return s
 }
 
-func reasonKey(s Signal, maskNumbers bool) string {
+func comparableReason(s Signal, maskNumbers bool) string {
 	text := strings.ToLower(strings.Join(strings.Fields(s.Text("reason")), " "))
 	if !maskNumbers {
 		return text

@@ -2,16 +2,16 @@ package signal
 
 import "strings"
 
-// thinkingNames are the elements in which models write what they think.
+// thinkingNames are the elements in which models write their thinking.
 var thinkingNames = [...]string{"think", "thinking", "thought", "reasoning"}
 
-// thinkingTag reads an opening or closing tag of thinking, without attributes.
-func thinkingTag(text string) (n int, closing bool, v verdict) {
-	short := text[:min(len(text), most)]
+// readThinkingTag reads an opening or closing tag of thinking, without attributes.
+func readThinkingTag(text string) (n int, closing bool, v verdict) {
+	short := text[:min(len(text), maxName)]
 	for _, name := range thinkingNames {
-		n, as := words(short, "<", name, ">")
+		n, as := readWords(short, "<", name, ">")
 		if as == no {
-			n, as = words(short, "<", "/", name, ">")
+			n, as = readWords(short, "<", "/", name, ">")
 			closing = as == yes
 		}
 		if as == yes {
@@ -25,52 +25,52 @@ func thinkingTag(text string) (n int, closing bool, v verdict) {
 	return 0, false, v
 }
 
-// thought settles a tag of thinking. An opening one counts at the beginning of a line. A closing one ends thinking that
-// began with the reply, by a tag that the model was given and did not write: it counts at either end of a line, where
+// decideThinking decides about a tag of thinking. An opening tag counts at the beginning of a line. A closing tag ends
+// thinking that began with the reply, if the opening tag was part of the prompt: it counts at either end of a line, if
 // no opening tag was mentioned.
-func (x *Extractor) thought(w window) decision {
-	n, closing, v := thinkingTag(w.text)
+func (x *Extractor) decideThinking(w window) decision {
+	n, closing, v := readThinkingTag(w.text)
 	switch {
 	case v == maybe && !w.final:
-		return decision{what: undecided}
+		return decision{kind: undecided}
 	case v != yes:
 		return aMention
 	case !closing && (!x.md.beginsLine() || x.md.inCode()):
-		x.mentioned++
+		x.openMentions++
 		return aMention
 	case !closing:
-		return decision{what: beginsThinking, n: n}
-	case x.mentioned > 0:
-		x.mentioned--
+		return decision{kind: beginsThinking, n: n}
+	case x.openMentions > 0:
+		x.openMentions--
 		return aMention
 	}
-	if d, is := x.code(w); is {
+	if d, is := x.decideCode(w); is {
 		return d
 	}
 	rest := strings.TrimLeft(w.text[n:], " \t\r")
 	switch {
 	case x.md.beginsLine() || strings.HasPrefix(rest, "\n") || rest == "" && w.final:
-		return decision{what: endsThinking, n: n}
+		return decision{kind: endsThinking, n: n}
 	case rest == "" && !w.full:
-		return decision{what: undecided}
+		return decision{kind: undecided}
 	}
 	return aMention
 }
 
-// dropThinking passes over thinking, to its end or as far as it has come in. Any of the names ends it.
+// dropThinking drops thinking, up to its end or as far as it has arrived. The closing tag of any of the names ends it.
 func dropThinking(w window) decision {
 	switch at := strings.IndexByte(w.text, '<'); {
 	case at < 0:
-		return decision{what: isThinking, n: len(w.text)}
+		return decision{kind: isThinking, n: len(w.text)}
 	case at > 0:
-		return decision{what: isThinking, n: at}
+		return decision{kind: isThinking, n: at}
 	}
-	n, closing, v := thinkingTag(w.text)
+	n, closing, v := readThinkingTag(w.text)
 	switch {
 	case v == yes && closing:
-		return decision{what: endsThinking, n: n}
+		return decision{kind: endsThinking, n: n}
 	case v == maybe && !w.final:
-		return decision{what: undecided}
+		return decision{kind: undecided}
 	}
-	return decision{what: isThinking, n: 1}
+	return decision{kind: isThinking, n: 1}
 }

@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// Find says where a quotation stands in a text, letter by letter: only case, the kind of white space, of quotation
-// marks and of dashes may differ. It is never found in the middle of a word or a number: “6 mg” is not in “16 mg”, nor
-// in “1.6 mg”. The place is the first one.
+// Find finds a quotation in a text, letter by letter: only case, and the kind of white space, quotation marks and
+// dashes may differ. It is never found inside a word or a number: “6 mg” is not in “16 mg”, nor in “1.6 mg”. The place
+// is the first one.
 func Find(text, quotation string) (place Span, found bool) {
 	words := Fold(quotation)
 	if words == "" {
 		return Span{}, false
 	}
-	all, at := folded(text)
+	all, at := foldWithPlaces(text)
 	for from := 0; ; {
 		i := strings.Index(all[from:], words)
 		if i < 0 {
 			return Span{}, false
 		}
 		begin, end := from+i, from+i+len(words)
-		if !cuts(all, begin) && !cuts(all, end) {
+		if !isInsideWord(all, begin) && !isInsideWord(all, end) {
 			_, last := utf8.DecodeRuneInString(text[at[end-1]:])
 			return Span{at[begin], at[end-1] + last}, true
 		}
@@ -29,14 +29,14 @@ func Find(text, quotation string) (place Span, found bool) {
 	}
 }
 
-// Fold is a text in which only its letters count, as Find compares them, without white space around it.
+// Fold is a text in the form that Find compares, without white space around it.
 func Fold(text string) string {
-	words, _ := folded(text)
+	words, _ := foldWithPlaces(text)
 	return strings.Trim(words, " ")
 }
 
-// folded is a text in which only its letters count, with the place in the text of each byte.
-func folded(text string) (string, []int) {
+// foldWithPlaces is a text in the form that Find compares, with the place in the text of each byte.
+func foldWithPlaces(text string) (string, []int) {
 	var b strings.Builder
 	var at []int
 	for i, r := range text {
@@ -64,8 +64,8 @@ func folded(text string) (string, []int) {
 	return b.String(), at
 }
 
-// cuts says whether a place lies within a word or a number.
-func cuts(text string, at int) bool {
+// isInsideWord says whether a place is inside a word or a number.
+func isInsideWord(text string, at int) bool {
 	before, n := utf8.DecodeLastRuneInString(text[:at])
 	after, m := utf8.DecodeRuneInString(text[at:])
 	if isPart(before) && isPart(after) {

@@ -11,9 +11,9 @@ import (
 // A Span is a part of a text, in bytes: text[From:To].
 type Span struct{ From, To int }
 
-// Sentences takes a text apart by the rules of Unicode (UAX 29), without white space around its sentences. A line break
-// ends a sentence. Full stops of abbreviations, initials and ordinals end none, so that a sentence may be joined with
-// the next, and is never cut in two.
+// Sentences splits a text by the rules of Unicode (UAX 29), without white space around its sentences. A line break ends
+// a sentence. Full stops of abbreviations, initials and ordinals end none: so a sentence may be joined with the next,
+// but none is cut in two.
 func Sentences(text string) []Span {
 	var list []Span
 	joined := false
@@ -51,7 +51,7 @@ func endsAbbreviated(s string) bool {
 		slices.Contains(abbreviated(), word)
 }
 
-// abbreviated are words that are often shortened before a name or a number. No list of them is whole; one that is
+// abbreviated are words that are often shortened before a name or a number. The list is not complete; one that is
 // missing cuts a sentence.
 func abbreviated() []string {
 	return []string{"dr", "mr", "mrs", "ms", "prof", "st", "no", "nos", "nr", "vs", "approx", "ca", "fig", "figs",

@@ -9,9 +9,8 @@ import (
 	"github.com/blevesearch/snowballstem/spanish"
 )
 
-// Stem is what the forms of a word in lower case share, by the Snowball stemmer of a language: "en", "de", "pt", "fr"
-// or "es". A word of any other language stays as it is. What it gives is compared with other stems of that language
-// only.
+// Stem is the part that the forms of a word in lower case share, by the Snowball stemmer of a language: "en", "de",
+// "pt", "fr" or "es". A word of any other language stays as it is. Compare stems only with stems of the same language.
 func Stem(word, language string) string {
 	var stem func(*snowballstem.Env) bool
 	switch language {

@@ -9,7 +9,7 @@ import (
 
 func TestTheEndIsKeptInWhateverPiecesItComes(t *testing.T) {
 	whole := strings.Repeat("0123456789abcde\n", 2000)
-	for _, size := range []int{1, 7, mostTail, mostTail + 1, len(whole)} {
+	for _, size := range []int{1, 7, maxTail, maxTail + 1, len(whole)} {
 		var got Tail
 		for rest := whole; rest != ""; {
 			n, err := got.Write([]byte(rest[:min(size, len(rest))]))
@@ -18,7 +18,7 @@ func TestTheEndIsKeptInWhateverPiecesItComes(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		if got.String() != whole[len(whole)-mostTail:] {
+		if got.String() != whole[len(whole)-maxTail:] {
 			t.Errorf("in pieces of %d it keeps %d bytes, from %.20q on", size, len(got.String()), got.String())
 		}
 	}

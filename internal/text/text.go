@@ -1,9 +1,9 @@
-// Package text has what every room needs of texts, one of each: sentences, stems, one line, a text cut short, a count.
+// Package text has what all rooms need for texts: sentences, stems, a text in one line or cut short, a count.
 // Below it are search (words, ranking), language and markdown.
 //
 // Guarantees:
 //   - Pure: equal texts give equal results.
-//   - Any bytes are taken; valid UTF-8 is never cut within a character.
+//   - Any bytes are accepted; valid UTF-8 is never cut within a character.
 package text
 
 import (
@@ -24,7 +24,7 @@ func Clip(s string, limit int) string {
 	return s[:max(limit, 0)]
 }
 
-// OneLine is a text with its white space folded, and without control characters.
+// OneLine is a text with each run of white space as one blank, and without control characters.
 func OneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) {
@@ -35,7 +35,7 @@ func OneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// Brief is a text as one line of at most so many characters; the last is … where more was said.
+// Brief is a text as one line of at most so many characters; if it is cut, the last one is ….
 func Brief(s string, most int) string {
 	s = OneLine(s)
 	if utf8.RuneCountInString(s) <= most {

@@ -17,17 +17,17 @@ import (
 // patience bounds every wait.
 const patience = time.Minute
 
-// Tether is a pipe that a script opens with Open, and that all it starts from then on hold open with it.
+// Tether is a pipe that a script opens with Open; everything that it starts from then on holds the pipe open too.
 type Tether struct {
-	// Open is a line of a shell script that opens the tether; it goes on when the test has it open as well.
+	// Open is a line of a shell script that opens the tether; it waits until the test has opened it as well.
 	Open string
-	// Tell is a line of such a script that says that it has come so far.
+	// Tell is a line of such a script that reports that it was reached.
 	Tell string
 
 	told, ended chan struct{}
 }
 
-// New makes a tether of a test. Its script may run once.
+// New makes a tether for a test. Its script may run once.
 func New(t *testing.T) *Tether {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tether")
@@ -37,7 +37,7 @@ func New(t *testing.T) *Tether {
 	c := &Tether{Open: "exec 9> '" + file + "'\n", Tell: "echo >&9\n", told: make(chan struct{}),
 		ended: make(chan struct{})}
 	go c.listen(file)
-	t.Cleanup(func() { // a script that did not come to its Open leaves the other end waiting
+	t.Cleanup(func() { // if the script did not reach its Open, listen still waits for the other end
 		if end, err := os.OpenFile(file, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
 			_ = end.Close()
 		}
@@ -49,7 +49,7 @@ func New(t *testing.T) *Tether {
 func (c *Tether) listen(file string) {
 	end, err := os.Open(file)
 	if err != nil {
-		return // whoever waits says that nothing came
+		return // Told and Ended will time out
 	}
 	defer func() { _ = end.Close() }() // only read
 	lines := bufio.NewReader(end)
@@ -61,7 +61,7 @@ func (c *Tether) listen(file string) {
 	}
 }
 
-// Told waits until the script has come to its first Tell.
+// Told waits until the script reaches its first Tell.
 func (c *Tether) Told(t *testing.T) {
 	t.Helper()
 	await(t, "the script to come to where it tells", c.told)

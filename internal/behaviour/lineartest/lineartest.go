@@ -1,9 +1,8 @@
-// Package lineartest holds work against the size of what it is done on: for tests that something takes time and memory
-// in proportion to its size.
+// Package lineartest compares the cost of work with its size: for tests that something takes time and memory in
+// proportion to its size.
 //
-// It measures the time for which this process has been computing, not that which has passed, and takes the least of
-// several tries, so that a busy machine makes no difference. What runs beside such a test in the same process does: it
-// must not be parallel.
+// It measures the processor time of this process, and uses the least of several tries, so that a busy machine makes no
+// difference. Other work in the same process does: such a test must not be parallel.
 package lineartest
 
 import (
@@ -27,23 +26,23 @@ const (
 	steps      = 4
 )
 
-// Ratios are how much more sixteen times the size took.
+// Ratios are how many times as much time and memory sixteen times the size took.
 type Ratios struct{ Time, Memory float64 }
 
 func (r Ratios) String() string {
 	return fmt.Sprintf("16 times the size takes %.1f times as long and %.1f times the memory", r.Time, r.Memory)
 }
 
-// Check does a work at the sizes n, 4n and 16n, and fails the test where the largest takes far more time or memory than
-// its share. prepare makes the work of a size; that is not measured. Where a work of size n takes too little to be
-// measured, n is made larger.
+// Check does work of the sizes n, 4n and 16n, and fails the test if the largest takes far more time or memory than its
+// share. prepare prepares work of a size; that is not measured. If work of size n takes too little to be measured, n is
+// increased.
 func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	t.Helper()
 	for range steps {
 		work := prepare(n)
-		took := cost(t, work)
+		took := timeOf(t, work)
 		for range tries - 1 {
-			took = min(took, cost(t, work))
+			took = min(took, timeOf(t, work))
 		}
 		if took >= leastTime {
 			break
@@ -61,7 +60,7 @@ func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 				continue
 			}
 			before := allocated()
-			time, bytes := cost(t, work), allocated()-before
+			time, bytes := timeOf(t, work), allocated()-before
 			if try == 0 {
 				took[i], memory[i] = time, bytes
 			}
@@ -75,8 +74,8 @@ func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	return r
 }
 
-// cost is for how long this process computes to do a work.
-func cost(t testing.TB, work func()) time.Duration {
+// timeOf is the processor time of a work.
+func timeOf(t testing.TB, work func()) time.Duration {
 	before := computed(t)
 	work()
 	return computed(t) - before
@@ -90,7 +89,7 @@ func exceeds[N ~int64 | ~uint64](cost [3]N, least N) bool {
 	return ratio(cost[0], cost[2], least) > mostGrowth && ratio(cost[1], cost[2], least) > mostLast
 }
 
-// allocated is how many bytes of memory this process has taken so far.
+// allocated is how many bytes of memory this process has allocated so far.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// computed is for how long this process has been computing.
+// computed is the processor time of this process so far.
 func computed(t testing.TB) time.Duration {
 	t.Helper()
 	var at unix.Timespec

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// computed is the time of the clock, where nothing better is known.
+// computed is the time of the clock: other systems do not tell more.
 func computed(testing.TB) time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -33,8 +33,8 @@ func (c *cluster) recordsOf(r journal.Run) (recs []journal.Record) {
 	return recs
 }
 
-// takenBy says when another than a holder has resumed a run.
-func (c *cluster) takenBy(r journal.Run, holder string, since time.Time) (at time.Time, ok bool) {
+// resumedByOther says when another than a holder has resumed a run.
+func (c *cluster) resumedByOther(r journal.Run, holder string, since time.Time) (at time.Time, ok bool) {
 	c.Helper()
 	for _, rec := range c.recordsOf(r) {
 		if rec.Kind != records.KindResume || rec.At.Before(since.Truncate(time.Millisecond)) {
@@ -61,7 +61,7 @@ func (c *cluster) handedOver(lost []journal.Run, holder string, since time.Time)
 	var took []time.Duration
 	for _, r := range lost {
 		c.wait("run "+r.ID+" to be taken up", func() bool {
-			at, ok := c.takenBy(r, holder, since)
+			at, ok := c.resumedByOther(r, holder, since)
 			if ok {
 				took = append(took, at.Sub(since))
 				return true
@@ -92,9 +92,9 @@ type sum struct {
 	statuses, reasons                map[string]int
 }
 
-// settle waits until no run goes on, and ends the nodes. A request of which its client knows nothing any more may begin
+// endAll waits until no run goes on, and ends the nodes. A request of which its client knows nothing any more may begin
 // a run until then.
-func (c *cluster) settle() {
+func (c *cluster) endAll() {
 	c.Helper()
 	open := func() int { return len(c.runs(journal.Filter{Status: journal.Running})) }
 	for {
@@ -114,14 +114,14 @@ func (c *cluster) settle() {
 // sound checks that every run has ended once and has written its note once, and tells of what happened.
 func (c *cluster) sound() (s sum) {
 	c.Helper()
-	c.settle()
+	c.endAll()
 	s = sum{statuses: map[string]int{}, reasons: map[string]int{}}
 	notes := c.notes()
 	for _, r := range c.runs(journal.Filter{}) {
 		s.runs++
 		s.statuses[string(r.Status)]++
 		s.reasons[r.Reason]++
-		c.once(r, notes, &s)
+		c.checkRun(r, notes, &s)
 	}
 	for tag, n := range notes {
 		c.Errorf("note %s stands there %d times, and no run wrote it", tag, n)
@@ -160,10 +160,10 @@ func (c *cluster) notes() map[string]int {
 	return all
 }
 
-// once checks one run, and takes its note out of notes.
-func (c *cluster) once(r journal.Run, notes map[string]int, s *sum) {
+// checkRun checks one run, and takes its note out of notes.
+func (c *cluster) checkRun(r journal.Run, notes map[string]int, s *sum) {
 	c.Helper()
-	_, tag := asked(r.Title)
+	_, tag := fileAndTag(r.Title)
 	written := notes[tag]
 	delete(notes, tag)
 	if r.Status == journal.Running {

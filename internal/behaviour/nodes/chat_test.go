@@ -27,8 +27,8 @@ func (t *chat) dialogue() [][2]string {
 		{"delete sell the " + t.thing, "confirmation_required"}, {"yes", "success"}, {"yes", "success"}}
 }
 
-// hold says all of it. What has no answer is sent again, to any node, under the same key.
-func (t *chat) hold(ctx context.Context) {
+// runDialogue says all of it. What has no answer is sent again, to any node, under the same key.
+func (t *chat) runDialogue(ctx context.Context) {
 	for n, line := range t.dialogue() {
 		body, err := json.Marshal(map[string]string{"message": line[0], "conversation_id": t.id})
 		if err != nil {
@@ -59,7 +59,7 @@ func (t *chat) send(ctx context.Context, key, body string) reply {
 	for {
 		p, address := t.c.pick()
 		r := t.callWith(ctx, p, address, http.MethodPost, "/api/chat", body, map[string]string{"Idempotency-Key": key})
-		waits := r.again() || r.status == http.StatusAccepted || r.status == http.StatusConflict
+		waits := r.mayRetry() || r.status == http.StatusAccepted || r.status == http.StatusConflict
 		if !waits || rest(ctx, r.after) != nil {
 			return r
 		}
@@ -81,7 +81,7 @@ func TestConversationsGoOnThoughTheirNodeIsKilled(t *testing.T) {
 	for n := range conversations {
 		all.Go(func() {
 			p := c.people[n%len(c.people)]
-			(&chat{person: p, thing: fmt.Sprintf("boat%d", n)}).hold(ctx)
+			(&chat{person: p, thing: fmt.Sprintf("boat%d", n)}).runDialogue(ctx)
 			begun <- struct{}{}
 		})
 	}

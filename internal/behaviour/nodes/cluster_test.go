@@ -132,7 +132,7 @@ func (c *cluster) close() {
 	defer c.mu.Unlock()
 	c.Logf("what happened:\n%s", strings.Join(c.story, "\n"))
 	for _, p := range c.nodes {
-		c.Logf("the log of %s:\n%s", p.name, p.log.told())
+		c.Logf("the log of %s:\n%s", p.name, p.log.withoutRequests())
 	}
 }
 
@@ -234,7 +234,7 @@ func (c *cluster) play(req modeltest.Request) modeltest.Answer {
 		}
 	}
 	c.think(fmt.Sprint(question, results))
-	file, tag := asked(question)
+	file, tag := fileAndTag(question)
 	write := modeltest.Answer{Calls: []model.ToolCall{{ID: fmt.Sprint("call_", results), Name: "vault_write",
 		Arguments: fmt.Sprintf(`{"path":%q,"mode":"append","content":"- %s\n"}`, file, tag)}}}
 	switch {

@@ -28,7 +28,7 @@ func (c *cluster) beginAt(p *process, u *person) journal.Run {
 	if err != nil {
 		c.Fatal(err)
 	}
-	r := u.call(c.Context(), p, p.at(), http.MethodPost, "/api/runs", string(body))
+	r := u.call(c.Context(), p, p.currentAddress(), http.MethodPost, "/api/runs", string(body))
 	var begun struct{ Run string }
 	if err := json.Unmarshal(r.body, &begun); err != nil || r.status != http.StatusCreated {
 		c.Fatalf("a run is begun at %s with %d: %s", p.name, r.status, r.body)
@@ -48,8 +48,8 @@ func (c *cluster) has(r journal.Run, kind string) {
 	})
 }
 
-// ended waits until a run has ended.
-func (c *cluster) ended(r journal.Run) (now journal.Run) {
+// waitForEnd waits until a run has ended.
+func (c *cluster) waitForEnd(r journal.Run) (now journal.Run) {
 	c.Helper()
 	c.wait("the end of run "+r.ID, func() bool {
 		var err error
@@ -61,7 +61,7 @@ func (c *cluster) ended(r journal.Run) (now journal.Run) {
 
 // post asks for something to be done with a run.
 func (c *cluster) post(p *process, u *person, r journal.Run, what string) reply {
-	return u.call(c.Context(), p, p.at(), http.MethodPost, "/api/runs/"+r.ID+"/"+what, "")
+	return u.call(c.Context(), p, p.currentAddress(), http.MethodPost, "/api/runs/"+r.ID+"/"+what, "")
 }
 
 // A node that is gone can be seen to be gone by others on its machine, and one that is only still can't.
@@ -78,7 +78,7 @@ func TestRunWhoseNodeIsLostCanBeCancelledAtAnother(t *testing.T) {
 			if a := c.post(two, u, r, "cancel"); a.status != http.StatusAccepted {
 				t.Errorf("cancelling is answered %d: %s", a.status, a.body)
 			}
-			r = c.ended(r)
+			r = c.waitForEnd(r)
 			if r.Status != journal.Cancelled {
 				t.Errorf("the run is %s (%s)", r.Status, r.Reason)
 			}
@@ -89,7 +89,7 @@ func TestRunWhoseNodeIsLostCanBeCancelledAtAnother(t *testing.T) {
 				one.over()
 				one.start()
 			}
-			c.settle()
+			c.endAll()
 			if notes := c.notes(); len(notes) > 0 {
 				t.Errorf("notes were written: %v", notes)
 			}
@@ -117,7 +117,7 @@ func TestPersonWhoResumesRacesTheNodesAndTheRunIsDrivenOnce(t *testing.T) {
 				all.Go(func() {
 					c.wait("run "+r.ID+" to be resumed", func() bool { // again and again, so that it meets the nodes
 						a := c.post(p, c.people[n], r, "resume")
-						if a.status != http.StatusAccepted && a.status != http.StatusConflict && !a.again() {
+						if a.status != http.StatusAccepted && a.status != http.StatusConflict && !a.mayRetry() {
 							t.Errorf("resuming is answered %d: %s", a.status, a.body)
 						}
 						return a.status == http.StatusAccepted || a.kind == "ended" || t.Failed()
@@ -128,7 +128,7 @@ func TestPersonWhoResumesRacesTheNodesAndTheRunIsDrivenOnce(t *testing.T) {
 		all.Wait()
 		enough()
 		for _, r := range runs {
-			c.ended(r)
+			c.waitForEnd(r)
 		}
 		if lose == syscall.SIGSTOP {
 			one.signal(syscall.SIGCONT)
@@ -186,7 +186,7 @@ func TestRunThatEveryRestartMovesOnIsNotSetAside(t *testing.T) {
 		driver.terminate(patience)
 		driver.start()
 	}
-	c.ended(r)
+	c.waitForEnd(r)
 	c.sound()
 }
 
@@ -217,7 +217,7 @@ func TestNodeThatIsCutOffAndToldToStopLeavesItsRunsToOthers(t *testing.T) {
 	if !long() {
 		cable.heal()
 	}
-	one.ended(leaveTime)
+	one.wantEnd(leaveTime)
 	t.Logf("a node that was cut off has ended %v after SIGTERM", time.Since(at).Round(time.Millisecond))
 	cable.heal()
 	one.start()

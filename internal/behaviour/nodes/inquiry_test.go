@@ -28,7 +28,7 @@ func TestInquiriesGoOnThoughTheirNodeIsKilled(t *testing.T) {
 	begun := map[*person]string{}
 	before := map[*person]record.Session{}
 	for _, p := range c.people {
-		r := p.callWith(ctx, victim, victim.at(), http.MethodPost, "/api/inquiries",
+		r := p.callWith(ctx, victim, victim.currentAddress(), http.MethodPost, "/api/inquiries",
 			`{"hypothesis":"The Oder bridge was closed because of corrosion","witness":"openai:player","detective":"offline:rules","limit":5}`,
 			map[string]string{"Idempotency-Key": "inquiry"})
 		var answer struct{ ID string }
@@ -38,7 +38,7 @@ func TestInquiriesGoOnThoughTheirNodeIsKilled(t *testing.T) {
 		begun[p] = answer.ID
 	}
 	read := func(p *person) (s record.Session) {
-		r := p.call(ctx, other, other.at(), http.MethodGet, "/api/inquiries/"+begun[p], "")
+		r := p.call(ctx, other, other.currentAddress(), http.MethodGet, "/api/inquiries/"+begun[p], "")
 		if r.status != http.StatusOK {
 			return s
 		}
@@ -74,7 +74,7 @@ func TestInquiriesGoOnThoughTheirNodeIsKilled(t *testing.T) {
 				t.Errorf("pair %d of %s was %+v, and is %+v", n+1, p.name, before[p].Pairs[n], pair)
 			}
 		}
-		again := p.callWith(ctx, other, other.at(), http.MethodPost, "/api/inquiries",
+		again := p.callWith(ctx, other, other.currentAddress(), http.MethodPost, "/api/inquiries",
 			`{"hypothesis":"The Oder bridge was closed because of corrosion","witness":"openai:player","detective":"offline:rules","limit":5}`,
 			map[string]string{"Idempotency-Key": "inquiry"})
 		var answer struct{ ID string }

@@ -26,8 +26,8 @@ type person struct {
 // words ask for a note; tag is found in it.
 func words(file, tag string) string { return "Add a note to " + file + ": " + tag }
 
-// asked gives the file and the tag of words.
-func asked(words string) (file, tag string) {
+// fileAndTag gives the file and the tag of words.
+func fileAndTag(words string) (file, tag string) {
 	file, tag, _ = strings.Cut(strings.TrimPrefix(words, "Add a note to "), ": ")
 	return file, strings.TrimSpace(tag)
 }
@@ -54,7 +54,7 @@ func (c *cluster) pick() (p *process, address string) {
 			return p, address
 		}
 	}
-	return c.nodes[turn%len(c.nodes)], c.nodes[turn%len(c.nodes)].at()
+	return c.nodes[turn%len(c.nodes)], c.nodes[turn%len(c.nodes)].currentAddress()
 }
 
 // reply is what a node answers, or that it does not.
@@ -65,8 +65,8 @@ type reply struct {
 	body   []byte
 }
 
-// again says that it may be asked again, later.
-func (r reply) again() bool {
+// mayRetry says that it may be asked again, later.
+func (r reply) mayRetry() bool {
 	return r.status == 0 || r.status == http.StatusServiceUnavailable || r.status == http.StatusTooManyRequests ||
 		r.kind == "unsure"
 }
@@ -157,7 +157,7 @@ func (u *person) begin(ctx context.Context, number int) (run string) {
 		switch {
 		case r.status == http.StatusCreated && json.Unmarshal(r.body, &begun) == nil && begun.Run != "":
 			return begun.Run
-		case !r.again():
+		case !r.mayRetry():
 			u.c.Errorf("%s asks for a run and is answered %d %s: %s", u.name, r.status, r.kind, bytes.TrimSpace(r.body))
 			return ""
 		case rest(ctx, r.after) != nil:
@@ -180,7 +180,7 @@ func (u *person) open(ctx context.Context) (open map[string]bool, ok bool) {
 				open[run.ID] = true
 			}
 			return open, true
-		case !r.again():
+		case !r.mayRetry():
 			u.c.Errorf("%s asks for the open runs and is answered %d %s: %s", u.name, r.status, r.kind,
 				bytes.TrimSpace(r.body))
 			return nil, false

@@ -75,10 +75,10 @@ func (p *process) start() {
 		}
 		return holder != ""
 	})
-	p.c.note("%s listens at %s as %s", p.name, p.at(), p.known())
+	p.c.note("%s listens at %s as %s", p.name, p.currentAddress(), p.known())
 }
 
-func (p *process) at() string {
+func (p *process) currentAddress() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.address
@@ -115,12 +115,12 @@ func (p *process) kill() time.Time {
 func (p *process) terminate(within time.Duration) (took time.Duration) {
 	p.c.Helper()
 	at := p.signal(syscall.SIGTERM)
-	p.ended(within)
+	p.wantEnd(within)
 	return time.Since(at)
 }
 
-// ended wants a life that was asked to end to end in order, within a time.
-func (p *process) ended(within time.Duration) {
+// wantEnd wants a life that was asked to end to end in order, within a time.
+func (p *process) wantEnd(within time.Duration) {
 	p.c.Helper()
 	select {
 	case <-p.exited:
@@ -187,8 +187,8 @@ func (l *lines) String() string {
 	return string(bytes.ToValidUTF8(l.text, []byte("?")))
 }
 
-// told is what is worth telling: all but the lines of requests, of which there are many.
-func (l *lines) told() string {
+// withoutRequests is what is worth telling: all but the lines of requests, of which there are many.
+func (l *lines) withoutRequests() string {
 	var b strings.Builder
 	for line := range strings.Lines(l.String()) {
 		if !strings.Contains(line, `"msg":"request"`) {

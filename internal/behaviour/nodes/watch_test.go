@@ -26,8 +26,8 @@ type watcher struct {
 	ended bool
 }
 
-// at follows the run at a node until it has ended, or nothing more comes from there.
-func (w *watcher) at(ctx context.Context, address string) {
+// followAt follows the run at a node until it has ended, or nothing more comes from there.
+func (w *watcher) followAt(ctx context.Context, address string) {
 	c := w.u.c
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/api/runs/"+w.r.ID+"/events", nil)
 	if err != nil {
@@ -107,21 +107,21 @@ func TestWatchersSeeEachRecordOnceThoughTheNodeOfTheRunIsLost(t *testing.T) {
 			defer cut()
 			moves, stays := &watcher{u: c.people[0], r: r}, &watcher{u: c.people[0], r: r}
 			var all sync.WaitGroup
-			all.Go(func() { stays.at(ctx, two.at()) })
+			all.Go(func() { stays.followAt(ctx, two.currentAddress()) })
 			all.Go(func() {
-				for moves.at(ctx, one.at()); !moves.ended && ctx.Err() == nil; {
-					moves.at(ctx, three.at())
+				for moves.followAt(ctx, one.currentAddress()); !moves.ended && ctx.Err() == nil; {
+					moves.followAt(ctx, three.currentAddress())
 				}
 			})
 			c.has(r, records.KindCompletion)
 			holder, at := one.known(), one.signal(lose)
 			if lose == syscall.SIGTERM {
-				one.ended(patience)
+				one.wantEnd(patience)
 			}
 			c.handedOver([]journal.Run{r}, holder, at)
 			enough()
 			if lose == syscall.SIGSTOP {
-				c.ended(r)
+				c.waitForEnd(r)
 				one.signal(syscall.SIGCONT)
 			}
 			all.Wait()

@@ -1,5 +1,4 @@
-// Package texttest plays tests that are texts: scenarios by their names, with what is done and what must be so, line by
-// line.
+// Package texttest runs tests that are texts: named scenarios, whose lines say what is done and what must be true.
 package texttest
 
 import (
@@ -10,16 +9,16 @@ import (
 	"testing"
 )
 
-// Line is one of a scenario.
+// Line is a line of a scenario.
 type Line struct {
 	At    int    // its number in the file
 	Deep  bool   // it is indented
-	Words string // what it is: the longest of the known beginnings; empty: none
+	Words string // the longest of the known beginnings that it has; empty: none
 	Rest  string // what follows those, without spaces around it
-	Text  string // all of it, as it stands
+	Text  string // the whole line
 }
 
-// Check fails a test with what is wrong with a line; empty: nothing is.
+// Check fails a test with what is wrong with the line, unless that is empty.
 func (l Line) Check(t testing.TB, wrong string) {
 	t.Helper()
 	if wrong != "" {
@@ -27,8 +26,8 @@ func (l Line) Check(t testing.TB, wrong string) {
 	}
 }
 
-// Play plays each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins one; empty
-// lines and those after “//” are none.
+// Play runs each scenario of testdata/*.txt as a parallel test below that of its file. “# Name” begins a scenario;
+// empty lines and those that begin with “//” are ignored.
 func Play(t *testing.T, known []string, play func(t *testing.T, lines []Line)) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -40,7 +39,7 @@ func Play(t *testing.T, known []string, play func(t *testing.T, lines []Line)) {
 			t.Fatal(err)
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			all, err := scenarios(string(text), known)
+			all, err := parseScenarios(string(text), known)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,8 +58,8 @@ type scenario struct {
 	lines []Line
 }
 
-// scenarios takes a file apart. None of them has the name of another, and none is empty.
-func scenarios(text string, known []string) (all []scenario, err error) {
+// parseScenarios splits a file into scenarios. No two have the same name, and none is empty.
+func parseScenarios(text string, known []string) (all []scenario, err error) {
 	names := map[string]bool{}
 	at := 0
 	for raw := range strings.Lines(text) {
@@ -78,7 +77,7 @@ func scenarios(text string, known []string) (all []scenario, err error) {
 			return nil, fmt.Errorf("line %d stands under no name", at)
 		default:
 			last := &all[len(all)-1]
-			last.lines = append(last.lines, lineOf(at, raw, known))
+			last.lines = append(last.lines, parseLine(at, raw, known))
 		}
 	}
 	for _, s := range all {
@@ -89,7 +88,7 @@ func scenarios(text string, known []string) (all []scenario, err error) {
 	return all, nil
 }
 
-func lineOf(at int, raw string, known []string) Line {
+func parseLine(at int, raw string, known []string) Line {
 	text := strings.TrimSpace(raw)
 	l := Line{At: at, Deep: strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t"),
 		Text: strings.TrimRight(raw, "\r\n")}
@@ -102,8 +101,8 @@ func lineOf(at int, raw string, known []string) Line {
 	return l
 }
 
-// manners are the ways to hold a text against another one.
-var manners = map[string]struct {
+// comparisons are the ways to compare a text with another one.
+var comparisons = map[string]struct {
 	holds func(text, said string) bool
 	not   string
 }{
@@ -115,10 +114,10 @@ var manners = map[string]struct {
 	"once":   {func(text, said string) bool { return strings.Count(text, said) == 1 }, "has not once"},
 }
 
-// Wrong holds a text against what is said of it: that it “is”, “is not”, “has”, “lacks” or “begins” so, or has it
-// “once”. It says what is wrong, or nothing.
+// Wrong compares a text with what is expected: that it “is”, “is not”, “has”, “lacks” or “begins” so, or has it “once”.
+// It says what is wrong, or nothing.
 func Wrong(manner, text, said string) string {
-	m, known := manners[manner]
+	m, known := comparisons[manner]
 	switch {
 	case !known:
 		return "there is no manner " + manner

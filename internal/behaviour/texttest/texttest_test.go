@@ -8,7 +8,7 @@ import (
 )
 
 func TestTextIsTakenApartIntoScenariosAndLines(t *testing.T) {
-	all, err := scenarios("# One\nask  a thing \n  // of no account\n\n  asks again\n# Two: b\n\task for more\n",
+	all, err := parseScenarios("# One\nask  a thing \n  // of no account\n\n  asks again\n# Two: b\n\task for more\n",
 		[]string{"ask", "ask for", "asked"})
 	want := []scenario{{"One", []Line{{2, false, "ask", "a thing", "ask  a thing "},
 		{5, true, "", "asks again", "  asks again"}}},
@@ -22,7 +22,7 @@ func TestScenarioThatWouldNotBePlayedIsRefused(t *testing.T) {
 	for text, says := range map[string]string{"ask\n# One\nask": "line 1 stands under no name",
 		"# One\n# Two\nask":        "nothing happens in One",
 		"# One\nask\n# One\nask\n": "another scenario One"} {
-		if _, err := scenarios(text, nil); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := parseScenarios(text, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v; want %s", text, err, says)
 		}
 	}

@@ -41,7 +41,7 @@ func Write(dir, model string) error {
 	return os.CopyFS(dir, files)
 }
 
-// asChild marks, in the environment, a test binary that is to be the child; its last argument is the folder.
+// asChild is the environment variable of a test binary that is to be the child; its last argument is the folder.
 const asChild = "SIBYL_TEST_CLASSIFIER_CHILD"
 
 // Serve turns the process into the child if Config started it, and does not return then. Elsewhere it does nothing.
@@ -55,7 +55,7 @@ func Serve() {
 // Config is the classifier of the model in dir, with the test binary as its child.
 func Config(dir string) (bert.Config, error) {
 	program, err := os.Executable()
-	// under the race detector, a process else takes a second to end
+	// otherwise, under the race detector, a process takes a second to end
 	env := []string{asChild + "=1", "GORACE=atexit_sleep_ms=0"}
 	return bert.Config{Dir: dir, Timeout: 10 * time.Second, Command: []string{program}, Env: env}, err
 }

@@ -16,6 +16,6 @@ func Read(dir, text, hypothesis string) (tokens, segments []int, err error) {
 
 // The bounds as the tests see them.
 const (
-	MostTokens     = mostTokens
+	MostTokens     = maxTokensAlone
 	MostTokensPair = mostTokensPair
 )

@@ -20,7 +20,7 @@ type folder struct {
 	network   string // the ONNX file's name in dir
 	labels    []string
 	maxTokens int
-	padding   int64 // the token that fills what a text leaves free
+	padding   int64 // the token that fills up a row
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 
 func networkFiles() []string { return []string{"model.onnx", "onnx/model.onnx"} }
 
-// Bounds of what is read: far above real models, far below what would hurt.
+// Bounds of what is read: far above real models, far below what would be harmful.
 const (
 	maxConfig    = 4 << 20
 	maxTokenizer = 256 << 20
@@ -41,14 +41,14 @@ const (
 // What a model reads at once is bounded by the time that pure Go takes: on two cores about a second for 256 tokens in a
 // small model (22 million weights). A zero-shot model reads text and hypothesis anew for each label.
 const (
-	mostTokens     = 256
+	maxTokensAlone = 256
 	mostTokensPair = 128
 )
 
-// fewestTokens is what a model must be able to read for a hypothesis and some text.
+// fewestTokens is what a model must at least read, for a hypothesis and some text.
 const fewestTokens = 32
 
-// openFolder looks at what is in dir.
+// openFolder checks which files dir has, and reads its configuration.
 func openFolder(dir string) (*folder, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -75,7 +75,7 @@ func openFolder(dir string) (*folder, error) {
 	}
 	data, err := f.read(configFile, maxConfig)
 	if err == nil {
-		err = f.configure(data)
+		err = f.readConfig(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
@@ -105,8 +105,8 @@ func (f *folder) read(name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// configure takes from config.json what concerns us.
-func (f *folder) configure(data []byte) error {
+// readConfig reads the relevant parts of config.json.
+func (f *folder) readConfig(data []byte) error {
 	var c struct {
 		Architectures []string          `json:"architectures"`
 		ID2Label      map[string]string `json:"id2label"`
@@ -132,8 +132,8 @@ func (f *folder) configure(data []byte) error {
 	if c.Padding != nil {
 		f.padding = *c.Padding
 	}
-	f.maxTokens = mostTokens
-	if f.entailment() >= 0 {
+	f.maxTokens = maxTokensAlone
+	if f.entailmentLabel() >= 0 {
 		f.maxTokens = mostTokensPair
 	}
 	if c.MaxPositions != nil {
@@ -149,8 +149,10 @@ func (f *folder) configure(data []byte) error {
 	return nil
 }
 
-// entailment is the place of the label “entailment”, which tells a zero-shot model: one trained on natural language
-// inference. -1 in any other.
-func (f *folder) entailment() int {
-	return slices.IndexFunc(f.labels, func(label string) bool { return strings.HasPrefix(alike(label), "entail") })
+// entailmentLabel is the index of the label “entailment”, which only a zero-shot model has: one trained on natural
+// language inference. -1 in any other.
+func (f *folder) entailmentLabel() int {
+	return slices.IndexFunc(f.labels, func(label string) bool {
+		return strings.HasPrefix(comparableName(label), "entail")
+	})
 }

@@ -28,10 +28,10 @@ type input struct {
 	kind dtypes.DType
 }
 
-// row is what the network reads at once: the numbers of tokens, and the segment (0 text, 1 hypothesis) of each.
+// row is one input of the network: the numbers of tokens, and the segment (0 text, 1 hypothesis) of each.
 type row struct{ tokens, segments []int }
 
-// lengths keeps the number of graphs small: one is compiled, and kept, for each length of a row.
+// lengths are the lengths to which rows are padded. They are few, as one graph is compiled and kept for each.
 func lengths(most int) []int {
 	var list []int
 	for n := 32; n < most; n *= 2 {
@@ -40,15 +40,15 @@ func lengths(most int) []int {
 	return append(list, most)
 }
 
-// contained turns a panic of the libraries into an error.
-func contained(err *error) {
+// recoverError turns a panic of the libraries into an error.
+func recoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%v", p)
 	}
 }
 
 func loadNetwork(f *folder) (n *network, err error) {
-	defer contained(&err)
+	defer recoverError(&err)
 	data, err := f.read(f.network, maxNetwork)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func loadNetwork(f *folder) (n *network, err error) {
 	return n, err
 }
 
-// readSignature checks what goes in and out.
+// readSignature checks the inputs and the output of the network.
 func (n *network) readSignature(m *onnx.Model) error {
 	for i, name := range m.InputsNames {
 		kind := m.InputsShapes[i].DType
@@ -108,7 +108,7 @@ func (n *network) readSignature(m *onnx.Model) error {
 	return nil
 }
 
-// readWeights fetches the weights that lie in files beside the network's.
+// readWeights reads the weights that are in files beside the network's.
 func readWeights(f *folder, m *onnx.Model) error {
 	const external = 1
 	files := map[string][]byte{}
@@ -155,8 +155,8 @@ func readWeights(f *folder, m *onnx.Model) error {
 	return nil
 }
 
-// dropCopies lets go of the weights that the variables hold too: half of the memory. Small ones stay, because shapes
-// and axes are read from them while a graph is built.
+// dropCopies releases the weights that the variables have too: half of the memory. Small ones stay, because shapes and
+// axes are read from them when a graph is built.
 func dropCopies(m *onnx.Model) {
 	const small = 64 << 10
 	for _, weights := range m.Proto.Graph.Initializer {
@@ -168,7 +168,7 @@ func dropCopies(m *onnx.Model) {
 
 // logits computes a row.
 func (n *network) logits(r row) (logits []float32, err error) {
-	defer contained(&err)
+	defer recoverError(&err)
 	i, _ := slices.BinarySearch(n.lengths, len(r.tokens))
 	if i == len(n.lengths) {
 		return nil, fmt.Errorf("%d tokens are more than the network reads at once", len(r.tokens))

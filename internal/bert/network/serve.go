@@ -1,8 +1,8 @@
-// Package network computes classifiers of the BERT family: ONNX models in local folders, in pure Go. It is a program of
-// its own, the child of package bert, so that who uses no such model neither downloads nor builds what computes it.
+// Package network computes classifiers of the BERT family: ONNX models in local folders, in pure Go. It is a separate
+// program, the child of package bert, so that users without such a model need not download or build its libraries.
 //
 // Guarantees: nothing but the model's folder is read, nothing is written. The libraries below may end the process or
-// print; whoever starts the program is ready for that.
+// print; package bert expects that.
 package network
 
 import (
@@ -24,11 +24,11 @@ import (
 	"sibyl/internal/bert"
 )
 
-// idle is how long the program waits for a question before it ends and gives its memory back.
-const idle = 10 * time.Minute
+// idleTimeout is how long the program waits for a question before it ends and so releases its memory.
+const idleTimeout = 10 * time.Minute
 
 // Main is the whole program: it serves the model in the folder that is its only argument, and returns its exit code.
-// Nothing but answers is written to out, not even by the libraries.
+// Only answers are written to out, nothing from the libraries.
 func Main(ctx context.Context, args []string, in io.Reader, out, notes io.Writer) int {
 	if len(args) != 1 {
 		fmt.Fprintln(notes, "usage: sibyl-bert FOLDER\nsibyl starts it where the setting bert.model names a folder; "+
@@ -42,12 +42,10 @@ func Main(ctx context.Context, args []string, in io.Reader, out, notes io.Writer
 	return 0
 }
 
-// Serve answers the questions that come in about the model in dir, which the first one loads, until in is at its end,
-// nobody asks anything for long, or ctx is done. It returns then at once, even in the middle of an answer, and the
-// process is expected to end.
-//
-// While it runs, os.Stdout is the standard error: the libraries print. An out that writes to the standard output has to
-// have been made before.
+// Serve answers questions about the model in dir, which the first question loads, until in ends, nobody asks for long,
+// or ctx is done. Then it returns at once, even in the middle of an answer, and the process must end. While it runs,
+// os.Stdout is the standard error, as the libraries print: an out that writes to the standard output must be made
+// before.
 func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
@@ -56,7 +54,7 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	defer cancel()
 	questions := make(chan bert.Question)
 	done := make(chan error, 2)
-	go func() { done <- receive(ctx, in, questions) }()
+	go func() { done <- readQuestions(ctx, in, questions) }()
 	go func() { done <- answerAll(ctx, dir, questions, out) }()
 	select {
 	case err := <-done:
@@ -66,8 +64,8 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// receive passes on what comes in until its end.
-func receive(ctx context.Context, in io.Reader, to chan<- bert.Question) error {
+// readQuestions reads questions until the input ends.
+func readQuestions(ctx context.Context, in io.Reader, to chan<- bert.Question) error {
 	for lines := bufio.NewScanner(in); ; {
 		if !lines.Scan() {
 			return lines.Err()
@@ -92,7 +90,7 @@ func answerAll(ctx context.Context, dir string, questions <-chan bert.Question, 
 			a, err := bert.Answer{}, error(nil)
 			began := time.Now()
 			if m == nil {
-				if m, err = load(dir); err == nil {
+				if m, err = loadModel(dir); err == nil {
 					debug.FreeOSMemory() // what loading took beside the model
 					m.info.LoadTime = time.Since(began)
 				}
@@ -109,7 +107,7 @@ func answerAll(ctx context.Context, dir string, questions <-chan bert.Question, 
 			if err := json.NewEncoder(out).Encode(a); err != nil {
 				return err
 			}
-		case <-time.After(idle):
+		case <-time.After(idleTimeout):
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -117,7 +115,7 @@ func answerAll(ctx context.Context, dir string, questions <-chan bert.Question, 
 	}
 }
 
-// model is a folder that was loaded.
+// model is a loaded folder.
 type model struct {
 	*folder
 	tokens  *tokens
@@ -125,9 +123,8 @@ type model struct {
 	info    bert.Info
 }
 
-// load reads the model in dir and lets it answer once: whether it uses something that can't be computed shows only
-// then.
-func load(dir string) (*model, error) {
+// loadModel loads the model in dir and computes one answer: only that shows whether everything in it can be computed.
+func loadModel(dir string) (*model, error) {
 	f, err := openFolder(dir)
 	if err != nil {
 		return nil, err
@@ -137,7 +134,7 @@ func load(dir string) (*model, error) {
 		return nil, fmt.Errorf("%s can't be used: %w", tokenizerFile, err)
 	}
 	hypothesis := ""
-	if f.entailment() >= 0 {
+	if f.entailmentLabel() >= 0 {
 		m.info.Kind, hypothesis = "zero-shot", "It works."
 	}
 	if m.network, err = loadNetwork(f); err == nil {
@@ -149,7 +146,7 @@ func load(dir string) (*model, error) {
 	return m, nil
 }
 
-// logits reads a text, head and tail of it if it is too long, and a hypothesis, whole.
+// logits computes a text, of which it reads head and tail if it is too long, with a whole hypothesis.
 func (m *model) logits(text, hypothesis string) ([]float32, error) {
 	r, err := m.tokens.row(text, hypothesis)
 	if err != nil {
@@ -160,7 +157,7 @@ func (m *model) logits(text, hypothesis string) ([]float32, error) {
 
 // classify returns a score for each label of the question, best first.
 func (m *model) classify(q bert.Question) ([]bert.Score, error) {
-	weights, err := m.weigh(q)
+	weights, err := m.labelLogits(q)
 	if err != nil {
 		return nil, err
 	}
@@ -180,10 +177,10 @@ func (m *model) classify(q bert.Question) ([]bert.Score, error) {
 	return scores, nil
 }
 
-// weigh returns a logit for each label of the question, in its order.
-func (m *model) weigh(q bert.Question) ([]float64, error) {
+// labelLogits returns a logit for each label of the question, in its order.
+func (m *model) labelLogits(q bert.Question) ([]float64, error) {
 	weights := make([]float64, len(q.Labels))
-	if at := m.entailment(); at >= 0 {
+	if at := m.entailmentLabel(); at >= 0 {
 		for i, l := range q.Labels {
 			if l.Hypothesis == "" {
 				return nil, fmt.Errorf("the label %q has no hypothesis, which a zero-shot model needs", l.Name)
@@ -204,7 +201,7 @@ func (m *model) weigh(q bert.Question) ([]float64, error) {
 	known := len(q.Labels) == len(m.labels)
 	for i, l := range q.Labels {
 		wanted = append(wanted, l.Name)
-		at := slices.IndexFunc(m.labels, func(own string) bool { return alike(own) == alike(l.Name) })
+		at := slices.IndexFunc(m.labels, func(own string) bool { return comparableName(own) == comparableName(l.Name) })
 		if known = known && at >= 0; known {
 			weights[i] = float64(logits[at])
 		}
@@ -216,8 +213,8 @@ func (m *model) weigh(q bert.Question) ([]float64, error) {
 	return weights, nil
 }
 
-// alike is the form in which the names of labels are compared: “Go-On”, “go on” and “go_on” are one.
-func alike(name string) string {
+// comparableName is the form in which names of labels are compared: “Go-On”, “go on” and “go_on” are equal.
+func comparableName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r == '-' || unicode.IsSpace(r) {
 			return '_'

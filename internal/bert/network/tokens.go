@@ -11,15 +11,15 @@ import (
 	"sibyl/internal/bert"
 )
 
-// tokens turns text into what the network reads.
+// tokens turns text into rows.
 type tokens struct {
-	tokenizer *tokenizer.Tokenizer
-	defuse    *strings.Replacer
-	most      int
+	tokenizer      *tokenizer.Tokenizer
+	specialBreaker *strings.Replacer
+	maxTokens      int
 }
 
 func loadTokens(f *folder) (t *tokens, err error) {
-	defer contained(&err)
+	defer recoverError(&err)
 	data, err := f.read(tokenizerFile, maxTokenizer)
 	if err != nil {
 		return nil, err
@@ -38,28 +38,28 @@ func loadTokens(f *folder) (t *tokens, err error) {
 			pairs = append(pairs, special, string(runes[:1])+" "+string(runes[1:]))
 		}
 	}
-	return &tokens{tokenizer: tk, defuse: strings.NewReplacer(pairs...), most: f.maxTokens}, nil
+	return &tokens{tokenizer: tk, specialBreaker: strings.NewReplacer(pairs...), maxTokens: f.maxTokens}, nil
 }
 
-// row reads a text, and a hypothesis on it if that isn't empty. Of a text that is too long, head and tail are read.
+// row encodes a text, and a hypothesis unless that is empty. If the text is too long, its head and tail are used.
 func (t *tokens) row(text, hypothesis string) (r row, err error) {
-	defer contained(&err)
-	text, hypothesis = t.defuse.Replace(text), t.defuse.Replace(hypothesis)
+	defer recoverError(&err)
+	text, hypothesis = t.specialBreaker.Replace(text), t.specialBreaker.Replace(hypothesis)
 	for {
 		encoding, err := t.encode(text, hypothesis)
 		if err != nil {
 			return row{}, err
 		}
 		n := len(encoding.Ids)
-		if n <= t.most {
+		if n <= t.maxTokens {
 			return row{encoding.Ids, encoding.TypeIds}, nil
 		}
 		length := len([]rune(text))
 		if length <= 1 {
 			return row{}, fmt.Errorf("the hypothesis %q alone is %d tokens long; the model reads %d",
-				hypothesis, n, t.most)
+				hypothesis, n, t.maxTokens)
 		}
-		text = bert.Excerpt(text, length*t.most/n)
+		text = bert.Excerpt(text, length*t.maxTokens/n)
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or
-// nowhere because nothing is asked (FR-015 in docs/requirements.md).
+// Package classify decides where to look for the answer to a question: in the code, in the notes, in the outside world,
+// or nowhere because nothing is asked (docs/requirements.md, FR-015).
 //
-// Words, pairs of neighbours and letters of a question are signs that a linear classifier weighs: it says how probable
-// each type is. It learned from the questions in eval/training, which explains how one is added.
+// Words, pairs of neighbouring words and letters of a question are signs. A linear classifier weighs them and says how
+// probable each type is. It was trained on the questions in eval/training, which explains how to add one.
 //
 // Guarantees: pure and deterministic, rounded so that every machine gives the same; any input, valid or not, gives a
 // valid result, with probabilities that add up to 1; cost is bounded, because at most 2 KB of a question are read.
@@ -29,17 +29,17 @@ const (
 	Action         Type = "action"         // write operations
 )
 
-// Places of the types among probabilities and weights. On equal probabilities the earlier wins.
+// Indices of the types in probabilities and weights. Of equal probabilities, the earlier one wins.
 const (
 	code = iota
 	docs
 	web
 	chat
 	write
-	columns
+	typeCount
 )
 
-var types = [columns]Type{code: Code, docs: Documentation, web: Research, chat: Conversational, write: Action}
+var types = [typeCount]Type{code: Code, docs: Documentation, web: Research, chat: Conversational, write: Action}
 
 // Types returns every type.
 func Types() []Type { return slices.Clone(types[:]) }
@@ -60,22 +60,22 @@ type Query struct {
 	// PreviousType is the type of the last question that was not conversational; empty if there is none.
 	PreviousType Type
 
-	// Piped says that the text was handed over whole: whoever wrote it wishes for no change here.
+	// Piped says that the text was piped in: whoever wrote it does not request a change here.
 	Piped bool
 }
 
-// Match is a word of a question, or what else counted, and how much.
+// Match is a word of a question, or another feature, with its weight.
 type Match struct {
 	Feature string   `json:"feature"` // word, name, quoted, pasted; before: the question before it
 	Words   []string `json:"words"`
-	// what it added to the chosen type's score, above what it added to others; below 0: it spoke for another
+	// what it added to the score of the chosen type, minus what it added to others; negative: against that type
 	Weight float64 `json:"weight"`
 }
 
 // Shares are the probabilities of types.
 type Shares map[Type]float64
 
-// Classification is what a question was found to be.
+// Classification is the result for a question.
 type Classification struct {
 	QueryType       Type     `json:"query_type"`
 	NeedsCode       bool     `json:"needs_code"`
@@ -87,8 +87,8 @@ type Classification struct {
 	Matches         []Match  `json:"matches,omitempty"`
 }
 
-// Probabilities where there is no word; where nearly none was ever met, so that it may be anything, and the world is
-// larger than any project; and of a trace or a piece of a program without a word beside it, which is most often one's
+// Probabilities for a text without words; for one whose words were hardly met in training, which may be about anything,
+// most likely the outside world; and for a trace or a piece of a program without any words, which is mostly the user's
 // own.
 var (
 	nothingSaid  = []float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
@@ -98,39 +98,38 @@ var (
 
 // Classify says what a question is about and which sources it needs.
 func Classify(q Query) Classification {
-	t := newText(q.Text)
-	seen := t.signs(q)
+	parsed := parseText(q.Text)
+	seen := parsed.signs(q)
 	switch {
-	case len(t.tokens) == 0:
-		return concluded(Conversational, nothingSaid)
-	case !slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind != pasted }):
-		return concluded(Code, onlyPasted)
-	case !meets(seen):
-		return concluded(Research, nothingKnown)
+	case len(parsed.tokens) == 0:
+		return newClassification(Conversational, nothingSaid)
+	case !slices.ContainsFunc(parsed.tokens, func(tok token) bool { return tok.kind != pasted }):
+		return newClassification(Code, onlyPasted)
+	case !isFamiliar(seen):
+		return newClassification(Research, nothingKnown)
 	}
 	p := weights().Probabilities(seen)
-	if q.Piped || likeliest(p) == write && !t.wishes(q) {
-		p = without(p, write)
+	if q.Piped || likeliest(p) == write && !parsed.wishesChange(q) {
+		p = withoutType(p, write)
 	}
-	c := concluded(types[likeliest(p)], p)
-	c.explain(t, q, seen)
+	c := newClassification(types[likeliest(p)], p)
+	c.explain(parsed, q, seen)
 	return c
 }
 
-// likeliest is the place of the greatest probability, the first of equals.
+// likeliest is the index of the greatest probability, the first one of equals.
 func likeliest(p []float64) int { return slices.Index(p, slices.Max(p)) }
 
-// wishes says whether the first or the last sentence by itself wishes for a change: a question is no wish, whatever
-// stands behind it.
-func (t *said) wishes(q Query) bool {
+// wishesChange says whether the first or the last sentence, by itself, requests a change rather than asks a question.
+func (t *parsedText) wishesChange(q Query) bool {
 	ends := [][2]int{t.sentences[0], t.sentences[len(t.sentences)-1]}
 	return len(t.sentences) == 1 || slices.ContainsFunc(ends, func(in [2]int) bool {
-		return likeliest(weights().Probabilities(newText(t.part(in[0], in[1])).signs(q))) == write
+		return likeliest(weights().Probabilities(parseText(t.joinTokens(in[0], in[1])).signs(q))) == write
 	})
 }
 
-// concluded is a classification by its type and the probabilities of all.
-func concluded(t Type, probabilities []float64) Classification {
+// newClassification makes a classification from its type and the probabilities of all types.
+func newClassification(t Type, probabilities []float64) Classification {
 	c := Classification{QueryType: t, Probabilities: Shares{}}
 	rest := 1.0
 	for k, p := range probabilities {
@@ -140,23 +139,22 @@ func concluded(t Type, probabilities []float64) Classification {
 		}
 	}
 	c.Probabilities[t] = rounded(rest, 4)
-	c.Confidence = min(rounded(rest, 2), surest)
+	c.Confidence = min(rounded(rest, 2), maxConfidence)
 	c.NeedsCode, c.NeedsVault, c.NeedsWeb = t.Needs()
 	return c
 }
 
-// surest bounds the confidence: words alone are never certain.
-const surest = 0.99
+// maxConfidence bounds the confidence: words alone are never certain.
+const maxConfidence = 0.99
 
 func rounded(x float64, places int) float64 {
 	by := math.Pow10(places)
 	return math.Round(x*by) / by
 }
 
-// without gives probabilities among which one is 0; the others keep their proportions. Where nothing else is likely,
-// nothing is to be looked up.
-func without(p []float64, not int) []float64 {
-	out, rest := make([]float64, columns), 1-p[not]
+// withoutType sets the probability of one type to 0; the others keep their proportions. If nothing is left, it is chat.
+func withoutType(p []float64, not int) []float64 {
+	out, rest := make([]float64, typeCount), 1-p[not]
 	if rest <= 0 {
 		out[chat] = 1
 		return out
@@ -169,11 +167,11 @@ func without(p []float64, not int) []float64 {
 	return out
 }
 
-// mostReasons bounds the words that an explanation names.
-const mostReasons = 6
+// maxMatches bounds the words that an explanation names.
+const maxMatches = 6
 
-// explain names the words that speak most for or against the type: neighbours share what they add together.
-func (c *Classification) explain(t *said, q Query, seen []Sign) {
+// explain lists the words with the greatest weight for or against the type. Neighbours share what they add together.
+func (c *Classification) explain(t *parsedText, q Query, seen []Sign) {
 	class := slices.Index(types[:], c.QueryType)
 	gains, earlier := make([]float64, len(t.tokens)), 0.0
 	for _, s := range seen {
@@ -181,7 +179,7 @@ func (c *Classification) explain(t *said, q Query, seen []Sign) {
 		for at := s.from[0]; at < s.from[1]; at++ {
 			gains[at] += gain / float64(s.from[1]-s.from[0])
 		}
-		if s.is == before {
+		if s.role == before {
 			earlier += gain
 		}
 	}
@@ -190,23 +188,23 @@ func (c *Classification) explain(t *said, q Query, seen []Sign) {
 	}
 	for i, tok := range t.tokens {
 		if gain := rounded(gains[i], 2); gain != 0 {
-			c.Matches = append(c.Matches, Match{tok.kind.String(), []string{text.Brief(tok.raw, longestRead)}, gain})
+			c.Matches = append(c.Matches, Match{tok.kind.String(), []string{text.Brief(tok.raw, maxWordLetters)}, gain})
 		}
 	}
 	slices.SortStableFunc(c.Matches, func(a, b Match) int {
 		return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight))
 	})
-	c.Matches = c.Matches[:min(len(c.Matches), mostReasons)]
+	c.Matches = c.Matches[:min(len(c.Matches), maxMatches)]
 	for _, m := range c.Matches {
 		if m.Weight > 0 && m.Feature != "before" && !slices.Contains(c.KeywordsMatched, m.Words[0]) {
 			c.KeywordsMatched = append(c.KeywordsMatched, m.Words[0])
 		}
 	}
-	slices.SortStableFunc(c.KeywordsMatched, func(a, b string) int { return cmp.Compare(common(a), common(b)) })
+	slices.SortStableFunc(c.KeywordsMatched, func(a, b string) int { return cmp.Compare(commonRank(a), commonRank(b)) })
 }
 
-// common is 1 for a word of which every question is made, and 0 for one that tells something to a person.
-func common(keyword string) int {
+// commonRank is 1 for a word that occurs in all kinds of questions, and 0 for one that tells a person something.
+func commonRank(keyword string) int {
 	if w := strings.ToLower(keyword); search.IsStop(w) || search.IsAsking(w) || search.IsLight(w) {
 		return 1
 	}

@@ -106,11 +106,11 @@ func TestEveryResultObeysTheValidationRules(t *testing.T) {
 
 func TestWithoutATypeTheOthersKeepTheirProportions(t *testing.T) {
 	p := []float64{code: 0.06, docs: 0.3, web: 0.02, chat: 0.1, write: 0.52}
-	rest := without(p, write)
+	rest := withoutType(p, write)
 	if rest[write] != 0 || math.Abs(p[docs]*rest[code]-rest[docs]*p[code]) > 1e-9 {
 		t.Errorf("%v became %v", p, rest)
 	}
-	if sure := without([]float64{0, 0, 0, 0, 1}, write); sure[chat] != 1 {
+	if sure := withoutType([]float64{0, 0, 0, 0, 1}, write); sure[chat] != 1 {
 		t.Errorf("where nothing is left it is %v", sure)
 	}
 	const wish = "write a note about the retry limit"
@@ -192,7 +192,7 @@ func TestCourtesyDoesNotChangeTheType(t *testing.T) {
 		kind, text, _ := strings.Cut(row, ": ")
 		for _, said := range []string{"Thanks! " + text, "ok, " + text, "hi, please " + text, text + " Thanks!",
 			text + " thank you very much"} {
-			asked(t, kind+": "+said)
+			checkRow(t, kind+": "+said)
 		}
 	}
 }

@@ -13,15 +13,15 @@ import (
 
 // Model is a linear classifier. Bias and the rows of Weights have the order of Types.
 type Model struct {
-	Bias    [columns]float64
+	Bias    [typeCount]float64
 	Scale   float64 // what a weight of 1 counts
-	Weights [Buckets][columns]int8
+	Weights [Buckets][typeCount]int8
 }
 
 //go:embed classify.weights
 var weightsFile []byte
 
-// weights are what the classifier learned, which sibyl-eval train writes.
+// weights are the trained weights; sibyl-eval train writes them.
 var weights = sync.OnceValue(func() *Model {
 	m, err := Load(weightsFile)
 	if err != nil {
@@ -32,7 +32,7 @@ var weights = sync.OnceValue(func() *Model {
 
 // Load reads the file of a model, compressed by gzip: bias, scale and the rows of weights, with the low byte first.
 func Load(file []byte) (*Model, error) {
-	m, head := &Model{}, [columns + 1]float64{}
+	m, head := &Model{}, [typeCount + 1]float64{}
 	r, err := gzip.NewReader(bytes.NewReader(file))
 	if err == nil {
 		err = binary.Read(r, binary.LittleEndian, head[:])
@@ -41,14 +41,14 @@ func Load(file []byte) (*Model, error) {
 		return nil, fmt.Errorf("weights of the classifier: %w", err)
 	}
 	rows, err := io.ReadAll(r)
-	if err != nil || len(rows) != Buckets*columns {
+	if err != nil || len(rows) != Buckets*typeCount {
 		return nil, fmt.Errorf("weights of the classifier: %d bytes where %d were expected (error: %w)", len(rows),
-			Buckets*columns, err)
+			Buckets*typeCount, err)
 	}
-	m.Scale = head[columns]
+	m.Scale = head[typeCount]
 	copy(m.Bias[:], head[:])
 	for i, w := range rows {
-		m.Weights[i/columns][i%columns] = int8(w)
+		m.Weights[i/typeCount][i%typeCount] = int8(w)
 	}
 	return m, nil
 }
@@ -72,32 +72,31 @@ func (m *Model) Probabilities(seen []Sign) []float64 {
 	return p[:]
 }
 
-// gain is what a sign adds to the score of a type above what it adds to the others on average. It is 0 for a sign that
-// was not learned.
+// gain is what a sign adds to the score of a type, minus what it adds to the others on average; 0 for an unknown sign.
 func (m *Model) gain(s Sign, class int) float64 {
 	row, all := m.Weights[s.Bucket], 0.0
 	for _, w := range row {
 		all += float64(w)
 	}
 	own := float64(row[class])
-	return (own - (all-own)/(columns-1)) * m.Scale * s.Count
+	return (own - (all-own)/(typeCount-1)) * m.Scale * s.Count
 }
 
-// meets says whether enough of a text was met in training: a third of its words or, where these are misspelt, two
-// thirds of all that is seen of them, and always a third of that. Some signs that were never met share a number with
-// one that was.
-func meets(seen []Sign) bool {
+// isFamiliar says whether enough of a text was met in training: a third of all signs of its words, and a third of the
+// words themselves or, as these may be misspelt, two thirds of all signs. Some signs that were never met share a bucket
+// with one that was.
+func isFamiliar(seen []Sign) bool {
 	var words, wordsMet, all, met int
 	for _, s := range seen {
 		if s.from[1] == 0 {
 			continue
 		}
 		is := 0
-		if weights().Weights[s.Bucket] != [columns]int8{} {
+		if weights().Weights[s.Bucket] != [typeCount]int8{} {
 			is = 1
 		}
 		all, met = all+1, met+is
-		if s.is == term {
+		if s.role == term {
 			words, wordsMet = words+1, wordsMet+is
 		}
 	}

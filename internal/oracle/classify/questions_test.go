@@ -24,16 +24,16 @@ func TestQuestionsAreTakenForWhatTheyAre(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for row := range strings.Lines(rows) {
 				if row = strings.TrimSpace(row); row != "" && !strings.HasPrefix(row, "//") {
-					asked(t, row)
+					checkRow(t, row)
 				}
 			}
 		})
 	}
 }
 
-// asked checks a row: a type, perhaps with “perhaps” or “not” before it, and a question, perhaps with the one before it
-// behind “<”.
-func asked(t *testing.T, row string) {
+// checkRow checks a row: a type, perhaps after “perhaps” or “not”, and a question, perhaps with the one before it after
+// “<”.
+func checkRow(t *testing.T, row string) {
 	t.Helper()
 	kind, text, _ := strings.Cut(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\u00ad`, "\u00ad", `\u200b`, "\u200b").
 		Replace(row), ": ")

@@ -11,45 +11,45 @@ import (
 // Buckets is how many numbers signs are hashed to.
 const Buckets = 1 << 19
 
-// Sign is something that is seen in a question.
+// Sign is a feature of a question.
 type Sign struct {
 	Bucket uint32  // the number of its name, below Buckets
-	Count  float64 // how much it counts, above 0
+	Count  float64 // its weight, above 0
 
-	from [2]int // first token that shows it, and the one behind the last; none where it is the text as a whole
-	is   role
+	from [2]int // first token that shows it, and the one after the last; zero: it is about the whole text
+	role signRole
 }
 
-// role is what a sign is beside others.
-type role byte
+// signRole is what kind of sign it is.
+type signRole byte
 
 const (
-	other  role = iota
-	term        // a word or a name by itself
-	before      // the question before it
+	other  signRole = iota
+	term            // a word or a name by itself
+	before          // the question before it
 )
 
 const (
-	usualLength  = 6   // words of a question: in a longer one each counts for less
-	lettersCount = 0.5 // what a run of letters counts beside a word
-	// what it counts that a text goes on with the question before it: few lessons show it, and it decides
-	followCount = 2
-	longestRead = 40 // letters of a word
+	usualLength   = 6   // words of a question: in a longer one each counts for less
+	lettersWeight = 0.5 // weight of a run of letters, where a word has 1
+	// weight of the sign of a follow-up: it is decisive, though few training questions show it
+	followWeight   = 2
+	maxWordLetters = 40 // letters of a word
 )
 
-// Signs are what the classifier sees in a question, each once: words, their neighbours and letters, how the text is
-// built, and the question before.
-func Signs(q Query) []Sign { return newText(q.Text).signs(q) }
+// Signs lists the signs of a question, each once: words, neighbours, letters, the form of the text, the previous
+// question.
+func Signs(q Query) []Sign { return parseText(q.Text).signs(q) }
 
-// signs collects what is seen. What is seen again says nothing more.
-type signs struct {
+// signCollector collects signs. A repeated sign adds nothing.
+type signCollector struct {
 	all  []Sign
 	seen map[uint32]bool
 	from [2]int
 }
 
-// add adds the sign whose name is made of these parts.
-func (s *signs) add(is role, count float64, parts ...string) {
+// add adds the sign whose name consists of these parts.
+func (s *signCollector) add(role signRole, count float64, parts ...string) {
 	h := uint64(14695981039346656037) // FNV-1a, with a byte behind each part that no text has
 	for _, part := range parts {
 		for i := range len(part) {
@@ -61,12 +61,12 @@ func (s *signs) add(is role, count float64, parts ...string) {
 	bucket := uint32((h ^ h>>15) % Buckets)
 	if !s.seen[bucket] {
 		s.seen[bucket] = true
-		s.all = append(s.all, Sign{bucket, count, s.from, is})
+		s.all = append(s.all, Sign{bucket, count, s.from, role})
 	}
 }
 
-func (t *said) signs(q Query) []Sign {
-	s := &signs{seen: map[uint32]bool{}}
+func (t *parsedText) signs(q Query) []Sign {
+	s := &signCollector{seen: map[uint32]bool{}}
 	count := 1 / math.Sqrt(max(1, float64(len(t.tokens))/usualLength))
 	for _, in := range t.sentences {
 		previous := "^"
@@ -83,7 +83,7 @@ func (t *said) signs(q Query) []Sign {
 				s.add(other, count, "head", t.tokens[in[0]].seen, tok.seen)
 			}
 			if tok.kind == word {
-				s.letters(tok.seen, lettersCount*count)
+				s.addLetters(tok.seen, lettersWeight*count)
 			}
 			s.from[0] = max(in[0], i-1)
 			s.add(other, count, "pair", previous, tok.seen)
@@ -92,15 +92,15 @@ func (t *said) signs(q Query) []Sign {
 		s.add(other, count, "last", strconv.Itoa(int(t.tokens[in[1]-1].after)), previous)
 	}
 	s.from = [2]int{}
-	s.whole(t)
-	s.history(t, q)
+	s.addLengthAndEnd(t)
+	s.addPrevious(t, q)
 	return s.all
 }
 
-// letters adds the runs of three to five letters of a word, with its ends.
-func (s *signs) letters(w string, count float64) {
+// addLetters adds the runs of three to five letters in a word, its ends included.
+func (s *signCollector) addLetters(w string, count float64) {
 	letters := []rune("^" + w + "$")
-	letters = letters[:min(len(letters), longestRead)]
+	letters = letters[:min(len(letters), maxWordLetters)]
 	for n := 3; n <= 5; n++ {
 		for i := 0; i+n <= len(letters); i++ {
 			s.add(other, count, "letters", string(letters[i:i+n]))
@@ -108,27 +108,30 @@ func (s *signs) letters(w string, count float64) {
 	}
 }
 
-// whole adds how long the text is, and how it begins and ends.
-func (s *signs) whole(t *said) {
-	s.add(other, 1, "length", steps(t))
+// addLengthAndEnd adds the length of the text, and its last character if that is punctuation.
+func (s *signCollector) addLengthAndEnd(t *parsedText) {
+	s.add(other, 1, "length", lengthStep(t))
 	if last, _ := utf8.DecodeLastRuneInString(t.raw); unicode.IsPunct(last) {
 		s.add(other, 1, "ends", string(last))
 	}
 }
 
-// steps is how many tokens a text has, in steps that become longer.
-func steps(t *said) string { return strconv.Itoa(bits.Len(uint(len(t.tokens) * len(t.tokens)))) }
+// lengthStep is the number of tokens on a logarithmic scale.
+func lengthStep(t *parsedText) string {
+	return strconv.Itoa(bits.Len(uint(len(t.tokens) * len(t.tokens))))
+}
 
-// history adds what the last question was, and whether this one looks like going on with it. Where the topic is
-// another, nothing came before.
-func (s *signs) history(t *said, q Query) {
-	if len(q.Previous) == 0 || !q.PreviousType.Valid() || q.PreviousType == Conversational || t.leaves(q.Previous) {
+// addPrevious adds the type of the previous question, and whether this is a follow-up; nothing if the topic has
+// changed.
+func (s *signCollector) addPrevious(t *parsedText, q Query) {
+	if len(q.Previous) == 0 || !q.PreviousType.Valid() || q.PreviousType == Conversational ||
+		t.leavesTopic(q.Previous) {
 		return
 	}
 	was := string(q.PreviousType)
 	s.add(before, 1, "before", was)
-	s.add(before, 1, "before", was, steps(t))
-	if t.goesOn() {
-		s.add(before, followCount, "follows", was)
+	s.add(before, 1, "before", was, lengthStep(t))
+	if t.isFollowUp() {
+		s.add(before, followWeight, "follows", was)
 	}
 }

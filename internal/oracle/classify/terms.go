@@ -15,10 +15,10 @@ const maxTerms = 24
 
 // Terms returns the words of a question worth searching for, in its order and without repetition: words that carry
 // meaning, in lower case and in the language they were written in; identifiers and paths whole, as written; quoted
-// phrases whole. At most 24. What holds sentences together is left out, in the language of the question too.
-func Terms(question string) []string { return newText(question).terms() }
+// phrases whole. It returns at most 24. Function words are left out, those of the question's language too.
+func Terms(question string) []string { return parseText(question).terms() }
 
-func (t *said) terms() (out []string) {
+func (t *parsedText) terms() (out []string) {
 	add := func(term string) {
 		if !slices.Contains(out, term) && len(out) < maxTerms {
 			out = append(out, term)
@@ -46,20 +46,20 @@ func (t *said) terms() (out []string) {
 			}
 		}
 	}
-	// a message without a name is looked for by its words
+	// a pasted message without names is searched by its words
 	if len(out) == 0 && len(t.tokens) == 1 && t.tokens[0].kind == pasted {
-		message := &said{}
-		message.line(t.tokens[0].raw)
+		message := &parsedText{}
+		message.addLine(t.tokens[0].raw)
 		return message.terms()
 	}
 	return out
 }
 
-// lineNumber is that of a line and a column behind a path.
+// lineNumber matches the line and column after a path.
 var lineNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(:\d+)+$`) })
 
-// part is a stretch of tokens as a text of its own.
-func (t *said) part(start, end int) string {
+// joinTokens makes a text of a range of tokens.
+func (t *parsedText) joinTokens(start, end int) string {
 	words := make([]string, 0, end-start)
 	for _, tok := range t.tokens[start:end] {
 		words = append(words, tok.raw)

@@ -12,10 +12,10 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// endBytes is how much is read of each end of a long input: a request stands before or after what was pasted.
+// endBytes is how much is read of each end of a long input: the request comes before or after what was pasted.
 const endBytes = 1 << 10
 
-// mark is the strongest punctuation behind a token.
+// mark is the strongest punctuation after a token.
 type mark int
 
 const (
@@ -45,19 +45,19 @@ type token struct {
 	after mark
 }
 
-// said is a question in tokens and in sentences.
-type said struct {
+// parsedText is a question in tokens and in sentences.
+type parsedText struct {
 	raw       string
 	tokens    []token
 	sentences [][2]int // first token, and the one behind the last
 }
 
-func newText(raw string) *said {
-	t := &said{raw: plain(raw)}
-	t.read()
+func parseText(raw string) *parsedText {
+	t := &parsedText{raw: plain(raw)}
+	t.addLines()
 	if len(t.tokens) == 1 && t.tokens[0].kind == quoted { // nothing of their own is left
 		t.raw, t.tokens = strings.Trim(t.raw, "> \t\"“”„«»"), nil
-		t.chunks(t.raw)
+		t.addChunks(t.raw)
 	}
 	start := 0
 	for i, tok := range t.tokens {
@@ -69,7 +69,7 @@ func newText(raw string) *said {
 	return t
 }
 
-// plain is the part of a text that is read, in one spelling and without characters that are not seen.
+// plain is the part of a text that is read, normalized and without invisible characters.
 func plain(s string) string {
 	if len(s) > 2*endBytes {
 		s = s[:endBytes] + "\n" + s[len(s)-endBytes:]
@@ -82,60 +82,60 @@ func plain(s string) string {
 	}, norm.NFKC.String(strings.ToValidUTF8(s, " "))))
 }
 
-// fromElsewhere are lines of traces, queries and programs.
-var fromElsewhere = sync.OnceValue(func() *regexp.Regexp {
+// foreignLine matches lines of traces, queries and programs.
+var foreignLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^goroutine \d|^at [\w$.<>]+\(|^File ".+", line|^[\w./-]+\.\w+:\d+|^#\d+ +0x|^(panic|\w+(Error|Exception)): |^Traceback ` +
 			`|^[A-Z]{4,}( [A-Z]{4})? .*(FROM|SET|VALUES|WHERE|\()|^[^"]*[{}]$|\);?$|;$|^#include |^(import|from|func|def|class) [\w("].*[({:]`)
 })
 
-// read takes the lines of a text apart: those that somebody else wrote are a token for each stretch.
-func (t *said) read() {
+// addLines adds the tokens of all lines. Each run of lines that somebody else wrote becomes one token.
+func (t *parsedText) addLines() {
 	fenced := false
 	for line := range strings.Lines(t.raw) {
-		said := strings.TrimSpace(line)
+		trimmed := strings.TrimSpace(line)
 		last := token{}
 		if n := len(t.tokens); n > 0 {
 			last = t.tokens[n-1]
 		}
-		fence := strings.HasPrefix(said, "```")
+		fence := strings.HasPrefix(trimmed, "```")
 		fenced = fenced != fence
 		k := word
 		switch {
 		case fence, fenced, last.kind == pasted && strings.IndexAny(line, " \t") == 0,
-			fromElsewhere().MatchString(said):
+			foreignLine().MatchString(trimmed):
 			k = pasted
-		case strings.HasPrefix(said, ">"):
+		case strings.HasPrefix(trimmed, ">"):
 			k = quoted
 		}
 		switch k {
 		case word:
-			t.line(said)
+			t.addLine(trimmed)
 		case last.kind:
-			t.tokens[len(t.tokens)-1].raw += "\n" + said
+			t.tokens[len(t.tokens)-1].raw += "\n" + trimmed
 		default:
-			t.tokens = append(t.tokens, token{kind: k, raw: said, seen: "#" + k.String()})
+			t.tokens = append(t.tokens, token{kind: k, raw: trimmed, seen: "#" + k.String()})
 		}
-		t.end(sentence)
+		t.setMark(sentence)
 	}
 }
 
-func (t *said) end(m mark) {
+func (t *parsedText) setMark(m mark) {
 	if n := len(t.tokens); n > 0 {
 		t.tokens[n-1].after = max(t.tokens[n-1].after, m)
 	}
 }
 
-// marked are spans in quotation marks, and names in backticks.
-var marked = sync.OnceValue(func() *regexp.Regexp {
+// markedSpan matches text in quotation marks, and names in backticks.
+var markedSpan = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("`[^`]+`" + `|"[^"]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»`)
 })
 
-// line adds what a person says in a line.
-func (t *said) line(line string) {
+// addLine adds the tokens of a line in the person's own words.
+func (t *parsedText) addLine(line string) {
 	end := 0
-	for _, at := range marked().FindAllStringIndex(line, -1) {
-		t.chunks(line[end:at[0]])
+	for _, at := range markedSpan().FindAllStringIndex(line, -1) {
+		t.addChunks(line[end:at[0]])
 		tok := token{kind: quoted, raw: strings.Trim(line[at[0]:at[1]], "`\"“”„«»"), seen: "#quoted"}
 		if line[at[0]] == '`' {
 			tok.kind, tok.seen = name, "#`"
@@ -143,11 +143,11 @@ func (t *said) line(line string) {
 		t.tokens = append(t.tokens, tok)
 		end = at[1]
 	}
-	t.chunks(line[end:])
+	t.addChunks(line[end:])
 }
 
-// chunks adds what stands between spaces: a name by its shape, or words.
-func (t *said) chunks(line string) {
+// addChunks adds the tokens between spaces: names, told by their shape, and words.
+func (t *parsedText) addChunks(line string) {
 	for chunk := range strings.FieldsSeq(line) {
 		core := strings.TrimRight(strings.TrimLeft(chunk, "([{<>|*~¿¡\"'‘"), ")]}>|*~\"'’.,:;!?…")
 		_, tail, _ := strings.Cut(chunk, core)
@@ -167,20 +167,20 @@ func (t *said) chunks(line string) {
 		}
 		switch {
 		case strings.Contains(tail, "?"):
-			t.end(question)
+			t.setMark(question)
 		case strings.ContainsAny(tail, ".!;…"):
-			t.end(sentence)
+			t.setMark(sentence)
 		case strings.ContainsAny(tail, ",:)"), strings.Trim(core, "-–—") == "":
-			t.end(comma)
+			t.setMark(comma)
 		}
 	}
 }
 
-// longestEnding is how many letters the ending of a file has at most.
-const longestEnding = 4
+// maxExtension is the most letters that the extension of a file has.
+const maxExtension = 4
 
-// shapeOf says what a run of characters is that is more than words: a number, a file by its ending, or a name of a
-// program. It is "" for words, also with hyphens, slashes and apostrophes between.
+// shapeOf is the shape of a chunk that is more than words: a number, the extension of a file, or a name in a program.
+// It is "" for words, also for those joined by hyphens, slashes or apostrophes.
 func shapeOf(core string) string {
 	if strings.Trim(core, "0123456789.,:%") == "" && core != "" {
 		return "number"
@@ -197,7 +197,7 @@ func shapeOf(core string) string {
 	}) {
 		return ""
 	}
-	if ending := path.Ext(core); len(ending) > 1 && len(ending) <= 1+longestEnding && ending != core {
+	if ending := path.Ext(core); len(ending) > 1 && len(ending) <= 1+maxExtension && ending != core {
 		return ending
 	}
 	return "name"

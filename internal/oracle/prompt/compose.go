@@ -11,13 +11,13 @@ import (
 	"sibyl/internal/text"
 )
 
-// A context is large when its history passes either of these (design, "the segment set gains").
+// A context is large when its history exceeds either of these.
 const (
 	largeHistory       = 24_000 // tokens
 	largeWindowPercent = 60
 )
 
-// How much of a tool's description, and of a tool's or source's name, is shown. Strangers may have written them.
+// How much is shown of a tool's description, and of the name of a tool or a source: strangers may have written them.
 const (
 	maxDescription = 200 // characters
 	maxName        = 100
@@ -25,7 +25,7 @@ const (
 
 const separator = "\n\n---\n\n"
 
-// The conditions. A query type's is queryTypeIs and one of queryTypes.
+// The conditions of segments. The condition of a query type is queryTypeIs followed by one of queryTypes.
 const (
 	always       = "always"
 	queryTypeIs  = "query_type="
@@ -34,7 +34,7 @@ const (
 	signalsAre   = "signals="
 )
 
-// The ways in which a model is told to report. In each prompt there is one of them.
+// The ways in which a model is told to report. Each prompt has one of them.
 const (
 	SignalsFull  = "full"
 	SignalsShort = "short" // for a small window
@@ -43,7 +43,7 @@ const (
 
 func signalForms() []string { return []string{SignalsFull, SignalsShort, SignalsTool} }
 
-// AllTypes is the query type of a prompt for every question: the segments of all types hold.
+// AllTypes is the query type of a prompt for every question: it includes the segments of all types.
 const AllTypes = "all"
 
 func queryTypes() []string {
@@ -59,14 +59,14 @@ type Situation struct {
 	MaxTurns      int        // the turn budget, at least 1
 	HistoryTokens int        // the conversation so far, as agent.Tokens estimates it
 	WindowTokens  int        // the model's context window; 0 if not known
-	Noted         bool       // notes stand in place of a part of the conversation, or are asked for
+	Noted         bool       // notes replace a part of the conversation, or are requested
 	HadError      bool       // a call failed in this run
 	Date          string     // today, as the prompt shall say it; empty: it says none
 	Signals       string     // SignalsFull, SignalsShort or SignalsTool; empty: SignalsFull
 	BareCalls     bool       // a call must stand alone in a reply
 }
 
-// ToolLine is what the prompt says of an offered tool. Line breaks in it are turned into spaces.
+// ToolLine is what the prompt says about an offered tool. Line breaks in it become spaces.
 type ToolLine struct {
 	Name string // unique
 	// what it does and when to use it; its first sentence is shown, as the model gets the whole with the tool
@@ -74,7 +74,7 @@ type ToolLine struct {
 	Source      string // code, vault, web or task; may be empty
 }
 
-// Composed is a prompt and how it came about.
+// Composed is a prompt and what it was composed of.
 type Composed struct {
 	Text       string
 	Tokens     int // of Text
@@ -91,13 +91,13 @@ type Included struct {
 	Text   string `json:"-"` // as it stands there
 }
 
-// LeftOut is a segment whose conditions hold and that did not fit.
+// LeftOut is a segment whose conditions hold, but which did not fit.
 type LeftOut struct {
 	ID     string
 	Reason string
 }
 
-// Compose builds the prompt for s. An error means that the names of the sources make the required segments too long.
+// Compose composes the prompt for s. It fails if the names of the sources make the required segments too long.
 func (r *Set) Compose(s Situation) (Composed, error) {
 	yes := map[bool]string{true: "yes"}
 	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources),
@@ -109,13 +109,13 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 		return Composed{}, err
 	}
 	var leftOut []LeftOut
-	free := Limit*agent.CharsPerToken - size(parts)
+	free := Limit*agent.CharsPerToken - countedChars(parts)
 	for i, segment := range r.segments {
 		if segment.required() || !holdAll(segment.Conditions, conditions) {
 			continue
 		}
 		filled, _ := r.templates[i].fill(v) // it was tried when the set was made
-		need := size([]part{filled}) + len(separator)
+		need := countedChars([]part{filled}) + len(separator)
 		if need > free {
 			leftOut = append(leftOut, LeftOut{ID: segment.ID, Reason: fmt.Sprintf(
 				"it takes %d tokens; %d of %d are left", agent.TokensOf(need), free/agent.CharsPerToken, Limit)})
@@ -127,8 +127,8 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	return r.join(parts, leftOut), nil
 }
 
-// fillRequired returns the filled-in segments by their place in the set: the required ones of a situation, the others
-// empty.
+// fillRequired fills in the required segments of a situation. The result has one part for each segment of the set;
+// those of other segments are empty.
 func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 	parts := make([]part, len(r.segments))
 	var files []string
@@ -138,15 +138,15 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 			files = append(files, segment.File)
 		}
 	}
-	if chars := size(parts); chars > Limit*agent.CharsPerToken {
+	if chars := countedChars(parts); chars > Limit*agent.CharsPerToken {
 		return nil, fmt.Errorf("the required prompts %s take %d tokens together, without tools, but only %d fit: "+
 			"shorten them", strings.Join(files, ", "), agent.TokensOf(chars), Limit)
 	}
 	return parts, nil
 }
 
-// size is what counts towards the limit: the characters of the joined parts without tool lines.
-func size(parts []part) int {
+// countedChars is what counts towards the limit: the characters of the joined parts without their tool lines.
+func countedChars(parts []part) int {
 	chars, filled := 0, 0
 	for _, p := range parts {
 		if p.text != "" {
@@ -175,14 +175,14 @@ func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 	return c
 }
 
-// Large says that the history is large, by itself or for the model's window, or was until notes took its place. It is
-// all that a prompt depends on of these.
+// Large says whether the history is large, by itself or for the window of the model, or was so until notes replaced it.
+// The prompt depends on the history and the window only by this.
 func (s Situation) Large() bool {
 	overWindow := s.WindowTokens > 0 && s.HistoryTokens*100 > s.WindowTokens*largeWindowPercent
 	return s.Noted || overWindow || s.HistoryTokens > largeHistory
 }
 
-// conditions lists those of the vocabulary that hold.
+// conditions lists the conditions that hold.
 func (s Situation) conditions() []string {
 	holding := []string{always, signalsAre + cmp.Or(s.Signals, SignalsFull)}
 	for _, queryType := range queryTypes() {

@@ -41,15 +41,15 @@ type Segment struct {
 	Priority      int      `json:"priority"`       // not negative; the lower comes first
 }
 
-// required says whether the segment is part of every prompt, or one of several of which each prompt has one.
+// required says whether the segment is in every prompt, or one of several forms of which every prompt has one.
 func (s Segment) required() bool {
 	return !slices.ContainsFunc(s.Conditions, func(c string) bool {
 		return c != always && !strings.HasPrefix(c, signalsAre)
 	})
 }
 
-// table lists the segments, without their contents.
-func table() []Segment {
+// segmentTable lists the segments, without their contents.
+func segmentTable() []Segment {
 	return []Segment{
 		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
 		{ID: "signals", File: "oracle/signals.md", Priority: 1, Conditions: []string{signalsAre + SignalsFull}},
@@ -80,7 +80,7 @@ type Set struct {
 // Load reads the Oracle's segments from fsys: prompts.FS, or an overlay of it. Every file that is missing or unusable
 // is named in the error.
 func Load(fsys fs.FS) (*Set, error) {
-	segments := table()
+	segments := segmentTable()
 	var errs []error
 	for i := range segments {
 		content, err := readFile(fsys, segments[i].File)
@@ -112,10 +112,10 @@ func readFile(fsys fs.FS, name string) (string, error) {
 	return strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n"), nil
 }
 
-// New makes a set of segments, in any order: those of Load, or those that a run journaled (Segments). It checks
-// the texts and the size of the required ones, and reports everything that is wrong.
+// New makes a set from segments in any order: those of Load, or those that a run journaled. It checks their texts and
+// the size of the required ones, and reports everything that is wrong.
 func New(segments []Segment) (*Set, error) {
-	r := &Set{segments: clone(segments)}
+	r := &Set{segments: cloneSegments(segments)}
 	slices.SortFunc(r.segments, func(a, b Segment) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.ID, b.ID))
 	})
@@ -141,7 +141,7 @@ func New(segments []Segment) (*Set, error) {
 	return r, nil
 }
 
-// check says whether the text of a segment can be used.
+// check says what is wrong with the text of a segment.
 func (s Segment) check() error {
 	if strings.TrimSpace(s.Content) == "" {
 		return fmt.Errorf("%s: the prompt is empty; write it, or remove the file to use the built-in one", s.File)
@@ -152,7 +152,7 @@ func (s Segment) check() error {
 	return nil
 }
 
-// checkRequired refuses a set whose required segments cannot fit, however little is filled in.
+// checkRequired refuses a set whose required segments do not fit even with the shortest values.
 func (r *Set) checkRequired() error {
 	for _, form := range signalForms() {
 		for _, tools := range []string{"", "-"} {
@@ -169,7 +169,7 @@ func (r *Set) checkRequired() error {
 }
 
 // Segments lists the segments in the order of composition. New makes an equal set of them.
-func (r *Set) Segments() []Segment { return clone(r.segments) }
+func (r *Set) Segments() []Segment { return cloneSegments(r.segments) }
 
 // Content is the text of a segment; empty if there is none of that id.
 func (r *Set) Content(id string) string {
@@ -181,11 +181,11 @@ func (r *Set) Content(id string) string {
 	return ""
 }
 
-// Encoded gives the segments as JSON, by which a run keeps its prompts. It is not to be changed. Sets of equal segments
-// compose equal prompts.
+// Encoded is the segments as JSON, in which form a run keeps its prompts. It must not be changed. Sets of equal
+// segments compose equal prompts.
 func (r *Set) Encoded() []byte { return r.encoded }
 
-func clone(segments []Segment) []Segment {
+func cloneSegments(segments []Segment) []Segment {
 	copies := slices.Clone(segments)
 	for i := range copies {
 		copies[i].Conditions = slices.Clone(copies[i].Conditions)

@@ -20,27 +20,27 @@ const (
 	varBareCalls  = "bare_calls"  // "yes", or empty
 )
 
-// variables lists them.
+// variables lists them all.
 func variables() []string {
 	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls}
 }
 
-// values are what the variables stand for in one situation, by their names.
+// values are the values of the variables in one situation, by their names.
 type values map[string]string
 
-// part is a segment as it stands in a prompt.
+// part is a segment as it appears in a prompt.
 type part struct {
 	text      string // no blank space at its ends; empty if it is not in the prompt
 	chars     int    // of text
 	toolChars int    // of the tool lines in text
 }
 
-// tag is one of a text.
-var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{([#^/]?)[ \t]*(\w*)[ \t]*\}\}`) })
+// tagRE matches a tag.
+var tagRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{([#^/]?)[ \t]*(\w*)[ \t]*\}\}`) })
 
-// tagsOf finds the tags of a text: one of a section that stands alone on its line with the whole line.
+// tagsOf finds the tags of a text. The tag of a section that is alone on its line includes the whole line.
 func tagsOf(text string) [][]int {
-	all := tag().FindAllStringSubmatchIndex(text, -1)
+	all := tagRE().FindAllStringSubmatchIndex(text, -1)
 	for _, m := range all {
 		line := strings.LastIndexByte(text[:m[0]], '\n') + 1
 		rest, _, ended := strings.Cut(text[m[1]:], "\n")
@@ -60,20 +60,20 @@ func tagsOf(text string) [][]int {
 //	{{#tools}} … {{/tools}}                only if the value is not empty
 //	{{^tools}} … {{/tools}}                only if it is empty
 //
-// Sections do not nest. What is filled in is never read as a tag.
+// Sections do not nest. A value is never read as a tag.
 type template struct {
 	file, text string
 	tags       [][]int
 }
 
-// newTemplate reads a text. Errors name file and line.
+// newTemplate parses a text. Errors name the file and the line.
 func newTemplate(file, text string) (template, error) {
 	t := template{file, text, append(tagsOf(text), nil)}
 	_, err := t.fill(nil)
 	return t, err
 }
 
-// fill puts the values in. An error is the same for all values.
+// fill fills the values in. Whether it fails does not depend on the values.
 func (t template) fill(v values) (part, error) {
 	text := t.text
 	var b strings.Builder

@@ -93,8 +93,8 @@ func root(tb testing.TB) string {
 	}
 }
 
-// Leaks are the pieces of a vector's secrets that stand in a text: a line of one that is long enough to matter. What is
-// as short as a word is looked for whole.
+// Leaks are the pieces of the vector's secrets in a text: whole secrets, and lines of them that are long enough to
+// matter.
 func (v Vector) Leaks(text string) (found []string) {
 	const enough = 16
 	for _, secret := range v.Secrets {

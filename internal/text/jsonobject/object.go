@@ -1,9 +1,9 @@
 // Package jsonobject reads JSON objects into structs and writes them again with the members that those do not know.
 //
 // Guarantees:
-//   - Kept. Members that a struct does not know are written again with their values, at every level, behind those that
-//     it knows.
-//   - Exact. Names are compared letter by letter; of a name that stands there twice the last counts.
+//   - Kept. Members that a struct does not know are written again with their values, at every level, after the known
+//     ones.
+//   - Exact. Names are compared exactly; of a repeated name, the last counts.
 //   - Named. An error says which value is wrong by its place, "audio_entries[1].sequence", and what is expected there.
 //
 // The fields of a struct are those with a json tag that names them; of its options it knows omitempty and omitzero.
@@ -22,20 +22,20 @@ import (
 	"unicode"
 )
 
-// Known is a struct that is read from an object and written as one: one that embeds Kept.
+// Known is a struct that is read from and written as an object: one that embeds Kept.
 type Known interface{ kept() *Kept }
 
-// Kept is embedded by a struct to keep what it does not know of the object that it was read from. encoding/json does
-// not see it.
+// Kept is embedded by a struct to keep the unknown members of the object that it was read from. encoding/json does not
+// see it.
 type Kept struct{ unknown *map[string]json.RawMessage }
 
 func (k *Kept) kept() *Kept { return k }
 
-// Defaulter is a Known that sets the fields that are something else than zero where the text does not say.
+// Defaulter is a Known that sets the fields whose default is not zero.
 type Defaulter interface{ Defaults() }
 
-// read fills a known type from valid JSON.
-func read(raw []byte, into Known) error {
+// readObject fills a Known from valid JSON.
+func readObject(raw []byte, into Known) error {
 	v := reflect.ValueOf(into).Elem()
 	v.SetZero()
 	if d, ok := into.(Defaulter); ok {
@@ -46,17 +46,17 @@ func read(raw []byte, into Known) error {
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
-		return plainly(err)
+		return plainError(err)
 	}
 	for i := range v.NumField() {
-		name, _ := tag(v.Type().Field(i))
+		name, _ := jsonTag(v.Type().Field(i))
 		member, there := members[name]
 		if name == "" || !there {
 			continue
 		}
 		delete(members, name)
 		if err := readValue(member, v.Field(i)); err != nil {
-			return within(name, err)
+			return atPlace(name, err)
 		}
 	}
 	if len(members) > 0 {
@@ -74,9 +74,9 @@ type misplaced struct {
 func (e *misplaced) Error() string { return e.path + ": " + e.err.Error() }
 func (e *misplaced) Unwrap() error { return e.err }
 
-// within puts a name or an index before the place of an error.
-func within(name string, err error) error {
-	if inner, ok := err.(*misplaced); ok { //nolint:errorlint // it is made here, and wrapped by nobody
+// atPlace puts a name or an index before the place of an error.
+func atPlace(name string, err error) error {
+	if inner, ok := err.(*misplaced); ok { //nolint:errorlint // it is made here, and never wrapped
 		if strings.HasPrefix(inner.path, "[") {
 			return &misplaced{name + inner.path, inner.err}
 		}
@@ -90,7 +90,7 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 		return readTime(raw, at)
 	}
 	if into, ok := v.Addr().Interface().(Known); ok {
-		return read(raw, into)
+		return readObject(raw, into)
 	}
 	if _, isTime := v.Interface().(*time.Time); isTime || isPointer(v) {
 		if isNull(raw) {
@@ -100,43 +100,43 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 		return readValue(raw, v.Elem())
 	}
 	if !isList(v) {
-		return plainly(json.Unmarshal(raw, v.Addr().Interface()))
+		return plainError(json.Unmarshal(raw, v.Addr().Interface()))
 	}
 	if isNull(raw) {
-		return nil // it stays as it is by default
+		return nil // it keeps its default
 	}
 	var all []json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return plainly(err)
+		return plainError(err)
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(all), len(all)))
 	for i, one := range all {
 		if err := readValue(one, v.Index(i)); err != nil {
-			return within(fmt.Sprintf("[%d]", i), err)
+			return atPlace(fmt.Sprintf("[%d]", i), err)
 		}
 	}
 	return nil
 }
 
-// isList says that v is a list of known types.
+// isList says whether v is a list of known types.
 func isList(v reflect.Value) bool {
 	return v.Kind() == reflect.Slice && reflect.PointerTo(v.Type().Elem()).Implements(reflect.TypeFor[Known]())
 }
 
-// isPointer says that v points to a known type. It is nil where a text says nothing.
+// isPointer says whether v points to a known type. It is nil if the text has no value.
 func isPointer(v reflect.Value) bool {
 	return v.Kind() == reflect.Pointer && v.Type().Implements(reflect.TypeFor[Known]())
 }
 
-// plainly says what is wrong with a value without the words of Go.
-func plainly(err error) error {
+// plainError says what is wrong with a value without terms of Go.
+func plainError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("a JSON %s stands where %s is expected", wrong.Value, kindOf(wrong.Type))
+		return fmt.Errorf("a JSON %s stands where %s is expected", wrong.Value, typePhrase(wrong.Type))
 	}
 	return err
 }
 
-func kindOf(t reflect.Type) string {
+func typePhrase(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"
@@ -152,14 +152,14 @@ func kindOf(t reflect.Type) string {
 	return "an object"
 }
 
-// readTime takes RFC 3339, and without a zone UTC, as programs in Python write it.
+// readTime reads RFC 3339, and times without a zone as UTC, as programs in Python write them.
 func readTime(raw json.RawMessage, into *time.Time) error {
 	if isNull(raw) {
 		return nil
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return plainly(err)
+		return plainError(err)
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", time.DateTime} {
 		if at, err := time.Parse(layout, text); err == nil {
@@ -167,32 +167,32 @@ func readTime(raw json.RawMessage, into *time.Time) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("“%s” is no time; it would look like 2025-12-20T10:30:00Z", short(text))
+	return fmt.Errorf("“%s” is no time; it would look like 2025-12-20T10:30:00Z", clipValue(text))
 }
 
 func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-// tag reads how a field stands in JSON; name "" if it does not. omit says that it is left out where it is empty.
-func tag(f reflect.StructField) (name string, omit bool) {
+// jsonTag is the name of a field in JSON; "" if it has none. omit says that it is left out if it is empty.
+func jsonTag(f reflect.StructField) (name string, omit bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name, options != ""
 }
 
-// write gives the object of a known type: its fields in their order, then what it does not know, by name. A time that
-// nobody said is not said.
-func write(from Known) ([]byte, error) {
+// writeObject writes the object of a known type: its fields in their order, then its unknown members, by name. A zero
+// time is left out.
+func writeObject(from Known) ([]byte, error) {
 	v := reflect.ValueOf(from).Elem()
 	out := []byte{'{'}
 	put := func(name string, raw []byte) error {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		quoted, err := plain(name)
+		quoted, err := marshalPlain(name)
 		out = append(append(append(out, quoted...), ':'), raw...)
 		return err
 	}
 	for i := range v.NumField() {
-		name, omit := tag(v.Type().Field(i))
+		name, omit := jsonTag(v.Type().Field(i))
 		if name == "" || omit && isEmpty(v.Field(i)) {
 			continue
 		}
@@ -221,13 +221,13 @@ func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Sl
 
 func writeValue(v reflect.Value) ([]byte, error) {
 	if from, ok := v.Addr().Interface().(Known); ok {
-		return write(from)
+		return writeObject(from)
 	}
 	if isPointer(v) && !v.IsNil() {
 		return writeValue(v.Elem())
 	}
 	if !isList(v) {
-		return plain(v.Interface())
+		return marshalPlain(v.Interface())
 	}
 	out := []byte{'['}
 	for i := range v.Len() {
@@ -243,8 +243,8 @@ func writeValue(v reflect.Value) ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// plain is JSON with letters as they are: it is a file that people read.
-func plain(value any) ([]byte, error) {
+// marshalPlain is JSON without escaped letters: people read the file.
+func marshalPlain(value any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -252,8 +252,8 @@ func plain(value any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// Decode reads a text that holds one object into a Known, which is emptied first. An error says what is wrong, and
-// where, so that it goes on after the name of the text: “is no JSON: …”. A byte order mark is passed over.
+// Decode reads a text with one object into a Known, which is emptied first. An error says what is wrong, and where; it
+// continues a sentence that begins with the name of the text: “is no JSON: …”. A byte order mark is skipped.
 func Decode(content []byte, into Known) error {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	if len(bytes.TrimSpace(content)) == 0 {
@@ -265,15 +265,15 @@ func Decode(content []byte, into Known) error {
 	if isNull(content) {
 		return errors.New("can't be read: a JSON null stands where an object is expected")
 	}
-	if err := read(content, into); err != nil {
+	if err := readObject(content, into); err != nil {
 		return fmt.Errorf("can't be read: %w", err)
 	}
 	return nil
 }
 
-// Encode gives the text of a Known, indented, with letters as they are and a line break at its end.
+// Encode is the text of a Known, indented, without escaped letters, and with a line break at its end.
 func Encode(from Known) ([]byte, error) {
-	raw, err := write(from)
+	raw, err := writeObject(from)
 	if err != nil {
 		return nil, err
 	}
@@ -287,8 +287,8 @@ func Encode(from Known) ([]byte, error) {
 // longestShown is how many characters of a value an error shows.
 const longestShown = 60
 
-// short is a value as an error shows it: in one line, bounded.
-func short(text string) string {
+// clipValue is a value as an error shows it: in one line, and bounded.
+func clipValue(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) || r == '\u200d' { // which joins emoji
 			return r

@@ -1,8 +1,8 @@
 // Package language tells whether texts are in English, German, Portuguese, French or Spanish.
 //
-// Words that hold sentences together weigh most: they stay those of the speaker's language when its nouns are borrowed.
-// Other words count by how they are spelled, and none decides alone. A text of none of these languages has few such
-// words, and is not forced into one.
+// Function words, which hold sentences together, weigh most: they stay in the speaker's language when nouns are
+// borrowed. Other words count by their spelling, and none decides alone. A text in another language has few such words,
+// and gets none of these languages.
 package language
 
 import (
@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	enough     = 4000 // words that are read
-	maxWord    = 40   // characters of a word that are looked at
-	function   = 2.0  // what a word that holds a sentence together counts; any other counts up to 1
-	shortText  = 6    // words; from here on a sentence must be held together
-	leastShare = 0.2  // of the words, that hold it together
-	leastLead  = 1.05 // over the second language
+	maxWords       = 4000 // words that are read
+	maxWord        = 40   // characters of a word that are looked at
+	functionWeight = 2.0  // weight of a function word; any other word has up to 1
+	shortText      = 6    // words; a longer text must have function words
+	leastShare     = 0.2  // of function words among all words
+	leastLead      = 1.05 // over the second language
 )
 
 //go:embed words.txt
@@ -36,17 +36,17 @@ const languages = 5
 
 func codes() [languages]string { return [...]string{"pt", "en", "de", "fr", "es"} }
 
-// scores are of one thing in each language, in the order of codes.
+// scores has one score for each language, in the order of codes.
 type scores [languages]float64
 
 // model is what is known of the languages.
 type model struct {
-	function map[string]scores // 1 where a word is one of the language's
+	function map[string]scores // 1 if it is a word of the language
 	spelling map[string]scores // how often three letters follow each other in words of a sample, as a logarithm
 	unseen   scores
 }
 
-var learnt = sync.OnceValue(func() *model {
+var trained = sync.OnceValue(func() *model {
 	m := &model{function: map[string]scores{}, spelling: map[string]scores{}}
 	var total scores
 	for line := range strings.Lines(wordsText + samplesText) {
@@ -91,30 +91,29 @@ var learnt = sync.OnceValue(func() *model {
 	return m
 })
 
-// Of is the language that the texts together are most likely in: "en", "de", "pt", "fr" or "es"; "" if they do not
-// tell.
+// Of is the most likely language of the texts together: "en", "de", "pt", "fr" or "es"; "" if it is not clear.
 func Of(texts ...string) string {
-	m := learnt()
-	var sum, held scores
+	m := trained()
+	var sum, functionWords scores
 	words := 0
 	for _, text := range texts {
-		for _, w := range wordsOf(text, enough-words) {
+		for _, w := range wordsOf(text, maxWords-words) {
 			words++
 			in, is := m.function[w]
 			if !is {
-				in = m.spelled(w)
+				in = m.spellingScores(w)
 				sum.add(in, 1)
 				continue
 			}
-			held.add(in, 1)
-			sum.add(in, function/in.total())
+			functionWords.add(in, 1)
+			sum.add(in, functionWeight/in.total())
 		}
 	}
-	best, second := sum.leaders()
+	best, second := sum.topTwo()
 	switch {
 	case sum[best] == 0, sum[best] < leastLead*sum[second]:
 		return ""
-	case words >= shortText && held[best] < leastShare*float64(words):
+	case words >= shortText && functionWords[best] < leastShare*float64(words):
 		return ""
 	}
 	return codes()[best]
@@ -133,15 +132,15 @@ func (s *scores) total() (t float64) {
 	return t
 }
 
-// leaders are the languages of the two highest scores.
-func (s *scores) leaders() (best, second int) {
+// topTwo are the languages of the two highest scores.
+func (s *scores) topTwo() (best, second int) {
 	order := []int{0, 1, 2, 3, 4}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s[b], s[a]) })
 	return order[0], order[1]
 }
 
-// spelled says how likely a word is one of each language, by its letters alone.
-func (m *model) spelled(word string) scores {
+// spellingScores says how likely a word is in each language, by its spelling alone.
+func (m *model) spellingScores(word string) scores {
 	var s scores
 	known := false
 	eachTrigram(word, func(t string) {
@@ -192,13 +191,13 @@ func wordsOf(text string, most int) (words []string) {
 	return words
 }
 
-// Common says whether a word in lower case, without its accents, holds sentences of a language together: "the", "wann",
-// "où" as "ou".
+// Common says whether a word in lower case, without its accents, is a function word of a language: "the", "wann", "où"
+// as "ou".
 func Common(word, code string) bool { return common()[code][word] }
 
 var common = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
-	for w, in := range learnt().function {
+	for w, in := range trained().function {
 		plain := strings.Map(func(r rune) rune {
 			if unicode.Is(unicode.Mn, r) {
 				return -1

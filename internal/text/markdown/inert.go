@@ -12,13 +12,13 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Inert is a Markdown text that fetches nothing and runs nothing where it is shown: pictures are links, HTML is text,
-// and links lead to http, https, mail or files. Control characters and those that turn the direction of writing are
-// gone. A text without any of that stays as it is, and doing it twice changes nothing more.
+// Inert makes a Markdown text fetch nothing and run nothing where it is shown: pictures become links, HTML becomes
+// text, and links lead to http, https, mail or files. Control characters and those that change the direction of writing
+// are removed. A text without any of these stays as it is, and a second call changes nothing.
 func Inert(source string) string {
-	source = steady(source)
-	for range mostPasses {
-		code, live := look(source)
+	source = dropControls(source)
+	for range maxPasses {
+		code, live := findCode(source)
 		if !live {
 			return source
 		}
@@ -27,30 +27,30 @@ func Inert(source string) string {
 	return asCode(source)
 }
 
-// InertBehind is a text that stays inert where it follows another: what is open in that one may change what is code in
-// this. The one before ends with a line end; behind one that is live itself, the text is as Inert makes it.
+// InertBehind makes a text that stays inert after another one: blocks that are open there may change what is code here.
+// The text before must end with a line break; if it is live itself, the result is that of Inert.
 func InertBehind(before, source string) string {
 	added := Inert(source)
 	if !Live(before+added) || Live(before) {
 		return added
 	}
-	if added = escape(steady(source), nil); !Live(before + added) {
+	if added = escape(dropControls(source), nil); !Live(before + added) {
 		return added
 	}
-	return "\n" + asCode(steady(source))
+	return "\n" + asCode(dropControls(source))
 }
 
-// Live says whether a Markdown text has a picture, HTML, or a link that leads elsewhere than Inert lets it.
+// Live says whether a Markdown text has a picture, HTML, or a link that Inert does not allow.
 func Live(source string) bool {
-	_, live := look(source)
+	_, live := findCode(source)
 	return live
 }
 
-// mostPasses bounds how often a text is looked at: what is escaped may change what is code.
-const mostPasses = 5
+// maxPasses bounds how often a text is escaped: escaping may change what is code.
+const maxPasses = 5
 
-// steady drops the characters that steer a terminal or turn the direction of writing.
-func steady(s string) string {
+// dropControls removes the characters that control a terminal or change the direction of writing.
+func dropControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r &&
 			r <= '\u2069' {
@@ -60,16 +60,16 @@ func steady(s string) string {
 	}, s)
 }
 
-// readers are the two ways in which Markdown is read elsewhere: an address that GFM links by itself takes the backslash
-// behind it along, and what CommonMark would show as text is live there.
+// readers are two ways in which Markdown is read elsewhere. GFM links a bare address together with a backslash after
+// it: so what is text in CommonMark may be live in GFM.
 var readers = [][]goldmark.Extender{nil, {extension.GFM}}
 
-// look finds what every reader takes for code, as pairs of places in ascending order, and says whether something
+// findCode finds what is code for every reader, as pairs of places in ascending order, and says whether anything
 // outside of code is live for any of them.
-func look(source string) (code [][2]int, live bool) {
+func findCode(source string) (code [][2]int, live bool) {
 	raw := []byte(source)
 	for i, extensions := range readers {
-		found, isLive := lookBy(goldmark.New(goldmark.WithExtensions(extensions...)).Parser(), raw)
+		found, isLive := findCodeBy(goldmark.New(goldmark.WithExtensions(extensions...)).Parser(), raw)
 		if i == 0 {
 			code = found
 		} else {
@@ -80,8 +80,8 @@ func look(source string) (code [][2]int, live bool) {
 	return code, live
 }
 
-// lookBy is look by one reader.
-func lookBy(p parser.Parser, raw []byte) (code [][2]int, live bool) {
+// findCodeBy is findCode for one reader.
+func findCodeBy(p parser.Parser, raw []byte) (code [][2]int, live bool) {
 	// nothing in it fails
 	_ = ast.Walk(p.Parse(text.NewReader(raw)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -112,7 +112,7 @@ func lookBy(p parser.Parser, raw []byte) (code [][2]int, live bool) {
 	return code, live
 }
 
-// overlap is what lies in a stretch of both lists.
+// overlap is what is in both lists.
 func overlap(a, b [][2]int) (both [][2]int) {
 	for len(a) > 0 && len(b) > 0 {
 		if from, to := max(a[0][0], b[0][0]), min(a[0][1], b[0][1]); from < to {
@@ -127,21 +127,21 @@ func overlap(a, b [][2]int) (both [][2]int) {
 	return both
 }
 
-// leadsAstray says whether an address has a scheme that is none of those that may be followed.
+// leadsAstray says whether an address has a scheme that is not allowed.
 func leadsAstray(address string) bool {
 	plain := strings.ToLower(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return -1
 		}
 		return r
-	}, string(unescaped(address))))
+	}, string(resolveEscapes(address))))
 	scheme, _, has := strings.Cut(plain, ":")
 	return has && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "mailto", "file"},
 		scheme)
 }
 
-// escape makes text of what may be a picture, HTML, or a link that leads astray. It writes character references: a
-// backslash can be taken from what it escapes.
+// escape turns what may be a picture, HTML, or a link that is not allowed into text. It writes character references, as
+// a backslash may itself be escaped.
 func escape(source string, code [][2]int) string {
 	var out []byte
 	escaped := false // by the backslash before
@@ -160,7 +160,7 @@ func escape(source string, code [][2]int) string {
 		case c == '<' && mayBeHTML(rest):
 			reference = "&lt;"
 		case c == ']' && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ":")) &&
-			leadsAstray(destination(rest[1:])):
+			leadsAstray(linkDestination(rest[1:])):
 			reference = "&#93;"
 		}
 		if reference == "" {
@@ -177,7 +177,7 @@ func escape(source string, code [][2]int) string {
 	return string(out)
 }
 
-// mayBeHTML says whether what follows a bracket makes it that of a tag, or of an address that leads astray.
+// mayBeHTML says whether a bracket with this text after it is that of a tag, or of an address that is not allowed.
 func mayBeHTML(rest string) bool {
 	if rest == "" || !strings.ContainsRune("/!?", rune(rest[0])) && (rest[0]|0x20 < 'a' || 'z' < rest[0]|0x20) {
 		return false
@@ -187,8 +187,8 @@ func mayBeHTML(rest string) bool {
 		!strings.HasPrefix(address, "http://")
 }
 
-// destination is the address that stands in a link.
-func destination(rest string) string {
+// linkDestination is the address in a link.
+func linkDestination(rest string) string {
 	rest = strings.TrimLeft(rest, " \t\n")
 	if inner, ok := strings.CutPrefix(rest, "<"); ok {
 		inner, _, _ = strings.Cut(inner, ">")
@@ -200,7 +200,7 @@ func destination(rest string) string {
 	return rest
 }
 
-// asCode is a text as a block of code.
+// asCode is a text as a code block.
 func asCode(source string) string {
 	mark := "```"
 	for strings.Contains(source, mark) {

@@ -110,7 +110,7 @@ func FuzzInert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, source string) {
 		got := Inert(source)
-		if _, is := look(got); is {
+		if _, is := findCode(got); is {
 			t.Fatalf("%q is live", got)
 		}
 		if again := Inert(got); again != got {

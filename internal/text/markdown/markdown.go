@@ -10,7 +10,7 @@ type Fence struct {
 	length int
 }
 
-// Covers says whether line belongs to a code block, its fences included. It is asked for every line in order.
+// Covers says whether line belongs to a code block, its fences included. It must be called for every line in order.
 func (f *Fence) Covers(line string) bool {
 	rest := strings.TrimLeft(line, " ")
 	if len(line)-len(rest) > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
@@ -30,7 +30,7 @@ func (f *Fence) Covers(line string) bool {
 	return f.mark != 0
 }
 
-// End is the line that closes a block which is still open after all lines; "" if none is.
+// End is the line that closes a block that is still open after all lines; "" if none is.
 func (f *Fence) End() string {
 	if f.mark == 0 {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Text is what a reader sees of a line: no marks of emphasis, links and code, no tags, and entities as what they stand
-// for. Marks of blocks are words here: the line is one of a paragraph, or the text of a heading.
+// Text is what a reader sees of a line: without marks of emphasis, links and code, without tags, and with entities
+// resolved. The line is one of a paragraph or the text of a heading: marks of blocks are words in it.
 func Text(line string) string {
 	source := []byte(line)
 	p := parser.NewParser(
@@ -26,7 +26,7 @@ func Text(line string) string {
 		case *ast.Text:
 			part := n.Segment.Value(source)
 			if n.Parent().Kind() != ast.KindCodeSpan {
-				part = unescaped(string(part))
+				part = resolveEscapes(string(part))
 			}
 			b.Write(part)
 			if n.SoftLineBreak() || n.HardLineBreak() {
@@ -40,19 +40,18 @@ func Text(line string) string {
 	return b.String()
 }
 
-// Unescaped is a Markdown text with the characters themselves where it has an escape or a reference for one. Code and
-// marks stay as they were written.
+// Unescaped is a Markdown text in which escapes and references are resolved. Code and marks stay as they are.
 func Unescaped(source string) string {
 	var out []byte
 	done := 0
-	code, _ := look(source)
+	code, _ := findCode(source)
 	for _, at := range append(code, [2]int{len(source), len(source)}) {
-		out = append(append(out, unescaped(source[done:at[0]])...), source[at[0]:at[1]]...)
+		out = append(append(out, resolveEscapes(source[done:at[0]])...), source[at[0]:at[1]]...)
 		done = at[1]
 	}
 	return string(out)
 }
 
-func unescaped(text string) []byte {
+func resolveEscapes(text string) []byte {
 	return util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(text))))
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MostTerms is how many words of a query count.
+// MostTerms is how many words of a query are used.
 const MostTerms = 10
 
 // Terms are the folded words of a query, each once, at most MostTerms. A word is everything between two blanks, signs

@@ -31,7 +31,7 @@ const headingWeight = 2.0
 // ofWhole is the section number of the document's own fields.
 const ofWhole = -1
 
-// Counted is a document whose words are counted.
+// Counted is a document with its words counted.
 type Counted struct {
 	words   []string // by posting
 	entries []posting
@@ -161,7 +161,7 @@ func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) 
 	}
 	answers := make([]answer, len(v.words))
 	for i, w := range v.words {
-		answers[i].term, answers[i].quality = q.match(w)
+		answers[i].term, answers[i].quality = q.bestTerm(w)
 	}
 	for i, e := range entries {
 		for _, length := range e.lengths {

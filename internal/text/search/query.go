@@ -82,8 +82,8 @@ func endsPair(pair, word string) bool {
 	return len(runes) == 2 && isUnspaced(runes[0]) && string(runes[1]) == word
 }
 
-// match returns the term that a word fits best, and how well; quality is 0 if it fits none.
-func (q Query) match(w word) (term int, quality float64) {
+// bestTerm returns the term that a word fits best, and how well; quality is 0 if it fits none.
+func (q Query) bestTerm(w word) (term int, quality float64) {
 	for i, t := range q.terms {
 		found := 0.0
 		switch {
@@ -106,7 +106,7 @@ func (q Query) AnsweredBy(text string) int {
 	var has [maxTerms]bool
 	count := 0
 	EachWord(text, func(w []byte) {
-		term, quality := q.match(word{string(w), Stem(string(w))})
+		term, quality := q.bestTerm(word{string(w), Stem(string(w))})
 		if quality > 0 && !has[term] {
 			has[term] = true
 			count++

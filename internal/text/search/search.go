@@ -18,14 +18,14 @@ import (
 // saturation is BM25's k1: the smaller, the sooner more of the same term stops counting.
 const saturation = 1.2
 
-// Rarity is the weight of a term that so many documents hold: BM25's inverse document frequency, in the form that is
-// never negative.
+// Rarity is the weight of a term that is in so many of the documents: BM25's inverse document frequency, in the form
+// that is never negative.
 func Rarity(documents, holding float64) float64 {
 	return math.Log(1 + (documents-holding+0.5)/(holding+0.5))
 }
 
-// Saturated is how much a term counts that occurs this often in a running text, 0 to 1. Length is the text's length
-// divided by the usual one; strictness, 0 to 1, is how much more often a long text must repeat the term.
+// Saturated is how much a term counts that occurs this often in a running text, 0 to 1. length is the length of the
+// text divided by the usual one; strictness, 0 to 1, is how much more often a long text must repeat the term.
 func Saturated(frequency, length, strictness float64) float64 {
 	return frequency / (frequency + saturation*(1-strictness+strictness*length))
 }

@@ -139,8 +139,8 @@ func TestRankingCountsRarityFieldsAndRepetition(t *testing.T) {
 	}
 }
 
-// found ranks documents of one line each, or with the heading before a colon.
-func found(query string, most int, documents ...[]string) (places [][2]int, scores []float64) {
+// rank ranks documents of one line each, or with the heading before a colon.
+func rank(query string, most int, documents ...[]string) (places [][2]int, scores []float64) {
 	var l Lexicon
 	var entries []Entry
 	for _, sections := range documents {
@@ -182,7 +182,7 @@ func TestRankOrdersSections(t *testing.T) {
 			9, [][]string{{"what is the matter"}, {"zebra"}}, [][2]int{{1, 0}}},
 		"nothing": {"zebra", 9, [][]string{{"lion"}, nil}, nil},
 	} {
-		if got, _ := found(c.query, c.most, c.texts...); !slices.Equal(got, c.want) {
+		if got, _ := rank(c.query, c.most, c.texts...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -13,8 +13,8 @@ var endings = [...]string{
 
 const longestEnding = 6
 
-// Stem cuts the ending off an English word in lower case when enough of it stays, so that caching, caches and cache
-// meet. What it gives is compared with other stems only: words of other languages keep most of theirs.
+// Stem cuts the ending off an English word in lower case if enough of it remains, so that caching, caches and cache
+// have the same stem. Compare its result only with other stems: words of other languages keep most of their ending.
 func Stem(word string) string {
 	if strings.HasSuffix(word, "ss") {
 		return word // process is no plural
@@ -57,8 +57,8 @@ func IsForm(stem string, rest []byte) bool {
 	return isEnding(end) || len(end) > 2 && end[0] == stem[len(stem)-1] && isEnding(end[1:])
 }
 
-// Holds reports whether a text in lower case holds a word of a stem. A stem of four letters or more is found inside of
-// words too.
+// Holds reports whether a text in lower case has a word with this stem. A stem of four letters or more is also found
+// inside words.
 func Holds(text, stem string) bool {
 	if len(stem) >= 4 {
 		return strings.Contains(text, stem)

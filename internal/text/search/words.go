@@ -133,8 +133,8 @@ func StartsPart(src []byte, i int) bool {
 	return !plural
 }
 
-// PartEnd gives the end of the word of an identifier that holds i, or a place further on in one that nobody would call
-// a word. Src is padded.
+// PartEnd is the end of the word of an identifier that includes i, or a place further on if the word is extremely long.
+// src is padded.
 func PartEnd(src []byte, i int) int {
 	last := min(len(src)-Padding, i+MaxPart)
 	for i++; i < last && isWord(src[i]) && !StartsPart(src, i); i++ {
@@ -142,7 +142,7 @@ func PartEnd(src []byte, i int) int {
 	return i
 }
 
-// Parts takes an identifier apart into its words, in lower case.
+// Parts splits an identifier into its words, in lower case.
 func Parts(name string) []string {
 	var parts []string
 	eachPart(name, func(part string) { parts = append(parts, strings.ToLower(part)) })

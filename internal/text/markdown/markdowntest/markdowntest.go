@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 )
 
-// payloads are live where nothing is escaped. The bracket is apart, so that no file of ours holds a tag.
+// payloads are live unless they are escaped. The bracket is written as {<}, so that no file of ours has such a tag.
 var payloads = []string{
 	"![p](http://e.example/p.png)", "![p][r]\n\n[r]: http://e.example/p.png",
 	"[![p](http://e.example/p.png)](http://e.example)",
@@ -22,7 +22,7 @@ var payloads = []string{
 	"{<}!-- x -->", "{<}a href=javascript:x>y{<}/a>", "{<}javascript:alert(1)>",
 }
 
-// places stand before and behind a payload: an address that is linked by itself takes along what follows it.
+// places are texts before and after a payload: a bare address is linked together with what follows it.
 var places = [][2]string{
 	{"", ""}, {"http://e", ""}, {"http://e.example/", " z"}, {"www.e.example/x", ""}, {"a@b.example", ""},
 	{`http://e.example/\`, ""}, {`\`, ""},
@@ -48,8 +48,8 @@ var (
 	plain   = regexp.MustCompile(`(?i)^(https?://|mailto:|file:|#|[^:]*$)`)
 )
 
-// Check fails if a text loads, runs or leads to what is not plain for a reader of GFM, or of CommonMark that lets HTML
-// pass.
+// Check fails if a text loads or runs anything, or has a link that is not plain, for a reader of GFM, or of CommonMark
+// with HTML.
 func Check(t *testing.T, of, source string) {
 	t.Helper()
 	for _, m := range []goldmark.Markdown{
