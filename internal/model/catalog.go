@@ -30,29 +30,29 @@ type Provider struct {
 
 	// Pull has the provider load a model that it does not have yet, and tells how far it is. What was loaded when ctx
 	// ends is kept there, and the next call goes on. Nil: it loads none.
-	Pull func(ctx context.Context, name string, told func(Pulled)) error
+	Pull func(ctx context.Context, name string, told func(PullProgress)) error
 }
 
-// Pulled is how far the loading of a model is.
-type Pulled struct {
+// PullProgress is how far the loading of a model is.
+type PullProgress struct {
 	Status      string // in the words of the provider
-	Done, Whole int64  // in bytes; 0: not known yet
+	Done, Total int64  // in bytes; 0: not known yet
 }
 
 // Catalog is the providers in the order in which they are taken. The last one needs nothing.
 type Catalog []Provider
 
-// probeTime bounds the look for a local server at its usual address, suitTime the one at what its models can.
+// probeTimeout bounds the look for a local server at its usual address, suitTime the one at what its models can.
 const (
-	probeTime = 400 * time.Millisecond
-	suitTime  = 2 * time.Second
+	probeTimeout    = 400 * time.Millisecond
+	suitableTimeout = 2 * time.Second
 )
 
 // Choose settles which model serves: the one named, "provider:model" or "provider", else the first automatic provider
 // that is set up. It never moves on from a named one that can't be used.
-func (c Catalog) Choose(ctx context.Context, named string) (id string, err error) {
-	if named != "" {
-		p, name, err := c.find(named)
+func (c Catalog) Choose(ctx context.Context, wanted string) (id string, err error) {
+	if wanted != "" {
+		p, name, err := c.providerOf(wanted)
 		if err != nil {
 			return "", err
 		}
@@ -80,7 +80,7 @@ func (c Catalog) Choose(ctx context.Context, named string) (id string, err error
 
 // Open makes the model with that id.
 func (c Catalog) Open(id string) (Model, error) {
-	p, name, err := c.find(id)
+	p, name, err := c.providerOf(id)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (c Catalog) Open(id string) (Model, error) {
 	return p.New(name)
 }
 
-func (c Catalog) find(id string) (Provider, string, error) {
+func (c Catalog) providerOf(id string) (Provider, string, error) {
 	provider, name := SplitID(id)
 	names := make([]string, len(c))
 	for i, p := range c {
@@ -107,14 +107,14 @@ func (c Catalog) find(id string) (Provider, string, error) {
 		strings.Join(names, ", "))
 }
 
-// ManyError is an endpoint with several models, of which none is set and none was named.
-type ManyError struct {
+// ManyModelsError is an endpoint with several models, of which none is set and none was named.
+type ManyModelsError struct {
 	Provider string
 	Models   []string // at least two
 }
 
 // Error names a few of the models, and what chooses one of them.
-func (e *ManyError) Error() string {
+func (e *ManyModelsError) Error() string {
 	const few = 4
 	some := strings.Join(e.Models[:min(few, len(e.Models))], ", ")
 	if len(e.Models) > few {
@@ -130,29 +130,29 @@ func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error
 	if p.Default != "" {
 		return p.Default, nil
 	}
-	look, cancel := ctx, context.CancelFunc(func() {})
+	listCtx, cancel := ctx, context.CancelFunc(func() {})
 	if probing {
-		look, cancel = context.WithTimeout(ctx, probeTime)
+		listCtx, cancel = context.WithTimeout(ctx, probeTimeout)
 	}
-	names, err := p.List(look)
+	names, err := p.List(listCtx)
 	cancel()
 	if err != nil {
 		return "", fmt.Errorf("which models %s has: %w", p.Name, err)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !mayChat(n, true) })
 	if len(names) > 1 && !p.Probe {
-		return "", &ManyError{Provider: p.Name, Models: names}
+		return "", &ManyModelsError{Provider: p.Name, Models: names}
 	}
-	if name := p.suitable(ctx, names); name != "" {
+	if name := p.suitableModel(ctx, names); name != "" {
 		return name, nil
 	}
 	return "", fmt.Errorf("%s has no model that chats", p.Name)
 }
 
-// suitable is the first of models that chats with tools, else the first that chats, as far as is told in a short time;
+// suitableModel is the first of models that chats with tools, else the first that chats, as far as is told in a short time;
 // empty: none does.
-func (p Provider) suitable(ctx context.Context, names []string) (chats string) {
-	ctx, cancel := context.WithTimeout(ctx, suitTime)
+func (p Provider) suitableModel(ctx context.Context, names []string) (chats string) {
+	ctx, cancel := context.WithTimeout(ctx, suitableTimeout)
 	defer cancel()
 	for _, name := range names {
 		var info Info

@@ -13,42 +13,42 @@ import (
 
 // Cooling remembers which models failed a short time ago, for all chains that share it. It is safe for concurrent use.
 type Cooling struct {
-	mu    sync.Mutex
-	until map[string]cooled // by Model.ID
+	mu     sync.Mutex
+	models map[string]cooledModel // by Model.ID
 }
 
-// cooled is a model that is left alone.
-type cooled struct {
+// cooledModel is a model that is left alone.
+type cooledModel struct {
 	until time.Time
 	kind  Kind
 }
 
 // NewCooling remembers nothing yet.
-func NewCooling() *Cooling { return &Cooling{until: map[string]cooled{}} }
+func NewCooling() *Cooling { return &Cooling{models: map[string]cooledModel{}} }
 
-// mark leaves a model alone from now until then; a longer time that it is left alone already stands. Those whose time
+// add leaves a model alone from now until then; a longer time that it is left alone already stands. Those whose time
 // is over are forgotten: names come from anywhere.
-func (c *Cooling) mark(id string, kind Kind, now, until time.Time) {
+func (c *Cooling) add(id string, kind Kind, now, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.until, func(_ string, at cooled) bool { return !now.Before(at.until) })
-	if c.until[id].until.After(until) {
+	maps.DeleteFunc(c.models, func(_ string, at cooledModel) bool { return !now.Before(at.until) })
+	if c.models[id].until.After(until) {
 		return
 	}
-	c.until[id] = cooled{until: until, kind: kind}
+	c.models[id] = cooledModel{until: until, kind: kind}
 }
 
-func (c *Cooling) clear(id string) {
+func (c *Cooling) remove(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.until, id)
+	delete(c.models, id)
 }
 
-// cooling says whether a model is left alone at a time, and why.
-func (c *Cooling) cooling(id string, now time.Time) (Kind, bool) {
+// reason says whether a model is left alone at a time, and why.
+func (c *Cooling) reason(id string, now time.Time) (Kind, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, known := c.until[id]
+	at, known := c.models[id]
 	return at.kind, known && now.Before(at.until)
 }
 
@@ -61,8 +61,8 @@ type ChainPolicy struct {
 	// LocalToCloud is the person's consent that what was meant for a model on their machine goes to one elsewhere.
 	LocalToCloud bool
 
-	// Whatever moves on for every reason, also a refused key of the first model: for a caller who tells the person so.
-	Whatever bool
+	// AnyFailure moves on for every reason, also a refused key of the first model: for a caller who tells the person so.
+	AnyFailure bool
 }
 
 // Chain asks models in order: the next one where one fails in a way that may pass (Error.Retryable) or for want of
@@ -108,46 +108,46 @@ type chain struct {
 }
 
 func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
-	said := relay{emit: emit}
-	asked, tries := c.order()
+	out := relay{emit: emit}
+	asked, tries := c.modelsToAsk()
 	total := Response{Model: c.ID()} // with what all that failed have cost
 	var err error
 	for i, m := range asked {
 		if i < len(asked)-1 {
-			m = hurried(m)
+			m = withLessPatience(m)
 		}
 		total.Tries = tries
-		total, err = said.ask(ctx, m, req, total)
+		total, err = out.retractAndAsk(ctx, m, req, total)
 		var failed *Error
 		switch {
 		case err == nil:
-			c.policy.Cooling.clear(m.ID())
+			c.policy.Cooling.remove(m.ID())
 			return total, nil
-		case !errors.As(err, &failed) || !c.passes(m, failed.Kind) || ctx.Err() != nil:
-			return total, after(tries, err)
+		case !errors.As(err, &failed) || !c.movesOnAfter(m, failed.Kind) || ctx.Err() != nil:
+			return total, withTries(tries, err)
 		}
 		now := c.policy.Now()
-		c.policy.Cooling.mark(m.ID(), failed.Kind, now, now.Add(max(c.policy.CoolDown, failed.RetryAfter)))
+		c.policy.Cooling.add(m.ID(), failed.Kind, now, now.Add(max(c.policy.CoolDown, failed.RetryAfter)))
 		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Status: failed.Status, Message: failed.text(),
 			Unsent: failed.Unsent})
 	}
-	return total, c.unasked(after(tries[:len(tries)-1], err))
+	return total, c.withWithheld(withTries(tries[:len(tries)-1], err))
 }
 
-// passes says whether the chain goes on past a model that failed so.
-func (c *chain) passes(m Model, kind Kind) bool {
+// movesOnAfter says whether the chain goes on past a model that failed so.
+func (c *chain) movesOnAfter(m Model, kind Kind) bool {
 	fallback := m.ID() != c.ID()
-	if c.policy.Whatever {
+	if c.policy.AnyFailure {
 		return kind != Cancelled
 	}
 	return (&Error{Kind: kind}).Retryable() || kind == Payment || fallback && (kind == Auth || kind == Invalid)
 }
 
-// order puts those that are left alone for a while aside, unless that is all.
-func (c *chain) order() (asked []Model, tries []Try) {
+// modelsToAsk puts those that are left alone for a while aside, unless that is all.
+func (c *chain) modelsToAsk() (asked []Model, tries []Try) {
 	now := c.policy.Now()
 	for _, m := range c.models {
-		if kind, cooling := c.policy.Cooling.cooling(m.ID(), now); cooling && c.passes(m, kind) {
+		if kind, cooling := c.policy.Cooling.reason(m.ID(), now); cooling && c.movesOnAfter(m, kind) {
 			tries = append(tries, Try{Model: m.ID(), Kind: kind, Cooling: true})
 		} else {
 			asked = append(asked, m)
@@ -159,8 +159,8 @@ func (c *chain) order() (asked []Model, tries []Try) {
 	return asked, tries
 }
 
-// after is a model's error, with what became of those before it.
-func after(tries []Try, err error) error {
+// withTries is a model's error, with what became of those before it.
+func withTries(tries []Try, err error) error {
 	var before []string
 	for _, t := range tries {
 		before = append(before, t.String())
@@ -168,20 +168,20 @@ func after(tries []Try, err error) error {
 	if before == nil {
 		return err
 	}
-	return noted(err, "before it, "+strings.Join(before, ", "))
+	return withNote(err, "before it, "+strings.Join(before, ", "))
 }
 
-// unasked is the error of a chain that has come to its end, with what was withheld from others.
-func (c *chain) unasked(err error) error {
+// withWithheld is the error of a chain that has come to its end, with what was withheld from others.
+func (c *chain) withWithheld(err error) error {
 	if c.withheld == nil {
 		return err
 	}
-	return noted(err, fmt.Sprintf("not asked: %s, since what is meant for a model on this machine stays here "+
+	return withNote(err, fmt.Sprintf("not asked: %s, since what is meant for a model on this machine stays here "+
 		"(fallback.local_to_cloud)", strings.Join(c.withheld, ", ")))
 }
 
-// noted adds a note to a model's error.
-func noted(err error, note string) error {
+// withNote adds a note to a model's error.
+func withNote(err error, note string) error {
 	var of *Error
 	if !errors.As(err, &of) {
 		return err

@@ -113,7 +113,7 @@ func TestChainThatMovesOnWhateverTheReasonTellsWhyWithTheStatus(t *testing.T) {
 		model.Server} {
 		refused := modeltest.Turn{Err: &model.Error{Kind: kind, Status: 401, Message: "no"}}
 		c := newChained(t, []bool{false, false}, turns(refused), turns(modeltest.Say("whole")))
-		c.policy.Whatever = true
+		c.policy.AnyFailure = true
 		resp, _, err := c.ask(t.Context())
 		if err != nil || resp.Model != "b:m" || len(resp.Tries) != 1 ||
 			resp.Tries[0] != (model.Try{Model: "a:m", Kind: kind, Status: 401, Message: "no"}) {

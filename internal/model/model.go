@@ -115,9 +115,9 @@ type Sent struct {
 	Bytes int    `json:"sent_bytes,omitempty"` // of them
 }
 
-// Sent names the texts of a request: what the system prompt and the messages say, by whom. Pictures count by their
+// Digest names the texts of a request: what the system prompt and the messages say, by whom. Pictures count by their
 // hash.
-func (r Request) Sent() Sent {
+func (r Request) Digest() Sent {
 	h, n := sha256.New(), 0
 	add := func(what, text string) {
 		n += len(text)
@@ -168,8 +168,8 @@ const (
 	FinishOther  Finish = "other"
 )
 
-// OrUsual is f; if nothing is said, that of a turn with these calls.
-func (f Finish) OrUsual(calls []ToolCall) Finish {
+// OrInferred is f; if nothing is said, that of a turn with these calls.
+func (f Finish) OrInferred(calls []ToolCall) Finish {
 	switch {
 	case f != "":
 		return f

@@ -21,15 +21,15 @@ const (
 const (
 	quickWait   = 500 * time.Millisecond
 	patientWait = 2 * time.Second
-	mostWait    = 30 * time.Second
+	maxWait     = 30 * time.Second
 )
 
-// MostAsked is the longest wait that a provider may ask for; an answer that is to come later is none for somebody who
+// MaxRetryAfter is the longest wait that a provider may ask for; an answer that is to come later is none for somebody who
 // waits.
-const MostAsked = 90 * time.Second
+const MaxRetryAfter = 90 * time.Second
 
-// hurry is the patience with a model where another one could answer.
-const hurry = 5 * time.Second
+// hurriedPatience is the patience with a model where another one could answer.
+const hurriedPatience = 5 * time.Second
 
 // RetryPolicy says how often and how patiently a request is repeated.
 type RetryPolicy struct {
@@ -53,14 +53,14 @@ func Retry(m Model, p RetryPolicy) Model {
 	return &retrying{Model: m, policy: p}
 }
 
-// hurried is m with less patience, if it has any.
-func hurried(m Model) Model {
+// withLessPatience is m with less patience, if it has any.
+func withLessPatience(m Model) Model {
 	r, ok := m.(*retrying)
 	if !ok {
 		return m
 	}
 	p := r.policy
-	p.Patience = min(cmp.Or(p.Patience, defaultPatience), hurry)
+	p.Patience = min(cmp.Or(p.Patience, defaultPatience), hurriedPatience)
 	return Retry(r.Model, p)
 }
 
@@ -69,22 +69,22 @@ type retrying struct {
 	policy RetryPolicy
 }
 
-// patience is what is left of a policy in the course of an answer.
-type patience struct {
+// retryBudget is what is left of a policy in the course of an answer.
+type retryBudget struct {
 	RetryPolicy
-	waits    int // after RateLimit and Overloaded
-	failures int // others
+	throttled int // after RateLimit and Overloaded
+	failures  int // others
 }
 
-// after says whether an attempt that failed so, perhaps after some text, is worth repeating, and after how long; random
+// nextWait says whether an attempt that failed so, perhaps after some text, is worth repeating, and after how long; random
 // is in [0,1).
-func (p *patience) after(failed *Error, text bool, random float64) (wait time.Duration, again bool) {
-	if !failed.Retryable() || failed.RetryAfter > MostAsked || text && !failed.Lost || errors.Is(failed, ErrEndless) {
+func (p *retryBudget) nextWait(failed *Error, hasText bool, random float64) (wait time.Duration, again bool) {
+	if !failed.Retryable() || failed.RetryAfter > MaxRetryAfter || hasText && !failed.Lost || errors.Is(failed, ErrEndless) {
 		return 0, false
 	}
 	if failed.Kind == RateLimit || failed.Kind == Overloaded {
-		wait = backoff(patientWait, p.waits, failed, random)
-		p.waits++
+		wait = backoff(patientWait, p.throttled, failed, random)
+		p.throttled++
 		p.Patience -= wait
 		return wait, p.Patience >= 0
 	}
@@ -98,23 +98,23 @@ func (p *patience) after(failed *Error, text bool, random float64) (wait time.Du
 }
 
 // backoff is the wait after as many of its sort.
-func backoff(first time.Duration, before int, failed *Error, random float64) time.Duration {
+func backoff(first time.Duration, earlier int, failed *Error, random float64) time.Duration {
 	d := first
-	for ; before > 0 && d < mostWait; before-- {
+	for ; earlier > 0 && d < maxWait; earlier-- {
 		d *= 2
 	}
-	d = min(d, mostWait)
+	d = min(d, maxWait)
 	return max(d-time.Duration(random*float64(d)/2), failed.RetryAfter)
 }
 
 func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
-	said := relay{emit: emit}
+	out := relay{emit: emit}
 	total := Response{Model: r.ID()} // with what all attempts have cost
 	err := r.policy.repeat(ctx, r.ID(), func() (text bool, err error) {
-		total, err = said.ask(ctx, r.Model, req, total)
+		total, err = out.retractAndAsk(ctx, r.Model, req, total)
 		return total.Text != "", err
 	}, func(w Wait) error {
-		return said.tell(r.ID(), Delta{Wait: &w})
+		return out.emitNotice(r.ID(), Delta{Wait: &w})
 	})
 	return total, err
 }
@@ -122,19 +122,19 @@ func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error
 // Do makes attempts at what has no text on its way, such as a transcription, until one succeeds or fails for good: as
 // often and as patiently as Retry does with a model of that ID. tell, which may be nil, is told of each wait; its error
 // ends the attempts.
-func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, tell func(Wait) error) error {
-	if tell == nil {
-		tell = func(Wait) error { return nil }
+func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, onWait func(Wait) error) error {
+	if onWait == nil {
+		onWait = func(Wait) error { return nil }
 	}
-	return p.repeat(ctx, id, func() (bool, error) { return false, attempt() }, tell)
+	return p.repeat(ctx, id, func() (bool, error) { return false, attempt() }, onWait)
 }
 
 // repeat makes attempts, each of which says whether text has come of it.
 func (p RetryPolicy) repeat(
-	ctx context.Context, id string, attempt func() (text bool, err error), tell func(Wait) error,
+	ctx context.Context, id string, attempt func() (text bool, err error), onWait func(Wait) error,
 ) error {
 	p.Attempts, p.Patience = cmp.Or(max(p.Attempts, 0), defaultAttempts), cmp.Or(p.Patience, defaultPatience)
-	left := patience{RetryPolicy: p}
+	left := retryBudget{RetryPolicy: p}
 	if err := ctx.Err(); err != nil {
 		return &Error{Kind: KindOf(err), Model: id, Err: err}
 	}
@@ -146,18 +146,18 @@ func (p RetryPolicy) repeat(
 		}
 		unsent = unsent && failed.Unsent
 		failed.Unsent = unsent
-		wait, again := left.after(failed, text, rand.Float64())
+		wait, again := left.nextWait(failed, text, rand.Float64())
 		if !again {
-			return final(failed, err)
+			return finalError(failed, err)
 		}
 		if ctx.Err() == nil {
-			if told := tell(Wait{Until: time.Now().Add(wait), Model: id, Kind: failed.Kind,
-				Attempt: made}); told != nil {
-				return told
+			if waitErr := onWait(Wait{Until: time.Now().Add(wait), Model: id, Kind: failed.Kind,
+				Attempt: made}); waitErr != nil {
+				return waitErr
 			}
 		}
-		if gone := pause(ctx, id, wait, failed); gone != nil {
-			return gone
+		if withdrawn := pause(ctx, id, wait, failed); withdrawn != nil {
+			return withdrawn
 		}
 	}
 }
@@ -181,12 +181,12 @@ func pause(ctx context.Context, id string, wait time.Duration, failed *Error) er
 	return &Error{Kind: KindOf(err), Model: id, Message: message, Err: err}
 }
 
-// final is the last attempt's error, with what there is to add.
-func final(failed *Error, err error) error {
-	if !failed.Retryable() || failed.RetryAfter <= MostAsked {
+// finalError is the last attempt's error, with what there is to add.
+func finalError(failed *Error, err error) error {
+	if !failed.Retryable() || failed.RetryAfter <= MaxRetryAfter {
 		return err
 	}
-	return noted(err, fmt.Sprintf("it asks to wait %v, longer than the %v allowed", failed.RetryAfter, MostAsked))
+	return withNote(err, fmt.Sprintf("it asks to wait %v, longer than the %v allowed", failed.RetryAfter, MaxRetryAfter))
 }
 
 // text is what e says beside its kind.
@@ -203,9 +203,9 @@ type relay struct {
 	emitted bool              // text that is not retracted
 }
 
-// ask asks m, once what was emitted is withdrawn. Usage, Attempts and Tries of the response are those of the one
+// retractAndAsk asks m, once what was emitted is withdrawn. Usage, Attempts and Tries of the response are those of the one
 // before, too.
-func (r *relay) ask(ctx context.Context, m Model, req Request, before Response) (Response, error) {
+func (r *relay) retractAndAsk(ctx context.Context, m Model, req Request, before Response) (Response, error) {
 	resp := Response{Model: before.Model}
 	err := r.retract(m.ID())
 	if err == nil {
@@ -235,11 +235,11 @@ func (r *relay) retract(model string) error {
 		return nil
 	}
 	r.emitted = false
-	return r.tell(model, Delta{Retract: true})
+	return r.emitNotice(model, Delta{Retract: true})
 }
 
-// tell emits what is no text. An error is the receiver's, who wants no more.
-func (r *relay) tell(model string, d Delta) error {
+// emitNotice emits what is no text. An error is the receiver's, who wants no more.
+func (r *relay) emitNotice(model string, d Delta) error {
 	if r.emit == nil {
 		return nil
 	}

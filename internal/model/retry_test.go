@@ -179,7 +179,7 @@ func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
 
 func TestWaitIsNeverShorterThanRetryAfter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		after := time.Duration(rapid.Int64Range(0, int64(model.MostAsked)).Draw(rt, "retry after"))
+		after := time.Duration(rapid.Int64Range(0, int64(model.MaxRetryAfter)).Draw(rt, "retry after"))
 		kind := rapid.SampledFrom([]model.Kind{model.RateLimit, model.Overloaded, model.Server, model.Timeout}).
 			Draw(rt, "kind")
 		got := play(t, model.RetryPolicy{}, failing(kind, after), modeltest.Say("ok"))
@@ -258,7 +258,7 @@ func TestDeadlineInAWaitIsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		script := modeltest.Script(t, failing(model.Server, model.MostAsked))
+		script := modeltest.Script(t, failing(model.Server, model.MaxRetryAfter))
 		_, err := model.Retry(script, model.RetryPolicy{}).Chat(ctx, model.Request{}, nil)
 		if model.KindOf(err) != model.Timeout || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v; want time-out", err)

@@ -68,8 +68,8 @@ func New(c Config) *Model {
 			"max_tokens": model.FinishLength, "model_context_window_exceeded": model.FinishLength,
 			"refusal": model.FinishFilter,
 		},
-		Optional: optional,
-		Encode:   p.encode, Read: p.read, Judge: judge, List: list, Describe: p.describe,
+		Optional:   optional,
+		EncodeTurn: p.encode, ReadTurn: p.read, Classify: judge, List: list, Describe: p.describe,
 	})}
 }
 
@@ -80,12 +80,12 @@ type protocol struct {
 }
 
 // describe asks for the model's entry in the list of models, which endpoints other than Anthropic's may not have.
-func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
+func (p protocol) describe(x *wire.Call) (model.Info, error) {
 	var entry struct {
 		Input  int `json:"max_input_tokens"`
 		Output int `json:"max_tokens"`
 	}
-	if err := x.Look("v1/models/"+url.PathEscape(p.config.Model), nil, &entry); err != nil {
+	if err := x.GetInfo("v1/models/"+url.PathEscape(p.config.Model), nil, &entry); err != nil {
 		return model.Info{}, err
 	}
 	p.output.Store(int64(entry.Output))
@@ -97,12 +97,12 @@ func (p protocol) maxTokens(req wire.Request) int {
 	if req.MaxOutputTokens > 0 {
 		return req.MaxOutputTokens
 	}
-	known := cmp.Or(int(p.output.Load()), model.Known(p.config.Model).Output, DefaultMaxOutputTokens)
+	known := cmp.Or(int(p.output.Load()), model.InfoByName(p.config.Model).Output, DefaultMaxOutputTokens)
 	return min(known, mostOutput)
 }
 
 // list returns the ids of the models that the endpoint offers, at most 1000.
-func list(x *wire.Exchange) (ids []string, err error) {
+func list(x *wire.Call) (ids []string, err error) {
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
@@ -117,7 +117,7 @@ func list(x *wire.Exchange) (ids []string, err error) {
 
 // judge sorts a failure. The type decides before the status, since inside a stream, where status is 200, there is
 // nothing else; an invalid_request_error is so general that its words and the status are looked at.
-func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
+func judge(_ *wire.Call, status int, c *wire.Complaint) {
 	kind, known := map[string]model.Kind{
 		"rate_limit_error": model.RateLimit, "billing_error": model.Payment,
 		"authentication_error": model.Auth, "permission_error": model.Auth,

@@ -235,7 +235,7 @@ type nativeTurn struct {
 // the very calls of msg: a call without a result, or a result without a call, would be rejected.
 func (p protocol) ownTurn(msg model.Message) (blocks []any, own bool) {
 	var kept nativeTurn
-	if !wire.Own(msg, p.config.Provider, &kept) || kept.Model != p.config.Model {
+	if !wire.ReadNative(msg, p.config.Provider, &kept) || kept.Model != p.config.Model {
 		return nil, false
 	}
 	var ids []string
@@ -273,7 +273,7 @@ func rebuilt(msg model.Message) []any {
 }
 
 func toolUse(call model.ToolCall) callBlock {
-	return callBlock{kindToolUse, wireID(call.ID), call.Name, wire.Object(call.Arguments)}
+	return callBlock{kindToolUse, wireID(call.ID), call.Name, wire.ArgumentsObject(call.Arguments)}
 }
 
 // say adds blocks to the last message, if it is of this role, or begins another.
@@ -310,7 +310,7 @@ func (c *conversation) finish() []message {
 // text is a block of it. A block of white space alone is rejected.
 func text(text string) textBlock {
 	if blank(text) {
-		text = wire.Empty
+		text = wire.EmptyText
 	}
 	return textBlock{Type: kindText, Text: text}
 }

@@ -75,14 +75,14 @@ func (b *block) thought() bool {
 
 // turn is an answer that is coming in.
 type turn struct {
-	*wire.Exchange
+	*wire.Call
 	blocks []*block
 	usage  usage
 }
 
 // read takes the whole answer into x.
-func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{Exchange: x}
+func (p protocol) read(x *wire.Call, answer *http.Response) error {
+	t := &turn{Call: x}
 	if err := t.ReadEvents(answer.Body, false, t.take); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
 			continue
 		}
 		arguments := b.said.String()
-		if arguments == "" && wire.Given(b.Input) {
+		if arguments == "" && wire.IsSet(b.Input) {
 			arguments = string(b.Input)
 		}
 		if err := x.AddCall(model.ToolCall{ID: b.ID, Name: b.Name, Arguments: arguments}); err != nil {
@@ -112,10 +112,10 @@ func (t *turn) take(data []byte) error {
 			"message_stop"}, e.Type)
 	}
 	if err := json.Unmarshal(data, &e); err != nil && (!json.Valid(data) || known()) {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
-	if e.Type == "error" || wire.Given(e.Error) {
-		return t.Inside(data)
+	if e.Type == "error" || wire.IsSet(e.Error) {
+		return t.StreamError(data)
 	}
 	switch e.Type {
 	case "message_start":
@@ -157,7 +157,7 @@ func (t *turn) begin(e *event) error {
 	b := &block{piece: e.Block, index: e.Index}
 	b.Signature = ""
 	t.blocks = append(t.blocks, b)
-	if err := t.Keep(len(b.ID) + len(b.Name) + len(b.Input) + len(b.Data)); err != nil {
+	if err := t.CountBytes(len(b.ID) + len(b.Name) + len(b.Input) + len(b.Data)); err != nil {
 		return err
 	}
 	return t.extend(b, &e.Block)
@@ -178,14 +178,14 @@ func (t *turn) extend(b *block, p *piece) error {
 	switch b.Type {
 	case kindToolUse:
 		b.said.WriteString(p.PartialJSON)
-		return t.Keep(len(p.PartialJSON))
+		return t.CountBytes(len(p.PartialJSON))
 	case kindThinking:
 		b.said.WriteString(p.Thinking)
 		b.Signature += p.Signature
-		return t.Keep(len(p.Thinking) + len(p.Signature))
+		return t.CountBytes(len(p.Thinking) + len(p.Signature))
 	case kindText:
 		b.said.WriteString(p.Text)
-		return t.Say(p.Text)
+		return t.EmitText(p.Text)
 	}
 	return nil
 }

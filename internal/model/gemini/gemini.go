@@ -55,10 +55,10 @@ func New(c Config) *Model {
 				header.Set("x-goog-api-key", key)
 			}
 		},
-		CallID:   madeUp,
-		Finishes: finishes,
-		Optional: optional,
-		Encode:   p.encode, Read: read, Judge: judge, List: list, Describe: p.describe,
+		CallIDPrefix: madeUp,
+		Finishes:     finishes,
+		Optional:     optional,
+		EncodeTurn:   p.encode, ReadTurn: read, Classify: judge, List: list, Describe: p.describe,
 	})}
 }
 
@@ -102,7 +102,7 @@ func modelPath(name string) (string, error) {
 const generates = "generateContent"
 
 // describe asks for the model's entry. Its answers do not share a window with the requests.
-func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
+func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	if p.nameErr != nil {
 		return model.Info{}, x.Fail(model.Invalid, p.nameErr.Error(), p.nameErr)
 	}
@@ -111,14 +111,14 @@ func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 		Output  int      `json:"outputTokenLimit"`
 		Methods []string `json:"supportedGenerationMethods"`
 	}
-	err := x.Look(p.path, nil, &entry)
+	err := x.GetInfo(p.path, nil, &entry)
 	return model.Info{Window: entry.Input, Output: entry.Output, NoChat: entry.Methods != nil &&
 		!slices.Contains(entry.Methods, generates)}, err
 }
 
 // list returns the names of the models that generate content, of the first 1000; base models are named without
 // "models/".
-func list(x *wire.Exchange) ([]string, error) {
+func list(x *wire.Call) ([]string, error) {
 	var list struct {
 		Models []struct {
 			Name    string   `json:"name"`
@@ -147,7 +147,7 @@ var kinds = map[string]model.Kind{
 
 // judge sorts a failure, which the API describes as a google.rpc.Status. The provider's own code decides before the
 // HTTP status.
-func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
+func judge(_ *wire.Call, status int, c *wire.Complaint) {
 	var details []struct {
 		Type       string `json:"@type"` // a URL that ends in the detail's name
 		Reason     string `json:"reason"`
@@ -162,7 +162,7 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 			unpaid = strings.HasPrefix(d.Reason, "BILLING")
 		case "google.rpc.RetryInfo":
 			if delay, err := time.ParseDuration(d.RetryDelay); err == nil {
-				c.RetryAfter = wire.Wait(delay)
+				c.RetryAfter = wire.BoundWait(delay)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	text := strings.ToLower(c.Message)
 	switch {
 	// each refusal for a rate speaks of billing
-	case unpaid, wire.Mentions(text, "credits are depleted", "spending cap"):
+	case unpaid, wire.ContainsAny(text, "credits are depleted", "spending cap"):
 		c.Kind = model.Payment
 	case noCapacity:
 		c.Kind = model.Overloaded
@@ -184,10 +184,10 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	case status != http.StatusBadRequest && c.Status != "INVALID_ARGUMENT" && c.Status != "OUT_OF_RANGE":
 		c.Kind = wire.StatusKind(status)
 	// What else is a bad argument, the words tell apart.
-	case badKey, wire.Mentions(text, "api key not valid", "api key expired"):
+	case badKey, wire.ContainsAny(text, "api key not valid", "api key expired"):
 		c.Kind = model.Auth
-	case wire.Mentions(text, "token count") && wire.Mentions(text, "exceeds"),
-		wire.Mentions(text, "payload size exceeds"):
+	case wire.ContainsAny(text, "token count") && wire.ContainsAny(text, "exceeds"),
+		wire.ContainsAny(text, "payload size exceeds"):
 		c.Kind = model.ContextLength
 	default:
 		c.Kind = model.Invalid

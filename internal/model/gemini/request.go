@@ -199,7 +199,7 @@ func (p *protocol) contents(messages []model.Message) ([]content, error) {
 }
 
 // said stands in for an empty text, which the API rejects.
-func said(text string) string { return cmp.Or(text, wire.Empty) }
+func said(text string) string { return cmp.Or(text, wire.EmptyText) }
 
 func result(msg model.Message) resultPart {
 	key := "output"
@@ -217,7 +217,7 @@ func (p *protocol) ownTurn(msg model.Message) (parts []any, ok bool) {
 	var turn struct {
 		Parts []json.RawMessage `json:"parts"`
 	}
-	if !wire.Own(msg, p.config.Provider, &turn) {
+	if !wire.ReadNative(msg, p.config.Provider, &turn) {
 		return nil, false
 	}
 	left := msg.ToolCalls
@@ -253,7 +253,7 @@ func rebuiltTurn(msg model.Message) []any {
 	}
 	for i, call := range msg.ToolCalls {
 		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name,
-			Args: wire.Object(call.Arguments)}}
+			Args: wire.ArgumentsObject(call.Arguments)}}
 		if i == 0 {
 			p.Signature = foreignSignature
 		}

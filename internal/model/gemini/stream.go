@@ -47,7 +47,7 @@ const blocked = "PROMPT_BLOCKED"
 
 // turn is an answer that is coming in.
 type turn struct {
-	*wire.Exchange
+	*wire.Call
 	parts   [][]byte // as they came, but for those that say nothing
 	finish  string   // why the answer ended, and what the provider says of it
 	strange bool     // an event of another protocol has come
@@ -61,8 +61,8 @@ type part struct {
 }
 
 // read takes the whole answer into x.
-func read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{Exchange: x}
+func read(x *wire.Call, answer *http.Response) error {
+	t := &turn{Call: x}
 	err := x.ReadEvents(answer.Body, true, t.take)
 	switch {
 	case err != nil && t.strange && !x.Begun && model.KindOf(err) == model.Server:
@@ -77,10 +77,10 @@ func read(x *wire.Exchange, answer *http.Response) error {
 func (t *turn) take(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
-	if wire.Given(e.Error) {
-		return t.Inside(data)
+	if wire.IsSet(e.Error) {
+		return t.StreamError(data)
 	}
 	if e.Candidates == nil && e.PromptFeedback == nil && e.Usage == nil {
 		t.strange = true
@@ -130,7 +130,7 @@ func (t *turn) add(raw json.RawMessage) error {
 	if p.Text == "" && len(fields) == 0 {
 		return nil // the API ends a stream so, and would reject it if it were sent back
 	}
-	if err := t.Keep(len(raw) - len(p.Text)); err != nil { // its text counts when it is said
+	if err := t.CountBytes(len(raw) - len(p.Text)); err != nil { // its text counts when it is said
 		return err
 	}
 	t.parts = append(t.parts, raw)
@@ -140,15 +140,15 @@ func (t *turn) add(raw json.RawMessage) error {
 		}
 	}
 	if p.Thought {
-		return t.Keep(len(p.Text))
+		return t.CountBytes(len(p.Text))
 	}
-	return t.Say(p.Text)
+	return t.EmitText(p.Text)
 }
 
 // arguments is a call's arguments without the provider's spacing. A tool without arguments is called without args.
 func (f functionCall) arguments() string {
 	var text bytes.Buffer
-	if !wire.Given(f.Args) || json.Compact(&text, f.Args) != nil {
+	if !wire.IsSet(f.Args) || json.Compact(&text, f.Args) != nil {
 		return "{}"
 	}
 	return text.String()

@@ -182,7 +182,7 @@ func (r rendering) Backwards() (all []vector) {
 
 // render gives a in parts, and the end that follows if it is not broken.
 func (r route) render(a Answer, req Request) (parts []string, end string) {
-	a.Finish = a.Finish.OrUsual(a.Calls)
+	a.Finish = a.Finish.OrInferred(a.Calls)
 	all := rendering{Answer: a, Model: req.Model, Text: strings.Join(a.Chunks, ""),
 		Details: req.Form.Get("response_format") == "verbose_json"}
 	all.Counted = a.Usage != model.Usage{} && (r.name != "chat" || strings.Contains(req.Body, `"include_usage":true`))

@@ -147,7 +147,7 @@ func (s *Scripted) Chat(ctx context.Context, req model.Request, emit func(model.
 	if t.Err != nil {
 		return resp, s.fail(t.Err)
 	}
-	resp.Finish = t.Finish.OrUsual(t.ToolCalls)
+	resp.Finish = t.Finish.OrInferred(t.ToolCalls)
 	return resp, nil
 }
 

@@ -83,7 +83,7 @@ func complete(resp *model.Response, req model.Request) error {
 			call.Arguments = "{}"
 		}
 	}
-	resp.Finish = resp.Finish.OrUsual(resp.ToolCalls)
+	resp.Finish = resp.Finish.OrInferred(resp.ToolCalls)
 	if resp.Usage == (model.Usage{}) {
 		resp.Usage = estimate(*resp, req)
 	}

@@ -59,7 +59,7 @@ func (f *facts) numCtx(set int) int {
 
 // learn asks for the facts until they are known: a server that tells them, gives something else, or takes too long is
 // not asked again.
-func (p protocol) learn(x *wire.Exchange) (*facts, error) {
+func (p protocol) learn(x *wire.Call) (*facts, error) {
 	if known := p.known.Load(); known != nil {
 		return known, nil
 	}
@@ -80,7 +80,7 @@ func (p protocol) facts() *facts {
 }
 
 // ask asks for the facts.
-func (p protocol) ask(x *wire.Exchange) (*facts, error) {
+func (p protocol) ask(x *wire.Call) (*facts, error) {
 	var show struct {
 		Info         map[string]json.RawMessage `json:"model_info"`
 		Parameters   string                     `json:"parameters"`
@@ -93,14 +93,14 @@ func (p protocol) ask(x *wire.Exchange) (*facts, error) {
 	if err != nil {
 		return &facts{}, x.Fail(model.Invalid, err.Error(), err)
 	}
-	if err := x.Look("api/show", body, &show); err != nil {
+	if err := x.GetInfo("api/show", body, &show); err != nil {
 		return &facts{}, err
 	}
 	f := &facts{told: true, remote: show.RemoteHost != "" || isCloud(p.config.Model), own: parameter(show.Parameters,
 		"num_ctx"),
 		can: show.Capabilities, bare: !strings.Contains(show.Modelfile, "\nPARSER ") && bareCalls(show.Template)}
 	// 0 in another form
-	_ = json.Unmarshal(show.Info[wire.Plain(show.Info["general.architecture"])+".context_length"], &f.window)
+	_ = json.Unmarshal(show.Info[wire.PlainText(show.Info["general.architecture"])+".context_length"], &f.window)
 	if p.config.NumCtx > 0 || f.remote {
 		return f, nil
 	}
@@ -110,7 +110,7 @@ func (p protocol) ask(x *wire.Exchange) (*facts, error) {
 			Window int    `json:"context_length"`
 		} `json:"models"`
 	}
-	if x.Look("api/ps", nil, &loaded) == nil { // what is not told is not loaded
+	if x.GetInfo("api/ps", nil, &loaded) == nil { // what is not told is not loaded
 		for _, m := range loaded.Models {
 			if m.Name == p.config.Model || m.Name == p.config.Model+":latest" {
 				f.loaded = m.Window

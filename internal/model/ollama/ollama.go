@@ -52,7 +52,7 @@ func New(c Config) *Model {
 		ExampleURL: "http://host.example:11434",
 		URLForm:    "http://host:11434 or https://host",
 		URLHint:    "it has no /v1 or /api at its end",
-		Start:      "is Ollama running there? ‘ollama serve’ starts it",
+		StartHint:  "is Ollama running there? ‘ollama serve’ starts it",
 		ChatPath:   "api/chat",
 		Accept:     "application/x-ndjson",
 		Header:     wire.Bearer,
@@ -60,9 +60,9 @@ func New(c Config) *Model {
 			"stop": model.FinishStop, "length": model.FinishLength,
 			"content_filter": model.FinishFilter, // which gateways pass on from providers that filter
 		},
-		Optional: []string{"think"},
-		Encode:   p.encode, Read: p.read, Judge: p.judge, List: p.list, Describe: p.describe,
-		Prepare: func(x *wire.Exchange) { _, _ = p.learn(x) }, // what can't be known, the turn goes without
+		Optional:   []string{"think"},
+		EncodeTurn: p.encode, ReadTurn: p.read, Classify: p.judge, List: p.list, Describe: p.describe,
+		Prepare: func(x *wire.Call) { _, _ = p.learn(x) }, // what can't be known, the turn goes without
 	})}
 }
 
@@ -73,7 +73,7 @@ type protocol struct {
 }
 
 // describe tells what the model can, and the window that is asked for.
-func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
+func (p protocol) describe(x *wire.Call) (model.Info, error) {
 	f, err := p.learn(x)
 	if err != nil {
 		return model.Info{}, err
@@ -96,7 +96,7 @@ func isCloud(name string) bool {
 
 // list returns the names of the models that the server has; where the Config promises Local, only those that
 // run on it.
-func (p protocol) list(x *wire.Exchange) ([]string, error) {
+func (p protocol) list(x *wire.Call) ([]string, error) {
 	var list struct {
 		Models []struct {
 			Name       string `json:"name"`
@@ -118,26 +118,26 @@ func (p protocol) list(x *wire.Exchange) ([]string, error) {
 
 // judge sorts a failure by its words, as Ollama has no error codes, and says what would help against those that the
 // person can do something about.
-func (p protocol) judge(x *wire.Exchange, status int, c *wire.Complaint) {
+func (p protocol) judge(x *wire.Call, status int, c *wire.Complaint) {
 	said := strings.ToLower(c.Message)
 	c.Kind = wire.StatusKind(status)
 	switch {
 	case wire.TooLong(said):
 		c.Kind = model.ContextLength
 		c.Advice = p.windowAdvice()
-	case wire.Mentions(said, "does not support tools"):
+	case wire.ContainsAny(said, "does not support tools"):
 		c.Kind = model.Invalid
 		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.config.Model)
-	case wire.Mentions(said, "requires more system memory"):
+	case wire.ContainsAny(said, "requires more system memory"):
 		c.Kind = model.Invalid
 		c.Advice = "; choose a smaller model or a smaller context window"
-	case wire.Mentions(said, "does not support", "model is required", "invalid model name"):
+	case wire.ContainsAny(said, "does not support", "model is required", "invalid model name"):
 		c.Kind = model.Invalid
-	case wire.Mentions(said, "maximum pending requests"):
+	case wire.ContainsAny(said, "maximum pending requests"):
 		c.Kind = model.RateLimit
 	case status < http.StatusInternalServerError && wire.AgainstPolicy(said):
 		c.Kind = model.Refused
-	case wire.Mentions(said, "model") && wire.Mentions(said, "not found"):
+	case wire.ContainsAny(said, "model") && wire.ContainsAny(said, "not found"):
 		c.Advice = "; to get it: ollama pull " + p.config.Model
 	case status == http.StatusUnauthorized && x.Key() == "":
 		c.Advice = "; a model in Ollama's cloud wants: ollama signin, a proxy a key"

@@ -18,7 +18,7 @@ const (
 
 // Pull has the server load the model, and tells how far it is: at least once, from one goroutine. Cancelling ctx stops
 // it; the server keeps what it has loaded, and the next Pull goes on from there.
-func (m *Model) Pull(ctx context.Context, told func(model.Pulled)) error {
+func (m *Model) Pull(ctx context.Context, told func(model.PullProgress)) error {
 	x, err := m.Open(ctx)
 	if err != nil {
 		return err
@@ -28,12 +28,12 @@ func (m *Model) Pull(ctx context.Context, told func(model.Pulled)) error {
 	if err != nil {
 		return x.Fail(model.Invalid, err.Error(), err)
 	}
-	layers := map[string]model.Pulled{}
-	return x.Follow("api/pull", body, func(line []byte) error { return pulled(x, layers, line, told) })
+	layers := map[string]model.PullProgress{}
+	return x.PostAndReadLines("api/pull", body, func(line []byte) error { return pulled(x, layers, line, told) })
 }
 
 // pulled takes a line of a pull in: layers are how far each layer of the model is.
-func pulled(x *wire.Exchange, layers map[string]model.Pulled, line []byte, told func(model.Pulled)) error {
+func pulled(x *wire.Call, layers map[string]model.PullProgress, line []byte, told func(model.PullProgress)) error {
 	var at struct {
 		Status    string `json:"status"`
 		Digest    string `json:"digest"`
@@ -42,22 +42,22 @@ func pulled(x *wire.Exchange, layers map[string]model.Pulled, line []byte, told 
 		Error     string `json:"error"`
 	}
 	if err := json.Unmarshal(line, &at); err != nil {
-		return x.BadEvent(err)
+		return x.BadEventError(err)
 	}
 	if at.Error != "" {
-		return x.Inside(line)
+		return x.StreamError(line)
 	}
 	if at.Digest != "" && at.Total > 0 {
 		whole := min(at.Total, mostLayer)
-		layers[at.Digest] = model.Pulled{Done: min(max(at.Completed, 0), whole), Whole: whole}
+		layers[at.Digest] = model.PullProgress{Done: min(max(at.Completed, 0), whole), Total: whole}
 	}
 	if len(layers) > mostLayers {
-		return x.BadEvent(errors.New("the model has too many layers"))
+		return x.BadEventError(errors.New("the model has too many layers"))
 	}
-	sum := model.Pulled{Status: at.Status}
+	sum := model.PullProgress{Status: at.Status}
 	for _, layer := range layers {
 		sum.Done += layer.Done
-		sum.Whole += layer.Whole
+		sum.Total += layer.Total
 	}
 	told(sum)
 	x.Done = at.Status == "success"

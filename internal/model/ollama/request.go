@@ -117,14 +117,14 @@ func (p protocol) messages(req wire.Request) (all []message) {
 				m.Images = append(m.Images, shown.Data)
 			}
 		case model.ToolRole:
-			m.Content = wire.Result(msg)
+			m.Content = wire.ResultText(msg)
 		case model.Assistant:
 			var native thought
-			if wire.Own(msg, p.config.Provider, &native) { // a turn without its thinking is still a turn
+			if wire.ReadNative(msg, p.config.Provider, &native) { // a turn without its thinking is still a turn
 				m.Thinking = native.Thinking
 			}
 			for i, c := range msg.ToolCalls {
-				m.ToolCalls = append(m.ToolCalls, call{c.ID, function{i, c.Name, wire.Object(c.Arguments)}})
+				m.ToolCalls = append(m.ToolCalls, call{c.ID, function{i, c.Name, wire.ArgumentsObject(c.Arguments)}})
 			}
 		}
 		all = append(all, m)

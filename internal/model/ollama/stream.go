@@ -22,14 +22,14 @@ type part struct {
 
 // turn is an answer that is coming in.
 type turn struct {
-	*wire.Exchange
+	*wire.Call
 	protocol
 	thinking strings.Builder
 }
 
 // read takes the whole answer into x, its thinking also where it breaks off.
-func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{Exchange: x, protocol: p}
+func (p protocol) read(x *wire.Call, answer *http.Response) error {
+	t := &turn{Call: x, protocol: p}
 	err := x.ReadLines(answer.Body, t.take)
 	if t.thinking.Len() > 0 {
 		x.Native, _ = json.Marshal(thought{t.thinking.String()}) // a string always encodes
@@ -44,8 +44,8 @@ func (t *turn) take(line []byte) error {
 		return t.Fail(model.Garbled, "a line of the answer is not the JSON that the protocol promises: "+err.Error()+
 			t.BaseHint(), err)
 	}
-	if wire.Given(p.Error) {
-		return t.Inside(line)
+	if wire.IsSet(p.Error) {
+		return t.StreamError(line)
 	}
 	if p.Message == nil && !p.Done {
 		return t.Fail(model.Garbled, "a line of the answer holds neither a message nor its end"+t.BaseHint(), nil)
@@ -70,7 +70,7 @@ func (t *turn) apply(msg *message) error {
 	for _, c := range msg.ToolCalls {
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
 	}
-	if err := t.Keep(size); err != nil {
+	if err := t.CountBytes(size); err != nil {
 		return err
 	}
 	for _, c := range msg.ToolCalls { // the protocol always sends them whole
@@ -80,7 +80,7 @@ func (t *turn) apply(msg *message) error {
 		}
 	}
 	t.thinking.WriteString(msg.Thinking)
-	return t.Say(msg.Content)
+	return t.EmitText(msg.Content)
 }
 
 // argumentsText is the arguments as they were sent, or, where a server passes on what its model wrote, as it wrote

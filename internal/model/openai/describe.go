@@ -46,7 +46,7 @@ func (c *count) UnmarshalJSON(raw []byte) error {
 }
 
 // models asks for the models that the endpoint offers.
-func models(x *wire.Exchange) ([]listed, error) {
+func models(x *wire.Call) ([]listed, error) {
 	var list struct {
 		Models []listed `json:"data"`
 	}
@@ -55,7 +55,7 @@ func models(x *wire.Exchange) ([]listed, error) {
 }
 
 // list returns the ids of the models that the endpoint offers.
-func list(x *wire.Exchange) ([]string, error) {
+func list(x *wire.Call) ([]string, error) {
 	all, err := models(x)
 	ids := make([]string, 0, len(all))
 	for _, entry := range all {
@@ -65,7 +65,7 @@ func list(x *wire.Exchange) ([]string, error) {
 }
 
 // describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves.
-func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
+func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	all, err := models(x)
 	if err != nil {
 		return model.Info{}, err

@@ -49,7 +49,7 @@ func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transc
 	}
 	t, err := m.transcribe(ctx, audio, "verbose_json")
 	content, again := audio.Content.(io.Seeker)
-	if err == nil || !again || model.KindOf(err) != model.Invalid || !wire.Mentions(strings.ToLower(err.Error()),
+	if err == nil || !again || model.KindOf(err) != model.Invalid || !wire.ContainsAny(strings.ToLower(err.Error()),
 		"response_format", "verbose_json") {
 		return t, err
 	}
@@ -64,7 +64,7 @@ func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transc
 }
 
 func (m *Model) transcribe(ctx context.Context, audio model.Audio, format string) (model.Transcript, error) {
-	return m.Upload(ctx, "audio/transcriptions", audio,
+	return m.UploadAudio(ctx, "audio/transcriptions", audio,
 		[][2]string{{"model", m.config.Model}, {"response_format", format}, {"language", audio.Language},
 			{"prompt", audio.Prompt}})
 }

@@ -32,7 +32,7 @@ const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_va
 // native is what msg holds of this very model's own; nothing, if another gave it.
 func (p *protocol) native(msg model.Message) nativeTurn {
 	var turn nativeTurn
-	if !wire.Own(msg, p.config.Provider, &turn) || turn.Model != p.config.Model {
+	if !wire.ReadNative(msg, p.config.Provider, &turn) || turn.Model != p.config.Model {
 		return nativeTurn{}
 	}
 	return turn
@@ -98,10 +98,10 @@ func (t *thought) add(part detailPart) (size int) {
 	for name, value := range part {
 		size += len(name) + len(value)
 		switch _, has := d.fields[name]; {
-		case has && !wire.Given(value):
-		case wire.Given(value) && (name == "text" || name == "summary" || name == "data"):
+		case has && !wire.IsSet(value):
+		case wire.IsSet(value) && (name == "text" || name == "summary" || name == "data"):
 			d.name = name
-			d.text.WriteString(wire.Plain(value))
+			d.text.WriteString(wire.PlainText(value))
 		default:
 			d.fields[name] = value
 		}
@@ -150,7 +150,7 @@ func (t *turn) keepNative(name string) (err error) {
 		}
 	}
 	for i, c := range t.calls {
-		if wire.Given(c.extra) {
+		if wire.IsSet(c.extra) {
 			kept.Calls[t.Calls[i].ID] = c.extra
 		}
 	}

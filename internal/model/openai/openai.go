@@ -74,7 +74,7 @@ func New(c Config) *Model {
 			"length": model.FinishLength, filtered: model.FinishFilter,
 			completed: model.FinishStop, "max_output_tokens": model.FinishLength,
 		},
-		Encode: p.encode, Read: p.read, Judge: p.judge, List: list, Describe: p.describe,
+		EncodeTurn: p.encode, ReadTurn: p.read, Classify: p.judge, List: list, Describe: p.describe,
 	}
 	for _, r := range rules() {
 		spoken.Optional = append(spoken.Optional, r.said)
@@ -82,7 +82,7 @@ func New(c Config) *Model {
 	p.other = Responses
 	if c.API == Responses || c.API == "" && host == openAIHost {
 		p.other = Chat
-		spoken.ChatPath, spoken.Encode, spoken.Read = "responses", p.encodeResponse, p.readResponse
+		spoken.ChatPath, spoken.EncodeTurn, spoken.ReadTurn = "responses", p.encodeResponse, p.readResponse
 	}
 	return &Model{Client: wire.New(c, spoken), config: c}
 }
@@ -111,7 +111,7 @@ const noToolsAdvice = " (choose a model that takes tools, or another provider of
 
 // judge sorts a failure. What the provider names in words decides before the status, since compatible endpoints often
 // agree on the words only.
-func (p *protocol) judge(_ *wire.Exchange, status int, c *wire.Complaint) {
+func (p *protocol) judge(_ *wire.Call, status int, c *wire.Complaint) {
 	name := strings.ToLower(c.Code + " " + c.Type)
 	if status == http.StatusOK {
 		status = likelyStatus(name)
@@ -119,23 +119,23 @@ func (p *protocol) judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	text := strings.ToLower(c.Message)
 	wrong := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 	switch {
-	case wire.Mentions(name, "context_length", "context_window", "exceed_context_size"):
+	case wire.ContainsAny(name, "context_length", "context_window", "exceed_context_size"):
 		c.Kind = model.ContextLength
-	case wire.Mentions(name, "content_policy", "content_filter", "moderation"):
+	case wire.ContainsAny(name, "content_policy", "content_filter", "moderation"):
 		c.Kind = model.Refused
-	case wire.Mentions(name, "tool_use_failed"): // Groq: what the model wrote is no call; it may be one the next time
+	case wire.ContainsAny(name, "tool_use_failed"): // Groq: what the model wrote is no call; it may be one the next time
 		c.Kind = model.Server
 	// llama.cpp and some gateways report an overlong prompt as a failure of the server.
 	case (wrong || status == http.StatusInternalServerError) && wire.TooLong(text):
 		c.Kind = model.ContextLength
 	case (wrong || status == http.StatusForbidden) && wire.AgainstPolicy(text):
 		c.Kind = model.Refused
-	case status == http.StatusNotFound && wire.Mentions(text, "support tool use"): // OpenRouter
+	case status == http.StatusNotFound && wire.ContainsAny(text, "support tool use"): // OpenRouter
 		c.Kind, c.Advice, c.Final = model.Invalid, noToolsAdvice, true
 	default:
 		c.Kind = wire.StatusKind(status)
 		// "only supported in v1/responses", "not supported with the Responses API"
-		if c.Kind == model.Invalid && wire.Mentions(text, "/responses", "responses api", "/chat/completions") {
+		if c.Kind == model.Invalid && wire.ContainsAny(text, "/responses", "responses api", "/chat/completions") {
 			c.Final, c.Advice = true, fmt.Sprintf(" (to ask by the other API, set providers.%s.api to %s)",
 				p.config.Provider, p.other)
 		}
@@ -158,7 +158,7 @@ func likelyStatus(name string) int {
 		{http.StatusRequestTimeout, []string{"408", "timeout"}},
 		{http.StatusBadRequest, []string{"400", "invalid_request", "invalid_prompt", "badrequest"}},
 	} {
-		if wire.Mentions(name, known.words...) {
+		if wire.ContainsAny(name, known.words...) {
 			return known.status
 		}
 	}

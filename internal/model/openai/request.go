@@ -130,7 +130,7 @@ func (p *protocol) message(msg model.Message, q quirk) chatMessage {
 			m.Content = append(parts, userPart{Type: "text", Text: said(msg.Text)})
 		}
 	case model.ToolRole:
-		m.Content = said(wire.Result(msg))
+		m.Content = said(wire.ResultText(msg))
 		m.ToolCallID = q.callID(msg.ToolCallID)
 	case model.Assistant:
 		if len(msg.ToolCalls) > 0 && msg.Text == "" {
@@ -141,14 +141,14 @@ func (p *protocol) message(msg model.Message, q quirk) chatMessage {
 		for i, call := range msg.ToolCalls {
 			m.ToolCalls = append(m.ToolCalls, chatCall{ID: q.callID(call.ID), Type: "function",
 				Extra:    native.extra(i, call.ID, q),
-				Function: chatFunction{Name: call.Name, Arguments: string(wire.Object(call.Arguments))}})
+				Function: chatFunction{Name: call.Name, Arguments: string(wire.ArgumentsObject(call.Arguments))}})
 		}
 	}
 	return m
 }
 
 // said stands in for an empty text: the protocol wants content in every message.
-func said(text string) string { return cmp.Or(text, wire.Empty) }
+func said(text string) string { return cmp.Or(text, wire.EmptyText) }
 
 // tools are those that are offered: none where they may not be called and the endpoint can't be told so.
 func (q quirk) tools(req wire.Request) (forms []toolForm) {

@@ -117,7 +117,7 @@ func (p *protocol) items(msg model.Message) (all []any) {
 		}
 		return []any{inputText{"user", said(msg.Text)}}
 	case model.ToolRole:
-		return []any{inputResult{"function_call_output", msg.ToolCallID, said(wire.Result(msg))}}
+		return []any{inputResult{"function_call_output", msg.ToolCallID, said(wire.ResultText(msg))}}
 	}
 	if native := p.native(msg); calledBy(native.Items, msg.ToolCalls) {
 		for _, item := range native.Items {
@@ -129,7 +129,7 @@ func (p *protocol) items(msg model.Message) (all []any) {
 		all = append(all, inputText{"assistant", said(msg.Text)})
 	}
 	for _, call := range msg.ToolCalls {
-		all = append(all, inputCall{functionCall, call.ID, call.Name, string(wire.Object(call.Arguments))})
+		all = append(all, inputCall{functionCall, call.ID, call.Name, string(wire.ArgumentsObject(call.Arguments))})
 	}
 	return all
 }

@@ -80,12 +80,12 @@ type responseTurn struct {
 }
 
 // readResponse takes the whole answer into x.
-func (p *protocol) readResponse(x *wire.Exchange, answer *http.Response) error {
-	t := &responseTurn{incoming: incoming{Exchange: x}}
+func (p *protocol) readResponse(x *wire.Call, answer *http.Response) error {
+	t := &responseTurn{incoming: incoming{Call: x}}
 	err := t.read(answer, false, t.take, func(body []byte) error {
 		var r response
 		if err := json.Unmarshal(body, &r); err != nil {
-			return t.BadEvent(err)
+			return t.BadEventError(err)
 		}
 		t.Begun = r.Output != nil
 		return t.end(&r)
@@ -109,10 +109,10 @@ func (t *responseTurn) take(data []byte) error {
 	}
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
-	if e.Type == "error" || wire.Given(e.Error) {
-		return t.Inside(data)
+	if e.Type == "error" || wire.IsSet(e.Error) {
+		return t.StreamError(data)
 	}
 	t.Begun = t.Begun || strings.HasPrefix(e.Type, "response.")
 	switch e.Type {
@@ -129,7 +129,7 @@ func (t *responseTurn) take(data []byte) error {
 		return t.finish(o, e.Item)
 	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta",
 		"response.reasoning_text.delta":
-		return t.Keep(len(e.Delta)) // they come again with their item
+		return t.CountBytes(len(e.Delta)) // they come again with their item
 	case "response.completed", "response.incomplete", "response.failed":
 		return t.end(&e.Response)
 	}
@@ -157,13 +157,13 @@ func (t *responseTurn) say(o *output, text string) error {
 		text = "\n\n" + text
 	}
 	o.said = o.said || text != ""
-	return t.Say(text)
+	return t.EmitText(text)
 }
 
 func (t *responseTurn) refuse(o *output, text string) error {
 	o.said = o.said || text != ""
 	t.refusal.WriteString(text)
-	return t.Keep(len(text))
+	return t.CountBytes(len(text))
 }
 
 // finish takes in an item that is whole, once.
@@ -172,11 +172,11 @@ func (t *responseTurn) finish(o *output, raw json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &o.item); err != nil {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
 	o.raw = raw
 	if o.said { // it came in pieces
-		return t.Keep(len(raw))
+		return t.CountBytes(len(raw))
 	}
 	for _, part := range o.item.Content {
 		if part.Type != "output_text" && part.Type != "refusal" {
@@ -186,7 +186,7 @@ func (t *responseTurn) finish(o *output, raw json.RawMessage) error {
 			return err
 		}
 	}
-	return t.Keep(len(raw))
+	return t.CountBytes(len(raw))
 }
 
 // end takes in the end of the answer, and the items of which nothing had come before.
@@ -205,8 +205,8 @@ func (t *responseTurn) end(r *response) error {
 			return err
 		}
 	}
-	if wire.Given(r.Error) {
-		return t.Inside([]byte(`{"error":` + string(r.Error) + `}`))
+	if wire.IsSet(r.Error) {
+		return t.StreamError([]byte(`{"error":` + string(r.Error) + `}`))
 	}
 	t.Finish = cmp.Or(r.Incomplete.Reason, r.Status, completed)
 	return nil

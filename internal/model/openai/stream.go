@@ -72,7 +72,7 @@ type callPart struct {
 type loose string
 
 func (l *loose) UnmarshalJSON(raw []byte) error {
-	*l = loose(wire.Plain(raw))
+	*l = loose(wire.PlainText(raw))
 	return nil
 }
 
@@ -86,7 +86,7 @@ type usage struct {
 
 // incoming is an answer of either API that is coming in.
 type incoming struct {
-	*wire.Exchange
+	*wire.Call
 	refusal strings.Builder
 }
 
@@ -94,7 +94,7 @@ type incoming struct {
 func (i *incoming) read(answer *http.Response, finishEnds bool, take, whole func([]byte) error) (err error) {
 	if wire.IsJSON(answer) {
 		var body []byte
-		if body, err = i.Body(answer); err == nil {
+		if body, err = i.ReadBody(answer); err == nil {
 			i.Done = true
 			err = whole(body)
 		}
@@ -121,8 +121,8 @@ type turn struct {
 }
 
 // read takes the whole answer into x.
-func (p *protocol) read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{incoming: incoming{Exchange: x}}
+func (p *protocol) read(x *wire.Call, answer *http.Response) error {
+	t := &turn{incoming: incoming{Call: x}}
 	err := t.read(answer, true, t.take, t.take)
 	for i := 0; i < len(t.calls) && err == nil; i++ {
 		c := t.calls[i]
@@ -142,10 +142,10 @@ func (t *turn) take(data []byte) error {
 	}
 	var p part
 	if err := json.Unmarshal(data, &p); err != nil {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
-	if wire.Given(p.Error) {
-		return t.Inside(data)
+	if wire.IsSet(p.Error) {
+		return t.StreamError(data)
 	}
 	if p.Usage != nil {
 		t.Usage = model.Usage{
@@ -176,16 +176,16 @@ func (t *turn) apply(d *delta) error {
 	for _, part := range d.ReasoningDetails {
 		size += t.thought.add(part)
 	}
-	if err := t.Keep(size); err != nil {
+	if err := t.CountBytes(size); err != nil {
 		return err
 	}
 	if len(t.calls) > wire.MaxCalls {
-		return t.TooManyCalls()
+		return t.TooManyCallsError()
 	}
 	t.refusal.WriteString(d.Refusal)
 	t.thought.content.WriteString(string(d.ReasoningContent))
 	t.thought.text.WriteString(string(d.Reasoning))
-	return t.Say(string(d.Content))
+	return t.EmitText(string(d.Content))
 }
 
 // call is a tool call that is coming in. Its index is -1 where the endpoint gives none.
@@ -209,7 +209,7 @@ func (t *turn) addCall(p *callPart) {
 	}
 	c.id, c.name = cmp.Or(c.id, p.ID), cmp.Or(c.name, p.Function.Name)
 	c.arguments.WriteString(string(p.Function.Arguments))
-	if wire.Given(p.Extra) {
+	if wire.IsSet(p.Extra) {
 		c.extra = p.Extra
 	}
 }

@@ -30,7 +30,7 @@ func NewServer(c ServerConfig) *Server {
 		URLPath:    func(path string) string { return strings.TrimSuffix(strings.TrimRight(path, "/"), "/"+inference) },
 		URLHint:    "whisper.cpp's server answers under /inference",
 		Header:     wire.Bearer,
-		Judge:      judge,
+		Classify:   judge,
 	})}
 }
 
@@ -48,7 +48,7 @@ func (s *Server) Close() { s.client.Close() }
 // Transcribe writes down audio.
 func (s *Server) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
 	// Without a language it takes that it was started with: English, if nobody said otherwise.
-	t, err := s.client.Upload(ctx, inference, audio,
+	t, err := s.client.UploadAudio(ctx, inference, audio,
 		[][2]string{{"response_format", "verbose_json"}, {"language", cmp.Or(audio.Language, "auto")},
 			{"prompt", audio.Prompt}})
 	// behind each segment; where words are spaced, the next one begins with a space
@@ -57,12 +57,12 @@ func (s *Server) Transcribe(ctx context.Context, audio model.Audio) (model.Trans
 }
 
 // judge sorts a failure. The server tells most of them with the status of a success.
-func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
+func judge(_ *wire.Call, status int, c *wire.Complaint) {
 	said := strings.ToLower(c.Message)
 	switch {
-	case wire.Mentions(said, "failed to read", "conversion failed", "wav"):
+	case wire.ContainsAny(said, "failed to read", "conversion failed", "wav"):
 		c.Kind, c.Advice = model.Invalid, " (it takes WAV, and other formats if it runs with --convert)"
-	case status == http.StatusOK && wire.Mentions(said, "field in the request"):
+	case status == http.StatusOK && wire.ContainsAny(said, "field in the request"):
 		c.Kind = model.Invalid
 	default:
 		c.Kind = wire.StatusKind(status)

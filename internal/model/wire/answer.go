@@ -22,8 +22,8 @@ const MaxStream = 128 << 20
 // MaxCalls bounds the tool calls of one answer.
 const MaxCalls = 256
 
-// answer is what has come of one.
-type answer struct {
+// answerState is what has come of one.
+type answerState struct {
 	Calls   []model.ToolCall
 	Usage   model.Usage
 	Finish  string          // the protocol's own word for why the model stopped; empty until it comes
@@ -41,9 +41,9 @@ type answer struct {
 }
 
 // response is what has come so far.
-func (x *Exchange) response() model.Response {
+func (x *Call) response() model.Response {
 	resp := model.Response{
-		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.believed(x.Usage), Finish: x.finish(),
+		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.plausibleUsage(x.Usage), Finish: x.finish(),
 		Attempts: x.attempts,
 	}
 	if resp.Usage != x.Usage {
@@ -57,7 +57,7 @@ func (x *Exchange) response() model.Response {
 }
 
 // finish is why the model stopped, in the contract's words. Some endpoints stop as usual, or say nothing, after a call.
-func (x *Exchange) finish() model.Finish {
+func (x *Call) finish() model.Finish {
 	finish, known := x.m.protocol.Finishes[x.Finish]
 	switch {
 	case x.Finish == "" && !x.Done:
@@ -75,15 +75,15 @@ func (x *Exchange) finish() model.Finish {
 
 // What the counts of a provider can be, in tokens.
 const (
-	maxTokens = 100_000_000 // more than any answer takes or costs: whoever reports that has reported nothing
-	unsent    = 4 << 10     // a provider's own words around a request
-	unseen    = 128 << 10   // what a model may have thought without showing it
-	mostBytes = 128         // of one token of an answer: a long row of blanks
+	maxTokens     = 100_000_000 // more than any answer takes or costs: whoever reports that has reported nothing
+	unsentBytes   = 4 << 10     // a provider's own words around a request
+	hiddenBytes   = 128 << 10   // what a model may have thought without showing it
+	maxTokenBytes = 128         // of one token of an answer: a long row of blanks
 )
 
-// believed is a usage as it can be, since budgets count with it: a token is at least a byte of what was sent and
+// plausibleUsage is a usage as it can be, since budgets count with it: a token is at least a byte of what was sent and
 // received, and at most a few. A count that is no count is nothing.
-func (x *Exchange) believed(u model.Usage) model.Usage {
+func (x *Call) plausibleUsage(u model.Usage) model.Usage {
 	for _, n := range []int{u.InputTokens, u.OutputTokens, u.CachedTokens} {
 		if n < 0 || n > maxTokens {
 			return model.Usage{}
@@ -92,22 +92,22 @@ func (x *Exchange) believed(u model.Usage) model.Usage {
 	if u == (model.Usage{}) {
 		return u
 	}
-	u.InputTokens = min(u.InputTokens, x.sent+unsent)
+	u.InputTokens = min(u.InputTokens, x.sent+unsentBytes)
 	u.CachedTokens = min(u.CachedTokens, u.InputTokens)
-	u.OutputTokens = min(max(u.OutputTokens, x.size/mostBytes), x.received+unseen)
+	u.OutputTokens = min(max(u.OutputTokens, x.size/maxTokenBytes), x.received+hiddenBytes)
 	return u
 }
 
-func (x *Exchange) tooLarge() *model.Error {
+func (x *Call) tooLargeError() *model.Error {
 	return x.Fail(model.Garbled, "the answer is larger than 8 MB", nil)
 }
 
 // Text is the answer's text so far.
-func (x *Exchange) Text() string { return x.text.String() }
+func (x *Call) Text() string { return x.text.String() }
 
-// Say adds a piece to the text and passes it on.
-func (x *Exchange) Say(text string) error {
-	if err := x.Keep(len(text)); err != nil {
+// EmitText adds a piece to the text and passes it on.
+func (x *Call) EmitText(text string) error {
+	if err := x.CountBytes(len(text)); err != nil {
 		return err
 	}
 	x.text.WriteString(text)
@@ -120,11 +120,11 @@ func (x *Exchange) Say(text string) error {
 	return nil
 }
 
-// Keep counts n more bytes of what the model writes: text, thinking or a part of a call. That is progress, and nothing
+// CountBytes counts n more bytes of what the model writes: text, thinking or a part of a call. That is progress, and nothing
 // else is. It is Garbled if they are too many.
-func (x *Exchange) Keep(n int) error {
+func (x *Call) CountBytes(n int) error {
 	if n > 0 {
-		x.clock.progress()
+		x.clock.noteProgress()
 	}
 	if x.size += n; x.size > MaxReply {
 		return x.Fail(model.Garbled, "what the model writes is larger than 1 MB", nil)
@@ -134,15 +134,15 @@ func (x *Exchange) Keep(n int) error {
 
 // AddCall adds a call that has come whole. It gets what the contract promises: an id that no other call of the answer
 // has, and arguments. One that names no tool is Garbled.
-func (x *Exchange) AddCall(call model.ToolCall) error {
+func (x *Call) AddCall(call model.ToolCall) error {
 	switch {
 	case len(x.Calls) == MaxCalls:
-		return x.TooManyCalls()
+		return x.TooManyCallsError()
 	case call.Name == "":
 		return x.Fail(model.Garbled, "the answer calls a tool without naming it", nil)
 	}
 	if call.ID == "" || x.callIDs[call.ID] {
-		call.ID = x.m.protocol.CallID + rand.Text()
+		call.ID = x.m.protocol.CallIDPrefix + rand.Text()
 	}
 	if x.callIDs == nil {
 		x.callIDs = map[string]bool{}
@@ -155,7 +155,7 @@ func (x *Exchange) AddCall(call model.ToolCall) error {
 	return nil
 }
 
-// TooManyCalls is the error for an answer with more than MaxCalls calls.
-func (x *Exchange) TooManyCalls() *model.Error {
+// TooManyCallsError is the error for an answer with more than MaxCalls calls.
+func (x *Call) TooManyCallsError() *model.Error {
 	return x.Fail(model.Garbled, fmt.Sprintf("the answer calls more than %d tools", MaxCalls), nil)
 }

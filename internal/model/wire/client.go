@@ -111,7 +111,7 @@ type Protocol struct {
 	URLForm    string                   // what a base URL looks like: "http://host/v1 or https://host/v1"
 	URLHint    string                   // how to tell a right base URL from a wrong one: "most end in /v1"
 	URLPath    func(path string) string // completes the path of a base URL; nil: it stays as it is
-	Start      string                   // what to do where nothing answers; empty: "is the server running there?"
+	StartHint  string                   // what to do where nothing answers; empty: "is the server running there?"
 
 	ChatPath string     // where turns are asked for, under the base URL, escaped
 	Query    url.Values // of that request; may be nil
@@ -119,21 +119,21 @@ type Protocol struct {
 	// puts the key, which may be empty, and other constants in their place
 	Header func(header http.Header, key string)
 	// begins the ids of calls to which the provider gave none; empty: "call_"
-	CallID   string
-	Finishes map[string]model.Finish // the protocol's words for why a model stopped
+	CallIDPrefix string
+	Finishes     map[string]model.Finish // the protocol's words for why a model stopped
 
 	// Optional are fields of a request that some endpoints do not know, or other words by which one rejects what some
 	// do not take; an empty one is never found. Encode leaves out what Request.Without says.
 	Optional []string
 
 	// the body that asks for a turn, for JSON; an error is Invalid
-	Encode func(req Request) (any, error)
-	Read   func(x *Exchange, answer *http.Response) error // takes a whole answer into x
-	Judge  func(x *Exchange, status int, c *Complaint)    // sorts a failure; status 200: inside a stream
-	List   func(x *Exchange) ([]string, error)            // the names of the models, in any order
+	EncodeTurn func(req Request) (any, error)
+	ReadTurn   func(x *Call, answer *http.Response) error // takes a whole answer into x
+	Classify   func(x *Call, status int, c *Complaint)    // sorts a failure; status 200: inside a stream
+	List       func(x *Call) ([]string, error)            // the names of the models, in any order
 
-	Describe func(x *Exchange) (model.Info, error) // asks what the model is like; what is not told is zero
-	Prepare  func(x *Exchange)                     // may look at what Encode depends on, before a turn; may be nil
+	Describe func(x *Call) (model.Info, error) // asks what the model is like; what is not told is zero
+	Prepare  func(x *Call)                     // may look at what Encode depends on, before a turn; may be nil
 }
 
 // Bearer is the usual Protocol.Header.
@@ -145,20 +145,20 @@ func Bearer(header http.Header, key string) {
 
 // Client is one model of one provider, and the way to it: a model.Model.
 type Client struct {
-	id       string
-	config   Config
-	protocol Protocol
-	base     *url.URL
-	baseErr  error
-	chat     string // the address of turns
-	client   *http.Client
-	without  atomic.Uint32 // the optional fields that the endpoint has rejected
+	id          string
+	config      Config
+	protocol    Protocol
+	base        *url.URL
+	baseErr     error
+	turnAddress string // the address of turns
+	client      *http.Client
+	rejected    atomic.Uint32 // the optional fields that the endpoint has rejected
 }
 
 // New returns the model that c describes. It sends nothing; a wrong base URL is reported by the first request.
 func New(c Config, p Protocol) *Client {
-	p.Start = cmp.Or(p.Start, "is the server running there?")
-	p.CallID = cmp.Or(p.CallID, "call_")
+	p.StartHint = cmp.Or(p.StartHint, "is the server running there?")
+	p.CallIDPrefix = cmp.Or(p.CallIDPrefix, "call_")
 	first, idle, whole := 2*time.Minute, time.Minute, time.Hour
 	if c.Local {
 		first, idle, whole = 10*time.Minute, 3*time.Minute, 6*time.Hour
@@ -166,7 +166,7 @@ func New(c Config, p Protocol) *Client {
 	c.FirstByte, c.Idle, c.Whole = cmp.Or(c.FirstByte, first), cmp.Or(c.Idle, idle), cmp.Or(c.Whole, whole)
 	m := &Client{id: c.Provider + ":" + c.Model, config: c, protocol: p, client: httpClient(c)}
 	if m.base, m.baseErr = baseURL(c, p); m.baseErr == nil {
-		m.chat = m.target(p.ChatPath, p.Query)
+		m.turnAddress = m.addressOf(p.ChatPath, p.Query)
 	}
 	return m
 }
@@ -175,13 +175,13 @@ func New(c Config, p Protocol) *Client {
 func (m *Client) Connections() *http.Client { return m.client }
 
 func httpClient(c Config) *http.Client {
-	own := connections(c)
+	own := baseClient(c)
 	own.Transport = cleartext.Transport(own.Transport, c.PlainHTTP)
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
 }
 
-func connections(c Config) (own http.Client) {
+func baseClient(c Config) (own http.Client) {
 	if c.HTTPClient != nil {
 		return *c.HTTPClient
 	}
@@ -215,9 +215,9 @@ func baseURL(c Config, p Protocol) (*url.URL, error) {
 	return u, nil
 }
 
-// target is the address of path under the base URL. Of a name in query, the base URL's own value is replaced; of one in
+// addressOf is the address of path under the base URL. Of a name in query, the base URL's own value is replaced; of one in
 // the Config, any other.
-func (m *Client) target(path string, query url.Values) string {
+func (m *Client) addressOf(path string, query url.Values) string {
 	u := m.base.JoinPath(path)
 	if len(query)+len(m.config.Query) > 0 {
 		all := u.Query()
@@ -230,13 +230,13 @@ func (m *Client) target(path string, query url.Values) string {
 	return u.String()
 }
 
-// body is that of a request for a turn, with the fields of the Config.
-func (m *Client) body(req Request) ([]byte, error) {
-	made, err := m.protocol.Encode(req)
+// encodeTurn is that of a request for a turn, with the fields of the Config.
+func (m *Client) encodeTurn(req Request) ([]byte, error) {
+	turn, err := m.protocol.EncodeTurn(req)
 	if err != nil {
 		return nil, err
 	}
-	body, err := Marshal(made)
+	body, err := Marshal(turn)
 	if err != nil || len(m.config.Body) == 0 {
 		return body, err
 	}
@@ -266,25 +266,25 @@ func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.De
 	}
 	defer x.Close()
 	x.emit = emit
-	err = x.chat(req)
+	err = x.requestTurn(req)
 	return x.response(), err
 }
 
 // List returns the names of the models that the endpoint offers, sorted, each once. Errors are *model.Error, as from
 // Chat.
 func (m *Client) List(ctx context.Context) ([]string, error) {
-	names, err := within(ctx, m, m.protocol.List)
+	names, err := withCall(ctx, m, m.protocol.List)
 	slices.Sort(names)
 	return slices.Compact(names), err
 }
 
 // Describe says what the provider tells of the model. Errors are *model.Error, as from Chat.
 func (m *Client) Describe(ctx context.Context) (model.Info, error) {
-	return within(ctx, m, m.protocol.Describe)
+	return withCall(ctx, m, m.protocol.Describe)
 }
 
-// within opens an exchange for what is done in it.
-func within[T any](ctx context.Context, m *Client, do func(x *Exchange) (T, error)) (result T, err error) {
+// withCall opens an exchange for what is done in it.
+func withCall[T any](ctx context.Context, m *Client, do func(x *Call) (T, error)) (result T, err error) {
 	x, err := m.Open(ctx)
 	if err != nil {
 		return result, err
@@ -293,12 +293,12 @@ func within[T any](ctx context.Context, m *Client, do func(x *Exchange) (T, erro
 	return do(x)
 }
 
-// chat asks for a turn and takes it in.
-func (x *Exchange) chat(req model.Request) error {
+// requestTurn asks for a turn and takes it in.
+func (x *Call) requestTurn(req model.Request) error {
 	if prepare := x.m.protocol.Prepare; prepare != nil {
 		prepare(x)
 	}
-	answer, err := x.ask(req)
+	answer, err := x.sendTurn(req)
 	if err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (x *Exchange) chat(req model.Request) error {
 	if mediaType(answer) == "text/html" {
 		return x.Fail(model.Garbled, "the answer is a web page"+x.BaseHint(), nil)
 	}
-	if err := x.m.protocol.Read(x, answer); err != nil {
+	if err := x.m.protocol.ReadTurn(x, answer); err != nil {
 		return err
 	}
 	if x.text.Len() > 0 || len(x.Calls) > 0 {
@@ -323,51 +323,51 @@ func (x *Exchange) chat(req model.Request) error {
 	return nil
 }
 
-// ask sends the request for a turn, again without what the endpoint rejects of it.
-func (x *Exchange) ask(req model.Request) (*http.Response, error) {
+// sendTurn sends the request for a turn, again without what the endpoint rejects of it.
+func (x *Call) sendTurn(req model.Request) (*http.Response, error) {
 	p, lasting := &x.m.protocol, uint32(0)
 	if req.MaxOutputTokens == 0 {
 		req.MaxOutputTokens = x.m.config.MaxOutput
 	}
-	checked, err := check(req)
-	checked.Without = x.m.without.Load()
+	checked, err := checkRequest(req)
+	checked.Without = x.m.rejected.Load()
 	for {
 		var body []byte
 		if err == nil {
-			body, err = x.m.body(checked)
+			body, err = x.m.encodeTurn(checked)
 		}
 		if err != nil {
 			return nil, x.Fail(model.Invalid, err.Error(), err)
 		}
-		answer, failed := x.send(http.MethodPost, x.m.chat, jsonType, p.Accept, body)
-		rejected, wholly := p.rejected(failed)
-		if rejected &^= checked.Without; rejected == 0 || x.final {
+		answer, failed := x.send(http.MethodPost, x.m.turnAddress, jsonType, p.Accept, body)
+		rejected, permanent := p.rejectedFields(failed)
+		if rejected &^= checked.Without; rejected == 0 || x.hopeless {
 			if failed == nil {
-				x.m.without.Or(lasting)
+				x.m.rejected.Or(lasting)
 			}
 			return answer, failed
 		}
 		checked.Without |= rejected
-		if wholly {
+		if permanent {
 			lasting |= rejected
 		}
 	}
 }
 
-// rejected are the optional fields because of which a request failed: wholly, unless the fault is in the schema of this
+// rejectedFields are the optional fields because of which a request failed: wholly, unless the fault is in the schema of this
 // one.
-func (p *Protocol) rejected(err error) (fields uint32, wholly bool) {
+func (p *Protocol) rejectedFields(err error) (fields uint32, permanent bool) {
 	var failed *model.Error
 	if !errors.As(err, &failed) || failed.Kind != model.Invalid {
 		return 0, false
 	}
 	// Some write the names of fields in the way of another language.
 	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
-	said := plain(failed.Message)
+	message := plain(failed.Message)
 	for i, field := range p.Optional {
-		if field != "" && Mentions(said, plain(field)) {
+		if field != "" && ContainsAny(message, plain(field)) {
 			fields |= 1 << i
 		}
 	}
-	return fields, !Mentions(said, "invalid schema", ".schema")
+	return fields, !ContainsAny(message, "invalid schema", ".schema")
 }

@@ -124,7 +124,7 @@ func picky(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[
 	sent = &[]string{}
 	p := protocol
 	p.Optional = []string{"usage_please", "answer_form"}
-	p.Encode = func(req wire.Request) (any, error) {
+	p.EncodeTurn = func(req wire.Request) (any, error) {
 		var kept []string
 		for i, field := range p.Optional {
 			if req.Without&(1<<i) == 0 {
@@ -133,7 +133,7 @@ func picky(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[
 		}
 		return strings.Join(kept, "+"), nil
 	}
-	p.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
+	p.ReadTurn = func(x *wire.Call, _ *http.Response) error { x.Done = true; return nil }
 	return wire.New(wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", HTTPClient: &http.Client{
 		Transport: provider(func(r *http.Request) (*http.Response, error) {
 			body, err := io.ReadAll(r.Body)

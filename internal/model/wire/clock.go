@@ -32,15 +32,15 @@ func (c *clock) start(end context.CancelCauseFunc, first, idle time.Duration) {
 	c.waiting = true
 }
 
-// ask notes that a request is made, whose answer is still to begin.
-func (c *clock) ask() {
+// noteRequest notes that a request is made, whose answer is still to begin.
+func (c *clock) noteRequest() {
 	c.answered.Store(false)
 	c.waiting = false
-	c.wait()
+	c.awaitProgress()
 }
 
-// wait notes that progress is waited for. If it was before, the wait goes on.
-func (c *clock) wait() {
+// awaitProgress notes that progress is waited for. If it was before, the wait goes on.
+func (c *clock) awaitProgress() {
 	if c.waiting {
 		return
 	}
@@ -52,8 +52,8 @@ func (c *clock) wait() {
 	}
 }
 
-// progress notes that a part of the answer has come. Time is the receiver's until the next wait.
-func (c *clock) progress() {
+// noteProgress notes that a part of the answer has come. Time is the receiver's until the next wait.
+func (c *clock) noteProgress() {
 	c.answered.Store(true)
 	c.waiting = false
 	c.timer.Stop()

@@ -14,7 +14,7 @@ import (
 )
 
 // clocked is an exchange with these limits, and its body: the lines it is sent, until the exchange ends.
-func clocked(t *testing.T, first, idle, whole time.Duration) (*wire.Exchange, io.Reader, chan<- string) {
+func clocked(t *testing.T, first, idle, whole time.Duration) (*wire.Call, io.Reader, chan<- string) {
 	t.Helper()
 	x := open(t, nil, func(c *wire.Config, _ *wire.Protocol) { c.FirstByte, c.Idle, c.Whole = first, idle, whole })
 	lines := make(chan string)
@@ -37,7 +37,7 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // play sends each line after its pause, on the bubble's clock, which nobody waits for; the last one again and again.
-func play(x *wire.Exchange, to chan<- string, pause time.Duration, lines ...string) {
+func play(x *wire.Call, to chan<- string, pause time.Duration, lines ...string) {
 	for i := 0; ; i++ {
 		select {
 		case <-time.After(pause):
@@ -53,11 +53,11 @@ func play(x *wire.Exchange, to chan<- string, pause time.Duration, lines ...stri
 }
 
 // taken reads the lines of body; each “word” in them is text. It returns the failure, and the time that passed.
-func taken(t *testing.T, x *wire.Exchange, body io.Reader) (*model.Error, time.Duration) {
+func taken(t *testing.T, x *wire.Call, body io.Reader) (*model.Error, time.Duration) {
 	t.Helper()
 	start := time.Now()
 	err := x.ReadLines(body, func(line []byte) error {
-		return x.Say(strings.Repeat("word ", strings.Count(string(line), "word")))
+		return x.EmitText(strings.Repeat("word ", strings.Count(string(line), "word")))
 	})
 	var failed *model.Error
 	if !errors.As(err, &failed) {
@@ -144,7 +144,7 @@ func TestBlanksKeepNoWholeAnswerAlive(t *testing.T) {
 		defer x.Close()
 		go play(x, lines, 500*time.Millisecond, "\n ")
 		start := time.Now()
-		_, err := x.Body(&http.Response{Body: io.NopCloser(body)})
+		_, err := x.ReadBody(&http.Response{Body: io.NopCloser(body)})
 		failure(t, err, model.Timeout, "no answer began in time")
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("ended after %v", took)

@@ -16,11 +16,11 @@ func extended(p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Cl
 	spoken := protocol
 	spoken.Query = map[string][]string{"alt": {"sse"}}
 	spoken.Optional = []string{"limit", ""}
-	spoken.Encode = func(req wire.Request) (any, error) {
+	spoken.EncodeTurn = func(req wire.Request) (any, error) {
 		return map[string]any{"model": "m", "limit": req.MaxOutputTokens}, nil
 	}
-	spoken.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
-	spoken.List = func(x *wire.Exchange) ([]string, error) {
+	spoken.ReadTurn = func(x *wire.Call, _ *http.Response) error { x.Done = true; return nil }
+	spoken.List = func(x *wire.Call) ([]string, error) {
 		return nil, x.GetList("models", nil, &struct{}{}, func() bool { return true })
 	}
 	c := wire.Config{
@@ -87,7 +87,7 @@ func TestFieldsThatAreNoJSONAreInvalidAndNotSent(t *testing.T) {
 
 func TestFinalComplaintIsNotAskedAgainWithoutAField(t *testing.T) {
 	m := extended(answering(400, http.Header{}, "no limit here"), func(_ *wire.Config, p *wire.Protocol) {
-		p.Judge = func(_ *wire.Exchange, _ int, c *wire.Complaint) { c.Kind, c.Final = model.Invalid, true }
+		p.Classify = func(_ *wire.Call, _ int, c *wire.Complaint) { c.Kind, c.Final = model.Invalid, true }
 	})
 	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid ||
 		resp.Attempts != 1 {

@@ -14,15 +14,15 @@ import (
 	"sibyl/internal/model"
 )
 
-// drainTime is how long the end of a finished stream is waited for, so that its connection can be used again.
-const drainTime = 50 * time.Millisecond
+// restTimeout is how long the end of a finished stream is waited for, so that its connection can be used again.
+const restTimeout = 50 * time.Millisecond
 
-// MaxFailure is how much of the body of a failed request is read, in bytes.
-const MaxFailure = 64 << 10
+// MaxFailureBody is how much of the body of a failed request is read, in bytes.
+const MaxFailureBody = 64 << 10
 
-// Exchange is one call of a Client, which may take several requests: its API key, the clock that ends the requests, and
+// Call is one call of a Client, which may take several requests: its API key, the clock that ends the requests, and
 // the answer so far. It belongs to the goroutine that opened it, which closes it.
-type Exchange struct {
+type Call struct {
 	m        *Client
 	key      string
 	caller   context.Context // the caller's own, to tell a withdrawal from a time-out
@@ -31,14 +31,14 @@ type Exchange struct {
 	stop     context.CancelFunc // the time of the whole
 	clock    clock
 	attempts int
-	final    bool // the last request failed, and leaving out fields would not help
-	answer
+	hopeless bool // the last request failed, and leaving out fields would not help
+	answerState
 }
 
 // Open asks for the key and starts the clock. It fails as Invalid for a wrong base URL and as Auth for
 // a key that cannot be had or cannot be sent; nothing is sent then.
-func (m *Client) Open(ctx context.Context) (*Exchange, error) {
-	x := &Exchange{m: m, caller: ctx}
+func (m *Client) Open(ctx context.Context) (*Call, error) {
+	x := &Call{m: m, caller: ctx}
 	if m.baseErr != nil {
 		return nil, x.Fail(model.Invalid, m.baseErr.Error(), nil)
 	}
@@ -46,7 +46,7 @@ func (m *Client) Open(ctx context.Context) (*Exchange, error) {
 		key, err := m.config.Key(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
-				return nil, x.broken("", err)
+				return nil, x.incompleteError("", err)
 			}
 			return nil, x.Fail(model.Auth, "the API key could not be read: "+err.Error(), err)
 		}
@@ -62,30 +62,30 @@ func (m *Client) Open(ctx context.Context) (*Exchange, error) {
 }
 
 // Close ends the exchange and its open requests.
-func (x *Exchange) Close() {
+func (x *Call) Close() {
 	x.clock.timer.Stop()
 	x.cancel(nil)
 	x.stop()
 }
 
 // Key is the API key without white space around it; empty if there is none.
-func (x *Exchange) Key() string { return x.key }
+func (x *Call) Key() string { return x.key }
 
 // Context is done when the exchange is over.
-func (x *Exchange) Context() context.Context { return x.ctx }
+func (x *Call) Context() context.Context { return x.ctx }
 
 // Withdrawn reports whether the caller has cancelled the exchange.
-func (x *Exchange) Withdrawn() bool { return x.caller.Err() != nil }
+func (x *Call) Withdrawn() bool { return x.caller.Err() != nil }
 
 // jsonType is the media type of most requests.
 const jsonType = "application/json"
 
 // send makes one request with a body of that media type. It returns only a successful response, whose body the caller
 // closes.
-func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
+func (x *Call) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
 	x.attempts++
 	x.sent = len(body)
-	x.clock.ask()
+	x.clock.noteRequest()
 	req, err := http.NewRequestWithContext(x.ctx, method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, x.Fail(model.Invalid, "the base URL cannot be used", nil)
@@ -100,92 +100,92 @@ func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (
 	}
 	resp, err := x.m.client.Do(req)
 	if err != nil {
-		return nil, x.unreachable(err)
+		return nil, x.unreachableError(err)
 	}
 	if resp.StatusCode/100 == 2 {
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	said, err := io.ReadAll(io.LimitReader(resp.Body, MaxFailure))
+	complaint, err := io.ReadAll(io.LimitReader(resp.Body, MaxFailureBody))
 	if err != nil && (x.Withdrawn() || x.ctx.Err() != nil) {
-		return nil, x.broken("", err)
+		return nil, x.incompleteError("", err)
 	}
-	return nil, x.rejected(resp, said)
+	return nil, x.statusError(resp, complaint)
 }
 
-// Body reads a whole answer.
-func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(&source{x: x, body: resp.Body, whole: true}, MaxAnswer+1))
+// ReadBody reads a whole answer.
+func (x *Call) ReadBody(resp *http.Response) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(&bodyReader{x: x, body: resp.Body, whole: true}, MaxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, x.lost("the answer was cut", err)
+		return nil, x.lostError("the answer was cut", err)
 	case len(text) > MaxAnswer:
-		return nil, x.tooLarge()
+		return nil, x.tooLargeError()
 	}
 	return text, nil
 }
 
 // GetList requests a list of models into list. It fails as Garbled if the answer is no JSON, or if whole, called then,
 // does not find what the protocol promises.
-func (x *Exchange) GetList(path string, query url.Values, list any, whole func() bool) error {
-	return x.fetch(http.MethodGet, x.m.target(path, query), "", nil, "the list of models", list, whole)
+func (x *Call) GetList(path string, query url.Values, list any, complete func() bool) error {
+	return x.fetchJSON(http.MethodGet, x.m.addressOf(path, query), "", nil, "the list of models", list, complete)
 }
 
-// lookTime bounds a request for the properties of a model: a turn or a choice waits for it.
-const lookTime = 3 * time.Second
+// infoTimeout bounds a request for the properties of a model: a turn or a choice waits for it.
+const infoTimeout = 3 * time.Second
 
-// Look requests information beside turns, such as the properties of a model: by GET, or by POST with a body. It counts
+// GetInfo requests information beside turns, such as the properties of a model: by GET, or by POST with a body. It counts
 // as no attempt, and fails as Timeout after 3 s.
-func (x *Exchange) Look(path string, body []byte, into any) error {
+func (x *Call) GetInfo(path string, body []byte, into any) error {
 	whole, attempts := x.ctx, x.attempts
-	looking, end := context.WithTimeout(whole, lookTime)
+	infoCtx, end := context.WithTimeout(whole, infoTimeout)
 	defer end()
 	method := http.MethodGet
 	if body != nil {
 		method = http.MethodPost
 	}
-	x.ctx = looking
-	err := x.fetch(method, x.m.target(path, nil), jsonType, body, "what is told of the model", into, func() bool {
+	x.ctx = infoCtx
+	err := x.fetchJSON(method, x.m.addressOf(path, nil), jsonType, body, "what is told of the model", into, func() bool {
 		return true
 	})
 	x.ctx, x.attempts = whole, attempts
-	if err != nil && looking.Err() != nil && whole.Err() == nil {
-		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", lookTime),
-			looking.Err())
+	if err != nil && infoCtx.Err() != nil && whole.Err() == nil {
+		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", infoTimeout),
+			infoCtx.Err())
 	}
 	return err
 }
 
-// Follow posts a body, and passes the lines of the answer that are not blank to handle until the answer is Done. Each
+// PostAndReadLines posts a body, and passes the lines of the answer that are not blank to handle until the answer is Done. Each
 // line is progress for the clock.
-func (x *Exchange) Follow(path string, body []byte, handle func(line []byte) error) error {
-	resp, err := x.send(http.MethodPost, x.m.target(path, nil), jsonType, x.m.protocol.Accept, body)
+func (x *Call) PostAndReadLines(path string, body []byte, handle func(line []byte) error) error {
+	resp, err := x.send(http.MethodPost, x.m.addressOf(path, nil), jsonType, x.m.protocol.Accept, body)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	return x.ReadLines(resp.Body, func(line []byte) error {
-		x.clock.progress()
+		x.clock.noteProgress()
 		return handle(line)
 	})
 }
 
-// fetch makes one request and reads its answer as GetList does; what names it in the error.
-func (x *Exchange) fetch(
-	method, target, mediaType string, body []byte, what string, into any, whole func() bool,
+// fetchJSON makes one request and reads its answer as GetList does; what names it in the error.
+func (x *Call) fetchJSON(
+	method, target, mediaType string, body []byte, what string, into any, complete func() bool,
 ) error {
 	resp, err := x.send(method, target, mediaType, jsonType, body)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := x.Body(resp)
+	answer, err := x.ReadBody(resp)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(answer, into); err != nil || !whole() {
-		if complains(answer) {
-			return x.complained(answer, retryAfter(resp.Header), "")
+	if err := json.Unmarshal(answer, into); err != nil || !complete() {
+		if isComplaint(answer) {
+			return x.complaintError(answer, retryAfter(resp.Header), "")
 		}
 		return x.Fail(model.Garbled, what+" is not what the protocol promises"+x.BaseHint(), nil)
 	}

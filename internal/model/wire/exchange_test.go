@@ -35,23 +35,23 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 		return &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, Body: http.NoBody}, err
 	})
 	for _, c := range []struct {
-		send func(x *wire.Exchange) (*http.Response, error)
+		send func(x *wire.Call) (*http.Response, error)
 		key  string
 		want request
 	}{
 		{
-			func(x *wire.Exchange) (*http.Response, error) {
+			func(x *wire.Call) (*http.Response, error) {
 				return x.Post("chat/a%2Fb", []byte("{}"))
 			}, "sk-1",
 			request{http.MethodPost, "https://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json",
 				"Bearer sk-1", "{}"},
 		},
 		{
-			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"page": {"2"}}) }, "",
+			func(x *wire.Call) (*http.Response, error) { return x.Get("models", url.Values{"page": {"2"}}) }, "",
 			request{Method: http.MethodGet, URL: "https://house/v1/models?page=2&tenant=a"},
 		},
 		{
-			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"tenant": {"b"}}) }, "",
+			func(x *wire.Call) (*http.Response, error) { return x.Get("models", url.Values{"tenant": {"b"}}) }, "",
 			request{Method: http.MethodGet, URL: "https://house/v1/models?tenant=b"},
 		},
 	} {
@@ -90,9 +90,9 @@ func TestRetryAfterIsReadInBothForms(t *testing.T) {
 }
 
 func TestFirstByteBoundsABodyThatNeverBegins(t *testing.T) {
-	for status, read := range map[int]func(x *wire.Exchange) error{
-		500: func(x *wire.Exchange) error { return get(x, "models") },
-		200: func(x *wire.Exchange) error { return x.GetList("models", nil, new(any), func() bool { return true }) },
+	for status, read := range map[int]func(x *wire.Call) error{
+		500: func(x *wire.Call) error { return get(x, "models") },
+		200: func(x *wire.Call) error { return x.GetList("models", nil, new(any), func() bool { return true }) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, func(r *http.Request) (*http.Response, error) {
@@ -243,6 +243,6 @@ func TestWhatOnlyMoneyLiftsAndWhatHasTooMuchToDoAreToldApartInEveryProtocol(t *t
 		failure(t, get(open(t, answering(c.status, http.Header{"Retry-After": {c.header}}, c.body)), "models"),
 			c.kind, "")
 	}
-	failure(t, open(t, nil).Inside([]byte(`{"error":{"message":"Overloaded","type":"overloaded_error"}}`)),
+	failure(t, open(t, nil).StreamError([]byte(`{"error":{"message":"Overloaded","type":"overloaded_error"}}`)),
 		model.Overloaded, "inside the stream")
 }

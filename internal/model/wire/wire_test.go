@@ -31,11 +31,11 @@ func answering(status int, header http.Header, body string) provider {
 var protocol = wire.Protocol{
 	ExampleURL: "http://host.example", URLForm: "http://host", URLHint: "it is short", Accept: "text/odd",
 	Header:   wire.Bearer,
-	ChatPath: "chat", Judge: plainly,
+	ChatPath: "chat", Classify: plainly,
 }
 
 // open begins an exchange with p that ends with the test.
-func open(t testing.TB, p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Exchange {
+func open(t testing.TB, p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Call {
 	t.Helper()
 	spoken := protocol
 	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house/v1?tenant=a",
@@ -58,10 +58,10 @@ func withKey(key string) func(*wire.Config, *wire.Protocol) {
 }
 
 // plainly goes by the status alone.
-func plainly(_ *wire.Exchange, status int, c *wire.Complaint) { c.Kind = wire.StatusKind(status) }
+func plainly(_ *wire.Call, status int, c *wire.Complaint) { c.Kind = wire.StatusKind(status) }
 
 // get asks for path, of which nothing but the error is of interest.
-func get(x *wire.Exchange, path string) error {
+func get(x *wire.Call, path string) error {
 	resp, err := x.Get(path, nil)
 	if err != nil {
 		return err
