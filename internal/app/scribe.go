@@ -37,7 +37,7 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		command := speech.New(speech.Config{Command: set.Command, Timeout: set.Limit(true)})
 		c.Transcriber, c.By, c.Limits = command, command.By(), scribe.Whisper().Taking(set.Formats)
 	default:
-		c.Offers = speech.Offers(exec.LookPath)
+		c.Offers = speech.Suggestions(exec.LookPath)
 	}
 	return scribe.New(c)
 }

@@ -33,7 +33,7 @@ const (
 	// of a model that nothing is known of; each of the Claude 4 family or later takes it
 	DefaultMaxOutputTokens = 8192
 	// of any other: what is asked for has to fit into the window beside the conversation
-	mostOutput = 64_000
+	maxDefaultOutput = 64_000
 )
 
 // Config says which model is asked, where, and for how long. BaseURL is without the version:
@@ -45,7 +45,7 @@ type Model struct{ *wire.Client }
 
 // New returns the model that c describes. It sends nothing; a wrong base URL is reported by the first request.
 func New(c Config) *Model {
-	p := protocol{config: c, output: &atomic.Int64{}}
+	p := protocol{config: c, maxOutput: &atomic.Int64{}}
 	return &Model{wire.New(c, wire.Protocol{
 		Name:       Anthropic,
 		DefaultURL: DefaultBaseURL,
@@ -69,14 +69,14 @@ func New(c Config) *Model {
 			"refusal": model.FinishFilter,
 		},
 		Optional:   optional,
-		EncodeTurn: p.encode, ReadTurn: p.read, Classify: judge, List: list, Describe: p.describe,
+		EncodeTurn: p.encode, ReadTurn: p.readTurn, Classify: classify, List: listIDs, Describe: p.describe,
 	})}
 }
 
 // protocol is what the requests to a model and the turns that it gave go by.
 type protocol struct {
-	config Config
-	output *atomic.Int64 // the model's limit, once it was described
+	config    Config
+	maxOutput *atomic.Int64 // the model's limit, once it was described
 }
 
 // describe asks for the model's entry in the list of models, which endpoints other than Anthropic's may not have.
@@ -88,7 +88,7 @@ func (p protocol) describe(x *wire.Call) (model.Info, error) {
 	if err := x.GetInfo("v1/models/"+url.PathEscape(p.config.Model), nil, &entry); err != nil {
 		return model.Info{}, err
 	}
-	p.output.Store(int64(entry.Output))
+	p.maxOutput.Store(int64(entry.Output))
 	return model.Info{Window: entry.Input, Output: entry.Output}, nil
 }
 
@@ -97,12 +97,12 @@ func (p protocol) maxTokens(req wire.Request) int {
 	if req.MaxOutputTokens > 0 {
 		return req.MaxOutputTokens
 	}
-	known := cmp.Or(int(p.output.Load()), model.InfoByName(p.config.Model).Output, DefaultMaxOutputTokens)
-	return min(known, mostOutput)
+	known := cmp.Or(int(p.maxOutput.Load()), model.InfoByName(p.config.Model).Output, DefaultMaxOutputTokens)
+	return min(known, maxDefaultOutput)
 }
 
-// list returns the ids of the models that the endpoint offers, at most 1000.
-func list(x *wire.Call) (ids []string, err error) {
+// listIDs returns the ids of the models that the endpoint offers, at most 1000.
+func listIDs(x *wire.Call) (ids []string, err error) {
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
@@ -115,9 +115,9 @@ func list(x *wire.Call) (ids []string, err error) {
 	return ids, err
 }
 
-// judge sorts a failure. The type decides before the status, since inside a stream, where status is 200, there is
+// classify sorts a failure. The type decides before the status, since inside a stream, where status is 200, there is
 // nothing else; an invalid_request_error is so general that its words and the status are looked at.
-func judge(_ *wire.Call, status int, c *wire.Complaint) {
+func classify(_ *wire.Call, status int, c *wire.Complaint) {
 	kind, known := map[string]model.Kind{
 		"rate_limit_error": model.RateLimit, "billing_error": model.Payment,
 		"authentication_error": model.Auth, "permission_error": model.Auth,

@@ -39,7 +39,7 @@ func New(c Config) *Model {
 	p.path, p.nameErr = modelPath(c.Model)
 	finishes := map[string]model.Finish{"STOP": model.FinishStop, "MAX_TOKENS": model.FinishLength}
 	for _, word := range []string{"SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
-		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", blocked} {
+		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", promptBlocked} {
 		finishes[word] = model.FinishFilter
 	}
 	return &Model{wire.New(c, wire.Protocol{
@@ -55,10 +55,10 @@ func New(c Config) *Model {
 				header.Set("x-goog-api-key", key)
 			}
 		},
-		CallIDPrefix: madeUp,
+		CallIDPrefix: generatedIDPrefix,
 		Finishes:     finishes,
 		Optional:     optional,
-		EncodeTurn:   p.encode, ReadTurn: read, Classify: judge, List: list, Describe: p.describe,
+		EncodeTurn:   p.encode, ReadTurn: readTurn, Classify: classify, List: listNames, Describe: p.describe,
 	})}
 }
 
@@ -98,8 +98,8 @@ func modelPath(name string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// generates is the method of models that chat.
-const generates = "generateContent"
+// generateMethod is the method of models that chat.
+const generateMethod = "generateContent"
 
 // describe asks for the model's entry. Its answers do not share a window with the requests.
 func (p *protocol) describe(x *wire.Call) (model.Info, error) {
@@ -113,12 +113,12 @@ func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	}
 	err := x.GetInfo(p.path, nil, &entry)
 	return model.Info{Window: entry.Input, Output: entry.Output, NoChat: entry.Methods != nil &&
-		!slices.Contains(entry.Methods, generates)}, err
+		!slices.Contains(entry.Methods, generateMethod)}, err
 }
 
-// list returns the names of the models that generate content, of the first 1000; base models are named without
+// listNames returns the names of the models that generate content, of the first 1000; base models are named without
 // "models/".
-func list(x *wire.Call) ([]string, error) {
+func listNames(x *wire.Call) ([]string, error) {
 	var list struct {
 		Models []struct {
 			Name    string   `json:"name"`
@@ -128,15 +128,15 @@ func list(x *wire.Call) ([]string, error) {
 	err := x.GetList("models", url.Values{"pageSize": {"1000"}}, &list, func() bool { return list.Models != nil })
 	names := []string{}
 	for _, entry := range list.Models {
-		if slices.Contains(entry.Methods, generates) {
+		if slices.Contains(entry.Methods, generateMethod) {
 			names = append(names, strings.TrimPrefix(entry.Name, baseModels))
 		}
 	}
 	return names, err
 }
 
-// kinds are the kinds for a google.rpc.Code.
-var kinds = map[string]model.Kind{
+// kindsByStatus are the kinds for a google.rpc.Code.
+var kindsByStatus = map[string]model.Kind{
 	"UNAUTHENTICATED": model.Auth, "PERMISSION_DENIED": model.Auth,
 	"FAILED_PRECONDITION": model.Auth, // the key's plan, or the place it is used from, does not allow the request
 	"RESOURCE_EXHAUSTED":  model.RateLimit, "DEADLINE_EXCEEDED": model.Timeout,
@@ -145,9 +145,9 @@ var kinds = map[string]model.Kind{
 	"CANCELLED": model.Server, "DATA_LOSS": model.Server,
 }
 
-// judge sorts a failure, which the API describes as a google.rpc.Status. The provider's own code decides before the
+// classify sorts a failure, which the API describes as a google.rpc.Status. The provider's own code decides before the
 // HTTP status.
-func judge(_ *wire.Call, status int, c *wire.Complaint) {
+func classify(_ *wire.Call, status int, c *wire.Complaint) {
 	var details []struct {
 		Type       string `json:"@type"` // a URL that ends in the detail's name
 		Reason     string `json:"reason"`
@@ -171,7 +171,7 @@ func judge(_ *wire.Call, status int, c *wire.Complaint) {
 			status = http.StatusInternalServerError
 		}
 	}
-	kind, named := kinds[c.Status]
+	kind, known := kindsByStatus[c.Status]
 	text := strings.ToLower(c.Message)
 	switch {
 	// each refusal for a rate speaks of billing
@@ -179,7 +179,7 @@ func judge(_ *wire.Call, status int, c *wire.Complaint) {
 		c.Kind = model.Payment
 	case noCapacity:
 		c.Kind = model.Overloaded
-	case named:
+	case known:
 		c.Kind = kind
 	case status != http.StatusBadRequest && c.Status != "INVALID_ARGUMENT" && c.Status != "OUT_OF_RANGE":
 		c.Kind = wire.StatusKind(status)

@@ -42,15 +42,15 @@ type usage struct {
 	Thoughts   int `json:"thoughtsTokenCount"`
 }
 
-// blocked is a finish for a prompt that was blocked, for which the provider has no word.
-const blocked = "PROMPT_BLOCKED"
+// promptBlocked is a finish for a prompt that was blocked, for which the provider has no word.
+const promptBlocked = "PROMPT_BLOCKED"
 
 // turn is an answer that is coming in.
 type turn struct {
 	*wire.Call
-	parts   [][]byte // as they came, but for those that say nothing
-	finish  string   // why the answer ended, and what the provider says of it
-	strange bool     // an event of another protocol has come
+	parts        [][]byte // as they came, but for those that say nothing
+	finishReason string   // why the answer ended, and what the provider says of it
+	foreignEvent bool     // an event of another protocol has come
 }
 
 // part is what is read of one part of an answer. Others, such as code that the provider ran, are only kept.
@@ -60,21 +60,21 @@ type part struct {
 	FunctionCall *functionCall `json:"functionCall"`
 }
 
-// read takes the whole answer into x.
-func read(x *wire.Call, answer *http.Response) error {
+// readTurn takes the whole answer into x.
+func readTurn(x *wire.Call, answer *http.Response) error {
 	t := &turn{Call: x}
-	err := x.ReadEvents(answer.Body, true, t.take)
+	err := x.ReadEvents(answer.Body, true, t.applyEvent)
 	switch {
-	case err != nil && t.strange && !x.Begun && model.KindOf(err) == model.Server:
+	case err != nil && t.foreignEvent && !x.Begun && model.KindOf(err) == model.Server:
 		return x.Fail(model.Garbled, "the answer is not a stream of the Gemini API"+x.BaseHint(), nil)
 	case err != nil:
 		return err
 	}
-	return t.conclude()
+	return t.finishAnswer()
 }
 
-// take reads one event.
-func (t *turn) take(data []byte) error {
+// applyEvent reads one event.
+func (t *turn) applyEvent(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return t.BadEventError(err)
@@ -83,7 +83,7 @@ func (t *turn) take(data []byte) error {
 		return t.StreamError(data)
 	}
 	if e.Candidates == nil && e.PromptFeedback == nil && e.Usage == nil {
-		t.strange = true
+		t.foreignEvent = true
 		return nil
 	}
 	t.Begun = true
@@ -95,30 +95,30 @@ func (t *turn) take(data []byte) error {
 		}
 	}
 	if f := e.PromptFeedback; f != nil && f.BlockReason != "" {
-		t.Finish, t.finish = blocked, because(f.BlockReason, f.BlockReasonMessage)
+		t.Finish, t.finishReason = promptBlocked, reasonText(f.BlockReason, f.BlockReasonMessage)
 	}
 	for i := range e.Candidates {
 		if e.Candidates[i].Index == 0 {
-			return t.choose(&e.Candidates[i])
+			return t.applyCandidate(&e.Candidates[i])
 		}
 	}
 	return nil
 }
 
-func (t *turn) choose(c *candidate) error {
+func (t *turn) applyCandidate(c *candidate) error {
 	if c.FinishReason != "" {
-		t.Finish, t.finish = c.FinishReason, because(c.FinishReason, c.FinishMessage)
+		t.Finish, t.finishReason = c.FinishReason, reasonText(c.FinishReason, c.FinishMessage)
 	}
 	for _, raw := range c.Content.Parts {
-		if err := t.add(raw); err != nil {
+		if err := t.addPart(raw); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add takes one part in and passes its text on.
-func (t *turn) add(raw json.RawMessage) error {
+// addPart takes one part in and passes its text on.
+func (t *turn) addPart(raw json.RawMessage) error {
 	var p part
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -154,27 +154,27 @@ func (f functionCall) arguments() string {
 	return text.String()
 }
 
-// conclude says whether an answer that came to its end is one, and keeps it as the provider gave it.
-func (t *turn) conclude() error {
+// finishAnswer says whether an answer that came to its end is one, and keeps it as the provider gave it.
+func (t *turn) finishAnswer() error {
 	switch t.Finish {
-	case blocked:
-		return t.Fail(model.Refused, "the provider blocked the prompt: "+t.finish, nil)
+	case promptBlocked:
+		return t.Fail(model.Refused, "the provider blocked the prompt: "+t.finishReason, nil)
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE":
 		return t.Fail(model.Garbled, "the model called a tool in a way that the provider could not read: "+
-			t.finish, nil)
+			t.finishReason, nil)
 	case "TOO_MANY_TOOL_CALLS":
 		if t.Text() == "" && len(t.Calls) == 0 {
-			return t.Fail(model.Garbled, "the provider ended the answer for its many calls: "+t.finish, nil)
+			return t.Fail(model.Garbled, "the provider ended the answer for its many calls: "+t.finishReason, nil)
 		}
 	}
-	t.Refusal = "the provider's filter left nothing of the answer: " + t.finish
+	t.Refusal = "the provider's filter left nothing of the answer: " + t.finishReason
 	if len(t.parts) > 0 {
 		t.Native = slices.Concat([]byte(`{"role":"model","parts":[`), bytes.Join(t.parts, []byte(",")), []byte(`]}`))
 	}
 	return nil
 }
 
-func because(reason, message string) string {
+func reasonText(reason, message string) string {
 	if message != "" {
 		reason += " (" + message + ")"
 	}

@@ -119,7 +119,7 @@ func (c shaped) check(t *testing.T) {
 		answers = append(answers, rejection(message))
 	}
 	s := NewServer(t, append(answers, Stream("ok"), Stream("ok"))...)
-	s.Told, s.Check = c.Told, keepsTheRules
+	s.ModelInfo, s.Check = c.Told, keepsTheRules
 	config := wire.Config{Provider: "house", Model: "m", BaseURL: c.URL, Think: c.Think, MaxOutput: c.MaxOutput}
 	if c.Provider != "" {
 		config.Provider = c.Provider

@@ -60,10 +60,10 @@ func routeOf(path string) (route, bool) {
 	return all[at], true
 }
 
-func isList(path string) bool { return path == "/api/tags" || strings.HasSuffix(path, "/models") }
+func isListPath(path string) bool { return path == "/api/tags" || strings.HasSuffix(path, "/models") }
 
-// listOf is the template of the list of models under a path.
-func listOf(path string) string {
+// listTemplate is the template of the list of models under a path.
+func listTemplate(path string) string {
 	switch {
 	case path == "/api/tags":
 		return "ollama/list"
@@ -90,8 +90,8 @@ var failures = sync.OnceValue(func() (all map[string]map[model.Kind]failure) {
 	return all
 })
 
-// fail fails as the provider does. Where a key is rejected, it is repeated, as some endpoints do.
-func (r route) fail(w http.ResponseWriter, a Answer, req Request) {
+// writeFailure fails as the provider does. Where a key is rejected, it is repeated, as some endpoints do.
+func (r route) writeFailure(w http.ResponseWriter, a Answer, req Request) {
 	f := cmp.Or(failures()[r.protocol][a.Fail], failures()[r.protocol][model.Server])
 	if f.Stream != "" {
 		w.Header().Set("Content-Type", eventStream)
@@ -105,7 +105,7 @@ func (r route) fail(w http.ResponseWriter, a Answer, req Request) {
 	if f.Seconds > 0 && r.protocol != "gemini" { // which says so in the body
 		w.Header().Set("Retry-After", strconv.Itoa(f.Seconds))
 	}
-	writeJSON(w, f.Status, execute(r.protocol+"/error", f))
+	writeJSON(w, f.Status, executeTemplate(r.protocol+"/error", f))
 }
 
 var templates = sync.OnceValue(func() *template.Template {
@@ -114,7 +114,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"next":  func(n int) int { return n + 1 },
 		"minus": func(n, m int) int { return n - m },
 		"log":   math.Log,
-		"word":  word,
+		"word":  finishWord,
 		"object": func(arguments string) (string, error) { // what is none goes over the wire as the text it is
 			if arguments = cmp.Or(arguments, "{}"); json.Valid([]byte(arguments)) {
 				return arguments, nil
@@ -125,9 +125,9 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).Parse(protocolsFile))
 })
 
-// word is the protocol's word for why an answer ends, in JSON: words has those that are not the contract's own, each
+// finishWord is the protocol's word for why an answer ends, in JSON: words has those that are not the contract's own, each
 // after that.
-func word(finish model.Finish, words ...string) string {
+func finishWord(finish model.Finish, words ...string) string {
 	for i := 0; i < len(words); i += 2 {
 		if words[i] == string(finish) {
 			return strconv.Quote(words[i+1])
@@ -136,8 +136,8 @@ func word(finish model.Finish, words ...string) string {
 	return strconv.Quote(string(finish))
 }
 
-// execute is what a template makes of data; "" for one that is not there.
-func execute(name string, data any) string {
+// executeTemplate is what a template makes of data; "" for one that is not there.
+func executeTemplate(name string, data any) string {
 	var out strings.Builder
 	if t := templates().Lookup(name); t != nil {
 		if err := t.Execute(&out, data); err != nil {
@@ -147,8 +147,8 @@ func execute(name string, data any) string {
 	return out.String()
 }
 
-// rendering is an Answer as the templates see it.
-type rendering struct {
+// answerData is an Answer as the templates see it.
+type answerData struct {
 	Answer
 	Model   string
 	Text    string
@@ -173,7 +173,7 @@ type vector struct {
 }
 
 // Backwards are the vectors, last first: their index says whose they are.
-func (r rendering) Backwards() (all []vector) {
+func (r answerData) Backwards() (all []vector) {
 	for i, v := range slices.Backward(r.Vectors) {
 		all = append(all, vector{i, v})
 	}
@@ -183,37 +183,37 @@ func (r rendering) Backwards() (all []vector) {
 // render gives a in parts, and the end that follows if it is not broken.
 func (r route) render(a Answer, req Request) (parts []string, end string) {
 	a.Finish = a.Finish.OrInferred(a.Calls)
-	all := rendering{Answer: a, Model: req.Model, Text: strings.Join(a.Chunks, ""),
+	all := answerData{Answer: a, Model: req.Model, Text: strings.Join(a.Chunks, ""),
 		Details: req.Form.Get("response_format") == "verbose_json"}
 	all.Counted = a.Usage != model.Usage{} && (r.name != "chat" || strings.Contains(req.Body, `"include_usage":true`))
 	for i, c := range a.Calls {
 		all.Indexed = append(all.Indexed, call{i, c})
 	}
 	if a.Break == "" || a.Break == Open {
-		end = execute(r.name+"/end", all)
+		end = executeTemplate(r.name+"/end", all)
 	}
 	if a.Break == Hang && len(a.Chunks)+len(a.Calls) == 0 {
 		return nil, ""
 	}
-	if begin := execute(r.name+"/begin", all); begin != "" {
+	if begin := executeTemplate(r.name+"/begin", all); begin != "" {
 		parts = append(parts, begin)
 	}
 	for _, chunk := range a.Chunks {
-		parts = append(parts, execute(r.name+"/text", chunk))
+		parts = append(parts, executeTemplate(r.name+"/text", chunk))
 	}
 	for _, c := range all.Indexed {
-		parts = append(parts, execute(r.name+"/call", c))
+		parts = append(parts, executeTemplate(r.name+"/call", c))
 	}
 	if templates().Lookup(r.name+"/piece") != nil {
-		for _, p := range interleaved(a.Calls) {
-			parts = append(parts, execute(r.name+"/piece", p))
+		for _, p := range interleavedPieces(a.Calls) {
+			parts = append(parts, executeTemplate(r.name+"/piece", p))
 		}
 	}
 	return parts, end
 }
 
-// interleaved are the pieces of the calls' arguments in turn. No piece ends inside a character.
-func interleaved(calls []model.ToolCall) (all []piece) {
+// interleavedPieces are the pieces of the calls' arguments in turn. No piece ends inside a character.
+func interleavedPieces(calls []model.ToolCall) (all []piece) {
 	left := make([][]rune, len(calls))
 	for i, c := range calls {
 		left[i] = []rune(c.Arguments)

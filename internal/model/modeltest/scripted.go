@@ -75,7 +75,7 @@ type Scripted struct {
 // Script returns a local model called "scripted:test" that plays turns. A request beyond the last turn fails the test
 // and is answered with an Invalid error.
 func Script(tb testing.TB, turns ...Turn) *Scripted {
-	return &Scripted{tb: tb, id: "scripted:test", local: true, hanging: make(chan struct{}, signals), turns: turns}
+	return &Scripted{tb: tb, id: "scripted:test", local: true, hanging: make(chan struct{}, maxHanging), turns: turns}
 }
 
 // As gives the model another stamp, and says whether it is local. Call it before the first request.
@@ -118,16 +118,16 @@ func (s *Scripted) Local() bool { return s.local }
 func (s *Scripted) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	resp := model.Response{Model: s.id, Attempts: 1}
 	if err := ctx.Err(); err != nil {
-		return resp, s.fail(err)
+		return resp, s.ownError(err)
 	}
-	t, err := s.take(req)
+	t, err := s.nextTurn(req)
 	if err != nil {
 		return resp, err
 	}
 	resp.Usage = t.Usage
 	for _, chunk := range t.chunks() {
 		if ctx.Err() != nil {
-			return resp, s.fail(ctx.Err())
+			return resp, s.ownError(ctx.Err())
 		}
 		resp.Text += chunk
 		if emit == nil {
@@ -142,10 +142,10 @@ func (s *Scripted) Chat(ctx context.Context, req model.Request, emit func(model.
 	if t.Hang {
 		s.hanging <- struct{}{}
 		<-ctx.Done()
-		return resp, s.fail(ctx.Err())
+		return resp, s.ownError(ctx.Err())
 	}
 	if t.Err != nil {
-		return resp, s.fail(t.Err)
+		return resp, s.ownError(t.Err)
 	}
 	resp.Finish = t.Finish.OrInferred(t.ToolCalls)
 	return resp, nil
@@ -161,7 +161,7 @@ func (t Turn) chunks() []string {
 	return strings.SplitAfter(t.Text, " ")
 }
 
-func (s *Scripted) fail(err error) *model.Error {
+func (s *Scripted) ownError(err error) *model.Error {
 	failed := &model.Error{Kind: model.KindOf(err), Err: err}
 	if given, is := errors.AsType[*model.Error](err); is {
 		*failed = *given
@@ -170,8 +170,8 @@ func (s *Scripted) fail(err error) *model.Error {
 	return failed
 }
 
-// take records req and returns the turn for it, its calls with ids.
-func (s *Scripted) take(req model.Request) (Turn, error) {
+// nextTurn records req and returns the turn for it, its calls with ids.
+func (s *Scripted) nextTurn(req model.Request) (Turn, error) {
 	s.mu.Lock()
 	req.Messages = slices.Clone(req.Messages)
 	req.Tools = slices.Clone(req.Tools)
@@ -180,7 +180,7 @@ func (s *Scripted) take(req model.Request) (Turn, error) {
 	if len(s.turns) == 0 {
 		s.mu.Unlock()
 		s.tb.Errorf("modeltest: the script of %s is over: request %d is one too many\n%s", s.id, n, describe(req))
-		return Turn{}, s.fail(&model.Error{Kind: model.Invalid, Message: "the script is over"})
+		return Turn{}, s.ownError(&model.Error{Kind: model.Invalid, Message: "the script is over"})
 	}
 	t := s.turns[0]
 	s.turns = s.turns[1:]

@@ -144,8 +144,8 @@ func (r Request) Key() string {
 		r.Header.Get("X-Goog-Api-Key"))
 }
 
-// read makes a Request of what came.
-func read(r *http.Request) (req Request, err error) {
+// readRequest makes a Request of what came.
+func readRequest(r *http.Request) (req Request, err error) {
 	body, err := io.ReadAll(r.Body)
 	req = Request{Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(), Body: string(body)}
 	if err != nil || r.Method != http.MethodPost {
@@ -172,9 +172,9 @@ type Server struct {
 
 	// Models are listed. Told is what is told of a model, as JSON by its name, or in answer to a GET by its path. Set
 	// them, and Check, which says what is wrong with a request, before the first request.
-	Models []string
-	Told   map[string]string
-	Check  func(Request) error
+	Models    []string
+	ModelInfo map[string]string
+	Check     func(Request) error
 
 	http        *httptest.Server
 	connections atomic.Int32 // that were opened
@@ -184,21 +184,21 @@ type Server struct {
 	closing chan struct{}
 	close   sync.Once
 
-	mu       sync.Mutex
-	answers  []Answer
-	play     func(Request) Answer
-	requests []Request
-	looked   []Request
-	overrun  int
+	mu           sync.Mutex
+	answers      []Answer
+	play         func(Request) Answer
+	requests     []Request
+	infoRequests []Request
+	overrun      int
 }
 
-// signals is how many hanging requests can be noted before anybody looks.
-const signals = 1024
+// maxHanging is how many hanging requests can be noted before anybody looks.
+const maxHanging = 1024
 
 // NewServer starts a server that stops with the test, if there is one. At its end, the test fails if a request had no
 // answer left.
 func NewServer(tb testing.TB, answers ...Answer) *Server {
-	s := &Server{answers: answers, hanging: make(chan struct{}, signals), ended: make(chan struct{}, signals),
+	s := &Server{answers: answers, hanging: make(chan struct{}, maxHanging), ended: make(chan struct{}, maxHanging),
 		closing: make(chan struct{})}
 	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -254,11 +254,11 @@ func (s *Server) Last() Request {
 	return all[len(all)-1]
 }
 
-// Looks returns what was asked of models beside turns, which takes no Answer and is none of the Requests.
-func (s *Server) Looks() []Request {
+// InfoRequests returns what was asked of models beside turns, which takes no Answer and is none of the Requests.
+func (s *Server) InfoRequests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.looked)
+	return slices.Clone(s.infoRequests)
 }
 
 // Hanging has a value for each request that was sent all its Answer has and now hangs.
@@ -269,49 +269,49 @@ func (s *Server) Ended() <-chan struct{} { return s.ended }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	req, err := read(r)
+	req, err := readRequest(r)
 	way, known := routeOf(req.Path)
 	switch {
-	case r.Method == http.MethodGet && isList(req.Path) && s.Told[req.Path] == "":
-		s.take(req, false)
-		writeJSON(w, http.StatusOK, execute(listOf(req.Path), s.Models))
+	case r.Method == http.MethodGet && isListPath(req.Path) && s.ModelInfo[req.Path] == "":
+		s.nextAnswer(req, false)
+		writeJSON(w, http.StatusOK, executeTemplate(listTemplate(req.Path), s.Models))
 		return
 	case r.Method == http.MethodGet, req.Path == "/api/show":
-		s.look(w, req)
+		s.answerInfo(w, req)
 		return
 	case err == nil && s.Check != nil:
 		err = s.Check(req)
 	}
 	if err != nil || !known {
-		s.take(req, false)
+		s.nextAnswer(req, false)
 		message := "modeltest: no such path"
 		if err != nil {
 			message = err.Error()
 		}
-		writeJSON(w, http.StatusBadRequest, execute(cmp.Or(way.protocol, "openai")+"/error",
+		writeJSON(w, http.StatusBadRequest, executeTemplate(cmp.Or(way.protocol, "openai")+"/error",
 			failure{Status: http.StatusBadRequest, Message: message}))
 		return
 	}
-	a, ok := s.take(req, true)
+	a, ok := s.nextAnswer(req, true)
 	switch {
 	case !ok:
 		w.WriteHeader(http.StatusInternalServerError)
 	case a.Raw != nil:
 		a.Raw.write(w, way.mediaType)
 	case a.Fail != "":
-		way.fail(w, a, req)
+		way.writeFailure(w, a, req)
 	default:
 		s.stream(w, r, a, way, req)
 	}
 }
 
-// look answers what is asked of a model beside turns.
-func (s *Server) look(w http.ResponseWriter, req Request) {
+// answerInfo answers what is asked of a model beside turns.
+func (s *Server) answerInfo(w http.ResponseWriter, req Request) {
 	s.mu.Lock()
-	s.looked = append(s.looked, req)
+	s.infoRequests = append(s.infoRequests, req)
 	s.mu.Unlock()
 	path, err := url.PathUnescape(req.Path)
-	for name, told := range s.Told {
+	for name, told := range s.ModelInfo {
 		if err == nil && told != "" && (name == path || name == req.Model || strings.HasSuffix(path, "/"+name)) {
 			writeJSON(w, http.StatusOK, told)
 			return
@@ -324,8 +324,8 @@ func (s *Server) look(w http.ResponseWriter, req Request) {
 	writeJSON(w, http.StatusNotFound, `{"error":{"message":"the model is not found","code":404}}`)
 }
 
-// take records req and returns its answer, if it takes one.
-func (s *Server) take(req Request, answered bool) (Answer, bool) {
+// nextAnswer records req and returns its answer, if it takes one.
+func (s *Server) nextAnswer(req Request, answered bool) (Answer, bool) {
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	if play := s.play; play != nil && answered {
@@ -360,11 +360,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, a Answer, way ro
 	}
 	switch a.Break {
 	case Cut:
-		_, _ = io.WriteString(w, execute(way.name+"/half", nil))
+		_, _ = io.WriteString(w, executeTemplate(way.name+"/half", nil))
 		_ = out.Flush()
 		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
 	case Garbage:
-		_, _ = io.WriteString(w, execute(way.name+"/garbage", nil))
+		_, _ = io.WriteString(w, executeTemplate(way.name+"/garbage", nil))
 		return
 	case Open, "":
 		_, _ = io.WriteString(w, end)

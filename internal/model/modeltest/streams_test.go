@@ -207,12 +207,12 @@ func paced(pause time.Duration, parts []string, whole bool) transport {
 				case <-r.Context().Done():
 					return 0, r.Context().Err()
 				}
-				left = execute(way.name+"/"+parts[i], "word ")
+				left = executeTemplate(way.name+"/"+parts[i], "word ")
 				if i == 0 {
-					left = execute(way.name+"/begin", rendering{}) + left
+					left = executeTemplate(way.name+"/begin", answerData{}) + left
 				}
 				if i++; whole && i == len(parts) {
-					left += execute(way.name+"/end", rendering{Answer: Answer{Finish: model.FinishStop}})
+					left += executeTemplate(way.name+"/end", answerData{Answer: Answer{Finish: model.FinishStop}})
 				}
 			}
 			n := copy(b, left)

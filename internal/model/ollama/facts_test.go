@@ -43,7 +43,7 @@ const (
 func told(t *testing.T, shown, loaded string, adjust ...func(*ollama.Config)) (*ollama.Model, *modeltest.Server) {
 	t.Helper()
 	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{"ok"}, Repeat: true})
-	server.Told = map[string]string{"llama3.1:8b": shown, "/api/ps": loaded}
+	server.ModelInfo = map[string]string{"llama3.1:8b": shown, "/api/ps": loaded}
 	return connect(t, server, adjust...), server
 }
 
@@ -106,7 +106,7 @@ func TestServerIsAskedOnceWhatItsModelIsLike(t *testing.T) {
 		}
 	}
 	var paths []string
-	for _, look := range server.Looks() {
+	for _, look := range server.InfoRequests() {
 		paths = append(paths, look.Path)
 	}
 	if got := strings.Join(paths, " "); got != "/api/show /api/ps" {
@@ -226,7 +226,7 @@ func TestAdviceAgainstAFullWindowNamesTheSettingUnlessTheModelTakesNoMore(t *tes
 		{ollama.Ollama, show(4096, hermes, chats), "4096 tokens, which is all that the model takes"},
 	} {
 		server := modeltest.NewServer(t, modeltest.Answer{Fail: model.ContextLength})
-		server.Told = map[string]string{"llama3.1:8b": c.shown}
+		server.ModelInfo = map[string]string{"llama3.1:8b": c.shown}
 		_, err := connect(t, server, func(o *ollama.Config) { o.Provider = c.provider }).Chat(t.Context(), hello(), nil)
 		if model.KindOf(err) != model.ContextLength || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v; want it to say %q", err, c.says)

@@ -61,8 +61,8 @@ func New(c Config) *Model {
 			"content_filter": model.FinishFilter, // which gateways pass on from providers that filter
 		},
 		Optional:   []string{"think"},
-		EncodeTurn: p.encode, ReadTurn: p.read, Classify: p.judge, List: p.list, Describe: p.describe,
-		Prepare: func(x *wire.Call) { _, _ = p.learn(x) }, // what can't be known, the turn goes without
+		EncodeTurn: p.encode, ReadTurn: p.readTurn, Classify: p.classify, List: p.list, Describe: p.describe,
+		Prepare: func(x *wire.Call) { _, _ = p.loadFacts(x) }, // what can't be known, the turn goes without
 	})}
 }
 
@@ -74,7 +74,7 @@ type protocol struct {
 
 // describe tells what the model can, and the window that is asked for.
 func (p protocol) describe(x *wire.Call) (model.Info, error) {
-	f, err := p.learn(x)
+	f, err := p.loadFacts(x)
 	if err != nil {
 		return model.Info{}, err
 	}
@@ -116,28 +116,28 @@ func (p protocol) list(x *wire.Call) ([]string, error) {
 	return names, nil
 }
 
-// judge sorts a failure by its words, as Ollama has no error codes, and says what would help against those that the
+// classify sorts a failure by its words, as Ollama has no error codes, and says what would help against those that the
 // person can do something about.
-func (p protocol) judge(x *wire.Call, status int, c *wire.Complaint) {
-	said := strings.ToLower(c.Message)
+func (p protocol) classify(x *wire.Call, status int, c *wire.Complaint) {
+	message := strings.ToLower(c.Message)
 	c.Kind = wire.StatusKind(status)
 	switch {
-	case wire.TooLong(said):
+	case wire.TooLong(message):
 		c.Kind = model.ContextLength
 		c.Advice = p.windowAdvice()
-	case wire.ContainsAny(said, "does not support tools"):
+	case wire.ContainsAny(message, "does not support tools"):
 		c.Kind = model.Invalid
 		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.config.Model)
-	case wire.ContainsAny(said, "requires more system memory"):
+	case wire.ContainsAny(message, "requires more system memory"):
 		c.Kind = model.Invalid
 		c.Advice = "; choose a smaller model or a smaller context window"
-	case wire.ContainsAny(said, "does not support", "model is required", "invalid model name"):
+	case wire.ContainsAny(message, "does not support", "model is required", "invalid model name"):
 		c.Kind = model.Invalid
-	case wire.ContainsAny(said, "maximum pending requests"):
+	case wire.ContainsAny(message, "maximum pending requests"):
 		c.Kind = model.RateLimit
-	case status < http.StatusInternalServerError && wire.AgainstPolicy(said):
+	case status < http.StatusInternalServerError && wire.AgainstPolicy(message):
 		c.Kind = model.Refused
-	case wire.ContainsAny(said, "model") && wire.ContainsAny(said, "not found"):
+	case wire.ContainsAny(message, "model") && wire.ContainsAny(message, "not found"):
 		c.Advice = "; to get it: ollama pull " + p.config.Model
 	case status == http.StatusUnauthorized && x.Key() == "":
 		c.Advice = "; a model in Ollama's cloud wants: ollama signin, a proxy a key"

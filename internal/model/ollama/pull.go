@@ -12,13 +12,13 @@ import (
 // What a server may say of a model: how many layers it has, and how large one is, in bytes. Their sum can be counted
 // with.
 const (
-	mostLayers = 1000
-	mostLayer  = 1 << 44
+	maxLayers     = 1000
+	maxLayerBytes = 1 << 44
 )
 
 // Pull has the server load the model, and tells how far it is: at least once, from one goroutine. Cancelling ctx stops
 // it; the server keeps what it has loaded, and the next Pull goes on from there.
-func (m *Model) Pull(ctx context.Context, told func(model.PullProgress)) error {
+func (m *Model) Pull(ctx context.Context, report func(model.PullProgress)) error {
 	x, err := m.Open(ctx)
 	if err != nil {
 		return err
@@ -29,37 +29,37 @@ func (m *Model) Pull(ctx context.Context, told func(model.PullProgress)) error {
 		return x.Fail(model.Invalid, err.Error(), err)
 	}
 	layers := map[string]model.PullProgress{}
-	return x.PostAndReadLines("api/pull", body, func(line []byte) error { return pulled(x, layers, line, told) })
+	return x.PostAndReadLines("api/pull", body, func(line []byte) error { return handlePullLine(x, layers, line, report) })
 }
 
-// pulled takes a line of a pull in: layers are how far each layer of the model is.
-func pulled(x *wire.Call, layers map[string]model.PullProgress, line []byte, told func(model.PullProgress)) error {
-	var at struct {
+// handlePullLine takes a line of a pull in: layers are how far each layer of the model is.
+func handlePullLine(x *wire.Call, layers map[string]model.PullProgress, line []byte, report func(model.PullProgress)) error {
+	var update struct {
 		Status    string `json:"status"`
 		Digest    string `json:"digest"`
 		Total     int64  `json:"total"`
 		Completed int64  `json:"completed"`
 		Error     string `json:"error"`
 	}
-	if err := json.Unmarshal(line, &at); err != nil {
+	if err := json.Unmarshal(line, &update); err != nil {
 		return x.BadEventError(err)
 	}
-	if at.Error != "" {
+	if update.Error != "" {
 		return x.StreamError(line)
 	}
-	if at.Digest != "" && at.Total > 0 {
-		whole := min(at.Total, mostLayer)
-		layers[at.Digest] = model.PullProgress{Done: min(max(at.Completed, 0), whole), Total: whole}
+	if update.Digest != "" && update.Total > 0 {
+		total := min(update.Total, maxLayerBytes)
+		layers[update.Digest] = model.PullProgress{Done: min(max(update.Completed, 0), total), Total: total}
 	}
-	if len(layers) > mostLayers {
+	if len(layers) > maxLayers {
 		return x.BadEventError(errors.New("the model has too many layers"))
 	}
-	sum := model.PullProgress{Status: at.Status}
+	sum := model.PullProgress{Status: update.Status}
 	for _, layer := range layers {
 		sum.Done += layer.Done
 		sum.Total += layer.Total
 	}
-	told(sum)
-	x.Done = at.Status == "success"
+	report(sum)
+	x.Done = update.Status == "success"
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// part is what is read of one line: a chunk of an answer, its end, or an error.
-type part struct {
+// chunk is what is read of one line: a chunk of an answer, its end, or an error.
+type chunk struct {
 	Message      *message        `json:"message"`
 	Done         bool            `json:"done"`
 	DoneReason   string          `json:"done_reason"`
@@ -27,19 +27,19 @@ type turn struct {
 	thinking strings.Builder
 }
 
-// read takes the whole answer into x, its thinking also where it breaks off.
-func (p protocol) read(x *wire.Call, answer *http.Response) error {
+// readTurn takes the whole answer into x, its thinking also where it breaks off.
+func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 	t := &turn{Call: x, protocol: p}
-	err := x.ReadLines(answer.Body, t.take)
+	err := x.ReadLines(answer.Body, t.applyLine)
 	if t.thinking.Len() > 0 {
-		x.Native, _ = json.Marshal(thought{t.thinking.String()}) // a string always encodes
+		x.Native, _ = json.Marshal(nativeTurn{t.thinking.String()}) // a string always encodes
 	}
 	return err
 }
 
-// take reads one line.
-func (t *turn) take(line []byte) error {
-	var p part
+// applyLine reads one line.
+func (t *turn) applyLine(line []byte) error {
+	var p chunk
 	if err := json.Unmarshal(line, &p); err != nil {
 		return t.Fail(model.Garbled, "a line of the answer is not the JSON that the protocol promises: "+err.Error()+
 			t.BaseHint(), err)
@@ -61,11 +61,11 @@ func (t *turn) take(line []byte) error {
 	if p.Message == nil {
 		return nil
 	}
-	return t.apply(p.Message)
+	return t.addMessage(p.Message)
 }
 
-// apply adds msg to the answer.
-func (t *turn) apply(msg *message) error {
+// addMessage adds msg to the answer.
+func (t *turn) addMessage(msg *message) error {
 	size := len(msg.Thinking)
 	for _, c := range msg.ToolCalls {
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)

@@ -44,26 +44,26 @@ func readVectors(answer []byte) (v wire.Vectors, err error) {
 // Transcribe writes down audio. OpenAI's newer models tell the text alone, and so does an endpoint that rejects a
 // request for more: it is asked once more without, if the audio's Content is an io.Seeker, and that is remembered.
 func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
-	if strings.HasPrefix(m.config.Model, "gpt-") || m.brief.Load() {
-		return m.transcribe(ctx, audio, "json")
+	if strings.HasPrefix(m.config.Model, "gpt-") || m.textOnly.Load() {
+		return m.transcribeAs(ctx, audio, "json")
 	}
-	t, err := m.transcribe(ctx, audio, "verbose_json")
-	content, again := audio.Content.(io.Seeker)
-	if err == nil || !again || model.KindOf(err) != model.Invalid || !wire.ContainsAny(strings.ToLower(err.Error()),
+	t, err := m.transcribeAs(ctx, audio, "verbose_json")
+	content, seekable := audio.Content.(io.Seeker)
+	if err == nil || !seekable || model.KindOf(err) != model.Invalid || !wire.ContainsAny(strings.ToLower(err.Error()),
 		"response_format", "verbose_json") {
 		return t, err
 	}
-	if _, gone := content.Seek(0, io.SeekStart); gone != nil {
+	if _, seekErr := content.Seek(0, io.SeekStart); seekErr != nil {
 		return t, err
 	}
-	t, err = m.transcribe(ctx, audio, "json")
+	t, err = m.transcribeAs(ctx, audio, "json")
 	if err == nil {
-		m.brief.Store(true)
+		m.textOnly.Store(true)
 	}
 	return t, err
 }
 
-func (m *Model) transcribe(ctx context.Context, audio model.Audio, format string) (model.Transcript, error) {
+func (m *Model) transcribeAs(ctx context.Context, audio model.Audio, format string) (model.Transcript, error) {
 	return m.UploadAudio(ctx, "audio/transcriptions", audio,
 		[][2]string{{"model", m.config.Model}, {"response_format", format}, {"language", audio.Language},
 			{"prompt", audio.Prompt}})

@@ -29,8 +29,8 @@ const (
 // documentation of them says.
 const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
-// native is what msg holds of this very model's own; nothing, if another gave it.
-func (p *protocol) native(msg model.Message) nativeTurn {
+// nativeOf is what msg holds of this very model's own; nothing, if another gave it.
+func (p *protocol) nativeOf(msg model.Message) nativeTurn {
 	var turn nativeTurn
 	if !wire.ReadNative(msg, p.config.Provider, &turn) || turn.Model != p.config.Model {
 		return nativeTurn{}
@@ -38,8 +38,8 @@ func (p *protocol) native(msg model.Message) nativeTurn {
 	return turn
 }
 
-// reason puts reasoning back into a message, in the fields that it came in.
-func (n *nativeTurn) reason(m *chatMessage, q quirk) {
+// restoreReasoning puts reasoning back into a message, in the fields that it came in.
+func (n *nativeTurn) restoreReasoning(m *chatMessage, q quirk) {
 	if q&(noReasoning|wantsReasoning) == noReasoning {
 		return
 	}
@@ -50,25 +50,25 @@ func (n *nativeTurn) reason(m *chatMessage, q quirk) {
 	}
 }
 
-// extra is the extra_content of call i; nil if it has none.
-func (n *nativeTurn) extra(i int, id string, q quirk) json.RawMessage {
-	if extra := n.Calls[id]; extra != nil || i > 0 || q&signed == 0 {
+// extraContent is the extra_content of call i; nil if it has none.
+func (n *nativeTurn) extraContent(i int, id string, q quirk) json.RawMessage {
+	if extra := n.Calls[id]; extra != nil || i > 0 || q&needsSignature == 0 {
 		return extra
 	}
 	return json.RawMessage(skipSignature)
 }
 
-// thought is the reasoning of an answer that is coming in.
-type thought struct {
-	content, text strings.Builder // of the fields reasoning_content and reasoning
-	details       []*detail
+// reasoningBuffer is the reasoning of an answer that is coming in.
+type reasoningBuffer struct {
+	reasoningContent, reasoningText strings.Builder // of the fields reasoning_content and reasoning
+	details                         []*detail
 }
 
 // detail is one entry of reasoning_details, which comes in parts: its fields, and the text that is added up.
 type detail struct {
-	fields detailPart
-	name   string // of the field with the text
-	text   strings.Builder
+	fields    detailPart
+	textField string // of the field with the text
+	text      strings.Builder
 }
 
 type detailPart map[string]json.RawMessage
@@ -84,8 +84,8 @@ func (d *detailParts) UnmarshalJSON(raw []byte) error {
 // detailSize is what an entry takes in memory at least, in bytes.
 const detailSize = 1 << 10
 
-// add adds a part to the entry that it belongs to, and says how many bytes are kept for it.
-func (t *thought) add(part detailPart) (size int) {
+// addPart adds a part to the entry that it belongs to, and says how many bytes are kept for it.
+func (t *reasoningBuffer) addPart(part detailPart) (size int) {
 	if len(part) == 0 {
 		return 0
 	}
@@ -100,7 +100,7 @@ func (t *thought) add(part detailPart) (size int) {
 		switch _, has := d.fields[name]; {
 		case has && !wire.IsSet(value):
 		case wire.IsSet(value) && (name == "text" || name == "summary" || name == "data"):
-			d.name = name
+			d.textField = name
 			d.text.WriteString(wire.PlainText(value))
 		default:
 			d.fields[name] = value
@@ -111,7 +111,7 @@ func (t *thought) add(part detailPart) (size int) {
 
 // detailFor returns the entry that part goes on with: the one of its type with its index, or with its id if it has no
 // index; a part with neither goes on with the last entry if that is of its type and text.
-func (t *thought) detailFor(part detailPart) *detail {
+func (t *reasoningBuffer) detailFor(part detailPart) *detail {
 	for i, d := range slices.Backward(t.details) {
 		same := func(name string) bool { return string(d.fields[name]) == string(part[name]) }
 		switch last := i == len(t.details)-1; {
@@ -123,24 +123,24 @@ func (t *thought) detailFor(part detailPart) *detail {
 	return nil
 }
 
-func quoted(text string) json.RawMessage {
+func jsonString(text string) json.RawMessage {
 	raw, _ := wire.Marshal(text) // a string
 	return raw
 }
 
 // keepNative keeps the reasoning and the extras of a whole answer.
-func (t *turn) keepNative(name string) (err error) {
-	kept := nativeTurn{Model: name, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
-	if t.thought.content.Len() > 0 {
-		kept.Fields[reasoningContent] = quoted(t.thought.content.String())
+func (t *turn) keepNative(modelName string) (err error) {
+	kept := nativeTurn{Model: modelName, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
+	if t.reasoning.reasoningContent.Len() > 0 {
+		kept.Fields[reasoningContent] = jsonString(t.reasoning.reasoningContent.String())
 	}
-	if t.thought.text.Len() > 0 {
-		kept.Fields[reasoning] = quoted(t.thought.text.String())
+	if t.reasoning.reasoningText.Len() > 0 {
+		kept.Fields[reasoning] = jsonString(t.reasoning.reasoningText.String())
 	}
 	var details []detailPart
-	for _, d := range t.thought.details {
-		if d.name != "" {
-			d.fields[d.name] = quoted(d.text.String())
+	for _, d := range t.reasoning.details {
+		if d.textField != "" {
+			d.fields[d.textField] = jsonString(d.text.String())
 		}
 		details = append(details, d.fields)
 	}
@@ -149,7 +149,7 @@ func (t *turn) keepNative(name string) (err error) {
 			return err
 		}
 	}
-	for i, c := range t.calls {
+	for i, c := range t.partialCalls {
 		if wire.IsSet(c.extra) {
 			kept.Calls[t.Calls[i].ID] = c.extra
 		}

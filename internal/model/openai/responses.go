@@ -52,17 +52,17 @@ type inputResult struct {
 }
 
 type textFormat struct {
-	Format typedForm `json:"format"`
+	Format typedSchema `json:"format"`
 }
 
-type typedForm struct {
+type typedSchema struct {
 	Type string `json:"type"`
-	namedForm
+	namedSchema
 }
 
 type responseTool struct {
 	Type string `json:"type"`
-	toolForm
+	toolDefinition
 	Strict bool `json:"strict"` // which is true where nothing is said
 }
 
@@ -82,51 +82,51 @@ func (p *protocol) encodeResponse(req wire.Request) (any, error) {
 	if q&noEncrypted == 0 {
 		body.Include = []string{"reasoning.encrypted_content"}
 	}
-	thinks := thinking{Effort: q.effort(p.config.Think)}
+	reasoning := thinking{Effort: q.effort(p.config.Think)}
 	if q&(noSummary|noEncrypted) == 0 {
-		thinks.Summary = "auto"
+		reasoning.Summary = "auto"
 	}
-	if thinks != (thinking{}) {
-		body.Reasoning = &thinks
+	if reasoning != (thinking{}) {
+		body.Reasoning = &reasoning
 	}
-	if form := q.form(req); form != nil {
-		body.Text = &textFormat{typedForm{"json_schema", *form}}
+	if schema := q.answerSchema(req); schema != nil {
+		body.Text = &textFormat{typedSchema{"json_schema", *schema}}
 	}
-	for _, t := range q.tools(req) {
-		body.Tools = append(body.Tools, responseTool{Type: "function", toolForm: t})
+	for _, t := range q.offeredTools(req) {
+		body.Tools = append(body.Tools, responseTool{Type: "function", toolDefinition: t})
 	}
 	if len(body.Tools) > 0 && req.NoCalls {
 		body.ToolChoice = "none"
 	}
 	for _, msg := range req.Messages {
-		body.Input = append(body.Input, p.items(msg)...)
+		body.Input = append(body.Input, p.encodeItems(msg)...)
 	}
 	return body, nil
 }
 
-// items are the items of a message: those that the model gave itself as they came.
-func (p *protocol) items(msg model.Message) (all []any) {
+// encodeItems are the items of a message: those that the model gave itself as they came.
+func (p *protocol) encodeItems(msg model.Message) (all []any) {
 	switch msg.Role {
 	case model.User:
 		var parts []inputPart
-		for _, shown := range msg.Pictures {
-			parts = append(parts, inputPart{Type: "input_image", Image: shown.URL()})
+		for _, picture := range msg.Pictures {
+			parts = append(parts, inputPart{Type: "input_image", Image: picture.URL()})
 		}
 		if parts != nil {
-			return []any{inputText{"user", append(parts, inputPart{Type: "input_text", Text: said(msg.Text)})}}
+			return []any{inputText{"user", append(parts, inputPart{Type: "input_text", Text: orEmpty(msg.Text)})}}
 		}
-		return []any{inputText{"user", said(msg.Text)}}
+		return []any{inputText{"user", orEmpty(msg.Text)}}
 	case model.ToolRole:
-		return []any{inputResult{"function_call_output", msg.ToolCallID, said(wire.ResultText(msg))}}
+		return []any{inputResult{"function_call_output", msg.ToolCallID, orEmpty(wire.ResultText(msg))}}
 	}
-	if native := p.native(msg); calledBy(native.Items, msg.ToolCalls) {
+	if native := p.nativeOf(msg); holdCalls(native.Items, msg.ToolCalls) {
 		for _, item := range native.Items {
 			all = append(all, item)
 		}
 		return all
 	}
 	if msg.Text != "" || len(msg.ToolCalls) == 0 {
-		all = append(all, inputText{"assistant", said(msg.Text)})
+		all = append(all, inputText{"assistant", orEmpty(msg.Text)})
 	}
 	for _, call := range msg.ToolCalls {
 		all = append(all, inputCall{functionCall, call.ID, call.Name, string(wire.ArgumentsObject(call.Arguments))})
@@ -134,9 +134,9 @@ func (p *protocol) items(msg model.Message) (all []any) {
 	return all
 }
 
-// calledBy says whether items hold these very calls: one without a result, or a result without a call, would be
+// holdCalls says whether items hold these very calls: one without a result, or a result without a call, would be
 // rejected.
-func calledBy(items []json.RawMessage, calls []model.ToolCall) bool {
+func holdCalls(items []json.RawMessage, calls []model.ToolCall) bool {
 	var ids []string
 	for _, raw := range items {
 		var it item

@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// part is what is read of one event: a chunk of a stream, a whole answer (Message in the place of Delta) or an error.
-type part struct {
+// chunk is what is read of one event: a chunk of a stream, a whole answer (Message in the place of Delta) or an error.
+type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
@@ -90,16 +90,16 @@ type incoming struct {
 	refusal strings.Builder
 }
 
-// read reads an answer that comes in events, or as one whole.
-func (i *incoming) read(answer *http.Response, finishEnds bool, take, whole func([]byte) error) (err error) {
+// readAnswer reads an answer that comes in events, or as one whole.
+func (i *incoming) readAnswer(answer *http.Response, finishEnds bool, handle, handleWhole func([]byte) error) (err error) {
 	if wire.IsJSON(answer) {
 		var body []byte
 		if body, err = i.ReadBody(answer); err == nil {
 			i.Done = true
-			err = whole(body)
+			err = handleWhole(body)
 		}
 	} else {
-		err = i.ReadEvents(answer.Body, finishEnds, take)
+		err = i.ReadEvents(answer.Body, finishEnds, handle)
 	}
 	switch {
 	case err != nil:
@@ -116,16 +116,16 @@ func (i *incoming) read(answer *http.Response, finishEnds bool, take, whole func
 // turn is an answer of chat completions.
 type turn struct {
 	incoming
-	thought thought
-	calls   []*call
+	reasoning    reasoningBuffer
+	partialCalls []*partialCall
 }
 
-// read takes the whole answer into x.
-func (p *protocol) read(x *wire.Call, answer *http.Response) error {
+// readChat takes the whole answer into x.
+func (p *protocol) readChat(x *wire.Call, answer *http.Response) error {
 	t := &turn{incoming: incoming{Call: x}}
-	err := t.read(answer, true, t.take, t.take)
-	for i := 0; i < len(t.calls) && err == nil; i++ {
-		c := t.calls[i]
+	err := t.readAnswer(answer, true, t.applyChunk, t.applyChunk)
+	for i := 0; i < len(t.partialCalls) && err == nil; i++ {
+		c := t.partialCalls[i]
 		err = x.AddCall(model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
 	}
 	if err != nil {
@@ -134,13 +134,13 @@ func (p *protocol) read(x *wire.Call, answer *http.Response) error {
 	return t.keepNative(p.config.Model)
 }
 
-// take reads one event.
-func (t *turn) take(data []byte) error {
+// applyChunk reads one event.
+func (t *turn) applyChunk(data []byte) error {
 	if string(data) == "[DONE]" {
 		t.Done = true
 		return nil
 	}
-	var p part
+	var p chunk
 	if err := json.Unmarshal(data, &p); err != nil {
 		return t.BadEventError(err)
 	}
@@ -160,36 +160,36 @@ func (t *turn) take(data []byte) error {
 		}
 		t.Begun = true
 		t.Finish = cmp.Or(c.FinishReason, t.Finish)
-		return t.apply(cmp.Or(c.Message, &c.Delta))
+		return t.applyDelta(cmp.Or(c.Message, &c.Delta))
 	}
 	return nil
 }
 
-// apply adds d to the answer.
-func (t *turn) apply(d *delta) error {
+// applyDelta adds d to the answer.
+func (t *turn) applyDelta(d *delta) error {
 	size := len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
 	for i := range d.ToolCalls {
 		c := &d.ToolCalls[i]
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + len(c.Extra)
-		t.addCall(c)
+		t.addCallPart(c)
 	}
 	for _, part := range d.ReasoningDetails {
-		size += t.thought.add(part)
+		size += t.reasoning.addPart(part)
 	}
 	if err := t.CountBytes(size); err != nil {
 		return err
 	}
-	if len(t.calls) > wire.MaxCalls {
+	if len(t.partialCalls) > wire.MaxCalls {
 		return t.TooManyCallsError()
 	}
 	t.refusal.WriteString(d.Refusal)
-	t.thought.content.WriteString(string(d.ReasoningContent))
-	t.thought.text.WriteString(string(d.Reasoning))
+	t.reasoning.reasoningContent.WriteString(string(d.ReasoningContent))
+	t.reasoning.reasoningText.WriteString(string(d.Reasoning))
 	return t.EmitText(string(d.Content))
 }
 
-// call is a tool call that is coming in. Its index is -1 where the endpoint gives none.
-type call struct {
+// partialCall is a tool call that is coming in. Its index is -1 where the endpoint gives none.
+type partialCall struct {
 	index     int
 	id        string
 	name      string
@@ -197,15 +197,15 @@ type call struct {
 	extra     json.RawMessage
 }
 
-// addCall adds a part to the call that it belongs to, or begins another.
-func (t *turn) addCall(p *callPart) {
+// addCallPart adds a part to the call that it belongs to, or begins another.
+func (t *turn) addCallPart(p *callPart) {
 	c := t.callFor(p)
 	if c == nil {
-		c = &call{index: -1}
+		c = &partialCall{index: -1}
 		if p.Index != nil {
 			c.index = *p.Index
 		}
-		t.calls = append(t.calls, c)
+		t.partialCalls = append(t.partialCalls, c)
 	}
 	c.id, c.name = cmp.Or(c.id, p.ID), cmp.Or(c.name, p.Function.Name)
 	c.arguments.WriteString(string(p.Function.Arguments))
@@ -217,8 +217,8 @@ func (t *turn) addCall(p *callPart) {
 // callFor returns the call that p goes on with, or nil where p begins one. The index decides, unless p has all that
 // begins a call and the call under its index is another: some endpoints count every call as number 0. Without an index
 // the id decides, and a part without either goes on with the last call unless it names a tool.
-func (t *turn) callFor(p *callPart) *call {
-	for _, c := range slices.Backward(t.calls) {
+func (t *turn) callFor(p *callPart) *partialCall {
+	for _, c := range slices.Backward(t.partialCalls) {
 		switch {
 		case p.Index != nil && c.index == *p.Index:
 			if p.Function.Name != "" && c.isOtherThan(p) {
@@ -235,7 +235,7 @@ func (t *turn) callFor(p *callPart) *call {
 	return nil
 }
 
-func (c *call) isOtherThan(p *callPart) bool {
+func (c *partialCall) isOtherThan(p *callPart) bool {
 	if p.ID != "" && c.id != "" {
 		return p.ID != c.id
 	}

@@ -30,7 +30,7 @@ func NewServer(c ServerConfig) *Server {
 		URLPath:    func(path string) string { return strings.TrimSuffix(strings.TrimRight(path, "/"), "/"+inference) },
 		URLHint:    "whisper.cpp's server answers under /inference",
 		Header:     wire.Bearer,
-		Classify:   judge,
+		Classify:   classify,
 	})}
 }
 
@@ -56,13 +56,13 @@ func (s *Server) Transcribe(ctx context.Context, audio model.Audio) (model.Trans
 	return t, err
 }
 
-// judge sorts a failure. The server tells most of them with the status of a success.
-func judge(_ *wire.Call, status int, c *wire.Complaint) {
-	said := strings.ToLower(c.Message)
+// classify sorts a failure. The server tells most of them with the status of a success.
+func classify(_ *wire.Call, status int, c *wire.Complaint) {
+	message := strings.ToLower(c.Message)
 	switch {
-	case wire.ContainsAny(said, "failed to read", "conversion failed", "wav"):
+	case wire.ContainsAny(message, "failed to read", "conversion failed", "wav"):
 		c.Kind, c.Advice = model.Invalid, " (it takes WAV, and other formats if it runs with --convert)"
-	case status == http.StatusOK && wire.ContainsAny(said, "field in the request"):
+	case status == http.StatusOK && wire.ContainsAny(message, "field in the request"):
 		c.Kind = model.Invalid
 	default:
 		c.Kind = wire.StatusKind(status)

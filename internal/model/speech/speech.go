@@ -34,8 +34,8 @@ import (
 
 // What a Config's zero fields stand for.
 const (
-	usualTimeout = time.Hour
-	usualMax     = 1 << 30
+	defaultTimeout  = time.Hour
+	defaultMaxAudio = 1 << 30
 )
 
 // Config says which command transcribes.
@@ -56,7 +56,7 @@ type Command struct{ config Config }
 
 // New returns the command that c describes. It runs nothing; a wrong command is reported by the first call.
 func New(c Config) *Command {
-	c.Timeout, c.MaxAudio = cmp.Or(c.Timeout, usualTimeout), cmp.Or(c.MaxAudio, usualMax)
+	c.Timeout, c.MaxAudio = cmp.Or(c.Timeout, defaultTimeout), cmp.Or(c.MaxAudio, defaultMaxAudio)
 	return &Command{c}
 }
 
@@ -72,7 +72,7 @@ func (c *Command) By() string {
 // killed by somebody else is Server.
 func (c *Command) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
 	if err := ctx.Err(); err != nil {
-		return model.Transcript{}, c.fail(model.KindOf(err), err.Error(), err)
+		return model.Transcript{}, c.newError(model.KindOf(err), err.Error(), err)
 	}
 	folder, err := os.MkdirTemp(c.config.Folder, "sibyl-speech-*")
 	if err == nil {
@@ -80,47 +80,47 @@ func (c *Command) Transcribe(ctx context.Context, audio model.Audio) (model.Tran
 		folder, err = filepath.Abs(folder) // a relative one might begin like an option
 	}
 	if err != nil {
-		return model.Transcript{}, c.fail(model.Server, "there is no room for the audio: "+bare(err), nil)
+		return model.Transcript{}, c.newError(model.Server, "there is no room for the audio: "+withoutPath(err), nil)
 	}
 	file := filepath.Join(folder, fileName(audio.Name))
 	args, err := c.arguments(file, audio)
 	if err == nil {
-		err = c.save(file, audio.Content)
+		err = c.saveAudio(file, audio.Content)
 	}
 	if err != nil {
 		return model.Transcript{}, err
 	}
-	printed, err := c.perform(ctx, folder, args)
+	printed, err := c.runCommand(ctx, folder, args)
 	if err != nil {
 		return model.Transcript{}, err
 	}
-	t, err := read(printed)
+	t, err := readTranscript(printed)
 	if err != nil {
-		return t, c.fail(model.Garbled, err.Error(), nil)
+		return t, c.newError(model.Garbled, err.Error(), nil)
 	}
 	return t, nil
 }
 
-func (c *Command) fail(kind model.Kind, message string, err error) *model.Error {
+func (c *Command) newError(kind model.Kind, message string, err error) *model.Error {
 	return &model.Error{Kind: kind, Model: c.By(), Message: message, Err: err}
 }
 
-// save puts the audio into the private folder.
-func (c *Command) save(path string, content io.Reader) error {
+// saveAudio puts the audio into the private folder.
+func (c *Command) saveAudio(path string, content io.Reader) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return c.fail(model.Server, "the audio can't be kept for the command: "+bare(err), nil)
+		return c.newError(model.Server, "the audio can't be kept for the command: "+withoutPath(err), nil)
 	}
 	n, err := io.Copy(file, io.LimitReader(content, c.config.MaxAudio+1))
 	err = cmp.Or(err, file.Close())
 	var own *fs.PathError
 	switch {
 	case errors.As(err, &own) && own.Path == path:
-		return c.fail(model.Server, "the audio can't be kept for the command: "+bare(err), nil)
+		return c.newError(model.Server, "the audio can't be kept for the command: "+withoutPath(err), nil)
 	case err != nil:
-		return c.fail(model.Invalid, "the audio can't be read: "+err.Error(), err)
+		return c.newError(model.Invalid, "the audio can't be read: "+err.Error(), err)
 	case n > c.config.MaxAudio:
-		return c.fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts",
+		return c.newError(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts",
 			c.config.MaxAudio>>20), nil)
 	}
 	return nil
@@ -138,59 +138,59 @@ func fileName(name string) string {
 }
 
 var (
-	languageTag   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]{0,34}$`)
-	namedLanguage = regexp.MustCompile(`\{language:([^}]*)\}`)
+	languageTag         = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]{0,34}$`)
+	languageWithDefault = regexp.MustCompile(`\{language:([^}]*)\}`)
 )
 
 // arguments are those of the command, with what their placeholders stand for.
 func (c *Command) arguments(file string, audio model.Audio) ([]string, error) {
 	if audio.Language != "" && !languageTag.MatchString(audio.Language) {
-		return nil, c.fail(model.Invalid, fmt.Sprintf("%.40q is no language; it must be such as pt or pt-BR",
+		return nil, c.newError(model.Invalid, fmt.Sprintf("%.40q is no language; it must be such as pt or pt-BR",
 			audio.Language), nil)
 	}
 	if len(c.config.Command) == 0 {
-		return nil, c.fail(model.Invalid, "no command is set", nil)
+		return nil, c.newError(model.Invalid, "no command is set", nil)
 	}
-	otherwise := "$1"
+	language := "$1"
 	if audio.Language != "" {
-		otherwise = audio.Language
+		language = audio.Language
 	}
-	stands := strings.NewReplacer("{file}", file, "{language}", cmp.Or(audio.Language, "auto"),
+	placeholders := strings.NewReplacer("{file}", file, "{language}", cmp.Or(audio.Language, "auto"),
 		"{prompt}", strings.ReplaceAll(strings.TrimLeft(audio.Prompt, " -"), "\x00", ""))
 	var args []string
-	named := false
+	hasFile := false
 	for _, arg := range c.config.Command[1:] {
-		named = named || strings.Contains(arg, "{file}")
-		args = append(args, stands.Replace(namedLanguage.ReplaceAllString(arg, otherwise)))
+		hasFile = hasFile || strings.Contains(arg, "{file}")
+		args = append(args, placeholders.Replace(languageWithDefault.ReplaceAllString(arg, language)))
 	}
-	if !named {
-		return nil, c.fail(model.Invalid, "no argument of the command holds {file}, the place of the audio", nil)
+	if !hasFile {
+		return nil, c.newError(model.Invalid, "no argument of the command holds {file}, the place of the audio", nil)
 	}
 	return args, nil
 }
 
-// bare is what err says without the path that it is of.
-func bare(err error) string {
+// withoutPath is what err says without the path that it is of.
+func withoutPath(err error) string {
 	if of, is := errors.AsType[*fs.PathError](err); is {
 		err = of.Err
 	}
 	return err.Error()
 }
 
-// endTime is how long the output of a command may be held open after its end.
-const endTime = 2 * time.Second
+// outputTimeout is how long the output of a command may be held open after its end.
+const outputTimeout = 2 * time.Second
 
 var errTooMuch = errors.New("the command printed more than 8 MB")
 
-// perform runs the command in the private folder, and returns what it prints.
-func (c *Command) perform(ctx context.Context, folder string, args []string) (string, error) {
+// runCommand runs the command in the private folder, and returns what it prints.
+func (c *Command) runCommand(ctx context.Context, folder string, args []string) (string, error) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	running, stop := context.WithTimeoutCause(running, c.config.Timeout, model.ErrEndless)
 	defer stop()
 	cmd := exec.CommandContext(running, c.config.Command[0], args...) //nolint:gosec // the person's own settings name it
-	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, c.config.Environ, endTime
-	out, complaints := &bounded{full: func() { end(errTooMuch) }}, &text.Tail{}
+	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, c.config.Environ, outputTimeout
+	out, complaints := &boundedOutput{onOverflow: func() { end(errTooMuch) }}, &text.Tail{}
 	cmd.Stdout, cmd.Stderr = out, complaints
 	asGroup(cmd)
 	err := cmd.Run()
@@ -202,32 +202,32 @@ func (c *Command) perform(ctx context.Context, folder string, args []string) (st
 	case err == nil:
 		return out.text.String(), nil
 	case ctx.Err() != nil:
-		return "", c.fail(model.KindOf(ctx.Err()), ctx.Err().Error(), ctx.Err())
+		return "", c.newError(model.KindOf(ctx.Err()), ctx.Err().Error(), ctx.Err())
 	case errors.Is(cause, errTooMuch):
-		return "", c.fail(model.Garbled, errTooMuch.Error()+": it must print what is said, and nothing more", nil)
+		return "", c.newError(model.Garbled, errTooMuch.Error()+": it must print what is said, and nothing more", nil)
 	case errors.Is(cause, model.ErrEndless):
-		return "", c.fail(model.Timeout, fmt.Sprintf("the command did not end within %v", c.config.Timeout),
+		return "", c.newError(model.Timeout, fmt.Sprintf("the command did not end within %v", c.config.Timeout),
 			model.ErrEndless)
 	case errors.Is(err, exec.ErrWaitDelay): // it ended well, but left a child behind
 		return out.text.String(), nil
 	case errors.As(err, &exit) && exit.ExitCode() < 0:
-		return "", c.fail(model.Server, fmt.Sprintf("the command was ended by somebody (%v)%s", exit,
-			said(complaints, folder)), nil)
+		return "", c.newError(model.Server, fmt.Sprintf("the command was ended by somebody (%v)%s", exit,
+			complaintText(complaints, folder)), nil)
 	case errors.As(err, &exit):
-		return "", c.fail(model.Invalid, fmt.Sprintf("the command failed (status %d)%s", exit.ExitCode(),
-			said(complaints, folder)), nil)
+		return "", c.newError(model.Invalid, fmt.Sprintf("the command failed (status %d)%s", exit.ExitCode(),
+			complaintText(complaints, folder)), nil)
 	}
-	return "", c.fail(model.Invalid, "the command can't be run: "+strings.ReplaceAll(err.Error(), folder, ""), nil)
+	return "", c.newError(model.Invalid, "the command can't be run: "+strings.ReplaceAll(err.Error(), folder, ""), nil)
 }
 
-// mostSaid bounds what an error holds of a command's complaints, in bytes.
-const mostSaid = 500
+// maxComplaint bounds what an error holds of a command's complaints, in bytes.
+const maxComplaint = 500
 
-// said is the end of what the command complained of, to stand behind a message.
-func said(complaints *text.Tail, folder string) string {
-	all := text.OneLine(plain(strings.ToValidUTF8(complaints.String(), "\uFFFD")))
+// complaintText is the end of what the command complained of, to stand behind a message.
+func complaintText(complaints *text.Tail, folder string) string {
+	all := text.OneLine(plainText(strings.ToValidUTF8(complaints.String(), "\uFFFD")))
 	all = redact.New().String(strings.ReplaceAll(all, folder+string(filepath.Separator), ""))
-	if over := len(all) - mostSaid; over > 0 {
+	if over := len(all) - maxComplaint; over > 0 {
 		all = "…" + strings.TrimLeftFunc(all[over:], func(r rune) bool { return r == '\uFFFD' }) // half a character
 	}
 	if all == "" {
@@ -236,8 +236,8 @@ func said(complaints *text.Tail, folder string) string {
 	return ": " + all
 }
 
-// Offers says of the known programs that look, such as exec.LookPath, finds how to use them. None is run.
-func Offers(look func(program string) (path string, err error)) (found []string) {
+// Suggestions says of the known programs that look, such as exec.LookPath, finds how to use them. None is run.
+func Suggestions(lookPath func(program string) (path string, err error)) (found []string) {
 	const whole = "its first use fetches a model"
 	for _, o := range []struct{ program, setting, note string }{
 		{"whisper-cli", `[whisper-cli, -m, MODEL, -f, "{file}", -l, "{language}", -np]`,
@@ -247,7 +247,7 @@ func Offers(look func(program string) (path string, err error)) (found []string)
 		{"pocketsphinx_continuous", `[pocketsphinx_continuous, -infile, "{file}", -logfn, /dev/null]`,
 			"a draft, of English alone"},
 	} {
-		if _, err := look(o.program); err == nil {
+		if _, err := lookPath(o.program); err == nil {
 			found = append(found, fmt.Sprintf("%s, to be used by transcription.command: %s (%s)",
 				o.program, o.setting, o.note))
 		}

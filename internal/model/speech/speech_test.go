@@ -255,7 +255,7 @@ func TestOutputIsTakenAsATranscript(t *testing.T) {
 }
 
 func TestProgramsThatAreThereAreOffered(t *testing.T) {
-	found := speech.Offers(func(program string) (string, error) {
+	found := speech.Suggestions(func(program string) (string, error) {
 		if program == "pocketsphinx_continuous" || program == "whisper-cli" {
 			return "/bin/" + program, nil
 		}
