@@ -37,18 +37,18 @@ type Tools struct {
 	recorders       []Recorder
 }
 
-// Find looks for ffmpeg, ffprobe, arecord and sox on the PATH.
-func Find() Tools {
-	t := Tools{FFmpeg: located("ffmpeg"), FFprobe: located("ffprobe")}
-	t.recorders = recordersOf(runtime.GOOS, t.FFmpeg, located)
+// FindTools looks for ffmpeg, ffprobe, arecord and sox on the PATH.
+func FindTools() Tools {
+	t := Tools{FFmpeg: lookPath("ffmpeg"), FFprobe: lookPath("ffprobe")}
+	t.recorders = recordersOf(runtime.GOOS, t.FFmpeg, lookPath)
 	return t
 }
 
 // Recorders are the programs that can record here, the one to try first at the front.
 func (t Tools) Recorders() []Recorder { return t.recorders }
 
-// located is the whole path of a program, or "".
-func located(name string) string {
+// lookPath is the whole path of a program, or "".
+func lookPath(name string) string {
 	path, err := exec.LookPath(name)
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -59,8 +59,8 @@ func located(name string) string {
 	return path
 }
 
-// Install is the command that installs ffmpeg, and ffprobe with it, on this system.
-func Install() string {
+// InstallCommand is the command that installs ffmpeg, and ffprobe with it, on this system.
+func InstallCommand() string {
 	switch runtime.GOOS {
 	case "darwin":
 		return "brew install ffmpeg"
@@ -73,7 +73,7 @@ func Install() string {
 // Probe says what a file is. Of one that is cut off, or damaged in part, it says what is there; an error means that
 // nothing can be heard in it.
 func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
-	f, err := open(file)
+	f, err := openRegular(file)
 	if err != nil {
 		return Info{}, err
 	}
@@ -87,12 +87,12 @@ func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
 	case format == "wav":
 		info.Seconds, err = wavSeconds(f)
 	case t.FFprobe != "":
-		_, info.Seconds, err = t.measure(ctx, file, format)
+		_, info.Seconds, err = t.probeTrack(ctx, file, format)
 	case format == "ogg":
 		info.Seconds, err = opusSeconds(f)
 	}
 	if err == nil && t.FFmpeg != "" {
-		info.Silent = t.silent(ctx, file, format)
+		info.Silent = t.isSilent(ctx, file, format)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -103,8 +103,8 @@ func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
 	return info, nil
 }
 
-// open opens a file, and nothing else: a pipe would keep its reader waiting.
-func open(file string) (*os.File, error) {
+// openRegular opens a file, and nothing else: a pipe would keep its reader waiting.
+func openRegular(file string) (*os.File, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, err
@@ -123,24 +123,24 @@ func formatOf(f *os.File) (string, error) {
 		return "", err
 	}
 	b := head[:n]
-	begins := func(at int, magic string) bool { return len(b) >= at && bytes.HasPrefix(b[at:], []byte(magic)) }
+	hasMagic := func(at int, magic string) bool { return len(b) >= at && bytes.HasPrefix(b[at:], []byte(magic)) }
 	switch {
 	case n == 0:
 		return "", errors.New("it is empty")
-	case begins(0, oggMagic):
+	case hasMagic(0, oggMagic):
 		return "ogg", nil
-	case begins(0, "\x1a\x45\xdf\xa3"):
+	case hasMagic(0, "\x1a\x45\xdf\xa3"):
 		if bytes.Contains(b, []byte("webm")) {
 			return "webm", nil
 		}
 		return "mkv", nil
-	case begins(8, "WAVE") && (begins(0, "RIFF") || begins(0, "RF64") || begins(0, "BW64")):
+	case hasMagic(8, "WAVE") && (hasMagic(0, "RIFF") || hasMagic(0, "RF64") || hasMagic(0, "BW64")):
 		return "wav", nil
-	case begins(0, "fLaC"):
+	case hasMagic(0, "fLaC"):
 		return "flac", nil
-	case begins(4, "ftyp"):
+	case hasMagic(4, "ftyp"):
 		return "m4a", nil
-	case begins(0, "ID3"), isMP3(b):
+	case hasMagic(0, "ID3"), isMP3(b):
 		return "mp3", nil
 	}
 	return "", errors.New("it is no audio file of a kind that is known, which are ogg, webm, wav, mp3, m4a and flac")

@@ -196,7 +196,7 @@ func TestTheFirstMicrophoneOfWindowsIsFound(t *testing.T) {
 // ffmpeg itself, with a source that is always there in place of a microphone.
 func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
 	need(t, "ffmpeg")
-	r := Recorder{Name: "ffmpeg", program: Find().FFmpeg, grace: patience, args: "-re -f lavfi -i anoisesrc=r=16000" +
+	r := Recorder{Name: "ffmpeg", program: FindTools().FFmpeg, grace: patience, args: "-re -f lavfi -i anoisesrc=r=16000" +
 		ffmpegArgs}
 	file := filepath.Join(t.TempDir(), "a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -217,7 +217,7 @@ func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
 	if err := result(t, done); err != nil {
 		t.Fatal(err)
 	}
-	info, err := Find().Probe(t.Context(), file)
+	info, err := FindTools().Probe(t.Context(), file)
 	if err != nil || info.Seconds == nil || *info.Seconds < 0.2 || info.Silent == nil || *info.Silent {
 		t.Errorf("it is %+v, %v", info, err)
 	}

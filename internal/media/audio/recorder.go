@@ -42,7 +42,7 @@ func recordersOf(system, ffmpeg string, located func(name string) string) []Reco
 	all = append(all, Recorder{Name: "sox", program: located("sox"), args: soxArgs})
 	all = slices.DeleteFunc(all, func(r Recorder) bool { return r.program == "" })
 	for i := range all {
-		all[i].grace = lastWords
+		all[i].grace = exitGrace
 	}
 	return all
 }
@@ -56,19 +56,19 @@ func (r Recorder) arguments(ctx context.Context, file string, seconds int) ([]st
 			return nil, err
 		}
 	}
-	stands := strings.NewReplacer("{file}", file, "{seconds}", strconv.Itoa(seconds), "{microphone}", microphone)
+	placeholders := strings.NewReplacer("{file}", file, "{seconds}", strconv.Itoa(seconds), "{microphone}", microphone)
 	args := strings.Fields(r.args)
 	for i := range args {
-		args[i] = stands.Replace(args[i])
+		args[i] = placeholders.Replace(args[i])
 	}
 	return args, nil
 }
 
 // firstMicrophone asks ffmpeg on Windows, where there is no default, for a microphone.
 func firstMicrophone(ctx context.Context, ffmpeg string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestProbe)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	cmd, _ := command(ctx, ffmpeg, "-hide_banner", "-list_devices", "true", "-f", "dshow", "-i", "dummy")
+	cmd, _ := newCommand(ctx, ffmpeg, "-hide_banner", "-list_devices", "true", "-f", "dshow", "-i", "dummy")
 	var listed bytes.Buffer
 	cmd.Stderr = &listed
 	_ = cmd.Run() // it fails always, since there is no such input; what it lists is what counts
@@ -90,5 +90,5 @@ func microphoneIn(listed []byte) string {
 // How often a recording is put on the disk while it goes on, and how long its program has to end.
 const (
 	syncEvery = 5 * time.Second
-	lastWords = 5 * time.Second
+	exitGrace = 5 * time.Second
 )

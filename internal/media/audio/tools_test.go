@@ -46,7 +46,7 @@ func script(t *testing.T, lines string) string {
 }
 
 func TestConversionMakesWhatTheNameSays(t *testing.T) {
-	tools := Find()
+	tools := FindTools()
 	folder := t.TempDir()
 	t.Chdir(folder)
 	if err := os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f",
@@ -73,14 +73,14 @@ func TestConversionThatCanNotBeLeavesNothing(t *testing.T) {
 	mp3 := spoken(t, "a", "-f", "mp3")
 	folder := t.TempDir()
 	out := filepath.Join(folder, "out.wav")
-	refused(t, Tools{}.Convert(t.Context(), mp3, out), "ffmpeg", Install())
-	refused(t, Find().Convert(t.Context(), mp3, out+".mp3"), ".wav, .ogg or .flac")
-	refused(t, Find().Convert(t.Context(), write(t, []byte("no sound")), out), "no audio file")
+	refused(t, Tools{}.Convert(t.Context(), mp3, out), "ffmpeg", InstallCommand())
+	refused(t, FindTools().Convert(t.Context(), mp3, out+".mp3"), ".wav, .ogg or .flac")
+	refused(t, FindTools().Convert(t.Context(), write(t, []byte("no sound")), out), "no audio file")
 	program := script(t, "for last; do :; done; echo half > \"${last#file:}\"; printf 'one\\ntwo\\033[1m\\nthree\\n' "+
 		">&2; exit 3\n")
 	refused(t, Tools{FFmpeg: program, FFprobe: program}.Convert(t.Context(), mp3, out),
 		"program: exit status 3: two[1m; three")
-	refused(t, Find().Convert(t.Context(), write(t, read(t, mp3)[:200]), out))
+	refused(t, FindTools().Convert(t.Context(), write(t, read(t, mp3)[:200]), out))
 	only(t, folder)
 }
 
@@ -94,7 +94,7 @@ func TestMoreThanTwelveHoursOfSamplesAreRefused(t *testing.T) {
 		if err := os.Truncate(file, 44+hours*3600*32000); err != nil { // a file with a hole
 			t.Fatal(err)
 		}
-		if err := sounds(file); (err == nil) != want {
+		if err := checkSound(file); (err == nil) != want {
 			t.Errorf("%d hours: %v", hours, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 		t.Run(form.name, func(t *testing.T) {
 			t.Parallel()
 			file, folder := talk(t, strings.Fields(form.args)...), t.TempDir()
-			parts, err := Find().Split(t.Context(), file, folder, 13)
+			parts, err := FindTools().Split(t.Context(), file, folder, 13)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +160,7 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 					p.Seconds > 13 {
 					t.Errorf("it is cut at %.2f s, where it is loud, after %.2f s", at, p.Seconds)
 				}
-				info, err := Find().Probe(t.Context(), p.File)
+				info, err := FindTools().Probe(t.Context(), p.File)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -178,7 +178,7 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 
 func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
 	file, folder := talk(t, "-c:a", "pcm_s16le", "-ac", "2", "-bitexact", "-f", "wav"), t.TempDir()
-	parts, err := Find().Split(t.Context(), file, folder, 7)
+	parts, err := FindTools().Split(t.Context(), file, folder, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
 
 func TestWhatIsShortEnoughIsItsOnlyPart(t *testing.T) {
 	file, folder := talk(t, "-f", "wav"), t.TempDir()
-	parts, err := Find().Split(t.Context(), file, folder, 31)
+	parts, err := FindTools().Split(t.Context(), file, folder, 31)
 	if err != nil || len(parts) != 1 || parts[0].File != file {
 		t.Fatalf("the parts are %v, %v", parts, err)
 	}
@@ -204,7 +204,7 @@ func TestWhatIsShortEnoughIsItsOnlyPart(t *testing.T) {
 func TestASplitThatCanNotBeSaysWhy(t *testing.T) {
 	mp3, folder := talk(t, "-f", "mp3"), t.TempDir()
 	_, err := Tools{}.Split(t.Context(), mp3, folder, 13)
-	refused(t, err, "ffmpeg", Install())
-	_, err = Find().Split(t.Context(), mp3, folder, 1)
+	refused(t, err, "ffmpeg", InstallCommand())
+	_, err = FindTools().Split(t.Context(), mp3, folder, 1)
 	refused(t, err, "5 is the least")
 }

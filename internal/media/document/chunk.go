@@ -18,8 +18,8 @@ type Chunk struct {
 
 // How many words a chunk has. One that ends a page, or is a paragraph that can't be parted, may have fewer or more.
 const (
-	enough = 120
-	most   = 200
+	enoughWords = 120
+	maxWords    = 200
 )
 
 // Chunks parts a document. Equal documents give equal chunks.
@@ -38,7 +38,7 @@ func Chunks(d Document) []Chunk {
 		words := 0
 		for _, paragraph := range paragraphs(page.Text) {
 			n := len(strings.Fields(paragraph))
-			if words > 0 && words+n > most {
+			if words > 0 && words+n > maxWords {
 				// A heading belongs to what follows it.
 				keep := len(open)
 				if keep > 1 && IsHeading(open[keep-1]) {
@@ -49,7 +49,7 @@ func Chunks(d Document) []Chunk {
 				words = len(strings.Fields(strings.Join(open, " ")))
 			}
 			open = append(open, paragraph)
-			if words += n; words >= enough && !IsHeading(paragraph) {
+			if words += n; words >= enoughWords && !IsHeading(paragraph) {
 				add(page.Number, open)
 				open, words = nil, 0
 			}
@@ -84,11 +84,11 @@ func cutAt(paragraph string) int {
 	best := -1 // behind the last line or sentence that ends in time
 	for i, r := range paragraph {
 		space := r == ' ' || r == '\n'
-		if space && inWord && words >= enough && (r == '\n' || strings.ContainsRune(".!?;", rune(paragraph[i-1]))) {
+		if space && inWord && words >= enoughWords && (r == '\n' || strings.ContainsRune(".!?;", rune(paragraph[i-1]))) {
 			best = i
 		}
 		if !space && !inWord {
-			if words++; words > most {
+			if words++; words > maxWords {
 				if best < 0 {
 					best = i
 				}

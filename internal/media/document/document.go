@@ -103,7 +103,7 @@ func (e *Error) Why() string { return e.text }
 
 // Refuse makes an error of a file, for whoever has a bound of their own. The format says why, and what would help.
 func Refuse(reason Reason, file, format string, args ...any) error {
-	return of(file, refuse(reason, format, args...))
+	return withFile(file, refuse(reason, format, args...))
 }
 
 func refuse(reason Reason, format string, args ...any) *Error {
@@ -111,12 +111,12 @@ func refuse(reason Reason, format string, args ...any) *Error {
 	return &Error{Reason: reason, text: err.Error(), err: errors.Unwrap(err)}
 }
 
-// of makes a refusal name its file.
-func of(file string, err error) error {
+// withFile makes a refusal name its file.
+func withFile(file string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		named := *e
-		named.File = file
-		return &named
+		copied := *e
+		copied.File = file
+		return &copied
 	}
 	return err
 }

@@ -31,8 +31,8 @@ func isSound(t *testing.T, name string, content []byte) {
 	}
 	byNumber, last, letters := map[int]string{}, 0, 0
 	for _, p := range d.Pages {
-		if p.Number <= last || p.Text == "" || !utf8.ValidString(p.Text) || clean(p.Text) != p.Text {
-			t.Errorf("page %d after %d holds %q, clean %q", p.Number, last, p.Text, clean(p.Text))
+		if p.Number <= last || p.Text == "" || !utf8.ValidString(p.Text) || cleanText(p.Text) != p.Text {
+			t.Errorf("page %d after %d holds %q, clean %q", p.Number, last, p.Text, cleanText(p.Text))
 		}
 		byNumber[p.Number], last = p.Text, p.Number
 		letters += len(p.Text)
@@ -51,7 +51,7 @@ func isSound(t *testing.T, name string, content []byte) {
 			}
 		}
 		here := strings.Fields(c.Text)
-		if words[c.Page] = append(words[c.Page], here...); len(here) == 0 || len(here) > 2*most {
+		if words[c.Page] = append(words[c.Page], here...); len(here) == 0 || len(here) > 2*maxWords {
 			t.Errorf("chunk %d has %d words", i, len(here))
 		}
 	}

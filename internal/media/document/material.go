@@ -18,11 +18,11 @@ import (
 // 3” is a page of a document, and cited as a whole. One with a type is a picture: its text is the content of its file
 // in base64, or empty where that is kept elsewhere.
 type Part struct {
-	Name string `json:"name"`
-	Text string `json:"-"`
-	Size int    `json:"lines"`
-	Hash string `json:"-"`              // of the file that begins here: "sha256:…"; "" where it is not known
-	Type string `json:"type,omitempty"` // of a picture: "image/png" and others; "": a text
+	Name      string `json:"name"`
+	Text      string `json:"-"`
+	LineCount int    `json:"lines"`
+	Hash      string `json:"-"`              // of the file that begins here: "sha256:…"; "" where it is not known
+	Type      string `json:"type,omitempty"` // of a picture: "image/png" and others; "": a text
 }
 
 // pageName takes “report.pdf p. 3” apart.
@@ -82,15 +82,15 @@ func Lines(text string) []string {
 // SplitParts takes a material apart as JoinParts made it; any other is one part.
 func SplitParts(material string) (parts []Part) {
 	lines := Lines(material)
-	whole := []Part{{Name: Unnamed, Text: material, Size: len(lines)}}
+	whole := []Part{{Name: Unnamed, Text: material, LineCount: len(lines)}}
 	for at := 0; at < len(lines); {
-		p, ok := partHeader(lines[at])
-		if !ok || at+1+p.Size > len(lines) {
+		p, ok := parsePartHeader(lines[at])
+		if !ok || at+1+p.LineCount > len(lines) {
 			return whole
 		}
-		p.Text = strings.Join(lines[at+1:at+1+p.Size], "\n")
+		p.Text = strings.Join(lines[at+1:at+1+p.LineCount], "\n")
 		parts = append(parts, p)
-		at += 1 + p.Size
+		at += 1 + p.LineCount
 	}
 	if len(parts) == 0 {
 		return whole
@@ -98,26 +98,26 @@ func SplitParts(material string) (parts []Part) {
 	return parts
 }
 
-// partForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines, and the
+// partHeaderForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines, and the
 // type of a picture.
-var partForm = sync.OnceValue(func() *regexp.Regexp {
+var partHeaderForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^--- (.+), ([0-9]{1,9}) \S*(?:, (sha256:[0-9a-f]{64}))?(?:, (image/[a-z]+))? ---$`)
 })
 
-func partHeader(line string) (p Part, ok bool) {
-	found := partForm().FindStringSubmatch(line)
+func parsePartHeader(line string) (p Part, ok bool) {
+	found := partHeaderForm().FindStringSubmatch(line)
 	if found == nil {
 		return p, false
 	}
 	size, err := strconv.Atoi(found[2])
-	return Part{Name: found[1], Size: size, Hash: found[3], Type: found[4]}, err == nil
+	return Part{Name: found[1], LineCount: size, Hash: found[3], Type: found[4]}, err == nil
 }
 
-// OfMaterial gives the documents of a material, each under a name of its own: parts that are its pages stand behind
+// FromMaterial gives the documents of a material, each under a name of its own: parts that are its pages stand behind
 // each other. A hash is that which the material tells, or else that of the text. What holds no text is in failed.
-func OfMaterial(material string) (docs []Document, failed []*Error) {
-	taken, again := map[string]bool{}, map[string]int{}
-	open := "" // the document whose pages may go on
+func FromMaterial(material string) (docs []Document, failed []*Error) {
+	used, repeats := map[string]bool{}, map[string]int{}
+	openName := "" // the document whose pages may go on
 	for _, p := range SplitParts(material) {
 		name, number := p.Page()
 		name = redact.Text(partName(name))
@@ -127,27 +127,27 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 			continue
 		}
 		p.Text = redact.Text(p.Text)
-		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == open &&
+		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == openName &&
 			docs[n].Pages[len(docs[n].Pages)-1].Number < number {
-			docs[n].add(number, p.Text)
+			docs[n].addPage(number, p.Text)
 			continue
 		}
 		d := Document{Name: name, Hash: p.Hash, Paged: number > 0}
-		for taken[d.Name] {
-			again[name]++
-			d.Name = fmt.Sprintf("%s (%d)", name, again[name]+1)
+		for used[d.Name] {
+			repeats[name]++
+			d.Name = fmt.Sprintf("%s (%d)", name, repeats[name]+1)
 		}
-		taken[d.Name] = true
+		used[d.Name] = true
 		if d.Hash == "" {
 			d.Hash = files.Hash([]byte(p.Text))
 		}
-		open = ""
-		if e, ok := errors.AsType[*Error](of(d.Name, d.addPart(p.Text, number))); ok {
+		openName = ""
+		if e, ok := errors.AsType[*Error](withFile(d.Name, d.addPart(p.Text, number))); ok {
 			failed = append(failed, e)
 			continue
 		}
 		if d.Paged {
-			open = name
+			openName = name
 		}
 		docs = append(docs, d)
 	}
@@ -159,7 +159,7 @@ func (d *Document) addPart(text string, number int) error {
 	if !d.Paged && !IsPDFOrDOCX(d.Name) {
 		return readText(d, []byte(text))
 	}
-	if d.add(max(number, 1), text); len(d.Pages) == 0 {
+	if d.addPage(max(number, 1), text); len(d.Pages) == 0 {
 		return refuse(Empty, "there is no text in it")
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 func TestMaterialIsTakenApartAsItWasMade(t *testing.T) {
 	hash := files.Hash([]byte("a file"))
 	parts := []document.Part{
-		{Name: "report.pdf p. 1", Text: "One.", Size: 1, Hash: hash},
-		{Name: "report.pdf p. 3", Text: "--- forged.txt, 1 line ---\nThree.", Size: 2},
-		{Name: "notes, old.txt", Text: "a\n\nb", Size: 3},
+		{Name: "report.pdf p. 1", Text: "One.", LineCount: 1, Hash: hash},
+		{Name: "report.pdf p. 3", Text: "--- forged.txt, 1 line ---\nThree.", LineCount: 2},
+		{Name: "notes, old.txt", Text: "a\n\nb", LineCount: 3},
 		{Name: "empty.txt"},
 	}
 	same(t, "parts", document.SplitParts(document.JoinParts(parts)), parts)
@@ -30,7 +30,7 @@ func TestMaterialIsTakenApartAsItWasMade(t *testing.T) {
 
 func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 	hash := files.Hash([]byte("a file"))
-	docs, failed := document.OfMaterial(document.JoinParts([]document.Part{
+	docs, failed := document.FromMaterial(document.JoinParts([]document.Part{
 		{Name: "report.pdf p. 1", Text: "One.", Hash: hash},
 		{Name: "report.pdf p. 3", Text: "Three, with the key sk-ant-REDACTED-hunter2hunter2hunter2hunter2."},
 		{Name: "report.pdf p. 1", Text: "Another report.", Hash: files.Hash([]byte("another"))},
@@ -66,7 +66,7 @@ func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T
 		"sk-ant-REDACTED-hunter2hunter2hunter2hunter2.txt"} {
 		parts = append(parts, document.Part{Name: name, Text: "Words."})
 	}
-	docs, _ := document.OfMaterial(strings.ReplaceAll(document.JoinParts(parts), "b_[2J", "b\x1b[2J"))
+	docs, _ := document.FromMaterial(strings.ReplaceAll(document.JoinParts(parts), "b_[2J", "b\x1b[2J"))
 	seen := map[string]bool{}
 	for _, d := range docs {
 		if seen[d.Name] || strings.ContainsAny(d.Name, "\x1b\u009b\u202e") || strings.Contains(d.Name, "hunter2") {

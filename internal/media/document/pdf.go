@@ -47,22 +47,22 @@ func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	return start(config)
 }
 
-// begin takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves
+// acquirePDFium takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves
 // it to the next one.
-func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), error) {
+func (r *Reader) acquirePDFium(ctx context.Context, name string, size int64) (func(), error) {
 	select {
-	case r.turn <- struct{}{}:
+	case r.pdfiumSlot <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	release := func() { <-r.turn }
+	release := func() { <-r.pdfiumSlot }
 	memory := int64(usualMemory)
 	if r.pdfium == nil {
 		memory = startMemory
 	}
 	if err := files.Room(name, size, memory); err != nil {
 		release()
-		return nil, unopened(err)
+		return nil, openError(err)
 	}
 	if r.pdfium != nil {
 		return release, nil
@@ -70,7 +70,7 @@ func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), er
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		r.pdfium, err = startPDFium(context.WithoutCancel(ctx), r.cache)
+		r.pdfium, err = startPDFium(context.WithoutCancel(ctx), r.cacheFolder)
 		started <- err
 	}()
 	select {
@@ -97,7 +97,7 @@ const (
 
 // readPDF reads a PDF.
 func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error {
-	release, err := r.begin(ctx, d.Name, int64(len(content)))
+	release, err := r.acquirePDFium(ctx, d.Name, int64(len(content)))
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error
 	}
 	d.Paged = true
 	for i, page := range texts {
-		d.add(i+1, page)
+		d.addPage(i+1, page)
 	}
 	switch {
 	case len(texts) == 0:
@@ -157,7 +157,7 @@ func extractPDF(ctx context.Context, pool pdfium.Pool, content []byte) (texts []
 	}
 	total := 0
 	for i := range count.PageCount {
-		text, err := readSheet(in, opened.Document, i)
+		text, err := readPage(in, opened.Document, i)
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
@@ -179,8 +179,8 @@ func damagedPDF(err error) error {
 	return refuse(Damaged, "it is no whole PDF (%.200s); open it and save it anew", err)
 }
 
-// readSheet returns the text of a page, counted from 0, with lines, paragraphs and cells where they stand on it.
-func readSheet(in pdfium.Pdfium, doc references.FPDF_DOCUMENT, page int) (string, error) {
+// readPage returns the text of a page, counted from 0, with lines, paragraphs and cells where they stand on it.
+func readPage(in pdfium.Pdfium, doc references.FPDF_DOCUMENT, page int) (string, error) {
 	loaded, err := in.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: page})
 	if err != nil {
 		return "", err

@@ -21,8 +21,8 @@ type pdfWord struct {
 	text        string
 	from, to    int  // the first and the last letter
 	first, last box  // of these, where they are looked at
-	begins      bool // a line, as PDFium sees it
-	apart       bool // more may stand before it than the blank of a line
+	beginsLine  bool // a line, as PDFium sees it
+	afterGap    bool // more may stand before it than the blank of a line
 }
 
 // sheet is the text of a page.
@@ -74,14 +74,14 @@ func (s *sheet) readWords() error {
 	if err != nil {
 		return err
 	}
-	w, from, blanks, mute := pdfWord{begins: true}, -1, 0, false
+	w, from, blanks, mute := pdfWord{beginsLine: true}, -1, 0, false
 	add := func(to int) error {
 		if from < 0 {
 			return nil
 		}
 		w.text, w.from, w.to = strings.ReplaceAll(string(letters[from:to+1]), string(rune(hyphen)), "-"), from, to
 		// The font is asked only where it may be another: at a line, after a mute word, at unusual letters.
-		if w.begins || mute || !isUsual(w.text) {
+		if w.beginsLine || mute || !isUsual(w.text) {
 			if mute, err = s.isMute(from); err != nil {
 				return err
 			}
@@ -100,10 +100,10 @@ func (s *sheet) readWords() error {
 				return err
 			}
 			if blanks++; blanks == 1 && letter == ' ' {
-				w.apart = s.isGenerated(i)
+				w.afterGap = s.isGenerated(i)
 			}
-			w.apart = w.apart || blanks > 1
-			w.begins = w.begins || letter == '\n'
+			w.afterGap = w.afterGap || blanks > 1
+			w.beginsLine = w.beginsLine || letter == '\n'
 			continue
 		case from < 0:
 			from = i
@@ -112,7 +112,7 @@ func (s *sheet) readWords() error {
 			if err := add(i); err != nil {
 				return err
 			}
-			w.begins = !mute // the line ends here; in a mute font 0x02 may be any letter
+			w.beginsLine = !mute // the line ends here; in a mute font 0x02 may be any letter
 		}
 	}
 	if err := add(len(letters) - 1); err != nil {
@@ -129,7 +129,7 @@ func isUsual(word string) bool {
 // readBoxes looks where words stand, but for those within a line that is as long as its letters take: nothing but a
 // blank is before these.
 func (s *sheet) readBoxes() error {
-	if err := s.readApart(); err != nil {
+	if err := s.readEdgeBoxes(); err != nil {
 		return err
 	}
 	lines := s.lines()
@@ -138,25 +138,25 @@ func (s *sheet) readBoxes() error {
 	}
 	spans := make([]float64, len(lines))
 	for i, line := range lines {
-		spans[i] = span(line)
+		spans[i] = letterWidth(line)
 	}
 	slices.Sort(spans)
 	usual := spans[len(spans)/2]
 	for _, line := range lines {
-		if wide := float64(line[len(line)-1].to - line[0].from + 1); (span(line)-usual)*wide > wider {
+		if wide := float64(line[len(line)-1].to - line[0].from + 1); (letterWidth(line)-usual)*wide > extraWidth {
 			for i := range line {
-				line[i].apart = true
+				line[i].afterGap = true
 			}
 		}
 	}
-	return s.readApart()
+	return s.readEdgeBoxes()
 }
 
-// wider is how much longer than usual a line is that may have a gap in it, in heights of a letter.
-const wider = 1
+// extraWidth is how much longer than usual a line is that may have a gap in it, in heights of a letter.
+const extraWidth = 1
 
-// span is how much of a line a letter takes, in heights of a letter.
-func span(line []pdfWord) float64 {
+// letterWidth is how much of a line a letter takes, in heights of a letter.
+func letterWidth(line []pdfWord) float64 {
 	first, last := line[0], line[len(line)-1]
 	return (last.last.right - first.first.left) / first.first.height() / float64(last.to-first.from+1)
 }
@@ -165,7 +165,7 @@ func span(line []pdfWord) float64 {
 func (s *sheet) lines() (lines [][]pdfWord) {
 	from := 0
 	for i := 1; i <= len(s.words); i++ {
-		if i < len(s.words) && !s.words[i].begins && !s.words[i].apart {
+		if i < len(s.words) && !s.words[i].beginsLine && !s.words[i].afterGap {
 			continue
 		}
 		if i-from > 1 {
@@ -176,18 +176,18 @@ func (s *sheet) lines() (lines [][]pdfWord) {
 	return lines
 }
 
-// readApart reads the boxes of words before which more than a blank may stand, and of those before them.
-func (s *sheet) readApart() (err error) {
+// readEdgeBoxes reads the boxes of words before which more than a blank may stand, and of those before them.
+func (s *sheet) readEdgeBoxes() (err error) {
 	for i := range s.words {
 		w := &s.words[i]
-		if (i == 0 || w.begins || w.apart) && w.first == (box{}) {
-			if w.first, err = s.box(w.from); err != nil {
+		if (i == 0 || w.beginsLine || w.afterGap) && w.first == (box{}) {
+			if w.first, err = s.boxOf(w.from); err != nil {
 				return err
 			}
 		}
-		ends := i == len(s.words)-1 || s.words[i+1].begins || s.words[i+1].apart
+		ends := i == len(s.words)-1 || s.words[i+1].beginsLine || s.words[i+1].afterGap
 		if ends && w.last == (box{}) {
-			if w.last, err = s.box(w.to); err != nil {
+			if w.last, err = s.boxOf(w.to); err != nil {
 				return err
 			}
 		}
@@ -210,7 +210,7 @@ func (s *sheet) isMute(i int) (bool, error) {
 	return found.HasUnicodeMapError, nil
 }
 
-func (s *sheet) box(i int) (box, error) {
+func (s *sheet) boxOf(i int) (box, error) {
 	found, err := s.in.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: s.page, Index: i})
 	if err != nil {
 		return box{}, err
@@ -221,12 +221,12 @@ func (s *sheet) box(i int) (box, error) {
 
 // Distances, in heights of a letter.
 const (
-	sameLine  = 0.45 // down: raised and lowered figures stay in their line
-	cell      = 1.5  // along: a gap between the cells of a row
-	farBack   = 1.7  // back: a line that goes on in another column
-	paragraph = 1.35 // down, in usual distances of lines
-	tightest  = 0.85 // down: the least that a usual distance is taken for
-	resized   = 1.2  // as large as the other line: a heading
+	sameLine     = 0.45 // down: raised and lowered figures stay in their line
+	cellGap      = 1.5  // along: a gap between the cells of a row
+	columnBack   = 1.7  // back: a line that goes on in another column
+	paragraphGap = 1.35 // down, in usual distances of lines
+	minDistance  = 0.85 // down: the least that a usual distance is taken for
+	resizedRatio = 1.2  // as large as the other line: a heading
 )
 
 // text is the words, in their order, with what stands between them.
@@ -235,28 +235,28 @@ func (s *sheet) text() string {
 	var b strings.Builder
 	for i, w := range s.words {
 		if i > 0 {
-			b.WriteString(s.between(s.words[i-1], w, usual))
+			b.WriteString(s.separator(s.words[i-1], w, usual))
 		}
 		b.WriteString(w.text)
 	}
-	return unwrap(clean(b.String()))
+	return unwrap(cleanText(b.String()))
 }
 
-// between is what stands between two words.
-func (s *sheet) between(before, next pdfWord, usual float64) string {
-	if !next.begins && !next.apart {
+// separator is what stands between two words.
+func (s *sheet) separator(before, next pdfWord, usual float64) string {
+	if !next.beginsLine && !next.afterGap {
 		return " "
 	}
 	a, b := before.last, next.first
 	height := max(a.height(), b.height())
 	along, down := b.left-a.right, a.bottom-b.bottom
 	switch {
-	case !next.begins || math.Abs(down) < sameLine*height && along > -farBack*height:
-		if along > cell*height {
-			return cells
+	case !next.beginsLine || math.Abs(down) < sameLine*height && along > -columnBack*height:
+		if along > cellGap*height {
+			return cellSeparator
 		}
 		return " "
-	case down < 0, down > paragraph*max(usual, tightest*height), height > resized*min(a.height(), b.height()) &&
+	case down < 0, down > paragraphGap*max(usual, minDistance*height), height > resizedRatio*min(a.height(), b.height()) &&
 		s.isResized(before.to, next.from):
 		return "\n\n"
 	}
@@ -265,12 +265,12 @@ func (s *sheet) between(before, next pdfWord, usual float64) string {
 
 // isResized says whether two letters are of different sizes: of the same size, fonts are not equally high.
 func (s *sheet) isResized(a, b int) bool {
-	one, other := s.size(a), s.size(b)
-	return max(one, other) > resized*min(one, other)
+	one, other := s.fontSize(a), s.fontSize(b)
+	return max(one, other) > resizedRatio*min(one, other)
 }
 
-// size is that of the font of a letter on the page; 0 if it can't be told.
-func (s *sheet) size(i int) float64 {
+// fontSize is that of the font of a letter on the page; 0 if it can't be told.
+func (s *sheet) fontSize(i int) float64 {
 	size, err := s.in.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: s.page, Index: i})
 	if err != nil {
 		return 0
@@ -288,7 +288,7 @@ func (s *sheet) usualDistance() float64 {
 	for i := 1; i < len(s.words); i++ {
 		w := s.words[i]
 		down := s.words[i-1].last.bottom - w.first.bottom
-		if height := w.first.height(); w.begins && down > sameLine*height && down < 4*height {
+		if height := w.first.height(); w.beginsLine && down > sameLine*height && down < 4*height {
 			list = append(list, down)
 		}
 	}

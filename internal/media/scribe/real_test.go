@@ -17,10 +17,10 @@ import (
 // A WAV goes to each transcriber over its own wire, in two parts.
 func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 	path := file(t, "wav", 50, false)
-	hosted, plain := scribe.Hosted(), scribe.Whisper()
-	if hosted.Local().Seconds != plain.Seconds || hosted.Seconds != 0 {
+	hosted, plain := scribe.HostedLimits(), scribe.WhisperLimits()
+	if hosted.ForLocal().Seconds != plain.Seconds || hosted.Seconds != 0 {
 		t.Errorf("parts of %d and %d s on this machine, %d elsewhere",
-			plain.Seconds, hosted.Local().Seconds, hosted.Seconds)
+			plain.Seconds, hosted.ForLocal().Seconds, hosted.Seconds)
 	}
 	hosted.Bytes, plain.Seconds = 1<<20, 25
 	answer := modeltest.Answer{Transcript: model.Transcript{Text: " Hello.", Language: "english",

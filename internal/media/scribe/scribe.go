@@ -96,14 +96,14 @@ func (s *Scribe) Missing() string {
 	if s.Transcriber != nil {
 		return ""
 	}
-	says := cmp.Or(s.Problem,
+	message := cmp.Or(s.Problem,
 		"set transcription.model to a model that transcribes, such as openai:whisper-1, transcription.server to the "+
 			"address of a "+
 			"whisper.cpp server, or transcription.command to a program that prints what is said in a file")
 	if len(s.Offers) > 0 {
-		says += "; this machine has " + strings.Join(s.Offers, ", or ")
+		message += "; this machine has " + strings.Join(s.Offers, ", or ")
 	}
-	return says
+	return message
 }
 
 // Listener hears how a transcription goes on. Either may be nil.
@@ -120,15 +120,15 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 	if l.Wait == nil {
 		l.Wait = func(model.Wait) {}
 	}
-	j := job{Scribe: s, Listener: l, file: file, language: cmp.Or(base(language), base(s.Language))}
+	j := job{Scribe: s, Listener: l, file: file, language: cmp.Or(baseLanguage(language), baseLanguage(s.Language))}
 	if s.Transcriber == nil {
-		return Transcript{}, j.refuse("%s", s.Missing())
+		return Transcript{}, j.refusal("%s", s.Missing())
 	}
 	info, err := s.Audio.Probe(ctx, file)
 	if err != nil {
-		return Transcript{}, j.failed(ctx, fmt.Errorf("the audio can't be read: %w", err))
+		return Transcript{}, j.stepError(ctx, fmt.Errorf("the audio can't be read: %w", err))
 	}
-	seconds := known(info.Seconds)
+	seconds := secondsOrZero(info.Seconds)
 	if info.Silent != nil && *info.Silent {
 		l.Progress(1, 1)
 		return Transcript{Seconds: seconds, Flags: []Flag{{Kind: Silence, End: seconds}}}, nil
@@ -142,7 +142,7 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 	if err != nil {
 		return Transcript{}, err
 	}
-	return j.all(ctx, pieces, seconds)
+	return j.transcribeAll(ctx, pieces, seconds)
 }
 
 // job is the transcription of one file.
@@ -154,19 +154,19 @@ type job struct {
 	folder   string // of what is made on the way
 }
 
-// all transcribes the pieces, in order.
-func (j *job) all(ctx context.Context, pieces []piece, seconds float64) (Transcript, error) {
+// transcribeAll transcribes the pieces, in order.
+func (j *job) transcribeAll(ctx context.Context, pieces []piece, seconds float64) (Transcript, error) {
 	j.Progress(0, len(pieces))
 	var whole draft
 	for i, p := range pieces {
 		if p.silent {
-			whole.silence(p)
+			whole.addSilence(p)
 		} else {
-			said, err := j.one(ctx, p)
+			said, err := j.transcribePiece(ctx, p)
 			if err != nil {
-				return Transcript{}, partly(err, i+1, len(pieces))
+				return Transcript{}, partError(err, i+1, len(pieces))
 			}
-			whole.add(p, said)
+			whole.addPart(p, said)
 		}
 		j.Progress(i+1, len(pieces))
 	}
@@ -178,16 +178,16 @@ func (j *job) all(ctx context.Context, pieces []piece, seconds float64) (Transcr
 	return t, nil
 }
 
-// one transcribes a piece.
-func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err error) {
+// transcribePiece transcribes a piece.
+func (j *job) transcribePiece(ctx context.Context, p piece) (transcript model.Transcript, err error) {
 	err = j.Retry.Do(ctx, j.By, func() error {
 		f, err := os.Open(p.file)
 		if err != nil {
-			return j.refuse("the audio can't be opened: %v", files.Cause(err))
+			return j.refusal("the audio can't be opened: %v", files.Cause(err))
 		}
 		defer func() { _ = f.Close() }() // opened for reading only
 		// The name tells a server the format, and nobody how the file is called here.
-		said, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f,
+		transcript, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f,
 			Language: j.language})
 		return err
 	}, func(w model.Wait) error {
@@ -195,62 +195,62 @@ func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err erro
 		return nil
 	})
 	if failed := (*model.Error)(nil); err != nil && !errors.As(err, &failed) {
-		err = &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.clean(err)}
+		err = &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.cleanMessage(err)}
 	}
-	return said, err
+	return transcript, err
 }
 
-// failed is the error of a step on the way.
-func (j *job) failed(ctx context.Context, err error) error {
+// stepError is the error of a step on the way.
+func (j *job) stepError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &model.Error{Kind: model.KindOf(ctx.Err()), Model: j.By, Err: ctx.Err()}
 	}
-	return j.refuse("%s", j.clean(err))
+	return j.refusal("%s", j.cleanMessage(err))
 }
 
-// refuse is the error for a file that is not transcribed.
-func (j *job) refuse(format string, args ...any) *model.Error {
+// refusal is the error for a file that is not transcribed.
+func (j *job) refusal(format string, args ...any) *model.Error {
 	return &model.Error{Kind: model.Invalid, Model: cmp.Or(j.By, "transcription"),
 		Message: fmt.Sprintf(format, args...)}
 }
 
-// mostWords bounds what an error repeats of another's, in characters.
-const mostWords = 500
+// maxMessage bounds what an error repeats of another's, in characters.
+const maxMessage = 500
 
-// clean is what err says on one line, without the folders of this machine.
-func (j *job) clean(err error) string {
+// cleanMessage is what err says on one line, without the folders of this machine.
+func (j *job) cleanMessage(err error) string {
 	said := err.Error()
 	for _, folder := range []string{j.folder, filepath.Dir(j.file)} {
 		if len(folder) > 1 {
 			said = strings.ReplaceAll(said, folder+string(filepath.Separator), "")
 		}
 	}
-	return text.Brief(said, mostWords)
+	return text.Brief(said, maxMessage)
 }
 
-// partly is the error of a part, if there are several.
-func partly(err error, part, of int) error {
+// partError is the error of a part, if there are several.
+func partError(err error, part, of int) error {
 	var failed *model.Error
 	if of == 1 || !errors.As(err, &failed) {
 		return err
 	}
-	told := *failed
-	if told.Message == "" && told.Err != nil {
-		told.Message = told.Err.Error()
+	copied := *failed
+	if copied.Message == "" && copied.Err != nil {
+		copied.Message = copied.Err.Error()
 	}
-	told.Message = fmt.Sprintf("part %d of %d: %s", part, of, told.Message)
-	return &told
+	copied.Message = fmt.Sprintf("part %d of %d: %s", part, of, copied.Message)
+	return &copied
 }
 
-func known(seconds *float64) float64 {
+func secondsOrZero(seconds *float64) float64 {
 	if seconds == nil || *seconds < 0 {
 		return 0
 	}
 	return *seconds
 }
 
-// base is the language of a tag: "pt" of "pt-BR".
-func base(tag string) string {
+// baseLanguage is the language of a tag: "pt" of "pt-BR".
+func baseLanguage(tag string) string {
 	language, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(tag)), "_", "-"), "-")
 	return language
 }

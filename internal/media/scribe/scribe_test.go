@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestFileThatIsTakenIsSentAsItIs(t *testing.T) {
 	p := saying(model.Transcript{Text: " Olá,\nmundo. ", Language: "portuguese"})
-	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Hosted(), Audio: &room{}, Language: "pt-BR"})
+	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.HostedLimits(), Audio: &room{}, Language: "pt-BR"})
 	got, err := s.Transcribe(t.Context(), file(t, "ogg", 12, false), "", scribe.Listener{})
 	if diff := cmp.Diff(scribe.Transcript{Text: "Olá, mundo.", Language: "pt", By: "house:whisper", Seconds: 12},
 		got); err != nil || diff != "" {
@@ -74,12 +74,12 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 		seconds float64
 		want    string // the name that is sent
 	}{
-		"to WAV":           {scribe.Whisper(), "m4a", 60, "audio.wav"},
-		"WAV to plain WAV": {scribe.Whisper(), "wav", 60, "audio.wav"},
-		"to what fits":     {scribe.Hosted().Taking([]string{"wav", "ogg"}), "m4a", 1200, "audio.ogg"},
-		"of unknown length": {scribe.Hosted().Taking([]string{"wav", "flac", "ogg"}), "mp3", 1500,
+		"to WAV":           {scribe.WhisperLimits(), "m4a", 60, "audio.wav"},
+		"WAV to plain WAV": {scribe.WhisperLimits(), "wav", 60, "audio.wav"},
+		"to what fits":     {scribe.HostedLimits().WithFormats([]string{"wav", "ogg"}), "m4a", 1200, "audio.ogg"},
+		"of unknown length": {scribe.HostedLimits().WithFormats([]string{"wav", "flac", "ogg"}), "mp3", 1500,
 			"audio.ogg"},
-		"too large in its own format": {scribe.Hosted(), "wav", 1200, "audio.ogg"},
+		"too large in its own format": {scribe.HostedLimits(), "wav", 1200, "audio.ogg"},
 	} {
 		r, p := &room{programs: true}, saying(model.Transcript{Text: "hi"})
 		s := newScribe(t, scribe.Config{Transcriber: p, Limits: c.limits, Audio: r})
@@ -96,7 +96,7 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 
 func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 	p := saying(model.Transcript{Text: "a"}, model.Transcript{Text: "b"}, model.Transcript{Text: "c"})
-	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}})
+	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}})
 	if got, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil ||
 		got.Text != "a" {
 		t.Errorf("WAV of another rate: %+v, %v", got, err)
@@ -123,7 +123,7 @@ func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 }
 
 func TestOnlyFormatsThatCannotBeMadeAreRefused(t *testing.T) {
-	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.Hosted().Taking([]string{"mp3"}),
+	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.HostedLimits().WithFormats([]string{"mp3"}),
 		Audio: &room{programs: true}})
 	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
 	refused(t, err, "it takes mp3, and not m4a", "transcription.formats")
@@ -170,7 +170,7 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 		part(segment(0, 3, "After silence.", 0)),
 		part(segment(30, 33, "Later.", 0)),
 	)
-	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}})
+	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}})
 	var seen []string
 	got, err := s.Transcribe(t.Context(), file(t, "wav", 3500, false), "en",
 		scribe.Listener{Progress: func(done, of int) { seen = append(seen, fmt.Sprintf("%d/%d", done, of)) }})
@@ -210,7 +210,7 @@ func TestOnlyThePartThatFailedIsSentAgain(t *testing.T) {
 			return model.Transcript{Text: fmt.Sprint("said ", call)}, nil
 		}
 		begin := time.Now()
-		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).
+		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}}).
 			Transcribe(t.Context(), path, "", scribe.Listener{})
 		if err != nil || got.Text != "said 1 said 4" {
 			t.Errorf("got %+v, %v", got, err)
@@ -237,7 +237,7 @@ func TestFailureKeepsItsKindAndNamesItsPart(t *testing.T) {
 				}
 				return model.Transcript{}, &model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("no")}
 			}}
-			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).
+			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}}).
 				Transcribe(t.Context(), path, "", scribe.Listener{})
 			want := (&model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("part 2 of 3: no")}).Error()
 			if model.KindOf(err) != kind || err.Error() != want || len(p.calls) != calls {
@@ -291,7 +291,7 @@ func (s *stingy) Split(_ context.Context, _, folder string, _ int) ([]audio.Part
 }
 
 func TestErrorsNameNoTemporaryFile(t *testing.T) {
-	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.Whisper(), Audio: &stingy{}})
+	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.WhisperLimits(), Audio: &stingy{}})
 	_, err := s.Transcribe(t.Context(), file(t, "wav", 1500, false), "", scribe.Listener{})
 	refused(t, err, "can't be read")
 	s = scribe.New(scribe.Config{Transcriber: saying(), Audio: &room{}, Folder: filepath.Join(t.TempDir(), "gone")})
