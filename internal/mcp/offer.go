@@ -72,7 +72,7 @@ func newOffer[In, Out any](
 
 // described is a tool that nothing carries out yet; data is the JSON Schema of what a success has.
 func described(s tool.Spec, arguments any, data json.RawMessage) offer {
-	hints := s.Hints()
+	hints := s.MCPHints()
 	return offer{spec: &sdk.Tool{Name: s.Name, Title: s.Title, Description: s.Description, InputSchema: arguments,
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: hints.ReadOnly, DestructiveHint: &hints.Destructive,
 			IdempotentHint: hints.Idempotent, OpenWorldHint: &hints.OpenWorld},

@@ -66,7 +66,7 @@ func (a *Act) calls() (all []bt.Request, err error) {
 			return nil, err
 		}
 		if a.Row != "" {
-			if p.Digest, err = tool.Subject(p.Tool, p.Args, p.Version); err != nil {
+			if p.Digest, err = tool.ConfirmationDigest(p.Tool, p.Args, p.Version); err != nil {
 				return nil, err
 			}
 		}

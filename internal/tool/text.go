@@ -15,8 +15,8 @@ const MaxResult = 1 << 20
 
 // Bounded is r within the bounds of a result: its text is cut off, and data and places that are too many are left out.
 func (r Result) Bounded() Result {
-	const mostRefs = 10_000
-	if len(r.Text) <= MaxResult && len(r.Data) <= MaxResult && len(r.Refs) <= mostRefs {
+	const maxRefs = 10_000
+	if len(r.Text) <= MaxResult && len(r.Data) <= MaxResult && len(r.Refs) <= maxRefs {
 		return r
 	}
 	r.Truncated = true
@@ -27,7 +27,7 @@ func (r Result) Bounded() Result {
 	if len(r.Data) > MaxResult {
 		r.Data = nil
 	}
-	r.Refs = r.Refs[:min(len(r.Refs), mostRefs)]
+	r.Refs = r.Refs[:min(len(r.Refs), maxRefs)]
 	return r
 }
 

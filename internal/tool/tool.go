@@ -83,8 +83,8 @@ const (
 // Hints are what MCP lets a server say of a tool's behaviour.
 type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
 
-// Hints derives them.
-func (s Spec) Hints() Hints {
+// MCPHints derives them.
+func (s Spec) MCPHints() Hints {
 	reads := s.Effect == Repeatable
 	return Hints{ReadOnly: reads, Destructive: !reads && s.Destructive, Idempotent: reads || s.Idempotent,
 		OpenWorld: s.Foreign}
@@ -106,9 +106,9 @@ type Confirmation struct {
 	Digest string // of the tool's name, its arguments and the version of what they name
 }
 
-// Subject is the Digest of a Confirmation: of a call of the tool name, with args as JSON, on what has that version.
+// ConfirmationDigest is the Digest of a Confirmation: of a call of the tool name, with args as JSON, on what has that version.
 // Equal arguments give equal digests, however their JSON is written.
-func Subject(name string, args json.RawMessage, version int64) (string, error) {
+func ConfirmationDigest(name string, args json.RawMessage, version int64) (string, error) {
 	var parsed any
 	if err := json.Unmarshal(args, &parsed); err != nil {
 		return "", fmt.Errorf("arguments of %s: %w", name, err)
@@ -160,8 +160,8 @@ type Result struct {
 	Items     int    `json:"items"`
 	Truncated bool   `json:"truncated,omitempty"`
 
-	// Beside is what the person should know of how the result came about, as a sentence; "" for nothing.
-	Beside string `json:"beside,omitempty"`
+	// Remark is what the person should know of how the result came about, as a sentence; "" for nothing.
+	Remark string `json:"beside,omitempty"`
 
 	// Data is the structured result behind Text, for the offline model's rules. Its shape is documented by its tool.
 	Data json.RawMessage `json:"data,omitempty"`

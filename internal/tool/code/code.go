@@ -53,7 +53,7 @@ func Open(dir string) (*Root, error) {
 	if err != nil {
 		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, files.Cause(err))
 	}
-	return &Root{root: root, name: filepath.Base(abs), limits: usualLimits}, nil
+	return &Root{root: root, name: filepath.Base(abs), limits: defaultLimits}, nil
 }
 
 // Close releases the folder. Calls made afterwards fail.

@@ -76,7 +76,7 @@ func (r *Root) locate(clean string) (*place, error) {
 	parts := strings.Split(clean, "/")
 	for i, name := range parts {
 		at.path = strings.Join(parts[:i+1], "/")
-		err := at.check(name, clean)
+		err := at.checkComponent(name, clean)
 		if err == nil && at.info.IsDir() && isHidden(name) && !r.inProject(parts[:i+1]) {
 			err = tool.Errorf(tool.Denied, "outside a project hidden folders are not read", "%s is hidden", at.path)
 		}
@@ -98,8 +98,8 @@ func (r *Root) locate(clean string) (*place, error) {
 	return at, nil
 }
 
-// check looks at one component of a path: it must exist, be no link, and be open to reading.
-func (p *place) check(name, whole string) error {
+// checkComponent looks at one component of a path: it must exist, be no link, and be open to reading.
+func (p *place) checkComponent(name, whole string) error {
 	info, err := p.parent.Lstat(name)
 	if err != nil {
 		return ioError(p.path, err)

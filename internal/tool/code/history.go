@@ -53,7 +53,7 @@ type history struct {
 	path   string // cleaned
 	commit string // full hash; "" for none
 
-	text   page
+	text   resultText
 	refs   []tool.Ref
 	names  []string // of changed files
 	items  int
@@ -193,7 +193,7 @@ func (h *history) showCommits(ctx context.Context, args ...string) error {
 			h.items++
 			_, subject, _ := strings.Cut(rest, ": ")
 			h.addCommitRef(cite, subject)
-			h.text.add("%s", printable(line, maxShort))
+			h.text.addLine("%s", printable(line, maxShort))
 			message = 0
 		case changeLine().MatchString(line):
 			fields := strings.Split(line, "\t")
@@ -202,7 +202,7 @@ func (h *history) showCommits(ctx context.Context, args ...string) error {
 			if message += len(line); message > maxMessage {
 				line = "    …"
 			}
-			h.text.add("%s", printable(line, maxShort))
+			h.text.addLine("%s", printable(line, maxShort))
 		}
 	}
 	return nil
@@ -236,7 +236,7 @@ func (h *history) addChangedFile(status string, names []string) {
 		word = "changed"
 	}
 	h.names = append(h.names, names...)
-	h.text.add("    %s %s", word, strings.Join(names, " -> "))
+	h.text.addLine("    %s %s", word, strings.Join(names, " -> "))
 }
 
 // showDiff lists the files that changed, and shows the patches of those that may be read.
@@ -288,7 +288,7 @@ func (h *history) showPatch(ctx context.Context, args []string) error {
 	}
 	name, header := "", false // a line of a file may look like one that names a file, but not within a header
 	for _, line := range lines {
-		if !h.text.add("%s", printable(line, maxLine)) {
+		if !h.text.addLine("%s", printable(line, maxLine)) {
 			return nil
 		}
 		if strings.HasPrefix(line, "diff --git ") {
@@ -361,11 +361,11 @@ func (h *history) showBlameLine(n int, commit map[string]string, text string) {
 		who = cite
 		date := time.Unix(int64(parseNumber(commit["author-time"])), 0).UTC().Format(time.DateOnly)
 		if h.addCommitRef(cite, commit["summary"]) {
-			h.text.add("%s  %s  %s: %s", cite, date, printable(commit["author"], maxShort),
+			h.text.addLine("%s  %s  %s: %s", cite, date, printable(commit["author"], maxShort),
 				printable(commit["summary"], maxShort))
 		}
 	}
-	h.text.add("%4d| %s | %s", n, who, printable(text, maxLine))
+	h.text.addLine("%4d| %s | %s", n, who, printable(text, maxLine))
 }
 
 // result is the result of the call. What was shown can be cited: commits by their hash, lines by their file.

@@ -51,16 +51,16 @@ var languages = sync.OnceValue(func() *languageTable {
 		}
 		head, body, _ := strings.Cut(block, "\t")
 		if set, is := strings.CutPrefix(head, "rules "); is {
-			shared[set] = expanded(strings.Split(body, "\t"))
+			shared[set] = expandModifiers(strings.Split(body, "\t"))
 			continue
 		}
-		t.add(head, strings.Split(body, "\t"), shared)
+		t.addLanguage(head, strings.Split(body, "\t"), shared)
 	}
 	return t
 })
 
-// expanded is a shared set of rules with its modifiers put in.
-func expanded(lines []string) []string {
+// expandModifiers is a shared set of rules with its modifiers put in.
+func expandModifiers(lines []string) []string {
 	mods, found := strings.CutPrefix(lines[0], "mods ")
 	if !found {
 		return lines
@@ -72,7 +72,7 @@ func expanded(lines []string) []string {
 	return rules
 }
 
-func (t *languageTable) add(name string, lines []string, shared map[string][]string) {
+func (t *languageTable) addLanguage(name string, lines []string, shared map[string][]string) {
 	l := &language{name: name}
 	t.byName[strings.ToLower(name)] = l
 	var rules []string
@@ -116,8 +116,8 @@ func parseRule(text string) rule {
 	return rule{kind, need, regexp.MustCompile(strings.TrimSpace(rest[len(quoted):]))}
 }
 
-// isControl knows the words that look like a function's name to a rule.
-func isControl(word string) bool {
+// isControlWord knows the words that look like a function's name to a rule.
+func isControlWord(word string) bool {
 	switch word {
 	case "if", "for", "while", "switch", "catch", "return", "else", "do", "new", "function", "sizeof", "defined",
 		"throw", "await", "foreach",

@@ -21,7 +21,7 @@ type folder struct {
 }
 
 func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result, error) {
-	paths, skipped, err := r.files(ctx, at)
+	paths, skipped, err := r.listFiles(ctx, at)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -43,16 +43,16 @@ func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result
 	delete(folders, at)
 	tree, cut := treeOf(folders, own.depth()+depth, own.depth()+1)
 	res := tool.Result{Items: len(tree), Truncated: cut || len(own.files) > maxDeclared}
-	var text page
-	readme := r.describe(&text, own)
+	var text resultText
+	readme := r.writeFolderHead(&text, own)
 	for _, f := range tree {
 		if err := ctx.Err(); err != nil {
 			return tool.Result{}, err
 		}
-		text.add("%s", f.mapLine(r))
+		text.addLine("%s", f.mapLine(r))
 	}
 	if cut {
-		text.add("There are more folders: map one of them by its path.")
+		text.addLine("There are more folders: map one of them by its path.")
 	}
 	res.Text = text.String()
 	skipped.report(&res)
@@ -89,8 +89,8 @@ func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut b
 
 var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
 
-// describe writes the lines about the mapped folder itself, and gives the path of its README.
-func (r *Root) describe(text *page, own *folder) (readme string) {
+// writeFolderHead writes the lines about the mapped folder itself, and gives the path of its README.
+func (r *Root) writeFolderHead(text *resultText, own *folder) (readme string) {
 	where, files := r.name, 0
 	if own.path != "." {
 		where += "/" + own.path
@@ -105,16 +105,16 @@ func (r *Root) describe(text *page, own *folder) (readme string) {
 			readme = p
 		}
 	}
-	counted := strings.Join(languages[:min(len(languages), mostLanguages)], ", ")
-	text.add("%s", strings.TrimSuffix(where+": "+tool.Count(files, "file")+": "+counted, ": "))
+	counted := strings.Join(languages[:min(len(languages), maxLanguages)], ", ")
+	text.addLine("%s", strings.TrimSuffix(where+": "+tool.Count(files, "file")+": "+counted, ": "))
 	if said := r.packageDoc(own); said != "" {
-		text.add("%s", said)
+		text.addLine("%s", said)
 	}
-	if said := firstParagraph(r.textOf(readme)); said != "" {
-		text.add("README: %s", said)
+	if paragraph := firstParagraph(r.textOf(readme)); paragraph != "" {
+		text.addLine("README: %s", paragraph)
 	}
 	if len(names) > 0 {
-		text.add("files: %s", strings.Join(names[:min(len(names), maxDeclared)], ", "))
+		text.addLine("files: %s", strings.Join(names[:min(len(names), maxDeclared)], ", "))
 	}
 	return readme
 }
@@ -153,7 +153,7 @@ func (r *Root) textOf(clean string) string {
 // packageDoc gives the name of the module that a folder holds, and the first sentence of what its manifest or its
 // package says it is for. The files that usually hold it are asked first.
 func (r *Root) packageDoc(f *folder) string {
-	module, said := "", ""
+	module, purpose := "", ""
 	var packages []string
 	for _, p := range f.files {
 		if line := moduleLines[path.Base(p)]; line != nil {
@@ -162,7 +162,7 @@ func (r *Root) packageDoc(f *folder) string {
 				module = m[1]
 			}
 			if m := purposeLine().FindStringSubmatch(text); m != nil {
-				said = strings.Join(m[1:], "")
+				purpose = strings.Join(m[1:], "")
 			}
 		}
 		if path.Base(p) == "__init__.py" || path.Ext(p) == ".go" && !isTest(p) {
@@ -172,22 +172,22 @@ func (r *Root) packageDoc(f *folder) string {
 	first := func(p string) int { return slices.Index([]string{path.Base(f.path) + ".go", "doc.go"}, path.Base(p)) }
 	slices.SortStableFunc(packages, func(a, b string) int { return cmp.Compare(first(b), first(a)) })
 	for _, p := range packages[:min(len(packages), docAttempts)] {
-		if said != "" {
+		if purpose != "" {
 			break
 		}
 		text := r.textOf(p)
 		if m := docstring().FindStringSubmatch(text); m != nil && path.Ext(p) == ".py" {
-			said = m[1]
+			purpose = m[1]
 		}
 		s := newSource(p, []byte(text))
-		if start, end := s.purpose(); start > 0 && said == "" {
-			said = s.sentence(definition{doc: start, line: end})
+		if start, end := s.purpose(); start > 0 && purpose == "" {
+			purpose = s.sentence(definition{doc: start, line: end})
 		}
 	}
-	if module != "" && said != "" {
+	if module != "" && purpose != "" {
 		module += ": "
 	}
-	return printable(strings.TrimSpace(module+said), maxShort)
+	return printable(strings.TrimSpace(module+purpose), maxShort)
 }
 
 var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)

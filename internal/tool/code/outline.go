@@ -65,7 +65,7 @@ func (s *source) line(n int) []byte {
 	return bytes.TrimRight(s.text[s.lines[n-1]:end], "\r\n")
 }
 
-func (s *source) span(from, to int) string {
+func (s *source) textOfLines(from, to int) string {
 	end := len(s.text)
 	if to < len(s.lines) {
 		end = s.lines[to]
@@ -113,7 +113,7 @@ func outlineByRules(s *source) []definition {
 		}
 		defs = append(defs, definition{name: name, kind: kind, doc: s.docStart(n), line: n, end: s.blockEnd(n)})
 	}
-	nest(s, defs)
+	setContainers(s, defs)
 	return defs
 }
 
@@ -126,7 +126,7 @@ func matchRules(rules []rule, line []byte) (kind, name string) {
 		if m == nil {
 			continue
 		}
-		if name := string(m[len(m)-1]); name != "" && !isControl(name) && !startsWithControl(line) {
+		if name := string(m[len(m)-1]); name != "" && !isControlWord(name) && !startsWithControl(line) {
 			return r.kind, name
 		}
 	}
@@ -139,7 +139,7 @@ func startsWithControl(line []byte) bool {
 	if end := bytes.IndexFunc(word, func(r rune) bool { return !isNameRune(r) }); end >= 0 {
 		word = word[:end]
 	}
-	return isControl(string(word)) && string(word) != "function"
+	return isControlWord(string(word)) && string(word) != "function"
 }
 
 func isComment(l *language, line []byte) bool {
@@ -174,9 +174,9 @@ func (s *source) blockEnd(n int) int {
 			continue
 		case indent(line) > own:
 			end = i
-		case indent(line) == own && opens(trimmed) && end < n+8:
+		case indent(line) == own && opensBlock(trimmed) && end < n+8:
 			end = i // the opening brace of a block, on its own line
-		case indent(line) == own && closes(trimmed):
+		case indent(line) == own && closesBlock(trimmed):
 			return i
 		default:
 			return end
@@ -200,17 +200,17 @@ func indent(line []byte) int {
 	return n
 }
 
-func opens(trimmed []byte) bool {
+func opensBlock(trimmed []byte) bool {
 	return trimmed[0] == '{' || bytes.HasPrefix(trimmed, []byte("begin")) || bytes.HasPrefix(trimmed, []byte("where"))
 }
 
-func closes(trimmed []byte) bool {
+func closesBlock(trimmed []byte) bool {
 	word, _, _ := bytes.Cut(trimmed, []byte(" "))
 	return strings.IndexByte("})]", trimmed[0]) >= 0 || string(word) == "end"
 }
 
-// nest gives each definition the innermost one around it as its container.
-func nest(s *source, defs []definition) {
+// setContainers gives each definition the innermost one around it as its container.
+func setContainers(s *source, defs []definition) {
 	var open []int // the definitions around the current line, the outermost first
 	for i := range defs {
 		deep := indent(s.line(defs[i].line))

@@ -22,8 +22,8 @@ var buildFiles = []string{"go.mod", "go.work", "package.json", "deno.json", "Car
 // buildEndings are those of such files whose names differ.
 var buildEndings = []string{".sln", ".csproj", ".cabal", ".gemspec", ".xcodeproj"}
 
-// mostLooked bounds how many files of a folder are looked at.
-const mostLooked = 1000
+// maxEntries bounds how many files of a folder are looked at.
+const maxEntries = 1000
 
 // IsProject says whether a folder is one of code: version control, a build file or source stands at its top. The home
 // folder is none, whatever it holds, nor is a folder that can't be read.
@@ -33,7 +33,7 @@ func IsProject(dir string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	entries, _ := f.ReadDir(mostLooked)
+	entries, _ := f.ReadDir(maxEntries)
 	return isProject(dir, entries)
 }
 

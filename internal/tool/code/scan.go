@@ -47,17 +47,17 @@ const caseBit = 0x20
 func newScanner(terms []term) *scanner {
 	s := &scanner{terms: terms, table: new([1 << 16]uint16), keys: [][]key{nil}}
 	for i, t := range terms {
-		s.insert(key{term: i, text: t.stem})
+		s.addKey(key{term: i, text: t.stem})
 		for _, a := range t.aliases {
 			if len(a) >= 2 {
-				s.insert(key{term: i, text: a, alias: true})
+				s.addKey(key{term: i, text: a, alias: true})
 			}
 		}
 	}
 	return s
 }
 
-func (s *scanner) insert(k key) {
+func (s *scanner) addKey(k key) {
 	for second := range 256 {
 		if len(k.text) > 1 && second != int(k.text[1]|caseBit) {
 			continue
@@ -89,7 +89,7 @@ func (s *scanner) emitBest(src []byte, start int, keys []key, emit func(match)) 
 	best := match{term: -1}
 	for i := range keys {
 		k := &keys[i]
-		end, how := s.judgeKey(src, start, k)
+		end, how := s.matchKey(src, start, k)
 		switch {
 		case how == 0:
 		case best.term != k.term:
@@ -106,8 +106,8 @@ func (s *scanner) emitBest(src []byte, start int, keys []key, emit func(match)) 
 	}
 }
 
-// judgeKey says how well the word at a place where a key's first bytes were found matches the key; 0: not at all.
-func (s *scanner) judgeKey(src []byte, start int, k *key) (end int, how strength) {
+// matchKey says how well the word at a place where a key's first bytes were found matches the key; 0: not at all.
+func (s *scanner) matchKey(src []byte, start int, k *key) (end int, how strength) {
 	t := &s.terms[k.term]
 	stemEnd, whole := matchFolded(src, start, k.text, t.isCompound)
 	if !whole && (k.alias || t.isCompound || t.isForeign) {
@@ -116,11 +116,11 @@ func (s *scanner) judgeKey(src []byte, start int, k *key) (end int, how strength
 	atStart := search.StartsPart(src, start)
 	switch {
 	case k.alias && atStart:
-		return judgeAlias(src, start, stemEnd, k.text)
+		return matchAlias(src, start, stemEnd, k.text)
 	case k.alias, !whole && !atStart:
 		return 0, 0
 	case !whole:
-		return judgeShorter(src, start, t.word)
+		return matchShorter(src, start, t.word)
 	}
 	end = search.PartEnd(src, stemEnd-1) // which may be a later word: WaitGroup for "waitgroup"
 	switch {
@@ -138,7 +138,7 @@ func (s *scanner) judgeKey(src []byte, start int, k *key) (end int, how strength
 	return 0, 0
 }
 
-func judgeAlias(src []byte, start, aliasEnd int, alias string) (int, strength) {
+func matchAlias(src []byte, start, aliasEnd int, alias string) (int, strength) {
 	end := search.PartEnd(src, start)
 	switch rest := end - aliasEnd; {
 	case rest == 0, rest == 1 && search.Lower(src[aliasEnd]) == 's':
@@ -149,8 +149,8 @@ func judgeAlias(src []byte, start, aliasEnd int, alias string) (int, strength) {
 	return 0, 0
 }
 
-// judgeShorter finds words of at least four letters that the term begins with.
-func judgeShorter(src []byte, start int, word string) (int, strength) {
+// matchShorter finds words of at least four letters that the term begins with.
+func matchShorter(src []byte, start int, word string) (int, strength) {
 	end := search.PartEnd(src, start)
 	n := end - start
 	if n < 4 || n >= len(word) {

@@ -34,7 +34,7 @@ const (
 	promiseRank = 0.8 // a method of an interface is implemented elsewhere
 	testBonus   = 1.25
 
-	mostPassages = 60 // that are compared with each other
+	maxPassages = 60 // that are compared with each other
 )
 
 // passage is a unit that was found and scored, with the small ones beside it that are shown with it.
@@ -56,7 +56,7 @@ func (s *lookup) rank(units []unit, unitsLookedAt int) []passage {
 		}
 	}
 	slices.SortFunc(passages, comparePassages)
-	passages = passages[:min(len(passages), mostPassages)]
+	passages = passages[:min(len(passages), maxPassages)]
 	lowerRepeats(passages)
 	return s.withoutCopies(passages)
 }
@@ -261,8 +261,8 @@ func lowerRepeats(passages []passage) {
 	slices.SortFunc(passages, comparePassages)
 }
 
-// leastCopyLines is how many lines a copy has at least: shorter passages may be equal by chance.
-const leastCopyLines = 3
+// minCopyLines is how many lines a copy has at least: shorter passages may be equal by chance.
+const minCopyLines = 3
 
 // withoutCopies leaves out copies of a better passage, and passages within one. A passage right above, below or around
 // a better one is shown with it, unless its score is too low. A search by regular expression keeps copies and
@@ -270,8 +270,8 @@ const leastCopyLines = 3
 func (s *lookup) withoutCopies(passages []passage) (kept []passage) {
 	inFile, texts := map[string][]int{}, map[string]bool{}
 	for _, p := range passages {
-		at, text := p.unit.src.path, p.unit.src.span(p.start, p.end)
-		if texts[text] && !s.regex && p.end-p.start+1 >= leastCopyLines {
+		at, text := p.unit.src.path, p.unit.src.textOfLines(p.start, p.end)
+		if texts[text] && !s.regex && p.end-p.start+1 >= minCopyLines {
 			continue
 		}
 		texts[text] = true

@@ -188,17 +188,17 @@ func (s *lookup) countTerms(ctx context.Context) (err error) {
 // rankPassages reads the best files again, and ranks the passages in them.
 func (s *lookup) rankPassages(ctx context.Context, files []tally) ([]passage, error) {
 	perFile, counts := make([][]unit, len(files)), make([]int, len(files))
-	var crew errgroup.Group
-	crew.SetLimit(workers())
+	var readers errgroup.Group
+	readers.SetLimit(workers())
 	for i := range files {
-		crew.Go(func() error {
+		readers.Go(func() error {
 			if src, _, err := s.root.source(files[i].path); err == nil { // else it went away since it was counted
 				perFile[i], counts[i] = s.findUnits(&files[i], src)
 			}
 			return ctx.Err()
 		})
 	}
-	if err := crew.Wait(); err != nil {
+	if err := readers.Wait(); err != nil {
 		return nil, err
 	}
 	total := 0
@@ -211,18 +211,18 @@ func (s *lookup) rankPassages(ctx context.Context, files []tally) ([]passage, er
 func (s *lookup) result(passages []passage) (tool.Result, error) {
 	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Missing: s.missing}
 	perFile := map[string]int{}
-	left := 0
+	omitted := 0
 	for _, p := range passages {
 		at := p.unit.src.path
 		if len(data.Hits) == s.limit || perFile[at] == hitsPerFile && s.scope.start != at {
-			left++
+			omitted++
 			continue
 		}
 		perFile[at]++
 		data.Hits = append(data.Hits, p.hitFor(passages[0].score))
 	}
-	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.hasMore}
-	var text page
+	res := tool.Result{Items: len(data.Hits), Truncated: omitted > 0 || s.query.hasMore}
+	var text resultText
 	for _, h := range data.Hits {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line,
 			End: h.Line})
@@ -230,7 +230,7 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 		if h.Symbol != "" {
 			within = "  in " + h.Kind + " " + h.Symbol
 		}
-		text.add("%s:%d%s, lines %d-%d\n    %s", h.Path, h.Line, within, h.Start, h.End, h.Text)
+		text.addLine("%s:%d%s, lines %d-%d\n    %s", h.Path, h.Line, within, h.Start, h.End, h.Text)
 	}
 	if len(data.Hits) == 0 {
 		var words []string
@@ -239,17 +239,17 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 				words = append(words, t.word)
 			}
 		}
-		text.add("Nothing found for: %s.", strings.Join(words, ", "))
+		text.addLine("Nothing found for: %s.", strings.Join(words, ", "))
 	}
 	searched := fmt.Sprintf("%s of %s searched with a match", tool.Count(data.Matched, "file"),
 		tool.Count(data.Files, "file"))
-	if left > 0 {
+	if omitted > 0 {
 		searched += "; weaker places left out"
 	}
 	if len(data.Missing) > 0 && len(data.Hits) > 0 {
 		searched += "; found nowhere: " + strings.Join(data.Missing, ", ")
 	}
-	text.add("%s.", searched)
+	text.addLine("%s.", searched)
 	res.Text, res.Truncated = text.String(), res.Truncated || text.full
 	s.skipped.report(&res)
 	return res.WithData(data)

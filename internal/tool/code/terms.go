@@ -130,11 +130,11 @@ func (q *queryWords) addToken(token string, stopToo bool) {
 
 // isStop is isStop in the language of the question.
 func (q *queryWords) isStop(word string) bool {
-	return isStop(word) || q.isForeign && search.IsLight(folded(word))
+	return isStop(word) || q.isForeign && search.IsLight(foldWord(word))
 }
 
-// folded is a word in lower case, without its accents.
-func folded(word string) string { return strings.Join(search.Words(word), "") }
+// foldWord is a word in lower case, without its accents.
+func foldWord(word string) string { return strings.Join(search.Words(word), "") }
 
 func isStop(word string) bool {
 	word = strings.ToLower(word)
@@ -182,7 +182,7 @@ func (q *queryWords) addWord(word string, weight float64) {
 		return
 	}
 	if q.isForeign {
-		if parts := search.InEnglish(folded(word)); parts != nil {
+		if parts := search.InEnglish(foldWord(word)); parts != nil {
 			for _, ways := range parts {
 				q.addTerm(term{word: ways[0], aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]),
 					weight: weight})
@@ -198,7 +198,7 @@ func (q *queryWords) addWord(word string, weight float64) {
 	}
 	aliases := slices.Concat(search.Abbreviations(word), search.Forms(word))
 	if q.isForeign {
-		aliases = append(aliases, search.Cognates(folded(word))...)
+		aliases = append(aliases, search.Cognates(foldWord(word))...)
 	}
 	q.addTerm(term{word: word, aliases: aliases, weight: weight, isForeign: q.isForeign})
 }

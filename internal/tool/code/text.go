@@ -63,14 +63,14 @@ func visible(r rune) rune {
 	return r
 }
 
-// page is the text of a result, as long as one may be.
-type page struct {
+// resultText is the text of a result, as long as one may be.
+type resultText struct {
 	strings.Builder
 	full bool // there was no room for a line
 }
 
-// add writes a line, and says whether there was room for it. Behind one that was left out comes no other.
-func (p *page) add(format string, args ...any) bool {
+// addLine writes a line, and says whether there was room for it. Behind one that was left out comes no other.
+func (p *resultText) addLine(format string, args ...any) bool {
 	line := fmt.Sprintf(format, args...)
 	p.full = p.full || p.Len()+len(line) > tool.MaxText-readReserve
 	if !p.full {

@@ -27,7 +27,7 @@ import (
 const (
 	maxScanned = 2 << 20 // bytes of a file that is searched
 	maxDepth   = 100     // folders below each other that are entered
-	sniffed    = 8000    // bytes in which a NUL marks a file as binary, as in git
+	sniffBytes = 8000    // bytes in which a NUL marks a file as binary, as in git
 )
 
 // limits bound how much of a folder a walk looks at. The rest is left out, and the result says so.
@@ -37,7 +37,7 @@ type limits struct {
 	time  time.Duration
 }
 
-var usualLimits = limits{files: 200_000, bytes: 1 << 30, time: 12 * time.Second}
+var defaultLimits = limits{files: 200_000, bytes: 1 << 30, time: 12 * time.Second}
 
 // skipped counts what a walk passed over, by what it is. Files that .gitignore excludes are not counted.
 type skipped struct {
@@ -55,10 +55,10 @@ func (s skipped) report(res *tool.Result) {
 		res.Text += "Skipped: " + strings.Join(parts, ", ") + ".\n"
 	}
 	if s.seenFiles > 0 {
-		res.Beside = fmt.Sprintf(
+		res.Remark = fmt.Sprintf(
 			"This folder is too large to be searched whole: %s looked at. Name the folder that you mean, as with --in.",
 			tool.Count(s.seenFiles, "file"))
-		res.Text += res.Beside + "\n"
+		res.Text += res.Remark + "\n"
 	}
 }
 
@@ -87,7 +87,7 @@ func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byt
 		return nil, err
 	}
 	content := buf[:n]
-	if bytes.IndexByte(content[:min(n, sniffed)], 0) >= 0 {
+	if bytes.IndexByte(content[:min(n, sniffBytes)], 0) >= 0 {
 		return nil, errBinary
 	}
 	clear(buf[n : n+search.Padding])

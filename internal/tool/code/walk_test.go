@@ -46,10 +46,10 @@ func TestFolderThatIsTooLargeIsSearchedInPartAndSaysSo(t *testing.T) {
 		}
 		c.lower(&r.limits)
 		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "beacon", Path: c.path, Limit: 50})
-		said := strings.HasPrefix(res.Beside, "This folder is too large to be searched whole") &&
-			strings.Contains(res.Beside, "--in") && strings.HasSuffix(res.Text, res.Beside+"\n")
+		said := strings.HasPrefix(res.Remark, "This folder is too large to be searched whole") &&
+			strings.Contains(res.Remark, "--in") && strings.HasSuffix(res.Text, res.Remark+"\n")
 		if n := len(d.Hits); said != c.says || n > c.most || !c.says && n < c.most {
-			t.Errorf("%q with %+v: %d places, %q", c.path, r.limits, n, res.Beside)
+			t.Errorf("%q with %+v: %d places, %q", c.path, r.limits, n, res.Remark)
 		}
 	}
 }

@@ -18,7 +18,7 @@ var eras = map[string][]string{"2026-07-28": nil, "2025-11-25": {"2025-11-25"}}
 // subjectOf is what a person confirms to remove the thing as it is.
 func subjectOf(t *testing.T, args string, version int64) *tool.Confirmation {
 	t.Helper()
-	digest, err := tool.Subject("remove", json.RawMessage(args), version)
+	digest, err := tool.ConfirmationDigest("remove", json.RawMessage(args), version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestCodesOfOurServerBecomeKinds(t *testing.T) {
 		"DATABASE_ERROR": tool.Unavailable, "INTERNAL_ERROR": tool.Failed, "A_CODE_OF_TOMORROW": tool.Failed,
 	} {
 		_, err := refuse.Call(t.Context(), tool.Call{Args: json.RawMessage(`{"code":"` + code + `"}`)})
-		if text := "no, " + code; kindOfError(err) != want || code != unconfirmed && err.Error() != text {
+		if text := "no, " + code; kindOfError(err) != want || code != codeUnconfirmed && err.Error() != text {
 			t.Errorf("%s: %v, want %s", code, err, want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // Diff says for a person what has changed between two listings: a unified diff for each tool that came, went or
 // changed. It is empty where nothing has. It quotes the server: what steers a terminal is for the caller to take out.
 func Diff(was, is Listing) (diffs string) {
-	before, after := textsOf(was), textsOf(is)
+	before, after := toolTexts(was), toolTexts(is)
 	names := maps.Clone(before)
 	maps.Copy(names, after)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -23,14 +23,14 @@ func Diff(was, is Listing) (diffs string) {
 	return diffs
 }
 
-// textsOf tells each tool of a listing in lines.
-func textsOf(l Listing) map[string]string {
+// toolTexts tells each tool of a listing in lines.
+func toolTexts(l Listing) map[string]string {
 	texts := map[string]string{}
 	for _, o := range l {
 		text := o.Name + " (" + HintsInWords(o.Hints) + ")\n"
 		for _, part := range []struct{ name, text string }{
 			{"title: ", o.Title}, {"", o.Description},
-			{"arguments: ", spread(o.Input)}, {"results: ", spread(o.Output)},
+			{"arguments: ", indentJSON(o.Input)}, {"results: ", indentJSON(o.Output)},
 		} {
 			if part.text != "" {
 				text += part.name + part.text + "\n"
@@ -44,8 +44,8 @@ func textsOf(l Listing) map[string]string {
 	return texts
 }
 
-// spread is JSON with a line for each part.
-func spread(raw json.RawMessage) string {
+// indentJSON is JSON with a line for each part.
+func indentJSON(raw json.RawMessage) string {
 	var out bytes.Buffer
 	if len(raw) == 0 || json.Indent(&out, raw, "", "  ") != nil {
 		return string(raw)

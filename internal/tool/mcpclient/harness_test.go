@@ -117,7 +117,7 @@ func (s *shelf) remove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	}
 	answer, answered := req.Params.InputResponses["confirm"].(*mcp.ElicitResult)
 	if !answered {
-		digest, err := tool.Subject("remove", req.Params.Arguments, s.version)
+		digest, err := tool.ConfirmationDigest("remove", req.Params.Arguments, s.version)
 		if err != nil {
 			return nil, err
 		}

@@ -19,9 +19,9 @@ import (
 
 // Bounds of what a server may list.
 const (
-	mostTools       = 256
-	mostDescription = 2 << 10  // bytes of a description that a model is shown
-	mostSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
+	maxTools       = 256
+	maxDescription = 2 << 10  // bytes of a description that a model is shown
+	maxSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
 )
 
 // Offer is a tool as its server lists it. Unset hints have their meaning: destructive and open world.
@@ -72,23 +72,23 @@ func offerOf(t *mcp.Tool) (Offer, error) {
 	return o, nil
 }
 
-// spec describes an offer to us. An error says why the tool can't be used.
-func (s *Session) spec(o Offer) (tool.Spec, error) {
+// specOf describes an offer to us. An error says why the tool can't be used.
+func (s *Session) specOf(o Offer) (tool.Spec, error) {
 	var form struct {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(o.Input, &form); err != nil || form.Type != "object" {
 		return tool.Spec{}, fmt.Errorf("its arguments are no object")
 	}
-	if len(o.Input)+len(o.Output) > mostSchema {
-		return tool.Spec{}, fmt.Errorf("its schemas have more than %d bytes", mostSchema)
+	if len(o.Input)+len(o.Output) > maxSchema {
+		return tool.Spec{}, fmt.Errorf("its schemas have more than %d bytes", maxSchema)
 	}
-	spec := tool.Spec{Name: spelt(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description,
-		mostDescription), Schema: o.Input,
+	spec := tool.Spec{Name: safeName(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description,
+		maxDescription), Schema: o.Input,
 		OutputSchema: o.Output, Source: s.cfg.Source, Foreign: s.cfg.Foreign, Effect: tool.Once}
 	if s.cfg.Foreign {
 		var err error
-		if spec.Schema, err = inert(o.Input); err != nil {
+		if spec.Schema, err = neutraliseSchema(o.Input); err != nil {
 			return tool.Spec{}, err
 		}
 		spec.Out = tool.Out{To: tool.ToServer, Trusted: s.cfg.Private}
@@ -102,15 +102,15 @@ func (s *Session) spec(o Offer) (tool.Spec, error) {
 	return spec, nil
 }
 
-// inert is a schema in which no words for people steer a model. One that can't be so without meaning something else is
+// neutraliseSchema is a schema in which no words for people steer a model. One that can't be so without meaning something else is
 // refused.
-func inert(schema json.RawMessage) (json.RawMessage, error) {
+func neutraliseSchema(schema json.RawMessage) (json.RawMessage, error) {
 	var tree any
 	if err := json.Unmarshal(schema, &tree); err != nil {
 		return nil, err
 	}
-	var calm func(any)
-	calm = func(node any) {
+	var neutralise func(any)
+	neutralise = func(node any) {
 		switch node := node.(type) {
 		case map[string]any:
 			for name, part := range node {
@@ -118,15 +118,15 @@ func inert(schema json.RawMessage) (json.RawMessage, error) {
 					name) {
 					node[name] = signal.Neutralise(words)
 				}
-				calm(part)
+				neutralise(part)
 			}
 		case []any:
 			for _, part := range node {
-				calm(part)
+				neutralise(part)
 			}
 		}
 	}
-	calm(tree)
+	neutralise(tree)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -139,12 +139,12 @@ func inert(schema json.RawMessage) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// longestName is how long a name may be for every provider of models.
-const longestName = 64
+// maxName is how long a name may be for every provider of models.
+const maxName = 64
 
-// spelt is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends with
+// safeName is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends with
 // a hash, so that no two become one.
-func spelt(name string) string {
+func safeName(name string) string {
 	safe := []byte(name)
 	for i, c := range safe {
 		switch {
@@ -153,10 +153,10 @@ func spelt(name string) string {
 			safe[i] = '_'
 		}
 	}
-	if string(safe) == name && len(name) <= longestName {
+	if string(safe) == name && len(name) <= maxName {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
 	end := "_" + hex.EncodeToString(sum[:4])
-	return string(safe[:min(len(safe), longestName-len(end))]) + end
+	return string(safe[:min(len(safe), maxName-len(end))]) + end
 }

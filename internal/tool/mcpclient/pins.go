@@ -35,7 +35,7 @@ var ErrChanged = errors.New("its tools have changed since they were trusted")
 // ErrNoPin says that nothing is remembered of a server.
 var ErrNoPin = errors.New("it was never used")
 
-const mostPin = 8 << 20 // bytes of a pin
+const maxPin = 8 << 20 // bytes of a pin
 
 func (p Pins) file(server string) string { return filepath.Join(p.Folder, server+".json") }
 
@@ -69,8 +69,8 @@ func (p Pins) Trust(server string, l Listing) error {
 	if err != nil {
 		return err
 	}
-	if len(content) > mostPin {
-		return fmt.Errorf("what it lists has more than %d bytes", mostPin)
+	if len(content) > maxPin {
+		return fmt.Errorf("what it lists has more than %d bytes", maxPin)
 	}
 	if err := files.Replace(p.file(server), content, 0o600); err != nil {
 		return fmt.Errorf("its tools can't be remembered (pin them in the settings where this folder can't be "+
@@ -87,7 +87,7 @@ func (p Pins) Admit(server, pinned string) func(context.Context, Listing) error 
 			if l.Hash() == pinned {
 				return nil
 			}
-			return changed(server, fmt.Sprintf("the settings pin %s, and it has %s", pinned, l.Hash()))
+			return changedError(server, fmt.Sprintf("the settings pin %s, and it has %s", pinned, l.Hash()))
 		}
 		was, err := p.Read(server)
 		switch {
@@ -98,10 +98,10 @@ func (p Pins) Admit(server, pinned string) func(context.Context, Listing) error 
 		case was.Hash == l.Hash():
 			return nil
 		}
-		return changed(server, "‘sibyl mcp servers’ shows how, and ‘sibyl mcp trust "+server+"’ accepts it")
+		return changedError(server, "‘sibyl mcp servers’ shows how, and ‘sibyl mcp trust "+server+"’ accepts it")
 	}
 }
 
-func changed(server, hint string) error {
+func changedError(server, hint string) error {
 	return tool.Errorf(tool.Denied, hint, "%s is not used: %w", server, ErrChanged)
 }

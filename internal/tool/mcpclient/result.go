@@ -15,13 +15,13 @@ import (
 
 // Bounds of results: bytes of data, and places. The data of strangers are kept in the journal, and nothing reads them.
 const (
-	mostForeignData = tool.MaxText
-	mostOwnData     = 4 << 20
-	mostRefs        = 50
+	maxForeignData = tool.MaxText
+	maxOwnData     = 4 << 20
+	maxRefs        = 50
 )
 
-// result reads what a server gave. Items counts its pieces of content.
-func (r *remote) result(res *mcp.CallToolResult) (tool.Result, error) {
+// toResult reads what a server gave. Items counts its pieces of content.
+func (r *remote) toResult(res *mcp.CallToolResult) (tool.Result, error) {
 	out := tool.Result{Text: redact.Text(textOf(res.Content)), Items: len(res.Content), Refs: r.refs(res.Content)}
 	if res.StructuredContent != nil {
 		data, err := json.Marshal(res.StructuredContent)
@@ -35,20 +35,20 @@ func (r *remote) result(res *mcp.CallToolResult) (tool.Result, error) {
 		}
 	}
 	if res.IsError {
-		return tool.Result{}, r.refused(out)
+		return tool.Result{}, r.resultError(out)
 	}
-	most := mostOwnData
+	most := maxOwnData
 	if !r.session.cfg.Own {
-		most = mostForeignData
+		most = maxForeignData
 	}
 	if len(out.Data) > most {
 		out.Data, out.Truncated = nil, true
 	}
-	return tool.Bounded(out), nil
+	return tool.CutText(out), nil
 }
 
-// refusal is the structured result of our own server where it fails.
-type refusal struct {
+// ownFailure is the structured result of our own server where it fails.
+type ownFailure struct {
 	Error string `json:"error"`
 	Code  string `json:"code"`
 }
@@ -56,8 +56,8 @@ type refusal struct {
 // errUnconfirmed is wrapped by the error of our own server where nobody confirmed what it asked about.
 var errUnconfirmed = errors.New("nobody confirmed it")
 
-// unconfirmed is the code of that.
-const unconfirmed = "CONFIRMATION_REQUIRED"
+// codeUnconfirmed is the code of that.
+const codeUnconfirmed = "CONFIRMATION_REQUIRED"
 
 // kindOf is what a code of our own server says.
 func kindOf(code string) tool.Kind {
@@ -68,7 +68,7 @@ func kindOf(code string) tool.Kind {
 		return tool.NotFound
 	case "CONFLICT":
 		return tool.Conflict
-	case unconfirmed, "FORBIDDEN":
+	case codeUnconfirmed, "FORBIDDEN":
 		return tool.Denied
 	case "DATABASE_ERROR", "UNAVAILABLE":
 		return tool.Unavailable
@@ -76,17 +76,17 @@ func kindOf(code string) tool.Kind {
 	return tool.Failed
 }
 
-// refused is the error of a result that says that it is one. A model can often correct what another's server complains
+// resultError is the error of a result that says that it is one. A model can often correct what another's server complains
 // of.
-func (r *remote) refused(res tool.Result) *tool.Error {
+func (r *remote) resultError(res tool.Result) *tool.Error {
 	const most = 2 << 10
 	message := tool.Clip(cmp.Or(strings.TrimSpace(res.Text), "it failed, and does not say why"), most)
-	var said refusal
-	if !r.session.cfg.Own || json.Unmarshal(res.Data, &said) != nil || said.Code == "" {
+	var failed ownFailure
+	if !r.session.cfg.Own || json.Unmarshal(res.Data, &failed) != nil || failed.Code == "" {
 		return tool.Errorf(tool.Failed, "", "%s", message)
 	}
-	err := &tool.Error{Kind: kindOf(said.Code), Message: tool.Clip(cmp.Or(said.Error, message), most)}
-	if said.Code == unconfirmed {
+	err := &tool.Error{Kind: kindOf(failed.Code), Message: tool.Clip(cmp.Or(failed.Error, message), most)}
+	if failed.Code == codeUnconfirmed {
 		err.Err = errUnconfirmed
 	}
 	return err
@@ -108,7 +108,7 @@ func textOf(contents []mcp.Content) string {
 		case *mcp.ResourceLink:
 			parts = append(parts, fmt.Sprintf("[a link to %s: %s]", cmp.Or(c.Title, c.Name, "a resource"), c.URI))
 		case *mcp.EmbeddedResource:
-			parts = append(parts, embedded(c.Resource))
+			parts = append(parts, resourceText(c.Resource))
 		default:
 			parts = append(parts, "[content of a kind that can't be shown]")
 		}
@@ -116,7 +116,7 @@ func textOf(contents []mcp.Content) string {
 	return strings.Join(parts, "\n")
 }
 
-func embedded(c *mcp.ResourceContents) string {
+func resourceText(c *mcp.ResourceContents) string {
 	switch {
 	case c == nil:
 		return "[an empty resource]"
@@ -145,5 +145,5 @@ func (r *remote) refs(contents []mcp.Content) []tool.Ref {
 			}
 		}
 	}
-	return refs[:min(len(refs), mostRefs)]
+	return refs[:min(len(refs), maxRefs)]
 }

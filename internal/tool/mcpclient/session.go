@@ -52,7 +52,7 @@ type Config struct {
 // How often a server that is away is tried.
 const (
 	firstPause     = time.Second
-	longestPause   = time.Minute
+	maxPause       = time.Minute
 	defaultTimeout = 30 * time.Second
 )
 
@@ -63,15 +63,15 @@ type Session struct {
 	client    *mcp.Client
 	listing   Listing
 	tools     []tool.Tool
-	life      context.Context // until it is closed
+	lifetime  context.Context // until it is closed
 	end       context.CancelFunc
 
-	turn    chan struct{} // held by who connects
-	mu      sync.Mutex
-	link    *mcp.ClientSession // nil: there is none
-	changed bool               // it lists other tools
-	pause   time.Duration      // of the last failure to connect
-	again   time.Time          // when connecting may be tried again
+	connecting chan struct{} // held by who connects
+	mu         sync.Mutex
+	link       *mcp.ClientSession // nil: there is none
+	changed    bool               // it lists other tools
+	pause      time.Duration      // of the last failure to connect
+	nextTry    time.Time          // when connecting may be tried again
 }
 
 // Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this
@@ -81,24 +81,24 @@ func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Session{cfg: cfg, transport: t, turn: make(chan struct{}, 1)}
-	s.life, s.end = context.WithCancel(context.Background())
+	s := &Session{cfg: cfg, transport: t, connecting: make(chan struct{}, 1)}
+	s.lifetime, s.end = context.WithCancel(context.Background())
 	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler)}
 	if cfg.Own {
-		o.ElicitationHandler = elicit
+		o.ElicitationHandler = answerElicitation
 	}
 	s.client = mcp.NewClient(&mcp.Implementation{Name: "sibyl", Title: "Sibyl", Version: cfg.Version}, o)
-	link, listing, err := s.open(ctx)
+	link, listing, err := s.connectAndList(ctx)
 	if err == nil && cfg.Admit != nil {
 		err = cfg.Admit(ctx, listing)
 	}
 	s.link = link
 	if err != nil {
 		s.Close()
-		return nil, s.explain(err)
+		return nil, s.toolError(err)
 	}
 	s.listing = listing
-	s.tools = s.make(listing)
+	s.tools = s.makeTools(listing)
 	return s, nil
 }
 
@@ -116,52 +116,52 @@ func (s *Session) Changed() bool {
 // most. Calls that go on fail.
 func (s *Session) Close() {
 	s.end()
-	s.turn <- struct{}{} // who connects gives up
-	defer func() { <-s.turn }()
+	s.connecting <- struct{}{} // who connects gives up
+	defer func() { <-s.connecting }()
 	s.mu.Lock()
 	link := s.link
 	s.mu.Unlock()
-	s.drop(link)
+	s.dropLink(link)
 	if t, ok := s.transport.(interface{ release() }); ok {
 		t.release()
 	}
 }
 
-// handshake is the newest protocol that begins with a handshake.
-const handshake = "2025-11-25"
+// handshakeVersion is the newest protocol that begins with a handshake.
+const handshakeVersion = "2025-11-25"
 
-// open connects, and lists the tools. The newest protocol begins with a question that some older servers leave
+// connectAndList connects, and lists the tools. The newest protocol begins with a question that some older servers leave
 // unanswered, instead of saying that they don't know it; where that takes a third of the time, it is begun anew without
 // it.
-func (s *Session) open(ctx context.Context) (*mcp.ClientSession, Listing, error) {
+func (s *Session) connectAndList(ctx context.Context) (*mcp.ClientSession, Listing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start)
 	defer cancel()
-	stop := context.AfterFunc(s.life, cancel)
+	stop := context.AfterFunc(s.lifetime, cancel)
 	defer stop()
 	first, cancelFirst := context.WithTimeout(ctx, s.cfg.Start/3)
 	defer cancelFirst()
-	link, listing, err := s.begin(first, nil)
+	link, listing, err := s.connectWith(first, nil)
 	if err != nil && first.Err() != nil && ctx.Err() == nil {
-		return s.begin(ctx, &mcp.ClientSessionOptions{ProtocolVersion: handshake})
+		return s.connectWith(ctx, &mcp.ClientSessionOptions{ProtocolVersion: handshakeVersion})
 	}
 	return link, listing, err
 }
 
-// begin connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so that its
+// connectWith connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so that its
 // connection is closed with the context.
-func (s *Session) begin(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
+func (s *Session) connectWith(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
 	conn, err := s.transport.Connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	link, err := s.client.Connect(ctx, standing{conn}, o)
+	link, err := s.client.Connect(ctx, openConnection{conn}, o)
 	if err != nil {
 		_ = conn.Close() // the first error is the one to tell
 		return nil, nil, cmp.Or(ctx.Err(), err)
 	}
-	listing, err := list(ctx, link)
+	listing, err := listTools(ctx, link)
 	if err != nil {
 		_ = link.Close() // likewise
 		return nil, nil, cmp.Or(ctx.Err(), err)
@@ -169,14 +169,14 @@ func (s *Session) begin(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.
 	return link, listing, nil
 }
 
-// standing is a transport whose connection stands.
-type standing struct{ conn mcp.Connection }
+// openConnection is a transport whose connection stands.
+type openConnection struct{ conn mcp.Connection }
 
 // Connect implements mcp.Transport.
-func (c standing) Connect(context.Context) (mcp.Connection, error) { return c.conn, nil }
+func (c openConnection) Connect(context.Context) (mcp.Connection, error) { return c.conn, nil }
 
-// drop ends a connection, and forgets it; nil is none.
-func (s *Session) drop(link *mcp.ClientSession) {
+// dropLink ends a connection, and forgets it; nil is none.
+func (s *Session) dropLink(link *mcp.ClientSession) {
 	s.mu.Lock()
 	if s.link == link {
 		s.link = nil
@@ -187,29 +187,29 @@ func (s *Session) drop(link *mcp.ClientSession) {
 	}
 }
 
-// connected gives the connection, and makes one if there is none.
-func (s *Session) connected(ctx context.Context) (*mcp.ClientSession, error) {
-	if link, err := s.current(); link != nil || err != nil {
+// ensureLink gives the connection, and makes one if there is none.
+func (s *Session) ensureLink(ctx context.Context) (*mcp.ClientSession, error) {
+	if link, err := s.currentLink(); link != nil || err != nil {
 		return link, err
 	}
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.connecting <- struct{}{}:
+		defer func() { <-s.connecting }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if link, err := s.current(); link != nil || err != nil { // another call has connected in the meantime
+	if link, err := s.currentLink(); link != nil || err != nil { // another call has connected in the meantime
 		return link, err
 	}
-	if wait := time.Until(s.again); wait > 0 {
+	if wait := time.Until(s.nextTry); wait > 0 {
 		return nil, tool.Errorf(tool.Unavailable, fmt.Sprintf("it is tried again in %s",
 			max(wait.Round(time.Second), time.Second)), "%s is away", s.cfg.Name)
 	}
-	link, listing, err := s.open(ctx)
+	link, listing, err := s.connectAndList(ctx)
 	if err != nil {
 		if !errors.Is(ctx.Err(), context.Canceled) { // that a caller went away says nothing of the server
-			s.pause = min(max(2*s.pause, firstPause), longestPause)
-			s.again = time.Now().Add(s.pause)
+			s.pause = min(max(2*s.pause, firstPause), maxPause)
+			s.nextTry = time.Now().Add(s.pause)
 		}
 		return nil, err
 	}
@@ -219,17 +219,17 @@ func (s *Session) connected(ctx context.Context) (*mcp.ClientSession, error) {
 	s.changed = listing.Hash() != s.listing.Hash()
 	s.mu.Unlock()
 	if s.Changed() {
-		s.drop(link)
+		s.dropLink(link)
 	}
-	return s.current()
+	return s.currentLink()
 }
 
-// current gives the connection there is, or says why there can't be one.
-func (s *Session) current() (*mcp.ClientSession, error) {
+// currentLink gives the connection there is, or says why there can't be one.
+func (s *Session) currentLink() (*mcp.ClientSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.life.Err() != nil:
+	case s.lifetime.Err() != nil:
 		return nil, tool.Errorf(tool.Unavailable, "", "the connection to %s was closed", s.cfg.Name)
 	case s.changed:
 		return nil, tool.Errorf(tool.Unavailable, "",
@@ -238,8 +238,8 @@ func (s *Session) current() (*mcp.ClientSession, error) {
 	return s.link, nil
 }
 
-// list takes in all tools that a server lists.
-func list(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
+// listTools takes in all tools that a server lists.
+func listTools(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
 	if caps := link.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return nil, tool.Errorf(tool.Unavailable, "", "the server has no tools")
 	}
@@ -248,8 +248,8 @@ func list(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(l) == mostTools {
-			return nil, tool.Errorf(tool.TooLarge, "", "the server lists more than %d tools", mostTools)
+		if len(l) == maxTools {
+			return nil, tool.Errorf(tool.TooLarge, "", "the server lists more than %d tools", maxTools)
 		}
 		o, err := offerOf(t)
 		if err != nil {

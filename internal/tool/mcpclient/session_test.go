@@ -209,19 +209,19 @@ func TestNamesAreSpeltForEveryProvider(t *testing.T) {
 	long := strings.Repeat("a", 80)
 	for name, want := range map[string]string{"github__get-issue": "github__get-issue", "a.b": "a_b_", "a b": "a_b_",
 		long: strings.Repeat("a", 55) + "_", "né": "n___"} {
-		got := spelt(name)
-		if !strings.HasPrefix(got, want) || len(got) > longestName || want != name && len(got) != len(want)+8 {
+		got := safeName(name)
+		if !strings.HasPrefix(got, want) || len(got) > maxName || want != name && len(got) != len(want)+8 {
 			t.Errorf("%s: %s, want %s…", name, got, want)
 		}
 	}
-	if spelt("a.b") == spelt("a b") {
+	if safeName("a.b") == safeName("a b") {
 		t.Error("two names became one")
 	}
 }
 
 func TestToolsThatNoModelCouldCallAreLeftOut(t *testing.T) {
 	for name, schema := range map[string]string{
-		"no object": `{"type":"object","properties":{"x":{"description":"` + strings.Repeat("x", mostSchema) + `"}}}`,
+		"no object": `{"type":"object","properties":{"x":{"description":"` + strings.Repeat("x", maxSchema) + `"}}}`,
 		"steers":    `{"type":"object","properties":{"<signal>":{"type":"string"}}}`,
 	} {
 		s := newShelf()

@@ -41,7 +41,7 @@ type Program struct {
 }
 
 // How long a program may take to end after its input was closed, and again after it was told to.
-const endTime = 2 * time.Second
+const exitTimeout = 2 * time.Second
 
 // Stdio connects to a command. Each connection starts it, and its end ends it.
 func Stdio(p Program) mcp.Transport { return &stdio{Program: p} }
@@ -55,7 +55,7 @@ type stdio struct {
 // Connect starts the command.
 func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	cmd := exec.Command(s.Command[0], s.Command[1:]...) //nolint:gosec,noctx // the person's own settings name it, and it outlives the call that starts it
-	cmd.Env, cmd.Dir, cmd.WaitDelay = s.Environ, s.Folder, endTime
+	cmd.Env, cmd.Dir, cmd.WaitDelay = s.Environ, s.Folder, exitTimeout
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would be all of ours
 	}
@@ -64,7 +64,7 @@ func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	s.mu.Lock()
 	s.stderr = stderr
 	s.mu.Unlock()
-	conn, err := (&mcp.CommandTransport{Command: cmd, TerminateDuration: endTime}).Connect(ctx)
+	conn, err := (&mcp.CommandTransport{Command: cmd, TerminateDuration: exitTimeout}).Connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("it can't be started: %w", err)
 	}
@@ -93,8 +93,8 @@ type Address struct {
 	PlainHTTP []string
 }
 
-// mostBody bounds one response, in bytes: a stream of events as well, which no call of ours needs longer.
-const mostBody = 32 << 20
+// maxBody bounds one response, in bytes: a stream of events as well, which no call of ours needs longer.
+const maxBody = 32 << 20
 
 // errTooMuch says that a response was cut off.
 var errTooMuch = errors.New("the response is too long")
@@ -111,7 +111,7 @@ func HTTP(a Address) mcp.Transport {
 			TLSHandshakeTimeout: 10 * time.Second}}
 	}
 	client := *base
-	client.Transport = keyed{a, cleartext.Transport(client.Transport, a.PlainHTTP)}
+	client.Transport = keyTransport{a, cleartext.Transport(client.Transport, a.PlainHTTP)}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if from := via[0].URL; req.URL.Host != from.Host || req.URL.Scheme != from.Scheme || len(via) > 5 {
 			return errMoved
@@ -130,14 +130,14 @@ type address struct {
 // release closes idle connections.
 func (a address) release() { a.client.CloseIdleConnections() }
 
-// keyed puts the key into requests, and bounds what comes back.
-type keyed struct {
+// keyTransport puts the key into requests, and bounds what comes back.
+type keyTransport struct {
 	Address
 	next http.RoundTripper
 }
 
 // RoundTrip sends one request. The key is in none of its errors.
-func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {
+func (k keyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	key := ""
 	if k.Key != nil {
 		var err error
@@ -157,18 +157,18 @@ func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &bounded{ReadCloser: resp.Body, left: mostBody}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxBody}
 	return resp, nil
 }
 
-// bounded is a body that ends with an error where it is too long.
-type bounded struct {
+// boundedBody is a body that ends with an error where it is too long.
+type boundedBody struct {
 	io.ReadCloser
 	left int
 }
 
 // Read reads what is left.
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooMuch
 	}

@@ -265,7 +265,7 @@ func TestWritersInSeveralProcessesLoseNothing(t *testing.T) {
 	wait.Wait()
 	files := contents(t, dir)
 	got := []string{}
-	for _, e := range parse("threads/log.md", []byte(files["threads/log.md"]), false).sections {
+	for _, e := range parseNote("threads/log.md", []byte(files["threads/log.md"]), false).sections {
 		got = append(got, e.id)
 	}
 	want := []string{}

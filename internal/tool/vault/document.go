@@ -52,9 +52,9 @@ type link struct {
 	line    int
 }
 
-// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
+// parseNote never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
 // Secrets are taken out of it here, before its lines are cut, numbered or searched.
-func parse(p string, raw []byte, cut bool) *document {
+func parseNote(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
 	raw = redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	if cut {
@@ -73,13 +73,13 @@ func parse(p string, raw []byte, cut bool) *document {
 	d.title, d.tags = d.front.title, d.front.tags
 	if isThread(p) {
 		// text above the first header, which only a person can have written, is a section that is no entry
-		d.divide(parseEntryHeader)
+		d.splitSections(parseEntryHeader)
 	} else {
 		d.parseSections()
 	}
 	d.parseInline()
 	if d.title == "" {
-		d.title = bare(path.Base(p))
+		d.title = noteName(path.Base(p))
 	}
 	return d
 }
@@ -102,7 +102,7 @@ func splitLines(s string) []string {
 // parseSections divides the text at its headings. Lines of # in a code block are no headings.
 func (d *document) parseSections() {
 	var code markdown.Fence
-	d.divide(func(line string) (section, bool) {
+	d.splitSections(func(line string) (section, bool) {
 		if code.Covers(line) {
 			return section{}, false
 		}
@@ -117,11 +117,11 @@ func (d *document) parseSections() {
 	})
 }
 
-// divide makes sections of the text: begins is asked for every line in order, and tells the section that begins there.
-func (d *document) divide(begins func(line string) (section, bool)) {
+// splitSections makes sections of the text: begins is asked for every line in order, and tells the section that begins there.
+func (d *document) splitSections(sectionAt func(line string) (section, bool)) {
 	current, entries := section{start: d.front.end + 1}, 0
 	for i := d.front.end; i < len(d.lines); i++ {
-		if next, is := begins(d.lines[i]); is {
+		if next, is := sectionAt(d.lines[i]); is {
 			d.addSection(current, i)
 			if next.id != "" {
 				entries++
@@ -258,9 +258,9 @@ func inlineTag(s string) string {
 	return strings.TrimRight(s[:end], "/")
 }
 
-// named returns the lines of the section under a heading, subsections included. Of several headings of the same name
+// sectionUnder returns the lines of the section under a heading, subsections included. Of several headings of the same name
 // the first counts; "outer#inner" looks for inner below outer.
-func (d *document) named(heading string) (s section, found bool) {
+func (d *document) sectionUnder(heading string) (s section, found bool) {
 	from, until := 0, len(d.sections)
 	for name := range strings.SplitSeq(heading, "#") {
 		i := d.findHeading(name, from, until)

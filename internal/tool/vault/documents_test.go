@@ -217,13 +217,13 @@ func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing
 
 func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	v := readingVault(t, papers(t))
-	v.readingTime = 0
+	v.readTimeout = 0
 	res, err := try(t, v, "vault_search", "key", `{"query":"bridge"}`)
 	if err != nil || len(res.Refs) != 1 || res.Refs[0].Path != "bridge.md" ||
 		!strings.Contains(res.Text, "4 documents not read yet: search again") {
 		t.Errorf("%+v, %v", res, err)
 	}
-	v.readingTime = readingTime
+	v.readTimeout = defaultReadTimeout
 	if res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 {
 		t.Errorf("the next search: %+v, %v", res, err)
 	}

@@ -39,8 +39,8 @@ func isNote(name string) bool {
 // isThread says whether the note at p is a thread.
 func isThread(p string) bool { return path.Dir(p) == threadDir && isNote(path.Base(p)) }
 
-// bare is the name of the note at p as links use it: no folder, no ending.
-func bare(p string) string {
+// noteName is the name of the note at p as links use it: no folder, no ending.
+func noteName(p string) string {
 	base := path.Base(p)
 	if isNote(base) {
 		return base[:len(base)-len(".md")]
@@ -48,8 +48,8 @@ func bare(p string) string {
 	return base
 }
 
-// under says whether p lies in folder, at any depth. Everything lies in ".".
-func under(p, folder string) bool { return folder == "." || strings.HasPrefix(p, folder+"/") }
+// isUnder says whether p lies in folder, at any depth. Everything lies in ".".
+func isUnder(p, folder string) bool { return folder == "." || strings.HasPrefix(p, folder+"/") }
 
 // checkPath refuses a path that leads out of the vault or to something hidden.
 func checkPath(p string) error {
@@ -85,8 +85,8 @@ func checkNotePath(p string) error {
 	return nil
 }
 
-// newNames checks the names of folders and a note that are to be made in a folder, and returns the note's path.
-func newNames(folder string, names []string) (string, error) {
+// newNotePath checks the names of folders and a note that are to be made in a folder, and returns the note's path.
+func newNotePath(folder string, names []string) (string, error) {
 	p := path.Join(folder, norm.NFC.String(path.Join(names...)))
 	if path.Ext(p) != ".md" {
 		return "", tool.Errorf(tool.InvalidArgs, "end the path with .md", "%q is not the path of a new note", p)
@@ -96,7 +96,7 @@ func newNames(folder string, names []string) (string, error) {
 	}
 	for i, name := range names {
 		if i == len(names)-1 {
-			name = bare(name)
+			name = noteName(name)
 		}
 		if err := checkNewName(name); err != nil {
 			return "", err

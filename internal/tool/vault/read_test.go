@@ -212,7 +212,7 @@ func TestLongLineAndManyLinksStayWithinTheBound(t *testing.T) {
 	}
 	res := do(t, vaultOf(t, files), "vault_read", object{"path": "a.md"})
 	if links := strings.Count(res.Text, "\n- "); len(res.Text) > tool.MaxText || !res.Truncated ||
-		links > 2*mostRelated {
+		links > 2*maxRelated {
 		t.Errorf("%d bytes, truncated %v, %d links", len(res.Text), res.Truncated, links)
 	}
 	wantTexts(t, res, "Links (501)", "Linked from (100)")

@@ -244,16 +244,16 @@ func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
 		}
 	}
 	v := open(t, dir)
-	first, err := v.snapshot(t.Context())
+	first, err := v.readSnapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "b.md"), "tiger")
-	second, err := v.snapshot(t.Context())
+	second, err := v.readSnapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second.at("a.md") != first.at("a.md") || second.at("b.md") == first.at("b.md") {
+	if second.noteAt("a.md") != first.noteAt("a.md") || second.noteAt("b.md") == first.noteAt("b.md") {
 		t.Error("what changed is not what was read again")
 	}
 }

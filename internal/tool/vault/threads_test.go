@@ -141,7 +141,7 @@ func TestEntriesSurviveWhateverTextTheyHold(t *testing.T) {
 			}
 			want = append(want, text)
 		}
-		d := parse("threads/x.md", []byte(raw), false)
+		d := parseNote("threads/x.md", []byte(raw), false)
 		got := []string{}
 		for i, s := range d.sections {
 			if s.id != entryID(fmt.Sprint(i)) || s.entry != i+1 {

@@ -35,7 +35,7 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 		Locate: func() (string, error) { return w.Path, nil },
 		Apply: func(name string, now files.File) ([]byte, tool.Result, error) {
 			if !now.Exists() || files.Hash(now.Content) != w.After {
-				e := &files.UndoError{Write: w, Diff: difference(string(now.Content), string(before))}
+				e := &files.UndoError{Write: w, Diff: unifiedDiff(string(now.Content), string(before))}
 				if w.Before != "" {
 					e.Kept = shelf.TextPath(w.Before)
 				}
@@ -50,13 +50,13 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 		if errors.As(err, &refused) {
 			return false, refused
 		}
-		return false, failure(err)
+		return false, toolError(err)
 	}
 	return done, shelf.MarkUndone(ctx, w, files.WriteID(c.Key))
 }
 
-// difference is from one text to another, in the unified form.
-func difference(from, to string) string {
+// unifiedDiff is from one text to another, in the unified form.
+func unifiedDiff(from, to string) string {
 	d, err := udiff.ToUnified("the note as it is", "what the write replaced", from, udiff.Lines(from, to), 0)
 	if err != nil { // its edits are its own
 		return ""

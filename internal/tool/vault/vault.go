@@ -59,13 +59,13 @@ type Vault struct {
 	now      func() time.Time
 	writes   files.Changer[tool.Result]
 	maxNotes int
-	seen     seen
+	cache    noteCache
 
 	documents     *doc.Reader
-	readingTime   time.Duration
-	maxTexts      int                      // bytes of the documents' texts that a search looks at
-	reading       sync.Mutex               // of documents for a search
-	documentsRead map[string]*readDocument // by path, as the last search left them; reading guards it
+	readTimeout   time.Duration
+	maxTexts      int                          // bytes of the documents' texts that a search looks at
+	documentsMu   sync.Mutex                   // of documents for a search
+	documentsRead map[string]*searchedDocument // by path, as the last search left them; reading guards it
 }
 
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read. Whatever a
@@ -90,7 +90,7 @@ func Open(dir string, shelf *files.Shelf, documents *doc.Reader) (*Vault, error)
 			Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
 		},
 		maxNotes:  maxNotes,
-		documents: documents, readingTime: readingTime, maxTexts: doc.MaxTexts,
+		documents: documents, readTimeout: defaultReadTimeout, maxTexts: doc.MaxTexts,
 	}, nil
 }
 
@@ -114,24 +114,24 @@ func (v *Vault) readFile(p string) (files.File, error) {
 	return files.Read(v.root, p, maxNote)
 }
 
-// reader makes a repeatable tool of the vault as it is at each call.
-func reader[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot, A) (tool.Result, error)) tool.Tool {
+// newReadTool makes a repeatable tool of the vault as it is at each call.
+func newReadTool[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot, A) (tool.Result, error)) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Repeatable
 	return tool.New(spec, func(ctx context.Context, _ tool.Call, args A) (tool.Result, error) {
-		s, err := v.snapshot(ctx)
+		s, err := v.readSnapshot(ctx)
 		if err != nil {
-			return tool.Result{}, failure(err)
+			return tool.Result{}, toolError(err)
 		}
 		res, err := run(ctx, s, args)
-		return res, failure(err)
+		return res, toolError(err)
 	})
 }
 
-// writer makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same
+// newWriteTool makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same
 // change whenever it is asked.
-func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (change, error)) tool.Tool {
+func newWriteTool[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (change, error)) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Once
-	planned := func(call tool.Call, args A) (change, error) {
+	planFor := func(call tool.Call, args A) (change, error) {
 		c, err := plan(call.Key, args)
 		if err != nil {
 			return change{}, err
@@ -141,29 +141,29 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 		return c, err
 	}
 	return tool.NewFinder(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
-		c, err := planned(call, args)
+		c, err := planFor(call, args)
 		if err != nil {
 			return tool.Result{}, err
 		}
 		res, err := v.writes.Perform(ctx, c)
-		return res, failure(err)
+		return res, toolError(err)
 	}, func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
-		c, err := planned(call, args)
+		c, err := planFor(call, args)
 		if err != nil {
 			return tool.Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 		}
 		res, done, err := v.writes.Found(ctx, c)
-		return res, done, failure(err)
+		return res, done, toolError(err)
 	})
 }
 
 // change is a planned write of a note.
 type change = files.Change[tool.Result]
 
-// failure gives an error of the file system the kind that says what can be done about it.
-func failure(err error) error {
+// toolError gives an error of the file system the kind that says what can be done about it.
+func toolError(err error) error {
 	if refused, ok := errors.AsType[*files.Error](err); ok {
-		return refusal(refused)
+		return refusalError(refused)
 	}
 	err = documentFailure(err)
 	_, known := errors.AsType[*tool.Error](err)
@@ -185,9 +185,9 @@ func failure(err error) error {
 	return tool.Errorf(tool.Failed, "", "the vault failed: %w", err)
 }
 
-// refusal says what can be done about a note that was not read or written.
-func refusal(err *files.Error) error {
-	says, known := map[files.Reason]struct {
+// refusalError says what can be done about a note that was not read or written.
+func refusalError(err *files.Error) error {
+	advice, known := map[files.Reason]struct {
 		kind tool.Kind
 		hint string
 	}{
@@ -202,14 +202,14 @@ func refusal(err *files.Error) error {
 		files.NotSynced: {tool.Failed, ""},
 	}[err.Reason]
 	if !known {
-		says.kind = tool.Denied
+		advice.kind = tool.Denied
 	}
-	return tool.Errorf(says.kind, says.hint, "%w", err)
+	return tool.Errorf(advice.kind, advice.hint, "%w", err)
 }
 
-// answer makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count
+// newResult makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count
 // as its items.
-func answer(text string, data any, refs []tool.Ref, truncated bool) (tool.Result, error) {
+func newResult(text string, data any, refs []tool.Ref, truncated bool) (tool.Result, error) {
 	res := tool.Result{Text: text, Refs: refs, Items: len(refs), Truncated: truncated}
 	if data == nil {
 		return res, nil

@@ -31,7 +31,7 @@ type writeArgs struct {
 }
 
 func (v *Vault) writeTool() tool.Tool {
-	return writer(v, tool.Spec{
+	return newWriteTool(v, tool.Spec{
 		Name: "vault_write", Destructive: true, Target: "path",
 		Description: "Creates a note, appends to one, or replaces one whole. Use it only when " +
 			"the person asks for a note to be written. " +
@@ -53,7 +53,7 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 	}
 	return change{
 		Appends: args.Mode != modeReplace,
-		Locate:  func() (string, error) { return v.spelling(args.Path) },
+		Locate:  func() (string, error) { return v.resolvePath(args.Path) },
 		Apply: func(p string, before files.File) ([]byte, tool.Result, error) {
 			return applyWrite(p, args, before)
 		},
@@ -132,7 +132,7 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 	if strings.Contains(args.Content, redact.Mark) {
 		text += "It holds " + redact.Mark + " where a secret was taken out of what was to be written.\n"
 	}
-	res, err := answer(text, nil, []tool.Ref{ref}, false)
+	res, err := newResult(text, nil, []tool.Ref{ref}, false)
 	return after, res, err
 }
 
@@ -162,19 +162,19 @@ func countLines(raw []byte) int {
 	return n
 }
 
-// spelling returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms
+// resolvePath returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms
 // that Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could not
 // live side by side on every system, and a link could mean either.
-func (v *Vault) spelling(p string) (string, error) {
+func (v *Vault) resolvePath(p string) (string, error) {
 	folder := "."
 	names := strings.Split(p, "/")
 	for i, name := range names {
-		present, err := v.present(folder, name)
+		present, err := v.presentName(folder, name)
 		if err != nil {
 			return "", err
 		}
 		if present == "" {
-			return newNames(folder, names[i:])
+			return newNotePath(folder, names[i:])
 		}
 		here := path.Join(folder, present)
 		if norm.NFC.String(present) != norm.NFC.String(name) {
@@ -182,7 +182,7 @@ func (v *Vault) spelling(p string) (string, error) {
 				"%s exists, and %q differs from it only in case", here, name)
 		}
 		if i < len(names)-1 {
-			if err := v.isFolder(here); err != nil {
+			if err := v.checkFolder(here); err != nil {
 				return "", err
 			}
 		}
@@ -191,8 +191,8 @@ func (v *Vault) spelling(p string) (string, error) {
 	return folder, nil
 }
 
-// present returns the name in folder that is name, or else differs from it only in spelling; "" if there is none.
-func (v *Vault) present(folder, name string) (string, error) {
+// presentName returns the name in folder that is name, or else differs from it only in spelling; "" if there is none.
+func (v *Vault) presentName(folder, name string) (string, error) {
 	infos, err := files.List(v.root, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -212,7 +212,7 @@ func (v *Vault) present(folder, name string) (string, error) {
 	return cmp.Or(same, similar), nil
 }
 
-func (v *Vault) isFolder(p string) error {
+func (v *Vault) checkFolder(p string) error {
 	info, err := v.root.Lstat(p)
 	switch {
 	case err != nil:

@@ -16,17 +16,17 @@ import (
 	"sibyl/internal/tool"
 )
 
-// form is how a body is turned into text.
-type form int
+// bodyForm is how a body is turned into text.
+type bodyForm int
 
 const (
-	formUnsaid form = iota // the server does not say: the content tells
+	formUnknown bodyForm = iota // the server does not say: the content tells
 	formHTML
 	formPlain
 )
 
 // formOf judges a Content-Type. Everything that is not known to be text is refused.
-func formOf(contentType string) (form, error) {
+func formOf(contentType string) (bodyForm, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		media, _, _ = strings.Cut(contentType, ";")
@@ -35,7 +35,7 @@ func formOf(contentType string) (form, error) {
 	kind, sub, _ := strings.Cut(media, "/")
 	switch {
 	case media == "", media == "application/octet-stream", media == "binary/octet-stream":
-		return formUnsaid, nil
+		return formUnknown, nil
 	case media == "text/html", media == "application/xhtml+xml":
 		return formHTML, nil
 	case media == "text/rtf":

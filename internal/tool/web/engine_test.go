@@ -374,7 +374,7 @@ func TestEngineIsTheOneChosenOrSearXNG(t *testing.T) {
 		w := New(c.cfg)
 		var place string
 		if w.search != nil {
-			place = w.search.place()
+			place = w.search.displayName()
 		}
 		if !strings.Contains(place, c.place) || (place == "") != (c.place == "") || strings.Contains(place, secret) ||
 			len(w.Tools()) != map[bool]int{true: 1, false: 2}[c.place == ""] {

@@ -55,7 +55,7 @@ type fetchArgs struct {
 	Offset   int    `json:"offset,omitempty" doc:"the character to begin at" min:"0" max:"104857600"`
 }
 
-func (f *fetcher) tool() tool.Tool {
+func (f *fetcher) fetchTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Name: "web_fetch",
 		Description: "Read one page of the public web as text. Use it to open a search result before citing it, or an " +
@@ -74,14 +74,14 @@ func (f *fetcher) fetch(ctx context.Context, _ tool.Call, args fetchArgs) (tool.
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
 	defer cancel()
-	resp, err := f.get(ctx, address)
+	resp, err := f.requestPage(ctx, address)
 	if err != nil {
-		return tool.Result{}, explain(ctx, err, address.Hostname())
+		return tool.Result{}, toolError(ctx, err, address.Hostname())
 	}
 	defer func() { _ = resp.Body.Close() }()
-	page, err := f.read(resp)
+	page, err := f.readPage(resp)
 	if err != nil {
-		return tool.Result{}, explain(ctx, err, resp.Request.URL.Hostname())
+		return tool.Result{}, toolError(ctx, err, resp.Request.URL.Hostname())
 	}
 	return cutPage(page, args)
 }
@@ -99,7 +99,7 @@ func (c Config) pageURL(raw string) (*url.URL, error) {
 	return u, c.checkPage(u)
 }
 
-func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
+func (f *fetcher) requestPage(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return f.client.Do(req)
 }
 
-// read converts a response whole: offset and next are not set.
-func (f *fetcher) read(resp *http.Response) (FetchData, error) {
+// readPage converts a response whole: offset and next are not set.
+func (f *fetcher) readPage(resp *http.Response) (FetchData, error) {
 	final := *resp.Request.URL
 	final.Fragment, final.RawFragment = "", ""
 	p := FetchData{URL: final.String()}
@@ -128,12 +128,12 @@ func (f *fetcher) read(resp *http.Response) (FetchData, error) {
 		return p, err
 	}
 	p.ContentType = resp.Header.Get("Content-Type")
-	if form == formUnsaid {
+	if form == formUnknown {
 		p.ContentType = http.DetectContentType(body)
 		if form, err = formOf(p.ContentType); err != nil {
 			return p, err
 		}
-		if form == formUnsaid {
+		if form == formUnknown {
 			return p, errBinary()
 		}
 	}
@@ -193,8 +193,8 @@ func retryHint(header http.Header) string {
 	return "try again later, or look for another source"
 }
 
-// explain makes a *tool.Error of whatever went wrong on the way to host. A refusal keeps its own words.
-func explain(ctx context.Context, err error, host string) error {
+// toolError makes a *tool.Error of whatever went wrong on the way to host. A refusal keeps its own words.
+func toolError(ctx context.Context, err error, host string) error {
 	var known *tool.Error
 	var shown *cleartext.Error
 	var dns *net.DNSError

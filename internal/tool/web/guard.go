@@ -83,17 +83,17 @@ func newGuard(cfg Config) *guard {
 	}
 }
 
-// control is the dialer's last word: it runs for each address of each connection, after the name was resolved and
+// checkDial is the dialer's last word: it runs for each address of each connection, after the name was resolved and
 // before a packet is sent.
-func (g *guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+func (g *guard) checkDial(_ context.Context, _, address string, _ syscall.RawConn) error {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return tool.Errorf(tool.Denied, onlyPublicPages, "the address cannot be judged: %w", err)
 	}
-	return g.check(addr)
+	return g.checkAddress(addr)
 }
 
-func (g *guard) check(addr netip.AddrPort) error {
+func (g *guard) checkAddress(addr netip.AddrPort) error {
 	if g.allow != nil && g.allow(addr) {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (g *guard) checkLinks(ip netip.Addr) error {
 
 // newGuardedClient makes a client that can reach only what the guard lets it.
 func newGuardedClient(g *guard, resolver *net.Resolver, cfg Config) *http.Client {
-	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: g.control, Resolver: resolver}
+	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: g.checkDial, Resolver: resolver}
 	client := &http.Client{Transport: newTransport(dialer)}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {

@@ -60,7 +60,7 @@ func TestDialerDeniesEveryAddressThatIsNotPublic(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			addr := netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)
-			wantKind(t, testGuard().control(t.Context(), "tcp", addr.String(), nil), tool.Denied)
+			wantKind(t, testGuard().checkDial(t.Context(), "tcp", addr.String(), nil), tool.Denied)
 			if addr.Addr().Zone() != "" || v.Port == 0 {
 				return // which no address of a page has
 			}
@@ -81,7 +81,7 @@ func TestPublicAddressesAreAllowed(t *testing.T) {
 		if !v.Allowed {
 			continue
 		}
-		if err := testGuard().check(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)); err != nil {
+		if err := testGuard().checkAddress(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)); err != nil {
 			t.Errorf("%s: %v", v.Name, err)
 		}
 	}
@@ -101,14 +101,14 @@ func TestAddressesOfTheVectorsThatNobodyShouldFetchAreNotFetched(t *testing.T) {
 
 func TestAddressThatCannotBeReadIsDenied(t *testing.T) {
 	for _, address := range []string{"", "example.com:80", "1.2.3.4", "1.2.3.4:http", "[::1:80"} {
-		wantKind(t, testGuard().control(t.Context(), "tcp", address, nil), tool.Denied)
+		wantKind(t, testGuard().checkDial(t.Context(), "tcp", address, nil), tool.Denied)
 	}
 }
 
 func TestOnlyWebPortsCanBeReached(t *testing.T) {
 	public := netip.MustParseAddr("8.8.8.8")
 	for _, port := range []uint16{0, 21, 22, 25, 53, 3306, 5432, 6379, 9200, 11434} {
-		wantKind(t, testGuard().check(netip.AddrPortFrom(public, port)), tool.Denied)
+		wantKind(t, testGuard().checkAddress(netip.AddrPortFrom(public, port)), tool.Denied)
 	}
 }
 
@@ -119,15 +119,15 @@ func TestNeighboursWithPublicAddressesAreDenied(t *testing.T) {
 		return []net.Addr{six, &net.IPNet{IP: net.IPv4(93, 184, 216, 34), Mask: net.CIDRMask(32, 32)}}, nil
 	}
 	for _, ip := range []string{"2a02:1234:5678:9::7", "93.184.216.34"} {
-		wantKind(t, g.check(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)), tool.Denied)
+		wantKind(t, g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)), tool.Denied)
 	}
 	for _, ip := range []string{"2a02:1234:5678:a::7", "93.184.216.35"} {
-		if err := g.check(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)); err != nil {
+		if err := g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)); err != nil {
 			t.Errorf("%s is no neighbour: %v", ip, err)
 		}
 	}
 	g.links = func() ([]net.Addr, error) { return nil, errors.New("no permission") }
-	wantKind(t, g.check(netip.MustParseAddrPort("8.8.8.8:80")), tool.Denied)
+	wantKind(t, g.checkAddress(netip.MustParseAddrPort("8.8.8.8:80")), tool.Denied)
 }
 
 // A server that counts, and that no test may reach.

@@ -41,7 +41,7 @@ func convertHTML(p *FetchData, source string, base *url.URL) {
 		}
 	}
 	prune(doc, 0)
-	node := extract(p, doc, base)
+	node := extractMain(p, doc, base)
 	markdown, err := newConverter().ConvertNode(node, converter.WithDomain(base.String()))
 	if err != nil {
 		p.Text, p.Extract = cleanText(bareText(source)), ExtractBare
@@ -50,8 +50,8 @@ func convertHTML(p *FetchData, source string, base *url.URL) {
 	p.Text = cleanText(string(markdown))
 }
 
-// extract fills in what the page says about itself, and returns its main part, or all of it where none stands out.
-func extract(p *FetchData, doc *html.Node, base *url.URL) *html.Node {
+// extractMain fills in what the page says about itself, and returns its main part, or all of it where none stands out.
+func extractMain(p *FetchData, doc *html.Node, base *url.URL) *html.Node {
 	parser := readability.NewParser()
 	parser.MaxElemsToParse = maxArticleElements
 	article, err := parser.ParseDocument(doc, base)
@@ -114,15 +114,15 @@ const hiddenLess, hiddenMore = "\x01", "\x02"
 // here, and their rarer kinds go. SVG and MathML go too, because within them a parser reads as tags what the tokenizer
 // below takes for text.
 func parseHTML(source string) (*html.Node, bool) {
-	var tame strings.Builder
-	tame.Grow(len(source))
+	var tamed strings.Builder
+	tamed.Grow(len(source))
 	tags, drawings := 0, 0
 	tokens := html.NewTokenizer(strings.NewReader(source))
 	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
 		raw := string(tokens.Raw())
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken && kind != html.EndTagToken {
 			if drawings == 0 {
-				tame.WriteString(raw)
+				tamed.WriteString(raw)
 			}
 			continue
 		}
@@ -134,13 +134,13 @@ func parseHTML(source string) (*html.Node, bool) {
 		case string(name) == "svg":
 			drawings = max(drawings+drawingDepth(kind), 0)
 		case drawings == 0:
-			tame.WriteString(tameTag(tokens, kind, string(name), more, raw))
+			tamed.WriteString(tameTag(tokens, kind, string(name), more, raw))
 		}
 	}
 	if drawings > 0 {
 		return nil, false // what follows an unclosed drawing would be lost
 	}
-	doc, err := html.Parse(strings.NewReader(tame.String()))
+	doc, err := html.Parse(strings.NewReader(tamed.String()))
 	return doc, err == nil
 }
 
@@ -197,11 +197,11 @@ func prune(n *html.Node, nesting int) {
 	switch n.DataAtom {
 	case atom.Ul, atom.Ol, atom.Blockquote:
 		if nesting++; nesting > maxNesting {
-			asBlock(n)
+			makeBlock(n)
 		}
 	case atom.Li:
 		if nesting > maxNesting {
-			asBlock(n)
+			makeBlock(n)
 		}
 	case atom.Table:
 		tameTable(n)
@@ -263,11 +263,11 @@ func tameTable(t *html.Node) {
 	if rows*columns <= maxTableCells {
 		return
 	}
-	asBlock(t)
+	makeBlock(t)
 	for n := range t.Descendants() {
 		switch n.DataAtom {
 		case atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th:
-			asBlock(n)
+			makeBlock(n)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func boundSpan(cell *html.Node, key string) int {
 	return 1
 }
 
-func asBlock(n *html.Node) { n.DataAtom, n.Data = atom.Div, atom.Div.String() }
+func makeBlock(n *html.Node) { n.DataAtom, n.Data = atom.Div, atom.Div.String() }
 
 func attr(n *html.Node, key string) string {
 	for _, a := range n.Attr {

@@ -89,9 +89,9 @@ func New(cfg Config) *Web {
 
 // Tools lists what can be offered: web_fetch always, web_search where an engine is set up.
 func (w *Web) Tools() []tool.Tool {
-	tools := []tool.Tool{w.fetch.tool()}
+	tools := []tool.Tool{w.fetch.fetchTool()}
 	if w.search != nil {
-		tools = append(tools, w.search.tool())
+		tools = append(tools, w.search.searchTool())
 	}
 	return tools
 }
