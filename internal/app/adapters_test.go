@@ -66,7 +66,8 @@ providers:
 			}
 		}
 	}
-	if n, m, k := len(ollama.InfoRequests()), len(anthropic.InfoRequests()), len(gemini.InfoRequests()); n != 2 || m != 3 || k != 1 {
+	n, m, k := len(ollama.InfoRequests()), len(anthropic.InfoRequests()), len(gemini.InfoRequests())
+	if n != 2 || m != 3 || k != 1 {
 		t.Errorf("the servers were asked %d, %d and %d times; want once for each model that they know", n, m, k)
 	}
 }

@@ -17,17 +17,17 @@ type Cooling struct {
 	models map[string]cooledModel // by Model.ID
 }
 
-// cooledModel is a model that is left alone.
+// cooledModel says until when a model is left alone, and why.
 type cooledModel struct {
 	until time.Time
 	kind  Kind
 }
 
-// NewCooling remembers nothing yet.
+// NewCooling returns an empty Cooling.
 func NewCooling() *Cooling { return &Cooling{models: map[string]cooledModel{}} }
 
-// add leaves a model alone from now until then; a longer time that it is left alone already stands. Those whose time
-// is over are forgotten: names come from anywhere.
+// add leaves a model alone from now until then, unless it is left alone for longer already. Models whose time is over
+// are forgotten, since names come from anywhere and would add up.
 func (c *Cooling) add(id string, kind Kind, now, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *Cooling) remove(id string) {
 	delete(c.models, id)
 }
 
-// reason says whether a model is left alone at a time, and why.
+// reason returns why a model is left alone at a time, and whether it is.
 func (c *Cooling) reason(id string, now time.Time) (Kind, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,29 +52,31 @@ func (c *Cooling) reason(id string, now time.Time) (Kind, bool) {
 	return at.kind, known && now.Before(at.until)
 }
 
-// ChainPolicy says when a chain moves on, and where to.
+// ChainPolicy says when a chain tries its next model, and which ones it may try.
 type ChainPolicy struct {
-	CoolDown time.Duration    // how long a model that failed is left alone; what it asks for itself, if that is longer
+	CoolDown time.Duration    // how long a model that failed is left alone, unless it asks for longer
 	Cooling  *Cooling         // shared by chains; nil: this chain's own
 	Now      func() time.Time // nil: time.Now
 
-	// LocalToCloud is the person's consent that what was meant for a model on their machine goes to one elsewhere.
+	// LocalToCloud is the person's consent to send what was meant for a model on their machine to one elsewhere.
 	LocalToCloud bool
 
-	// AnyFailure moves on for every reason, also a refused key of the first model: for a caller who tells the person so.
+	// AnyFailure makes the chain move on after every failure but Cancelled, also after a refused key of the first
+	// model. Only a caller who reports this to the person may set it.
 	AnyFailure bool
 }
 
-// Chain asks models in order: the next one where one fails in a way that may pass (Error.Retryable) or for want of
-// Payment, and where one other than the first is not usable here (Auth, Invalid); never for another reason: so a wrong
-// key of the first model is an error at once. What holds beside package model's guarantees:
-//   - A model that asks for patience has little of it, but the last.
-//   - A model that was passed over is left alone for a while, in later answers too. If all are, they are asked in order
-//     all the same.
-//   - An error names the models that failed or were left alone before the one whose it is.
+// Chain returns a model that asks the given models in order. It asks the next one after a temporary failure
+// (Error.Retryable) or Payment, and after Auth or Invalid of a model other than the first; so a wrong key of the first
+// model is an error at once. Guarantees beside those of package model:
+//   - Waits for a model are cut short, but those for the last one.
+//   - A model that failed is left alone for a while, in later answers too. If all are, they are asked in order all the
+//     same.
+//   - An error is the last model's, and names the models that failed or were left alone before it.
 //   - Text of a model that failed is retracted before the next one is asked.
 //   - From a local model the chain moves on to local ones only, unless the person has consented to more.
-//   - Response.Model is the model that answered, Response.Tries those before it; Usage and Attempts count all of them.
+//   - Response.Model is the model that answered, Response.Tries are those before it; Usage and Attempts count all of
+//     them.
 //
 // ID and Local are the first model's. A chain of one model is that model.
 func Chain(p ChainPolicy, first Model, others ...Model) Model {
@@ -104,13 +106,13 @@ type chain struct {
 	Model
 	policy   ChainPolicy
 	models   []Model
-	withheld []string // for want of consent
+	withheld []string // because LocalToCloud is not set
 }
 
 func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
 	out := relay{emit: emit}
 	asked, tries := c.modelsToAsk()
-	total := Response{Model: c.ID()} // with what all that failed have cost
+	total := Response{Model: c.ID()} // with the usage of all that failed
 	var err error
 	for i, m := range asked {
 		if i < len(asked)-1 {
@@ -134,7 +136,7 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 	return total, c.withWithheld(withTries(tries[:len(tries)-1], err))
 }
 
-// movesOnAfter says whether the chain goes on past a model that failed so.
+// movesOnAfter says whether the chain asks the next model after such a failure of m.
 func (c *chain) movesOnAfter(m Model, kind Kind) bool {
 	fallback := m.ID() != c.ID()
 	if c.policy.AnyFailure {
@@ -143,7 +145,7 @@ func (c *chain) movesOnAfter(m Model, kind Kind) bool {
 	return (&Error{Kind: kind}).Retryable() || kind == Payment || fallback && (kind == Auth || kind == Invalid)
 }
 
-// modelsToAsk puts those that are left alone for a while aside, unless that is all.
+// modelsToAsk leaves out the models that are left alone for a while, unless those are all.
 func (c *chain) modelsToAsk() (asked []Model, tries []Try) {
 	now := c.policy.Now()
 	for _, m := range c.models {
@@ -159,7 +161,7 @@ func (c *chain) modelsToAsk() (asked []Model, tries []Try) {
 	return asked, tries
 }
 
-// withTries is a model's error, with what became of those before it.
+// withTries adds to a model's error what became of those before it.
 func withTries(tries []Try, err error) error {
 	var before []string
 	for _, t := range tries {
@@ -171,7 +173,7 @@ func withTries(tries []Try, err error) error {
 	return withNote(err, "before it, "+strings.Join(before, ", "))
 }
 
-// withWithheld is the error of a chain that has come to its end, with what was withheld from others.
+// withWithheld adds to the last error of a chain which models were not asked for want of consent.
 func (c *chain) withWithheld(err error) error {
 	if c.withheld == nil {
 		return err

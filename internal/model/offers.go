@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Offers tells which models can be asked. What a provider lists is asked for again only after a while.
+// Offers lists the models that can be asked. A provider's list is cached for a while.
 type Offers struct {
 	Catalog
 	now func() time.Time
@@ -24,26 +24,26 @@ type Offer struct {
 	Err    error
 }
 
-// OfferedModel is a model by its whole name, with what is known of it.
+// OfferedModel is a model by its whole name, with its known properties.
 type OfferedModel struct {
 	ID string
 	Info
 }
 
-// cachedOffer is an Offer as it was at a time.
+// cachedOffer is an Offer, and when it was fetched.
 type cachedOffer struct {
 	Offer
 	at time.Time
 }
 
-// How long a provider is waited for, and how long what it listed, or that it failed, is believed.
+// How long a provider may take, and how long its list, or its failure, is cached.
 const (
 	offerTimeout    = 3 * time.Second
 	offerLifetime   = time.Minute
 	failureLifetime = 5 * time.Second
 )
 
-// NewOffers asks the providers of a catalog. now nil: the time of day.
+// NewOffers makes Offers of a catalog's providers. now may be nil: time.Now.
 func NewOffers(c Catalog, now func() time.Time) *Offers {
 	if now == nil {
 		now = time.Now
@@ -51,8 +51,8 @@ func NewOffers(c Catalog, now func() time.Time) *Offers {
 	return &Offers{Catalog: c, now: now, cache: map[string]cachedOffer{}}
 }
 
-// All asks every provider that is set up at once, each for a few seconds at most. They come in the order of the
-// catalog.
+// All asks all providers that are set up at the same time, for a few seconds at most. The offers are in the catalog's
+// order.
 func (o *Offers) All(ctx context.Context) []Offer {
 	all := make([]Offer, len(o.Catalog))
 	var requests sync.WaitGroup
@@ -78,7 +78,7 @@ func (o *Offers) offerOf(ctx context.Context, p Provider) Offer {
 		return last.Offer
 	}
 	offer := p.fetchOffer(ctx)
-	if ctx.Err() == nil { // who asked has gone: that says nothing of the provider
+	if ctx.Err() == nil { // if the caller has gone, a failure says nothing about the provider
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.cache[p.Name] = cachedOffer{offer, o.now()}
@@ -86,7 +86,7 @@ func (o *Offers) offerOf(ctx context.Context, p Provider) Offer {
 	return offer
 }
 
-// fetchOffer asks for the models, and of those on the person's own machines what they can.
+// fetchOffer asks for the models and, on the person's own machines, for their properties.
 func (p Provider) fetchOffer(ctx context.Context) Offer {
 	ctx, cancel := context.WithTimeout(ctx, offerTimeout)
 	defer cancel()
@@ -113,7 +113,7 @@ func (p Provider) fetchOffer(ctx context.Context) Offer {
 	return all
 }
 
-// mayChat says whether the name of a model speaks against it: vendors list all that they sell.
+// mayChat says whether a model may chat, by its name: vendors list all that they sell.
 func mayChat(name string, local bool) bool {
 	no := []string{"embed"}
 	if !local {

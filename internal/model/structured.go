@@ -9,8 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// SchemaError says why an answer that was to be JSON is not what was asked for. It stands in an *Error of kind Garbled,
-// as its Err.
+// SchemaError says why an answer does not fit its schema. It is the Err of an *Error of kind Garbled.
 type SchemaError struct {
 	Schema  string // its name
 	Problem string // "at /properties/age: type: 36 has type \"string\", want \"integer\""
@@ -22,11 +21,10 @@ func (e *SchemaError) Error() string {
 
 // Structured asks m for one JSON value that fits schema, reads it into a pointer, and returns it as the model wrote it.
 //
-// The schema stands in the system prompt too, as not every provider enforces it; so the value may have a fence or words
-// around it. An answer that does not fit is asked for once more, with the problem named. Usage, Attempts and Tries of
-// the response are those of both answers. If the second one does not fit either, the error is of kind Garbled and wraps
-// a
-// *SchemaError; a schema that can't be used is Invalid, before anything is asked.
+// The schema is in the system prompt too, as not every provider enforces it; so the value may have a fence or words
+// around it. If the answer does not fit, the model is asked once more, with the problem named. Usage, Attempts and
+// Tries of the response count both answers. If the second one does not fit either, the error is of kind Garbled and
+// wraps a *SchemaError. A schema that can't be used is Invalid, before anything is asked.
 func Structured(ctx context.Context, m Model, req Request, schema Schema, into any) (json.RawMessage, Response, error) {
 	check, err := compileSchema(schema)
 	if err != nil {
@@ -35,7 +33,7 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, into a
 	}
 	req.Schema = &schema
 	req.System = strings.TrimSpace(req.System + "\n\n" + schema.Instruction())
-	var said relay // nobody listens: half a value says nothing
+	var said relay // no receiver: half a value says nothing
 	total, err := said.retractAndAsk(ctx, m, req, Response{Model: m.ID()})
 	if err != nil {
 		return nil, total, err
@@ -58,12 +56,12 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, into a
 	return value, total, nil
 }
 
-// Instruction is what a model is told of the form, at the end of its system prompt.
+// Instruction asks a model for this form, at the end of its system prompt.
 func (s Schema) Instruction() string {
 	return "Answer with one JSON value that fits this JSON Schema, and with nothing else:\n" + string(s.JSON)
 }
 
-// compileSchema makes a check of a schema, which has to be whole: others that it refers to are not looked for.
+// compileSchema compiles a schema, which has to be complete: references to other schemas are not resolved.
 func compileSchema(schema Schema) (*jsonschema.Resolved, error) {
 	var parsed jsonschema.Schema
 	if err := json.Unmarshal(schema.JSON, &parsed); err != nil {
@@ -72,10 +70,11 @@ func compileSchema(schema Schema) (*jsonschema.Resolved, error) {
 	return parsed.Resolve(nil)
 }
 
-// maxValues bounds the values that are looked at in one text.
+// maxValues bounds how many JSON values of one text are tried.
 const maxValues = 64
 
-// firstFittingValue finds the first JSON value in text that fits, and reads it, or says what is wrong with the first one at all.
+// firstFittingValue finds the first JSON value in text that fits, and decodes it into `into`. If none fits, problem
+// says what is wrong with the first value.
 func firstFittingValue(text string, check *jsonschema.Resolved, into any) (value json.RawMessage, problem string) {
 	if raw := json.RawMessage(strings.TrimSpace(text)); json.Valid(raw) { // a bare string or number too
 		return raw, decodeFitting(raw, check, into)
@@ -106,8 +105,8 @@ func firstFittingValue(text string, check *jsonschema.Resolved, into any) (value
 	return nil, problem
 }
 
-// decodeFitting says what in a value does not fit first, and by which part of the schema; empty if all of it fits, and is
-// read.
+// decodeFitting checks a value and decodes it. problem names the first part that does not fit, and the part of the
+// schema; it is empty if all fits.
 func decodeFitting(value json.RawMessage, check *jsonschema.Resolved, into any) string {
 	var instance any
 	err := json.Unmarshal(value, &instance)

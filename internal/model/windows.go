@@ -13,7 +13,7 @@ import (
 //go:embed windows.txt
 var windowsFile string
 
-// windowRules is the data file, read.
+// windowRules are the rules of the data file.
 var windowRules = sync.OnceValue(func() (all []windowRule) {
 	for line := range strings.Lines(windowsFile) {
 		var w windowRule
@@ -27,13 +27,13 @@ var windowRules = sync.OnceValue(func() (all []windowRule) {
 	return all
 })
 
-// windowRule is what holds of the models whose names fit a pattern.
+// windowRule holds the properties of the models whose names match a pattern.
 type windowRule struct {
 	pattern string
 	info    Info
 }
 
-// InfoByName is what is known of a hosted model by its name alone; zero for one that is not.
+// InfoByName returns what is known of a hosted model by its name alone; zero if nothing is.
 func InfoByName(name string) Info {
 	name = strings.ReplaceAll(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ".", "-")
 	for _, w := range windowRules() {
@@ -44,12 +44,12 @@ func InfoByName(name string) Info {
 	return Info{}
 }
 
-// describeTimeout bounds the question what one model is like.
+// describeTimeout bounds the request for one model's properties.
 const describeTimeout = 3 * time.Second
 
-// Describe says what is known of the model with that id: its Window where a setting says it, else what its provider
-// tells, and for one that is hosted what is known by its name in place of what is missing. An error is why the provider
-// did not tell; the Info then holds what is known all the same. A model is asked for once, as long as it is told.
+// Describe returns what is known of the model with that id: the Window of the settings, or else what its provider
+// reports and, for a hosted model, what InfoByName knows of the rest. An error says why the provider did not report;
+// the Info then holds what is known all the same.
 func (c Catalog) Describe(ctx context.Context, id string) (Info, error) {
 	p, name, err := c.providerOf(id)
 	if err != nil {
@@ -77,10 +77,10 @@ func (p Provider) describe(ctx context.Context, name string) (info Info, err err
 	return info, err
 }
 
-// maxRemembered bounds how many models Remembering remembers: names come from anywhere.
+// maxRemembered bounds how many models CachedDescribe caches, since names come from anywhere.
 const maxRemembered = 256
 
-// CachedDescribe asks no more for a model that was told, unless many were since.
+// CachedDescribe wraps a Provider.Describe with a cache of its successful answers. A full cache is emptied.
 func CachedDescribe(
 	ask func(ctx context.Context, name string) (Info, error),
 ) func(ctx context.Context, name string) (Info, error) {

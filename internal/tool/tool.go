@@ -106,8 +106,8 @@ type Confirmation struct {
 	Digest string // of the tool's name, its arguments and the version of what they name
 }
 
-// ConfirmationDigest is the Digest of a Confirmation: of a call of the tool name, with args as JSON, on what has that version.
-// Equal arguments give equal digests, however their JSON is written.
+// ConfirmationDigest is the Digest of a Confirmation: of a call of the tool name, with args as JSON, on what has that
+// version. Equal arguments give equal digests, however their JSON is written.
 func ConfirmationDigest(name string, args json.RawMessage, version int64) (string, error) {
 	var parsed any
 	if err := json.Unmarshal(args, &parsed); err != nil {

@@ -27,8 +27,8 @@ func newCommand(ctx context.Context, program string, args ...string) (*exec.Cmd,
 
 var errSlow = errors.New("did not end in time")
 
-// runProgram runs a program for at most so long, and gives what it prints to out, until that takes no more. said is what it
-// complained of, without the folders of this machine; an error says the end of it too.
+// runProgram runs a program for at most so long, and gives what it prints to out, until that takes no more. said is
+// what it complained of, without the folders of this machine; an error says the end of it too.
 func runProgram(
 	ctx context.Context, timeout time.Duration, out io.Writer, program string, args ...string,
 ) (complaint string, err error) {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// inOwnGroup gives a program a process group of its own, with which it ends: what it started in its turn must not outlive
-// it, and keys that are pressed in the terminal are for us.
+// inOwnGroup gives a program a process group of its own, with which it ends: what it started in its turn must not
+// outlive it, and keys that are pressed in the terminal are for us.
 func inOwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -116,8 +116,8 @@ func (m *meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// measureLoudness has ffmpeg decode a file, and tells each how loud its windows are, until that is an error. said is what ffmpeg
-// complained of.
+// measureLoudness has ffmpeg decode a file, and tells each how loud its windows are, until that is an error. said is
+// what ffmpeg complained of.
 func (t Tools) measureLoudness(
 	ctx context.Context, timeout time.Duration, in []string, handle func(loudness float64) error,
 ) (complaint string, err error) {
@@ -260,8 +260,8 @@ func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]P
 	return parts, nil
 }
 
-// partEncoder is how ffmpeg keeps the sound of a codec in a part, and how that ends: as it is if that can be, else without
-// loss, else well.
+// partEncoder is how ffmpeg keeps the sound of a codec in a part, and how that ends: as it is if that can be, else
+// without loss, else well.
 func partEncoder(format, codec string) (encoder []string, ending string) {
 	if format == "wav" {
 		return []string{"-c:a", "pcm_s16le"}, ".wav"

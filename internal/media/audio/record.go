@@ -89,8 +89,8 @@ func awaitExit(askErr error, grace time.Duration, exited <-chan error, kill func
 	<-exited
 }
 
-// finishFile makes the file whole, and says what is wrong with it. early is why the recorder ended by itself; nil: it was
-// stopped.
+// finishFile makes the file whole, and says what is wrong with it. early is why the recorder ended by itself; nil: it
+// was stopped.
 func (r Recorder) finishFile(file string, early error) error {
 	seconds, err := repairWAV(file)
 	switch {

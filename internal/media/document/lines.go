@@ -104,7 +104,8 @@ func continuesIn(line, next string, longest int) bool {
 	if n < minFullLine/2 || !midSentence && (n < minFullLine || share < fullShare) || ended && share < endedShare {
 		return false
 	}
-	return !strings.Contains(line+"\n"+next, cellSeparator) && !strings.HasPrefix(line, "#") && !isItem(strings.TrimSpace(next))
+	return !strings.Contains(line+"\n"+next, cellSeparator) && !strings.HasPrefix(line, "#") &&
+		!isItem(strings.TrimSpace(next))
 }
 
 // isItem says whether a line begins as items of lists, rows, headings and quotations do.

@@ -98,8 +98,8 @@ func SplitParts(material string) (parts []Part) {
 	return parts
 }
 
-// partHeaderForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines, and the
-// type of a picture.
+// partHeaderForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines, and
+// the type of a picture.
 var partHeaderForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^--- (.+), ([0-9]{1,9}) \S*(?:, (sha256:[0-9a-f]{64}))?(?:, (image/[a-z]+))? ---$`)
 })

@@ -47,8 +47,8 @@ func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	return start(config)
 }
 
-// acquirePDFium takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves
-// it to the next one.
+// acquirePDFium takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the
+// start leaves it to the next one.
 func (r *Reader) acquirePDFium(ctx context.Context, name string, size int64) (func(), error) {
 	select {
 	case r.pdfiumSlot <- struct{}{}:

@@ -183,8 +183,8 @@ func tooMuchTextError() *Error {
 		MaxTexts>>20)
 }
 
-// readDocument reads the file name. Of one that is not named as documents are, such as a film, the beginning is looked at
-// first.
+// readDocument reads the file name. Of one that is not named as documents are, such as a film, the beginning is looked
+// at first.
 func (r *folderRead) readDocument(ctx context.Context, name string) (Document, error) {
 	if err := files.NoLinks(r.root, name); err != nil {
 		return Document{}, openError(err)

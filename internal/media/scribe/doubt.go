@@ -79,8 +79,8 @@ func flagUnits(units []unit) (flags []Flag) {
 	return flags
 }
 
-// flagKind is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, and alone says that
-// there are only such.
+// flagKind is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, and alone says
+// that there are only such.
 func (u unit) flagKind(phrase string, onlyPhrases bool) string {
 	weak := u.hasOddPace() || u.confidence > 0 && u.confidence < confidenceLimit
 	switch {
@@ -95,7 +95,8 @@ func (u unit) flagKind(phrase string, onlyPhrases bool) string {
 // hasOddPace says whether nobody speaks as slowly or as fast.
 func (u unit) hasOddPace() bool {
 	n := float64(utf8.RuneCountInString(u.text))
-	return u.duration() >= slowSpan && n/u.duration() < slowest || u.duration() > 0 && n >= fastText && n/u.duration() > fastest
+	d := u.duration()
+	return d >= slowSpan && n/d < slowest || d > 0 && n >= fastText && n/d > fastest
 }
 
 // countRepeats counts how many units at the beginning say the same.

@@ -141,8 +141,8 @@ func (p protocol) encode(req wire.Request) (any, error) {
 	return body, nil
 }
 
-// markCacheEnds marks the ends of what later requests have in common with this one: of tools and system prompt, which stand
-// before all messages, and of the conversation so far.
+// markCacheEnds marks the ends of what later requests have in common with this one: of tools and system prompt, which
+// stand before all messages, and of the conversation so far.
 func (r *request) markCacheEnds() {
 	ephemeral := typeOnly{"type": "ephemeral"} // ends what the provider is to keep for requests that begin alike
 	switch n := len(r.Tools); {
@@ -162,9 +162,10 @@ func (r *request) markCacheEnds() {
 	}
 }
 
-// thinkingFor is how the model is asked to think as the settings say. The newest models settle by themselves how much they
-// think, within an effort, and some can't do without all of it; older ones reject that by its name, and take a budget
-// instead: one too small is none, and with one they reject a conversation with calls that came without their thinking.
+// thinkingFor is how the model is asked to think as the settings say. The newest models settle by themselves how much
+// they think, within an effort, and some can't do without all of it; older ones reject that by its name, and take a
+// budget instead: one too small is none, and with one they reject a conversation with calls that came without their
+// thinking.
 func (p protocol) thinkingFor(maxTokens int, foreignCalls bool, without uint32) (how *thinking, effort string) {
 	switch {
 	case p.config.Think == "":
@@ -231,8 +232,8 @@ type nativeTurn struct {
 	Content []json.RawMessage `json:"content"`
 }
 
-// nativeBlocks is the blocks of msg as this model once gave them. It is false if another model did, or if they do not hold
-// the very calls of msg: a call without a result, or a result without a call, would be rejected.
+// nativeBlocks is the blocks of msg as this model once gave them. It is false if another model did, or if they do not
+// hold the very calls of msg: a call without a result, or a result without a call, would be rejected.
 func (p protocol) nativeBlocks(msg model.Message) (blocks []any, own bool) {
 	var kept nativeTurn
 	if !wire.ReadNative(msg, p.config.Provider, &kept) || kept.Model != p.config.Model {
@@ -294,8 +295,8 @@ func (c *conversation) addResult(result resultBlock) {
 	c.results++
 }
 
-// wireMessages returns the messages, which on this wire begin and end with the user's: the first must, and an assistant's in
-// the last place is taken for the beginning of the answer, which many models refuse.
+// wireMessages returns the messages, which on this wire begin and end with the user's: the first must, and an
+// assistant's in the last place is taken for the beginning of the answer, which many models refuse.
 func (c *conversation) wireMessages() []message {
 	if len(c.messages) == 0 || c.messages[0].Role != roleUser {
 		c.messages = slices.Insert(c.messages, 0, message{roleUser, []any{newTextBlock("")}})

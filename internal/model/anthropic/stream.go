@@ -135,8 +135,8 @@ func (t *turn) applyEvent(data []byte) error {
 	return nil
 }
 
-// updateUsage takes the later of two counts, and passes on what the contract counts: the whole input, and how much of it came
-// from the cache.
+// updateUsage takes the later of two counts, and passes on what the contract counts: the whole input, and how much of
+// it came from the cache.
 func (t *turn) updateUsage(later usage) {
 	u := &t.usage
 	u.InputTokens = max(u.InputTokens, later.InputTokens)

@@ -103,8 +103,8 @@ const (
 	withoutThinking
 )
 
-// thinkingFor is how the model is asked to think as the settings say: by a level the newer ones, by a budget the others.
-// One that can't do without is asked for as little as it can.
+// thinkingFor is how the model is asked to think as the settings say: by a level the newer ones, by a budget the
+// others. One that can't do without is asked for as little as it can.
 func (p *protocol) thinkingFor(without uint32) *thinking {
 	level := func(l string) *thinking {
 		if without&(withoutLevel|withoutThatLevel|withoutThinking) != 0 {
@@ -211,8 +211,9 @@ func newResultPart(msg model.Message) resultPart {
 	}}
 }
 
-// nativeParts is the parts of msg as this provider gave them, without the calls that msg does not hold: the API wants as
-// many results as calls, and a call that was not run has none. Not ok: msg is not this provider's, or it was changed.
+// nativeParts is the parts of msg as this provider gave them, without the calls that msg does not hold: the API wants
+// as many results as calls, and a call that was not run has none. Not ok: msg is not this provider's, or it was
+// changed.
 func (p *protocol) nativeParts(msg model.Message) (parts []any, own bool) {
 	var turn struct {
 		Parts []json.RawMessage `json:"parts"`
@@ -262,7 +263,8 @@ func rebuildParts(msg model.Message) []any {
 	return parts
 }
 
-// generatedIDPrefix begins the ids of calls to which the provider gave none. It does not know them, so they are never sent.
+// generatedIDPrefix begins the ids of calls to which the provider gave none. It does not know them, so they are never
+// sent.
 const generatedIDPrefix = "gemini_call_"
 
 func providerID(id string) string {

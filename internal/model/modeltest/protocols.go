@@ -125,8 +125,8 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).Parse(protocolsFile))
 })
 
-// finishWord is the protocol's word for why an answer ends, in JSON: words has those that are not the contract's own, each
-// after that.
+// finishWord is the protocol's word for why an answer ends, in JSON: words has those that are not the contract's own,
+// each after that.
 func finishWord(finish model.Finish, words ...string) string {
 	for i := 0; i < len(words); i += 2 {
 		if words[i] == string(finish) {

@@ -59,8 +59,8 @@ func (f *facts) numCtx(set int) int {
 	return n
 }
 
-// loadFacts asks for the facts until they are known: a server that tells them, gives something else, or takes too long is
-// not asked again.
+// loadFacts asks for the facts until they are known: a server that tells them, gives something else, or takes too long
+// is not asked again.
 func (p protocol) loadFacts(x *wire.Call) (*facts, error) {
 	if known := p.known.Load(); known != nil {
 		return known, nil
@@ -98,9 +98,9 @@ func (p protocol) fetchFacts(x *wire.Call) (*facts, error) {
 	if err := x.GetInfo("api/show", body, &show); err != nil {
 		return &facts{}, err
 	}
-	f := &facts{reported: true, remote: show.RemoteHost != "" || isCloud(p.config.Model), modelfileWindow: parameter(show.Parameters,
-		"num_ctx"),
-		capabilities: show.Capabilities, bareCalls: !strings.Contains(show.Modelfile, "\nPARSER ") && needsBareCalls(show.Template)}
+	f := &facts{reported: true, remote: show.RemoteHost != "" || isCloud(p.config.Model),
+		capabilities: show.Capabilities, modelfileWindow: parameter(show.Parameters, "num_ctx"),
+		bareCalls: !strings.Contains(show.Modelfile, "\nPARSER ") && needsBareCalls(show.Template)}
 	// 0 in another form
 	_ = json.Unmarshal(show.Info[wire.PlainText(show.Info["general.architecture"])+".context_length"], &f.window)
 	if p.config.NumCtx > 0 || f.remote {
@@ -133,10 +133,10 @@ func parameter(lines, name string) int {
 	return 0
 }
 
-// needsBareCalls says whether the server takes only what begins with a call for calls. It finds them by what the model's
-// template writes before the JSON of one, such as a tag of its own; where that is nothing, or the bracket of a list, it
-// looks for them only at the beginning of an answer (tools.parseTag and tools.Parser.Add of Ollama 0.17.4). All of this
-// goes for models without a parser of their own, which their Modelfile would name.
+// needsBareCalls says whether the server takes only what begins with a call for calls. It finds them by what the
+// model's template writes before the JSON of one, such as a tag of its own; where that is nothing, or the bracket of a
+// list, it looks for them only at the beginning of an answer (tools.parseTag and tools.Parser.Add of Ollama 0.17.4).
+// All of this goes for models without a parser of their own, which their Modelfile would name.
 func needsBareCalls(template string) bool {
 	if !strings.Contains(template, ".Tools") {
 		return false

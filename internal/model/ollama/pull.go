@@ -33,7 +33,9 @@ func (m *Model) Pull(ctx context.Context, report func(model.PullProgress)) error
 }
 
 // handlePullLine takes a line of a pull in: layers are how far each layer of the model is.
-func handlePullLine(x *wire.Call, layers map[string]model.PullProgress, line []byte, report func(model.PullProgress)) error {
+func handlePullLine(
+	x *wire.Call, layers map[string]model.PullProgress, line []byte, report func(model.PullProgress),
+) error {
 	var update struct {
 		Status    string `json:"status"`
 		Digest    string `json:"digest"`

@@ -109,8 +109,8 @@ func (p *protocol) header(header http.Header, key string) {
 // noToolsAdvice stands behind the words of a gateway that has nobody to run a model with tools.
 const noToolsAdvice = " (choose a model that takes tools, or another provider of this one)"
 
-// classify sorts a failure. What the provider names in words decides before the status, since compatible endpoints often
-// agree on the words only.
+// classify sorts a failure. What the provider names in words decides before the status, since compatible endpoints
+// often agree on the words only.
 func (p *protocol) classify(_ *wire.Call, status int, c *wire.Complaint) {
 	name := strings.ToLower(c.Code + " " + c.Type)
 	if status == http.StatusOK {

@@ -91,12 +91,12 @@ type incoming struct {
 }
 
 // readAnswer reads an answer that comes in events, or as one whole.
-func (i *incoming) readAnswer(answer *http.Response, finishEnds bool, handle, handleWhole func([]byte) error) (err error) {
+func (i *incoming) readAnswer(answer *http.Response, finishEnds bool, handle, whole func([]byte) error) (err error) {
 	if wire.IsJSON(answer) {
 		var body []byte
 		if body, err = i.ReadBody(answer); err == nil {
 			i.Done = true
-			err = handleWhole(body)
+			err = whole(body)
 		}
 	} else {
 		err = i.ReadEvents(answer.Body, finishEnds, handle)

@@ -55,8 +55,8 @@ func plainText(text string) string {
 	return out.String()
 }
 
-// readTranscript takes a transcript out of what a command printed. If lines have times, they are its segments, what comes before
-// them is the program's own, and a line without goes on with the one before.
+// readTranscript takes a transcript out of what a command printed. If lines have times, they are its segments, what
+// comes before them is the program's own, and a line without goes on with the one before.
 func readTranscript(printed string) (t model.Transcript, err error) {
 	if !utf8.ValidString(printed) {
 		return t, errors.New("the command printed what is no text in UTF-8: let it " +

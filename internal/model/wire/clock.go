@@ -9,10 +9,10 @@ import (
 	"sibyl/internal/model"
 )
 
-// errSilent is a cause with which an exchange ends its own request, beside model.ErrUnanswered and model.ErrEndless.
+// errSilent is a cause with which a call ends its own request, beside model.ErrUnanswered and model.ErrEndless.
 var errSilent = errors.New("silence in the middle of the answer")
 
-// clock ends an exchange that makes no progress. It belongs to the exchange's goroutine.
+// clock ends a call that makes no progress. It belongs to the call's goroutine.
 type clock struct {
 	first, idle time.Duration
 	timer       *time.Timer
@@ -32,14 +32,14 @@ func (c *clock) start(end context.CancelCauseFunc, first, idle time.Duration) {
 	c.waiting = true
 }
 
-// noteRequest notes that a request is made, whose answer is still to begin.
+// noteRequest notes that a request is sent, and begins to wait for its answer.
 func (c *clock) noteRequest() {
 	c.answered.Store(false)
 	c.waiting = false
 	c.awaitProgress()
 }
 
-// awaitProgress notes that progress is waited for. If it was before, the wait goes on.
+// awaitProgress starts the time in which progress has to come, unless it is running already.
 func (c *clock) awaitProgress() {
 	if c.waiting {
 		return
@@ -52,7 +52,8 @@ func (c *clock) awaitProgress() {
 	}
 }
 
-// noteProgress notes that a part of the answer has come. Time is the receiver's until the next wait.
+// noteProgress notes that a part of the answer has come, and stops the time until the next awaitProgress: the receiver
+// may take long.
 func (c *clock) noteProgress() {
 	c.answered.Store(true)
 	c.waiting = false

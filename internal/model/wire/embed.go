@@ -9,17 +9,17 @@ import (
 	"sibyl/internal/model"
 )
 
-// maxTexts is how many texts one request embeds: so many of the longest vectors fit into MaxAnswer.
+// maxTexts is how many texts one request embeds: that many of the longest vectors fit into MaxAnswer.
 const maxTexts = 64
 
-// Vectors is the answer to a request for embedding, whatever its form.
+// Vectors is the answer to a request for embedding, independent of the protocol.
 type Vectors struct {
 	List  [][]float32 // one for each text, in their order
 	Usage model.Usage
 }
 
-// Embed asks path for the vectors of texts, in requests of at most 64. body is the request for some of them; read takes
-// the answer out of JSON in the protocol's form.
+// Embed asks path for the vectors of texts, in requests of at most 64. body makes the request for some of them; read
+// reads an answer, which is JSON in the protocol's form.
 func (m *Client) Embed(
 	ctx context.Context, texts []string, path string, body func([]string) any, read func([]byte) (Vectors, error),
 ) ([][]float32, model.Usage, error) {

@@ -14,29 +14,29 @@ import (
 	"sibyl/internal/model"
 )
 
-// restTimeout is how long the end of a finished stream is waited for, so that its connection can be used again.
+// restTimeout is how long readRest waits for the end of a finished stream, so that its connection can be used again.
 const restTimeout = 50 * time.Millisecond
 
 // MaxFailureBody is how much of the body of a failed request is read, in bytes.
 const MaxFailureBody = 64 << 10
 
-// Call is one call of a Client, which may take several requests: its API key, the clock that ends the requests, and
-// the answer so far. It belongs to the goroutine that opened it, which closes it.
+// Call is one use of a Client, which may take several requests: the API key, the clock that ends the requests, and the
+// answer so far. The goroutine that opened it closes it.
 type Call struct {
 	m        *Client
 	key      string
-	caller   context.Context // the caller's own, to tell a withdrawal from a time-out
+	caller   context.Context // the caller's own, to distinguish a withdrawal from a timeout
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	stop     context.CancelFunc // the time of the whole
+	stop     context.CancelFunc // ends Config.Whole
 	clock    clock
 	attempts int
 	hopeless bool // the last request failed, and leaving out fields would not help
 	answerState
 }
 
-// Open asks for the key and starts the clock. It fails as Invalid for a wrong base URL and as Auth for
-// a key that cannot be had or cannot be sent; nothing is sent then.
+// Open begins a Call: it gets the key and starts the clock. A wrong base URL is Invalid, and a key that can't be read
+// or sent is Auth; nothing is sent then.
 func (m *Client) Open(ctx context.Context) (*Call, error) {
 	x := &Call{m: m, caller: ctx}
 	if m.baseErr != nil {
@@ -61,20 +61,20 @@ func (m *Client) Open(ctx context.Context) (*Call, error) {
 	return x, nil
 }
 
-// Close ends the exchange and its open requests.
+// Close ends the call and its open requests.
 func (x *Call) Close() {
 	x.clock.timer.Stop()
 	x.cancel(nil)
 	x.stop()
 }
 
-// Key is the API key without white space around it; empty if there is none.
+// Key returns the API key without white space around it; empty if there is none.
 func (x *Call) Key() string { return x.key }
 
-// Context is done when the exchange is over.
+// Context is done when the call is over.
 func (x *Call) Context() context.Context { return x.ctx }
 
-// Withdrawn reports whether the caller has cancelled the exchange.
+// Withdrawn reports whether the caller has cancelled the call.
 func (x *Call) Withdrawn() bool { return x.caller.Err() != nil }
 
 // jsonType is the media type of most requests.
@@ -113,7 +113,7 @@ func (x *Call) send(method, target, mediaType, accept string, body []byte) (*htt
 	return nil, x.statusError(resp, complaint)
 }
 
-// ReadBody reads a whole answer.
+// ReadBody reads an answer that is no stream.
 func (x *Call) ReadBody(resp *http.Response) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(&bodyReader{x: x, body: resp.Body, whole: true}, MaxAnswer+1))
 	switch {
@@ -125,17 +125,17 @@ func (x *Call) ReadBody(resp *http.Response) ([]byte, error) {
 	return text, nil
 }
 
-// GetList requests a list of models into list. It fails as Garbled if the answer is no JSON, or if whole, called then,
-// does not find what the protocol promises.
+// GetList requests a list of models and decodes it into list. The answer is Garbled if it is no JSON, or if complete,
+// called then, misses what the protocol promises.
 func (x *Call) GetList(path string, query url.Values, list any, complete func() bool) error {
 	return x.fetchJSON(http.MethodGet, x.m.addressOf(path, query), "", nil, "the list of models", list, complete)
 }
 
-// infoTimeout bounds a request for the properties of a model: a turn or a choice waits for it.
+// infoTimeout bounds GetInfo, since a turn or a choice waits for it.
 const infoTimeout = 3 * time.Second
 
-// GetInfo requests information beside turns, such as the properties of a model: by GET, or by POST with a body. It counts
-// as no attempt, and fails as Timeout after 3 s.
+// GetInfo requests properties of a model and decodes them: by GET, or by POST if there is a body. It does not count as
+// an attempt, and fails with Timeout after 3 s.
 func (x *Call) GetInfo(path string, body []byte, into any) error {
 	whole, attempts := x.ctx, x.attempts
 	infoCtx, end := context.WithTimeout(whole, infoTimeout)
@@ -156,8 +156,8 @@ func (x *Call) GetInfo(path string, body []byte, into any) error {
 	return err
 }
 
-// PostAndReadLines posts a body, and passes the lines of the answer that are not blank to handle until the answer is Done. Each
-// line is progress for the clock.
+// PostAndReadLines posts a body, and passes the lines of the answer to handle until the answer is Done. Blank lines are
+// left out. Each line is progress for the clock.
 func (x *Call) PostAndReadLines(path string, body []byte, handle func(line []byte) error) error {
 	resp, err := x.send(http.MethodPost, x.m.addressOf(path, nil), jsonType, x.m.protocol.Accept, body)
 	if err != nil {
@@ -170,7 +170,7 @@ func (x *Call) PostAndReadLines(path string, body []byte, handle func(line []byt
 	})
 }
 
-// fetchJSON makes one request and reads its answer as GetList does; what names it in the error.
+// fetchJSON makes one request and reads its answer as GetList does; `what` names the answer in an error.
 func (x *Call) fetchJSON(
 	method, target, mediaType string, body []byte, what string, into any, complete func() bool,
 ) error {
@@ -192,11 +192,11 @@ func (x *Call) fetchJSON(
 	return nil
 }
 
-// mediaType is that of an answer without its parameters, in lower case.
+// mediaType returns an answer's media type without parameters, in lower case.
 func mediaType(resp *http.Response) string {
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// IsJSON says whether an answer is one JSON value and no stream.
+// IsJSON says whether an answer is one JSON value, not a stream.
 func IsJSON(resp *http.Response) bool { return mediaType(resp) == jsonType }

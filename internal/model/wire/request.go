@@ -11,10 +11,10 @@ import (
 	"sibyl/internal/model"
 )
 
-// EmptyText stands in for an empty text where a protocol wants one.
+// EmptyText replaces an empty text if a protocol requires one.
 const EmptyText = "(empty)"
 
-// ResultText is the text of a tool's result for a protocol that has no field to say that the tool failed.
+// ResultText returns the text of a tool's result for a protocol without a field for failed tools.
 func ResultText(msg model.Message) string {
 	if msg.IsError {
 		return "The tool failed: " + msg.Text
@@ -22,14 +22,14 @@ func ResultText(msg model.Message) string {
 	return msg.Text
 }
 
-// Request is a request for a turn that was checked: its roles are known, and its schemas are JSON.
+// Request is a checked request for a turn: its roles are known, and its schemas are JSON.
 type Request struct {
 	model.Request
 	Without uint32 // the optional fields that the endpoint does not take, by their bits
 	Strict  bool   // hosted providers can enforce Schema
 }
 
-// checkRequest says what is wrong with a request in whatever protocol.
+// checkRequest checks a request for what is wrong in every protocol.
 func checkRequest(req model.Request) (checked Request, err error) {
 	checked.Request = req
 	for i, msg := range req.Messages {
@@ -53,13 +53,13 @@ func checkRequest(req model.Request) (checked Request, err error) {
 	return checked, nil
 }
 
-// ReadNative reads into turn what msg holds of a provider's own form of it. It is false if another provider gave it.
+// ReadNative decodes the provider's own form of a turn, if msg has one of this provider.
 func ReadNative(msg model.Message, provider string, turn any) bool {
 	return msg.Native != nil && msg.Native.Provider == provider && json.Unmarshal(msg.Native.Turn, turn) == nil
 }
 
-// ArgumentsObject returns the arguments of a call as a JSON object in valid UTF-8. Most providers reject a whole conversation
-// because of one call whose arguments a model once got wrong, so what is no object is sent inside one.
+// ArgumentsObject returns the arguments of a call as a JSON object in valid UTF-8. Most providers reject a whole
+// conversation because of one call whose arguments a model once got wrong, so anything else is wrapped in an object.
 func ArgumentsObject(arguments string) json.RawMessage {
 	arguments = strings.ToValidUTF8(arguments, "\uFFFD")
 	trimmed := strings.TrimSpace(arguments)
@@ -76,7 +76,7 @@ func ArgumentsObject(arguments string) json.RawMessage {
 	return text
 }
 
-// Marshal is json.Marshal, but what is JSON already stays as it is: a provider's own turn goes back byte for byte.
+// Marshal is json.Marshal without HTML escapes, so that a provider's own turn goes back byte for byte.
 func Marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -87,8 +87,8 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// Parameters is the schema of t's arguments, whose type some endpoints want to be said: that of an empty object if t
-// has none.
+// Parameters returns the schema of t's arguments with a type, which some endpoints require: that of an empty object if
+// t has none.
 func Parameters(t model.Tool) json.RawMessage {
 	if len(t.Schema) == 0 {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -102,7 +102,7 @@ func Parameters(t model.Tool) json.RawMessage {
 	return typed
 }
 
-// allObjectsClosed says whether all objects in a schema forbid additional properties and require their own.
+// allObjectsClosed says whether all objects in a schema forbid additional properties and require all of their own.
 func allObjectsClosed(schema any) bool {
 	switch s := schema.(type) {
 	case []any:

@@ -11,11 +11,11 @@ import (
 	"sibyl/internal/model"
 )
 
-// errStreamTooLong is the error of a stream that is longer than its answer needs.
+// errStreamTooLong says that a stream is far longer than its answer.
 var errStreamTooLong = errors.New("the stream goes on for 128 MB with next to nothing in it")
 
-// bodyReader is the body of an answer. Waiting for it is waiting for progress. Of one that comes as a whole all is progress
-// but blanks, with which some keep a connection alive.
+// bodyReader reads the body of an answer, and runs the clock while it waits. If the answer is no stream, all that comes
+// is progress but blanks, with which some servers keep a connection alive.
 type bodyReader struct {
 	x     *Call
 	body  io.Reader
@@ -54,7 +54,7 @@ func (x *Call) newLineReader(body io.Reader) *lineReader {
 	return l
 }
 
-// endError is the error for a stream that has no more lines though its answer is not complete.
+// endError returns the error for a stream that ended before its answer was complete.
 func (l *lineReader) endError(x *Call) *model.Error {
 	err := l.Err()
 	switch {
@@ -68,7 +68,7 @@ func (l *lineReader) endError(x *Call) *model.Error {
 	return x.lostError("the stream was cut", err)
 }
 
-// ReadLines passes the lines of body that are not blank to take until the answer is Done.
+// ReadLines passes the lines of body to handle until the answer is Done. Blank lines are left out.
 func (x *Call) ReadLines(body io.Reader, handle func(line []byte) error) error {
 	l := x.newLineReader(body)
 	for l.Scan() {
@@ -77,7 +77,7 @@ func (x *Call) ReadLines(body io.Reader, handle func(line []byte) error) error {
 			continue
 		}
 		if err := handle(line); err != nil && l.open && model.KindOf(err) == model.Garbled {
-			break // a cut line, whatever it holds
+			break // the line was cut
 		} else if err != nil {
 			return err
 		}
@@ -88,13 +88,13 @@ func (x *Call) ReadLines(body io.Reader, handle func(line []byte) error) error {
 	return l.endError(x)
 }
 
-// ReadEvents passes the data of the events in body to take until the answer is Done. take sets Done, Finish and Begun.
-// Of an event, all but its data says nothing that is not in there, too. JSON outside of any event is an error: some
-// endpoints report so that they broke off. Where finishEnds, a stream that breaks off after its finish is a whole
-// answer: only its usage can be missing.
+// ReadEvents passes the data of the events in body to handle until the answer is Done. handle sets Done, Finish and
+// Begun. The other fields of an event are ignored: its data repeats them. JSON outside of any event is an error: some
+// endpoints report a failure so. With finishEnds, a stream that breaks off after its finish is a whole answer: only its
+// usage can be missing.
 func (x *Call) ReadEvents(body io.Reader, finishEnds bool, handle func(data []byte) error) error {
 	l := x.newLineReader(body)
-	var data, foreign []byte // of the event at hand, and of lines that no event stream has
+	var data, foreign []byte // of the current event, and of lines that no event stream has
 	handleEvent := func() (err error) {
 		if len(data) > 0 {
 			err = handle(data)
@@ -108,7 +108,7 @@ func (x *Call) ReadEvents(body io.Reader, finishEnds bool, handle func(data []by
 		var err error
 		switch {
 		case isData:
-			// it is whole, so this line begins the next event: the blank line between was left out
+			// the data is complete, so this line begins another event: the blank line between was left out
 			if json.Valid(data) {
 				err = handleEvent()
 			} else if len(data) > 0 {
@@ -141,7 +141,7 @@ func (x *Call) ReadEvents(body io.Reader, finishEnds bool, handle func(data []by
 	return l.endError(x)
 }
 
-// isField says whether line is a comment or one of the fields that the event stream format knows.
+// isField says whether line is a comment or a field of the event stream format.
 func isField(line []byte) bool {
 	name, _, _ := bytes.Cut(line, []byte(":"))
 	switch string(name) {
@@ -151,7 +151,7 @@ func isField(line []byte) bool {
 	return false
 }
 
-// readRest waits a moment for the end of an answer that is complete, without which its connection could not be used again.
+// readRest waits a moment for the end of a complete answer, without which its connection could not be used again.
 func (x *Call) readRest(body io.Reader) error {
 	end := time.AfterFunc(restTimeout, func() { x.cancel(nil) })
 	defer end.Stop()

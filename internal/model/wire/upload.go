@@ -13,7 +13,7 @@ import (
 	"sibyl/internal/model"
 )
 
-// transcription is the answer to audio, in OpenAI's form, which others have taken over. All but the text may be left out.
+// transcription is the answer to audio in OpenAI's form, which others use too. All but the text may be left out.
 type transcription struct {
 	Text     *string `json:"text"`
 	Language string  `json:"language"`
@@ -39,8 +39,8 @@ func (h *transcription) transcript() model.Transcript {
 	return t
 }
 
-// UploadAudio posts a form of the audio and these fields, empty ones left out, and reads the transcript that comes back, in
-// OpenAI's form.
+// UploadAudio posts a form with the audio and the fields that are not empty, and reads the transcript, in OpenAI's
+// form.
 func (m *Client) UploadAudio(
 	ctx context.Context, path string, audio model.Audio, fields [][2]string,
 ) (model.Transcript, error) {
@@ -60,7 +60,7 @@ func (m *Client) UploadAudio(
 	})
 }
 
-// encodeForm is a form of audio and fields, with its media type.
+// encodeForm encodes audio and fields as a form, and returns its media type.
 func (x *Call) encodeForm(audio model.Audio, fields [][2]string) (body []byte, mediaType string, err error) {
 	var out bytes.Buffer
 	form := multipart.NewWriter(&out)

@@ -127,9 +127,9 @@ func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	return args, nil
 }
 
-// sendCall asks the server. A call that found its connection closed was not sent, so it is sent over a new one. One whose
-// session the server has forgotten was not taken, or it was under way beside another one that found that out: what may
-// be repeated is.
+// sendCall asks the server. A call that found its connection closed was not sent, so it is sent over a new one. One
+// whose session the server has forgotten was not taken, or it was under way beside another one that found that out:
+// what may be repeated is.
 func (r *remote) sendCall(ctx context.Context, p *mcp.CallToolParams) (tool.Result, error) {
 	for first := true; ; first = false {
 		link, err := r.session.ensureLink(ctx)

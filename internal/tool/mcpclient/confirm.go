@@ -9,9 +9,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// confirmationKey is the key under which the context of a call of our own server holds its *tool.Confirmation, nil where the
-// person confirmed nothing. The server's questions come within the call, by the newest protocol, which our own server
-// speaks.
+// confirmationKey is the key under which the context of a call of our own server holds its *tool.Confirmation, nil
+// where the person confirmed nothing. The server's questions come within the call, by the newest protocol, which our
+// own server speaks.
 type confirmationKey struct{}
 
 // callConfirmed sends a call and answers for the person while it goes on.
@@ -28,8 +28,8 @@ func (r *remote) callConfirmed(ctx context.Context, p *mcp.CallToolParams, c *to
 		"what %s is about has changed since the person confirmed it", r.name)
 }
 
-// answerElicitation answers our own server's request for confirmation: yes to what the person confirmed for the call that goes on,
-// no to all else. A digest names the tool, its arguments and the version.
+// answerElicitation answers our own server's request for confirmation: yes to what the person confirmed for the call
+// that goes on, no to all else. A digest names the tool, its arguments and the version.
 func answerElicitation(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	asked, _ := req.Params.Meta[tool.MetaConfirms].(string)
 	if c, _ := ctx.Value(confirmationKey{}).(*tool.Confirmation); c != nil && asked != "" && c.Digest == asked {

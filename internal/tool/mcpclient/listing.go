@@ -102,8 +102,8 @@ func (s *Session) specOf(o Offer) (tool.Spec, error) {
 	return spec, nil
 }
 
-// neutraliseSchema is a schema in which no words for people steer a model. One that can't be so without meaning something else is
-// refused.
+// neutraliseSchema is a schema in which no words for people steer a model. One that can't be so without meaning
+// something else is refused.
 func neutraliseSchema(schema json.RawMessage) (json.RawMessage, error) {
 	var tree any
 	if err := json.Unmarshal(schema, &tree); err != nil {
@@ -142,8 +142,8 @@ func neutraliseSchema(schema json.RawMessage) (json.RawMessage, error) {
 // maxName is how long a name may be for every provider of models.
 const maxName = 64
 
-// safeName is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends with
-// a hash, so that no two become one.
+// safeName is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends
+// with a hash, so that no two become one.
 func safeName(name string) string {
 	safe := []byte(name)
 	for i, c := range safe {

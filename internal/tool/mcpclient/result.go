@@ -76,8 +76,8 @@ func kindOf(code string) tool.Kind {
 	return tool.Failed
 }
 
-// resultError is the error of a result that says that it is one. A model can often correct what another's server complains
-// of.
+// resultError is the error of a result that says that it is one. A model can often correct what another's server
+// complains of.
 func (r *remote) resultError(res tool.Result) *tool.Error {
 	const most = 2 << 10
 	message := tool.Clip(cmp.Or(strings.TrimSpace(res.Text), "it failed, and does not say why"), most)

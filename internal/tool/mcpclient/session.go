@@ -130,9 +130,9 @@ func (s *Session) Close() {
 // handshakeVersion is the newest protocol that begins with a handshake.
 const handshakeVersion = "2025-11-25"
 
-// connectAndList connects, and lists the tools. The newest protocol begins with a question that some older servers leave
-// unanswered, instead of saying that they don't know it; where that takes a third of the time, it is begun anew without
-// it.
+// connectAndList connects, and lists the tools. The newest protocol begins with a question that some older servers
+// leave unanswered, instead of saying that they don't know it; where that takes a third of the time, it is begun anew
+// without it.
 func (s *Session) connectAndList(ctx context.Context) (*mcp.ClientSession, Listing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start)
 	defer cancel()
@@ -147,8 +147,8 @@ func (s *Session) connectAndList(ctx context.Context) (*mcp.ClientSession, Listi
 	return link, listing, err
 }
 
-// connectWith connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so that its
-// connection is closed with the context.
+// connectWith connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so
+// that its connection is closed with the context.
 func (s *Session) connectWith(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
 	conn, err := s.transport.Connect(ctx)
 	if err != nil {

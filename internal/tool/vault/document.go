@@ -52,8 +52,8 @@ type link struct {
 	line    int
 }
 
-// parseNote never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
-// Secrets are taken out of it here, before its lines are cut, numbered or searched.
+// parseNote never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the
+// note. Secrets are taken out of it here, before its lines are cut, numbered or searched.
 func parseNote(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
 	raw = redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff")))
@@ -117,7 +117,8 @@ func (d *document) parseSections() {
 	})
 }
 
-// splitSections makes sections of the text: begins is asked for every line in order, and tells the section that begins there.
+// splitSections makes sections of the text: begins is asked for every line in order, and tells the section that begins
+// there.
 func (d *document) splitSections(sectionAt func(line string) (section, bool)) {
 	current, entries := section{start: d.front.end + 1}, 0
 	for i := d.front.end; i < len(d.lines); i++ {
@@ -258,8 +259,8 @@ func inlineTag(s string) string {
 	return strings.TrimRight(s[:end], "/")
 }
 
-// sectionUnder returns the lines of the section under a heading, subsections included. Of several headings of the same name
-// the first counts; "outer#inner" looks for inner below outer.
+// sectionUnder returns the lines of the section under a heading, subsections included. Of several headings of the same
+// name the first counts; "outer#inner" looks for inner below outer.
 func (d *document) sectionUnder(heading string) (s section, found bool) {
 	from, until := 0, len(d.sections)
 	for name := range strings.SplitSeq(heading, "#") {

@@ -17,7 +17,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// defaultReadTimeout is how long a search reads documents that are new to it: those that are left are read by the next one.
+// defaultReadTimeout is how long a search reads documents that are new to it: those that are left are read by the next
+// one.
 const defaultReadTimeout = 15 * time.Second
 
 // searchedDocument is a PDF or DOCX that was read for a search.

@@ -45,8 +45,8 @@ func (g *graph) atPath(p string, moreFolders bool) (notes []*note) {
 	return notes
 }
 
-// notesNamed returns the notes that a name can mean: those at the path, else those whose file has the name (with the folders
-// given before it, if any), else those with the title, else those with the alias.
+// notesNamed returns the notes that a name can mean: those at the path, else those whose file has the name (with the
+// folders given before it, if any), else those with the title, else those with the alias.
 func (g *graph) notesNamed(name string) []*note {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "/")
 	for _, notes := range [][]*note{g.atPath(name, false), g.atPath(name, true), g.byTitle[nameKey(name)]} {
@@ -182,7 +182,8 @@ func pathList(notes []*note, most int) string {
 	return strings.Join(paths, ", ")
 }
 
-// resolveFolder is the one that a folder argument names: "." for none. hint says what helps where there is no such folder.
+// resolveFolder is the one that a folder argument names: "." for none. hint says what helps where there is no such
+// folder.
 func (s *snapshot) resolveFolder(name, hint string) (string, error) {
 	name = strings.TrimSuffix(strings.TrimSpace(name), "/")
 	if name == "" || name == "." {

@@ -111,8 +111,8 @@ func (h hit) date() time.Time {
 	return h.note.at
 }
 
-// searchNotes lists the sections in scope that answer the words, the best first: ties go to the later date, then to the path,
-// then to the line. Of each note it gives at most perNote.
+// searchNotes lists the sections in scope that answer the words, the best first: ties go to the later date, then to the
+// path, then to the line. Of each note it gives at most perNote.
 func (v *Vault) searchNotes(
 	ctx context.Context, s *snapshot, words string, limit, perNote int, scope func(*note, section) bool,
 ) (tool.Result, error) {
@@ -145,8 +145,8 @@ func (v *Vault) searchNotes(
 			}
 		}
 		d := Hit{
-			Path: p, Title: h.note.title, Heading: text.Brief(h.section.heading, 200), Start: h.section.start, End: h.section.end,
-			Snippet: snippet(q, lines[p], h.section), Score: h.score,
+			Path: p, Title: h.note.title, Heading: text.Brief(h.section.heading, 200),
+			Start: h.section.start, End: h.section.end, Snippet: snippet(q, lines[p], h.section), Score: h.score,
 		}
 		if h.section.page > 0 {
 			d.Start, d.End = h.section.page, h.section.page

@@ -115,7 +115,9 @@ func (v *Vault) readFile(p string) (files.File, error) {
 }
 
 // newReadTool makes a repeatable tool of the vault as it is at each call.
-func newReadTool[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot, A) (tool.Result, error)) tool.Tool {
+func newReadTool[A any](
+	v *Vault, spec tool.Spec, run func(context.Context, *snapshot, A) (tool.Result, error),
+) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Repeatable
 	return tool.New(spec, func(ctx context.Context, _ tool.Call, args A) (tool.Result, error) {
 		s, err := v.readSnapshot(ctx)
@@ -127,8 +129,8 @@ func newReadTool[A any](v *Vault, spec tool.Spec, run func(context.Context, *sna
 	})
 }
 
-// newWriteTool makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the same
-// change whenever it is asked.
+// newWriteTool makes a once tool of the vault. plan says what is to change, without looking at the vault: it gives the
+// same change whenever it is asked.
 func newWriteTool[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (change, error)) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Once
 	planFor := func(call tool.Call, args A) (change, error) {
@@ -207,8 +209,8 @@ func refusalError(err *files.Error) error {
 	return tool.Errorf(advice.kind, advice.hint, "%w", err)
 }
 
-// newResult makes a result of a text, the structured data behind it (nil for none), and the places it is of, which count
-// as its items.
+// newResult makes a result of a text, the structured data behind it (nil for none), and the places it is of, which
+// count as its items.
 func newResult(text string, data any, refs []tool.Ref, truncated bool) (tool.Result, error) {
 	res := tool.Result{Text: text, Refs: refs, Items: len(refs), Truncated: truncated}
 	if data == nil {

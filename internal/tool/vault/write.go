@@ -162,9 +162,9 @@ func countLines(raw []byte) int {
 	return n
 }
 
-// resolvePath returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms
-// that Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could not
-// live side by side on every system, and a link could mean either.
+// resolvePath returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled.
+// Forms that Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could
+// not live side by side on every system, and a link could mean either.
 func (v *Vault) resolvePath(p string) (string, error) {
 	folder := "."
 	names := strings.Split(p, "/")
