@@ -70,7 +70,7 @@ type retrying struct {
 // retryBudget is what is left of a policy during an answer.
 type retryBudget struct {
 	RetryPolicy
-	throttled int // after RateLimit and Overloaded
+	throttled int // attempts that failed by RateLimit or Overloaded
 	failures  int // attempts that failed otherwise
 }
 

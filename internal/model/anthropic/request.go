@@ -23,7 +23,7 @@ type request struct {
 	Stream       bool          `json:"stream"`
 }
 
-// message is one turn. Its blocks are the types below, or json.RawMessage as the provider gave it.
+// message is one turn. Its blocks have the types below, or are json.RawMessage as the provider gave it.
 type message struct {
 	Role    string `json:"role"`
 	Content []any  `json:"content"`
@@ -80,7 +80,7 @@ type tool struct {
 // thinking says whether and how the model thinks before it answers.
 type thinking struct {
 	Type   string `json:"type"`
-	Budget int    `json:"budget_tokens,omitempty"` // of the type enabled alone: tokens of MaxTokens
+	Budget int    `json:"budget_tokens,omitempty"` // of the type enabled only: tokens out of MaxTokens
 }
 
 // outputConfig enforces the form of the answer, and says how much effort it is worth.
@@ -94,7 +94,7 @@ type format struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-// optional are the fields and values that not every endpoint and model takes, by their bits.
+// optional are the fields and values that not every endpoint and model accepts, in the order of the bits below.
 var optional = []string{"output_config", "cache_control", "adaptive", "effort parameter", "disabled"}
 
 const (
@@ -105,7 +105,7 @@ const (
 	withoutDisabled
 )
 
-// encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. A schema
+// encode makes the body of a streaming request. The protocol rejects a whole conversation for a small fault. A schema
 // that can't be enforced would be rejected, so it is not sent.
 func (p protocol) encode(req wire.Request) (any, error) {
 	body := request{Model: p.config.Model, MaxTokens: p.maxTokens(req), Stream: true}
@@ -127,7 +127,7 @@ func (p protocol) encode(req wire.Request) (any, error) {
 	}
 	tools := req.Tools
 	if len(tools) == 0 {
-		tools = c.calledTools // a conversation that holds calls is accepted only with tools
+		tools = c.calledTools // a conversation with calls is accepted only with tools
 	}
 	if len(tools) > 0 && (len(req.Tools) == 0 || req.NoCalls) {
 		body.ToolChoice = typeOnly{"type": "none"}
@@ -141,10 +141,10 @@ func (p protocol) encode(req wire.Request) (any, error) {
 	return body, nil
 }
 
-// markCacheEnds marks the ends of what later requests have in common with this one: of tools and system prompt, which
-// stand before all messages, and of the conversation so far.
+// markCacheEnds marks the ends of the parts that later requests share with this one: tools and system prompt, which
+// precede all messages, and the conversation so far.
 func (r *request) markCacheEnds() {
-	ephemeral := typeOnly{"type": "ephemeral"} // ends what the provider is to keep for requests that begin alike
+	ephemeral := typeOnly{"type": "ephemeral"} // up to here the provider caches the request
 	switch n := len(r.Tools); {
 	case len(r.System) > 0:
 		r.System[0].Cache = ephemeral
@@ -162,10 +162,10 @@ func (r *request) markCacheEnds() {
 	}
 }
 
-// thinkingFor is how the model is asked to think as the settings say. The newest models settle by themselves how much
-// they think, within an effort, and some can't do without all of it; older ones reject that by its name, and take a
-// budget instead: one too small is none, and with one they reject a conversation with calls that came without their
-// thinking.
+// thinkingFor returns the fields that ask the model to think as the settings say. The newest models decide themselves
+// how much they think, within an effort, and some can't stop thinking. Older ones reject such fields by name, and take
+// a budget instead; with a budget they reject a conversation with calls that came without their thinking
+// (foreignCalls).
 func (p protocol) thinkingFor(maxTokens int, foreignCalls bool, without uint32) (how *thinking, effort string) {
 	switch {
 	case p.config.Think == "":
@@ -184,22 +184,22 @@ func (p protocol) thinkingFor(maxTokens int, foreignCalls bool, without uint32) 
 	return &thinking{"enabled", budget}, ""
 }
 
-// budgets are tokens of thinking for a Config.Think; leastBudget is the least that the protocol takes.
+// budgets are tokens of thinking for a Config.Think; minBudget is the least that the protocol accepts.
 var budgets = map[string]int{"low": 2048, "on": 8192, "medium": 8192, "high": 24_576}
 
 const minBudget = 1024
 
-// conversation is the messages on the wire. They alternate between user and assistant, so messages of one role in a row
-// become one.
+// conversation collects the messages on the wire. They alternate between user and assistant, so several messages of one
+// role in a row become one.
 type conversation struct {
 	messages    []message
 	results     int          // tool results that the last message begins with
 	calledTools []model.Tool // the tools that were called, each once
 
-	foreignCalls bool // a turn with calls is not this model's own, with its thinking
+	foreignCalls bool // a turn with calls lacks this model's own thinking
 }
 
-// addMessage puts msg behind the others.
+// addMessage appends msg.
 func (c *conversation) addMessage(p protocol, msg model.Message) {
 	switch msg.Role {
 	case model.User:
@@ -226,14 +226,14 @@ func (c *conversation) addMessage(p protocol, msg model.Message) {
 }
 
 // nativeTurn is what Native.Turn holds: the content of an assistant turn as it is sent back, and the model that wrote
-// it. A signature holds for that model alone.
+// it. Signatures are valid for that model only.
 type nativeTurn struct {
 	Model   string            `json:"model"`
 	Content []json.RawMessage `json:"content"`
 }
 
-// nativeBlocks is the blocks of msg as this model once gave them. It is false if another model did, or if they do not
-// hold the very calls of msg: a call without a result, or a result without a call, would be rejected.
+// nativeBlocks returns the blocks of msg as this model gave them. own is false if another model gave them, or if their
+// calls are not exactly those of msg: a call without a result, or a result without a call, would be rejected.
 func (p protocol) nativeBlocks(msg model.Message) (blocks []any, own bool) {
 	var kept nativeTurn
 	if !wire.ReadNative(msg, p.config.Provider, &kept) || kept.Model != p.config.Model {
@@ -252,7 +252,7 @@ func (p protocol) nativeBlocks(msg model.Message) (blocks []any, own bool) {
 		last = b.Type
 		blocks = append(blocks, raw)
 	}
-	if last == kindThinking || last == kindRedacted { // rejected in the last place
+	if last == kindThinking || last == kindRedacted { // the API rejects them at the end
 		blocks = append(blocks, newTextBlock(""))
 	}
 	same := slices.EqualFunc(ids, msg.ToolCalls, func(id string, call model.ToolCall) bool {
@@ -261,7 +261,7 @@ func (p protocol) nativeBlocks(msg model.Message) (blocks []any, own bool) {
 	return blocks, same && len(blocks) > 0
 }
 
-// rebuildBlocks is an assistant turn made of its text and calls.
+// rebuildBlocks makes the blocks of an assistant turn from its text and calls.
 func rebuildBlocks(msg model.Message) []any {
 	var blocks []any
 	if !isBlank(msg.Text) || len(msg.ToolCalls) == 0 {
@@ -277,7 +277,7 @@ func newCallBlock(call model.ToolCall) callBlock {
 	return callBlock{kindToolUse, wireID(call.ID), call.Name, wire.ArgumentsObject(call.Arguments)}
 }
 
-// addBlocks adds blocks to the last message, if it is of this role, or begins another.
+// addBlocks adds blocks to the last message if it has this role, or else to a new one.
 func (c *conversation) addBlocks(role string, blocks ...any) {
 	if n := len(c.messages); n > 0 && c.messages[n-1].Role == role {
 		c.messages[n-1].Content = append(c.messages[n-1].Content, blocks...)
@@ -287,7 +287,7 @@ func (c *conversation) addBlocks(role string, blocks ...any) {
 	c.results = 0
 }
 
-// addResult adds a tool's result. In the message that follows a call, the results come before anything else.
+// addResult adds a tool's result. In the message after a call, results have to precede everything else.
 func (c *conversation) addResult(result resultBlock) {
 	c.addBlocks(roleUser)
 	last := &c.messages[len(c.messages)-1]
@@ -295,8 +295,8 @@ func (c *conversation) addResult(result resultBlock) {
 	c.results++
 }
 
-// wireMessages returns the messages, which on this wire begin and end with the user's: the first must, and an
-// assistant's in the last place is taken for the beginning of the answer, which many models refuse.
+// wireMessages returns the messages, and makes the first and the last one the user's: the protocol requires it of the
+// first, and takes an assistant's message at the end for the beginning of the answer, which many models refuse.
 func (c *conversation) wireMessages() []message {
 	if len(c.messages) == 0 || c.messages[0].Role != roleUser {
 		c.messages = slices.Insert(c.messages, 0, message{roleUser, []any{newTextBlock("")}})
@@ -308,7 +308,7 @@ func (c *conversation) wireMessages() []message {
 	return c.messages
 }
 
-// newTextBlock is a block of it. A block of white space alone is rejected.
+// newTextBlock makes a block of text. White space alone is replaced, since the API rejects it.
 func newTextBlock(text string) textBlock {
 	if isBlank(text) {
 		text = wire.EmptyText
@@ -318,8 +318,8 @@ func newTextBlock(text string) textBlock {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// wireID returns id in the alphabet that the wire takes. An id that another provider made may be outside it; it is
-// spelled in a way that no two ids share.
+// wireID returns id in the alphabet of the protocol. An id of another provider may be outside it, and is encoded so
+// that different ids stay different.
 func wireID(id string) string {
 	foreign := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'

@@ -14,7 +14,7 @@ import (
 // maxBlocks bounds the blocks of one answer.
 const maxBlocks = 1024
 
-// The types of blocks that an answer is made of. The content of any other is passed over.
+// The types of blocks in an answer. The content of others is ignored.
 const (
 	kindText     = "text"
 	kindThinking = "thinking"
@@ -22,7 +22,7 @@ const (
 	kindToolUse  = "tool_use"
 )
 
-// event is what is read of an event of any type.
+// event holds what is read of an event of any type.
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
@@ -35,7 +35,7 @@ type event struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// piece begins a block, goes on with one, or says how the message ends.
+// piece begins a block, continues one, or says how the message ends.
 type piece struct {
 	Type        string          `json:"type"`
 	Text        string          `json:"text"`
@@ -52,8 +52,8 @@ type piece struct {
 	} `json:"stop_details"`
 }
 
-// usage counts tokens as the protocol does: those of the input that were read from the cache, or written to it, are not
-// among InputTokens. All counts only grow, and some events leave out what does not change.
+// usage counts tokens as the protocol does: InputTokens does not include input that was read from the cache or written
+// to it. Counts only grow, and some events leave out what does not change.
 type usage struct {
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
@@ -61,26 +61,26 @@ type usage struct {
 	CacheWritten int `json:"cache_creation_input_tokens"`
 }
 
-// block is a part of an answer that is coming in.
+// block is a part of an answer while it comes in.
 type block struct {
 	piece                   // that began it, with its whole signature
-	index   int             // its name in events
+	index   int             // its index in events
 	content strings.Builder // its text or thinking, or the arguments of a call
 }
 
-// isThinking says whether b is thinking that can be sent back: a signature is what the provider checks it with.
+// isThinking says whether b is thinking that can be sent back: the provider checks its signature.
 func (b *block) isThinking() bool {
 	return b.Type == kindRedacted || b.Type == kindThinking && b.Signature != ""
 }
 
-// turn is an answer that is coming in.
+// turn is an answer while it comes in.
 type turn struct {
 	*wire.Call
 	blocks []*block
 	usage  usage
 }
 
-// readTurn takes the whole answer into x.
+// readTurn reads the whole answer into x.
 func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 	t := &turn{Call: x}
 	if err := t.ReadEvents(answer.Body, false, t.applyEvent); err != nil {
@@ -104,7 +104,7 @@ func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 	return t.keepNative(p.config.Model)
 }
 
-// applyEvent reads one event. Types that are not known are passed over, as the protocol asks, whatever their form.
+// applyEvent applies one event to the answer. Unknown types are ignored, as the protocol requires, whatever their form.
 func (t *turn) applyEvent(data []byte) error {
 	var e event
 	known := func() bool {
@@ -135,8 +135,8 @@ func (t *turn) applyEvent(data []byte) error {
 	return nil
 }
 
-// updateUsage takes the later of two counts, and passes on what the contract counts: the whole input, and how much of
-// it came from the cache.
+// updateUsage keeps the later of two counts, and sets Usage as the contract counts: the whole input, and how much of it
+// came from the cache.
 func (t *turn) updateUsage(later usage) {
 	u := &t.usage
 	u.InputTokens = max(u.InputTokens, later.InputTokens)
@@ -163,7 +163,7 @@ func (t *turn) beginBlock(e *event) error {
 	return t.extendBlock(b, &e.Block)
 }
 
-// continueBlock adds to the block that e is for: the last of its index.
+// continueBlock adds to the block that e belongs to: the last with its index.
 func (t *turn) continueBlock(e *event) error {
 	for _, b := range slices.Backward(t.blocks) {
 		if b.index == e.Index {
@@ -173,7 +173,7 @@ func (t *turn) continueBlock(e *event) error {
 	return t.Fail(model.Garbled, "the answer goes on with a block that it never began", nil)
 }
 
-// extendBlock adds of p what belongs into a block of b's type, and passes text on.
+// extendBlock adds the fields of p that belong to b's type, and emits text.
 func (t *turn) extendBlock(b *block, p *piece) error {
 	switch b.Type {
 	case kindToolUse:
@@ -190,8 +190,8 @@ func (t *turn) extendBlock(b *block, p *piece) error {
 	return nil
 }
 
-// keepNative keeps the blocks of an answer that thought; another is told by its text and calls. Left out is what would
-// be rejected or cannot be told again: blank texts, thinking without a signature, blocks of an unknown type.
+// keepNative keeps the blocks of an answer with thinking in Native; others can be rebuilt from text and calls. It
+// leaves out what would be rejected: blank texts, thinking without a signature, blocks of an unknown type.
 func (t *turn) keepNative(modelName string) (err error) {
 	if !slices.ContainsFunc(t.blocks, (*block).isThinking) {
 		return nil

@@ -2,7 +2,7 @@
 //
 // Besides the guarantees of packages model and wire:
 //   - The key goes in a header, never in a URL.
-//   - A turn goes back as it came: its parts, and with them their thought signatures, are kept and sent byte for byte.
+//   - A turn is sent back as it came: its parts, with their thought signatures, are kept and sent byte for byte.
 //     Thoughts are never text.
 package gemini
 
@@ -20,7 +20,7 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// version is the only one of the API that has all of what is used here.
+// version is the only version of the API that has all that is used here.
 const version = "/v1beta"
 
 // Config says which model is asked, where, and for how long. Model is "gemini-2.5-flash", or with its collection
@@ -28,8 +28,8 @@ const version = "/v1beta"
 // version, "https://host.example/gemini/v1beta"; empty: Google's own.
 type Config = wire.Config
 
-// Model is one model of the Gemini API: a model.Model, safe for concurrent use. A call that the provider could not read
-// from its own model is Garbled.
+// Model is one model of the Gemini API: a model.Model, safe for concurrent use. If the provider can't read a call of
+// its own model, that is Garbled.
 type Model struct{ *wire.Client }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request, a wrong
@@ -62,11 +62,11 @@ func New(c Config) *Model {
 	})}
 }
 
-// protocol is what goes into each request to a model.
+// protocol makes the requests to a model.
 type protocol struct {
 	config  Config
 	path    string // of the model, escaped
-	nameErr error  // why there is none
+	nameErr error  // why there is no path
 }
 
 func withVersion(path string) string {
@@ -76,13 +76,13 @@ func withVersion(path string) string {
 	return path
 }
 
-// The collections in which a model can be; a bare name is in the first.
+// The collections of models; a name without one is in the first.
 const (
 	baseModels  = "models/"
 	tunedModels = "tunedModels/"
 )
 
-// modelPath is where a model is, escaped. A name cannot lead out of its collection.
+// modelPath returns the path of a model, escaped. A name can't lead out of its collection.
 func modelPath(name string) (string, error) {
 	full := name
 	if !strings.HasPrefix(name, baseModels) && !strings.HasPrefix(name, tunedModels) {
@@ -101,7 +101,7 @@ func modelPath(name string) (string, error) {
 // generateMethod is the method of models that chat.
 const generateMethod = "generateContent"
 
-// describe asks for the model's entry. Its answers do not share a window with the requests.
+// describe asks for the model's entry. Window is that of the request alone: answers are not counted in it.
 func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	if p.nameErr != nil {
 		return model.Info{}, x.Fail(model.Invalid, p.nameErr.Error(), p.nameErr)
@@ -135,7 +135,7 @@ func listNames(x *wire.Call) ([]string, error) {
 	return names, err
 }
 
-// kindsByStatus are the kinds for a google.rpc.Code.
+// kindsByStatus maps a google.rpc.Code to a kind.
 var kindsByStatus = map[string]model.Kind{
 	"UNAUTHENTICATED": model.Auth, "PERMISSION_DENIED": model.Auth,
 	"FAILED_PRECONDITION": model.Auth, // the key's plan, or the place it is used from, does not allow the request
@@ -145,8 +145,8 @@ var kindsByStatus = map[string]model.Kind{
 	"CANCELLED": model.Server, "DATA_LOSS": model.Server,
 }
 
-// classify sorts a failure, which the API describes as a google.rpc.Status. The provider's own code decides before the
-// HTTP status.
+// classify sets the Kind of a failure, which the API describes as a google.rpc.Status. The provider's own code decides
+// before the HTTP status.
 func classify(_ *wire.Call, status int, c *wire.Complaint) {
 	var details []struct {
 		Type       string `json:"@type"` // a URL that ends in the detail's name
@@ -167,14 +167,14 @@ func classify(_ *wire.Call, status int, c *wire.Complaint) {
 		}
 	}
 	if status == http.StatusOK {
-		if status, _ = strconv.Atoi(c.Code); status == 0 { // it is no number, or not there
+		if status, _ = strconv.Atoi(c.Code); status == 0 { // it is no number, or missing
 			status = http.StatusInternalServerError
 		}
 	}
 	kind, known := kindsByStatus[c.Status]
 	text := strings.ToLower(c.Message)
 	switch {
-	// each refusal for a rate speaks of billing
+	// only these words: each refusal for a rate mentions billing
 	case unpaid, wire.ContainsAny(text, "credits are depleted", "spending cap"):
 		c.Kind = model.Payment
 	case noCapacity:
@@ -183,7 +183,7 @@ func classify(_ *wire.Call, status int, c *wire.Complaint) {
 		c.Kind = kind
 	case status != http.StatusBadRequest && c.Status != "INVALID_ARGUMENT" && c.Status != "OUT_OF_RANGE":
 		c.Kind = wire.StatusKind(status)
-	// What else is a bad argument, the words tell apart.
+	// Of the other bad arguments, the words say which one it is.
 	case badKey, wire.ContainsAny(text, "api key not valid", "api key expired"):
 		c.Kind = model.Auth
 	case wire.ContainsAny(text, "token count") && wire.ContainsAny(text, "exceeds"),

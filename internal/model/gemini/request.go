@@ -21,7 +21,7 @@ type request struct {
 	GenerationConfig  *generation `json:"generationConfig,omitempty"`
 }
 
-// content is one turn. Its parts are the types below, or json.RawMessage as the provider gave it.
+// content is one turn. Its parts have the types below, or are json.RawMessage as the provider gave it.
 type content struct {
 	Role  string `json:"role,omitempty"`
 	Parts []any  `json:"parts"`
@@ -60,7 +60,7 @@ type resultPart struct {
 	FunctionResponse functionResponse `json:"functionResponse"`
 }
 
-// functionResponse holds its text as "output", or as "error" where the tool failed.
+// functionResponse holds its text as "output", or as "error" if the tool failed.
 type functionResponse struct {
 	ID       string            `json:"id,omitempty"`
 	Name     string            `json:"name"`
@@ -84,13 +84,13 @@ type generation struct {
 	Thinking        *thinking       `json:"thinkingConfig,omitempty"`
 }
 
-// thinking holds one of its fields.
+// thinking has only one of its fields set.
 type thinking struct {
-	Budget *int   `json:"thinkingBudget,omitempty"` // tokens; -1: as the model likes
+	Budget *int   `json:"thinkingBudget,omitempty"` // tokens; -1: the model decides
 	Level  string `json:"thinkingLevel,omitempty"`
 }
 
-// optional are the fields that not every model takes, in the words by which it says so.
+// optional are the words by which models reject fields that not every model accepts, in the order of the bits below.
 var optional = []string{"responseJsonSchema", "thinkingLevel", "thinking level", "thinkingBudget", "thinking mode",
 	"thinking is not"}
 
@@ -103,8 +103,8 @@ const (
 	withoutThinking
 )
 
-// thinkingFor is how the model is asked to think as the settings say: by a level the newer ones, by a budget the
-// others. One that can't do without is asked for as little as it can.
+// thinkingFor returns the field that asks the model to think as the settings say: newer models by a level, the others
+// by a budget. A model that can't stop thinking is asked for as little as possible.
 func (p *protocol) thinkingFor(without uint32) *thinking {
 	level := func(l string) *thinking {
 		if without&(withoutLevel|withoutThatLevel|withoutThinking) != 0 {
@@ -130,14 +130,14 @@ func (p *protocol) thinkingFor(without uint32) *thinking {
 	}
 }
 
-// budgets are the tokens that stand for an effort, within what all models with a budget take.
+// budgets maps an effort to tokens, within what all models with a budget accept.
 var budgets = map[string]int{"low": 1024, "medium": 8192, "high": 24_576}
 
-// foreignSignature is what the API documents for a call that it did not make itself, such as one of another provider's
-// turns: newer models reject a turn whose first call is not signed.
+// foreignSignature is the signature that the API documents for calls that it did not make, such as another provider's:
+// newer models reject a turn whose first call is not signed.
 var foreignSignature = base64.StdEncoding.EncodeToString([]byte("skip_thought_signature_validator"))
 
-// encode is the body of a streaming request.
+// encode makes the body of a streaming request.
 func (p *protocol) encode(req wire.Request) (any, error) {
 	if p.nameErr != nil {
 		return nil, p.nameErr
@@ -166,7 +166,7 @@ func (p *protocol) encode(req wire.Request) (any, error) {
 	return body, nil
 }
 
-// encodeContents groups the results that follow one turn, as the API wants them all in one content.
+// encodeContents encodes messages. All results that follow one turn are in one content, as the API requires.
 func (p *protocol) encodeContents(messages []model.Message) ([]content, error) {
 	out := make([]content, 0, len(messages))
 	for i, msg := range messages {
@@ -198,7 +198,7 @@ func (p *protocol) encodeContents(messages []model.Message) ([]content, error) {
 	return out, nil
 }
 
-// orEmpty stands in for an empty text, which the API rejects.
+// orEmpty replaces an empty text, which the API rejects.
 func orEmpty(text string) string { return cmp.Or(text, wire.EmptyText) }
 
 func newResultPart(msg model.Message) resultPart {
@@ -211,9 +211,9 @@ func newResultPart(msg model.Message) resultPart {
 	}}
 }
 
-// nativeParts is the parts of msg as this provider gave them, without the calls that msg does not hold: the API wants
-// as many results as calls, and a call that was not run has none. Not ok: msg is not this provider's, or it was
-// changed.
+// nativeParts returns the parts of msg as this provider gave them, without the calls that msg does not hold: the API
+// requires as many results as calls, and a call that was not performed has none. own is false if another provider gave
+// msg, or if it was changed.
 func (p *protocol) nativeParts(msg model.Message) (parts []any, own bool) {
 	var turn struct {
 		Parts []json.RawMessage `json:"parts"`
@@ -238,7 +238,7 @@ func (p *protocol) nativeParts(msg model.Message) (parts []any, own bool) {
 	return parts, len(remaining) == 0 && len(parts) > 0
 }
 
-// matches says whether call is what f was passed on as. A journal may have escaped <, > and & in f since.
+// matches says whether call was made from f. A journal may have escaped <, > and & in f since.
 func (f functionCall) matches(call model.ToolCall) bool {
 	var own, passed bytes.Buffer
 	json.HTMLEscape(&own, []byte(f.arguments()))
@@ -246,7 +246,7 @@ func (f functionCall) matches(call model.ToolCall) bool {
 	return f.ID == providerID(call.ID) && f.Name == call.Name && own.String() == passed.String()
 }
 
-// rebuildParts is the parts of a turn that another provider gave, or that was changed.
+// rebuildParts makes the parts of a turn from its text and calls.
 func rebuildParts(msg model.Message) []any {
 	var parts []any
 	if msg.Text != "" || len(msg.ToolCalls) == 0 {
@@ -263,8 +263,8 @@ func rebuildParts(msg model.Message) []any {
 	return parts
 }
 
-// generatedIDPrefix begins the ids of calls to which the provider gave none. It does not know them, so they are never
-// sent.
+// generatedIDPrefix begins the ids of calls to which the provider gave none. They are never sent, since it does not
+// know them.
 const generatedIDPrefix = "gemini_call_"
 
 func providerID(id string) string {

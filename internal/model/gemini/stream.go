@@ -10,7 +10,7 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// event is what is read of one event of the stream: a GenerateContentResponse or an error.
+// event is one event of the stream: a GenerateContentResponse or an error.
 type event struct {
 	Candidates     []candidate     `json:"candidates"`
 	PromptFeedback *promptFeedback `json:"promptFeedback"`
@@ -33,7 +33,7 @@ type promptFeedback struct {
 	BlockReasonMessage string `json:"blockReasonMessage"`
 }
 
-// usage counts up in the course of a stream. The prompt's count includes what was cached.
+// usage grows during a stream. The prompt's count includes what was cached.
 type usage struct {
 	Prompt     int `json:"promptTokenCount"`
 	ToolPrompt int `json:"toolUsePromptTokenCount"`
@@ -42,25 +42,26 @@ type usage struct {
 	Thoughts   int `json:"thoughtsTokenCount"`
 }
 
-// promptBlocked is a finish for a prompt that was blocked, for which the provider has no word.
+// promptBlocked is our finish reason for a blocked prompt: the provider has none.
 const promptBlocked = "PROMPT_BLOCKED"
 
-// turn is an answer that is coming in.
+// turn is an answer while it comes in.
 type turn struct {
 	*wire.Call
-	parts        [][]byte // as they came, but for those that say nothing
-	finishReason string   // why the answer ended, and what the provider says of it
+	parts        [][]byte // as they came, without empty ones
+	finishReason string   // why the answer ended, with the provider's explanation
 	foreignEvent bool     // an event of another protocol has come
 }
 
-// part is what is read of one part of an answer. Others, such as code that the provider ran, are only kept.
+// part holds what is read of one part of an answer. Parts of other kinds, such as code that the provider ran, are only
+// kept.
 type part struct {
 	Text         string        `json:"text"`
 	Thought      bool          `json:"thought"`
 	FunctionCall *functionCall `json:"functionCall"`
 }
 
-// readTurn takes the whole answer into x.
+// readTurn reads the whole answer into x.
 func readTurn(x *wire.Call, answer *http.Response) error {
 	t := &turn{Call: x}
 	err := x.ReadEvents(answer.Body, true, t.applyEvent)
@@ -73,7 +74,7 @@ func readTurn(x *wire.Call, answer *http.Response) error {
 	return t.finishAnswer()
 }
 
-// applyEvent reads one event.
+// applyEvent applies one event to the answer.
 func (t *turn) applyEvent(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -117,7 +118,7 @@ func (t *turn) applyCandidate(c *candidate) error {
 	return nil
 }
 
-// addPart takes one part in and passes its text on.
+// addPart keeps one part, and emits its text or adds its call.
 func (t *turn) addPart(raw json.RawMessage) error {
 	var p part
 	var fields map[string]json.RawMessage
@@ -128,9 +129,9 @@ func (t *turn) addPart(raw json.RawMessage) error {
 	delete(fields, "text")
 	delete(fields, "thought")
 	if p.Text == "" && len(fields) == 0 {
-		return nil // the API ends a stream so, and would reject it if it were sent back
+		return nil // some streams end with one; the API would reject it if it were sent back
 	}
-	if err := t.CountBytes(len(raw) - len(p.Text)); err != nil { // its text counts when it is said
+	if err := t.CountBytes(len(raw) - len(p.Text)); err != nil { // its text is counted below
 		return err
 	}
 	t.parts = append(t.parts, raw)
@@ -145,7 +146,7 @@ func (t *turn) addPart(raw json.RawMessage) error {
 	return t.EmitText(p.Text)
 }
 
-// arguments is a call's arguments without the provider's spacing. A tool without arguments is called without args.
+// arguments returns a call's arguments without the provider's spacing; {} if there are none.
 func (f functionCall) arguments() string {
 	var text bytes.Buffer
 	if !wire.IsSet(f.Args) || json.Compact(&text, f.Args) != nil {
@@ -154,7 +155,7 @@ func (f functionCall) arguments() string {
 	return text.String()
 }
 
-// finishAnswer says whether an answer that came to its end is one, and keeps it as the provider gave it.
+// finishAnswer refuses an answer that ended without a turn, and keeps a valid one in Native.
 func (t *turn) finishAnswer() error {
 	switch t.Finish {
 	case promptBlocked:

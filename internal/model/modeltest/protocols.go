@@ -22,13 +22,13 @@ var protocolsFile string
 //go:embed failures.json
 var failuresFile []byte
 
-// route is how one kind of request is answered.
+// route says how one kind of request is answered.
 type route struct {
 	suffix    string // of its path
 	name      string // of its templates
 	protocol  string // of its failures
 	mediaType string
-	schema    []string // where a request says which form its answer is to have
+	schema    []string // the path in a request to the schema of its answer
 }
 
 const (
@@ -62,7 +62,7 @@ func routeOf(path string) (route, bool) {
 
 func isListPath(path string) bool { return path == "/api/tags" || strings.HasSuffix(path, "/models") }
 
-// listTemplate is the template of the list of models under a path.
+// listTemplate returns the template of the list of models at a path.
 func listTemplate(path string) string {
 	switch {
 	case path == "/api/tags":
@@ -73,13 +73,13 @@ func listTemplate(path string) string {
 	return "openai/list"
 }
 
-// failure is an error as a provider words it.
+// failure is a provider's form of an error.
 type failure struct {
 	Status  int    `json:"status"`
 	Type    string `json:"type"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Stream  string `json:"stream"` // what is streamed in its place, if it is no failure in this protocol
+	Stream  string `json:"stream"` // what is streamed instead, if it is no failure in this protocol
 	Seconds int    `json:"-"`      // after which to ask again
 }
 
@@ -125,8 +125,8 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).Parse(protocolsFile))
 })
 
-// finishWord is the protocol's word for why an answer ends, in JSON: words has those that are not the contract's own,
-// each after that.
+// finishWord returns the protocol's word for a Finish, in JSON. words are pairs: a Finish, and the protocol's word if
+// it differs.
 func finishWord(finish model.Finish, words ...string) string {
 	for i := 0; i < len(words); i += 2 {
 		if words[i] == string(finish) {
@@ -136,7 +136,7 @@ func finishWord(finish model.Finish, words ...string) string {
 	return strconv.Quote(string(finish))
 }
 
-// executeTemplate is what a template makes of data; "" for one that is not there.
+// executeTemplate returns a template's output for data; "" if there is no such template.
 func executeTemplate(name string, data any) string {
 	var out strings.Builder
 	if t := templates().Lookup(name); t != nil {
@@ -147,14 +147,14 @@ func executeTemplate(name string, data any) string {
 	return out.String()
 }
 
-// answerData is an Answer as the templates see it.
+// answerData is the data of the templates for an Answer.
 type answerData struct {
 	Answer
 	Model   string
 	Text    string
 	Indexed []call
 	Counted bool // usage is reported
-	Details bool // of a transcript are told
+	Details bool // the transcript has times
 }
 
 type call struct {
@@ -172,7 +172,7 @@ type vector struct {
 	Vector []float32
 }
 
-// Backwards are the vectors, last first: their index says whose they are.
+// Backwards returns the vectors with their indexes, the last first.
 func (r answerData) Backwards() (all []vector) {
 	for i, v := range slices.Backward(r.Vectors) {
 		all = append(all, vector{i, v})
@@ -180,7 +180,7 @@ func (r answerData) Backwards() (all []vector) {
 	return all
 }
 
-// render gives a in parts, and the end that follows if it is not broken.
+// render returns the parts of a, and the end, which is empty if the stream breaks off.
 func (r route) render(a Answer, req Request) (parts []string, end string) {
 	a.Finish = a.Finish.OrInferred(a.Calls)
 	all := answerData{Answer: a, Model: req.Model, Text: strings.Join(a.Chunks, ""),
@@ -212,7 +212,7 @@ func (r route) render(a Answer, req Request) (parts []string, end string) {
 	return parts, end
 }
 
-// interleavedPieces are the pieces of the calls' arguments in turn. No piece ends inside a character.
+// interleavedPieces cuts the calls' arguments into pieces, one of each call in turn. No piece ends inside a character.
 func interleavedPieces(calls []model.ToolCall) (all []piece) {
 	left := make([][]rune, len(calls))
 	for i, c := range calls {

@@ -31,7 +31,7 @@ type Turn struct {
 	// Hang waits, after the text, until the request is cancelled.
 	Hang bool
 
-	// Func, if set, sees the request and returns the turn to take in the place of this one.
+	// Func, if set, gets the request and returns the turn that replaces this one.
 	Func func(model.Request) Turn
 }
 
@@ -58,8 +58,8 @@ func (t Turn) AndCall(name, arguments string) Turn {
 	return t
 }
 
-// Scripted is a model that takes the turns of a script one after another, in the order in which requests arrive, and
-// records the requests.
+// Scripted is a model that plays the turns of a script, one for each request in the order of arrival, and records the
+// requests.
 type Scripted struct {
 	tb      testing.TB
 	id      string
@@ -91,14 +91,14 @@ func (s *Scripted) Add(turns ...Turn) {
 	s.turns = append(s.turns, turns...)
 }
 
-// Requests returns what was asked so far, in the order of arrival.
+// Requests returns the requests so far, in the order of arrival.
 func (s *Scripted) Requests() []model.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Left is how many turns were not asked for.
+// Left returns how many turns were not played.
 func (s *Scripted) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,13 +108,13 @@ func (s *Scripted) Left() int {
 // Hanging has a value for each request that reached the Hang of its turn.
 func (s *Scripted) Hanging() <-chan struct{} { return s.hanging }
 
-// ID is "scripted:test", or what As was told.
+// ID is "scripted:test", or what As has set.
 func (s *Scripted) ID() string { return s.id }
 
-// Local is true, or what As was told.
+// Local is true, or what As has set.
 func (s *Scripted) Local() bool { return s.local }
 
-// Chat takes the next turn.
+// Chat plays the next turn.
 func (s *Scripted) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	resp := model.Response{Model: s.id, Attempts: 1}
 	if err := ctx.Err(); err != nil {
@@ -201,7 +201,7 @@ func (s *Scripted) nextTurn(req model.Request) (Turn, error) {
 	return t, nil
 }
 
-// describe says what a request was for, and its last message, for whoever reads a failed test.
+// describe returns a request's purpose and last message, for the output of a failed test.
 func describe(req model.Request) string {
 	text := fmt.Sprintf("  purpose %q, %d messages, %d tools", req.Purpose, len(req.Messages), len(req.Tools))
 	if len(req.Messages) > 0 {

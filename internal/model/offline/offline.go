@@ -1,9 +1,9 @@
 // Package offline is the model that needs no key, no network and no weights: it hands each request to the rule that a
 // room registered for its purpose.
 //
-// It is the model where no other is configured, never a replacement for one that failed. It knows nothing itself: a
-// rule answers from Request.Facts, so that nobody parses a prompt. Answers come in pieces, as from a hosted model, and
-// are the same for the same request. A rule's failure is an *model.Error: Invalid unless the rule says otherwise, since
+// It is the model if no other is configured, never a replacement for one that failed. It knows nothing itself: a rule
+// answers from Request.Facts, so that nobody parses a prompt. Answers come in pieces, as from a hosted model, and are
+// the same for the same request. A rule's failure is an *model.Error: Invalid unless the rule says otherwise, since
 // repeating a rule changes nothing.
 package offline
 
@@ -20,7 +20,7 @@ import (
 )
 
 // Rule answers the requests of one purpose from their Facts. It may leave empty what New's model fills in. It must be
-// safe for concurrent use and heed ctx where it waits.
+// safe for concurrent use, and end its waits with ctx.
 type Rule func(ctx context.Context, req model.Request) (model.Response, error)
 
 // New returns the model that answers by rules, keyed by Request.Purpose. What a rule leaves empty is filled in: the
@@ -112,7 +112,7 @@ func callChars(calls []model.ToolCall) int {
 
 func tokens(chars int) int { return (chars + 3) / 4 }
 
-// emitWords emits the text word by word. What was not emitted is not in the response of a broken-off answer.
+// emitWords emits the text word by word. If that breaks off, the response holds what was emitted.
 func emitWords(ctx context.Context, resp model.Response, emit func(model.Delta) error) (model.Response, error) {
 	if emit == nil {
 		return resp, nil
@@ -140,7 +140,7 @@ func invalidError(format string, args ...any) *model.Error {
 	return &model.Error{Kind: model.Invalid, Model: model.OfflineRules, Message: fmt.Sprintf(format, args...)}
 }
 
-// ownError is err as this model's.
+// ownError returns err as an error of this model.
 func ownError(err error) *model.Error {
 	failed := &model.Error{Kind: model.Invalid, Message: err.Error(), Err: err}
 	var given *model.Error

@@ -9,15 +9,14 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// What a server may say of a model: how many layers it has, and how large one is, in bytes. Their sum can be counted
-// with.
+// Bounds of what a server may report of a model: its layers, and the bytes of each. Their product does not overflow.
 const (
 	maxLayers     = 1000
 	maxLayerBytes = 1 << 44
 )
 
-// Pull has the server load the model, and tells how far it is: at least once, from one goroutine. Cancelling ctx stops
-// it; the server keeps what it has loaded, and the next Pull goes on from there.
+// Pull has the server load the model, and reports the progress: at least once, from one goroutine. Cancelling ctx stops
+// it; the server keeps what it has loaded, and the next Pull continues from there.
 func (m *Model) Pull(ctx context.Context, report func(model.PullProgress)) error {
 	x, err := m.Open(ctx)
 	if err != nil {
@@ -32,7 +31,8 @@ func (m *Model) Pull(ctx context.Context, report func(model.PullProgress)) error
 	return x.PostAndReadLines("api/pull", body, func(line []byte) error { return handlePullLine(x, layers, line, report) })
 }
 
-// handlePullLine takes a line of a pull in: layers are how far each layer of the model is.
+// handlePullLine reads a line of a pull and reports the sum of the progress. layers is the progress of each layer, by
+// digest.
 func handlePullLine(
 	x *wire.Call, layers map[string]model.PullProgress, line []byte, report func(model.PullProgress),
 ) error {

@@ -67,14 +67,14 @@ type nativeTurn struct {
 	Thinking string `json:"thinking"`
 }
 
-// encode is the body of a streaming request. The protocol has no word for tools that may not be called, so they are
-// left out. Its only optional field is think: of some models it takes no effort, only yes or no.
+// encode makes the body of a streaming request. The protocol has no field for tools that may not be called, so they are
+// left out. The only optional field is think: for some models it accepts no effort, only true or false.
 func (p protocol) encode(req wire.Request) (any, error) {
 	known := p.knownFacts()
 	body := chatRequest{Model: p.config.Model, Messages: p.encodeMessages(req), Stream: true, Options: options{
 		NumCtx: known.numCtx(p.config.NumCtx), NumPredict: max(0, req.MaxOutputTokens),
 	}}
-	if len(body.Messages) == 0 { // by which Ollama is asked to load the model
+	if len(body.Messages) == 0 { // Ollama takes it as a request to load the model
 		return nil, errors.New("the request holds no message")
 	}
 	if p.config.KeepAlive != 0 {
@@ -94,7 +94,7 @@ func (p protocol) encode(req wire.Request) (any, error) {
 	return body, nil
 }
 
-// thinkValue is how the wire says a Config.Think, with or without an effort.
+// thinkValue returns the field's value for a Config.Think: a bool or an effort; nil: the field is left out.
 func thinkValue(set string, withoutEffort bool) any {
 	switch {
 	case set == "":
@@ -120,7 +120,7 @@ func (p protocol) encodeMessages(req wire.Request) (all []message) {
 			m.Content = wire.ResultText(msg)
 		case model.Assistant:
 			var native nativeTurn
-			if wire.ReadNative(msg, p.config.Provider, &native) { // a turn without its thinking is still a turn
+			if wire.ReadNative(msg, p.config.Provider, &native) { // a turn may lack its thinking
 				m.Thinking = native.Thinking
 			}
 			for i, c := range msg.ToolCalls {

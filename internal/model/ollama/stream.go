@@ -20,14 +20,14 @@ type chunk struct {
 	OutputTokens int             `json:"eval_count"`
 }
 
-// turn is an answer that is coming in.
+// turn is an answer while it comes in.
 type turn struct {
 	*wire.Call
 	protocol
 	thinking strings.Builder
 }
 
-// readTurn takes the whole answer into x, its thinking also where it breaks off.
+// readTurn reads the whole answer into x. If it breaks off, its thinking is kept all the same.
 func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 	t := &turn{Call: x, protocol: p}
 	err := x.ReadLines(answer.Body, t.applyLine)
@@ -37,7 +37,7 @@ func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 	return err
 }
 
-// applyLine reads one line.
+// applyLine applies one line to the answer.
 func (t *turn) applyLine(line []byte) error {
 	var p chunk
 	if err := json.Unmarshal(line, &p); err != nil {
@@ -64,7 +64,7 @@ func (t *turn) applyLine(line []byte) error {
 	return t.addMessage(p.Message)
 }
 
-// addMessage adds msg to the answer.
+// addMessage adds text, thinking and calls of msg to the answer.
 func (t *turn) addMessage(msg *message) error {
 	size := len(msg.Thinking)
 	for _, c := range msg.ToolCalls {
@@ -83,18 +83,16 @@ func (t *turn) addMessage(msg *message) error {
 	return t.EmitText(msg.Content)
 }
 
-// argumentsText is the arguments as they were sent, or, where a server passes on what its model wrote, as it wrote
-// them.
+// argumentsText returns the arguments as JSON text. A server may send them as a string: then it returns that string.
 func argumentsText(raw json.RawMessage) string {
 	var written string
 	if len(raw) > 0 && json.Unmarshal(raw, &written) != nil {
 		return unescapeHTML(raw)
 	}
-	return written // empty for null and where they are left out
+	return written // empty for null and for missing arguments
 }
 
-// unescapeHTML writes <, > and & in JSON as themselves. Ollama escapes them, as encoding/json does, which means the
-// same but is hard to read.
+// unescapeHTML replaces the escapes of <, > and & in JSON, which Ollama writes: they are hard to read.
 func unescapeHTML(raw []byte) string {
 	return strings.NewReplacer(
 		`\\`, `\\`, // an escaped backslash begins no other escape

@@ -34,7 +34,7 @@ type listEntry struct {
 	Capabilities json.RawMessage `json:"capabilities"` // an object of Mistral's; others list words
 }
 
-// count is a number of tokens; zero for what is none.
+// count is a number of tokens; anything else is decoded as zero.
 type count int
 
 func (c *count) UnmarshalJSON(raw []byte) error {
@@ -82,7 +82,8 @@ func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 				Window count `json:"n_ctx"`
 			} `json:"default_generation_settings"`
 		}
-		// Beside /v1. A server that does not answer this serves what the model was trained for, as far as is known.
+		// The path is beside /v1. A server that does not answer this is assumed to serve what the model was trained
+		// for.
 		if x.GetList("../props", nil, &props, func() bool { return true }) == nil && props.Settings.Window > 0 {
 			info.Window = int(props.Settings.Window)
 		}
@@ -90,7 +91,7 @@ func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	return info, nil
 }
 
-// info is what an entry tells.
+// info returns the properties that an entry reports.
 func (l *listEntry) info() model.Info {
 	window := cmp.Or(l.TopProvider.ContextLength, l.MaxModelLen, l.ContextLength, l.ContextWindow, l.MaxContextLength,
 		l.Meta.Served, l.Meta.Trained)

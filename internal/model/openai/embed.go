@@ -18,7 +18,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, model.U
 	}, readVectors)
 }
 
-// readVectors puts the vectors in the order of their texts, which their index tells.
+// readVectors reads the vectors, and sorts them by the index of their texts.
 func readVectors(answer []byte) (v wire.Vectors, err error) {
 	var body struct {
 		Data []struct {
@@ -41,8 +41,9 @@ func readVectors(answer []byte) (v wire.Vectors, err error) {
 	return v, nil
 }
 
-// Transcribe writes down audio. OpenAI's newer models tell the text alone, and so does an endpoint that rejects a
-// request for more: it is asked once more without, if the audio's Content is an io.Seeker, and that is remembered.
+// Transcribe transcribes audio, with times if the endpoint gives them. OpenAI's newer models return the text alone. An
+// endpoint that rejects a request for more is asked once more for the text alone, if the audio's Content is an
+// io.Seeker; the Model remembers that.
 func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
 	if strings.HasPrefix(m.config.Model, "gpt-") || m.textOnly.Load() {
 		return m.transcribeAs(ctx, audio, "json")

@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// nativeTurn is what Native.Turn holds beside the text and the calls of a turn, and the model that wrote it, for which
-// alone it holds.
+// nativeTurn is what Native.Turn holds beside the text and the calls of a turn, and the model that wrote it: it is sent
+// back only to that model.
 type nativeTurn struct {
 	Model  string                     `json:"model"`
 	Fields map[string]json.RawMessage `json:"fields,omitempty"` // reasoning in the message, by the name of its field
@@ -25,11 +25,10 @@ const (
 	reasoningDetails = "reasoning_details" // OpenRouter
 )
 
-// skipSignature stands in for the thought signature of a call that Gemini's models did not make, as Google's
-// documentation of them says.
+// skipSignature replaces the thought signature of a call that was not made by Gemini's models, as Google documents it.
 const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
-// nativeOf is what msg holds of this very model's own; nothing, if another gave it.
+// nativeOf returns the native turn in msg, if this very model wrote it; otherwise an empty one.
 func (p *protocol) nativeOf(msg model.Message) nativeTurn {
 	var turn nativeTurn
 	if !wire.ReadNative(msg, p.config.Provider, &turn) || turn.Model != p.config.Model {
@@ -38,7 +37,7 @@ func (p *protocol) nativeOf(msg model.Message) nativeTurn {
 	return turn
 }
 
-// restoreReasoning puts reasoning back into a message, in the fields that it came in.
+// restoreReasoning puts the reasoning back into the fields of a message in which it came.
 func (n *nativeTurn) restoreReasoning(m *chatMessage, q quirk) {
 	if q&(noReasoning|wantsReasoning) == noReasoning {
 		return
@@ -50,7 +49,7 @@ func (n *nativeTurn) restoreReasoning(m *chatMessage, q quirk) {
 	}
 }
 
-// extraContent is the extra_content of call i; nil if it has none.
+// extraContent returns the extra_content of call i; nil if it has none.
 func (n *nativeTurn) extraContent(i int, id string, q quirk) json.RawMessage {
 	if extra := n.Calls[id]; extra != nil || i > 0 || q&needsSignature == 0 {
 		return extra
@@ -58,13 +57,13 @@ func (n *nativeTurn) extraContent(i int, id string, q quirk) json.RawMessage {
 	return json.RawMessage(skipSignature)
 }
 
-// reasoningBuffer is the reasoning of an answer that is coming in.
+// reasoningBuffer collects the reasoning of an answer.
 type reasoningBuffer struct {
 	reasoningContent, reasoningText strings.Builder // of the fields reasoning_content and reasoning
 	details                         []*detail
 }
 
-// detail is one entry of reasoning_details, which comes in parts: its fields, and the text that is added up.
+// detail is one entry of reasoning_details, which comes in parts: its fields, and its text so far.
 type detail struct {
 	fields    detailPart
 	textField string // of the field with the text
@@ -73,18 +72,18 @@ type detail struct {
 
 type detailPart map[string]json.RawMessage
 
-// detailParts are parts of entries; none, where an endpoint has a form of its own for them.
+// detailParts are parts of entries; none if an endpoint has another form for them.
 type detailParts []detailPart
 
 func (d *detailParts) UnmarshalJSON(raw []byte) error {
-	_ = json.Unmarshal(raw, (*[]detailPart)(d)) // reasoning is no answer, whose form would matter
+	_ = json.Unmarshal(raw, (*[]detailPart)(d)) // reasoning in an unknown form is no fault of the answer
 	return nil
 }
 
-// detailSize is what an entry takes in memory at least, in bytes.
+// detailSize is the least memory that an entry takes, in bytes.
 const detailSize = 1 << 10
 
-// addPart adds a part to the entry that it belongs to, and says how many bytes are kept for it.
+// addPart adds a part to the entry that it belongs to, and returns how many bytes are kept for it.
 func (t *reasoningBuffer) addPart(part detailPart) (size int) {
 	if len(part) == 0 {
 		return 0
@@ -109,8 +108,8 @@ func (t *reasoningBuffer) addPart(part detailPart) (size int) {
 	return size
 }
 
-// detailFor returns the entry that part goes on with: the one of its type with its index, or with its id if it has no
-// index; a part with neither goes on with the last entry if that is of its type and text.
+// detailFor returns the entry that a part belongs to: the one of its type with its index, or with its id if it has no
+// index. A text without either belongs to the last entry, if that is of its type.
 func (t *reasoningBuffer) detailFor(part detailPart) *detail {
 	for i, d := range slices.Backward(t.details) {
 		same := func(name string) bool { return string(d.fields[name]) == string(part[name]) }
@@ -128,7 +127,7 @@ func jsonString(text string) json.RawMessage {
 	return raw
 }
 
-// keepNative keeps the reasoning and the extras of a whole answer.
+// keepNative keeps the reasoning and the calls' extra content of a whole answer in Native.
 func (t *turn) keepNative(modelName string) (err error) {
 	kept := nativeTurn{Model: modelName, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
 	if t.reasoning.reasoningContent.Len() > 0 {

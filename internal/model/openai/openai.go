@@ -5,13 +5,13 @@
 // text, as the protocol has no field for it. Reasoning is never part of the text: it is kept in Response.Native and
 // goes back in the next requests to the same model of the same provider.
 //
-// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. An
-// endpoint that answers that a model, or its tools, need the other one is an error that names the setting.
+// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. If an
+// endpoint answers that a model, or its tools, need the other API, the error names the setting.
 //
-// Compatible endpoints differ in what they take; the table in quirks.go says how. What comes from them differs too, and
-// is accepted: parts of tool calls without index or id, several whole calls under one index, arguments as an object or
-// left out, content as a list of parts, no usage, no finish reason before [DONE], no [DONE] after a finish reason,
-// errors inside the stream, and one whole JSON answer where a stream was asked for.
+// Compatible endpoints differ in what they accept; the table in quirks.go says how. Their answers differ too, and these
+// are accepted: parts of tool calls without index or id, several whole calls under one index, arguments that are an
+// object or missing, content as a list of parts, no usage, no finish reason before [DONE], no [DONE] after a finish
+// reason, errors inside the stream, and one whole JSON answer where a stream was asked for.
 package openai
 
 import (
@@ -32,7 +32,7 @@ const (
 	Ollama = "ollama"
 )
 
-// openAIHost is where OpenAI itself answers.
+// openAIHost is OpenAI's own host.
 const openAIHost = "api.openai.com"
 
 // The values of Config.API.
@@ -49,7 +49,7 @@ type Config = wire.Config
 type Model struct {
 	*wire.Client
 	config   Config
-	textOnly atomic.Bool // of a transcript it tells the text alone
+	textOnly atomic.Bool // transcripts are the text alone
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
@@ -90,14 +90,14 @@ func New(c Config) *Model {
 // filtered is the finish reason of an answer that the provider's filter ended, in both APIs.
 const filtered = "content_filter"
 
-// protocol is what goes into each request to a model in one of the APIs.
+// protocol makes the requests to a model in one of the APIs, and reads the answers.
 type protocol struct {
 	config   Config
 	preset   quirk
 	otherAPI string // the API that is not the one in use
 }
 
-// header puts the key where the endpoint looks for it.
+// header sets the key in the header in which the endpoint expects it.
 func (p *protocol) header(header http.Header, key string) {
 	if p.preset&keyHeader == 0 {
 		wire.Bearer(header, key)
@@ -106,11 +106,11 @@ func (p *protocol) header(header http.Header, key string) {
 	}
 }
 
-// noToolsAdvice stands behind the words of a gateway that has nobody to run a model with tools.
+// noToolsAdvice follows the message of a gateway that has no provider for a model with tools.
 const noToolsAdvice = " (choose a model that takes tools, or another provider of this one)"
 
-// classify sorts a failure. What the provider names in words decides before the status, since compatible endpoints
-// often agree on the words only.
+// classify sets the Kind of a failure. The provider's words decide before the status, since compatible endpoints often
+// agree on the words only.
 func (p *protocol) classify(_ *wire.Call, status int, c *wire.Complaint) {
 	name := strings.ToLower(c.Code + " " + c.Type)
 	if status == http.StatusOK {
@@ -123,7 +123,7 @@ func (p *protocol) classify(_ *wire.Call, status int, c *wire.Complaint) {
 		c.Kind = model.ContextLength
 	case wire.ContainsAny(name, "content_policy", "content_filter", "moderation"):
 		c.Kind = model.Refused
-	case wire.ContainsAny(name, "tool_use_failed"): // Groq: what the model wrote is no call; it may be one the next time
+	case wire.ContainsAny(name, "tool_use_failed"): // Groq: the model wrote no valid call; the next attempt may succeed
 		c.Kind = model.Server
 	// llama.cpp and some gateways report an overlong prompt as a failure of the server.
 	case (badRequest || status == http.StatusInternalServerError) && wire.TooLong(text):
@@ -142,8 +142,8 @@ func (p *protocol) classify(_ *wire.Call, status int, c *wire.Complaint) {
 	}
 }
 
-// likelyStatus guesses the HTTP status that an error of that name inside a stream would have had; 500 where nothing is
-// known.
+// likelyStatus guesses the HTTP status that an error of that name inside a stream would have had; 500 if the name says
+// nothing.
 func likelyStatus(name string) int {
 	for _, guess := range []struct {
 		status int

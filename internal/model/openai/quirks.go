@@ -17,9 +17,9 @@ const (
 	// the limit of output is max_completion_tokens; elsewhere max_tokens, which OpenAI deprecates
 	completionLimit
 	swappedLimit   // that limit has the other of its two names
-	noEffort       // how much to think can't be said
-	leastMinimal   // the least thinking is "minimal"; elsewhere "none"
-	leastLow       // the least thinking is "low"
+	noEffort       // there is no effort to set
+	leastMinimal   // the least effort is "minimal"; elsewhere "none"
+	leastLow       // the least effort is "low"
 	noReasoning    // earlier reasoning is rejected
 	wantsReasoning // reasoning_content is required in each turn of the assistant
 	needsBridge    // a user's message right after a tool's is rejected
@@ -30,15 +30,16 @@ const (
 	keyHeader      // the key stands in a header of its own
 )
 
-// rule says who has a quirk: whoever rejects a request with the words said, and, known before, those under a host, a
-// provider by the person's name for it, and models by a pattern of path.Match for their name without their maker's.
+// rule says who has a quirk: an endpoint that rejects a request with the words of complaint and, without a request, a
+// host with those below it, a provider by the person's name for it, or models by a path.Match pattern for their name
+// without the maker's.
 type rule struct {
 	quirk
 	complaint, host, provider, model string
 }
 
-// rules is the table of all quirks. What is said is compared without underscores and case, as some write the names of
-// fields in the way of another language.
+// rules is the table of all quirks. Complaints are compared without underscores and case, as some endpoints write the
+// names of fields in the style of another language.
 func rules() []rule {
 	return []rule{
 		{quirk: noStreamOptions, complaint: "stream_options"},
@@ -75,7 +76,7 @@ func rules() []rule {
 	}
 }
 
-// presetQuirks is what is known of a model before anything is sent.
+// presetQuirks returns the quirks of a model that are known before anything is sent.
 func presetQuirks(host, provider, name string) (q quirk) {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	for _, r := range rules() {
@@ -88,20 +89,20 @@ func presetQuirks(host, provider, name string) (q quirk) {
 	return q
 }
 
-// quirks are those that are known, and those of the rules that the endpoint has shown.
+// quirks returns the preset quirks, and those of the rules by which the endpoint has rejected a request, as bits.
 func (p *protocol) quirks(rejectedRules uint32) (q quirk) {
 	for i, r := range rules() {
 		if rejectedRules&(1<<i) != 0 {
 			q |= r.quirk
 		}
 	}
-	if q&(noEffort|leastMinimal|leastLow) == noEffort { // it is no value that was rejected
+	if q&(noEffort|leastMinimal|leastLow) == noEffort { // the field was rejected, not a value of it
 		return q | p.preset&^(leastMinimal|leastLow)
 	}
 	return q | p.preset
 }
 
-// callID is the id of a call as the endpoint takes it.
+// callID returns the id of a call in a form that the endpoint accepts.
 func (q quirk) callID(id string) string {
 	odd := func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') }
 	if q&nineLetterIDs == 0 || id == "" || len(id) == 9 && !strings.ContainsFunc(id, odd) {
@@ -111,7 +112,7 @@ func (q quirk) callID(id string) string {
 	return base32.StdEncoding.EncodeToString(sum[:])[:9]
 }
 
-// effort is how much the model is told to think, by the words of Config.Think; empty: it is told nothing.
+// effort returns the field's value for a Config.Think; empty: the field is left out.
 func (q quirk) effort(think string) string {
 	switch {
 	case think == "off" && q&leastLow != 0:

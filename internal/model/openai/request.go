@@ -22,8 +22,8 @@ type chatRequest struct {
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
 }
 
-// chatMessage is one turn. Its content is a text, or a list of a userPart each where there are pictures. Reasoning is
-// sent back as it came.
+// chatMessage is one turn. Its content is a text or, with pictures, a list of userPart. Reasoning is sent back as it
+// came.
 type chatMessage struct {
 	Role             string          `json:"role"`
 	Content          any             `json:"content,omitempty"`
@@ -76,11 +76,11 @@ type namedSchema struct {
 	Strict bool            `json:"strict"`
 }
 
-// bridge stands where an endpoint wants a turn of the assistant between a tool's message and a user's. To fold what the
-// user says into the tool's message would make it data.
+// bridge is sent if an endpoint requires a turn of the assistant between a tool's message and a user's. Joining the
+// user's words to the tool's message would make them data.
 const bridge = "I have the results."
 
-// encode is the body of a streaming request.
+// encode makes the body of a streaming request.
 func (p *protocol) encode(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
 	body := chatRequest{Model: p.config.Model, Messages: p.encodeMessages(req, q), Stream: true,
@@ -147,10 +147,10 @@ func (p *protocol) encodeMessage(msg model.Message, q quirk) chatMessage {
 	return m
 }
 
-// orEmpty stands in for an empty text: the protocol wants content in every message.
+// orEmpty replaces an empty text: the protocol requires content in every message.
 func orEmpty(text string) string { return cmp.Or(text, wire.EmptyText) }
 
-// offeredTools are those that are offered: none where they may not be called and the endpoint can't be told so.
+// offeredTools returns the tools to send: none if they may not be called and the endpoint has no field for that.
 func (q quirk) offeredTools(req wire.Request) (definitions []toolDefinition) {
 	if req.NoCalls && q&noToolChoice != 0 {
 		return nil
@@ -161,7 +161,7 @@ func (q quirk) offeredTools(req wire.Request) (definitions []toolDefinition) {
 	return definitions
 }
 
-// answerSchema is the schema that the answer is to fit; nil if there is none, or the endpoint takes none.
+// answerSchema returns the schema that the answer has to fit; nil if there is none, or the endpoint accepts none.
 func (q quirk) answerSchema(req wire.Request) *namedSchema {
 	if req.Schema == nil || q&noFormat != 0 {
 		return nil

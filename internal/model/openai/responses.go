@@ -8,12 +8,12 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// responseRequest is the body of a streaming request to the Responses API. The provider is to keep nothing: what it
-// thought comes encrypted, and goes back.
+// responseRequest is the body of a streaming request to the Responses API. The provider is asked to store nothing: its
+// reasoning comes encrypted, and is sent back.
 type responseRequest struct {
 	Model        string `json:"model"`
 	Instructions string `json:"instructions,omitempty"`
-	// an inputText, inputCall or inputResult, or an item as the model gave it
+	// each an inputText, inputCall or inputResult, or an item as the model gave it
 	Input           []any          `json:"input"`
 	Stream          bool           `json:"stream"`
 	Store           bool           `json:"store"`
@@ -25,7 +25,7 @@ type responseRequest struct {
 	Reasoning       *thinking      `json:"reasoning,omitempty"`
 }
 
-// inputText is what somebody says. Its content is a text, or a list of an inputPart each where there are pictures.
+// inputText is a message. Its content is a text or, with pictures, a list of inputPart.
 type inputText struct {
 	Role    string `json:"role"`
 	Content any    `json:"content"`
@@ -63,18 +63,16 @@ type typedSchema struct {
 type responseTool struct {
 	Type string `json:"type"`
 	toolDefinition
-	Strict bool `json:"strict"` // which is true where nothing is said
+	Strict bool `json:"strict"` // whose default is true
 }
 
-// thinking says how much to think, and that a summary is to come of it: without one, a model that thinks for long is
-// silent.
+// thinking sets the effort, and asks for a summary: without one, a model that thinks for long is silent.
 type thinking struct {
 	Effort  string `json:"effort,omitempty"`
 	Summary string `json:"summary,omitempty"`
 }
 
-// encodeResponse is the body of a streaming request to the Responses API, as encode is that of one for chat
-// completions.
+// encodeResponse makes the body of a streaming request to the Responses API.
 func (p *protocol) encodeResponse(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
 	body := responseRequest{Model: p.config.Model, Instructions: req.System, Input: []any{}, Stream: true,
@@ -104,7 +102,7 @@ func (p *protocol) encodeResponse(req wire.Request) (any, error) {
 	return body, nil
 }
 
-// encodeItems are the items of a message: those that the model gave itself as they came.
+// encodeItems returns the items of a message. Items that this model gave are sent back as they came.
 func (p *protocol) encodeItems(msg model.Message) (all []any) {
 	switch msg.Role {
 	case model.User:
@@ -134,7 +132,7 @@ func (p *protocol) encodeItems(msg model.Message) (all []any) {
 	return all
 }
 
-// holdCalls says whether items hold these very calls: one without a result, or a result without a call, would be
+// holdCalls says whether items hold exactly these calls: a call without a result, or a result without a call, would be
 // rejected.
 func holdCalls(items []json.RawMessage, calls []model.ToolCall) bool {
 	var ids []string

@@ -18,7 +18,7 @@ const (
 	reasoningItem = "reasoning"
 )
 
-// completed is the status of a whole answer. That of another says why it is none: incomplete or failed.
+// completed is the status of a whole answer. The others are incomplete and failed.
 const completed = "completed"
 
 // event is one event of the Responses API, or a whole answer, which has an Object in the place of a Type.
@@ -31,7 +31,7 @@ type event struct {
 	Error    json.RawMessage `json:"error"`
 }
 
-// response is an answer as it stands at its end.
+// response is an answer as it is at its end.
 type response struct {
 	Status     string            `json:"status"`
 	Output     []json.RawMessage `json:"output"`
@@ -48,7 +48,7 @@ type response struct {
 	} `json:"usage"`
 }
 
-// item is what is read of one item of an answer.
+// item holds the fields of one item of an answer that are read.
 type item struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
@@ -67,7 +67,7 @@ type outputItem struct {
 	index   int
 	item    item
 	raw     json.RawMessage
-	hasText bool // text or refusal of it has come
+	hasText bool // text or refusal of it came in pieces
 }
 
 // maxOutputs bounds the items of one answer.
@@ -79,7 +79,7 @@ type responseTurn struct {
 	outputs []*outputItem
 }
 
-// readResponse takes the whole answer into x.
+// readResponse reads the whole answer into x.
 func (p *protocol) readResponse(x *wire.Call, answer *http.Response) error {
 	t := &responseTurn{incoming: incoming{Call: x}}
 	err := t.readAnswer(answer, false, t.applyEvent, func(body []byte) error {
@@ -102,9 +102,9 @@ func (p *protocol) readResponse(x *wire.Call, answer *http.Response) error {
 	return t.keepNative(p.config.Model)
 }
 
-// applyEvent reads one event. Those that tell nothing else than others do are passed over.
+// applyEvent applies one event to the answer. Events that only repeat others are ignored.
 func (t *responseTurn) applyEvent(data []byte) error {
-	if string(data) == "[DONE]" { // of a gateway, behind the end
+	if string(data) == "[DONE]" { // some gateways send it after the end
 		return nil
 	}
 	var e event
@@ -136,7 +136,7 @@ func (t *responseTurn) applyEvent(data []byte) error {
 	return nil
 }
 
-// itemAt is the item with that number.
+// itemAt returns the item with that index, which it adds if it is new.
 func (t *responseTurn) itemAt(at int) (*outputItem, error) {
 	for _, o := range slices.Backward(t.outputs) {
 		if o.index == at {
@@ -151,7 +151,7 @@ func (t *responseTurn) itemAt(at int) (*outputItem, error) {
 	return o, nil
 }
 
-// addText adds text of a message, set apart from that of the message before.
+// addText adds text of a message, with an empty line after the message before.
 func (t *responseTurn) addText(o *outputItem, text string) error {
 	if text != "" && !o.hasText && t.Text() != "" {
 		text = "\n\n" + text
@@ -166,7 +166,7 @@ func (t *responseTurn) addRefusal(o *outputItem, text string) error {
 	return t.CountBytes(len(text))
 }
 
-// finishItem takes in an item that is whole, once.
+// finishItem reads a complete item. If it comes again, it is ignored.
 func (t *responseTurn) finishItem(o *outputItem, raw json.RawMessage) error {
 	if o.raw != nil {
 		return nil
@@ -189,7 +189,7 @@ func (t *responseTurn) finishItem(o *outputItem, raw json.RawMessage) error {
 	return t.CountBytes(len(raw))
 }
 
-// finishAnswer takes in the end of the answer, and the items of which nothing had come before.
+// finishAnswer reads the end of the answer, and the items that did not come before.
 func (t *responseTurn) finishAnswer(r *response) error {
 	t.Done = true
 	if r.Usage != nil {
@@ -212,8 +212,8 @@ func (t *responseTurn) finishAnswer(r *response) error {
 	return nil
 }
 
-// keepNative keeps the items of an answer whose reasoning came with them. Such as came without it can't go back: the
-// provider has kept nothing.
+// keepNative keeps the items of an answer with encrypted reasoning in Native. Reasoning items without encrypted content
+// can't be sent back: the provider has stored nothing.
 func (t *responseTurn) keepNative(modelName string) (err error) {
 	kept, reasoned := nativeTurn{Model: modelName}, false
 	for _, o := range t.outputs {

@@ -36,7 +36,7 @@ type delta struct {
 	ReasoningDetails detailParts `json:"reasoning_details"`
 }
 
-// content is a JSON string's value, or the text in a list of parts: Mistral's models that think send one.
+// content is a JSON string's value, or the text in a list of parts, which Mistral's thinking models send.
 type content string
 
 func (c *content) UnmarshalJSON(raw []byte) error {
@@ -68,7 +68,7 @@ type callPart struct {
 	Extra json.RawMessage `json:"extra_content"`
 }
 
-// loose is a JSON string's value, or other JSON as it stands: some endpoints send the object itself.
+// loose is a JSON string's value, or any other JSON unchanged: some endpoints send an object.
 type loose string
 
 func (l *loose) UnmarshalJSON(raw []byte) error {
@@ -84,13 +84,13 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// incoming is an answer of either API that is coming in.
+// incoming is an answer of either API while it comes in.
 type incoming struct {
 	*wire.Call
 	refusal strings.Builder
 }
 
-// readAnswer reads an answer that comes in events, or as one whole.
+// readAnswer passes each event of a stream to handle, or an answer that is no stream to whole.
 func (i *incoming) readAnswer(answer *http.Response, finishEnds bool, handle, whole func([]byte) error) (err error) {
 	if wire.IsJSON(answer) {
 		var body []byte
@@ -113,14 +113,14 @@ func (i *incoming) readAnswer(answer *http.Response, finishEnds bool, handle, wh
 	return nil
 }
 
-// turn is an answer of chat completions.
+// turn is an answer of chat completions while it comes in.
 type turn struct {
 	incoming
 	reasoning    reasoningBuffer
 	partialCalls []*partialCall
 }
 
-// readChat takes the whole answer into x.
+// readChat reads the whole answer into x.
 func (p *protocol) readChat(x *wire.Call, answer *http.Response) error {
 	t := &turn{incoming: incoming{Call: x}}
 	err := t.readAnswer(answer, true, t.applyChunk, t.applyChunk)
@@ -134,7 +134,7 @@ func (p *protocol) readChat(x *wire.Call, answer *http.Response) error {
 	return t.keepNative(p.config.Model)
 }
 
-// applyChunk reads one event.
+// applyChunk applies one event to the answer.
 func (t *turn) applyChunk(data []byte) error {
 	if string(data) == "[DONE]" {
 		t.Done = true
@@ -165,7 +165,7 @@ func (t *turn) applyChunk(data []byte) error {
 	return nil
 }
 
-// applyDelta adds d to the answer.
+// applyDelta adds text, reasoning and calls of d to the answer.
 func (t *turn) applyDelta(d *delta) error {
 	size := len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
 	for i := range d.ToolCalls {
@@ -197,7 +197,7 @@ type partialCall struct {
 	extra     json.RawMessage
 }
 
-// addCallPart adds a part to the call that it belongs to, or begins another.
+// addCallPart adds a part to the call that it belongs to, or begins a call.
 func (t *turn) addCallPart(p *callPart) {
 	c := t.callFor(p)
 	if c == nil {
@@ -214,9 +214,9 @@ func (t *turn) addCallPart(p *callPart) {
 	}
 }
 
-// callFor returns the call that p goes on with, or nil where p begins one. The index decides, unless p has all that
-// begins a call and the call under its index is another: some endpoints count every call as number 0. Without an index
-// the id decides, and a part without either goes on with the last call unless it names a tool.
+// callFor returns the call that p belongs to, or nil if p begins one. The index decides, unless p names a tool and the
+// call with its index is a different one: some endpoints number every call 0. Without an index the id decides. A part
+// without either belongs to the last call, unless it names a tool.
 func (t *turn) callFor(p *callPart) *partialCall {
 	for _, c := range slices.Backward(t.partialCalls) {
 		switch {

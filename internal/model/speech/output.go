@@ -14,7 +14,7 @@ import (
 // maxOutput bounds what is kept of a command's output, in bytes.
 const maxOutput = 8 << 20
 
-// boundedOutput keeps what is written, until that is too much.
+// boundedOutput keeps what is written. If that is too much, it calls onOverflow and fails.
 type boundedOutput struct {
 	text       strings.Builder
 	onOverflow func()
@@ -29,7 +29,7 @@ func (b *boundedOutput) Write(p []byte) (int, error) {
 }
 
 var (
-	// escape is a sequence that steers a terminal.
+	// escape matches a control sequence for terminals.
 	escape = regexp.MustCompile(
 		"\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
 
@@ -38,8 +38,8 @@ var (
 	timeStamp = regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
 )
 
-// plainText is text as a terminal would leave it: without escape sequences and control characters, of a line that was
-// written over the last form.
+// plainText returns text as a terminal would show it: without escape sequences and control characters. Of a line that
+// was overwritten after \r, only the last version stays.
 func plainText(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(escape.ReplaceAllString(text, "")) {
@@ -55,8 +55,9 @@ func plainText(text string) string {
 	return out.String()
 }
 
-// readTranscript takes a transcript out of what a command printed. If lines have times, they are its segments, what
-// comes before them is the program's own, and a line without goes on with the one before.
+// readTranscript reads a transcript from what a command printed. Lines with times are its segments; a line without
+// times continues the segment before it, and lines before the first segment are ignored. Without any times, all is the
+// text.
 func readTranscript(printed string) (t model.Transcript, err error) {
 	if !utf8.ValidString(printed) {
 		return t, errors.New("the command printed what is no text in UTF-8: let it " +
@@ -87,7 +88,7 @@ func readTranscript(printed string) (t model.Transcript, err error) {
 	return t, nil
 }
 
-// parseClock reads hours, minutes and seconds, as many as are there, in seconds.
+// parseClock reads [[hours:]minutes:]seconds, as seconds.
 func parseClock(text string) (seconds float64, ok bool) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, ",", "."), ":") {
 		n, err := strconv.ParseFloat(part, 64)

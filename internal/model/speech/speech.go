@@ -1,16 +1,16 @@
-// Package speech transcribes by a command of the person's choice, which prints what is said in a file, and by
+// Package speech transcribes with a command of the person's choice, which prints what is said in a file, or with
 // whisper.cpp's server.
 //
 // Guarantees of the command beside those of package model; the server's are those of package wire:
-//   - No shell: an argument is what the settings say, and what stands in a placeholder's place is no option.
+//   - No shell: an argument is what the settings say, and what replaces a placeholder can't be an option.
 //   - The audio lies in a folder that nobody else can read, in which the command runs, and which is gone when
 //     Transcribe returns, with all that the command left there.
 //   - The command and all that it started in its group are killed when the context ends, when it takes too long or
 //     prints too much.
 //   - Of what it prints, escape sequences and control characters are left out. It has to be UTF-8; more than 8 MB is
 //     Garbled.
-//   - An error holds no path of the private folder, and the end of what the command complained of, with tokens that can
-//     be told by their shape taken out.
+//   - An error holds no path of the private folder. It holds the end of the command's complaints, without tokens that
+//     can be recognised by their shape.
 package speech
 
 import (
@@ -32,7 +32,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// What a Config's zero fields stand for.
+// The defaults of a Config.
 const (
 	defaultTimeout  = time.Hour
 	defaultMaxAudio = 1 << 30
@@ -40,9 +40,9 @@ const (
 
 // Config says which command transcribes.
 type Config struct {
-	// Command is a program and its arguments. In those, {file} stands for the path of the audio, which has to be there,
-	// {language} for the language, "auto" where none is said, {language:NAME} for the language, NAME where none is
-	// said, and {prompt} for words that are likely to be heard.
+	// Command is a program and its arguments. In the arguments, {file} stands for the path of the audio and is
+	// required, {language} for the language or "auto", {language:NAME} for the language or NAME, and {prompt} for words
+	// that are likely to be heard.
 	Command []string
 
 	Environ  []string      // as NAME=value; nil: that of this process
@@ -60,7 +60,7 @@ func New(c Config) *Command {
 	return &Command{c}
 }
 
-// By is what stands in transcripts and errors: "command:whisper-cli".
+// By is the name in transcripts and errors: "command:whisper-cli".
 func (c *Command) By() string {
 	if len(c.config.Command) == 0 {
 		return "command"
@@ -68,8 +68,8 @@ func (c *Command) By() string {
 	return "command:" + filepath.Base(c.config.Command[0])
 }
 
-// Transcribe writes down audio. A command that reports a failure is Invalid, since it would fail again; one that was
-// killed by somebody else is Server.
+// Transcribe transcribes audio. A command that reports a failure is Invalid, since it would fail again; one that
+// somebody else killed is Server.
 func (c *Command) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Transcript{}, c.newError(model.KindOf(err), err.Error(), err)
@@ -105,7 +105,7 @@ func (c *Command) newError(kind model.Kind, message string, err error) *model.Er
 	return &model.Error{Kind: kind, Model: c.By(), Message: message, Err: err}
 }
 
-// saveAudio puts the audio into the private folder.
+// saveAudio writes the audio to a new file.
 func (c *Command) saveAudio(path string, content io.Reader) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -128,8 +128,8 @@ func (c *Command) saveAudio(path string, content io.Reader) error {
 
 var harmlessName = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,59}$`)
 
-// fileName is the name that the audio has in the private folder: its own, if that is a harmless one, since its ending
-// says the format.
+// fileName returns the name of the audio in the private folder: its own if that is harmless, since its ending says the
+// format.
 func fileName(name string) string {
 	if name = filepath.Base(filepath.ToSlash(name)); harmlessName.MatchString(name) {
 		return name
@@ -142,7 +142,7 @@ var (
 	languageWithDefault = regexp.MustCompile(`\{language:([^}]*)\}`)
 )
 
-// arguments are those of the command, with what their placeholders stand for.
+// arguments returns the command's arguments with the placeholders replaced.
 func (c *Command) arguments(file string, audio model.Audio) ([]string, error) {
 	if audio.Language != "" && !languageTag.MatchString(audio.Language) {
 		return nil, c.newError(model.Invalid, fmt.Sprintf("%.40q is no language; it must be such as pt or pt-BR",
@@ -169,7 +169,7 @@ func (c *Command) arguments(file string, audio model.Audio) ([]string, error) {
 	return args, nil
 }
 
-// withoutPath is what err says without the path that it is of.
+// withoutPath returns the text of err without its path.
 func withoutPath(err error) string {
 	if of, is := errors.AsType[*fs.PathError](err); is {
 		err = of.Err
@@ -177,12 +177,12 @@ func withoutPath(err error) string {
 	return err.Error()
 }
 
-// outputTimeout is how long the output of a command may be held open after its end.
+// outputTimeout is how long the output of a command may stay open after its end.
 const outputTimeout = 2 * time.Second
 
 var errTooMuch = errors.New("the command printed more than 8 MB")
 
-// runCommand runs the command in the private folder, and returns what it prints.
+// runCommand runs the command in the private folder, and returns its output.
 func (c *Command) runCommand(ctx context.Context, folder string, args []string) (string, error) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -195,7 +195,7 @@ func (c *Command) runCommand(ctx context.Context, folder string, args []string) 
 	asGroup(cmd)
 	err := cmd.Run()
 	if err != nil && cmd.Process != nil {
-		endGroup(cmd) // of which something may go on
+		endGroup(cmd) // something of it may still be running
 	}
 	var exit *exec.ExitError
 	switch cause := context.Cause(running); {
@@ -223,7 +223,7 @@ func (c *Command) runCommand(ctx context.Context, folder string, args []string) 
 // maxComplaint bounds what an error holds of a command's complaints, in bytes.
 const maxComplaint = 500
 
-// complaintText is the end of what the command complained of, to stand behind a message.
+// complaintText returns the end of a command's complaints, to follow a message.
 func complaintText(complaints *text.Tail, folder string) string {
 	all := text.OneLine(plainText(strings.ToValidUTF8(complaints.String(), "\uFFFD")))
 	all = redact.New().String(strings.ReplaceAll(all, folder+string(filepath.Separator), ""))
@@ -236,7 +236,7 @@ func complaintText(complaints *text.Tail, folder string) string {
 	return ": " + all
 }
 
-// Suggestions says of the known programs that look, such as exec.LookPath, finds how to use them. None is run.
+// Suggestions says how to use those known programs that lookPath, such as exec.LookPath, finds. None is run.
 func Suggestions(lookPath func(program string) (path string, err error)) (found []string) {
 	const whole = "its first use fetches a model"
 	for _, o := range []struct{ program, setting, note string }{
