@@ -52,7 +52,7 @@ type pictureSource struct {
 	Data  []byte `json:"data"`
 }
 
-// typeOnly is an object with its type alone.
+// typeOnly is an object with a type and no other field.
 type typeOnly map[string]string
 
 type callBlock struct {
@@ -83,7 +83,7 @@ type thinking struct {
 	Budget int    `json:"budget_tokens,omitempty"` // of the type enabled only: tokens out of MaxTokens
 }
 
-// outputConfig enforces the form of the answer, and says how much effort it is worth.
+// outputConfig enforces the form of the answer, and sets the effort.
 type outputConfig struct {
 	Effort string  `json:"effort,omitempty"`
 	Format *format `json:"format,omitempty"`

@@ -98,7 +98,7 @@ func modelPath(name string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// generateMethod is the method of models that chat.
+// generateMethod is a method of all models that chat.
 const generateMethod = "generateContent"
 
 // describe asks for the model's entry. Window is that of the request alone: answers are not counted in it.

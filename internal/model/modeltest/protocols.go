@@ -90,7 +90,7 @@ var failures = sync.OnceValue(func() (all map[string]map[model.Kind]failure) {
 	return all
 })
 
-// writeFailure fails as the provider does. Where a key is rejected, it is repeated, as some endpoints do.
+// writeFailure writes a failure as the provider does. A rejected key is repeated in the message, as some endpoints do.
 func (r route) writeFailure(w http.ResponseWriter, a Answer, req Request) {
 	f := cmp.Or(failures()[r.protocol][a.Fail], failures()[r.protocol][model.Server])
 	if f.Stream != "" {

@@ -62,7 +62,7 @@ type toolDefinition struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// nativeTurn is what a Native turn holds: all that Text and ToolCalls of the turn leave out.
+// nativeTurn is what Native.Turn holds: what Text and ToolCalls of a turn leave out.
 type nativeTurn struct {
 	Thinking string `json:"thinking"`
 }

@@ -9,7 +9,7 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// chunk is what is read of one line: a chunk of an answer, its end, or an error.
+// chunk is one line: a piece of an answer, its end, or an error.
 type chunk struct {
 	Message      *message        `json:"message"`
 	Done         bool            `json:"done"`

@@ -9,7 +9,7 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// listEntry is an entry of a list of models, with what endpoints tell beside the id.
+// listEntry is an entry of a list of models, with what endpoints report beside the id.
 type listEntry struct {
 	ID string `json:"id"`
 

@@ -69,7 +69,7 @@ type responseFormat struct {
 	JSONSchema *namedSchema `json:"json_schema"`
 }
 
-// namedSchema is the schema that an answer is to fit.
+// namedSchema is the schema that an answer has to fit.
 type namedSchema struct {
 	Name   string          `json:"name"`
 	Schema json.RawMessage `json:"schema"`

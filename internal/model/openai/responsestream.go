@@ -62,7 +62,7 @@ type item struct {
 	} `json:"content"`
 }
 
-// outputItem is an item of an answer. Its raw form, and what is read of it, are there once it is whole.
+// outputItem is an item of an answer. Its item and raw are set once it is complete.
 type outputItem struct {
 	index   int
 	item    item

@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// chunk is what is read of one event: a chunk of a stream, a whole answer (Message in the place of Delta) or an error.
+// chunk is one event: a chunk of a stream, a whole answer (with Message instead of Delta) or an error.
 type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
@@ -188,7 +188,7 @@ func (t *turn) applyDelta(d *delta) error {
 	return t.EmitText(string(d.Content))
 }
 
-// partialCall is a tool call that is coming in. Its index is -1 where the endpoint gives none.
+// partialCall is a tool call that may not be complete yet. Its index is -1 if the endpoint gives none.
 type partialCall struct {
 	index     int
 	id        string
