@@ -1,16 +1,16 @@
-// Package audio says what an audio file is, has ffmpeg convert and split it, and programs of this machine record.
+// Package audio probes audio files, converts and splits them with ffmpeg, and records with programs of this machine.
 //
 // Guarantees:
-//   - By content. The format is told by the first bytes. A name is never trusted, and never taken for an option.
-//   - Without programs. The length of WAV and of Opus in Ogg is found here. Other lengths are asked of ffprobe, and
-//     silence of ffmpeg; without them they are not known, which is nil. What can't be done without them says with which
-//     command they are installed.
+//   - By content. The format is recognised by the first bytes. A name is never trusted, and never taken for an option.
+//   - Without programs. The length of WAV and of Opus in Ogg is computed here. Other lengths come from ffprobe, and
+//     silence from ffmpeg; without them these are unknown, which is nil. Errors for want of a program name the command
+//     that installs it.
 //   - Silent means silent from the beginning to the end: no fifth of a second is louder than a quiet room.
-//   - A program is told which format it reads, and may open files alone, so that a file can't make it fetch others. It
-//     has a process group of its own and a time, and ends with its context. The end of what it complained of is in the
+//   - A program is told which format it reads, and may open only files, so that a file can't make it fetch others. It
+//     has a process group of its own and a timeout, and ends with its context. The end of its complaints is in the
 //     error.
-//   - What could not be converted leaves no file. A recording is written in its place as it comes, so that a crash
-//     loses seconds at most.
+//   - A failed conversion leaves no file. A recording is written to its file while it runs, so that a crash loses
+//     seconds at most.
 package audio
 
 import (
@@ -24,16 +24,16 @@ import (
 	"runtime"
 )
 
-// Info is what is known of an audio file.
+// Info holds the known properties of an audio file.
 type Info struct {
 	Format  string   // "ogg", "webm", "mkv", "wav", "mp3", "m4a" or "flac": also the right ending of its name
 	Seconds *float64 // nil: not known
 	Silent  *bool    // nil: not known
 }
 
-// Tools are the programs of this machine that help. The zero Tools are none.
+// Tools are the audio programs of this machine. The zero Tools are none.
 type Tools struct {
-	FFmpeg, FFprobe string // paths; "" not there
+	FFmpeg, FFprobe string // paths; "": not found
 	recorders       []Recorder
 }
 
@@ -44,10 +44,10 @@ func FindTools() Tools {
 	return t
 }
 
-// Recorders are the programs that can record here, the one to try first at the front.
+// Recorders returns the programs that can record here, the one to try first at the front.
 func (t Tools) Recorders() []Recorder { return t.recorders }
 
-// lookPath is the whole path of a program, or "".
+// lookPath returns the absolute path of a program; "" if it is not found.
 func lookPath(name string) string {
 	path, err := exec.LookPath(name)
 	if err == nil {
@@ -59,7 +59,7 @@ func lookPath(name string) string {
 	return path
 }
 
-// InstallCommand is the command that installs ffmpeg, and ffprobe with it, on this system.
+// InstallCommand returns the command that installs ffmpeg, and ffprobe with it, on this system.
 func InstallCommand() string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -70,8 +70,8 @@ func InstallCommand() string {
 	return "sudo apt install ffmpeg"
 }
 
-// Probe says what a file is. Of one that is cut off, or damaged in part, it says what is there; an error means that
-// nothing can be heard in it.
+// Probe returns the properties of a file. If it is cut off or partly damaged, they describe the rest; an error means
+// that nothing can be heard in it.
 func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
 	f, err := openRegular(file)
 	if err != nil {
@@ -103,7 +103,7 @@ func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
 	return info, nil
 }
 
-// openRegular opens a file, and nothing else: a pipe would keep its reader waiting.
+// openRegular opens a regular file, and nothing else: a pipe would block its reader.
 func openRegular(file string) (*os.File, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -115,7 +115,7 @@ func openRegular(file string) (*os.File, error) {
 	return os.Open(file)
 }
 
-// formatOf tells the format by the beginning of a file.
+// formatOf recognises the format by the beginning of a file.
 func formatOf(f *os.File) (string, error) {
 	var head [64]byte
 	n, err := f.ReadAt(head[:], 0)

@@ -13,10 +13,11 @@ import (
 	"sibyl/internal/text"
 )
 
-// outputTimeout is how long output is waited for that something holds open when its program has ended.
+// outputTimeout is how long the output of a program that has ended may stay open.
 const outputTimeout = time.Second
 
-// newCommand is a program that ends, with all that it started, when ctx does. What it complains of goes to the tail.
+// newCommand prepares a program that is killed when ctx ends, with all that it started. Its standard error goes to the
+// tail.
 func newCommand(ctx context.Context, program string, args ...string) (*exec.Cmd, *text.Tail) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	complaint := &text.Tail{}
@@ -27,8 +28,8 @@ func newCommand(ctx context.Context, program string, args ...string) (*exec.Cmd,
 
 var errSlow = errors.New("did not end in time")
 
-// runProgram runs a program for at most so long, and gives what it prints to out, until that takes no more. said is
-// what it complained of, without the folders of this machine; an error says the end of it too.
+// runProgram runs a program within a timeout, and passes its output to out until that fails. complaint is the end of
+// its standard error, without the folders of this machine; an error holds the end of it too.
 func runProgram(
 	ctx context.Context, timeout time.Duration, out io.Writer, program string, args ...string,
 ) (complaint string, err error) {
@@ -61,7 +62,7 @@ func runProgram(
 	return complaint, err
 }
 
-// stoppingWriter passes on what a program prints, and ends the program when that is taken no more.
+// stoppingWriter passes output to a writer, and stops the program when that fails.
 type stoppingWriter struct {
 	out  io.Writer
 	stop func()
@@ -79,7 +80,7 @@ func (t *stoppingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// complaintSuffix is the last line or two of a complaint, behind a colon; "" if there is nothing.
+// complaintSuffix returns the last one or two lines of a complaint after a colon; "" if there are none.
 func complaintSuffix(complaint string) string {
 	lines := strings.Split(strings.TrimSpace(complaint), "\n")
 	words := text.Brief(strings.Join(lines[max(len(lines)-2, 0):], "; "), 300)

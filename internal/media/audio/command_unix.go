@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// inOwnGroup gives a program a process group of its own, with which it ends: what it started in its turn must not
+// inOwnGroup gives a program a process group of its own, which cancelling kills: what the program started must not
 // outlive it, and keys that are pressed in the terminal are for us.
 func inOwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -11,7 +11,7 @@ func inOwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// askToEnd asks a recorder to end. There are no signals here; ffmpeg ends at a “q”.
+// askToEnd asks a recorder to end. Windows has no signals; ffmpeg ends at a “q”.
 func askToEnd(_ *exec.Cmd, in io.Writer) error {
 	_, err := io.WriteString(in, "q")
 	return err

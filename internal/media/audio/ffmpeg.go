@@ -19,13 +19,13 @@ import (
 
 const (
 	probeTimeout      = 30 * time.Second // of ffprobe
-	silenceTimeout    = 2 * time.Minute  // of ffmpeg, that decodes to hear whether something is silent
+	silenceTimeout    = 2 * time.Minute  // of ffmpeg, when it decodes to find silence
 	conversionTimeout = 30 * time.Minute
-	maxSound          = 12 * time.Hour // that is written as samples: a few bytes of Opus can stand for hours of silence
+	maxSound          = 12 * time.Hour // that Convert writes: a few bytes of Opus can stand for hours of silence
 )
 
-// inputArgs are the arguments by which ffmpeg and ffprobe open a file: as what it is, by a whole path, and without
-// following what it may name.
+// inputArgs returns the arguments by which ffmpeg and ffprobe open a file: in its format, by its absolute path, and
+// without opening other files that it names.
 func inputArgs(file, format string) []string {
 	if path, err := filepath.Abs(file); err == nil {
 		file = path
@@ -36,7 +36,7 @@ func inputArgs(file, format string) []string {
 	return []string{"-protocol_whitelist", "file,pipe", "-f", format, "-i", "file:" + file}
 }
 
-// probeTrack asks ffprobe for the codec and the length of the first sound track. What that takes too long for stays
+// probeTrack asks ffprobe for the codec and the length of the first sound track. If that takes too long, they stay
 // unknown.
 func (t Tools) probeTrack(ctx context.Context, file, format string) (codec string, seconds *float64, err error) {
 	in := inputArgs(file, format)
@@ -62,7 +62,7 @@ func (t Tools) probeTrack(ctx context.Context, file, format string) (codec strin
 	if len(report.Streams) == 0 {
 		return "", nil, errors.New("it has no sound track")
 	}
-	if report.Format.Duration == "" { // of a browser, which does not know it while it records
+	if report.Format.Duration == "" { // from a browser, which does not know it while it records
 		report.Format.Duration, err = t.lastPacketTime(ctx, in)
 	}
 	if length, bad := strconv.ParseFloat(report.Format.Duration, 64); bad == nil && length > 0 && !math.IsInf(length, 0) {
@@ -71,7 +71,7 @@ func (t Tools) probeTrack(ctx context.Context, file, format string) (codec strin
 	return report.Streams[0].Codec, seconds, err
 }
 
-// lastPacketTime is when the last packet begins, which is a fraction of a second before the end.
+// lastPacketTime returns the time at which the last packet begins, a fraction of a second before the end.
 func (t Tools) lastPacketTime(ctx context.Context, in []string) (string, error) {
 	var end text.Tail
 	args := []string{"-v", "error", "-select_streams", "a:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0"}
@@ -85,16 +85,16 @@ func (t Tools) lastPacketTime(ctx context.Context, in []string) (string, error) 
 	return strings.Trim(lines[len(lines)-1], ","), nil
 }
 
-// Loudness is taken over windows.
+// Loudness is measured for each window.
 const (
-	sampleRate       = 16000 // in which ffmpeg decodes, in two channels of 16 bits
+	sampleRate       = 16000 // to which ffmpeg decodes, in two channels of 16 bits
 	windowsPerSecond = 5     // in a second: a short word
 	windowSize       = 2 * 2 * sampleRate / windowsPerSecond
-	// root mean square below which a window is silent: -56 dB; noise of a converter has 14, speech thousands
+	// root mean square below which a window is silent: -56 dB; a converter's noise has 14, speech thousands
 	quiet = 50.0
 )
 
-// meter is written samples, and takes the root mean square of each window.
+// meter is a writer of samples that computes the root mean square of each window.
 type meter struct {
 	pending []byte
 	handle  func(loudness float64) error
@@ -116,8 +116,8 @@ func (m *meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// measureLoudness has ffmpeg decode a file, and tells each how loud its windows are, until that is an error. said is
-// what ffmpeg complained of.
+// measureLoudness has ffmpeg decode a file, and calls handle with the loudness of each window, until that fails.
+// complaint is ffmpeg's standard error.
 func (t Tools) measureLoudness(
 	ctx context.Context, timeout time.Duration, in []string, handle func(loudness float64) error,
 ) (complaint string, err error) {
@@ -129,7 +129,7 @@ func (t Tools) measureLoudness(
 
 var errNotSilent = errors.New("it is not silent")
 
-// isSilent says whether a file is; nil: ffmpeg complains of it, or takes too long.
+// isSilent says whether a file is silent; nil: ffmpeg complains about it, or takes too long.
 func (t Tools) isSilent(ctx context.Context, file, format string) *bool {
 	complaint, err := t.measureLoudness(ctx, silenceTimeout, inputArgs(file, format), func(loudness float64) error {
 		if loudness >= quiet {
@@ -144,15 +144,16 @@ func (t Tools) isSilent(ctx context.Context, file, format string) *bool {
 	return &silent
 }
 
-// encoders are what Convert makes, by the ending of a name: for speech, in one channel.
+// encoders are Convert's arguments for the formats that it makes, by the ending of a name: for speech, in one channel.
 var encoders = map[string][]string{
 	".wav":  {"-c:a", "pcm_s16le", "-ar", "16000", "-f", "wav"},
 	".ogg":  {"-c:a", "libopus", "-b:a", "24k", "-application", "voip", "-f", "ogg"},
 	".flac": {"-c:a", "flac", "-ar", "16000", "-sample_fmt", "s16", "-f", "flac"},
 }
 
-// Convert makes out of the sound of file, in one channel, by the ending of out: .wav has samples of 16 bits at 16 kHz,
-// .ogg has Opus at 24 kbit/s, .flac is as .wav without loss. Of a damaged file, it makes what can be heard.
+// Convert writes the sound of file to out, in one channel and in the format of out's ending: .wav has samples of 16
+// bits at 16 kHz, .ogg has Opus at 24 kbit/s, .flac is a compressed .wav without loss. Of a damaged file, it converts
+// what can be heard.
 func (t Tools) Convert(ctx context.Context, file, out string) error {
 	encoder, ok := encoders[filepath.Ext(out)]
 	if !ok {
@@ -170,12 +171,12 @@ func (t Tools) Convert(ctx context.Context, file, out string) error {
 		err = checkSound(out)
 	}
 	if err != nil {
-		_ = os.Remove(out) // it may not be there
+		_ = os.Remove(out) // it may not exist
 	}
 	return err
 }
 
-// checkSound refuses a WAV file in which there is nothing, or too much.
+// checkSound refuses a WAV file without sound, or with too much.
 func checkSound(file string) error {
 	if filepath.Ext(file) != ".wav" {
 		return nil
@@ -192,7 +193,7 @@ func checkSound(file string) error {
 	return err
 }
 
-// formatToDecode is the format of a file that ffmpeg is to decode.
+// formatToDecode returns the format of a file, and an error if there is no ffmpeg to decode it.
 func (t Tools) formatToDecode(file string) (string, error) {
 	f, err := openRegular(file)
 	if err != nil {
@@ -206,17 +207,18 @@ func (t Tools) formatToDecode(file string) (string, error) {
 	return format, err
 }
 
-// Part is a piece of a file. Start and Seconds say where in that it lies.
+// Part is a piece of a longer recording. Start and Seconds say where in the recording it is.
 type Part struct {
 	File           string
 	Start, Seconds float64
 }
 
-const minPartSeconds = 5 // seconds that Split takes at least for the length of a part
+const minPartSeconds = 5 // the least length of a part for Split
 
-// Split makes parts of a file of at most so many seconds, in an empty folder; what is not longer is its own only part.
-// It cuts in the quietest place of the last quarter of a part, and of its last half minute. WAV stays WAV; Opus, MP3
-// and AAC are cut without being coded again. After an error parts may be left.
+// Split cuts a file into parts of at most so many seconds, which it writes to an empty folder. A file that is not
+// longer is the only part itself. It cuts at the quietest place within the last quarter of a part, but within its last
+// half minute. WAV stays WAV; Opus, MP3 and AAC are cut without being encoded again. After an error, parts may be left
+// in the folder.
 func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]Part, error) {
 	if seconds < minPartSeconds {
 		return nil, fmt.Errorf("parts of %d seconds are too short; %d is the least", seconds, minPartSeconds)
@@ -260,8 +262,8 @@ func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]P
 	return parts, nil
 }
 
-// partEncoder is how ffmpeg keeps the sound of a codec in a part, and how that ends: as it is if that can be, else
-// without loss, else well.
+// partEncoder returns ffmpeg's arguments for a part with sound of that codec, and the ending of its name: a copy if
+// possible, or else without loss, or else in good quality.
 func partEncoder(format, codec string) (encoder []string, ending string) {
 	if format == "wav" {
 		return []string{"-c:a", "pcm_s16le"}, ".wav"
@@ -279,10 +281,10 @@ func partEncoder(format, codec string) (encoder []string, ending string) {
 	return []string{"-c:a", "libopus", "-b:a", "48k"}, ".ogg"
 }
 
-// cutPoints are the windows before which a sound is cut, so that no part is longer than so many seconds.
+// cutPoints returns the windows before which to cut, so that no part is longer than so many seconds.
 func cutPoints(loudness []float64, seconds int) (list []int) {
 	const quarter, halfMinute = 4, 30 * windowsPerSecond
-	// What is silent is equally good.
+	// All silent windows are equally good.
 	around := func(at int) float64 { return max(loudness[at-1], loudness[at], quiet) }
 	most := seconds * windowsPerSecond
 	for start := 0; len(loudness)-start > most; {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Record records to file, whose name ends in .wav and which is not there yet, until ctx is cancelled or most has
-// passed. The file is written as the sound comes, and put on the disk every few seconds; when Record returns nil it is
-// whole. A recorder that ends by itself before gives an error: what was recorded by then is kept and whole, and if
+// Record records to file, whose name ends in .wav and which must not exist yet, until ctx is cancelled or limit has
+// passed. The file is written while the sound comes, and synced every few seconds; when Record returns nil, it is a
+// valid WAV file. If the recorder ends by itself, that is an error: what was recorded is kept as a valid file, and if
 // nothing was, no file is left.
 func (r Recorder) Record(ctx context.Context, file string, limit time.Duration) error {
 	file, err := filepath.Abs(file)
@@ -31,7 +31,7 @@ func (r Recorder) Record(ctx context.Context, file string, limit time.Duration) 
 		}
 		return err
 	}
-	// A second more than is wanted: it is stopped in time, but not if this process dies.
+	// More time than wanted: this process stops the recorder, and the argument stops it if this process dies.
 	args, err := r.arguments(ctx, file, int(limit.Seconds())+2)
 	if err != nil {
 		return err
@@ -39,9 +39,10 @@ func (r Recorder) Record(ctx context.Context, file string, limit time.Duration) 
 	return r.finishFile(file, r.recordUntilStopped(ctx, file, args, limit))
 }
 
-// recordUntilStopped records until it is time to stop. An error says that the program ended before.
+// recordUntilStopped records until ctx is cancelled or limit has passed. An error says that the program ended by
+// itself.
 func (r Recorder) recordUntilStopped(ctx context.Context, file string, args []string, most time.Duration) error {
-	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx)) // it is asked to end before it is killed
+	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx)) // cancelling ctx asks the program to end, and does not kill it
 	defer kill()
 	cmd, complaint := newCommand(programCtx, r.program, args...)
 	in, err := cmd.StdinPipe()
@@ -64,7 +65,7 @@ func (r Recorder) recordUntilStopped(ctx context.Context, file string, args []st
 			}
 			return fmt.Errorf("%s: %w%s", r.Name, err, complaintSuffix(complaint.String()))
 		case <-sync.C:
-			_ = syncFile(file) // it may not be there yet; at the end it counts
+			_ = syncFile(file) // it may not exist yet; a failure at the end is reported
 			continue
 		case <-stop.C:
 		case <-ctx.Done():
@@ -74,7 +75,7 @@ func (r Recorder) recordUntilStopped(ctx context.Context, file string, args []st
 	}
 }
 
-// awaitExit waits for a program that was asked to end, and kills it if that could not be, or if it does not.
+// awaitExit waits for a program that was asked to end. It kills the program if asking failed, or after the grace time.
 func awaitExit(askErr error, grace time.Duration, exited <-chan error, kill func()) {
 	if askErr == nil {
 		late := time.NewTimer(grace)
@@ -89,8 +90,8 @@ func awaitExit(askErr error, grace time.Duration, exited <-chan error, kill func
 	<-exited
 }
 
-// finishFile makes the file whole, and says what is wrong with it. early is why the recorder ended by itself; nil: it
-// was stopped.
+// finishFile repairs the file, and returns what is wrong with the recording. early says why the recorder ended by
+// itself; nil: it was stopped.
 func (r Recorder) finishFile(file string, early error) error {
 	seconds, err := repairWAV(file)
 	switch {
@@ -107,7 +108,7 @@ func (r Recorder) finishFile(file string, early error) error {
 	return early
 }
 
-// syncFile waits until a file is on the disk.
+// syncFile syncs a file to the disk.
 func syncFile(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {

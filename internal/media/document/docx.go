@@ -22,22 +22,22 @@ const (
 	defaultMain = "word/document.xml"
 )
 
-// isDOCX says whether an archive holds a document of Word.
+// isDOCX says whether content is an archive with a document of Word.
 func isDOCX(content []byte) bool {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == defaultMain })
 }
 
-// docxParts is the archive that a DOCX is.
+// docxParts is the archive of a DOCX.
 type docxParts struct {
 	ctx       context.Context
 	byName    map[string]*zip.File
 	names     []string // sorted
-	bytesLeft int64    // bytes that may still be unpacked
+	bytesLeft int64    // that may still be unpacked
 }
 
-// readDOCX reads a document of Word: what a reader sees, in the order in which it is written. Headers and footers stand
-// on the first page.
+// readDOCX reads a document of Word: the visible text, in the order of the file. Headers and footers are put on the
+// first page.
 func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -60,7 +60,7 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	if err != nil {
 		return err
 	}
-	// Where Word has written down where its pages end, breaks that were asked for are among them.
+	// If Word has recorded the ends of its pages, these include the breaks that the author set.
 	w := partText{notes: map[string]string{}, renderedBreaks: bytes.Contains(text, []byte("lastRenderedPageBreak"))}
 	for _, kind := range []string{"footnote", "endnote"} {
 		if name := path.Join(folder, kind+"s.xml"); p.byName[name] != nil {
@@ -97,7 +97,7 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	return refuse(Empty, "there is no text in it")
 }
 
-// partTexts are the texts of the parts whose names begin so, each once.
+// partTexts returns the texts of the parts whose names have the prefix, each once.
 func (p *docxParts) partTexts(prefix string) (texts []string, err error) {
 	for _, name := range p.names {
 		if !strings.HasPrefix(name, prefix) || path.Ext(name) != ".xml" {
@@ -114,7 +114,7 @@ func (p *docxParts) partTexts(prefix string) (texts []string, err error) {
 	return texts, nil
 }
 
-// mainPart is the name of the part that holds the document.
+// mainPart returns the name of the part that holds the document.
 func (p *docxParts) mainPart() string {
 	var rels struct {
 		Relationship []struct {
@@ -135,7 +135,7 @@ func (p *docxParts) mainPart() string {
 	return defaultMain
 }
 
-// unpack returns what a part of the archive holds.
+// unpack returns the content of a part of the archive.
 func (p *docxParts) unpack(name string) ([]byte, error) {
 	f := p.byName[name]
 	if f == nil {
@@ -171,14 +171,14 @@ func (p *docxParts) readPart(name string, w *partText) error {
 	return p.parsePart(name, text, w)
 }
 
-// What a part may hold: real ones have tags of a few hundred bytes, and a mark to some hundred bytes.
+// Bounds of a part: real ones have tags of a few hundred bytes, and a token for every hundred bytes or so.
 const (
 	maxTag    = 1 << 20
 	maxTokens = 2_000_000
 )
 
-// checkTags refuses a part with a tag so long that reading it would take far more memory than the document has: it is
-// read at once.
+// checkTags refuses a part with a very long tag: the decoder would read it as a whole, which takes far more memory than
+// the document.
 func checkTags(name string, text []byte) error {
 	for rest := text; ; {
 		at := bytes.IndexByte(rest, '<')
@@ -196,7 +196,7 @@ func checkTags(name string, text []byte) error {
 	}
 }
 
-// parsePart has w take the elements of a part.
+// parsePart passes the tokens of a part to w.
 func (p *docxParts) parsePart(name string, text []byte, w *partText) error {
 	if err := checkTags(name, text); err != nil {
 		return err

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// partText gathers what a reader sees of a part of a DOCX.
+// partText collects the visible text of a part of a DOCX.
 type partText struct {
-	renderedBreaks bool              // pages end where Word has written it down, and not at the breaks that were asked for
-	noteKind       string            // of the part: "footnote"; "" where it has no notes
-	notes          map[string]string // "footnote 2" and its text
+	renderedBreaks bool              // pages end where Word has recorded it, not at the author's breaks
+	noteKind       string            // of the part: "footnote"; "" if it has no notes
+	notes          map[string]string // texts by "footnote 2"
 
-	pages           []string // those that are full
+	pages           []string // the complete ones
 	text            strings.Builder
 	totalBytes      int      // bytes of text
-	noteKey         string   // that is read
-	pendingNotes    []string // notes that follow the paragraph
-	pendingPageEnds int      // ends of pages that wait for the end of a paragraph
+	noteKey         string   // of the note that is being read
+	pendingNotes    []string // to be added after the paragraph
+	pendingPageEnds int      // ends of pages to be applied after the paragraph
 
 	depth      int                // elements that are open
-	skipDepth  int                // of them, from which on nothing is seen; 0: all is
+	skipDepth  int                // of the element whose content is invisible; 0: none
 	isText     bool               // within a text
-	paragraphs []*strings.Builder // that are open, each within the one before
-	nonEmpty   int                // of them, those with text
+	paragraphs []*strings.Builder // the open ones, each within the one before
+	nonEmpty   int                // how many of them have text
 	rows       []*row             // of tables that are open
 }
 
@@ -32,7 +32,7 @@ type row struct {
 	cell  []string // its paragraphs
 }
 
-// handleToken takes a token of the part.
+// handleToken handles a token of the part.
 func (w *partText) handleToken(t xml.Token) error {
 	switch t := t.(type) {
 	case xml.StartElement:
@@ -66,7 +66,7 @@ func (w *partText) handleToken(t xml.Token) error {
 func (w *partText) startElement(t xml.StartElement) error {
 	switch t.Name.Local {
 	case "Fallback", "moveFrom", "del", "instrText", "delText":
-		w.skipDepth = w.depth // the same once more, or what is not there any more
+		w.skipDepth = w.depth // a repetition, or deleted text
 	case "p":
 		w.paragraphs = append(w.paragraphs, &strings.Builder{})
 	case "t":
@@ -155,7 +155,7 @@ func (w *partText) endParagraph() {
 	w.addParagraph(strings.TrimSpace(text))
 }
 
-// addParagraph adds a paragraph to the cell or to the page, and the notes behind it.
+// addParagraph adds a paragraph to the open cell or, with the pending notes, to the page.
 func (w *partText) addParagraph(text string) {
 	if n := len(w.rows); n > 0 {
 		if text != "" {
@@ -176,8 +176,8 @@ func (w *partText) addParagraph(text string) {
 	}
 }
 
-// endPage ends the page. A paragraph or a row of a table that goes on over its end is kept whole, on the page where it
-// begins.
+// endPage ends the page. If a paragraph or a row of a table continues on the next page, all of it stays on the page
+// where it begins.
 func (w *partText) endPage() {
 	if w.nonEmpty > 0 || len(w.rows) > 0 && len(w.paragraphs) > 0 {
 		w.pendingPageEnds++

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// maxCached bounds the texts of PDFs and DOCX that a reader keeps, in bytes.
+// maxCached bounds the texts of PDFs and DOCX that a Reader keeps, in bytes.
 const maxCached = 64 << 20
 
-// documentCache are the documents that were read last, so that the same content is not read again.
+// documentCache holds the documents that were read last, so that the same content is not read again.
 type documentCache struct {
 	mu    sync.Mutex
-	docs  []Document // the one that was used last stands last
+	docs  []Document // the one that was used last is the last
 	bytes int64
 }
 
-// fill gives a document the pages of the one with the same content, and says whether there is one.
+// fill sets the pages of d if a document with the same content is cached, and says whether one is.
 func (k *documentCache) fill(d *Document) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

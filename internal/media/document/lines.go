@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// joinLine writes a line behind the one before: with a blank, or as the rest of a word that is parted.
+// joinLine appends a line to the one before: after a blank, or as the rest of a hyphenated word.
 func joinLine(b *bytes.Buffer, line string) {
 	before := b.Bytes()
 	cut, parted := bytes.CutSuffix(before, []byte("-"))
@@ -23,7 +23,7 @@ func joinLine(b *bytes.Buffer, line string) {
 	b.WriteString(line)
 }
 
-// startsWithConjunction says whether a hyphen before a line stands for a word that is left out: “Nord- und Südseite”.
+// startsWithConjunction says whether a hyphen before the line stands for an omitted word: “Nord- und Südseite”.
 func startsWithConjunction(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
 	switch word {
@@ -33,7 +33,7 @@ func startsWithConjunction(line string) bool {
 	return false
 }
 
-// cellSeparator stands between the cells of a row of a table.
+// cellSeparator is written between the cells of a row of a table.
 const cellSeparator = " | "
 
 const (
@@ -41,11 +41,11 @@ const (
 	// small
 	minFullLine = 40
 	fullShare   = 0.6  // of the longest line of its paragraph
-	endedShare  = 0.85 // of it, for a line with which a sentence ends
+	endedShare  = 0.85 // the same, for a line that ends a sentence
 )
 
-// unwrap makes one line of the lines of a paragraph that running text was parted into. Items of lists, rows of tables,
-// headings, code and short lines, such as those of an address, stay lines.
+// unwrap joins the lines of running text to one line for each paragraph. Items of lists, rows of tables, headings, code
+// and short lines, such as those of an address, stay lines.
 func unwrap(text string) string {
 	var b bytes.Buffer
 	b.Grow(len(text))
@@ -71,7 +71,7 @@ func unwrap(text string) string {
 	return b.String()
 }
 
-// ContinuedLines says of each line of a text whether running text goes on in it from the line before.
+// ContinuedLines says for each line of a text whether it continues the running text of the line before.
 func ContinuedLines(lines []string) []bool {
 	all := make([]bool, len(lines))
 	code, longest := false, 0
@@ -95,12 +95,12 @@ func ContinuedLines(lines []string) []bool {
 
 func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "```") }
 
-// continuesIn says whether running text goes on from a line to the next.
+// continuesIn says whether the next line continues the running text of a line.
 func continuesIn(line, next string, longest int) bool {
 	n, ended := utf8.RuneCountInString(line), strings.ContainsAny(line[len(line)-1:], ".!?:;")
 	share := float64(n) / float64(max(longest, 1))
 	first, _ := utf8.DecodeRuneInString(next)
-	midSentence := !ended && unicode.IsLower(first) // a sentence goes on, however long the line is
+	midSentence := !ended && unicode.IsLower(first) // the sentence continues, however long the line is
 	if n < minFullLine/2 || !midSentence && (n < minFullLine || share < fullShare) || ended && share < endedShare {
 		return false
 	}
@@ -108,7 +108,7 @@ func continuesIn(line, next string, longest int) bool {
 		!isItem(strings.TrimSpace(next))
 }
 
-// isItem says whether a line begins as items of lists, rows, headings and quotations do.
+// isItem says whether a line begins like an item of a list, a row, a heading or a quotation.
 func isItem(line string) bool {
 	r, size := utf8.DecodeRuneInString(line)
 	switch {

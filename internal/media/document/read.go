@@ -21,23 +21,23 @@ import (
 // Reader reads documents. It is safe for concurrent use, and reads one PDF at a time.
 type Reader struct {
 	cacheFolder string
-	pdfiumSlot  chan struct{} // who has put something into it may use PDFium
+	pdfiumSlot  chan struct{} // holds a value while PDFium is used
 	pdfium      pdfium.Pool   // nil before the first PDF
 	cached      documentCache
 }
 
-// NewReader makes a reader. Cache is a folder of this program's own, for what makes reading the first PDF faster; "":
-// that takes seconds longer.
+// NewReader makes a Reader. cache is a folder of this program in which the compiled PDFium is kept; "": reading the
+// first PDF takes seconds longer.
 func NewReader(cache string) *Reader {
 	return &Reader{cacheFolder: cache, pdfiumSlot: make(chan struct{}, 1)}
 }
 
-// Close frees what reading PDFs took, unless one is being read.
+// Close frees the memory of PDFium, unless a PDF is being read.
 func (r *Reader) Close() {
 	select {
 	case r.pdfiumSlot <- struct{}{}:
 		if r.pdfium != nil {
-			_ = r.pdfium.Close() // all that it held was memory
+			_ = r.pdfium.Close() // it held only memory
 			r.pdfium = nil
 		}
 		<-r.pdfiumSlot
@@ -45,8 +45,8 @@ func (r *Reader) Close() {
 	}
 }
 
-// Read reads a file whose content is known. What errors and citations call it is its name. The error is an *Error, that
-// of ctx, or says why no PDF can be read here.
+// Read reads a file with this content. Errors and citations use the name. The error is an *Error, that of ctx, or says
+// why no PDF can be read here.
 func (r *Reader) Read(ctx context.Context, name string, content []byte) (Document, error) {
 	d := Document{Name: name, Hash: files.Hash(content)}
 	if r.cached.fill(&d) {
@@ -56,16 +56,16 @@ func (r *Reader) Read(ctx context.Context, name string, content []byte) (Documen
 	if err != nil {
 		return Document{}, withFile(name, err)
 	}
-	if kind != ".txt" { // which is read as fast as it is kept
+	if kind != ".txt" { // reading it again is fast
 		r.cached.add(d)
 	}
 	return d, nil
 }
 
-// ReadAll reads a file, or the documents of a folder and of those in it, in the order of their names. What could not be
-// read is in failed, in that order too. Hidden files and folders are left out, and names of files with secrets are
-// refused, unless that is what name names. The error is that of ctx, or says why name itself can't be opened or PDFs
-// can't be read here.
+// ReadAll reads a file, or the documents of a folder and of the folders in it, in the order of their names. Files that
+// could not be read are in failed, in that order too. Hidden files and folders are left out, and files whose names say
+// that they hold secrets are refused, unless name is such a file. The error is that of ctx, or says why name can't be
+// opened or PDFs can't be read here.
 func (r *Reader) ReadAll(ctx context.Context, name string) (docs []Document, failed []*Error, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *Reader) ReadAll(ctx context.Context, name string) (docs []Document, fai
 	return reading.docs, reading.failed, err
 }
 
-// folderRead is what is read at once.
+// folderRead is the state of one ReadAll.
 type folderRead struct {
 	reader    *Reader
 	root      *os.Root
@@ -110,7 +110,7 @@ func (r *folderRead) addFailure(name string, e *Error) {
 	r.failed = append(r.failed, e)
 }
 
-// readFolder reads what is in a folder. The error is as that of file.
+// readFolder reads the files and folders in a folder. Its error is that of readFile.
 func (r *folderRead) readFolder(ctx context.Context, name string, depth int) error {
 	if depth > MaxDepth {
 		r.addFailure(name, refuse(TooLarge, "folders lie deeper in each other than %d; give this one by itself", MaxDepth))
@@ -143,7 +143,7 @@ func (r *folderRead) readFolder(ctx context.Context, name string, depth int) err
 	return nil
 }
 
-// readFile reads a file. The error is that of ctx, or says why no file of its kind can be read.
+// readFile reads a file, and notes its failure. The error is that of ctx, or says why no file of its kind can be read.
 func (r *folderRead) readFile(ctx context.Context, name string, size int64) error {
 	switch r.files++; {
 	case r.files == MaxFiles+1:
@@ -183,8 +183,8 @@ func tooMuchTextError() *Error {
 		MaxTexts>>20)
 }
 
-// readDocument reads the file name. Of one that is not named as documents are, such as a film, the beginning is looked
-// at first.
+// readDocument reads the file `name`. If its name is no document's, such as a film's, it reads only the beginning
+// first.
 func (r *folderRead) readDocument(ctx context.Context, name string) (Document, error) {
 	if err := files.NoLinks(r.root, name); err != nil {
 		return Document{}, openError(err)
@@ -209,7 +209,7 @@ func (r *folderRead) readDocument(ctx context.Context, name string) (Document, e
 	return r.reader.Read(ctx, name, f.Content)
 }
 
-// readContent reads what a file of the document's name holds.
+// readContent reads the content of a file into d, and returns its kind as kindOf does.
 func (r *Reader) readContent(ctx context.Context, d *Document, content []byte) (kind string, err error) {
 	if len(content) > MaxFile {
 		return "", refuse(TooLarge, "it is larger than %d MB; split it", MaxFile>>20)
@@ -223,13 +223,13 @@ func (r *Reader) readContent(ctx context.Context, d *Document, content []byte) (
 	case ".txt":
 		err = readText(d, content)
 	}
-	for i := range d.Pages { // before it is parted into chunks
+	for i := range d.Pages { // before it is split into chunks
 		d.Pages[i].Text = redact.Text(d.Pages[i].Text)
 	}
 	return kind, err
 }
 
-// openError turns an error of the file system into a refusal.
+// openError makes an *Error of an error of the file system.
 func openError(err error) *Error {
 	failed, _ := errors.AsType[*files.Error](err)
 	switch {
@@ -245,10 +245,10 @@ func openError(err error) *Error {
 	return refuse(Unreadable, "it could not be read: %w", files.Cause(err))
 }
 
-// headerSize is how far into a PDF its first line may lie.
+// headerSize is how many bytes may precede the first line of a PDF.
 const headerSize = 1 << 10
 
-// kindOf tells the kind of a file: ".pdf", ".docx" or ".txt".
+// kindOf returns the kind of a file: ".pdf", ".docx" or ".txt".
 func kindOf(name string, content []byte) (string, error) {
 	ending := strings.ToLower(path.Ext(name))
 	switch {
@@ -274,17 +274,17 @@ func kindOf(name string, content []byte) (string, error) {
 
 func unsupportedError() *Error { return refuse(Unsupported, "it is none of TXT, MD, PDF and DOCX") }
 
-// IsText says whether a name is one of a document that is plain text, or Markdown.
+// IsText says whether a name is that of plain text or Markdown.
 func IsText(name string) bool {
 	return slices.Contains([]string{".txt", ".text", ".md", ".markdown"}, strings.ToLower(path.Ext(name)))
 }
 
-// IsPDFOrDOCX says whether a name is one of a PDF or a DOCX.
+// IsPDFOrDOCX says whether a name is that of a PDF or a DOCX.
 func IsPDFOrDOCX(name string) bool {
 	return slices.Contains([]string{".pdf", ".docx"}, strings.ToLower(path.Ext(name)))
 }
 
-// MayBePDFOrDOCX says whether a file that begins so may be a PDF or DOCX, whatever its name.
+// MayBePDFOrDOCX says whether a file with this beginning may be a PDF or DOCX, whatever its name.
 func MayBePDFOrDOCX(beginning []byte) bool {
 	return bytes.Contains(beginning[:min(len(beginning), headerSize)], []byte("%PDF-")) ||
 		bytes.HasPrefix(beginning, []byte("PK\x03\x04"))

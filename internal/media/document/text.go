@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// readText reads a text file. A form feed begins a page.
+// readText reads a text file into d. A form feed begins a page.
 func readText(d *Document, content []byte) error {
 	text, err := decode(content)
 	if err != nil {
@@ -39,13 +39,13 @@ func (d *Document) addPage(number int, text string) {
 	}
 }
 
-// DecodeText gives the text of a file with its lines as they are. Errors are as those of Reader.Read.
+// DecodeText returns the text of a file with unchanged lines. Errors are as those of Reader.Read.
 func DecodeText(name string, content []byte) (string, error) {
 	text, err := decode(content)
 	return text, withFile(name, err)
 }
 
-// decode gives the text of bytes in UTF-8, in UTF-16 with its mark, or in Windows-1252.
+// decode decodes UTF-8, UTF-16 with a byte order mark, or Windows-1252.
 func decode(content []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(content, []byte("\xef\xbb\xbf")):
@@ -86,8 +86,8 @@ var blankLines = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n{3,}`)
 })
 
-// normalize gives text in the form NFKC, but for raised and lowered figures and fractions: 1½ must not become 11/2, nor
-// 10³ become 103.
+// normalize returns text in the form NFKC, but keeps raised and lowered figures and fractions: 1½ must not become 11/2,
+// nor 10³ become 103.
 func normalize(text string) string {
 	isFigure := func(r rune) bool { return unicode.Is(unicode.No, r) }
 	var b strings.Builder
@@ -105,8 +105,8 @@ func normalize(text string) string {
 	}
 }
 
-// cleanText gives text as pages hold it: in the form of compose, which takes ligatures apart, with “\n” at the ends of
-// lines, at most one empty line, no white space at the ends of lines and no invisible characters.
+// cleanText returns text as pages hold it: normalized, which splits ligatures, with “\n” at the ends of lines, at most
+// one empty line in a row, no white space at the ends of lines, and no invisible characters.
 func cleanText(text string) string {
 	text = normalize(strings.ToValidUTF8(text, "\ufffd"))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")

@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// A unit is what is doubted as a whole: a segment, or a sentence where there are no segments.
+// unit is what is flagged as a whole: a segment, or a sentence if there are no segments.
 type unit struct {
 	text       string
 	words      []string // folded
@@ -22,7 +22,7 @@ type unit struct {
 
 func (u unit) duration() float64 { return u.end - u.start }
 
-// splitUnits takes a transcript apart; all is its text, laid out.
+// splitUnits splits a transcript; all is its text as layOut made it.
 func splitUnits(transcript model.Transcript, all string, start float64) (units []unit) {
 	for _, s := range transcript.Segments {
 		if part := strings.TrimSpace(s.Text); part != "" {
@@ -41,26 +41,26 @@ func splitUnits(transcript model.Transcript, all string, start float64) (units [
 	return units
 }
 
-// From when on a sign counts. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well,
-// and decodes anew where the mean logarithm of its tokens' probabilities is below -1.
+// The thresholds of the signs. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well,
+// and decodes again if the mean logarithm of its tokens' probabilities is below -1.
 const (
 	noSpeechLimit   = 0.6  // as the transcriber says
-	weakNoSpeech    = 0.3  // in support of another sign
+	weakNoSpeech    = 0.3  // together with another sign
 	confidenceLimit = 0.35 // of the transcriber's confidence
 	minRepeats      = 3    // of one unit in a row
 	minCycles       = 4    // of the same words within a unit
-	minCycleWords   = 8    // that these have together, at least
+	minCycleWords   = 8    // in all of these together
 	slowest         = 1.0  // characters a second, over at least slowSpan seconds
 	slowSpan        = 8.0
 	fastest         = 45.0 // characters a second, of at least fastText characters
 	fastText        = 40
 )
 
-// flagUnits flags what is doubtful in the units, each once: by the strongest reason, one flag for those that repeat.
+// flagUnits flags the doubtful units, each once, for the strongest reason. Repeated units share one flag.
 //
-// What a transcriber invents shows by what it rests on, not by what it says: no voice under it, words that go round, a
-// pace at which nobody speaks. Known phrases add to that. Only credits, which nobody says, are told by their words
-// alone; what people may say needs another sign, or to be all that there is.
+// What a transcriber invents is recognised by other signs than its words: no voice, words that repeat, a pace at which
+// nobody speaks. A known phrase supports such a sign. Credits, which nobody says, are recognised by their words alone;
+// phrases that people may say need another sign, or have to be the whole transcript.
 func flagUnits(units []unit) (flags []Flag) {
 	known := phrases()
 	onlyPhrases := !slices.ContainsFunc(units, func(u unit) bool { return phraseSort(known, u.words) == "" })
@@ -79,8 +79,8 @@ func flagUnits(units []unit) (flags []Flag) {
 	return flags
 }
 
-// flagKind is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, and alone says
-// that there are only such.
+// flagKind returns the kind of flag for u, "" for none. phrase is u's sort of phrase, and onlyPhrases says that all
+// units are known phrases.
 func (u unit) flagKind(phrase string, onlyPhrases bool) string {
 	weak := u.hasOddPace() || u.confidence > 0 && u.confidence < confidenceLimit
 	switch {
@@ -92,7 +92,7 @@ func (u unit) flagKind(phrase string, onlyPhrases bool) string {
 	return ""
 }
 
-// hasOddPace says whether nobody speaks as slowly or as fast.
+// hasOddPace says whether u is slower or faster than people speak.
 func (u unit) hasOddPace() bool {
 	n := float64(utf8.RuneCountInString(u.text))
 	d := u.duration()
@@ -108,7 +108,7 @@ func countRepeats(units []unit) int {
 	return n
 }
 
-// isCyclic says whether words are the same few again and again.
+// isCyclic says whether words repeat the same few again and again.
 func isCyclic(words []string) bool {
 	for period := 1; len(words) >= minCycleWords && period <= len(words)/minCycles; period++ {
 		if slices.Equal(words[period:], words[:len(words)-period]) {
@@ -121,7 +121,7 @@ func isCyclic(words []string) bool {
 // maxFlagText bounds the text of a flag, in characters.
 const maxFlagText = 200
 
-// The sorts of phrases that transcribers are known to invent; ghosts.txt says what they are.
+// The sorts of phrases that transcribers are known to invent; ghosts.txt explains them.
 const (
 	credit   = "credit"
 	caption  = "caption"
@@ -131,7 +131,7 @@ const (
 //go:embed ghosts.txt
 var ghosts string
 
-// phrase is a known one, as its words with a space behind each.
+// phrase is a known phrase; words has a space after each word.
 type phrase struct{ sort, words string }
 
 func phrases() (known []phrase) {
@@ -144,7 +144,7 @@ func phrases() (known []phrase) {
 	return known
 }
 
-// phraseSort is the first sort of phrase that words are; "" for none.
+// phraseSort returns the sort of the first known phrase that the words are, or begin with; "" for none.
 func phraseSort(known []phrase, words []string) string {
 	all := joinWords(words)
 	for _, p := range known {
@@ -155,7 +155,7 @@ func phraseSort(known []phrase, words []string) string {
 	return ""
 }
 
-// joinWords are words with a space behind each.
+// joinWords joins words with a space after each.
 func joinWords(words []string) string {
 	return strings.Join(append(words[:len(words):len(words)], ""), " ")
 }

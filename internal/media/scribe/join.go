@@ -9,27 +9,27 @@ import (
 	"sibyl/internal/model"
 )
 
-// paragraphPause is how long a pause is after which another paragraph begins, in seconds.
+// paragraphPause is the least pause after which a paragraph begins, in seconds.
 const paragraphPause = 3.0
 
-// draft is what has been written down of a file so far.
+// draft is the transcript of a file so far.
 type draft struct {
 	text       strings.Builder
 	language   string
 	end        float64 // of the parts so far
-	lastSpoken float64 // when somebody spoke last, as far as it is known
+	lastSpoken float64 // when somebody spoke last, if known
 	units      []unit
 	silences   []Flag // parts that were not sent
 	times      []Time
 }
 
-// addSilence is a part in which nobody speaks.
+// addSilence adds a part in which nobody speaks.
 func (d *draft) addSilence(p piece) {
 	d.end = p.start + p.seconds
 	d.silences = append(d.silences, Flag{Kind: Silence, Start: p.start, End: d.end})
 }
 
-// addPart is what a part says.
+// addPart adds the transcript of a part.
 func (d *draft) addPart(p piece, transcript model.Transcript) {
 	d.end = p.start + max(p.seconds, transcript.Seconds)
 	if d.language == "" {
@@ -55,7 +55,7 @@ func (d *draft) addPart(p piece, transcript model.Transcript) {
 	d.units = append(d.units, splitUnits(transcript, text, p.start)...)
 }
 
-// separator is what stands between two texts with white space and a pause between them.
+// separator returns what to write between two texts that are separated by this white space and pause.
 func separator(space string, pause float64) string {
 	switch {
 	case pause >= paragraphPause, strings.Count(space, "\n") > 1:
@@ -66,8 +66,8 @@ func separator(space string, pause float64) string {
 	return " "
 }
 
-// layOut is the text of a transcript: its lines joined, with a paragraph at an empty line and at a long pause between
-// segments; and when each segment is said, if it is made of them.
+// layOut returns the text of a transcript with its lines joined, and a paragraph at each empty line or long pause
+// between segments. If the text consists of its segments, it also returns the time of each.
 func layOut(transcript model.Transcript) (string, []Time) {
 	var out strings.Builder
 	var times []Time
@@ -96,7 +96,7 @@ func layOut(transcript model.Transcript) (string, []Time) {
 	return out.String(), times
 }
 
-// joinLines is a text whose lines are joined, but for an empty one between paragraphs.
+// joinLines joins the lines of each paragraph; paragraphs are separated by an empty line.
 func joinLines(text string) string {
 	var paragraphs []string
 	open := false
@@ -114,7 +114,7 @@ func joinLines(text string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// flags are those of the parts that were not sent, and of what is doubtful in the others, by time.
+// flags returns the flags of parts that were not sent, and of what is doubtful in the others, by time.
 func (d *draft) flags() []Flag {
 	all := append(slices.Clone(d.silences), flagUnits(d.units)...)
 	slices.SortStableFunc(all, func(a, b Flag) int { return cmp.Compare(a.Start, b.Start) })

@@ -8,8 +8,8 @@ import (
 //go:embed languages.txt
 var languages string
 
-// languageCode is the code of a language that a transcriber names: "pt" for "portuguese", "pt" and "pt-BR"; what is no
-// known name stays as it is.
+// languageCode returns the code of a language that a transcriber names: "pt" for "portuguese", "pt" and "pt-BR". Other
+// names stay, in lower case and without a region.
 func languageCode(named string) string {
 	named = strings.ToLower(strings.TrimSpace(named))
 	for line := range strings.Lines(languages) {

@@ -14,35 +14,35 @@ import (
 	"sibyl/internal/media/audio"
 )
 
-// Limits are what a transcriber takes.
+// Limits say what a transcriber accepts.
 type Limits struct {
 	Formats []string // nil: any
 	Bytes   int64    // of one file; 0: model.MaxAudio
 	Seconds int      // of one file; 0: any
 
-	// PlainWAV says that WAV is to be of 16 kHz and one channel, where that can be done: programs take another for noise,
-	// or refuse it.
+	// PlainWAV says that WAV is converted to 16 kHz and one channel, if possible: programs take other WAV for noise, or
+	// refuse it.
 	PlainWAV bool
 }
 
-// localPartSeconds is how long a part for this machine is: parts show progress, and none takes hours.
+// localPartSeconds is the longest part for a transcriber of this machine: parts show progress, and none takes hours.
 const localPartSeconds = 600
 
-// HostedLimits are the limits of a model behind OpenAI's protocol.
+// HostedLimits returns the limits of a model behind OpenAI's protocol.
 func HostedLimits() Limits {
 	return Limits{Formats: []string{"flac", "mp3", "m4a", "ogg", "wav", "webm"}}
 }
 
-// ForLocal is l for a transcriber of this machine.
+// ForLocal returns l for a transcriber of this machine.
 func (l Limits) ForLocal() Limits {
 	l.Seconds = localPartSeconds
 	return l
 }
 
-// WhisperLimits are the limits of programs that take plain WAV, as whisper.cpp and its server.
+// WhisperLimits returns the limits of programs that accept plain WAV, such as whisper.cpp and its server.
 func WhisperLimits() Limits { return Limits{Formats: []string{"wav"}, PlainWAV: true}.ForLocal() }
 
-// WithFormats is l with the formats that somebody says it takes; with none it is l.
+// WithFormats returns l with these formats, or unchanged if there are none.
 func (l Limits) WithFormats(formats []string) Limits {
 	if len(formats) > 0 {
 		l.Formats = formats
@@ -54,7 +54,7 @@ func (l Limits) accepts(format string) bool {
 	return l.Formats == nil || slices.Contains(l.Formats, format)
 }
 
-// piece is a file to send, of the format that its content is; its silence is not sent.
+// piece is a file to send, with the format of its content. A silent one is not sent.
 type piece struct {
 	file, format   string
 	start, seconds float64 // 0 seconds: not known
@@ -70,7 +70,7 @@ func (j *job) newPiece(file, format string, start, seconds float64) (piece, erro
 	return piece{file: file, format: format, start: start, seconds: seconds, size: about.Size()}, nil
 }
 
-// prepare makes of the file what the transcriber takes.
+// prepare converts and splits the file into pieces that the transcriber accepts.
 func (j *job) prepare(ctx context.Context, info audio.Info) ([]piece, error) {
 	p, err := j.newPiece(j.file, info.Format, 0, secondsOrZero(info.Seconds))
 	l := j.Limits
@@ -84,13 +84,13 @@ func (j *job) prepare(ctx context.Context, info audio.Info) ([]piece, error) {
 		return []piece{p}, nil
 	}
 	pieces, err := j.split(ctx, p)
-	if errors.Is(err, errUncut) && p.size <= l.Bytes { // it is only long
+	if errors.Is(err, errUncut) && p.size <= l.Bytes { // it is only too long
 		return []piece{p}, nil
 	}
 	return pieces, err
 }
 
-// outputFormat is a format with the bytes that a second takes at most.
+// outputFormat is a format, and the bytes that a second takes at most.
 type outputFormat struct {
 	format string
 	bytes  float64
@@ -99,8 +99,8 @@ type outputFormat struct {
 // outputFormats are the formats that audio is converted to, the best first.
 var outputFormats = [...]outputFormat{{"wav", 32_000}, {"flac", 24_000}, {"ogg", 4_500}}
 
-// convert is p in a format that the transcriber takes, the first in which it fits, or else the smallest. What it takes
-// already stays as it is where the machine can't convert it.
+// convert converts p to a format that the transcriber accepts: the first in which it fits, or else the smallest. A
+// piece that is accepted already stays as it is if this machine can't convert it.
 func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
 	l := j.Limits
 	if l.accepts(p.format) {
@@ -114,7 +114,7 @@ func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
 		}
 		out := filepath.Join(j.folder, "audio."+w.format)
 		if why = j.Audio.Convert(ctx, p.file, out); why != nil {
-			break // for want of a program, or for the file's sake: the next would fail as well
+			break // a program is missing, or the file is bad: the next format would fail as well
 		}
 		seconds := p.seconds
 		if found, err := j.Audio.Probe(ctx, out); err == nil && seconds == 0 {
@@ -136,12 +136,12 @@ func (j *job) convert(ctx context.Context, p piece) (best piece, err error) {
 
 const (
 	sizeMargin = 0.9 // of the limit: no format has as many bytes in every second
-	maxSplits  = 3   // how often a file is cut anew, into parts half as long, where one was too large still
+	maxSplits  = 3   // how often a file is cut again, into parts half as long, if one was still too large
 )
 
 var errUncut = errors.New("the audio is too large for the transcriber")
 
-// split is p in parts that the transcriber takes, or errUncut.
+// split cuts p into pieces that the transcriber accepts; errUncut if that fails.
 func (j *job) split(ctx context.Context, p piece) ([]piece, error) {
 	l := j.Limits
 	length := p.seconds
@@ -170,20 +170,20 @@ func (j *job) split(ctx context.Context, p piece) ([]piece, error) {
 		if err != nil || fit {
 			return pieces, err
 		}
-		_ = os.RemoveAll(folder) // which goes with the rest at the end in any case
+		_ = os.RemoveAll(folder) // if this fails, it is removed with the rest at the end
 		length /= 2
 	}
 	return nil, j.tooLargeError(p, "its parts are too large still")
 }
 
-// fittingPieces are parts of p as pieces, and whether all of them fit.
+// fittingPieces makes pieces of the parts of p, and says whether all of them fit.
 func (j *job) fittingPieces(ctx context.Context, p piece, parts []audio.Part) (pieces []piece, fit bool, err error) {
 	for _, part := range parts {
 		info, err := j.Audio.Probe(ctx, part.File)
 		if ctx.Err() != nil {
 			return nil, false, j.stepError(ctx, ctx.Err())
 		}
-		if err != nil { // the transcriber may know better what to do with it
+		if err != nil { // the transcriber may be able to read it
 			info = audio.Info{Format: p.format}
 		}
 		one, err := j.newPiece(part.File, info.Format, part.Start, part.Seconds)
@@ -196,7 +196,7 @@ func (j *job) fittingPieces(ctx context.Context, p piece, parts []audio.Part) (p
 	return pieces, len(pieces) > 0, nil
 }
 
-// tooLargeError is errUncut, with what would help.
+// tooLargeError wraps errUncut, and says why p can't be cut.
 func (j *job) tooLargeError(p piece, why string) error {
 	most := fmt.Sprintf("%d MB", j.Limits.Bytes>>20)
 	if j.Limits.Seconds > 0 {

@@ -1,13 +1,14 @@
-// Package scribe writes down what is said in an audio file, by whatever transcriber is set.
+// Package scribe transcribes audio files with any transcriber.
 //
 // Guarantees:
-//   - What the transcriber can't take is converted, and what is too large or too long is split, its times put back;
-//     where the machine can't do that, the error says what would help.
-//   - Silence is not sent: neither a file nor a part in which nobody speaks. What is doubtful in a transcript stays in
-//     it, and is flagged.
-//   - Errors are *model.Error. None holds the path of a temporary file; a transcriber's own words are as it gives them.
-//   - A part is sent again as model.RetryPolicy says, and the others are not. Cancelling ends all that goes on.
-//   - What is made on the way lies in a folder that nobody else can read, and is removed before Transcribe returns.
+//   - What the transcriber does not accept is converted, and what is too large or too long is split, and its times are
+//     corrected; if the machine can't do that, the error says what would help.
+//   - Silence is not sent: neither a file nor a part in which nobody speaks. Doubtful passages stay in the transcript,
+//     and are flagged.
+//   - Errors are *model.Error. None holds the path of a temporary file; a transcriber's own words are unchanged.
+//   - A failed part is sent again as model.RetryPolicy says, and the others are not. Cancelling ends everything that is
+//     running.
+//   - Temporary files lie in a folder that nobody else can read, and are removed before Transcribe returns.
 //   - A Scribe is safe for concurrent use.
 package scribe
 
@@ -26,38 +27,38 @@ import (
 	"sibyl/internal/text"
 )
 
-// Audio looks into audio files and changes them, as audio.Tools does.
+// Audio probes, converts and splits audio files, as audio.Tools does.
 type Audio interface {
 	Probe(ctx context.Context, file string) (audio.Info, error)
 	Convert(ctx context.Context, file, out string) error
 	Split(ctx context.Context, file, folder string, seconds int) ([]audio.Part, error)
 }
 
-// Config is what a Scribe is made of. Only Audio is needed.
+// Config sets a Scribe up. Only Audio is required.
 type Config struct {
 	Transcriber model.Transcriber // nil: nothing is set
-	By          string            // who that is, as "openai:whisper-1"; it stands in transcripts and errors
-	Limits      Limits            // what it takes
-	Language    string            // for files of which nobody says one, as "pt"; "": the transcriber finds out
+	By          string            // the transcriber's name in transcripts and errors: "openai:whisper-1"
+	Limits      Limits            // what it accepts
+	Language    string            // of files without a language of their own: "pt"; "": the transcriber detects it
 	Retry       model.RetryPolicy
 
-	// Problem says why what is set can't be used, as for want of a key, and Offers which programs of this machine would
-	// do. Missing tells both.
+	// Problem says why the transcriber that is set can't be used, such as a missing key. Offers are programs of this
+	// machine that could be used. Missing returns both.
 	Problem string
 	Offers  []string
 
 	Audio Audio
 
-	Folder string // for what is made on the way; "": the system's own
+	Folder string // for temporary files; "": the system's own
 }
 
-// Transcript is what is said in a file. Language is as "pt", and "" where it is not known; By is "" where nobody had to
-// be asked.
+// Transcript is what is said in a file. Language is a code such as "pt", or "" if it is unknown; By is "" if no
+// transcriber was asked.
 type Transcript struct {
 	Text, Language, By string
 	Seconds            float64 // 0: not known
 	Flags              []Flag
-	Times              []Time // none: the transcriber told none
+	Times              []Time // none: the transcriber gave none
 }
 
 // Time says when a part of a transcript is said.
@@ -70,11 +71,11 @@ type Time struct {
 const (
 	Silence       = "silence"        // nobody speaks there, and it was not sent
 	Ghost         = "ghost"          // likely the transcriber's own invention
-	LowConfidence = "low_confidence" // the transcriber, or the pace of the words, casts doubt on it
+	LowConfidence = "low_confidence" // doubtful by the transcriber's confidence or the pace of the words
 )
 
-// Flag marks what is doubtful. Text stands in the transcript, perhaps shortened; Start and End are in seconds, both 0
-// where no times are known.
+// Flag marks a doubtful passage. Text is from the transcript, perhaps shortened; Start and End are in seconds, both 0
+// if unknown.
 type Flag struct {
 	Kind, Text string
 	Start, End float64
@@ -91,7 +92,7 @@ func New(c Config) *Scribe {
 	return &Scribe{c}
 }
 
-// Missing says, in words for people, what would have to be set to transcribe; "" if it can.
+// Missing tells people what has to be set to transcribe; "" if nothing is missing.
 func (s *Scribe) Missing() string {
 	if s.Transcriber != nil {
 		return ""
@@ -106,13 +107,13 @@ func (s *Scribe) Missing() string {
 	return message
 }
 
-// Listener hears how a transcription goes on. Either may be nil.
+// Listener gets the progress of a transcription. Either may be nil.
 type Listener struct {
 	Progress func(done, of int) // how many parts are done, at first and after each
 	Wait     func(model.Wait)   // a part is sent again after a pause
 }
 
-// Transcribe writes down what is said in a file, given by its path. language is as "pt"; "": that of the Config.
+// Transcribe transcribes the file at a path. language is a code such as "pt"; "": that of the Config.
 func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listener) (Transcript, error) {
 	if l.Progress == nil {
 		l.Progress = func(int, int) {}
@@ -151,7 +152,7 @@ type job struct {
 	Listener
 	file     string
 	language string
-	folder   string // of what is made on the way
+	folder   string // of temporary files
 }
 
 // transcribeAll transcribes the pieces, in order.
@@ -178,7 +179,7 @@ func (j *job) transcribeAll(ctx context.Context, pieces []piece, seconds float64
 	return t, nil
 }
 
-// transcribePiece transcribes a piece.
+// transcribePiece transcribes a piece, with retries.
 func (j *job) transcribePiece(ctx context.Context, p piece) (transcript model.Transcript, err error) {
 	err = j.Retry.Do(ctx, j.By, func() error {
 		f, err := os.Open(p.file)
@@ -186,7 +187,7 @@ func (j *job) transcribePiece(ctx context.Context, p piece) (transcript model.Tr
 			return j.refusal("the audio can't be opened: %v", files.Cause(err))
 		}
 		defer func() { _ = f.Close() }() // opened for reading only
-		// The name tells a server the format, and nobody how the file is called here.
+		// The name tells a server the format, but not the file's real name.
 		transcript, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f,
 			Language: j.language})
 		return err
@@ -200,7 +201,7 @@ func (j *job) transcribePiece(ctx context.Context, p piece) (transcript model.Tr
 	return transcript, err
 }
 
-// stepError is the error of a step on the way.
+// stepError returns the error for a failed step, or that of ctx.
 func (j *job) stepError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &model.Error{Kind: model.KindOf(ctx.Err()), Model: j.By, Err: ctx.Err()}
@@ -208,16 +209,16 @@ func (j *job) stepError(ctx context.Context, err error) error {
 	return j.refusal("%s", j.cleanMessage(err))
 }
 
-// refusal is the error for a file that is not transcribed.
+// refusal returns the error for a file that is not transcribed.
 func (j *job) refusal(format string, args ...any) *model.Error {
 	return &model.Error{Kind: model.Invalid, Model: cmp.Or(j.By, "transcription"),
 		Message: fmt.Sprintf(format, args...)}
 }
 
-// maxMessage bounds what an error repeats of another's, in characters.
+// maxMessage bounds what an error repeats of another, in characters.
 const maxMessage = 500
 
-// cleanMessage is what err says on one line, without the folders of this machine.
+// cleanMessage returns the text of err on one line, without the folders of this machine.
 func (j *job) cleanMessage(err error) string {
 	said := err.Error()
 	for _, folder := range []string{j.folder, filepath.Dir(j.file)} {
@@ -228,7 +229,7 @@ func (j *job) cleanMessage(err error) string {
 	return text.Brief(said, maxMessage)
 }
 
-// partError is the error of a part, if there are several.
+// partError adds the number of the part to its error, if there are several.
 func partError(err error, part, of int) error {
 	var failed *model.Error
 	if of == 1 || !errors.As(err, &failed) {
@@ -249,7 +250,7 @@ func secondsOrZero(seconds *float64) float64 {
 	return *seconds
 }
 
-// baseLanguage is the language of a tag: "pt" of "pt-BR".
+// baseLanguage returns the language of a tag: "pt" of "pt-BR".
 func baseLanguage(tag string) string {
 	language, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(tag)), "_", "-"), "-")
 	return language
