@@ -9,14 +9,14 @@ import (
 )
 
 // New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see package schema for
-// the tags. What call gets is checked; a Once tool always has a key. The text of its result is cut to MaxText between
-// lines, and an error of it that is no *Error becomes one.
+// the tags. call gets checked arguments and, in a Once tool, always a key. The text of its result is cut to MaxText
+// between lines, and its errors become *Error.
 func New[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) Tool {
 	return newTyped(spec, call)
 }
 
-// NewFinder is New for a tool that is a Finder: found says whether a call took effect. Arguments that are refused were
-// never performed.
+// NewFinder is New for a tool that is a Finder: find says whether a call took effect. A call whose arguments are
+// refused was never performed.
 func NewFinder[A any](
 	spec Spec, call func(context.Context, Call, A) (Result, error), find func(context.Context, Call, A) (Result, bool,
 		error),
@@ -64,7 +64,7 @@ func (t typed[A]) decodeCall(call Call) (args A, err error) {
 	return *into, nil
 }
 
-// finder is a tool that keeps what it did.
+// finder is a tool that can look up what it did.
 type finder[A any] struct {
 	typed[A]
 	found func(context.Context, Call, A) (Result, bool, error)
@@ -82,7 +82,7 @@ func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
 	return res, performed, nil
 }
 
-// CutText keeps a result's text to MaxText, cut between lines; only a line longer than half of that is cut between
+// CutText cuts a result's text to MaxText, between lines; only a line longer than half of that is cut between
 // characters.
 func CutText(res Result) Result {
 	const note = "(the rest is left out)\n"
@@ -96,7 +96,7 @@ func CutText(res Result) Result {
 	return res
 }
 
-// AsError gives an error of a call the kind that says what can be done about it.
+// AsError makes an *Error of an error of a call, with the kind that says what can be done about it.
 func AsError(err error) *Error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known

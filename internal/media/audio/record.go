@@ -41,8 +41,8 @@ func (r Recorder) Record(ctx context.Context, file string, limit time.Duration) 
 
 // recordUntilStopped records until ctx is cancelled or limit has passed. An error says that the program ended by
 // itself.
-func (r Recorder) recordUntilStopped(ctx context.Context, file string, args []string, most time.Duration) error {
-	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx)) // cancelling ctx asks the program to end, and does not kill it
+func (r Recorder) recordUntilStopped(ctx context.Context, file string, args []string, limit time.Duration) error {
+	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx)) // cancelling ctx does not kill it
 	defer kill()
 	cmd, complaint := newCommand(programCtx, r.program, args...)
 	in, err := cmd.StdinPipe()
@@ -54,7 +54,7 @@ func (r Recorder) recordUntilStopped(ctx context.Context, file string, args []st
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
-	stop, sync := time.NewTimer(most), time.NewTicker(syncEvery)
+	stop, sync := time.NewTimer(limit), time.NewTicker(syncEvery)
 	defer stop.Stop()
 	defer sync.Stop()
 	for {

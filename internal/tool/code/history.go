@@ -18,7 +18,7 @@ import (
 const (
 	maxPatched = 60      // files of a diff that are shown
 	maxBlamed  = 200     // lines of one blame
-	maxMessage = 1 << 10 // bytes of what a commit says beside its subject
+	maxMessage = 1 << 10 // bytes of a commit's message without its subject
 	shortHash  = 10      // digits of a commit's hash that are shown
 )
 
@@ -32,7 +32,7 @@ type HistoryArgs struct {
 	Limit  int    `json:"limit,omitempty" doc:"of log: most commits wanted" min:"1" max:"50" default:"10"`
 }
 
-// gitCite stands before the hash of a commit, in answers that cite it and in the path of its tool.Ref.
+// gitCite precedes the hash of a commit, in answers that cite it and in the path of its tool.Ref.
 const gitCite = "git:"
 
 func (r *Root) historyTool() tool.Tool {
@@ -108,7 +108,7 @@ func historyPath(args HistoryArgs) (string, error) {
 	return at, nil
 }
 
-// revision is how a commit may be named: nothing that git would read as an option, a path or a range.
+// revision matches allowed names of commits: nothing that git would read as an option, a path or a range.
 var revision = pattern(`^[\pL\pN_][\pL\pN_./+-]*(?:[~^][0-9]*)*$`)
 
 // resolveCommit finds the full hash of a named commit; "" for no name.
@@ -132,7 +132,7 @@ func (g *repository) resolveCommit(ctx context.Context, named string) (string, e
 	return hash, nil
 }
 
-// readLines runs git, and gives the lines that it prints, without secrets.
+// readLines runs git, and returns the lines of its output, without secrets.
 func (h *history) readLines(ctx context.Context, args ...string) ([]string, error) {
 	out, cut, err := h.runGit(ctx, args...)
 	if err != nil {
@@ -277,7 +277,7 @@ func (h *history) showDiff(ctx context.Context) error {
 	return h.showPatch(ctx, show)
 }
 
-// hunk is the line above changed lines, with where they stand in the new file.
+// hunk matches the line above changed lines, which says where they are in the new file.
 var hunk = pattern(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
 // showPatch shows a diff as git prints it. The lines of the working tree that it shows can be cited.
@@ -332,7 +332,7 @@ func (h *history) showBlame(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	commit := map[string]string{} // what is known of the commit of the line
+	commit := map[string]string{} // the fields of the commit of the current line
 	for _, line := range lines {
 		key, value, _ := strings.Cut(line, " ")
 		text, last := strings.CutPrefix(line, "\t")

@@ -20,7 +20,7 @@ const (
 	maxLanguages = 8   // of a folder that are named
 	maxNear      = 8   // paths that end like one that does not exist
 	maxReadme    = 800 // bytes of the README's first paragraph
-	docAttempts  = 5   // files of a package that are asked for its description
+	docAttempts  = 5   // files of a package that are read for its description
 )
 
 // MapArgs are the arguments of repo_map.
@@ -64,7 +64,7 @@ func (r *Root) mapPath(ctx context.Context, _ tool.Call, args MapArgs) (tool.Res
 	return mapFile(s, hash), nil
 }
 
-// findPath gives the path itself if it exists, or else the one path that ends with it.
+// findPath returns the path itself if it exists, or else the only path that ends with it.
 func (r *Root) findPath(ctx context.Context, clean string) (at string, folder bool, err error) {
 	place, err := r.locate(clean)
 	if err == nil {
@@ -102,8 +102,8 @@ func (r *Root) listFiles(ctx context.Context, start string) (all []string, _ ski
 	return all, passed, err
 }
 
-// mapFile lists what a file declares. Fields and single constants of a group are left out where there is more than can
-// be listed.
+// mapFile lists the declarations of a file. If there are too many, it leaves out fields and single constants of a
+// group.
 func mapFile(s *source, hash string) tool.Result {
 	res := tool.Result{Items: 1}
 	var text resultText
@@ -141,8 +141,8 @@ func mapFile(s *source, hash string) tool.Result {
 	return res
 }
 
-// purpose gives the lines in which a file says what it is for: in Go the comment right above the package clause, else
-// the first comment at the top that is not a licence; 0 if there is none.
+// purpose returns the lines of the comment that says what a file is for: in Go the one right above the package clause,
+// or else the first one at the top that is no licence; 0 if there is none.
 func (s *source) purpose() (start, end int) {
 	if s.lang.name == "Go" {
 		files := token.NewFileSet()
@@ -167,7 +167,7 @@ func (s *source) purpose() (start, end int) {
 	return 0, 0
 }
 
-// sentence is the first sentence of the comment above a definition.
+// sentence returns the first sentence of the comment above a definition.
 func (s *source) sentence(d definition) string {
 	var b strings.Builder
 	for n := d.doc; n < d.line && b.Len() < maxShort; n++ {

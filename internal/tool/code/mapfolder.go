@@ -66,8 +66,8 @@ func (f *folder) depth() int {
 	return 1 + strings.Count(f.path, "/")
 }
 
-// treeOf gives the folders down to a level, by path. If there are too many, it makes the tree less deep, but not less
-// than `least`, and then cuts it off.
+// treeOf returns the folders down to a level, by path. If there are too many, it reduces the level, down to `least`,
+// and then cuts the list.
 func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut bool) {
 	for ; ; level-- {
 		tree = nil
@@ -89,7 +89,7 @@ func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut b
 
 var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
 
-// writeFolderHead writes the lines about the mapped folder itself, and gives the path of its README.
+// writeFolderHead writes the lines about the mapped folder itself, and returns the path of its README.
 func (r *Root) writeFolderHead(text *resultText, own *folder) (readme string) {
 	where, files := r.name, 0
 	if own.path != "." {
@@ -119,7 +119,7 @@ func (r *Root) writeFolderHead(text *resultText, own *folder) (readme string) {
 	return readme
 }
 
-// byCount gives the languages of a folder, the most frequent first.
+// byCount returns the languages of a folder, the most frequent first.
 func (f *folder) byCount() []string {
 	return slices.SortedFunc(maps.Keys(f.languages), func(a, b string) int {
 		return cmp.Or(cmp.Compare(f.languages[b], f.languages[a]), strings.Compare(a, b))
@@ -141,7 +141,7 @@ func (f *folder) mapLine(r *Root) string {
 	return line
 }
 
-// textOf gives a file's content, or "" if it can't be read: the map then says less.
+// textOf returns a file's content, or "" if it can't be read: the map then says less.
 func (r *Root) textOf(clean string) string {
 	s, _, err := r.source(clean)
 	if err != nil {
@@ -150,8 +150,8 @@ func (r *Root) textOf(clean string) string {
 	return string(s.text)
 }
 
-// packageDoc gives the name of the module that a folder holds, and the first sentence of what its manifest or its
-// package says it is for. The files that usually hold it are asked first.
+// packageDoc returns the name of the module in a folder, and the first sentence of its description in the manifest or
+// in the package's comments. The files that usually hold the comment are read first.
 func (r *Root) packageDoc(f *folder) string {
 	module, purpose := "", ""
 	var packages []string
@@ -192,7 +192,7 @@ func (r *Root) packageDoc(f *folder) string {
 
 var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
 
-// moduleLines are the expressions for the line in which a manifest names its module.
+// moduleLines match the line in which a manifest names its module.
 var moduleLines = map[string]func() *regexp.Regexp{
 	"go.mod":         pattern(`(?m)^module\s+"?([^\s"]+)`),
 	"Cargo.toml":     pattern(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
@@ -201,11 +201,11 @@ var moduleLines = map[string]func() *regexp.Regexp{
 	"pom.xml":        pattern(`<artifactId>([^<]+)</artifactId>`),
 }
 
-// purposeLine is the line in which such a file says what the module is for.
+// purposeLine matches the line in which such a file describes the module.
 var purposeLine = pattern(
 	`(?m)^[ \t{]*(?:"description"[ \t]*:[ \t]*"([^"\n]+)|description[ \t]*=[ \t]*(?:"([^"\n]+)|'([^'\n]+))|<description>([^<\n]+))`)
 
-// firstParagraph gives the first lines of a README that are prose: no heading, badge, picture or markup.
+// firstParagraph returns the first lines of a README that are prose: no heading, badge, picture or markup.
 func firstParagraph(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

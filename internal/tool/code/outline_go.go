@@ -12,7 +12,7 @@ type goOutline struct {
 	defs []definition
 }
 
-// outlineGo goes by the syntax tree. It gives nil for a file too broken to have one.
+// outlineGo finds definitions by the syntax tree. It returns nil for a file too broken to have one.
 func outlineGo(s *source) []definition {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, "", s.text, parser.ParseComments|parser.SkipObjectResolution)
@@ -39,7 +39,7 @@ func outlineGo(s *source) []definition {
 
 func (o *goOutline) line(p token.Pos) int { return o.file.PositionFor(p, false).Line }
 
-// addDefinition completes a definition with its lines. from is where the name stands.
+// addDefinition sets the lines of a definition and adds it. from is the position of the name.
 func (o *goOutline) addDefinition(d definition, doc *ast.CommentGroup, from, to token.Pos) {
 	d.line, d.end = o.line(from), o.line(to)
 	d.doc = d.line

@@ -20,30 +20,30 @@ import (
 
 const (
 	gitTimeout    = 10 * time.Second
-	maxGitOutput  = 1 << 20 // bytes that are read of what git prints
-	maxGitPointer = 4 << 10 // bytes of a file that names a folder of git
+	maxGitOutput  = 1 << 20 // bytes that are read of git's output
+	maxGitPointer = 4 << 10 // bytes of a file that names a git folder
 	maxGitMemory  = 1 << 30 // bytes that git may use, where the system has such a bound
-	maxGitFile    = 4 << 20 // bytes of a file of git that it reads whole
-	maxGitFiles   = 100_000 // files of git that are looked at
+	maxGitFile    = 4 << 20 // bytes of a git file that git reads as a whole
+	maxGitFiles   = 100_000 // git files that are checked
 )
 
-// repository is the git repository in which a root lies. Its folder, its working tree and its objects belong together:
+// repository is the git repository in which a root lies. Its git dir, its working tree and its objects belong together:
 // nothing of another repository is read through it.
 type repository struct {
 	root      string   // where git runs, absolute
 	top       string   // of the working tree
 	dir       string   // what git calls the git dir
-	overrides []string // name=value for each setting of the repository that would run a program: it turns that off
+	overrides []string // name=value, to turn off each setting of the repository that would run a program
 }
 
-// notRepository says that there is no history to read.
+// notRepository returns the error for a folder without a readable history.
 func notRepository(why string) error {
 	return tool.Errorf(tool.Unavailable,
 		"only a folder under git has a history; its files can still be searched and read",
 		"the folder has no history that can be read: %s", why)
 }
 
-// openRepository finds the repository of the root, at it or above it, and refuses one whose parts lie elsewhere.
+// openRepository finds the repository of the root, in it or above it, and refuses one whose parts lie elsewhere.
 func (r *Root) openRepository(ctx context.Context) (*repository, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are",
@@ -73,7 +73,7 @@ func (r *Root) openRepository(ctx context.Context) (*repository, error) {
 	}
 }
 
-// locateDir finds the git dir behind .git, which a worktree has elsewhere.
+// locateDir finds the git dir, to which .git is a pointer in a worktree.
 func (g *repository) locateDir(info fs.FileInfo) error {
 	mark := filepath.Join(g.top, ".git")
 	switch {
@@ -110,9 +110,8 @@ func (g *repository) refuseBorrowed() error {
 	return errors.Join(refuseLinks(common), refuseLinks(g.dir))
 }
 
-// refuseLinks refuses a git dir in which git would follow a link, or read a file of unlimited size. What git reads
-// whole must be a regular file of at most gitPart bytes. Links to folders, and sockets, of other programs may lie
-// there.
+// refuseLinks refuses a git dir in which git would follow a link, or read a file of unlimited size. What git reads as a
+// whole must be a regular file of at most maxGitFile bytes. Sockets and links to folders of other programs are allowed.
 func refuseLinks(dir string) error {
 	seen := 0
 	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
@@ -172,8 +171,8 @@ func sameFile(a, b string) bool {
 	return errOne == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// listFilters lists the filters in the repository's settings in g.off, which turns them off: there is no flag for that,
-// and a diff of the working tree would run them.
+// listFilters adds the filters of the repository's settings to g.overrides, which turns them off: there is no flag for
+// that, and a diff of the working tree would run them.
 func (g *repository) listFilters(ctx context.Context) error {
 	out, cut, err := g.runGit(ctx, "config", "--list", "--includes", "--name-only", "-z")
 	if err != nil || cut {
@@ -206,7 +205,7 @@ var settings = []string{
 	"maintenance.auto=false", "core.bigFileThreshold=16m",
 }
 
-// environment is git's whole environment. Of ours it has only where programs are.
+// environment returns git's whole environment. Of ours it holds only PATH and SYSTEMROOT.
 func (g *repository) environment() []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "HOME=/nonexistent", "LC_ALL=C",
@@ -225,8 +224,8 @@ func (g *repository) environment() []string {
 	return env
 }
 
-// runGit runs a git command that only reads, and gives its output, cut off at gitOutput. What git prints about errors
-// is dropped: it may contain paths of the machine, and lines of files.
+// runGit runs a git command that only reads, and returns its output, cut off at maxGitOutput. Git's error messages are
+// dropped: they may contain paths of the machine, and lines of files.
 func (g *repository) runGit(ctx context.Context, args ...string) (out []byte, cut bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, gitTimeout)
 	defer stop()
@@ -254,7 +253,7 @@ func (g *repository) runGit(ctx context.Context, args ...string) (out []byte, cu
 	return out, false, nil
 }
 
-// boundedOutput keeps what a program prints, and stops the program at gitOutput bytes.
+// boundedOutput keeps a program's output, and stops the program at maxGitOutput bytes.
 type boundedOutput struct {
 	bytes.Buffer
 	stop  func()

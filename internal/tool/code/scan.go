@@ -27,7 +27,7 @@ type finder interface {
 	find(content []byte, emit func(match))
 }
 
-// key is one way in which a term begins.
+// key is a text with which a match of a term begins: its stem or an alias.
 type key struct {
 	term  int
 	text  string
@@ -84,7 +84,7 @@ func (s *scanner) find(content []byte, emit func(match)) {
 	}
 }
 
-// emitBest looks for keys at one place. Those of a term stand together.
+// emitBest matches keys at one place, and emits the best match of each term. Keys of one term follow each other.
 func (s *scanner) emitBest(src []byte, start int, keys []key, emit func(match)) {
 	best := match{term: -1}
 	for i := range keys {
@@ -106,7 +106,7 @@ func (s *scanner) emitBest(src []byte, start int, keys []key, emit func(match)) 
 	}
 }
 
-// matchKey says how well the word at a place where a key's first bytes were found matches the key; 0: not at all.
+// matchKey returns how well the word at a place, where a key's first bytes were found, matches the key; 0: not at all.
 func (s *scanner) matchKey(src []byte, start int, k *key) (end int, how strength) {
 	t := &s.terms[k.term]
 	stemEnd, whole := matchFolded(src, start, k.text, t.isCompound)
@@ -149,7 +149,7 @@ func matchAlias(src []byte, start, aliasEnd int, alias string) (int, strength) {
 	return 0, 0
 }
 
-// matchShorter finds words of at least four letters that the term begins with.
+// matchShorter matches words of at least four letters with which the term begins.
 func matchShorter(src []byte, start int, word string) (int, strength) {
 	end := search.PartEnd(src, start)
 	n := end - start
@@ -162,7 +162,7 @@ func matchShorter(src []byte, start int, word string) (int, strength) {
 	return end, shorter
 }
 
-// matchFolded compares without case. For compounds it passes over the underscores between words.
+// matchFolded compares without case. For compounds it skips underscores and hyphens between words.
 func matchFolded(src []byte, at int, word string, compound bool) (end int, ok bool) {
 	for i := range len(word) {
 		if compound && i > 0 && at < len(src) && (src[at] == '_' || src[at] == '-') {

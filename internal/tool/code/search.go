@@ -17,7 +17,7 @@ import (
 
 const (
 	hitsPerFile = 3  // so that one file can't hide the others
-	candidates  = 40 // files that are looked at closely
+	candidates  = 40 // files whose units are ranked
 	maxQuestion = 4 << 10
 )
 
@@ -37,9 +37,9 @@ type SearchData struct {
 	Matched int      `json:"matched"`           // files in which something was found
 }
 
-// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. Of one of up to
-// 40 lines all are worth being shown, of a longer one the line of its name, Head, and the lines From to To. Small
-// neighbours that fit too are shown with a definition; it then begins at Own.
+// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. A definition of
+// up to 40 lines should be shown whole, a longer one by the line of its name, Head, and the lines From to To. Small
+// neighbours may be shown with a definition; it then begins at Own.
 type Hit struct {
 	Path   string  `json:"path"`
 	Line   int     `json:"line"`
@@ -97,7 +97,7 @@ type lookup struct {
 	files   int
 	bytes   int64
 	skipped skipped
-	weights search.Weights // of the terms, once it is known how rare they are
+	weights search.Weights // of the terms; nil until they are weighed
 	top     float64        // the best file's score
 	missing []string
 }
@@ -125,7 +125,7 @@ func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 	return s, nil
 }
 
-// scope is the part of the root that a search is about.
+// scope is the part of the root to search.
 type scope struct {
 	start        string               // where the walk begins
 	glob         func(at string) bool // nil for all below
@@ -150,7 +150,7 @@ func (sc scope) contains(at string) bool {
 	return sc.glob == nil || sc.glob(at)
 }
 
-// tally is how often each term is in a file, in tenths of a full match.
+// tally counts each term in a file, in tenths of a full match.
 type tally struct {
 	path   string
 	size   int
@@ -192,7 +192,7 @@ func (s *lookup) rankPassages(ctx context.Context, files []tally) ([]passage, er
 	readers.SetLimit(workers())
 	for i := range files {
 		readers.Go(func() error {
-			if src, _, err := s.root.source(files[i].path); err == nil { // else it went away since it was counted
+			if src, _, err := s.root.source(files[i].path); err == nil { // else it was removed since it was counted
 				perFile[i], counts[i] = s.findUnits(&files[i], src)
 			}
 			return ctx.Err()
@@ -255,7 +255,7 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 	return res.WithData(data)
 }
 
-// hitFor is the hit to report for a passage; its score is relative to the best one.
+// hitFor returns the Hit for a passage, with a score relative to the best one.
 func (p *passage) hitFor(best float64) Hit {
 	u := &p.unit
 	column := 0

@@ -41,7 +41,7 @@ func (r *Root) symbolTool() tool.Tool {
 type wantedSymbol struct {
 	name   string
 	owners []string // types or packages, the outermost first
-	loose  *scanner // finds the name without regard to case and underscores; nil: these matter
+	loose  *scanner // finds the name without regard to case and underscores; nil: the name is matched exactly
 }
 
 func parseSymbol(symbol string) (wantedSymbol, error) {
@@ -55,14 +55,14 @@ func parseSymbol(symbol string) (wantedSymbol, error) {
 	return w, nil
 }
 
-// looseName is a name without its case and its underscores.
+// looseName returns a name in lower case without underscores.
 func looseName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 func (w *wantedSymbol) isName(name string) bool {
 	return name == w.name || w.loose != nil && looseName(name) == looseName(w.name)
 }
 
-// ownerFit says how well the owners fit a definition's container and its file's path: 1 for each that does fully.
+// ownerFit returns how well the owners fit a definition's container and its file's path: 1 for each that fits fully.
 func (w *wantedSymbol) ownerFit(d *definition, at string) float64 {
 	fit := 0.0
 	for _, o := range w.owners {
@@ -75,7 +75,7 @@ func (w *wantedSymbol) ownerFit(d *definition, at string) float64 {
 	return fit
 }
 
-// eachMention yields the places where the name is a whole word of a text.
+// eachMention emits the places where the name is a whole word of a text.
 func (w *wantedSymbol) eachMention(text []byte, emit func(start, end int)) {
 	whole := func(start, end int) {
 		if w.isName(string(text[start:end])) && !isNameByte(text, start-1) && !isNameByte(text, end) {
@@ -105,7 +105,7 @@ type mention struct {
 	path       string
 	line       int
 	text       string
-	name       string      // as it is spelt here
+	name       string      // as it is written here
 	def        *definition // what the line defines; for a use, the definition around it, or nil
 	lines      []string    // of a definition, from its comment on, as many as are shown
 	hash       string      // of the file of a definition
@@ -124,7 +124,7 @@ type mentions struct {
 	skipped           skipped
 }
 
-// findMentions looks for a symbol in one walk.
+// findMentions finds the mentions of a symbol in one walk.
 func (r *Root) findMentions(ctx context.Context, sc scope, want wantedSymbol) (all mentions, err error) {
 	var mu sync.Mutex
 	all.skipped, err = r.walk(ctx, sc, func(at string, content []byte) {
@@ -277,7 +277,7 @@ func (s *source) firstLines(d *definition) (lines []string) {
 	return lines
 }
 
-// signature is the line of a definition without the bracket that opens its body.
+// signature returns the line of a definition without the bracket that opens its body.
 func (s *source) signature(line int) string {
 	text := bytes.TrimSpace(s.line(line))
 	text = bytes.TrimSpace(bytes.TrimSuffix(text, []byte("{")))
