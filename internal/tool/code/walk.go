@@ -83,7 +83,7 @@ func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byt
 		buf = make([]byte, max(2*size, 64<<10)+search.Padding)
 	}
 	n, err := io.ReadFull(f, buf[:size])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk in the meantime
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk
 		return nil, err
 	}
 	content := buf[:n]

@@ -17,15 +17,15 @@ import (
 // remote is a tool of a server.
 type remote struct {
 	session *Session
-	name    string // as the server spells it
+	name    string // on the server
 	spec    tool.Spec
 	check   *jsonschema.Resolved // nil: the server checks
 }
 
-// ownWrite is a write of our own server. The server performs a write once for each key and owner, and keeps the key for
-// good, in the transaction of the write. A key that was used gives the first result again and changes nothing, so to
-// call again is exactly-once, and to look tells what became of a call that a crash cut off. A refusal says that nothing
-// stands in the world under the key: it was never used, or what it did was undone since.
+// ownWrite is a writing tool of our own server. The server performs a write once for each key and owner, and keeps the
+// key for good, in the transaction of the write. A used key returns the first result again and changes nothing, so a
+// repeated call is performed exactly once, and a look-up (MetaLook) shows the result of a call that a crash
+// interrupted. If it refuses, the key was never used, or its effect was undone since.
 type ownWrite struct{ *remote }
 
 func (s *Session) makeTools(l Listing) (tools []tool.Tool) {
@@ -53,7 +53,7 @@ func (s *Session) makeTools(l Listing) (tools []tool.Tool) {
 	return tools
 }
 
-// resolveSchema is a schema that arguments can be held against; nil where only its server can read it.
+// resolveSchema compiles a schema to check arguments against; nil if only its server understands it.
 func resolveSchema(schema json.RawMessage) *jsonschema.Resolved {
 	var s jsonschema.Schema
 	if json.Unmarshal(schema, &s) != nil {
@@ -74,7 +74,7 @@ func (r *remote) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	return r.callWithMeta(ctx, call, mcp.Meta{})
 }
 
-// callWithMeta calls the tool with a _meta, to which it adds.
+// callWithMeta calls the tool with a _meta, to which it adds key and version.
 func (r *remote) callWithMeta(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, tool.AsError(err)
@@ -105,7 +105,7 @@ func (r *remote) callWithMeta(ctx context.Context, call tool.Call, meta mcp.Meta
 	return r.callConfirmed(ctx, p, call.Confirmation)
 }
 
-// arguments are those of a call, checked as far as we can.
+// arguments returns the arguments of a call, checked as far as possible.
 func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	if r.spec.Effect == tool.Once && call.Key == "" {
 		return nil, tool.Errorf(tool.Failed, "", "%s was called without an idempotency key", r.spec.Name)
@@ -127,9 +127,9 @@ func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	return args, nil
 }
 
-// sendCall asks the server. A call that found its connection closed was not sent, so it is sent over a new one. One
-// whose session the server has forgotten was not taken, or it was under way beside another one that found that out:
-// what may be repeated is.
+// sendCall sends a call to the server. If the connection was closed, the call was not sent, and is sent over a new one.
+// If the server has forgotten the session, the call was not accepted, or it was running beside another call that found
+// this out: it is sent again if it may be repeated.
 func (r *remote) sendCall(ctx context.Context, p *mcp.CallToolParams) (tool.Result, error) {
 	for first := true; ; first = false {
 		link, err := r.session.ensureLink(ctx)
@@ -153,7 +153,7 @@ func (r *remote) sendCall(ctx context.Context, p *mcp.CallToolParams) (tool.Resu
 	}
 }
 
-// withUnknownOutcome says of a write whose answer did not come that nobody knows what became of it.
+// withUnknownOutcome adds to the error of a write without an answer that it may have taken effect.
 func (r *remote) withUnknownOutcome(err *tool.Error) *tool.Error {
 	if r.spec.Effect == tool.Once && slices.Contains([]tool.Kind{tool.Unavailable, tool.Timeout, tool.Cancelled},
 		err.Kind) {
@@ -169,13 +169,14 @@ func (o ownWrite) Found(ctx context.Context, call tool.Call) (tool.Result, bool,
 		return res, true, nil
 	}
 	switch tool.AsError(err).Kind {
-	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // which is Call's to say
+	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // Call reports it
 		return tool.Result{}, false, nil
 	}
 	return tool.Result{}, false, err
 }
 
-// toolError gives an error of the connection its kind. Its words are the SDK's and the server's, without what was sent.
+// toolError makes a *tool.Error of an error of the connection. Its words are the SDK's and the server's, without what
+// was sent.
 func (s *Session) toolError(err error) *tool.Error {
 	if known, ok := errors.AsType[*tool.Error](err); ok {
 		return known

@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Diff says for a person what has changed between two listings: a unified diff for each tool that came, went or
-// changed. It is empty where nothing has. It quotes the server: what steers a terminal is for the caller to take out.
+// Diff shows a person what has changed between two listings: a unified diff for each tool that was added, removed or
+// changed; "" if none was. It quotes the server: the caller has to remove control sequences for terminals.
 func Diff(was, is Listing) (diffs string) {
 	before, after := toolTexts(was), toolTexts(is)
 	names := maps.Clone(before)
@@ -23,7 +23,7 @@ func Diff(was, is Listing) (diffs string) {
 	return diffs
 }
 
-// toolTexts tells each tool of a listing in lines.
+// toolTexts describes each tool of a listing in lines, by name.
 func toolTexts(l Listing) map[string]string {
 	texts := map[string]string{}
 	for _, o := range l {
@@ -44,7 +44,7 @@ func toolTexts(l Listing) map[string]string {
 	return texts
 }
 
-// indentJSON is JSON with a line for each part.
+// indentJSON returns JSON with a line for each part.
 func indentJSON(raw json.RawMessage) string {
 	var out bytes.Buffer
 	if len(raw) == 0 || json.Indent(&out, raw, "", "  ") != nil {
@@ -53,7 +53,7 @@ func indentJSON(raw json.RawMessage) string {
 	return out.String()
 }
 
-// HintsInWords says what a tool does to the world, as its server tells.
+// HintsInWords says what a tool does, according to its server.
 func HintsInWords(h tool.Hints) string {
 	words := "only reads"
 	switch {

@@ -20,11 +20,12 @@ import (
 // Bounds of what a server may list.
 const (
 	maxTools       = 256
-	maxDescription = 2 << 10  // bytes of a description that a model is shown
+	maxDescription = 2 << 10  // bytes of a description that is shown to a model
 	maxSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
 )
 
-// Offer is a tool as its server lists it. Unset hints have their meaning: destructive and open world.
+// Offer is a tool as its server lists it. Hints that the server leaves out have MCP's defaults: destructive and open
+// world.
 type Offer struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitempty"`
@@ -37,7 +38,7 @@ type Offer struct {
 // Listing is all that a server lists, sorted by name.
 type Listing []Offer
 
-// Hash is of everything in the listing: "sha256:" and hex.
+// Hash returns the hash of everything in the listing: "sha256:" and hex.
 func (l Listing) Hash() string {
 	text, err := json.Marshal(l)
 	if err != nil { // schemas are valid JSON
@@ -46,7 +47,7 @@ func (l Listing) Hash() string {
 	return files.Hash(text)
 }
 
-// offerOf reads a tool of a listing.
+// offerOf makes an Offer of a tool of the SDK.
 func offerOf(t *mcp.Tool) (Offer, error) {
 	o := Offer{Name: t.Name, Title: t.Title, Description: t.Description, Hints: tool.Hints{Destructive: true,
 		OpenWorld: true}}
@@ -72,7 +73,7 @@ func offerOf(t *mcp.Tool) (Offer, error) {
 	return o, nil
 }
 
-// specOf describes an offer to us. An error says why the tool can't be used.
+// specOf makes our Spec of an offer. An error says why the tool can't be used.
 func (s *Session) specOf(o Offer) (tool.Spec, error) {
 	var form struct {
 		Type string `json:"type"`
@@ -102,8 +103,8 @@ func (s *Session) specOf(o Offer) (tool.Spec, error) {
 	return spec, nil
 }
 
-// neutraliseSchema is a schema in which no words for people steer a model. One that can't be so without meaning
-// something else is refused.
+// neutraliseSchema neutralises the texts for people in a schema, so that they can't steer a model. A schema that holds
+// such words elsewhere is refused.
 func neutraliseSchema(schema json.RawMessage) (json.RawMessage, error) {
 	var tree any
 	if err := json.Unmarshal(schema, &tree); err != nil {
@@ -139,11 +140,11 @@ func neutraliseSchema(schema json.RawMessage) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// maxName is how long a name may be for every provider of models.
+// maxName is the longest name that all providers of models accept.
 const maxName = 64
 
-// safeName is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends
-// with a hash, so that no two become one.
+// safeName returns a name that all providers of models accept: letters, digits, _ and -. A changed name ends with a
+// hash, so that different names stay different.
 func safeName(name string) string {
 	safe := []byte(name)
 	for i, c := range safe {

@@ -13,14 +13,14 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Bounds of results: bytes of data, and places. The data of strangers are kept in the journal, and nothing reads them.
+// Bounds of results: bytes of data, and places. Strangers' data is only stored in the journal: nothing reads it.
 const (
 	maxForeignData = tool.MaxText
 	maxOwnData     = 4 << 20
 	maxRefs        = 50
 )
 
-// toResult reads what a server gave. Items counts its pieces of content.
+// toResult converts a server's result. Items counts its pieces of content.
 func (r *remote) toResult(res *mcp.CallToolResult) (tool.Result, error) {
 	out := tool.Result{Text: redact.Text(textOf(res.Content)), Items: len(res.Content), Refs: r.refs(res.Content)}
 	if res.StructuredContent != nil {
@@ -47,19 +47,19 @@ func (r *remote) toResult(res *mcp.CallToolResult) (tool.Result, error) {
 	return tool.CutText(out), nil
 }
 
-// ownFailure is the structured result of our own server where it fails.
+// ownFailure is the structured result of our own server for a failed call.
 type ownFailure struct {
 	Error string `json:"error"`
 	Code  string `json:"code"`
 }
 
-// errUnconfirmed is wrapped by the error of our own server where nobody confirmed what it asked about.
+// errUnconfirmed is wrapped by the error of our own server for a call that was not confirmed.
 var errUnconfirmed = errors.New("nobody confirmed it")
 
-// codeUnconfirmed is the code of that.
+// codeUnconfirmed is our own server's code for such a call.
 const codeUnconfirmed = "CONFIRMATION_REQUIRED"
 
-// kindOf is what a code of our own server says.
+// kindOf returns the kind for a code of our own server.
 func kindOf(code string) tool.Kind {
 	switch code {
 	case "VALIDATION_ERROR":
@@ -76,8 +76,8 @@ func kindOf(code string) tool.Kind {
 	return tool.Failed
 }
 
-// resultError is the error of a result that says that it is one. A model can often correct what another's server
-// complains of.
+// resultError makes an error of a result with IsError. It keeps the server's words: a model can often correct what they
+// complain about.
 func (r *remote) resultError(res tool.Result) *tool.Error {
 	const most = 2 << 10
 	message := tool.Clip(cmp.Or(strings.TrimSpace(res.Text), "it failed, and does not say why"), most)
@@ -92,7 +92,7 @@ func (r *remote) resultError(res tool.Result) *tool.Error {
 	return err
 }
 
-// textOf is what a model can read of the contents. What is no text is named.
+// textOf returns the text of the contents. Other kinds of content are only named.
 func textOf(contents []mcp.Content) string {
 	var parts []string
 	for _, c := range contents {
@@ -127,8 +127,8 @@ func resourceText(c *mcp.ResourceContents) string {
 		cmp.Or(c.MIMEType, "of no stated kind"), len(c.Blob), c.URI)
 }
 
-// refs say where a stranger's words come from: from the tool, and from the resources that it gave. What it only links
-// to was not read.
+// refs returns the sources of a foreign server's result: the tool, and the resources that it returned. Resources that
+// it only links to are not opened.
 func (r *remote) refs(contents []mcp.Content) []tool.Ref {
 	s := r.session
 	if !s.cfg.Foreign {

@@ -1,14 +1,14 @@
-// Package mcpclient makes the tools of an MCP server tools of an assistant.
+// Package mcpclient makes the tools of an MCP server available to an assistant.
 //
 // Guarantees:
-//   - What a server lists is taken in once, when a Session is connected. Models and people see that and nothing else: a
-//     server that lists something else later is not called any more.
+//   - A server's list of tools is read once, when a Session is connected. Models and people see only that: a server
+//     that lists something else later is not called any more.
 //   - A call ends with its context, and its server is told so. Its text and data are bounded, pictures and files are
 //     named, not inlined.
-//   - A server that is away makes its calls Unavailable, and nothing else fails. The next call connects again, at
+//   - If a server can't be reached, its calls are Unavailable, and nothing else fails. The next call connects again, at
 //     growing intervals.
-//   - No write of a stranger's server is sent twice.
-//   - Only our own server is ever told yes, and only to the call that the person has confirmed.
+//   - No write to a stranger's server is sent twice.
+//   - Only our own server ever gets a yes, and only for the call that the person has confirmed.
 //   - No error holds a header, an environment or an argument.
 package mcpclient
 
@@ -28,54 +28,54 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Config says what server is connected to, and what its tools are.
+// Config says what a server is, and how to treat its tools.
 type Config struct {
 	Name    string      // of the server, for people
 	Prefix  string      // before the names of its tools
-	Source  tool.Source // of what its tools give
+	Source  tool.Source // of the tools' results
 	Foreign bool        // its results were written by strangers
-	Private bool        // a foreign one: the person lets it have what is private
-	Allow   []string    // names of tools, as the server spells them, that there are for us; nil: all
-	Version string      // of this program, which the server is told
+	Private bool        // of a foreign server: the person has allowed it to get private data
+	Allow   []string    // the tools to use, by their names on the server; nil: all
+	Version string      // of this program, which the server gets
 
 	// Own says that the server is this program's own: it performs a write once for each key, knows versions, and asks
-	// for confirmation of a digest (tool.Subject). Only such a one is answered.
+	// for confirmation of a digest (tool.ConfirmationDigest). Only an own server's questions are answered.
 	Own bool
 
 	Start   time.Duration // how long connecting may take; 0: 30 s
 	Timeout time.Duration // of a call; 0: 30 s
-	// Admit decides on what a server lists, all of it; an error leaves the server out. Nil admits.
+	// Admit checks the whole list of a server's tools; after an error the server is not used. Nil: all are admitted.
 	Admit func(ctx context.Context, l Listing) error
 	Log   *slog.Logger // nil: nothing is logged
 }
 
-// How often a server that is away is tried.
+// How often connecting to a lost server is tried.
 const (
 	firstPause     = time.Second
 	maxPause       = time.Minute
 	defaultTimeout = 30 * time.Second
 )
 
-// Session is a server with its tools. It is safe for concurrent use.
+// Session is a connected server with its tools. It is safe for concurrent use.
 type Session struct {
 	cfg       Config
 	transport mcp.Transport
 	client    *mcp.Client
 	listing   Listing
 	tools     []tool.Tool
-	lifetime  context.Context // until it is closed
+	lifetime  context.Context // ends when the Session is closed
 	end       context.CancelFunc
 
-	connecting chan struct{} // held by who connects
+	connecting chan struct{} // holds a value while a call connects
 	mu         sync.Mutex
-	link       *mcp.ClientSession // nil: there is none
-	changed    bool               // it lists other tools
+	link       *mcp.ClientSession // nil: not connected
+	changed    bool               // it lists other tools than before
 	pause      time.Duration      // of the last failure to connect
 	nextTry    time.Time          // when connecting may be tried again
 }
 
-// Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this
-// package, can be connected to again after it was lost. An error is a *tool.Error.
+// Connect connects to a server and lists its tools. If the transport can connect several times, as those of this
+// package can, the Session connects again after the connection was lost. Errors are *tool.Error.
 func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error) {
 	cfg.Start, cfg.Timeout = cmp.Or(cfg.Start, defaultTimeout), cmp.Or(cfg.Timeout, defaultTimeout)
 	if cfg.Log == nil {
@@ -102,21 +102,21 @@ func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error)
 	return s, nil
 }
 
-// Tools are the server's tools that are allowed, in the order in which it lists them.
+// Tools returns the server's allowed tools, sorted by name.
 func (s *Session) Tools() []tool.Tool { return slices.Clone(s.tools) }
 
-// Changed says that the server lists other tools than it did when it was connected. Its calls fail from then on.
+// Changed says whether the server lists other tools than when it was first connected. Then its calls fail.
 func (s *Session) Changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
 }
 
-// Close ends the connection, and returns when all that was begun has ended: a command has four seconds for that at
-// most. Calls that go on fail.
+// Close ends the connection, and returns when everything that was started has ended: a command has four seconds for
+// that at most. Running calls fail.
 func (s *Session) Close() {
 	s.end()
-	s.connecting <- struct{}{} // who connects gives up
+	s.connecting <- struct{}{} // wait for a call that connects: it gives up
 	defer func() { <-s.connecting }()
 	s.mu.Lock()
 	link := s.link
@@ -127,12 +127,11 @@ func (s *Session) Close() {
 	}
 }
 
-// handshakeVersion is the newest protocol that begins with a handshake.
+// handshakeVersion is the newest protocol version that begins with a handshake.
 const handshakeVersion = "2025-11-25"
 
-// connectAndList connects, and lists the tools. The newest protocol begins with a question that some older servers
-// leave unanswered, instead of saying that they don't know it; where that takes a third of the time, it is begun anew
-// without it.
+// connectAndList connects, and lists the tools. The newest protocol begins with a request that some older servers don't
+// answer at all; after a third of the time, it connects again with the older protocol.
 func (s *Session) connectAndList(ctx context.Context) (*mcp.ClientSession, Listing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start)
 	defer cancel()
@@ -147,8 +146,8 @@ func (s *Session) connectAndList(ctx context.Context) (*mcp.ClientSession, Listi
 	return link, listing, err
 }
 
-// connectWith connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so
-// that its connection is closed with the context.
+// connectWith connects with one protocol. The SDK's wait for a server that reads nothing does not end with the context,
+// so the connection is closed when ctx ends.
 func (s *Session) connectWith(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
 	conn, err := s.transport.Connect(ctx)
 	if err != nil {
@@ -158,7 +157,7 @@ func (s *Session) connectWith(ctx context.Context, o *mcp.ClientSessionOptions) 
 	defer stop()
 	link, err := s.client.Connect(ctx, openConnection{conn}, o)
 	if err != nil {
-		_ = conn.Close() // the first error is the one to tell
+		_ = conn.Close() // the first error is the one to report
 		return nil, nil, cmp.Or(ctx.Err(), err)
 	}
 	listing, err := listTools(ctx, link)
@@ -169,13 +168,13 @@ func (s *Session) connectWith(ctx context.Context, o *mcp.ClientSessionOptions) 
 	return link, listing, nil
 }
 
-// openConnection is a transport whose connection stands.
+// openConnection is a transport that returns an open connection.
 type openConnection struct{ conn mcp.Connection }
 
 // Connect implements mcp.Transport.
 func (c openConnection) Connect(context.Context) (mcp.Connection, error) { return c.conn, nil }
 
-// dropLink ends a connection, and forgets it; nil is none.
+// dropLink closes a connection, and forgets it; nil is none.
 func (s *Session) dropLink(link *mcp.ClientSession) {
 	s.mu.Lock()
 	if s.link == link {
@@ -183,11 +182,11 @@ func (s *Session) dropLink(link *mcp.ClientSession) {
 	}
 	s.mu.Unlock()
 	if link != nil {
-		_ = link.Close() // how a server ends that was told to, or is lost, is its own business
+		_ = link.Close() // it does not matter how the server ends
 	}
 }
 
-// ensureLink gives the connection, and makes one if there is none.
+// ensureLink returns the connection, and connects if there is none.
 func (s *Session) ensureLink(ctx context.Context) (*mcp.ClientSession, error) {
 	if link, err := s.currentLink(); link != nil || err != nil {
 		return link, err
@@ -198,7 +197,7 @@ func (s *Session) ensureLink(ctx context.Context) (*mcp.ClientSession, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if link, err := s.currentLink(); link != nil || err != nil { // another call has connected in the meantime
+	if link, err := s.currentLink(); link != nil || err != nil { // another call has connected
 		return link, err
 	}
 	if wait := time.Until(s.nextTry); wait > 0 {
@@ -207,7 +206,7 @@ func (s *Session) ensureLink(ctx context.Context) (*mcp.ClientSession, error) {
 	}
 	link, listing, err := s.connectAndList(ctx)
 	if err != nil {
-		if !errors.Is(ctx.Err(), context.Canceled) { // that a caller went away says nothing of the server
+		if !errors.Is(ctx.Err(), context.Canceled) { // a caller's cancelling says nothing about the server
 			s.pause = min(max(2*s.pause, firstPause), maxPause)
 			s.nextTry = time.Now().Add(s.pause)
 		}
@@ -224,7 +223,7 @@ func (s *Session) ensureLink(ctx context.Context) (*mcp.ClientSession, error) {
 	return s.currentLink()
 }
 
-// currentLink gives the connection there is, or says why there can't be one.
+// currentLink returns the connection, nil if there is none; the error says why there can't be one.
 func (s *Session) currentLink() (*mcp.ClientSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,7 +237,7 @@ func (s *Session) currentLink() (*mcp.ClientSession, error) {
 	return s.link, nil
 }
 
-// listTools takes in all tools that a server lists.
+// listTools reads all tools of a server, sorted by name.
 func listTools(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
 	if caps := link.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return nil, tool.Errorf(tool.Unavailable, "", "the server has no tools")

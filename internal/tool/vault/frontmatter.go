@@ -14,13 +14,13 @@ import (
 
 const (
 	maxFront  = 64 << 10 // bytes
-	maxFields = 2000     // YAML values, aliases followed: ends what an alias bomb would unfold to
+	maxFields = 2000     // YAML values, with those of aliases: stops an alias bomb
 )
 
 // frontMatter is the YAML block between two lines of --- at the top of a note.
 type frontMatter struct {
 	end     int            // the closing line's number; 0 where there is no block
-	fields  map[string]any // strings as they are written, []any and map[string]any
+	fields  map[string]any // strings as written, []any and map[string]any
 	title   string
 	date    string // as it is written
 	at      time.Time
@@ -78,7 +78,8 @@ func decodeFront(block string) frontMatter {
 	return front
 }
 
-// plainValue turns YAML into what JSON can hold. Scalars keep their spelling: 2025-10-05 and 007 stay what was written.
+// plainValue converts YAML to values that JSON can hold. Scalars keep their spelling: 2025-10-05 and 007 stay as
+// written.
 func plainValue(node *yaml.Node, budget *int) any {
 	if *budget--; *budget < 0 {
 		return nil
@@ -113,7 +114,7 @@ func scalar(value any) string {
 	return s
 }
 
-// nameList reads a list of names, written as a YAML list or as one text with separators between them.
+// nameList reads a list of names, which is a YAML list or one text with separators.
 func nameList(fields map[string]any, separator func(rune) bool, keys ...string) []string {
 	var list []string
 	add := func(name string) {
@@ -136,7 +137,7 @@ func nameList(fields map[string]any, separator func(rune) bool, keys ...string) 
 	return list
 }
 
-// otherTexts are the texts of the fields that have no place of their own, and the names of these fields.
+// otherTexts returns the names and texts of the fields that frontMatter has no field for.
 func (f frontMatter) otherTexts() []string {
 	fields := maps.Clone(f.fields)
 	for _, known := range []string{"title", "tags", "tag", "aliases", "alias", "date"} {

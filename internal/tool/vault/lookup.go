@@ -32,8 +32,8 @@ func newGraph(notes []*note) *graph {
 	return g
 }
 
-// atPath returns the notes at a path, however it is spelled, with or without its ending. With more folders than the
-// path names, the notes are those whose path ends so.
+// atPath returns the notes at a path in any spelling, with or without its ending. With moreFolders, these are the notes
+// whose path ends with it.
 func (g *graph) atPath(p string, moreFolders bool) (notes []*note) {
 	key := nameKey(path.Join(path.Dir(p), noteName(p)))
 	for _, n := range g.byBase[nameKey(noteName(p))] {
@@ -45,8 +45,8 @@ func (g *graph) atPath(p string, moreFolders bool) (notes []*note) {
 	return notes
 }
 
-// notesNamed returns the notes that a name can mean: those at the path, else those whose file has the name (with the
-// folders given before it, if any), else those with the title, else those with the alias.
+// notesNamed returns the notes that a name can mean: those at that path, or else those whose file has the name (in the
+// folders before it, if any), or else those with the title, or else those with the alias.
 func (g *graph) notesNamed(name string) []*note {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "/")
 	for _, notes := range [][]*note{g.atPath(name, false), g.atPath(name, true), g.byTitle[nameKey(name)]} {
@@ -57,8 +57,8 @@ func (g *graph) notesNamed(name string) []*note {
 	return g.byAlias[nameKey(name)]
 }
 
-// resolveLink is the note that a link leads to. If several could be meant, the one in the same folder is, else the one
-// spelled exactly so; else none is, and ambiguous says why.
+// resolveLink returns the note to which a link leads. Of several, it is the only one in the same folder, or else the
+// only one with exactly this spelling; otherwise the link is ambiguous.
 func (g *graph) resolveLink(from *note, l link) (target *note, ambiguous bool) {
 	if l.target == "" {
 		return from, false
@@ -82,13 +82,13 @@ func (g *graph) resolveLink(from *note, l link) (target *note, ambiguous bool) {
 	return notes[0], false
 }
 
-// backlink is a link into a note, as the note sees it.
+// backlink is a link from another note.
 type backlink struct {
 	from *note
 	line int
 }
 
-// backlinks are the links that lead to a note from others, by the linking note's path, then line.
+// backlinks returns the links to a note from others, by path and line.
 func (g *graph) backlinks(to *note) (links []backlink) {
 	for _, from := range g.notes {
 		leads := map[string]bool{}
@@ -107,14 +107,14 @@ func (g *graph) backlinks(to *note) (links []backlink) {
 	return links
 }
 
-// exactlySpelled returns those of notes that carry the name in exactly this spelling.
+// exactlySpelled returns those of notes that have the name in exactly this spelling.
 func exactlySpelled(notes []*note, name string) []*note {
 	return slices.DeleteFunc(slices.Clone(notes), func(n *note) bool {
 		return n.title != name && noteName(n.path) != name && n.path != name && !slices.Contains(n.aliases, name)
 	})
 }
 
-// byName returns the one note that a person or model means by name.
+// byName returns the one note that a name can mean; several are an error.
 func (s *snapshot) byName(name string) (*note, error) {
 	notes := s.graph().notesNamed(name)
 	if len(notes) == 0 {
@@ -131,8 +131,7 @@ func (s *snapshot) byName(name string) (*note, error) {
 	return notes[0], nil
 }
 
-// byPath returns the note at a path; without its ending, or in another case, the path is still understood if only one
-// note can be meant.
+// byPath returns the note at a path. The path may lack its ending or differ in case, if only one note can be meant.
 func (s *snapshot) byPath(p string) (*note, error) {
 	if err := checkPath(p); err != nil {
 		return nil, err
@@ -153,7 +152,7 @@ func (s *snapshot) byPath(p string) (*note, error) {
 	return nil, tool.Errorf(tool.NotFound, s.suggest(noteName(p)), "there is no note at %q", p)
 }
 
-// suggest is a hint that names notes with a similar name.
+// suggest returns a hint that names notes with a similar name.
 func (s *snapshot) suggest(name string) string {
 	const hint = "vault_search finds notes by their words"
 	key := nameKey(path.Base(name))
@@ -182,7 +181,7 @@ func pathList(notes []*note, most int) string {
 	return strings.Join(paths, ", ")
 }
 
-// resolveFolder is the one that a folder argument names: "." for none. hint says what helps where there is no such
+// resolveFolder returns the folder that an argument names: "." for none. hint is for the error if there is no such
 // folder.
 func (s *snapshot) resolveFolder(name, hint string) (string, error) {
 	name = strings.TrimSuffix(strings.TrimSpace(name), "/")

@@ -22,11 +22,11 @@ import (
 	"sibyl/internal/tool"
 )
 
-// settledAfter is how old a change must be for a file's time and size to tell the next one: file systems keep times as
-// coarse as two seconds, and a second change within that looks like none.
+// settledAfter is how old a change must be so that the file's time and size show the next one: some file systems store
+// times in steps of two seconds, and hide a second change within one.
 const settledAfter = 2 * time.Second
 
-// note is what is kept of a document. It never changes.
+// note is what is kept in memory of a document. It never changes.
 type note struct {
 	path, title string
 	date        string
@@ -36,7 +36,7 @@ type note struct {
 	sections    []section
 	links       []link
 	words       search.Entry
-	info        fs.FileInfo // of a PDF or DOCX, as it was found; nil: it is a note
+	info        fs.FileInfo // of a PDF or DOCX; nil: it is a note
 }
 
 func (n *note) isDocument() bool { return n.info != nil } // a PDF or DOCX
@@ -47,7 +47,7 @@ type snapshot struct {
 	folders []string // by path, without "."
 	words   search.View
 	skipped []string      // what could not be read, and why
-	graph   func() *graph // made when first asked for
+	graph   func() *graph // made at its first use
 }
 
 // noteAt returns the note at exactly this path; nil if there is none.
@@ -58,13 +58,13 @@ func (s *snapshot) noteAt(p string) *note {
 	return nil
 }
 
-// position is how many notes sort before the path p.
+// position returns how many notes sort before the path p.
 func (s *snapshot) position(p string) int {
 	i, _ := slices.BinarySearchFunc(s.notes, p, func(n *note, p string) int { return strings.Compare(n.path, p) })
 	return i
 }
 
-// noteCache keeps the notes of the last call, so that those that did not change since are not read again.
+// noteCache keeps the notes of the last call, so that unchanged notes are not read again.
 type noteCache struct {
 	mu      sync.Mutex
 	files   map[string]cachedFile
@@ -76,7 +76,7 @@ type cachedFile struct {
 	info fs.FileInfo // nil if another change would not show in it
 }
 
-// readSnapshot returns the vault as it is on disk.
+// readSnapshot reads the vault as it is on disk.
 func (v *Vault) readSnapshot(ctx context.Context) (*snapshot, error) {
 	v.cache.mu.Lock()
 	defer v.cache.mu.Unlock()
@@ -127,7 +127,7 @@ type walk struct {
 	notes, documents         []foundFile
 	folders                  []string
 	skipped                  []string
-	notesOver, documentsOver int // beyond the bounds
+	notesOver, documentsOver int // how many are beyond the bounds
 }
 
 type foundFile struct {
@@ -177,14 +177,14 @@ func (w *walk) walkFolder(folder string, depth int) error {
 	return nil
 }
 
-// loadedNote is a file that was looked at. Its words are set where it was read now: they are not numbered yet.
+// loadedNote is the result of loading a file. words is set only if it was read now: they are not in the lexicon yet.
 type loadedNote struct {
 	cachedFile
 	words *search.Counted
 	err   error
 }
 
-// loadChanged reads those of the files that changed, several at a time.
+// loadChanged reads those of the files that have changed, several at a time, and takes the others from the cache.
 func (v *Vault) loadChanged(ctx context.Context, files []foundFile) ([]loadedNote, error) {
 	result := make([]loadedNote, len(files))
 	var all errgroup.Group
@@ -202,7 +202,7 @@ func (v *Vault) loadChanged(ctx context.Context, files []foundFile) ([]loadedNot
 			return nil
 		})
 	}
-	_ = all.Wait() // a file that fails says so itself
+	_ = all.Wait() // each result holds its own error
 	return result, ctx.Err()
 }
 
@@ -233,7 +233,7 @@ func noteOf(d *document) *note {
 	}
 }
 
-// searchDocument is what a search finds of a document.
+// searchDocument returns the texts of a document that a search finds.
 func searchDocument(d *document) search.Document {
 	found := search.Document{Fields: []search.Field{
 		{Weight: 3, Texts: append([]string{d.title, noteName(d.path)}, d.front.aliases...)},

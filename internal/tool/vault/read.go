@@ -16,7 +16,7 @@ import (
 const (
 	maxRelated = 50       // links, and backlinks, that a result lists
 	maxLine    = 8 << 10  // bytes shown of one line
-	maxShown   = 32 << 10 // bytes of numbered lines: leaves room for what stands around them
+	maxShown   = 32 << 10 // bytes of numbered lines: leaves room for the text around them
 )
 
 // ReadData is the Data of vault_read. Lines count from 1.
@@ -83,7 +83,7 @@ func (v *Vault) read(ctx context.Context, s *snapshot, args readArgs) (tool.Resu
 	return newResult(shown, data, []tool.Ref{ref}, cut || isCut)
 }
 
-// checkRead takes a note argument in the form of a link apart, and refuses contradictions.
+// checkRead splits a note argument in the form of a link, and refuses contradictions.
 func checkRead(args *readArgs) error {
 	if (args.Path == "") == (args.Note == "") {
 		return tool.Errorf(tool.InvalidArgs, "", "give either path or note")
@@ -109,7 +109,7 @@ func checkRead(args *readArgs) error {
 	return nil
 }
 
-// linkError explains why a path that is no note exists all the same.
+// linkError returns a better error if the path exists but leads over a link; otherwise cause.
 func (v *Vault) linkError(p string, cause error) error {
 	if p == "" || checkPath(p) != nil {
 		return cause
@@ -120,7 +120,7 @@ func (v *Vault) linkError(p string, cause error) error {
 	return cause
 }
 
-// lineRange is the range of lines that args ask for. An empty note has the range 1-0.
+// lineRange returns the range of lines that args ask for. An empty note has the range 1-0.
 func (d *document) lineRange(args readArgs, cut bool) (from, to int, err error) {
 	if args.Section != "" {
 		s, found := d.sectionUnder(args.Section)
@@ -157,7 +157,7 @@ func (d *document) headingsHint() string {
 	return "its sections: " + strings.Join(headings, "; ")
 }
 
-// showLines numbers the lines from-to as far as they fit, and notes in data which ones did.
+// showLines numbers the lines from-to as far as they fit, and sets in data which ones these are.
 func (d *document) showLines(from, to int, data *ReadData) (numbered string, cut bool) {
 	var b, content strings.Builder
 	for n := from; n <= to; n++ {
@@ -175,8 +175,8 @@ func (d *document) showLines(from, to int, data *ReadData) (numbered string, cut
 	return b.String(), cut
 }
 
-// header tells what stands above the lines or pages that were read, of those until to. The hash of a document is of no
-// use: nobody writes to it.
+// header returns the text above the lines or pages that were read; `to` is the last one that was asked for. It leaves
+// out the hash of a document, which is never written to.
 func (d *document) header(ref tool.Ref, to int, isDocument bool) string {
 	kind, unit, last := "Note", "Lines", len(d.lines)
 	if isDocument {
@@ -210,7 +210,7 @@ func (d *document) header(ref tool.Ref, to int, isDocument bool) string {
 	return b.String() + "\n"
 }
 
-// relatedLinks lists the links in a note, and those into it from others.
+// relatedLinks lists the links in a note, and the links to it from others.
 func relatedLinks(g *graph, n *note, d *document) string {
 	var b strings.Builder
 	if len(d.links) > 0 {

@@ -26,7 +26,7 @@ type SearchData struct {
 	Hits []Hit `json:"hits"`
 }
 
-// Hit is a section of a note, or an entry of a thread, that answers a search. Nobody read it yet.
+// Hit is a section of a note, or an entry of a thread, that answers a search. It is not read yet.
 type Hit struct {
 	Path    string `json:"path"`
 	Title   string `json:"title"`
@@ -96,14 +96,14 @@ func (v *Vault) seekTool() tool.Tool {
 	})
 }
 
-// hit is a section that answers a query.
+// hit is a section that a search found.
 type hit struct {
 	note    *note
 	section section // zero: the note has no section at all
 	score   float64
 }
 
-// date is the time of the entry that was found, else that of the note.
+// date returns the time of the entry that was found, or else that of the note.
 func (h hit) date() time.Time {
 	if h.section.entry > 0 {
 		return h.section.at
@@ -111,8 +111,8 @@ func (h hit) date() time.Time {
 	return h.note.at
 }
 
-// searchNotes lists the sections in scope that answer the words, the best first: ties go to the later date, then to the
-// path, then to the line. Of each note it gives at most perNote.
+// searchNotes lists the sections in scope that contain the words, the best first; ties are sorted by date (the latest
+// first), path and line. It lists at most perNote sections of a note.
 func (v *Vault) searchNotes(
 	ctx context.Context, s *snapshot, words string, limit, perNote int, scope func(*note, section) bool,
 ) (tool.Result, error) {
@@ -139,7 +139,7 @@ func (v *Vault) searchNotes(
 		}
 		p := h.note.path
 		if _, read := lines[p]; !read {
-			// A note that is gone since it was found leaves a hit without a snippet.
+			// If the note was removed in the meantime, the hit has no snippet.
 			if read, _, _, err := v.readContent(ctx, h.note); err == nil {
 				lines[p] = read.lines
 			}
@@ -162,7 +162,7 @@ func (v *Vault) searchNotes(
 	return newResult(b.String(), data, refs, len(shown) < len(ranked))
 }
 
-// description says what was found: title, heading or entry, and date.
+// description returns title, heading or entry, and date.
 func (h hit) description() string {
 	about, date := h.note.title, h.note.date
 	if h.section.entry > 0 {
@@ -206,11 +206,11 @@ func (s *snapshot) rank(q search.Query, perNote int, scope func(*note, section) 
 	return hits
 }
 
-// snippet is the line of a section that answers most terms, from shortly before the first of them.
+// snippet returns the line of a section with most terms of the query; a long one from shortly before the first of them.
 func snippet(q search.Query, lines []string, s section) string {
 	first, last := max(s.start, 1), min(s.end, len(lines))
 	if s.level > 0 && first < last {
-		first++ // the heading is told apart
+		first++ // the heading is shown separately
 	}
 	best, bestLine := -1, ""
 	for n := first; n <= last; n++ {
@@ -229,7 +229,7 @@ func snippet(q search.Query, lines []string, s section) string {
 	return text.Brief(bestLine, maxSnippet)
 }
 
-// skippedText tells what could not be looked at; "" if nothing.
+// skippedText lists what could not be searched; "" if nothing.
 func (s *snapshot) skippedText() string {
 	const most = 10
 	if len(s.skipped) == 0 {

@@ -69,7 +69,7 @@ func checkThread(name string) error {
 	return checkPath(name + ".md")
 }
 
-// threadPath is the file of a thread: of the one that has this name in another spelling, if there is one.
+// threadPath returns the file of a thread; if the thread exists in another spelling, that one.
 func (v *Vault) threadPath(name string) (string, error) {
 	present, err := v.presentName(".", threadDir)
 	if err != nil {
@@ -170,7 +170,7 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 			if len(refs) > 0 {
 				break
 			}
-			entry = tool.Clip(entry, left-300) + "…" // a person made it longer than a push can
+			entry = tool.Clip(entry, left-300) + "…" // a person wrote more than a push may
 			cut = true
 		}
 		ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Start: e.start, End: e.end, Opened: true}
@@ -191,7 +191,7 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 	return newResult(b.String(), nil, refs, cut || last < len(entries))
 }
 
-// threadNote returns the note of a thread that is to be read.
+// threadNote returns the note of a thread to be read.
 func (s *snapshot) threadNote(name string) (*note, error) {
 	if err := checkThread(name); err != nil {
 		return nil, err
@@ -212,14 +212,14 @@ const (
 	entryDigits = 16
 )
 
-// entryID names the entry that the call with this key adds. It stands in the thread, so that the thread itself can tell
+// entryID returns the id of the entry that the call with this key adds. It is written to the thread, which so shows
 // whether the call took effect.
 func entryID(key string) string {
 	sum := sha256.Sum256([]byte("thread entry\x00" + key))
 	return entryPrefix + hex.EncodeToString(sum[:])[:entryDigits]
 }
 
-// parseEntryHeader reads the line above an entry: "## 2025-10-05T14:30:22Z t-0123456789abcdef Title".
+// parseEntryHeader parses the line above an entry: "## 2025-10-05T14:30:22Z t-0123456789abcdef Title".
 func parseEntryHeader(line string) (section, bool) {
 	rest, found := strings.CutPrefix(line, entryMark)
 	if !found {
@@ -235,7 +235,8 @@ func parseEntryHeader(line string) (section, bool) {
 	return section{heading: strings.TrimSpace(title), level: 2, id: id, at: at.UTC()}, true
 }
 
-// formatEntry is what a push adds to its thread: the header and the text, kept from looking like a header.
+// formatEntry returns what a push adds to its thread: the header and the text, in which lines that look like a header
+// are escaped.
 func formatEntry(id string, at time.Time, title, body string) string {
 	header := entryMark + at.UTC().Format("2006-01-02T15:04:05Z") + " " + id
 	if title != "" {
@@ -250,7 +251,7 @@ func formatEntry(id string, at time.Time, title, body string) string {
 	return header + "\n\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// entriesOf are the sections of a thread that were pushed.
+// entriesOf returns the sections of a thread that are entries.
 func entriesOf(sections []section) []section {
 	if len(sections) > 0 && sections[0].entry == 0 {
 		return sections[1:]
@@ -258,7 +259,7 @@ func entriesOf(sections []section) []section {
 	return sections
 }
 
-// entryText is the text of an entry as it was pushed.
+// entryText returns the text of an entry as it was pushed.
 func (d *document) entryText(s section) string {
 	var lines []string
 	for _, line := range d.lines[s.start:s.end] {
@@ -272,7 +273,7 @@ func (d *document) entryText(s section) string {
 	return strings.Join(trimBlank(lines), "\n")
 }
 
-// cleanText is a text with lines that end in \n, and no blank ones around it.
+// cleanText returns a text with lines that end in \n, without blank lines around it.
 func cleanText(s string) string {
 	return strings.Join(trimBlank(strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s), "\n")), "\n")
 }

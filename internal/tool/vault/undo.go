@@ -11,9 +11,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Undo takes a write back: the note holds again what the write replaced, or is gone where there was none. What it holds
-// until then is kept like what any write replaces. Done is false where the write was undone before. A note that was
-// changed since is an *files.UndoError.
+// Undo reverts a write: the note gets the content that the write replaced, or is removed if the write created it. The
+// content that Undo replaces is kept on the shelf, like that of any write. done is false if the write was undone
+// before. If the note was changed since, the error is a *files.UndoError.
 func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err error) {
 	shelf := v.writes.Shelf
 	if shelf == nil || w.Action == files.ActionUndo {
@@ -55,10 +55,10 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 	return done, shelf.MarkUndone(ctx, w, files.WriteID(c.Key))
 }
 
-// unifiedDiff is from one text to another, in the unified form.
+// unifiedDiff returns the differences from one text to another.
 func unifiedDiff(from, to string) string {
 	d, err := udiff.ToUnified("the note as it is", "what the write replaced", from, udiff.Lines(from, to), 0)
-	if err != nil { // its edits are its own
+	if err != nil { // can't happen: the edits are the library's own
 		return ""
 	}
 	return text.Clip(d, tool.MaxText)

@@ -79,7 +79,7 @@ func isHash(s string) bool {
 	return found && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// checkContent refuses what is no text, or too much of it.
+// checkContent refuses a text with NUL characters, or one that is too long.
 func checkContent(name, text string, limit int) error {
 	if strings.ContainsRune(text, 0) {
 		return tool.Errorf(tool.InvalidArgs, "", "%s has a NUL character: it is not text", name)
@@ -91,8 +91,8 @@ func checkContent(name, text string, limit int) error {
 	return nil
 }
 
-// applyWrite writes what fetches nothing and runs nothing where the note is shown: it may be a stranger's words. Only a
-// note that holds a picture or HTML already may be replaced by one that does.
+// applyWrite returns the new content of a note. It makes pictures and HTML in it inert, since it may be a stranger's
+// words. Only a note that holds a picture or HTML already may be replaced by one that does.
 func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Result, error) {
 	var refused *tool.Error
 	switch {
@@ -136,7 +136,7 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 	return after, res, err
 }
 
-// appendable is a copy of a note's content that ends with a line end, in the note's own style.
+// appendable returns a copy of a note's content that ends with a line end, in the note's own style.
 func appendable(raw []byte) []byte {
 	raw = bytes.Clone(raw)
 	if len(raw) == 0 || bytes.HasSuffix(raw, []byte("\n")) {
@@ -145,7 +145,7 @@ func appendable(raw []byte) []byte {
 	return append(raw, inLineEndsOf(raw, "\n")...)
 }
 
-// inLineEndsOf is text with the line ends that a note uses: those of its first line.
+// inLineEndsOf returns text with the line ends of a note's first line.
 func inLineEndsOf(raw []byte, text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
@@ -162,9 +162,9 @@ func countLines(raw []byte) int {
 	return n
 }
 
-// resolvePath returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled.
-// Forms that Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could
-// not live side by side on every system, and a link could mean either.
+// resolvePath returns the path of the note at p as the vault spells it or, if p is new, as it will be spelled. Forms
+// that Unicode takes for the same are the same name. If an existing name differs only in case, that is an error: not
+// every system can hold both, and a link could mean either.
 func (v *Vault) resolvePath(p string) (string, error) {
 	folder := "."
 	names := strings.Split(p, "/")
@@ -191,7 +191,8 @@ func (v *Vault) resolvePath(p string) (string, error) {
 	return folder, nil
 }
 
-// presentName returns the name in folder that is name, or else differs from it only in spelling; "" if there is none.
+// presentName returns the entry of a folder with this name, or else one that differs only in spelling; "" if there is
+// none.
 func (v *Vault) presentName(folder, name string) (string, error) {
 	infos, err := files.List(v.root, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

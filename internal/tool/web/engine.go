@@ -21,30 +21,30 @@ import (
 )
 
 const (
-	maxSearchBytes = 2 << 20 // of an engine's answer
-	maxBraveWords  = 50      // that the Brave Search API takes; its limit of characters is that of searchArgs
+	maxSearchBytes = 2 << 20 // bytes of an engine's answer
+	maxBraveWords  = 50      // the limit of the Brave Search API; its limit of characters is that of searchArgs
 )
 
-// engine is how an engine is asked and its answer is read.
+// engine says how to ask a search engine, and how to read its answer.
 type engine struct {
 	label         string // for people
 	address, path string
-	post          bool // parameters are JSON, not a query
+	post          bool // send parameters as JSON in a POST, not as a query
 	fixedParams   map[string]any
-	queryParam    string // names of parameters; "": there is none
+	queryParam    string // names of parameters; "": not supported
 	limitParam    string
 	rangeParam    string
 	rangeValue    func(string) string
 	keyHeader     string // "": it has no key
 	keyPrefix     string
-	maxWords      int // of a query; 0: any
+	maxWords      int // of a query; 0: any number
 	toText        func(string) string
 }
 
 func engines() map[string]engine {
 	unchanged := func(s string) string { return s }
 	return map[string]engine{
-		// Credentials of its own a SearXNG server gets by its address.
+		// A SearXNG server gets its credentials in its address.
 		SearXNG: {
 			label: "the SearXNG server", path: "search", fixedParams: map[string]any{"format": "json"},
 			queryParam: "q", rangeParam: "time_range", rangeValue: unchanged, toText: unchanged,
@@ -54,7 +54,7 @@ func engines() map[string]engine {
 			keyHeader: "X-Subscription-Token", queryParam: "q", limitParam: "count", maxWords: maxBraveWords, toText: textOfHTML,
 			rangeParam: "freshness", rangeValue: func(s string) string { return "p" + s[:1] }, // pd, pw, pm, py
 		},
-		Tavily: { // its text is no HTML, so a < in it is one; only entities are left over from the page
+		Tavily: { // its text is no HTML, so a < is meant so; only entities are left from the page
 			label: "Tavily", address: "https://api.tavily.com", path: "search",
 			keyHeader: "Authorization", keyPrefix: "Bearer ", post: true, queryParam: "query", limitParam: "max_results",
 			rangeParam: "time_range", rangeValue: unchanged, toText: html.UnescapeString,
@@ -62,7 +62,7 @@ func engines() map[string]engine {
 	}
 }
 
-// searcher is web_search over an engine.
+// searcher is the web_search tool with an engine.
 type searcher struct {
 	engine
 	name      string // in the settings
@@ -70,10 +70,10 @@ type searcher struct {
 	key       func(ctx context.Context) (string, error) // nil: it has none
 	client    *http.Client
 	timeout   time.Duration
-	checkPage func(*url.URL) error // whether a page may be opened
+	checkPage func(*url.URL) error // refuses pages that may not be opened
 }
 
-// newSearcher makes the engine that cfg chooses; nil if there is none, or what it needs is missing.
+// newSearcher makes a searcher for the engine that cfg chooses; nil if there is none, or its key or address is missing.
 func newSearcher(cfg Config) *searcher {
 	s := &searcher{name: cmp.Or(cfg.Engine, SearXNG), timeout: cfg.Timeout, checkPage: cfg.checkPage}
 	s.engine = engines()[s.name]
@@ -94,7 +94,7 @@ func newSearcher(cfg Config) *searcher {
 // displayName names the engine and its host, for people.
 func (s *searcher) displayName() string { return s.label + " at " + s.base.Host }
 
-// checkRedirect says why a redirect is not followed, or nil.
+// checkRedirect refuses redirects of an engine with a key, and redirects to another origin.
 func (s *searcher) checkRedirect(req *http.Request, via []*http.Request) error {
 	switch to := req.URL; {
 	case s.key != nil:
@@ -109,13 +109,13 @@ func (s *searcher) checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// engineAnswer is what an engine found, best first.
+// engineAnswer holds an engine's hits, the best first.
 type engineAnswer struct {
 	hits   []SearchResult
-	silent []string // engines behind the engine that did not answer
+	silent []string // engines behind a SearXNG server that did not answer
 }
 
-// runQuery puts a query to the engine. The key is in nothing of what is found.
+// runQuery asks the engine. No part of the answer holds the key.
 func (s *searcher) runQuery(ctx context.Context, args searchArgs) (engineAnswer, error) {
 	key, err := s.readKey(ctx)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *searcher) newRequest(ctx context.Context, args searchArgs) (*http.Reque
 	return req, err
 }
 
-// hitForm is a hit, under the names that the engines give its parts.
+// hitForm is a hit, with the names of all engines.
 type hitForm struct {
 	URL         string `json:"url"`
 	Title       string `json:"title"`
@@ -212,7 +212,7 @@ type hitForm struct {
 	Age         string `json:"age"`            // of Brave, “3 days ago”
 }
 
-// readAnswer takes the hits out of a response, with the key cut out of every text.
+// readAnswer reads the hits of a response, and removes the key from every text.
 func (s *searcher) readAnswer(resp *http.Response, key string) (f engineAnswer, err error) {
 	body, err := readBody(resp, maxSearchBytes)
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *searcher) readAnswer(resp *http.Response, key string) (f engineAnswer, 
 	}
 	var answer struct {
 		Results []hitForm `json:"results"`
-		Web     struct {  // of Brave; left out where nothing was found
+		Web     struct {  // of Brave; missing if nothing was found
 			Results []hitForm `json:"results"`
 		} `json:"web"`
 		Silent [][]string `json:"unresponsive_engines"` // of SearXNG: pairs of engine and reason
@@ -259,7 +259,7 @@ func (s *searcher) readAnswer(resp *http.Response, key string) (f engineAnswer, 
 	return f, nil
 }
 
-// statusError says what a response means that holds no hits, and what helps; nil is success.
+// statusError returns the error for a response without hits, and what helps; nil is success.
 func (s *searcher) statusError(resp *http.Response) error {
 	if s.key == nil {
 		return searxStatusError(resp)
@@ -286,7 +286,7 @@ func (s *searcher) statusError(resp *http.Response) error {
 	return tool.Errorf(tool.Unavailable, "try again later"+another, "%s failed (HTTP %d)", s.label, code)
 }
 
-// isTokenInvalid tells a key that Brave does not know from a search that it does not take, which has the same status.
+// isTokenInvalid says whether Brave rejects the key; the status is the same if it rejects the search.
 func isTokenInvalid(resp *http.Response) bool {
 	var answer struct {
 		Error struct {
@@ -297,7 +297,7 @@ func isTokenInvalid(resp *http.Response) bool {
 	return err == nil && json.Unmarshal(body, &answer) == nil && answer.Error.Code == "SUBSCRIPTION_TOKEN_INVALID"
 }
 
-// searxStatusError knows the ways in which a SearXNG server says no, and what its owner can do about each.
+// searxStatusError returns the error for a SearXNG server's refusal, and what its owner can do about it.
 func searxStatusError(resp *http.Response) error {
 	const enableJSON = "in its settings.yml, add json to the formats under search, and restart it"
 	code := resp.StatusCode
@@ -324,8 +324,8 @@ func searxStatusError(resp *http.Response) error {
 	return nil
 }
 
-// waitHint says how long to wait, by Retry-After or, as Brave has it, by the fullest of several windows: the headers
-// X-RateLimit-Remaining and X-RateLimit-Reset list a number for each.
+// waitHint says how long to wait: by Retry-After or, for Brave, until the last of the used-up windows is reset: the
+// headers X-RateLimit-Remaining and X-RateLimit-Reset list a number for each window.
 func waitHint(header http.Header) string {
 	wait := 0
 	resets := strings.Split(header.Get("X-RateLimit-Reset"), ",")
@@ -342,7 +342,7 @@ func waitHint(header http.Header) string {
 	return fmt.Sprintf("it asks to wait %d seconds", wait)
 }
 
-// textOfHTML is a piece of HTML without its markup.
+// textOfHTML returns a piece of HTML without its markup.
 func textOfHTML(source string) string {
 	var text strings.Builder
 	tokens := html.NewTokenizer(strings.NewReader(source))

@@ -19,12 +19,12 @@ type SearchData struct {
 	Silent  []string       `json:"silent,omitempty"` // engines that did not answer: the results may be incomplete
 }
 
-// SearchResult is one hit. Nobody has read the page behind it.
+// SearchResult is one hit. Its page is not read yet.
 type SearchResult struct {
 	Title     string `json:"title"`
 	URL       string `json:"url"`
 	Snippet   string `json:"snippet,omitempty"`
-	Engine    string `json:"engine,omitempty"`    // which found it; with SearXNG, one of those behind it
+	Engine    string `json:"engine,omitempty"`    // which found it; with SearXNG, one of its engines
 	Published string `json:"published,omitempty"` // as the engine wrote it
 }
 
@@ -45,7 +45,7 @@ func (s *searcher) searchTool() tool.Tool {
 	}, s.search)
 }
 
-// search gives a result whose Data is a SearchData. Items counts its results.
+// search returns a result whose Data is a SearchData. Items counts its results.
 func (s *searcher) search(ctx context.Context, _ tool.Call, args searchArgs) (tool.Result, error) {
 	args.Query = oneLine(args.Query)
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
@@ -57,7 +57,7 @@ func (s *searcher) search(ctx context.Context, _ tool.Call, args searchArgs) (to
 	return s.resultOf(args, answer)
 }
 
-// resultOf makes a result of what was found: hits with a web address that may be opened only, each address once.
+// resultOf makes a result of the hits whose web address may be opened, each address once.
 func (s *searcher) resultOf(args searchArgs, answer engineAnswer) (tool.Result, error) {
 	data := SearchData{Query: args.Query, Results: []SearchResult{}}
 	for _, silent := range answer.silent {
