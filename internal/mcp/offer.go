@@ -27,7 +27,7 @@ const (
 	MetaKey      = tool.MetaKey      // a text: an idempotency key
 	MetaVersion  = tool.MetaVersion  // a number: the version of the task that the caller saw
 	MetaLook     = tool.MetaLook     // true: nothing is to be done, but to give the first result of the key
-	MetaConfirms = tool.MetaConfirms // of a question that this server asks: the tool.Subject that a yes would confirm
+	MetaConfirms = tool.MetaConfirms // of a question that this server asks: what a yes confirms
 )
 
 // mostKey bounds an idempotency key, in bytes.

@@ -41,7 +41,7 @@ type RetryPolicy struct {
 
 // Retry returns m with its retryable failures repeated as p says:
 //   - Once text has come, an answer is repeated only if its connection was lost.
-//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MostAsked, the failure is returned
+//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MaxRetryAfter, the failure is returned
 //     at once.
 //   - A model that began no answer in time is asked once more at most; one whose answer had no end is not asked again.
 //   - Each wait is emitted. Text of a failed attempt is retracted before the next one begins.

@@ -18,7 +18,7 @@ import (
 const EffectCall = "tool.call"
 
 // CallPayload asks for a call. Version is that of the task as it was seen; Row is the pending row by which the person
-// confirmed it, and Digest what they confirmed (tool.Subject).
+// confirmed it, and Digest what they confirmed (tool.ConfirmationDigest).
 type CallPayload struct {
 	Tool    string          `json:"tool"`
 	Args    json.RawMessage `json:"args"`

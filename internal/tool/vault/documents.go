@@ -25,7 +25,7 @@ type searchedDocument struct {
 	note       *note // nil if it could not be read, or was beyond Vault.maxTexts
 	info       fs.FileInfo
 	bytes      int    // of the text
-	problem    string // it could not be read
+	problem    string // why it could not be read; "": it could
 	reported   bool   // a result has named the problem
 	mayBeStale bool   // it is so new that info would not show another change
 }
