@@ -111,11 +111,11 @@ type chain struct {
 
 func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
 	out := relay{emit: emit}
-	asked, tries := c.modelsToAsk()
+	models, tries := c.modelsToAsk()
 	total := Response{Model: c.ID()} // with the usage of all that failed
 	var err error
-	for i, m := range asked {
-		if i < len(asked)-1 {
+	for i, m := range models {
+		if i < len(models)-1 {
 			m = withLessPatience(m)
 		}
 		total.Tries = tries

@@ -41,8 +41,8 @@ type RetryPolicy struct {
 
 // Retry returns m with its retryable failures repeated as p says:
 //   - Once text has come, an answer is repeated only if its connection was lost.
-//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MaxRetryAfter, the failure is returned
-//     at once.
+//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MaxRetryAfter, the failure is
+//     returned at once.
 //   - A model that began no answer in time is asked once more at most; one whose answer had no end is not asked again.
 //   - Each wait is emitted. Text of a failed attempt is retracted before the next one begins.
 //   - Response.Usage and Response.Attempts count all attempts, whether or not the last one succeeded.
@@ -145,8 +145,8 @@ func (p RetryPolicy) repeat(
 		}
 		unsent = unsent && failed.Unsent
 		failed.Unsent = unsent
-		wait, again := left.nextWait(failed, text, rand.Float64())
-		if !again {
+		wait, retry := left.nextWait(failed, text, rand.Float64())
+		if !retry {
 			return finalError(failed, err)
 		}
 		if ctx.Err() == nil {

@@ -67,7 +67,7 @@ func (t typed[A]) decodeCall(call Call) (args A, err error) {
 // finder is a tool that can look up what it did.
 type finder[A any] struct {
 	typed[A]
-	found func(context.Context, Call, A) (Result, bool, error)
+	find func(context.Context, Call, A) (Result, bool, error)
 }
 
 func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
@@ -75,7 +75,7 @@ func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
 	if err != nil {
 		return Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 	}
-	res, performed, err := f.found(ctx, call, args)
+	res, performed, err := f.find(ctx, call, args)
 	if err != nil {
 		return Result{}, false, AsError(err)
 	}

@@ -97,11 +97,11 @@ func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line
 
 // continuesIn says whether the next line continues the running text of a line.
 func continuesIn(line, next string, longest int) bool {
-	n, ended := utf8.RuneCountInString(line), strings.ContainsAny(line[len(line)-1:], ".!?:;")
+	n, endsSentence := utf8.RuneCountInString(line), strings.ContainsAny(line[len(line)-1:], ".!?:;")
 	share := float64(n) / float64(max(longest, 1))
 	first, _ := utf8.DecodeRuneInString(next)
-	midSentence := !ended && unicode.IsLower(first) // the sentence continues, however long the line is
-	if n < minFullLine/2 || !midSentence && (n < minFullLine || share < fullShare) || ended && share < endedShare {
+	midSentence := !endsSentence && unicode.IsLower(first) // the sentence continues, however long the line is
+	if n < minFullLine/2 || !midSentence && (n < minFullLine || share < fullShare) || endsSentence && share < endedShare {
 		return false
 	}
 	return !strings.Contains(line+"\n"+next, cellSeparator) && !strings.HasPrefix(line, "#") &&

@@ -18,7 +18,7 @@ func TestMaterialIsTakenApartAsItWasMade(t *testing.T) {
 		{Name: "notes, old.txt", Text: "a\n\nb", LineCount: 3},
 		{Name: "empty.txt"},
 	}
-	same(t, "parts", document.SplitParts(document.JoinParts(parts)), parts)
+	wantEqual(t, "parts", document.SplitParts(document.JoinParts(parts)), parts)
 	for about, other := range map[string]string{"no header": "Some words.\n",
 		"more lines than there are": "--- a.txt, 9 lines ---\none\n",
 		"a hash that is none":       "--- a.txt, 1 line, sha256:0 ---\none\n"} {
@@ -52,9 +52,9 @@ func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 	if len(got) > 1 && strings.HasPrefix(got[1], "report.pdf 3 Three") && !strings.Contains(got[1], "hunter2") {
 		got[1] = "report.pdf 3 "
 	}
-	same(t, "pages", got, want)
-	same(t, "hash that was told", docs[0].Hash, hash)
-	same(t, "hash of a text", docs[2].Hash, files.Hash([]byte("A memo.")))
+	wantEqual(t, "pages", got, want)
+	wantEqual(t, "hash that was told", docs[0].Hash, hash)
+	wantEqual(t, "hash of a text", docs[2].Hash, files.Hash([]byte("A memo.")))
 	if len(failed) != 1 || failed[0].File != "empty.md" || failed[0].Reason != document.Empty {
 		t.Errorf("%+v can't be read", failed)
 	}
@@ -79,7 +79,7 @@ func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T
 	}
 }
 
-func same[T any](t *testing.T, what string, got, want T) {
+func wantEqual[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)

@@ -136,8 +136,8 @@ type phrase struct{ sort, words string }
 
 func phrases() (known []phrase) {
 	for line := range strings.Lines(ghosts) {
-		sort, said, _ := strings.Cut(line, " ")
-		if words := joinWords(search.Words(said)); sort != "#" && words != "" {
+		sort, rest, _ := strings.Cut(line, " ")
+		if words := joinWords(search.Words(rest)); sort != "#" && words != "" {
 			known = append(known, phrase{sort, words})
 		}
 	}

@@ -163,11 +163,11 @@ func (j *job) transcribeAll(ctx context.Context, pieces []piece, seconds float64
 		if p.silent {
 			whole.addSilence(p)
 		} else {
-			said, err := j.transcribePiece(ctx, p)
+			transcript, err := j.transcribePiece(ctx, p)
 			if err != nil {
 				return Transcript{}, partError(err, i+1, len(pieces))
 			}
-			whole.addPart(p, said)
+			whole.addPart(p, transcript)
 		}
 		j.Progress(i+1, len(pieces))
 	}
@@ -220,13 +220,13 @@ const maxMessage = 500
 
 // cleanMessage returns the text of err on one line, without the folders of this machine.
 func (j *job) cleanMessage(err error) string {
-	said := err.Error()
+	message := err.Error()
 	for _, folder := range []string{j.folder, filepath.Dir(j.file)} {
 		if len(folder) > 1 {
-			said = strings.ReplaceAll(said, folder+string(filepath.Separator), "")
+			message = strings.ReplaceAll(message, folder+string(filepath.Separator), "")
 		}
 	}
-	return text.Brief(said, maxMessage)
+	return text.Brief(message, maxMessage)
 }
 
 // partError adds the number of the part to its error, if there are several.

@@ -311,9 +311,9 @@ func (s *Server) answerInfo(w http.ResponseWriter, req Request) {
 	s.infoRequests = append(s.infoRequests, req)
 	s.mu.Unlock()
 	path, err := url.PathUnescape(req.Path)
-	for name, told := range s.ModelInfo {
-		if err == nil && told != "" && (name == path || name == req.Model || strings.HasSuffix(path, "/"+name)) {
-			writeJSON(w, http.StatusOK, told)
+	for name, info := range s.ModelInfo {
+		if err == nil && info != "" && (name == path || name == req.Model || strings.HasSuffix(path, "/"+name)) {
+			writeJSON(w, http.StatusOK, info)
 			return
 		}
 	}

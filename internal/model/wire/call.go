@@ -137,8 +137,8 @@ const infoTimeout = 3 * time.Second
 // GetInfo requests properties of a model and decodes them: by GET, or by POST if there is a body. It does not count as
 // an attempt, and fails with Timeout after 3 s.
 func (x *Call) GetInfo(path string, body []byte, into any) error {
-	whole, attempts := x.ctx, x.attempts
-	infoCtx, end := context.WithTimeout(whole, infoTimeout)
+	callCtx, attempts := x.ctx, x.attempts
+	infoCtx, end := context.WithTimeout(callCtx, infoTimeout)
 	defer end()
 	method := http.MethodGet
 	if body != nil {
@@ -148,8 +148,8 @@ func (x *Call) GetInfo(path string, body []byte, into any) error {
 	err := x.fetchJSON(method, x.m.addressOf(path, nil), jsonType, body, "what is told of the model", into, func() bool {
 		return true
 	})
-	x.ctx, x.attempts = whole, attempts
-	if err != nil && infoCtx.Err() != nil && whole.Err() == nil {
+	x.ctx, x.attempts = callCtx, attempts
+	if err != nil && infoCtx.Err() != nil && callCtx.Err() == nil {
 		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", infoTimeout),
 			infoCtx.Err())
 	}

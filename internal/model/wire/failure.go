@@ -59,23 +59,23 @@ func parseComplaint(body []byte) Complaint {
 	if json.Unmarshal(body, &outer) != nil {
 		return Complaint{Message: prose(body)}
 	}
-	said := outer.fields
+	reported := outer.fields
 	var inner fields
 	switch {
 	case !IsSet(outer.Error):
-		if len(said.Message) == 0 {
-			said.Message = outer.Detail
+		if len(reported.Message) == 0 {
+			reported.Message = outer.Detail
 		}
 	case json.Unmarshal(outer.Error, &inner) == nil:
-		said = inner
+		reported = inner
 	default:
-		said.Message = outer.Error
+		reported.Message = outer.Error
 	}
 	c := Complaint{
-		Message: PlainText(said.Message), Code: PlainText(said.Code), Type: PlainText(said.Type),
-		Status: PlainText(said.Status), Details: said.Details,
+		Message: PlainText(reported.Message), Code: PlainText(reported.Code), Type: PlainText(reported.Type),
+		Status: PlainText(reported.Status), Details: reported.Details,
 	}
-	if upstream := prose([]byte(PlainText(said.Metadata.Raw))); upstream != "" {
+	if upstream := prose([]byte(PlainText(reported.Metadata.Raw))); upstream != "" {
 		c.Message += ": " + upstream
 	}
 	return c
@@ -124,10 +124,10 @@ func (x *Call) complaintError(body []byte, asked time.Duration, where string) *m
 
 // isComplaint says whether a body has an error field, perhaps in an array.
 func isComplaint(body []byte) bool {
-	var said struct {
+	var parsed struct {
 		Error json.RawMessage `json:"error"`
 	}
-	return json.Unmarshal(firstElement(body), &said) == nil && IsSet(said.Error)
+	return json.Unmarshal(firstElement(body), &parsed) == nil && IsSet(parsed.Error)
 }
 
 // firstElement returns the first element of an array, and any other body unchanged.
@@ -161,15 +161,15 @@ func (x *Call) statusError(resp *http.Response, body []byte) *model.Error {
 func (x *Call) classify(status int, asked time.Duration, c *Complaint) {
 	x.m.protocol.Classify(x, status, c)
 	c.RetryAfter = max(c.RetryAfter, asked)
-	name, said := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
+	name, message := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
 	// Messages about temporary rate limits mention billing, too: that one could pay for more.
 	lasting := c.RetryAfter == 0 && !ContainsAny(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit ||
 		c.Kind == model.Auth)
 	switch {
 	case ContainsAny(name, "insufficient_quota", "billing") ||
-		ContainsAny(said, "insufficient_quota", "credit balance is too low"), lasting && ContainsAny(said, "billing"):
+		ContainsAny(message, "insufficient_quota", "credit balance is too low"), lasting && ContainsAny(message, "billing"):
 		c.Kind = model.Payment
-	case c.Kind == model.Server && (ContainsAny(name, "overloaded", "unavailable") || ContainsAny(said, "overloaded")):
+	case c.Kind == model.Server && (ContainsAny(name, "overloaded", "unavailable") || ContainsAny(message, "overloaded")):
 		c.Kind = model.Overloaded
 	}
 }

@@ -107,8 +107,8 @@ func (r *Root) writeFolderHead(text *resultText, own *folder) (readme string) {
 	}
 	counted := strings.Join(languages[:min(len(languages), maxLanguages)], ", ")
 	text.addLine("%s", strings.TrimSuffix(where+": "+tool.Count(files, "file")+": "+counted, ": "))
-	if said := r.packageDoc(own); said != "" {
-		text.addLine("%s", said)
+	if purpose := r.packageDoc(own); purpose != "" {
+		text.addLine("%s", purpose)
 	}
 	if paragraph := firstParagraph(r.textOf(readme)); paragraph != "" {
 		text.addLine("README: %s", paragraph)
@@ -135,8 +135,8 @@ func (f *folder) mapLine(r *Root) string {
 		}
 	}
 	line := f.path + "/ " + tool.Count(count, "file") + most
-	if said := r.packageDoc(f); said != "" {
-		line += ": " + said
+	if purpose := r.packageDoc(f); purpose != "" {
+		line += ": " + purpose
 	}
 	return line
 }

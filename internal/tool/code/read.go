@@ -62,9 +62,9 @@ func (r *Root) read(_ context.Context, _ tool.Call, args ReadArgs) (tool.Result,
 	}
 	s := newSource(clean, text)
 	data := ReadData{Path: clean, Lines: []string{}, Total: len(s.lines), Hash: files.Hash(text)}
-	if asked := max(from, args.Around); asked > max(data.Total, 1) {
+	if wanted := max(from, args.Around); wanted > max(data.Total, 1) {
 		hint := fmt.Sprintf("the last line is %d", data.Total)
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, hint, "%s has no line %d", clean, asked)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, hint, "%s has no line %d", clean, wanted)
 	}
 	ref := tool.Ref{Source: tool.Code, Path: clean, Hash: data.Hash, Opened: true}
 	if data.Total == 0 {

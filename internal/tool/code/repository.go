@@ -49,9 +49,9 @@ func (r *Root) openRepository(ctx context.Context) (*repository, error) {
 		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are",
 			"the program git is not installed")
 	}
-	named, errNamed := os.Stat(r.root.Name())
+	byName, errNamed := os.Stat(r.root.Name())
 	opened, errOpened := r.root.Stat(".")
-	if errNamed != nil || errOpened != nil || !os.SameFile(named, opened) {
+	if errNamed != nil || errOpened != nil || !os.SameFile(byName, opened) {
 		return nil, tool.Errorf(tool.Conflict, "ask again", "the folder was replaced since it was opened")
 	}
 	root, err := filepath.EvalSymlinks(r.root.Name())
@@ -85,7 +85,7 @@ func (g *repository) locateDir(info fs.FileInfo) error {
 			return notRepository(".git is damaged")
 		}
 		g.dir = resolve(g.top, name)
-		if back := readPointer(filepath.Join(g.dir, "gitdir")); back == "" || !sameFile(resolve(g.dir, back), mark) {
+		if backPointer := readPointer(filepath.Join(g.dir, "gitdir")); backPointer == "" || !sameFile(resolve(g.dir, backPointer), mark) {
 			return notRepository(".git names the repository of another folder")
 		}
 	default:

@@ -30,8 +30,8 @@ func (r *remote) callConfirmed(ctx context.Context, p *mcp.CallToolParams, c *to
 // answerElicitation answers our own server's request for confirmation: yes if the person has confirmed this running
 // call, and otherwise no. The digest is compared: it is of the tool, its arguments and the version.
 func answerElicitation(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	asked, _ := req.Params.Meta[tool.MetaConfirms].(string)
-	if c, _ := ctx.Value(confirmationKey{}).(*tool.Confirmation); c != nil && asked != "" && c.Digest == asked {
+	digest, _ := req.Params.Meta[tool.MetaConfirms].(string)
+	if c, _ := ctx.Value(confirmationKey{}).(*tool.Confirmation); c != nil && digest != "" && c.Digest == digest {
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}, nil
 	}
 	return &mcp.ElicitResult{Action: "decline"}, nil

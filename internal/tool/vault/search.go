@@ -116,20 +116,20 @@ func (h hit) date() time.Time {
 func (v *Vault) searchNotes(
 	ctx context.Context, s *snapshot, words string, limit, perNote int, scope func(*note, section) bool,
 ) (tool.Result, error) {
-	asked := text.Brief(words, 100)
+	shownQuery := text.Brief(words, 100)
 	q := search.NewQuestion(tool.Clip(words, 4096))
 	if q.Empty() {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", asked)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", shownQuery)
 	}
 	ranked := s.rank(q, perNote, scope)
 	if len(ranked) == 0 {
-		none := fmt.Sprintf("Nothing found for %q in %s.\n", asked, countText(s.notes))
+		none := fmt.Sprintf("Nothing found for %q in %s.\n", shownQuery, countText(s.notes))
 		return newResult(none, SearchData{Hits: []Hit{}}, nil, false)
 	}
 	shown := ranked[:min(len(ranked), limit)]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read or thread_read.\n",
-		len(shown), tool.Count(len(ranked), "hit"), asked)
+		len(shown), tool.Count(len(ranked), "hit"), shownQuery)
 	var data SearchData
 	var refs []tool.Ref
 	lines := map[string][]string{}

@@ -61,13 +61,13 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 }
 
 func checkWrite(args writeArgs) error {
-	switch given := args.BaseHash != ""; {
-	case args.Mode == modeReplace && !given:
+	switch hasHash := args.BaseHash != ""; {
+	case args.Mode == modeReplace && !hasHash:
 		return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash",
 			"base_hash is missing: replace needs it")
-	case args.Mode == modeCreate && given:
+	case args.Mode == modeCreate && hasHash:
 		return tool.Errorf(tool.InvalidArgs, "leave it out", "base_hash has no meaning for a note that is created")
-	case given && !isHash(args.BaseHash):
+	case hasHash && !isHash(args.BaseHash):
 		return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it",
 			"base_hash is not sha256: and 64 hex digits")
 	}

@@ -217,7 +217,7 @@ func TestKeyedEnginesThatSayNoTellWhatToDo(t *testing.T) {
 }
 
 func TestKeyFollowsNoRedirect(t *testing.T) {
-	elsewhere, hits := forbidden(t)
+	elsewhere, hits := forbiddenServer(t)
 	for _, engine := range keyedEngines() {
 		for _, code := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 			for _, target := range []string{elsewhere + "/" + searchKey, "/moved"} { // another origin, and the same one
@@ -281,7 +281,7 @@ func TestKeyIsAskedForBeforeEverySearch(t *testing.T) {
 }
 
 func TestWithoutAUsableKeyNothingIsAsked(t *testing.T) {
-	_, hits := forbidden(t)
+	_, hits := forbiddenServer(t)
 	for _, engine := range keyedEngines() {
 		for name, key := range map[string]func(context.Context) (string, error){
 			"none":       fixedKey(" \n"),
