@@ -42,8 +42,7 @@ type PullProgress struct {
 // Catalog lists the providers in the order in which they are tried. The last one needs nothing.
 type Catalog []Provider
 
-// probeTimeout bounds the search for a local server at its usual address, suitableTimeout the questions about its
-// models.
+// probeTimeout bounds the search for a local server, suitableTimeout the questions about its models.
 const (
 	probeTimeout    = 400 * time.Millisecond
 	suitableTimeout = 2 * time.Second

@@ -75,8 +75,7 @@ type ChainPolicy struct {
 //   - An error is the last model's, and names the models that failed or were left alone before it.
 //   - Text of a model that failed is retracted before the next one is asked.
 //   - From a local model the chain moves on to local ones only, unless the person has consented to more.
-//   - Response.Model is the model that answered, Response.Tries are those before it; Usage and Attempts count all of
-//     them.
+//   - Response.Model is the model that answered, Response.Tries are those before it; Usage and Attempts count all.
 //
 // ID and Local are the first model's. A chain of one model is that model.
 func Chain(p ChainPolicy, first Model, others ...Model) Model {

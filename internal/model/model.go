@@ -99,8 +99,7 @@ type Request struct {
 	// that the provider's cache stays valid. If a protocol can't say so, the tools are left out.
 	NoCalls bool
 
-	// Schema, if set, asks for a text that is one JSON value. Providers enforce it if they can; for the others see
-	// Structured.
+	// Schema, if set, asks for a text that is one JSON value. Providers enforce it if they can; see also Structured.
 	Schema *Schema
 
 	// Purpose names what the request is for ("oracle.turn"); Facts is the typed situation behind it.
@@ -210,8 +209,8 @@ type Response struct {
 	Tries []Try `json:"tries,omitempty"`
 }
 
-// Try is a model of a fallback chain that did not answer. Cooling says that it was not asked, because it had failed a
-// short time before.
+// Try is a model of a fallback chain that did not answer. Cooling: it was not asked, since it had failed a short time
+// before.
 type Try struct {
 	Model   string `json:"model"`
 	Kind    Kind   `json:"kind"`

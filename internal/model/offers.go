@@ -51,8 +51,7 @@ func NewOffers(c Catalog, now func() time.Time) *Offers {
 	return &Offers{Catalog: c, now: now, cache: map[string]cachedOffer{}}
 }
 
-// All asks all providers that are set up at the same time, for a few seconds at most. The offers are in the catalog's
-// order.
+// All asks all providers that are set up at the same time, for a few seconds at most, and keeps the catalog's order.
 func (o *Offers) All(ctx context.Context) []Offer {
 	all := make([]Offer, len(o.Catalog))
 	var requests sync.WaitGroup

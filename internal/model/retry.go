@@ -202,8 +202,7 @@ type relay struct {
 	emitted bool              // text that is not retracted
 }
 
-// retractAndAsk retracts what was emitted, and asks m. Usage, Attempts and Tries of the response include those of the
-// response before.
+// retractAndAsk retracts what was emitted, and asks m. Usage, Attempts and Tries include those of the response before.
 func (r *relay) retractAndAsk(ctx context.Context, m Model, req Request, before Response) (Response, error) {
 	resp := Response{Model: before.Model}
 	err := r.retract(m.ID())

@@ -186,8 +186,7 @@ type Tool interface {
 
 // Finder is implemented by Once tools that can tell whether a call took effect.
 type Finder interface {
-	// Found reports whether a call with this key was performed, and its result. An error means that this can't be
-	// determined.
+	// Found reports whether a call with this key was performed, and its result. An error means that this is unknown.
 	Found(ctx context.Context, call Call) (Result, bool, error)
 }
 

@@ -9,8 +9,7 @@
 //   - A program is told which format it reads, and may open only files, so that a file can't make it fetch others. It
 //     has a process group of its own and a timeout, and ends with its context. The end of its complaints is in the
 //     error.
-//   - A failed conversion leaves no file. A recording is written to its file while it runs, so that a crash loses
-//     seconds at most.
+//   - A failed conversion leaves no file. A recording is written while it runs: a crash loses seconds at most.
 package audio
 
 import (

@@ -16,8 +16,7 @@ import (
 // outputTimeout is how long the output of a program that has ended may stay open.
 const outputTimeout = time.Second
 
-// newCommand prepares a program that is killed when ctx ends, with all that it started. Its standard error goes to the
-// tail.
+// newCommand prepares a program that is killed with its group when ctx ends. Its standard error goes to the tail.
 func newCommand(ctx context.Context, program string, args ...string) (*exec.Cmd, *text.Tail) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	complaint := &text.Tail{}

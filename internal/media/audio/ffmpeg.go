@@ -36,8 +36,7 @@ func inputArgs(file, format string) []string {
 	return []string{"-protocol_whitelist", "file,pipe", "-f", format, "-i", "file:" + file}
 }
 
-// probeTrack asks ffprobe for the codec and the length of the first sound track. If that takes too long, they stay
-// unknown.
+// probeTrack asks ffprobe for the codec and the length of the first sound track. If that is slow, they stay unknown.
 func (t Tools) probeTrack(ctx context.Context, file, format string) (codec string, seconds *float64, err error) {
 	in := inputArgs(file, format)
 	var out bytes.Buffer
@@ -153,7 +152,7 @@ var encoders = map[string][]string{
 
 // Convert writes the sound of file to out, in one channel and in the format of out's ending: .wav has samples of 16
 // bits at 16 kHz, .ogg has Opus at 24 kbit/s, .flac is a compressed .wav without loss. Of a damaged file, it converts
-// what can be heard.
+// the rest.
 func (t Tools) Convert(ctx context.Context, file, out string) error {
 	encoder, ok := encoders[filepath.Ext(out)]
 	if !ok {
@@ -217,8 +216,7 @@ const minPartSeconds = 5 // the least length of a part for Split
 
 // Split cuts a file into parts of at most so many seconds, which it writes to an empty folder. A file that is not
 // longer is the only part itself. It cuts at the quietest place within the last quarter of a part, but within its last
-// half minute. WAV stays WAV; Opus, MP3 and AAC are cut without being encoded again. After an error, parts may be left
-// in the folder.
+// half minute. WAV stays WAV; Opus, MP3 and AAC are cut without being encoded again. After an error, parts may be left.
 func (t Tools) Split(ctx context.Context, file, folder string, seconds int) ([]Part, error) {
 	if seconds < minPartSeconds {
 		return nil, fmt.Errorf("parts of %d seconds are too short; %d is the least", seconds, minPartSeconds)

@@ -39,8 +39,7 @@ func (r Recorder) Record(ctx context.Context, file string, limit time.Duration) 
 	return r.finishFile(file, r.recordUntilStopped(ctx, file, args, limit))
 }
 
-// recordUntilStopped records until ctx is cancelled or limit has passed. An error says that the program ended by
-// itself.
+// recordUntilStopped records until ctx is cancelled or limit has passed. An error: the program ended by itself.
 func (r Recorder) recordUntilStopped(ctx context.Context, file string, args []string, limit time.Duration) error {
 	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx)) // cancelling ctx does not kill it
 	defer kill()

@@ -124,7 +124,8 @@ func TestRecorderThatFailsAtOnceSaysWhy(t *testing.T) {
 func TestRecordingThatBreaksOffIsKept(t *testing.T) {
 	r := microphone(t, soundLines(t)+"echo 'the microphone is gone' >&2; exit 1\n")
 	file := filepath.Join(t.TempDir(), "a.wav")
-	wantRefusal(t, awaitResult(t, startRecording(t.Context(), r, file, time.Hour)), "after 1.0 seconds", "the microphone is gone")
+	err := awaitResult(t, startRecording(t.Context(), r, file, time.Hour))
+	wantRefusal(t, err, "after 1.0 seconds", "the microphone is gone")
 	wantWhole(t, file)
 }
 

@@ -59,7 +59,7 @@ func Chunks(d Document) []Chunk {
 	return list
 }
 
-// paragraphs returns the paragraphs of a page; one that is too long is split at its lines or sentences, or else between
+// paragraphs returns the paragraphs of a page; one that is too long is split at lines or sentences, or else between
 // words.
 func paragraphs(text string) (list []string) {
 	for paragraph := range strings.SplitSeq(text, "\n\n") {

@@ -11,8 +11,7 @@
 //     no file.
 //   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is
 //     run.
-//   - A chunk lies on one page. Its hash is that of its text, so that anyone who has the document can check a
-//     quotation.
+//   - A chunk lies on one page. Its hash is that of its text, so that a quotation can be checked.
 package document
 
 import (

@@ -36,8 +36,7 @@ type docxParts struct {
 	bytesLeft int64    // that may still be unpacked
 }
 
-// readDOCX reads a document of Word: the visible text, in the order of the file. Headers and footers are put on the
-// first page.
+// readDOCX reads a document of Word: the visible text, in the order of the file. Headers and footers are on page 1.
 func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -177,8 +176,7 @@ const (
 	maxTokens = 2_000_000
 )
 
-// checkTags refuses a part with a very long tag: the decoder would read it as a whole, which takes far more memory than
-// the document.
+// checkTags refuses a part with a very long tag: the decoder reads it as a whole, which takes far more memory.
 func checkTags(name string, text []byte) error {
 	for rest := text; ; {
 		at := bytes.IndexByte(rest, '<')

@@ -176,8 +176,7 @@ func (w *partText) addParagraph(text string) {
 	}
 }
 
-// endPage ends the page. If a paragraph or a row of a table continues on the next page, all of it stays on the page
-// where it begins.
+// endPage ends the page. A paragraph or a row of a table that continues stays on the page where it begins.
 func (w *partText) endPage() {
 	if w.nonEmpty > 0 || len(w.rows) > 0 && len(w.paragraphs) > 0 {
 		w.pendingPageEnds++

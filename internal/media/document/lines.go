@@ -37,8 +37,7 @@ func startsWithConjunction(line string) bool {
 const cellSeparator = " | "
 
 const (
-	// characters: a shorter line is no line of running text that goes on in the next one; half of it if that begins
-	// small
+	// characters: a shorter line is not continued by the next one; half of it if that begins with a small letter
 	minFullLine = 40
 	fullShare   = 0.6  // of the longest line of its paragraph
 	endedShare  = 0.85 // the same, for a line that ends a sentence

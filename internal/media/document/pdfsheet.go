@@ -161,8 +161,7 @@ func letterWidth(line []pdfWord) float64 {
 	return (last.last.right - first.first.left) / first.first.height() / float64(last.to-first.from+1)
 }
 
-// lines splits the words before each that begins a line or may follow a gap. It leaves out lines of one word, which
-// have no gap.
+// lines splits the words before each that begins a line or may follow a gap. It leaves out lines of one word.
 func (s *sheet) lines() (lines [][]pdfWord) {
 	from := 0
 	for i := 1; i <= len(s.words); i++ {

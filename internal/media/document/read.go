@@ -183,8 +183,7 @@ func tooMuchTextError() *Error {
 		MaxTexts>>20)
 }
 
-// readDocument reads the file `name`. If its name is no document's, such as a film's, it reads only the beginning
-// first.
+// readDocument reads the file `name`. If the name is no document's, such as a film's, it first reads the beginning.
 func (r *folderRead) readDocument(ctx context.Context, name string) (Document, error) {
 	if err := files.NoLinks(r.root, name); err != nil {
 		return Document{}, openError(err)

@@ -86,8 +86,8 @@ var blankLines = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n{3,}`)
 })
 
-// normalize returns text in the form NFKC, but keeps raised and lowered figures and fractions: 1½ must not become 11/2,
-// nor 10³ become 103.
+// normalize returns text in the form NFKC, but keeps raised and lowered figures and fractions: 1½ is not 11/2, nor 10³
+// 103.
 func normalize(text string) string {
 	isFigure := func(r rune) bool { return unicode.Is(unicode.No, r) }
 	var b strings.Builder

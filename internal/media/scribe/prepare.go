@@ -20,8 +20,8 @@ type Limits struct {
 	Bytes   int64    // of one file; 0: model.MaxAudio
 	Seconds int      // of one file; 0: any
 
-	// PlainWAV says that WAV is converted to 16 kHz and one channel, if possible: programs take other WAV for noise, or
-	// refuse it.
+	// PlainWAV says that WAV is converted to 16 kHz and one channel, if possible: programs misread other WAV, or refuse
+	// it.
 	PlainWAV bool
 }
 

@@ -3,8 +3,7 @@
 // Guarantees:
 //   - What the transcriber does not accept is converted, and what is too large or too long is split, and its times are
 //     corrected; if the machine can't do that, the error says what would help.
-//   - Silence is not sent: neither a file nor a part in which nobody speaks. Doubtful passages stay in the transcript,
-//     and are flagged.
+//   - Silence is not sent: neither a file nor a part in which nobody speaks. Doubtful passages are flagged.
 //   - Errors are *model.Error. None holds the path of a temporary file; a transcriber's own words are unchanged.
 //   - A failed part is sent again as model.RetryPolicy says, and the others are not. Cancelling ends everything that is
 //     running.
@@ -74,8 +73,8 @@ const (
 	LowConfidence = "low_confidence" // doubtful by the transcriber's confidence or the pace of the words
 )
 
-// Flag marks a doubtful passage. Text is from the transcript, perhaps shortened; Start and End are in seconds, both 0
-// if unknown.
+// Flag marks a doubtful passage. Text is from the transcript, perhaps shortened; Start and End are seconds, both 0 if
+// unknown.
 type Flag struct {
 	Kind, Text string
 	Start, End float64

@@ -164,8 +164,7 @@ func (r *request) markCacheEnds() {
 
 // thinkingFor returns the fields that ask the model to think as the settings say. The newest models decide themselves
 // how much they think, within an effort, and some can't stop thinking. Older ones reject such fields by name, and take
-// a budget instead; with a budget they reject a conversation with calls that came without their thinking
-// (foreignCalls).
+// a budget instead; with a budget they reject a conversation with calls that lack their thinking (foreignCalls).
 func (p protocol) thinkingFor(maxTokens int, foreignCalls bool, without uint32) (how *thinking, effort string) {
 	switch {
 	case p.config.Think == "":

@@ -216,7 +216,8 @@ func schemaIsEnforced(t *testing.T, build Factory) {
 }
 
 func structuredAnswer(t *testing.T, build Factory) {
-	m, _ := startSetup(t, build, Setup{}, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"), Stream(`{"can`, `ary":1}`))
+	m, _ := startSetup(t, build, Setup{}, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"),
+		Stream(`{"can`, `ary":1}`))
 	req := question()
 	req.Tools = nil
 	got, resp, err := model.Structured(t.Context(), m, req, canarySchema(), new(any))

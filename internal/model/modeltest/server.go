@@ -42,13 +42,11 @@ type Answer struct {
 	Finish model.Finish
 	Usage  model.Usage
 
-	// Vectors and Transcript answer a request for embedding or transcription. Break ends such an answer before it
-	// begins.
+	// Vectors and Transcript answer requests for embedding or transcription. Break ends them before they begin.
 	Vectors    [][]float32
 	Transcript model.Transcript
 
-	// Fail makes the request fail at once, as the provider reports this kind, with RetryAfter as the wait that it asks
-	// for.
+	// Fail makes the request fail at once, as the provider reports this kind, asking to wait for RetryAfter.
 	Fail       model.Kind
 	RetryAfter time.Duration
 

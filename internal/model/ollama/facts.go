@@ -38,8 +38,7 @@ func (f *facts) info(window int) model.Info {
 		BareCalls: f.bareCalls}
 }
 
-// numCtx returns the window to ask for, never the server's default: that may be 4096. 0: none, since another server
-// runs the model.
+// numCtx returns the window to ask for, never the server's default: that may be 4096. 0: none, another server runs it.
 func (f *facts) numCtx(set int) int {
 	n := set
 	switch {
@@ -156,8 +155,7 @@ var (
 	anyAction     = regexp.MustCompile(`\{\{[^}]*\}\}`)
 )
 
-// firstText returns the first text of a template that is not blank; "" if there is none, or if the model's words come
-// before it.
+// firstText returns the first text of a template that is not blank; "" if the model's words come before it.
 func firstText(template string) string {
 	for template != "" {
 		at := anyAction.FindStringIndex(template)

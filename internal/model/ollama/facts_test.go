@@ -40,7 +40,9 @@ const (
 )
 
 // describedModel connects to a server that tells this of its model, which Chat then asks.
-func describedModel(t *testing.T, shown, loaded string, adjust ...func(*ollama.Config)) (*ollama.Model, *modeltest.Server) {
+func describedModel(
+	t *testing.T, shown, loaded string, adjust ...func(*ollama.Config),
+) (*ollama.Model, *modeltest.Server) {
 	t.Helper()
 	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{"ok"}, Repeat: true})
 	server.ModelInfo = map[string]string{"llama3.1:8b": shown, "/api/ps": loaded}

@@ -56,8 +56,7 @@ func plainText(text string) string {
 }
 
 // readTranscript reads a transcript from what a command printed. Lines with times are its segments; a line without
-// times continues the segment before it, and lines before the first segment are ignored. Without any times, all is the
-// text.
+// times continues the segment before it, and lines before the first segment are ignored. Without times, all is text.
 func readTranscript(printed string) (t model.Transcript, err error) {
 	if !utf8.ValidString(printed) {
 		return t, errors.New("the command printed what is no text in UTF-8: let it " +

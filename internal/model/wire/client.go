@@ -83,8 +83,7 @@ type Config struct {
 	// provider's default.
 	Think string
 
-	// KeepAlive is how long a server keeps the model loaded after an answer, if the protocol can say so. Zero: the
-	// server's default.
+	// KeepAlive is how long a server keeps the model loaded, if the protocol can say so. Zero: the server's default.
 	KeepAlive time.Duration
 
 	// PlainHTTP are hosts that may get a key, or a header of Header, over plain HTTP, beside this machine: see package
@@ -94,8 +93,7 @@ type Config struct {
 	// HTTPClient replaces the model's own, whose connections and proxy are those of http.DefaultTransport.
 	HTTPClient *http.Client
 
-	// API chooses one of the protocol's ways to ask for a turn, if it has several; empty: the one that fits the
-	// provider.
+	// API chooses one of the protocol's ways to ask for a turn, if it has several; empty: as fits the provider.
 	API string
 
 	// NumCtx is the context window in tokens, for a protocol that sets it. Zero: the adapter's default.

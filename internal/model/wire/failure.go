@@ -21,8 +21,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// Complaint is what a provider says about a failed request. The protocol's Classify sets the Kind and the fields after
-// it.
+// Complaint is what a provider says about a failed request. Protocol.Classify sets the Kind and what follows.
 type Complaint struct {
 	Message string // the provider's own words; empty: those of the HTTP status
 	Code    string // "context_length_exceeded"; some send a number, such as an HTTP status

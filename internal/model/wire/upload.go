@@ -39,8 +39,7 @@ func (h *transcription) transcript() model.Transcript {
 	return t
 }
 
-// UploadAudio posts a form with the audio and the fields that are not empty, and reads the transcript, in OpenAI's
-// form.
+// UploadAudio posts a form with the audio and the fields that are not empty, and reads a transcript in OpenAI's form.
 func (m *Client) UploadAudio(
 	ctx context.Context, path string, audio model.Audio, fields [][2]string,
 ) (model.Transcript, error) {

@@ -151,8 +151,7 @@ func openFolder(dir *os.Root, seen fs.FileInfo) (*os.Root, error) {
 var errNotRegular = errors.New("it is not a regular file")
 
 // openRegular opens a file in dir that was a regular one when it was checked. It compares identities, so that a name
-// that was replaced by a link in between is refused; with O_NONBLOCK, a pipe or device in its place can't block the
-// call.
+// that was replaced by a link in between is refused; with O_NONBLOCK, a pipe or device there can't block the call.
 func openRegular(dir *os.Root, name string, seen fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, nil, errNotRegular

@@ -102,8 +102,7 @@ func (r *Root) listFiles(ctx context.Context, start string) (all []string, _ ski
 	return all, passed, err
 }
 
-// mapFile lists the declarations of a file. If there are too many, it leaves out fields and single constants of a
-// group.
+// mapFile lists the declarations of a file. If they are too many, it leaves out fields and constants of groups.
 func mapFile(s *source, hash string) tool.Result {
 	res := tool.Result{Items: 1}
 	var text resultText

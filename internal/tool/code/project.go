@@ -52,8 +52,8 @@ func isProject(dir string, entries []os.DirEntry) bool {
 	return err != nil || filepath.Clean(dir) != filepath.Clean(home) && !sameFile(dir, home)
 }
 
-// inProject says whether one of the folders that contain a path, from the root on, is a project. The path is given by
-// its components.
+// inProject says whether one of the folders that contain a path, from the root on, is a project. parts are its
+// components.
 func (r *Root) inProject(parts []string) bool {
 	dir := r.root.Name()
 	for _, name := range parts {

@@ -85,7 +85,7 @@ func (g *repository) locateDir(info fs.FileInfo) error {
 			return notRepository(".git is damaged")
 		}
 		g.dir = resolve(g.top, name)
-		if backPointer := readPointer(filepath.Join(g.dir, "gitdir")); backPointer == "" || !sameFile(resolve(g.dir, backPointer), mark) {
+		if pointer := readPointer(filepath.Join(g.dir, "gitdir")); pointer == "" || !sameFile(resolve(g.dir, pointer), mark) {
 			return notRepository(".git names the repository of another folder")
 		}
 	default:

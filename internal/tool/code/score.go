@@ -144,8 +144,7 @@ func (s *lookup) scoreUnit(u unit) passage {
 	return p
 }
 
-// bestLine finds the few lines that together hold most of the question. It returns the best of them, and the weight of
-// all.
+// bestLine finds the few lines that together hold most of the question. It returns the best one, and the weight of all.
 func (s *lookup) bestLine(spots []spot) (line int, weight float64) {
 	highest := -1.0
 	for from := range spots {

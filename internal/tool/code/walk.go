@@ -224,8 +224,7 @@ func (l *lister) offerFile(at string, info fs.FileInfo) {
 	l.offer(at, info)
 }
 
-// The kinds of skipped entries that no error names. An unreadable entry may also be removed, too deep, or have a name
-// that can't be shown.
+// The kinds of skipped entries that no error names. An unreadable entry may also be gone, too deep, or badly named.
 const (
 	unreadable = "unreadable entry"
 	notAFile   = "link or special file"

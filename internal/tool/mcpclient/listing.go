@@ -24,8 +24,7 @@ const (
 	maxSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
 )
 
-// Offer is a tool as its server lists it. Hints that the server leaves out have MCP's defaults: destructive and open
-// world.
+// Offer is a tool as its server lists it. Hints left out have MCP's defaults: destructive and open world.
 type Offer struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitempty"`

@@ -15,8 +15,7 @@ import (
 )
 
 // Pins remember what servers list, since a server that is trusted today may describe its tools differently tomorrow.
-// What a server lists at its first use is trusted. Processes share a folder; each pin is a file that is written
-// atomically.
+// What a server lists at its first use is trusted. Processes share a folder; each pin is a file, written atomically.
 type Pins struct {
 	Folder string // "": nothing can be remembered
 	Now    func() time.Time
@@ -81,8 +80,7 @@ func (p Pins) Trust(server string, l Listing) error {
 }
 
 // Admit returns a check of what a server lists. It trusts a server at its first use, and refuses one that lists
-// something else than was trusted, with ErrChanged. pinned, a hash of the settings, overrides the stored pin unless it
-// is empty.
+// something else than was trusted, with ErrChanged. pinned is a hash of the settings; if set, it decides instead.
 func (p Pins) Admit(server, pinned string) func(context.Context, Listing) error {
 	return func(_ context.Context, l Listing) error {
 		if pinned != "" {

@@ -76,8 +76,8 @@ func kindOf(code string) tool.Kind {
 	return tool.Failed
 }
 
-// resultError makes an error of a result with IsError. It keeps the server's words: a model can often correct what they
-// complain about.
+// resultError makes an error of a result with IsError. It keeps the server's words, so that a model may correct the
+// call.
 func (r *remote) resultError(res tool.Result) *tool.Error {
 	const most = 2 << 10
 	message := tool.Clip(cmp.Or(strings.TrimSpace(res.Text), "it failed, and does not say why"), most)

@@ -47,7 +47,8 @@ func TestResultsAreBounded(t *testing.T) {
 		!res.Truncated {
 		t.Errorf("%v: %d bytes of text, %d of data, truncated %v", err, len(res.Text), len(res.Data), res.Truncated)
 	}
-	_, err = foreignTool().toResult(&mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: long}}})
+	_, err = foreignTool().toResult(&mcp.CallToolResult{IsError: true,
+		Content: []mcp.Content{&mcp.TextContent{Text: long}}})
 	if kindOfError(err) != tool.Failed || len(err.Error()) > 4<<10 {
 		t.Errorf("an error of %d bytes", len(err.Error()))
 	}

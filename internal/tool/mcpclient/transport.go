@@ -18,8 +18,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// InProcess returns a transport to a server of this process, with the same messages as from outside. It can connect any
-// number of times.
+// InProcess returns a transport to a server of this process, with the same messages as from outside.
 func InProcess(server *mcp.Server) mcp.Transport { return inProcess{server} }
 
 type inProcess struct{ server *mcp.Server }

@@ -117,8 +117,8 @@ func (d *document) parseSections() {
 	})
 }
 
-// splitSections splits the text into sections: sectionAt is called for every line in order, and returns the section
-// that begins there.
+// splitSections splits the text into sections: sectionAt is called for every line in order, and returns one that
+// begins.
 func (d *document) splitSections(sectionAt func(line string) (section, bool)) {
 	current, entries := section{start: d.front.end + 1}, 0
 	for i := d.front.end; i < len(d.lines); i++ {

@@ -78,8 +78,7 @@ func decodeFront(block string) frontMatter {
 	return front
 }
 
-// plainValue converts YAML to values that JSON can hold. Scalars keep their spelling: 2025-10-05 and 007 stay as
-// written.
+// plainValue converts YAML to values that JSON can hold. Scalars keep their spelling, as 2025-10-05 and 007.
 func plainValue(node *yaml.Node, budget *int) any {
 	if *budget--; *budget < 0 {
 		return nil

@@ -181,8 +181,7 @@ func pathList(notes []*note, most int) string {
 	return strings.Join(paths, ", ")
 }
 
-// resolveFolder returns the folder that an argument names: "." for none. hint is for the error if there is no such
-// folder.
+// resolveFolder returns the folder that an argument names: "." for none. hint is for the error if there is none.
 func (s *snapshot) resolveFolder(name, hint string) (string, error) {
 	name = strings.TrimSuffix(strings.TrimSpace(name), "/")
 	if name == "" || name == "." {

@@ -275,7 +275,8 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
-	if res := mustCall(t, open(t, dir), "vault_search", object{"query": "zebra"}); !strings.Contains(res.Text, "locked: ") {
+	res = mustCall(t, open(t, dir), "vault_search", object{"query": "zebra"})
+	if !strings.Contains(res.Text, "locked: ") {
 		t.Error(res.Text)
 	}
 }

@@ -78,8 +78,8 @@ func TestNoteIsNotReplacedByATextWithoutItsSecret(t *testing.T) {
 	if !strings.Contains(text, redact.Mark) {
 		t.Fatalf("the secret is shown: %s", text)
 	}
-	_, err := callTool(t, v, "vault_write", "one", object{"path": "router.md", "mode": "replace", "content": text + "more\n",
-		"base_hash": read.Refs[0].Hash})
+	_, err := callTool(t, v, "vault_write", "one", object{"path": "router.md", "mode": "replace",
+		"content": text + "more\n", "base_hash": read.Refs[0].Hash})
 	wantError(t, err, tool.Denied, "router.md", "lose it")
 	res := mustCallOnce(t, v, "vault_write", "two", object{"path": "router.md", "mode": "append", "content": "it was " +
 		redact.Mark})

@@ -235,8 +235,7 @@ func parseEntryHeader(line string) (section, bool) {
 	return section{heading: strings.TrimSpace(title), level: 2, id: id, at: at.UTC()}, true
 }
 
-// formatEntry returns what a push adds to its thread: the header and the text, in which lines that look like a header
-// are escaped.
+// formatEntry returns what a push adds to its thread: the header and the text, with lines like a header escaped.
 func formatEntry(id string, at time.Time, title, body string) string {
 	header := entryMark + at.UTC().Format("2006-01-02T15:04:05Z") + " " + id
 	if title != "" {

@@ -18,8 +18,8 @@
 //     left it.
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
 //   - Bounds. At most 4 MiB of a note, and 50,000 notes and 2,000 documents of a vault are read, and every result is
-//     within tool.MaxText. Documents are read when they are first searched or opened; a search covers at most 64 MiB of
-//     their texts.
+//     within tool.MaxText. Documents are read when they are first searched or opened; a search covers 64 MiB of their
+//     texts.
 //
 // Every call looks at the vault again, and sees what other programs have changed. Unchanged notes are not read again.
 package vault
@@ -208,7 +208,7 @@ func refusalError(err *files.Error) error {
 	return tool.Errorf(advice.kind, advice.hint, "%w", err)
 }
 
-// newResult makes a result of a text, the structured data behind it (nil for none), and its places, which count as its
+// newResult makes a result of a text, the structured data behind it (nil for none), and its places, which are its
 // items.
 func newResult(text string, data any, refs []tool.Ref, truncated bool) (tool.Result, error) {
 	res := tool.Result{Text: text, Refs: refs, Items: len(refs), Truncated: truncated}

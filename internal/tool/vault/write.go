@@ -191,8 +191,7 @@ func (v *Vault) resolvePath(p string) (string, error) {
 	return folder, nil
 }
 
-// presentName returns the entry of a folder with this name, or else one that differs only in spelling; "" if there is
-// none.
+// presentName returns the entry of a folder with this name, or one that differs only in spelling; "" if there is none.
 func (v *Vault) presentName(folder, name string) (string, error) {
 	infos, err := files.List(v.root, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -105,8 +105,7 @@ func inflate(header http.Header, wire io.Reader, limit int64) ([]byte, error) {
 }
 
 // decodeText converts a body to UTF-8. It finds the encoding as the WHATWG says: byte order mark, header, the page's
-// own declaration, a guess. A valid UTF-8 body is never guessed to be anything else: the guess looks only at the first
-// kilobyte.
+// own declaration, a guess. Valid UTF-8 is never guessed to be anything else: the guess sees only the first kilobyte.
 func decodeText(body []byte, contentType string) (string, error) {
 	encoding, _, certain := charset.DetermineEncoding(body, contentType)
 	if !certain && utf8.Valid(body) {

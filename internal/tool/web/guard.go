@@ -83,8 +83,7 @@ func newGuard(cfg Config) *guard {
 	}
 }
 
-// checkDial is called by the dialer for each address of each connection, after the name was resolved and before a
-// packet is sent.
+// checkDial is called by the dialer for each address of each connection, after resolving and before sending.
 func (g *guard) checkDial(_ context.Context, _, address string, _ syscall.RawConn) error {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -169,8 +168,8 @@ func newTransport(dialer *net.Dialer) *http.Transport {
 	}
 }
 
-// checkPageURL checks the parts of an address that the dialer does not see. It is called for the first address and for
-// every redirect.
+// checkPageURL checks what the dialer does not see of an address. It is called for the first one and for every
+// redirect.
 func checkPageURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":

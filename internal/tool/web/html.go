@@ -28,8 +28,7 @@ const (
 	minArticleShare    = 4 // an article has at least 1/4 of the page's text
 )
 
-// convertHTML sets the text of p from an HTML page: as Markdown or, if the page is too large or too deep, as bare
-// words.
+// convertHTML sets the text of p from an HTML page: as Markdown or, if it is too large or too deep, as bare words.
 func convertHTML(p *FetchData, source string, base *url.URL) {
 	doc, ok := parseHTML(source)
 	if !ok {
@@ -51,8 +50,7 @@ func convertHTML(p *FetchData, source string, base *url.URL) {
 	p.Text = cleanText(string(markdown))
 }
 
-// extractMain sets title, byline and date of p, and returns the main part of the page, or the whole page if none stands
-// out.
+// extractMain sets title, byline and date of p, and returns the main part of the page, or all of it if none stands out.
 func extractMain(p *FetchData, doc *html.Node, base *url.URL) *html.Node {
 	parser := readability.NewParser()
 	parser.MaxElemsToParse = maxArticleElements
