@@ -82,7 +82,7 @@ func TestWhatAToolSaysBesideItsResultIsToldOnce(t *testing.T) {
 	b := set(t, runTools)
 	part := func(query string) call {
 		return call{tool: "search", args: `{"query":"` + query + `"}`, gives: tool.Result{Text: "hits", Items: 1,
-			Beside: "not all below usr was searched"}}
+			Remark: "not all below usr was searched"}}
 	}
 	b.turn(false, part("a"), reads("a"))
 	b.turn(false, part("b"))

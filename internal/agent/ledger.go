@@ -182,8 +182,8 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 	done.Items, done.Bytes = r.Result.Items, len(r.Result.Text)
 	l.History += Tokens(r.Result.Text)
 	m.Novel = l.learnResult(t, r.Result)
-	if r.Result.Beside != "" {
-		l.NoticeOnce(NoticeSearchedInPart, Warning, nil, bt.Because(r.Result.Beside))
+	if r.Result.Remark != "" {
+		l.NoticeOnce(NoticeSearchedInPart, Warning, nil, bt.Because(r.Result.Remark))
 	}
 	if t.Once {
 		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true

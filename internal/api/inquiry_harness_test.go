@@ -43,7 +43,7 @@ func (h *house) inquiry() inquiry.Deps {
 		},
 		Model: func(context.Context, string) (model.Model, error) { return silent{}, nil },
 		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
-			docs, failed := documents.OfMaterial(w.Handed)
+			docs, failed := documents.FromMaterial(w.Handed)
 			if w.Name != "" {
 				var err error
 				if docs, failed, err = documents.NewReader("").ReadAll(ctx, w.Name); err != nil {

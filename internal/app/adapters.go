@@ -123,7 +123,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 			return c.List(ctx)
 		},
 		New: func(named string) (model.Model, error) { return connect(named) },
-		Describe: model.Remembering(func(ctx context.Context, named string) (model.Info, error) {
+		Describe: model.CachedDescribe(func(ctx context.Context, named string) (model.Info, error) {
 			c, err := connect(named)
 			if err != nil {
 				return model.Info{}, err
@@ -131,7 +131,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 			return c.Describe(ctx)
 		})}
 	if p.Kind == config.KindOllama {
-		made.Pull = func(ctx context.Context, named string, told func(model.Pulled)) error {
+		made.Pull = func(ctx context.Context, named string, told func(model.PullProgress)) error {
 			c, err := connect(named)
 			if err != nil {
 				return err

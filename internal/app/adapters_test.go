@@ -32,11 +32,11 @@ const shownLlama = `{"template":"{{ if .Tools }}{{ .Tools }}{{ end }}{{ if .Tool
 
 func TestModelIsDescribedByItsProviderOnceOrBySettingOrName(t *testing.T) {
 	ollama := modeltest.NewServer(t)
-	ollama.Told = map[string]string{"llama3.1:8b": shownLlama}
+	ollama.ModelInfo = map[string]string{"llama3.1:8b": shownLlama}
 	anthropic := modeltest.NewServer(t)
-	anthropic.Told = map[string]string{"claude-x": `{"max_input_tokens":300000,"max_tokens":9000}`}
+	anthropic.ModelInfo = map[string]string{"claude-x": `{"max_input_tokens":300000,"max_tokens":9000}`}
 	gemini := modeltest.NewServer(t)
-	gemini.Told = map[string]string{
+	gemini.ModelInfo = map[string]string{
 		"gemini-x": `{"inputTokenLimit":5000,"outputTokenLimit":600,"supportedGenerationMethods":["generateContent"]}`}
 	a := prepared(t, fmt.Sprintf(`
 ollama: {host: %s, context: 16384}
@@ -66,7 +66,8 @@ providers:
 			}
 		}
 	}
-	if n, m, k := len(ollama.Looks()), len(anthropic.Looks()), len(gemini.Looks()); n != 2 || m != 3 || k != 1 {
+	n, m, k := len(ollama.InfoRequests()), len(anthropic.InfoRequests()), len(gemini.InfoRequests())
+	if n != 2 || m != 3 || k != 1 {
 		t.Errorf("the servers were asked %d, %d and %d times; want once for each model that they know", n, m, k)
 	}
 }
@@ -74,7 +75,7 @@ providers:
 func TestLocalModelThatChatsWithToolsIsChosen(t *testing.T) {
 	server := modeltest.NewServer(t)
 	server.Models = []string{"all-minilm:latest", "llama3.1:8b"}
-	server.Told = map[string]string{"llama3.1:8b": shownLlama, "all-minilm:latest": `{"capabilities":["embedding"]}`}
+	server.ModelInfo = map[string]string{"llama3.1:8b": shownLlama, "all-minilm:latest": `{"capabilities":["embedding"]}`}
 	a := prepared(t, "ollama: {host: "+server.BaseURL+"}")
 	if got, err := a.Models.Choose(t.Context(), ""); err != nil || got != "ollama:llama3.1:8b" {
 		t.Errorf("chose %q, %v", got, err)
@@ -97,7 +98,7 @@ func asked(t *testing.T, a *App, id string) {
 func TestSettingsOfAProviderReachItsRequests(t *testing.T) {
 	ok := modeltest.Stream("ok")
 	ollama := modeltest.NewServer(t, ok, ok)
-	ollama.Told = map[string]string{"llama3.1:8b": shownLlama}
+	ollama.ModelInfo = map[string]string{"llama3.1:8b": shownLlama}
 	anthropic, gemini, openai := modeltest.NewServer(t, ok), modeltest.NewServer(t, ok), modeltest.NewServer(t, ok)
 	const shared = "max_output: 777, headers: {X-Team: search, X-Gateway-Token: " +
 		"$GATEWAY}, query: {tenant: a}, body: {extra: [1]}"

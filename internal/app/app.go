@@ -250,7 +250,7 @@ func (a *App) chained(ctx context.Context, models model.Catalog, env oracle.Env,
 		}
 	}
 	policy := model.ChainPolicy{CoolDown: a.Config.Fallback.CoolDown, Cooling: a.cooling,
-		LocalToCloud: a.Config.Fallback.LocalToCloud, Whatever: whatever}
+		LocalToCloud: a.Config.Fallback.LocalToCloud, AnyFailure: whatever}
 	return model.Chain(policy, first, others...), nil
 }
 

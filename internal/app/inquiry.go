@@ -84,7 +84,7 @@ const mostUnread = 5
 // witnesses reads the documents of a witness: those that were handed over, or those of a folder.
 func (a *App) witnesses(ctx context.Context, w inquiry.Called) ([]document.Document, []*document.Error, error) {
 	if w.Name == "" {
-		docs, failed := document.OfMaterial(w.Handed)
+		docs, failed := document.FromMaterial(w.Handed)
 		return docs, failed, nil
 	}
 	path, err := filepath.Abs(w.Name)

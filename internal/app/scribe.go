@@ -18,12 +18,12 @@ import (
 // newScribe stands what the settings say behind what writes down recordings.
 func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	set := cfg.Transcription
-	c := scribe.Config{Language: set.Language, Audio: audio.Find()}
+	c := scribe.Config{Language: set.Language, Audio: audio.FindTools()}
 	switch {
 	case set.Model != "":
-		c.By, c.Limits = set.Model, scribe.Hosted().Taking(set.Formats)
+		c.By, c.Limits = set.Model, scribe.HostedLimits().WithFormats(set.Formats)
 		if name, _ := model.SplitID(set.Model); cfg.Providers[name].Local {
-			c.Limits = c.Limits.Local()
+			c.Limits = c.Limits.ForLocal()
 		}
 		if c.Transcriber, c.Problem = hosted(cfg, keys); c.Transcriber == nil {
 			c.By = ""
@@ -32,12 +32,12 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		limit := set.Limit(set.Local)
 		server := speech.NewServer(speech.ServerConfig{BaseURL: set.Server, Local: set.Local, FirstByte: limit,
 			Idle: limit, PlainHTTP: cfg.PlainHTTP})
-		c.Transcriber, c.By, c.Limits = server, server.By(), scribe.Whisper().Taking(set.Formats)
+		c.Transcriber, c.By, c.Limits = server, server.By(), scribe.WhisperLimits().WithFormats(set.Formats)
 	case len(set.Command) > 0:
 		command := speech.New(speech.Config{Command: set.Command, Timeout: set.Limit(true)})
-		c.Transcriber, c.By, c.Limits = command, command.By(), scribe.Whisper().Taking(set.Formats)
+		c.Transcriber, c.By, c.Limits = command, command.By(), scribe.WhisperLimits().WithFormats(set.Formats)
 	default:
-		c.Offers = speech.Offers(exec.LookPath)
+		c.Offers = speech.Suggestions(exec.LookPath)
 	}
 	return scribe.New(c)
 }
@@ -84,7 +84,7 @@ func probe(tools audio.Tools) func(ctx context.Context, file string) (session.Fa
 }
 
 // Recorders are the programs of this machine that record, the best first.
-func (a *App) Recorders() []audio.Recorder { return audio.Find().Recorders() }
+func (a *App) Recorders() []audio.Recorder { return audio.FindTools().Recorders() }
 
 // Recordings is the folder in which recordings lie until a session has taken them in.
 func (a *App) Recordings() string { return filepath.Join(a.Config.DataDir, "recordings") }

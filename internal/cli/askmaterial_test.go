@@ -232,7 +232,7 @@ func TestPasteGivesTasksNoOrdersAndIsNobodysFile(t *testing.T) {
 
 func TestPictureIsShownToAModelThatTakesItAndNamedAmongTheSources(t *testing.T) {
 	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{"A bridge, as car.png shows."}, Repeat: true})
-	server.Told = map[string]string{"llava:7b": `{"capabilities":["completion","tools","vision"],"model_info":{}}`,
+	server.ModelInfo = map[string]string{"llava:7b": `{"capabilities":["completion","tools","vision"],"model_info":{}}`,
 		"blind:7b": `{"capabilities":["completion","tools"],"model_info":{}}`}
 	home, picture := t.TempDir(), []byte("\x89PNG\r\n\x1a\n\x00")
 	t.Chdir(home)

@@ -250,7 +250,7 @@ func TestServerThatCountsWronglyWhileItLoadsBreaksNothing(t *testing.T) {
 }
 
 func TestBarTellsHowFarHowFastAndHowLong(t *testing.T) {
-	at := model.Pulled{Status: "pulling", Done: 2.2e9, Whole: 5.2e9}
+	at := model.PullProgress{Status: "pulling", Done: 2.2e9, Total: 5.2e9}
 	for width, want := range map[int]string{
 		80: "qwen3:8b  [==========              ]  42 %  2.2 GB of 5.2 GB  10 MB/s  5m0s left",
 		40: "qwen3:8b  42 %  2.2 GB of 5.2 GB  10 M…",
@@ -260,7 +260,7 @@ func TestBarTellsHowFarHowFastAndHowLong(t *testing.T) {
 			t.Errorf("%d columns: %q, not %q", width, got, want)
 		}
 	}
-	if got := pulledLine("m", model.Pulled{Status: "pulling manifest"}, 0, 0, 60); got != "m  pulling manifest" {
+	if got := pulledLine("m", model.PullProgress{Status: "pulling manifest"}, 0, 0, 60); got != "m  pulling manifest" {
 		t.Errorf("%q", got)
 	}
 }

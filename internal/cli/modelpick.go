@@ -13,7 +13,7 @@ import (
 )
 
 // whichModel asks a person for one of several models.
-func whichModel(many *model.ManyError) string {
+func whichModel(many *model.ManyModelsError) string {
 	return fmt.Sprintf("Which model of %s should answer?", many.Provider)
 }
 
@@ -24,7 +24,7 @@ func (c *command) startChoosing(
 	ctx context.Context, named *string, start func() (*service.Run, error),
 ) (*service.Run, error) {
 	r, err := start()
-	var many *model.ManyError
+	var many *model.ManyModelsError
 	if !errors.As(err, &many) || !c.InTTY || !c.ErrTTY || c.asJSON {
 		return r, err
 	}
@@ -53,7 +53,7 @@ func (c *command) keepModel(provider, id string) string {
 
 // choosable is an error as a conversation takes it: one that a choice of a model mends comes with the choice.
 func (c *command) choosable(err error) error {
-	var many *model.ManyError
+	var many *model.ManyModelsError
 	if !errors.As(err, &many) {
 		return err
 	}

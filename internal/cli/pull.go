@@ -44,7 +44,7 @@ type bar struct {
 	last  string // what was shown last: the bar, or the percents of a line
 }
 
-func (b *bar) showProgress(at model.Pulled) {
+func (b *bar) showProgress(at model.PullProgress) {
 	now := time.Now()
 	if b.first == 0 {
 		b.first = at.Done
@@ -66,14 +66,14 @@ func (b *bar) showProgress(at model.Pulled) {
 }
 
 // write writes a line from time to time.
-func (b *bar) write(at model.Pulled) {
-	if at.Whole == 0 {
+func (b *bar) write(at model.PullProgress) {
+	if at.Total == 0 {
 		return
 	}
-	percents := fmt.Sprintf("%d %%", at.Done*100/at.Whole/writeEach*writeEach)
+	percents := fmt.Sprintf("%d %%", at.Done*100/at.Total/writeEach*writeEach)
 	if percents != b.last {
 		b.last = percents
-		b.c.note("%s: %s of %s", b.name, percents, size(at.Whole))
+		b.c.note("%s: %s of %s", b.name, percents, size(at.Total))
 	}
 }
 
@@ -86,19 +86,19 @@ func (b *bar) end() {
 
 // pulledLine is a download in one line of at most width columns: what came while it was watched, and for how long, say
 // how fast it is.
-func pulledLine(name string, at model.Pulled, came int64, watched time.Duration, width int) string {
-	if at.Whole == 0 {
+func pulledLine(name string, at model.PullProgress, came int64, watched time.Duration, width int) string {
+	if at.Total == 0 {
 		return ansi.Truncate(printable(name+"  "+at.Status), width, "…")
 	}
-	end := fmt.Sprintf(" %3d %%  %s of %s", at.Done*100/at.Whole, size(at.Done), size(at.Whole))
+	end := fmt.Sprintf(" %3d %%  %s of %s", at.Done*100/at.Total, size(at.Done), size(at.Total))
 	if seconds := watched.Seconds(); seconds >= 1 && came > 0 {
 		rate := float64(came) / seconds
-		left := time.Duration(float64(at.Whole-at.Done)/rate) * time.Second
+		left := time.Duration(float64(at.Total-at.Done)/rate) * time.Second
 		end += fmt.Sprintf("  %s/s  %s left", size(int64(rate)), left)
 	}
 	if room := width - ansi.StringWidth(name+"  []"+end); room >= 8 {
 		room = min(room, 40)
-		full := int(int64(room) * at.Done / at.Whole)
+		full := int(int64(room) * at.Done / at.Total)
 		return printable(name) + "  [" + strings.Repeat("=", full) + strings.Repeat(" ", room-full) + "]" + end
 	}
 	return ansi.Truncate(printable(name)+"  "+strings.TrimLeft(end, " "), width, "…")

@@ -64,7 +64,7 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	}
 	resp, err := m.Chat(ctx, q.Request, streamed(job))
 	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage,
-		Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Sent()}
+		Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Digest()}
 	switch {
 	case err != nil:
 		return r, agent.ModelFault(err)

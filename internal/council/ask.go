@@ -76,7 +76,7 @@ func (p *performing) asking(
 	for n, a := range m.answers {
 		q.Part(assistant.PartSegment, a.Oracle.Name, blocks[n])
 	}
-	c.Sent = q.Request.Sent()
+	c.Sent = q.Request.Digest()
 	return q, c, nil
 }
 

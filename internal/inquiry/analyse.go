@@ -169,7 +169,7 @@ func (p *performing) analyse(ctx context.Context, _ run.Job, asked AnalysePayloa
 	}
 	var said modelAnalysis
 	_, resp, err := model.Structured(ctx, m, q.Request, analysis(), &said)
-	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Sent()}
+	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Digest()}
 	switch {
 	case err != nil && !lasts(err) && unjudgedInARow(asked.Turns) < mostGarbled-1:
 		return r, faultOf(err)

@@ -63,7 +63,7 @@ func TestDocumentsThatAreHandedOverAreKeptWithTheInquiryAndReadAgainByAnotherPro
 	var told []string
 	h.reads = func(w inquiry.Called) (witness.Witness, []record.Document, error) {
 		told = append(told, w.Handed)
-		docs, _ := document.OfMaterial(w.Handed)
+		docs, _ := document.FromMaterial(w.Handed)
 		return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis}),
 			[]record.Document{{Name: docs[0].Name, Hash: docs[0].Hash, Pages: 1, Chunks: 1}}, nil
 	}

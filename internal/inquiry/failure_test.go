@@ -35,7 +35,7 @@ func always(t *testing.T, id string, turn modeltest.Turn) model.Model {
 
 func TestDetectiveThatFailsIsToldWithTheOneThatIsAskedAndStandsInTheTrailOnce(t *testing.T) {
 	h := newHouse(t)
-	h.other = model.Chain(model.ChainPolicy{Whatever: true}, always(t, "openai:det", refused),
+	h.other = model.Chain(model.ChainPolicy{AnyFailure: true}, always(t, "openai:det", refused),
 		&detective{h, "two:det2"})
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())

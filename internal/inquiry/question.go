@@ -206,7 +206,7 @@ func (k *asking) reply(ctx context.Context, m model.Model) (said put, value json
 		k.receipt.Usage = k.receipt.Usage.Add(resp.Usage)
 		k.receipt.By = resp.Model
 		k.receipt.Tries = resp.Tries
-		k.receipt.Sent = k.prompt.Request.Sent()
+		k.receipt.Sent = k.prompt.Request.Digest()
 		if err == nil {
 			return said, value, nil
 		}

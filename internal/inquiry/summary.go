@@ -75,7 +75,7 @@ func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (an
 		return nil
 	})
 	r := SumReceipt{Text: strings.TrimSpace(resp.Text), By: resp.Model, Usage: resp.Usage, Tries: resp.Tries,
-		Sent: q.Request.Sent()}
+		Sent: q.Request.Digest()}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, faultOf(err)

@@ -76,7 +76,7 @@ func (s *Server) remove(ctx context.Context, c call, in oneTask) (t task.Task, t
 	if c.version != 0 && c.version != t.Version {
 		return t, "", task.ErrConflict
 	}
-	subject, err := tool.Subject(deleteName, c.req.Params.Arguments, t.Version)
+	subject, err := tool.ConfirmationDigest(deleteName, c.req.Params.Arguments, t.Version)
 	if err != nil {
 		return t, "", err
 	}
@@ -171,7 +171,7 @@ func (s *Server) checkState(c call, version int64) error {
 	}
 	open, signature := raw[:openBytes], raw[openBytes:]
 	until, asked := time.UnixMilli(int64(binary.BigEndian.Uint64(open))), int64(binary.BigEndian.Uint64(open[8:]))
-	subject, err := tool.Subject(deleteName, c.req.Params.Arguments, asked)
+	subject, err := tool.ConfirmationDigest(deleteName, c.req.Params.Arguments, asked)
 	switch {
 	case err != nil:
 		return err

@@ -21,7 +21,7 @@ func TestDeletionIsAskedForByTheTitleAndSaysWhatItConfirms(t *testing.T) {
 		if o := c.call("delete_task", `{ "task_id": 1 }`); !o.Success || h.titles("ada") != "" {
 			t.Errorf("%s: a yes gives %+v", revision, o)
 		}
-		subject, err := tool.Subject("delete_task", json.RawMessage(`{"task_id":1}`), 1)
+		subject, err := tool.ConfirmationDigest("delete_task", json.RawMessage(`{"task_id":1}`), 1)
 		if err != nil || len(c.asked) != 1 {
 			t.Fatalf("%s: asked %d times; %v", revision, len(c.asked), err)
 		}

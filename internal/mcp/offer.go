@@ -27,7 +27,7 @@ const (
 	MetaKey      = tool.MetaKey      // a text: an idempotency key
 	MetaVersion  = tool.MetaVersion  // a number: the version of the task that the caller saw
 	MetaLook     = tool.MetaLook     // true: nothing is to be done, but to give the first result of the key
-	MetaConfirms = tool.MetaConfirms // of a question that this server asks: the tool.Subject that a yes would confirm
+	MetaConfirms = tool.MetaConfirms // of a question that this server asks: what a yes confirms
 )
 
 // mostKey bounds an idempotency key, in bytes.
@@ -72,7 +72,7 @@ func newOffer[In, Out any](
 
 // described is a tool that nothing carries out yet; data is the JSON Schema of what a success has.
 func described(s tool.Spec, arguments any, data json.RawMessage) offer {
-	hints := s.Hints()
+	hints := s.MCPHints()
 	return offer{spec: &sdk.Tool{Name: s.Name, Title: s.Title, Description: s.Description, InputSchema: arguments,
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: hints.ReadOnly, DestructiveHint: &hints.Destructive,
 			IdempotentHint: hints.Idempotent, OpenWorldHint: &hints.OpenWorld},

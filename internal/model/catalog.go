@@ -8,51 +8,51 @@ import (
 	"time"
 )
 
-// Provider is somebody who may serve models.
+// Provider is a service that may serve models.
 type Provider struct {
 	Name    string
 	Local   bool
-	Missing string // what setting would add it; "" if it is set up
+	Missing string // which setting would set it up; "" if it is set up
 	Default string // the model to use where none is named; "": the only one that List gives
 
-	// Automatic providers are taken by themselves, in the order of the catalog, if they are set up; Probe ones only if
-	// List gives a model at once, and then the first.
+	// Automatic providers are used when none is named, in the order of the catalog, if they are set up. Probe providers
+	// are used only if List answers at once with a model.
 	Automatic bool
 	Probe     bool
 
 	List func(ctx context.Context) ([]string, error)
 	New  func(name string) (Model, error)
 
-	// Describe asks what a model is like; nil: nobody can tell. Window is what a setting says of all models of the
-	// provider, in tokens; 0: it says nothing.
+	// Describe asks for the properties of a model; nil: they can't be asked for. Window is the window that a setting
+	// gives all models of the provider, in tokens; 0: not set.
 	Describe func(ctx context.Context, name string) (Info, error)
 	Window   int
 
-	// Pull has the provider load a model that it does not have yet, and tells how far it is. What was loaded when ctx
-	// ends is kept there, and the next call goes on. Nil: it loads none.
-	Pull func(ctx context.Context, name string, told func(Pulled)) error
+	// Pull has the provider load a model that it does not have yet, and reports the progress. What was loaded when ctx
+	// ends is kept there, and the next call continues. Nil: the provider loads none.
+	Pull func(ctx context.Context, name string, report func(PullProgress)) error
 }
 
-// Pulled is how far the loading of a model is.
-type Pulled struct {
+// PullProgress is how much of a model was loaded.
+type PullProgress struct {
 	Status      string // in the words of the provider
-	Done, Whole int64  // in bytes; 0: not known yet
+	Done, Total int64  // in bytes; 0: not known yet
 }
 
-// Catalog is the providers in the order in which they are taken. The last one needs nothing.
+// Catalog lists the providers in the order in which they are tried. The last one needs nothing.
 type Catalog []Provider
 
-// probeTime bounds the look for a local server at its usual address, suitTime the one at what its models can.
+// probeTimeout bounds the search for a local server, suitableTimeout the questions about its models.
 const (
-	probeTime = 400 * time.Millisecond
-	suitTime  = 2 * time.Second
+	probeTimeout    = 400 * time.Millisecond
+	suitableTimeout = 2 * time.Second
 )
 
-// Choose settles which model serves: the one named, "provider:model" or "provider", else the first automatic provider
-// that is set up. It never moves on from a named one that can't be used.
-func (c Catalog) Choose(ctx context.Context, named string) (id string, err error) {
-	if named != "" {
-		p, name, err := c.find(named)
+// Choose decides which model is used: the wanted one, "provider:model" or "provider", or else one of the first
+// automatic provider that is set up. If the wanted one can't be used, that is an error: no other is tried.
+func (c Catalog) Choose(ctx context.Context, wanted string) (id string, err error) {
+	if wanted != "" {
+		p, name, err := c.providerOf(wanted)
 		if err != nil {
 			return "", err
 		}
@@ -78,9 +78,9 @@ func (c Catalog) Choose(ctx context.Context, named string) (id string, err error
 	return "", fmt.Errorf("no model is there: ‘sibyl doctor’ says what to set")
 }
 
-// Open makes the model with that id.
+// Open returns the model with that id.
 func (c Catalog) Open(id string) (Model, error) {
-	p, name, err := c.find(id)
+	p, name, err := c.providerOf(id)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (c Catalog) Open(id string) (Model, error) {
 	return p.New(name)
 }
 
-func (c Catalog) find(id string) (Provider, string, error) {
+func (c Catalog) providerOf(id string) (_ Provider, modelName string, _ error) {
 	provider, name := SplitID(id)
 	names := make([]string, len(c))
 	for i, p := range c {
@@ -107,14 +107,14 @@ func (c Catalog) find(id string) (Provider, string, error) {
 		strings.Join(names, ", "))
 }
 
-// ManyError is an endpoint with several models, of which none is set and none was named.
-type ManyError struct {
+// ManyModelsError says that an endpoint has several models, and that neither the settings nor the caller chose one.
+type ManyModelsError struct {
 	Provider string
 	Models   []string // at least two
 }
 
-// Error names a few of the models, and what chooses one of them.
-func (e *ManyError) Error() string {
+// Error names a few of the models, and how to choose one of them.
+func (e *ManyModelsError) Error() string {
 	const few = 4
 	some := strings.Join(e.Models[:min(few, len(e.Models))], ", ")
 	if len(e.Models) > few {
@@ -125,39 +125,39 @@ func (e *ManyError) Error() string {
 		e.Provider, len(e.Models), some, e.Provider, e.Models[0], e.Provider, e.Models[0])
 }
 
-// defaultModel is the model to take where none is named. probing says that the provider may not be there.
+// defaultModel returns the model to use if none is named. probing says that the provider may not be running.
 func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error) {
 	if p.Default != "" {
 		return p.Default, nil
 	}
-	look, cancel := ctx, context.CancelFunc(func() {})
+	listCtx, cancel := ctx, context.CancelFunc(func() {})
 	if probing {
-		look, cancel = context.WithTimeout(ctx, probeTime)
+		listCtx, cancel = context.WithTimeout(ctx, probeTimeout)
 	}
-	names, err := p.List(look)
+	names, err := p.List(listCtx)
 	cancel()
 	if err != nil {
 		return "", fmt.Errorf("which models %s has: %w", p.Name, err)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !mayChat(n, true) })
 	if len(names) > 1 && !p.Probe {
-		return "", &ManyError{Provider: p.Name, Models: names}
+		return "", &ManyModelsError{Provider: p.Name, Models: names}
 	}
-	if name := p.suitable(ctx, names); name != "" {
+	if name := p.suitableModel(ctx, names); name != "" {
 		return name, nil
 	}
 	return "", fmt.Errorf("%s has no model that chats", p.Name)
 }
 
-// suitable is the first of models that chats with tools, else the first that chats, as far as is told in a short time;
-// empty: none does.
-func (p Provider) suitable(ctx context.Context, names []string) (chats string) {
-	ctx, cancel := context.WithTimeout(ctx, suitTime)
+// suitableModel returns the first model that chats with tools, or else the first that chats, as far as the provider
+// answers in a short time; empty: none chats.
+func (p Provider) suitableModel(ctx context.Context, names []string) (chats string) {
+	ctx, cancel := context.WithTimeout(ctx, suitableTimeout)
 	defer cancel()
 	for _, name := range names {
 		var info Info
 		if p.Describe != nil {
-			info, _ = p.Describe(ctx, name) // one that is not told of may chat
+			info, _ = p.Describe(ctx, name) // one without a description may chat
 		}
 		switch {
 		case info.NoChat:

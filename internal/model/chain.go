@@ -13,68 +13,69 @@ import (
 
 // Cooling remembers which models failed a short time ago, for all chains that share it. It is safe for concurrent use.
 type Cooling struct {
-	mu    sync.Mutex
-	until map[string]cooled // by Model.ID
+	mu     sync.Mutex
+	models map[string]cooledModel // by Model.ID
 }
 
-// cooled is a model that is left alone.
-type cooled struct {
+// cooledModel says until when a model is left alone, and why.
+type cooledModel struct {
 	until time.Time
 	kind  Kind
 }
 
-// NewCooling remembers nothing yet.
-func NewCooling() *Cooling { return &Cooling{until: map[string]cooled{}} }
+// NewCooling returns an empty Cooling.
+func NewCooling() *Cooling { return &Cooling{models: map[string]cooledModel{}} }
 
-// mark leaves a model alone from now until then; a longer time that it is left alone already stands. Those whose time
-// is over are forgotten: names come from anywhere.
-func (c *Cooling) mark(id string, kind Kind, now, until time.Time) {
+// add leaves a model alone from now until then, unless it is left alone for longer already. Models whose time is over
+// are forgotten, since names come from anywhere and would add up.
+func (c *Cooling) add(id string, kind Kind, now, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.until, func(_ string, at cooled) bool { return !now.Before(at.until) })
-	if c.until[id].until.After(until) {
+	maps.DeleteFunc(c.models, func(_ string, at cooledModel) bool { return !now.Before(at.until) })
+	if c.models[id].until.After(until) {
 		return
 	}
-	c.until[id] = cooled{until: until, kind: kind}
+	c.models[id] = cooledModel{until: until, kind: kind}
 }
 
-func (c *Cooling) clear(id string) {
+func (c *Cooling) remove(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.until, id)
+	delete(c.models, id)
 }
 
-// cooling says whether a model is left alone at a time, and why.
-func (c *Cooling) cooling(id string, now time.Time) (Kind, bool) {
+// reason returns why a model is left alone at a time, and whether it is.
+func (c *Cooling) reason(id string, now time.Time) (Kind, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, known := c.until[id]
+	at, known := c.models[id]
 	return at.kind, known && now.Before(at.until)
 }
 
-// ChainPolicy says when a chain moves on, and where to.
+// ChainPolicy says when a chain tries its next model, and which ones it may try.
 type ChainPolicy struct {
-	CoolDown time.Duration    // how long a model that failed is left alone; what it asks for itself, if that is longer
+	CoolDown time.Duration    // how long a model that failed is left alone, unless it asks for longer
 	Cooling  *Cooling         // shared by chains; nil: this chain's own
 	Now      func() time.Time // nil: time.Now
 
-	// LocalToCloud is the person's consent that what was meant for a model on their machine goes to one elsewhere.
+	// LocalToCloud is the person's consent to send what was meant for a model on their machine to one elsewhere.
 	LocalToCloud bool
 
-	// Whatever moves on for every reason, also a refused key of the first model: for a caller who tells the person so.
-	Whatever bool
+	// AnyFailure makes the chain move on after every failure but Cancelled, also after a refused key of the first
+	// model. Only a caller who reports this to the person may set it.
+	AnyFailure bool
 }
 
-// Chain asks models in order: the next one where one fails in a way that may pass (Error.Retryable) or for want of
-// Payment, and where one other than the first is not usable here (Auth, Invalid); never for another reason: so a wrong
-// key of the first model is an error at once. What holds beside package model's guarantees:
-//   - A model that asks for patience has little of it, but the last.
-//   - A model that was passed over is left alone for a while, in later answers too. If all are, they are asked in order
-//     all the same.
-//   - An error names the models that failed or were left alone before the one whose it is.
+// Chain returns a model that asks the given models in order. It asks the next one after a temporary failure
+// (Error.Retryable) or Payment, and after Auth or Invalid of a model other than the first; so a wrong key of the first
+// model is an error at once. Guarantees beside those of package model:
+//   - Waits for a model are cut short, but those for the last one.
+//   - A model that failed is left alone for a while, in later answers too. If all are, they are asked in order all the
+//     same.
+//   - An error is the last model's, and names the models that failed or were left alone before it.
 //   - Text of a model that failed is retracted before the next one is asked.
 //   - From a local model the chain moves on to local ones only, unless the person has consented to more.
-//   - Response.Model is the model that answered, Response.Tries those before it; Usage and Attempts count all of them.
+//   - Response.Model is the model that answered, Response.Tries are those before it; Usage and Attempts count all.
 //
 // ID and Local are the first model's. A chain of one model is that model.
 func Chain(p ChainPolicy, first Model, others ...Model) Model {
@@ -104,50 +105,50 @@ type chain struct {
 	Model
 	policy   ChainPolicy
 	models   []Model
-	withheld []string // for want of consent
+	withheld []string // because LocalToCloud is not set
 }
 
 func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
-	said := relay{emit: emit}
-	asked, tries := c.order()
-	total := Response{Model: c.ID()} // with what all that failed have cost
+	out := relay{emit: emit}
+	models, tries := c.modelsToAsk()
+	total := Response{Model: c.ID()} // with the usage of all that failed
 	var err error
-	for i, m := range asked {
-		if i < len(asked)-1 {
-			m = hurried(m)
+	for i, m := range models {
+		if i < len(models)-1 {
+			m = withLessPatience(m)
 		}
 		total.Tries = tries
-		total, err = said.ask(ctx, m, req, total)
+		total, err = out.retractAndAsk(ctx, m, req, total)
 		var failed *Error
 		switch {
 		case err == nil:
-			c.policy.Cooling.clear(m.ID())
+			c.policy.Cooling.remove(m.ID())
 			return total, nil
-		case !errors.As(err, &failed) || !c.passes(m, failed.Kind) || ctx.Err() != nil:
-			return total, after(tries, err)
+		case !errors.As(err, &failed) || !c.movesOnAfter(m, failed.Kind) || ctx.Err() != nil:
+			return total, withTries(tries, err)
 		}
 		now := c.policy.Now()
-		c.policy.Cooling.mark(m.ID(), failed.Kind, now, now.Add(max(c.policy.CoolDown, failed.RetryAfter)))
+		c.policy.Cooling.add(m.ID(), failed.Kind, now, now.Add(max(c.policy.CoolDown, failed.RetryAfter)))
 		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Status: failed.Status, Message: failed.text(),
 			Unsent: failed.Unsent})
 	}
-	return total, c.unasked(after(tries[:len(tries)-1], err))
+	return total, c.withWithheld(withTries(tries[:len(tries)-1], err))
 }
 
-// passes says whether the chain goes on past a model that failed so.
-func (c *chain) passes(m Model, kind Kind) bool {
+// movesOnAfter says whether the chain asks the next model after such a failure of m.
+func (c *chain) movesOnAfter(m Model, kind Kind) bool {
 	fallback := m.ID() != c.ID()
-	if c.policy.Whatever {
+	if c.policy.AnyFailure {
 		return kind != Cancelled
 	}
 	return (&Error{Kind: kind}).Retryable() || kind == Payment || fallback && (kind == Auth || kind == Invalid)
 }
 
-// order puts those that are left alone for a while aside, unless that is all.
-func (c *chain) order() (asked []Model, tries []Try) {
+// modelsToAsk leaves out the models that are left alone for a while, unless those are all.
+func (c *chain) modelsToAsk() (asked []Model, tries []Try) {
 	now := c.policy.Now()
 	for _, m := range c.models {
-		if kind, cooling := c.policy.Cooling.cooling(m.ID(), now); cooling && c.passes(m, kind) {
+		if kind, cooling := c.policy.Cooling.reason(m.ID(), now); cooling && c.movesOnAfter(m, kind) {
 			tries = append(tries, Try{Model: m.ID(), Kind: kind, Cooling: true})
 		} else {
 			asked = append(asked, m)
@@ -159,8 +160,8 @@ func (c *chain) order() (asked []Model, tries []Try) {
 	return asked, tries
 }
 
-// after is a model's error, with what became of those before it.
-func after(tries []Try, err error) error {
+// withTries adds to a model's error what became of those before it.
+func withTries(tries []Try, err error) error {
 	var before []string
 	for _, t := range tries {
 		before = append(before, t.String())
@@ -168,20 +169,20 @@ func after(tries []Try, err error) error {
 	if before == nil {
 		return err
 	}
-	return noted(err, "before it, "+strings.Join(before, ", "))
+	return withNote(err, "before it, "+strings.Join(before, ", "))
 }
 
-// unasked is the error of a chain that has come to its end, with what was withheld from others.
-func (c *chain) unasked(err error) error {
+// withWithheld adds to the last error of a chain which models were not asked for want of consent.
+func (c *chain) withWithheld(err error) error {
 	if c.withheld == nil {
 		return err
 	}
-	return noted(err, fmt.Sprintf("not asked: %s, since what is meant for a model on this machine stays here "+
+	return withNote(err, fmt.Sprintf("not asked: %s, since what is meant for a model on this machine stays here "+
 		"(fallback.local_to_cloud)", strings.Join(c.withheld, ", ")))
 }
 
-// noted adds a note to a model's error.
-func noted(err error, note string) error {
+// withNote adds a note to a model's error.
+func withNote(err error, note string) error {
 	var of *Error
 	if !errors.As(err, &of) {
 		return err

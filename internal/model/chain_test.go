@@ -48,7 +48,7 @@ func (c *chained) ask(ctx context.Context) (model.Response, string, error) {
 	return resp, shown.String(), err
 }
 
-func (c *chained) asked() (counts []int) {
+func (c *chained) requestCounts() (counts []int) {
 	for _, m := range c.models {
 		counts = append(counts, len(m.Requests()))
 	}
@@ -64,11 +64,11 @@ func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
 		model.ContextLength: false, model.Refused: false, model.Invalid: false, model.Garbled: false,
 		model.Cancelled: false} {
 		t.Run(string(kind), func(t *testing.T) {
-			c := newChained(t, []bool{false, false}, turns(failing(kind, 0, "half ")), turns(modeltest.Say("whole")))
+			c := newChained(t, []bool{false, false}, turns(kindTurn(kind, 0, "half ")), turns(modeltest.Say("whole")))
 			resp, shown, err := c.ask(t.Context())
 			if !moves {
 				if model.KindOf(err) != kind || len(c.models[1].Requests()) > 0 || shown != "half " {
-					t.Errorf("%v, asked %v, shown %q", err, c.asked(), shown)
+					t.Errorf("%v, asked %v, shown %q", err, c.requestCounts(), shown)
 				}
 				return
 			}
@@ -88,7 +88,7 @@ func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
 func TestChainGoesOnPastAFallbackThatIsNotUsableHere(t *testing.T) {
 	for _, kind := range []model.Kind{model.Auth, model.Invalid} {
 		t.Run(string(kind), func(t *testing.T) {
-			c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(kind, 0)),
+			c := newChained(t, []bool{false, false, false}, turns(kindTurn(model.RateLimit, 0)), turns(kindTurn(kind, 0)),
 				turns(modeltest.Say("one"), modeltest.Say("two")))
 			resp, _, err := c.ask(t.Context())
 			if err != nil || resp.Text != "one" {
@@ -101,7 +101,7 @@ func TestChainGoesOnPastAFallbackThatIsNotUsableHere(t *testing.T) {
 			if _, _, err := c.ask(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]int{1, 1, 2}, c.asked()); diff != "" {
+			if diff := cmp.Diff([]int{1, 1, 2}, c.requestCounts()); diff != "" {
 				t.Errorf("it is not left alone:\n%s", diff)
 			}
 		})
@@ -113,7 +113,7 @@ func TestChainThatMovesOnWhateverTheReasonTellsWhyWithTheStatus(t *testing.T) {
 		model.Server} {
 		refused := modeltest.Turn{Err: &model.Error{Kind: kind, Status: 401, Message: "no"}}
 		c := newChained(t, []bool{false, false}, turns(refused), turns(modeltest.Say("whole")))
-		c.policy.Whatever = true
+		c.policy.AnyFailure = true
 		resp, _, err := c.ask(t.Context())
 		if err != nil || resp.Model != "b:m" || len(resp.Tries) != 1 ||
 			resp.Tries[0] != (model.Try{Model: "a:m", Kind: kind, Status: 401, Message: "no"}) {
@@ -123,8 +123,8 @@ func TestChainThatMovesOnWhateverTheReasonTellsWhyWithTheStatus(t *testing.T) {
 }
 
 func TestChainAsksItsFirstModelThatAnotherChainFoundUnusable(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0)),
-		turns(failing(model.Auth, 0), failing(model.Auth, 0)))
+	c := newChained(t, []bool{false, false}, turns(kindTurn(model.Server, 0)),
+		turns(kindTurn(model.Auth, 0), kindTurn(model.Auth, 0)))
 	if _, _, err := c.ask(t.Context()); model.KindOf(err) != model.Auth {
 		t.Fatal(err)
 	}
@@ -135,8 +135,8 @@ func TestChainAsksItsFirstModelThatAnotherChainFoundUnusable(t *testing.T) {
 }
 
 func TestChainThatAFallbackEndsNamesTheModelsBeforeIt(t *testing.T) {
-	c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(model.Refused, 0),
-		failing(model.Refused, 0)), turns())
+	c := newChained(t, []bool{false, false, false}, turns(kindTurn(model.RateLimit, 0)), turns(kindTurn(model.Refused, 0),
+		kindTurn(model.Refused, 0)), turns())
 	for _, before := range []string{"before it, a:m: too many requests",
 		"before it, a:m is left alone for a while (too many requests)"} {
 		_, _, err := c.ask(t.Context())
@@ -147,8 +147,8 @@ func TestChainThatAFallbackEndsNamesTheModelsBeforeIt(t *testing.T) {
 }
 
 func TestChainNeverShortensTheTimeAModelIsLeftAlone(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.RateLimit, 10*time.Minute), failing(model.Server, 0)),
-		turns(failing(model.Server, 0), failing(model.Server, 0), modeltest.Say("one")))
+	c := newChained(t, []bool{false, false}, turns(kindTurn(model.RateLimit, 10*time.Minute), kindTurn(model.Server, 0)),
+		turns(kindTurn(model.Server, 0), kindTurn(model.Server, 0), modeltest.Say("one")))
 	for range 2 { // the second time both are left alone, and are asked all the same
 		if _, _, err := c.ask(t.Context()); model.KindOf(err) != model.Server {
 			t.Fatal(err)
@@ -163,14 +163,14 @@ func TestChainNeverShortensTheTimeAModelIsLeftAlone(t *testing.T) {
 }
 
 func TestChainLeavesAModelThatFailedAloneForAWhile(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("back")),
+	c := newChained(t, []bool{false, false}, turns(kindTurn(model.Server, 0), modeltest.Say("back")),
 		turns(modeltest.Say("one"), modeltest.Say("two")))
 	for _, want := range []string{"one", "two"} {
 		if resp, _, err := c.ask(t.Context()); err != nil || resp.Text != want {
 			t.Fatalf("%+v, %v; want %s", resp, err, want)
 		}
 	}
-	if diff := cmp.Diff([]int{1, 2}, c.asked()); diff != "" {
+	if diff := cmp.Diff([]int{1, 2}, c.requestCounts()); diff != "" {
 		t.Error(diff)
 	}
 	c.now = c.now.Add(time.Minute)
@@ -181,7 +181,7 @@ func TestChainLeavesAModelThatFailedAloneForAWhile(t *testing.T) {
 }
 
 func TestChainSaysWhichModelIsLeftAlone(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.RateLimit, 5*time.Minute)),
+	c := newChained(t, []bool{false, false}, turns(kindTurn(model.RateLimit, 5*time.Minute)),
 		turns(modeltest.Say("one"), modeltest.Say("two")))
 	if _, _, err := c.ask(t.Context()); err != nil {
 		t.Fatal(err)
@@ -194,8 +194,8 @@ func TestChainSaysWhichModelIsLeftAlone(t *testing.T) {
 }
 
 func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("after all")),
-		turns(failing(model.RateLimit, 0)))
+	c := newChained(t, []bool{false, false}, turns(kindTurn(model.Server, 0), modeltest.Say("after all")),
+		turns(kindTurn(model.RateLimit, 0)))
 	_, _, err := c.ask(t.Context())
 	if model.KindOf(err) != model.RateLimit || !strings.Contains(err.Error(), "before it, a:m: the provider failed") {
 		t.Fatalf("the last failure, with those before it, is not told: %v", err)
@@ -208,27 +208,27 @@ func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
 
 func TestChainNeverMovesFromLocalToCloudWithoutConsent(t *testing.T) {
 	build := func() *chained {
-		return newChained(t, []bool{true, false, true}, turns(failing(model.Server, 0)), turns(modeltest.Say("cloud")),
+		return newChained(t, []bool{true, false, true}, turns(kindTurn(model.Server, 0)), turns(modeltest.Say("cloud")),
 			turns(modeltest.Say("local")))
 	}
 	c := build()
 	resp, _, err := c.ask(t.Context())
 	if err != nil || resp.Model != "c:m" || len(c.models[1].Requests()) > 0 {
-		t.Errorf("%+v, %v, asked %v", resp, err, c.asked())
+		t.Errorf("%+v, %v, asked %v", resp, err, c.requestCounts())
 	}
 	c = build()
 	c.policy.LocalToCloud = true
 	if resp, _, err := c.ask(t.Context()); err != nil || resp.Model != "b:m" {
 		t.Errorf("with consent: %+v, %v", resp, err)
 	}
-	c = newChained(t, []bool{true, false}, turns(failing(model.Server, 0)), turns())
+	c = newChained(t, []bool{true, false}, turns(kindTurn(model.Server, 0)), turns())
 	if _, _, err := c.ask(t.Context()); err == nil || !strings.Contains(err.Error(), "fallback.local_to_cloud") {
 		t.Errorf("the error does not say what is withheld: %v", err)
 	}
 }
 
 func TestChainFromTheCloudMayEndOnThisMachine(t *testing.T) {
-	c := newChained(t, []bool{false, true}, turns(failing(model.Timeout, 0)), turns(modeltest.Say("local")))
+	c := newChained(t, []bool{false, true}, turns(kindTurn(model.Timeout, 0)), turns(modeltest.Say("local")))
 	if resp, _, err := c.ask(t.Context()); err != nil || resp.Model != "b:m" {
 		t.Errorf("%+v, %v", resp, err)
 	}
@@ -238,16 +238,16 @@ func TestChainAsksNobodyElseOnceItsCallerIsGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := newChained(t, []bool{false, false}, turns(modeltest.Func(func(model.Request) modeltest.Turn {
 		cancel()
-		return failing(model.Server, 0)
+		return kindTurn(model.Server, 0)
 	})), turns())
 	if _, _, err := c.ask(ctx); err == nil || len(c.models[1].Requests()) > 0 {
-		t.Errorf("%v, asked %v", err, c.asked())
+		t.Errorf("%v, asked %v", err, c.requestCounts())
 	}
 }
 
 func TestChainEndsWhereItsReceiverWantsNoMore(t *testing.T) {
 	gone := errors.New("gone")
-	a := modeltest.Script(t, failing(model.Server, 0, "half")).As("a:m", false)
+	a := modeltest.Script(t, kindTurn(model.Server, 0, "half")).As("a:m", false)
 	b := modeltest.Script(t).As("b:m", false)
 	_, err := model.Chain(model.ChainPolicy{}, a, b).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
 		if d.Retract {
@@ -269,7 +269,7 @@ func TestChainOfOneIsThatModel(t *testing.T) {
 
 func TestBusyModelOfAChainIsWaitedForPatientlyOnlyIfItIsTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		busy := slices.Repeat([]modeltest.Turn{failing(model.Overloaded, 0)}, 30)
+		busy := slices.Repeat([]modeltest.Turn{kindTurn(model.Overloaded, 0)}, 30)
 		first, last := modeltest.Script(t, busy...).As("a:m", false), modeltest.Script(t, busy...).As("b:m", false)
 		m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{}),
 			model.Retry(last, model.RetryPolicy{}))
@@ -290,7 +290,7 @@ func TestBusyModelOfAChainIsWaitedForPatientlyOnlyIfItIsTheLast(t *testing.T) {
 
 func TestWaitAfterTextOfAModelLeavesItsTextToBeRetracted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first := modeltest.Script(t, lost("half"), failing(model.Server, 0), failing(model.Server, 0)).As("a:m", false)
+		first := modeltest.Script(t, lostTurn("half"), kindTurn(model.Server, 0), kindTurn(model.Server, 0)).As("a:m", false)
 		last := modeltest.Script(t, modeltest.Say("whole")).As("b:m", false)
 		var shown string
 		_, err := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{}), last).Chat(t.Context(),

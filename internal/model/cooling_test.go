@@ -9,10 +9,10 @@ import (
 func TestModelsThatAreLeftAloneNoMoreAreForgotten(t *testing.T) {
 	c, now := NewCooling(), time.Unix(0, 0)
 	for i := range 100 {
-		c.mark(strconv.Itoa(i), Server, now, now.Add(time.Minute))
+		c.add(strconv.Itoa(i), Server, now, now.Add(time.Minute))
 		now = now.Add(30 * time.Second)
 	}
-	if len(c.until) > 2 {
-		t.Errorf("%d models are remembered, of which 2 are left alone", len(c.until))
+	if len(c.models) > 2 {
+		t.Errorf("%d models are remembered, of which 2 are left alone", len(c.models))
 	}
 }

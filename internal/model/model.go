@@ -1,11 +1,11 @@
 // Package model is the contract between Sibyl and a chat model, whoever serves it.
 //
-// Guarantees every adapter keeps (checked by the suite in modeltest):
+// Guarantees of every adapter (checked by the suite in modeltest):
 //   - Chat returns only after its last call to emit, and never calls emit concurrently.
 //   - The concatenation of the emitted text since the last retract equals Response.Text.
 //   - On an error the Response holds the text that had arrived, and the error is an *Error with a Kind.
 //   - Cancelling the context ends the request itself, not only the waiting for it.
-//   - Adapters never retry: retrying is the caller's to say (see Retry).
+//   - Adapters never retry: the caller decides (see Retry).
 //   - Adapters ignore Purpose and Facts; only the offline model reads them.
 package model
 
@@ -53,7 +53,7 @@ type Message struct {
 	Native *Native `json:"native,omitempty"`
 }
 
-// Picture is one that a person shows a model, as its file is. Its type is one of PictureTypes.
+// Picture is the content of a picture file that a person shows a model. Its type is one of PictureTypes.
 type Picture struct {
 	Type string `json:"type"`
 	Data []byte `json:"data"`
@@ -81,7 +81,7 @@ type ToolCall struct {
 	Arguments string `json:"arguments"`
 }
 
-// Tool is what a model is told of a tool: Schema is a JSON Schema object for its arguments.
+// Tool describes a tool to a model. Schema is a JSON Schema object for its arguments.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -95,12 +95,11 @@ type Request struct {
 	Tools           []Tool
 	MaxOutputTokens int // 0: the provider's default
 
-	// NoCalls says that no tool may be called although Tools shows them, as earlier requests of the conversation did:
-	// what a provider has cached of it then stays valid. Where a protocol can't say so, the tools are left out.
+	// NoCalls says that no tool may be called. Tools still lists them, as in earlier requests of the conversation, so
+	// that the provider's cache stays valid. If a protocol can't say so, the tools are left out.
 	NoCalls bool
 
-	// Schema, if set, wants the text to be one JSON value. A provider that can, enforces it; see Structured for all
-	// others.
+	// Schema, if set, asks for a text that is one JSON value. Providers enforce it if they can; see also Structured.
 	Schema *Schema
 
 	// Purpose names what the request is for ("oracle.turn"); Facts is the typed situation behind it.
@@ -109,15 +108,15 @@ type Request struct {
 	Facts   any
 }
 
-// Sent is what a receipt keeps of a request whose texts can be composed anew.
+// Sent is what a receipt keeps of a request, whose texts can be composed again.
 type Sent struct {
 	Hash  string `json:"sent,omitempty"`       // of its texts
 	Bytes int    `json:"sent_bytes,omitempty"` // of them
 }
 
-// Sent names the texts of a request: what the system prompt and the messages say, by whom. Pictures count by their
-// hash.
-func (r Request) Sent() Sent {
+// Digest returns hash and size of the texts of a request: of the system prompt, and of the messages with their roles.
+// Pictures are hashed too.
+func (r Request) Digest() Sent {
 	h, n := sha256.New(), 0
 	add := func(what, text string) {
 		n += len(text)
@@ -140,8 +139,8 @@ type Schema struct {
 	JSON json.RawMessage
 }
 
-// Delta is one piece of a streamed answer. Retract withdraws all text emitted so far: an attempt failed and
-// another begins. Wait, if set, tells that the next attempt is waited for.
+// Delta is one piece of a streamed answer. Retract withdraws all text emitted so far: an attempt failed and another
+// begins. Wait, if set, says when the next attempt begins.
 type Delta struct {
 	Text    string
 	Retract bool
@@ -168,8 +167,8 @@ const (
 	FinishOther  Finish = "other"
 )
 
-// OrUsual is f; if nothing is said, that of a turn with these calls.
-func (f Finish) OrUsual(calls []ToolCall) Finish {
+// OrInferred returns f or, if it is empty, the usual Finish of a turn with these calls.
+func (f Finish) OrInferred(calls []ToolCall) Finish {
 	switch {
 	case f != "":
 		return f
@@ -200,7 +199,7 @@ type Response struct {
 	Model     string     `json:"model"`
 	Native    *Native    `json:"native,omitempty"`
 
-	// Reported is the usage as the provider reported it, where it can't be so: Usage is then what can.
+	// Reported is the usage that the provider reported, if it can't be true. Usage is then a possible one.
 	Reported *Usage `json:"reported,omitempty"`
 
 	// Attempts counts the requests made for this answer, failed ones included.
@@ -210,8 +209,8 @@ type Response struct {
 	Tries []Try `json:"tries,omitempty"`
 }
 
-// Try is a model of a fallback chain that did not answer. Of one that was not asked, because it had failed a short time
-// before, Cooling is set.
+// Try is a model of a fallback chain that did not answer. Cooling: it was not asked, since it had failed a short time
+// before.
 type Try struct {
 	Model   string `json:"model"`
 	Kind    Kind   `json:"kind"`
@@ -228,7 +227,7 @@ func (t Try) String() string {
 	return t.Model + ": " + t.Kind.Words()
 }
 
-// OfflineRules is the ID, as a provider and model, of what answers by rules: no model is asked.
+// OfflineRules is the Model.ID of answers that come from rules, not from a model.
 const OfflineRules = "offline:rules"
 
 // Model answers requests. Implementations are safe for concurrent use.
@@ -236,7 +235,7 @@ type Model interface {
 	// ID is the stamp "provider:model".
 	ID() string
 
-	// Local says that nothing sent to this model leaves the machine.
+	// Local says whether the model runs on this machine: then nothing sent to it leaves the machine.
 	Local() bool
 
 	// Chat asks for one turn, passing text to emit as it arrives. An error from emit ends the request and is returned
@@ -244,32 +243,32 @@ type Model interface {
 	Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error)
 }
 
-// SplitID takes "provider:model" apart at the first colon. A text with no colon is a provider alone.
+// SplitID splits "provider:model" at the first colon. A text without a colon is a provider alone.
 func SplitID(id string) (provider, name string) {
 	provider, name, _ = strings.Cut(id, ":")
 	return provider, name
 }
 
-// Info is what is known of a model; zero fields are not known.
+// Info holds the known properties of a model; zero fields are unknown.
 type Info struct {
 	Window int // tokens that request and answer have together
 	Output int // tokens of an answer at most
 
-	NoChat     bool // it does not chat: it embeds
+	NoChat     bool // it can't chat: it embeds
 	NoTools    bool // it takes no tools
 	NoPictures bool // it takes text alone
 
-	// BareCalls says that a call must stand alone in an answer: its server does not see one beside text.
+	// BareCalls says that an answer with calls must have no text: the server would not see the calls.
 	BareCalls bool
 }
 
-// Describer is an adapter that can ask its provider what the model is like.
+// Describer is an adapter that can ask its provider for the model's properties.
 type Describer interface {
 	// Describe asks the provider. Errors are *Error, as from Chat.
 	Describe(ctx context.Context) (Info, error)
 }
 
-// Kind sorts the ways a request can fail by what the caller can do about it.
+// Kind classifies failures by what the caller can do about them.
 type Kind string
 
 // The kinds of failure. Only RateLimit, Overloaded, Timeout and Server are worth another try.
@@ -288,7 +287,7 @@ const (
 	Cancelled     Kind = "cancelled"      // the caller withdrew the request
 )
 
-// Words say to people what a kind means.
+// Words explains a kind to people.
 func (k Kind) Words() string {
 	return cmp.Or(map[Kind]string{
 		RateLimit: "too many requests", Overloaded: "the provider is overloaded", Payment: "there is no credit",
@@ -299,7 +298,7 @@ func (k Kind) Words() string {
 	}[k], string(k))
 }
 
-// Why a Timeout came, where an adapter's own clock ended the attempt: its Error wraps one of them.
+// The causes of a Timeout by an adapter's own clock. Its Error wraps one of them.
 var (
 	ErrUnanswered = errors.New("no answer began in time")
 	ErrEndless    = errors.New("the answer had no end")
@@ -319,11 +318,11 @@ type Error struct {
 
 func (e *Error) Error() string {
 	text := e.text()
-	who := strings.TrimSuffix(e.Model, ":") // a provider that was asked for its models
+	who := strings.TrimSuffix(e.Model, ":") // without a model: the provider's list was asked for
 	if e.Status != 0 {
 		return fmt.Sprintf("%s: %s (HTTP %d): %s", who, e.Kind.Words(), e.Status, text)
 	}
-	if (e.Kind == Server || e.Kind == Invalid) && text != "" { // which says more
+	if (e.Kind == Server || e.Kind == Invalid) && text != "" { // the text says more than the kind
 		return who + ": " + text
 	}
 	return fmt.Sprintf("%s: %s: %s", who, e.Kind.Words(), text)

@@ -8,87 +8,86 @@ import (
 	"time"
 )
 
-// Offers tells which models can be asked. What a provider lists is asked for again only after a while.
+// Offers lists the models that can be asked. A provider's list is cached for a while.
 type Offers struct {
 	Catalog
 	now func() time.Time
 
 	mu    sync.Mutex
-	lists map[string]offered
+	cache map[string]cachedOffer
 }
 
 // Offer is what one provider has. Models are those that may chat; none if it is not set up, or with an error.
 type Offer struct {
 	Provider
-	Models []Offered
+	Models []OfferedModel
 	Err    error
 }
 
-// Offered is a model by its whole name, with what is known of it.
-type Offered struct {
+// OfferedModel is a model by its whole name, with its known properties.
+type OfferedModel struct {
 	ID string
 	Info
 }
 
-// offered is an Offer as it was at a time.
-type offered struct {
+// cachedOffer is an Offer, and when it was fetched.
+type cachedOffer struct {
 	Offer
 	at time.Time
 }
 
-// How long a provider is waited for, and how long what it listed, or that it failed, is believed.
+// How long a provider may take, and how long its list, or its failure, is cached.
 const (
-	offerTime = 3 * time.Second
-	offerKept = time.Minute
-	failKept  = 5 * time.Second
+	offerTimeout    = 3 * time.Second
+	offerLifetime   = time.Minute
+	failureLifetime = 5 * time.Second
 )
 
-// NewOffers asks the providers of a catalog. now nil: the time of day.
+// NewOffers makes Offers of a catalog's providers. now may be nil: time.Now.
 func NewOffers(c Catalog, now func() time.Time) *Offers {
 	if now == nil {
 		now = time.Now
 	}
-	return &Offers{Catalog: c, now: now, lists: map[string]offered{}}
+	return &Offers{Catalog: c, now: now, cache: map[string]cachedOffer{}}
 }
 
-// All asks every provider that is set up at once, each for a few seconds at most. They come in the order of the
-// catalog.
+// All asks all providers that are set up at the same time, for a few seconds at most, and keeps the catalog's order.
 func (o *Offers) All(ctx context.Context) []Offer {
 	all := make([]Offer, len(o.Catalog))
-	var looks sync.WaitGroup
+	var requests sync.WaitGroup
 	for i, p := range o.Catalog {
-		looks.Go(func() { all[i] = o.of(ctx, p) })
+		requests.Go(func() { all[i] = o.offerOf(ctx, p) })
 	}
-	looks.Wait()
+	requests.Wait()
 	return all
 }
 
-func (o *Offers) of(ctx context.Context, p Provider) Offer {
+func (o *Offers) offerOf(ctx context.Context, p Provider) Offer {
 	if p.Missing != "" {
 		return Offer{Provider: p}
 	}
 	o.mu.Lock()
-	last, known := o.lists[p.Name]
+	last, known := o.cache[p.Name]
 	o.mu.Unlock()
-	kept := offerKept
+	lifetime := offerLifetime
 	if last.Err != nil {
-		kept = failKept
+		lifetime = failureLifetime
 	}
-	if known && o.now().Sub(last.at) < kept {
+	if known && o.now().Sub(last.at) < lifetime {
 		return last.Offer
 	}
-	offer := p.offer(ctx)
-	if ctx.Err() == nil { // who asked has gone: that says nothing of the provider
+	offer := p.fetchOffer(ctx)
+	if ctx.Err() == nil { // if the caller has gone, a failure says nothing about the provider
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.lists[p.Name] = offered{offer, o.now()}
+		o.cache[p.Name] = cachedOffer{offer, o.now()}
 	}
 	return offer
 }
 
-// offer asks for the models, and of those on the person's own machines what they can.
-func (p Provider) offer(ctx context.Context) Offer {
-	ctx, cancel := context.WithTimeout(ctx, offerTime)
+// fetchOffer asks for the models and, on the person's own machines, for their properties.
+func (p Provider) fetchOffer(ctx context.Context) Offer {
+	ctx, cancel := context.WithTimeout(ctx, offerTimeout)
 	defer cancel()
 	all := Offer{Provider: p}
 	names, err := p.List(ctx)
@@ -97,23 +96,23 @@ func (p Provider) offer(ctx context.Context) Offer {
 		return all
 	}
 	infos := make([]Info, len(names))
-	var looks sync.WaitGroup
+	var requests sync.WaitGroup
 	for i, name := range names {
-		infos[i] = Known(name)
+		infos[i] = InfoByName(name)
 		if p.Local && p.Describe != nil && mayChat(name, true) {
-			looks.Go(func() { infos[i], _ = p.describe(ctx, name) }) // one that is not told of may chat
+			requests.Go(func() { infos[i], _ = p.describe(ctx, name) }) // one that is not told of may chat
 		}
 	}
-	looks.Wait()
+	requests.Wait()
 	for i, name := range names {
 		if !infos[i].NoChat && mayChat(name, p.Local) {
-			all.Models = append(all.Models, Offered{p.Name + ":" + name, infos[i]})
+			all.Models = append(all.Models, OfferedModel{p.Name + ":" + name, infos[i]})
 		}
 	}
 	return all
 }
 
-// mayChat says whether the name of a model speaks against it: vendors list all that they sell.
+// mayChat says whether a model may chat, by its name: vendors list all that they sell.
 func mayChat(name string, local bool) bool {
 	no := []string{"embed"}
 	if !local {

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// offers are what all providers have, in a line each.
-func offers(o *model.Offers) (all []string) {
+// offerTexts are what all providers have, in a line each.
+func offerTexts(o *model.Offers) (all []string) {
 	for _, one := range o.All(context.Background()) {
 		line := one.Name + ":"
 		for _, m := range one.Models {
@@ -49,7 +49,7 @@ func TestOffersAreTheModelsThatChatOfThoseWhoAnswerInTime(t *testing.T) {
 				}},
 		}
 		before := time.Now()
-		got := offers(model.NewOffers(catalog, nil))
+		got := offerTexts(model.NewOffers(catalog, nil))
 		want := []string{"vendor: vendor:gpt-4o", "absent: not set up", "silent: context deadline exceeded",
 			"own: own:llama own:audiobook-writer"}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -80,7 +80,7 @@ func TestWhatIsOfferedIsBelievedForAWhile(t *testing.T) {
 			{50 * time.Second, 2, "own:llama"}, {11 * time.Second, 3, "own:llama"}} {
 			fails = step < 2
 			<-time.After(want.after)
-			if got := offers(o)[0]; !strings.Contains(got, want.says) || asked.Load() != want.asked {
+			if got := offerTexts(o)[0]; !strings.Contains(got, want.says) || asked.Load() != want.asked {
 				t.Errorf("step %d: %s, asked %d times; want %+v", step, got, asked.Load(), want)
 			}
 		}

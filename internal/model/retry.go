@@ -15,37 +15,35 @@ const (
 	defaultPatience = 2 * time.Minute
 )
 
-// The waits between attempts. The first is quick where something has failed, and patient where the provider has too
-// much to do. Each further one is twice as long, up to mostWait; each is shortened at random by up to half, so that
-// many clients do not return at once.
+// The waits between attempts. The first is short after a failure, and longer if the provider has too much to do. Each
+// further one is twice as long, up to maxWait; each is shortened at random by up to half, so that many clients do not
+// return at once.
 const (
 	quickWait   = 500 * time.Millisecond
 	patientWait = 2 * time.Second
-	mostWait    = 30 * time.Second
+	maxWait     = 30 * time.Second
 )
 
-// MostAsked is the longest wait that a provider may ask for; an answer that is to come later is none for somebody who
-// waits.
-const MostAsked = 90 * time.Second
+// MaxRetryAfter is the longest wait that a provider may ask for. For a later answer nobody would wait.
+const MaxRetryAfter = 90 * time.Second
 
-// hurry is the patience with a model where another one could answer.
-const hurry = 5 * time.Second
+// hurriedPatience is the RetryPolicy.Patience with a model if another one could answer.
+const hurriedPatience = 5 * time.Second
 
 // RetryPolicy says how often and how patiently a request is repeated.
 type RetryPolicy struct {
 	// Attempts bounds those requests for one answer that fail by Timeout or Server; zero: 3.
 	Attempts int
 
-	// Patience bounds the waits after RateLimit and Overloaded, all of one answer's together; zero: 2 min, negative:
-	// none.
+	// Patience bounds the sum of the waits after RateLimit and Overloaded, for one answer; zero: 2 min, negative: none.
 	Patience time.Duration
 }
 
 // Retry returns m with its retryable failures repeated as p says:
-//   - Once text has come, nothing is repeated but an answer whose connection was lost.
-//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MostAsked, the failure is returned
-//     at once.
-//   - A model that began no answer in time is asked once more at most, and one whose answer had no end never.
+//   - Once text has come, an answer is repeated only if its connection was lost.
+//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MaxRetryAfter, the failure is
+//     returned at once.
+//   - A model that began no answer in time is asked once more at most; one whose answer had no end is not asked again.
 //   - Each wait is emitted. Text of a failed attempt is retracted before the next one begins.
 //   - Response.Usage and Response.Attempts count all attempts, whether or not the last one succeeded.
 //   - When the context is done no attempt begins, and a wait ends at once.
@@ -53,14 +51,14 @@ func Retry(m Model, p RetryPolicy) Model {
 	return &retrying{Model: m, policy: p}
 }
 
-// hurried is m with less patience, if it has any.
-func hurried(m Model) Model {
+// withLessPatience returns m with less patience, if it retries at all.
+func withLessPatience(m Model) Model {
 	r, ok := m.(*retrying)
 	if !ok {
 		return m
 	}
 	p := r.policy
-	p.Patience = min(cmp.Or(p.Patience, defaultPatience), hurry)
+	p.Patience = min(cmp.Or(p.Patience, defaultPatience), hurriedPatience)
 	return Retry(r.Model, p)
 }
 
@@ -69,22 +67,23 @@ type retrying struct {
 	policy RetryPolicy
 }
 
-// patience is what is left of a policy in the course of an answer.
-type patience struct {
+// retryBudget is what is left of a policy during an answer.
+type retryBudget struct {
 	RetryPolicy
-	waits    int // after RateLimit and Overloaded
-	failures int // others
+	throttled int // attempts that failed by RateLimit or Overloaded
+	failures  int // attempts that failed otherwise
 }
 
-// after says whether an attempt that failed so, perhaps after some text, is worth repeating, and after how long; random
-// is in [0,1).
-func (p *patience) after(failed *Error, text bool, random float64) (wait time.Duration, again bool) {
-	if !failed.Retryable() || failed.RetryAfter > MostAsked || text && !failed.Lost || errors.Is(failed, ErrEndless) {
+// nextWait says whether an attempt that failed so is to be repeated, and after how long. hasText says that text had
+// come; random is in [0,1).
+func (p *retryBudget) nextWait(failed *Error, hasText bool, random float64) (wait time.Duration, again bool) {
+	if !failed.Retryable() || failed.RetryAfter > MaxRetryAfter || hasText && !failed.Lost ||
+		errors.Is(failed, ErrEndless) {
 		return 0, false
 	}
 	if failed.Kind == RateLimit || failed.Kind == Overloaded {
-		wait = backoff(patientWait, p.waits, failed, random)
-		p.waits++
+		wait = backoff(patientWait, p.throttled, failed, random)
+		p.throttled++
 		p.Patience -= wait
 		return wait, p.Patience >= 0
 	}
@@ -97,44 +96,44 @@ func (p *patience) after(failed *Error, text bool, random float64) (wait time.Du
 	return wait, p.Attempts > 0
 }
 
-// backoff is the wait after as many of its sort.
-func backoff(first time.Duration, before int, failed *Error, random float64) time.Duration {
+// backoff returns the wait before the next attempt, if there were that many earlier waits of this sort.
+func backoff(first time.Duration, earlier int, failed *Error, random float64) time.Duration {
 	d := first
-	for ; before > 0 && d < mostWait; before-- {
+	for ; earlier > 0 && d < maxWait; earlier-- {
 		d *= 2
 	}
-	d = min(d, mostWait)
+	d = min(d, maxWait)
 	return max(d-time.Duration(random*float64(d)/2), failed.RetryAfter)
 }
 
 func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
-	said := relay{emit: emit}
-	total := Response{Model: r.ID()} // with what all attempts have cost
+	out := relay{emit: emit}
+	total := Response{Model: r.ID()} // with the usage of all attempts
 	err := r.policy.repeat(ctx, r.ID(), func() (text bool, err error) {
-		total, err = said.ask(ctx, r.Model, req, total)
+		total, err = out.retractAndAsk(ctx, r.Model, req, total)
 		return total.Text != "", err
 	}, func(w Wait) error {
-		return said.tell(r.ID(), Delta{Wait: &w})
+		return out.emitNotice(r.ID(), Delta{Wait: &w})
 	})
 	return total, err
 }
 
-// Do makes attempts at what has no text on its way, such as a transcription, until one succeeds or fails for good: as
-// often and as patiently as Retry does with a model of that ID. tell, which may be nil, is told of each wait; its error
+// Do makes attempts at something that streams no text, such as a transcription, until one succeeds or fails for good:
+// as often and as patiently as Retry does with a model of that ID. onWait, which may be nil, gets each wait; its error
 // ends the attempts.
-func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, tell func(Wait) error) error {
-	if tell == nil {
-		tell = func(Wait) error { return nil }
+func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, onWait func(Wait) error) error {
+	if onWait == nil {
+		onWait = func(Wait) error { return nil }
 	}
-	return p.repeat(ctx, id, func() (bool, error) { return false, attempt() }, tell)
+	return p.repeat(ctx, id, func() (bool, error) { return false, attempt() }, onWait)
 }
 
-// repeat makes attempts, each of which says whether text has come of it.
+// repeat makes attempts until one succeeds or fails for good. text says whether an attempt has streamed text.
 func (p RetryPolicy) repeat(
-	ctx context.Context, id string, attempt func() (text bool, err error), tell func(Wait) error,
+	ctx context.Context, id string, attempt func() (text bool, err error), onWait func(Wait) error,
 ) error {
 	p.Attempts, p.Patience = cmp.Or(max(p.Attempts, 0), defaultAttempts), cmp.Or(p.Patience, defaultPatience)
-	left := patience{RetryPolicy: p}
+	left := retryBudget{RetryPolicy: p}
 	if err := ctx.Err(); err != nil {
 		return &Error{Kind: KindOf(err), Model: id, Err: err}
 	}
@@ -146,23 +145,23 @@ func (p RetryPolicy) repeat(
 		}
 		unsent = unsent && failed.Unsent
 		failed.Unsent = unsent
-		wait, again := left.after(failed, text, rand.Float64())
-		if !again {
-			return final(failed, err)
+		wait, retry := left.nextWait(failed, text, rand.Float64())
+		if !retry {
+			return finalError(failed, err)
 		}
 		if ctx.Err() == nil {
-			if told := tell(Wait{Until: time.Now().Add(wait), Model: id, Kind: failed.Kind,
-				Attempt: made}); told != nil {
-				return told
+			if waitErr := onWait(Wait{Until: time.Now().Add(wait), Model: id, Kind: failed.Kind,
+				Attempt: made}); waitErr != nil {
+				return waitErr
 			}
 		}
-		if gone := pause(ctx, id, wait, failed); gone != nil {
-			return gone
+		if withdrawn := pause(ctx, id, wait, failed); withdrawn != nil {
+			return withdrawn
 		}
 	}
 }
 
-// pause waits between a failed attempt and the next. The error is that of a caller who has withdrawn the request.
+// pause waits between a failed attempt and the next. It fails only if the caller withdraws the request.
 func pause(ctx context.Context, id string, wait time.Duration, failed *Error) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -181,15 +180,15 @@ func pause(ctx context.Context, id string, wait time.Duration, failed *Error) er
 	return &Error{Kind: KindOf(err), Model: id, Message: message, Err: err}
 }
 
-// final is the last attempt's error, with what there is to add.
-func final(failed *Error, err error) error {
-	if !failed.Retryable() || failed.RetryAfter <= MostAsked {
+// finalError returns the last attempt's error, with a note if the provider asked for too long a wait.
+func finalError(failed *Error, err error) error {
+	if !failed.Retryable() || failed.RetryAfter <= MaxRetryAfter {
 		return err
 	}
-	return noted(err, fmt.Sprintf("it asks to wait %v, longer than the %v allowed", failed.RetryAfter, MostAsked))
+	return withNote(err, fmt.Sprintf("it asks to wait %v, longer than the %v allowed", failed.RetryAfter, MaxRetryAfter))
 }
 
-// text is what e says beside its kind.
+// text returns what e says beside its kind.
 func (e *Error) text() string {
 	if e.Message == "" && e.Err != nil {
 		return e.Err.Error()
@@ -197,15 +196,14 @@ func (e *Error) text() string {
 	return e.Message
 }
 
-// relay passes text on to a receiver, and withdraws what it has passed on before something else is tried.
+// relay passes text on to a receiver, and retracts it before another attempt or another model.
 type relay struct {
-	emit    func(Delta) error // nil: nobody listens
+	emit    func(Delta) error // nil: there is no receiver
 	emitted bool              // text that is not retracted
 }
 
-// ask asks m, once what was emitted is withdrawn. Usage, Attempts and Tries of the response are those of the one
-// before, too.
-func (r *relay) ask(ctx context.Context, m Model, req Request, before Response) (Response, error) {
+// retractAndAsk retracts what was emitted, and asks m. Usage, Attempts and Tries include those of the response before.
+func (r *relay) retractAndAsk(ctx context.Context, m Model, req Request, before Response) (Response, error) {
 	resp := Response{Model: before.Model}
 	err := r.retract(m.ID())
 	if err == nil {
@@ -216,7 +214,7 @@ func (r *relay) ask(ctx context.Context, m Model, req Request, before Response) 
 	return resp, err
 }
 
-// receiver is emit, watched for text that may have to be retracted.
+// receiver wraps emit, and notes whether there is text that may have to be retracted.
 func (r *relay) receiver() func(Delta) error {
 	if r.emit == nil {
 		return nil
@@ -229,17 +227,17 @@ func (r *relay) receiver() func(Delta) error {
 	}
 }
 
-// retract withdraws what was emitted.
+// retract withdraws the text that was emitted, if there is any.
 func (r *relay) retract(model string) error {
 	if !r.emitted {
 		return nil
 	}
 	r.emitted = false
-	return r.tell(model, Delta{Retract: true})
+	return r.emitNotice(model, Delta{Retract: true})
 }
 
-// tell emits what is no text. An error is the receiver's, who wants no more.
-func (r *relay) tell(model string, d Delta) error {
+// emitNotice emits a Delta without text. An error means that the receiver wants no more.
+func (r *relay) emitNotice(model string, d Delta) error {
 	if r.emit == nil {
 		return nil
 	}

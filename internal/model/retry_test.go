@@ -35,16 +35,16 @@ func TestRequestIsUnsentWhereNoAttemptReachedAServer(t *testing.T) {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func failing(kind model.Kind, retryAfter time.Duration, chunks ...string) modeltest.Turn {
-	return failed(&model.Error{Kind: kind, RetryAfter: retryAfter, Message: "scripted"}, chunks...)
+func kindTurn(kind model.Kind, retryAfter time.Duration, chunks ...string) modeltest.Turn {
+	return errorTurn(&model.Error{Kind: kind, RetryAfter: retryAfter, Message: "scripted"}, chunks...)
 }
 
-// lost is a turn whose connection breaks.
-func lost(chunks ...string) modeltest.Turn {
-	return failed(&model.Error{Kind: model.Server, Lost: true, Message: "scripted"}, chunks...)
+// lostTurn is a turn whose connection breaks.
+func lostTurn(chunks ...string) modeltest.Turn {
+	return errorTurn(&model.Error{Kind: model.Server, Lost: true, Message: "scripted"}, chunks...)
 }
 
-func failed(err error, chunks ...string) modeltest.Turn {
+func errorTurn(err error, chunks ...string) modeltest.Turn {
 	return modeltest.Turn{Chunks: chunks, Usage: model.Usage{InputTokens: 10, OutputTokens: len(chunks)}, Err: err}
 }
 
@@ -87,8 +87,8 @@ func play(t *testing.T, p model.RetryPolicy, turns ...modeltest.Turn) recorded {
 
 func TestRetryableFailuresAreRepeatedAndLostTextIsRetractedInSight(t *testing.T) {
 	good := modeltest.Turn{Chunks: []string{"whole"}, Usage: model.Usage{InputTokens: 10, OutputTokens: 5}}
-	got := play(t, model.RetryPolicy{Attempts: 5}, lost("ha", "lf"), failing(model.Timeout, 0),
-		failing(model.RateLimit, 0), lost("x"), good)
+	got := play(t, model.RetryPolicy{Attempts: 5}, lostTurn("ha", "lf"), kindTurn(model.Timeout, 0),
+		kindTurn(model.RateLimit, 0), lostTurn("x"), good)
 	if got.err != nil {
 		t.Fatal(got.err)
 	}
@@ -113,7 +113,7 @@ func TestRetryableFailuresAreRepeatedAndLostTextIsRetractedInSight(t *testing.T)
 
 func TestAnswerOfWhichTextHasComeIsNotAskedForAgainUnlessItsConnectionWasLost(t *testing.T) {
 	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded, model.Timeout, model.Server} {
-		got := play(t, model.RetryPolicy{}, failing(kind, 0, "half"))
+		got := play(t, model.RetryPolicy{}, kindTurn(kind, 0, "half"))
 		if model.KindOf(got.err) != kind || got.resp.Text != "half" || got.resp.Attempts != 1 || len(got.emitted) != 1 {
 			t.Errorf("%s: %v, %+v, emitted %q", kind, got.err, got.resp, got.emitted)
 		}
@@ -123,15 +123,15 @@ func TestAnswerOfWhichTextHasComeIsNotAskedForAgainUnlessItsConnectionWasLost(t 
 func TestAnswerThatDoesNotBeginIsAskedForOnceMoreAndOneWithoutEndNever(t *testing.T) {
 	for reason, attempts := range map[error]int{model.ErrUnanswered: 2, model.ErrEndless: 1} {
 		err := &model.Error{Kind: model.Timeout, Err: reason}
-		got := play(t, model.RetryPolicy{}, slices.Repeat([]modeltest.Turn{failed(err)}, attempts)...)
+		got := play(t, model.RetryPolicy{}, slices.Repeat([]modeltest.Turn{errorTurn(err)}, attempts)...)
 		if !errors.Is(got.err, reason) || got.resp.Attempts != attempts {
 			t.Errorf("%v after %d attempts", got.err, got.resp.Attempts)
 		}
 	}
 }
 
-// near says whether waits are these, each shortened by up to half and not all by nothing.
-func near(t *testing.T, got recorded, want ...time.Duration) {
+// wantWaits says whether waits are these, each shortened by up to half and not all by nothing.
+func wantWaits(t *testing.T, got recorded, want ...time.Duration) {
 	t.Helper()
 	var sum, unshortened time.Duration
 	for i, full := range want {
@@ -146,10 +146,10 @@ func near(t *testing.T, got recorded, want ...time.Duration) {
 }
 
 func TestWaitsDoubleWithinTheirJitterAndAreKept(t *testing.T) {
-	got := play(t, model.RetryPolicy{Attempts: 9}, append(slices.Repeat([]modeltest.Turn{failing(model.Server, 0)}, 8),
+	got := play(t, model.RetryPolicy{Attempts: 9}, append(slices.Repeat([]modeltest.Turn{kindTurn(model.Server, 0)}, 8),
 		modeltest.Say("ok"))...)
 	const s = time.Second
-	near(t, got, s/2, s, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
+	wantWaits(t, got, s/2, s, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
 	if got.err != nil {
 		t.Error(got.err)
 	}
@@ -159,7 +159,7 @@ func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
 	const s = time.Second
 	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded} {
 		synctest.Test(t, func(t *testing.T) {
-			busy := modeltest.Script(t, slices.Repeat([]modeltest.Turn{failing(kind, 0)}, 30)...)
+			busy := modeltest.Script(t, slices.Repeat([]modeltest.Turn{kindTurn(kind, 0)}, 30)...)
 			begin := time.Now()
 			var got recorded
 			got.resp, got.err = model.Retry(busy, model.RetryPolicy{}).Chat(t.Context(), model.Request{},
@@ -168,7 +168,7 @@ func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
 					return nil
 				})
 			got.took = time.Since(begin)
-			near(t, got, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
+			wantWaits(t, got, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
 			if model.KindOf(got.err) != kind || got.took < 90*s || got.took > 120*s ||
 				got.resp.Attempts != len(got.lengths)+1 {
 				t.Errorf("%s: %v after %v and %d attempts", kind, got.err, got.took, got.resp.Attempts)
@@ -179,10 +179,10 @@ func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
 
 func TestWaitIsNeverShorterThanRetryAfter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		after := time.Duration(rapid.Int64Range(0, int64(model.MostAsked)).Draw(rt, "retry after"))
+		after := time.Duration(rapid.Int64Range(0, int64(model.MaxRetryAfter)).Draw(rt, "retry after"))
 		kind := rapid.SampledFrom([]model.Kind{model.RateLimit, model.Overloaded, model.Server, model.Timeout}).
 			Draw(rt, "kind")
-		got := play(t, model.RetryPolicy{}, failing(kind, after), modeltest.Say("ok"))
+		got := play(t, model.RetryPolicy{}, kindTurn(kind, after), modeltest.Say("ok"))
 		if got.err != nil || got.took < after || got.took > max(after, 2*time.Second) {
 			rt.Fatalf("asked to wait %v; waited %v, error %v", after, got.took, got.err)
 		}
@@ -190,7 +190,7 @@ func TestWaitIsNeverShorterThanRetryAfter(t *testing.T) {
 }
 
 func TestRetryAfterThatIsTooLongGivesUpAtOnceAndSaysWhy(t *testing.T) {
-	got := play(t, model.RetryPolicy{}, failing(model.RateLimit, 2*time.Minute))
+	got := play(t, model.RetryPolicy{}, kindTurn(model.RateLimit, 2*time.Minute))
 	var e *model.Error
 	if !errors.As(got.err, &e) || e.Kind != model.RateLimit || e.RetryAfter != 2*time.Minute || got.took != 0 ||
 		got.resp.Attempts != 1 {
@@ -208,7 +208,7 @@ func TestOtherFailuresAreNotRepeated(t *testing.T) {
 		model.Auth, model.Payment, model.ContextLength, model.OutputLength, model.Refused, model.Invalid, model.Garbled,
 		model.Cancelled,
 	} {
-		got := play(t, model.RetryPolicy{}, failing(kind, 0, "half"))
+		got := play(t, model.RetryPolicy{}, kindTurn(kind, 0, "half"))
 		if model.KindOf(got.err) != kind || got.resp.Attempts != 1 || got.resp.Text != "half" || got.took != 0 {
 			t.Errorf("%s: %v, %+v after %v", kind, got.err, got.resp, got.took)
 		}
@@ -216,7 +216,7 @@ func TestOtherFailuresAreNotRepeated(t *testing.T) {
 }
 
 func TestLastFailureIsReturnedWithTheCountOfAllAttempts(t *testing.T) {
-	got := play(t, model.RetryPolicy{Attempts: 2}, lost("first"), failing(model.Timeout, 0, "se", "cond"))
+	got := play(t, model.RetryPolicy{Attempts: 2}, lostTurn("first"), kindTurn(model.Timeout, 0, "se", "cond"))
 	if model.KindOf(got.err) != model.Timeout || got.resp.Attempts != 2 || got.resp.Text != "second" {
 		t.Errorf("error %v, response %+v", got.err, got.resp)
 	}
@@ -231,7 +231,7 @@ func TestLastFailureIsReturnedWithTheCountOfAllAttempts(t *testing.T) {
 func TestCancelEndsAWaitAtOnceAndKeepsWhatHadArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		script := modeltest.Script(t, lost("half"))
+		script := modeltest.Script(t, lostTurn("half"))
 		m := model.Retry(script, model.RetryPolicy{})
 		done := make(chan error)
 		var resp model.Response
@@ -258,7 +258,7 @@ func TestDeadlineInAWaitIsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		script := modeltest.Script(t, failing(model.Server, model.MostAsked))
+		script := modeltest.Script(t, kindTurn(model.Server, model.MaxRetryAfter))
 		_, err := model.Retry(script, model.RetryPolicy{}).Chat(ctx, model.Request{}, nil)
 		if model.KindOf(err) != model.Timeout || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v; want time-out", err)
@@ -299,7 +299,7 @@ func TestErrorFromEmitOnAWaitOrARetractEndsTheAnswer(t *testing.T) {
 		}, "retract": func(d model.Delta) bool { return d.Retract },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			resp, err := model.Retry(modeltest.Script(t, lost("half")), model.RetryPolicy{}).Chat(t.Context(),
+			resp, err := model.Retry(modeltest.Script(t, lostTurn("half")), model.RetryPolicy{}).Chat(t.Context(),
 				model.Request{}, func(d model.Delta) error {
 					if is(d) {
 						return full

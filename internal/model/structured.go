@@ -9,8 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// SchemaError says why an answer that was to be JSON is not what was asked for. It stands in an *Error of kind Garbled,
-// as its Err.
+// SchemaError says why an answer does not fit its schema. It is the Err of an *Error of kind Garbled.
 type SchemaError struct {
 	Schema  string // its name
 	Problem string // "at /properties/age: type: 36 has type \"string\", want \"integer\""
@@ -22,25 +21,24 @@ func (e *SchemaError) Error() string {
 
 // Structured asks m for one JSON value that fits schema, reads it into a pointer, and returns it as the model wrote it.
 //
-// The schema stands in the system prompt too, as not every provider enforces it; so the value may have a fence or words
-// around it. An answer that does not fit is asked for once more, with the problem named. Usage, Attempts and Tries of
-// the response are those of both answers. If the second one does not fit either, the error is of kind Garbled and wraps
-// a
-// *SchemaError; a schema that can't be used is Invalid, before anything is asked.
+// The schema is in the system prompt too, as not every provider enforces it; so the value may have a fence or words
+// around it. If the answer does not fit, the model is asked once more, with the problem named. Usage, Attempts and
+// Tries of the response count both answers. If the second one does not fit either, the error is of kind Garbled and
+// wraps a *SchemaError. A schema that can't be used is Invalid, before anything is asked.
 func Structured(ctx context.Context, m Model, req Request, schema Schema, into any) (json.RawMessage, Response, error) {
-	check, err := compile(schema)
+	check, err := compileSchema(schema)
 	if err != nil {
 		message := fmt.Sprintf("the schema %q can't be used: %v", schema.Name, err)
 		return nil, Response{Model: m.ID()}, &Error{Kind: Invalid, Model: m.ID(), Message: message, Err: err}
 	}
 	req.Schema = &schema
-	req.System = strings.TrimSpace(req.System + "\n\n" + schema.Told())
-	var said relay // nobody listens: half a value says nothing
-	total, err := said.ask(ctx, m, req, Response{Model: m.ID()})
+	req.System = strings.TrimSpace(req.System + "\n\n" + schema.Instruction())
+	var said relay // no receiver: half a value says nothing
+	total, err := said.retractAndAsk(ctx, m, req, Response{Model: m.ID()})
 	if err != nil {
 		return nil, total, err
 	}
-	value, problem := fitting(total.Text, check, into)
+	value, problem := firstFittingValue(total.Text, check, into)
 	if problem == "" {
 		return value, total, nil
 	}
@@ -48,23 +46,23 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, into a
 		Message{Role: Assistant, Text: total.Text, Native: total.Native},
 		Message{Role: User, Text: "This does not fit the schema:\n" + problem +
 			"\nAnswer with the whole corrected JSON value, and with nothing else."})
-	if total, err = said.ask(ctx, m, req, total); err != nil {
+	if total, err = said.retractAndAsk(ctx, m, req, total); err != nil {
 		return nil, total, err
 	}
-	if value, problem = fitting(total.Text, check, into); problem != "" {
+	if value, problem = firstFittingValue(total.Text, check, into); problem != "" {
 		wrong := &SchemaError{Schema: schema.Name, Problem: problem}
 		return nil, total, &Error{Kind: Garbled, Model: total.Model, Message: wrong.Error(), Err: wrong}
 	}
 	return value, total, nil
 }
 
-// Told is what a model is told of the form, at the end of its system prompt.
-func (s Schema) Told() string {
+// Instruction asks a model for this form, at the end of its system prompt.
+func (s Schema) Instruction() string {
 	return "Answer with one JSON value that fits this JSON Schema, and with nothing else:\n" + string(s.JSON)
 }
 
-// compile makes a check of a schema, which has to be whole: others that it refers to are not looked for.
-func compile(schema Schema) (*jsonschema.Resolved, error) {
+// compileSchema compiles a schema, which has to be complete: references to other schemas are not resolved.
+func compileSchema(schema Schema) (*jsonschema.Resolved, error) {
 	var parsed jsonschema.Schema
 	if err := json.Unmarshal(schema.JSON, &parsed); err != nil {
 		return nil, err
@@ -72,13 +70,14 @@ func compile(schema Schema) (*jsonschema.Resolved, error) {
 	return parsed.Resolve(nil)
 }
 
-// maxValues bounds the values that are looked at in one text.
+// maxValues bounds how many JSON values of one text are tried.
 const maxValues = 64
 
-// fitting finds the first JSON value in text that fits, and reads it, or says what is wrong with the first one at all.
-func fitting(text string, check *jsonschema.Resolved, into any) (value json.RawMessage, problem string) {
+// firstFittingValue finds the first JSON value in text that fits, and decodes it into `into`. If none fits, problem
+// says what is wrong with the first value.
+func firstFittingValue(text string, check *jsonschema.Resolved, into any) (value json.RawMessage, problem string) {
 	if raw := json.RawMessage(strings.TrimSpace(text)); json.Valid(raw) { // a bare string or number too
-		return raw, problemOf(raw, check, into)
+		return raw, decodeFitting(raw, check, into)
 	}
 	for range maxValues {
 		at := strings.IndexAny(text, "{[")
@@ -91,7 +90,7 @@ func fitting(text string, check *jsonschema.Resolved, into any) (value json.RawM
 			text = text[1:]
 			continue
 		}
-		wrong := problemOf(raw, check, into)
+		wrong := decodeFitting(raw, check, into)
 		if wrong == "" {
 			return raw, ""
 		}
@@ -106,9 +105,9 @@ func fitting(text string, check *jsonschema.Resolved, into any) (value json.RawM
 	return nil, problem
 }
 
-// problemOf says what in a value does not fit first, and by which part of the schema; empty if all of it fits, and is
-// read.
-func problemOf(value json.RawMessage, check *jsonschema.Resolved, into any) string {
+// decodeFitting checks a value and decodes it. problem names the first part that does not fit, and the part of the
+// schema; it is empty if all fits.
+func decodeFitting(value json.RawMessage, check *jsonschema.Resolved, into any) string {
 	var instance any
 	err := json.Unmarshal(value, &instance)
 	if err == nil {

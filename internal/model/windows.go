@@ -13,13 +13,13 @@ import (
 //go:embed windows.txt
 var windowsFile string
 
-// windows is the data file, read.
-var windows = sync.OnceValue(func() (all []window) {
+// windowRules are the rules of the data file.
+var windowRules = sync.OnceValue(func() (all []windowRule) {
 	for line := range strings.Lines(windowsFile) {
-		var w window
-		takes := ""
-		n, _ := fmt.Sscan(line, &w.pattern, &w.info.Window, &w.info.Output, &takes)
-		w.info.NoPictures = takes == "text"
+		var w windowRule
+		inputs := ""
+		n, _ := fmt.Sscan(line, &w.pattern, &w.info.Window, &w.info.Output, &inputs)
+		w.info.NoPictures = inputs == "text"
 		if n >= 3 && !strings.HasPrefix(w.pattern, "#") {
 			all = append(all, w)
 		}
@@ -27,16 +27,16 @@ var windows = sync.OnceValue(func() (all []window) {
 	return all
 })
 
-// window is what holds of the models whose names fit a pattern.
-type window struct {
+// windowRule holds the properties of the models whose names match a pattern.
+type windowRule struct {
 	pattern string
 	info    Info
 }
 
-// Known is what is known of a hosted model by its name alone; zero for one that is not.
-func Known(name string) Info {
+// InfoByName returns what is known of a hosted model by its name alone; zero if nothing is.
+func InfoByName(name string) Info {
 	name = strings.ReplaceAll(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ".", "-")
-	for _, w := range windows() {
+	for _, w := range windowRules() {
 		if fits, _ := path.Match(w.pattern, name); fits {
 			return w.info
 		}
@@ -44,14 +44,14 @@ func Known(name string) Info {
 	return Info{}
 }
 
-// describeTime bounds the question what one model is like.
-const describeTime = 3 * time.Second
+// describeTimeout bounds the request for one model's properties.
+const describeTimeout = 3 * time.Second
 
-// Describe says what is known of the model with that id: its Window where a setting says it, else what its provider
-// tells, and for one that is hosted what is known by its name in place of what is missing. An error is why the provider
-// did not tell; the Info then holds what is known all the same. A model is asked for once, as long as it is told.
+// Describe returns what is known of the model with that id: the Window of the settings, or else what its provider
+// reports and, for a hosted model, what InfoByName knows of the rest. An error says why the provider did not report;
+// the Info then holds what is known all the same.
 func (c Catalog) Describe(ctx context.Context, id string) (Info, error) {
-	p, name, err := c.find(id)
+	p, name, err := c.providerOf(id)
 	if err != nil {
 		return Info{}, err
 	}
@@ -60,12 +60,12 @@ func (c Catalog) Describe(ctx context.Context, id string) (Info, error) {
 
 func (p Provider) describe(ctx context.Context, name string) (info Info, err error) {
 	if info.Window = p.Window; info.Window == 0 && p.Describe != nil {
-		ctx, cancel := context.WithTimeout(ctx, describeTime)
+		ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 		defer cancel()
 		info, err = p.Describe(ctx, name)
 	}
 	if !p.Local {
-		known := Known(name)
+		known := InfoByName(name)
 		if info.Window == 0 {
 			info.Window = known.Window
 		}
@@ -77,18 +77,18 @@ func (p Provider) describe(ctx context.Context, name string) (info Info, err err
 	return info, err
 }
 
-// mostTold bounds how many models Remembering remembers: names come from anywhere.
-const mostTold = 256
+// maxRemembered bounds how many models CachedDescribe caches, since names come from anywhere.
+const maxRemembered = 256
 
-// Remembering asks no more for a model that was told, unless many were since.
-func Remembering(
+// CachedDescribe wraps a Provider.Describe with a cache of its successful answers. A full cache is emptied.
+func CachedDescribe(
 	ask func(ctx context.Context, name string) (Info, error),
 ) func(ctx context.Context, name string) (Info, error) {
 	var mu sync.Mutex
-	told := map[string]Info{}
+	cache := map[string]Info{}
 	return func(ctx context.Context, name string) (Info, error) {
 		mu.Lock()
-		info, ok := told[name]
+		info, ok := cache[name]
 		mu.Unlock()
 		if ok {
 			return info, nil
@@ -97,10 +97,10 @@ func Remembering(
 		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
-			if len(told) >= mostTold {
-				clear(told)
+			if len(cache) >= maxRemembered {
+				clear(cache)
 			}
-			told[name] = info
+			cache[name] = info
 		}
 		return info, err
 	}

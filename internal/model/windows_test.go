@@ -16,13 +16,13 @@ func TestEveryLineOfWindowsIsReadAndReached(t *testing.T) {
 			lines++
 		}
 	}
-	if len(windows()) != lines {
-		t.Errorf("%d of %d lines were read", len(windows()), lines)
+	if len(windowRules()) != lines {
+		t.Errorf("%d of %d lines were read", len(windowRules()), lines)
 	}
-	for _, w := range windows() {
+	for _, w := range windowRules() {
 		name := strings.NewReplacer("[678]", "7", "[1-3]", "2", "[5-9]", "6", "[5-7]", "6", "[134]", "3", "claude-*",
 			"claude-x", "*", "").Replace(w.pattern)
-		if got := Known(name); got != w.info || got.Window <= 0 || got.Output < 0 {
+		if got := InfoByName(name); got != w.info || got.Window <= 0 || got.Output < 0 {
 			t.Errorf("%s, which is to fit %s, is known as %+v; want %+v", name, w.pattern, got, w.info)
 		}
 	}
@@ -43,7 +43,7 @@ func TestModelIsKnownByItsNameAlone(t *testing.T) {
 		"my-model":                    {},
 		"":                            {},
 	} {
-		if got := Known(name); got != want {
+		if got := InfoByName(name); got != want {
 			t.Errorf("%s: %+v; want %+v", name, got, want)
 		}
 	}
@@ -93,7 +93,7 @@ func TestWindowComesFromSettingElseProviderElseName(t *testing.T) {
 
 func TestModelIsAskedForOnceItIsTold(t *testing.T) {
 	a := &asked{told: map[string]Info{"m": {Window: 1}}}
-	describe := Remembering(a.describe)
+	describe := CachedDescribe(a.describe)
 	for _, name := range []string{"m", "m", "other", "other"} {
 		_, _ = describe(t.Context(), name)
 	}
@@ -104,15 +104,15 @@ func TestModelIsAskedForOnceItIsTold(t *testing.T) {
 
 func TestFewModelsAreRememberedHoweverManyAreNamed(t *testing.T) {
 	a := &asked{told: map[string]Info{}}
-	for i := range mostTold + 1 {
+	for i := range maxRemembered + 1 {
 		a.told[strconv.Itoa(i)] = Info{Window: 1}
 	}
-	describe := Remembering(a.describe)
-	for i := range mostTold + 1 {
+	describe := CachedDescribe(a.describe)
+	for i := range maxRemembered + 1 {
 		_, _ = describe(t.Context(), strconv.Itoa(i))
 	}
 	a.names = nil
-	for _, name := range []string{strconv.Itoa(mostTold), "0"} {
+	for _, name := range []string{strconv.Itoa(maxRemembered), "0"} {
 		_, _ = describe(t.Context(), name)
 	}
 	if !slices.Equal(a.names, []string{"0"}) {

@@ -19,7 +19,7 @@ const Handed tool.Source = "material"
 // ReadParts splits a file that is handed over: into the pages of a PDF or DOCX, a picture, or a text with its lines.
 // Errors begin with the name, by which the file is also cited.
 func ReadParts(ctx context.Context, by *document.Reader, name string, content []byte) ([]document.Part, error) {
-	if document.IsPDFOrDOCX(name) || document.MayBe(content) {
+	if document.IsPDFOrDOCX(name) || document.MayBePDFOrDOCX(content) {
 		d, err := by.Read(ctx, name, content)
 		if err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func refOfPart(p document.Part) tool.Ref {
 	if path, page := p.Page(); page > 0 {
 		return tool.Ref{Source: Handed, Path: path, Start: page, End: page, Paged: true, Opened: true}
 	}
-	return tool.Ref{Source: Handed, Path: p.Name, Start: min(1, p.Size), End: p.Size, Opened: true}
+	return tool.Ref{Source: Handed, Path: p.Name, Start: min(1, p.LineCount), End: p.LineCount, Opened: true}
 }
 
 // materialSources are the parts as sources of an answer.

@@ -18,7 +18,7 @@ import (
 const EffectCall = "tool.call"
 
 // CallPayload asks for a call. Version is that of the task as it was seen; Row is the pending row by which the person
-// confirmed it, and Digest what they confirmed (tool.Subject).
+// confirmed it, and Digest what they confirmed (tool.ConfirmationDigest).
 type CallPayload struct {
 	Tool    string          `json:"tool"`
 	Args    json.RawMessage `json:"args"`
@@ -66,7 +66,7 @@ func (a *Act) calls() (all []bt.Request, err error) {
 			return nil, err
 		}
 		if a.Row != "" {
-			if p.Digest, err = tool.Subject(p.Tool, p.Args, p.Version); err != nil {
+			if p.Digest, err = tool.ConfirmationDigest(p.Tool, p.Args, p.Version); err != nil {
 				return nil, err
 			}
 		}

@@ -111,7 +111,7 @@ func (d Deps) ask(
 	if err != nil {
 		err = agent.ModelFault(err)
 	}
-	return Answered{resp.Model, resp.Usage, q.Request.Sent()}, err
+	return Answered{resp.Model, resp.Usage, q.Request.Digest()}, err
 }
 
 // intent asks the model what a message wants.

@@ -22,8 +22,8 @@ func giveArguments(_ context.Context, _ Call, args sampleArgs) (Result, error) {
 	return Result{}.WithData(args)
 }
 
-// sample is a tool whose result is its arguments.
-func sample(spec Spec) Tool { return New(spec, giveArguments) }
+// sampleTool is a tool whose result is its arguments.
+func sampleTool(spec Spec) Tool { return New(spec, giveArguments) }
 
 func TestArgumentsAreReadStrictly(t *testing.T) {
 	const hint = "arguments are: query, limit, from, terms, mode"
@@ -44,7 +44,7 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 		``:                             "query is missing",
 		`{"query":" \n"}`:              "query is missing",
 	} {
-		_, err := sample(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(raw)})
+		_, err := sampleTool(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(raw)})
 		var known *Error
 		if !errors.As(err, &known) || known.Kind != InvalidArgs || !strings.Contains(known.Message, want) ||
 			known.Hint != hint {
@@ -61,7 +61,7 @@ func TestArgumentsLeftOutHaveTheirDefaults(t *testing.T) {
 		`{"query":"x","limit":null,"from":0,"terms":null,"mode":""}`: {Query: "x", Limit: 10},
 		`{"query":"ööööööööö"}`:                                      {Query: "ööööööööö", Limit: 10},
 	} {
-		res, err := sample(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(raw)})
+		res, err := sampleTool(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(raw)})
 		var got sampleArgs
 		if err != nil || json.Unmarshal(res.Data, &got) != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %+v (%v), want %+v", raw, got, err, want)
@@ -75,13 +75,13 @@ func TestSchemaIsShortAndSaysWhatIsDecoded(t *testing.T) {
 		`"limit":{"type":"integer","description":"hits","default":10,"minimum":1,"maximum":50},` +
 		`"from":{"type":"integer","minimum":0},"terms":{"type":"array","items":{"type":"string"}},` +
 		`"mode":{"type":"string","enum":["fast","slow","both"]}},"required":["query"],"additionalProperties":false}`
-	if diff := cmp.Diff(want, string(sample(Spec{}).Spec().Schema)); diff != "" {
+	if diff := cmp.Diff(want, string(sampleTool(Spec{}).Spec().Schema)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestOnlyToolsWithFoundAreFinders(t *testing.T) {
-	if _, is := sample(Spec{Effect: Once}).(Finder); is {
+	if _, is := sampleTool(Spec{Effect: Once}).(Finder); is {
 		t.Error("a tool without found is a Finder")
 	}
 	f := NewFinder(Spec{Effect: Once}, giveArguments, func(_ context.Context, c Call, args sampleArgs) (Result, bool,

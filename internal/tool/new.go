@@ -9,19 +9,19 @@ import (
 )
 
 // New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see package schema for
-// the tags. What call gets is checked; a Once tool always has a key. The text of its result is cut to MaxText between
-// lines, and an error of it that is no *Error becomes one.
+// the tags. call gets checked arguments and, in a Once tool, always a key. The text of its result is cut to MaxText
+// between lines, and its errors become *Error.
 func New[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) Tool {
 	return newTyped(spec, call)
 }
 
-// NewFinder is New for a tool that is a Finder: found says whether a call took effect. Arguments that are refused were
-// never performed.
+// NewFinder is New for a tool that is a Finder: find says whether a call took effect. A call whose arguments are
+// refused was never performed.
 func NewFinder[A any](
-	spec Spec, call func(context.Context, Call, A) (Result, error), found func(context.Context, Call, A) (Result, bool,
+	spec Spec, call func(context.Context, Call, A) (Result, error), find func(context.Context, Call, A) (Result, bool,
 		error),
 ) Tool {
-	return finder[A]{newTyped(spec, call), found}
+	return finder[A]{newTyped(spec, call), find}
 }
 
 type typed[A any] struct {
@@ -39,7 +39,7 @@ func newTyped[A any](spec Spec, call func(context.Context, Call, A) (Result, err
 func (t typed[A]) Spec() Spec { return t.spec }
 
 func (t typed[A]) Call(ctx context.Context, call Call) (Result, error) {
-	args, err := t.decode(call)
+	args, err := t.decodeCall(call)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -50,12 +50,12 @@ func (t typed[A]) Call(ctx context.Context, call Call) (Result, error) {
 	if err != nil {
 		return Result{}, AsError(err)
 	}
-	return Bounded(res), nil
+	return CutText(res), nil
 }
 
-func (t typed[A]) decode(call Call) (args A, err error) {
+func (t typed[A]) decodeCall(call Call) (args A, err error) {
 	into := t.args.New(nil).(*A) //nolint:forcetypeassert // it is of A
-	if err := decode(t.args, call.Args, into); err != nil {
+	if err := decodeArgs(t.args, call.Args, into); err != nil {
 		return args, err
 	}
 	if t.spec.Effect == Once && call.Key == "" {
@@ -64,27 +64,27 @@ func (t typed[A]) decode(call Call) (args A, err error) {
 	return *into, nil
 }
 
-// finder is a tool that keeps what it did.
+// finder is a tool that can look up what it did.
 type finder[A any] struct {
 	typed[A]
-	found func(context.Context, Call, A) (Result, bool, error)
+	find func(context.Context, Call, A) (Result, bool, error)
 }
 
 func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
-	args, err := f.decode(call)
+	args, err := f.decodeCall(call)
 	if err != nil {
 		return Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 	}
-	res, was, err := f.found(ctx, call, args)
+	res, performed, err := f.find(ctx, call, args)
 	if err != nil {
 		return Result{}, false, AsError(err)
 	}
-	return res, was, nil
+	return res, performed, nil
 }
 
-// Bounded keeps a result's text to MaxText, cut between lines; only a line longer than half of that is cut between
+// CutText cuts a result's text to MaxText, between lines; only a line longer than half of that is cut between
 // characters.
-func Bounded(res Result) Result {
+func CutText(res Result) Result {
 	const note = "(the rest is left out)\n"
 	if len(res.Text) > MaxText {
 		kept := Clip(res.Text, MaxText-len(note)-1)
@@ -96,7 +96,7 @@ func Bounded(res Result) Result {
 	return res
 }
 
-// AsError gives an error of a call the kind that says what can be done about it.
+// AsError makes an *Error of an error of a call, with the kind that says what can be done about it.
 func AsError(err error) *Error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known

@@ -6,17 +6,18 @@ import (
 	"sibyl/internal/text"
 )
 
-// Clip is the longest beginning of s within limit bytes that ends with a whole character.
+// Clip returns the longest beginning of s within limit bytes that ends with a whole character.
 func Clip(s string, limit int) string { return text.Clip(s, limit) }
 
 // MaxResult bounds the text of a result, and the structured result behind it, in bytes each: no tool needs as much, and
 // each result is kept.
 const MaxResult = 1 << 20
 
-// Bounded is r within the bounds of a result: its text is cut off, and data and places that are too many are left out.
+// Bounded cuts r to the bounds of a result: it cuts the text off, and leaves out data that is too large and places that
+// are too many.
 func (r Result) Bounded() Result {
-	const mostRefs = 10_000
-	if len(r.Text) <= MaxResult && len(r.Data) <= MaxResult && len(r.Refs) <= mostRefs {
+	const maxRefs = 10_000
+	if len(r.Text) <= MaxResult && len(r.Data) <= MaxResult && len(r.Refs) <= maxRefs {
 		return r
 	}
 	r.Truncated = true
@@ -27,9 +28,9 @@ func (r Result) Bounded() Result {
 	if len(r.Data) > MaxResult {
 		r.Data = nil
 	}
-	r.Refs = r.Refs[:min(len(r.Refs), mostRefs)]
+	r.Refs = r.Refs[:min(len(r.Refs), maxRefs)]
 	return r
 }
 
-// Count writes a number with its noun: 1 note, 2 notes, 2 entries.
+// Count returns a number with its noun: 1 note, 2 notes, 2 entries.
 func Count(n int, noun string) string { return text.Count(n, noun) }

@@ -1,7 +1,7 @@
 // Package tool is the contract between an assistant and what it can do in the world.
 //
-// A tool declares whether calling it twice does harm (Effect), where its knowledge comes from (Source), and returns
-// text for the model together with the sources behind it. Guarantees every tool keeps:
+// A tool declares whether calling it twice does harm (Effect), where its results come from (Source), and returns text
+// for the model together with the sources behind it. Guarantees of every tool:
 //   - Call honours its context and bounds its own output (MaxText); Truncated says that something was cut.
 //   - Arguments that the schema refuses are refused, and nothing is performed.
 //   - An error is an *Error with a kind and, where one is known, a hint that would fix it.
@@ -23,7 +23,7 @@ import (
 // MaxText bounds a result's text, in bytes.
 const MaxText = 48 << 10
 
-// Source says where a tool's knowledge comes from.
+// Source says where a tool's results come from.
 type Source string
 
 // The sources a query can need, the task list, and the MCP servers of others.
@@ -57,20 +57,20 @@ type Spec struct {
 	Search       bool // results are hits, not sources read: a search with no hit counts its source as tried and empty
 	Destructive  bool // a Once tool that may remove or replace what was there
 	Idempotent   bool // a Once tool that changes nothing more when it is called again with equal arguments
-	Out          Out  // what of a call leaves the machine
+	Out          Out  // what of a call leaves the machine, and where it goes
 
 	Target string // of a Once tool: the argument that names what it changes; "": none alone does
 }
 
-// Out says what of a call's arguments leaves the machine, and for where. The zero value is nothing.
+// Out says which of a call's arguments leave the machine, and where they go. The zero value: none.
 type Out struct {
 	To Outlet `json:"to,omitempty"`
 	// of ToAddress and ToEngine: the argument that holds the address or the query, a text
 	Arg     string `json:"arg,omitempty"`
-	Trusted bool   `json:"trusted,omitempty"` // of ToServer: the person lets it have what is private
+	Trusted bool   `json:"trusted,omitempty"` // of ToServer: the person has allowed it to get private data
 }
 
-// Outlet is where something leaves for.
+// Outlet says where data goes that leaves the machine.
 type Outlet string
 
 // The outlets.
@@ -80,11 +80,11 @@ const (
 	ToServer  Outlet = "server"  // a server of somebody else, which gets all arguments
 )
 
-// Hints are what MCP lets a server say of a tool's behaviour.
+// Hints are what a server can say by MCP of a tool's behaviour.
 type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
 
-// Hints derives them.
-func (s Spec) Hints() Hints {
+// MCPHints derives a tool's Hints.
+func (s Spec) MCPHints() Hints {
 	reads := s.Effect == Repeatable
 	return Hints{ReadOnly: reads, Destructive: !reads && s.Destructive, Idempotent: reads || s.Idempotent,
 		OpenWorld: s.Foreign}
@@ -94,10 +94,10 @@ func (s Spec) Hints() Hints {
 type Call struct {
 	Args  json.RawMessage
 	Key   string // unique to the effect, and the same after a crash
-	Owner string // whose call it is: the journal's owner
-	// of what it names, as the caller saw it: a change of another version is a Conflict; 0: any
+	Owner string // the owner of the run that calls
+	// the version of what the call changes, as the caller saw it: another version is a Conflict; 0: any
 	Version      int64
-	Confirmation *Confirmation // the person's yes that it runs under; nil: none was given
+	Confirmation *Confirmation // the person's confirmation of the call; nil: there is none
 }
 
 // Confirmation names the pending row that a person confirmed.
@@ -106,9 +106,9 @@ type Confirmation struct {
 	Digest string // of the tool's name, its arguments and the version of what they name
 }
 
-// Subject is the Digest of a Confirmation: of a call of the tool name, with args as JSON, on what has that version.
-// Equal arguments give equal digests, however their JSON is written.
-func Subject(name string, args json.RawMessage, version int64) (string, error) {
+// ConfirmationDigest returns the Digest of a Confirmation of a call: of the tool's name, its arguments and the version
+// of what it changes. Equal arguments give equal digests, however their JSON is written.
+func ConfirmationDigest(name string, args json.RawMessage, version int64) (string, error) {
 	var parsed any
 	if err := json.Unmarshal(args, &parsed); err != nil {
 		return "", fmt.Errorf("arguments of %s: %w", name, err)
@@ -120,7 +120,7 @@ func Subject(name string, args json.RawMessage, version int64) (string, error) {
 	return files.Hash(canonical), nil
 }
 
-// Ref is a place a result came from. Lines count from 1 and are inclusive; 0 means the whole.
+// Ref is a place from which a result came. Lines count from 1 and are inclusive; 0 means the whole.
 type Ref struct {
 	Source Source `json:"source"`
 	Path   string `json:"path,omitempty"` // slash-separated, relative to the root of its source
@@ -130,10 +130,11 @@ type Ref struct {
 	End    int    `json:"end,omitempty"`
 	Paged  bool   `json:"paged,omitempty"` // Start and End are pages of a document, not lines
 	Hash   string `json:"hash,omitempty"`  // "sha256:" + hex of the whole file or page as read
-	Opened bool   `json:"opened"`          // false: a hit nobody read; it can't be cited
+	Opened bool   `json:"opened"`          // false: a hit that was not read; it can't be cited
 }
 
-// String is the form that answers cite: path:start-end, path:line, “path p. page”, “path pp. from-to”, path or URL.
+// String returns the form in which answers cite it: path:start-end, path:line, “path p. page”, “path pp. from-to”, path
+// or URL.
 func (r Ref) String() string {
 	name := r.Path
 	if name == "" {
@@ -160,14 +161,14 @@ type Result struct {
 	Items     int    `json:"items"`
 	Truncated bool   `json:"truncated,omitempty"`
 
-	// Beside is what the person should know of how the result came about, as a sentence; "" for nothing.
-	Beside string `json:"beside,omitempty"`
+	// Remark is a sentence for the person about the result; "" for none.
+	Remark string `json:"beside,omitempty"`
 
 	// Data is the structured result behind Text, for the offline model's rules. Its shape is documented by its tool.
 	Data json.RawMessage `json:"data,omitempty"`
 }
 
-// WithData adds the structured result behind the text, encoded.
+// WithData sets Data to the structured result, encoded.
 func (r Result) WithData(data any) (Result, error) {
 	encoded, err := json.Marshal(data)
 	if err != nil {
@@ -185,22 +186,22 @@ type Tool interface {
 
 // Finder is implemented by Once tools that can tell whether a call took effect.
 type Finder interface {
-	// Found reports whether a call with this key was performed, and its result. An error means that it can't be told.
+	// Found reports whether a call with this key was performed, and its result. An error means that this is unknown.
 	Found(ctx context.Context, call Call) (Result, bool, error)
 }
 
-// Kind sorts failures by what the model or the person can do about them.
+// Kind classifies failures by what the model or the person can do about them.
 type Kind string
 
 const (
 	InvalidArgs Kind = "invalid_arguments" // the model can correct the call
 	NotFound    Kind = "not_found"
 	Denied      Kind = "denied"      // outside the roots, a private address, an ignored file
-	TooLarge    Kind = "too_large"   // over a limit; the hint says which part can be had
+	TooLarge    Kind = "too_large"   // over a limit; the hint says which part is available
 	Unavailable Kind = "unavailable" // not configured, or its server can't be reached
 	Timeout     Kind = "timeout"
 	Cancelled   Kind = "cancelled" // the caller withdrew the call
-	Conflict    Kind = "conflict"  // the world changed since the caller looked
+	Conflict    Kind = "conflict"  // something changed since the caller read it
 	Failed      Kind = "failed"    // input or output failed: disk full, unreadable
 )
 
@@ -230,7 +231,7 @@ func Errorf(kind Kind, hint, format string, args ...any) *Error {
 // Set holds tools by name. It is filled once, then only read.
 type Set struct{ byName map[string]Tool }
 
-// NewSet holds the given tools; two of one name is an error.
+// NewSet makes a Set of the tools; two tools with one name are an error.
 func NewSet(tools ...Tool) (*Set, error) {
 	s := &Set{byName: make(map[string]Tool, len(tools))}
 	for _, t := range tools {
@@ -259,10 +260,10 @@ func (s *Set) Specs() []Spec {
 	return specs
 }
 
-// What a request to our own MCP server can say in its _meta, and a question of that server.
+// Keys of the _meta of a request to our own MCP server, and of a question that it asks.
 const (
 	MetaKey      = "sibyl/key"      // a text: the idempotency key of a write
-	MetaVersion  = "sibyl/version"  // a number: the version of what is named, as the caller saw it
-	MetaLook     = "sibyl/look"     // true: nothing is done; what was done under the key is given
-	MetaConfirms = "sibyl/confirms" // of a question to a person: the Subject that a yes would confirm
+	MetaVersion  = "sibyl/version"  // a number: the version of what the call changes, as the caller saw it
+	MetaLook     = "sibyl/look"     // true: nothing is performed; the result under the key is returned
+	MetaConfirms = "sibyl/confirms" // of a question to a person: the ConfirmationDigest that a yes confirms
 )

@@ -9,7 +9,7 @@ func TestHintsFollowTheEffect(t *testing.T) {
 		{Destructive: true}:                                 {Effect: Once, Destructive: true},
 		{Idempotent: true}:                                  {Effect: Once, Idempotent: true},
 	} {
-		if got := spec.Hints(); got != want {
+		if got := spec.MCPHints(); got != want {
 			t.Errorf("%+v: %+v, want %+v", spec, got, want)
 		}
 	}

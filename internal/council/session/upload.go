@@ -160,7 +160,7 @@ const beginning = 1 << 10
 // documentText is the text of a PDF or DOCX. The same text is the same content, in whatever document it stands.
 func (u *upload) documentText(ctx context.Context) (text string, isText bool, err error) {
 	head, err := files.Read(u.root, u.temp, beginning)
-	if err != nil || u.store.c.Read == nil || !document.IsPDFOrDOCX(u.label) && !document.MayBe(head.Content) {
+	if err != nil || u.store.c.Read == nil || !document.IsPDFOrDOCX(u.label) && !document.MayBePDFOrDOCX(head.Content) {
 		return "", false, err
 	}
 	f, err := files.Read(u.root, u.temp, document.MaxFile)

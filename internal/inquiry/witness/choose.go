@@ -103,7 +103,7 @@ func (w *ofDocuments) choose(
 		_, resp, err := model.Structured(ctx, w.Model, req, model.Schema{Name: "quotations",
 			JSON: schema.Answer[chosenBy]()}, &said)
 		a.Model, a.Usage, a.Tries = resp.Model, a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
-		a.Sent = model.Sent{Hash: req.Sent().Hash, Bytes: a.Sent.Bytes + req.Sent().Bytes}
+		a.Sent = model.Sent{Hash: req.Digest().Hash, Bytes: a.Sent.Bytes + req.Digest().Bytes}
 		if err != nil {
 			return nil, nil, err
 		}

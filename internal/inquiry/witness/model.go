@@ -59,7 +59,7 @@ func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Excha
 		return Answer{}, err
 	}
 	by := cmp.Or(resp.Model, w.model.ID())
-	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Sent(),
+	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Digest(),
 		Tries: resp.Tries}, nil
 }
 

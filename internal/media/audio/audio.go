@@ -1,16 +1,15 @@
-// Package audio says what an audio file is, has ffmpeg convert and split it, and programs of this machine record.
+// Package audio probes audio files, converts and splits them with ffmpeg, and records with programs of this machine.
 //
 // Guarantees:
-//   - By content. The format is told by the first bytes. A name is never trusted, and never taken for an option.
-//   - Without programs. The length of WAV and of Opus in Ogg is found here. Other lengths are asked of ffprobe, and
-//     silence of ffmpeg; without them they are not known, which is nil. What can't be done without them says with which
-//     command they are installed.
+//   - By content. The format is recognised by the first bytes. A name is never trusted, and never taken for an option.
+//   - Without programs. The length of WAV and of Opus in Ogg is computed here. Other lengths come from ffprobe, and
+//     silence from ffmpeg; without them these are unknown, which is nil. Errors for want of a program name the command
+//     that installs it.
 //   - Silent means silent from the beginning to the end: no fifth of a second is louder than a quiet room.
-//   - A program is told which format it reads, and may open files alone, so that a file can't make it fetch others. It
-//     has a process group of its own and a time, and ends with its context. The end of what it complained of is in the
+//   - A program is told which format it reads, and may open only files, so that a file can't make it fetch others. It
+//     has a process group of its own and a timeout, and ends with its context. The end of its complaints is in the
 //     error.
-//   - What could not be converted leaves no file. A recording is written in its place as it comes, so that a crash
-//     loses seconds at most.
+//   - A failed conversion leaves no file. A recording is written while it runs: a crash loses seconds at most.
 package audio
 
 import (
@@ -24,31 +23,31 @@ import (
 	"runtime"
 )
 
-// Info is what is known of an audio file.
+// Info holds the known properties of an audio file.
 type Info struct {
 	Format  string   // "ogg", "webm", "mkv", "wav", "mp3", "m4a" or "flac": also the right ending of its name
 	Seconds *float64 // nil: not known
 	Silent  *bool    // nil: not known
 }
 
-// Tools are the programs of this machine that help. The zero Tools are none.
+// Tools are the audio programs of this machine. The zero Tools are none.
 type Tools struct {
-	FFmpeg, FFprobe string // paths; "" not there
+	FFmpeg, FFprobe string // paths; "": not found
 	recorders       []Recorder
 }
 
-// Find looks for ffmpeg, ffprobe, arecord and sox on the PATH.
-func Find() Tools {
-	t := Tools{FFmpeg: located("ffmpeg"), FFprobe: located("ffprobe")}
-	t.recorders = recordersOf(runtime.GOOS, t.FFmpeg, located)
+// FindTools looks for ffmpeg, ffprobe, arecord and sox on the PATH.
+func FindTools() Tools {
+	t := Tools{FFmpeg: lookPath("ffmpeg"), FFprobe: lookPath("ffprobe")}
+	t.recorders = recordersOf(runtime.GOOS, t.FFmpeg, lookPath)
 	return t
 }
 
-// Recorders are the programs that can record here, the one to try first at the front.
+// Recorders returns the programs that can record here, the one to try first at the front.
 func (t Tools) Recorders() []Recorder { return t.recorders }
 
-// located is the whole path of a program, or "".
-func located(name string) string {
+// lookPath returns the absolute path of a program; "" if it is not found.
+func lookPath(name string) string {
 	path, err := exec.LookPath(name)
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -59,8 +58,8 @@ func located(name string) string {
 	return path
 }
 
-// Install is the command that installs ffmpeg, and ffprobe with it, on this system.
-func Install() string {
+// InstallCommand returns the command that installs ffmpeg, and ffprobe with it, on this system.
+func InstallCommand() string {
 	switch runtime.GOOS {
 	case "darwin":
 		return "brew install ffmpeg"
@@ -70,10 +69,10 @@ func Install() string {
 	return "sudo apt install ffmpeg"
 }
 
-// Probe says what a file is. Of one that is cut off, or damaged in part, it says what is there; an error means that
-// nothing can be heard in it.
+// Probe returns the properties of a file. If it is cut off or partly damaged, they describe the rest; an error means
+// that nothing can be heard in it.
 func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
-	f, err := open(file)
+	f, err := openRegular(file)
 	if err != nil {
 		return Info{}, err
 	}
@@ -87,12 +86,12 @@ func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
 	case format == "wav":
 		info.Seconds, err = wavSeconds(f)
 	case t.FFprobe != "":
-		_, info.Seconds, err = t.measure(ctx, file, format)
+		_, info.Seconds, err = t.probeTrack(ctx, file, format)
 	case format == "ogg":
 		info.Seconds, err = opusSeconds(f)
 	}
 	if err == nil && t.FFmpeg != "" {
-		info.Silent = t.silent(ctx, file, format)
+		info.Silent = t.isSilent(ctx, file, format)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -103,8 +102,8 @@ func (t Tools) Probe(ctx context.Context, file string) (Info, error) {
 	return info, nil
 }
 
-// open opens a file, and nothing else: a pipe would keep its reader waiting.
-func open(file string) (*os.File, error) {
+// openRegular opens a regular file, and nothing else: a pipe would block its reader.
+func openRegular(file string) (*os.File, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func open(file string) (*os.File, error) {
 	return os.Open(file)
 }
 
-// formatOf tells the format by the beginning of a file.
+// formatOf recognises the format by the beginning of a file.
 func formatOf(f *os.File) (string, error) {
 	var head [64]byte
 	n, err := f.ReadAt(head[:], 0)
@@ -123,24 +122,24 @@ func formatOf(f *os.File) (string, error) {
 		return "", err
 	}
 	b := head[:n]
-	begins := func(at int, magic string) bool { return len(b) >= at && bytes.HasPrefix(b[at:], []byte(magic)) }
+	hasMagic := func(at int, magic string) bool { return len(b) >= at && bytes.HasPrefix(b[at:], []byte(magic)) }
 	switch {
 	case n == 0:
 		return "", errors.New("it is empty")
-	case begins(0, oggMagic):
+	case hasMagic(0, oggMagic):
 		return "ogg", nil
-	case begins(0, "\x1a\x45\xdf\xa3"):
+	case hasMagic(0, "\x1a\x45\xdf\xa3"):
 		if bytes.Contains(b, []byte("webm")) {
 			return "webm", nil
 		}
 		return "mkv", nil
-	case begins(8, "WAVE") && (begins(0, "RIFF") || begins(0, "RF64") || begins(0, "BW64")):
+	case hasMagic(8, "WAVE") && (hasMagic(0, "RIFF") || hasMagic(0, "RF64") || hasMagic(0, "BW64")):
 		return "wav", nil
-	case begins(0, "fLaC"):
+	case hasMagic(0, "fLaC"):
 		return "flac", nil
-	case begins(4, "ftyp"):
+	case hasMagic(4, "ftyp"):
 		return "m4a", nil
-	case begins(0, "ID3"), isMP3(b):
+	case hasMagic(0, "ID3"), isMP3(b):
 		return "mp3", nil
 	}
 	return "", errors.New("it is no audio file of a kind that is known, which are ogg, webm, wav, mp3, m4a and flac")

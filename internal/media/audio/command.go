@@ -13,74 +13,74 @@ import (
 	"sibyl/internal/text"
 )
 
-// aftermath is how long output is waited for that something holds open when its program has ended.
-const aftermath = time.Second
+// outputTimeout is how long the output of a program that has ended may stay open.
+const outputTimeout = time.Second
 
-// command is a program that ends, with all that it started, when ctx does. What it complains of goes to the tail.
-func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *text.Tail) {
+// newCommand prepares a program that is killed with its group when ctx ends. Its standard error goes to the tail.
+func newCommand(ctx context.Context, program string, args ...string) (*exec.Cmd, *text.Tail) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	complaint := &text.Tail{}
-	cmd.Stderr, cmd.WaitDelay = complaint, aftermath
-	alone(cmd)
+	cmd.Stderr, cmd.WaitDelay = complaint, outputTimeout
+	inOwnGroup(cmd)
 	return cmd, complaint
 }
 
 var errSlow = errors.New("did not end in time")
 
-// run runs a program for at most so long, and gives what it prints to out, until that takes no more. said is what it
-// complained of, without the folders of this machine; an error says the end of it too.
-func run(
-	ctx context.Context, most time.Duration, out io.Writer, program string, args ...string,
-) (said string, err error) {
-	timed, cancel := context.WithTimeout(ctx, most)
+// runProgram runs a program within a timeout, and passes its output to out until that fails. complaint is the end of
+// its standard error, without the folders of this machine; an error holds the end of it too.
+func runProgram(
+	ctx context.Context, timeout time.Duration, out io.Writer, program string, args ...string,
+) (complaint string, err error) {
+	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	cmd, complaint := command(timed, program, args...)
-	taker := &taker{to: out, stop: cancel}
+	cmd, tail := newCommand(timed, program, args...)
+	writer := &stoppingWriter{out: out, stop: cancel}
 	if out != nil {
-		cmd.Stdout = taker
+		cmd.Stdout = writer
 	}
 	err = cmd.Run()
-	said = complaint.String()
+	complaint = tail.String()
 	for _, arg := range args {
 		if path, is := strings.CutPrefix(arg, "file:"); is {
-			said = strings.ReplaceAll(said, arg, filepath.Base(path))
+			complaint = strings.ReplaceAll(complaint, arg, filepath.Base(path))
 		}
 	}
 	name := filepath.Base(program)
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
-	case taker.err != nil:
-		err = taker.err
+	case writer.err != nil:
+		err = writer.err
 	case err == nil:
 	case timed.Err() != nil:
-		err = fmt.Errorf("%s %w (%v)", name, errSlow, most)
+		err = fmt.Errorf("%s %w (%v)", name, errSlow, timeout)
 	default:
-		err = fmt.Errorf("%s: %w%s", name, err, why(said))
+		err = fmt.Errorf("%s: %w%s", name, err, complaintSuffix(complaint))
 	}
-	return said, err
+	return complaint, err
 }
 
-// taker passes on what a program prints, and ends the program when that is taken no more.
-type taker struct {
-	to   io.Writer
+// stoppingWriter passes output to a writer, and stops the program when that fails.
+type stoppingWriter struct {
+	out  io.Writer
 	stop func()
 	err  error
 }
 
-func (t *taker) Write(p []byte) (int, error) {
+func (t *stoppingWriter) Write(p []byte) (int, error) {
 	if t.err != nil {
 		return 0, t.err
 	}
-	n, err := t.to.Write(p)
+	n, err := t.out.Write(p)
 	if t.err = err; err != nil {
 		t.stop()
 	}
 	return n, err
 }
 
-// why is the last line or two of a complaint, behind a colon; "" if there is nothing.
-func why(complaint string) string {
+// complaintSuffix returns the last one or two lines of a complaint after a colon; "" if there are none.
+func complaintSuffix(complaint string) string {
 	lines := strings.Split(strings.TrimSpace(complaint), "\n")
 	words := text.Brief(strings.Join(lines[max(len(lines)-2, 0):], "; "), 300)
 	if words == "" {

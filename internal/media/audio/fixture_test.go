@@ -50,7 +50,7 @@ const sentences = "The committee will meet on Tuesday to discuss the new budget.
 // speech is a WAV file of some six seconds of speech.
 func speech(t testing.TB) string {
 	t.Helper()
-	need(t, "flite")
+	needProgram(t, "flite")
 	said.once.Do(func() {
 		said.err = exec.Command("flite", "-voice", "slt", "-t", sentences, filepath.Join(said.folder, "speech.wav")).
 			Run()
@@ -73,15 +73,15 @@ func (f form) file(t testing.TB) string {
 		}
 		return nil
 	}))
-	need(t, "ffmpeg")
+	needProgram(t, "ffmpeg")
 	if err := do.(func() error)(); err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
-// need fails a test without a program.
-func need(t testing.TB, program string) {
+// needProgram fails a test without a program.
+func needProgram(t testing.TB, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
 		t.Fatalf("the tests make real audio with %s, which is not on the PATH: sh scripts/programs.sh installs it",
@@ -92,7 +92,7 @@ func need(t testing.TB, program string) {
 // ffmpeg makes a file of the name by these arguments, in a folder of the test's own, and returns its path.
 func ffmpeg(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	need(t, "ffmpeg")
+	needProgram(t, "ffmpeg")
 	file := filepath.Join(t.TempDir(), name)
 	args = append(append([]string{"-nostdin", "-v", "error", "-y"}, args...), "file:"+file)
 	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
@@ -107,8 +107,8 @@ func spoken(t testing.TB, name string, args ...string) string {
 	return ffmpeg(t, name, append([]string{"-i", speech(t)}, args...)...)
 }
 
-// made is silence, and what else ffmpeg makes up, in another form.
-func made(t testing.TB, name, source string, args ...string) string {
+// madeSound is silence, and what else ffmpeg makes up, in another form.
+func madeSound(t testing.TB, name, source string, args ...string) string {
 	t.Helper()
 	return ffmpeg(t, name, append([]string{"-f", "lavfi", "-i", source}, args...)...)
 }
@@ -116,7 +116,7 @@ func made(t testing.TB, name, source string, args ...string) string {
 // lengthOf is what ffmpeg says of a file when it has decoded all of it, in seconds.
 func lengthOf(t testing.TB, file string) float64 {
 	t.Helper()
-	need(t, "ffmpeg")
+	needProgram(t, "ffmpeg")
 	cmd := exec.Command("ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+file, "-map", "0:a:0", "-ar", "48000",
 		"-af", "astats", "-f", "null", "-")
 	var out bytes.Buffer
@@ -159,8 +159,8 @@ func write(t testing.TB, b []byte) string {
 	return file
 }
 
-// refused fails if an error does not have these words.
-func refused(t testing.TB, err error, words ...string) {
+// wantRefusal fails if an error does not have these words.
+func wantRefusal(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if err == nil {
 		t.Fatal("there is no error")
@@ -172,7 +172,7 @@ func refused(t testing.TB, err error, words ...string) {
 	}
 }
 
-func near(t testing.TB, what string, got *float64, want, within float64) {
+func wantNear(t testing.TB, what string, got *float64, want, within float64) {
 	t.Helper()
 	if got == nil {
 		t.Errorf("%s is not known, and not %.3f", what, want)

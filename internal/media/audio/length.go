@@ -9,10 +9,10 @@ import (
 	"os"
 )
 
-// wav is where the samples of a WAV file lie.
+// wav says where the samples of a WAV file are.
 type wav struct {
 	perFrame, perSecond int64 // bytes
-	data, length        int64 // where they begin, and how many bytes are there
+	data, length        int64 // where the samples begin, and how many bytes of them are in the file
 	announced           uint32
 }
 

@@ -51,16 +51,16 @@ func TestEveryFormatIsToldByItsContentWithItsDuration(t *testing.T) {
 				t.Fatalf("without programs it is %+v, %v", own, err)
 			}
 			if form.own {
-				near(t, "the duration found here", own.Seconds, seconds, 0.02)
+				wantNear(t, "the duration found here", own.Seconds, seconds, 0.02)
 			} else if own.Seconds != nil {
 				t.Errorf("the duration is %v without programs", *own.Seconds)
 			}
-			all, err := Find().Probe(t.Context(), file)
+			all, err := FindTools().Probe(t.Context(), file)
 			if err != nil || all.Format != form.format || all.Silent == nil || *all.Silent {
 				t.Fatalf("it is %+v, %v", all, err)
 			}
 			// MP3 and AAC have samples before and after the sound in their frames.
-			near(t, "the duration", all.Seconds, seconds, 0.15)
+			wantNear(t, "the duration", all.Seconds, seconds, 0.15)
 		})
 	}
 }
@@ -76,7 +76,7 @@ func TestOnlyWhatIsSilentThroughoutIsSilent(t *testing.T) {
 		} {
 			t.Run(args+" "+source, func(t *testing.T) {
 				t.Parallel()
-				info, err := Find().Probe(t.Context(), made(t, "file", source, strings.Fields(args)...))
+				info, err := FindTools().Probe(t.Context(), madeSound(t, "file", source, strings.Fields(args)...))
 				if err != nil || info.Silent == nil || *info.Silent != want {
 					t.Errorf("it is %+v, %v", info, err)
 				}
@@ -87,11 +87,11 @@ func TestOnlyWhatIsSilentThroughoutIsSilent(t *testing.T) {
 
 func TestWhatCanNotAllBeHeardIsNotKnownToBeSilent(t *testing.T) {
 	for _, args := range []string{"-c:a libopus -f ogg", "-f mp3", "-f flac"} {
-		hurt := read(t, made(t, "file", "anullsrc=r=16000:cl=mono:d=20", strings.Fields(args)...))
+		hurt := read(t, madeSound(t, "file", "anullsrc=r=16000:cl=mono:d=20", strings.Fields(args)...))
 		for at := len(hurt) / 2; at < len(hurt)*3/4; at++ {
 			hurt[at] ^= 0x55
 		}
-		info, err := Find().Probe(t.Context(), write(t, hurt))
+		info, err := FindTools().Probe(t.Context(), write(t, hurt))
 		if err != nil || info.Silent != nil {
 			t.Errorf("%s: it is %+v, %v", args, info, err)
 		}
@@ -99,19 +99,19 @@ func TestWhatCanNotAllBeHeardIsNotKnownToBeSilent(t *testing.T) {
 }
 
 func TestWhatIsNoAudioIsRefused(t *testing.T) {
-	_, err := Find().Probe(t.Context(), write(t, []byte("%PDF-1.7 and so on")))
-	refused(t, err, "ogg, webm, wav, mp3, m4a and flac")
-	_, err = Find().Probe(t.Context(), t.TempDir())
-	refused(t, err, "not a file")
-	_, err = Find().Probe(t.Context(), os.DevNull)
-	refused(t, err, "not a file")
-	_, err = Find().Probe(t.Context(), write(t, nil))
-	refused(t, err, "empty")
+	_, err := FindTools().Probe(t.Context(), write(t, []byte("%PDF-1.7 and so on")))
+	wantRefusal(t, err, "ogg, webm, wav, mp3, m4a and flac")
+	_, err = FindTools().Probe(t.Context(), t.TempDir())
+	wantRefusal(t, err, "not a file")
+	_, err = FindTools().Probe(t.Context(), os.DevNull)
+	wantRefusal(t, err, "not a file")
+	_, err = FindTools().Probe(t.Context(), write(t, nil))
+	wantRefusal(t, err, "empty")
 	for _, args := range []string{"-c:v libvpx -f webm", "-c:v mpeg4 -f mp4", "-c:v libtheora -f ogg"} {
-		_, err = Find().Probe(t.Context(), made(t, "film", "testsrc=d=1", strings.Fields(args)...))
-		refused(t, err, "no sound track")
+		_, err = FindTools().Probe(t.Context(), madeSound(t, "film", "testsrc=d=1", strings.Fields(args)...))
+		wantRefusal(t, err, "no sound track")
 	}
-	_, err = Find().Probe(t.Context(), strings.Repeat("x", 10))
+	_, err = FindTools().Probe(t.Context(), strings.Repeat("x", 10))
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the error is %v", err)
 	}
@@ -122,12 +122,12 @@ func TestSoundIsFoundBesidePictures(t *testing.T) {
 		"-c:v mpeg4 -c:a aac -f mp4"} {
 		file := spoken(t, "film", append([]string{"-f", "lavfi", "-i", "testsrc=d=6.425:s=64x64", "-map", "1:v", "-map",
 			"0:a"}, strings.Fields(args)...)...)
-		info, err := Find().Probe(t.Context(), file)
+		info, err := FindTools().Probe(t.Context(), file)
 		if err != nil {
 			t.Errorf("%s: %v", args, err)
 			continue
 		}
-		near(t, "the duration of "+args, info.Seconds, 6.425, 0.2)
+		wantNear(t, "the duration of "+args, info.Seconds, 6.425, 0.2)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestWAVIsAsLongAsItsBytes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		near(t, "the duration where the size is "+name, info.Seconds, 1, 1e-9)
+		wantNear(t, "the duration where the size is "+name, info.Seconds, 1, 1e-9)
 	}
 }
 
@@ -170,13 +170,13 @@ func TestDamagedFilesAreReadOrRefused(t *testing.T) {
 		}
 	}
 	_, err := Tools{}.Probe(t.Context(), write(t, wavOf(0, 0)))
-	refused(t, err, "no sound")
+	wantRefusal(t, err, "no sound")
 	for _, size := range []int{20, 28, 44} {
 		if _, err := (Tools{}).Probe(t.Context(), write(t, opus[:size])); err == nil && size < 28 {
 			t.Errorf("%d bytes of a file are taken for a recording", size)
 		}
 	}
-	info, err := Find().Probe(t.Context(), write(t, opus[:len(opus)/2]))
+	info, err := FindTools().Probe(t.Context(), write(t, opus[:len(opus)/2]))
 	if err != nil || info.Seconds == nil || *info.Seconds < 2 || *info.Seconds > 5 {
 		t.Errorf("half of a recording is %+v, %v", info, err)
 	}
@@ -185,7 +185,7 @@ func TestDamagedFilesAreReadOrRefused(t *testing.T) {
 func TestReadingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Find().Probe(ctx, forms[0].file(t)); !errors.Is(err, context.Canceled) {
+	if _, err := FindTools().Probe(ctx, forms[0].file(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -195,16 +195,16 @@ func TestListsOfFilesReachNoProgram(t *testing.T) {
 	for _, list := range []string{"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n",
 		"ffconcat version 1.0\nfile /etc/passwd\n"} {
 		file := write(t, []byte(list))
-		_, err := Find().Probe(t.Context(), file)
-		refused(t, err, "no audio file")
-		refused(t, Find().Convert(t.Context(), file, file+".wav"), "no audio file")
+		_, err := FindTools().Probe(t.Context(), file)
+		wantRefusal(t, err, "no audio file")
+		wantRefusal(t, FindTools().Convert(t.Context(), file, file+".wav"), "no audio file")
 	}
 }
 
 func TestErrorsNameNoFolder(t *testing.T) {
 	file := write(t, append([]byte("fLaC"), bytes.Repeat([]byte{0}, 200)...))
-	_, err := Find().Probe(t.Context(), file)
-	refused(t, err, "can't be read")
+	_, err := FindTools().Probe(t.Context(), file)
+	wantRefusal(t, err, "can't be read")
 	if strings.Contains(err.Error(), filepath.Dir(file)) {
 		t.Errorf("the error tells the folder: %v", err)
 	}

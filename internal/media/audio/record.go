@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Record records to file, whose name ends in .wav and which is not there yet, until ctx is cancelled or most has
-// passed. The file is written as the sound comes, and put on the disk every few seconds; when Record returns nil it is
-// whole. A recorder that ends by itself before gives an error: what was recorded by then is kept and whole, and if
+// Record records to file, whose name ends in .wav and which must not exist yet, until ctx is cancelled or limit has
+// passed. The file is written while the sound comes, and synced every few seconds; when Record returns nil, it is a
+// valid WAV file. If the recorder ends by itself, that is an error: what was recorded is kept as a valid file, and if
 // nothing was, no file is left.
-func (r Recorder) Record(ctx context.Context, file string, most time.Duration) error {
+func (r Recorder) Record(ctx context.Context, file string, limit time.Duration) error {
 	file, err := filepath.Abs(file)
 	switch {
 	case err != nil:
 		return err
 	case strings.ToLower(filepath.Ext(file)) != ".wav":
 		return errors.New("a recording has to end in .wav")
-	case most <= 0 || most > longestSound:
-		return fmt.Errorf("a recording takes more than nothing and at most %d hours", int(longestSound.Hours()))
+	case limit <= 0 || limit > maxSound:
+		return fmt.Errorf("a recording takes more than nothing and at most %d hours", int(maxSound.Hours()))
 	}
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -31,19 +31,19 @@ func (r Recorder) Record(ctx context.Context, file string, most time.Duration) e
 		}
 		return err
 	}
-	// A second more than is wanted: it is stopped in time, but not if this process dies.
-	args, err := r.arguments(ctx, file, int(most.Seconds())+2)
+	// More time than wanted: this process stops the recorder, and the argument stops it if this process dies.
+	args, err := r.arguments(ctx, file, int(limit.Seconds())+2)
 	if err != nil {
 		return err
 	}
-	return r.conclude(file, r.run(ctx, file, args, most))
+	return r.finishFile(file, r.recordUntilStopped(ctx, file, args, limit))
 }
 
-// run records until it is time to stop. An error says that the program ended before.
-func (r Recorder) run(ctx context.Context, file string, args []string, most time.Duration) error {
-	life, kill := context.WithCancel(context.WithoutCancel(ctx)) // it is asked to end before it is killed
+// recordUntilStopped records until ctx is cancelled or limit has passed. An error: the program ended by itself.
+func (r Recorder) recordUntilStopped(ctx context.Context, file string, args []string, limit time.Duration) error {
+	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx)) // cancelling ctx does not kill it
 	defer kill()
-	cmd, complaint := command(life, r.program, args...)
+	cmd, complaint := newCommand(programCtx, r.program, args...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -53,30 +53,30 @@ func (r Recorder) run(ctx context.Context, file string, args []string, most time
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
-	stop, sync := time.NewTimer(most), time.NewTicker(syncEvery)
+	stop, sync := time.NewTimer(limit), time.NewTicker(syncEvery)
 	defer stop.Stop()
 	defer sync.Stop()
 	for {
 		select {
 		case err := <-exited:
 			if err == nil {
-				return fmt.Errorf("%s ended by itself%s", r.Name, why(complaint.String()))
+				return fmt.Errorf("%s ended by itself%s", r.Name, complaintSuffix(complaint.String()))
 			}
-			return fmt.Errorf("%s: %w%s", r.Name, err, why(complaint.String()))
+			return fmt.Errorf("%s: %w%s", r.Name, err, complaintSuffix(complaint.String()))
 		case <-sync.C:
-			_ = synced(file) // it may not be there yet; at the end it counts
+			_ = syncFile(file) // it may not exist yet; a failure at the end is reported
 			continue
 		case <-stop.C:
 		case <-ctx.Done():
 		}
-		end(finish(cmd, in), r.grace, exited, kill)
+		awaitExit(askToEnd(cmd, in), r.grace, exited, kill)
 		return nil
 	}
 }
 
-// end waits for a program that was asked to end, and kills it if that could not be, or if it does not.
-func end(asked error, grace time.Duration, exited <-chan error, kill func()) {
-	if asked == nil {
+// awaitExit waits for a program that was asked to end. It kills the program if asking failed, or after the grace time.
+func awaitExit(askErr error, grace time.Duration, exited <-chan error, kill func()) {
+	if askErr == nil {
 		late := time.NewTimer(grace)
 		defer late.Stop()
 		select {
@@ -89,9 +89,9 @@ func end(asked error, grace time.Duration, exited <-chan error, kill func()) {
 	<-exited
 }
 
-// conclude makes the file whole, and says what is wrong with it. early is why the recorder ended by itself; nil: it was
-// stopped.
-func (r Recorder) conclude(file string, early error) error {
+// finishFile repairs the file, and returns what is wrong with the recording. early says why the recorder ended by
+// itself; nil: it was stopped.
+func (r Recorder) finishFile(file string, early error) error {
 	seconds, err := repairWAV(file)
 	switch {
 	case err == nil && seconds > 0 && early == nil:
@@ -101,14 +101,14 @@ func (r Recorder) conclude(file string, early error) error {
 	case early == nil:
 		early = fmt.Errorf("%s recorded nothing", r.Name)
 	}
-	if gone := os.Remove(file); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-		early = errors.Join(early, gone)
+	if removeErr := os.Remove(file); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+		early = errors.Join(early, removeErr)
 	}
 	return early
 }
 
-// synced waits until a file is on the disk.
-func synced(file string) error {
+// syncFile syncs a file to the disk.
+func syncFile(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		return err

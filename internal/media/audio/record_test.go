@@ -23,21 +23,21 @@ func microphone(t *testing.T, lines string) Recorder {
 	return Recorder{Name: "microphone", program: program, grace: patience, args: "-q {file}"}
 }
 
-// sounding are lines that write the head of a WAV file that says it holds two gigabytes, and then a second of sound.
-func sounding(t *testing.T) string {
+// soundLines are lines that write the head of a WAV file that says it holds two gigabytes, and then a second of sound.
+func soundLines(t *testing.T) string {
 	t.Helper()
 	b := write(t, wavOf(32000, 0x7fffff00))
 	return "cat '" + b + "' > \"$file\"\n"
 }
 
-// recording starts a recording, and gives its end.
-func recording(ctx context.Context, r Recorder, file string, most time.Duration) <-chan error {
+// startRecording starts a recording, and gives its end.
+func startRecording(ctx context.Context, r Recorder, file string, most time.Duration) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- r.Record(ctx, file, most) }()
 	return done
 }
 
-func result(t *testing.T, done <-chan error) error {
+func awaitResult(t *testing.T, done <-chan error) error {
 	t.Helper()
 	select {
 	case err := <-done:
@@ -48,8 +48,8 @@ func result(t *testing.T, done <-chan error) error {
 	}
 }
 
-// whole fails if a file is not a second of sound whose head says so.
-func whole(t *testing.T, file string) {
+// wantWhole fails if a file is not a second of sound whose head says so.
+func wantWhole(t *testing.T, file string) {
 	t.Helper()
 	b := read(t, file)
 	if len(b) != 32044 || binary.LittleEndian.Uint32(b[40:]) != 32000 || binary.LittleEndian.Uint32(b[4:]) != 32036 {
@@ -59,46 +59,46 @@ func whole(t *testing.T, file string) {
 
 func TestRecordingEndsCleanlyWhenItIsCancelled(t *testing.T) {
 	child := childtest.New(t)
-	r := microphone(t, child.Open+"trap 'printf ab >> \"$file\"; truncate -s -1 \"$file\"; exit 1' INT\n"+sounding(t)+
+	r := microphone(t, child.Open+"trap 'printf ab >> \"$file\"; truncate -s -1 \"$file\"; exit 1' INT\n"+soundLines(t)+
 		child.Tell+"while :; do sleep 0.01; done\n")
 	file := filepath.Join(t.TempDir(), "-a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := recording(ctx, r, file, time.Hour)
+	done := startRecording(ctx, r, file, time.Hour)
 	child.Told(t)
 	cancel()
-	if err := result(t, done); err != nil {
+	if err := awaitResult(t, done); err != nil {
 		t.Fatal(err)
 	}
-	whole(t, file) // with the half sample of the end cut off
+	wantWhole(t, file) // with the half sample of the end cut off
 }
 
 func TestRecordingEndsAtItsLongest(t *testing.T) {
-	r := microphone(t, "trap 'exit 0' INT\n"+sounding(t)+"while :; do sleep 0.01; done\n")
+	r := microphone(t, "trap 'exit 0' INT\n"+soundLines(t)+"while :; do sleep 0.01; done\n")
 	file := filepath.Join(t.TempDir(), "a.WAV")
 	err := errors.New("not yet")
 	// a busy machine may not have begun sooner
 	for most := 100 * time.Millisecond; err != nil && most < patience; most *= 2 {
-		err = result(t, recording(t.Context(), r, file, most))
+		err = awaitResult(t, startRecording(t.Context(), r, file, most))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole(t, file)
+	wantWhole(t, file)
 }
 
 func TestRecorderThatDoesNotEndIsKilledAndItsFileMended(t *testing.T) {
 	child := childtest.New(t)
-	r := microphone(t, child.Open+"trap '' INT TERM\nsleep 1000 &\n"+sounding(t)+child.Tell+"wait; wait\n")
+	r := microphone(t, child.Open+"trap '' INT TERM\nsleep 1000 &\n"+soundLines(t)+child.Tell+"wait; wait\n")
 	r.grace = 20 * time.Millisecond
 	file := filepath.Join(t.TempDir(), "a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := recording(ctx, r, file, time.Hour)
+	done := startRecording(ctx, r, file, time.Hour)
 	child.Told(t)
 	cancel()
-	if err := result(t, done); err != nil {
+	if err := awaitResult(t, done); err != nil {
 		t.Fatal(err)
 	}
-	whole(t, file)
+	wantWhole(t, file)
 	child.Ended(t)
 }
 
@@ -110,22 +110,23 @@ func TestRecorderThatFailsAtOnceSaysWhy(t *testing.T) {
 		"half a head": "printf RIFF > \"$file\"\n",
 	} {
 		r := microphone(t, lines+"echo 'arecord: main:831: audio open error: No such file or directory' >&2; exit 1\n")
-		refused(t, result(t, recording(t.Context(), r, file, time.Hour)), "microphone: exit status 1: ",
+		wantRefusal(t, awaitResult(t, startRecording(t.Context(), r, file, time.Hour)), "microphone: exit status 1: ",
 			"audio open error")
 		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: a file is left: %v", name, err)
 		}
 	}
 	r := Recorder{Name: "missing", program: "/nowhere/arecord", args: microphone(t, "").args}
-	refused(t, r.Record(t.Context(), file, time.Hour), "missing can't be started")
-	only(t, filepath.Dir(file))
+	wantRefusal(t, r.Record(t.Context(), file, time.Hour), "missing can't be started")
+	wantOnly(t, filepath.Dir(file))
 }
 
 func TestRecordingThatBreaksOffIsKept(t *testing.T) {
-	r := microphone(t, sounding(t)+"echo 'the microphone is gone' >&2; exit 1\n")
+	r := microphone(t, soundLines(t)+"echo 'the microphone is gone' >&2; exit 1\n")
 	file := filepath.Join(t.TempDir(), "a.wav")
-	refused(t, result(t, recording(t.Context(), r, file, time.Hour)), "after 1.0 seconds", "the microphone is gone")
-	whole(t, file)
+	err := awaitResult(t, startRecording(t.Context(), r, file, time.Hour))
+	wantRefusal(t, err, "after 1.0 seconds", "the microphone is gone")
+	wantWhole(t, file)
 }
 
 func TestRecordingThatHeardNothingLeavesNoFile(t *testing.T) {
@@ -133,24 +134,24 @@ func TestRecordingThatHeardNothingLeavesNoFile(t *testing.T) {
 	r := microphone(t, child.Open+"trap 'exit 0' INT\n"+child.Tell+"while :; do sleep 0.01; done\n")
 	file := filepath.Join(t.TempDir(), "a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := recording(ctx, r, file, time.Hour)
+	done := startRecording(ctx, r, file, time.Hour)
 	child.Told(t)
 	cancel()
-	refused(t, result(t, done), "microphone recorded nothing")
-	only(t, filepath.Dir(file))
+	wantRefusal(t, awaitResult(t, done), "microphone recorded nothing")
+	wantOnly(t, filepath.Dir(file))
 }
 
 func TestRecordingReplacesNothing(t *testing.T) {
-	r := microphone(t, sounding(t))
+	r := microphone(t, soundLines(t))
 	file := write(t, []byte("x"))
-	refused(t, r.Record(t.Context(), file, time.Hour), ".wav")
+	wantRefusal(t, r.Record(t.Context(), file, time.Hour), ".wav")
 	if err := os.Rename(file, file+".wav"); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Record(t.Context(), file+".wav", time.Hour); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the error is %v", err)
 	}
-	refused(t, r.Record(t.Context(), file+"2.wav", 0), "at most 12 hours")
+	wantRefusal(t, r.Record(t.Context(), file+"2.wav", 0), "at most 12 hours")
 	if string(read(t, file+".wav")) != "x" {
 		t.Error("what was there is gone")
 	}
@@ -195,13 +196,13 @@ func TestTheFirstMicrophoneOfWindowsIsFound(t *testing.T) {
 
 // ffmpeg itself, with a source that is always there in place of a microphone.
 func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
-	need(t, "ffmpeg")
-	r := Recorder{Name: "ffmpeg", program: Find().FFmpeg, grace: patience, args: "-re -f lavfi -i anoisesrc=r=16000" +
+	needProgram(t, "ffmpeg")
+	r := Recorder{Name: "ffmpeg", program: FindTools().FFmpeg, grace: patience, args: "-re -f lavfi -i anoisesrc=r=16000" +
 		ffmpegArgs}
 	file := filepath.Join(t.TempDir(), "a.wav")
 	ctx, cancel := context.WithCancel(t.Context())
 	changes := changesIn(t, filepath.Dir(file))
-	done := recording(ctx, r, file, time.Hour)
+	done := startRecording(ctx, r, file, time.Hour)
 	late := time.After(patience)
 	for size := int64(0); size <= 8000; {
 		select {
@@ -214,10 +215,10 @@ func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := result(t, done); err != nil {
+	if err := awaitResult(t, done); err != nil {
 		t.Fatal(err)
 	}
-	info, err := Find().Probe(t.Context(), file)
+	info, err := FindTools().Probe(t.Context(), file)
 	if err != nil || info.Seconds == nil || *info.Seconds < 0.2 || info.Silent == nil || *info.Silent {
 		t.Errorf("it is %+v, %v", info, err)
 	}

@@ -15,18 +15,18 @@ import (
 type Recorder struct {
 	Name    string // "arecord", "ffmpeg (pulse)", …
 	program string
-	args    string        // with {file}, {seconds} and {microphone} for those
-	grace   time.Duration // in which it has to end when it was asked to
+	args    string        // with the placeholders {file}, {seconds} and {microphone}
+	grace   time.Duration // in which it has to end after it was asked to
 }
 
-// Each writes samples of 16 bits at 16 kHz in one channel, as the sound comes.
+// Each recorder writes samples of 16 bits at 16 kHz in one channel, while the sound comes.
 const (
 	arecordArgs = "-q -t wav -f S16_LE -r 16000 -c 1 -d {seconds} {file}"
 	soxArgs     = "-q -d -t wav -b 16 -e signed-integer -r 16000 -c 1 {file} trim 0 {seconds}"
 	ffmpegArgs  = " -t {seconds} -ac 1 -ar 16000 -c:a pcm_s16le -flush_packets 1 -v error -y -f wav file:{file}"
 )
 
-// recordersOf are the recorders of a system, the best first, of which ffmpeg was looked for already.
+// recordersOf returns the recorders of a system, the best first. ffmpeg is its path, or "".
 func recordersOf(system, ffmpeg string, located func(name string) string) []Recorder {
 	all := []Recorder{{Name: "arecord", program: located("arecord"), args: arecordArgs}}
 	switch system {
@@ -42,12 +42,12 @@ func recordersOf(system, ffmpeg string, located func(name string) string) []Reco
 	all = append(all, Recorder{Name: "sox", program: located("sox"), args: soxArgs})
 	all = slices.DeleteFunc(all, func(r Recorder) bool { return r.program == "" })
 	for i := range all {
-		all[i].grace = lastWords
+		all[i].grace = exitGrace
 	}
 	return all
 }
 
-// arguments are those with which it records to a file.
+// arguments returns the arguments with which it records to a file.
 func (r Recorder) arguments(ctx context.Context, file string, seconds int) ([]string, error) {
 	microphone := ""
 	if strings.Contains(r.args, "{microphone}") {
@@ -56,29 +56,29 @@ func (r Recorder) arguments(ctx context.Context, file string, seconds int) ([]st
 			return nil, err
 		}
 	}
-	stands := strings.NewReplacer("{file}", file, "{seconds}", strconv.Itoa(seconds), "{microphone}", microphone)
+	placeholders := strings.NewReplacer("{file}", file, "{seconds}", strconv.Itoa(seconds), "{microphone}", microphone)
 	args := strings.Fields(r.args)
 	for i := range args {
-		args[i] = stands.Replace(args[i])
+		args[i] = placeholders.Replace(args[i])
 	}
 	return args, nil
 }
 
-// firstMicrophone asks ffmpeg on Windows, where there is no default, for a microphone.
+// firstMicrophone asks ffmpeg for the name of a microphone, on Windows, where there is no default.
 func firstMicrophone(ctx context.Context, ffmpeg string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestProbe)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	cmd, _ := command(ctx, ffmpeg, "-hide_banner", "-list_devices", "true", "-f", "dshow", "-i", "dummy")
+	cmd, _ := newCommand(ctx, ffmpeg, "-hide_banner", "-list_devices", "true", "-f", "dshow", "-i", "dummy")
 	var listed bytes.Buffer
 	cmd.Stderr = &listed
-	_ = cmd.Run() // it fails always, since there is no such input; what it lists is what counts
+	_ = cmd.Run() // it always fails, since there is no such input, but it lists the devices
 	if microphone := microphoneIn(listed.Bytes()); microphone != "" {
 		return microphone, nil
 	}
 	return "", errors.New("ffmpeg sees no microphone")
 }
 
-// microphoneIn is the first microphone in what ffmpeg lists.
+// microphoneIn returns the first microphone in ffmpeg's list of devices.
 func microphoneIn(listed []byte) string {
 	found := regexp.MustCompile(`"([^"]+)" \(audio\)`).FindSubmatch(listed)
 	if found == nil {
@@ -87,8 +87,8 @@ func microphoneIn(listed []byte) string {
 	return string(bytes.TrimSpace(found[1]))
 }
 
-// How often a recording is put on the disk while it goes on, and how long its program has to end.
+// How often a running recording is synced to the disk, and how long its program may take to end.
 const (
 	syncEvery = 5 * time.Second
-	lastWords = 5 * time.Second
+	exitGrace = 5 * time.Second
 )

@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/behaviour/childtest"
 )
 
-// only fails if a folder holds anything but these names.
-func only(t *testing.T, folder string, names ...string) {
+// wantOnly fails if a folder holds anything but these names.
+func wantOnly(t *testing.T, folder string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -46,7 +46,7 @@ func script(t *testing.T, lines string) string {
 }
 
 func TestConversionMakesWhatTheNameSays(t *testing.T) {
-	tools := Find()
+	tools := FindTools()
 	folder := t.TempDir()
 	t.Chdir(folder)
 	if err := os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f",
@@ -61,9 +61,9 @@ func TestConversionMakesWhatTheNameSays(t *testing.T) {
 		if err != nil || "."+info.Format != filepath.Ext(out) {
 			t.Fatalf("%s is %+v, %v", out, info, err)
 		}
-		near(t, "the duration of "+out, info.Seconds, 6.425, 0.02)
+		wantNear(t, "the duration of "+out, info.Seconds, 6.425, 0.02)
 	}
-	only(t, folder, "-d.flac", "-i.ogg", "-y.wav", "b.ogg")
+	wantOnly(t, folder, "-d.flac", "-i.ogg", "-y.wav", "b.ogg")
 	if b := read(t, "-y.wav"); b[22] != 1 || b[24] != 0x80 || b[25] != 0x3e {
 		t.Errorf("the WAV file begins with % x", b[:44])
 	}
@@ -73,15 +73,15 @@ func TestConversionThatCanNotBeLeavesNothing(t *testing.T) {
 	mp3 := spoken(t, "a", "-f", "mp3")
 	folder := t.TempDir()
 	out := filepath.Join(folder, "out.wav")
-	refused(t, Tools{}.Convert(t.Context(), mp3, out), "ffmpeg", Install())
-	refused(t, Find().Convert(t.Context(), mp3, out+".mp3"), ".wav, .ogg or .flac")
-	refused(t, Find().Convert(t.Context(), write(t, []byte("no sound")), out), "no audio file")
+	wantRefusal(t, Tools{}.Convert(t.Context(), mp3, out), "ffmpeg", InstallCommand())
+	wantRefusal(t, FindTools().Convert(t.Context(), mp3, out+".mp3"), ".wav, .ogg or .flac")
+	wantRefusal(t, FindTools().Convert(t.Context(), write(t, []byte("no sound")), out), "no audio file")
 	program := script(t, "for last; do :; done; echo half > \"${last#file:}\"; printf 'one\\ntwo\\033[1m\\nthree\\n' "+
 		">&2; exit 3\n")
-	refused(t, Tools{FFmpeg: program, FFprobe: program}.Convert(t.Context(), mp3, out),
+	wantRefusal(t, Tools{FFmpeg: program, FFprobe: program}.Convert(t.Context(), mp3, out),
 		"program: exit status 3: two[1m; three")
-	refused(t, Find().Convert(t.Context(), write(t, read(t, mp3)[:200]), out))
-	only(t, folder)
+	wantRefusal(t, FindTools().Convert(t.Context(), write(t, read(t, mp3)[:200]), out))
+	wantOnly(t, folder)
 }
 
 // A few bytes of Opus can stand for hours of silence.
@@ -94,7 +94,7 @@ func TestMoreThanTwelveHoursOfSamplesAreRefused(t *testing.T) {
 		if err := os.Truncate(file, 44+hours*3600*32000); err != nil { // a file with a hole
 			t.Fatal(err)
 		}
-		if err := sounds(file); (err == nil) != want {
+		if err := checkSound(file); (err == nil) != want {
 			t.Errorf("%d hours: %v", hours, err)
 		}
 	}
@@ -122,15 +122,15 @@ func TestProgramsEndWithTheirContextAndAllTheyStarted(t *testing.T) {
 		t.Fatal("the conversion goes on")
 	}
 	child.Ended(t)
-	only(t, folder)
+	wantOnly(t, folder)
 }
 
 const patience = time.Minute
 
-// talk is a WAV file of words with pauses: a tone for two seconds, and silence for one, ten times.
-func talk(t *testing.T, args ...string) string {
+// talkFile is a WAV file of words with pauses: a tone for two seconds, and silence for one, ten times.
+func talkFile(t *testing.T, args ...string) string {
 	t.Helper()
-	return made(t, "talk", "aevalsrc=if(lt(mod(t\\,3)\\,2)\\,0.3*sin(2*PI*300*t)\\,0):s=16000:d=30", args...)
+	return madeSound(t, "talk", "aevalsrc=if(lt(mod(t\\,3)\\,2)\\,0.3*sin(2*PI*300*t)\\,0):s=16000:d=30", args...)
 }
 
 func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
@@ -146,39 +146,39 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 	} {
 		t.Run(form.name, func(t *testing.T) {
 			t.Parallel()
-			file, folder := talk(t, strings.Fields(form.args)...), t.TempDir()
-			parts, err := Find().Split(t.Context(), file, folder, 13)
+			file, folder := talkFile(t, strings.Fields(form.args)...), t.TempDir()
+			parts, err := FindTools().Split(t.Context(), file, folder, 13)
 			if err != nil {
 				t.Fatal(err)
 			}
 			at := 0.0
 			var names []string
 			for i, p := range parts {
-				near(t, "the start", &p.Start, at, 1e-6)
+				wantNear(t, "the start", &p.Start, at, 1e-6)
 				at += p.Seconds
 				if into := at - float64(int(at/3)*3); i < len(parts)-1 && (into < 2.1 || into > 2.95) ||
 					p.Seconds > 13 {
 					t.Errorf("it is cut at %.2f s, where it is loud, after %.2f s", at, p.Seconds)
 				}
-				info, err := Find().Probe(t.Context(), p.File)
+				info, err := FindTools().Probe(t.Context(), p.File)
 				if err != nil {
 					t.Fatal(err)
 				}
-				near(t, "the duration of a part", info.Seconds, p.Seconds, 0.3)
+				wantNear(t, "the duration of a part", info.Seconds, p.Seconds, 0.3)
 				names = append(names, fmt.Sprintf("part-%03d%s", i+1, form.ending))
 			}
-			near(t, "all parts", &at, 30, 0.3)
+			wantNear(t, "all parts", &at, 30, 0.3)
 			if len(parts) != 3 {
 				t.Errorf("there are %d parts", len(parts))
 			}
-			only(t, folder, names...)
+			wantOnly(t, folder, names...)
 		})
 	}
 }
 
 func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
-	file, folder := talk(t, "-c:a", "pcm_s16le", "-ac", "2", "-bitexact", "-f", "wav"), t.TempDir()
-	parts, err := Find().Split(t.Context(), file, folder, 7)
+	file, folder := talkFile(t, "-c:a", "pcm_s16le", "-ac", "2", "-bitexact", "-f", "wav"), t.TempDir()
+	parts, err := FindTools().Split(t.Context(), file, folder, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,18 +193,18 @@ func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
 }
 
 func TestWhatIsShortEnoughIsItsOnlyPart(t *testing.T) {
-	file, folder := talk(t, "-f", "wav"), t.TempDir()
-	parts, err := Find().Split(t.Context(), file, folder, 31)
+	file, folder := talkFile(t, "-f", "wav"), t.TempDir()
+	parts, err := FindTools().Split(t.Context(), file, folder, 31)
 	if err != nil || len(parts) != 1 || parts[0].File != file {
 		t.Fatalf("the parts are %v, %v", parts, err)
 	}
-	only(t, folder)
+	wantOnly(t, folder)
 }
 
 func TestASplitThatCanNotBeSaysWhy(t *testing.T) {
-	mp3, folder := talk(t, "-f", "mp3"), t.TempDir()
+	mp3, folder := talkFile(t, "-f", "mp3"), t.TempDir()
 	_, err := Tools{}.Split(t.Context(), mp3, folder, 13)
-	refused(t, err, "ffmpeg", Install())
-	_, err = Find().Split(t.Context(), mp3, folder, 1)
-	refused(t, err, "5 is the least")
+	wantRefusal(t, err, "ffmpeg", InstallCommand())
+	_, err = FindTools().Split(t.Context(), mp3, folder, 1)
+	wantRefusal(t, err, "5 is the least")
 }

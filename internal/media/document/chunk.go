@@ -6,7 +6,7 @@ import (
 	"sibyl/internal/files"
 )
 
-// Chunk is a part of a page: paragraphs as they stand there, about as much as one looks at at once.
+// Chunk is a part of a page: unchanged paragraphs, about as much as one reads at a glance.
 type Chunk struct {
 	Document     string `json:"document"` // its Name
 	DocumentHash string `json:"documentHash"`
@@ -16,13 +16,13 @@ type Chunk struct {
 	Hash         string `json:"hash"`           // of Text: "sha256:…"
 }
 
-// How many words a chunk has. One that ends a page, or is a paragraph that can't be parted, may have fewer or more.
+// How many words a chunk has. The last chunk of a page may have fewer, and a paragraph that can't be split more.
 const (
-	enough = 120
-	most   = 200
+	enoughWords = 120
+	maxWords    = 200
 )
 
-// Chunks parts a document. Equal documents give equal chunks.
+// Chunks splits a document into chunks. Equal documents give equal chunks.
 func Chunks(d Document) []Chunk {
 	var list []Chunk
 	add := func(page int, paragraphs []string) {
@@ -38,7 +38,7 @@ func Chunks(d Document) []Chunk {
 		words := 0
 		for _, paragraph := range paragraphs(page.Text) {
 			n := len(strings.Fields(paragraph))
-			if words > 0 && words+n > most {
+			if words > 0 && words+n > maxWords {
 				// A heading belongs to what follows it.
 				keep := len(open)
 				if keep > 1 && IsHeading(open[keep-1]) {
@@ -49,7 +49,7 @@ func Chunks(d Document) []Chunk {
 				words = len(strings.Fields(strings.Join(open, " ")))
 			}
 			open = append(open, paragraph)
-			if words += n; words >= enough && !IsHeading(paragraph) {
+			if words += n; words >= enoughWords && !IsHeading(paragraph) {
 				add(page.Number, open)
 				open, words = nil, 0
 			}
@@ -59,7 +59,8 @@ func Chunks(d Document) []Chunk {
 	return list
 }
 
-// paragraphs are those of a page; one that is too long is parted at its lines or sentences, or else between words.
+// paragraphs returns the paragraphs of a page; one that is too long is split at lines or sentences, or else between
+// words.
 func paragraphs(text string) (list []string) {
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		if strings.TrimSpace(paragraph) == "" {
@@ -78,17 +79,17 @@ func paragraphs(text string) (list []string) {
 	return list
 }
 
-// cutAt is where a paragraph of too many words is parted; -1 if it has not too many.
+// cutAt returns where to split a paragraph with too many words; -1 if it has not too many.
 func cutAt(paragraph string) int {
 	words, inWord := 0, false
-	best := -1 // behind the last line or sentence that ends in time
+	best := -1 // after the last line or sentence that ends early enough
 	for i, r := range paragraph {
 		space := r == ' ' || r == '\n'
-		if space && inWord && words >= enough && (r == '\n' || strings.ContainsRune(".!?;", rune(paragraph[i-1]))) {
+		if space && inWord && words >= enoughWords && (r == '\n' || strings.ContainsRune(".!?;", rune(paragraph[i-1]))) {
 			best = i
 		}
 		if !space && !inWord {
-			if words++; words > most {
+			if words++; words > maxWords {
 				if best < 0 {
 					best = i
 				}
@@ -100,7 +101,7 @@ func cutAt(paragraph string) int {
 	return -1
 }
 
-// IsHeading says whether a paragraph names what follows it: it is short and ends like no sentence.
+// IsHeading says whether a paragraph is a heading: it is short, and does not end like a sentence.
 func IsHeading(paragraph string) bool {
 	if strings.HasPrefix(paragraph, "#") {
 		return true

@@ -35,7 +35,7 @@ func reader(t testing.TB) *Reader {
 }
 
 // readContent reads what a file of the document's name holds, also if it is known.
-func take(ctx context.Context, t testing.TB, d *Document, content []byte) error {
+func readInto(ctx context.Context, t testing.TB, d *Document, content []byte) error {
 	t.Helper()
 	_, err := reader(t).readContent(ctx, d, content)
 	return err
@@ -157,7 +157,7 @@ func TestDamagedFilesEndNothing(t *testing.T) {
 		for i := range each {
 			content := mutate(r, whole)
 			d := Document{Name: name}
-			err := take(t.Context(), t, &d, content)
+			err := readInto(t.Context(), t, &d, content)
 			switch {
 			case reasonOf(err) == TimedOut:
 				t.Fatalf("%s, mutation %d: %v", name, i, err)
@@ -200,7 +200,7 @@ func TestPDFsThatAreMadeToHangOrExplodeAreRefused(t *testing.T) {
 			stream("", "BT (a) Tj ET <41"), font, stream("", "1 beginbfchar <41"), form},
 		"brackets in brackets": {catalog, strings.Repeat("[", 1<<16)},
 	} {
-		err := take(t.Context(), t, &Document{Name: name}, documenttest.Assemble(objects, ""))
+		err := readInto(t.Context(), t, &Document{Name: name}, documenttest.Assemble(objects, ""))
 		if err != nil && reasonOf(err) == "" || reasonOf(err) == TimedOut {
 			t.Errorf("%s: %v", name, err)
 		}

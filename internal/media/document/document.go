@@ -1,7 +1,8 @@
-// Package document reads files as text with pages, and parts it into chunks that can be quoted and found again.
+// Package document reads files as text with pages, and splits it into chunks that can be quoted and found again.
 //
 // Guarantees:
-//   - By content. PDF and DOCX are told by their bytes, whatever the name; plain text and Markdown by name and bytes.
+//   - By content. PDF and DOCX are recognised by their bytes, whatever the name; plain text and Markdown by name and
+//     bytes.
 //   - A file that can't be read is an *Error with its Reason, and harms no other file. Hostile bytes give an error,
 //     never a panic.
 //   - Bounded. A file, what is unpacked of it and how deep that is nested, a folder, its depth, and the time and memory
@@ -9,8 +10,8 @@
 //   - Confined. Files are opened below an os.Root, and links are not followed. PDFium runs in WebAssembly, which sees
 //     no file.
 //   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is
-//     asked.
-//   - A chunk lies on one page. Its hash is that of its text, so that who has the document can check a quotation.
+//     run.
+//   - A chunk lies on one page. Its hash is that of its text, so that a quotation can be checked.
 package document
 
 import (
@@ -20,14 +21,14 @@ import (
 	"time"
 )
 
-// What is read at most. Beyond it the reason is TooLarge, or TimedOut.
+// The limits of reading. Beyond them the reason is TooLarge, or TimedOut.
 const (
 	MaxFile    = 64 << 20         // bytes of a file
 	MaxText    = 32 << 20         // bytes of a document's text, and of each part of a DOCX
 	MaxPages   = 10_000           // of a document
 	MaxFiles   = 2_000            // of a folder, whatever they are
 	MaxFolder  = 512 << 20        // bytes of the documents of a folder
-	MaxTexts   = 64 << 20         // bytes of the texts of a folder: what searches them takes eight times as much memory
+	MaxTexts   = 64 << 20         // bytes of the texts of a folder: searching them takes eight times as much memory
 	MaxDepth   = 16               // folders within each other
 	MaxReading = 30 * time.Second // for one PDF
 )
@@ -40,7 +41,7 @@ type Document struct {
 	Paged bool   // the numbers of the pages are those that a reader of the file sees
 }
 
-// Text is that of all pages, parted by an empty line.
+// Text returns the text of all pages, with an empty line between them.
 func (d Document) Text() string {
 	texts := make([]string, len(d.Pages))
 	for i, page := range d.Pages {
@@ -49,7 +50,7 @@ func (d Document) Text() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// size is that of the text, in bytes.
+// size returns the bytes of the text.
 func (d Document) size() (n int64) {
 	for _, page := range d.Pages {
 		n += int64(len(page.Text))
@@ -57,8 +58,8 @@ func (d Document) size() (n int64) {
 	return n
 }
 
-// Page is the text of a page: paragraphs parted by an empty line, without white space around them. Where a kind has no
-// pages, all is page 1.
+// Page is the text of a page: paragraphs with an empty line between them, without white space around them. If a kind of
+// file has no pages, all is page 1.
 type Page struct {
 	Number int // from 1
 	Text   string
@@ -76,12 +77,12 @@ const (
 	Empty       Reason = "empty"       // there is nothing in it
 	TooLarge    Reason = "too_large"   // it, or what is unpacked of it, is over a limit
 	TimedOut    Reason = "timed_out"   // it took longer than MaxReading
-	Unreadable  Reason = "unreadable"  // the file system refuses it, or its text is in no encoding that can be told
+	Unreadable  Reason = "unreadable"  // the file system refuses it, or the encoding of its text is unknown
 	Linked      Reason = "linked"      // it is a symbolic link
-	Closed      Reason = "closed"      // in a folder: its name says that it holds secrets
+	Closed      Reason = "closed"      // in a folder: by its name it holds secrets
 )
 
-// Error is a file that was not read. Its text names the file and what would help.
+// Error says why a file was not read. Its text names the file and what would help.
 type Error struct {
 	Reason Reason
 	File   string // its Name
@@ -101,9 +102,9 @@ func (e *Error) Unwrap() error { return e.err }
 // Why is the text without the name of the file.
 func (e *Error) Why() string { return e.text }
 
-// Refuse makes an error of a file, for whoever has a bound of their own. The format says why, and what would help.
+// Refuse makes an Error for a file, for callers with bounds of their own. The format says why, and what would help.
 func Refuse(reason Reason, file, format string, args ...any) error {
-	return of(file, refuse(reason, format, args...))
+	return withFile(file, refuse(reason, format, args...))
 }
 
 func refuse(reason Reason, format string, args ...any) *Error {
@@ -111,12 +112,12 @@ func refuse(reason Reason, format string, args ...any) *Error {
 	return &Error{Reason: reason, text: err.Error(), err: errors.Unwrap(err)}
 }
 
-// of makes a refusal name its file.
-func of(file string, err error) error {
+// withFile returns a copy of an *Error that names its file; other errors are returned unchanged.
+func withFile(file string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		named := *e
-		named.File = file
-		return &named
+		copied := *e
+		copied.File = file
+		return &copied
 	}
 	return err
 }

@@ -294,8 +294,8 @@ func TestFolderOfMoreTextThanCanBeSearchedIsReadInPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = root.Close() }()
-	read := reading{reader: reader(t), root: root, texts: MaxTexts - 5}
-	if err := read.folder(t.Context(), ".", 1); err != nil || len(read.docs) != 1 || read.docs[0].Name != "c.txt" {
+	read := folderRead{reader: reader(t), root: root, textBytes: MaxTexts - 5}
+	if err := read.readFolder(t.Context(), ".", 1); err != nil || len(read.docs) != 1 || read.docs[0].Name != "c.txt" {
 		t.Errorf("read were %v, %v", read.docs, err)
 	}
 	for _, failed := range read.failed {

@@ -16,28 +16,27 @@ import (
 )
 
 const (
-	maxParts  = 10_000 // entries of the archive
-	maxNested = 1_000  // elements within each other
-	maxTables = 30     // tables within each other
-	usualMain = "word/document.xml"
+	maxParts    = 10_000 // entries of the archive
+	maxNested   = 1_000  // elements within each other
+	maxTables   = 30     // tables within each other
+	defaultMain = "word/document.xml"
 )
 
-// isDOCX says whether an archive holds a document of Word.
+// isDOCX says whether content is an archive with a document of Word.
 func isDOCX(content []byte) bool {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == usualMain })
+	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == defaultMain })
 }
 
-// parts is the archive that a DOCX is.
-type parts struct {
-	ctx    context.Context
-	byName map[string]*zip.File
-	names  []string // sorted
-	left   int64    // bytes that may still be unpacked
+// docxParts is the archive of a DOCX.
+type docxParts struct {
+	ctx       context.Context
+	byName    map[string]*zip.File
+	names     []string // sorted
+	bytesLeft int64    // that may still be unpacked
 }
 
-// readDOCX reads a document of Word: what a reader sees, in the order in which it is written. Headers and footers stand
-// on the first page.
+// readDOCX reads a document of Word: the visible text, in the order of the file. Headers and footers are on page 1.
 func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -46,7 +45,7 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	if len(archive.File) > maxParts {
 		return refuse(TooLarge, "it has more than %d parts", maxParts)
 	}
-	p := parts{ctx: ctx, byName: map[string]*zip.File{}, left: 2 * MaxText}
+	p := docxParts{ctx: ctx, byName: map[string]*zip.File{}, bytesLeft: 2 * MaxText}
 	for _, f := range archive.File {
 		if p.byName[f.Name] == nil {
 			p.byName[f.Name] = f
@@ -54,37 +53,37 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 		}
 	}
 	slices.Sort(p.names)
-	main := p.main()
+	main := p.mainPart()
 	folder := path.Dir(main)
 	text, err := p.unpack(main)
 	if err != nil {
 		return err
 	}
-	// Where Word has written down where its pages end, breaks that were asked for are among them.
-	w := word{notes: map[string]string{}, breaks: bytes.Contains(text, []byte("lastRenderedPageBreak"))}
+	// If Word has recorded the ends of its pages, these include the breaks that the author set.
+	w := partText{notes: map[string]string{}, renderedBreaks: bytes.Contains(text, []byte("lastRenderedPageBreak"))}
 	for _, kind := range []string{"footnote", "endnote"} {
 		if name := path.Join(folder, kind+"s.xml"); p.byName[name] != nil {
-			if err := p.read(name, &word{noteKind: kind, notes: w.notes}); err != nil {
+			if err := p.readPart(name, &partText{noteKind: kind, notes: w.notes}); err != nil {
 				return err
 			}
 		}
 	}
-	if err := p.parse(main, text, &w); err != nil {
+	if err := p.parsePart(main, text, &w); err != nil {
 		return err
 	}
 	w.pages = append(w.pages, w.text.String())
-	headers, err := p.all(path.Join(folder, "header"))
+	headers, err := p.partTexts(path.Join(folder, "header"))
 	if err != nil {
 		return err
 	}
-	footers, err := p.all(path.Join(folder, "footer"))
+	footers, err := p.partTexts(path.Join(folder, "footer"))
 	if err != nil {
 		return err
 	}
-	d.Paged = w.breaks
+	d.Paged = w.renderedBreaks
 	w.pages[0] = strings.Join(slices.Concat(headers, w.pages[:1], footers), "\n\n")
 	for i, text := range w.pages {
-		d.add(i+1, text)
+		d.addPage(i+1, text)
 	}
 	switch {
 	case len(d.Pages) > 0:
@@ -97,25 +96,25 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	return refuse(Empty, "there is no text in it")
 }
 
-// all are the texts of the parts whose names begin so, each once.
-func (p *parts) all(begins string) (texts []string, err error) {
+// partTexts returns the texts of the parts whose names have the prefix, each once.
+func (p *docxParts) partTexts(prefix string) (texts []string, err error) {
 	for _, name := range p.names {
-		if !strings.HasPrefix(name, begins) || path.Ext(name) != ".xml" {
+		if !strings.HasPrefix(name, prefix) || path.Ext(name) != ".xml" {
 			continue
 		}
-		var part word
-		if err := p.read(name, &part); err != nil {
+		var part partText
+		if err := p.readPart(name, &part); err != nil {
 			return nil, err
 		}
-		if text := clean(part.text.String()); text != "" && !slices.Contains(texts, text) {
+		if text := cleanText(part.text.String()); text != "" && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
 	return texts, nil
 }
 
-// main is the name of the part that holds the document.
-func (p *parts) main() string {
+// mainPart returns the name of the part that holds the document.
+func (p *docxParts) mainPart() string {
 	var rels struct {
 		Relationship []struct {
 			Type   string `xml:",attr"`
@@ -124,7 +123,7 @@ func (p *parts) main() string {
 	}
 	text, err := p.unpack("_rels/.rels")
 	if err != nil || xml.Unmarshal(text, &rels) != nil {
-		return usualMain
+		return defaultMain
 	}
 	for _, r := range rels.Relationship {
 		if name := strings.TrimPrefix(path.Clean(r.Target), "/"); strings.HasSuffix(r.Type, "/officeDocument") &&
@@ -132,11 +131,11 @@ func (p *parts) main() string {
 			return name
 		}
 	}
-	return usualMain
+	return defaultMain
 }
 
-// unpack returns what a part of the archive holds.
-func (p *parts) unpack(name string) ([]byte, error) {
+// unpack returns the content of a part of the archive.
+func (p *docxParts) unpack(name string) ([]byte, error) {
 	f := p.byName[name]
 	if f == nil {
 		return nil, refuse(Damaged, "the part %q is missing; save it again", name)
@@ -145,16 +144,16 @@ func (p *parts) unpack(name string) ([]byte, error) {
 		return nil, refuse(Encrypted, "it is protected with a password; save it without one")
 	}
 	// #nosec G115 -- beyond the bound it is refused below
-	if err := files.Room(name, min(int64(f.UncompressedSize64), p.left), 0); err != nil {
-		return nil, unopened(err)
+	if err := files.Room(name, min(int64(f.UncompressedSize64), p.bytesLeft), 0); err != nil {
+		return nil, openError(err)
 	}
 	in, err := f.Open()
 	if err != nil {
 		return nil, refuse(Damaged, "its part %q can't be unpacked: %w", name, err)
 	}
 	defer func() { _ = in.Close() }() // read only
-	content, err := io.ReadAll(io.LimitReader(in, p.left+1))
-	if p.left -= int64(len(content)); p.left < 0 {
+	content, err := io.ReadAll(io.LimitReader(in, p.bytesLeft+1))
+	if p.bytesLeft -= int64(len(content)); p.bytesLeft < 0 {
 		return nil, refuse(TooLarge, "more than %d MB would be unpacked from it", 2*MaxText>>20)
 	}
 	if err != nil {
@@ -163,22 +162,21 @@ func (p *parts) unpack(name string) ([]byte, error) {
 	return content, nil
 }
 
-func (p *parts) read(name string, w *word) error {
+func (p *docxParts) readPart(name string, w *partText) error {
 	text, err := p.unpack(name)
 	if err != nil {
 		return err
 	}
-	return p.parse(name, text, w)
+	return p.parsePart(name, text, w)
 }
 
-// What a part may hold: real ones have tags of a few hundred bytes, and a mark to some hundred bytes.
+// Bounds of a part: real ones have tags of a few hundred bytes, and a token for every hundred bytes or so.
 const (
-	longestTag = 1 << 20
-	mostMarks  = 2_000_000
+	maxTag    = 1 << 20
+	maxTokens = 2_000_000
 )
 
-// checkTags refuses a part with a tag so long that reading it would take far more memory than the document has: it is
-// read at once.
+// checkTags refuses a part with a very long tag: the decoder reads it as a whole, which takes far more memory.
 func checkTags(name string, text []byte) error {
 	for rest := text; ; {
 		at := bytes.IndexByte(rest, '<')
@@ -189,15 +187,15 @@ func checkTags(name string, text []byte) error {
 		if end < 0 {
 			end = len(rest) - at - 1
 		}
-		if end > longestTag {
-			return refuse(Damaged, "its part %q has a tag of more than %d MB", name, longestTag>>20)
+		if end > maxTag {
+			return refuse(Damaged, "its part %q has a tag of more than %d MB", name, maxTag>>20)
 		}
 		rest = rest[at+end+1:]
 	}
 }
 
-// parse has w take the elements of a part.
-func (p *parts) parse(name string, text []byte, w *word) error {
+// parsePart passes the tokens of a part to w.
+func (p *docxParts) parsePart(name string, text []byte, w *partText) error {
 	if err := checkTags(name, text); err != nil {
 		return err
 	}
@@ -209,8 +207,8 @@ func (p *parts) parse(name string, text []byte, w *word) error {
 		if n%1000 == 0 && p.ctx.Err() != nil {
 			return p.ctx.Err()
 		}
-		if n > mostMarks {
-			return refuse(TooLarge, "its part %q has more than %d million marks; split it", name, mostMarks/1_000_000)
+		if n > maxTokens {
+			return refuse(TooLarge, "its part %q has more than %d million marks; split it", name, maxTokens/1_000_000)
 		}
 		t, err := x.Token()
 		if errors.Is(err, io.EOF) {
@@ -220,7 +218,7 @@ func (p *parts) parse(name string, text []byte, w *word) error {
 		if err != nil {
 			return refuse(Damaged, "its part %q can't be read: %w", name, err)
 		}
-		if err := w.take(t); err != nil {
+		if err := w.handleToken(t); err != nil {
 			return err
 		}
 	}

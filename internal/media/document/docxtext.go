@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// word gathers what a reader sees of a part of a DOCX.
-type word struct {
-	breaks   bool              // pages end where Word has written it down, and not at the breaks that were asked for
-	noteKind string            // of the part: "footnote"; "" where it has no notes
-	notes    map[string]string // "footnote 2" and its text
+// partText collects the visible text of a part of a DOCX.
+type partText struct {
+	renderedBreaks bool              // pages end where Word has recorded it, not at the author's breaks
+	noteKind       string            // of the part: "footnote"; "" if it has no notes
+	notes          map[string]string // texts by "footnote 2"
 
-	pages []string // those that are full
-	text  strings.Builder
-	total int      // bytes of text
-	note  string   // that is read
-	waits []string // notes that follow the paragraph
-	turns int      // ends of pages that wait for the end of a paragraph
+	pages           []string // the complete ones
+	text            strings.Builder
+	totalBytes      int      // bytes of text
+	noteKey         string   // of the note that is being read
+	pendingNotes    []string // to be added after the paragraph
+	pendingPageEnds int      // ends of pages to be applied after the paragraph
 
 	depth      int                // elements that are open
-	skipped    int                // of them, from which on nothing is seen; 0: all is
+	skipDepth  int                // of the element whose content is invisible; 0: none
 	isText     bool               // within a text
-	paragraphs []*strings.Builder // that are open, each within the one before
-	begun      int                // of them, those with text
+	paragraphs []*strings.Builder // the open ones, each within the one before
+	nonEmpty   int                // how many of them have text
 	rows       []*row             // of tables that are open
 }
 
@@ -32,59 +32,59 @@ type row struct {
 	cell  []string // its paragraphs
 }
 
-// take takes a token of the part.
-func (w *word) take(t xml.Token) error {
+// handleToken handles a token of the part.
+func (w *partText) handleToken(t xml.Token) error {
 	switch t := t.(type) {
 	case xml.StartElement:
 		if w.depth++; w.depth > maxNested {
 			return refuse(TooLarge, "its elements lie deeper in each other than %d; save it anew", maxNested)
 		}
-		if w.skipped == 0 {
-			if err := w.start(t); err != nil {
+		if w.skipDepth == 0 {
+			if err := w.startElement(t); err != nil {
 				return err
 			}
 		}
 	case xml.EndElement:
-		switch w.skipped {
+		switch w.skipDepth {
 		case 0:
-			w.end(t.Name.Local)
+			w.endElement(t.Name.Local)
 		case w.depth:
-			w.skipped = 0
+			w.skipDepth = 0
 		}
 		w.depth--
 	case xml.CharData:
-		if w.isText && w.skipped == 0 {
-			w.say(string(t))
+		if w.isText && w.skipDepth == 0 {
+			w.addText(string(t))
 		}
 	}
-	if w.total > MaxText || len(w.pages)+w.turns >= MaxPages {
+	if w.totalBytes > MaxText || len(w.pages)+w.pendingPageEnds >= MaxPages {
 		return refuse(TooLarge, "it holds more than %d MB of text or %d pages; split it", MaxText>>20, MaxPages)
 	}
 	return nil
 }
 
-func (w *word) start(t xml.StartElement) error {
+func (w *partText) startElement(t xml.StartElement) error {
 	switch t.Name.Local {
 	case "Fallback", "moveFrom", "del", "instrText", "delText":
-		w.skipped = w.depth // the same once more, or what is not there any more
+		w.skipDepth = w.depth // a repetition, or deleted text
 	case "p":
 		w.paragraphs = append(w.paragraphs, &strings.Builder{})
 	case "t":
 		w.isText = true
 	case "tab":
-		w.say(" ")
+		w.addText(" ")
 	case "cr":
-		w.say("\n")
+		w.addText("\n")
 	case "br":
 		if attribute(t, "type") != "page" {
-			w.say("\n")
-		} else if !w.breaks {
-			w.turn()
+			w.addText("\n")
+		} else if !w.renderedBreaks {
+			w.endPage()
 		}
 	case "lastRenderedPageBreak":
-		w.turn()
+		w.endPage()
 	case "noBreakHyphen":
-		w.say("-")
+		w.addText("-")
 	case "tr":
 		if len(w.rows) == maxTables { // the text of each is copied into the one around it
 			return refuse(TooLarge, "tables lie deeper in each other than %d in it; take them apart", maxTables)
@@ -93,16 +93,16 @@ func (w *word) start(t xml.StartElement) error {
 	case "footnoteReference", "endnoteReference":
 		kind := strings.TrimSuffix(t.Name.Local, "Reference")
 		if text := w.notes[kind+" "+attribute(t, "id")]; text != "" {
-			w.waits = append(w.waits, text)
-			w.total += len(text)
+			w.pendingNotes = append(w.pendingNotes, text)
+			w.totalBytes += len(text)
 		}
 	case "footnote", "endnote":
-		w.note = t.Name.Local + " " + attribute(t, "id")
+		w.noteKey = t.Name.Local + " " + attribute(t, "id")
 	}
 	return nil
 }
 
-func (w *word) end(name string) {
+func (w *partText) endElement(name string) {
 	switch name {
 	case "t":
 		w.isText = false
@@ -117,7 +117,7 @@ func (w *word) end(name string) {
 		if n := len(w.rows); n > 0 {
 			r := w.rows[n-1]
 			w.rows = w.rows[:n-1]
-			w.paragraph(strings.Trim(strings.Join(r.cells, cells), "| "))
+			w.addParagraph(strings.Trim(strings.Join(r.cells, cellSeparator), "| "))
 		}
 	case "tbl":
 		if len(w.rows) == 0 {
@@ -125,38 +125,38 @@ func (w *word) end(name string) {
 		}
 	case "footnote", "endnote":
 		if w.noteKind == name {
-			w.notes[w.note] = clean(w.text.String())
+			w.notes[w.noteKey] = cleanText(w.text.String())
 			w.text.Reset()
 		}
 	}
 }
 
-func (w *word) say(text string) {
-	w.total += len(text)
+func (w *partText) addText(text string) {
+	w.totalBytes += len(text)
 	if n := len(w.paragraphs); n > 0 && text != "" {
 		if w.paragraphs[n-1].Len() == 0 {
-			w.begun++
+			w.nonEmpty++
 		}
 		w.paragraphs[n-1].WriteString(text)
 	}
 }
 
 // endParagraph ends the innermost paragraph.
-func (w *word) endParagraph() {
+func (w *partText) endParagraph() {
 	n := len(w.paragraphs)
 	if n == 0 {
 		return
 	}
 	text := w.paragraphs[n-1].String()
 	if text != "" {
-		w.begun--
+		w.nonEmpty--
 	}
 	w.paragraphs = w.paragraphs[:n-1]
-	w.paragraph(strings.TrimSpace(text))
+	w.addParagraph(strings.TrimSpace(text))
 }
 
-// paragraph adds a paragraph to the cell or to the page, and the notes behind it.
-func (w *word) paragraph(text string) {
+// addParagraph adds a paragraph to the open cell or, with the pending notes, to the page.
+func (w *partText) addParagraph(text string) {
 	if n := len(w.rows); n > 0 {
 		if text != "" {
 			r := w.rows[n-1]
@@ -167,20 +167,19 @@ func (w *word) paragraph(text string) {
 	if text != "" {
 		w.text.WriteString(text + "\n\n")
 	}
-	for _, note := range w.waits {
+	for _, note := range w.pendingNotes {
 		w.text.WriteString(note + "\n\n")
 	}
-	w.waits = nil
-	for ; w.turns > 0 && len(w.paragraphs) == 0; w.turns-- {
-		w.turn()
+	w.pendingNotes = nil
+	for ; w.pendingPageEnds > 0 && len(w.paragraphs) == 0; w.pendingPageEnds-- {
+		w.endPage()
 	}
 }
 
-// turn ends the page. A paragraph or a row of a table that goes on over its end is kept whole, on the page where it
-// begins.
-func (w *word) turn() {
-	if w.begun > 0 || len(w.rows) > 0 && len(w.paragraphs) > 0 {
-		w.turns++
+// endPage ends the page. A paragraph or a row of a table that continues stays on the page where it begins.
+func (w *partText) endPage() {
+	if w.nonEmpty > 0 || len(w.rows) > 0 && len(w.paragraphs) > 0 {
+		w.pendingPageEnds++
 		return
 	}
 	w.pages = append(w.pages, w.text.String())

@@ -12,14 +12,14 @@ import (
 	"sibyl/internal/media/document/documenttest"
 )
 
-// isSound reads content as a file of this name, twice. It is refused with a reason, or gives the same pages both times,
-// whose chunks hold all their words and can be quoted.
-func isSound(t *testing.T, name string, content []byte) {
+// checkSound reads content as a file of this name, twice. It is refused with a reason, or gives the same pages both
+// times, whose chunks hold all their words and can be quoted.
+func checkSound(t *testing.T, name string, content []byte) {
 	t.Helper()
 	d := Document{Name: name, Hash: files.Hash(content)}
-	err := take(t.Context(), t, &d, content)
+	err := readInto(t.Context(), t, &d, content)
 	again := Document{Name: name, Hash: d.Hash}
-	err2 := take(t.Context(), t, &again, content)
+	err2 := readInto(t.Context(), t, &again, content)
 	if fmt.Sprint(err) != fmt.Sprint(err2) || !reflect.DeepEqual(d, again) {
 		t.Fatalf("%+v, %v, and once more %+v, %v", d, err, again, err2)
 	}
@@ -31,8 +31,8 @@ func isSound(t *testing.T, name string, content []byte) {
 	}
 	byNumber, last, letters := map[int]string{}, 0, 0
 	for _, p := range d.Pages {
-		if p.Number <= last || p.Text == "" || !utf8.ValidString(p.Text) || clean(p.Text) != p.Text {
-			t.Errorf("page %d after %d holds %q, clean %q", p.Number, last, p.Text, clean(p.Text))
+		if p.Number <= last || p.Text == "" || !utf8.ValidString(p.Text) || cleanText(p.Text) != p.Text {
+			t.Errorf("page %d after %d holds %q, clean %q", p.Number, last, p.Text, cleanText(p.Text))
 		}
 		byNumber[p.Number], last = p.Text, p.Number
 		letters += len(p.Text)
@@ -51,7 +51,7 @@ func isSound(t *testing.T, name string, content []byte) {
 			}
 		}
 		here := strings.Fields(c.Text)
-		if words[c.Page] = append(words[c.Page], here...); len(here) == 0 || len(here) > 2*most {
+		if words[c.Page] = append(words[c.Page], here...); len(here) == 0 || len(here) > 2*maxWords {
 			t.Errorf("chunk %d has %d words", i, len(here))
 		}
 	}
@@ -78,7 +78,7 @@ func FuzzText(f *testing.F) {
 		if markdown {
 			name = "a.md"
 		}
-		isSound(t, name, content)
+		checkSound(t, name, content)
 	})
 }
 
@@ -103,7 +103,7 @@ func FuzzDOCX(f *testing.F) {
 		content := documenttest.Zip(t, zip.Store, "word/document.xml", string(document), "word/footnotes.xml",
 			string(notes), "word/header1.xml", string(head), "word/media/a.png", "")
 		content[int(at)%len(content)] ^= change
-		isSound(t, "a.docx", content)
+		checkSound(t, "a.docx", content)
 	})
 }
 
@@ -124,7 +124,7 @@ func FuzzPDF(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[2]), []byte(seed[3]), []byte(seed[4]))
 	}
 	f.Fuzz(func(t *testing.T, content, font, table, form, page []byte) {
-		isSound(t, "a.pdf", documenttest.Assemble([]string{
+		checkSound(t, "a.pdf", documenttest.Assemble([]string{
 			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 2 /Kids [3 0 R 8 0 R] >>",
 			"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> /XObject << /X 7 0 R >> >> /Contents 4 0 R >>",
 			stream("", string(content)), "<< /Type /Font /ToUnicode 6 0 R " + string(font) + " >>",

@@ -13,8 +13,9 @@ import (
 	"sibyl/internal/media/document/documenttest"
 )
 
-// worst are documents of a kind that a careless reader takes quadratic time or memory for, made of about so many parts.
-func worst(t *testing.T) map[string]func(n int) []byte {
+// worstInputs are documents of a kind that a careless reader takes quadratic time or memory for, made of about so many
+// parts.
+func worstInputs(t *testing.T) map[string]func(n int) []byte {
 	text := func(part string) func(int) []byte {
 		return func(n int) []byte { return []byte("A text.\n" + strings.Repeat(part, n)) }
 	}
@@ -90,13 +91,13 @@ func stream(header, text string) string {
 }
 
 func TestDocumentsAreReadInLinearTimeAndMemory(t *testing.T) {
-	for name, make := range worst(t) {
+	for name, make := range worstInputs(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Log(lineartest.Check(t, 1_000, func(n int) func() {
 				content := make(n)
 				return func() {
 					d := Document{Name: name}
-					if err := take(t.Context(), t, &d, content); err != nil && reasonOf(err) == "" {
+					if err := readInto(t.Context(), t, &d, content); err != nil && reasonOf(err) == "" {
 						t.Error(err)
 					}
 					Chunks(d)
@@ -121,7 +122,7 @@ func TestDOCXThatIsMadeToExplodeIsRefused(t *testing.T) {
 			strings.Repeat(`<w:br w:type="page"/>`, MaxPages), nil),
 	} {
 		d := Document{Name: "a.docx"}
-		if err := take(t.Context(), t, &d, content); reasonOf(err) != TooLarge {
+		if err := readInto(t.Context(), t, &d, content); reasonOf(err) != TooLarge {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -140,7 +141,7 @@ func TestPDFThatWouldBeDrawnForYearsIsGivenUpInTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- take(ctx, t, &Document{Name: "a.pdf"}, documenttest.Assemble(objects, "")) }()
+	go func() { done <- readInto(ctx, t, &Document{Name: "a.pdf"}, documenttest.Assemble(objects, "")) }()
 	select {
 	case err := <-done:
 		if !errors.Is(err, context.DeadlineExceeded) {

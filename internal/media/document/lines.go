@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// joint writes a line behind the one before: with a blank, or as the rest of a word that is parted.
-func joint(b *bytes.Buffer, line string) {
+// joinLine appends a line to the one before: after a blank, or as the rest of a hyphenated word.
+func joinLine(b *bytes.Buffer, line string) {
 	before := b.Bytes()
 	cut, parted := bytes.CutSuffix(before, []byte("-"))
 	last, _ := utf8.DecodeLastRune(cut)
 	first, _ := utf8.DecodeRuneInString(line)
 	switch {
 	case len(before) == 0 || before[len(before)-1] == ' ':
-	case !parted || !unicode.IsLetter(last) || completes(line):
+	case !parted || !unicode.IsLetter(last) || startsWithConjunction(line):
 		b.WriteByte(' ')
 	case unicode.IsLower(last) && unicode.IsLower(first):
 		b.Truncate(len(cut))
@@ -23,8 +23,8 @@ func joint(b *bytes.Buffer, line string) {
 	b.WriteString(line)
 }
 
-// completes says whether a hyphen before a line stands for a word that is left out: “Nord- und Südseite”.
-func completes(line string) bool {
+// startsWithConjunction says whether a hyphen before the line stands for an omitted word: “Nord- und Südseite”.
+func startsWithConjunction(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
 	switch word {
 	case "und", "oder", "bzw.", "bis", "sowie", "and", "or", "to":
@@ -33,25 +33,24 @@ func completes(line string) bool {
 	return false
 }
 
-// cells stands between the cells of a row of a table.
-const cells = " | "
+// cellSeparator is written between the cells of a row of a table.
+const cellSeparator = " | "
 
 const (
-	// characters: a shorter line is no line of running text that goes on in the next one; half of it if that begins
-	// small
-	fullLine   = 40
-	fullShare  = 0.6  // of the longest line of its paragraph
-	endedShare = 0.85 // of it, for a line with which a sentence ends
+	// characters: a shorter line is not continued by the next one; half of it if that begins with a small letter
+	minFullLine = 40
+	fullShare   = 0.6  // of the longest line of its paragraph
+	endedShare  = 0.85 // the same, for a line that ends a sentence
 )
 
-// unwrap makes one line of the lines of a paragraph that running text was parted into. Items of lists, rows of tables,
-// headings, code and short lines, such as those of an address, stay lines.
+// unwrap joins the lines of running text to one line for each paragraph. Items of lists, rows of tables, headings, code
+// and short lines, such as those of an address, stay lines.
 func unwrap(text string) string {
 	var b bytes.Buffer
 	b.Grow(len(text))
 	lines := strings.Split(text, "\n")
 	code := false
-	for i, goesOn := range GoesOn(lines) {
+	for i, continued := range ContinuedLines(lines) {
 		line := lines[i]
 		if isFence(line) {
 			code = !code
@@ -60,8 +59,8 @@ func unwrap(text string) string {
 			line = strings.TrimSpace(line)
 		}
 		switch {
-		case goesOn:
-			joint(&b, line)
+		case continued:
+			joinLine(&b, line)
 			continue
 		case i > 0:
 			b.WriteByte('\n')
@@ -71,8 +70,8 @@ func unwrap(text string) string {
 	return b.String()
 }
 
-// GoesOn says of each line of a text whether running text goes on in it from the line before.
-func GoesOn(lines []string) []bool {
+// ContinuedLines says for each line of a text whether it continues the running text of the line before.
+func ContinuedLines(lines []string) []bool {
 	all := make([]bool, len(lines))
 	code, longest := false, 0
 	for i, line := range lines {
@@ -88,26 +87,27 @@ func GoesOn(lines []string) []bool {
 		if isFence(line) {
 			code = !code
 		}
-		all[i] = i > 0 && !code && line != "" && lines[i-1] != "" && goesOn(lines[i-1], line, longest)
+		all[i] = i > 0 && !code && line != "" && lines[i-1] != "" && continuesIn(lines[i-1], line, longest)
 	}
 	return all
 }
 
 func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "```") }
 
-// goesOn says whether running text goes on from a line to the next.
-func goesOn(line, next string, longest int) bool {
-	n, ended := utf8.RuneCountInString(line), strings.ContainsAny(line[len(line)-1:], ".!?:;")
+// continuesIn says whether the next line continues the running text of a line.
+func continuesIn(line, next string, longest int) bool {
+	n, endsSentence := utf8.RuneCountInString(line), strings.ContainsAny(line[len(line)-1:], ".!?:;")
 	share := float64(n) / float64(max(longest, 1))
 	first, _ := utf8.DecodeRuneInString(next)
-	within := !ended && unicode.IsLower(first) // a sentence goes on, however long the line is
-	if n < fullLine/2 || !within && (n < fullLine || share < fullShare) || ended && share < endedShare {
+	midSentence := !endsSentence && unicode.IsLower(first) // the sentence continues, however long the line is
+	if n < minFullLine/2 || !midSentence && (n < minFullLine || share < fullShare) || endsSentence && share < endedShare {
 		return false
 	}
-	return !strings.Contains(line+"\n"+next, cells) && !strings.HasPrefix(line, "#") && !isItem(strings.TrimSpace(next))
+	return !strings.Contains(line+"\n"+next, cellSeparator) && !strings.HasPrefix(line, "#") &&
+		!isItem(strings.TrimSpace(next))
 }
 
-// isItem says whether a line begins as items of lists, rows, headings and quotations do.
+// isItem says whether a line begins like an item of a list, a row, a heading or a quotation.
 func isItem(line string) bool {
 	r, size := utf8.DecodeRuneInString(line)
 	switch {

@@ -20,7 +20,7 @@ func TestASentenceGoesOnPastALineThatIsMuchShorterThanOthers(t *testing.T) {
 		{[]string{"Bakery", long}, []bool{false, false}},
 		{[]string{"A paragraph that somebody wrapped by hand,", "- " + long}, []bool{false, false}},
 	} {
-		if got := GoesOn(c.lines); !slices.Equal(got, c.want) {
+		if got := ContinuedLines(c.lines); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %v", c.lines, got)
 		}
 	}

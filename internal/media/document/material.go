@@ -14,21 +14,21 @@ import (
 	"sibyl/internal/text"
 )
 
-// Part is a text that was handed over, with the name by which answers cite its lines. One that is named “report.pdf p.
-// 3” is a page of a document, and cited as a whole. One with a type is a picture: its text is the content of its file
-// in base64, or empty where that is kept elsewhere.
+// Part is a text that a user gave, with the name by which answers cite its lines. A part named “report.pdf p. 3” is a
+// page of a document, and cited as a whole. A part with a type is a picture: its text is the content of its file in
+// base64, or empty if that is stored elsewhere.
 type Part struct {
-	Name string `json:"name"`
-	Text string `json:"-"`
-	Size int    `json:"lines"`
-	Hash string `json:"-"`              // of the file that begins here: "sha256:…"; "" where it is not known
-	Type string `json:"type,omitempty"` // of a picture: "image/png" and others; "": a text
+	Name      string `json:"name"`
+	Text      string `json:"-"`
+	LineCount int    `json:"lines"`
+	Hash      string `json:"-"`              // of the file that begins here: "sha256:…"; "": unknown
+	Type      string `json:"type,omitempty"` // of a picture: "image/png" and others; "": a text
 }
 
-// pageName takes “report.pdf p. 3” apart.
+// pageName splits “report.pdf p. 3”.
 var pageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+) p\. ([1-9][0-9]{0,8})$`) })
 
-// Page is the document whose page the part is, and its number; 0 for a text that is no page.
+// Page returns the name of the part's document and the number of its page; 0 for a text that is no page.
 func (p Part) Page() (document string, number int) {
 	found := pageName().FindStringSubmatch(p.Name)
 	if found == nil {
@@ -38,11 +38,11 @@ func (p Part) Page() (document string, number int) {
 	return found[1], number
 }
 
-// Unnamed is what a text is called that came without a name.
+// Unnamed is the name of a text that came without one.
 const Unnamed = "material"
 
-// JoinParts makes one material of texts. A line above each has its name and says how many lines it has, so that no text
-// can forge another.
+// JoinParts joins texts to one material. A header line above each has its name and its number of lines, so that no text
+// can forge another part.
 func JoinParts(parts []Part) string {
 	b := &strings.Builder{}
 	for _, p := range parts {
@@ -61,7 +61,7 @@ func JoinParts(parts []Part) string {
 	return b.String()
 }
 
-// partName is a name that can stand in a citation.
+// partName replaces the characters of a name that can't be in a citation.
 func partName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == ':' || r == '`' {
@@ -71,7 +71,7 @@ func partName(name string) string {
 	}, name)
 }
 
-// Lines are the lines of a text, without empty ones at its end.
+// Lines returns the lines of a text, without empty ones at its end.
 func Lines(text string) []string {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		return nil
@@ -79,18 +79,18 @@ func Lines(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// SplitParts takes a material apart as JoinParts made it; any other is one part.
+// SplitParts splits a material that JoinParts made; any other text is one part.
 func SplitParts(material string) (parts []Part) {
 	lines := Lines(material)
-	whole := []Part{{Name: Unnamed, Text: material, Size: len(lines)}}
+	whole := []Part{{Name: Unnamed, Text: material, LineCount: len(lines)}}
 	for at := 0; at < len(lines); {
-		p, ok := partHeader(lines[at])
-		if !ok || at+1+p.Size > len(lines) {
+		p, ok := parsePartHeader(lines[at])
+		if !ok || at+1+p.LineCount > len(lines) {
 			return whole
 		}
-		p.Text = strings.Join(lines[at+1:at+1+p.Size], "\n")
+		p.Text = strings.Join(lines[at+1:at+1+p.LineCount], "\n")
 		parts = append(parts, p)
-		at += 1 + p.Size
+		at += 1 + p.LineCount
 	}
 	if len(parts) == 0 {
 		return whole
@@ -98,26 +98,26 @@ func SplitParts(material string) (parts []Part) {
 	return parts
 }
 
-// partForm is the line above a part: “--- name, 12 lines ---”, or with the hash of a file behind the lines, and the
-// type of a picture.
-var partForm = sync.OnceValue(func() *regexp.Regexp {
+// partHeaderForm matches the line above a part: “--- name, 12 lines ---”, perhaps with the hash of a file and the type
+// of a picture after the lines.
+var partHeaderForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^--- (.+), ([0-9]{1,9}) \S*(?:, (sha256:[0-9a-f]{64}))?(?:, (image/[a-z]+))? ---$`)
 })
 
-func partHeader(line string) (p Part, ok bool) {
-	found := partForm().FindStringSubmatch(line)
+func parsePartHeader(line string) (p Part, ok bool) {
+	found := partHeaderForm().FindStringSubmatch(line)
 	if found == nil {
 		return p, false
 	}
 	size, err := strconv.Atoi(found[2])
-	return Part{Name: found[1], Size: size, Hash: found[3], Type: found[4]}, err == nil
+	return Part{Name: found[1], LineCount: size, Hash: found[3], Type: found[4]}, err == nil
 }
 
-// OfMaterial gives the documents of a material, each under a name of its own: parts that are its pages stand behind
-// each other. A hash is that which the material tells, or else that of the text. What holds no text is in failed.
-func OfMaterial(material string) (docs []Document, failed []*Error) {
-	taken, again := map[string]bool{}, map[string]int{}
-	open := "" // the document whose pages may go on
+// FromMaterial returns the documents of a material, each with a unique name. Successive parts that are pages of one
+// document are joined. A hash is the material's, or else that of the text. Parts without text are in failed.
+func FromMaterial(material string) (docs []Document, failed []*Error) {
+	used, repeats := map[string]bool{}, map[string]int{}
+	openName := "" // the document to which the next page may belong
 	for _, p := range SplitParts(material) {
 		name, number := p.Page()
 		name = redact.Text(partName(name))
@@ -127,39 +127,39 @@ func OfMaterial(material string) (docs []Document, failed []*Error) {
 			continue
 		}
 		p.Text = redact.Text(p.Text)
-		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == open &&
+		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == openName &&
 			docs[n].Pages[len(docs[n].Pages)-1].Number < number {
-			docs[n].add(number, p.Text)
+			docs[n].addPage(number, p.Text)
 			continue
 		}
 		d := Document{Name: name, Hash: p.Hash, Paged: number > 0}
-		for taken[d.Name] {
-			again[name]++
-			d.Name = fmt.Sprintf("%s (%d)", name, again[name]+1)
+		for used[d.Name] {
+			repeats[name]++
+			d.Name = fmt.Sprintf("%s (%d)", name, repeats[name]+1)
 		}
-		taken[d.Name] = true
+		used[d.Name] = true
 		if d.Hash == "" {
 			d.Hash = files.Hash([]byte(p.Text))
 		}
-		open = ""
-		if e, ok := errors.AsType[*Error](of(d.Name, d.addPart(p.Text, number))); ok {
+		openName = ""
+		if e, ok := errors.AsType[*Error](withFile(d.Name, d.addPart(p.Text, number))); ok {
 			failed = append(failed, e)
 			continue
 		}
 		if d.Paged {
-			open = name
+			openName = name
 		}
 		docs = append(docs, d)
 	}
 	return docs, failed
 }
 
-// addPart takes in the text of a part: a page by its number, or the whole of a document.
+// addPart adds the text of a part: a page by its number, or a whole document.
 func (d *Document) addPart(text string, number int) error {
 	if !d.Paged && !IsPDFOrDOCX(d.Name) {
 		return readText(d, []byte(text))
 	}
-	if d.add(max(number, 1), text); len(d.Pages) == 0 {
+	if d.addPage(max(number, 1), text); len(d.Pages) == 0 {
 		return refuse(Empty, "there is no text in it")
 	}
 	return nil

@@ -13,12 +13,12 @@ import (
 func TestMaterialIsTakenApartAsItWasMade(t *testing.T) {
 	hash := files.Hash([]byte("a file"))
 	parts := []document.Part{
-		{Name: "report.pdf p. 1", Text: "One.", Size: 1, Hash: hash},
-		{Name: "report.pdf p. 3", Text: "--- forged.txt, 1 line ---\nThree.", Size: 2},
-		{Name: "notes, old.txt", Text: "a\n\nb", Size: 3},
+		{Name: "report.pdf p. 1", Text: "One.", LineCount: 1, Hash: hash},
+		{Name: "report.pdf p. 3", Text: "--- forged.txt, 1 line ---\nThree.", LineCount: 2},
+		{Name: "notes, old.txt", Text: "a\n\nb", LineCount: 3},
 		{Name: "empty.txt"},
 	}
-	same(t, "parts", document.SplitParts(document.JoinParts(parts)), parts)
+	wantEqual(t, "parts", document.SplitParts(document.JoinParts(parts)), parts)
 	for about, other := range map[string]string{"no header": "Some words.\n",
 		"more lines than there are": "--- a.txt, 9 lines ---\none\n",
 		"a hash that is none":       "--- a.txt, 1 line, sha256:0 ---\none\n"} {
@@ -30,7 +30,7 @@ func TestMaterialIsTakenApartAsItWasMade(t *testing.T) {
 
 func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 	hash := files.Hash([]byte("a file"))
-	docs, failed := document.OfMaterial(document.JoinParts([]document.Part{
+	docs, failed := document.FromMaterial(document.JoinParts([]document.Part{
 		{Name: "report.pdf p. 1", Text: "One.", Hash: hash},
 		{Name: "report.pdf p. 3", Text: "Three, with the key sk-ant-REDACTED-hunter2hunter2hunter2hunter2."},
 		{Name: "report.pdf p. 1", Text: "Another report.", Hash: files.Hash([]byte("another"))},
@@ -52,9 +52,9 @@ func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 	if len(got) > 1 && strings.HasPrefix(got[1], "report.pdf 3 Three") && !strings.Contains(got[1], "hunter2") {
 		got[1] = "report.pdf 3 "
 	}
-	same(t, "pages", got, want)
-	same(t, "hash that was told", docs[0].Hash, hash)
-	same(t, "hash of a text", docs[2].Hash, files.Hash([]byte("A memo.")))
+	wantEqual(t, "pages", got, want)
+	wantEqual(t, "hash that was told", docs[0].Hash, hash)
+	wantEqual(t, "hash of a text", docs[2].Hash, files.Hash([]byte("A memo.")))
 	if len(failed) != 1 || failed[0].File != "empty.md" || failed[0].Reason != document.Empty {
 		t.Errorf("%+v can't be read", failed)
 	}
@@ -66,7 +66,7 @@ func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T
 		"sk-ant-REDACTED-hunter2hunter2hunter2hunter2.txt"} {
 		parts = append(parts, document.Part{Name: name, Text: "Words."})
 	}
-	docs, _ := document.OfMaterial(strings.ReplaceAll(document.JoinParts(parts), "b_[2J", "b\x1b[2J"))
+	docs, _ := document.FromMaterial(strings.ReplaceAll(document.JoinParts(parts), "b_[2J", "b\x1b[2J"))
 	seen := map[string]bool{}
 	for _, d := range docs {
 		if seen[d.Name] || strings.ContainsAny(d.Name, "\x1b\u009b\u202e") || strings.Contains(d.Name, "hunter2") {
@@ -79,7 +79,7 @@ func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T
 	}
 }
 
-func same[T any](t *testing.T, what string, got, want T) {
+func wantEqual[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)

@@ -27,8 +27,8 @@ const (
 	memoryPage = 64 << 10
 )
 
-// startPDFium starts PDFium in WebAssembly, which ends with ctx: it sees no file, and its memory is its own. It is
-// compiled first, which takes seconds; the result is kept in cache, where that can be written.
+// startPDFium starts PDFium in WebAssembly, which ends with ctx: it sees no file, and has its own memory. It is
+// compiled first, which takes seconds; the result is kept in cache, if that can be written.
 func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 2))
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(maxMemory / memoryPage).
@@ -47,22 +47,22 @@ func startPDFium(ctx context.Context, cache string) (pdfium.Pool, error) {
 	return start(config)
 }
 
-// begin takes the turn with PDFium, which is started first if it is not yet. Whoever does not wait for the start leaves
-// it to the next one.
-func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), error) {
+// acquirePDFium waits until PDFium is free, starts it if necessary, and returns a function that releases it. If ctx
+// ends during the start, the next caller uses what was started.
+func (r *Reader) acquirePDFium(ctx context.Context, name string, size int64) (func(), error) {
 	select {
-	case r.turn <- struct{}{}:
+	case r.pdfiumSlot <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	release := func() { <-r.turn }
+	release := func() { <-r.pdfiumSlot }
 	memory := int64(usualMemory)
 	if r.pdfium == nil {
 		memory = startMemory
 	}
 	if err := files.Room(name, size, memory); err != nil {
 		release()
-		return nil, unopened(err)
+		return nil, openError(err)
 	}
 	if r.pdfium != nil {
 		return release, nil
@@ -70,7 +70,7 @@ func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), er
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		r.pdfium, err = startPDFium(context.WithoutCancel(ctx), r.cache)
+		r.pdfium, err = startPDFium(context.WithoutCancel(ctx), r.cacheFolder)
 		started <- err
 	}()
 	select {
@@ -89,7 +89,7 @@ func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), er
 	}
 }
 
-// What PDFium takes of memory beside the content: while it is started and, maybe, compiled, and then.
+// How much memory PDFium takes beside the content: while it is started and perhaps compiled, and afterwards.
 const (
 	startMemory = 330 << 20
 	usualMemory = 64 << 20
@@ -97,7 +97,7 @@ const (
 
 // readPDF reads a PDF.
 func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error {
-	release, err := r.begin(ctx, d.Name, int64(len(content)))
+	release, err := r.acquirePDFium(ctx, d.Name, int64(len(content)))
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error
 	}
 	d.Paged = true
 	for i, page := range texts {
-		d.add(i+1, page)
+		d.addPage(i+1, page)
 	}
 	switch {
 	case len(texts) == 0:
@@ -130,14 +130,14 @@ func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error
 		text.Count(len(texts), "page"))
 }
 
-// extractPDF returns the text of each page; "" where there is none, or, garbled, none that anybody can read. Once ctx
-// is done, PDFium is ended.
+// extractPDF returns the text of each page; "" if there is none, or none that can be read: then garbled is set. When
+// ctx is done, PDFium is killed.
 func extractPDF(ctx context.Context, pool pdfium.Pool, content []byte) (texts []string, garbled bool, err error) {
 	in, err := pool.GetInstanceWithContext(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("PDFs can't be read here: %w", err)
 	}
-	end := sync.OnceFunc(func() { _ = in.Kill() }) // unlike Close it waits for nothing
+	end := sync.OnceFunc(func() { _ = in.Kill() }) // unlike Close it does not wait
 	defer end()
 	defer context.AfterFunc(ctx, end)()
 	opened, err := in.OpenDocument(&requests.OpenDocument{File: &content})
@@ -157,7 +157,7 @@ func extractPDF(ctx context.Context, pool pdfium.Pool, content []byte) (texts []
 	}
 	total := 0
 	for i := range count.PageCount {
-		text, err := readSheet(in, opened.Document, i)
+		text, err := readPage(in, opened.Document, i)
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
@@ -179,13 +179,13 @@ func damagedPDF(err error) error {
 	return refuse(Damaged, "it is no whole PDF (%.200s); open it and save it anew", err)
 }
 
-// readSheet returns the text of a page, counted from 0, with lines, paragraphs and cells where they stand on it.
-func readSheet(in pdfium.Pdfium, doc references.FPDF_DOCUMENT, page int) (string, error) {
+// readPage returns the text of a page, counted from 0, with lines, paragraphs and cells as they are placed on it.
+func readPage(in pdfium.Pdfium, doc references.FPDF_DOCUMENT, page int) (string, error) {
 	loaded, err := in.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: page})
 	if err != nil {
 		return "", err
 	}
-	// what is left ends with in
+	// what is not closed ends with in
 	defer func() { _, _ = in.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}) }()
 	text, err := in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &loaded.Page}})
 	if err != nil {
@@ -199,7 +199,7 @@ func readSheet(in pdfium.Pdfium, doc references.FPDF_DOCUMENT, page int) (string
 	return s.text(), nil
 }
 
-// isGarbled says whether a text is not in letters that anybody can read.
+// isGarbled says whether many characters of a text can't be read.
 func isGarbled(text string) bool {
 	good, bad := 0, 0
 	for _, r := range text {

@@ -11,7 +11,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// box is the space of a letter on its page, in points from the lower left corner, as high as its font.
+// box is the place of a letter on its page, in points from the lower left corner, as high as its font.
 type box struct{ left, right, bottom, top float64 }
 
 func (b box) height() float64 { return max(b.top-b.bottom, 0.1) }
@@ -20,9 +20,9 @@ func (b box) height() float64 { return max(b.top-b.bottom, 0.1) }
 type pdfWord struct {
 	text        string
 	from, to    int  // the first and the last letter
-	first, last box  // of these, where they are looked at
-	begins      bool // a line, as PDFium sees it
-	apart       bool // more may stand before it than the blank of a line
+	first, last box  // the places of these, if they were read
+	beginsLine  bool // it is the first of a line, as PDFium sees it
+	afterGap    bool // the space before it may be more than a blank
 }
 
 // sheet is the text of a page.
@@ -32,14 +32,14 @@ type sheet struct {
 	words []pdfWord
 }
 
-// Both stand for a hyphen at the end of a line, and for the end.
+// Both stand for a hyphen together with the end of its line.
 const (
 	hyphen       = 0x02
-	hyphenInText = 0xfffe // where the text of the page is asked for
+	hyphenInText = 0xfffe // in the text of a whole page
 )
 
-// readLetters reads the letters of the page. All at once is much faster, where each has its place in what comes of
-// that.
+// readLetters reads the letters of the page: all at once, which is much faster, or one by one if the text does not have
+// as many letters as the page.
 func (s *sheet) readLetters() ([]rune, error) {
 	count, err := s.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: s.page})
 	if err != nil {
@@ -67,21 +67,21 @@ func (s *sheet) readLetters() ([]rune, error) {
 	return letters, nil
 }
 
-// readWords parts the letters into words and says of each whether it begins a line and whether a gap may stand before
-// it. A word in a mute font, which does not say what its letters are, becomes U+FFFD. Then the places are read.
+// readWords splits the letters into words, and notes for each whether it begins a line and whether a gap may precede
+// it. A word in a mute font, which does not say what its letters are, becomes U+FFFD. Then it reads the places.
 func (s *sheet) readWords() error {
 	letters, err := s.readLetters()
 	if err != nil {
 		return err
 	}
-	w, from, blanks, mute := pdfWord{begins: true}, -1, 0, false
+	w, from, blanks, mute := pdfWord{beginsLine: true}, -1, 0, false
 	add := func(to int) error {
 		if from < 0 {
 			return nil
 		}
 		w.text, w.from, w.to = strings.ReplaceAll(string(letters[from:to+1]), string(rune(hyphen)), "-"), from, to
-		// The font is asked only where it may be another: at a line, after a mute word, at unusual letters.
-		if w.begins || mute || !isUsual(w.text) {
+		// The font is checked only if it may have changed: at a line, after a mute word, at unusual letters.
+		if w.beginsLine || mute || !isUsual(w.text) {
 			if mute, err = s.isMute(from); err != nil {
 				return err
 			}
@@ -100,10 +100,10 @@ func (s *sheet) readWords() error {
 				return err
 			}
 			if blanks++; blanks == 1 && letter == ' ' {
-				w.apart = s.isGenerated(i)
+				w.afterGap = s.isGenerated(i)
 			}
-			w.apart = w.apart || blanks > 1
-			w.begins = w.begins || letter == '\n'
+			w.afterGap = w.afterGap || blanks > 1
+			w.beginsLine = w.beginsLine || letter == '\n'
 			continue
 		case from < 0:
 			from = i
@@ -112,7 +112,7 @@ func (s *sheet) readWords() error {
 			if err := add(i); err != nil {
 				return err
 			}
-			w.begins = !mute // the line ends here; in a mute font 0x02 may be any letter
+			w.beginsLine = !mute // the line ends here; in a mute font 0x02 may be any letter
 		}
 	}
 	if err := add(len(letters) - 1); err != nil {
@@ -121,15 +121,15 @@ func (s *sheet) readWords() error {
 	return s.readBoxes()
 }
 
-// isUsual says whether a word is in letters that every font shows as they are.
+// isUsual says whether a word has only printable ASCII letters, which every font shows as they are.
 func isUsual(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) })
 }
 
-// readBoxes looks where words stand, but for those within a line that is as long as its letters take: nothing but a
-// blank is before these.
+// readBoxes reads the places of words. It leaves out words within a line that is not longer than its letters need:
+// before these there are only blanks.
 func (s *sheet) readBoxes() error {
-	if err := s.readApart(); err != nil {
+	if err := s.readEdgeBoxes(); err != nil {
 		return err
 	}
 	lines := s.lines()
@@ -138,34 +138,34 @@ func (s *sheet) readBoxes() error {
 	}
 	spans := make([]float64, len(lines))
 	for i, line := range lines {
-		spans[i] = span(line)
+		spans[i] = letterWidth(line)
 	}
 	slices.Sort(spans)
 	usual := spans[len(spans)/2]
 	for _, line := range lines {
-		if wide := float64(line[len(line)-1].to - line[0].from + 1); (span(line)-usual)*wide > wider {
+		if wide := float64(line[len(line)-1].to - line[0].from + 1); (letterWidth(line)-usual)*wide > extraWidth {
 			for i := range line {
-				line[i].apart = true
+				line[i].afterGap = true
 			}
 		}
 	}
-	return s.readApart()
+	return s.readEdgeBoxes()
 }
 
-// wider is how much longer than usual a line is that may have a gap in it, in heights of a letter.
-const wider = 1
+// extraWidth is how much longer than usual a line has to be to have a gap in it, in heights of a letter.
+const extraWidth = 1
 
-// span is how much of a line a letter takes, in heights of a letter.
-func span(line []pdfWord) float64 {
+// letterWidth returns the mean width of a line's letters, in heights of a letter.
+func letterWidth(line []pdfWord) float64 {
 	first, last := line[0], line[len(line)-1]
 	return (last.last.right - first.first.left) / first.first.height() / float64(last.to-first.from+1)
 }
 
-// lines are the words parted where a line begins, or more than a blank may stand. Those of one word have no gap.
+// lines splits the words before each that begins a line or may follow a gap. It leaves out lines of one word.
 func (s *sheet) lines() (lines [][]pdfWord) {
 	from := 0
 	for i := 1; i <= len(s.words); i++ {
-		if i < len(s.words) && !s.words[i].begins && !s.words[i].apart {
+		if i < len(s.words) && !s.words[i].beginsLine && !s.words[i].afterGap {
 			continue
 		}
 		if i-from > 1 {
@@ -176,18 +176,18 @@ func (s *sheet) lines() (lines [][]pdfWord) {
 	return lines
 }
 
-// readApart reads the boxes of words before which more than a blank may stand, and of those before them.
-func (s *sheet) readApart() (err error) {
+// readEdgeBoxes reads the places of words that begin a line or may follow a gap, and of the words before them.
+func (s *sheet) readEdgeBoxes() (err error) {
 	for i := range s.words {
 		w := &s.words[i]
-		if (i == 0 || w.begins || w.apart) && w.first == (box{}) {
-			if w.first, err = s.box(w.from); err != nil {
+		if (i == 0 || w.beginsLine || w.afterGap) && w.first == (box{}) {
+			if w.first, err = s.boxOf(w.from); err != nil {
 				return err
 			}
 		}
-		ends := i == len(s.words)-1 || s.words[i+1].begins || s.words[i+1].apart
+		ends := i == len(s.words)-1 || s.words[i+1].beginsLine || s.words[i+1].afterGap
 		if ends && w.last == (box{}) {
-			if w.last, err = s.box(w.to); err != nil {
+			if w.last, err = s.boxOf(w.to); err != nil {
 				return err
 			}
 		}
@@ -195,13 +195,13 @@ func (s *sheet) readApart() (err error) {
 	return nil
 }
 
-// isGenerated says whether a blank does not stand in the document, but for a gap.
+// isGenerated says whether PDFium has made a blank for a gap: it is not in the document.
 func (s *sheet) isGenerated(i int) bool {
 	found, err := s.in.FPDFText_IsGenerated(&requests.FPDFText_IsGenerated{TextPage: s.page, Index: i})
 	return err != nil || found.IsGenerated
 }
 
-// isMute says whether the font of a letter does not say which letter it is.
+// isMute says whether a letter's font does not say which letter it is.
 func (s *sheet) isMute(i int) (bool, error) {
 	found, err := s.in.FPDFText_HasUnicodeMapError(&requests.FPDFText_HasUnicodeMapError{TextPage: s.page, Index: i})
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *sheet) isMute(i int) (bool, error) {
 	return found.HasUnicodeMapError, nil
 }
 
-func (s *sheet) box(i int) (box, error) {
+func (s *sheet) boxOf(i int) (box, error) {
 	found, err := s.in.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: s.page, Index: i})
 	if err != nil {
 		return box{}, err
@@ -221,56 +221,56 @@ func (s *sheet) box(i int) (box, error) {
 
 // Distances, in heights of a letter.
 const (
-	sameLine  = 0.45 // down: raised and lowered figures stay in their line
-	cell      = 1.5  // along: a gap between the cells of a row
-	farBack   = 1.7  // back: a line that goes on in another column
-	paragraph = 1.35 // down, in usual distances of lines
-	tightest  = 0.85 // down: the least that a usual distance is taken for
-	resized   = 1.2  // as large as the other line: a heading
+	sameLine     = 0.45 // down: raised and lowered figures stay in their line
+	cellGap      = 1.5  // along: a gap between the cells of a row
+	columnBack   = 1.7  // back: a line that continues in another column
+	paragraphGap = 1.35 // down, in usual distances of lines
+	minDistance  = 0.85 // down: the least usual distance, in heights
+	resizedRatio = 1.2  // times the size of the other line: a heading
 )
 
-// text is the words, in their order, with what stands between them.
+// text returns the words in order, with their separators.
 func (s *sheet) text() string {
 	usual := s.usualDistance()
 	var b strings.Builder
 	for i, w := range s.words {
 		if i > 0 {
-			b.WriteString(s.between(s.words[i-1], w, usual))
+			b.WriteString(s.separator(s.words[i-1], w, usual))
 		}
 		b.WriteString(w.text)
 	}
-	return unwrap(clean(b.String()))
+	return unwrap(cleanText(b.String()))
 }
 
-// between is what stands between two words.
-func (s *sheet) between(before, next pdfWord, usual float64) string {
-	if !next.begins && !next.apart {
+// separator returns what separates two words: a blank, the end of a cell, a line or a paragraph.
+func (s *sheet) separator(before, next pdfWord, usual float64) string {
+	if !next.beginsLine && !next.afterGap {
 		return " "
 	}
 	a, b := before.last, next.first
 	height := max(a.height(), b.height())
 	along, down := b.left-a.right, a.bottom-b.bottom
 	switch {
-	case !next.begins || math.Abs(down) < sameLine*height && along > -farBack*height:
-		if along > cell*height {
-			return cells
+	case !next.beginsLine || math.Abs(down) < sameLine*height && along > -columnBack*height:
+		if along > cellGap*height {
+			return cellSeparator
 		}
 		return " "
-	case down < 0, down > paragraph*max(usual, tightest*height), height > resized*min(a.height(), b.height()) &&
+	case down < 0, down > paragraphGap*max(usual, minDistance*height), height > resizedRatio*min(a.height(), b.height()) &&
 		s.isResized(before.to, next.from):
 		return "\n\n"
 	}
 	return "\n"
 }
 
-// isResized says whether two letters are of different sizes: of the same size, fonts are not equally high.
+// isResized says whether two letters have different font sizes: fonts of one size differ in height.
 func (s *sheet) isResized(a, b int) bool {
-	one, other := s.size(a), s.size(b)
-	return max(one, other) > resized*min(one, other)
+	one, other := s.fontSize(a), s.fontSize(b)
+	return max(one, other) > resizedRatio*min(one, other)
 }
 
-// size is that of the font of a letter on the page; 0 if it can't be told.
-func (s *sheet) size(i int) float64 {
+// fontSize returns the size of a letter's font on the page; 0 if it is unknown.
+func (s *sheet) fontSize(i int) float64 {
 	size, err := s.in.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: s.page, Index: i})
 	if err != nil {
 		return 0
@@ -282,13 +282,13 @@ func (s *sheet) size(i int) float64 {
 	return size.FontSize * math.Hypot(float64(m.Matrix.C), float64(m.Matrix.D))
 }
 
-// usualDistance is the distance of lines within paragraphs: that which a quarter of the distances do not reach.
+// usualDistance returns the distance of lines within paragraphs: the first quartile of all distances.
 func (s *sheet) usualDistance() float64 {
 	var list []float64
 	for i := 1; i < len(s.words); i++ {
 		w := s.words[i]
 		down := s.words[i-1].last.bottom - w.first.bottom
-		if height := w.first.height(); w.begins && down > sameLine*height && down < 4*height {
+		if height := w.first.height(); w.beginsLine && down > sameLine*height && down < 4*height {
 			list = append(list, down)
 		}
 	}

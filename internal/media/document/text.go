@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// readText reads a text file. A form feed begins a page.
+// readText reads a text file into d. A form feed begins a page.
 func readText(d *Document, content []byte) error {
 	text, err := decode(content)
 	if err != nil {
@@ -24,7 +24,7 @@ func readText(d *Document, content []byte) error {
 		return refuse(TooLarge, "it holds more than %d MB of text; split it", MaxText>>20)
 	}
 	for i, page := range strings.Split(text, "\f") {
-		d.add(i+1, unwrap(clean(page)))
+		d.addPage(i+1, unwrap(cleanText(page)))
 	}
 	if len(d.Pages) == 0 {
 		return refuse(Empty, "there is no text in it")
@@ -32,28 +32,28 @@ func readText(d *Document, content []byte) error {
 	return nil
 }
 
-// add adds a page, if there is text on it.
-func (d *Document) add(number int, text string) {
-	if text = clean(text); text != "" {
+// addPage adds a page, if there is text on it.
+func (d *Document) addPage(number int, text string) {
+	if text = cleanText(text); text != "" {
 		d.Pages = append(d.Pages, Page{Number: number, Text: text})
 	}
 }
 
-// DecodeText gives the text of a file with its lines as they are. Errors are as those of Reader.Read.
+// DecodeText returns the text of a file with unchanged lines. Errors are as those of Reader.Read.
 func DecodeText(name string, content []byte) (string, error) {
 	text, err := decode(content)
-	return text, of(name, err)
+	return text, withFile(name, err)
 }
 
-// decode gives the text of bytes in UTF-8, in UTF-16 with its mark, or in Windows-1252.
+// decode decodes UTF-8, UTF-16 with a byte order mark, or Windows-1252.
 func decode(content []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(content, []byte("\xef\xbb\xbf")):
 		content = content[3:]
 	case bytes.HasPrefix(content, []byte("\xff\xfe")):
-		return decode16(content[2:], binary.LittleEndian)
+		return decodeUTF16(content[2:], binary.LittleEndian)
 	case bytes.HasPrefix(content, []byte("\xfe\xff")):
-		return decode16(content[2:], binary.BigEndian)
+		return decodeUTF16(content[2:], binary.BigEndian)
 	}
 	if bytes.IndexByte(content, 0) >= 0 {
 		return "", refuse(Unreadable, "it is no text, or UTF-16 without its mark; save it as UTF-8")
@@ -62,13 +62,13 @@ func decode(content []byte) (string, error) {
 		return string(content), nil
 	}
 	decoded, err := charmap.Windows1252.NewDecoder().Bytes(content)
-	if err != nil || bytes.ContainsRune(decoded, utf8.RuneError) || bytes.ContainsFunc(decoded, isNoText) {
+	if err != nil || bytes.ContainsRune(decoded, utf8.RuneError) || bytes.ContainsFunc(decoded, isControlCharacter) {
 		return "", refuse(Unreadable, "its text is neither UTF-8 nor Windows-1252; save it as UTF-8")
 	}
 	return string(decoded), nil
 }
 
-func decode16(content []byte, order binary.ByteOrder) (string, error) {
+func decodeUTF16(content []byte, order binary.ByteOrder) (string, error) {
 	if len(content)%2 != 0 {
 		return "", refuse(Damaged, "it ends in the middle of a character of UTF-16")
 	}
@@ -79,16 +79,16 @@ func decode16(content []byte, order binary.ByteOrder) (string, error) {
 	return string(utf16.Decode(units)), nil
 }
 
-// isNoText says whether a letter is a control character that no text has.
-func isNoText(r rune) bool { return r < ' ' && !strings.ContainsRune("\n\r\t\f", r) }
+// isControlCharacter says whether a letter is a control character that no text has.
+func isControlCharacter(r rune) bool { return r < ' ' && !strings.ContainsRune("\n\r\t\f", r) }
 
 var blankLines = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n{3,}`)
 })
 
-// compose gives text in the form NFKC, but for raised and lowered figures and fractions: 1½ must not become 11/2, nor
-// 10³ become 103.
-func compose(text string) string {
+// normalize returns text in the form NFKC, but keeps raised and lowered figures and fractions: 1½ is not 11/2, nor 10³
+// 103.
+func normalize(text string) string {
 	isFigure := func(r rune) bool { return unicode.Is(unicode.No, r) }
 	var b strings.Builder
 	b.Grow(len(text))
@@ -105,10 +105,10 @@ func compose(text string) string {
 	}
 }
 
-// clean gives text as pages hold it: in the form of compose, which takes ligatures apart, with “\n” at the ends of
-// lines, at most one empty line, no white space at the ends of lines and no invisible characters.
-func clean(text string) string {
-	text = compose(strings.ToValidUTF8(text, "\ufffd"))
+// cleanText returns text as pages hold it: normalized, which splits ligatures, with “\n” at the ends of lines, at most
+// one empty line in a row, no white space at the ends of lines, and no invisible characters.
+func cleanText(text string) string {
+	text = normalize(strings.ToValidUTF8(text, "\ufffd"))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// A unit is what is doubted as a whole: a segment, or a sentence where there are no segments.
+// unit is what is flagged as a whole: a segment, or a sentence if there are no segments.
 type unit struct {
 	text       string
 	words      []string // folded
@@ -20,11 +20,11 @@ type unit struct {
 	confidence float64 // 0: not known
 }
 
-func (u unit) span() float64 { return u.end - u.start }
+func (u unit) duration() float64 { return u.end - u.start }
 
-// unitsOf takes a transcript apart; all is its text, laid out.
-func unitsOf(said model.Transcript, all string, start float64) (units []unit) {
-	for _, s := range said.Segments {
+// splitUnits splits a transcript; all is its text as layOut made it.
+func splitUnits(transcript model.Transcript, all string, start float64) (units []unit) {
+	for _, s := range transcript.Segments {
 		if part := strings.TrimSpace(s.Text); part != "" {
 			units = append(units, unit{text: part, words: search.Words(part), start: start + s.Start,
 				end:      start + s.End,
@@ -41,65 +41,66 @@ func unitsOf(said model.Transcript, all string, start float64) (units []unit) {
 	return units
 }
 
-// From when on a sign counts. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well,
-// and decodes anew where the mean logarithm of its tokens' probabilities is below -1.
+// The thresholds of the signs. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well,
+// and decodes again if the mean logarithm of its tokens' probabilities is below -1.
 const (
-	noSpeech     = 0.6  // as the transcriber says
-	someNoSpeech = 0.3  // in support of another sign
-	unsure       = 0.35 // of the transcriber's confidence
-	repeats      = 3    // of one unit in a row
-	cycles       = 4    // of the same words within a unit
-	cycleWords   = 8    // that these have together, at least
-	slowest      = 1.0  // characters a second, over at least slowSpan seconds
-	slowSpan     = 8.0
-	fastest      = 45.0 // characters a second, of at least fastText characters
-	fastText     = 40
+	noSpeechLimit   = 0.6  // as the transcriber says
+	weakNoSpeech    = 0.3  // together with another sign
+	confidenceLimit = 0.35 // of the transcriber's confidence
+	minRepeats      = 3    // of one unit in a row
+	minCycles       = 4    // of the same words within a unit
+	minCycleWords   = 8    // in all of these together
+	slowest         = 1.0  // characters a second, over at least slowSpan seconds
+	slowSpan        = 8.0
+	fastest         = 45.0 // characters a second, of at least fastText characters
+	fastText        = 40
 )
 
-// doubts flags what is doubtful in the units, each once: by the strongest reason, one flag for those that repeat.
+// flagUnits flags the doubtful units, each once, for the strongest reason. Repeated units share one flag.
 //
-// What a transcriber invents shows by what it rests on, not by what it says: no voice under it, words that go round, a
-// pace at which nobody speaks. Known phrases add to that. Only credits, which nobody says, are told by their words
-// alone; what people may say needs another sign, or to be all that there is.
-func doubts(units []unit) (flags []Flag) {
+// What a transcriber invents is recognised by other signs than its words: no voice, words that repeat, a pace at which
+// nobody speaks. A known phrase supports such a sign. Credits, which nobody says, are recognised by their words alone;
+// phrases that people may say need another sign, or have to be the whole transcript.
+func flagUnits(units []unit) (flags []Flag) {
 	known := phrases()
-	alone := !slices.ContainsFunc(units, func(u unit) bool { return sortOf(known, u.words) == "" })
+	onlyPhrases := !slices.ContainsFunc(units, func(u unit) bool { return phraseSort(known, u.words) == "" })
 	for i := 0; i < len(units); i++ {
 		u := units[i]
-		kind := u.doubt(sortOf(known, u.words), alone)
-		if n := run(units[i:]); n >= repeats {
+		kind := u.flagKind(phraseSort(known, u.words), onlyPhrases)
+		if n := countRepeats(units[i:]); n >= minRepeats {
 			kind = Ghost
 			i += n - 1
 		}
 		if kind != "" {
-			flags = append(flags, Flag{Kind: kind, Text: text.Brief(u.text, mostText), Start: u.start,
+			flags = append(flags, Flag{Kind: kind, Text: text.Brief(u.text, maxFlagText), Start: u.start,
 				End: units[i].end})
 		}
 	}
 	return flags
 }
 
-// doubt is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, and alone says that
-// there are only such.
-func (u unit) doubt(phrase string, alone bool) string {
-	weak := u.pace() || u.confidence > 0 && u.confidence < unsure
+// flagKind returns the kind of flag for u, "" for none. phrase is u's sort of phrase, and onlyPhrases says that all
+// units are known phrases.
+func (u unit) flagKind(phrase string, onlyPhrases bool) string {
+	weak := u.hasOddPace() || u.confidence > 0 && u.confidence < confidenceLimit
 	switch {
-	case phrase == credit, phrase != "" && (alone || weak || u.noSpeech >= someNoSpeech), cyclic(u.words):
+	case phrase == credit, phrase != "" && (onlyPhrases || weak || u.noSpeech >= weakNoSpeech), isCyclic(u.words):
 		return Ghost
-	case weak, u.noSpeech >= noSpeech:
+	case weak, u.noSpeech >= noSpeechLimit:
 		return LowConfidence
 	}
 	return ""
 }
 
-// pace says whether nobody speaks as slowly or as fast.
-func (u unit) pace() bool {
+// hasOddPace says whether u is slower or faster than people speak.
+func (u unit) hasOddPace() bool {
 	n := float64(utf8.RuneCountInString(u.text))
-	return u.span() >= slowSpan && n/u.span() < slowest || u.span() > 0 && n >= fastText && n/u.span() > fastest
+	d := u.duration()
+	return d >= slowSpan && n/d < slowest || d > 0 && n >= fastText && n/d > fastest
 }
 
-// run counts how many units at the beginning say the same.
-func run(units []unit) int {
+// countRepeats counts how many units at the beginning say the same.
+func countRepeats(units []unit) int {
 	n := 1
 	for n < len(units) && len(units[0].words) > 0 && slices.Equal(units[n].words, units[0].words) {
 		n++
@@ -107,9 +108,9 @@ func run(units []unit) int {
 	return n
 }
 
-// cyclic says whether words are the same few again and again.
-func cyclic(words []string) bool {
-	for period := 1; len(words) >= cycleWords && period <= len(words)/cycles; period++ {
+// isCyclic says whether words repeat the same few again and again.
+func isCyclic(words []string) bool {
+	for period := 1; len(words) >= minCycleWords && period <= len(words)/minCycles; period++ {
 		if slices.Equal(words[period:], words[:len(words)-period]) {
 			return true
 		}
@@ -117,10 +118,10 @@ func cyclic(words []string) bool {
 	return false
 }
 
-// mostText bounds the text of a flag, in characters.
-const mostText = 200
+// maxFlagText bounds the text of a flag, in characters.
+const maxFlagText = 200
 
-// The sorts of phrases that transcribers are known to invent; ghosts.txt says what they are.
+// The sorts of phrases that transcribers are known to invent; ghosts.txt explains them.
 const (
 	credit   = "credit"
 	caption  = "caption"
@@ -130,22 +131,22 @@ const (
 //go:embed ghosts.txt
 var ghosts string
 
-// phrase is a known one, as its words with a space behind each.
+// phrase is a known phrase; words has a space after each word.
 type phrase struct{ sort, words string }
 
 func phrases() (known []phrase) {
 	for line := range strings.Lines(ghosts) {
-		sort, said, _ := strings.Cut(line, " ")
-		if words := joined(search.Words(said)); sort != "#" && words != "" {
+		sort, rest, _ := strings.Cut(line, " ")
+		if words := joinWords(search.Words(rest)); sort != "#" && words != "" {
 			known = append(known, phrase{sort, words})
 		}
 	}
 	return known
 }
 
-// sortOf is the first sort of phrase that words are; "" for none.
-func sortOf(known []phrase, words []string) string {
-	all := joined(words)
+// phraseSort returns the sort of the first known phrase that the words are, or begin with; "" for none.
+func phraseSort(known []phrase, words []string) string {
+	all := joinWords(words)
 	for _, p := range known {
 		if all == p.words || p.sort != farewell && strings.HasPrefix(all, p.words) {
 			return p.sort
@@ -154,7 +155,7 @@ func sortOf(known []phrase, words []string) string {
 	return ""
 }
 
-// joined are words with a space behind each.
-func joined(words []string) string {
+// joinWords joins words with a space after each.
+func joinWords(words []string) string {
 	return strings.Join(append(words[:len(words):len(words)], ""), " ")
 }

@@ -39,7 +39,7 @@ func TestWhatIsDoubtfulIsFlaggedAndNothingElse(t *testing.T) {
 				NoSpeech: s.NoSpeech, Confidence: s.Confidence})
 		}
 		var d draft
-		d.add(piece{}, said)
+		d.addPart(piece{}, said)
 		if diff := cmp.Diff(v.Flags, d.flags()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", v.About, diff)
 		}
@@ -77,7 +77,7 @@ func TestTextIsLaidOutByPausesAndLines(t *testing.T) {
 		{"One, two.", []model.Segment{at(0, 1, "One."), at(4, 5, "Two.")}, "One, two."},
 		{"", []model.Segment{at(0, 1, "One.")}, ""},
 	} {
-		if got, _ := laidOut(model.Transcript{Text: c.text, Segments: c.segments}); got != c.want {
+		if got, _ := layOut(model.Transcript{Text: c.text, Segments: c.segments}); got != c.want {
 			t.Errorf("%q of %v became %q; want %q", c.text, c.segments, got, c.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestTextIsLaidOutByPausesAndLines(t *testing.T) {
 func TestLanguagesHaveCodes(t *testing.T) {
 	for said, want := range map[string]string{"Portuguese": "pt", "pt": "pt", "pt-BR": "pt", "english": "en",
 		"haitian creole": "ht", "": "", "klingon": "klingon", "yue": "yue"} {
-		if got := code(said); got != want {
+		if got := languageCode(said); got != want {
 			t.Errorf("%q is %q; want %q", said, got, want)
 		}
 	}
@@ -107,11 +107,11 @@ func FuzzLayoutLosesAndAddsNoWord(f *testing.F) {
 				return r
 			}, s)
 		}
-		if got, _ := laidOut(said); bare(got) != bare(text) {
+		if got, _ := layOut(said); bare(got) != bare(text) {
 			t.Errorf("%q became %q", text, got)
 		}
 		var d draft
-		d.add(piece{}, said)
+		d.addPart(piece{}, said)
 		for _, flag := range d.flags() {
 			if flag.Kind == "" {
 				t.Errorf("%q has a flag without a kind", text)

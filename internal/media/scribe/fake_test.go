@@ -136,8 +136,8 @@ func (p *player) names() (all []string) {
 	return all
 }
 
-// saying plays transcripts in turn.
-func saying(said ...model.Transcript) *player {
+// newPlayer plays transcripts in turn.
+func newPlayer(said ...model.Transcript) *player {
 	return &player{part: func(_ context.Context, call int) (model.Transcript, error) {
 		if call > len(said) {
 			return model.Transcript{}, &model.Error{Kind: model.Invalid, Message: "nothing is left to say"}
@@ -167,8 +167,8 @@ func newScribe(t *testing.T, c scribe.Config) *scribe.Scribe {
 	return scribe.New(c)
 }
 
-// refused checks that an error is one of ours, holds these words, and no path of this machine.
-func refused(t *testing.T, err error, words ...string) {
+// wantRefusal checks that an error is one of ours, holds these words, and no path of this machine.
+func wantRefusal(t *testing.T, err error, words ...string) {
 	t.Helper()
 	var failed *model.Error
 	if !errors.As(err, &failed) || failed.Kind != model.Invalid {
@@ -186,7 +186,7 @@ func refused(t *testing.T, err error, words ...string) {
 	}
 }
 
-func equal(t *testing.T, what string, got, want []string) {
+func wantEqual(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: %q; want %q", what, got, want)

@@ -9,56 +9,56 @@ import (
 	"sibyl/internal/model"
 )
 
-// paragraph is how long a pause is after which another paragraph begins, in seconds.
-const paragraph = 3.0
+// paragraphPause is the least pause after which a paragraph begins, in seconds.
+const paragraphPause = 3.0
 
-// draft is what has been written down of a file so far.
+// draft is the transcript of a file so far.
 type draft struct {
-	text     strings.Builder
-	language string
-	end      float64 // of the parts so far
-	spoken   float64 // when somebody spoke last, as far as it is known
-	units    []unit
-	quiet    []Flag // parts that were not sent
-	times    []Time
+	text       strings.Builder
+	language   string
+	end        float64 // of the parts so far
+	lastSpoken float64 // when somebody spoke last, if known
+	units      []unit
+	silences   []Flag // parts that were not sent
+	times      []Time
 }
 
-// silence is a part in which nobody speaks.
-func (d *draft) silence(p piece) {
+// addSilence adds a part in which nobody speaks.
+func (d *draft) addSilence(p piece) {
 	d.end = p.start + p.seconds
-	d.quiet = append(d.quiet, Flag{Kind: Silence, Start: p.start, End: d.end})
+	d.silences = append(d.silences, Flag{Kind: Silence, Start: p.start, End: d.end})
 }
 
-// add is what a part says.
-func (d *draft) add(p piece, said model.Transcript) {
-	d.end = p.start + max(p.seconds, said.Seconds)
+// addPart adds the transcript of a part.
+func (d *draft) addPart(p piece, transcript model.Transcript) {
+	d.end = p.start + max(p.seconds, transcript.Seconds)
 	if d.language == "" {
-		d.language = code(said.Language)
+		d.language = languageCode(transcript.Language)
 	}
-	text, times := laidOut(said)
+	text, times := layOut(transcript)
 	if text == "" {
 		return
 	}
 	begins, spoken := p.start, d.end
-	if n := len(said.Segments); n > 0 {
-		begins += said.Segments[0].Start
-		spoken = p.start + said.Segments[n-1].End
+	if n := len(transcript.Segments); n > 0 {
+		begins += transcript.Segments[0].Start
+		spoken = p.start + transcript.Segments[n-1].End
 	}
 	if d.text.Len() > 0 {
-		d.text.WriteString(between(" ", begins-d.spoken))
+		d.text.WriteString(separator(" ", begins-d.lastSpoken))
 	}
 	for _, t := range times {
 		d.times = append(d.times, Time{d.text.Len() + t.At, p.start + t.Seconds})
 	}
 	d.text.WriteString(text)
-	d.spoken = spoken
-	d.units = append(d.units, unitsOf(said, text, p.start)...)
+	d.lastSpoken = spoken
+	d.units = append(d.units, splitUnits(transcript, text, p.start)...)
 }
 
-// between is what stands between two texts with white space and a pause between them.
-func between(space string, pause float64) string {
+// separator returns what to write between two texts that are separated by this white space and pause.
+func separator(space string, pause float64) string {
 	switch {
-	case pause >= paragraph, strings.Count(space, "\n") > 1:
+	case pause >= paragraphPause, strings.Count(space, "\n") > 1:
 		return "\n\n"
 	case space == "":
 		return ""
@@ -66,38 +66,38 @@ func between(space string, pause float64) string {
 	return " "
 }
 
-// laidOut is the text of a transcript: its lines joined, with a paragraph at an empty line and at a long pause between
-// segments; and when each segment is said, if it is made of them.
-func laidOut(said model.Transcript) (string, []Time) {
+// layOut returns the text of a transcript with its lines joined, and a paragraph at each empty line or long pause
+// between segments. If the text consists of its segments, it also returns the time of each.
+func layOut(transcript model.Transcript) (string, []Time) {
 	var out strings.Builder
 	var times []Time
-	rest, last := strings.TrimSpace(said.Text), 0.0
-	for _, s := range said.Segments {
+	rest, last := strings.TrimSpace(transcript.Text), 0.0
+	for _, s := range transcript.Segments {
 		part := strings.TrimSpace(s.Text)
 		space := rest[:len(rest)-len(strings.TrimLeftFunc(rest, unicode.IsSpace))]
 		after, found := strings.CutPrefix(rest[len(space):], part)
 		switch {
 		case !found:
-			return flowing(said.Text), nil
+			return joinLines(transcript.Text), nil
 		case part != "":
 			if out.Len() > 0 {
-				out.WriteString(between(space, s.Start-last))
+				out.WriteString(separator(space, s.Start-last))
 			}
 			times = append(times, Time{out.Len(), s.Start})
-			out.WriteString(flowing(part))
+			out.WriteString(joinLines(part))
 			rest = after
 		}
 		last = s.End
 	}
-	if end := flowing(rest); end != "" && out.Len() > 0 {
-		out.WriteString(between(rest[:len(rest)-len(strings.TrimLeftFunc(rest, unicode.IsSpace))], 0))
+	if end := joinLines(rest); end != "" && out.Len() > 0 {
+		out.WriteString(separator(rest[:len(rest)-len(strings.TrimLeftFunc(rest, unicode.IsSpace))], 0))
 	}
-	out.WriteString(flowing(rest))
+	out.WriteString(joinLines(rest))
 	return out.String(), times
 }
 
-// flowing is a text whose lines are joined, but for an empty one between paragraphs.
-func flowing(text string) string {
+// joinLines joins the lines of each paragraph; paragraphs are separated by an empty line.
+func joinLines(text string) string {
 	var paragraphs []string
 	open := false
 	for line := range strings.Lines(text) {
@@ -114,9 +114,9 @@ func flowing(text string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// flags are those of the parts that were not sent, and of what is doubtful in the others, by time.
+// flags returns the flags of parts that were not sent, and of what is doubtful in the others, by time.
 func (d *draft) flags() []Flag {
-	all := append(slices.Clone(d.quiet), doubts(d.units)...)
+	all := append(slices.Clone(d.silences), flagUnits(d.units)...)
 	slices.SortStableFunc(all, func(a, b Flag) int { return cmp.Compare(a.Start, b.Start) })
 	return all
 }

@@ -8,17 +8,17 @@ import (
 //go:embed languages.txt
 var languages string
 
-// code is the code of a language that a transcriber names: "pt" for "portuguese", "pt" and "pt-BR"; what is no known
-// name stays as it is.
-func code(said string) string {
-	said = strings.ToLower(strings.TrimSpace(said))
+// languageCode returns the code of a language that a transcriber names: "pt" for "portuguese", "pt" and "pt-BR". Other
+// names stay, in lower case and without a region.
+func languageCode(named string) string {
+	named = strings.ToLower(strings.TrimSpace(named))
 	for line := range strings.Lines(languages) {
 		short, names, _ := strings.Cut(strings.TrimSpace(line), " ")
 		for name := range strings.SplitSeq(names, ",") {
-			if said != "" && name == said {
+			if named != "" && name == named {
 				return short
 			}
 		}
 	}
-	return base(said)
+	return baseLanguage(named)
 }

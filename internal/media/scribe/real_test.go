@@ -17,10 +17,10 @@ import (
 // A WAV goes to each transcriber over its own wire, in two parts.
 func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 	path := file(t, "wav", 50, false)
-	hosted, plain := scribe.Hosted(), scribe.Whisper()
-	if hosted.Local().Seconds != plain.Seconds || hosted.Seconds != 0 {
+	hosted, plain := scribe.HostedLimits(), scribe.WhisperLimits()
+	if hosted.ForLocal().Seconds != plain.Seconds || hosted.Seconds != 0 {
 		t.Errorf("parts of %d and %d s on this machine, %d elsewhere",
-			plain.Seconds, hosted.Local().Seconds, hosted.Seconds)
+			plain.Seconds, hosted.ForLocal().Seconds, hosted.Seconds)
 	}
 	hosted.Bytes, plain.Seconds = 1<<20, 25
 	answer := modeltest.Answer{Transcript: model.Transcript{Text: " Hello.", Language: "english",
@@ -49,7 +49,7 @@ func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 	}
 	command, folder := script(t, `head -n 1 "$1" | cut -d ' ' -f 1,2; echo "$2"`)
 	check("a command", scribe.Config{Transcriber: command, Limits: plain}, "wav 25 en wav 25 en")
-	empty(t, folder)
+	wantEmpty(t, folder)
 }
 
 func TestCommandThatFailsIsNotRepeatedAndShowsNoTemporaryFile(t *testing.T) {
@@ -59,7 +59,7 @@ func TestCommandThatFailsIsNotRepeatedAndShowsNoTemporaryFile(t *testing.T) {
 	if model.KindOf(err) != model.Invalid || !strings.HasSuffix(err.Error(), "(status 1): can't read audio.ogg") {
 		t.Errorf("got %v", err)
 	}
-	empty(t, folder)
+	wantEmpty(t, folder)
 }
 
 // script is a command that runs a shell script, which finds the audio as $1 and the language as $2.
@@ -75,7 +75,7 @@ func script(t *testing.T, text string) (c *speech.Command, folder string) {
 	return speech.New(speech.Config{Command: []string{"sh", path, "{file}", "{language}"}, Folder: folder}), folder
 }
 
-func empty(t *testing.T, folder string) {
+func wantEmpty(t *testing.T, folder string) {
 	t.Helper()
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)

@@ -1,13 +1,13 @@
-// Package scribe writes down what is said in an audio file, by whatever transcriber is set.
+// Package scribe transcribes audio files with any transcriber.
 //
 // Guarantees:
-//   - What the transcriber can't take is converted, and what is too large or too long is split, its times put back;
-//     where the machine can't do that, the error says what would help.
-//   - Silence is not sent: neither a file nor a part in which nobody speaks. What is doubtful in a transcript stays in
-//     it, and is flagged.
-//   - Errors are *model.Error. None holds the path of a temporary file; a transcriber's own words are as it gives them.
-//   - A part is sent again as model.RetryPolicy says, and the others are not. Cancelling ends all that goes on.
-//   - What is made on the way lies in a folder that nobody else can read, and is removed before Transcribe returns.
+//   - What the transcriber does not accept is converted, and what is too large or too long is split, and its times are
+//     corrected; if the machine can't do that, the error says what would help.
+//   - Silence is not sent: neither a file nor a part in which nobody speaks. Doubtful passages are flagged.
+//   - Errors are *model.Error. None holds the path of a temporary file; a transcriber's own words are unchanged.
+//   - A failed part is sent again as model.RetryPolicy says, and the others are not. Cancelling ends everything that is
+//     running.
+//   - Temporary files lie in a folder that nobody else can read, and are removed before Transcribe returns.
 //   - A Scribe is safe for concurrent use.
 package scribe
 
@@ -26,38 +26,38 @@ import (
 	"sibyl/internal/text"
 )
 
-// Audio looks into audio files and changes them, as audio.Tools does.
+// Audio probes, converts and splits audio files, as audio.Tools does.
 type Audio interface {
 	Probe(ctx context.Context, file string) (audio.Info, error)
 	Convert(ctx context.Context, file, out string) error
 	Split(ctx context.Context, file, folder string, seconds int) ([]audio.Part, error)
 }
 
-// Config is what a Scribe is made of. Only Audio is needed.
+// Config sets a Scribe up. Only Audio is required.
 type Config struct {
 	Transcriber model.Transcriber // nil: nothing is set
-	By          string            // who that is, as "openai:whisper-1"; it stands in transcripts and errors
-	Limits      Limits            // what it takes
-	Language    string            // for files of which nobody says one, as "pt"; "": the transcriber finds out
+	By          string            // the transcriber's name in transcripts and errors: "openai:whisper-1"
+	Limits      Limits            // what it accepts
+	Language    string            // of files without a language of their own: "pt"; "": the transcriber detects it
 	Retry       model.RetryPolicy
 
-	// Problem says why what is set can't be used, as for want of a key, and Offers which programs of this machine would
-	// do. Missing tells both.
+	// Problem says why the transcriber that is set can't be used, such as a missing key. Offers are programs of this
+	// machine that could be used. Missing returns both.
 	Problem string
 	Offers  []string
 
 	Audio Audio
 
-	Folder string // for what is made on the way; "": the system's own
+	Folder string // for temporary files; "": the system's own
 }
 
-// Transcript is what is said in a file. Language is as "pt", and "" where it is not known; By is "" where nobody had to
-// be asked.
+// Transcript is what is said in a file. Language is a code such as "pt", or "" if it is unknown; By is "" if no
+// transcriber was asked.
 type Transcript struct {
 	Text, Language, By string
 	Seconds            float64 // 0: not known
 	Flags              []Flag
-	Times              []Time // none: the transcriber told none
+	Times              []Time // none: the transcriber gave none
 }
 
 // Time says when a part of a transcript is said.
@@ -70,11 +70,11 @@ type Time struct {
 const (
 	Silence       = "silence"        // nobody speaks there, and it was not sent
 	Ghost         = "ghost"          // likely the transcriber's own invention
-	LowConfidence = "low_confidence" // the transcriber, or the pace of the words, casts doubt on it
+	LowConfidence = "low_confidence" // doubtful by the transcriber's confidence or the pace of the words
 )
 
-// Flag marks what is doubtful. Text stands in the transcript, perhaps shortened; Start and End are in seconds, both 0
-// where no times are known.
+// Flag marks a doubtful passage. Text is from the transcript, perhaps shortened; Start and End are seconds, both 0 if
+// unknown.
 type Flag struct {
 	Kind, Text string
 	Start, End float64
@@ -91,28 +91,28 @@ func New(c Config) *Scribe {
 	return &Scribe{c}
 }
 
-// Missing says, in words for people, what would have to be set to transcribe; "" if it can.
+// Missing tells people what has to be set to transcribe; "" if nothing is missing.
 func (s *Scribe) Missing() string {
 	if s.Transcriber != nil {
 		return ""
 	}
-	says := cmp.Or(s.Problem,
+	message := cmp.Or(s.Problem,
 		"set transcription.model to a model that transcribes, such as openai:whisper-1, transcription.server to the "+
 			"address of a "+
 			"whisper.cpp server, or transcription.command to a program that prints what is said in a file")
 	if len(s.Offers) > 0 {
-		says += "; this machine has " + strings.Join(s.Offers, ", or ")
+		message += "; this machine has " + strings.Join(s.Offers, ", or ")
 	}
-	return says
+	return message
 }
 
-// Listener hears how a transcription goes on. Either may be nil.
+// Listener gets the progress of a transcription. Either may be nil.
 type Listener struct {
 	Progress func(done, of int) // how many parts are done, at first and after each
 	Wait     func(model.Wait)   // a part is sent again after a pause
 }
 
-// Transcribe writes down what is said in a file, given by its path. language is as "pt"; "": that of the Config.
+// Transcribe transcribes the file at a path. language is a code such as "pt"; "": that of the Config.
 func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listener) (Transcript, error) {
 	if l.Progress == nil {
 		l.Progress = func(int, int) {}
@@ -120,15 +120,15 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 	if l.Wait == nil {
 		l.Wait = func(model.Wait) {}
 	}
-	j := job{Scribe: s, Listener: l, file: file, language: cmp.Or(base(language), base(s.Language))}
+	j := job{Scribe: s, Listener: l, file: file, language: cmp.Or(baseLanguage(language), baseLanguage(s.Language))}
 	if s.Transcriber == nil {
-		return Transcript{}, j.refuse("%s", s.Missing())
+		return Transcript{}, j.refusal("%s", s.Missing())
 	}
 	info, err := s.Audio.Probe(ctx, file)
 	if err != nil {
-		return Transcript{}, j.failed(ctx, fmt.Errorf("the audio can't be read: %w", err))
+		return Transcript{}, j.stepError(ctx, fmt.Errorf("the audio can't be read: %w", err))
 	}
-	seconds := known(info.Seconds)
+	seconds := secondsOrZero(info.Seconds)
 	if info.Silent != nil && *info.Silent {
 		l.Progress(1, 1)
 		return Transcript{Seconds: seconds, Flags: []Flag{{Kind: Silence, End: seconds}}}, nil
@@ -142,7 +142,7 @@ func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listen
 	if err != nil {
 		return Transcript{}, err
 	}
-	return j.all(ctx, pieces, seconds)
+	return j.transcribeAll(ctx, pieces, seconds)
 }
 
 // job is the transcription of one file.
@@ -151,22 +151,22 @@ type job struct {
 	Listener
 	file     string
 	language string
-	folder   string // of what is made on the way
+	folder   string // of temporary files
 }
 
-// all transcribes the pieces, in order.
-func (j *job) all(ctx context.Context, pieces []piece, seconds float64) (Transcript, error) {
+// transcribeAll transcribes the pieces, in order.
+func (j *job) transcribeAll(ctx context.Context, pieces []piece, seconds float64) (Transcript, error) {
 	j.Progress(0, len(pieces))
 	var whole draft
 	for i, p := range pieces {
 		if p.silent {
-			whole.silence(p)
+			whole.addSilence(p)
 		} else {
-			said, err := j.one(ctx, p)
+			transcript, err := j.transcribePiece(ctx, p)
 			if err != nil {
-				return Transcript{}, partly(err, i+1, len(pieces))
+				return Transcript{}, partError(err, i+1, len(pieces))
 			}
-			whole.add(p, said)
+			whole.addPart(p, transcript)
 		}
 		j.Progress(i+1, len(pieces))
 	}
@@ -178,16 +178,16 @@ func (j *job) all(ctx context.Context, pieces []piece, seconds float64) (Transcr
 	return t, nil
 }
 
-// one transcribes a piece.
-func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err error) {
+// transcribePiece transcribes a piece, with retries.
+func (j *job) transcribePiece(ctx context.Context, p piece) (transcript model.Transcript, err error) {
 	err = j.Retry.Do(ctx, j.By, func() error {
 		f, err := os.Open(p.file)
 		if err != nil {
-			return j.refuse("the audio can't be opened: %v", files.Cause(err))
+			return j.refusal("the audio can't be opened: %v", files.Cause(err))
 		}
 		defer func() { _ = f.Close() }() // opened for reading only
-		// The name tells a server the format, and nobody how the file is called here.
-		said, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f,
+		// The name tells a server the format, but not the file's real name.
+		transcript, err = j.Transcriber.Transcribe(ctx, model.Audio{Name: "audio." + p.format, Content: f,
 			Language: j.language})
 		return err
 	}, func(w model.Wait) error {
@@ -195,62 +195,62 @@ func (j *job) one(ctx context.Context, p piece) (said model.Transcript, err erro
 		return nil
 	})
 	if failed := (*model.Error)(nil); err != nil && !errors.As(err, &failed) {
-		err = &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.clean(err)}
+		err = &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.cleanMessage(err)}
 	}
-	return said, err
+	return transcript, err
 }
 
-// failed is the error of a step on the way.
-func (j *job) failed(ctx context.Context, err error) error {
+// stepError returns the error for a failed step, or that of ctx.
+func (j *job) stepError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &model.Error{Kind: model.KindOf(ctx.Err()), Model: j.By, Err: ctx.Err()}
 	}
-	return j.refuse("%s", j.clean(err))
+	return j.refusal("%s", j.cleanMessage(err))
 }
 
-// refuse is the error for a file that is not transcribed.
-func (j *job) refuse(format string, args ...any) *model.Error {
+// refusal returns the error for a file that is not transcribed.
+func (j *job) refusal(format string, args ...any) *model.Error {
 	return &model.Error{Kind: model.Invalid, Model: cmp.Or(j.By, "transcription"),
 		Message: fmt.Sprintf(format, args...)}
 }
 
-// mostWords bounds what an error repeats of another's, in characters.
-const mostWords = 500
+// maxMessage bounds what an error repeats of another, in characters.
+const maxMessage = 500
 
-// clean is what err says on one line, without the folders of this machine.
-func (j *job) clean(err error) string {
-	said := err.Error()
+// cleanMessage returns the text of err on one line, without the folders of this machine.
+func (j *job) cleanMessage(err error) string {
+	message := err.Error()
 	for _, folder := range []string{j.folder, filepath.Dir(j.file)} {
 		if len(folder) > 1 {
-			said = strings.ReplaceAll(said, folder+string(filepath.Separator), "")
+			message = strings.ReplaceAll(message, folder+string(filepath.Separator), "")
 		}
 	}
-	return text.Brief(said, mostWords)
+	return text.Brief(message, maxMessage)
 }
 
-// partly is the error of a part, if there are several.
-func partly(err error, part, of int) error {
+// partError adds the number of the part to its error, if there are several.
+func partError(err error, part, of int) error {
 	var failed *model.Error
 	if of == 1 || !errors.As(err, &failed) {
 		return err
 	}
-	told := *failed
-	if told.Message == "" && told.Err != nil {
-		told.Message = told.Err.Error()
+	copied := *failed
+	if copied.Message == "" && copied.Err != nil {
+		copied.Message = copied.Err.Error()
 	}
-	told.Message = fmt.Sprintf("part %d of %d: %s", part, of, told.Message)
-	return &told
+	copied.Message = fmt.Sprintf("part %d of %d: %s", part, of, copied.Message)
+	return &copied
 }
 
-func known(seconds *float64) float64 {
+func secondsOrZero(seconds *float64) float64 {
 	if seconds == nil || *seconds < 0 {
 		return 0
 	}
 	return *seconds
 }
 
-// base is the language of a tag: "pt" of "pt-BR".
-func base(tag string) string {
+// baseLanguage returns the language of a tag: "pt" of "pt-BR".
+func baseLanguage(tag string) string {
 	language, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(tag)), "_", "-"), "-")
 	return language
 }

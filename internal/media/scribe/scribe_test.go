@@ -22,8 +22,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestFileThatIsTakenIsSentAsItIs(t *testing.T) {
-	p := saying(model.Transcript{Text: " Olá,\nmundo. ", Language: "portuguese"})
-	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Hosted(), Audio: &room{}, Language: "pt-BR"})
+	p := newPlayer(model.Transcript{Text: " Olá,\nmundo. ", Language: "portuguese"})
+	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.HostedLimits(), Audio: &room{}, Language: "pt-BR"})
 	got, err := s.Transcribe(t.Context(), file(t, "ogg", 12, false), "", scribe.Listener{})
 	if diff := cmp.Diff(scribe.Transcript{Text: "Olá, mundo.", Language: "pt", By: "house:whisper", Seconds: 12},
 		got); err != nil || diff != "" {
@@ -35,7 +35,7 @@ func TestFileThatIsTakenIsSentAsItIs(t *testing.T) {
 }
 
 func TestLanguageOfTheSessionWins(t *testing.T) {
-	p := saying(model.Transcript{Text: "hallo"}, model.Transcript{Text: "hallo", Language: "klingon"},
+	p := newPlayer(model.Transcript{Text: "hallo"}, model.Transcript{Text: "hallo", Language: "klingon"},
 		model.Transcript{})
 	s := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}, Language: "pt"})
 	for _, want := range []string{"de", "klingon", ""} {
@@ -58,11 +58,11 @@ func TestWithoutATranscriberItSaysWhatWouldHelp(t *testing.T) {
 		}
 	}
 	_, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{})
-	refused(t, err, s.Missing())
+	wantRefusal(t, err, s.Missing())
 	if s := newScribe(t, scribe.Config{Audio: &room{}, Problem: "set GROQ_KEY"}); s.Missing() != "set GROQ_KEY" {
 		t.Errorf("it says %s", s.Missing())
 	}
-	if s := newScribe(t, scribe.Config{Audio: &room{}, Transcriber: saying()}); s.Missing() != "" {
+	if s := newScribe(t, scribe.Config{Audio: &room{}, Transcriber: newPlayer()}); s.Missing() != "" {
 		t.Errorf("it says %s", s.Missing())
 	}
 }
@@ -74,14 +74,14 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 		seconds float64
 		want    string // the name that is sent
 	}{
-		"to WAV":           {scribe.Whisper(), "m4a", 60, "audio.wav"},
-		"WAV to plain WAV": {scribe.Whisper(), "wav", 60, "audio.wav"},
-		"to what fits":     {scribe.Hosted().Taking([]string{"wav", "ogg"}), "m4a", 1200, "audio.ogg"},
-		"of unknown length": {scribe.Hosted().Taking([]string{"wav", "flac", "ogg"}), "mp3", 1500,
+		"to WAV":           {scribe.WhisperLimits(), "m4a", 60, "audio.wav"},
+		"WAV to plain WAV": {scribe.WhisperLimits(), "wav", 60, "audio.wav"},
+		"to what fits":     {scribe.HostedLimits().WithFormats([]string{"wav", "ogg"}), "m4a", 1200, "audio.ogg"},
+		"of unknown length": {scribe.HostedLimits().WithFormats([]string{"wav", "flac", "ogg"}), "mp3", 1500,
 			"audio.ogg"},
-		"too large in its own format": {scribe.Hosted(), "wav", 1200, "audio.ogg"},
+		"too large in its own format": {scribe.HostedLimits(), "wav", 1200, "audio.ogg"},
 	} {
-		r, p := &room{programs: true}, saying(model.Transcript{Text: "hi"})
+		r, p := &room{programs: true}, newPlayer(model.Transcript{Text: "hi"})
 		s := newScribe(t, scribe.Config{Transcriber: p, Limits: c.limits, Audio: r})
 		if got, err := s.Transcribe(t.Context(), file(t, c.format, c.seconds, false), "",
 			scribe.Listener{}); err != nil || got.Text != "hi" {
@@ -95,21 +95,21 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 }
 
 func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
-	p := saying(model.Transcript{Text: "a"}, model.Transcript{Text: "b"}, model.Transcript{Text: "c"})
-	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}})
+	p := newPlayer(model.Transcript{Text: "a"}, model.Transcript{Text: "b"}, model.Transcript{Text: "c"})
+	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}})
 	if got, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil ||
 		got.Text != "a" {
 		t.Errorf("WAV of another rate: %+v, %v", got, err)
 	}
 	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
-	refused(t, err, "house:whisper: it takes wav, and not m4a", "ffmpeg", "transcription.formats")
+	wantRefusal(t, err, "house:whisper: it takes wav, and not m4a", "ffmpeg", "transcription.formats")
 	if got, err := s.Transcribe(t.Context(), file(t, "wav", 1000, false), "", scribe.Listener{}); err != nil ||
 		got.Text != "b c" {
 		t.Errorf("long WAV: %+v, %v", got, err)
 	}
-	equal(t, "sent", p.names(), []string{"audio.wav", "audio.wav", "audio.wav"})
+	wantEqual(t, "sent", p.names(), []string{"audio.wav", "audio.wav", "audio.wav"})
 
-	p = saying(model.Transcript{Text: "a"})
+	p = newPlayer(model.Transcript{Text: "a"})
 	long := scribe.Limits{Seconds: 600}
 	s = newScribe(t, scribe.Config{Transcriber: p, Limits: long, Audio: &room{}})
 	if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1000, false), "", scribe.Listener{}); err != nil ||
@@ -117,16 +117,16 @@ func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 		t.Errorf("long, but not large: %+v, %v", got, err)
 	}
 	_, err = s.Transcribe(t.Context(), file(t, "m4a", 2000, false), "", scribe.Listener{})
-	refused(t, err, "it takes 25 MB or 10m0s at once, and this is 31 MB", "ffmpeg")
+	wantRefusal(t, err, "it takes 25 MB or 10m0s at once, and this is 31 MB", "ffmpeg")
 	_, err = s.Transcribe(t.Context(), file(t, "mp3", 2000, false), "", scribe.Listener{})
-	refused(t, err, "ffprobe")
+	wantRefusal(t, err, "ffprobe")
 }
 
 func TestOnlyFormatsThatCannotBeMadeAreRefused(t *testing.T) {
-	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.Hosted().Taking([]string{"mp3"}),
+	s := newScribe(t, scribe.Config{Transcriber: newPlayer(), Limits: scribe.HostedLimits().WithFormats([]string{"mp3"}),
 		Audio: &room{programs: true}})
 	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
-	refused(t, err, "it takes mp3, and not m4a", "transcription.formats")
+	wantRefusal(t, err, "it takes mp3, and not m4a", "transcription.formats")
 }
 
 func TestWhatIsNoAudioIsRefused(t *testing.T) {
@@ -134,15 +134,15 @@ func TestWhatIsNoAudioIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newScribe(t, scribe.Config{Transcriber: saying(), Audio: &room{}})
+	s := newScribe(t, scribe.Config{Transcriber: newPlayer(), Audio: &room{}})
 	_, err := s.Transcribe(t.Context(), path, "", scribe.Listener{})
-	refused(t, err, "a.ogg is no audio")
+	wantRefusal(t, err, "a.ogg is no audio")
 	_, err = s.Transcribe(t.Context(), path+".gone", "", scribe.Listener{})
-	refused(t, err, "can't be read")
+	wantRefusal(t, err, "can't be read")
 }
 
 func TestSilenceIsNotSent(t *testing.T) {
-	p := saying()
+	p := newPlayer()
 	s := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}})
 	got, err := s.Transcribe(t.Context(), file(t, "wav", 9, true), "pt", scribe.Listener{})
 	want := scribe.Transcript{Seconds: 9, Flags: []scribe.Flag{{Kind: scribe.Silence, End: 9}}}
@@ -163,14 +163,14 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 		}
 		return t
 	}
-	p := saying(
+	p := newPlayer(
 		part(segment(0, 2, "One.", 0), segment(2.5, 4, "Two.", 0), segment(9, 599.5, strings.Repeat("Three, ", 300)+
 			"and so on.", 0)),
 		part(segment(0.5, 2, "Right after.", 0), segment(5, 7, "Was that all?", 0.9)),
 		part(segment(0, 3, "After silence.", 0)),
 		part(segment(30, 33, "Later.", 0)),
 	)
-	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}})
+	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}})
 	var seen []string
 	got, err := s.Transcribe(t.Context(), file(t, "wav", 3500, false), "en",
 		scribe.Listener{Progress: func(done, of int) { seen = append(seen, fmt.Sprintf("%d/%d", done, of)) }})
@@ -193,7 +193,7 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	equal(t, "progress", seen, []string{"0/6", "1/6", "2/6", "3/6", "4/6", "5/6", "6/6"})
+	wantEqual(t, "progress", seen, []string{"0/6", "1/6", "2/6", "3/6", "4/6", "5/6", "6/6"})
 }
 
 func TestOnlyThePartThatFailedIsSentAgain(t *testing.T) {
@@ -210,7 +210,7 @@ func TestOnlyThePartThatFailedIsSentAgain(t *testing.T) {
 			return model.Transcript{Text: fmt.Sprint("said ", call)}, nil
 		}
 		begin := time.Now()
-		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).
+		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}}).
 			Transcribe(t.Context(), path, "", scribe.Listener{})
 		if err != nil || got.Text != "said 1 said 4" {
 			t.Errorf("got %+v, %v", got, err)
@@ -237,7 +237,7 @@ func TestFailureKeepsItsKindAndNamesItsPart(t *testing.T) {
 				}
 				return model.Transcript{}, &model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("no")}
 			}}
-			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Whisper(), Audio: &room{}}).
+			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}}).
 				Transcribe(t.Context(), path, "", scribe.Listener{})
 			want := (&model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("part 2 of 3: no")}).Error()
 			if model.KindOf(err) != kind || err.Error() != want || len(p.calls) != calls {
@@ -291,10 +291,10 @@ func (s *stingy) Split(_ context.Context, _, folder string, _ int) ([]audio.Part
 }
 
 func TestErrorsNameNoTemporaryFile(t *testing.T) {
-	s := newScribe(t, scribe.Config{Transcriber: saying(), Limits: scribe.Whisper(), Audio: &stingy{}})
+	s := newScribe(t, scribe.Config{Transcriber: newPlayer(), Limits: scribe.WhisperLimits(), Audio: &stingy{}})
 	_, err := s.Transcribe(t.Context(), file(t, "wav", 1500, false), "", scribe.Listener{})
-	refused(t, err, "can't be read")
-	s = scribe.New(scribe.Config{Transcriber: saying(), Audio: &room{}, Folder: filepath.Join(t.TempDir(), "gone")})
+	wantRefusal(t, err, "can't be read")
+	s = scribe.New(scribe.Config{Transcriber: newPlayer(), Audio: &room{}, Folder: filepath.Join(t.TempDir(), "gone")})
 	if _, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{}); model.KindOf(
 		err) != model.Server || strings.Contains(err.Error(), "gone") {
 		t.Errorf("got %v", err)

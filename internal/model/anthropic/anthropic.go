@@ -3,11 +3,10 @@
 // Besides the guarantees of packages model and wire:
 //   - No header describes the machine.
 //   - An answer has at most 1024 blocks; more is Garbled.
-//   - What later requests have in common with one is marked for the provider's cache (prompt caching, as its
-//     documentation recommends).
-//   - Thinking is asked for as Config.Think says. Where it comes, it is never part of the text: it is kept, with its
-//     signature, in Response.Native and goes back in the next request to the same model of the same provider, which
-//     alone can check it.
+//   - The beginning that a request shares with later ones is marked for the provider's cache (prompt caching).
+//   - Thinking is asked for as Config.Think says, and is never part of the text. It is kept, with its signature, in
+//     Response.Native, and is sent back in the next request to the same model of the same provider, which alone can
+//     check it.
 package anthropic
 
 import (
@@ -24,16 +23,16 @@ import (
 // Anthropic is the provider that has an address of its own; for any other name Config.BaseURL is required.
 const Anthropic = "anthropic"
 
-// DefaultBaseURL is where Anthropic itself answers.
+// DefaultBaseURL is the base URL of Anthropic itself.
 const DefaultBaseURL = "https://api.anthropic.com"
 
-// The limits of output, in tokens, for a request without one: the protocol wants one, and rejects more than the
+// The limits of output, in tokens, for a request without one: the protocol requires one, and rejects more than the
 // model's.
 const (
-	// of a model that nothing is known of; each of the Claude 4 family or later takes it
+	// for an unknown model; each of the Claude 4 family or later accepts it
 	DefaultMaxOutputTokens = 8192
-	// of any other: what is asked for has to fit into the window beside the conversation
-	mostOutput = 64_000
+	// the most for any other: the limit has to fit into the window beside the conversation
+	maxDefaultOutput = 64_000
 )
 
 // Config says which model is asked, where, and for how long. BaseURL is without the version:
@@ -45,7 +44,7 @@ type Model struct{ *wire.Client }
 
 // New returns the model that c describes. It sends nothing; a wrong base URL is reported by the first request.
 func New(c Config) *Model {
-	p := protocol{config: c, output: &atomic.Int64{}}
+	p := protocol{config: c, maxOutput: &atomic.Int64{}}
 	return &Model{wire.New(c, wire.Protocol{
 		Name:       Anthropic,
 		DefaultURL: DefaultBaseURL,
@@ -68,41 +67,41 @@ func New(c Config) *Model {
 			"max_tokens": model.FinishLength, "model_context_window_exceeded": model.FinishLength,
 			"refusal": model.FinishFilter,
 		},
-		Optional: optional,
-		Encode:   p.encode, Read: p.read, Judge: judge, List: list, Describe: p.describe,
+		Optional:   optional,
+		EncodeTurn: p.encode, ReadTurn: p.readTurn, Classify: classify, List: listIDs, Describe: p.describe,
 	})}
 }
 
-// protocol is what the requests to a model and the turns that it gave go by.
+// protocol makes the requests to a model, and reads the answers.
 type protocol struct {
-	config Config
-	output *atomic.Int64 // the model's limit, once it was described
+	config    Config
+	maxOutput *atomic.Int64 // the model's limit of output, once describe has asked for it
 }
 
 // describe asks for the model's entry in the list of models, which endpoints other than Anthropic's may not have.
-func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
+func (p protocol) describe(x *wire.Call) (model.Info, error) {
 	var entry struct {
 		Input  int `json:"max_input_tokens"`
 		Output int `json:"max_tokens"`
 	}
-	if err := x.Look("v1/models/"+url.PathEscape(p.config.Model), nil, &entry); err != nil {
+	if err := x.GetInfo("v1/models/"+url.PathEscape(p.config.Model), nil, &entry); err != nil {
 		return model.Info{}, err
 	}
-	p.output.Store(int64(entry.Output))
+	p.maxOutput.Store(int64(entry.Output))
 	return model.Info{Window: entry.Input, Output: entry.Output}, nil
 }
 
-// maxTokens is the limit of output for a request: its own, or that of the model.
+// maxTokens returns the limit of output for a request: its own, or the model's.
 func (p protocol) maxTokens(req wire.Request) int {
 	if req.MaxOutputTokens > 0 {
 		return req.MaxOutputTokens
 	}
-	known := cmp.Or(int(p.output.Load()), model.Known(p.config.Model).Output, DefaultMaxOutputTokens)
-	return min(known, mostOutput)
+	known := cmp.Or(int(p.maxOutput.Load()), model.InfoByName(p.config.Model).Output, DefaultMaxOutputTokens)
+	return min(known, maxDefaultOutput)
 }
 
-// list returns the ids of the models that the endpoint offers, at most 1000.
-func list(x *wire.Exchange) (ids []string, err error) {
+// listIDs returns the ids of the models that the endpoint offers, at most 1000.
+func listIDs(x *wire.Call) (ids []string, err error) {
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
@@ -115,9 +114,9 @@ func list(x *wire.Exchange) (ids []string, err error) {
 	return ids, err
 }
 
-// judge sorts a failure. The type decides before the status, since inside a stream, where status is 200, there is
-// nothing else; an invalid_request_error is so general that its words and the status are looked at.
-func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
+// classify sets the Kind of a failure. The type decides before the status, since an error inside a stream has no other
+// status than 200. An invalid_request_error is so general that its words and the status decide.
+func classify(_ *wire.Call, status int, c *wire.Complaint) {
 	kind, known := map[string]model.Kind{
 		"rate_limit_error": model.RateLimit, "billing_error": model.Payment,
 		"authentication_error": model.Auth, "permission_error": model.Auth,

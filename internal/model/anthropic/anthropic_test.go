@@ -61,7 +61,7 @@ func TestModelIsDescribedByItsEntryIfThereIsOne(t *testing.T) {
 	if model.KindOf(err) != model.Invalid || info != (model.Info{}) {
 		t.Errorf("without an entry: %+v, %v", info, err)
 	}
-	server.Told = map[string]string{"claude-test-1": `{"type":"model","max_input_tokens":190000,"max_tokens":16000}`}
+	server.ModelInfo = map[string]string{"claude-test-1": `{"type":"model","max_input_tokens":190000,"max_tokens":16000}`}
 	info, err = connect(t, server).Describe(t.Context())
 	if want := (model.Info{Window: 190_000, Output: 16_000}); err != nil || info != want {
 		t.Errorf("described as %+v, %v; want %+v", info, err, want)

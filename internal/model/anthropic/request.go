@@ -12,18 +12,18 @@ import (
 
 // request is the body of v1/messages.
 type request struct {
-	MaxTokens    int         `json:"max_tokens"`
-	Messages     []message   `json:"messages"`
-	Model        string      `json:"model"`
-	OutputConfig *output     `json:"output_config,omitempty"`
-	System       []textBlock `json:"system,omitempty"`
-	Thinking     *thinking   `json:"thinking,omitempty"`
-	ToolChoice   typed       `json:"tool_choice,omitempty"`
-	Tools        []tool      `json:"tools,omitempty"`
-	Stream       bool        `json:"stream"`
+	MaxTokens    int           `json:"max_tokens"`
+	Messages     []message     `json:"messages"`
+	Model        string        `json:"model"`
+	OutputConfig *outputConfig `json:"output_config,omitempty"`
+	System       []textBlock   `json:"system,omitempty"`
+	Thinking     *thinking     `json:"thinking,omitempty"`
+	ToolChoice   typeOnly      `json:"tool_choice,omitempty"`
+	Tools        []tool        `json:"tools,omitempty"`
+	Stream       bool          `json:"stream"`
 }
 
-// message is one turn. Its blocks are the types below, or json.RawMessage as the provider gave it.
+// message is one turn. Its blocks have the types below, or are json.RawMessage as the provider gave it.
 type message struct {
 	Role    string `json:"role"`
 	Content []any  `json:"content"`
@@ -36,9 +36,9 @@ const (
 )
 
 type textBlock struct {
-	Type  string `json:"type"`
-	Text  string `json:"text"`
-	Cache typed  `json:"cache_control,omitempty"`
+	Type  string   `json:"type"`
+	Text  string   `json:"text"`
+	Cache typeOnly `json:"cache_control,omitempty"`
 }
 
 type pictureBlock struct {
@@ -52,8 +52,8 @@ type pictureSource struct {
 	Data  []byte `json:"data"`
 }
 
-// typed is an object with its type alone.
-type typed map[string]string
+// typeOnly is an object with a type and no other field.
+type typeOnly map[string]string
 
 type callBlock struct {
 	Type  string          `json:"type"`
@@ -67,24 +67,24 @@ type resultBlock struct {
 	ToolUseID string      `json:"tool_use_id"`
 	Content   []textBlock `json:"content"`
 	IsError   bool        `json:"is_error"`
-	Cache     typed       `json:"cache_control,omitempty"`
+	Cache     typeOnly    `json:"cache_control,omitempty"`
 }
 
 type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"input_schema"`
-	Cache       typed           `json:"cache_control,omitempty"`
+	Cache       typeOnly        `json:"cache_control,omitempty"`
 }
 
 // thinking says whether and how the model thinks before it answers.
 type thinking struct {
 	Type   string `json:"type"`
-	Budget int    `json:"budget_tokens,omitempty"` // of the type enabled alone: tokens of MaxTokens
+	Budget int    `json:"budget_tokens,omitempty"` // of the type enabled only: tokens out of MaxTokens
 }
 
-// output enforces the form of the answer, and says how much effort it is worth.
-type output struct {
+// outputConfig enforces the form of the answer, and sets the effort.
+type outputConfig struct {
 	Effort string  `json:"effort,omitempty"`
 	Format *format `json:"format,omitempty"`
 }
@@ -94,7 +94,7 @@ type format struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-// optional are the fields and values that not every endpoint and model takes, by their bits.
+// optional are the fields and values that not every endpoint and model accepts, in the order of the bits below.
 var optional = []string{"output_config", "cache_control", "adaptive", "effort parameter", "disabled"}
 
 const (
@@ -105,46 +105,46 @@ const (
 	withoutDisabled
 )
 
-// encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. A schema
+// encode makes the body of a streaming request. The protocol rejects a whole conversation for a small fault. A schema
 // that can't be enforced would be rejected, so it is not sent.
 func (p protocol) encode(req wire.Request) (any, error) {
 	body := request{Model: p.config.Model, MaxTokens: p.maxTokens(req), Stream: true}
-	if !blank(req.System) {
-		body.System = []textBlock{text(req.System)}
+	if !isBlank(req.System) {
+		body.System = []textBlock{newTextBlock(req.System)}
 	}
-	var o output
+	var o outputConfig
 	if req.Strict {
 		o.Format = &format{"json_schema", req.Schema.JSON}
 	}
 	var c conversation
 	for _, msg := range req.Messages {
-		c.add(p, msg)
+		c.addMessage(p, msg)
 	}
-	body.Messages = c.finish()
-	body.Thinking, o.Effort = p.thinking(body.MaxTokens, c.unthought, req.Without)
-	if o != (output{}) && req.Without&withoutOutput == 0 {
+	body.Messages = c.wireMessages()
+	body.Thinking, o.Effort = p.thinkingFor(body.MaxTokens, c.foreignCalls, req.Without)
+	if o != (outputConfig{}) && req.Without&withoutOutput == 0 {
 		body.OutputConfig = &o
 	}
 	tools := req.Tools
 	if len(tools) == 0 {
-		tools = c.called // a conversation that holds calls is accepted only with tools
+		tools = c.calledTools // a conversation with calls is accepted only with tools
 	}
 	if len(tools) > 0 && (len(req.Tools) == 0 || req.NoCalls) {
-		body.ToolChoice = typed{"type": "none"}
+		body.ToolChoice = typeOnly{"type": "none"}
 	}
 	for _, t := range tools {
 		body.Tools = append(body.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: wire.Parameters(t)})
 	}
 	if req.Without&withoutCache == 0 {
-		body.mark()
+		body.markCacheEnds()
 	}
 	return body, nil
 }
 
-// mark marks the ends of what later requests have in common with this one: of tools and system prompt, which stand
-// before all messages, and of the conversation so far.
-func (r *request) mark() {
-	ephemeral := typed{"type": "ephemeral"} // ends what the provider is to keep for requests that begin alike
+// markCacheEnds marks the ends of the parts that later requests share with this one: tools and system prompt, which
+// precede all messages, and the conversation so far.
+func (r *request) markCacheEnds() {
+	ephemeral := typeOnly{"type": "ephemeral"} // up to here the provider caches the request
 	switch n := len(r.Tools); {
 	case len(r.System) > 0:
 		r.System[0].Cache = ephemeral
@@ -162,10 +162,10 @@ func (r *request) mark() {
 	}
 }
 
-// thinking is how the model is asked to think as the settings say. The newest models settle by themselves how much they
-// think, within an effort, and some can't do without all of it; older ones reject that by its name, and take a budget
-// instead: one too small is none, and with one they reject a conversation with calls that came without their thinking.
-func (p protocol) thinking(maxTokens int, unthought bool, without uint32) (how *thinking, effort string) {
+// thinkingFor returns the fields that ask the model to think as the settings say. The newest models decide themselves
+// how much they think, within an effort, and some can't stop thinking. Older ones reject such fields by name, and take
+// a budget instead; with a budget they reject a conversation with calls that lack their thinking (foreignCalls).
+func (p protocol) thinkingFor(maxTokens int, foreignCalls bool, without uint32) (how *thinking, effort string) {
 	switch {
 	case p.config.Think == "":
 		return nil, ""
@@ -177,65 +177,65 @@ func (p protocol) thinking(maxTokens int, unthought bool, without uint32) (how *
 		return &thinking{Type: "adaptive"}, strings.TrimPrefix(p.config.Think, "on")
 	}
 	budget := min(budgets[p.config.Think], maxTokens/2)
-	if budget < leastBudget || unthought {
+	if budget < minBudget || foreignCalls {
 		return nil, ""
 	}
 	return &thinking{"enabled", budget}, ""
 }
 
-// budgets are tokens of thinking for a Config.Think; leastBudget is the least that the protocol takes.
+// budgets are tokens of thinking for a Config.Think; minBudget is the least that the protocol accepts.
 var budgets = map[string]int{"low": 2048, "on": 8192, "medium": 8192, "high": 24_576}
 
-const leastBudget = 1024
+const minBudget = 1024
 
-// conversation is the messages on the wire. They alternate between user and assistant, so messages of one role in a row
-// become one.
+// conversation collects the messages on the wire. They alternate between user and assistant, so several messages of one
+// role in a row become one.
 type conversation struct {
-	messages []message
-	results  int          // tool results that the last message begins with
-	called   []model.Tool // the tools that were called, each once
+	messages    []message
+	results     int          // tool results that the last message begins with
+	calledTools []model.Tool // the tools that were called, each once
 
-	unthought bool // a turn with calls is not this model's own, with its thinking
+	foreignCalls bool // a turn with calls lacks this model's own thinking
 }
 
-// add puts msg behind the others.
-func (c *conversation) add(p protocol, msg model.Message) {
+// addMessage appends msg.
+func (c *conversation) addMessage(p protocol, msg model.Message) {
 	switch msg.Role {
 	case model.User:
-		for _, shown := range msg.Pictures {
-			c.say(roleUser, pictureBlock{"image", pictureSource{"base64", shown.Type, shown.Data}})
+		for _, picture := range msg.Pictures {
+			c.addBlocks(roleUser, pictureBlock{"image", pictureSource{"base64", picture.Type, picture.Data}})
 		}
-		c.say(roleUser, text(msg.Text))
+		c.addBlocks(roleUser, newTextBlock(msg.Text))
 	case model.ToolRole:
-		c.answer(resultBlock{Type: "tool_result", ToolUseID: wireID(msg.ToolCallID),
-			Content: []textBlock{text(msg.Text)}, IsError: msg.IsError})
+		c.addResult(resultBlock{Type: "tool_result", ToolUseID: wireID(msg.ToolCallID),
+			Content: []textBlock{newTextBlock(msg.Text)}, IsError: msg.IsError})
 	default:
 		for _, call := range msg.ToolCalls {
-			if !slices.ContainsFunc(c.called, func(t model.Tool) bool { return t.Name == call.Name }) {
-				c.called = append(c.called, model.Tool{Name: call.Name})
+			if !slices.ContainsFunc(c.calledTools, func(t model.Tool) bool { return t.Name == call.Name }) {
+				c.calledTools = append(c.calledTools, model.Tool{Name: call.Name})
 			}
 		}
-		blocks, own := p.ownTurn(msg)
+		blocks, own := p.nativeBlocks(msg)
 		if !own {
-			blocks = rebuilt(msg)
-			c.unthought = c.unthought || len(msg.ToolCalls) > 0
+			blocks = rebuildBlocks(msg)
+			c.foreignCalls = c.foreignCalls || len(msg.ToolCalls) > 0
 		}
-		c.say(roleAssistant, blocks...)
+		c.addBlocks(roleAssistant, blocks...)
 	}
 }
 
 // nativeTurn is what Native.Turn holds: the content of an assistant turn as it is sent back, and the model that wrote
-// it. A signature holds for that model alone.
+// it. Signatures are valid for that model only.
 type nativeTurn struct {
 	Model   string            `json:"model"`
 	Content []json.RawMessage `json:"content"`
 }
 
-// ownTurn is the blocks of msg as this model once gave them. It is false if another model did, or if they do not hold
-// the very calls of msg: a call without a result, or a result without a call, would be rejected.
-func (p protocol) ownTurn(msg model.Message) (blocks []any, own bool) {
+// nativeBlocks returns the blocks of msg as this model gave them. own is false if another model gave them, or if their
+// calls are not exactly those of msg: a call without a result, or a result without a call, would be rejected.
+func (p protocol) nativeBlocks(msg model.Message) (blocks []any, own bool) {
 	var kept nativeTurn
-	if !wire.Own(msg, p.config.Provider, &kept) || kept.Model != p.config.Model {
+	if !wire.ReadNative(msg, p.config.Provider, &kept) || kept.Model != p.config.Model {
 		return nil, false
 	}
 	var ids []string
@@ -251,8 +251,8 @@ func (p protocol) ownTurn(msg model.Message) (blocks []any, own bool) {
 		last = b.Type
 		blocks = append(blocks, raw)
 	}
-	if last == kindThinking || last == kindRedacted { // rejected in the last place
-		blocks = append(blocks, text(""))
+	if last == kindThinking || last == kindRedacted { // the API rejects them at the end
+		blocks = append(blocks, newTextBlock(""))
 	}
 	same := slices.EqualFunc(ids, msg.ToolCalls, func(id string, call model.ToolCall) bool {
 		return id == wireID(call.ID)
@@ -260,24 +260,24 @@ func (p protocol) ownTurn(msg model.Message) (blocks []any, own bool) {
 	return blocks, same && len(blocks) > 0
 }
 
-// rebuilt is an assistant turn made of its text and calls.
-func rebuilt(msg model.Message) []any {
+// rebuildBlocks makes the blocks of an assistant turn from its text and calls.
+func rebuildBlocks(msg model.Message) []any {
 	var blocks []any
-	if !blank(msg.Text) || len(msg.ToolCalls) == 0 {
-		blocks = append(blocks, text(msg.Text))
+	if !isBlank(msg.Text) || len(msg.ToolCalls) == 0 {
+		blocks = append(blocks, newTextBlock(msg.Text))
 	}
 	for _, call := range msg.ToolCalls {
-		blocks = append(blocks, toolUse(call))
+		blocks = append(blocks, newCallBlock(call))
 	}
 	return blocks
 }
 
-func toolUse(call model.ToolCall) callBlock {
-	return callBlock{kindToolUse, wireID(call.ID), call.Name, wire.Object(call.Arguments)}
+func newCallBlock(call model.ToolCall) callBlock {
+	return callBlock{kindToolUse, wireID(call.ID), call.Name, wire.ArgumentsObject(call.Arguments)}
 }
 
-// say adds blocks to the last message, if it is of this role, or begins another.
-func (c *conversation) say(role string, blocks ...any) {
+// addBlocks adds blocks to the last message if it has this role, or else to a new one.
+func (c *conversation) addBlocks(role string, blocks ...any) {
 	if n := len(c.messages); n > 0 && c.messages[n-1].Role == role {
 		c.messages[n-1].Content = append(c.messages[n-1].Content, blocks...)
 		return
@@ -286,39 +286,39 @@ func (c *conversation) say(role string, blocks ...any) {
 	c.results = 0
 }
 
-// answer adds a tool's result. In the message that follows a call, the results come before anything else.
-func (c *conversation) answer(result resultBlock) {
-	c.say(roleUser)
+// addResult adds a tool's result. In the message after a call, results have to precede everything else.
+func (c *conversation) addResult(result resultBlock) {
+	c.addBlocks(roleUser)
 	last := &c.messages[len(c.messages)-1]
 	last.Content = slices.Insert(last.Content, c.results, any(result))
 	c.results++
 }
 
-// finish returns the messages, which on this wire begin and end with the user's: the first must, and an assistant's in
-// the last place is taken for the beginning of the answer, which many models refuse.
-func (c *conversation) finish() []message {
+// wireMessages returns the messages, and makes the first and the last one the user's: the protocol requires it of the
+// first, and takes an assistant's message at the end for the beginning of the answer, which many models refuse.
+func (c *conversation) wireMessages() []message {
 	if len(c.messages) == 0 || c.messages[0].Role != roleUser {
-		c.messages = slices.Insert(c.messages, 0, message{roleUser, []any{text("")}})
+		c.messages = slices.Insert(c.messages, 0, message{roleUser, []any{newTextBlock("")}})
 	}
-	c.say(roleUser)
+	c.addBlocks(roleUser)
 	if last := &c.messages[len(c.messages)-1]; len(last.Content) == 0 {
-		last.Content = append(last.Content, text("(continue)"))
+		last.Content = append(last.Content, newTextBlock("(continue)"))
 	}
 	return c.messages
 }
 
-// text is a block of it. A block of white space alone is rejected.
-func text(text string) textBlock {
-	if blank(text) {
-		text = wire.Empty
+// newTextBlock makes a block of text. White space alone is replaced, since the API rejects it.
+func newTextBlock(text string) textBlock {
+	if isBlank(text) {
+		text = wire.EmptyText
 	}
 	return textBlock{Type: kindText, Text: text}
 }
 
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// wireID returns id in the alphabet that the wire takes. An id that another provider made may be outside it; it is
-// spelled in a way that no two ids share.
+// wireID returns id in the alphabet of the protocol. An id of another provider may be outside it, and is encoded so
+// that different ids stay different.
 func wireID(id string) string {
 	foreign := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'

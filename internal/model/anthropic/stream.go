@@ -14,7 +14,7 @@ import (
 // maxBlocks bounds the blocks of one answer.
 const maxBlocks = 1024
 
-// The types of blocks that an answer is made of. The content of any other is passed over.
+// The types of blocks in an answer. The content of others is ignored.
 const (
 	kindText     = "text"
 	kindThinking = "thinking"
@@ -22,7 +22,7 @@ const (
 	kindToolUse  = "tool_use"
 )
 
-// event is what is read of an event of any type.
+// event holds what is read of an event of any type.
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
@@ -35,7 +35,7 @@ type event struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// piece begins a block, goes on with one, or says how the message ends.
+// piece begins a block, continues one, or says how the message ends.
 type piece struct {
 	Type        string          `json:"type"`
 	Text        string          `json:"text"`
@@ -52,8 +52,8 @@ type piece struct {
 	} `json:"stop_details"`
 }
 
-// usage counts tokens as the protocol does: those of the input that were read from the cache, or written to it, are not
-// among InputTokens. All counts only grow, and some events leave out what does not change.
+// usage counts tokens as the protocol does: InputTokens does not include input that was read from the cache or written
+// to it. Counts only grow, and some events leave out what does not change.
 type usage struct {
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
@@ -61,29 +61,29 @@ type usage struct {
 	CacheWritten int `json:"cache_creation_input_tokens"`
 }
 
-// block is a part of an answer that is coming in.
+// block is a part of an answer while it comes in.
 type block struct {
-	piece                 // that began it, with its whole signature
-	index int             // its name in events
-	said  strings.Builder // its text or thinking, or the arguments of a call
+	piece                   // that began it, with its whole signature
+	index   int             // its index in events
+	content strings.Builder // its text or thinking, or the arguments of a call
 }
 
-// thought says whether b is thinking that can be sent back: a signature is what the provider checks it with.
-func (b *block) thought() bool {
+// isThinking says whether b is thinking that can be sent back: the provider checks its signature.
+func (b *block) isThinking() bool {
 	return b.Type == kindRedacted || b.Type == kindThinking && b.Signature != ""
 }
 
-// turn is an answer that is coming in.
+// turn is an answer while it comes in.
 type turn struct {
-	*wire.Exchange
+	*wire.Call
 	blocks []*block
 	usage  usage
 }
 
-// read takes the whole answer into x.
-func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{Exchange: x}
-	if err := t.ReadEvents(answer.Body, false, t.take); err != nil {
+// readTurn reads the whole answer into x.
+func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
+	t := &turn{Call: x}
+	if err := t.ReadEvents(answer.Body, false, t.applyEvent); err != nil {
 		return err
 	}
 	if !x.Begun {
@@ -93,8 +93,8 @@ func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
 		if b.Type != kindToolUse {
 			continue
 		}
-		arguments := b.said.String()
-		if arguments == "" && wire.Given(b.Input) {
+		arguments := b.content.String()
+		if arguments == "" && wire.IsSet(b.Input) {
 			arguments = string(b.Input)
 		}
 		if err := x.AddCall(model.ToolCall{ID: b.ID, Name: b.Name, Arguments: arguments}); err != nil {
@@ -104,29 +104,29 @@ func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
 	return t.keepNative(p.config.Model)
 }
 
-// take reads one event. Types that are not known are passed over, as the protocol asks, whatever their form.
-func (t *turn) take(data []byte) error {
+// applyEvent applies one event to the answer. Unknown types are ignored, as the protocol requires, whatever their form.
+func (t *turn) applyEvent(data []byte) error {
 	var e event
 	known := func() bool {
 		return slices.Contains([]string{"message_start", "content_block_start", "content_block_delta", "message_delta",
 			"message_stop"}, e.Type)
 	}
 	if err := json.Unmarshal(data, &e); err != nil && (!json.Valid(data) || known()) {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
-	if e.Type == "error" || wire.Given(e.Error) {
-		return t.Inside(data)
+	if e.Type == "error" || wire.IsSet(e.Error) {
+		return t.StreamError(data)
 	}
 	switch e.Type {
 	case "message_start":
 		t.Begun = true
-		t.count(e.Message.Usage)
+		t.updateUsage(e.Message.Usage)
 	case "content_block_start":
-		return t.begin(&e)
+		return t.beginBlock(&e)
 	case "content_block_delta":
-		return t.goOn(&e)
+		return t.continueBlock(&e)
 	case "message_delta":
-		t.count(e.Usage)
+		t.updateUsage(e.Usage)
 		t.Finish = cmp.Or(e.Delta.StopReason, t.Finish)
 		t.Refusal = cmp.Or(e.Delta.StopDetails.Explanation, t.Refusal, "the provider refused to answer")
 	case "message_stop":
@@ -135,9 +135,9 @@ func (t *turn) take(data []byte) error {
 	return nil
 }
 
-// count takes the later of two counts, and passes on what the contract counts: the whole input, and how much of it came
-// from the cache.
-func (t *turn) count(later usage) {
+// updateUsage keeps the later of two counts, and sets Usage as the contract counts: the whole input, and how much of it
+// came from the cache.
+func (t *turn) updateUsage(later usage) {
 	u := &t.usage
 	u.InputTokens = max(u.InputTokens, later.InputTokens)
 	u.OutputTokens = max(u.OutputTokens, later.OutputTokens)
@@ -149,70 +149,70 @@ func (t *turn) count(later usage) {
 	}
 }
 
-// begin adds a block.
-func (t *turn) begin(e *event) error {
+// beginBlock adds a block.
+func (t *turn) beginBlock(e *event) error {
 	if len(t.blocks) == maxBlocks {
 		return t.Fail(model.Garbled, "the answer has more than 1024 blocks", nil)
 	}
 	b := &block{piece: e.Block, index: e.Index}
 	b.Signature = ""
 	t.blocks = append(t.blocks, b)
-	if err := t.Keep(len(b.ID) + len(b.Name) + len(b.Input) + len(b.Data)); err != nil {
+	if err := t.CountBytes(len(b.ID) + len(b.Name) + len(b.Input) + len(b.Data)); err != nil {
 		return err
 	}
-	return t.extend(b, &e.Block)
+	return t.extendBlock(b, &e.Block)
 }
 
-// goOn adds to the block that e is for: the last of its index.
-func (t *turn) goOn(e *event) error {
+// continueBlock adds to the block that e belongs to: the last with its index.
+func (t *turn) continueBlock(e *event) error {
 	for _, b := range slices.Backward(t.blocks) {
 		if b.index == e.Index {
-			return t.extend(b, &e.Delta)
+			return t.extendBlock(b, &e.Delta)
 		}
 	}
 	return t.Fail(model.Garbled, "the answer goes on with a block that it never began", nil)
 }
 
-// extend adds of p what belongs into a block of b's type, and passes text on.
-func (t *turn) extend(b *block, p *piece) error {
+// extendBlock adds the fields of p that belong to b's type, and emits text.
+func (t *turn) extendBlock(b *block, p *piece) error {
 	switch b.Type {
 	case kindToolUse:
-		b.said.WriteString(p.PartialJSON)
-		return t.Keep(len(p.PartialJSON))
+		b.content.WriteString(p.PartialJSON)
+		return t.CountBytes(len(p.PartialJSON))
 	case kindThinking:
-		b.said.WriteString(p.Thinking)
+		b.content.WriteString(p.Thinking)
 		b.Signature += p.Signature
-		return t.Keep(len(p.Thinking) + len(p.Signature))
+		return t.CountBytes(len(p.Thinking) + len(p.Signature))
 	case kindText:
-		b.said.WriteString(p.Text)
-		return t.Say(p.Text)
+		b.content.WriteString(p.Text)
+		return t.EmitText(p.Text)
 	}
 	return nil
 }
 
-// keepNative keeps the blocks of an answer that thought; another is told by its text and calls. Left out is what would
-// be rejected or cannot be told again: blank texts, thinking without a signature, blocks of an unknown type.
-func (t *turn) keepNative(name string) (err error) {
-	if !slices.ContainsFunc(t.blocks, (*block).thought) {
+// keepNative keeps the blocks of an answer with thinking in Native; others can be rebuilt from text and calls. It
+// leaves out what would be rejected: blank texts, thinking without a signature, blocks of an unknown type.
+func (t *turn) keepNative(modelName string) (err error) {
+	if !slices.ContainsFunc(t.blocks, (*block).isThinking) {
 		return nil
 	}
 	calls, kept := t.Calls, []any{}
 	for _, b := range t.blocks {
 		switch {
-		case b.Type == kindText && !blank(b.said.String()):
-			kept = append(kept, text(b.said.String()))
-		case b.Type == kindThinking && b.thought():
-			kept = append(kept, map[string]string{"type": kindThinking, "thinking": b.said.String(),
+		case b.Type == kindText && !isBlank(b.content.String()):
+			kept = append(kept, newTextBlock(b.content.String()))
+		case b.Type == kindThinking && b.isThinking():
+			kept = append(kept, map[string]string{"type": kindThinking, "thinking": b.content.String(),
 				"signature": b.Signature})
 		case b.Type == kindRedacted:
 			kept = append(kept, map[string]string{"type": kindRedacted, "data": b.Data})
 		case b.Type == kindToolUse:
-			kept, calls = append(kept, toolUse(calls[0])), calls[1:]
+			kept, calls = append(kept, newCallBlock(calls[0])), calls[1:]
 		}
 	}
 	t.Native, err = wire.Marshal(struct {
 		Model   string `json:"model"`
 		Content []any  `json:"content"`
-	}{name, kept})
+	}{modelName, kept})
 	return err
 }

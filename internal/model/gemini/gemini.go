@@ -2,7 +2,7 @@
 //
 // Besides the guarantees of packages model and wire:
 //   - The key goes in a header, never in a URL.
-//   - A turn goes back as it came: its parts, and with them their thought signatures, are kept and sent byte for byte.
+//   - A turn is sent back as it came: its parts, with their thought signatures, are kept and sent byte for byte.
 //     Thoughts are never text.
 package gemini
 
@@ -20,7 +20,7 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// version is the only one of the API that has all of what is used here.
+// version is the only version of the API that has all that is used here.
 const version = "/v1beta"
 
 // Config says which model is asked, where, and for how long. Model is "gemini-2.5-flash", or with its collection
@@ -28,8 +28,8 @@ const version = "/v1beta"
 // version, "https://host.example/gemini/v1beta"; empty: Google's own.
 type Config = wire.Config
 
-// Model is one model of the Gemini API: a model.Model, safe for concurrent use. A call that the provider could not read
-// from its own model is Garbled.
+// Model is one model of the Gemini API: a model.Model, safe for concurrent use. If the provider can't read a call of
+// its own model, that is Garbled.
 type Model struct{ *wire.Client }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request, a wrong
@@ -39,7 +39,7 @@ func New(c Config) *Model {
 	p.path, p.nameErr = modelPath(c.Model)
 	finishes := map[string]model.Finish{"STOP": model.FinishStop, "MAX_TOKENS": model.FinishLength}
 	for _, word := range []string{"SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
-		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", blocked} {
+		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", promptBlocked} {
 		finishes[word] = model.FinishFilter
 	}
 	return &Model{wire.New(c, wire.Protocol{
@@ -55,18 +55,18 @@ func New(c Config) *Model {
 				header.Set("x-goog-api-key", key)
 			}
 		},
-		CallID:   madeUp,
-		Finishes: finishes,
-		Optional: optional,
-		Encode:   p.encode, Read: read, Judge: judge, List: list, Describe: p.describe,
+		CallIDPrefix: generatedIDPrefix,
+		Finishes:     finishes,
+		Optional:     optional,
+		EncodeTurn:   p.encode, ReadTurn: readTurn, Classify: classify, List: listNames, Describe: p.describe,
 	})}
 }
 
-// protocol is what goes into each request to a model.
+// protocol makes the requests to a model.
 type protocol struct {
 	config  Config
 	path    string // of the model, escaped
-	nameErr error  // why there is none
+	nameErr error  // why there is no path
 }
 
 func withVersion(path string) string {
@@ -76,13 +76,13 @@ func withVersion(path string) string {
 	return path
 }
 
-// The collections in which a model can be; a bare name is in the first.
+// The collections of models; a name without one is in the first.
 const (
 	baseModels  = "models/"
 	tunedModels = "tunedModels/"
 )
 
-// modelPath is where a model is, escaped. A name cannot lead out of its collection.
+// modelPath returns the path of a model, escaped. A name can't lead out of its collection.
 func modelPath(name string) (string, error) {
 	full := name
 	if !strings.HasPrefix(name, baseModels) && !strings.HasPrefix(name, tunedModels) {
@@ -98,11 +98,11 @@ func modelPath(name string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// generates is the method of models that chat.
-const generates = "generateContent"
+// generateMethod is a method of all models that chat.
+const generateMethod = "generateContent"
 
-// describe asks for the model's entry. Its answers do not share a window with the requests.
-func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
+// describe asks for the model's entry. Window is that of the request alone: answers are not counted in it.
+func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	if p.nameErr != nil {
 		return model.Info{}, x.Fail(model.Invalid, p.nameErr.Error(), p.nameErr)
 	}
@@ -111,14 +111,14 @@ func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 		Output  int      `json:"outputTokenLimit"`
 		Methods []string `json:"supportedGenerationMethods"`
 	}
-	err := x.Look(p.path, nil, &entry)
+	err := x.GetInfo(p.path, nil, &entry)
 	return model.Info{Window: entry.Input, Output: entry.Output, NoChat: entry.Methods != nil &&
-		!slices.Contains(entry.Methods, generates)}, err
+		!slices.Contains(entry.Methods, generateMethod)}, err
 }
 
-// list returns the names of the models that generate content, of the first 1000; base models are named without
+// listNames returns the names of the models that generate content, of the first 1000; base models are named without
 // "models/".
-func list(x *wire.Exchange) ([]string, error) {
+func listNames(x *wire.Call) ([]string, error) {
 	var list struct {
 		Models []struct {
 			Name    string   `json:"name"`
@@ -128,15 +128,15 @@ func list(x *wire.Exchange) ([]string, error) {
 	err := x.GetList("models", url.Values{"pageSize": {"1000"}}, &list, func() bool { return list.Models != nil })
 	names := []string{}
 	for _, entry := range list.Models {
-		if slices.Contains(entry.Methods, generates) {
+		if slices.Contains(entry.Methods, generateMethod) {
 			names = append(names, strings.TrimPrefix(entry.Name, baseModels))
 		}
 	}
 	return names, err
 }
 
-// kinds are the kinds for a google.rpc.Code.
-var kinds = map[string]model.Kind{
+// kindsByStatus maps a google.rpc.Code to a kind.
+var kindsByStatus = map[string]model.Kind{
 	"UNAUTHENTICATED": model.Auth, "PERMISSION_DENIED": model.Auth,
 	"FAILED_PRECONDITION": model.Auth, // the key's plan, or the place it is used from, does not allow the request
 	"RESOURCE_EXHAUSTED":  model.RateLimit, "DEADLINE_EXCEEDED": model.Timeout,
@@ -145,9 +145,9 @@ var kinds = map[string]model.Kind{
 	"CANCELLED": model.Server, "DATA_LOSS": model.Server,
 }
 
-// judge sorts a failure, which the API describes as a google.rpc.Status. The provider's own code decides before the
-// HTTP status.
-func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
+// classify sets the Kind of a failure, which the API describes as a google.rpc.Status. The provider's own code decides
+// before the HTTP status.
+func classify(_ *wire.Call, status int, c *wire.Complaint) {
 	var details []struct {
 		Type       string `json:"@type"` // a URL that ends in the detail's name
 		Reason     string `json:"reason"`
@@ -162,32 +162,32 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 			unpaid = strings.HasPrefix(d.Reason, "BILLING")
 		case "google.rpc.RetryInfo":
 			if delay, err := time.ParseDuration(d.RetryDelay); err == nil {
-				c.RetryAfter = wire.Wait(delay)
+				c.RetryAfter = wire.BoundWait(delay)
 			}
 		}
 	}
 	if status == http.StatusOK {
-		if status, _ = strconv.Atoi(c.Code); status == 0 { // it is no number, or not there
+		if status, _ = strconv.Atoi(c.Code); status == 0 { // it is no number, or missing
 			status = http.StatusInternalServerError
 		}
 	}
-	kind, named := kinds[c.Status]
+	kind, known := kindsByStatus[c.Status]
 	text := strings.ToLower(c.Message)
 	switch {
-	// each refusal for a rate speaks of billing
-	case unpaid, wire.Mentions(text, "credits are depleted", "spending cap"):
+	// only these words: each refusal for a rate mentions billing
+	case unpaid, wire.ContainsAny(text, "credits are depleted", "spending cap"):
 		c.Kind = model.Payment
 	case noCapacity:
 		c.Kind = model.Overloaded
-	case named:
+	case known:
 		c.Kind = kind
 	case status != http.StatusBadRequest && c.Status != "INVALID_ARGUMENT" && c.Status != "OUT_OF_RANGE":
 		c.Kind = wire.StatusKind(status)
-	// What else is a bad argument, the words tell apart.
-	case badKey, wire.Mentions(text, "api key not valid", "api key expired"):
+	// Of the other bad arguments, the words say which one it is.
+	case badKey, wire.ContainsAny(text, "api key not valid", "api key expired"):
 		c.Kind = model.Auth
-	case wire.Mentions(text, "token count") && wire.Mentions(text, "exceeds"),
-		wire.Mentions(text, "payload size exceeds"):
+	case wire.ContainsAny(text, "token count") && wire.ContainsAny(text, "exceeds"),
+		wire.ContainsAny(text, "payload size exceeds"):
 		c.Kind = model.ContextLength
 	default:
 		c.Kind = model.Invalid

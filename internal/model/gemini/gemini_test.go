@@ -86,14 +86,14 @@ func TestNameThatLeadsOutOfItsCollectionIsInvalidWithoutARequest(t *testing.T) {
 
 func TestListIsWhatGeneratesContentSorted(t *testing.T) {
 	server := modeltest.NewServer(t)
-	server.Told = map[string]string{
+	server.ModelInfo = map[string]string{
 		"/v1beta/models": `{"models":[{"name":"tunedModels/mine","supportedGenerationMethods":["generateContent","countTokens"]},
 		{"name":"models/embedding-001","supportedGenerationMethods":["embedContent"]},{"name":"models/gemini-flash","supportedGenerationMethods":["generateContent"]}]}`}
 	got, err := connect(t, server, func(c *gemini.Config) { c.Key = fixedKey("list-key") }).List(t.Context())
 	if diff := cmp.Diff([]string{"gemini-flash", "tunedModels/mine"}, got); err != nil || diff != "" {
 		t.Errorf("error %v, names (-want +got):\n%s", err, diff)
 	}
-	if look := server.Looks()[0]; look.Key() != "list-key" || strings.Contains(look.Query.Encode(), "list-key") {
+	if look := server.InfoRequests()[0]; look.Key() != "list-key" || strings.Contains(look.Query.Encode(), "list-key") {
 		t.Errorf("the key is not in its header alone: %+v", look)
 	}
 }
@@ -157,7 +157,7 @@ func TestModelIsDescribedByItsEntry(t *testing.T) {
 		"..":      {"", model.Info{}, model.Invalid},
 	} {
 		server := modeltest.NewServer(t)
-		server.Told = map[string]string{name: c.told}
+		server.ModelInfo = map[string]string{name: c.told}
 		got, err := connect(t, server, func(o *gemini.Config) { o.Model = name }).Describe(t.Context())
 		if got != c.want || (err != nil) != (c.kind != "") || err != nil && model.KindOf(err) != c.kind {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)

@@ -21,7 +21,7 @@ type request struct {
 	GenerationConfig  *generation `json:"generationConfig,omitempty"`
 }
 
-// content is one turn. Its parts are the types below, or json.RawMessage as the provider gave it.
+// content is one turn. Its parts have the types below, or are json.RawMessage as the provider gave it.
 type content struct {
 	Role  string `json:"role,omitempty"`
 	Parts []any  `json:"parts"`
@@ -60,7 +60,7 @@ type resultPart struct {
 	FunctionResponse functionResponse `json:"functionResponse"`
 }
 
-// functionResponse holds its text as "output", or as "error" where the tool failed.
+// functionResponse holds its text as "output", or as "error" if the tool failed.
 type functionResponse struct {
 	ID       string            `json:"id,omitempty"`
 	Name     string            `json:"name"`
@@ -84,13 +84,13 @@ type generation struct {
 	Thinking        *thinking       `json:"thinkingConfig,omitempty"`
 }
 
-// thinking holds one of its fields.
+// thinking has only one of its fields set.
 type thinking struct {
-	Budget *int   `json:"thinkingBudget,omitempty"` // tokens; -1: as the model likes
+	Budget *int   `json:"thinkingBudget,omitempty"` // tokens; -1: the model decides
 	Level  string `json:"thinkingLevel,omitempty"`
 }
 
-// optional are the fields that not every model takes, in the words by which it says so.
+// optional are the words by which models reject fields that not every model accepts, in the order of the bits below.
 var optional = []string{"responseJsonSchema", "thinkingLevel", "thinking level", "thinkingBudget", "thinking mode",
 	"thinking is not"}
 
@@ -103,9 +103,9 @@ const (
 	withoutThinking
 )
 
-// thinking is how the model is asked to think as the settings say: by a level the newer ones, by a budget the others.
-// One that can't do without is asked for as little as it can.
-func (p *protocol) thinking(without uint32) *thinking {
+// thinkingFor returns the field that asks the model to think as the settings say: newer models by a level, the others
+// by a budget. A model that can't stop thinking is asked for as little as possible.
+func (p *protocol) thinkingFor(without uint32) *thinking {
 	level := func(l string) *thinking {
 		if without&(withoutLevel|withoutThatLevel|withoutThinking) != 0 {
 			return nil
@@ -130,21 +130,21 @@ func (p *protocol) thinking(without uint32) *thinking {
 	}
 }
 
-// budgets are the tokens that stand for an effort, within what all models with a budget take.
+// budgets maps an effort to tokens, within what all models with a budget accept.
 var budgets = map[string]int{"low": 1024, "medium": 8192, "high": 24_576}
 
-// foreignSignature is what the API documents for a call that it did not make itself, such as one of another provider's
-// turns: newer models reject a turn whose first call is not signed.
+// foreignSignature is the signature that the API documents for calls that it did not make, such as another provider's:
+// newer models reject a turn whose first call is not signed.
 var foreignSignature = base64.StdEncoding.EncodeToString([]byte("skip_thought_signature_validator"))
 
-// encode is the body of a streaming request.
+// encode makes the body of a streaming request.
 func (p *protocol) encode(req wire.Request) (any, error) {
 	if p.nameErr != nil {
 		return nil, p.nameErr
 	}
-	body := request{Tools: tools(req.Tools)}
+	body := request{Tools: toolGroups(req.Tools)}
 	var err error
-	if body.Contents, err = p.contents(req.Messages); err != nil {
+	if body.Contents, err = p.encodeContents(req.Messages); err != nil {
 		return nil, err
 	}
 	if req.System != "" {
@@ -153,7 +153,7 @@ func (p *protocol) encode(req wire.Request) (any, error) {
 	if req.NoCalls && len(body.Tools) > 0 {
 		body.ToolConfig = map[string]any{"functionCallingConfig": map[string]string{"mode": "NONE"}}
 	}
-	g := generation{MaxOutputTokens: req.MaxOutputTokens, Thinking: p.thinking(req.Without)}
+	g := generation{MaxOutputTokens: req.MaxOutputTokens, Thinking: p.thinkingFor(req.Without)}
 	if req.Schema != nil {
 		g.MIMEType = "application/json"
 		if req.Without&withoutSchema == 0 {
@@ -166,22 +166,22 @@ func (p *protocol) encode(req wire.Request) (any, error) {
 	return body, nil
 }
 
-// contents groups the results that follow one turn, as the API wants them all in one content.
-func (p *protocol) contents(messages []model.Message) ([]content, error) {
+// encodeContents encodes messages. All results that follow one turn are in one content, as the API requires.
+func (p *protocol) encodeContents(messages []model.Message) ([]content, error) {
 	out := make([]content, 0, len(messages))
 	for i, msg := range messages {
 		switch msg.Role {
 		case model.User:
 			turn := content{Role: roleUser}
-			for _, shown := range msg.Pictures {
-				turn.Parts = append(turn.Parts, picturePart{inlineData(shown)})
+			for _, picture := range msg.Pictures {
+				turn.Parts = append(turn.Parts, picturePart{inlineData(picture)})
 			}
-			turn.Parts = append(turn.Parts, textPart(said(msg.Text)))
+			turn.Parts = append(turn.Parts, textPart(orEmpty(msg.Text)))
 			out = append(out, turn)
 		case model.Assistant:
-			parts, own := p.ownTurn(msg)
+			parts, own := p.nativeParts(msg)
 			if !own {
-				parts = rebuiltTurn(msg)
+				parts = rebuildParts(msg)
 			}
 			out = append(out, content{roleModel, parts})
 		case model.ToolRole:
@@ -192,68 +192,69 @@ func (p *protocol) contents(messages []model.Message) ([]content, error) {
 				out = append(out, content{Role: roleUser})
 			}
 			group := &out[len(out)-1]
-			group.Parts = append(group.Parts, result(msg))
+			group.Parts = append(group.Parts, newResultPart(msg))
 		}
 	}
 	return out, nil
 }
 
-// said stands in for an empty text, which the API rejects.
-func said(text string) string { return cmp.Or(text, wire.Empty) }
+// orEmpty replaces an empty text, which the API rejects.
+func orEmpty(text string) string { return cmp.Or(text, wire.EmptyText) }
 
-func result(msg model.Message) resultPart {
+func newResultPart(msg model.Message) resultPart {
 	key := "output"
 	if msg.IsError {
 		key = "error"
 	}
 	return resultPart{functionResponse{
-		ID: givenID(msg.ToolCallID), Name: msg.ToolName, Response: map[string]string{key: msg.Text},
+		ID: providerID(msg.ToolCallID), Name: msg.ToolName, Response: map[string]string{key: msg.Text},
 	}}
 }
 
-// ownTurn is the parts of msg as this provider gave them, without the calls that msg does not hold: the API wants as
-// many results as calls, and a call that was not run has none. Not ok: msg is not this provider's, or it was changed.
-func (p *protocol) ownTurn(msg model.Message) (parts []any, ok bool) {
+// nativeParts returns the parts of msg as this provider gave them, without the calls that msg does not hold: the API
+// requires as many results as calls, and a call that was not performed has none. own is false if another provider gave
+// msg, or if it was changed.
+func (p *protocol) nativeParts(msg model.Message) (parts []any, own bool) {
 	var turn struct {
 		Parts []json.RawMessage `json:"parts"`
 	}
-	if !wire.Own(msg, p.config.Provider, &turn) {
+	if !wire.ReadNative(msg, p.config.Provider, &turn) {
 		return nil, false
 	}
-	left := msg.ToolCalls
+	remaining := msg.ToolCalls
 	for _, raw := range turn.Parts {
 		var of part
 		if json.Unmarshal(raw, &of) != nil {
 			return nil, false
 		}
 		if of.FunctionCall != nil {
-			if len(left) == 0 || !of.FunctionCall.became(left[0]) {
+			if len(remaining) == 0 || !of.FunctionCall.matches(remaining[0]) {
 				continue
 			}
-			left = left[1:]
+			remaining = remaining[1:]
 		}
 		parts = append(parts, raw)
 	}
-	return parts, len(left) == 0 && len(parts) > 0
+	return parts, len(remaining) == 0 && len(parts) > 0
 }
 
-// became says whether call is what f was passed on as. A journal may have escaped <, > and & in f since.
-func (f functionCall) became(call model.ToolCall) bool {
+// matches says whether call was made from f. A journal may have escaped <, > and & in f since.
+func (f functionCall) matches(call model.ToolCall) bool {
 	var own, passed bytes.Buffer
 	json.HTMLEscape(&own, []byte(f.arguments()))
 	json.HTMLEscape(&passed, []byte(call.Arguments))
-	return f.ID == givenID(call.ID) && f.Name == call.Name && own.String() == passed.String()
+	return f.ID == providerID(call.ID) && f.Name == call.Name && own.String() == passed.String()
 }
 
-// rebuiltTurn is the parts of a turn that another provider gave, or that was changed.
-func rebuiltTurn(msg model.Message) []any {
+// rebuildParts makes the parts of a turn from its text and calls.
+func rebuildParts(msg model.Message) []any {
 	var parts []any
 	if msg.Text != "" || len(msg.ToolCalls) == 0 {
-		parts = append(parts, textPart(said(msg.Text)))
+		parts = append(parts, textPart(orEmpty(msg.Text)))
 	}
 	for i, call := range msg.ToolCalls {
-		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name,
-			Args: wire.Object(call.Arguments)}}
+		p := callPart{FunctionCall: functionCall{ID: providerID(call.ID), Name: call.Name,
+			Args: wire.ArgumentsObject(call.Arguments)}}
 		if i == 0 {
 			p.Signature = foreignSignature
 		}
@@ -262,17 +263,18 @@ func rebuiltTurn(msg model.Message) []any {
 	return parts
 }
 
-// madeUp begins the ids of calls to which the provider gave none. It does not know them, so they are never sent.
-const madeUp = "gemini_call_"
+// generatedIDPrefix begins the ids of calls to which the provider gave none. They are never sent, since it does not
+// know them.
+const generatedIDPrefix = "gemini_call_"
 
-func givenID(id string) string {
-	if strings.HasPrefix(id, madeUp) {
+func providerID(id string) string {
+	if strings.HasPrefix(id, generatedIDPrefix) {
 		return ""
 	}
 	return id
 }
 
-func tools(offered []model.Tool) []toolGroup {
+func toolGroups(offered []model.Tool) []toolGroup {
 	if len(offered) == 0 {
 		return nil
 	}

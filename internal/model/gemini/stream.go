@@ -10,7 +10,7 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// event is what is read of one event of the stream: a GenerateContentResponse or an error.
+// event is one event of the stream: a GenerateContentResponse or an error.
 type event struct {
 	Candidates     []candidate     `json:"candidates"`
 	PromptFeedback *promptFeedback `json:"promptFeedback"`
@@ -33,7 +33,7 @@ type promptFeedback struct {
 	BlockReasonMessage string `json:"blockReasonMessage"`
 }
 
-// usage counts up in the course of a stream. The prompt's count includes what was cached.
+// usage grows during a stream. The prompt's count includes what was cached.
 type usage struct {
 	Prompt     int `json:"promptTokenCount"`
 	ToolPrompt int `json:"toolUsePromptTokenCount"`
@@ -42,48 +42,49 @@ type usage struct {
 	Thoughts   int `json:"thoughtsTokenCount"`
 }
 
-// blocked is a finish for a prompt that was blocked, for which the provider has no word.
-const blocked = "PROMPT_BLOCKED"
+// promptBlocked is our finish reason for a blocked prompt: the provider has none.
+const promptBlocked = "PROMPT_BLOCKED"
 
-// turn is an answer that is coming in.
+// turn is an answer while it comes in.
 type turn struct {
-	*wire.Exchange
-	parts   [][]byte // as they came, but for those that say nothing
-	finish  string   // why the answer ended, and what the provider says of it
-	strange bool     // an event of another protocol has come
+	*wire.Call
+	parts        [][]byte // as they came, without empty ones
+	finishReason string   // why the answer ended, with the provider's explanation
+	foreignEvent bool     // an event of another protocol has come
 }
 
-// part is what is read of one part of an answer. Others, such as code that the provider ran, are only kept.
+// part holds what is read of one part of an answer. Parts of other kinds, such as code that the provider ran, are only
+// kept.
 type part struct {
 	Text         string        `json:"text"`
 	Thought      bool          `json:"thought"`
 	FunctionCall *functionCall `json:"functionCall"`
 }
 
-// read takes the whole answer into x.
-func read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{Exchange: x}
-	err := x.ReadEvents(answer.Body, true, t.take)
+// readTurn reads the whole answer into x.
+func readTurn(x *wire.Call, answer *http.Response) error {
+	t := &turn{Call: x}
+	err := x.ReadEvents(answer.Body, true, t.applyEvent)
 	switch {
-	case err != nil && t.strange && !x.Begun && model.KindOf(err) == model.Server:
+	case err != nil && t.foreignEvent && !x.Begun && model.KindOf(err) == model.Server:
 		return x.Fail(model.Garbled, "the answer is not a stream of the Gemini API"+x.BaseHint(), nil)
 	case err != nil:
 		return err
 	}
-	return t.conclude()
+	return t.finishAnswer()
 }
 
-// take reads one event.
-func (t *turn) take(data []byte) error {
+// applyEvent applies one event to the answer.
+func (t *turn) applyEvent(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
-	if wire.Given(e.Error) {
-		return t.Inside(data)
+	if wire.IsSet(e.Error) {
+		return t.StreamError(data)
 	}
 	if e.Candidates == nil && e.PromptFeedback == nil && e.Usage == nil {
-		t.strange = true
+		t.foreignEvent = true
 		return nil
 	}
 	t.Begun = true
@@ -95,30 +96,30 @@ func (t *turn) take(data []byte) error {
 		}
 	}
 	if f := e.PromptFeedback; f != nil && f.BlockReason != "" {
-		t.Finish, t.finish = blocked, because(f.BlockReason, f.BlockReasonMessage)
+		t.Finish, t.finishReason = promptBlocked, reasonText(f.BlockReason, f.BlockReasonMessage)
 	}
 	for i := range e.Candidates {
 		if e.Candidates[i].Index == 0 {
-			return t.choose(&e.Candidates[i])
+			return t.applyCandidate(&e.Candidates[i])
 		}
 	}
 	return nil
 }
 
-func (t *turn) choose(c *candidate) error {
+func (t *turn) applyCandidate(c *candidate) error {
 	if c.FinishReason != "" {
-		t.Finish, t.finish = c.FinishReason, because(c.FinishReason, c.FinishMessage)
+		t.Finish, t.finishReason = c.FinishReason, reasonText(c.FinishReason, c.FinishMessage)
 	}
 	for _, raw := range c.Content.Parts {
-		if err := t.add(raw); err != nil {
+		if err := t.addPart(raw); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add takes one part in and passes its text on.
-func (t *turn) add(raw json.RawMessage) error {
+// addPart keeps one part, and emits its text or adds its call.
+func (t *turn) addPart(raw json.RawMessage) error {
 	var p part
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -128,9 +129,9 @@ func (t *turn) add(raw json.RawMessage) error {
 	delete(fields, "text")
 	delete(fields, "thought")
 	if p.Text == "" && len(fields) == 0 {
-		return nil // the API ends a stream so, and would reject it if it were sent back
+		return nil // some streams end with one; the API would reject it if it were sent back
 	}
-	if err := t.Keep(len(raw) - len(p.Text)); err != nil { // its text counts when it is said
+	if err := t.CountBytes(len(raw) - len(p.Text)); err != nil { // its text is counted below
 		return err
 	}
 	t.parts = append(t.parts, raw)
@@ -140,41 +141,41 @@ func (t *turn) add(raw json.RawMessage) error {
 		}
 	}
 	if p.Thought {
-		return t.Keep(len(p.Text))
+		return t.CountBytes(len(p.Text))
 	}
-	return t.Say(p.Text)
+	return t.EmitText(p.Text)
 }
 
-// arguments is a call's arguments without the provider's spacing. A tool without arguments is called without args.
+// arguments returns a call's arguments without the provider's spacing; {} if there are none.
 func (f functionCall) arguments() string {
 	var text bytes.Buffer
-	if !wire.Given(f.Args) || json.Compact(&text, f.Args) != nil {
+	if !wire.IsSet(f.Args) || json.Compact(&text, f.Args) != nil {
 		return "{}"
 	}
 	return text.String()
 }
 
-// conclude says whether an answer that came to its end is one, and keeps it as the provider gave it.
-func (t *turn) conclude() error {
+// finishAnswer refuses an answer that ended without a turn, and keeps a valid one in Native.
+func (t *turn) finishAnswer() error {
 	switch t.Finish {
-	case blocked:
-		return t.Fail(model.Refused, "the provider blocked the prompt: "+t.finish, nil)
+	case promptBlocked:
+		return t.Fail(model.Refused, "the provider blocked the prompt: "+t.finishReason, nil)
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE":
 		return t.Fail(model.Garbled, "the model called a tool in a way that the provider could not read: "+
-			t.finish, nil)
+			t.finishReason, nil)
 	case "TOO_MANY_TOOL_CALLS":
 		if t.Text() == "" && len(t.Calls) == 0 {
-			return t.Fail(model.Garbled, "the provider ended the answer for its many calls: "+t.finish, nil)
+			return t.Fail(model.Garbled, "the provider ended the answer for its many calls: "+t.finishReason, nil)
 		}
 	}
-	t.Refusal = "the provider's filter left nothing of the answer: " + t.finish
+	t.Refusal = "the provider's filter left nothing of the answer: " + t.finishReason
 	if len(t.parts) > 0 {
 		t.Native = slices.Concat([]byte(`{"role":"model","parts":[`), bytes.Join(t.parts, []byte(",")), []byte(`]}`))
 	}
 	return nil
 }
 
-func because(reason, message string) string {
+func reasonText(reason, message string) string {
 	if message != "" {
 		reason += " (" + message + ")"
 	}

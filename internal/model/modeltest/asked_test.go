@@ -93,8 +93,8 @@ func connect(t *testing.T, adapter string, s *Server, c wire.Config) model.Model
 	return openai.New(c)
 }
 
-// rejection is what any of the providers may say to a request.
-func rejection(message string) Answer {
+// rejectionAnswer is what any of the providers may say to a request.
+func rejectionAnswer(message string) Answer {
 	body, _ := json.Marshal(map[string]any{"error": map[string]string{"message": message}}) // texts always encode
 	return Answer{Raw: &Raw{Status: http.StatusBadRequest, Body: string(body)}}
 }
@@ -116,10 +116,10 @@ func TestRequestsAreMadeAsSettingsAndEndpointsWantThem(t *testing.T) {
 func (c shaped) check(t *testing.T) {
 	var answers []Answer
 	for _, message := range c.Rejected {
-		answers = append(answers, rejection(message))
+		answers = append(answers, rejectionAnswer(message))
 	}
 	s := NewServer(t, append(answers, Stream("ok"), Stream("ok"))...)
-	s.Told, s.Check = c.Told, keepsTheRules
+	s.ModelInfo, s.Check = c.Told, checkRules
 	config := wire.Config{Provider: "house", Model: "m", BaseURL: c.URL, Think: c.Think, MaxOutput: c.MaxOutput}
 	if c.Provider != "" {
 		config.Provider = c.Provider
@@ -233,7 +233,7 @@ func TestWholeRequestIsWhatTheProtocolSays(t *testing.T) {
 	for _, f := range txtar.Parse(text).Files {
 		t.Run(f.Name, func(t *testing.T) {
 			s := NewServer(t, Stream("ok"))
-			s.Check = keepsTheRules
+			s.Check = checkRules
 			if _, err := connect(t, f.Name, s, wire.Config{Provider: "house", Model: "m"}).Chat(t.Context(),
 				wholeRequest(), nil); err != nil {
 				t.Fatal(err)
@@ -248,7 +248,7 @@ func TestWholeRequestIsWhatTheProtocolSays(t *testing.T) {
 			if !strings.Contains(s.Last().Body, "12345678901234567890") {
 				t.Errorf("a large number is lost: %s", s.Last().Body)
 			}
-			officiallyRead(t, f.Name, s.Last().Body)
+			readWithOfficialTypes(t, f.Name, s.Last().Body)
 		})
 	}
 }
@@ -287,7 +287,7 @@ func eachTurn(t *testing.T, test func(t *testing.T, o ownTurn, s *Server, m mode
 				t.Fatal(err)
 			}
 			s := NewServer(t, Answer{Raw: &Raw{Body: body}})
-			s.Check = keepsTheRules
+			s.Check = checkRules
 			m := connect(t, o.Adapter, s, wire.Config{Provider: "house", Model: "m"})
 			var emitted string
 			resp, err := m.Chat(t.Context(), requests()["tools"], func(d model.Delta) error {

@@ -33,7 +33,7 @@ func EmbedderSuite(t *testing.T, build func(testing.TB, *Setup) model.Embedder) 
 		for i, n := range []int{64, 64, 22} {
 			answers[i] = Answer{Vectors: want[64*i : 64*i+n], Usage: model.Usage{InputTokens: 10}}
 		}
-		e, s := begin(t, build, Setup{}, answers...)
+		e, s := startSetup(t, build, Setup{}, answers...)
 		got, usage, err := e.Embed(t.Context(), texts)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" || usage.InputTokens != 30 {
 			t.Errorf("usage %+v, %v (-want +got):\n%s", usage, err, diff)
@@ -49,7 +49,7 @@ func EmbedderSuite(t *testing.T, build func(testing.TB, *Setup) model.Embedder) 
 	})
 	t.Run("VectorsThatAreMissingOrUnevenAreGarbled", func(t *testing.T) {
 		for _, vectors := range [][][]float32{{{1}}, {{1}, {1, 2}}, {{}, {}}, {{1}, {1}, {1}}} {
-			e, _ := begin(t, build, Setup{}, Answer{Vectors: vectors})
+			e, _ := startSetup(t, build, Setup{}, Answer{Vectors: vectors})
 			if got, _, err := e.Embed(t.Context(), []string{"a", "b"}); model.KindOf(err) != model.Garbled ||
 				got != nil {
 				t.Errorf("%v for two texts: got %v, %v; want it to be garbled", vectors, got, err)
@@ -72,7 +72,7 @@ func TranscriberSuite(t *testing.T, build func(testing.TB, *Setup) model.Transcr
 			Segments: []model.Segment{
 				{End: 1, Text: "Olá.", Confidence: 0.5}, {Start: 1.5, End: 2.5, Text: "Adeus.", NoSpeech: 0.25},
 			}}
-		m, s := begin(t, build, Setup{}, Answer{Transcript: said}, Answer{})
+		m, s := startSetup(t, build, Setup{}, Answer{Transcript: said}, Answer{})
 		got, err := m.Transcribe(t.Context(), note(strings.NewReader("OggS\x00canary-audio\xff")))
 		said.Text = "Olá. Adeus."
 		if diff := cmp.Diff(said, got, cmpopts.EquateApprox(0, 1e-9)); err != nil || diff != "" {
@@ -92,7 +92,7 @@ func TranscriberSuite(t *testing.T, build func(testing.TB, *Setup) model.Transcr
 			io.MultiReader(strings.NewReader("OggS"), iotest.ErrReader(errors.New("the disk is gone"))),
 			bytes.NewReader(make([]byte, model.MaxAudio+1)),
 		} {
-			m, s := begin(t, build, Setup{})
+			m, s := startSetup(t, build, Setup{})
 			if _, err := m.Transcribe(t.Context(), note(content)); model.KindOf(err) != model.Invalid ||
 				len(s.server.Requests()) != 0 {
 				t.Errorf("got %v after %d requests; want invalid after none", err, len(s.server.Requests()))
@@ -106,8 +106,8 @@ func callSuite[M any](t *testing.T, build func(testing.TB, *Setup) M, call func(
 	for _, kind := range []model.Kind{model.RateLimit, model.Auth, model.ContextLength, model.Timeout, model.Server,
 		model.Invalid} {
 		t.Run("FailureHasItsKindAndIsNotRetried/"+string(kind), func(t *testing.T) {
-			m, s := begin(t, build, Setup{}, Answer{Fail: kind, RetryAfter: 7 * time.Second})
-			if e := failed(t, call(t.Context(), m), nil, kind, ""); e.RetryAfter != 7*time.Second ||
+			m, s := startSetup(t, build, Setup{}, Answer{Fail: kind, RetryAfter: 7 * time.Second})
+			if e := wantFailure(t, call(t.Context(), m), nil, kind, ""); e.RetryAfter != 7*time.Second ||
 				len(s.server.Requests()) != 1 {
 				t.Errorf("retry after %v, %d requests; want 7s and one", e.RetryAfter, len(s.server.Requests()))
 			}
@@ -117,20 +117,20 @@ func callSuite[M any](t *testing.T, build func(testing.TB, *Setup) M, call func(
 		for kind, answer := range map[model.Kind][]Answer{model.Server: {{Break: Cut}},
 			model.Garbled: {{Break: Garbage}, {Raw: &Raw{Body: strings.Repeat(" ", 9<<20)}}}} {
 			for _, a := range answer {
-				m, _ := begin(t, build, Setup{}, a)
-				_ = failed(t, call(t.Context(), m), nil, kind, "")
+				m, _ := startSetup(t, build, Setup{}, a)
+				_ = wantFailure(t, call(t.Context(), m), nil, kind, "")
 			}
 		}
 	})
 	t.Run("CancelEndsTheRequest", func(t *testing.T) {
-		m, s := begin(t, build, Setup{}, Answer{Break: Hang})
+		m, s := startSetup(t, build, Setup{}, Answer{Break: Hang})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		done := make(chan error, 1)
 		go func() { done <- call(ctx, m) }()
 		await(t, s.hanging(), "the request to hang")
 		cancel()
-		_ = failed(t, await(t, done, "the call to return"), nil, model.Cancelled, "")
-		s.ended(t)
+		_ = wantFailure(t, await(t, done, "the call to return"), nil, model.Cancelled, "")
+		s.awaitEnded(t)
 	})
 }

@@ -17,16 +17,16 @@ import (
 
 // The server is worth something only if the providers' own clients read it as it is meant.
 
-func meant() Answer {
+func wantedAnswer() Answer {
 	return Answer{Chunks: []string{"Grüße, ", "<you>"}, Usage: model.Usage{InputTokens: 30, OutputTokens: 20,
 		CachedTokens: 10},
 		Calls: []model.ToolCall{{ID: "a", Name: "f", Arguments: `{"q":"ü\n"}`}, {ID: "b", Name: "g", Arguments: `{}`}}}
 }
 
-// readAs compares what a client read with what was meant.
-func readAs(t *testing.T, got model.Response) {
+// wantRead compares what a client read with what was meant.
+func wantRead(t *testing.T, got model.Response) {
 	t.Helper()
-	a := meant()
+	a := wantedAnswer()
 	want := model.Response{Text: strings.Join(a.Chunks, ""), ToolCalls: a.Calls, Usage: a.Usage}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-meant +read):\n%s", diff)
@@ -41,7 +41,7 @@ func client(t *testing.T) *http.Client {
 }
 
 func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {
-	s := NewServer(t, meant())
+	s := NewServer(t, wantedAnswer())
 	messages := anthropic.NewMessageService(option.WithBaseURL(s.BaseURL), option.WithHTTPClient(client(t)))
 	stream := messages.NewStreaming(t.Context(), anthropic.MessageNewParams{
 		Model: "m", MaxTokens: 9,
@@ -64,11 +64,11 @@ func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {
 			got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: b.ID, Name: b.Name, Arguments: string(b.Input)})
 		}
 	}
-	readAs(t, got)
+	wantRead(t, got)
 }
 
 func TestGooglesClientUnderstandsTheServer(t *testing.T) {
-	s := NewServer(t, meant())
+	s := NewServer(t, wantedAnswer())
 	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI,
 		HTTPClient:  client(t),
 		HTTPOptions: genai.HTTPOptions{BaseURL: s.BaseURL, APIVersion: "v1beta"}})
@@ -93,11 +93,11 @@ func TestGooglesClientUnderstandsTheServer(t *testing.T) {
 				CachedTokens: int(u.CachedContentTokenCount)}
 		}
 	}
-	readAs(t, got)
+	wantRead(t, got)
 }
 
 func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
-	s := NewServer(t, meant())
+	s := NewServer(t, wantedAnswer())
 	resp, err := client(t).Post(s.BaseURL+"/api/chat", "application/json", strings.NewReader(`{"model":"m"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
 	lines := json.NewDecoder(resp.Body)
 	lines.DisallowUnknownFields()
 	// which the protocol does not tell
-	got := model.Response{Usage: model.Usage{CachedTokens: meant().Usage.CachedTokens}}
+	got := model.Response{Usage: model.Usage{CachedTokens: wantedAnswer().Usage.CachedTokens}}
 	for lines.More() {
 		var line api.ChatResponse
 		if err := lines.Decode(&line); err != nil {
@@ -119,11 +119,11 @@ func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
 		}
 		got.Usage.InputTokens, got.Usage.OutputTokens = line.PromptEvalCount, line.EvalCount
 	}
-	readAs(t, got)
+	wantRead(t, got)
 }
 
-// officiallyRead has the providers' own types read a request: what they do not know would be lost.
-func officiallyRead(t *testing.T, adapter, body string) {
+// readWithOfficialTypes has the providers' own types read a request: what they do not know would be lost.
+func readWithOfficialTypes(t *testing.T, adapter, body string) {
 	t.Helper()
 	own := json.NewDecoder(strings.NewReader(body))
 	own.DisallowUnknownFields()

@@ -22,13 +22,13 @@ var protocolsFile string
 //go:embed failures.json
 var failuresFile []byte
 
-// route is how one kind of request is answered.
+// route says how one kind of request is answered.
 type route struct {
 	suffix    string // of its path
 	name      string // of its templates
 	protocol  string // of its failures
 	mediaType string
-	schema    []string // where a request says which form its answer is to have
+	schema    []string // the path in a request to the schema of its answer
 }
 
 const (
@@ -60,10 +60,10 @@ func routeOf(path string) (route, bool) {
 	return all[at], true
 }
 
-func isList(path string) bool { return path == "/api/tags" || strings.HasSuffix(path, "/models") }
+func isListPath(path string) bool { return path == "/api/tags" || strings.HasSuffix(path, "/models") }
 
-// listOf is the template of the list of models under a path.
-func listOf(path string) string {
+// listTemplate returns the template of the list of models at a path.
+func listTemplate(path string) string {
 	switch {
 	case path == "/api/tags":
 		return "ollama/list"
@@ -73,13 +73,13 @@ func listOf(path string) string {
 	return "openai/list"
 }
 
-// failure is an error as a provider words it.
+// failure is a provider's form of an error.
 type failure struct {
 	Status  int    `json:"status"`
 	Type    string `json:"type"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Stream  string `json:"stream"` // what is streamed in its place, if it is no failure in this protocol
+	Stream  string `json:"stream"` // what is streamed instead, if it is no failure in this protocol
 	Seconds int    `json:"-"`      // after which to ask again
 }
 
@@ -90,8 +90,8 @@ var failures = sync.OnceValue(func() (all map[string]map[model.Kind]failure) {
 	return all
 })
 
-// fail fails as the provider does. Where a key is rejected, it is repeated, as some endpoints do.
-func (r route) fail(w http.ResponseWriter, a Answer, req Request) {
+// writeFailure writes a failure as the provider does. A rejected key is repeated in the message, as some endpoints do.
+func (r route) writeFailure(w http.ResponseWriter, a Answer, req Request) {
 	f := cmp.Or(failures()[r.protocol][a.Fail], failures()[r.protocol][model.Server])
 	if f.Stream != "" {
 		w.Header().Set("Content-Type", eventStream)
@@ -105,7 +105,7 @@ func (r route) fail(w http.ResponseWriter, a Answer, req Request) {
 	if f.Seconds > 0 && r.protocol != "gemini" { // which says so in the body
 		w.Header().Set("Retry-After", strconv.Itoa(f.Seconds))
 	}
-	writeJSON(w, f.Status, execute(r.protocol+"/error", f))
+	writeJSON(w, f.Status, executeTemplate(r.protocol+"/error", f))
 }
 
 var templates = sync.OnceValue(func() *template.Template {
@@ -114,7 +114,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"next":  func(n int) int { return n + 1 },
 		"minus": func(n, m int) int { return n - m },
 		"log":   math.Log,
-		"word":  word,
+		"word":  finishWord,
 		"object": func(arguments string) (string, error) { // what is none goes over the wire as the text it is
 			if arguments = cmp.Or(arguments, "{}"); json.Valid([]byte(arguments)) {
 				return arguments, nil
@@ -125,9 +125,9 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).Parse(protocolsFile))
 })
 
-// word is the protocol's word for why an answer ends, in JSON: words has those that are not the contract's own, each
-// after that.
-func word(finish model.Finish, words ...string) string {
+// finishWord returns the protocol's word for a Finish, in JSON. words are pairs: a Finish, and the protocol's word if
+// it differs.
+func finishWord(finish model.Finish, words ...string) string {
 	for i := 0; i < len(words); i += 2 {
 		if words[i] == string(finish) {
 			return strconv.Quote(words[i+1])
@@ -136,8 +136,8 @@ func word(finish model.Finish, words ...string) string {
 	return strconv.Quote(string(finish))
 }
 
-// execute is what a template makes of data; "" for one that is not there.
-func execute(name string, data any) string {
+// executeTemplate returns a template's output for data; "" if there is no such template.
+func executeTemplate(name string, data any) string {
 	var out strings.Builder
 	if t := templates().Lookup(name); t != nil {
 		if err := t.Execute(&out, data); err != nil {
@@ -147,14 +147,14 @@ func execute(name string, data any) string {
 	return out.String()
 }
 
-// rendering is an Answer as the templates see it.
-type rendering struct {
+// answerData is the data of the templates for an Answer.
+type answerData struct {
 	Answer
 	Model   string
 	Text    string
 	Indexed []call
 	Counted bool // usage is reported
-	Details bool // of a transcript are told
+	Details bool // the transcript has times
 }
 
 type call struct {
@@ -172,48 +172,48 @@ type vector struct {
 	Vector []float32
 }
 
-// Backwards are the vectors, last first: their index says whose they are.
-func (r rendering) Backwards() (all []vector) {
+// Backwards returns the vectors with their indexes, the last first.
+func (r answerData) Backwards() (all []vector) {
 	for i, v := range slices.Backward(r.Vectors) {
 		all = append(all, vector{i, v})
 	}
 	return all
 }
 
-// render gives a in parts, and the end that follows if it is not broken.
+// render returns the parts of a, and the end, which is empty if the stream breaks off.
 func (r route) render(a Answer, req Request) (parts []string, end string) {
-	a.Finish = a.Finish.OrUsual(a.Calls)
-	all := rendering{Answer: a, Model: req.Model, Text: strings.Join(a.Chunks, ""),
+	a.Finish = a.Finish.OrInferred(a.Calls)
+	all := answerData{Answer: a, Model: req.Model, Text: strings.Join(a.Chunks, ""),
 		Details: req.Form.Get("response_format") == "verbose_json"}
 	all.Counted = a.Usage != model.Usage{} && (r.name != "chat" || strings.Contains(req.Body, `"include_usage":true`))
 	for i, c := range a.Calls {
 		all.Indexed = append(all.Indexed, call{i, c})
 	}
 	if a.Break == "" || a.Break == Open {
-		end = execute(r.name+"/end", all)
+		end = executeTemplate(r.name+"/end", all)
 	}
 	if a.Break == Hang && len(a.Chunks)+len(a.Calls) == 0 {
 		return nil, ""
 	}
-	if begin := execute(r.name+"/begin", all); begin != "" {
+	if begin := executeTemplate(r.name+"/begin", all); begin != "" {
 		parts = append(parts, begin)
 	}
 	for _, chunk := range a.Chunks {
-		parts = append(parts, execute(r.name+"/text", chunk))
+		parts = append(parts, executeTemplate(r.name+"/text", chunk))
 	}
 	for _, c := range all.Indexed {
-		parts = append(parts, execute(r.name+"/call", c))
+		parts = append(parts, executeTemplate(r.name+"/call", c))
 	}
 	if templates().Lookup(r.name+"/piece") != nil {
-		for _, p := range interleaved(a.Calls) {
-			parts = append(parts, execute(r.name+"/piece", p))
+		for _, p := range interleavedPieces(a.Calls) {
+			parts = append(parts, executeTemplate(r.name+"/piece", p))
 		}
 	}
 	return parts, end
 }
 
-// interleaved are the pieces of the calls' arguments in turn. No piece ends inside a character.
-func interleaved(calls []model.ToolCall) (all []piece) {
+// interleavedPieces cuts the calls' arguments into pieces, one of each call in turn. No piece ends inside a character.
+func interleavedPieces(calls []model.ToolCall) (all []piece) {
 	left := make([][]rune, len(calls))
 	for i, c := range calls {
 		left[i] = []rune(c.Arguments)

@@ -13,8 +13,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// asked asks m, which agrees, and returns the body that was sent; "" for a model without a provider.
-func asked(t *testing.T, m model.Model, s *Setup, req model.Request) string {
+// bodyOfRequest asks m, which agrees, and returns the body that was sent; "" for a model without a provider.
+func bodyOfRequest(t *testing.T, m model.Model, s *Setup, req model.Request) string {
 	t.Helper()
 	if _, err := m.Chat(t.Context(), req, nil); err != nil {
 		t.Fatalf("%v\nof %+v", err, req.Messages)
@@ -26,8 +26,8 @@ func asked(t *testing.T, m model.Model, s *Setup, req model.Request) string {
 }
 
 func wholeRequestIsSent(t *testing.T, build Factory) {
-	m, s := begin(t, build, Setup{}, Stream("ok"))
-	body := asked(t, m, s, model.Request{
+	m, s := startSetup(t, build, Setup{}, Stream("ok"))
+	body := bodyOfRequest(t, m, s, model.Request{
 		System: "canary-system",
 		Messages: []model.Message{
 			{Role: model.User, Text: "canary-question"},
@@ -65,8 +65,8 @@ func picturesAreSent(t *testing.T, build Factory) {
 		{Type: "image/jpeg", Data: []byte("\xff\xd8\xff second")}}
 	req := question()
 	req.Messages[0].Pictures = shown
-	m, s := begin(t, build, Setup{}, Stream("ok"))
-	if asked(t, m, s, req); s.script != nil {
+	m, s := startSetup(t, build, Setup{}, Stream("ok"))
+	if bodyOfRequest(t, m, s, req); s.script != nil {
 		return
 	}
 	sent := s.server.Last()
@@ -101,7 +101,7 @@ func picturesAreSent(t *testing.T, build Factory) {
 
 // answerGoesBack leaves to the adapter's own rules whether the conversation is accepted.
 func answerGoesBack(t *testing.T, build Factory) {
-	m, s := begin(t, build, Setup{}, Answer{
+	m, s := startSetup(t, build, Setup{}, Answer{
 		Chunks: []string{"Let me look."},
 		Calls: []model.ToolCall{
 			{ID: "call_a", Name: "code_search", Arguments: `{"q":"canary-argument"}`}, {Name: "list"},
@@ -120,7 +120,7 @@ func answerGoesBack(t *testing.T, build Factory) {
 			Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "canary-result-" + string(rune('0'+i)),
 		})
 	}
-	body := asked(t, m, s, req)
+	body := bodyOfRequest(t, m, s, req)
 	if s.script != nil {
 		return
 	}
@@ -147,9 +147,9 @@ func afterACall(arguments string, result model.Message) model.Request {
 }
 
 func failedResultIsToldApart(t *testing.T, build Factory) {
-	m, s := begin(t, build, Setup{}, Stream("a"), Stream("b"))
-	well := asked(t, m, s, afterACall("{}", model.Message{Text: "canary-result"}))
-	badly := asked(t, m, s, afterACall("{}", model.Message{Text: "canary-result", IsError: true}))
+	m, s := startSetup(t, build, Setup{}, Stream("a"), Stream("b"))
+	well := bodyOfRequest(t, m, s, afterACall("{}", model.Message{Text: "canary-result"}))
+	badly := bodyOfRequest(t, m, s, afterACall("{}", model.Message{Text: "canary-result", IsError: true}))
 	if s.script == nil && (well == badly || !strings.Contains(badly, "canary-result")) {
 		t.Errorf("a failed result is sent as any other: %s", badly)
 	}
@@ -166,8 +166,8 @@ func oddTurnsAreSent(t *testing.T, build Factory) {
 			{Role: model.User}, {Role: model.Assistant}, {Role: model.User, Text: "canary-argument"},
 		}},
 	} {
-		m, s := begin(t, build, Setup{}, Stream("ok"))
-		body := asked(t, m, s, req)
+		m, s := startSetup(t, build, Setup{}, Stream("ok"))
+		body := bodyOfRequest(t, m, s, req)
 		if s.script == nil && (!json.Valid([]byte(body)) || !utf8.ValidString(body) ||
 			!strings.Contains(body, "canary-argument")) {
 			t.Errorf("%s: sent %q", name, body)
@@ -181,12 +181,12 @@ func wrongRequestIsNotSent(t *testing.T, build Factory) {
 		"schema": {Messages: question().Messages, Tools: []model.Tool{{Name: "list", Schema: json.RawMessage(`{`)}}},
 		"form":   {Messages: question().Messages, Schema: &model.Schema{Name: "x", JSON: json.RawMessage(`{`)}},
 	} {
-		m, s := begin(t, build, Setup{})
+		m, s := startSetup(t, build, Setup{})
 		if s.script != nil {
 			return
 		}
 		resp, err := m.Chat(t.Context(), req, nil)
-		_ = failed(t, err, m, model.Invalid, "")
+		_ = wantFailure(t, err, m, model.Invalid, "")
 		if sent := s.server.Requests(); resp.Attempts != 0 || len(sent) != 0 {
 			t.Errorf("%s: %d attempts, sent %v; want none", name, resp.Attempts, sent)
 		}
@@ -200,11 +200,11 @@ func canarySchema() model.Schema {
 }
 
 func schemaIsEnforced(t *testing.T, build Factory) {
-	m, s := begin(t, build, Setup{}, Stream(`{"canary":1}`), Stream("ok"))
+	m, s := startSetup(t, build, Setup{}, Stream(`{"canary":1}`), Stream("ok"))
 	req, form := question(), canarySchema()
 	for _, schema := range []*model.Schema{&form, nil} {
 		req.Tools, req.Schema = nil, schema
-		if asked(t, m, s, req); s.script != nil {
+		if bodyOfRequest(t, m, s, req); s.script != nil {
 			continue
 		}
 		sent := s.server.Last()
@@ -216,7 +216,8 @@ func schemaIsEnforced(t *testing.T, build Factory) {
 }
 
 func structuredAnswer(t *testing.T, build Factory) {
-	m, _ := begin(t, build, Setup{}, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"), Stream(`{"can`, `ary":1}`))
+	m, _ := startSetup(t, build, Setup{}, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"),
+		Stream(`{"can`, `ary":1}`))
 	req := question()
 	req.Tools = nil
 	got, resp, err := model.Structured(t.Context(), m, req, canarySchema(), new(any))

@@ -20,9 +20,9 @@ type said struct {
 	calls, results []string // their ids, or names where a protocol goes by them
 }
 
-// keepsTheRules says which of its protocol's rules a conversation breaks: the real providers reject all of it then. In
+// checkRules says which of its protocol's rules a conversation breaks: the real providers reject all of it then. In
 // all of them each call has its result in what follows, and no text is empty.
-func keepsTheRules(r Request) error {
+func checkRules(r Request) error {
 	if r.Form == nil && !utf8.ValidString(r.Body) {
 		return errors.New("the body is not valid UTF-8")
 	}
@@ -67,8 +67,8 @@ func text(v any, name string) string {
 	return value
 }
 
-// grouped puts results in a row into one message.
-func grouped(all []said, s said) []said {
+// appendTurn puts results in a row into one message.
+func appendTurn(all []said, s said) []said {
 	if n := len(all); len(s.results) > 0 && n > 0 && len(all[n-1].results) > 0 {
 		all[n-1].results = append(all[n-1].results, s.results...)
 		return all
@@ -89,7 +89,7 @@ func chatTurns(r Request) (all []said, err error) {
 		if len(calls) == 0 && text(m, "content") == "" && len(list(m.(map[string]any)["content"])) == 0 {
 			return nil, fmt.Errorf("message %d has no content", i)
 		}
-		all = grouped(all, s)
+		all = appendTurn(all, s)
 	}
 	return all, nil
 }
@@ -103,7 +103,7 @@ func responseTurns(r Request) (all []said, err error) {
 		case kind == "function_call":
 			all = append(all, said{calls: []string{text(item, "call_id")}})
 		case kind == "function_call_output":
-			all = grouped(all, said{results: []string{text(item, "call_id")}})
+			all = appendTurn(all, said{results: []string{text(item, "call_id")}})
 		case kind == "reasoning" && text(item, "encrypted_content") == "":
 			return nil, fmt.Errorf("item %d is not found: it is not persisted", i)
 		default:
@@ -176,7 +176,7 @@ func geminiTurns(r Request) (all []said, err error) {
 func TestEveryAnsweredConversationKeepsTheRulesOfItsProtocol(t *testing.T) {
 	for name, build := range adapters() {
 		t.Run(name, func(t *testing.T) {
-			m, _ := begin(t, build, Setup{}, Answer{Chunks: []string{"ok"}, Repeat: true})
+			m, _ := startSetup(t, build, Setup{}, Answer{Chunks: []string{"ok"}, Repeat: true})
 			rapid.Check(t, func(t *rapid.T) {
 				anyText := rapid.OneOf(rapid.Just(""), rapid.Just(" \n"), rapid.StringN(0, 20, -1), rapid.Just("\xff"))
 				req := model.Request{System: anyText.Draw(t, "system"),

@@ -31,7 +31,7 @@ type Turn struct {
 	// Hang waits, after the text, until the request is cancelled.
 	Hang bool
 
-	// Func, if set, sees the request and returns the turn to take in the place of this one.
+	// Func, if set, gets the request and returns the turn that replaces this one.
 	Func func(model.Request) Turn
 }
 
@@ -58,8 +58,8 @@ func (t Turn) AndCall(name, arguments string) Turn {
 	return t
 }
 
-// Scripted is a model that takes the turns of a script one after another, in the order in which requests arrive, and
-// records the requests.
+// Scripted is a model that plays the turns of a script, one for each request in the order of arrival, and records the
+// requests.
 type Scripted struct {
 	tb      testing.TB
 	id      string
@@ -75,7 +75,7 @@ type Scripted struct {
 // Script returns a local model called "scripted:test" that plays turns. A request beyond the last turn fails the test
 // and is answered with an Invalid error.
 func Script(tb testing.TB, turns ...Turn) *Scripted {
-	return &Scripted{tb: tb, id: "scripted:test", local: true, hanging: make(chan struct{}, signals), turns: turns}
+	return &Scripted{tb: tb, id: "scripted:test", local: true, hanging: make(chan struct{}, maxHanging), turns: turns}
 }
 
 // As gives the model another stamp, and says whether it is local. Call it before the first request.
@@ -91,14 +91,14 @@ func (s *Scripted) Add(turns ...Turn) {
 	s.turns = append(s.turns, turns...)
 }
 
-// Requests returns what was asked so far, in the order of arrival.
+// Requests returns the requests so far, in the order of arrival.
 func (s *Scripted) Requests() []model.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Left is how many turns were not asked for.
+// Left returns how many turns were not played.
 func (s *Scripted) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,26 +108,26 @@ func (s *Scripted) Left() int {
 // Hanging has a value for each request that reached the Hang of its turn.
 func (s *Scripted) Hanging() <-chan struct{} { return s.hanging }
 
-// ID is "scripted:test", or what As was told.
+// ID is "scripted:test", or what As has set.
 func (s *Scripted) ID() string { return s.id }
 
-// Local is true, or what As was told.
+// Local is true, or what As has set.
 func (s *Scripted) Local() bool { return s.local }
 
-// Chat takes the next turn.
+// Chat plays the next turn.
 func (s *Scripted) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	resp := model.Response{Model: s.id, Attempts: 1}
 	if err := ctx.Err(); err != nil {
-		return resp, s.fail(err)
+		return resp, s.ownError(err)
 	}
-	t, err := s.take(req)
+	t, err := s.nextTurn(req)
 	if err != nil {
 		return resp, err
 	}
 	resp.Usage = t.Usage
 	for _, chunk := range t.chunks() {
 		if ctx.Err() != nil {
-			return resp, s.fail(ctx.Err())
+			return resp, s.ownError(ctx.Err())
 		}
 		resp.Text += chunk
 		if emit == nil {
@@ -142,12 +142,12 @@ func (s *Scripted) Chat(ctx context.Context, req model.Request, emit func(model.
 	if t.Hang {
 		s.hanging <- struct{}{}
 		<-ctx.Done()
-		return resp, s.fail(ctx.Err())
+		return resp, s.ownError(ctx.Err())
 	}
 	if t.Err != nil {
-		return resp, s.fail(t.Err)
+		return resp, s.ownError(t.Err)
 	}
-	resp.Finish = t.Finish.OrUsual(t.ToolCalls)
+	resp.Finish = t.Finish.OrInferred(t.ToolCalls)
 	return resp, nil
 }
 
@@ -161,7 +161,7 @@ func (t Turn) chunks() []string {
 	return strings.SplitAfter(t.Text, " ")
 }
 
-func (s *Scripted) fail(err error) *model.Error {
+func (s *Scripted) ownError(err error) *model.Error {
 	failed := &model.Error{Kind: model.KindOf(err), Err: err}
 	if given, is := errors.AsType[*model.Error](err); is {
 		*failed = *given
@@ -170,8 +170,8 @@ func (s *Scripted) fail(err error) *model.Error {
 	return failed
 }
 
-// take records req and returns the turn for it, its calls with ids.
-func (s *Scripted) take(req model.Request) (Turn, error) {
+// nextTurn records req and returns the turn for it, its calls with ids.
+func (s *Scripted) nextTurn(req model.Request) (Turn, error) {
 	s.mu.Lock()
 	req.Messages = slices.Clone(req.Messages)
 	req.Tools = slices.Clone(req.Tools)
@@ -180,7 +180,7 @@ func (s *Scripted) take(req model.Request) (Turn, error) {
 	if len(s.turns) == 0 {
 		s.mu.Unlock()
 		s.tb.Errorf("modeltest: the script of %s is over: request %d is one too many\n%s", s.id, n, describe(req))
-		return Turn{}, s.fail(&model.Error{Kind: model.Invalid, Message: "the script is over"})
+		return Turn{}, s.ownError(&model.Error{Kind: model.Invalid, Message: "the script is over"})
 	}
 	t := s.turns[0]
 	s.turns = s.turns[1:]
@@ -201,7 +201,7 @@ func (s *Scripted) take(req model.Request) (Turn, error) {
 	return t, nil
 }
 
-// describe says what a request was for, and its last message, for whoever reads a failed test.
+// describe returns a request's purpose and last message, for the output of a failed test.
 func describe(req model.Request) string {
 	text := fmt.Sprintf("  purpose %q, %d messages, %d tools", req.Purpose, len(req.Messages), len(req.Tools))
 	if len(req.Messages) > 0 {

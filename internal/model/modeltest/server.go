@@ -1,14 +1,13 @@
-// Package modeltest holds what tests need of a chat model: suites that every adapter passes, a model that plays a
-// script, and a server that plays a provider in each protocol that an adapter speaks.
+// Package modeltest holds chat models for tests: a model that plays a script, a server that plays a provider in each
+// protocol that an adapter speaks, and the suites that every adapter passes.
 //
 // Guarantees:
 //   - Everything here is safe for concurrent use, sleeps on no clock but a test's own, and opens no connection but on
 //     the loopback interface.
 //   - A server and a script give their Answers and Turns in order, one to a request, and record each request before
-//     they answer it. One for which nothing is left fails the test. A server that plays a part makes its Answers of the
+//     they answer it. A request for which nothing is left fails the test. A server with Play makes its Answers from the
 //     requests.
-//   - A server stops with its test, and fails it for a request without an answer; one without a test belongs to its
-//     caller, who closes it.
+//   - A server stops with its test; without a test, its caller closes it.
 package modeltest
 
 import (
@@ -34,8 +33,8 @@ import (
 
 // Answer is what a Server does with one request, in no provider's own terms. The zero Answer is an empty turn.
 type Answer struct {
-	// Chunks is the text, one part of the stream each. Calls are streamed in parts that interleave, where the protocol
-	// has parts.
+	// Chunks is the text, one part of the stream each. Calls are streamed in interleaved parts, if the protocol has
+	// parts.
 	Chunks []string
 	Calls  []model.ToolCall
 
@@ -43,8 +42,7 @@ type Answer struct {
 	Finish model.Finish
 	Usage  model.Usage
 
-	// Vectors and Transcript answer a request for embedding, or for transcription. Of the stream they break before they
-	// begin.
+	// Vectors and Transcript answer requests for embedding or transcription. Break ends them before they begin.
 	Vectors    [][]float32
 	Transcript model.Transcript
 
@@ -52,10 +50,10 @@ type Answer struct {
 	Fail       model.Kind
 	RetryAfter time.Duration
 
-	// Break ends the stream after the chunks and calls in another way than by finishing it.
+	// Break says how the stream goes wrong after the chunks and calls; empty: it does not.
 	Break Break
 
-	// Raw, if set, is sent as it stands in the place of everything above.
+	// Raw, if set, is sent instead of everything above.
 	Raw *Raw
 
 	// Repeat makes this the answer to every further request as well.
@@ -83,7 +81,7 @@ type Raw struct {
 // Stream returns the answer with these chunks of text.
 func Stream(chunks ...string) Answer { return Answer{Chunks: chunks} }
 
-// Request is what a Server got. Model, Messages and Tools are read where the protocol calls them so; Form and File are
+// Request is what a Server received. Model, Messages and Tools are set if the protocol names them so; Form and File are
 // those of a form with one file.
 type Request struct {
 	Path   string      `json:"-"` // escaped
@@ -98,7 +96,7 @@ type Request struct {
 	Tools    []json.RawMessage `json:"tools"`
 }
 
-// Message is a message on the wire. Content is its text, or JSON as it stands.
+// Message is a message on the wire. Content is its text, or any other JSON unchanged.
 type Message struct{ Role, Content string }
 
 // UnmarshalJSON reads a Message of any of the protocols.
@@ -117,7 +115,7 @@ func (m *Message) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// At is the value in the body under these names, one in the other; nil if it is not there.
+// At returns the value in the body at the path of names; nil if there is none.
 func (r Request) At(names ...string) any {
 	var value any
 	_ = json.Unmarshal([]byte(r.Body), &value)
@@ -138,14 +136,14 @@ func (r Request) At(names ...string) any {
 	return value
 }
 
-// Key is the API key of a request, in the place of any of the protocols.
+// Key returns the API key of a request, from the headers of any of the protocols.
 func (r Request) Key() string {
 	return cmp.Or(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"),
 		r.Header.Get("X-Goog-Api-Key"))
 }
 
-// read makes a Request of what came.
-func read(r *http.Request) (req Request, err error) {
+// readRequest reads a Request from an HTTP request.
+func readRequest(r *http.Request) (req Request, err error) {
 	body, err := io.ReadAll(r.Body)
 	req = Request{Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(), Body: string(body)}
 	if err != nil || r.Method != http.MethodPost {
@@ -165,16 +163,16 @@ func read(r *http.Request) (req Request, err error) {
 	return req, cmp.Or(err, file.Close())
 }
 
-// Server speaks every protocol on one loopback port: each is told by the path of its requests. Each POST for a turn,
-// for vectors or for a transcript takes the next Answer.
+// Server speaks every protocol on one loopback port, by the path of a request. Each POST for a turn, for vectors or for
+// a transcript gets the next Answer.
 type Server struct {
 	BaseURL string // of the server, without a path
 
-	// Models are listed. Told is what is told of a model, as JSON by its name, or in answer to a GET by its path. Set
-	// them, and Check, which says what is wrong with a request, before the first request.
-	Models []string
-	Told   map[string]string
-	Check  func(Request) error
+	// Models are listed. ModelInfo is the JSON with a model's properties, by its name, or by the path of a GET. Check
+	// says what is wrong with a request. Set them before the first request.
+	Models    []string
+	ModelInfo map[string]string
+	Check     func(Request) error
 
 	http        *httptest.Server
 	connections atomic.Int32 // that were opened
@@ -184,21 +182,21 @@ type Server struct {
 	closing chan struct{}
 	close   sync.Once
 
-	mu       sync.Mutex
-	answers  []Answer
-	play     func(Request) Answer
-	requests []Request
-	looked   []Request
-	overrun  int
+	mu           sync.Mutex
+	answers      []Answer
+	play         func(Request) Answer
+	requests     []Request
+	infoRequests []Request
+	overrun      int
 }
 
-// signals is how many hanging requests can be noted before anybody looks.
-const signals = 1024
+// maxHanging is how many hanging requests the channels hold.
+const maxHanging = 1024
 
 // NewServer starts a server that stops with the test, if there is one. At its end, the test fails if a request had no
 // answer left.
 func NewServer(tb testing.TB, answers ...Answer) *Server {
-	s := &Server{answers: answers, hanging: make(chan struct{}, signals), ended: make(chan struct{}, signals),
+	s := &Server{answers: answers, hanging: make(chan struct{}, maxHanging), ended: make(chan struct{}, maxHanging),
 		closing: make(chan struct{})}
 	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -234,7 +232,7 @@ func (s *Server) Add(answers ...Answer) {
 	s.answers = append(s.answers, answers...)
 }
 
-// Play answers every request by what part makes of it, in the place of the answers that were given.
+// Play answers every request with what part returns for it, instead of the given answers.
 func (s *Server) Play(part func(Request) Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,72 +246,72 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Last is the last of the Requests.
+// Last returns the last of the Requests.
 func (s *Server) Last() Request {
 	all := s.Requests()
 	return all[len(all)-1]
 }
 
-// Looks returns what was asked of models beside turns, which takes no Answer and is none of the Requests.
-func (s *Server) Looks() []Request {
+// InfoRequests returns the requests for models' properties. They get no Answer, and are not among the Requests.
+func (s *Server) InfoRequests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.looked)
+	return slices.Clone(s.infoRequests)
 }
 
-// Hanging has a value for each request that was sent all its Answer has and now hangs.
+// Hanging gets a value for each request that has received all of its Answer and now hangs.
 func (s *Server) Hanging() <-chan struct{} { return s.hanging }
 
-// Ended has a value for each hanging request that its client ended.
+// Ended gets a value for each hanging request that its client ended.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	req, err := read(r)
+	req, err := readRequest(r)
 	way, known := routeOf(req.Path)
 	switch {
-	case r.Method == http.MethodGet && isList(req.Path) && s.Told[req.Path] == "":
-		s.take(req, false)
-		writeJSON(w, http.StatusOK, execute(listOf(req.Path), s.Models))
+	case r.Method == http.MethodGet && isListPath(req.Path) && s.ModelInfo[req.Path] == "":
+		s.nextAnswer(req, false)
+		writeJSON(w, http.StatusOK, executeTemplate(listTemplate(req.Path), s.Models))
 		return
 	case r.Method == http.MethodGet, req.Path == "/api/show":
-		s.look(w, req)
+		s.answerInfo(w, req)
 		return
 	case err == nil && s.Check != nil:
 		err = s.Check(req)
 	}
 	if err != nil || !known {
-		s.take(req, false)
+		s.nextAnswer(req, false)
 		message := "modeltest: no such path"
 		if err != nil {
 			message = err.Error()
 		}
-		writeJSON(w, http.StatusBadRequest, execute(cmp.Or(way.protocol, "openai")+"/error",
+		writeJSON(w, http.StatusBadRequest, executeTemplate(cmp.Or(way.protocol, "openai")+"/error",
 			failure{Status: http.StatusBadRequest, Message: message}))
 		return
 	}
-	a, ok := s.take(req, true)
+	a, ok := s.nextAnswer(req, true)
 	switch {
 	case !ok:
 		w.WriteHeader(http.StatusInternalServerError)
 	case a.Raw != nil:
 		a.Raw.write(w, way.mediaType)
 	case a.Fail != "":
-		way.fail(w, a, req)
+		way.writeFailure(w, a, req)
 	default:
 		s.stream(w, r, a, way, req)
 	}
 }
 
-// look answers what is asked of a model beside turns.
-func (s *Server) look(w http.ResponseWriter, req Request) {
+// answerInfo answers a request for a model's properties.
+func (s *Server) answerInfo(w http.ResponseWriter, req Request) {
 	s.mu.Lock()
-	s.looked = append(s.looked, req)
+	s.infoRequests = append(s.infoRequests, req)
 	s.mu.Unlock()
 	path, err := url.PathUnescape(req.Path)
-	for name, told := range s.Told {
-		if err == nil && told != "" && (name == path || name == req.Model || strings.HasSuffix(path, "/"+name)) {
-			writeJSON(w, http.StatusOK, told)
+	for name, info := range s.ModelInfo {
+		if err == nil && info != "" && (name == path || name == req.Model || strings.HasSuffix(path, "/"+name)) {
+			writeJSON(w, http.StatusOK, info)
 			return
 		}
 	}
@@ -324,12 +322,12 @@ func (s *Server) look(w http.ResponseWriter, req Request) {
 	writeJSON(w, http.StatusNotFound, `{"error":{"message":"the model is not found","code":404}}`)
 }
 
-// take records req and returns its answer, if it takes one.
-func (s *Server) take(req Request, answered bool) (Answer, bool) {
+// nextAnswer records req and, if it is to be answered, returns the next answer; false if there is none.
+func (s *Server) nextAnswer(req Request, answered bool) (Answer, bool) {
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	if play := s.play; play != nil && answered {
-		s.mu.Unlock() // it may take its time
+		s.mu.Unlock() // it may take long
 		return play(req), true
 	}
 	defer s.mu.Unlock()
@@ -347,7 +345,7 @@ func (s *Server) take(req Request, answered bool) (Answer, bool) {
 	return a, true
 }
 
-// stream sends the parts of a, and then ends or breaks off.
+// stream sends the parts of a, and then ends, breaks off or hangs.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, a Answer, way route, req Request) {
 	w.Header().Set("Content-Type", way.mediaType)
 	out := http.NewResponseController(w)
@@ -360,11 +358,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, a Answer, way ro
 	}
 	switch a.Break {
 	case Cut:
-		_, _ = io.WriteString(w, execute(way.name+"/half", nil))
+		_, _ = io.WriteString(w, executeTemplate(way.name+"/half", nil))
 		_ = out.Flush()
 		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
 	case Garbage:
-		_, _ = io.WriteString(w, execute(way.name+"/garbage", nil))
+		_, _ = io.WriteString(w, executeTemplate(way.name+"/garbage", nil))
 		return
 	case Open, "":
 		_, _ = io.WriteString(w, end)

@@ -83,7 +83,7 @@ func (r recorded) check(t *testing.T, build Factory) {
 		header.Set(name, value)
 	}
 	noKey := func(context.Context) (string, error) { return "", nil }
-	m, _ := begin(t, build, Setup{Key: noKey}, Answer{Raw: &Raw{Status: r.Status, Header: header, Body: r.body}})
+	m, _ := startSetup(t, build, Setup{Key: noKey}, Answer{Raw: &Raw{Status: r.Status, Header: header, Body: r.body}})
 	got := chat(t.Context(), t, m, nil)
 	if got.text != got.resp.Text || got.resp.Text != r.Text || got.resp.Attempts != 1 {
 		t.Errorf("kept %q, emitted %q in %d attempts; want %q in 1", got.resp.Text, got.text, got.resp.Attempts, r.Text)
@@ -96,7 +96,7 @@ func (r recorded) check(t *testing.T, build Factory) {
 		t.Errorf("the provider's own turn (-want +got):\n%s", diff)
 	}
 	if r.Kind != "" {
-		e := failed(t, got.err, m, r.Kind, r.Says)
+		e := wantFailure(t, got.err, m, r.Kind, r.Says)
 		if e.Status != r.Status || e.RetryAfter.Seconds() != r.RetryAfter || strings.Contains(e.Error(), "nginx") ||
 			strings.Contains(e.Error(), "connect?key") {
 			t.Errorf("status %d, retry after %v; want %d, %v s: %v", e.Status, e.RetryAfter, r.Status, r.RetryAfter, e)
@@ -191,9 +191,9 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// paced is a stream of these parts, with a pause before each. It begins and, if it is whole, ends as its protocol has
-// it.
-func paced(pause time.Duration, parts []string, whole bool) transport {
+// pacedTransport is a stream of these parts, with a pause before each. It begins and, if it is whole, ends as its
+// protocol has it.
+func pacedTransport(pause time.Duration, parts []string, whole bool) transport {
 	return func(r *http.Request) io.Reader {
 		way, _ := routeOf(r.URL.Path)
 		i, left := 0, ""
@@ -207,12 +207,12 @@ func paced(pause time.Duration, parts []string, whole bool) transport {
 				case <-r.Context().Done():
 					return 0, r.Context().Err()
 				}
-				left = execute(way.name+"/"+parts[i], "word ")
+				left = executeTemplate(way.name+"/"+parts[i], "word ")
 				if i == 0 {
-					left = execute(way.name+"/begin", rendering{}) + left
+					left = executeTemplate(way.name+"/begin", answerData{}) + left
 				}
 				if i++; whole && i == len(parts) {
-					left += execute(way.name+"/end", rendering{Answer: Answer{Finish: model.FinishStop}})
+					left += executeTemplate(way.name+"/end", answerData{Answer: Answer{Finish: model.FinishStop}})
 				}
 			}
 			n := copy(b, left)
@@ -226,7 +226,7 @@ func paced(pause time.Duration, parts []string, whole bool) transport {
 // progress, whatever keeps the connection alive, and for as long as there is some. It also checks which counts of
 // tokens it believes.
 func waitsAreForProgress(t *testing.T, build Factory) {
-	if _, s := begin(t, build, Setup{}); s.script != nil {
+	if _, s := startSetup(t, build, Setup{}); s.script != nil {
 		return
 	}
 	alive := slices.Repeat([]string{"alive"}, 2*60*60/15)
@@ -249,7 +249,7 @@ func waitsAreForProgress(t *testing.T, build Factory) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := build(t, &Setup{BaseURL: "http://house",
-					Client: &http.Client{Transport: paced(c.pause, c.parts, c.ended == 0)}})
+					Client: &http.Client{Transport: pacedTransport(c.pause, c.parts, c.ended == 0)}})
 				began := time.Now()
 				resp, err := m.Chat(t.Context(), question(), nil)
 				took := time.Since(began)
@@ -260,7 +260,7 @@ func waitsAreForProgress(t *testing.T, build Factory) {
 					}
 					return
 				}
-				_ = failed(t, err, m, model.Timeout, "")
+				_ = wantFailure(t, err, m, model.Timeout, "")
 				if took != c.ended || c.why != nil && !errors.Is(err, c.why) {
 					t.Errorf("%v after %v; want %v after %v", err, took, c.why, c.ended)
 				}
@@ -269,7 +269,7 @@ func waitsAreForProgress(t *testing.T, build Factory) {
 	}
 	for input, believed := range map[int]int{-1: 0, 9_000_000_000_000_000_000: 0, 100_000_001: 0, 17: 17,
 		90_000_000: 16 << 10} {
-		m, _ := begin(t, build, Setup{}, Answer{Chunks: []string{"word "}, Usage: model.Usage{InputTokens: input,
+		m, _ := startSetup(t, build, Setup{}, Answer{Chunks: []string{"word "}, Usage: model.Usage{InputTokens: input,
 			OutputTokens: 3}})
 		resp, err := m.Chat(t.Context(), question(), nil)
 		if u := resp.Usage; err != nil || u.InputTokens < 0 || u.InputTokens > believed || input > 0 &&

@@ -65,11 +65,11 @@ const patience = 10 * time.Second
 // canaryKey is a key that no error may show.
 const canaryKey = "sk-canary-c0ffee0123456789"
 
-// begin makes a server with these answers, and what is built before it.
-func begin[M any](t *testing.T, build func(testing.TB, *Setup) M, setup Setup, answers ...Answer) (M, *Setup) {
+// startSetup makes a server with these answers, and what is built before it.
+func startSetup[M any](t *testing.T, build func(testing.TB, *Setup) M, setup Setup, answers ...Answer) (M, *Setup) {
 	t.Helper()
 	setup.answers, setup.server = answers, NewServer(t, answers...)
-	setup.BaseURL, setup.server.Check = setup.server.BaseURL, keepsTheRules
+	setup.BaseURL, setup.server.Check = setup.server.BaseURL, checkRules
 	if setup.Key == nil {
 		setup.Key = func(context.Context) (string, error) { return canaryKey, nil }
 	}
@@ -84,8 +84,8 @@ func (s *Setup) hanging() <-chan struct{} {
 	return s.server.Hanging()
 }
 
-// ended waits for the end of a request, where a provider sees it.
-func (s *Setup) ended(t *testing.T) {
+// awaitEnded waits for the end of a request, where a provider sees it.
+func (s *Setup) awaitEnded(t *testing.T) {
 	t.Helper()
 	if s.script == nil {
 		await(t, s.server.Ended(), "the end of the request")
@@ -120,8 +120,8 @@ func chat(ctx context.Context, t *testing.T, m model.Model, answer error) (out o
 	return out
 }
 
-// failed checks an error's form.
-func failed(t *testing.T, err error, m model.Model, kind model.Kind, says string) *model.Error {
+// wantFailure checks an error's form.
+func wantFailure(t *testing.T, err error, m model.Model, kind model.Kind, says string) *model.Error {
 	t.Helper()
 	var e *model.Error
 	if !errors.As(err, &e) || e.Kind != kind || !strings.Contains(err.Error(), says) || m != nil && e.Model != m.ID() {
@@ -266,7 +266,7 @@ func Suite(t *testing.T, build Factory) {
 }
 
 func (c check) run(t *testing.T, build Factory) {
-	m, s := begin(t, build, c.setup, c.answer)
+	m, s := startSetup(t, build, c.setup, c.answer)
 	if c.provider && s.script != nil {
 		return
 	}
@@ -280,10 +280,10 @@ func (c check) run(t *testing.T, build Factory) {
 	}
 	// the time-out may come before it
 	if c.answer.Break == Open || c.answer.Break == Hang && s.script == nil && len(s.server.Requests()) > 0 {
-		s.ended(t)
+		s.awaitEnded(t)
 	}
 	if c.kind != "" {
-		e := failed(t, got.err, m, c.kind, c.says)
+		e := wantFailure(t, got.err, m, c.kind, c.says)
 		if e.Lost != (c.answer.Break == Cut) || e.RetryAfter != c.answer.RetryAfter {
 			t.Errorf("lost %v, retry after %v", e.Lost, e.RetryAfter)
 		}
@@ -307,7 +307,7 @@ func (c check) run(t *testing.T, build Factory) {
 }
 
 func cancelEndsTheRequest(t *testing.T, build Factory) {
-	m, s := begin(t, build, Setup{}, Answer{Chunks: []string{"first "}, Break: Hang})
+	m, s := startSetup(t, build, Setup{}, Answer{Chunks: []string{"first "}, Break: Hang})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan outcome, 1)
@@ -315,36 +315,36 @@ func cancelEndsTheRequest(t *testing.T, build Factory) {
 	await(t, s.hanging(), "the request to hang")
 	cancel()
 	got := await(t, done, "Chat to return")
-	_ = failed(t, got.err, m, model.Cancelled, "")
+	_ = wantFailure(t, got.err, m, model.Cancelled, "")
 	if !errors.Is(got.err, context.Canceled) || got.text != got.resp.Text {
 		t.Errorf("error %v, kept %q, emitted %q", got.err, got.resp.Text, got.text)
 	}
-	s.ended(t)
+	s.awaitEnded(t)
 	again := chat(ctx, t, m, nil)
-	if _ = failed(t, again.err, m, model.Cancelled, ""); again.n != 0 {
+	if _ = wantFailure(t, again.err, m, model.Cancelled, ""); again.n != 0 {
 		t.Errorf("emitted %q for who had withdrawn before", again.text)
 	}
 }
 
 func deadlineEndsTheRequest(t *testing.T, build Factory) {
-	m, _ := begin(t, build, Setup{}, Answer{Break: Hang})
+	m, _ := startSetup(t, build, Setup{}, Answer{Break: Hang})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	got := chat(ctx, t, m, nil)
-	if _ = failed(t, got.err, m, model.Timeout, ""); !errors.Is(got.err, context.DeadlineExceeded) {
+	if _ = wantFailure(t, got.err, m, model.Timeout, ""); !errors.Is(got.err, context.DeadlineExceeded) {
 		t.Errorf("error %v does not wrap the context's", got.err)
 	}
 }
 
 func emitErrorEndsTheRequest(t *testing.T, build Factory) {
-	m, s := begin(t, build, Setup{}, Answer{Chunks: []string{"first ", "second "}, Break: Hang})
+	m, s := startSetup(t, build, Setup{}, Answer{Chunks: []string{"first ", "second "}, Break: Hang})
 	full := errors.New("the receiver is full")
 	got := chat(t.Context(), t, m, full)
-	_ = failed(t, got.err, m, model.Cancelled, "")
+	_ = wantFailure(t, got.err, m, model.Cancelled, "")
 	if !errors.Is(got.err, full) || got.n != 1 {
 		t.Errorf("error %v after %d deltas; want the receiver's after 1", got.err, got.n)
 	}
-	s.ended(t)
+	s.awaitEnded(t)
 }
 
 func concurrentAnswers(t *testing.T, build Factory) {
@@ -356,7 +356,7 @@ func concurrentAnswers(t *testing.T, build Factory) {
 		answers = append(answers, Stream(slices.Repeat([]string{mark}, 20)...))
 		want = append(want, strings.Repeat(mark, 20))
 	}
-	m, _ := begin(t, build, Setup{}, answers...)
+	m, _ := startSetup(t, build, Setup{}, answers...)
 	results := make(chan outcome, n)
 	for range n {
 		go func() { results <- chat(t.Context(), t, m, nil) }()
@@ -379,7 +379,7 @@ func concurrentAnswers(t *testing.T, build Factory) {
 func connectionAndKey(t *testing.T, build Factory) {
 	keys := []string{"first", " second\n", "", "fourth"}
 	asked := 0
-	m, s := begin(t, build, Setup{Key: func(context.Context) (string, error) { asked++; return keys[asked-1], nil }},
+	m, s := startSetup(t, build, Setup{Key: func(context.Context) (string, error) { asked++; return keys[asked-1], nil }},
 		slices.Repeat([]Answer{Stream("a")}, len(keys))...)
 	for _, want := range keys {
 		_, err := m.Chat(t.Context(), question(), nil) // to whom nobody listens

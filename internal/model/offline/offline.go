@@ -1,9 +1,9 @@
 // Package offline is the model that needs no key, no network and no weights: it hands each request to the rule that a
 // room registered for its purpose.
 //
-// It is the model where no other is configured, never a replacement for one that failed. It knows nothing itself: a
-// rule answers from Request.Facts, so that nobody parses a prompt. Answers come in pieces, as from a hosted model, and
-// are the same for the same request. A rule's failure is an *model.Error: Invalid unless the rule says otherwise, since
+// It is the model if no other is configured, never a replacement for one that failed. It knows nothing itself: a rule
+// answers from Request.Facts, so that nobody parses a prompt. Answers come in pieces, as from a hosted model, and are
+// the same for the same request. A rule's failure is an *model.Error: Invalid unless the rule says otherwise, since
 // repeating a rule changes nothing.
 package offline
 
@@ -20,7 +20,7 @@ import (
 )
 
 // Rule answers the requests of one purpose from their Facts. It may leave empty what New's model fills in. It must be
-// safe for concurrent use and heed ctx where it waits.
+// safe for concurrent use, and end its waits with ctx.
 type Rule func(ctx context.Context, req model.Request) (model.Response, error)
 
 // New returns the model that answers by rules, keyed by Request.Purpose. What a rule leaves empty is filled in: the
@@ -39,20 +39,20 @@ func (o offline) Chat(ctx context.Context, req model.Request, emit func(model.De
 	rule := o.rules[req.Purpose]
 	if rule == nil {
 		return model.Response{Model: model.OfflineRules},
-			invalid("there is no rule for the purpose %q; there are rules for %s",
+			invalidError("there is no rule for the purpose %q; there are rules for %s",
 				req.Purpose, o.purposes())
 	}
 	if err := ctx.Err(); err != nil {
-		return model.Response{Model: model.OfflineRules}, failure(err)
+		return model.Response{Model: model.OfflineRules}, ownError(err)
 	}
 	resp, err := rule(ctx, req)
 	if err != nil {
-		return model.Response{Model: model.OfflineRules}, failure(err)
+		return model.Response{Model: model.OfflineRules}, ownError(err)
 	}
-	if err := complete(&resp, req); err != nil {
+	if err := completeResponse(&resp, req); err != nil {
 		return model.Response{Model: model.OfflineRules}, err
 	}
-	return deliver(ctx, resp, emit)
+	return emitWords(ctx, resp, emit)
 }
 
 func (o offline) purposes() string {
@@ -62,8 +62,8 @@ func (o offline) purposes() string {
 	return strings.Join(slices.Sorted(maps.Keys(o.rules)), ", ")
 }
 
-// complete fills in what a rule may leave empty and checks the calls against the tools that were offered.
-func complete(resp *model.Response, req model.Request) error {
+// completeResponse fills in what a rule may leave empty and checks the calls against the tools that were offered.
+func completeResponse(resp *model.Response, req model.Request) error {
 	resp.Model = model.OfflineRules
 	resp.Attempts = 1
 	resp.ToolCalls = slices.Clone(resp.ToolCalls)
@@ -74,7 +74,7 @@ func complete(resp *model.Response, req model.Request) error {
 	for i := range resp.ToolCalls {
 		call := &resp.ToolCalls[i]
 		if !slices.ContainsFunc(req.Tools, func(t model.Tool) bool { return t.Name == call.Name }) {
-			return invalid("the rule for %q calls the tool %q, which was not offered", req.Purpose, call.Name)
+			return invalidError("the rule for %q calls the tool %q, which was not offered", req.Purpose, call.Name)
 		}
 		if call.ID == "" {
 			call.ID = fmt.Sprintf("call_%d", earlier+i+1)
@@ -83,14 +83,14 @@ func complete(resp *model.Response, req model.Request) error {
 			call.Arguments = "{}"
 		}
 	}
-	resp.Finish = resp.Finish.OrUsual(resp.ToolCalls)
+	resp.Finish = resp.Finish.OrInferred(resp.ToolCalls)
 	if resp.Usage == (model.Usage{}) {
-		resp.Usage = estimate(*resp, req)
+		resp.Usage = estimateUsage(*resp, req)
 	}
 	return nil
 }
 
-func estimate(resp model.Response, req model.Request) model.Usage {
+func estimateUsage(resp model.Response, req model.Request) model.Usage {
 	in := utf8.RuneCountInString(req.System)
 	for _, msg := range req.Messages {
 		in += utf8.RuneCountInString(msg.Text) + callChars(msg.ToolCalls)
@@ -112,8 +112,8 @@ func callChars(calls []model.ToolCall) int {
 
 func tokens(chars int) int { return (chars + 3) / 4 }
 
-// deliver emits the text word by word. What was not emitted is not in the response of a broken-off answer.
-func deliver(ctx context.Context, resp model.Response, emit func(model.Delta) error) (model.Response, error) {
+// emitWords emits the text word by word. If that breaks off, the response holds what was emitted.
+func emitWords(ctx context.Context, resp model.Response, emit func(model.Delta) error) (model.Response, error) {
 	if emit == nil {
 		return resp, nil
 	}
@@ -131,17 +131,17 @@ func deliver(ctx context.Context, resp model.Response, emit func(model.Delta) er
 			err = &model.Error{Kind: model.Cancelled, Message: "the receiver ended the answer: " + err.Error(),
 				Err: err}
 		}
-		return model.Response{Model: model.OfflineRules, Attempts: 1, Text: resp.Text[:sent]}, failure(err)
+		return model.Response{Model: model.OfflineRules, Attempts: 1, Text: resp.Text[:sent]}, ownError(err)
 	}
 	return resp, nil
 }
 
-func invalid(format string, args ...any) *model.Error {
+func invalidError(format string, args ...any) *model.Error {
 	return &model.Error{Kind: model.Invalid, Model: model.OfflineRules, Message: fmt.Sprintf(format, args...)}
 }
 
-// failure is err as this model's.
-func failure(err error) *model.Error {
+// ownError returns err as an error of this model.
+func ownError(err error) *model.Error {
 	failed := &model.Error{Kind: model.Invalid, Message: err.Error(), Err: err}
 	var given *model.Error
 	switch {

@@ -17,17 +17,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// one returns a model with a single rule, for the purpose "p".
-func one(rule offline.Rule) model.Model { return offline.New(map[string]offline.Rule{"p": rule}) }
+// oneRule returns a model with a single rule, for the purpose "p".
+func oneRule(rule offline.Rule) model.Model { return offline.New(map[string]offline.Rule{"p": rule}) }
 
-func says(text string) offline.Rule {
+func textRule(text string) offline.Rule {
 	return func(context.Context, model.Request) (model.Response, error) { return model.Response{Text: text}, nil }
 }
 
 func TestRuleOfThePurposeSeesTheRequest(t *testing.T) {
 	var seen model.Request
 	m := offline.New(map[string]offline.Rule{
-		"classify": says("wrong rule"),
+		"classify": textRule("wrong rule"),
 		"answer": func(_ context.Context, req model.Request) (model.Response, error) {
 			seen = req
 			return model.Response{Text: "right rule"}, nil
@@ -44,7 +44,7 @@ func TestRuleOfThePurposeSeesTheRequest(t *testing.T) {
 }
 
 func TestUnknownPurposeIsInvalidAndNamesThePurposes(t *testing.T) {
-	m := offline.New(map[string]offline.Rule{"oracle.turn": says("x"), "council.answer": says("x"), "broken": nil})
+	m := offline.New(map[string]offline.Rule{"oracle.turn": textRule("x"), "council.answer": textRule("x"), "broken": nil})
 	_, err := m.Chat(t.Context(), model.Request{Purpose: "oracle.tern"}, nil)
 	if model.KindOf(err) != model.Invalid {
 		t.Errorf("error %v; want invalid", err)
@@ -61,7 +61,7 @@ func TestUnknownPurposeIsInvalidAndNamesThePurposes(t *testing.T) {
 
 func TestEmptyFieldsAreFilledIn(t *testing.T) {
 	calls := []model.ToolCall{{Name: "f"}, {ID: "mine", Name: "f", Arguments: `{"a":1}`}}
-	m := one(func(context.Context, model.Request) (model.Response, error) {
+	m := oneRule(func(context.Context, model.Request) (model.Response, error) {
 		return model.Response{Text: "äöüß!", ToolCalls: calls}, nil
 	})
 	req := model.Request{
@@ -86,7 +86,7 @@ func TestEmptyFieldsAreFilledIn(t *testing.T) {
 }
 
 func TestCallOfAToolThatWasNotOfferedIsInvalid(t *testing.T) {
-	m := one(func(context.Context, model.Request) (model.Response, error) {
+	m := oneRule(func(context.Context, model.Request) (model.Response, error) {
 		return model.Response{ToolCalls: []model.ToolCall{{Name: "delete_task"}}}, nil
 	})
 	resp, err := m.Chat(t.Context(), model.Request{Purpose: "p"}, nil)
@@ -99,7 +99,7 @@ func TestAnyTextIsEmittedWholeAndAWordAtATime(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.String().Draw(rt, "text")
 		var got strings.Builder
-		resp, err := one(says(text)).Chat(t.Context(), model.Request{Purpose: "p"}, func(d model.Delta) error {
+		resp, err := oneRule(textRule(text)).Chat(t.Context(), model.Request{Purpose: "p"}, func(d model.Delta) error {
 			if d.Text == "" || strings.Contains(strings.TrimSuffix(d.Text, " "), " ") {
 				rt.Fatalf("emitted %q", d.Text)
 			}
@@ -129,7 +129,7 @@ func TestBrokenOffAnswerHoldsWhatWasEmitted(t *testing.T) {
 		}, "one two ", full},
 		{"cancel", func(model.Delta) error { cancel(); return nil }, "one ", context.Canceled},
 	} {
-		resp, err := one(says("one two three")).Chat(ctx, model.Request{Purpose: "p"}, c.emit)
+		resp, err := oneRule(textRule("one two three")).Chat(ctx, model.Request{Purpose: "p"}, c.emit)
 		if resp.Text != c.text || !errors.Is(err, c.want) || model.KindOf(err) != model.Cancelled {
 			t.Errorf("%s: got %q, %v; want %q, %v", c.name, resp.Text, err, c.text, c.want)
 		}
@@ -146,7 +146,7 @@ func TestFailureOfARuleHasAKindThatIsNotRepeatedByMistake(t *testing.T) {
 		{fmt.Errorf("searching: %w", context.DeadlineExceeded), model.Timeout},
 		{fmt.Errorf("rule: %w", &model.Error{Kind: model.ContextLength, Model: "other:model"}), model.ContextLength},
 	} {
-		_, err := one(func(context.Context, model.Request) (model.Response, error) {
+		_, err := oneRule(func(context.Context, model.Request) (model.Response, error) {
 			return model.Response{Text: "half"}, c.err
 		}).Chat(t.Context(), model.Request{Purpose: "p"}, nil)
 		var e *model.Error

@@ -12,44 +12,45 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// The windows that are asked for where no setting says one, in tokens.
+// The windows to ask for if no setting names one, in tokens.
 const (
-	usualWindow   = 32_768 // of a model that takes so many: its memory grows with the window
-	unknownWindow = 8_192  // of a server that does not tell what its model is like
+	defaultWindow = 32_768 // of a model with that window or a larger one: memory grows with the window
+	unknownWindow = 8_192  // if the server does not report the model's properties
 )
 
-// facts are what the server tells of its model. The zero facts are those of one that tells nothing.
+// facts are what the server reports of its model. Zero facts mean that it reports nothing.
 type facts struct {
-	told   bool
-	remote bool     // the server passes the conversation on
-	window int      // that the model was made for; 0: not told
-	own    int      // num_ctx of its Modelfile; 0: none
-	loaded int      // the window that it is loaded with; 0: it is not loaded
-	can    []string // capabilities; nil from servers older than 0.6.4
-	bare   bool     // BareCalls
+	reported        bool
+	remote          bool     // the server forwards the conversation to another
+	window          int      // the model's largest; 0: not reported
+	modelfileWindow int      // num_ctx of its Modelfile; 0: none
+	loadedWindow    int      // with which the model is loaded; 0: it is not loaded
+	capabilities    []string // capabilities; nil from servers older than 0.6.4
+	bareCalls       bool     // BareCalls
 }
 
-// info is f in the contract's words, with the window that is asked for.
+// info returns f in the contract's words, with the window to ask for.
 func (f *facts) info(window int) model.Info {
-	lacks := func(capability string) bool { return f.can != nil && !slices.Contains(f.can, capability) }
+	lacks := func(capability string) bool {
+		return f.capabilities != nil && !slices.Contains(f.capabilities, capability)
+	}
 	return model.Info{Window: window, NoChat: lacks("completion"), NoTools: lacks("tools"), NoPictures: lacks("vision"),
-		BareCalls: f.bare}
+		BareCalls: f.bareCalls}
 }
 
-// numCtx is the window to ask for, which is never the server's own: that may be 4096. 0: none, as the model is not this
-// server's.
+// numCtx returns the window to ask for, never the server's default: that may be 4096. 0: none, another server runs it.
 func (f *facts) numCtx(set int) int {
 	n := set
 	switch {
 	case n > 0:
 	case f.remote:
 		return 0
-	case !f.told:
+	case !f.reported:
 		return unknownWindow
-	case f.own > 0:
-		n = f.own
+	case f.modelfileWindow > 0:
+		n = f.modelfileWindow
 	default:
-		n = max(usualWindow, f.loaded) // less than what is loaded would only load it anew
+		n = max(defaultWindow, f.loadedWindow) // another window than the loaded one would load the model again
 	}
 	if f.window > 0 {
 		n = min(n, f.window)
@@ -57,13 +58,13 @@ func (f *facts) numCtx(set int) int {
 	return n
 }
 
-// learn asks for the facts until they are known: a server that tells them, gives something else, or takes too long is
-// not asked again.
-func (p protocol) learn(x *wire.Exchange) (*facts, error) {
+// loadFacts returns the facts, and asks for them until they are known. A server that reports them, answers something
+// else, or takes too long is not asked again.
+func (p protocol) loadFacts(x *wire.Call) (*facts, error) {
 	if known := p.known.Load(); known != nil {
 		return known, nil
 	}
-	f, err := p.ask(x)
+	f, err := p.fetchFacts(x)
 	if kind := model.KindOf(err); err == nil || kind == model.Garbled || kind == model.Timeout &&
 		x.Context().Err() == nil {
 		p.known.Store(f)
@@ -71,16 +72,16 @@ func (p protocol) learn(x *wire.Exchange) (*facts, error) {
 	return f, err
 }
 
-// facts are those that are known.
-func (p protocol) facts() *facts {
+// knownFacts returns the facts as far as they are known.
+func (p protocol) knownFacts() *facts {
 	if known := p.known.Load(); known != nil {
 		return known
 	}
 	return &facts{}
 }
 
-// ask asks for the facts.
-func (p protocol) ask(x *wire.Exchange) (*facts, error) {
+// fetchFacts asks the server for the facts.
+func (p protocol) fetchFacts(x *wire.Call) (*facts, error) {
 	var show struct {
 		Info         map[string]json.RawMessage `json:"model_info"`
 		Parameters   string                     `json:"parameters"`
@@ -93,14 +94,14 @@ func (p protocol) ask(x *wire.Exchange) (*facts, error) {
 	if err != nil {
 		return &facts{}, x.Fail(model.Invalid, err.Error(), err)
 	}
-	if err := x.Look("api/show", body, &show); err != nil {
+	if err := x.GetInfo("api/show", body, &show); err != nil {
 		return &facts{}, err
 	}
-	f := &facts{told: true, remote: show.RemoteHost != "" || isCloud(p.config.Model), own: parameter(show.Parameters,
-		"num_ctx"),
-		can: show.Capabilities, bare: !strings.Contains(show.Modelfile, "\nPARSER ") && bareCalls(show.Template)}
-	// 0 in another form
-	_ = json.Unmarshal(show.Info[wire.Plain(show.Info["general.architecture"])+".context_length"], &f.window)
+	f := &facts{reported: true, remote: show.RemoteHost != "" || isCloud(p.config.Model),
+		capabilities: show.Capabilities, modelfileWindow: parameter(show.Parameters, "num_ctx"),
+		bareCalls: !strings.Contains(show.Modelfile, "\nPARSER ") && needsBareCalls(show.Template)}
+	// it stays 0 if the field has another form
+	_ = json.Unmarshal(show.Info[wire.PlainText(show.Info["general.architecture"])+".context_length"], &f.window)
 	if p.config.NumCtx > 0 || f.remote {
 		return f, nil
 	}
@@ -110,17 +111,17 @@ func (p protocol) ask(x *wire.Exchange) (*facts, error) {
 			Window int    `json:"context_length"`
 		} `json:"models"`
 	}
-	if x.Look("api/ps", nil, &loaded) == nil { // what is not told is not loaded
+	if x.GetInfo("api/ps", nil, &loaded) == nil { // if this fails, the model counts as not loaded
 		for _, m := range loaded.Models {
 			if m.Name == p.config.Model || m.Name == p.config.Model+":latest" {
-				f.loaded = m.Window
+				f.loadedWindow = m.Window
 			}
 		}
 	}
 	return f, nil
 }
 
-// parameter is a whole number of a Modelfile, which is told in lines of names and values; 0 if there is none.
+// parameter returns an integer parameter out of lines of names and values; 0 if there is none.
 func parameter(lines, name string) int {
 	for line := range strings.Lines(lines) {
 		if words := strings.Fields(line); len(words) == 2 && words[0] == name {
@@ -131,16 +132,16 @@ func parameter(lines, name string) int {
 	return 0
 }
 
-// bareCalls says whether the server takes only what begins with a call for calls. It finds them by what the model's
-// template writes before the JSON of one, such as a tag of its own; where that is nothing, or the bracket of a list, it
-// looks for them only at the beginning of an answer (tools.parseTag and tools.Parser.Add of Ollama 0.17.4). All of this
-// goes for models without a parser of their own, which their Modelfile would name.
-func bareCalls(template string) bool {
+// needsBareCalls says whether the server finds calls only at the beginning of an answer. It looks for what the model's
+// template writes before the JSON of a call, such as a tag. If that is nothing, or the bracket of a list, it looks only
+// at the beginning (tools.parseTag and tools.Parser.Add of Ollama 0.17.4). This holds for models without a parser of
+// their own, which their Modelfile would name.
+func needsBareCalls(template string) bool {
 	if !strings.Contains(template, ".Tools") {
 		return false
 	}
 	before := ""
-	if at := ifCalls.FindStringIndex(template); at != nil {
+	if at := ifCallsAction.FindStringIndex(template); at != nil {
 		before = firstText(template[at[1]:])
 	}
 	before, _, _ = strings.Cut(before, "{")
@@ -149,23 +150,22 @@ func bareCalls(template string) bool {
 }
 
 var (
-	ifCalls = regexp.MustCompile(`\{\{-?\s*(?:else )?if [^}$]*\.ToolCalls[^}]*\}\}`)
-	control = regexp.MustCompile(`^\{\{-?\s*(?:if|range|with)\b`)
-	action  = regexp.MustCompile(`\{\{[^}]*\}\}`)
+	ifCallsAction = regexp.MustCompile(`\{\{-?\s*(?:else )?if [^}$]*\.ToolCalls[^}]*\}\}`)
+	controlAction = regexp.MustCompile(`^\{\{-?\s*(?:if|range|with)\b`)
+	anyAction     = regexp.MustCompile(`\{\{[^}]*\}\}`)
 )
 
-// firstText is the first text of a template that is not blank, if none of the model's words come before it; "" without
-// one.
+// firstText returns the first text of a template that is not blank; "" if the model's words come before it.
 func firstText(template string) string {
 	for template != "" {
-		at := action.FindStringIndex(template)
+		at := anyAction.FindStringIndex(template)
 		if at == nil {
 			return template
 		}
 		if text := template[:at[0]]; strings.TrimSpace(text) != "" {
 			return text
 		}
-		if !control.MatchString(template[at[0]:at[1]]) {
+		if !controlAction.MatchString(template[at[0]:at[1]]) {
 			return ""
 		}
 		template = template[at[1]:]
@@ -173,9 +173,9 @@ func firstText(template string) string {
 	return ""
 }
 
-// windowAdvice says what would help against a request that does not fit.
+// windowAdvice says what to do about a request that does not fit.
 func (p protocol) windowAdvice() string {
-	f := p.facts()
+	f := p.knownFacts()
 	setting := "ollama.context"
 	if p.config.Provider != Ollama {
 		setting = "providers." + p.config.Provider + ".window"

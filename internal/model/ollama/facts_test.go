@@ -39,11 +39,13 @@ const (
 {"name": "{{ .Function.Name }}", "parameters": {{ .Function.Arguments }}}{{ end }}{{ else }}{{ .Content }}{{ end }}{{ end }}`
 )
 
-// told connects to a server that tells this of its model, which Chat then asks.
-func told(t *testing.T, shown, loaded string, adjust ...func(*ollama.Config)) (*ollama.Model, *modeltest.Server) {
+// describedModel connects to a server that tells this of its model, which Chat then asks.
+func describedModel(
+	t *testing.T, shown, loaded string, adjust ...func(*ollama.Config),
+) (*ollama.Model, *modeltest.Server) {
 	t.Helper()
 	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{"ok"}, Repeat: true})
-	server.Told = map[string]string{"llama3.1:8b": shown, "/api/ps": loaded}
+	server.ModelInfo = map[string]string{"llama3.1:8b": shown, "/api/ps": loaded}
 	return connect(t, server, adjust...), server
 }
 
@@ -69,7 +71,7 @@ func TestWindowIsAskedForAsLargeAsModelAndSettingAllow(t *testing.T) {
 		{"a server that tells something else", `[]`, "", 0, 8192},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, server := told(t, c.shown, c.loaded, func(o *ollama.Config) { o.NumCtx = c.set })
+			m, server := describedModel(t, c.shown, c.loaded, func(o *ollama.Config) { o.NumCtx = c.set })
 			resp, err := m.Chat(t.Context(), hello(), nil)
 			if err != nil || resp.Attempts != 1 {
 				t.Fatalf("%d attempts, %v", resp.Attempts, err)
@@ -85,7 +87,7 @@ func TestWindowIsAskedForAsLargeAsModelAndSettingAllow(t *testing.T) {
 }
 
 func TestModelThatRunsElsewhereKeepsItsWindow(t *testing.T) {
-	m, server := told(t, show(262144, "", `,"remote_host":"https://ollama.com:443"`), "")
+	m, server := describedModel(t, show(262144, "", `,"remote_host":"https://ollama.com:443"`), "")
 	info, err := m.Describe(t.Context())
 	if _, chatErr := m.Chat(t.Context(), hello(), nil); err != nil || chatErr != nil || info.Window != 262144 {
 		t.Fatalf("%+v, %v, %v", info, err, chatErr)
@@ -96,7 +98,7 @@ func TestModelThatRunsElsewhereKeepsItsWindow(t *testing.T) {
 }
 
 func TestServerIsAskedOnceWhatItsModelIsLike(t *testing.T) {
-	m, server := told(t, show(131072, hermes, chats), "")
+	m, server := describedModel(t, show(131072, hermes, chats), "")
 	for range 2 {
 		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
 			t.Error(err)
@@ -106,7 +108,7 @@ func TestServerIsAskedOnceWhatItsModelIsLike(t *testing.T) {
 		}
 	}
 	var paths []string
-	for _, look := range server.Looks() {
+	for _, look := range server.InfoRequests() {
 		paths = append(paths, look.Path)
 	}
 	if got := strings.Join(paths, " "); got != "/api/show /api/ps" {
@@ -179,7 +181,7 @@ func TestWhatAModelCanIsTold(t *testing.T) {
 		{"a parser of its own", strings.Replace(show(8192, llama, chats), `\nFROM x`, `\nFROM x\nPARSER qwen3-coder`,
 			1), model.Info{Window: 8192, NoPictures: true}},
 	} {
-		m, _ := told(t, c.shown, "")
+		m, _ := describedModel(t, c.shown, "")
 		if got, err := m.Describe(t.Context()); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
 		}
@@ -210,7 +212,7 @@ func TestBareCallsAreThoseThatOllamaDoesNotSeeBesideText(t *testing.T) {
 			calls, _ := parser.Add("Let me look. " + mark + `[{"name": "look", "arguments": {}}]`)
 			seen = seen || len(calls) > 0
 		}
-		m, _ := told(t, show(8192, text, chats), "")
+		m, _ := describedModel(t, show(8192, text, chats), "")
 		if info, err := m.Describe(t.Context()); err != nil || info.BareCalls == seen {
 			t.Errorf("%s: bare is %v, though Ollama sees a call beside text: %v (%v)", name, info.BareCalls, seen, err)
 		}
@@ -226,7 +228,7 @@ func TestAdviceAgainstAFullWindowNamesTheSettingUnlessTheModelTakesNoMore(t *tes
 		{ollama.Ollama, show(4096, hermes, chats), "4096 tokens, which is all that the model takes"},
 	} {
 		server := modeltest.NewServer(t, modeltest.Answer{Fail: model.ContextLength})
-		server.Told = map[string]string{"llama3.1:8b": c.shown}
+		server.ModelInfo = map[string]string{"llama3.1:8b": c.shown}
 		_, err := connect(t, server, func(o *ollama.Config) { o.Provider = c.provider }).Chat(t.Context(), hello(), nil)
 		if model.KindOf(err) != model.ContextLength || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v; want it to say %q", err, c.says)

@@ -1,16 +1,16 @@
 // Package ollama speaks Ollama's own protocol: POST api/chat, a stream of one JSON object per line, GET api/tags and
-// POST api/embed. Beside the compatible /v1 that package openai speaks, it sets the context window, tells thinking from
-// text, and does not cut a conversation in silence.
+// POST api/embed. Unlike the compatible /v1 that package openai speaks, it sets the context window, separates thinking
+// from text, and cuts no conversation silently.
 //
 // Besides the guarantees of packages model and wire:
-//   - Nothing is left out unsaid: a conversation that does not fit into the window is ContextLength, where Ollama by
-//     itself drops the oldest messages; an answer that reaches the window's end is FinishLength, where Ollama by itself
-//     forgets the beginning and goes on.
-//   - A model that Ollama runs elsewhere is not Local, whatever the Config promises: one whose tag says cloud is known
-//     by its name, any other by its answer, which is then Invalid.
-//   - Before its first turn, a Model asks once what its own is like (api/show, api/ps), for at most 6 s; no attempt
-//     counts that.
-//   - Thinking is no part of the text: it is kept in Response.Native, and goes back to this provider with the turn.
+//   - Nothing is dropped silently: a conversation that does not fit into the window is ContextLength (by default Ollama
+//     drops the oldest messages), and an answer that reaches the window's end is FinishLength (by default Ollama drops
+//     the beginning and continues).
+//   - A model that Ollama runs elsewhere is not Local, whatever the Config promises. If its tag says cloud, its name
+//     shows that; otherwise its answer does, which is then Invalid.
+//   - Before its first turn, a Model asks once for its properties (api/show, api/ps), for at most 6 s; this is not
+//     counted as an attempt.
+//   - Thinking is not part of the text: it is kept in Response.Native, and is sent back to this provider with the turn.
 //     Failed tool results are marked in their text, as the protocol has no field for it.
 //
 // Ollama reports no cached tokens, so Usage has none.
@@ -32,9 +32,9 @@ import (
 const Ollama = "ollama"
 
 // Config says which model is asked, where, and for how long. BaseURL is the server without a path:
-// "http://127.0.0.1:11434"; Key gives the bearer token that a proxy may want. NumCtx left out, the window is what the
-// Modelfile says, else as large as the model's, at most 32,768 tokens or what it is loaded with; 8,192 where the server
-// does not tell. FirstByte includes the time to load the model.
+// "http://127.0.0.1:11434"; Key returns the bearer token that a proxy may require. Without NumCtx, the window is that
+// of the Modelfile, or else the model's, at most 32,768 tokens or what it is loaded with; 8,192 if the server does not
+// report it. FirstByte includes the time to load the model.
 type Config = wire.Config
 
 // Model is one model of one server: a model.Model and model.Embedder, safe for concurrent use.
@@ -52,29 +52,29 @@ func New(c Config) *Model {
 		ExampleURL: "http://host.example:11434",
 		URLForm:    "http://host:11434 or https://host",
 		URLHint:    "it has no /v1 or /api at its end",
-		Start:      "is Ollama running there? ‘ollama serve’ starts it",
+		StartHint:  "is Ollama running there? ‘ollama serve’ starts it",
 		ChatPath:   "api/chat",
 		Accept:     "application/x-ndjson",
 		Header:     wire.Bearer,
 		Finishes: map[string]model.Finish{
 			"stop": model.FinishStop, "length": model.FinishLength,
-			"content_filter": model.FinishFilter, // which gateways pass on from providers that filter
+			"content_filter": model.FinishFilter, // gateways pass it on from providers that filter
 		},
-		Optional: []string{"think"},
-		Encode:   p.encode, Read: p.read, Judge: p.judge, List: p.list, Describe: p.describe,
-		Prepare: func(x *wire.Exchange) { _, _ = p.learn(x) }, // what can't be known, the turn goes without
+		Optional:   []string{"think"},
+		EncodeTurn: p.encode, ReadTurn: p.readTurn, Classify: p.classify, List: p.list, Describe: p.describe,
+		Prepare: func(x *wire.Call) { _, _ = p.loadFacts(x) }, // the turn does without what is not known
 	})}
 }
 
-// protocol is what the requests to a model and its answers go by.
+// protocol makes the requests to a model, and reads the answers.
 type protocol struct {
 	config Config
-	known  *atomic.Pointer[facts] // what has been learnt of the model
+	known  *atomic.Pointer[facts] // nil until the server has answered
 }
 
-// describe tells what the model can, and the window that is asked for.
-func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
-	f, err := p.learn(x)
+// describe returns the model's properties, and the window that is asked for.
+func (p protocol) describe(x *wire.Call) (model.Info, error) {
+	f, err := p.loadFacts(x)
 	if err != nil {
 		return model.Info{}, err
 	}
@@ -85,18 +85,17 @@ func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
 	return f.info(window), nil
 }
 
-// Local is what the Config promised, but false for a model that Ollama passes on to its cloud.
+// Local returns what the Config promised, but false for a model that Ollama runs in its cloud.
 func (m *Model) Local() bool { return m.Client.Local() && !isCloud(m.config.Model) }
 
-// isCloud says whether Ollama runs the model of that name on servers of its own, which its tag then says:
-// "gpt-oss:120b-cloud", "glm-4.7:cloud".
+// isCloud says whether Ollama runs the model of that name on its own servers, as its tag says: "gpt-oss:120b-cloud",
+// "glm-4.7:cloud".
 func isCloud(name string) bool {
 	return strings.HasSuffix(name, ":cloud") || (strings.Contains(name, ":") && strings.HasSuffix(name, "-cloud"))
 }
 
-// list returns the names of the models that the server has; where the Config promises Local, only those that
-// run on it.
-func (p protocol) list(x *wire.Exchange) ([]string, error) {
+// list returns the names of the models that the server has; if the Config promises Local, only those that run on it.
+func (p protocol) list(x *wire.Call) ([]string, error) {
 	var list struct {
 		Models []struct {
 			Name       string `json:"name"`
@@ -116,28 +115,28 @@ func (p protocol) list(x *wire.Exchange) ([]string, error) {
 	return names, nil
 }
 
-// judge sorts a failure by its words, as Ollama has no error codes, and says what would help against those that the
-// person can do something about.
-func (p protocol) judge(x *wire.Exchange, status int, c *wire.Complaint) {
-	said := strings.ToLower(c.Message)
+// classify sets the Kind of a failure by its words, as Ollama has no error codes, and adds advice if the person can do
+// something about it.
+func (p protocol) classify(x *wire.Call, status int, c *wire.Complaint) {
+	message := strings.ToLower(c.Message)
 	c.Kind = wire.StatusKind(status)
 	switch {
-	case wire.TooLong(said):
+	case wire.TooLong(message):
 		c.Kind = model.ContextLength
 		c.Advice = p.windowAdvice()
-	case wire.Mentions(said, "does not support tools"):
+	case wire.ContainsAny(message, "does not support tools"):
 		c.Kind = model.Invalid
 		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.config.Model)
-	case wire.Mentions(said, "requires more system memory"):
+	case wire.ContainsAny(message, "requires more system memory"):
 		c.Kind = model.Invalid
 		c.Advice = "; choose a smaller model or a smaller context window"
-	case wire.Mentions(said, "does not support", "model is required", "invalid model name"):
+	case wire.ContainsAny(message, "does not support", "model is required", "invalid model name"):
 		c.Kind = model.Invalid
-	case wire.Mentions(said, "maximum pending requests"):
+	case wire.ContainsAny(message, "maximum pending requests"):
 		c.Kind = model.RateLimit
-	case status < http.StatusInternalServerError && wire.AgainstPolicy(said):
+	case status < http.StatusInternalServerError && wire.AgainstPolicy(message):
 		c.Kind = model.Refused
-	case wire.Mentions(said, "model") && wire.Mentions(said, "not found"):
+	case wire.ContainsAny(message, "model") && wire.ContainsAny(message, "not found"):
 		c.Advice = "; to get it: ollama pull " + p.config.Model
 	case status == http.StatusUnauthorized && x.Key() == "":
 		c.Advice = "; a model in Ollama's cloud wants: ollama signin, a proxy a key"
@@ -152,8 +151,8 @@ type embedRequest struct {
 	Options  options  `json:"options"`
 }
 
-// Embed turns texts into vectors, 64 in a request. A text that does not fit into the window is ContextLength, where
-// Ollama by itself drops its end.
+// Embed turns texts into vectors, 64 in a request. A text that does not fit into the window is ContextLength (by
+// default Ollama drops its end).
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error) {
 	return m.Client.Embed(ctx, texts, "api/embed", func(some []string) any {
 		return embedRequest{Model: m.config.Model, Input: some, Options: options{NumCtx: m.config.NumCtx}}

@@ -78,7 +78,7 @@ func TestModelThatAnswersFromElsewhereIsNotTakenForALocalOne(t *testing.T) {
 
 func TestListIsSortedAndLeavesOutCloudModelsOfALocalServer(t *testing.T) {
 	server := modeltest.NewServer(t)
-	server.Told = map[string]string{
+	server.ModelInfo = map[string]string{
 		"/api/tags": `{"models":[{"name":"qwen3:4b"},{"name":"alias:latest","remote_host":"https://ollama.com:443"},` +
 			`{"name":"gpt-oss:120b-cloud"},{"name":"llama3.1:8b"}]}`}
 	for local, want := range map[bool][]string{

@@ -9,16 +9,15 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// What a server may say of a model: how many layers it has, and how large one is, in bytes. Their sum can be counted
-// with.
+// Bounds of what a server may report of a model: its layers, and the bytes of each. Their product does not overflow.
 const (
-	mostLayers = 1000
-	mostLayer  = 1 << 44
+	maxLayers     = 1000
+	maxLayerBytes = 1 << 44
 )
 
-// Pull has the server load the model, and tells how far it is: at least once, from one goroutine. Cancelling ctx stops
-// it; the server keeps what it has loaded, and the next Pull goes on from there.
-func (m *Model) Pull(ctx context.Context, told func(model.Pulled)) error {
+// Pull has the server load the model, and reports the progress: at least once, from one goroutine. Cancelling ctx stops
+// it; the server keeps what it has loaded, and the next Pull continues from there.
+func (m *Model) Pull(ctx context.Context, report func(model.PullProgress)) error {
 	x, err := m.Open(ctx)
 	if err != nil {
 		return err
@@ -28,38 +27,41 @@ func (m *Model) Pull(ctx context.Context, told func(model.Pulled)) error {
 	if err != nil {
 		return x.Fail(model.Invalid, err.Error(), err)
 	}
-	layers := map[string]model.Pulled{}
-	return x.Follow("api/pull", body, func(line []byte) error { return pulled(x, layers, line, told) })
+	layers := map[string]model.PullProgress{}
+	return x.PostAndReadLines("api/pull", body, func(line []byte) error { return handlePullLine(x, layers, line, report) })
 }
 
-// pulled takes a line of a pull in: layers are how far each layer of the model is.
-func pulled(x *wire.Exchange, layers map[string]model.Pulled, line []byte, told func(model.Pulled)) error {
-	var at struct {
+// handlePullLine reads a line of a pull and reports the sum of the progress. layers is the progress of each layer, by
+// digest.
+func handlePullLine(
+	x *wire.Call, layers map[string]model.PullProgress, line []byte, report func(model.PullProgress),
+) error {
+	var update struct {
 		Status    string `json:"status"`
 		Digest    string `json:"digest"`
 		Total     int64  `json:"total"`
 		Completed int64  `json:"completed"`
 		Error     string `json:"error"`
 	}
-	if err := json.Unmarshal(line, &at); err != nil {
-		return x.BadEvent(err)
+	if err := json.Unmarshal(line, &update); err != nil {
+		return x.BadEventError(err)
 	}
-	if at.Error != "" {
-		return x.Inside(line)
+	if update.Error != "" {
+		return x.StreamError(line)
 	}
-	if at.Digest != "" && at.Total > 0 {
-		whole := min(at.Total, mostLayer)
-		layers[at.Digest] = model.Pulled{Done: min(max(at.Completed, 0), whole), Whole: whole}
+	if update.Digest != "" && update.Total > 0 {
+		total := min(update.Total, maxLayerBytes)
+		layers[update.Digest] = model.PullProgress{Done: min(max(update.Completed, 0), total), Total: total}
 	}
-	if len(layers) > mostLayers {
-		return x.BadEvent(errors.New("the model has too many layers"))
+	if len(layers) > maxLayers {
+		return x.BadEventError(errors.New("the model has too many layers"))
 	}
-	sum := model.Pulled{Status: at.Status}
+	sum := model.PullProgress{Status: update.Status}
 	for _, layer := range layers {
 		sum.Done += layer.Done
-		sum.Whole += layer.Whole
+		sum.Total += layer.Total
 	}
-	told(sum)
-	x.Done = at.Status == "success"
+	report(sum)
+	x.Done = update.Status == "success"
 	return nil
 }

@@ -62,26 +62,26 @@ type toolDefinition struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// thought is what a Native turn holds: all that Text and ToolCalls of the turn leave out.
-type thought struct {
+// nativeTurn is what Native.Turn holds: what Text and ToolCalls of a turn leave out.
+type nativeTurn struct {
 	Thinking string `json:"thinking"`
 }
 
-// encode is the body of a streaming request. The protocol has no word for tools that may not be called, so they are
-// left out. Its only optional field is think: of some models it takes no effort, only yes or no.
+// encode makes the body of a streaming request. The protocol has no field for tools that may not be called, so they are
+// left out. The only optional field is think: for some models it accepts no effort, only true or false.
 func (p protocol) encode(req wire.Request) (any, error) {
-	known := p.facts()
-	body := chatRequest{Model: p.config.Model, Messages: p.messages(req), Stream: true, Options: options{
+	known := p.knownFacts()
+	body := chatRequest{Model: p.config.Model, Messages: p.encodeMessages(req), Stream: true, Options: options{
 		NumCtx: known.numCtx(p.config.NumCtx), NumPredict: max(0, req.MaxOutputTokens),
 	}}
-	if len(body.Messages) == 0 { // by which Ollama is asked to load the model
+	if len(body.Messages) == 0 { // Ollama takes it as a request to load the model
 		return nil, errors.New("the request holds no message")
 	}
 	if p.config.KeepAlive != 0 {
 		body.KeepAlive = p.config.KeepAlive.String()
 	}
-	if slices.Contains(known.can, "thinking") {
-		body.Think = think(p.config.Think, req.Without != 0)
+	if slices.Contains(known.capabilities, "thinking") {
+		body.Think = thinkValue(p.config.Think, req.Without != 0)
 	}
 	if req.Schema != nil {
 		body.Format = req.Schema.JSON
@@ -94,18 +94,18 @@ func (p protocol) encode(req wire.Request) (any, error) {
 	return body, nil
 }
 
-// think is how the wire says a Config.Think, with or without an effort.
-func think(set string, plainly bool) any {
+// thinkValue returns the field's value for a Config.Think: a bool or an effort; nil: the field is left out.
+func thinkValue(set string, withoutEffort bool) any {
 	switch {
 	case set == "":
 		return nil
-	case set == "on", set == "off", plainly:
+	case set == "on", set == "off", withoutEffort:
 		return set != "off"
 	}
 	return set
 }
 
-func (p protocol) messages(req wire.Request) (all []message) {
+func (p protocol) encodeMessages(req wire.Request) (all []message) {
 	if req.System != "" {
 		all = append(all, message{Role: "system", Content: req.System})
 	}
@@ -113,18 +113,18 @@ func (p protocol) messages(req wire.Request) (all []message) {
 		m := message{Role: string(msg.Role), Content: msg.Text, ToolName: msg.ToolName, ToolCallID: msg.ToolCallID}
 		switch msg.Role {
 		case model.User:
-			for _, shown := range msg.Pictures {
-				m.Images = append(m.Images, shown.Data)
+			for _, picture := range msg.Pictures {
+				m.Images = append(m.Images, picture.Data)
 			}
 		case model.ToolRole:
-			m.Content = wire.Result(msg)
+			m.Content = wire.ResultText(msg)
 		case model.Assistant:
-			var native thought
-			if wire.Own(msg, p.config.Provider, &native) { // a turn without its thinking is still a turn
+			var native nativeTurn
+			if wire.ReadNative(msg, p.config.Provider, &native) { // a turn may lack its thinking
 				m.Thinking = native.Thinking
 			}
 			for i, c := range msg.ToolCalls {
-				m.ToolCalls = append(m.ToolCalls, call{c.ID, function{i, c.Name, wire.Object(c.Arguments)}})
+				m.ToolCalls = append(m.ToolCalls, call{c.ID, function{i, c.Name, wire.ArgumentsObject(c.Arguments)}})
 			}
 		}
 		all = append(all, m)

@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// part is what is read of one line: a chunk of an answer, its end, or an error.
-type part struct {
+// chunk is one line: a piece of an answer, its end, or an error.
+type chunk struct {
 	Message      *message        `json:"message"`
 	Done         bool            `json:"done"`
 	DoneReason   string          `json:"done_reason"`
@@ -20,32 +20,32 @@ type part struct {
 	OutputTokens int             `json:"eval_count"`
 }
 
-// turn is an answer that is coming in.
+// turn is an answer while it comes in.
 type turn struct {
-	*wire.Exchange
+	*wire.Call
 	protocol
 	thinking strings.Builder
 }
 
-// read takes the whole answer into x, its thinking also where it breaks off.
-func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{Exchange: x, protocol: p}
-	err := x.ReadLines(answer.Body, t.take)
+// readTurn reads the whole answer into x. If it breaks off, its thinking is kept all the same.
+func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
+	t := &turn{Call: x, protocol: p}
+	err := x.ReadLines(answer.Body, t.applyLine)
 	if t.thinking.Len() > 0 {
-		x.Native, _ = json.Marshal(thought{t.thinking.String()}) // a string always encodes
+		x.Native, _ = json.Marshal(nativeTurn{t.thinking.String()}) // a string always encodes
 	}
 	return err
 }
 
-// take reads one line.
-func (t *turn) take(line []byte) error {
-	var p part
+// applyLine applies one line to the answer.
+func (t *turn) applyLine(line []byte) error {
+	var p chunk
 	if err := json.Unmarshal(line, &p); err != nil {
 		return t.Fail(model.Garbled, "a line of the answer is not the JSON that the protocol promises: "+err.Error()+
 			t.BaseHint(), err)
 	}
-	if wire.Given(p.Error) {
-		return t.Inside(line)
+	if wire.IsSet(p.Error) {
+		return t.StreamError(line)
 	}
 	if p.Message == nil && !p.Done {
 		return t.Fail(model.Garbled, "a line of the answer holds neither a message nor its end"+t.BaseHint(), nil)
@@ -61,16 +61,16 @@ func (t *turn) take(line []byte) error {
 	if p.Message == nil {
 		return nil
 	}
-	return t.apply(p.Message)
+	return t.addMessage(p.Message)
 }
 
-// apply adds msg to the answer.
-func (t *turn) apply(msg *message) error {
+// addMessage adds text, thinking and calls of msg to the answer.
+func (t *turn) addMessage(msg *message) error {
 	size := len(msg.Thinking)
 	for _, c := range msg.ToolCalls {
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
 	}
-	if err := t.Keep(size); err != nil {
+	if err := t.CountBytes(size); err != nil {
 		return err
 	}
 	for _, c := range msg.ToolCalls { // the protocol always sends them whole
@@ -80,21 +80,19 @@ func (t *turn) apply(msg *message) error {
 		}
 	}
 	t.thinking.WriteString(msg.Thinking)
-	return t.Say(msg.Content)
+	return t.EmitText(msg.Content)
 }
 
-// argumentsText is the arguments as they were sent, or, where a server passes on what its model wrote, as it wrote
-// them.
+// argumentsText returns the arguments as JSON text. A server may send them as a string: then it returns that string.
 func argumentsText(raw json.RawMessage) string {
 	var written string
 	if len(raw) > 0 && json.Unmarshal(raw, &written) != nil {
 		return unescapeHTML(raw)
 	}
-	return written // empty for null and where they are left out
+	return written // empty for null and for missing arguments
 }
 
-// unescapeHTML writes <, > and & in JSON as themselves. Ollama escapes them, as encoding/json does, which means the
-// same but is hard to read.
+// unescapeHTML replaces the escapes of <, > and & in JSON, which Ollama writes: they are hard to read.
 func unescapeHTML(raw []byte) string {
 	return strings.NewReplacer(
 		`\\`, `\\`, // an escaped backslash begins no other escape

@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// listed is an entry of a list of models, with what endpoints tell beside the id.
-type listed struct {
+// listEntry is an entry of a list of models, with what endpoints report beside the id.
+type listEntry struct {
 	ID string `json:"id"`
 
 	ContextLength    count `json:"context_length"`     // OpenRouter, Together, Moonshot
@@ -34,7 +34,7 @@ type listed struct {
 	Capabilities json.RawMessage `json:"capabilities"` // an object of Mistral's; others list words
 }
 
-// count is a number of tokens; zero for what is none.
+// count is a number of tokens; anything else is decoded as zero.
 type count int
 
 func (c *count) UnmarshalJSON(raw []byte) error {
@@ -45,18 +45,18 @@ func (c *count) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// models asks for the models that the endpoint offers.
-func models(x *wire.Exchange) ([]listed, error) {
+// fetchList asks for the models that the endpoint offers.
+func fetchList(x *wire.Call) ([]listEntry, error) {
 	var list struct {
-		Models []listed `json:"data"`
+		Models []listEntry `json:"data"`
 	}
 	err := x.GetList("models", nil, &list, func() bool { return list.Models != nil })
 	return list.Models, err
 }
 
-// list returns the ids of the models that the endpoint offers.
-func list(x *wire.Exchange) ([]string, error) {
-	all, err := models(x)
+// listIDs returns the ids of the models that the endpoint offers.
+func listIDs(x *wire.Call) ([]string, error) {
+	all, err := fetchList(x)
 	ids := make([]string, 0, len(all))
 	for _, entry := range all {
 		ids = append(ids, entry.ID)
@@ -65,12 +65,12 @@ func list(x *wire.Exchange) ([]string, error) {
 }
 
 // describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves.
-func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
-	all, err := models(x)
+func (p *protocol) describe(x *wire.Call) (model.Info, error) {
+	all, err := fetchList(x)
 	if err != nil {
 		return model.Info{}, err
 	}
-	at := slices.IndexFunc(all, func(entry listed) bool { return entry.ID == p.config.Model })
+	at := slices.IndexFunc(all, func(entry listEntry) bool { return entry.ID == p.config.Model })
 	if at < 0 {
 		return model.Info{}, nil
 	}
@@ -82,7 +82,8 @@ func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 				Window count `json:"n_ctx"`
 			} `json:"default_generation_settings"`
 		}
-		// Beside /v1. A server that does not answer this serves what the model was trained for, as far as is known.
+		// The path is beside /v1. A server that does not answer this is assumed to serve what the model was trained
+		// for.
 		if x.GetList("../props", nil, &props, func() bool { return true }) == nil && props.Settings.Window > 0 {
 			info.Window = int(props.Settings.Window)
 		}
@@ -90,23 +91,23 @@ func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
 	return info, nil
 }
 
-// info is what an entry tells.
-func (l *listed) info() model.Info {
+// info returns the properties that an entry reports.
+func (l *listEntry) info() model.Info {
 	window := cmp.Or(l.TopProvider.ContextLength, l.MaxModelLen, l.ContextLength, l.ContextWindow, l.MaxContextLength,
 		l.Meta.Served, l.Meta.Trained)
 	info := model.Info{Window: int(window), Output: int(cmp.Or(l.TopProvider.MaxOutput, l.MaxOutput))}
 	info.NoTools = len(l.Parameters) > 0 && !slices.Contains(l.Parameters, "tools")
-	takes := l.Architecture.Input
-	info.NoPictures = len(takes) > 0 && !slices.Contains(takes, "image")
-	var can struct {
+	modalities := l.Architecture.Input
+	info.NoPictures = len(modalities) > 0 && !slices.Contains(modalities, "image")
+	var capabilities struct {
 		Chat   *bool `json:"completion_chat"`
 		Tools  *bool `json:"function_calling"`
 		Vision *bool `json:"vision"`
 	}
-	if json.Unmarshal(l.Capabilities, &can) == nil {
-		info.NoChat = can.Chat != nil && !*can.Chat
-		info.NoTools = info.NoTools || can.Tools != nil && !*can.Tools
-		info.NoPictures = info.NoPictures || can.Vision != nil && !*can.Vision
+	if json.Unmarshal(l.Capabilities, &capabilities) == nil {
+		info.NoChat = capabilities.Chat != nil && !*capabilities.Chat
+		info.NoTools = info.NoTools || capabilities.Tools != nil && !*capabilities.Tools
+		info.NoPictures = info.NoPictures || capabilities.Vision != nil && !*capabilities.Vision
 	}
 	return info
 }

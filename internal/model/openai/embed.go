@@ -18,7 +18,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, model.U
 	}, readVectors)
 }
 
-// readVectors puts the vectors in the order of their texts, which their index tells.
+// readVectors reads the vectors, and sorts them by the index of their texts.
 func readVectors(answer []byte) (v wire.Vectors, err error) {
 	var body struct {
 		Data []struct {
@@ -41,30 +41,31 @@ func readVectors(answer []byte) (v wire.Vectors, err error) {
 	return v, nil
 }
 
-// Transcribe writes down audio. OpenAI's newer models tell the text alone, and so does an endpoint that rejects a
-// request for more: it is asked once more without, if the audio's Content is an io.Seeker, and that is remembered.
+// Transcribe transcribes audio, with times if the endpoint gives them. OpenAI's newer models return the text alone. An
+// endpoint that rejects a request for more is asked once more for the text alone, if the audio's Content is an
+// io.Seeker; the Model remembers that.
 func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
-	if strings.HasPrefix(m.config.Model, "gpt-") || m.brief.Load() {
-		return m.transcribe(ctx, audio, "json")
+	if strings.HasPrefix(m.config.Model, "gpt-") || m.textOnly.Load() {
+		return m.transcribeAs(ctx, audio, "json")
 	}
-	t, err := m.transcribe(ctx, audio, "verbose_json")
-	content, again := audio.Content.(io.Seeker)
-	if err == nil || !again || model.KindOf(err) != model.Invalid || !wire.Mentions(strings.ToLower(err.Error()),
+	t, err := m.transcribeAs(ctx, audio, "verbose_json")
+	content, seekable := audio.Content.(io.Seeker)
+	if err == nil || !seekable || model.KindOf(err) != model.Invalid || !wire.ContainsAny(strings.ToLower(err.Error()),
 		"response_format", "verbose_json") {
 		return t, err
 	}
-	if _, gone := content.Seek(0, io.SeekStart); gone != nil {
+	if _, seekErr := content.Seek(0, io.SeekStart); seekErr != nil {
 		return t, err
 	}
-	t, err = m.transcribe(ctx, audio, "json")
+	t, err = m.transcribeAs(ctx, audio, "json")
 	if err == nil {
-		m.brief.Store(true)
+		m.textOnly.Store(true)
 	}
 	return t, err
 }
 
-func (m *Model) transcribe(ctx context.Context, audio model.Audio, format string) (model.Transcript, error) {
-	return m.Upload(ctx, "audio/transcriptions", audio,
+func (m *Model) transcribeAs(ctx context.Context, audio model.Audio, format string) (model.Transcript, error) {
+	return m.UploadAudio(ctx, "audio/transcriptions", audio,
 		[][2]string{{"model", m.config.Model}, {"response_format", format}, {"language", audio.Language},
 			{"prompt", audio.Prompt}})
 }

@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// nativeTurn is what Native.Turn holds beside the text and the calls of a turn, and the model that wrote it, for which
-// alone it holds.
+// nativeTurn is what Native.Turn holds beside the text and the calls of a turn, and the model that wrote it: it is sent
+// back only to that model.
 type nativeTurn struct {
 	Model  string                     `json:"model"`
 	Fields map[string]json.RawMessage `json:"fields,omitempty"` // reasoning in the message, by the name of its field
@@ -25,21 +25,20 @@ const (
 	reasoningDetails = "reasoning_details" // OpenRouter
 )
 
-// skipSignature stands in for the thought signature of a call that Gemini's models did not make, as Google's
-// documentation of them says.
+// skipSignature replaces the thought signature of a call that was not made by Gemini's models, as Google documents it.
 const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
-// native is what msg holds of this very model's own; nothing, if another gave it.
-func (p *protocol) native(msg model.Message) nativeTurn {
+// nativeOf returns the native turn in msg, if this very model wrote it; otherwise an empty one.
+func (p *protocol) nativeOf(msg model.Message) nativeTurn {
 	var turn nativeTurn
-	if !wire.Own(msg, p.config.Provider, &turn) || turn.Model != p.config.Model {
+	if !wire.ReadNative(msg, p.config.Provider, &turn) || turn.Model != p.config.Model {
 		return nativeTurn{}
 	}
 	return turn
 }
 
-// reason puts reasoning back into a message, in the fields that it came in.
-func (n *nativeTurn) reason(m *chatMessage, q quirk) {
+// restoreReasoning puts the reasoning back into the fields of a message in which it came.
+func (n *nativeTurn) restoreReasoning(m *chatMessage, q quirk) {
 	if q&(noReasoning|wantsReasoning) == noReasoning {
 		return
 	}
@@ -50,42 +49,42 @@ func (n *nativeTurn) reason(m *chatMessage, q quirk) {
 	}
 }
 
-// extra is the extra_content of call i; nil if it has none.
-func (n *nativeTurn) extra(i int, id string, q quirk) json.RawMessage {
-	if extra := n.Calls[id]; extra != nil || i > 0 || q&signed == 0 {
+// extraContent returns the extra_content of call i; nil if it has none.
+func (n *nativeTurn) extraContent(i int, id string, q quirk) json.RawMessage {
+	if extra := n.Calls[id]; extra != nil || i > 0 || q&needsSignature == 0 {
 		return extra
 	}
 	return json.RawMessage(skipSignature)
 }
 
-// thought is the reasoning of an answer that is coming in.
-type thought struct {
-	content, text strings.Builder // of the fields reasoning_content and reasoning
-	details       []*detail
+// reasoningBuffer collects the reasoning of an answer.
+type reasoningBuffer struct {
+	reasoningContent, reasoningText strings.Builder // of the fields reasoning_content and reasoning
+	details                         []*detail
 }
 
-// detail is one entry of reasoning_details, which comes in parts: its fields, and the text that is added up.
+// detail is one entry of reasoning_details, which comes in parts: its fields, and its text so far.
 type detail struct {
-	fields detailPart
-	name   string // of the field with the text
-	text   strings.Builder
+	fields    detailPart
+	textField string // of the field with the text
+	text      strings.Builder
 }
 
 type detailPart map[string]json.RawMessage
 
-// detailParts are parts of entries; none, where an endpoint has a form of its own for them.
+// detailParts are parts of entries; none if an endpoint has another form for them.
 type detailParts []detailPart
 
 func (d *detailParts) UnmarshalJSON(raw []byte) error {
-	_ = json.Unmarshal(raw, (*[]detailPart)(d)) // reasoning is no answer, whose form would matter
+	_ = json.Unmarshal(raw, (*[]detailPart)(d)) // reasoning in an unknown form is no fault of the answer
 	return nil
 }
 
-// detailSize is what an entry takes in memory at least, in bytes.
+// detailSize is the least memory that an entry takes, in bytes.
 const detailSize = 1 << 10
 
-// add adds a part to the entry that it belongs to, and says how many bytes are kept for it.
-func (t *thought) add(part detailPart) (size int) {
+// addPart adds a part to the entry that it belongs to, and returns how many bytes are kept for it.
+func (t *reasoningBuffer) addPart(part detailPart) (size int) {
 	if len(part) == 0 {
 		return 0
 	}
@@ -98,10 +97,10 @@ func (t *thought) add(part detailPart) (size int) {
 	for name, value := range part {
 		size += len(name) + len(value)
 		switch _, has := d.fields[name]; {
-		case has && !wire.Given(value):
-		case wire.Given(value) && (name == "text" || name == "summary" || name == "data"):
-			d.name = name
-			d.text.WriteString(wire.Plain(value))
+		case has && !wire.IsSet(value):
+		case wire.IsSet(value) && (name == "text" || name == "summary" || name == "data"):
+			d.textField = name
+			d.text.WriteString(wire.PlainText(value))
 		default:
 			d.fields[name] = value
 		}
@@ -109,9 +108,9 @@ func (t *thought) add(part detailPart) (size int) {
 	return size
 }
 
-// detailFor returns the entry that part goes on with: the one of its type with its index, or with its id if it has no
-// index; a part with neither goes on with the last entry if that is of its type and text.
-func (t *thought) detailFor(part detailPart) *detail {
+// detailFor returns the entry that a part belongs to: the one of its type with its index, or with its id if it has no
+// index. A text without either belongs to the last entry, if that is of its type.
+func (t *reasoningBuffer) detailFor(part detailPart) *detail {
 	for i, d := range slices.Backward(t.details) {
 		same := func(name string) bool { return string(d.fields[name]) == string(part[name]) }
 		switch last := i == len(t.details)-1; {
@@ -123,24 +122,24 @@ func (t *thought) detailFor(part detailPart) *detail {
 	return nil
 }
 
-func quoted(text string) json.RawMessage {
+func jsonString(text string) json.RawMessage {
 	raw, _ := wire.Marshal(text) // a string
 	return raw
 }
 
-// keepNative keeps the reasoning and the extras of a whole answer.
-func (t *turn) keepNative(name string) (err error) {
-	kept := nativeTurn{Model: name, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
-	if t.thought.content.Len() > 0 {
-		kept.Fields[reasoningContent] = quoted(t.thought.content.String())
+// keepNative keeps the reasoning and the calls' extra content of a whole answer in Native.
+func (t *turn) keepNative(modelName string) (err error) {
+	kept := nativeTurn{Model: modelName, Fields: map[string]json.RawMessage{}, Calls: map[string]json.RawMessage{}}
+	if t.reasoning.reasoningContent.Len() > 0 {
+		kept.Fields[reasoningContent] = jsonString(t.reasoning.reasoningContent.String())
 	}
-	if t.thought.text.Len() > 0 {
-		kept.Fields[reasoning] = quoted(t.thought.text.String())
+	if t.reasoning.reasoningText.Len() > 0 {
+		kept.Fields[reasoning] = jsonString(t.reasoning.reasoningText.String())
 	}
 	var details []detailPart
-	for _, d := range t.thought.details {
-		if d.name != "" {
-			d.fields[d.name] = quoted(d.text.String())
+	for _, d := range t.reasoning.details {
+		if d.textField != "" {
+			d.fields[d.textField] = jsonString(d.text.String())
 		}
 		details = append(details, d.fields)
 	}
@@ -149,8 +148,8 @@ func (t *turn) keepNative(name string) (err error) {
 			return err
 		}
 	}
-	for i, c := range t.calls {
-		if wire.Given(c.extra) {
+	for i, c := range t.partialCalls {
+		if wire.IsSet(c.extra) {
 			kept.Calls[t.Calls[i].ID] = c.extra
 		}
 	}

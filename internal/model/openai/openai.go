@@ -5,13 +5,13 @@
 // text, as the protocol has no field for it. Reasoning is never part of the text: it is kept in Response.Native and
 // goes back in the next requests to the same model of the same provider.
 //
-// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. An
-// endpoint that answers that a model, or its tools, need the other one is an error that names the setting.
+// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. If an
+// endpoint answers that a model, or its tools, need the other API, the error names the setting.
 //
-// Compatible endpoints differ in what they take; the table in quirks.go says how. What comes from them differs too, and
-// is accepted: parts of tool calls without index or id, several whole calls under one index, arguments as an object or
-// left out, content as a list of parts, no usage, no finish reason before [DONE], no [DONE] after a finish reason,
-// errors inside the stream, and one whole JSON answer where a stream was asked for.
+// Compatible endpoints differ in what they accept; the table in quirks.go says how. Their answers differ too, and these
+// are accepted: parts of tool calls without index or id, several whole calls under one index, arguments that are an
+// object or missing, content as a list of parts, no usage, no finish reason before [DONE], no [DONE] after a finish
+// reason, errors inside the stream, and one whole JSON answer where a stream was asked for.
 package openai
 
 import (
@@ -32,7 +32,7 @@ const (
 	Ollama = "ollama"
 )
 
-// openAIHost is where OpenAI itself answers.
+// openAIHost is OpenAI's own host.
 const openAIHost = "api.openai.com"
 
 // The values of Config.API.
@@ -48,8 +48,8 @@ type Config = wire.Config
 // for concurrent use.
 type Model struct {
 	*wire.Client
-	config Config
-	brief  atomic.Bool // of a transcript it tells the text alone
+	config   Config
+	textOnly atomic.Bool // transcripts are the text alone
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
@@ -60,8 +60,8 @@ func New(c Config) *Model {
 	if base, err := url.Parse(cmp.Or(c.BaseURL, address)); err == nil {
 		host = base.Hostname()
 	}
-	p := &protocol{config: c, known: known(host, c.Provider, c.Model)}
-	spoken := wire.Protocol{
+	p := &protocol{config: c, preset: presetQuirks(host, c.Provider, c.Model)}
+	wireProtocol := wire.Protocol{
 		DefaultURL: address,
 		ExampleURL: "https://host.example/v1",
 		URLForm:    "http://host/v1 or https://host/v1",
@@ -74,78 +74,78 @@ func New(c Config) *Model {
 			"length": model.FinishLength, filtered: model.FinishFilter,
 			completed: model.FinishStop, "max_output_tokens": model.FinishLength,
 		},
-		Encode: p.encode, Read: p.read, Judge: p.judge, List: list, Describe: p.describe,
+		EncodeTurn: p.encode, ReadTurn: p.readChat, Classify: p.classify, List: listIDs, Describe: p.describe,
 	}
 	for _, r := range rules() {
-		spoken.Optional = append(spoken.Optional, r.said)
+		wireProtocol.Optional = append(wireProtocol.Optional, r.complaint)
 	}
-	p.other = Responses
+	p.otherAPI = Responses
 	if c.API == Responses || c.API == "" && host == openAIHost {
-		p.other = Chat
-		spoken.ChatPath, spoken.Encode, spoken.Read = "responses", p.encodeResponse, p.readResponse
+		p.otherAPI = Chat
+		wireProtocol.ChatPath, wireProtocol.EncodeTurn, wireProtocol.ReadTurn = "responses", p.encodeResponse, p.readResponse
 	}
-	return &Model{Client: wire.New(c, spoken), config: c}
+	return &Model{Client: wire.New(c, wireProtocol), config: c}
 }
 
 // filtered is the finish reason of an answer that the provider's filter ended, in both APIs.
 const filtered = "content_filter"
 
-// protocol is what goes into each request to a model in one of the APIs.
+// protocol makes the requests to a model in one of the APIs, and reads the answers.
 type protocol struct {
-	config Config
-	known  quirk
-	other  string // the API that is not the one in use
+	config   Config
+	preset   quirk
+	otherAPI string // the API that is not the one in use
 }
 
-// header puts the key where the endpoint looks for it.
+// header sets the key in the header in which the endpoint expects it.
 func (p *protocol) header(header http.Header, key string) {
-	if p.known&keyHeader == 0 {
+	if p.preset&keyHeader == 0 {
 		wire.Bearer(header, key)
 	} else if key != "" {
 		header.Set("Api-Key", key)
 	}
 }
 
-// noToolsAdvice stands behind the words of a gateway that has nobody to run a model with tools.
+// noToolsAdvice follows the message of a gateway that has no provider for a model with tools.
 const noToolsAdvice = " (choose a model that takes tools, or another provider of this one)"
 
-// judge sorts a failure. What the provider names in words decides before the status, since compatible endpoints often
+// classify sets the Kind of a failure. The provider's words decide before the status, since compatible endpoints often
 // agree on the words only.
-func (p *protocol) judge(_ *wire.Exchange, status int, c *wire.Complaint) {
+func (p *protocol) classify(_ *wire.Call, status int, c *wire.Complaint) {
 	name := strings.ToLower(c.Code + " " + c.Type)
 	if status == http.StatusOK {
 		status = likelyStatus(name)
 	}
 	text := strings.ToLower(c.Message)
-	wrong := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
+	badRequest := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 	switch {
-	case wire.Mentions(name, "context_length", "context_window", "exceed_context_size"):
+	case wire.ContainsAny(name, "context_length", "context_window", "exceed_context_size"):
 		c.Kind = model.ContextLength
-	case wire.Mentions(name, "content_policy", "content_filter", "moderation"):
+	case wire.ContainsAny(name, "content_policy", "content_filter", "moderation"):
 		c.Kind = model.Refused
-	case wire.Mentions(name, "tool_use_failed"): // Groq: what the model wrote is no call; it may be one the next time
+	case wire.ContainsAny(name, "tool_use_failed"): // Groq: the model wrote no valid call; the next attempt may succeed
 		c.Kind = model.Server
 	// llama.cpp and some gateways report an overlong prompt as a failure of the server.
-	case (wrong || status == http.StatusInternalServerError) && wire.TooLong(text):
+	case (badRequest || status == http.StatusInternalServerError) && wire.TooLong(text):
 		c.Kind = model.ContextLength
-	case (wrong || status == http.StatusForbidden) && wire.AgainstPolicy(text):
+	case (badRequest || status == http.StatusForbidden) && wire.AgainstPolicy(text):
 		c.Kind = model.Refused
-	case status == http.StatusNotFound && wire.Mentions(text, "support tool use"): // OpenRouter
+	case status == http.StatusNotFound && wire.ContainsAny(text, "support tool use"): // OpenRouter
 		c.Kind, c.Advice, c.Final = model.Invalid, noToolsAdvice, true
 	default:
 		c.Kind = wire.StatusKind(status)
 		// "only supported in v1/responses", "not supported with the Responses API"
-		if c.Kind == model.Invalid && wire.Mentions(text, "/responses", "responses api", "/chat/completions") {
+		if c.Kind == model.Invalid && wire.ContainsAny(text, "/responses", "responses api", "/chat/completions") {
 			c.Final, c.Advice = true, fmt.Sprintf(" (to ask by the other API, set providers.%s.api to %s)",
-				p.config.Provider, p.other)
+				p.config.Provider, p.otherAPI)
 		}
 	}
 }
 
-// likelyStatus guesses the HTTP status that an error of that name inside a stream would have had; 500 where nothing is
-// known.
+// likelyStatus guesses the HTTP status that an error of that name inside a stream would have had; 500 if the name says
+// nothing.
 func likelyStatus(name string) int {
-	for _, known := range []struct {
+	for _, guess := range []struct {
 		status int
 		words  []string
 	}{
@@ -158,8 +158,8 @@ func likelyStatus(name string) int {
 		{http.StatusRequestTimeout, []string{"408", "timeout"}},
 		{http.StatusBadRequest, []string{"400", "invalid_request", "invalid_prompt", "badrequest"}},
 	} {
-		if wire.Mentions(name, known.words...) {
-			return known.status
+		if wire.ContainsAny(name, guess.words...) {
+			return guess.status
 		}
 	}
 	return http.StatusInternalServerError

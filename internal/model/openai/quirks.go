@@ -15,103 +15,104 @@ const (
 	noFormat                          // a schema for the answer is rejected
 	noToolChoice                      // tool_choice is rejected: without the tools none can be called either
 	// the limit of output is max_completion_tokens; elsewhere max_tokens, which OpenAI deprecates
-	newLimit
-	otherLimit     // that limit has the other of its two names
-	noEffort       // how much to think can't be said
-	leastMinimal   // the least thinking is "minimal"; elsewhere "none"
-	leastLow       // the least thinking is "low"
+	completionLimit
+	swappedLimit   // that limit has the other of its two names
+	noEffort       // there is no effort to set
+	leastMinimal   // the least effort is "minimal"; elsewhere "none"
+	leastLow       // the least effort is "low"
 	noReasoning    // earlier reasoning is rejected
 	wantsReasoning // reasoning_content is required in each turn of the assistant
-	bridged        // a user's message right after a tool's is rejected
-	nineLetters    // the id of a call is nine letters and digits
-	signed         // the first call of a turn needs a thought signature
+	needsBridge    // a user's message right after a tool's is rejected
+	nineLetterIDs  // the id of a call is nine letters and digits
+	needsSignature // the first call of a turn needs a thought signature
 	noEncrypted    // the model has no encrypted reasoning
 	noSummary      // no summary of the reasoning is given
 	keyHeader      // the key stands in a header of its own
 )
 
-// rule says who has a quirk: whoever rejects a request with the words said, and, known before, those under a host, a
-// provider by the person's name for it, and models by a pattern of path.Match for their name without their maker's.
+// rule says who has a quirk: an endpoint that rejects a request with the words of complaint and, without a request, a
+// host with those below it, a provider by the person's name for it, or models by a path.Match pattern for their name
+// without the maker's.
 type rule struct {
 	quirk
-	said, host, provider, model string
+	complaint, host, provider, model string
 }
 
-// rules is the table of all quirks. What is said is compared without underscores and case, as some write the names of
-// fields in the way of another language.
+// rules is the table of all quirks. Complaints are compared without underscores and case, as some endpoints write the
+// names of fields in the style of another language.
 func rules() []rule {
 	return []rule{
-		{quirk: noStreamOptions, said: "stream_options"},
-		{quirk: noFormat, said: "response_format"},
-		{quirk: noFormat, said: "text.format"},
-		{quirk: noToolChoice, said: "tool_choice"},
-		{quirk: newLimit, provider: OpenAI},
-		{quirk: newLimit, host: openAIHost},
-		{quirk: newLimit | keyHeader, host: "openai.azure.com"},
-		{quirk: newLimit | keyHeader, host: "cognitiveservices.azure.com"},
-		{quirk: otherLimit, said: "max_completion_tokens"}, // "use it instead", or "unknown field"
-		{quirk: noEffort, said: "reasoning_effort"},
-		{quirk: noEffort, said: "reasoning.effort"},
-		{quirk: noEffort, said: "does not support thinking"}, // Ollama
-		{quirk: leastMinimal, said: "not support 'none'", model: "gpt-5"},
-		{quirk: leastMinimal, said: "'none' is not supported", model: "gpt-5-*"},
-		{quirk: leastLow, said: "not support 'minimal'", model: "o[134]*"},
-		{quirk: leastLow, said: "'minimal' is not supported"},
+		{quirk: noStreamOptions, complaint: "stream_options"},
+		{quirk: noFormat, complaint: "response_format"},
+		{quirk: noFormat, complaint: "text.format"},
+		{quirk: noToolChoice, complaint: "tool_choice"},
+		{quirk: completionLimit, provider: OpenAI},
+		{quirk: completionLimit, host: openAIHost},
+		{quirk: completionLimit | keyHeader, host: "openai.azure.com"},
+		{quirk: completionLimit | keyHeader, host: "cognitiveservices.azure.com"},
+		{quirk: swappedLimit, complaint: "max_completion_tokens"}, // "use it instead", or "unknown field"
+		{quirk: noEffort, complaint: "reasoning_effort"},
+		{quirk: noEffort, complaint: "reasoning.effort"},
+		{quirk: noEffort, complaint: "does not support thinking"}, // Ollama
+		{quirk: leastMinimal, complaint: "not support 'none'", model: "gpt-5"},
+		{quirk: leastMinimal, complaint: "'none' is not supported", model: "gpt-5-*"},
+		{quirk: leastLow, complaint: "not support 'minimal'", model: "o[134]*"},
+		{quirk: leastLow, complaint: "'minimal' is not supported"},
 		// Groq, Cerebras: "property 'reasoning_content' is unsupported"
-		{quirk: noReasoning, said: "reasoning_content"},
-		{quirk: noReasoning, said: "reasoning_details"},
-		{quirk: noReasoning, said: "property 'reasoning'"},
+		{quirk: noReasoning, complaint: "reasoning_content"},
+		{quirk: noReasoning, complaint: "reasoning_details"},
+		{quirk: noReasoning, complaint: "property 'reasoning'"},
 		// DeepSeek's and Moonshot's thinking models, of a turn that came from elsewhere.
-		{quirk: wantsReasoning, said: "must be passed back"},
-		{quirk: wantsReasoning, said: "reasoning_content is missing"},
+		{quirk: wantsReasoning, complaint: "must be passed back"},
+		{quirk: wantsReasoning, complaint: "reasoning_content is missing"},
 		// Mistral's validator; its models are served by many.
-		{quirk: bridged, said: "after role 'tool'", host: "mistral.ai"},
-		{quirk: nineLetters, said: "with a length of 9", host: "mistral.ai"},
-		{quirk: signed, said: "missing a thought_signature", host: "generativelanguage.googleapis.com"},
-		{quirk: noEncrypted, said: "encrypted content is not supported", model: "gpt-[34]*"},
-		{quirk: noEncrypted, said: "encrypted_content", model: "chatgpt-*"},
-		{quirk: noSummary, said: "reasoning summaries"}, // the organization is not verified
-		{quirk: noSummary, said: "reasoning.summary"},
+		{quirk: needsBridge, complaint: "after role 'tool'", host: "mistral.ai"},
+		{quirk: nineLetterIDs, complaint: "with a length of 9", host: "mistral.ai"},
+		{quirk: needsSignature, complaint: "missing a thought_signature", host: "generativelanguage.googleapis.com"},
+		{quirk: noEncrypted, complaint: "encrypted content is not supported", model: "gpt-[34]*"},
+		{quirk: noEncrypted, complaint: "encrypted_content", model: "chatgpt-*"},
+		{quirk: noSummary, complaint: "reasoning summaries"}, // the organization is not verified
+		{quirk: noSummary, complaint: "reasoning.summary"},
 	}
 }
 
-// known is what is known of a model before anything is sent.
-func known(host, provider, name string) (q quirk) {
+// presetQuirks returns the quirks of a model that are known before anything is sent.
+func presetQuirks(host, provider, name string) (q quirk) {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	for _, r := range rules() {
-		is, err := path.Match(r.model, name)
+		matches, err := path.Match(r.model, name)
 		if r.host != "" && strings.HasSuffix("."+host, "."+r.host) || r.provider != "" && r.provider == provider ||
-			r.model != "" && is && err == nil {
+			r.model != "" && matches && err == nil {
 			q |= r.quirk
 		}
 	}
 	return q
 }
 
-// quirks are those that are known, and those of the rules that the endpoint has shown.
-func (p *protocol) quirks(shown uint32) (q quirk) {
+// quirks returns the preset quirks, and those of the rules by which the endpoint has rejected a request, as bits.
+func (p *protocol) quirks(rejectedRules uint32) (q quirk) {
 	for i, r := range rules() {
-		if shown&(1<<i) != 0 {
+		if rejectedRules&(1<<i) != 0 {
 			q |= r.quirk
 		}
 	}
-	if q&(noEffort|leastMinimal|leastLow) == noEffort { // it is no value that was rejected
-		return q | p.known&^(leastMinimal|leastLow)
+	if q&(noEffort|leastMinimal|leastLow) == noEffort { // the field was rejected, not a value of it
+		return q | p.preset&^(leastMinimal|leastLow)
 	}
-	return q | p.known
+	return q | p.preset
 }
 
-// callID is the id of a call as the endpoint takes it.
+// callID returns the id of a call in a form that the endpoint accepts.
 func (q quirk) callID(id string) string {
 	odd := func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') }
-	if q&nineLetters == 0 || id == "" || len(id) == 9 && !strings.ContainsFunc(id, odd) {
+	if q&nineLetterIDs == 0 || id == "" || len(id) == 9 && !strings.ContainsFunc(id, odd) {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))
 	return base32.StdEncoding.EncodeToString(sum[:])[:9]
 }
 
-// effort is how much the model is told to think, by the words of Config.Think; empty: it is told nothing.
+// effort returns the field's value for a Config.Think; empty: the field is left out.
 func (q quirk) effort(think string) string {
 	switch {
 	case think == "off" && q&leastLow != 0:

@@ -22,8 +22,8 @@ type chatRequest struct {
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
 }
 
-// chatMessage is one turn. Its content is a text, or a list of a userPart each where there are pictures. Reasoning is
-// sent back as it came.
+// chatMessage is one turn. Its content is a text or, with pictures, a list of userPart. Reasoning is sent back as it
+// came.
 type chatMessage struct {
 	Role             string          `json:"role"`
 	Content          any             `json:"content,omitempty"`
@@ -54,38 +54,38 @@ type chatFunction struct {
 }
 
 type chatTool struct {
-	Function toolForm `json:"function"`
-	Type     string   `json:"type"`
+	Function toolDefinition `json:"function"`
+	Type     string         `json:"type"`
 }
 
-type toolForm struct {
+type toolDefinition struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
 type responseFormat struct {
-	Type       string     `json:"type"`
-	JSONSchema *namedForm `json:"json_schema"`
+	Type       string       `json:"type"`
+	JSONSchema *namedSchema `json:"json_schema"`
 }
 
-// namedForm is the schema that an answer is to fit.
-type namedForm struct {
+// namedSchema is the schema that an answer has to fit.
+type namedSchema struct {
 	Name   string          `json:"name"`
 	Schema json.RawMessage `json:"schema"`
 	Strict bool            `json:"strict"`
 }
 
-// bridge stands where an endpoint wants a turn of the assistant between a tool's message and a user's. To fold what the
-// user says into the tool's message would make it data.
+// bridge is sent if an endpoint requires a turn of the assistant between a tool's message and a user's. Joining the
+// user's words to the tool's message would make them data.
 const bridge = "I have the results."
 
-// encode is the body of a streaming request.
+// encode makes the body of a streaming request.
 func (p *protocol) encode(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
-	body := chatRequest{Model: p.config.Model, Messages: p.messages(req, q), Stream: true,
+	body := chatRequest{Model: p.config.Model, Messages: p.encodeMessages(req, q), Stream: true,
 		ReasoningEffort: q.effort(p.config.Think)}
-	if q&newLimit != 0 != (q&otherLimit != 0) {
+	if q&completionLimit != 0 != (q&swappedLimit != 0) {
 		body.MaxCompletionTokens = req.MaxOutputTokens
 	} else {
 		body.MaxTokens = req.MaxOutputTokens
@@ -93,10 +93,10 @@ func (p *protocol) encode(req wire.Request) (any, error) {
 	if q&noStreamOptions == 0 {
 		body.StreamOptions = map[string]bool{"include_usage": true}
 	}
-	if form := q.form(req); form != nil {
-		body.ResponseFormat = &responseFormat{"json_schema", form}
+	if schema := q.answerSchema(req); schema != nil {
+		body.ResponseFormat = &responseFormat{"json_schema", schema}
 	}
-	for _, t := range q.tools(req) {
+	for _, t := range q.offeredTools(req) {
 		body.Tools = append(body.Tools, chatTool{t, "function"})
 	}
 	if len(body.Tools) > 0 && req.NoCalls {
@@ -105,66 +105,66 @@ func (p *protocol) encode(req wire.Request) (any, error) {
 	return body, nil
 }
 
-func (p *protocol) messages(req wire.Request, q quirk) (all []chatMessage) {
+func (p *protocol) encodeMessages(req wire.Request, q quirk) (all []chatMessage) {
 	if req.System != "" {
 		all = append(all, chatMessage{Role: "system", Content: req.System})
 	}
 	for i, msg := range req.Messages {
-		if q&bridged != 0 && i > 0 && msg.Role == model.User && req.Messages[i-1].Role == model.ToolRole {
+		if q&needsBridge != 0 && i > 0 && msg.Role == model.User && req.Messages[i-1].Role == model.ToolRole {
 			all = append(all, chatMessage{Role: "assistant", Content: bridge})
 		}
-		all = append(all, p.message(msg, q))
+		all = append(all, p.encodeMessage(msg, q))
 	}
 	return all
 }
 
-func (p *protocol) message(msg model.Message, q quirk) chatMessage {
-	m := chatMessage{Role: string(msg.Role), Content: said(msg.Text)}
+func (p *protocol) encodeMessage(msg model.Message, q quirk) chatMessage {
+	m := chatMessage{Role: string(msg.Role), Content: orEmpty(msg.Text)}
 	switch msg.Role {
 	case model.User:
 		var parts []userPart
-		for _, shown := range msg.Pictures {
-			parts = append(parts, userPart{Type: "image_url", Image: map[string]string{"url": shown.URL()}})
+		for _, picture := range msg.Pictures {
+			parts = append(parts, userPart{Type: "image_url", Image: map[string]string{"url": picture.URL()}})
 		}
 		if parts != nil {
-			m.Content = append(parts, userPart{Type: "text", Text: said(msg.Text)})
+			m.Content = append(parts, userPart{Type: "text", Text: orEmpty(msg.Text)})
 		}
 	case model.ToolRole:
-		m.Content = said(wire.Result(msg))
+		m.Content = orEmpty(wire.ResultText(msg))
 		m.ToolCallID = q.callID(msg.ToolCallID)
 	case model.Assistant:
 		if len(msg.ToolCalls) > 0 && msg.Text == "" {
 			m.Content = nil
 		}
-		native := p.native(msg)
-		native.reason(&m, q)
+		native := p.nativeOf(msg)
+		native.restoreReasoning(&m, q)
 		for i, call := range msg.ToolCalls {
 			m.ToolCalls = append(m.ToolCalls, chatCall{ID: q.callID(call.ID), Type: "function",
-				Extra:    native.extra(i, call.ID, q),
-				Function: chatFunction{Name: call.Name, Arguments: string(wire.Object(call.Arguments))}})
+				Extra:    native.extraContent(i, call.ID, q),
+				Function: chatFunction{Name: call.Name, Arguments: string(wire.ArgumentsObject(call.Arguments))}})
 		}
 	}
 	return m
 }
 
-// said stands in for an empty text: the protocol wants content in every message.
-func said(text string) string { return cmp.Or(text, wire.Empty) }
+// orEmpty replaces an empty text: the protocol requires content in every message.
+func orEmpty(text string) string { return cmp.Or(text, wire.EmptyText) }
 
-// tools are those that are offered: none where they may not be called and the endpoint can't be told so.
-func (q quirk) tools(req wire.Request) (forms []toolForm) {
+// offeredTools returns the tools to send: none if they may not be called and the endpoint has no field for that.
+func (q quirk) offeredTools(req wire.Request) (definitions []toolDefinition) {
 	if req.NoCalls && q&noToolChoice != 0 {
 		return nil
 	}
 	for _, t := range req.Tools {
-		forms = append(forms, toolForm{t.Name, t.Description, wire.Parameters(t)})
+		definitions = append(definitions, toolDefinition{t.Name, t.Description, wire.Parameters(t)})
 	}
-	return forms
+	return definitions
 }
 
-// form is the schema that the answer is to fit; nil if there is none, or the endpoint takes none.
-func (q quirk) form(req wire.Request) *namedForm {
+// answerSchema returns the schema that the answer has to fit; nil if there is none, or the endpoint accepts none.
+func (q quirk) answerSchema(req wire.Request) *namedSchema {
 	if req.Schema == nil || q&noFormat != 0 {
 		return nil
 	}
-	return &namedForm{req.Schema.Name, req.Schema.JSON, req.Strict}
+	return &namedSchema{req.Schema.Name, req.Schema.JSON, req.Strict}
 }

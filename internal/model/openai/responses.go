@@ -8,12 +8,12 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// responseRequest is the body of a streaming request to the Responses API. The provider is to keep nothing: what it
-// thought comes encrypted, and goes back.
+// responseRequest is the body of a streaming request to the Responses API. The provider is asked to store nothing: its
+// reasoning comes encrypted, and is sent back.
 type responseRequest struct {
 	Model        string `json:"model"`
 	Instructions string `json:"instructions,omitempty"`
-	// an inputText, inputCall or inputResult, or an item as the model gave it
+	// each an inputText, inputCall or inputResult, or an item as the model gave it
 	Input           []any          `json:"input"`
 	Stream          bool           `json:"stream"`
 	Store           bool           `json:"store"`
@@ -25,7 +25,7 @@ type responseRequest struct {
 	Reasoning       *thinking      `json:"reasoning,omitempty"`
 }
 
-// inputText is what somebody says. Its content is a text, or a list of an inputPart each where there are pictures.
+// inputText is a message. Its content is a text or, with pictures, a list of inputPart.
 type inputText struct {
 	Role    string `json:"role"`
 	Content any    `json:"content"`
@@ -52,29 +52,27 @@ type inputResult struct {
 }
 
 type textFormat struct {
-	Format typedForm `json:"format"`
+	Format typedSchema `json:"format"`
 }
 
-type typedForm struct {
+type typedSchema struct {
 	Type string `json:"type"`
-	namedForm
+	namedSchema
 }
 
 type responseTool struct {
 	Type string `json:"type"`
-	toolForm
-	Strict bool `json:"strict"` // which is true where nothing is said
+	toolDefinition
+	Strict bool `json:"strict"` // whose default is true
 }
 
-// thinking says how much to think, and that a summary is to come of it: without one, a model that thinks for long is
-// silent.
+// thinking sets the effort, and asks for a summary: without one, a model that thinks for long is silent.
 type thinking struct {
 	Effort  string `json:"effort,omitempty"`
 	Summary string `json:"summary,omitempty"`
 }
 
-// encodeResponse is the body of a streaming request to the Responses API, as encode is that of one for chat
-// completions.
+// encodeResponse makes the body of a streaming request to the Responses API.
 func (p *protocol) encodeResponse(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
 	body := responseRequest{Model: p.config.Model, Instructions: req.System, Input: []any{}, Stream: true,
@@ -82,61 +80,61 @@ func (p *protocol) encodeResponse(req wire.Request) (any, error) {
 	if q&noEncrypted == 0 {
 		body.Include = []string{"reasoning.encrypted_content"}
 	}
-	thinks := thinking{Effort: q.effort(p.config.Think)}
+	reasoning := thinking{Effort: q.effort(p.config.Think)}
 	if q&(noSummary|noEncrypted) == 0 {
-		thinks.Summary = "auto"
+		reasoning.Summary = "auto"
 	}
-	if thinks != (thinking{}) {
-		body.Reasoning = &thinks
+	if reasoning != (thinking{}) {
+		body.Reasoning = &reasoning
 	}
-	if form := q.form(req); form != nil {
-		body.Text = &textFormat{typedForm{"json_schema", *form}}
+	if schema := q.answerSchema(req); schema != nil {
+		body.Text = &textFormat{typedSchema{"json_schema", *schema}}
 	}
-	for _, t := range q.tools(req) {
-		body.Tools = append(body.Tools, responseTool{Type: "function", toolForm: t})
+	for _, t := range q.offeredTools(req) {
+		body.Tools = append(body.Tools, responseTool{Type: "function", toolDefinition: t})
 	}
 	if len(body.Tools) > 0 && req.NoCalls {
 		body.ToolChoice = "none"
 	}
 	for _, msg := range req.Messages {
-		body.Input = append(body.Input, p.items(msg)...)
+		body.Input = append(body.Input, p.encodeItems(msg)...)
 	}
 	return body, nil
 }
 
-// items are the items of a message: those that the model gave itself as they came.
-func (p *protocol) items(msg model.Message) (all []any) {
+// encodeItems returns the items of a message. Items that this model gave are sent back as they came.
+func (p *protocol) encodeItems(msg model.Message) (all []any) {
 	switch msg.Role {
 	case model.User:
 		var parts []inputPart
-		for _, shown := range msg.Pictures {
-			parts = append(parts, inputPart{Type: "input_image", Image: shown.URL()})
+		for _, picture := range msg.Pictures {
+			parts = append(parts, inputPart{Type: "input_image", Image: picture.URL()})
 		}
 		if parts != nil {
-			return []any{inputText{"user", append(parts, inputPart{Type: "input_text", Text: said(msg.Text)})}}
+			return []any{inputText{"user", append(parts, inputPart{Type: "input_text", Text: orEmpty(msg.Text)})}}
 		}
-		return []any{inputText{"user", said(msg.Text)}}
+		return []any{inputText{"user", orEmpty(msg.Text)}}
 	case model.ToolRole:
-		return []any{inputResult{"function_call_output", msg.ToolCallID, said(wire.Result(msg))}}
+		return []any{inputResult{"function_call_output", msg.ToolCallID, orEmpty(wire.ResultText(msg))}}
 	}
-	if native := p.native(msg); calledBy(native.Items, msg.ToolCalls) {
+	if native := p.nativeOf(msg); holdCalls(native.Items, msg.ToolCalls) {
 		for _, item := range native.Items {
 			all = append(all, item)
 		}
 		return all
 	}
 	if msg.Text != "" || len(msg.ToolCalls) == 0 {
-		all = append(all, inputText{"assistant", said(msg.Text)})
+		all = append(all, inputText{"assistant", orEmpty(msg.Text)})
 	}
 	for _, call := range msg.ToolCalls {
-		all = append(all, inputCall{functionCall, call.ID, call.Name, string(wire.Object(call.Arguments))})
+		all = append(all, inputCall{functionCall, call.ID, call.Name, string(wire.ArgumentsObject(call.Arguments))})
 	}
 	return all
 }
 
-// calledBy says whether items hold these very calls: one without a result, or a result without a call, would be
+// holdCalls says whether items hold exactly these calls: a call without a result, or a result without a call, would be
 // rejected.
-func calledBy(items []json.RawMessage, calls []model.ToolCall) bool {
+func holdCalls(items []json.RawMessage, calls []model.ToolCall) bool {
 	var ids []string
 	for _, raw := range items {
 		var it item

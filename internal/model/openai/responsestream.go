@@ -18,20 +18,20 @@ const (
 	reasoningItem = "reasoning"
 )
 
-// completed is the status of a whole answer. That of another says why it is none: incomplete or failed.
+// completed is the status of a whole answer. The others are incomplete and failed.
 const completed = "completed"
 
 // event is one event of the Responses API, or a whole answer, which has an Object in the place of a Type.
 type event struct {
 	Type     string          `json:"type"`
-	At       int             `json:"output_index"`
+	Index    int             `json:"output_index"`
 	Delta    loose           `json:"delta"`
 	Item     json.RawMessage `json:"item"`
 	Response response        `json:"response"`
 	Error    json.RawMessage `json:"error"`
 }
 
-// response is an answer as it stands at its end.
+// response is an answer as it is at its end.
 type response struct {
 	Status     string            `json:"status"`
 	Output     []json.RawMessage `json:"output"`
@@ -48,7 +48,7 @@ type response struct {
 	} `json:"usage"`
 }
 
-// item is what is read of one item of an answer.
+// item holds the fields of one item of an answer that are read.
 type item struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
@@ -62,12 +62,12 @@ type item struct {
 	} `json:"content"`
 }
 
-// output is an item of an answer. Its raw form, and what is read of it, are there once it is whole.
-type output struct {
-	at   int
-	item item
-	raw  json.RawMessage
-	said bool // text or refusal of it has come
+// outputItem is an item of an answer. Its item and raw are set once it is complete.
+type outputItem struct {
+	index   int
+	item    item
+	raw     json.RawMessage
+	hasText bool // text or refusal of it came in pieces
 }
 
 // maxOutputs bounds the items of one answer.
@@ -76,21 +76,21 @@ const maxOutputs = 1024
 // responseTurn is an answer of the Responses API.
 type responseTurn struct {
 	incoming
-	outputs []*output
+	outputs []*outputItem
 }
 
-// readResponse takes the whole answer into x.
-func (p *protocol) readResponse(x *wire.Exchange, answer *http.Response) error {
-	t := &responseTurn{incoming: incoming{Exchange: x}}
-	err := t.read(answer, false, t.take, func(body []byte) error {
+// readResponse reads the whole answer into x.
+func (p *protocol) readResponse(x *wire.Call, answer *http.Response) error {
+	t := &responseTurn{incoming: incoming{Call: x}}
+	err := t.readAnswer(answer, false, t.applyEvent, func(body []byte) error {
 		var r response
 		if err := json.Unmarshal(body, &r); err != nil {
-			return t.BadEvent(err)
+			return t.BadEventError(err)
 		}
 		t.Begun = r.Output != nil
-		return t.end(&r)
+		return t.finishAnswer(&r)
 	})
-	slices.SortFunc(t.outputs, func(a, b *output) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(t.outputs, func(a, b *outputItem) int { return cmp.Compare(a.index, b.index) })
 	for i := 0; i < len(t.outputs) && err == nil; i++ {
 		if it := &t.outputs[i].item; it.Type == functionCall {
 			err = x.AddCall(model.ToolCall{ID: it.CallID, Name: it.Name, Arguments: string(it.Arguments)})
@@ -102,120 +102,120 @@ func (p *protocol) readResponse(x *wire.Exchange, answer *http.Response) error {
 	return t.keepNative(p.config.Model)
 }
 
-// take reads one event. Those that tell nothing else than others do are passed over.
-func (t *responseTurn) take(data []byte) error {
-	if string(data) == "[DONE]" { // of a gateway, behind the end
+// applyEvent applies one event to the answer. Events that only repeat others are ignored.
+func (t *responseTurn) applyEvent(data []byte) error {
+	if string(data) == "[DONE]" { // some gateways send it after the end
 		return nil
 	}
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
-	if e.Type == "error" || wire.Given(e.Error) {
-		return t.Inside(data)
+	if e.Type == "error" || wire.IsSet(e.Error) {
+		return t.StreamError(data)
 	}
 	t.Begun = t.Begun || strings.HasPrefix(e.Type, "response.")
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta", "response.output_item.done":
-		o, err := t.output(e.At)
+		o, err := t.itemAt(e.Index)
 		switch {
 		case err != nil:
 			return err
 		case e.Type == "response.output_text.delta":
-			return t.say(o, string(e.Delta))
+			return t.addText(o, string(e.Delta))
 		case e.Type == "response.refusal.delta":
-			return t.refuse(o, string(e.Delta))
+			return t.addRefusal(o, string(e.Delta))
 		}
-		return t.finish(o, e.Item)
+		return t.finishItem(o, e.Item)
 	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta",
 		"response.reasoning_text.delta":
-		return t.Keep(len(e.Delta)) // they come again with their item
+		return t.CountBytes(len(e.Delta)) // they come again with their item
 	case "response.completed", "response.incomplete", "response.failed":
-		return t.end(&e.Response)
+		return t.finishAnswer(&e.Response)
 	}
 	return nil
 }
 
-// output is the item with that number.
-func (t *responseTurn) output(at int) (*output, error) {
+// itemAt returns the item with that index, which it adds if it is new.
+func (t *responseTurn) itemAt(at int) (*outputItem, error) {
 	for _, o := range slices.Backward(t.outputs) {
-		if o.at == at {
+		if o.index == at {
 			return o, nil
 		}
 	}
 	if len(t.outputs) == maxOutputs {
 		return nil, t.Fail(model.Garbled, fmt.Sprintf("the answer has more than %d parts", maxOutputs), nil)
 	}
-	o := &output{at: at}
+	o := &outputItem{index: at}
 	t.outputs = append(t.outputs, o)
 	return o, nil
 }
 
-// say adds text of a message, set apart from that of the message before.
-func (t *responseTurn) say(o *output, text string) error {
-	if text != "" && !o.said && t.Text() != "" {
+// addText adds text of a message, with an empty line after the message before.
+func (t *responseTurn) addText(o *outputItem, text string) error {
+	if text != "" && !o.hasText && t.Text() != "" {
 		text = "\n\n" + text
 	}
-	o.said = o.said || text != ""
-	return t.Say(text)
+	o.hasText = o.hasText || text != ""
+	return t.EmitText(text)
 }
 
-func (t *responseTurn) refuse(o *output, text string) error {
-	o.said = o.said || text != ""
+func (t *responseTurn) addRefusal(o *outputItem, text string) error {
+	o.hasText = o.hasText || text != ""
 	t.refusal.WriteString(text)
-	return t.Keep(len(text))
+	return t.CountBytes(len(text))
 }
 
-// finish takes in an item that is whole, once.
-func (t *responseTurn) finish(o *output, raw json.RawMessage) error {
+// finishItem reads a complete item. If it comes again, it is ignored.
+func (t *responseTurn) finishItem(o *outputItem, raw json.RawMessage) error {
 	if o.raw != nil {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &o.item); err != nil {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
 	o.raw = raw
-	if o.said { // it came in pieces
-		return t.Keep(len(raw))
+	if o.hasText { // it came in pieces
+		return t.CountBytes(len(raw))
 	}
 	for _, part := range o.item.Content {
 		if part.Type != "output_text" && part.Type != "refusal" {
 			continue
 		}
-		if err := cmp.Or(t.say(o, part.Text), t.refuse(o, part.Refusal)); err != nil {
+		if err := cmp.Or(t.addText(o, part.Text), t.addRefusal(o, part.Refusal)); err != nil {
 			return err
 		}
 	}
-	return t.Keep(len(raw))
+	return t.CountBytes(len(raw))
 }
 
-// end takes in the end of the answer, and the items of which nothing had come before.
-func (t *responseTurn) end(r *response) error {
+// finishAnswer reads the end of the answer, and the items that did not come before.
+func (t *responseTurn) finishAnswer(r *response) error {
 	t.Done = true
 	if r.Usage != nil {
 		t.Usage = model.Usage{InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens,
 			CachedTokens: r.Usage.Details.CachedTokens}
 	}
 	for i, raw := range r.Output {
-		o, err := t.output(i)
+		o, err := t.itemAt(i)
 		if err == nil {
-			err = t.finish(o, raw)
+			err = t.finishItem(o, raw)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if wire.Given(r.Error) {
-		return t.Inside([]byte(`{"error":` + string(r.Error) + `}`))
+	if wire.IsSet(r.Error) {
+		return t.StreamError([]byte(`{"error":` + string(r.Error) + `}`))
 	}
 	t.Finish = cmp.Or(r.Incomplete.Reason, r.Status, completed)
 	return nil
 }
 
-// keepNative keeps the items of an answer whose reasoning came with them. Such as came without it can't go back: the
-// provider has kept nothing.
-func (t *responseTurn) keepNative(name string) (err error) {
-	kept, reasoned := nativeTurn{Model: name}, false
+// keepNative keeps the items of an answer with encrypted reasoning in Native. Reasoning items without encrypted content
+// can't be sent back: the provider has stored nothing.
+func (t *responseTurn) keepNative(modelName string) (err error) {
+	kept, reasoned := nativeTurn{Model: modelName}, false
 	for _, o := range t.outputs {
 		reasoning := o.item.Type == reasoningItem
 		if o.raw != nil && (!reasoning || o.item.Encrypted != "") {

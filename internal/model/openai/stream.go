@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// part is what is read of one event: a chunk of a stream, a whole answer (Message in the place of Delta) or an error.
-type part struct {
+// chunk is one event: a chunk of a stream, a whole answer (with Message instead of Delta) or an error.
+type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
@@ -36,7 +36,7 @@ type delta struct {
 	ReasoningDetails detailParts `json:"reasoning_details"`
 }
 
-// content is a JSON string's value, or the text in a list of parts: Mistral's models that think send one.
+// content is a JSON string's value, or the text in a list of parts, which Mistral's thinking models send.
 type content string
 
 func (c *content) UnmarshalJSON(raw []byte) error {
@@ -68,11 +68,11 @@ type callPart struct {
 	Extra json.RawMessage `json:"extra_content"`
 }
 
-// loose is a JSON string's value, or other JSON as it stands: some endpoints send the object itself.
+// loose is a JSON string's value, or any other JSON unchanged: some endpoints send an object.
 type loose string
 
 func (l *loose) UnmarshalJSON(raw []byte) error {
-	*l = loose(wire.Plain(raw))
+	*l = loose(wire.PlainText(raw))
 	return nil
 }
 
@@ -84,22 +84,22 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// incoming is an answer of either API that is coming in.
+// incoming is an answer of either API while it comes in.
 type incoming struct {
-	*wire.Exchange
+	*wire.Call
 	refusal strings.Builder
 }
 
-// read reads an answer that comes in events, or as one whole.
-func (i *incoming) read(answer *http.Response, finishEnds bool, take, whole func([]byte) error) (err error) {
+// readAnswer passes each event of a stream to handle, or an answer that is no stream to whole.
+func (i *incoming) readAnswer(answer *http.Response, finishEnds bool, handle, whole func([]byte) error) (err error) {
 	if wire.IsJSON(answer) {
 		var body []byte
-		if body, err = i.Body(answer); err == nil {
+		if body, err = i.ReadBody(answer); err == nil {
 			i.Done = true
 			err = whole(body)
 		}
 	} else {
-		err = i.ReadEvents(answer.Body, finishEnds, take)
+		err = i.ReadEvents(answer.Body, finishEnds, handle)
 	}
 	switch {
 	case err != nil:
@@ -113,19 +113,19 @@ func (i *incoming) read(answer *http.Response, finishEnds bool, take, whole func
 	return nil
 }
 
-// turn is an answer of chat completions.
+// turn is an answer of chat completions while it comes in.
 type turn struct {
 	incoming
-	thought thought
-	calls   []*call
+	reasoning    reasoningBuffer
+	partialCalls []*partialCall
 }
 
-// read takes the whole answer into x.
-func (p *protocol) read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{incoming: incoming{Exchange: x}}
-	err := t.read(answer, true, t.take, t.take)
-	for i := 0; i < len(t.calls) && err == nil; i++ {
-		c := t.calls[i]
+// readChat reads the whole answer into x.
+func (p *protocol) readChat(x *wire.Call, answer *http.Response) error {
+	t := &turn{incoming: incoming{Call: x}}
+	err := t.readAnswer(answer, true, t.applyChunk, t.applyChunk)
+	for i := 0; i < len(t.partialCalls) && err == nil; i++ {
+		c := t.partialCalls[i]
 		err = x.AddCall(model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
 	}
 	if err != nil {
@@ -134,18 +134,18 @@ func (p *protocol) read(x *wire.Exchange, answer *http.Response) error {
 	return t.keepNative(p.config.Model)
 }
 
-// take reads one event.
-func (t *turn) take(data []byte) error {
+// applyChunk applies one event to the answer.
+func (t *turn) applyChunk(data []byte) error {
 	if string(data) == "[DONE]" {
 		t.Done = true
 		return nil
 	}
-	var p part
+	var p chunk
 	if err := json.Unmarshal(data, &p); err != nil {
-		return t.BadEvent(err)
+		return t.BadEventError(err)
 	}
-	if wire.Given(p.Error) {
-		return t.Inside(data)
+	if wire.IsSet(p.Error) {
+		return t.StreamError(data)
 	}
 	if p.Usage != nil {
 		t.Usage = model.Usage{
@@ -160,36 +160,36 @@ func (t *turn) take(data []byte) error {
 		}
 		t.Begun = true
 		t.Finish = cmp.Or(c.FinishReason, t.Finish)
-		return t.apply(cmp.Or(c.Message, &c.Delta))
+		return t.applyDelta(cmp.Or(c.Message, &c.Delta))
 	}
 	return nil
 }
 
-// apply adds d to the answer.
-func (t *turn) apply(d *delta) error {
+// applyDelta adds text, reasoning and calls of d to the answer.
+func (t *turn) applyDelta(d *delta) error {
 	size := len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
 	for i := range d.ToolCalls {
 		c := &d.ToolCalls[i]
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + len(c.Extra)
-		t.addCall(c)
+		t.addCallPart(c)
 	}
 	for _, part := range d.ReasoningDetails {
-		size += t.thought.add(part)
+		size += t.reasoning.addPart(part)
 	}
-	if err := t.Keep(size); err != nil {
+	if err := t.CountBytes(size); err != nil {
 		return err
 	}
-	if len(t.calls) > wire.MaxCalls {
-		return t.TooManyCalls()
+	if len(t.partialCalls) > wire.MaxCalls {
+		return t.TooManyCallsError()
 	}
 	t.refusal.WriteString(d.Refusal)
-	t.thought.content.WriteString(string(d.ReasoningContent))
-	t.thought.text.WriteString(string(d.Reasoning))
-	return t.Say(string(d.Content))
+	t.reasoning.reasoningContent.WriteString(string(d.ReasoningContent))
+	t.reasoning.reasoningText.WriteString(string(d.Reasoning))
+	return t.EmitText(string(d.Content))
 }
 
-// call is a tool call that is coming in. Its index is -1 where the endpoint gives none.
-type call struct {
+// partialCall is a tool call that may not be complete yet. Its index is -1 if the endpoint gives none.
+type partialCall struct {
 	index     int
 	id        string
 	name      string
@@ -197,28 +197,28 @@ type call struct {
 	extra     json.RawMessage
 }
 
-// addCall adds a part to the call that it belongs to, or begins another.
-func (t *turn) addCall(p *callPart) {
+// addCallPart adds a part to the call that it belongs to, or begins a call.
+func (t *turn) addCallPart(p *callPart) {
 	c := t.callFor(p)
 	if c == nil {
-		c = &call{index: -1}
+		c = &partialCall{index: -1}
 		if p.Index != nil {
 			c.index = *p.Index
 		}
-		t.calls = append(t.calls, c)
+		t.partialCalls = append(t.partialCalls, c)
 	}
 	c.id, c.name = cmp.Or(c.id, p.ID), cmp.Or(c.name, p.Function.Name)
 	c.arguments.WriteString(string(p.Function.Arguments))
-	if wire.Given(p.Extra) {
+	if wire.IsSet(p.Extra) {
 		c.extra = p.Extra
 	}
 }
 
-// callFor returns the call that p goes on with, or nil where p begins one. The index decides, unless p has all that
-// begins a call and the call under its index is another: some endpoints count every call as number 0. Without an index
-// the id decides, and a part without either goes on with the last call unless it names a tool.
-func (t *turn) callFor(p *callPart) *call {
-	for _, c := range slices.Backward(t.calls) {
+// callFor returns the call that p belongs to, or nil if p begins one. The index decides, unless p names a tool and the
+// call with its index is a different one: some endpoints number every call 0. Without an index the id decides. A part
+// without either belongs to the last call, unless it names a tool.
+func (t *turn) callFor(p *callPart) *partialCall {
+	for _, c := range slices.Backward(t.partialCalls) {
 		switch {
 		case p.Index != nil && c.index == *p.Index:
 			if p.Function.Name != "" && c.isOtherThan(p) {
@@ -235,7 +235,7 @@ func (t *turn) callFor(p *callPart) *call {
 	return nil
 }
 
-func (c *call) isOtherThan(p *callPart) bool {
+func (c *partialCall) isOtherThan(p *callPart) bool {
 	if p.ID != "" && c.id != "" {
 		return p.ID != c.id
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// asGroup makes the command the first of a group, which ends with it.
+// asGroup gives the command a process group of its own, which cancelling kills.
 func asGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

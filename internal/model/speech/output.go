@@ -11,36 +11,36 @@ import (
 	"sibyl/internal/model"
 )
 
-// mostOutput bounds what is kept of a command's output, in bytes.
-const mostOutput = 8 << 20
+// maxOutput bounds what is kept of a command's output, in bytes.
+const maxOutput = 8 << 20
 
-// bounded keeps what is written, until that is too much.
-type bounded struct {
-	text strings.Builder
-	full func()
+// boundedOutput keeps what is written. If that is too much, it calls onOverflow and fails.
+type boundedOutput struct {
+	text       strings.Builder
+	onOverflow func()
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.text.Len()+len(p) > mostOutput {
-		b.full()
+func (b *boundedOutput) Write(p []byte) (int, error) {
+	if b.text.Len()+len(p) > maxOutput {
+		b.onOverflow()
 		return 0, errTooMuch
 	}
 	return b.text.Write(p)
 }
 
 var (
-	// escape is a sequence that steers a terminal.
+	// escape matches a control sequence for terminals.
 	escape = regexp.MustCompile(
 		"\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
 
-	// stamp is how Whisper and its kind begin a line: [00:00:01.000 --> 00:00:02.500], [00:01.000 --> 00:02.500] or
+	// timeStamp is how Whisper and its kind begin a line: [00:00:01.000 --> 00:00:02.500], [00:01.000 --> 00:02.500] or
 	// [1.00s -> 2.50s].
-	stamp = regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
+	timeStamp = regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
 )
 
-// plain is text as a terminal would leave it: without escape sequences and control characters, of a line that was
-// written over the last form.
-func plain(text string) string {
+// plainText returns text as a terminal would show it: without escape sequences and control characters. Of a line that
+// was overwritten after \r, only the last version stays.
+func plainText(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(escape.ReplaceAllString(text, "")) {
 		line = strings.TrimRight(line, "\r\n")
@@ -55,19 +55,19 @@ func plain(text string) string {
 	return out.String()
 }
 
-// read takes a transcript out of what a command printed. If lines have times, they are its segments, what comes before
-// them is the program's own, and a line without goes on with the one before.
-func read(printed string) (t model.Transcript, err error) {
+// readTranscript reads a transcript from what a command printed. Lines with times are its segments; a line without
+// times continues the segment before it, and lines before the first segment are ignored. Without times, all is text.
+func readTranscript(printed string) (t model.Transcript, err error) {
 	if !utf8.ValidString(printed) {
 		return t, errors.New("the command printed what is no text in UTF-8: let it " +
 			"run in such a locale, as by LC_ALL=C.UTF-8")
 	}
-	printed = plain(printed)
+	printed = plainText(printed)
 	for line := range strings.Lines(printed) {
 		line = strings.TrimSpace(line)
-		if m := stamp.FindStringSubmatch(line); m != nil {
-			from, okFrom := clock(m[1])
-			to, okTo := clock(m[2])
+		if m := timeStamp.FindStringSubmatch(line); m != nil {
+			from, okFrom := parseClock(m[1])
+			to, okTo := parseClock(m[2])
 			if okFrom && okTo {
 				t.Segments = append(t.Segments, model.Segment{Start: from, End: to, Text: line[len(m[0]):]})
 				continue
@@ -87,8 +87,8 @@ func read(printed string) (t model.Transcript, err error) {
 	return t, nil
 }
 
-// clock reads hours, minutes and seconds, as many as are there, in seconds.
-func clock(text string) (seconds float64, ok bool) {
+// parseClock reads [[hours:]minutes:]seconds, as seconds.
+func parseClock(text string) (seconds float64, ok bool) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, ",", "."), ":") {
 		n, err := strconv.ParseFloat(part, 64)
 		if err != nil {

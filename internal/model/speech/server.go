@@ -10,15 +10,14 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// provider is what the server is called in transcripts and errors.
+// provider is the server's name in transcripts and errors.
 const provider = "whisper.cpp"
 
-// ServerConfig says where whisper.cpp's server is, and for how long it is waited for. It has loaded its model by
-// itself: Model is not asked for.
+// ServerConfig says where whisper.cpp's server is, and its timeouts. Model is ignored: the server has loaded its own.
 type ServerConfig = wire.Config
 
-// Server is whisper.cpp's server: a model.Transcriber, safe for concurrent use. It takes WAV; one that runs with
-// --convert takes what ffmpeg reads. Where no language is said it finds out, whatever it was started with.
+// Server is whisper.cpp's server: a model.Transcriber, safe for concurrent use. It takes WAV or, if it runs with
+// --convert, what ffmpeg reads. Without a language in a request it detects the language, whatever it was started with.
 type Server struct{ client *wire.Client }
 
 // NewServer returns the server that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
@@ -30,39 +29,39 @@ func NewServer(c ServerConfig) *Server {
 		URLPath:    func(path string) string { return strings.TrimSuffix(strings.TrimRight(path, "/"), "/"+inference) },
 		URLHint:    "whisper.cpp's server answers under /inference",
 		Header:     wire.Bearer,
-		Judge:      judge,
+		Classify:   classify,
 	})}
 }
 
 const inference = "inference"
 
-// By is what stands in transcripts.
+// By is the name in transcripts.
 func (s *Server) By() string { return strings.TrimSuffix(s.client.ID(), ":") }
 
-// Local is what the ServerConfig promised.
+// Local returns what the ServerConfig promised.
 func (s *Server) Local() bool { return s.client.Local() }
 
-// Close closes the connections that wait for another request. The Server can still be used.
+// Close closes the idle connections. The Server can still be used.
 func (s *Server) Close() { s.client.Close() }
 
-// Transcribe writes down audio.
+// Transcribe transcribes audio.
 func (s *Server) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
-	// Without a language it takes that it was started with: English, if nobody said otherwise.
-	t, err := s.client.Upload(ctx, inference, audio,
+	// Without a language the server would use the one that it was started with, English by default.
+	t, err := s.client.UploadAudio(ctx, inference, audio,
 		[][2]string{{"response_format", "verbose_json"}, {"language", cmp.Or(audio.Language, "auto")},
 			{"prompt", audio.Prompt}})
-	// behind each segment; where words are spaced, the next one begins with a space
+	// there is one after each segment; the next one begins with a space if the language has spaces
 	t.Text = strings.ReplaceAll(t.Text, "\n", "")
 	return t, err
 }
 
-// judge sorts a failure. The server tells most of them with the status of a success.
-func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
-	said := strings.ToLower(c.Message)
+// classify sets the Kind of a failure. The server reports most of them with the status of a success.
+func classify(_ *wire.Call, status int, c *wire.Complaint) {
+	message := strings.ToLower(c.Message)
 	switch {
-	case wire.Mentions(said, "failed to read", "conversion failed", "wav"):
+	case wire.ContainsAny(message, "failed to read", "conversion failed", "wav"):
 		c.Kind, c.Advice = model.Invalid, " (it takes WAV, and other formats if it runs with --convert)"
-	case status == http.StatusOK && wire.Mentions(said, "field in the request"):
+	case status == http.StatusOK && wire.ContainsAny(message, "field in the request"):
 		c.Kind = model.Invalid
 	default:
 		c.Kind = wire.StatusKind(status)

@@ -14,17 +14,17 @@ import (
 	"sibyl/internal/model/speech"
 )
 
-// asked asks whisper.cpp's server at an address, over connections of its own.
-func asked(t *testing.T, address string) (model.Transcript, error) {
+// transcribeAt asks whisper.cpp's server at an address, over connections of its own.
+func transcribeAt(t *testing.T, address string) (model.Transcript, error) {
 	s := speech.NewServer(speech.ServerConfig{BaseURL: address, Local: true})
 	defer s.Close()
-	return s.Transcribe(t.Context(), note())
+	return s.Transcribe(t.Context(), noteAudio())
 }
 
 func TestServerFindsOutTheLanguageThatNobodySaid(t *testing.T) {
 	server := modeltest.NewServer(t,
 		modeltest.Answer{Raw: &modeltest.Raw{Body: `{"text":" One.\n Two.\n","language":"english"}`}})
-	got, err := asked(t, server.BaseURL+"/inference/")
+	got, err := transcribeAt(t, server.BaseURL+"/inference/")
 	if err != nil || got.Language != "english" || got.Text != "One. Two." {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -49,7 +49,7 @@ func TestErrorThatComesAsASuccessIsOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = asked(t, modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: string(body)}}).BaseURL)
+		_, err = transcribeAt(t, modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: string(body)}}).BaseURL)
 		plain := strings.TrimSuffix(said, " \u001b[31m")
 		if model.KindOf(err) != want.kind || !strings.Contains(err.Error(), plain) ||
 			!strings.Contains(err.Error(), want.advice) || strings.ContainsRune(err.Error(), 0x1b) {
@@ -60,12 +60,12 @@ func TestErrorThatComesAsASuccessIsOne(t *testing.T) {
 
 func TestAddressThatIsNoServerIsToldSo(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
-	_, err := asked(t, other.URL)
+	_, err := transcribeAt(t, other.URL)
 	if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "answers under /inference") {
 		t.Errorf("got %v", err)
 	}
 	other.Close()
-	_, err = asked(t, other.URL)
+	_, err = transcribeAt(t, other.URL)
 	if model.KindOf(err) != model.Server || !strings.Contains(err.Error(), "is the server running there?") {
 		t.Errorf("got %v", err)
 	}

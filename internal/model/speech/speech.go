@@ -1,16 +1,16 @@
-// Package speech transcribes by a command of the person's choice, which prints what is said in a file, and by
+// Package speech transcribes with a command of the person's choice, which prints what is said in a file, or with
 // whisper.cpp's server.
 //
 // Guarantees of the command beside those of package model; the server's are those of package wire:
-//   - No shell: an argument is what the settings say, and what stands in a placeholder's place is no option.
+//   - No shell: an argument is what the settings say, and what replaces a placeholder can't be an option.
 //   - The audio lies in a folder that nobody else can read, in which the command runs, and which is gone when
 //     Transcribe returns, with all that the command left there.
 //   - The command and all that it started in its group are killed when the context ends, when it takes too long or
 //     prints too much.
 //   - Of what it prints, escape sequences and control characters are left out. It has to be UTF-8; more than 8 MB is
 //     Garbled.
-//   - An error holds no path of the private folder, and the end of what the command complained of, with tokens that can
-//     be told by their shape taken out.
+//   - An error holds no path of the private folder. It holds the end of the command's complaints, without tokens that
+//     can be recognised by their shape.
 package speech
 
 import (
@@ -32,17 +32,17 @@ import (
 	"sibyl/internal/text"
 )
 
-// What a Config's zero fields stand for.
+// The defaults of a Config.
 const (
-	usualTimeout = time.Hour
-	usualMax     = 1 << 30
+	defaultTimeout  = time.Hour
+	defaultMaxAudio = 1 << 30
 )
 
 // Config says which command transcribes.
 type Config struct {
-	// Command is a program and its arguments. In those, {file} stands for the path of the audio, which has to be there,
-	// {language} for the language, "auto" where none is said, {language:NAME} for the language, NAME where none is
-	// said, and {prompt} for words that are likely to be heard.
+	// Command is a program and its arguments. In the arguments, {file} stands for the path of the audio and is
+	// required, {language} for the language or "auto", {language:NAME} for the language or NAME, and {prompt} for words
+	// that are likely to be heard.
 	Command []string
 
 	Environ  []string      // as NAME=value; nil: that of this process
@@ -56,11 +56,11 @@ type Command struct{ config Config }
 
 // New returns the command that c describes. It runs nothing; a wrong command is reported by the first call.
 func New(c Config) *Command {
-	c.Timeout, c.MaxAudio = cmp.Or(c.Timeout, usualTimeout), cmp.Or(c.MaxAudio, usualMax)
+	c.Timeout, c.MaxAudio = cmp.Or(c.Timeout, defaultTimeout), cmp.Or(c.MaxAudio, defaultMaxAudio)
 	return &Command{c}
 }
 
-// By is what stands in transcripts and errors: "command:whisper-cli".
+// By is the name in transcripts and errors: "command:whisper-cli".
 func (c *Command) By() string {
 	if len(c.config.Command) == 0 {
 		return "command"
@@ -68,11 +68,11 @@ func (c *Command) By() string {
 	return "command:" + filepath.Base(c.config.Command[0])
 }
 
-// Transcribe writes down audio. A command that reports a failure is Invalid, since it would fail again; one that was
-// killed by somebody else is Server.
+// Transcribe transcribes audio. A command that reports a failure is Invalid, since it would fail again; one that
+// somebody else killed is Server.
 func (c *Command) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
 	if err := ctx.Err(); err != nil {
-		return model.Transcript{}, c.fail(model.KindOf(err), err.Error(), err)
+		return model.Transcript{}, c.newError(model.KindOf(err), err.Error(), err)
 	}
 	folder, err := os.MkdirTemp(c.config.Folder, "sibyl-speech-*")
 	if err == nil {
@@ -80,47 +80,47 @@ func (c *Command) Transcribe(ctx context.Context, audio model.Audio) (model.Tran
 		folder, err = filepath.Abs(folder) // a relative one might begin like an option
 	}
 	if err != nil {
-		return model.Transcript{}, c.fail(model.Server, "there is no room for the audio: "+bare(err), nil)
+		return model.Transcript{}, c.newError(model.Server, "there is no room for the audio: "+withoutPath(err), nil)
 	}
 	file := filepath.Join(folder, fileName(audio.Name))
 	args, err := c.arguments(file, audio)
 	if err == nil {
-		err = c.save(file, audio.Content)
+		err = c.saveAudio(file, audio.Content)
 	}
 	if err != nil {
 		return model.Transcript{}, err
 	}
-	printed, err := c.perform(ctx, folder, args)
+	printed, err := c.runCommand(ctx, folder, args)
 	if err != nil {
 		return model.Transcript{}, err
 	}
-	t, err := read(printed)
+	t, err := readTranscript(printed)
 	if err != nil {
-		return t, c.fail(model.Garbled, err.Error(), nil)
+		return t, c.newError(model.Garbled, err.Error(), nil)
 	}
 	return t, nil
 }
 
-func (c *Command) fail(kind model.Kind, message string, err error) *model.Error {
+func (c *Command) newError(kind model.Kind, message string, err error) *model.Error {
 	return &model.Error{Kind: kind, Model: c.By(), Message: message, Err: err}
 }
 
-// save puts the audio into the private folder.
-func (c *Command) save(path string, content io.Reader) error {
+// saveAudio writes the audio to a new file.
+func (c *Command) saveAudio(path string, content io.Reader) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return c.fail(model.Server, "the audio can't be kept for the command: "+bare(err), nil)
+		return c.newError(model.Server, "the audio can't be kept for the command: "+withoutPath(err), nil)
 	}
 	n, err := io.Copy(file, io.LimitReader(content, c.config.MaxAudio+1))
 	err = cmp.Or(err, file.Close())
 	var own *fs.PathError
 	switch {
 	case errors.As(err, &own) && own.Path == path:
-		return c.fail(model.Server, "the audio can't be kept for the command: "+bare(err), nil)
+		return c.newError(model.Server, "the audio can't be kept for the command: "+withoutPath(err), nil)
 	case err != nil:
-		return c.fail(model.Invalid, "the audio can't be read: "+err.Error(), err)
+		return c.newError(model.Invalid, "the audio can't be read: "+err.Error(), err)
 	case n > c.config.MaxAudio:
-		return c.fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts",
+		return c.newError(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts",
 			c.config.MaxAudio>>20), nil)
 	}
 	return nil
@@ -128,8 +128,8 @@ func (c *Command) save(path string, content io.Reader) error {
 
 var harmlessName = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,59}$`)
 
-// fileName is the name that the audio has in the private folder: its own, if that is a harmless one, since its ending
-// says the format.
+// fileName returns the name of the audio in the private folder: its own if that is harmless, since its ending says the
+// format.
 func fileName(name string) string {
 	if name = filepath.Base(filepath.ToSlash(name)); harmlessName.MatchString(name) {
 		return name
@@ -138,96 +138,96 @@ func fileName(name string) string {
 }
 
 var (
-	languageTag   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]{0,34}$`)
-	namedLanguage = regexp.MustCompile(`\{language:([^}]*)\}`)
+	languageTag         = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]{0,34}$`)
+	languageWithDefault = regexp.MustCompile(`\{language:([^}]*)\}`)
 )
 
-// arguments are those of the command, with what their placeholders stand for.
+// arguments returns the command's arguments with the placeholders replaced.
 func (c *Command) arguments(file string, audio model.Audio) ([]string, error) {
 	if audio.Language != "" && !languageTag.MatchString(audio.Language) {
-		return nil, c.fail(model.Invalid, fmt.Sprintf("%.40q is no language; it must be such as pt or pt-BR",
+		return nil, c.newError(model.Invalid, fmt.Sprintf("%.40q is no language; it must be such as pt or pt-BR",
 			audio.Language), nil)
 	}
 	if len(c.config.Command) == 0 {
-		return nil, c.fail(model.Invalid, "no command is set", nil)
+		return nil, c.newError(model.Invalid, "no command is set", nil)
 	}
-	otherwise := "$1"
+	language := "$1"
 	if audio.Language != "" {
-		otherwise = audio.Language
+		language = audio.Language
 	}
-	stands := strings.NewReplacer("{file}", file, "{language}", cmp.Or(audio.Language, "auto"),
+	placeholders := strings.NewReplacer("{file}", file, "{language}", cmp.Or(audio.Language, "auto"),
 		"{prompt}", strings.ReplaceAll(strings.TrimLeft(audio.Prompt, " -"), "\x00", ""))
 	var args []string
-	named := false
+	hasFile := false
 	for _, arg := range c.config.Command[1:] {
-		named = named || strings.Contains(arg, "{file}")
-		args = append(args, stands.Replace(namedLanguage.ReplaceAllString(arg, otherwise)))
+		hasFile = hasFile || strings.Contains(arg, "{file}")
+		args = append(args, placeholders.Replace(languageWithDefault.ReplaceAllString(arg, language)))
 	}
-	if !named {
-		return nil, c.fail(model.Invalid, "no argument of the command holds {file}, the place of the audio", nil)
+	if !hasFile {
+		return nil, c.newError(model.Invalid, "no argument of the command holds {file}, the place of the audio", nil)
 	}
 	return args, nil
 }
 
-// bare is what err says without the path that it is of.
-func bare(err error) string {
+// withoutPath returns the text of err without its path.
+func withoutPath(err error) string {
 	if of, is := errors.AsType[*fs.PathError](err); is {
 		err = of.Err
 	}
 	return err.Error()
 }
 
-// endTime is how long the output of a command may be held open after its end.
-const endTime = 2 * time.Second
+// outputTimeout is how long the output of a command may stay open after its end.
+const outputTimeout = 2 * time.Second
 
 var errTooMuch = errors.New("the command printed more than 8 MB")
 
-// perform runs the command in the private folder, and returns what it prints.
-func (c *Command) perform(ctx context.Context, folder string, args []string) (string, error) {
+// runCommand runs the command in the private folder, and returns its output.
+func (c *Command) runCommand(ctx context.Context, folder string, args []string) (string, error) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	running, stop := context.WithTimeoutCause(running, c.config.Timeout, model.ErrEndless)
 	defer stop()
 	cmd := exec.CommandContext(running, c.config.Command[0], args...) //nolint:gosec // the person's own settings name it
-	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, c.config.Environ, endTime
-	out, complaints := &bounded{full: func() { end(errTooMuch) }}, &text.Tail{}
+	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, c.config.Environ, outputTimeout
+	out, complaints := &boundedOutput{onOverflow: func() { end(errTooMuch) }}, &text.Tail{}
 	cmd.Stdout, cmd.Stderr = out, complaints
 	asGroup(cmd)
 	err := cmd.Run()
 	if err != nil && cmd.Process != nil {
-		endGroup(cmd) // of which something may go on
+		endGroup(cmd) // something of it may still be running
 	}
 	var exit *exec.ExitError
 	switch cause := context.Cause(running); {
 	case err == nil:
 		return out.text.String(), nil
 	case ctx.Err() != nil:
-		return "", c.fail(model.KindOf(ctx.Err()), ctx.Err().Error(), ctx.Err())
+		return "", c.newError(model.KindOf(ctx.Err()), ctx.Err().Error(), ctx.Err())
 	case errors.Is(cause, errTooMuch):
-		return "", c.fail(model.Garbled, errTooMuch.Error()+": it must print what is said, and nothing more", nil)
+		return "", c.newError(model.Garbled, errTooMuch.Error()+": it must print what is said, and nothing more", nil)
 	case errors.Is(cause, model.ErrEndless):
-		return "", c.fail(model.Timeout, fmt.Sprintf("the command did not end within %v", c.config.Timeout),
+		return "", c.newError(model.Timeout, fmt.Sprintf("the command did not end within %v", c.config.Timeout),
 			model.ErrEndless)
 	case errors.Is(err, exec.ErrWaitDelay): // it ended well, but left a child behind
 		return out.text.String(), nil
 	case errors.As(err, &exit) && exit.ExitCode() < 0:
-		return "", c.fail(model.Server, fmt.Sprintf("the command was ended by somebody (%v)%s", exit,
-			said(complaints, folder)), nil)
+		return "", c.newError(model.Server, fmt.Sprintf("the command was ended by somebody (%v)%s", exit,
+			complaintText(complaints, folder)), nil)
 	case errors.As(err, &exit):
-		return "", c.fail(model.Invalid, fmt.Sprintf("the command failed (status %d)%s", exit.ExitCode(),
-			said(complaints, folder)), nil)
+		return "", c.newError(model.Invalid, fmt.Sprintf("the command failed (status %d)%s", exit.ExitCode(),
+			complaintText(complaints, folder)), nil)
 	}
-	return "", c.fail(model.Invalid, "the command can't be run: "+strings.ReplaceAll(err.Error(), folder, ""), nil)
+	return "", c.newError(model.Invalid, "the command can't be run: "+strings.ReplaceAll(err.Error(), folder, ""), nil)
 }
 
-// mostSaid bounds what an error holds of a command's complaints, in bytes.
-const mostSaid = 500
+// maxComplaint bounds what an error holds of a command's complaints, in bytes.
+const maxComplaint = 500
 
-// said is the end of what the command complained of, to stand behind a message.
-func said(complaints *text.Tail, folder string) string {
-	all := text.OneLine(plain(strings.ToValidUTF8(complaints.String(), "\uFFFD")))
+// complaintText returns the end of a command's complaints, to follow a message.
+func complaintText(complaints *text.Tail, folder string) string {
+	all := text.OneLine(plainText(strings.ToValidUTF8(complaints.String(), "\uFFFD")))
 	all = redact.New().String(strings.ReplaceAll(all, folder+string(filepath.Separator), ""))
-	if over := len(all) - mostSaid; over > 0 {
+	if over := len(all) - maxComplaint; over > 0 {
 		all = "…" + strings.TrimLeftFunc(all[over:], func(r rune) bool { return r == '\uFFFD' }) // half a character
 	}
 	if all == "" {
@@ -236,8 +236,8 @@ func said(complaints *text.Tail, folder string) string {
 	return ": " + all
 }
 
-// Offers says of the known programs that look, such as exec.LookPath, finds how to use them. None is run.
-func Offers(look func(program string) (path string, err error)) (found []string) {
+// Suggestions says how to use those known programs that lookPath, such as exec.LookPath, finds. None is run.
+func Suggestions(lookPath func(program string) (path string, err error)) (found []string) {
 	const whole = "its first use fetches a model"
 	for _, o := range []struct{ program, setting, note string }{
 		{"whisper-cli", `[whisper-cli, -m, MODEL, -f, "{file}", -l, "{language}", -np]`,
@@ -247,7 +247,7 @@ func Offers(look func(program string) (path string, err error)) (found []string)
 		{"pocketsphinx_continuous", `[pocketsphinx_continuous, -infile, "{file}", -logfn, /dev/null]`,
 			"a draft, of English alone"},
 	} {
-		if _, err := look(o.program); err == nil {
+		if _, err := lookPath(o.program); err == nil {
 			found = append(found, fmt.Sprintf("%s, to be used by transcription.command: %s (%s)",
 				o.program, o.setting, o.note))
 		}

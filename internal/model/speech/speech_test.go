@@ -26,10 +26,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func note() model.Audio { return model.Audio{Name: "note.wav", Content: strings.NewReader("RIFF")} }
+func noteAudio() model.Audio {
+	return model.Audio{Name: "note.wav", Content: strings.NewReader("RIFF")}
+}
 
-// shell is a command that runs a script, which finds the audio as $1 and the language as $2. Nothing may be left of it.
-func shell(t *testing.T, script string, adjust func(*speech.Config)) *speech.Command {
+// shellCommand is a command that runs a script, which finds the audio as $1 and the language as $2. Nothing may be left
+// of it.
+func shellCommand(t *testing.T, script string, adjust func(*speech.Config)) *speech.Command {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no shell")
@@ -51,7 +54,7 @@ func shell(t *testing.T, script string, adjust func(*speech.Config)) *speech.Com
 }
 
 func TestAudioIsPrivateWhileTheCommandRuns(t *testing.T) {
-	got, err := shell(t, `ls -ld . "$1" | cut -c 1-10`, nil).Transcribe(t.Context(), note())
+	got, err := shellCommand(t, `ls -ld . "$1" | cut -c 1-10`, nil).Transcribe(t.Context(), noteAudio())
 	if lines := strings.Fields(got.Text); err != nil || len(lines) != 2 || !slices.Contains(lines, "drwx------") ||
 		!slices.Contains(lines, "-rw-------") {
 		t.Errorf("got %q, %v", got.Text, err)
@@ -59,15 +62,15 @@ func TestAudioIsPrivateWhileTheCommandRuns(t *testing.T) {
 }
 
 func TestScriptTranscribesInAFolderOfItsOwn(t *testing.T) {
-	c := shell(t, `echo left >behind.txt; printf '%s %s %s' "$(cat "$1")" "$2" "$(ls)"`, nil)
-	got, err := c.Transcribe(t.Context(), note())
+	c := shellCommand(t, `echo left >behind.txt; printf '%s %s %s' "$(cat "$1")" "$2" "$(ls)"`, nil)
+	got, err := c.Transcribe(t.Context(), noteAudio())
 	if err != nil || got.Text != "RIFF auto behind.txt\nnote.wav" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
 func TestOfSeveralAtOnceEachHasItsOwnAudio(t *testing.T) {
-	c := shell(t, `cat "$1"`, nil)
+	c := shellCommand(t, `cat "$1"`, nil)
 	got := make(chan string)
 	for _, said := range []string{"one", "two", "three"} {
 		go func() {
@@ -99,7 +102,7 @@ func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
 		{arg: "{other}", want: "{other}"},
 	} {
 		c.audio.Name, c.audio.Content = "a.wav", strings.NewReader("RIFF")
-		got, err := shell(t, `printf %s "$2"`, func(config *speech.Config) {
+		got, err := shellCommand(t, `printf %s "$2"`, func(config *speech.Config) {
 			config.Command[2] = c.arg
 		}).Transcribe(t.Context(), c.audio)
 		if err != nil || got.Text != c.want {
@@ -112,7 +115,7 @@ func TestNameOfTheAudioIsKeptOnlyIfItIsHarmless(t *testing.T) {
 	for name, want := range map[string]string{"001_audio.ogg": "001_audio.ogg", "../../etc/x.wav": "x.wav",
 		"-rf.wav": "audio", ".wav": "audio",
 		"caf\u00e9.wav": "audio", "": "audio", "a\nb.wav": "audio", strings.Repeat("a", 61): "audio"} {
-		got, err := shell(t, `basename "$1"`, nil).Transcribe(t.Context(),
+		got, err := shellCommand(t, `basename "$1"`, nil).Transcribe(t.Context(),
 			model.Audio{Name: name, Content: strings.NewReader("RIFF")})
 		if err != nil || got.Text != want {
 			t.Errorf("%q is called %q, %v; want %q", name, got.Text, err, want)
@@ -153,7 +156,7 @@ func TestFailureHasItsKindAndIsNotRepeated(t *testing.T) {
 		if c.audio.Content == nil {
 			c.audio.Content = strings.NewReader("RIFF")
 		}
-		_, err := shell(t, c.script, func(config *speech.Config) {
+		_, err := shellCommand(t, c.script, func(config *speech.Config) {
 			config.MaxAudio = 1 << 20
 			if c.adjust != nil {
 				c.adjust(config)
@@ -168,9 +171,9 @@ func TestFailureHasItsKindAndIsNotRepeated(t *testing.T) {
 
 func TestFailureTellsTheEndOfWhatTheCommandComplainedOf(t *testing.T) {
 	key := "sk-" + strings.Repeat("c0ffee", 8)
-	c := shell(t, `for i in $(seq 300); do echo "loading $i" >&2; done; printf '\033[31mcannot read %s with `+key+
+	c := shellCommand(t, `for i in $(seq 300); do echo "loading $i" >&2; done; printf '\033[31mcannot read %s with `+key+
 		`\033[0m\n' "$1" >&2; exit 3`, nil)
-	_, err := c.Transcribe(t.Context(), note())
+	_, err := c.Transcribe(t.Context(), noteAudio())
 	text := err.Error()
 	if model.KindOf(err) != model.Invalid ||
 		!strings.Contains(text, "command:transcribe: the command failed (status 3): …") ||
@@ -183,8 +186,8 @@ func TestFailureTellsTheEndOfWhatTheCommandComplainedOf(t *testing.T) {
 }
 
 func TestCommandThatTakesTooLongIsEnded(t *testing.T) {
-	c := shell(t, "sleep 3600", func(c *speech.Config) { c.Timeout = 300 * time.Millisecond })
-	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Timeout ||
+	c := shellCommand(t, "sleep 3600", func(c *speech.Config) { c.Timeout = 300 * time.Millisecond })
+	if _, err := c.Transcribe(t.Context(), noteAudio()); model.KindOf(err) != model.Timeout ||
 		!errors.Is(err, model.ErrEndless) {
 		t.Errorf("got %v", err)
 	}
@@ -196,12 +199,12 @@ const patience = 10 * time.Second
 // The script's child holds a pipe open, and would go on for an hour.
 func TestGroupOfACommandEndsWithTheContext(t *testing.T) {
 	child := childtest.New(t)
-	c := shell(t, child.Open+"sleep 3600 &\n"+child.Tell+"wait", nil)
+	c := shellCommand(t, child.Open+"sleep 3600 &\n"+child.Tell+"wait", nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := c.Transcribe(ctx, note())
+		_, err := c.Transcribe(ctx, noteAudio())
 		done <- err
 	}()
 	child.Told(t)
@@ -219,8 +222,8 @@ func TestGroupOfACommandEndsWithTheContext(t *testing.T) {
 
 func TestCommandThatLeavesAChildBehindHasTranscribed(t *testing.T) {
 	child := childtest.New(t)
-	c := shell(t, child.Open+"sleep 3600 &\necho done", nil)
-	got, err := c.Transcribe(t.Context(), note())
+	c := shellCommand(t, child.Open+"sleep 3600 &\necho done", nil)
+	got, err := c.Transcribe(t.Context(), noteAudio())
 	if err != nil || got.Text != "done" {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -246,7 +249,7 @@ func TestOutputIsTakenAsATranscript(t *testing.T) {
 		"nothing":             {" \n\n", model.Transcript{}},
 		"a paragraph between": {"one\n\ntwo", model.Transcript{Text: "one\n\ntwo"}},
 	} {
-		got, err := shell(t, `cat "$1"`, nil).Transcribe(t.Context(),
+		got, err := shellCommand(t, `cat "$1"`, nil).Transcribe(t.Context(),
 			model.Audio{Name: "a.wav", Content: strings.NewReader(c.printed)})
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
@@ -255,7 +258,7 @@ func TestOutputIsTakenAsATranscript(t *testing.T) {
 }
 
 func TestProgramsThatAreThereAreOffered(t *testing.T) {
-	found := speech.Offers(func(program string) (string, error) {
+	found := speech.Suggestions(func(program string) (string, error) {
 		if program == "pocketsphinx_continuous" || program == "whisper-cli" {
 			return "/bin/" + program, nil
 		}

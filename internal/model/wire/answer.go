@@ -9,11 +9,11 @@ import (
 	"sibyl/internal/model"
 )
 
-// MaxAnswer bounds an answer that comes as a whole, and one line of a stream, in bytes.
+// MaxAnswer bounds an answer without a stream, and one line of a stream, in bytes.
 const MaxAnswer = 8 << 20
 
 // MaxReply bounds what is kept of one turn, in bytes: text, thinking and calls. It is more than twice what any model
-// writes at once, and all that an endless one can add to a journal.
+// writes at once, and bounds what an endless answer can add to a journal.
 const MaxReply = 1 << 20
 
 // MaxStream bounds the stream of one answer in bytes: some providers wrap each token into half a kilobyte.
@@ -22,14 +22,14 @@ const MaxStream = 128 << 20
 // MaxCalls bounds the tool calls of one answer.
 const MaxCalls = 256
 
-// answer is what has come of one.
-type answer struct {
+// answerState is what has come of an answer so far.
+type answerState struct {
 	Calls   []model.ToolCall
 	Usage   model.Usage
-	Finish  string          // the protocol's own word for why the model stopped; empty until it comes
-	Refusal string          // the provider's words, should the answer turn out to be refused
-	Native  json.RawMessage // the turn in the provider's own form, if it has to go back in it
-	Begun   bool            // a part of the protocol has come
+	Finish  string          // why the model stopped, in the protocol's word; empty until it comes
+	Refusal string          // the provider's words for an answer that it refused
+	Native  json.RawMessage // the turn in the provider's own form, if it has to be sent back so
+	Begun   bool            // a valid part of an answer has come
 	Done    bool            // the protocol's end has come
 
 	emit    func(model.Delta) error
@@ -40,10 +40,10 @@ type answer struct {
 	sent, received int // bytes of the last request, and of all that came back
 }
 
-// response is what has come so far.
-func (x *Exchange) response() model.Response {
+// response returns what has come so far.
+func (x *Call) response() model.Response {
 	resp := model.Response{
-		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.believed(x.Usage), Finish: x.finish(),
+		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.plausibleUsage(x.Usage), Finish: x.finish(),
 		Attempts: x.attempts,
 	}
 	if resp.Usage != x.Usage {
@@ -56,8 +56,9 @@ func (x *Exchange) response() model.Response {
 	return resp
 }
 
-// finish is why the model stopped, in the contract's words. Some endpoints stop as usual, or say nothing, after a call.
-func (x *Exchange) finish() model.Finish {
+// finish returns why the model stopped, in the contract's words. After a call, some endpoints report a usual stop, or
+// nothing.
+func (x *Call) finish() model.Finish {
 	finish, known := x.m.protocol.Finishes[x.Finish]
 	switch {
 	case x.Finish == "" && !x.Done:
@@ -73,17 +74,17 @@ func (x *Exchange) finish() model.Finish {
 	return finish
 }
 
-// What the counts of a provider can be, in tokens.
+// The bounds of plausible usage.
 const (
-	maxTokens = 100_000_000 // more than any answer takes or costs: whoever reports that has reported nothing
-	unsent    = 4 << 10     // a provider's own words around a request
-	unseen    = 128 << 10   // what a model may have thought without showing it
-	mostBytes = 128         // of one token of an answer: a long row of blanks
+	maxTokens     = 100_000_000 // more than any answer takes or costs
+	unsentBytes   = 4 << 10     // a provider's own words around a request
+	hiddenBytes   = 128 << 10   // what a model may have thought without showing it
+	maxTokenBytes = 128         // of one token of an answer: a long row of blanks
 )
 
-// believed is a usage as it can be, since budgets count with it: a token is at least a byte of what was sent and
-// received, and at most a few. A count that is no count is nothing.
-func (x *Exchange) believed(u model.Usage) model.Usage {
+// plausibleUsage corrects a reported usage that can't be true, since budgets count with it: a token has at least one
+// byte of what was sent and received, and at most maxTokenBytes. If a count is negative or absurd, it returns no usage.
+func (x *Call) plausibleUsage(u model.Usage) model.Usage {
 	for _, n := range []int{u.InputTokens, u.OutputTokens, u.CachedTokens} {
 		if n < 0 || n > maxTokens {
 			return model.Usage{}
@@ -92,22 +93,22 @@ func (x *Exchange) believed(u model.Usage) model.Usage {
 	if u == (model.Usage{}) {
 		return u
 	}
-	u.InputTokens = min(u.InputTokens, x.sent+unsent)
+	u.InputTokens = min(u.InputTokens, x.sent+unsentBytes)
 	u.CachedTokens = min(u.CachedTokens, u.InputTokens)
-	u.OutputTokens = min(max(u.OutputTokens, x.size/mostBytes), x.received+unseen)
+	u.OutputTokens = min(max(u.OutputTokens, x.size/maxTokenBytes), x.received+hiddenBytes)
 	return u
 }
 
-func (x *Exchange) tooLarge() *model.Error {
+func (x *Call) tooLargeError() *model.Error {
 	return x.Fail(model.Garbled, "the answer is larger than 8 MB", nil)
 }
 
-// Text is the answer's text so far.
-func (x *Exchange) Text() string { return x.text.String() }
+// Text returns the answer's text so far.
+func (x *Call) Text() string { return x.text.String() }
 
-// Say adds a piece to the text and passes it on.
-func (x *Exchange) Say(text string) error {
-	if err := x.Keep(len(text)); err != nil {
+// EmitText adds a piece to the text and passes it on.
+func (x *Call) EmitText(text string) error {
+	if err := x.CountBytes(len(text)); err != nil {
 		return err
 	}
 	x.text.WriteString(text)
@@ -120,11 +121,11 @@ func (x *Exchange) Say(text string) error {
 	return nil
 }
 
-// Keep counts n more bytes of what the model writes: text, thinking or a part of a call. That is progress, and nothing
-// else is. It is Garbled if they are too many.
-func (x *Exchange) Keep(n int) error {
+// CountBytes counts n more bytes of what the model writes: text, thinking or a part of a call. Only these are progress
+// for the clock. More than MaxReply bytes are Garbled.
+func (x *Call) CountBytes(n int) error {
 	if n > 0 {
-		x.clock.progress()
+		x.clock.noteProgress()
 	}
 	if x.size += n; x.size > MaxReply {
 		return x.Fail(model.Garbled, "what the model writes is larger than 1 MB", nil)
@@ -132,17 +133,17 @@ func (x *Exchange) Keep(n int) error {
 	return nil
 }
 
-// AddCall adds a call that has come whole. It gets what the contract promises: an id that no other call of the answer
-// has, and arguments. One that names no tool is Garbled.
-func (x *Exchange) AddCall(call model.ToolCall) error {
+// AddCall adds a complete call. If its id is missing or not unique in the answer, it gets one; empty arguments become
+// {}. A call without a tool's name is Garbled.
+func (x *Call) AddCall(call model.ToolCall) error {
 	switch {
 	case len(x.Calls) == MaxCalls:
-		return x.TooManyCalls()
+		return x.TooManyCallsError()
 	case call.Name == "":
 		return x.Fail(model.Garbled, "the answer calls a tool without naming it", nil)
 	}
 	if call.ID == "" || x.callIDs[call.ID] {
-		call.ID = x.m.protocol.CallID + rand.Text()
+		call.ID = x.m.protocol.CallIDPrefix + rand.Text()
 	}
 	if x.callIDs == nil {
 		x.callIDs = map[string]bool{}
@@ -155,7 +156,7 @@ func (x *Exchange) AddCall(call model.ToolCall) error {
 	return nil
 }
 
-// TooManyCalls is the error for an answer with more than MaxCalls calls.
-func (x *Exchange) TooManyCalls() *model.Error {
+// TooManyCallsError returns the error for an answer with more than MaxCalls calls.
+func (x *Call) TooManyCallsError() *model.Error {
 	return x.Fail(model.Garbled, fmt.Sprintf("the answer calls more than %d tools", MaxCalls), nil)
 }

@@ -1,27 +1,27 @@
-// Package wire is what the adapters share that ask a provider over HTTP: everything about an exchange that is not its
-// protocol's own. Only adapters import it.
+// Package wire is what adapters share that ask a provider over HTTP: everything about a call that does not depend on
+// the protocol. Only adapters import it.
 //
 // An adapter embeds a Client, made of its Config and its Protocol. In return it keeps these guarantees beside those of
 // package model:
-//   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use,
-//     holds nothing of any request, and is made to be opened once for a process: its connections are shared by all its
-//     requests.
-//   - Time: everything that waits ends with the caller's context, after FirstByte without progress, once there was some
-//     after a silence of Idle, and after Whole in all. Progress is text, thinking or a part of a call: what keeps a
-//     connection alive is none. The time that a receiver takes counts as no silence.
+//   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use
+//     and holds nothing of any request. It should be opened once for a process: all its requests share its connections.
+//   - Time: a call ends with the caller's context, after FirstByte if no answer has begun, after Idle without progress,
+//     and after Whole in all. Progress is text, thinking or a part of a call, not what only keeps a connection alive.
+//     The time that a receiver takes does not count as silence.
 //   - Bounds: of a turn at most MaxReply bytes are kept, an answer and each line of it hold at most MaxAnswer, the
 //     stream around it at most MaxStream, an answer calls at most MaxCalls tools, and of a failed request's body at
 //     most 64 KB are read.
-//   - Usage is what can be of the bytes that were sent and received; what was reported instead is said.
+//   - Usage: a reported usage that can't be true is corrected by the bytes that were sent and received;
+//     Response.Reported holds the original.
 //   - Secrets: a redirect is never followed, so that neither the key nor the conversation goes anywhere but to the base
 //     URL, and over plain HTTP only to this machine and to hosts that are trusted. No error holds the key, a header of
 //     the Config, or more of the base URL than its host and path; a provider's words are cut to one line of 500 bytes.
-//   - Errors: every error is a *model.Error, and the same event has the same Kind whichever protocol it came over. A
-//     request that broke after its caller withdrew it is Cancelled, whatever broke it.
-//   - One call makes one request, an Embed one for every 64 texts, beside what an adapter looks at once, before its
-//     first turn (Exchange.Look). The one exception: an endpoint that rejects an optional field by its name, or in
-//     other words that its protocol knows, is asked once more without it; Response.Attempts counts both requests, and
-//     the Client remembers.
+//   - Errors: every error is a *model.Error, and the same event has the same Kind over every protocol. A request that
+//     broke after its caller withdrew it is Cancelled.
+//   - One call makes one request, an Embed one for every 64 texts, beside the properties that an adapter asks for once,
+//     before its first turn (Call.GetInfo). The one exception: if an endpoint rejects an optional field, by its name or
+//     in words that its protocol knows, it is asked once more without it; Response.Attempts counts both requests, and
+//     the Client remembers the field.
 //   - Nothing is read from the environment but the proxy settings of net/http.
 package wire
 
@@ -43,7 +43,7 @@ import (
 	"sibyl/internal/model"
 )
 
-// idleConnections is how many connections to one host wait for another request: as many runs may share a Client.
+// idleConnections is how many unused connections to one host are kept open: as many runs may share a Client.
 const idleConnections = 256
 
 // Config says which model is asked, where, and for how long.
@@ -57,15 +57,14 @@ type Config struct {
 	// after.
 	BaseURL string
 
-	// Key returns the API key and is asked before every request. Nil, or an empty key: none is sent.
+	// Key returns the API key, and is called before every request. Nil, or an empty key: none is sent.
 	Key func(ctx context.Context) (string, error)
 
 	// Local promises that BaseURL stays on this machine: no proxy is used then.
 	Local bool
 
 	// FirstByte bounds the time until an answer begins; zero: 2 min, or 10 min for a local model, which may have to be
-	// loaded. Idle bounds a silence after that; zero: 1 min or 3 min. Whole bounds an exchange that never ends; zero: 1
-	// h or 6 h.
+	// loaded. Idle bounds a silence after that; zero: 1 min or 3 min. Whole bounds a call in all; zero: 1 h or 6 h.
 	FirstByte time.Duration
 	Idle      time.Duration
 	Whole     time.Duration
@@ -80,12 +79,11 @@ type Config struct {
 	// MaxOutput bounds an answer in tokens where the request does not; zero: as the model allows.
 	MaxOutput int
 
-	// Think says whether a model that can think shall: "", "on", "off", or an effort: "low", "medium", "high". Empty:
-	// as the provider does by itself.
+	// Think says whether a model that can think should: "on", "off", or an effort: "low", "medium", "high". Empty: the
+	// provider's default.
 	Think string
 
-	// KeepAlive is how long a server keeps the model loaded after an answer, for a protocol that says so. Zero: the
-	// server's own.
+	// KeepAlive is how long a server keeps the model loaded, if the protocol can say so. Zero: the server's default.
 	KeepAlive time.Duration
 
 	// PlainHTTP are hosts that may get a key, or a header of Header, over plain HTTP, beside this machine: see package
@@ -95,45 +93,45 @@ type Config struct {
 	// HTTPClient replaces the model's own, whose connections and proxy are those of http.DefaultTransport.
 	HTTPClient *http.Client
 
-	// API chooses among the protocol's ways to ask for a turn, where it has several; empty: as fits the provider.
+	// API chooses one of the protocol's ways to ask for a turn, if it has several; empty: as fits the provider.
 	API string
 
-	// NumCtx is the context window in tokens, for a protocol that sets it. Zero: as the adapter says.
+	// NumCtx is the context window in tokens, for a protocol that sets it. Zero: the adapter's default.
 	NumCtx int
 }
 
-// Protocol is how a provider is spoken to. Its functions are called by many exchanges at a time. A field that may be
-// empty says so.
+// Protocol is how to talk to a provider. Its functions are called by many calls at a time. Fields that may be empty say
+// so.
 type Protocol struct {
 	Name       string                   // the provider whose address is DefaultURL; empty: any
 	DefaultURL string                   // the base URL where none is set
 	ExampleURL string                   // a base URL to show, "https://host.example/v1"; needed only with a Name
 	URLForm    string                   // what a base URL looks like: "http://host/v1 or https://host/v1"
 	URLHint    string                   // how to tell a right base URL from a wrong one: "most end in /v1"
-	URLPath    func(path string) string // completes the path of a base URL; nil: it stays as it is
-	Start      string                   // what to do where nothing answers; empty: "is the server running there?"
+	URLPath    func(path string) string // completes the path of a base URL; nil: it stays unchanged
+	StartHint  string                   // what to do if nothing answers; empty: "is the server running there?"
 
-	ChatPath string     // where turns are asked for, under the base URL, escaped
+	ChatPath string     // the path of requests for turns, under the base URL, escaped
 	Query    url.Values // of that request; may be nil
 	Accept   string     // the media type of a streamed answer
-	// puts the key, which may be empty, and other constants in their place
+	// sets the headers for the key, which may be empty, and other constants
 	Header func(header http.Header, key string)
-	// begins the ids of calls to which the provider gave none; empty: "call_"
-	CallID   string
-	Finishes map[string]model.Finish // the protocol's words for why a model stopped
+	// begins the ids of calls that came without one; empty: "call_"
+	CallIDPrefix string
+	Finishes     map[string]model.Finish // the protocol's words for why a model stopped
 
-	// Optional are fields of a request that some endpoints do not know, or other words by which one rejects what some
-	// do not take; an empty one is never found. Encode leaves out what Request.Without says.
+	// Optional are fields of a request that some endpoints do not know, or other words with which they reject something
+	// optional; an empty entry never matches. EncodeTurn leaves out what Request.Without names.
 	Optional []string
 
-	// the body that asks for a turn, for JSON; an error is Invalid
-	Encode func(req Request) (any, error)
-	Read   func(x *Exchange, answer *http.Response) error // takes a whole answer into x
-	Judge  func(x *Exchange, status int, c *Complaint)    // sorts a failure; status 200: inside a stream
-	List   func(x *Exchange) ([]string, error)            // the names of the models, in any order
+	// makes the body of a request for a turn, for JSON; an error is Invalid
+	EncodeTurn func(req Request) (any, error)
+	ReadTurn   func(x *Call, answer *http.Response) error // reads a whole answer into x
+	Classify   func(x *Call, status int, c *Complaint)    // sets the Kind of a failure; status 200: inside a stream
+	List       func(x *Call) ([]string, error)            // lists the names of the models, in any order
 
-	Describe func(x *Exchange) (model.Info, error) // asks what the model is like; what is not told is zero
-	Prepare  func(x *Exchange)                     // may look at what Encode depends on, before a turn; may be nil
+	Describe func(x *Call) (model.Info, error) // asks for the model's properties; unknown ones are zero
+	Prepare  func(x *Call)                     // may fetch what EncodeTurn depends on, before a turn; may be nil
 }
 
 // Bearer is the usual Protocol.Header.
@@ -143,22 +141,22 @@ func Bearer(header http.Header, key string) {
 	}
 }
 
-// Client is one model of one provider, and the way to it: a model.Model.
+// Client is one model of one provider, with its connections: a model.Model.
 type Client struct {
-	id       string
-	config   Config
-	protocol Protocol
-	base     *url.URL
-	baseErr  error
-	chat     string // the address of turns
-	client   *http.Client
-	without  atomic.Uint32 // the optional fields that the endpoint has rejected
+	id          string
+	config      Config
+	protocol    Protocol
+	base        *url.URL
+	baseErr     error
+	turnAddress string // where turns are asked for
+	client      *http.Client
+	rejected    atomic.Uint32 // the optional fields that the endpoint has rejected
 }
 
 // New returns the model that c describes. It sends nothing; a wrong base URL is reported by the first request.
 func New(c Config, p Protocol) *Client {
-	p.Start = cmp.Or(p.Start, "is the server running there?")
-	p.CallID = cmp.Or(p.CallID, "call_")
+	p.StartHint = cmp.Or(p.StartHint, "is the server running there?")
+	p.CallIDPrefix = cmp.Or(p.CallIDPrefix, "call_")
 	first, idle, whole := 2*time.Minute, time.Minute, time.Hour
 	if c.Local {
 		first, idle, whole = 10*time.Minute, 3*time.Minute, 6*time.Hour
@@ -166,22 +164,22 @@ func New(c Config, p Protocol) *Client {
 	c.FirstByte, c.Idle, c.Whole = cmp.Or(c.FirstByte, first), cmp.Or(c.Idle, idle), cmp.Or(c.Whole, whole)
 	m := &Client{id: c.Provider + ":" + c.Model, config: c, protocol: p, client: httpClient(c)}
 	if m.base, m.baseErr = baseURL(c, p); m.baseErr == nil {
-		m.chat = m.target(p.ChatPath, p.Query)
+		m.turnAddress = m.addressOf(p.ChatPath, p.Query)
 	}
 	return m
 }
 
-// Connections are those over which the model is asked, for the Config.HTTPClient of another model of the same provider.
+// Connections returns the Client's HTTP client, for the Config.HTTPClient of another model of the same provider.
 func (m *Client) Connections() *http.Client { return m.client }
 
 func httpClient(c Config) *http.Client {
-	own := connections(c)
+	own := baseClient(c)
 	own.Transport = cleartext.Transport(own.Transport, c.PlainHTTP)
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
 }
 
-func connections(c Config) (own http.Client) {
+func baseClient(c Config) (own http.Client) {
 	if c.HTTPClient != nil {
 		return *c.HTTPClient
 	}
@@ -215,9 +213,9 @@ func baseURL(c Config, p Protocol) (*url.URL, error) {
 	return u, nil
 }
 
-// target is the address of path under the base URL. Of a name in query, the base URL's own value is replaced; of one in
-// the Config, any other.
-func (m *Client) target(path string, query url.Values) string {
+// addressOf returns the address of path under the base URL. Values of query replace those of the base URL, and values
+// of the Config replace both.
+func (m *Client) addressOf(path string, query url.Values) string {
 	u := m.base.JoinPath(path)
 	if len(query)+len(m.config.Query) > 0 {
 		all := u.Query()
@@ -230,13 +228,13 @@ func (m *Client) target(path string, query url.Values) string {
 	return u.String()
 }
 
-// body is that of a request for a turn, with the fields of the Config.
-func (m *Client) body(req Request) ([]byte, error) {
-	made, err := m.protocol.Encode(req)
+// encodeTurn makes the body of a request for a turn, with the fields of the Config.
+func (m *Client) encodeTurn(req Request) ([]byte, error) {
+	turn, err := m.protocol.EncodeTurn(req)
 	if err != nil {
 		return nil, err
 	}
-	body, err := Marshal(made)
+	body, err := Marshal(turn)
 	if err != nil || len(m.config.Body) == 0 {
 		return body, err
 	}
@@ -251,14 +249,14 @@ func (m *Client) body(req Request) ([]byte, error) {
 // ID is "provider:model".
 func (m *Client) ID() string { return m.id }
 
-// Local is what the Config promised.
+// Local returns what the Config promised.
 func (m *Client) Local() bool { return m.config.Local }
 
-// Close closes the connections that wait for another request. The Client can still be used.
+// Close closes the idle connections. The Client can still be used.
 func (m *Client) Close() { m.client.CloseIdleConnections() }
 
-// Chat streams one assistant turn. A filter that left nothing of it is Refused, a limit of output that did so
-// OutputLength; one that cut a text short is FinishFilter or FinishLength.
+// Chat streams one assistant turn. If a filter left nothing of it, that is Refused; if the limit of output did,
+// OutputLength. A text that was cut short has FinishFilter or FinishLength.
 func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	x, err := m.Open(ctx)
 	if err != nil {
@@ -266,25 +264,25 @@ func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.De
 	}
 	defer x.Close()
 	x.emit = emit
-	err = x.chat(req)
+	err = x.requestTurn(req)
 	return x.response(), err
 }
 
 // List returns the names of the models that the endpoint offers, sorted, each once. Errors are *model.Error, as from
 // Chat.
 func (m *Client) List(ctx context.Context) ([]string, error) {
-	names, err := within(ctx, m, m.protocol.List)
+	names, err := withCall(ctx, m, m.protocol.List)
 	slices.Sort(names)
 	return slices.Compact(names), err
 }
 
-// Describe says what the provider tells of the model. Errors are *model.Error, as from Chat.
+// Describe returns what the provider reports of the model. Errors are *model.Error, as from Chat.
 func (m *Client) Describe(ctx context.Context) (model.Info, error) {
-	return within(ctx, m, m.protocol.Describe)
+	return withCall(ctx, m, m.protocol.Describe)
 }
 
-// within opens an exchange for what is done in it.
-func within[T any](ctx context.Context, m *Client, do func(x *Exchange) (T, error)) (result T, err error) {
+// withCall opens a call, and closes it when do has returned.
+func withCall[T any](ctx context.Context, m *Client, do func(x *Call) (T, error)) (result T, err error) {
 	x, err := m.Open(ctx)
 	if err != nil {
 		return result, err
@@ -293,12 +291,12 @@ func within[T any](ctx context.Context, m *Client, do func(x *Exchange) (T, erro
 	return do(x)
 }
 
-// chat asks for a turn and takes it in.
-func (x *Exchange) chat(req model.Request) error {
+// requestTurn asks for a turn and reads it.
+func (x *Call) requestTurn(req model.Request) error {
 	if prepare := x.m.protocol.Prepare; prepare != nil {
 		prepare(x)
 	}
-	answer, err := x.ask(req)
+	answer, err := x.sendTurn(req)
 	if err != nil {
 		return err
 	}
@@ -306,7 +304,7 @@ func (x *Exchange) chat(req model.Request) error {
 	if mediaType(answer) == "text/html" {
 		return x.Fail(model.Garbled, "the answer is a web page"+x.BaseHint(), nil)
 	}
-	if err := x.m.protocol.Read(x, answer); err != nil {
+	if err := x.m.protocol.ReadTurn(x, answer); err != nil {
 		return err
 	}
 	if x.text.Len() > 0 || len(x.Calls) > 0 {
@@ -323,51 +321,51 @@ func (x *Exchange) chat(req model.Request) error {
 	return nil
 }
 
-// ask sends the request for a turn, again without what the endpoint rejects of it.
-func (x *Exchange) ask(req model.Request) (*http.Response, error) {
+// sendTurn sends the request for a turn. If the endpoint rejects optional fields, it sends it again without them.
+func (x *Call) sendTurn(req model.Request) (*http.Response, error) {
 	p, lasting := &x.m.protocol, uint32(0)
 	if req.MaxOutputTokens == 0 {
 		req.MaxOutputTokens = x.m.config.MaxOutput
 	}
-	checked, err := check(req)
-	checked.Without = x.m.without.Load()
+	checked, err := checkRequest(req)
+	checked.Without = x.m.rejected.Load()
 	for {
 		var body []byte
 		if err == nil {
-			body, err = x.m.body(checked)
+			body, err = x.m.encodeTurn(checked)
 		}
 		if err != nil {
 			return nil, x.Fail(model.Invalid, err.Error(), err)
 		}
-		answer, failed := x.send(http.MethodPost, x.m.chat, jsonType, p.Accept, body)
-		rejected, wholly := p.rejected(failed)
-		if rejected &^= checked.Without; rejected == 0 || x.final {
+		answer, failed := x.send(http.MethodPost, x.m.turnAddress, jsonType, p.Accept, body)
+		rejected, permanent := p.rejectedFields(failed)
+		if rejected &^= checked.Without; rejected == 0 || x.hopeless {
 			if failed == nil {
-				x.m.without.Or(lasting)
+				x.m.rejected.Or(lasting)
 			}
 			return answer, failed
 		}
 		checked.Without |= rejected
-		if wholly {
+		if permanent {
 			lasting |= rejected
 		}
 	}
 }
 
-// rejected are the optional fields because of which a request failed: wholly, unless the fault is in the schema of this
-// one.
-func (p *Protocol) rejected(err error) (fields uint32, wholly bool) {
+// rejectedFields returns the optional fields because of which a request failed, as bits. permanent says that every
+// request would fail so: the fault is not in the schema of this one.
+func (p *Protocol) rejectedFields(err error) (fields uint32, permanent bool) {
 	var failed *model.Error
 	if !errors.As(err, &failed) || failed.Kind != model.Invalid {
 		return 0, false
 	}
 	// Some write the names of fields in the way of another language.
 	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
-	said := plain(failed.Message)
+	message := plain(failed.Message)
 	for i, field := range p.Optional {
-		if field != "" && Mentions(said, plain(field)) {
+		if field != "" && ContainsAny(message, plain(field)) {
 			fields |= 1 << i
 		}
 	}
-	return fields, !Mentions(said, "invalid schema", ".schema")
+	return fields, !ContainsAny(message, "invalid schema", ".schema")
 }

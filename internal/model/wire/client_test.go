@@ -101,7 +101,7 @@ func TestKeyIsTrimmedAndOneThatNoHeaderHoldsIsNotSent(t *testing.T) {
 		c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house"}
 		withKey(key)(&c, nil)
 		_, err := wire.New(c, protocol).Open(t.Context())
-		if failure(t, err, model.Auth, "control character"); strings.Contains(err.Error(), "sec") {
+		if wantFailure(t, err, model.Auth, "control character"); strings.Contains(err.Error(), "sec") {
 			t.Errorf("the error shows the key: %v", err)
 		}
 	}
@@ -114,17 +114,17 @@ func TestKeyThatCannotBeReadIsAuth(t *testing.T) {
 		return "", locked
 	}}
 	_, err := wire.New(c, protocol).Open(t.Context())
-	if failure(t, err, model.Auth, "the keyring is locked"); !errors.Is(err, locked) {
+	if wantFailure(t, err, model.Auth, "the keyring is locked"); !errors.Is(err, locked) {
 		t.Errorf("%v does not wrap the cause", err)
 	}
 }
 
-// picky rejects requests that hold one of these fields, and answers any other with nothing.
-func picky(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[]string) {
+// pickyClient rejects requests that hold one of these fields, and answers any other with nothing.
+func pickyClient(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[]string) {
 	sent = &[]string{}
 	p := protocol
 	p.Optional = []string{"usage_please", "answer_form"}
-	p.Encode = func(req wire.Request) (any, error) {
+	p.EncodeTurn = func(req wire.Request) (any, error) {
 		var kept []string
 		for i, field := range p.Optional {
 			if req.Without&(1<<i) == 0 {
@@ -133,7 +133,7 @@ func picky(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[
 		}
 		return strings.Join(kept, "+"), nil
 	}
-	p.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
+	p.ReadTurn = func(x *wire.Call, _ *http.Response) error { x.Done = true; return nil }
 	return wire.New(wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", HTTPClient: &http.Client{
 		Transport: provider(func(r *http.Request) (*http.Response, error) {
 			body, err := io.ReadAll(r.Body)
@@ -162,7 +162,7 @@ func TestFieldThatAnEndpointRejectsIsLeftOutAndRemembered(t *testing.T) {
 		{"Invalid schema for ", []string{"answer_form"},
 			"usage_please+answer_form usage_please usage_please+answer_form usage_please", [2]int{2, 2}},
 	} {
-		m, sent := picky(t, c.says, c.fields...)
+		m, sent := pickyClient(t, c.says, c.fields...)
 		for i, want := range c.attempts {
 			if resp, err := m.Chat(t.Context(), model.Request{}, nil); err != nil || resp.Attempts != want {
 				t.Errorf("%s: answer %d took %d attempts, %v; want %d", c.says, i, resp.Attempts, err, want)
@@ -182,5 +182,5 @@ func TestOpenOfAWithdrawnRequestThatAwaitsItsKeyIsCancelled(t *testing.T) {
 		return "", ctx.Err()
 	}}
 	_, err := wire.New(c, protocol).Open(ctx)
-	failure(t, err, model.Cancelled, "")
+	wantFailure(t, err, model.Cancelled, "")
 }

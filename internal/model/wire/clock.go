@@ -9,10 +9,10 @@ import (
 	"sibyl/internal/model"
 )
 
-// errSilent is a cause with which an exchange ends its own request, beside model.ErrUnanswered and model.ErrEndless.
+// errSilent is a cause with which a call ends its own request, beside model.ErrUnanswered and model.ErrEndless.
 var errSilent = errors.New("silence in the middle of the answer")
 
-// clock ends an exchange that makes no progress. It belongs to the exchange's goroutine.
+// clock ends a call that makes no progress. It belongs to the call's goroutine.
 type clock struct {
 	first, idle time.Duration
 	timer       *time.Timer
@@ -32,15 +32,15 @@ func (c *clock) start(end context.CancelCauseFunc, first, idle time.Duration) {
 	c.waiting = true
 }
 
-// ask notes that a request is made, whose answer is still to begin.
-func (c *clock) ask() {
+// noteRequest notes that a request is sent, and begins to wait for its answer.
+func (c *clock) noteRequest() {
 	c.answered.Store(false)
 	c.waiting = false
-	c.wait()
+	c.awaitProgress()
 }
 
-// wait notes that progress is waited for. If it was before, the wait goes on.
-func (c *clock) wait() {
+// awaitProgress starts the time in which progress has to come, unless it is running already.
+func (c *clock) awaitProgress() {
 	if c.waiting {
 		return
 	}
@@ -52,8 +52,9 @@ func (c *clock) wait() {
 	}
 }
 
-// progress notes that a part of the answer has come. Time is the receiver's until the next wait.
-func (c *clock) progress() {
+// noteProgress notes that a part of the answer has come, and stops the time until the next awaitProgress: the receiver
+// may take long.
+func (c *clock) noteProgress() {
 	c.answered.Store(true)
 	c.waiting = false
 	c.timer.Stop()

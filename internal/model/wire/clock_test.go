@@ -13,8 +13,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// clocked is an exchange with these limits, and its body: the lines it is sent, until the exchange ends.
-func clocked(t *testing.T, first, idle, whole time.Duration) (*wire.Exchange, io.Reader, chan<- string) {
+// openClocked is an exchange with these limits, and its body: the lines it is sent, until the exchange ends.
+func openClocked(t *testing.T, first, idle, whole time.Duration) (*wire.Call, io.Reader, chan<- string) {
 	t.Helper()
 	x := open(t, nil, func(c *wire.Config, _ *wire.Protocol) { c.FirstByte, c.Idle, c.Whole = first, idle, whole })
 	lines := make(chan string)
@@ -36,8 +36,9 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// play sends each line after its pause, on the bubble's clock, which nobody waits for; the last one again and again.
-func play(x *wire.Exchange, to chan<- string, pause time.Duration, lines ...string) {
+// sendLines sends each line after its pause, on the bubble's clock, which nobody waits for; the last one again and
+// again.
+func sendLines(x *wire.Call, to chan<- string, pause time.Duration, lines ...string) {
 	for i := 0; ; i++ {
 		select {
 		case <-time.After(pause):
@@ -52,12 +53,13 @@ func play(x *wire.Exchange, to chan<- string, pause time.Duration, lines ...stri
 	}
 }
 
-// taken reads the lines of body; each “word” in them is text. It returns the failure, and the time that passed.
-func taken(t *testing.T, x *wire.Exchange, body io.Reader) (*model.Error, time.Duration) {
+// readUntilError reads the lines of body; each “word” in them is text. It returns the failure, and the time that
+// passed.
+func readUntilError(t *testing.T, x *wire.Call, body io.Reader) (*model.Error, time.Duration) {
 	t.Helper()
 	start := time.Now()
 	err := x.ReadLines(body, func(line []byte) error {
-		return x.Say(strings.Repeat("word ", strings.Count(string(line), "word")))
+		return x.EmitText(strings.Repeat("word ", strings.Count(string(line), "word")))
 	})
 	var failed *model.Error
 	if !errors.As(err, &failed) {
@@ -70,17 +72,17 @@ func TestSilenceCountsFromTheLastProgressOn(t *testing.T) {
 	// the longer one of them first or last
 	for idle, first := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			x, body, lines := clocked(t, first, idle, 6*time.Hour)
+			x, body, lines := openClocked(t, first, idle, 6*time.Hour)
 			defer x.Close()
 			go func() {
 				<-time.After(30 * time.Second)
 				lines <- "word\n"
 				<-time.After(idle - time.Millisecond)
 				lines <- "word\n"
-				play(x, lines, 100*time.Millisecond, "\n")
+				sendLines(x, lines, 100*time.Millisecond, "\n")
 			}()
-			err, took := taken(t, x, body)
-			failure(t, err, model.Timeout, "silence in the middle of the answer (limit "+idle.String()+")")
+			err, took := readUntilError(t, x, body)
+			wantFailure(t, err, model.Timeout, "silence in the middle of the answer (limit "+idle.String()+")")
 			if want := 30*time.Second + 2*idle - time.Millisecond; took != want {
 				t.Errorf("the silence was noticed after %v; want %v", took, want)
 			}
@@ -110,7 +112,7 @@ func TestEachRequestOfAnExchangeHasItsOwnTimeToBegin(t *testing.T) {
 
 func TestTimeOfTheReceiverIsNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x, body, lines := clocked(t, time.Second, time.Second, time.Hour)
+		x, body, lines := openClocked(t, time.Second, time.Second, time.Hour)
 		defer x.Close()
 		go func() {
 			defer close(lines)
@@ -119,7 +121,7 @@ func TestTimeOfTheReceiverIsNoSilence(t *testing.T) {
 			}
 		}()
 		x.SetEmit(func(model.Delta) error { <-time.After(time.Minute); return nil })
-		if err, _ := taken(t, x, body); x.Text() != "word word word " || !err.Lost {
+		if err, _ := readUntilError(t, x, body); x.Text() != "word word word " || !err.Lost {
 			t.Errorf("took %q, %v", x.Text(), err)
 		}
 	})
@@ -127,11 +129,11 @@ func TestTimeOfTheReceiverIsNoSilence(t *testing.T) {
 
 func TestWholeTimeBoundsAStreamThatNeverEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x, body, lines := clocked(t, time.Second, time.Second, 9700*time.Millisecond)
+		x, body, lines := openClocked(t, time.Second, time.Second, 9700*time.Millisecond)
 		defer x.Close()
-		go play(x, lines, 500*time.Millisecond, "word\n")
-		err, took := taken(t, x, body)
-		failure(t, err, model.Timeout, "the answer had no end (limit 9.7s)")
+		go sendLines(x, lines, 500*time.Millisecond, "word\n")
+		err, took := readUntilError(t, x, body)
+		wantFailure(t, err, model.Timeout, "the answer had no end (limit 9.7s)")
 		if took != 9700*time.Millisecond || !errors.Is(err, model.ErrEndless) {
 			t.Errorf("ended after %v, %#v", took, err)
 		}
@@ -140,12 +142,12 @@ func TestWholeTimeBoundsAStreamThatNeverEnds(t *testing.T) {
 
 func TestBlanksKeepNoWholeAnswerAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x, body, lines := clocked(t, time.Minute, time.Second, time.Hour)
+		x, body, lines := openClocked(t, time.Minute, time.Second, time.Hour)
 		defer x.Close()
-		go play(x, lines, 500*time.Millisecond, "\n ")
+		go sendLines(x, lines, 500*time.Millisecond, "\n ")
 		start := time.Now()
-		_, err := x.Body(&http.Response{Body: io.NopCloser(body)})
-		failure(t, err, model.Timeout, "no answer began in time")
+		_, err := x.ReadBody(&http.Response{Body: io.NopCloser(body)})
+		wantFailure(t, err, model.Timeout, "no answer began in time")
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("ended after %v", took)
 		}

@@ -11,16 +11,16 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// extended is a Client with a header, a value in the address and fields of its own, before p.
-func extended(p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Client {
+// newClient is a Client with a header, a value in the address and fields of its own, before p.
+func newClient(p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Client {
 	spoken := protocol
 	spoken.Query = map[string][]string{"alt": {"sse"}}
 	spoken.Optional = []string{"limit", ""}
-	spoken.Encode = func(req wire.Request) (any, error) {
+	spoken.EncodeTurn = func(req wire.Request) (any, error) {
 		return map[string]any{"model": "m", "limit": req.MaxOutputTokens}, nil
 	}
-	spoken.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
-	spoken.List = func(x *wire.Exchange) ([]string, error) {
+	spoken.ReadTurn = func(x *wire.Call, _ *http.Response) error { x.Done = true; return nil }
+	spoken.List = func(x *wire.Call) ([]string, error) {
 		return nil, x.GetList("models", nil, &struct{}{}, func() bool { return true })
 	}
 	c := wire.Config{
@@ -40,7 +40,7 @@ func extended(p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Cl
 func TestHeaderQueryAndBodyOfTheConfigReplaceTheProtocolsOwn(t *testing.T) {
 	var got *http.Request
 	var body string
-	m := extended(func(r *http.Request) (*http.Response, error) {
+	m := newClient(func(r *http.Request) (*http.Response, error) {
 		text, err := io.ReadAll(r.Body)
 		got, body = r, string(text)
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, err
@@ -71,14 +71,14 @@ func TestHeaderQueryAndBodyOfTheConfigReplaceTheProtocolsOwn(t *testing.T) {
 
 func TestHeaderOfTheConfigIsInNoError(t *testing.T) {
 	said := `{"error":"canary-of-a-header and canary-of-a-password are wrong"}`
-	_, err := extended(answering(401, http.Header{}, said)).Chat(t.Context(), model.Request{}, nil)
-	if failure(t, err, model.Auth, "[key] and [key] are wrong"); strings.Contains(err.Error(), "canary") {
+	_, err := newClient(answering(401, http.Header{}, said)).Chat(t.Context(), model.Request{}, nil)
+	if wantFailure(t, err, model.Auth, "[key] and [key] are wrong"); strings.Contains(err.Error(), "canary") {
 		t.Errorf("the error shows a header: %v", err)
 	}
 }
 
 func TestFieldsThatAreNoJSONAreInvalidAndNotSent(t *testing.T) {
-	m := extended(nil, func(c *wire.Config, _ *wire.Protocol) { c.Body["x"] = json.RawMessage(`{`) })
+	m := newClient(nil, func(c *wire.Config, _ *wire.Protocol) { c.Body["x"] = json.RawMessage(`{`) })
 	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid ||
 		resp.Attempts != 0 {
 		t.Errorf("got %v after %d requests", err, resp.Attempts)
@@ -86,8 +86,8 @@ func TestFieldsThatAreNoJSONAreInvalidAndNotSent(t *testing.T) {
 }
 
 func TestFinalComplaintIsNotAskedAgainWithoutAField(t *testing.T) {
-	m := extended(answering(400, http.Header{}, "no limit here"), func(_ *wire.Config, p *wire.Protocol) {
-		p.Judge = func(_ *wire.Exchange, _ int, c *wire.Complaint) { c.Kind, c.Final = model.Invalid, true }
+	m := newClient(answering(400, http.Header{}, "no limit here"), func(_ *wire.Config, p *wire.Protocol) {
+		p.Classify = func(_ *wire.Call, _ int, c *wire.Complaint) { c.Kind, c.Final = model.Invalid, true }
 	})
 	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid ||
 		resp.Attempts != 1 {
@@ -98,7 +98,7 @@ func TestFinalComplaintIsNotAskedAgainWithoutAField(t *testing.T) {
 func TestWordsThatAGatewayWasToldAreInTheError(t *testing.T) {
 	said := `{"error":{"message":"Provider returned error","code":400,"metadata":{"provider_name":"Mistral",` +
 		`"raw":"{\"object\":\"error\",\"message\":\"Unexpected role 'user' after role 'tool'\",\"code\":\"3230\"}"}}}`
-	_, err := extended(answering(400, http.Header{}, said)).Chat(t.Context(), model.Request{}, nil)
-	failure(t, err, model.Invalid, "Provider returned error: {")
-	failure(t, err, model.Invalid, "Unexpected role 'user' after role 'tool'")
+	_, err := newClient(answering(400, http.Header{}, said)).Chat(t.Context(), model.Request{}, nil)
+	wantFailure(t, err, model.Invalid, "Provider returned error: {")
+	wantFailure(t, err, model.Invalid, "Unexpected role 'user' after role 'tool'")
 }

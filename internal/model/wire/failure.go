@@ -21,8 +21,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// Complaint is what a provider says of a failed request. Its protocol's Judge finds the Kind in it, and what else it
-// says.
+// Complaint is what a provider says about a failed request. Protocol.Classify sets the Kind and what follows.
 type Complaint struct {
 	Message string // the provider's own words; empty: those of the HTTP status
 	Code    string // "context_length_exceeded"; some send a number, such as an HTTP status
@@ -31,15 +30,15 @@ type Complaint struct {
 	Details json.RawMessage
 
 	Kind       model.Kind
-	Advice     string        // what would help, to stand behind the message
-	RetryAfter time.Duration // what the body asks for, beside the header
-	Final      bool          // asking again without optional fields is of no use
+	Advice     string        // what would help; it follows the message
+	RetryAfter time.Duration // what the body asks for, in addition to the header
+	Final      bool          // asking again without optional fields does not help
 }
 
 // parseComplaint reads {"error":{…}}, {"error":"text"}, {"message":…}, {"detail":…}, one of these in an array, or plain
 // text.
 func parseComplaint(body []byte) Complaint {
-	body = first(body)
+	body = firstElement(body)
 	type fields struct {
 		Message json.RawMessage `json:"message"`
 		Code    json.RawMessage `json:"code"`
@@ -48,7 +47,7 @@ func parseComplaint(body []byte) Complaint {
 		Details json.RawMessage `json:"details"`
 
 		Metadata struct {
-			Raw json.RawMessage `json:"raw"` // what the gateway itself was told, as OpenRouter has it
+			Raw json.RawMessage `json:"raw"` // what the provider behind a gateway said, as OpenRouter reports it
 		} `json:"metadata"`
 	}
 	var outer struct {
@@ -59,31 +58,31 @@ func parseComplaint(body []byte) Complaint {
 	if json.Unmarshal(body, &outer) != nil {
 		return Complaint{Message: prose(body)}
 	}
-	said := outer.fields
+	reported := outer.fields
 	var inner fields
 	switch {
-	case !Given(outer.Error):
-		if len(said.Message) == 0 {
-			said.Message = outer.Detail
+	case !IsSet(outer.Error):
+		if len(reported.Message) == 0 {
+			reported.Message = outer.Detail
 		}
 	case json.Unmarshal(outer.Error, &inner) == nil:
-		said = inner
+		reported = inner
 	default:
-		said.Message = outer.Error
+		reported.Message = outer.Error
 	}
 	c := Complaint{
-		Message: Plain(said.Message), Code: Plain(said.Code), Type: Plain(said.Type), Status: Plain(said.Status),
-		Details: said.Details,
+		Message: PlainText(reported.Message), Code: PlainText(reported.Code), Type: PlainText(reported.Type),
+		Status: PlainText(reported.Status), Details: reported.Details,
 	}
-	if upstream := prose([]byte(Plain(said.Metadata.Raw))); upstream != "" {
+	if upstream := prose([]byte(PlainText(reported.Metadata.Raw))); upstream != "" {
 		c.Message += ": " + upstream
 	}
 	return c
 }
 
-// Fail is the one place where an error of an exchange is made: it cuts out the key and what the headers of the Config
-// hold, then shortens. What is as short as a word is no secret, and cutting it out would only spoil the message.
-func (x *Exchange) Fail(kind model.Kind, message string, err error) *model.Error {
+// Fail makes the error of a call; no other place does. It cuts the key and the values of the Config's headers out of
+// the message, and shortens it. Values as short as a word are no secrets, and stay.
+func (x *Call) Fail(kind model.Kind, message string, err error) *model.Error {
 	secrets := []string{x.key}
 	for _, value := range x.m.config.Header {
 		secrets = append(secrets, strings.Fields(value)...)
@@ -96,42 +95,42 @@ func (x *Exchange) Fail(kind model.Kind, message string, err error) *model.Error
 	return &model.Error{Kind: kind, Model: x.m.id, Message: shorten(message), Err: err}
 }
 
-// BaseHint is what to put behind a message where an endpoint does not seem to speak the protocol.
-func (x *Exchange) BaseHint() string {
+// BaseHint returns the end of a message about an endpoint that does not seem to speak the protocol.
+func (x *Call) BaseHint() string {
 	base := x.m.base
 	return fmt.Sprintf(" (asked %s under %q: is the base URL right? %s)", base.Host, base.Path, x.m.protocol.URLHint)
 }
 
-// BadEvent is the error for an event that is not the JSON that it should be, which err tells.
-func (x *Exchange) BadEvent(err error) *model.Error {
+// BadEventError returns the error for an event that is not the JSON that it should be; err says why.
+func (x *Call) BadEventError(err error) *model.Error {
 	return x.Fail(model.Garbled, "an event of the answer is not the JSON that the protocol promises: "+err.Error(), err)
 }
 
-// Inside is the error for a complaint that came after the response had begun as a success.
-func (x *Exchange) Inside(body []byte) *model.Error {
-	return x.complained(body, 0, "inside the stream: ")
+// StreamError returns the error for a complaint that came after the response had begun as a success.
+func (x *Call) StreamError(body []byte) *model.Error {
+	return x.complaintError(body, 0, "inside the stream: ")
 }
 
-// complained is the error for a complaint in a response that is a success by its status. asked is the time that its
+// complaintError returns the error for a complaint in a response whose status is a success. asked is the wait that its
 // header asks for.
-func (x *Exchange) complained(body []byte, asked time.Duration, where string) *model.Error {
+func (x *Call) complaintError(body []byte, asked time.Duration, where string) *model.Error {
 	c := parseComplaint(body)
-	x.judge(http.StatusOK, asked, &c)
+	x.classify(http.StatusOK, asked, &c)
 	failed := x.Fail(c.Kind, where+c.Message+c.Advice, nil)
 	failed.RetryAfter = c.RetryAfter
 	return failed
 }
 
-// complains says whether a body names an error, perhaps in an array.
-func complains(body []byte) bool {
-	var said struct {
+// isComplaint says whether a body has an error field, perhaps in an array.
+func isComplaint(body []byte) bool {
+	var parsed struct {
 		Error json.RawMessage `json:"error"`
 	}
-	return json.Unmarshal(first(body), &said) == nil && Given(said.Error)
+	return json.Unmarshal(firstElement(body), &parsed) == nil && IsSet(parsed.Error)
 }
 
-// first is the first of an array, and anything else itself.
-func first(body []byte) []byte {
+// firstElement returns the first element of an array, and any other body unchanged.
+func firstElement(body []byte) []byte {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		return list[0]
@@ -139,10 +138,10 @@ func first(body []byte) []byte {
 	return body
 }
 
-// rejected is the error for an HTTP status other than success.
-func (x *Exchange) rejected(resp *http.Response, body []byte) *model.Error {
+// statusError returns the error for an HTTP status other than success.
+func (x *Call) statusError(resp *http.Response, body []byte) *model.Error {
 	c := parseComplaint(body)
-	x.judge(resp.StatusCode, retryAfter(resp.Header), &c)
+	x.classify(resp.StatusCode, retryAfter(resp.Header), &c)
 	message := cmp.Or(c.Message, http.StatusText(resp.StatusCode)) + c.Advice
 	switch {
 	case resp.StatusCode/100 == 3:
@@ -150,32 +149,32 @@ func (x *Exchange) rejected(resp *http.Response, body []byte) *model.Error {
 	case resp.StatusCode == http.StatusNotFound && c.Advice == "":
 		message += x.BaseHint()
 	}
-	x.final = c.Final
+	x.hopeless = c.Final
 	failed := x.Fail(c.Kind, message, nil)
 	failed.Status = resp.StatusCode
 	failed.RetryAfter = c.RetryAfter
 	return failed
 }
 
-// judge sorts a failure as its protocol does, and settles what providers of all protocols say alike.
-func (x *Exchange) judge(status int, asked time.Duration, c *Complaint) {
-	x.m.protocol.Judge(x, status, c)
+// classify sets a failure's Kind by its protocol, and recognises what providers of all protocols say alike.
+func (x *Call) classify(status int, asked time.Duration, c *Complaint) {
+	x.m.protocol.Classify(x, status, c)
 	c.RetryAfter = max(c.RetryAfter, asked)
-	name, said := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
-	// Rate limits that pass by themselves are told with a word on billing, too: that one could pay for more.
-	lasting := c.RetryAfter == 0 && !Mentions(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit ||
+	name, message := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
+	// Messages about temporary rate limits mention billing, too: that one could pay for more.
+	lasting := c.RetryAfter == 0 && !ContainsAny(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit ||
 		c.Kind == model.Auth)
 	switch {
-	case Mentions(name, "insufficient_quota", "billing") ||
-		Mentions(said, "insufficient_quota", "credit balance is too low"), lasting && Mentions(said, "billing"):
+	case ContainsAny(name, "insufficient_quota", "billing") ||
+		ContainsAny(message, "insufficient_quota", "credit balance is too low"), lasting && ContainsAny(message, "billing"):
 		c.Kind = model.Payment
-	case c.Kind == model.Server && (Mentions(name, "overloaded", "unavailable") || Mentions(said, "overloaded")):
+	case c.Kind == model.Server && (ContainsAny(name, "overloaded", "unavailable") || ContainsAny(message, "overloaded")):
 		c.Kind = model.Overloaded
 	}
 }
 
-// unreachable is the error for a request that got no response.
-func (x *Exchange) unreachable(err error) (failed *model.Error) {
+// unreachableError returns the error for a request that got no response.
+func (x *Call) unreachableError(err error) (failed *model.Error) {
 	dial, dials := errors.AsType[*net.OpError](err)
 	defer func() { failed.Unsent = dials && dial.Op == "dial" && x.attempts == 1 }()
 	// The text of a url.Error holds the whole URL, which may hold a secret.
@@ -189,16 +188,16 @@ func (x *Exchange) unreachable(err error) (failed *model.Error) {
 	var dns *net.DNSError
 	switch {
 	case files.Is(err, syscall.ECONNREFUSED):
-		return x.broken("nothing answers at "+host+": "+x.m.protocol.Start, syscall.ECONNREFUSED)
+		return x.incompleteError("nothing answers at "+host+": "+x.m.protocol.StartHint, syscall.ECONNREFUSED)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return x.broken("no host called "+x.m.base.Hostname()+" was found: is the base URL right?", err)
+		return x.incompleteError("no host called "+x.m.base.Hostname()+" was found: is the base URL right?", err)
 	}
-	return x.broken("no answer from "+host, err)
+	return x.incompleteError("no answer from "+host, err)
 }
 
-// broken is the error for a request that ended before its answer was complete: withdrawn by the caller, ended by one of
-// its own clocks, or, with what happened, failed on the way.
-func (x *Exchange) broken(what string, err error) *model.Error {
+// incompleteError returns the error for a request that ended before its answer was complete: withdrawn by the caller,
+// ended by a timeout of its own, or broken on the way, which `what` describes.
+func (x *Call) incompleteError(what string, err error) *model.Error {
 	if cause := x.caller.Err(); cause != nil {
 		return x.Fail(model.KindOf(cause), "", cause)
 	}
@@ -216,18 +215,18 @@ func (x *Exchange) broken(what string, err error) *model.Error {
 	return x.Fail(kind, fmt.Sprintf("%s (%v)", what, err), err)
 }
 
-// lost is broken for an answer that had begun.
-func (x *Exchange) lost(what string, err error) *model.Error {
-	failed := x.broken(what, err)
+// lostError is incompleteError for an answer that had begun.
+func (x *Call) lostError(what string, err error) *model.Error {
+	failed := x.incompleteError(what, err)
 	failed.Lost = x.ctx.Err() == nil
 	return failed
 }
 
-// statusOverloaded is what Anthropic answers when all of its customers ask too much.
+// statusOverloaded is Anthropic's status when all of its customers together ask too much.
 const statusOverloaded = 529
 
-// StatusKind is the kind of a failure that only its HTTP status tells of. A success is the status of an error inside a
-// stream, where nothing more is known than that the provider failed.
+// StatusKind returns the kind of a failure by its HTTP status alone. A success stands for an error inside a stream, of
+// which only that the provider failed is known.
 func StatusKind(status int) model.Kind {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
@@ -249,20 +248,20 @@ func StatusKind(status int) model.Kind {
 	return model.Invalid
 }
 
-// TooLong says whether a provider's words, in lower case, are that the request does not fit into the model's window.
+// TooLong says whether a provider's words, in lower case, mean that the request does not fit into the model's window.
 func TooLong(text string) bool {
-	return Mentions(text, "context length", "context window", "context size", "context limit", "maximum context",
+	return ContainsAny(text, "context length", "context window", "context size", "context limit", "maximum context",
 		"too many tokens", "prompt is too long", "prompt too long", "input is too long")
 }
 
-// AgainstPolicy says whether a provider's words, in lower case, are that it does not answer such content.
+// AgainstPolicy says whether a provider's words, in lower case, mean that it does not answer such content.
 func AgainstPolicy(text string) bool {
-	return Mentions(text, "content policy", "content filtering policy", "content management policy", "usage policy",
+	return ContainsAny(text, "content policy", "content filtering policy", "content management policy", "usage policy",
 		"usage policies", "moderation", "flagged")
 }
 
-// Mentions says whether any of words stands in text.
-func Mentions(text string, words ...string) bool {
+// ContainsAny says whether text contains any of the words.
+func ContainsAny(text string, words ...string) bool {
 	for _, word := range words {
 		if strings.Contains(text, word) {
 			return true
@@ -271,8 +270,8 @@ func Mentions(text string, words ...string) bool {
 	return false
 }
 
-// Plain is a JSON string's value, nothing for null, and any other JSON as it stands.
-func Plain(raw json.RawMessage) string {
+// PlainText returns a JSON string's value, "" for null, and any other JSON unchanged.
+func PlainText(raw json.RawMessage) string {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
 		return text
@@ -280,10 +279,10 @@ func Plain(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// Given says whether a field holds anything: it was sent and is not null.
-func Given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+// IsSet says whether a field was sent and is not null.
+func IsSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// prose is the text of a failed request's body that is no JSON.
+// prose returns the text of a failed request's body that is no JSON; "" for HTML.
 func prose(body []byte) string {
 	text := strings.TrimSpace(string(body))
 	if strings.HasPrefix(text, "<") { // a proxy's HTML page says nothing that the status does not
@@ -305,7 +304,7 @@ func retryAfter(h http.Header) time.Duration {
 		return 0
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return Wait(time.Until(at))
+		return BoundWait(time.Until(at))
 	}
 	return 0
 }
@@ -313,8 +312,8 @@ func retryAfter(h http.Header) time.Duration {
 // maxWait keeps an absurd time from overflowing a Duration.
 const maxWait = 365 * 24 * time.Hour
 
-// Wait bounds the time after which a provider may be asked again: at least nothing, at most a year.
-func Wait(asked time.Duration) time.Duration { return min(max(asked, 0), maxWait) }
+// BoundWait bounds the wait that a provider asks for: at least 0, at most a year.
+func BoundWait(asked time.Duration) time.Duration { return min(max(asked, 0), maxWait) }
 
 // maxMessage is how many bytes of a provider's words an error holds.
 const maxMessage = 500

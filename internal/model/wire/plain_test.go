@@ -40,12 +40,12 @@ func TestNoKeyAndNoHeaderGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 		sent := 0
 		c.config.Provider, c.config.Model, c.config.HTTPClient = "house", "m", &http.Client{Transport: counting{&sent}}
 		spoken := protocol
-		spoken.Encode = func(wire.Request) (any, error) { return struct{}{}, nil }
+		spoken.EncodeTurn = func(wire.Request) (any, error) { return struct{}{}, nil }
 		m := wire.New(c.config, spoken)
 		for what, ask := range map[string]func() error{
 			"a turn": func() error { _, err := m.Chat(t.Context(), model.Request{}, nil); return err },
 			"an upload": func() error {
-				_, err := m.Upload(t.Context(), "audio",
+				_, err := m.UploadAudio(t.Context(), "audio",
 					model.Audio{Name: "a.wav", Content: bytes.NewReader([]byte("x"))}, nil)
 				return err
 			},

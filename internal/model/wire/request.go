@@ -11,26 +11,26 @@ import (
 	"sibyl/internal/model"
 )
 
-// Empty stands in for an empty text where a protocol wants one.
-const Empty = "(empty)"
+// EmptyText replaces an empty text if a protocol requires one.
+const EmptyText = "(empty)"
 
-// Result is the text of a tool's result for a protocol that has no field to say that the tool failed.
-func Result(msg model.Message) string {
+// ResultText returns the text of a tool's result for a protocol without a field for failed tools.
+func ResultText(msg model.Message) string {
 	if msg.IsError {
 		return "The tool failed: " + msg.Text
 	}
 	return msg.Text
 }
 
-// Request is a request for a turn that was checked: its roles are known, and its schemas are JSON.
+// Request is a checked request for a turn: its roles are known, and its schemas are JSON.
 type Request struct {
 	model.Request
 	Without uint32 // the optional fields that the endpoint does not take, by their bits
 	Strict  bool   // hosted providers can enforce Schema
 }
 
-// check says what is wrong with a request in whatever protocol.
-func check(req model.Request) (checked Request, err error) {
+// checkRequest checks a request for what is wrong in every protocol.
+func checkRequest(req model.Request) (checked Request, err error) {
 	checked.Request = req
 	for i, msg := range req.Messages {
 		if msg.Role != model.User && msg.Role != model.Assistant && msg.Role != model.ToolRole {
@@ -48,19 +48,19 @@ func check(req model.Request) (checked Request, err error) {
 		if json.Unmarshal(req.Schema.JSON, &root) != nil || root == nil {
 			return checked, fmt.Errorf("the schema %q of the answer is not a JSON object", req.Schema.Name)
 		}
-		checked.Strict = closed(root)
+		checked.Strict = allObjectsClosed(root)
 	}
 	return checked, nil
 }
 
-// Own reads into turn what msg holds of a provider's own form of it. It is false if another provider gave it.
-func Own(msg model.Message, provider string, turn any) bool {
+// ReadNative decodes the provider's own form of a turn, if msg has one of this provider.
+func ReadNative(msg model.Message, provider string, turn any) bool {
 	return msg.Native != nil && msg.Native.Provider == provider && json.Unmarshal(msg.Native.Turn, turn) == nil
 }
 
-// Object returns the arguments of a call as a JSON object in valid UTF-8. Most providers reject a whole conversation
-// because of one call whose arguments a model once got wrong, so what is no object is sent inside one.
-func Object(arguments string) json.RawMessage {
+// ArgumentsObject returns the arguments of a call as a JSON object in valid UTF-8. Most providers reject a whole
+// conversation because of one call whose arguments a model once got wrong, so anything else is wrapped in an object.
+func ArgumentsObject(arguments string) json.RawMessage {
 	arguments = strings.ToValidUTF8(arguments, "\uFFFD")
 	trimmed := strings.TrimSpace(arguments)
 	if raw := []byte(arguments); strings.HasPrefix(trimmed, "{") && json.Valid(raw) {
@@ -76,7 +76,7 @@ func Object(arguments string) json.RawMessage {
 	return text
 }
 
-// Marshal is json.Marshal, but what is JSON already stays as it is: a provider's own turn goes back byte for byte.
+// Marshal is json.Marshal without HTML escapes, so that a provider's own turn goes back byte for byte.
 func Marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -87,8 +87,8 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// Parameters is the schema of t's arguments, whose type some endpoints want to be said: that of an empty object if t
-// has none.
+// Parameters returns the schema of t's arguments with a type, which some endpoints require: that of an empty object if
+// t has none.
 func Parameters(t model.Tool) json.RawMessage {
 	if len(t.Schema) == 0 {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -102,11 +102,11 @@ func Parameters(t model.Tool) json.RawMessage {
 	return typed
 }
 
-// closed says whether all objects in a schema forbid additional properties and require their own.
-func closed(schema any) bool {
+// allObjectsClosed says whether all objects in a schema forbid additional properties and require all of their own.
+func allObjectsClosed(schema any) bool {
 	switch s := schema.(type) {
 	case []any:
-		return !slices.ContainsFunc(s, func(part any) bool { return !closed(part) })
+		return !slices.ContainsFunc(s, func(part any) bool { return !allObjectsClosed(part) })
 	case map[string]any:
 		properties, _ := s["properties"].(map[string]any)
 		required, _ := s["required"].([]any)
@@ -115,7 +115,7 @@ func closed(schema any) bool {
 			return false
 		}
 		for _, part := range properties {
-			if !closed(part) {
+			if !allObjectsClosed(part) {
 				return false
 			}
 		}
@@ -124,7 +124,7 @@ func closed(schema any) bool {
 			if defs, ok := part.(map[string]any); ok && key == "$defs" {
 				part = slices.Collect(maps.Values(defs))
 			}
-			if !closed(part) {
+			if !allObjectsClosed(part) {
 				return false
 			}
 		}

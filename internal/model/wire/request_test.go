@@ -21,7 +21,7 @@ func TestArgumentsAreSentAsAnObjectThatLosesNothing(t *testing.T) {
 		`{"a":`:                         `{"not_an_object":"{\"a\":"}`,
 		"{\"a\":\"\xff\"}":              "{\"a\":\"\uFFFD\"}",
 	} {
-		if got := string(wire.Object(arguments)); got != want {
+		if got := string(wire.ArgumentsObject(arguments)); got != want {
 			t.Errorf("%q became %s; want %s", arguments, got, want)
 		}
 	}
@@ -31,7 +31,7 @@ func TestAnyArgumentsAreSentAsAnObjectInUTF8(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		arguments := string(rapid.SliceOf(rapid.Byte()).Draw(r, "arguments"))
 		var fields map[string]any
-		if got := wire.Object(arguments); json.Unmarshal(got, &fields) != nil || fields == nil || !utf8.Valid(got) {
+		if got := wire.ArgumentsObject(arguments); json.Unmarshal(got, &fields) != nil || fields == nil || !utf8.Valid(got) {
 			r.Fatalf("%q became %q", arguments, got)
 		}
 	})
@@ -49,7 +49,7 @@ func TestSchemaOfAToolSaysItsType(t *testing.T) {
 
 func TestPlainIsWhatAFieldSays(t *testing.T) {
 	for raw, want := range map[string]string{`"a\nb"`: "a\nb", "null": "", "": "", "429": "429", `{"a":1}`: `{"a":1}`} {
-		if got := wire.Plain(json.RawMessage(raw)); got != want || wire.Given(json.RawMessage(raw)) != (want != "") {
+		if got := wire.PlainText(json.RawMessage(raw)); got != want || wire.IsSet(json.RawMessage(raw)) != (want != "") {
 			t.Errorf("%q says %q; want %q", raw, got, want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestPlainIsWhatAFieldSays(t *testing.T) {
 
 func TestFailedResultSaysSoInItsText(t *testing.T) {
 	for failed, want := range map[bool]string{false: "found", true: "The tool failed: found"} {
-		if got := wire.Result(model.Message{Text: "found", IsError: failed}); got != want {
+		if got := wire.ResultText(model.Message{Text: "found", IsError: failed}); got != want {
 			t.Errorf("failed %v: %q; want %q", failed, got, want)
 		}
 	}

@@ -11,40 +11,40 @@ import (
 	"sibyl/internal/model"
 )
 
-// errTooMuch is the error of a stream that is longer than its answer needs.
-var errTooMuch = errors.New("the stream goes on for 128 MB with next to nothing in it")
+// errStreamTooLong says that a stream is far longer than its answer.
+var errStreamTooLong = errors.New("the stream goes on for 128 MB with next to nothing in it")
 
-// source is the body of an answer. Waiting for it is waiting for progress. Of one that comes as a whole all is progress
-// but blanks, with which some keep a connection alive.
-type source struct {
-	x     *Exchange
+// bodyReader reads the body of an answer, and runs the clock while it waits. If the answer is no stream, all that comes
+// is progress but blanks, with which some servers keep a connection alive.
+type bodyReader struct {
+	x     *Call
 	body  io.Reader
 	whole bool
 	read  int
 }
 
-func (s *source) Read(p []byte) (int, error) {
+func (s *bodyReader) Read(p []byte) (int, error) {
 	if !s.whole && s.read > MaxStream {
-		return 0, errTooMuch
+		return 0, errStreamTooLong
 	}
-	s.x.clock.wait()
+	s.x.clock.awaitProgress()
 	n, err := s.body.Read(p)
 	s.read += n
 	s.x.received += n
 	if s.whole && len(bytes.TrimSpace(p[:n])) > 0 {
-		s.x.clock.progress()
+		s.x.clock.noteProgress()
 	}
 	return n, err
 }
 
-// lines reads a stream line by line.
-type lines struct {
+// lineReader reads a stream line by line.
+type lineReader struct {
 	*bufio.Scanner
 	open bool // the last line had no end
 }
 
-func (x *Exchange) lines(body io.Reader) *lines {
-	l := &lines{Scanner: bufio.NewScanner(&source{x: x, body: body})}
+func (x *Call) newLineReader(body io.Reader) *lineReader {
+	l := &lineReader{Scanner: bufio.NewScanner(&bodyReader{x: x, body: body})}
 	l.Buffer(nil, MaxAnswer)
 	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		advance, line, err := bufio.ScanLines(data, atEOF)
@@ -54,50 +54,50 @@ func (x *Exchange) lines(body io.Reader) *lines {
 	return l
 }
 
-// failure is the error for a stream that has no more lines though its answer is not complete.
-func (l *lines) failure(x *Exchange) *model.Error {
+// endError returns the error for a stream that ended before its answer was complete.
+func (l *lineReader) endError(x *Call) *model.Error {
 	err := l.Err()
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
-		return x.tooLarge()
-	case errors.Is(err, errTooMuch):
+		return x.tooLargeError()
+	case errors.Is(err, errStreamTooLong):
 		return x.Fail(model.Garbled, err.Error(), nil)
 	case err == nil:
 		err = io.ErrUnexpectedEOF
 	}
-	return x.lost("the stream was cut", err)
+	return x.lostError("the stream was cut", err)
 }
 
-// ReadLines passes the lines of body that are not blank to take until the answer is Done.
-func (x *Exchange) ReadLines(body io.Reader, take func(line []byte) error) error {
-	l := x.lines(body)
+// ReadLines passes the lines of body to handle until the answer is Done. Blank lines are left out.
+func (x *Call) ReadLines(body io.Reader, handle func(line []byte) error) error {
+	l := x.newLineReader(body)
 	for l.Scan() {
 		line := bytes.TrimSpace(l.Bytes())
 		if len(line) == 0 {
 			continue
 		}
-		if err := take(line); err != nil && l.open && model.KindOf(err) == model.Garbled {
-			break // a cut line, whatever it holds
+		if err := handle(line); err != nil && l.open && model.KindOf(err) == model.Garbled {
+			break // the line was cut
 		} else if err != nil {
 			return err
 		}
 		if x.Done {
-			return x.drain(body)
+			return x.readRest(body)
 		}
 	}
-	return l.failure(x)
+	return l.endError(x)
 }
 
-// ReadEvents passes the data of the events in body to take until the answer is Done. take sets Done, Finish and Begun.
-// Of an event, all but its data says nothing that is not in there, too. JSON outside of any event is an error: some
-// endpoints report so that they broke off. Where finishEnds, a stream that breaks off after its finish is a whole
-// answer: only its usage can be missing.
-func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []byte) error) error {
-	l := x.lines(body)
-	var data, foreign []byte // of the event at hand, and of lines that no event stream has
-	takeEvent := func() (err error) {
+// ReadEvents passes the data of the events in body to handle until the answer is Done. handle sets Done, Finish and
+// Begun. The other fields of an event are ignored: its data repeats them. JSON outside of any event is an error: some
+// endpoints report a failure so. With finishEnds, a stream that breaks off after its finish is a whole answer: only its
+// usage can be missing.
+func (x *Call) ReadEvents(body io.Reader, finishEnds bool, handle func(data []byte) error) error {
+	l := x.newLineReader(body)
+	var data, foreign []byte // of the current event, and of lines that no event stream has
+	handleEvent := func() (err error) {
 		if len(data) > 0 {
-			err = take(data)
+			err = handle(data)
 			data = data[:0]
 		}
 		return err
@@ -108,40 +108,40 @@ func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []
 		var err error
 		switch {
 		case isData:
-			// it is whole, so this line begins the next event: the blank line between was left out
+			// the data is complete, so this line begins another event: the blank line between was left out
 			if json.Valid(data) {
-				err = takeEvent()
+				err = handleEvent()
 			} else if len(data) > 0 {
 				data = append(data, '\n')
 			}
 			data = append(data, bytes.TrimSpace(more)...)
 		case len(line) == 0:
-			err = takeEvent()
-		case !isField(line) && len(foreign) < MaxFailure:
+			err = handleEvent()
+		case !isField(line) && len(foreign) < MaxFailureBody:
 			foreign = append(foreign, bytes.TrimSpace(line)...)
 		}
 		if err != nil {
 			return err
 		}
 		if x.Done {
-			return x.drain(body)
+			return x.readRest(body)
 		}
 	}
-	if err := takeEvent(); err != nil && model.KindOf(err) != model.Garbled { // else it is a cut event
+	if err := handleEvent(); err != nil && model.KindOf(err) != model.Garbled { // else it is a cut event
 		return err
 	}
 	switch {
 	case x.Done, finishEnds && x.Finish != "" && len(foreign) == 0 && !x.Withdrawn():
 		return nil
-	case complains(foreign) && !x.Withdrawn():
-		return x.Inside(foreign)
+	case isComplaint(foreign) && !x.Withdrawn():
+		return x.StreamError(foreign)
 	case !x.Begun && len(foreign) > 0 && l.Err() == nil:
 		return x.Fail(model.Garbled, "the answer is not an event stream"+x.BaseHint(), nil)
 	}
-	return l.failure(x)
+	return l.endError(x)
 }
 
-// isField says whether line is a comment or one of the fields that the event stream format knows.
+// isField says whether line is a comment or a field of the event stream format.
 func isField(line []byte) bool {
 	name, _, _ := bytes.Cut(line, []byte(":"))
 	switch string(name) {
@@ -151,10 +151,10 @@ func isField(line []byte) bool {
 	return false
 }
 
-// drain waits a moment for the end of an answer that is complete, without which its connection could not be used again.
-func (x *Exchange) drain(body io.Reader) error {
-	end := time.AfterFunc(drainTime, func() { x.cancel(nil) })
+// readRest waits a moment for the end of a complete answer, without which its connection could not be used again.
+func (x *Call) readRest(body io.Reader) error {
+	end := time.AfterFunc(restTimeout, func() { x.cancel(nil) })
 	defer end.Stop()
-	_, _ = io.Copy(io.Discard, io.LimitReader(body, MaxFailure))
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, MaxFailureBody))
 	return nil
 }

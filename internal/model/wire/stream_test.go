@@ -39,13 +39,13 @@ func TestEventIsItsData(t *testing.T) {
 			got = append(got, string(data))
 			return nil
 		})
-		if failure(t, err, c.kind, strings.ReplaceAll(c.says, "no event", "not an event")); !slices.Equal(got, c.want) {
+		if wantFailure(t, err, c.kind, strings.ReplaceAll(c.says, "no event", "not an event")); !slices.Equal(got, c.want) {
 			t.Errorf("%q gave %q; want %q", c.stream, got, c.want)
 		}
 	}
 	broken := io.MultiReader(strings.NewReader("<html>\n"), iotest.ErrReader(errors.New("odd")))
 	// what was missing may have been an event
-	failure(t, open(t, nil).ReadEvents(broken, false, nil), model.Server, "cut (odd)")
+	wantFailure(t, open(t, nil).ReadEvents(broken, false, nil), model.Server, "cut (odd)")
 }
 
 func TestPartThatTheStreamsEndCutsOffIsACutOneWhateverItHolds(t *testing.T) {
@@ -53,16 +53,16 @@ func TestPartThatTheStreamsEndCutsOffIsACutOneWhateverItHolds(t *testing.T) {
 		"data: {\n": model.Server} {
 		x := open(t, nil)
 		garbled := func([]byte) error { return x.Fail(model.Garbled, "odd", nil) }
-		failure(t, x.ReadEvents(strings.NewReader(stream), true, garbled), kind, "")
+		wantFailure(t, x.ReadEvents(strings.NewReader(stream), true, garbled), kind, "")
 	}
 	for stream, kind := range map[string]model.Kind{"{\n": model.Garbled, "{\r\n": model.Garbled, "{": model.Server} {
 		x := open(t, nil)
 		garbled := func([]byte) error { return x.Fail(model.Garbled, "odd", nil) }
-		failure(t, x.ReadLines(strings.NewReader(stream), garbled), kind, "")
+		wantFailure(t, x.ReadLines(strings.NewReader(stream), garbled), kind, "")
 	}
 	x := open(t, nil)
 	gone := func([]byte) error { return x.Fail(model.Cancelled, "gone", nil) }
-	failure(t, x.ReadLines(strings.NewReader("{"), gone), model.Cancelled, "gone")
+	wantFailure(t, x.ReadLines(strings.NewReader("{"), gone), model.Cancelled, "gone")
 }
 
 func TestStreamHasAnEndWhateverIsInIt(t *testing.T) {
@@ -74,7 +74,7 @@ func TestStreamHasAnEndWhateverIsInIt(t *testing.T) {
 			sent += n
 			return n, nil
 		}), false, func([]byte) error { return nil })
-		failure(t, err, model.Garbled, "next to nothing in it")
+		wantFailure(t, err, model.Garbled, "next to nothing in it")
 		if sent < wire.MaxStream || sent > wire.MaxStream+1<<20 {
 			t.Errorf("%.10q: %d bytes were read", line, sent)
 		}

@@ -13,8 +13,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// heard is the answer to audio, in OpenAI's form, which others have taken over. All but the text may be left out.
-type heard struct {
+// transcription is the answer to audio in OpenAI's form, which others use too. All but the text may be left out.
+type transcription struct {
 	Text     *string `json:"text"`
 	Language string  `json:"language"`
 	Duration float64 `json:"duration"`
@@ -27,7 +27,7 @@ type heard struct {
 	} `json:"segments"`
 }
 
-func (h *heard) transcript() model.Transcript {
+func (h *transcription) transcript() model.Transcript {
 	t := model.Transcript{Text: strings.TrimSpace(*h.Text), Language: h.Language, Seconds: h.Duration}
 	for _, s := range h.Segments {
 		one := model.Segment{Start: s.Start, End: s.End, Text: strings.TrimSpace(s.Text), NoSpeech: s.NoSpeech}
@@ -39,18 +39,17 @@ func (h *heard) transcript() model.Transcript {
 	return t
 }
 
-// Upload posts a form of the audio and these fields, empty ones left out, and reads the transcript that comes back, in
-// OpenAI's form.
-func (m *Client) Upload(
+// UploadAudio posts a form with the audio and the fields that are not empty, and reads a transcript in OpenAI's form.
+func (m *Client) UploadAudio(
 	ctx context.Context, path string, audio model.Audio, fields [][2]string,
 ) (model.Transcript, error) {
-	return within(ctx, m, func(x *Exchange) (model.Transcript, error) {
-		body, mediaType, err := x.form(audio, fields)
+	return withCall(ctx, m, func(x *Call) (model.Transcript, error) {
+		body, mediaType, err := x.encodeForm(audio, fields)
 		if err != nil {
 			return model.Transcript{}, err
 		}
-		var answer heard
-		err = x.fetch(http.MethodPost, m.target(path, nil), mediaType, body, "the answer", &answer, func() bool {
+		var answer transcription
+		err = x.fetchJSON(http.MethodPost, m.addressOf(path, nil), mediaType, body, "the answer", &answer, func() bool {
 			return answer.Text != nil
 		})
 		if err != nil {
@@ -60,8 +59,8 @@ func (m *Client) Upload(
 	})
 }
 
-// form is a form of audio and fields, with its media type.
-func (x *Exchange) form(audio model.Audio, fields [][2]string) (body []byte, mediaType string, err error) {
+// encodeForm encodes audio and fields as a form, and returns its media type.
+func (x *Call) encodeForm(audio model.Audio, fields [][2]string) (body []byte, mediaType string, err error) {
 	var out bytes.Buffer
 	form := multipart.NewWriter(&out)
 	for _, f := range fields {

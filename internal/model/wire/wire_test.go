@@ -31,11 +31,11 @@ func answering(status int, header http.Header, body string) provider {
 var protocol = wire.Protocol{
 	ExampleURL: "http://host.example", URLForm: "http://host", URLHint: "it is short", Accept: "text/odd",
 	Header:   wire.Bearer,
-	ChatPath: "chat", Judge: plainly,
+	ChatPath: "chat", Classify: classifyByStatus,
 }
 
 // open begins an exchange with p that ends with the test.
-func open(t testing.TB, p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Exchange {
+func open(t testing.TB, p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Call {
 	t.Helper()
 	spoken := protocol
 	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house/v1?tenant=a",
@@ -57,11 +57,11 @@ func withKey(key string) func(*wire.Config, *wire.Protocol) {
 	}
 }
 
-// plainly goes by the status alone.
-func plainly(_ *wire.Exchange, status int, c *wire.Complaint) { c.Kind = wire.StatusKind(status) }
+// classifyByStatus goes by the status alone.
+func classifyByStatus(_ *wire.Call, status int, c *wire.Complaint) { c.Kind = wire.StatusKind(status) }
 
-// get asks for path, of which nothing but the error is of interest.
-func get(x *wire.Exchange, path string) error {
+// getAndRead asks for path, of which nothing but the error is of interest.
+func getAndRead(x *wire.Call, path string) error {
 	resp, err := x.Get(path, nil)
 	if err != nil {
 		return err
@@ -69,8 +69,8 @@ func get(x *wire.Exchange, path string) error {
 	return resp.Body.Close()
 }
 
-// failure is err as the adapters promise it.
-func failure(t testing.TB, err error, kind model.Kind, says string) model.Error {
+// wantFailure is err as the adapters promise it.
+func wantFailure(t testing.TB, err error, kind model.Kind, says string) model.Error {
 	t.Helper()
 	var e *model.Error
 	if !errors.As(err, &e) || e.Kind != kind || e.Model != "house:m" || !strings.Contains(e.Message, says) {

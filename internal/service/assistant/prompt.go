@@ -43,10 +43,10 @@ func appendPart(parts []Part, kind PartKind, name, text string) []Part {
 // Exchanged tells the request with what came back. schema is the form that was asked for, zero for none, and kept what
 // the receipt has of the request: one that was kept before there was anything is believed to be the same.
 func (p *Prompt) Exchanged(to string, schema model.Schema, kept model.Sent, got ...Part) Exchanged {
-	x := Exchanged{To: to, Got: got, Changed: kept.Hash != "" && kept.Hash != p.Request.Sent().Hash}
+	x := Exchanged{To: to, Got: got, Changed: kept.Hash != "" && kept.Hash != p.Request.Digest().Hash}
 	x.Sent = append(x.Sent, p.system...)
 	if schema.Name != "" {
-		x.Sent = appendPart(x.Sent, PartSegment, "form", schema.Told())
+		x.Sent = appendPart(x.Sent, PartSegment, "form", schema.Instruction())
 	}
 	x.Sent = append(x.Sent, p.said...)
 	return x

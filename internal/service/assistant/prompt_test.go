@@ -26,15 +26,15 @@ func TestPromptIsToldAsItIsSent(t *testing.T) {
 		t.Errorf("the request is %+v", q.Request)
 	}
 	form := model.Schema{Name: "answer", JSON: json.RawMessage(`{}`)}
-	x := q.Exchanged("a:b", form, q.Request.Sent(), assistant.Answered("Ada.")...)
+	x := q.Exchanged("a:b", form, q.Request.Digest(), assistant.Answered("Ada.")...)
 	want := []assistant.Part{{Kind: "segment", Name: "base", Text: "Be brief."}, {Kind: "segment", Name: "language",
-		Text: "Write in English."}, {Kind: "segment", Name: "form", Text: form.Told()},
+		Text: "Write in English."}, {Kind: "segment", Name: "form", Text: form.Instruction()},
 		{Kind: "person", Text: "Who"}, {Kind: "segment", Name: "open", Text: "?"}}
 	if diff := cmp.Diff(want, x.Sent); diff != "" || x.Changed || x.To != "a:b" || len(x.Got) != 1 {
 		t.Errorf("told as %+v (-want +got):\n%s", x, diff)
 	}
 	other := model.Request{System: "Be terse."}
-	if x := q.Exchanged("", model.Schema{}, other.Sent()); !x.Changed {
+	if x := q.Exchanged("", model.Schema{}, other.Digest()); !x.Changed {
 		t.Error("another request counts as the one that was sent")
 	}
 	if x := q.Exchanged("", model.Schema{}, model.Sent{}); x.Changed {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": "package a\n"})
+	r, _ := rootOf(t, map[string]string{"a.go": "package a\n"})
 	for _, c := range []struct{ tool, args, want string }{
 		{"code_search", `{"query":"?!"}`, "there is no word to look for"},
 		{"code_search", `{"query":"(","regex":true}`, "no regular expression"},
@@ -23,7 +23,7 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 		{"repo_map", `{"depth":9}`, "depth must be a whole number from 1 to 8"},
 	} {
 		_, err := call(t, r, c.tool, c.args)
-		if kind(err) != tool.InvalidArgs || !strings.Contains(err.Error(), c.want) {
+		if kindOf(err) != tool.InvalidArgs || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.tool, c.args, err, c.want)
 		}
 	}
@@ -36,7 +36,7 @@ var everyCall = map[string]string{
 }
 
 func TestEveryToolOnlyReadsMayBeCalledAtTheSameTimeAndStopsWithItsContext(t *testing.T) {
-	r, dir := tree(t, map[string]string{"a.go": "package a\n\nvar alpha int\n"})
+	r, dir := rootOf(t, map[string]string{"a.go": "package a\n\nvar alpha int\n"})
 	commitAll(t, dir)
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -66,10 +66,10 @@ func TestEveryToolOnlyReadsMayBeCalledAtTheSameTimeAndStopsWithItsContext(t *tes
 			t.Errorf("%+v", spec)
 		}
 		args := json.RawMessage(everyCall[spec.Name])
-		if _, err := tl.Call(cancelled, tool.Call{Args: args}); kind(err) != tool.Cancelled {
+		if _, err := tl.Call(cancelled, tool.Call{Args: args}); kindOf(err) != tool.Cancelled {
 			t.Errorf("%s, cancelled: %v", spec.Name, err)
 		}
-		if _, err := tl.Call(late, tool.Call{Args: args}); kind(err) != tool.Timeout {
+		if _, err := tl.Call(late, tool.Call{Args: args}); kindOf(err) != tool.Timeout {
 			t.Errorf("%s, too late: %v", spec.Name, err)
 		}
 	}

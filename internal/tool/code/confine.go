@@ -17,7 +17,7 @@ import (
 
 const secretHint = "it is never read; look for an example or a template beside it"
 
-// cleanPath checks a path from outside and gives it its one spelling: slash-separated, relative to the root, "." for
+// cleanPath checks a path from outside and returns its canonical form: slash-separated, relative to the root, "." for
 // the root itself.
 func cleanPath(p string) (string, error) {
 	const hint = "give a path relative to the folder, such as src/main.go"
@@ -36,8 +36,8 @@ func cleanPath(p string) (string, error) {
 	return clean, nil
 }
 
-// isShowable reports whether a name can stand in a line of text as it is. Others are not offered and not opened: a line
-// break in a file's name would forge lines of a result.
+// isShowable reports whether a name can be shown unchanged in a line of text. Other files are neither listed nor
+// opened: a line break in a name would forge lines of a result.
 func isShowable(name string) bool {
 	return utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool {
 		return r == '\t' || visible(r) != r
@@ -47,11 +47,11 @@ func isShowable(name string) bool {
 // place is a file or folder found below the root, and the ignore rules that hold for what is in its folder.
 type place struct {
 	parent    *os.Root
-	isOwned   bool // parent is ours to close
+	isOwned   bool // close closes parent
 	path      string
 	info      fs.FileInfo
 	ignores   *ignoreLayer
-	inProject bool // a folder around it is a project
+	inProject bool // a folder that contains it is a project
 }
 
 func (p *place) close() {
@@ -60,8 +60,8 @@ func (p *place) close() {
 	}
 }
 
-// locate walks from the root to a cleaned path, and refuses what must not be read on the way. The caller closes
-// the place.
+// locate walks from the root to a cleaned path, and refuses everything on the way that must not be read. The caller
+// closes the place.
 func (r *Root) locate(clean string) (*place, error) {
 	at := &place{parent: r.root, path: "."}
 	if clean == "." {
@@ -76,7 +76,7 @@ func (r *Root) locate(clean string) (*place, error) {
 	parts := strings.Split(clean, "/")
 	for i, name := range parts {
 		at.path = strings.Join(parts[:i+1], "/")
-		err := at.check(name, clean)
+		err := at.checkComponent(name, clean)
 		if err == nil && at.info.IsDir() && isHidden(name) && !r.inProject(parts[:i+1]) {
 			err = tool.Errorf(tool.Denied, "outside a project hidden folders are not read", "%s is hidden", at.path)
 		}
@@ -98,8 +98,8 @@ func (r *Root) locate(clean string) (*place, error) {
 	return at, nil
 }
 
-// check looks at one component of a path: it must exist, be no link, and be open to reading.
-func (p *place) check(name, whole string) error {
+// checkComponent checks one component of a path: it must exist, must not be a link, and must be allowed to be read.
+func (p *place) checkComponent(name, whole string) error {
 	info, err := p.parent.Lstat(name)
 	if err != nil {
 		return ioError(p.path, err)
@@ -120,7 +120,7 @@ func (p *place) check(name, whole string) error {
 	return nil
 }
 
-// linkError refuses a symbolic link, and names its target when that can be read in its own right.
+// linkError returns the error for a symbolic link, and names its target if that can be read itself.
 func linkError(dir *os.Root, at, name string) error {
 	hint := "links are not followed"
 	if target, err := dir.Readlink(name); err == nil && !filepath.IsAbs(target) {
@@ -131,10 +131,10 @@ func linkError(dir *os.Root, at, name string) error {
 	return tool.Errorf(tool.Denied, hint, "%s is a symbolic link", at)
 }
 
-// errChanged says that a name stood for something else when it was opened than when it was looked at.
+// errChanged says that a name was another file when it was opened than when it was checked.
 var errChanged = errors.New("it changed while it was being opened")
 
-// openFolder opens a folder in dir that was seen before. The trailing "/." makes the system refuse anything but a
+// openFolder opens a folder in dir that was checked before. The trailing "/." makes the system refuse anything but a
 // folder: without it, opening a named pipe would wait for a writer.
 func openFolder(dir *os.Root, seen fs.FileInfo) (*os.Root, error) {
 	child, err := dir.OpenRoot(seen.Name() + "/.")
@@ -150,9 +150,8 @@ func openFolder(dir *os.Root, seen fs.FileInfo) (*os.Root, error) {
 
 var errNotRegular = errors.New("it is not a regular file")
 
-// openRegular opens a file in dir that was seen as a regular one. Links are told apart by identity, so that a name
-// swapped for a link between the look and the opening is refused; O_NONBLOCK keeps a swapped-in pipe or device from
-// holding the call up.
+// openRegular opens a file in dir that was a regular one when it was checked. It compares identities, so that a name
+// that was replaced by a link in between is refused; with O_NONBLOCK, a pipe or device there can't block the call.
 func openRegular(dir *os.Root, name string, seen fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, nil, errNotRegular
@@ -162,7 +161,7 @@ func openRegular(dir *os.Root, name string, seen fs.FileInfo) (*os.File, fs.File
 		return nil, nil, err
 	}
 	info, err := f.Stat()
-	// Identity alone would not do: what comes in the place of a removed file may be given its number.
+	// Identity alone is not enough: what replaces a removed file may get its number.
 	if err == nil && (!info.Mode().IsRegular() || !os.SameFile(seen, info)) {
 		err = errChanged
 	}
@@ -173,7 +172,7 @@ func openRegular(dir *os.Root, name string, seen fs.FileInfo) (*os.File, fs.File
 	return f, info, nil
 }
 
-// ioError is the error of a tool for a file that could not be looked at or read.
+// ioError makes a tool's error for a file that could not be checked or read.
 func ioError(at string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -193,8 +192,7 @@ func ioError(at string, err error) error {
 	return tool.Errorf(tool.Failed, "", "%s cannot be read: %w", at, files.Cause(err))
 }
 
-// parentOf is the name of the folder in which something lies that was found at a path: of the root itself, that of its
-// folder.
+// parentOf returns the name of the folder that contains a path; dir is that folder, opened.
 func parentOf(dir *os.Root, at string) string {
 	if parent := path.Base(path.Dir(at)); parent != "." {
 		return parent

@@ -72,7 +72,7 @@ func TestNoPathLeadsOutOfTheRootOrToASecret(t *testing.T) {
 				args["query"] = "canary"
 			}
 			res, err := call(t, r, name, string(encode(t, args)))
-			if got := kind(err); got != want {
+			if got := kindOf(err); got != want {
 				t.Errorf("%s %q: %v (%s), want %s", name, path, err, got, want)
 			}
 			if err != nil && (strings.Contains(err.Error(), canary) || strings.Contains(err.Error(), os.TempDir())) {
@@ -94,25 +94,25 @@ func TestSearchAndMapFollowNoLink(t *testing.T) {
 	if !strings.Contains(res.Text, "Skipped: 1 × file that may hold secrets, 9 × link or special file.") {
 		t.Errorf("want 9 links and 1 secret: %s", res.Text)
 	}
-	if m := mapped(t, r, `{}`); !strings.Contains(m.Text, ": 1 file: Go 1\n") {
+	if m := callMap(t, r, `{}`); !strings.Contains(m.Text, ": 1 file: Go 1\n") {
 		t.Errorf("mapped more than src/main.go:\n%s", m.Text)
 	}
 }
 
 func TestLinkIsRefusedWithTheNameOfItsTarget(t *testing.T) {
-	r, dir := tree(t, map[string]string{"docs/guide.md": "# Guide\n"})
+	r, dir := rootOf(t, map[string]string{"docs/guide.md": "# Guide\n"})
 	if err := os.Symlink("docs/guide.md", filepath.Join(dir, "README.md")); err != nil {
 		t.Fatal(err)
 	}
 	_, err := call(t, r, "code_read", `{"path":"README.md"}`)
-	if kind(err) != tool.Denied || !strings.Contains(err.Error(), "docs/guide.md") {
+	if kindOf(err) != tool.Denied || !strings.Contains(err.Error(), "docs/guide.md") {
 		t.Errorf("got %v, want a refusal that names docs/guide.md", err)
 	}
 }
 
 // TestLinkSwappedInBetweenLookAndOpenIsRefused plays the race at its worst moment.
 func TestLinkSwappedInBetweenLookAndOpenIsRefused(t *testing.T) {
-	r, dir := tree(t, map[string]string{"a.txt": "harmless", ".env": canary, "d/x": "", "secret/x": canary})
+	r, dir := rootOf(t, map[string]string{"a.txt": "harmless", ".env": canary, "d/x": "", "secret/x": canary})
 	seenFile, err := r.root.Lstat("a.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestLinkSwappedInBetweenLookAndOpenIsRefused(t *testing.T) {
 }
 
 func TestReadNeverSeesThroughALinkThatComesAndGoes(t *testing.T) {
-	r, dir := tree(t, map[string]string{"a/f": "harmless", "b/f": canary})
+	r, dir := rootOf(t, map[string]string{"a/f": "harmless", "b/f": canary})
 	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("b/\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestSecretFilesAreClosedHoweverTheyAreSpelt(t *testing.T) {
 				continue // a name that this file system does not take
 			}
 			r := open(t, dir)
-			if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: at}))); kind(err) != want {
+			if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: at}))); kindOf(err) != want {
 				t.Errorf("%s: %v, want %q", at, err, want)
 			}
 			d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "canary"})
@@ -205,13 +205,13 @@ func TestSecretFilesAreClosedHoweverTheyAreSpelt(t *testing.T) {
 func TestFolderThatIsTheRootCountsForTheNamesInIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".m2")
 	write(t, filepath.Join(dir, "settings.xml"), "<a/>")
-	if _, err := call(t, open(t, dir), "code_read", `{"path":"settings.xml"}`); kind(err) != tool.Denied {
+	if _, err := call(t, open(t, dir), "code_read", `{"path":"settings.xml"}`); kindOf(err) != tool.Denied {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestIgnoredFileIsDeniedByNameToo(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		".gitignore": "build/\n*.log\n", "build/out.go": "package out", "sub/.gitignore": "!keep.log\n/own.txt\n",
 		"sub/keep.log": "kept", "sub/a.log": "x", "sub/own.txt": "x", "own.txt": "free",
 	})
@@ -219,7 +219,7 @@ func TestIgnoredFileIsDeniedByNameToo(t *testing.T) {
 		"build/out.go": tool.Denied, "build": tool.Denied, "sub/a.log": tool.Denied, "sub/own.txt": tool.Denied,
 		"sub/keep.log": "", "own.txt": "",
 	} {
-		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: path}))); kind(err) != want {
+		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: path}))); kindOf(err) != want {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
@@ -232,7 +232,7 @@ func TestOpenSaysWhatIsWrongWithTheFolder(t *testing.T) {
 		filepath.Join(dir, "missing"): "does not exist",
 		filepath.Join(dir, "file"):    "is not a folder",
 	} {
-		if _, err := Open(path); kind(err) != tool.NotFound || !strings.Contains(err.Error(), want) {
+		if _, err := Open(path); kindOf(err) != tool.NotFound || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open(%q): %v, want %q", path, err, want)
 		}
 	}
@@ -252,7 +252,7 @@ func TestCallsAfterCloseFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, args := range everyCall {
-		if _, err := call(t, r, name, args); kind(err) == "" {
+		if _, err := call(t, r, name, args); kindOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

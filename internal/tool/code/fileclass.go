@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What a file is lowers its rank: an answer rarely lies in a test, in generated code or in somebody else's.
+// The kind of a file lowers its rank: an answer is rarely in a test, in generated code or in somebody else's.
 const (
 	testRank      = 0.5
 	vendoredRank  = 0.4
@@ -15,7 +15,7 @@ const (
 	generatedRank = 0.4
 	exampleRank   = 0.7
 	proseRank     = 0.8
-	plainRank     = 0.6 // no language that we know
+	plainRank     = 0.6 // no known language
 )
 
 var folderRanks = map[string]float64{
@@ -27,12 +27,12 @@ var folderRanks = map[string]float64{
 	"benchmark": exampleRank, "benchmarks": exampleRank,
 }
 
-// checksums are written by tools and list what a project depends on, line by line.
+// checksums are files in which tools list what a project depends on.
 var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json",
 	"gradle.lockfile"}
 
 // lawOrHistory matches legal texts and lists of changes: their words fit any question, and what a list of changes says
-// may no longer be true. Somebody who asks for one by name finds it by its path.
+// may no longer be true. A question that names one finds it by its path.
 var lawOrHistory = pattern(
 	`(?i)^(licen[cs]e|copying|notice|changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
 

@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// tree makes a root with the given files.
-func tree(t testing.TB, files map[string]string) (*Root, string) {
+// rootOf makes a root with the given files.
+func rootOf(t testing.TB, files map[string]string) (*Root, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -83,8 +83,8 @@ func data[D any](t testing.TB, r *Root, name string, args any) (D, tool.Result) 
 	return d, res
 }
 
-// kind gives the kind of a tool error, "" for none.
-func kind(err error) tool.Kind {
+// kindOf gives the kind of a tool error, "" for none.
+func kindOf(err error) tool.Kind {
 	if te, ok := errors.AsType[*tool.Error](err); ok {
 		return te.Kind
 	}

@@ -2,5 +2,5 @@
 
 package code
 
-// boundMemory does nothing here: the system bounds no program that runs already.
+// boundMemory does nothing here: these systems can't bound a running program.
 func boundMemory(int, uint64) {}

@@ -18,7 +18,7 @@ import (
 const (
 	maxPatched = 60      // files of a diff that are shown
 	maxBlamed  = 200     // lines of one blame
-	maxMessage = 1 << 10 // bytes of what a commit says beside its subject
+	maxMessage = 1 << 10 // bytes of a commit's message without its subject
 	shortHash  = 10      // digits of a commit's hash that are shown
 )
 
@@ -32,7 +32,7 @@ type HistoryArgs struct {
 	Limit  int    `json:"limit,omitempty" doc:"of log: most commits wanted" min:"1" max:"50" default:"10"`
 }
 
-// gitCite stands before the hash of a commit, in answers that cite it and in the path of its tool.Ref.
+// gitCite precedes the hash of a commit, in answers that cite it and in the path of its tool.Ref.
 const gitCite = "git:"
 
 func (r *Root) historyTool() tool.Tool {
@@ -53,7 +53,7 @@ type history struct {
 	path   string // cleaned
 	commit string // full hash; "" for none
 
-	text   page
+	text   resultText
 	refs   []tool.Ref
 	names  []string // of changed files
 	items  int
@@ -108,7 +108,7 @@ func historyPath(args HistoryArgs) (string, error) {
 	return at, nil
 }
 
-// revision is how a commit may be named: nothing that git would read as an option, a path or a range.
+// revision matches allowed names of commits: nothing that git would read as an option, a path or a range.
 var revision = pattern(`^[\pL\pN_][\pL\pN_./+-]*(?:[~^][0-9]*)*$`)
 
 // resolveCommit finds the full hash of a named commit; "" for no name.
@@ -132,7 +132,7 @@ func (g *repository) resolveCommit(ctx context.Context, named string) (string, e
 	return hash, nil
 }
 
-// readLines runs git, and gives the lines that it prints, without secrets.
+// readLines runs git, and returns the lines of its output, without secrets.
 func (h *history) readLines(ctx context.Context, args ...string) ([]string, error) {
 	out, cut, err := h.runGit(ctx, args...)
 	if err != nil {
@@ -193,7 +193,7 @@ func (h *history) showCommits(ctx context.Context, args ...string) error {
 			h.items++
 			_, subject, _ := strings.Cut(rest, ": ")
 			h.addCommitRef(cite, subject)
-			h.text.add("%s", printable(line, maxShort))
+			h.text.addLine("%s", printable(line, maxShort))
 			message = 0
 		case changeLine().MatchString(line):
 			fields := strings.Split(line, "\t")
@@ -202,7 +202,7 @@ func (h *history) showCommits(ctx context.Context, args ...string) error {
 			if message += len(line); message > maxMessage {
 				line = "    …"
 			}
-			h.text.add("%s", printable(line, maxShort))
+			h.text.addLine("%s", printable(line, maxShort))
 		}
 	}
 	return nil
@@ -236,7 +236,7 @@ func (h *history) addChangedFile(status string, names []string) {
 		word = "changed"
 	}
 	h.names = append(h.names, names...)
-	h.text.add("    %s %s", word, strings.Join(names, " -> "))
+	h.text.addLine("    %s %s", word, strings.Join(names, " -> "))
 }
 
 // showDiff lists the files that changed, and shows the patches of those that may be read.
@@ -277,7 +277,7 @@ func (h *history) showDiff(ctx context.Context) error {
 	return h.showPatch(ctx, show)
 }
 
-// hunk is the line above changed lines, with where they stand in the new file.
+// hunk matches the line above changed lines, which says where they are in the new file.
 var hunk = pattern(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
 // showPatch shows a diff as git prints it. The lines of the working tree that it shows can be cited.
@@ -288,7 +288,7 @@ func (h *history) showPatch(ctx context.Context, args []string) error {
 	}
 	name, header := "", false // a line of a file may look like one that names a file, but not within a header
 	for _, line := range lines {
-		if !h.text.add("%s", printable(line, maxLine)) {
+		if !h.text.addLine("%s", printable(line, maxLine)) {
 			return nil
 		}
 		if strings.HasPrefix(line, "diff --git ") {
@@ -332,7 +332,7 @@ func (h *history) showBlame(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	commit := map[string]string{} // what is known of the commit of the line
+	commit := map[string]string{} // the fields of the commit of the current line
 	for _, line := range lines {
 		key, value, _ := strings.Cut(line, " ")
 		text, last := strings.CutPrefix(line, "\t")
@@ -361,11 +361,11 @@ func (h *history) showBlameLine(n int, commit map[string]string, text string) {
 		who = cite
 		date := time.Unix(int64(parseNumber(commit["author-time"])), 0).UTC().Format(time.DateOnly)
 		if h.addCommitRef(cite, commit["summary"]) {
-			h.text.add("%s  %s  %s: %s", cite, date, printable(commit["author"], maxShort),
+			h.text.addLine("%s  %s  %s: %s", cite, date, printable(commit["author"], maxShort),
 				printable(commit["summary"], maxShort))
 		}
 	}
-	h.text.add("%4d| %s | %s", n, who, printable(text, maxLine))
+	h.text.addLine("%4d| %s | %s", n, who, printable(text, maxLine))
 }
 
 // result is the result of the call. What was shown can be cited: commits by their hash, lines by their file.

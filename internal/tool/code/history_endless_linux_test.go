@@ -36,14 +36,14 @@ func TestHistoryIsNotReadWhereAPartOfTheRepositoryHasNoEnd(t *testing.T) {
 		for how, put := range map[string]func(*testing.T, string){"a link to a device": zero, "a pipe": pipe,
 			"vast": vast} {
 			t.Run(name+" is "+how, func(t *testing.T) {
-				r, dir := committed(t)
+				r, dir := committedRoot(t)
 				part := filepath.Join(dir, ".git", filepath.FromSlash(name))
 				if err := os.MkdirAll(filepath.Dir(part), 0o700); err != nil {
 					t.Fatal(err)
 				}
 				put(t, part)
 				for _, args := range []string{`{}`, `{"what":"diff"}`, `{"commit":"evil"}`} {
-					if res, err := call(t, r, "code_history", args); kind(err) != tool.Unavailable {
+					if res, err := call(t, r, "code_history", args); kindOf(err) != tool.Unavailable {
 						t.Errorf("%s: %v\n%s", args, err, res.Text)
 					}
 				}
@@ -53,7 +53,7 @@ func TestHistoryIsNotReadWhereAPartOfTheRepositoryHasNoEnd(t *testing.T) {
 }
 
 func TestHistoryIsReadBesideWhatOtherProgramsKeepInTheRepository(t *testing.T) {
-	r, dir := committed(t)
+	r, dir := committedRoot(t)
 	link(t, t.TempDir(), filepath.Join(dir, ".git", "lfs"))
 	link(t, "/nowhere", filepath.Join(dir, ".git", "hooks", "pre-push"))
 	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -65,12 +65,12 @@ func TestHistoryIsReadBesideWhatOtherProgramsKeepInTheRepository(t *testing.T) {
 	if err := syscall.Bind(socket, &syscall.SockaddrUnix{Name: "fsmonitor--daemon.ipc"}); err != nil {
 		t.Fatal(err)
 	}
-	told(t, r, `{}`, []string{"lease: begin", "lease: say that it waits"}, nil)
+	callHistory(t, r, `{}`, []string{"lease: begin", "lease: say that it waits"}, nil)
 }
 
 // A file that is small in the repository, and large when git reads it.
 func TestHistoryOfALargeFileTakesLittleMemory(t *testing.T) {
-	r, dir := committed(t)
+	r, dir := committedRoot(t)
 	name := filepath.Join(dir, "large.txt")
 	for i := range 2 {
 		text := bytes.Repeat(fmt.Appendf(nil, "line of the commit %d\n", i), 40<<20/21)

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// hostile makes a repository whose own settings name a program for all that settings can name one for. The program
+// hostileRoot makes a repository whose own settings name a program for all that settings can name one for. The program
 // leaves a mark.
-func hostile(t *testing.T) (r *Root, mark string) {
+func hostileRoot(t *testing.T) (r *Root, mark string) {
 	t.Helper()
-	r, dir := committed(t)
+	r, dir := committedRoot(t)
 	bin := t.TempDir()
 	mark = filepath.Join(bin, "ran")
 	program := filepath.Join(bin, "evil")
@@ -59,7 +59,7 @@ func hostile(t *testing.T) (r *Root, mark string) {
 }
 
 func TestHistoryRunsNoProgramOfTheRepository(t *testing.T) {
-	r, mark := hostile(t)
+	r, mark := hostileRoot(t)
 	for _, args := range []string{`{}`, `{"path":"lease.go","start":3,"end":3}`, `{"what":"diff"}`,
 		`{"what":"diff","commit":"HEAD"}`, `{"what":"blame","path":"lease.go"}`,
 		`{"what":"blame","path":"sub/note.txt"}`, `{"what":"blame","path":"lease.go","commit":"HEAD"}`} {
@@ -81,7 +81,7 @@ func TestHistoryRunsNoProgramOfTheRepository(t *testing.T) {
 }
 
 func TestHistoryReadsNoOtherRepository(t *testing.T) {
-	_, private := committed(t)
+	_, private := committedRoot(t)
 	for name, lead := range map[string]func(t *testing.T, dir string){
 		"a .git that names it": func(t *testing.T, dir string) {
 			write(t, filepath.Join(dir, ".git"), "gitdir: "+filepath.Join(private, ".git")+"\n")
@@ -110,7 +110,7 @@ func TestHistoryReadsNoOtherRepository(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, dir := tree(t, map[string]string{"lease.go": "package lease\n"})
+			r, dir := rootOf(t, map[string]string{"lease.go": "package lease\n"})
 			lead(t, dir)
 			for _, args := range []string{`{}`, `{"what":"diff"}`, `{"what":"diff","commit":"HEAD"}`} {
 				if res, err := call(t, r, "code_history", args); err == nil {
@@ -122,7 +122,7 @@ func TestHistoryReadsNoOtherRepository(t *testing.T) {
 }
 
 func TestHistoryShowsNoWorkingTreeOfAnotherFolder(t *testing.T) {
-	r, dir := committed(t)
+	r, dir := committedRoot(t)
 	elsewhere := t.TempDir()
 	write(t, filepath.Join(elsewhere, "lease.go"), "a private word\n")
 	gitIn(t, dir, "config", "core.worktree", elsewhere)

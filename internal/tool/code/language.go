@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// language is what the tools know of one: how its files are called and what a definition looks like. Go is read by its
-// own parser as well, and its rules here serve files that don't parse.
+// language says how to recognise comments and definitions of a language. Go has a parser of its own, and its rules here
+// serve files that don't parse.
 type language struct {
 	name     string
-	comments []string // what a line of comment or attribute above a definition begins with
+	comments []string // the beginnings of a line of comment, or of an attribute above a definition
 	defines  bool     // it has rules
 	rules    func() []rule
 }
@@ -38,7 +38,7 @@ type languageTable struct {
 //go:embed languages.txt
 var languagesText string
 
-// languages is the one table, read when it is first asked for; expressions are compiled when a language is first met.
+// languages is the one table, read at its first use; the expressions of a language are compiled at their first use.
 var languages = sync.OnceValue(func() *languageTable {
 	t := &languageTable{
 		byEnding: map[string]*language{}, byFile: map[string]*language{}, byName: map[string]*language{},
@@ -51,16 +51,16 @@ var languages = sync.OnceValue(func() *languageTable {
 		}
 		head, body, _ := strings.Cut(block, "\t")
 		if set, is := strings.CutPrefix(head, "rules "); is {
-			shared[set] = expanded(strings.Split(body, "\t"))
+			shared[set] = expandModifiers(strings.Split(body, "\t"))
 			continue
 		}
-		t.add(head, strings.Split(body, "\t"), shared)
+		t.addLanguage(head, strings.Split(body, "\t"), shared)
 	}
 	return t
 })
 
-// expanded is a shared set of rules with its modifiers put in.
-func expanded(lines []string) []string {
+// expandModifiers replaces ^MODS in a shared set of rules by the set's modifiers.
+func expandModifiers(lines []string) []string {
 	mods, found := strings.CutPrefix(lines[0], "mods ")
 	if !found {
 		return lines
@@ -72,7 +72,7 @@ func expanded(lines []string) []string {
 	return rules
 }
 
-func (t *languageTable) add(name string, lines []string, shared map[string][]string) {
+func (t *languageTable) addLanguage(name string, lines []string, shared map[string][]string) {
 	l := &language{name: name}
 	t.byName[strings.ToLower(name)] = l
 	var rules []string
@@ -105,7 +105,7 @@ func (t *languageTable) add(name string, lines []string, shared map[string][]str
 	})
 }
 
-// parseRule reads a rule of the embedded table, which a test holds to be right.
+// parseRule parses a rule of the embedded table, which a test checks.
 func parseRule(text string) rule {
 	kind, rest, _ := strings.Cut(text, " ")
 	quoted, err := strconv.QuotedPrefix(rest)
@@ -116,8 +116,8 @@ func parseRule(text string) rule {
 	return rule{kind, need, regexp.MustCompile(strings.TrimSpace(rest[len(quoted):]))}
 }
 
-// isControl knows the words that look like a function's name to a rule.
-func isControl(word string) bool {
+// isControlWord says whether a word is a keyword that rules would take for a function's name.
+func isControlWord(word string) bool {
 	switch word {
 	case "if", "for", "while", "switch", "catch", "return", "else", "do", "new", "function", "sizeof", "defined",
 		"throw", "await", "foreach",
@@ -127,7 +127,7 @@ func isControl(word string) bool {
 	return false
 }
 
-// languageOf tells a file's language by its name, else by the interpreter that its first line names.
+// languageOf recognises a file's language by its name, or else by the interpreter in its first line.
 func languageOf(at string, content []byte) *language {
 	t, name := languages(), path.Base(at)
 	if l := t.byEnding[path.Ext(name)]; l != nil {

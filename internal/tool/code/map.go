@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxFolders    = 120 // folders that are listed
-	maxDeclared   = 200 // declarations of a file, or files of a folder, that are listed
-	mostLanguages = 8   // of a folder that are named
-	maxNear       = 8   // paths that end like one that does not exist
-	maxReadme     = 800 // bytes of the README's first paragraph
-	docAttempts   = 5   // files of a package that are asked for its description
+	maxFolders   = 120 // folders that are listed
+	maxDeclared  = 200 // declarations of a file, or files of a folder, that are listed
+	maxLanguages = 8   // of a folder that are named
+	maxNear      = 8   // paths that end like one that does not exist
+	maxReadme    = 800 // bytes of the README's first paragraph
+	docAttempts  = 5   // files of a package that are read for its description
 )
 
 // MapArgs are the arguments of repo_map.
@@ -64,7 +64,7 @@ func (r *Root) mapPath(ctx context.Context, _ tool.Call, args MapArgs) (tool.Res
 	return mapFile(s, hash), nil
 }
 
-// findPath gives the path itself if it exists, or else the one path that ends with it.
+// findPath returns the path itself if it exists, or else the only path that ends with it.
 func (r *Root) findPath(ctx context.Context, clean string) (at string, folder bool, err error) {
 	place, err := r.locate(clean)
 	if err == nil {
@@ -74,7 +74,7 @@ func (r *Root) findPath(ctx context.Context, clean string) (at string, folder bo
 	if tool.AsError(err).Kind != tool.NotFound {
 		return "", false, err
 	}
-	paths, _, walked := r.files(ctx, ".")
+	paths, _, walkErr := r.listFiles(ctx, ".")
 	var near []string
 	for _, p := range paths {
 		for at := p; at != "."; at = path.Dir(at) {
@@ -84,8 +84,8 @@ func (r *Root) findPath(ctx context.Context, clean string) (at string, folder bo
 		}
 	}
 	switch {
-	case walked != nil:
-		return "", false, walked
+	case walkErr != nil:
+		return "", false, walkErr
 	case len(near) == 1:
 		return near[0], !slices.Contains(paths, near[0]), nil
 	case len(near) > 1:
@@ -95,19 +95,18 @@ func (r *Root) findPath(ctx context.Context, clean string) (at string, folder bo
 	return "", false, err
 }
 
-// files lists the files below a folder, sorted.
-func (r *Root) files(ctx context.Context, start string) (all []string, _ skipped, _ error) {
+// listFiles lists the files below a folder, sorted.
+func (r *Root) listFiles(ctx context.Context, start string) (all []string, _ skipped, _ error) {
 	passed, err := r.list(ctx, start, func(at string, _ fs.FileInfo) { all = append(all, at) })
 	slices.Sort(all)
 	return all, passed, err
 }
 
-// mapFile lists what a file declares. Fields and single constants of a group are left out where there is more than can
-// be listed.
+// mapFile lists the declarations of a file. If they are too many, it leaves out fields and constants of groups.
 func mapFile(s *source, hash string) tool.Result {
 	res := tool.Result{Items: 1}
-	var text page
-	text.add("%s, %s", s.path, tool.Count(len(s.lines), "line"))
+	var text resultText
+	text.addLine("%s, %s", s.path, tool.Count(len(s.lines), "line"))
 	ref := func(title string, start, end int) {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: s.path, Title: title, Start: start, End: end,
 			Hash: hash, Opened: true})
@@ -125,12 +124,12 @@ func mapFile(s *source, hash string) tool.Result {
 		if d.kind == "package" || d.member && len(defs) > maxDeclared {
 			continue
 		}
-		if listed++; listed > maxDeclared || !text.add("%s:%d-%d  %s", s.path, d.doc, d.end, s.signature(d.line)) {
+		if listed++; listed > maxDeclared || !text.addLine("%s:%d-%d  %s", s.path, d.doc, d.end, s.signature(d.line)) {
 			res.Truncated = true
 			break
 		}
-		if said := s.sentence(d); said != "" {
-			text.add("    %s", said)
+		if sentence := s.sentence(d); sentence != "" {
+			text.addLine("    %s", sentence)
 		}
 		ref(d.symbol(), d.line, d.line)
 	}
@@ -141,8 +140,8 @@ func mapFile(s *source, hash string) tool.Result {
 	return res
 }
 
-// purpose gives the lines in which a file says what it is for: in Go the comment right above the package clause, else
-// the first comment at the top that is not a licence; 0 if there is none.
+// purpose returns the lines of the comment that says what a file is for: in Go the one right above the package clause,
+// or else the first one at the top that is no licence; 0 if there is none.
 func (s *source) purpose() (start, end int) {
 	if s.lang.name == "Go" {
 		files := token.NewFileSet()
@@ -158,7 +157,7 @@ func (s *source) purpose() (start, end int) {
 			n++
 		}
 		switch {
-		case n > from && !holdsFolded(s.span(from, n-1), "copyright", "license", "licence"):
+		case n > from && !holdsFolded(s.textOfLines(from, n-1), "copyright", "license", "licence"):
 			return from, n - 1
 		case n == from && len(bytes.TrimSpace(s.line(n))) > 0:
 			return 0, 0
@@ -167,7 +166,7 @@ func (s *source) purpose() (start, end int) {
 	return 0, 0
 }
 
-// sentence is the first sentence of the comment above a definition.
+// sentence returns the first sentence of the comment above a definition.
 func (s *source) sentence(d definition) string {
 	var b strings.Builder
 	for n := d.doc; n < d.line && b.Len() < maxShort; n++ {

@@ -19,8 +19,8 @@ func Acquire() { renew() }
 func renew() {}
 `
 
-// mapped calls repo_map, which must succeed.
-func mapped(t *testing.T, r *Root, args string) tool.Result {
+// callMap calls repo_map, which must succeed.
+func callMap(t *testing.T, r *Root, args string) tool.Result {
 	t.Helper()
 	res, err := call(t, r, "repo_map", args)
 	if err != nil {
@@ -30,10 +30,10 @@ func mapped(t *testing.T, r *Root, args string) tool.Result {
 }
 
 func TestMapOfAFileHasItsDeclarationsAndWhatThePackageIsFor(t *testing.T) {
-	r, _ := tree(t, map[string]string{"internal/run/lease.go": leaseGo, "internal/run/run.go": "package lease\n",
+	r, _ := rootOf(t, map[string]string{"internal/run/lease.go": leaseGo, "internal/run/run.go": "package lease\n",
 		"other/x.go": "package x\n"})
 	for _, name := range []string{"internal/run/lease.go", "lease.go", "run/lease.go", "Lease.go"} {
-		res := mapped(t, r, `{"path":"`+name+`"}`)
+		res := callMap(t, r, `{"path":"`+name+`"}`)
 		want := "internal/run/lease.go, 7 lines\n   1| // Package lease says who drives a run.\n   2| package lease\n" +
 			"internal/run/lease.go:4-5  func Acquire() { renew() }\n    Acquire takes the " +
 			"lease.\ninternal/run/lease.go:7-7  func renew() {}\n"
@@ -45,7 +45,7 @@ func TestMapOfAFileHasItsDeclarationsAndWhatThePackageIsFor(t *testing.T) {
 }
 
 func TestMapTakesNoLicenceForWhatAFileIsFor(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"bare.go":  "// Copyright 2016 Ada. All rights reserved.\n\npackage bare\n",
 		"words.go": "// About something else.\n\npackage bare\n",
 		"told.js":  "// Copyright 2016 Ada.\n// Under a licence.\n\n// Folds birds.\n// Twice.\nlet a = 1\n",
@@ -54,14 +54,14 @@ func TestMapTakesNoLicenceForWhatAFileIsFor(t *testing.T) {
 	})
 	for file, want := range map[string]string{"bare.go": "bare.go", "words.go": "words.go", "told.js": "told.js:4-5",
 		"bare.js": "bare.js:3", "plain.py": "plain.py:1", "code.py": "code.py"} {
-		if got := cited(mapped(t, r, `{"path":"`+file+`"}`)); got[0] != want {
+		if got := cited(callMap(t, r, `{"path":"`+file+`"}`)); got[0] != want {
 			t.Errorf("%s: %q, wanted %q", file, got, want)
 		}
 	}
 }
 
 func TestMapOfNothingOrOfSeveralSaysSo(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a/x.go": "package x\n", "b/x.go": "package x\n", "c/.env": "A=b\n"})
+	r, _ := rootOf(t, map[string]string{"a/x.go": "package x\n", "b/x.go": "package x\n", "c/.env": "A=b\n"})
 	for name, want := range map[string]string{"y.go": "y.go does not exist",
 		"x.go": "several paths end with x.go (name one of them: a/x.go, b/x.go)", "c/.env": "closed",
 		".env": "does not exist"} {
@@ -74,7 +74,7 @@ func TestMapOfNothingOrOfSeveralSaysSo(t *testing.T) {
 }
 
 func TestMapShowsHowTheFolderIsBuilt(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"README.md":            "# Pool\n\n[![badge](x)](y)\n\nA pool of connections\nfor everyone.\n\nMore.\n",
 		"go.mod":               "module example.org/pool\n\ngo 1.26\n",
 		"web/package.json":     "{\n  \"name\": \"pool-ui\",\n  \"description\": \"Shows who's in the pool.\"\n}",
@@ -86,7 +86,7 @@ func TestMapShowsHowTheFolderIsBuilt(t *testing.T) {
 		"pool/testdata/go.mod": "module testdata\n",
 		".gitignore":           "out/\n", "out/x.go": "package out\n",
 	})
-	res := mapped(t, r, `{}`)
+	res := callMap(t, r, `{}`)
 	want := r.name + `: 10 files: Go 3, other 3, JSON 1, Markdown 1, Python 1, TypeScript 1
 example.org/pool
 README: A pool of connections for everyone.
@@ -100,7 +100,7 @@ web/ 2 files, mostly JSON: pool-ui: Shows who's in the pool.
 	if res.Text != want || res.Items != 5 || string(res.Data) != `{"readme_path":"README.md"}` {
 		t.Errorf("%d items, data %s:\n%s", res.Items, res.Data, res.Text)
 	}
-	res = mapped(t, r, `{"path":"pool","depth":1}`)
+	res = callMap(t, r, `{"path":"pool","depth":1}`)
 	want = r.name + "/pool: 4 files: Go 3, other 1\nPackage pool keeps connections.\nfiles: a.go, " +
 		"pool.go\npool/deep/ 1 file, mostly Go\npool/testdata/ 1 file: testdata\n"
 	if res.Text != want {
@@ -109,13 +109,13 @@ web/ 2 files, mostly JSON: pool-ui: Shows who's in the pool.
 }
 
 func TestMapReadsWhatManifestsSayTheyAreFor(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"a/package.json":   `{"name":"one-line","version":"1"}`,
 		"b/pyproject.toml": "[project]\nname = \"py\"\ndescription = 'Sorts.'\n",
 		"c/Cargo.toml":     "[package]\nname = \"crate\"\ndescription = \"Folds.\"\n",
 		"d/pom.xml":        "<project>\n <artifactId>jar</artifactId>\n <description>Packs.</description>\n",
 	})
-	res := mapped(t, r, `{}`)
+	res := callMap(t, r, `{}`)
 	want := "a/ 1 file, mostly JSON: one-line\nb/ 1 file, mostly TOML: py: Sorts.\nc/ 1 file, mostly TOML: crate: " +
 		"Folds.\nd/ 1 file, mostly XML: jar: Packs.\n"
 	if !strings.Contains(res.Text, want) {
@@ -133,8 +133,8 @@ func TestMapOfManyFoldersIsLessDeepThenCut(t *testing.T) {
 		for i := range more {
 			files[fmt.Sprintf("z%03d/x.go", i)] = ""
 		}
-		r, _ := tree(t, files)
-		res := mapped(t, r, `{}`)
+		r, _ := rootOf(t, files)
+		res := callMap(t, r, `{}`)
 		if want := min(maxFolders, maxFolders-20+more); res.Items != want || !res.Truncated ||
 			!strings.Contains(res.Text, "There are more folders") {
 			t.Errorf("%d folders, not %d, truncated %v", res.Items, want, res.Truncated)

@@ -21,7 +21,7 @@ type folder struct {
 }
 
 func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result, error) {
-	paths, skipped, err := r.files(ctx, at)
+	paths, skipped, err := r.listFiles(ctx, at)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -43,16 +43,16 @@ func (r *Root) mapFolder(ctx context.Context, at string, depth int) (tool.Result
 	delete(folders, at)
 	tree, cut := treeOf(folders, own.depth()+depth, own.depth()+1)
 	res := tool.Result{Items: len(tree), Truncated: cut || len(own.files) > maxDeclared}
-	var text page
-	readme := r.describe(&text, own)
+	var text resultText
+	readme := r.writeFolderHead(&text, own)
 	for _, f := range tree {
 		if err := ctx.Err(); err != nil {
 			return tool.Result{}, err
 		}
-		text.add("%s", f.mapLine(r))
+		text.addLine("%s", f.mapLine(r))
 	}
 	if cut {
-		text.add("There are more folders: map one of them by its path.")
+		text.addLine("There are more folders: map one of them by its path.")
 	}
 	res.Text = text.String()
 	skipped.report(&res)
@@ -66,8 +66,8 @@ func (f *folder) depth() int {
 	return 1 + strings.Count(f.path, "/")
 }
 
-// treeOf gives the folders down to a level, by path. If there are too many, it makes the tree less deep, but not less
-// than `least`, and then cuts it off.
+// treeOf returns the folders down to a level, by path. If there are too many, it reduces the level, down to `least`,
+// and then cuts the list.
 func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut bool) {
 	for ; ; level-- {
 		tree = nil
@@ -89,8 +89,8 @@ func treeOf(folders map[string]*folder, level, least int) (tree []*folder, cut b
 
 var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
 
-// describe writes the lines about the mapped folder itself, and gives the path of its README.
-func (r *Root) describe(text *page, own *folder) (readme string) {
+// writeFolderHead writes the lines about the mapped folder itself, and returns the path of its README.
+func (r *Root) writeFolderHead(text *resultText, own *folder) (readme string) {
 	where, files := r.name, 0
 	if own.path != "." {
 		where += "/" + own.path
@@ -105,21 +105,21 @@ func (r *Root) describe(text *page, own *folder) (readme string) {
 			readme = p
 		}
 	}
-	counted := strings.Join(languages[:min(len(languages), mostLanguages)], ", ")
-	text.add("%s", strings.TrimSuffix(where+": "+tool.Count(files, "file")+": "+counted, ": "))
-	if said := r.packageDoc(own); said != "" {
-		text.add("%s", said)
+	counted := strings.Join(languages[:min(len(languages), maxLanguages)], ", ")
+	text.addLine("%s", strings.TrimSuffix(where+": "+tool.Count(files, "file")+": "+counted, ": "))
+	if purpose := r.packageDoc(own); purpose != "" {
+		text.addLine("%s", purpose)
 	}
-	if said := firstParagraph(r.textOf(readme)); said != "" {
-		text.add("README: %s", said)
+	if paragraph := firstParagraph(r.textOf(readme)); paragraph != "" {
+		text.addLine("README: %s", paragraph)
 	}
 	if len(names) > 0 {
-		text.add("files: %s", strings.Join(names[:min(len(names), maxDeclared)], ", "))
+		text.addLine("files: %s", strings.Join(names[:min(len(names), maxDeclared)], ", "))
 	}
 	return readme
 }
 
-// byCount gives the languages of a folder, the most frequent first.
+// byCount returns the languages of a folder, the most frequent first.
 func (f *folder) byCount() []string {
 	return slices.SortedFunc(maps.Keys(f.languages), func(a, b string) int {
 		return cmp.Or(cmp.Compare(f.languages[b], f.languages[a]), strings.Compare(a, b))
@@ -135,13 +135,13 @@ func (f *folder) mapLine(r *Root) string {
 		}
 	}
 	line := f.path + "/ " + tool.Count(count, "file") + most
-	if said := r.packageDoc(f); said != "" {
-		line += ": " + said
+	if purpose := r.packageDoc(f); purpose != "" {
+		line += ": " + purpose
 	}
 	return line
 }
 
-// textOf gives a file's content, or "" if it can't be read: the map then says less.
+// textOf returns a file's content, or "" if it can't be read: the map then says less.
 func (r *Root) textOf(clean string) string {
 	s, _, err := r.source(clean)
 	if err != nil {
@@ -150,10 +150,10 @@ func (r *Root) textOf(clean string) string {
 	return string(s.text)
 }
 
-// packageDoc gives the name of the module that a folder holds, and the first sentence of what its manifest or its
-// package says it is for. The files that usually hold it are asked first.
+// packageDoc returns the name of the module in a folder, and the first sentence of its description in the manifest or
+// in the package's comments. The files that usually hold the comment are read first.
 func (r *Root) packageDoc(f *folder) string {
-	module, said := "", ""
+	module, purpose := "", ""
 	var packages []string
 	for _, p := range f.files {
 		if line := moduleLines[path.Base(p)]; line != nil {
@@ -162,7 +162,7 @@ func (r *Root) packageDoc(f *folder) string {
 				module = m[1]
 			}
 			if m := purposeLine().FindStringSubmatch(text); m != nil {
-				said = strings.Join(m[1:], "")
+				purpose = strings.Join(m[1:], "")
 			}
 		}
 		if path.Base(p) == "__init__.py" || path.Ext(p) == ".go" && !isTest(p) {
@@ -172,27 +172,27 @@ func (r *Root) packageDoc(f *folder) string {
 	first := func(p string) int { return slices.Index([]string{path.Base(f.path) + ".go", "doc.go"}, path.Base(p)) }
 	slices.SortStableFunc(packages, func(a, b string) int { return cmp.Compare(first(b), first(a)) })
 	for _, p := range packages[:min(len(packages), docAttempts)] {
-		if said != "" {
+		if purpose != "" {
 			break
 		}
 		text := r.textOf(p)
 		if m := docstring().FindStringSubmatch(text); m != nil && path.Ext(p) == ".py" {
-			said = m[1]
+			purpose = m[1]
 		}
 		s := newSource(p, []byte(text))
-		if start, end := s.purpose(); start > 0 && said == "" {
-			said = s.sentence(definition{doc: start, line: end})
+		if start, end := s.purpose(); start > 0 && purpose == "" {
+			purpose = s.sentence(definition{doc: start, line: end})
 		}
 	}
-	if module != "" && said != "" {
+	if module != "" && purpose != "" {
 		module += ": "
 	}
-	return printable(strings.TrimSpace(module+said), maxShort)
+	return printable(strings.TrimSpace(module+purpose), maxShort)
 }
 
 var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
 
-// moduleLines are the expressions for the line in which a manifest names its module.
+// moduleLines match the line in which a manifest names its module.
 var moduleLines = map[string]func() *regexp.Regexp{
 	"go.mod":         pattern(`(?m)^module\s+"?([^\s"]+)`),
 	"Cargo.toml":     pattern(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
@@ -201,11 +201,11 @@ var moduleLines = map[string]func() *regexp.Regexp{
 	"pom.xml":        pattern(`<artifactId>([^<]+)</artifactId>`),
 }
 
-// purposeLine is the line in which such a file says what the module is for.
+// purposeLine matches the line in which such a file describes the module.
 var purposeLine = pattern(
 	`(?m)^[ \t{]*(?:"description"[ \t]*:[ \t]*"([^"\n]+)|description[ \t]*=[ \t]*(?:"([^"\n]+)|'([^'\n]+))|<description>([^<\n]+))`)
 
-// firstParagraph gives the first lines of a README that are prose: no heading, badge, picture or markup.
+// firstParagraph returns the first lines of a README that are prose: no heading, badge, picture or markup.
 func firstParagraph(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -14,13 +14,13 @@ type definition struct {
 	name      string
 	container string // the type, class or module it belongs to; "" at the top
 	kind      string // func, method, type, field, const, ...
-	doc       int    // first line of the comment and the attributes above it, line if there are none
-	line      int    // where its name stands
+	doc       int    // first line of the comment and the attributes above it; equals line if there are none
+	line      int    // of its name
 	end       int
 	member    bool // a part of another definition's text: a field, one constant of a group
 }
 
-// symbol is the name as people write it: Container.name.
+// symbol returns the name as people write it: Container.name.
 func (d *definition) symbol() string {
 	if d.container == "" {
 		return d.name
@@ -28,7 +28,7 @@ func (d *definition) symbol() string {
 	return d.container + "." + d.name
 }
 
-// isValue tells constants, variables and fields from what does something.
+// isValue says whether it is a constant, a variable or a field.
 func (d *definition) isValue() bool { return d.kind == "const" || d.kind == "var" || d.kind == "field" }
 
 // source is one file split into lines.
@@ -53,7 +53,7 @@ func newSource(at string, text []byte) *source {
 	return s
 }
 
-// line gives the text of line n, which counts from 1, without its end.
+// line returns the text of line n, from 1, without its line end.
 func (s *source) line(n int) []byte {
 	if n < 1 || n > len(s.lines) {
 		return nil
@@ -65,7 +65,7 @@ func (s *source) line(n int) []byte {
 	return bytes.TrimRight(s.text[s.lines[n-1]:end], "\r\n")
 }
 
-func (s *source) span(from, to int) string {
+func (s *source) textOfLines(from, to int) string {
 	end := len(s.text)
 	if to < len(s.lines) {
 		end = s.lines[to]
@@ -98,7 +98,7 @@ func outline(s *source) []definition {
 	return defs
 }
 
-// outlineByRules goes by the lines that the language's rules match, and by indentation for where a definition ends.
+// outlineByRules finds definitions by the language's rules, and their ends by indentation.
 func outlineByRules(s *source) []definition {
 	var defs []definition
 	rules := s.lang.rules()
@@ -113,7 +113,7 @@ func outlineByRules(s *source) []definition {
 		}
 		defs = append(defs, definition{name: name, kind: kind, doc: s.docStart(n), line: n, end: s.blockEnd(n)})
 	}
-	nest(s, defs)
+	setContainers(s, defs)
 	return defs
 }
 
@@ -126,20 +126,20 @@ func matchRules(rules []rule, line []byte) (kind, name string) {
 		if m == nil {
 			continue
 		}
-		if name := string(m[len(m)-1]); name != "" && !isControl(name) && !startsWithControl(line) {
+		if name := string(m[len(m)-1]); name != "" && !isControlWord(name) && !startsWithControl(line) {
 			return r.kind, name
 		}
 	}
 	return "", ""
 }
 
-// startsWithControl tells "else if (x) {" and "return f(" from a definition.
+// startsWithControl says whether a line such as "else if (x) {" or "return f(" is no definition.
 func startsWithControl(line []byte) bool {
 	word := bytes.TrimLeft(line, " \t\r\n\f}")
 	if end := bytes.IndexFunc(word, func(r rune) bool { return !isNameRune(r) }); end >= 0 {
 		word = word[:end]
 	}
-	return isControl(string(word)) && string(word) != "function"
+	return isControlWord(string(word)) && string(word) != "function"
 }
 
 func isComment(l *language, line []byte) bool {
@@ -149,7 +149,7 @@ func isComment(l *language, line []byte) bool {
 	})
 }
 
-// docStart gives the first line of the comment and the attributes right above line n.
+// docStart returns the first line of the comment and the attributes right above line n; n if there are none.
 func (s *source) docStart(n int) int {
 	for n > 1 {
 		above := bytes.TrimLeft(s.line(n-1), " \t")
@@ -161,8 +161,8 @@ func (s *source) docStart(n int) int {
 	return n
 }
 
-// blockEnd gives the last line of the block that begins at line n: all that is indented deeper, with the bracket or
-// the "end" that closes it.
+// blockEnd returns the last line of the block that begins at line n: all lines that are indented deeper, and the
+// bracket or "end" that closes it.
 func (s *source) blockEnd(n int) int {
 	own := indent(s.line(n))
 	end := n
@@ -174,9 +174,9 @@ func (s *source) blockEnd(n int) int {
 			continue
 		case indent(line) > own:
 			end = i
-		case indent(line) == own && opens(trimmed) && end < n+8:
+		case indent(line) == own && opensBlock(trimmed) && end < n+8:
 			end = i // the opening brace of a block, on its own line
-		case indent(line) == own && closes(trimmed):
+		case indent(line) == own && closesBlock(trimmed):
 			return i
 		default:
 			return end
@@ -200,18 +200,18 @@ func indent(line []byte) int {
 	return n
 }
 
-func opens(trimmed []byte) bool {
+func opensBlock(trimmed []byte) bool {
 	return trimmed[0] == '{' || bytes.HasPrefix(trimmed, []byte("begin")) || bytes.HasPrefix(trimmed, []byte("where"))
 }
 
-func closes(trimmed []byte) bool {
+func closesBlock(trimmed []byte) bool {
 	word, _, _ := bytes.Cut(trimmed, []byte(" "))
 	return strings.IndexByte("})]", trimmed[0]) >= 0 || string(word) == "end"
 }
 
-// nest gives each definition the innermost one around it as its container.
-func nest(s *source, defs []definition) {
-	var open []int // the definitions around the current line, the outermost first
+// setContainers sets the container of each definition to the innermost one around it.
+func setContainers(s *source, defs []definition) {
+	var open []int // indexes of the definitions around the current one, the outermost first
 	for i := range defs {
 		deep := indent(s.line(defs[i].line))
 		for len(open) > 0 {
@@ -249,7 +249,7 @@ func outlineMarkdown(s *source) []definition {
 // section is a heading whose end is not yet known.
 type section struct{ def, level int }
 
-// closeSections ends the open sections that a heading of that level does not belong to, and gives the others.
+// closeSections ends the open sections to which a heading of that level does not belong, and returns the others.
 func closeSections(defs []definition, open []section, level, end int) []section {
 	for len(open) > 0 && open[len(open)-1].level >= level {
 		defs[open[len(open)-1].def].end = end

@@ -12,7 +12,7 @@ type goOutline struct {
 	defs []definition
 }
 
-// outlineGo goes by the syntax tree. It gives nil for a file too broken to have one.
+// outlineGo finds definitions by the syntax tree. It returns nil for a file too broken to have one.
 func outlineGo(s *source) []definition {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, "", s.text, parser.ParseComments|parser.SkipObjectResolution)
@@ -24,14 +24,14 @@ func outlineGo(s *source) []definition {
 		return nil
 	}
 	if tree.Doc != nil {
-		o.add(definition{name: tree.Name.Name, kind: "package"}, tree.Doc, tree.Package, tree.Name.End())
+		o.addDefinition(definition{name: tree.Name.Name, kind: "package"}, tree.Doc, tree.Package, tree.Name.End())
 	}
 	for _, decl := range tree.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			o.function(d)
+			o.addFunction(d)
 		case *ast.GenDecl:
-			o.general(d)
+			o.addGeneral(d)
 		}
 	}
 	return o.defs
@@ -39,8 +39,8 @@ func outlineGo(s *source) []definition {
 
 func (o *goOutline) line(p token.Pos) int { return o.file.PositionFor(p, false).Line }
 
-// add completes a definition with its lines. from is where the name stands.
-func (o *goOutline) add(d definition, doc *ast.CommentGroup, from, to token.Pos) {
+// addDefinition sets the lines of a definition and adds it. from is the position of the name.
+func (o *goOutline) addDefinition(d definition, doc *ast.CommentGroup, from, to token.Pos) {
 	d.line, d.end = o.line(from), o.line(to)
 	d.doc = d.line
 	if doc != nil {
@@ -49,12 +49,12 @@ func (o *goOutline) add(d definition, doc *ast.CommentGroup, from, to token.Pos)
 	o.defs = append(o.defs, d)
 }
 
-func (o *goOutline) function(d *ast.FuncDecl) {
+func (o *goOutline) addFunction(d *ast.FuncDecl) {
 	def := definition{name: d.Name.Name, kind: "func"}
 	if d.Recv != nil && len(d.Recv.List) > 0 {
 		def.kind, def.container = "method", receiver(d.Recv.List[0].Type)
 	}
-	o.add(def, d.Doc, d.Pos(), d.End()-1)
+	o.addDefinition(def, d.Doc, d.Pos(), d.End()-1)
 }
 
 func receiver(e ast.Expr) string {
@@ -76,13 +76,13 @@ func receiver(e ast.Expr) string {
 	}
 }
 
-func (o *goOutline) general(d *ast.GenDecl) {
+func (o *goOutline) addGeneral(d *ast.GenDecl) {
 	if d.Tok == token.IMPORT || len(d.Specs) == 0 {
 		return
 	}
 	grouped := d.Lparen.IsValid()
 	if grouped && d.Tok != token.TYPE {
-		o.add(definition{name: specNames(d.Specs[0])[0].Name, kind: d.Tok.String() + " group"}, d.Doc, d.Pos(),
+		o.addDefinition(definition{name: specNames(d.Specs[0])[0].Name, kind: d.Tok.String() + " group"}, d.Doc, d.Pos(),
 			d.End()-1)
 	}
 	for _, spec := range d.Specs {
@@ -92,15 +92,15 @@ func (o *goOutline) general(d *ast.GenDecl) {
 			if !grouped {
 				doc, from, to = d.Doc, d.Pos(), d.End()-1
 			}
-			o.add(definition{name: sp.Name.Name, kind: "type"}, doc, from, to)
-			o.members(sp)
+			o.addDefinition(definition{name: sp.Name.Name, kind: "type"}, doc, from, to)
+			o.addMembers(sp)
 		case *ast.ValueSpec:
 			doc := sp.Doc
 			if !grouped {
 				doc = d.Doc
 			}
 			for _, name := range sp.Names {
-				o.add(definition{name: name.Name, kind: d.Tok.String(), member: grouped}, doc, name.Pos(), sp.End()-1)
+				o.addDefinition(definition{name: name.Name, kind: d.Tok.String(), member: grouped}, doc, name.Pos(), sp.End()-1)
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func specNames(s ast.Spec) []*ast.Ident {
 	return []*ast.Ident{{Name: "_"}}
 }
 
-// members adds the fields of a struct and the methods of an interface.
-func (o *goOutline) members(spec *ast.TypeSpec) {
+// addMembers adds the fields of a struct and the methods of an interface.
+func (o *goOutline) addMembers(spec *ast.TypeSpec) {
 	var fields *ast.FieldList
 	kind := "field"
 	switch t := spec.Type.(type) {
@@ -128,7 +128,7 @@ func (o *goOutline) members(spec *ast.TypeSpec) {
 	}
 	for _, f := range fields.List {
 		for _, name := range f.Names {
-			o.add(definition{name: name.Name, container: spec.Name.Name, kind: kind, member: true}, f.Doc, name.Pos(),
+			o.addDefinition(definition{name: name.Name, container: spec.Name.Name, kind: kind, member: true}, f.Doc, name.Pos(),
 				f.End()-1)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// versionFolders are the folders in which version control programs keep their data.
+// versionFolders are the folders of version control programs.
 var versionFolders = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".fossil", "_darcs", "CVS"}
 
-// buildFiles are files that say how a project is built, and name no language by their ending.
+// buildFiles are files that say how a project is built, and whose endings name no language.
 var buildFiles = []string{"go.mod", "go.work", "package.json", "deno.json", "Cargo.toml", "pyproject.toml",
 	"requirements.txt", "Pipfile", "pom.xml", "build.gradle",
 	"build.gradle.kts", "settings.gradle", "Gemfile", "composer.json", "mix.exs", "CMakeLists.txt", "meson.build",
@@ -19,13 +19,13 @@ var buildFiles = []string{"go.mod", "go.work", "package.json", "deno.json", "Car
 	"Makefile", "GNUmakefile", "justfile", "Rakefile", "stack.yaml", "Package.swift", "pubspec.yaml", "flake.nix",
 	"Dockerfile"}
 
-// buildEndings are those of such files whose names differ.
+// buildEndings are the endings of build files without a fixed name.
 var buildEndings = []string{".sln", ".csproj", ".cabal", ".gemspec", ".xcodeproj"}
 
-// mostLooked bounds how many files of a folder are looked at.
-const mostLooked = 1000
+// maxEntries bounds how many entries of a folder are checked.
+const maxEntries = 1000
 
-// IsProject says whether a folder is one of code: version control, a build file or source stands at its top. The home
+// IsProject says whether a folder is a project: version control, a build file or source is directly in it. The home
 // folder is none, whatever it holds, nor is a folder that can't be read.
 func IsProject(dir string) bool {
 	f, err := os.Open(dir)
@@ -33,14 +33,14 @@ func IsProject(dir string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	entries, _ := f.ReadDir(mostLooked)
+	entries, _ := f.ReadDir(maxEntries)
 	return isProject(dir, entries)
 }
 
 func isProject(dir string, entries []os.DirEntry) bool {
 	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		name := e.Name()
-		if slices.Contains(versionFolders, name) { // a file stands for the folder in a worktree
+		if slices.Contains(versionFolders, name) { // in a worktree, .git is a file
 			return true
 		}
 		return !e.IsDir() && (slices.Contains(buildFiles, name) || slices.Contains(buildEndings, path.Ext(name)) ||
@@ -52,7 +52,8 @@ func isProject(dir string, entries []os.DirEntry) bool {
 	return err != nil || filepath.Clean(dir) != filepath.Clean(home) && !sameFile(dir, home)
 }
 
-// inProject says whether a path, given by its components, stands below the root in a project.
+// inProject says whether one of the folders that contain a path, from the root on, is a project. parts are its
+// components.
 func (r *Root) inProject(parts []string) bool {
 	dir := r.root.Name()
 	for _, name := range parts {
@@ -66,7 +67,7 @@ func (r *Root) inProject(parts []string) bool {
 
 func isHidden(name string) bool { return len(name) > 1 && name[0] == '.' }
 
-// isSource says whether a file is a program's by its ending. What only sets programs up is none.
+// isSource says whether a file is source code, by its ending. Settings are not.
 func isSource(name string) bool {
 	l := languages().byEnding[strings.ToLower(path.Ext(name))]
 	return l != nil && l.defines && l.name != "TOML"

@@ -57,7 +57,7 @@ func TestTheHomeFolderIsNoProject(t *testing.T) {
 }
 
 func TestHiddenFoldersAreReadInAProjectAlone(t *testing.T) {
-	r, _ := tree(t, map[string]string{"letter.txt": "needle", ".cache/a.txt": "needle", ".profile": "needle",
+	r, _ := rootOf(t, map[string]string{"letter.txt": "needle", ".cache/a.txt": "needle", ".profile": "needle",
 		"old/.cache/b.txt": "needle", "app/go.mod": "module app\n", "app/.github/ci.yml": "needle",
 		"app/in/.hidden/c.txt": "needle"})
 	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})

@@ -21,8 +21,8 @@ const (
 	hintBonus      = 1.5    // for a path that the question names
 )
 
-// weighTermsByFiles gives each term its weight by how many of all files hold it, and notes the words that are in none.
-// Weak matches count a quarter.
+// weighTermsByFiles sets the weight of each term by how many files hold it, and notes the words that are in no file. A
+// weak match counts as a quarter.
 func (s *lookup) weighTermsByFiles() {
 	s.weights = make(search.Weights, len(s.query.terms))
 	for t, q := range s.query.terms {
@@ -45,7 +45,7 @@ func (s *lookup) weighTermsByFiles() {
 	}
 }
 
-// bestFiles scores all files with a match, and gives the best ones, best first. Equal scores keep their order.
+// bestFiles scores all files with a match, and returns the best ones, the best first. Equal scores keep their order.
 func (s *lookup) bestFiles() []tally {
 	s.weighTermsByFiles()
 	all := s.weights.Total()
@@ -70,7 +70,7 @@ func (s *lookup) bestFiles() []tally {
 	return best[:min(len(best), max(candidates, s.limit))]
 }
 
-// matchName gives for each term how well it matches a name, 0 to 1.
+// matchName returns for each term how well it matches a name, 0 to 1.
 func (s *lookup) matchName(name string) []float64 {
 	in := make([]float64, len(s.query.terms))
 	if scanner, ok := s.finder.(*scanner); ok {

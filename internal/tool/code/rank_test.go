@@ -144,7 +144,7 @@ func TestTheBestHitIsTheOneThatAnswers(t *testing.T) {
 				"b.go": function("A parcel is sent by balloon.", "parcels", ""),
 			}},
 	} {
-		r, _ := tree(t, c.files)
+		r, _ := rootOf(t, c.files)
 		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: c.question})
 		if len(d.Hits) == 0 || d.Hits[0].Path+" "+d.Hits[0].Symbol != c.want {
 			t.Errorf("%s: %s finds %+v first", c.why, c.question, d.Hits[:min(1, len(d.Hits))])
@@ -168,11 +168,11 @@ func shareOf(t *testing.T, r *Root, question, file, of string) float64 {
 
 func TestAListOfChangesAndAFileOfOtherPathsCountLess(t *testing.T) {
 	text := "# Parcels\n\nA parcel is sent by balloon"
-	r, _ := tree(t, map[string]string{"CHANGELOG.md": text + ", at last.\n", "MANUAL.md": text + ", as ever.\n"})
+	r, _ := rootOf(t, map[string]string{"CHANGELOG.md": text + ", at last.\n", "MANUAL.md": text + ", as ever.\n"})
 	if share := shareOf(t, r, "how is a parcel sent by balloon?", "CHANGELOG.md", "MANUAL.md"); share > 0.5 {
 		t.Errorf("a list of changes counts %.2f of a manual", share)
 	}
-	r, _ = tree(t, map[string]string{"a/post.go": function("post sends a parcel.", "postNow", "\tstep()\n"),
+	r, _ = rootOf(t, map[string]string{"a/post.go": function("post sends a parcel.", "postNow", "\tstep()\n"),
 		"balloon/post.go": strings.Replace(function("post sends a parcel.", "postAll", "\tstep()\n"), "package p",
 			"package balloon", 1)})
 	if share := shareOf(t, r, "how does a balloon post a parcel?", "a/post.go", "balloon/post.go"); share > 0.65 {
@@ -187,7 +187,7 @@ func TestRarityIsThatOfDefinitions(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintf(&b, "\n// draw%d draws a frame.\nfunc draw%d() {\n}\n", i, i)
 	}
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"draw.go": b.String(), "a.go": function("paint paints a frame.", "paint", ""),
 		"b.go": function("align moves a cursor.", "align", ""), "c.go": function("blink shows a cursor.", "blink", ""),
 	})
@@ -233,7 +233,7 @@ func TestPassagesAreShownTogetherWhileShort(t *testing.T) {
 		{"of a long one the best lines", "where is the zebra counted", map[string]string{"long.go": long},
 			[]string{"long.go 3-99, best 64-77"}},
 	} {
-		r, _ := tree(t, c.files)
+		r, _ := rootOf(t, c.files)
 		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: c.question})
 		var got []string
 		for _, h := range d.Hits {

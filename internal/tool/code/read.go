@@ -16,7 +16,7 @@ const (
 	maxShown    = 400      // lines of one read
 	aroundLines = 40       // lines shown on either side of the one asked for
 	maxRead     = 64 << 20 // bytes of a file
-	readReserve = 1 << 10  // bytes of tool.MaxText kept for what is said about the lines
+	readReserve = 1 << 10  // bytes of tool.MaxText reserved for what is written around the lines
 )
 
 // ReadArgs are the arguments of code_read.
@@ -62,9 +62,9 @@ func (r *Root) read(_ context.Context, _ tool.Call, args ReadArgs) (tool.Result,
 	}
 	s := newSource(clean, text)
 	data := ReadData{Path: clean, Lines: []string{}, Total: len(s.lines), Hash: files.Hash(text)}
-	if asked := max(from, args.Around); asked > max(data.Total, 1) {
+	if wanted := max(from, args.Around); wanted > max(data.Total, 1) {
 		hint := fmt.Sprintf("the last line is %d", data.Total)
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, hint, "%s has no line %d", clean, asked)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, hint, "%s has no line %d", clean, wanted)
 	}
 	ref := tool.Ref{Source: tool.Code, Path: clean, Hash: data.Hash, Opened: true}
 	if data.Total == 0 {
@@ -83,7 +83,7 @@ func (r *Root) read(_ context.Context, _ tool.Call, args ReadArgs) (tool.Result,
 	return tool.Result{Text: b.String(), Refs: []tool.Ref{ref}, Items: 1, Truncated: data.End < to}.WithData(data)
 }
 
-// wantedLines gives the lines wanted.
+// wantedLines returns the first and the last line that the arguments ask for; `to` may be beyond the file's end.
 func (args ReadArgs) wantedLines() (from, to int, err error) {
 	const hint = "lines count from 1; give start and end, or around"
 	switch {
@@ -101,13 +101,13 @@ func (args ReadArgs) wantedLines() (from, to int, err error) {
 }
 
 // Secrets are removed from the lines of the file before these are cut and numbered. A secret may begin before the
-// wanted lines, and end after them or after the shown part of a line: so redaction sees this much more than is shown.
+// wanted lines, and end after them or after the shown part of a line: so redaction gets this much more than is shown.
 const (
 	bytesAround     = 32 << 10 // bytes before the first line, and behind the last
 	lineBytesBeyond = 4 << 10  // bytes of one line
 )
 
-// linesToShow gives lines without their secrets, as many as fit into a result.
+// linesToShow returns lines without their secrets, as many as fit into a result.
 func (s *source) linesToShow(from, to int) (lines []string) {
 	start, end := s.lines[from-1], len(s.text)
 	if to < len(s.lines) {

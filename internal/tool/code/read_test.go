@@ -24,7 +24,7 @@ func numbered(from, to int) string {
 }
 
 func TestReadShowsTheLinesAskedFor(t *testing.T) {
-	r, _ := tree(t, map[string]string{"f.txt": numbered(1, 1000), "one": "only", "empty": "", "crlf": "a\r\nb\r\n",
+	r, _ := rootOf(t, map[string]string{"f.txt": numbered(1, 1000), "one": "only", "empty": "", "crlf": "a\r\nb\r\n",
 		"blank": "\n\n"})
 	for _, c := range []struct {
 		name       string
@@ -67,7 +67,7 @@ func TestReadShowsTheLinesAskedFor(t *testing.T) {
 
 func TestReadIsCitableByLinesAndHash(t *testing.T) {
 	text := "a\r\nb\xff\nc"
-	r, _ := tree(t, map[string]string{"d/f.txt": text, "empty": ""})
+	r, _ := rootOf(t, map[string]string{"d/f.txt": text, "empty": ""})
 	if d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "empty"}); d.Total != 0 || len(d.Lines) != 0 ||
 		!res.Refs[0].Opened {
 		t.Errorf("an empty file: %+v %+v", d, res)
@@ -82,7 +82,7 @@ func TestReadIsCitableByLinesAndHash(t *testing.T) {
 }
 
 func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
-	r, _ := tree(t, map[string]string{"f.txt": numbered(1, 30), "empty": ""})
+	r, _ := rootOf(t, map[string]string{"f.txt": numbered(1, 30), "empty": ""})
 	for args, want := range map[string]string{
 		`{"path":"f.txt","start":31}`:           "the last line is 30",
 		`{"path":"f.txt","around":99}`:          "the last line is 30",
@@ -94,7 +94,7 @@ func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
 		`{"start":3}`:                           "path is missing",
 		`{"path":"."}`:                          "is a folder",
 	} {
-		if _, err := call(t, r, "code_read", args); kind(err) != tool.InvalidArgs ||
+		if _, err := call(t, r, "code_read", args); kindOf(err) != tool.InvalidArgs ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)
 		}
@@ -102,7 +102,7 @@ func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
 }
 
 func TestReadMakesOddBytesVisible(t *testing.T) {
-	r, _ := tree(t, map[string]string{"f": "\ufeffbom\nbad \xff\xfe utf-8\n\x1b[31mred\nbell\a\u202etxt\ttab\n"})
+	r, _ := rootOf(t, map[string]string{"f": "\ufeffbom\nbad \xff\xfe utf-8\n\x1b[31mred\nbell\a\u202etxt\ttab\n"})
 	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "f"})
 	want := []string{"�bom", "bad �� utf-8", "␛[31mred", "bell␇�txt\ttab"}
 	if diff := cmp.Diff(want, d.Lines); diff != "" {
@@ -111,9 +111,9 @@ func TestReadMakesOddBytesVisible(t *testing.T) {
 }
 
 func TestReadRefusesBinaryWithAHint(t *testing.T) {
-	r, _ := tree(t, map[string]string{"f.png": "\x89PNG\r\n\x1a\n\x00\x00"})
+	r, _ := rootOf(t, map[string]string{"f.png": "\x89PNG\r\n\x1a\n\x00\x00"})
 	_, err := call(t, r, "code_read", `{"path":"f.png"}`)
-	if kind(err) != tool.Failed || !strings.Contains(err.Error(), "binary") ||
+	if kindOf(err) != tool.Failed || !strings.Contains(err.Error(), "binary") ||
 		!strings.Contains(err.Error(), "only text") {
 		t.Errorf("got %v", err)
 	}
@@ -121,7 +121,7 @@ func TestReadRefusesBinaryWithAHint(t *testing.T) {
 
 func TestLongLineIsCutBetweenCharactersWithANote(t *testing.T) {
 	long := strings.Repeat("ä", 100_000)
-	r, _ := tree(t, map[string]string{"f": "short\n" + long + "\nnext\n"})
+	r, _ := rootOf(t, map[string]string{"f": "short\n" + long + "\nnext\n"})
 	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "f"})
 	if len(d.Lines) != 3 || d.Lines[2] != "next" {
 		t.Fatalf("%d lines", len(d.Lines))
@@ -134,7 +134,7 @@ func TestLongLineIsCutBetweenCharactersWithANote(t *testing.T) {
 }
 
 func TestReadKeepsToMaxText(t *testing.T) {
-	r, _ := tree(t, map[string]string{"f": strings.Repeat(strings.Repeat("x", 400)+"\n", 400)})
+	r, _ := rootOf(t, map[string]string{"f": strings.Repeat(strings.Repeat("x", 400)+"\n", 400)})
 	d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "f", Start: 1, End: 400})
 	if len(res.Text) > tool.MaxText || !res.Truncated || d.End >= 400 || d.End < 50 {
 		t.Errorf("%d bytes, lines to %d, truncated %v", len(res.Text), d.End, res.Truncated)
@@ -145,11 +145,11 @@ func TestReadKeepsToMaxText(t *testing.T) {
 }
 
 func TestReadRefusesAFileThatIsTooLarge(t *testing.T) {
-	r, dir := tree(t, map[string]string{"huge": "x"})
+	r, dir := rootOf(t, map[string]string{"huge": "x"})
 	if err := os.Truncate(filepath.Join(dir, "huge"), maxRead+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t, r, "code_read", `{"path":"huge"}`); kind(err) != tool.TooLarge {
+	if _, err := call(t, r, "code_read", `{"path":"huge"}`); kindOf(err) != tool.TooLarge {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// pattern is an expression that is compiled when it is first used.
+// pattern returns an expression that is compiled at its first use.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

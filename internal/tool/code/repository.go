@@ -19,39 +19,39 @@ import (
 )
 
 const (
-	gitTime    = 10 * time.Second
-	gitOutput  = 1 << 20 // bytes that are read of what git prints
-	gitPointer = 4 << 10 // bytes of a file that names a folder of git
-	gitMemory  = 1 << 30 // bytes that git may use, where the system has such a bound
-	gitPart    = 4 << 20 // bytes of a file of git that it reads whole
-	gitParts   = 100_000 // files of git that are looked at
+	gitTimeout    = 10 * time.Second
+	maxGitOutput  = 1 << 20 // bytes that are read of git's output
+	maxGitPointer = 4 << 10 // bytes of a file that names a git folder
+	maxGitMemory  = 1 << 30 // bytes that git may use, where the system has such a bound
+	maxGitFile    = 4 << 20 // bytes of a git file that git reads as a whole
+	maxGitFiles   = 100_000 // git files that are checked
 )
 
-// repository is the git repository in which a root lies. Its folder, its working tree and its objects belong together:
+// repository is the git repository in which a root lies. Its git dir, its working tree and its objects belong together:
 // nothing of another repository is read through it.
 type repository struct {
-	root string   // where git runs, absolute
-	top  string   // of the working tree
-	dir  string   // what git calls the git dir
-	off  []string // name=value for each setting of the repository that would run a program: it turns that off
+	root      string   // where git runs, absolute
+	top       string   // of the working tree
+	dir       string   // what git calls the git dir
+	overrides []string // name=value, to turn off each setting of the repository that would run a program
 }
 
-// notRepository says that there is no history to read.
+// notRepository returns the error for a folder without a readable history.
 func notRepository(why string) error {
 	return tool.Errorf(tool.Unavailable,
 		"only a folder under git has a history; its files can still be searched and read",
 		"the folder has no history that can be read: %s", why)
 }
 
-// openRepository finds the repository of the root, at it or above it, and refuses one whose parts lie elsewhere.
+// openRepository finds the repository of the root, in it or above it, and refuses one whose parts lie elsewhere.
 func (r *Root) openRepository(ctx context.Context) (*repository, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are",
 			"the program git is not installed")
 	}
-	named, errNamed := os.Stat(r.root.Name())
+	byName, errNamed := os.Stat(r.root.Name())
 	opened, errOpened := r.root.Stat(".")
-	if errNamed != nil || errOpened != nil || !os.SameFile(named, opened) {
+	if errNamed != nil || errOpened != nil || !os.SameFile(byName, opened) {
 		return nil, tool.Errorf(tool.Conflict, "ask again", "the folder was replaced since it was opened")
 	}
 	root, err := filepath.EvalSymlinks(r.root.Name())
@@ -73,7 +73,7 @@ func (r *Root) openRepository(ctx context.Context) (*repository, error) {
 	}
 }
 
-// locateDir finds the git dir behind .git, which a worktree has elsewhere.
+// locateDir finds the git dir, to which .git is a pointer in a worktree.
 func (g *repository) locateDir(info fs.FileInfo) error {
 	mark := filepath.Join(g.top, ".git")
 	switch {
@@ -85,7 +85,7 @@ func (g *repository) locateDir(info fs.FileInfo) error {
 			return notRepository(".git is damaged")
 		}
 		g.dir = resolve(g.top, name)
-		if back := readPointer(filepath.Join(g.dir, "gitdir")); back == "" || !sameFile(resolve(g.dir, back), mark) {
+		if pointer := readPointer(filepath.Join(g.dir, "gitdir")); pointer == "" || !sameFile(resolve(g.dir, pointer), mark) {
 			return notRepository(".git names the repository of another folder")
 		}
 	default:
@@ -110,23 +110,22 @@ func (g *repository) refuseBorrowed() error {
 	return errors.Join(refuseLinks(common), refuseLinks(g.dir))
 }
 
-// refuseLinks refuses a git dir in which git would follow a link, or read a file of unlimited size. What git reads
-// whole must be a regular file of at most gitPart bytes. Links to folders, and sockets, of other programs may lie
-// there.
+// refuseLinks refuses a git dir in which git would follow a link, or read a file of unlimited size. What git reads as a
+// whole must be a regular file of at most maxGitFile bytes. Sockets and links to folders of other programs are allowed.
 func refuseLinks(dir string) error {
-	looked := 0
+	seen := 0
 	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || name == dir {
 			return nil //nolint:nilerr // what can't be read here can't be read by git
 		}
-		if looked++; looked > gitParts {
+		if seen++; seen > maxGitFiles {
 			return notRepository("it has more parts than are looked at")
 		}
 		below, _ := filepath.Rel(dir, name) // it is below
-		top, rest, within := strings.Cut(filepath.ToSlash(below), "/")
+		top, rest, nested := strings.Cut(filepath.ToSlash(below), "/")
 		own := top == "refs" || top == "info" || top == "objects"
 		switch {
-		case e.IsDir() && (!own || top == "objects" && within && rest != "info" && rest != "pack"):
+		case e.IsDir() && (!own || top == "objects" && nested && rest != "info" && rest != "pack"):
 			return fs.SkipDir
 		case e.IsDir() || !own && (e.Type()&fs.ModeSocket != 0 || e.Type()&fs.ModeSymlink != 0 && isFolder(name)):
 			return nil
@@ -134,7 +133,7 @@ func refuseLinks(dir string) error {
 			return notRepository("a part of it is a link or no file")
 		}
 		mapped := top == "objects" || top == "index" || top == "packed-refs" || strings.HasPrefix(top, "sharedindex.")
-		if info, err := e.Info(); err == nil && info.Size() > gitPart && !mapped {
+		if info, err := e.Info(); err == nil && info.Size() > maxGitFile && !mapped {
 			return notRepository("a part of it is larger than such parts are")
 		}
 		return nil
@@ -149,7 +148,7 @@ func isFolder(name string) bool {
 // readPointer reads the one line of a small regular file; "" if it can't.
 func readPointer(name string) string {
 	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > gitPointer {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitPointer {
 		return ""
 	}
 	text, err := os.ReadFile(name)
@@ -172,8 +171,8 @@ func sameFile(a, b string) bool {
 	return errOne == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// listFilters lists the filters in the repository's settings in g.off, which turns them off: there is no flag for that,
-// and a diff of the working tree would run them.
+// listFilters adds the filters of the repository's settings to g.overrides, which turns them off: there is no flag for
+// that, and a diff of the working tree would run them.
 func (g *repository) listFilters(ctx context.Context) error {
 	out, cut, err := g.runGit(ctx, "config", "--list", "--includes", "--name-only", "-z")
 	if err != nil || cut {
@@ -188,7 +187,7 @@ func (g *repository) listFilters(ctx context.Context) error {
 		if strings.HasSuffix(lower, ".required") {
 			value = "false"
 		}
-		g.off = append(g.off, name+"="+value)
+		g.overrides = append(g.overrides, name+"="+value)
 	}
 	return nil
 }
@@ -206,7 +205,7 @@ var settings = []string{
 	"maintenance.auto=false", "core.bigFileThreshold=16m",
 }
 
-// environment is git's whole environment. Of ours it has only where programs are.
+// environment returns git's whole environment. Of ours it holds only PATH and SYSTEMROOT.
 func (g *repository) environment() []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "HOME=/nonexistent", "LC_ALL=C",
@@ -215,7 +214,7 @@ func (g *repository) environment() []string {
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_LITERAL_PATHSPECS=1", "GIT_ALLOW_PROTOCOL=", "GIT_PAGER=cat",
 	}
-	all := append(slices.Clone(settings), g.off...)
+	all := append(slices.Clone(settings), g.overrides...)
 	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(all)))
 	for i, s := range all {
 		at := strings.LastIndexByte(s, '=') // the name of a filter may hold one, no value does
@@ -225,17 +224,17 @@ func (g *repository) environment() []string {
 	return env
 }
 
-// runGit runs a git command that only reads, and gives its output, cut off at gitOutput. What git prints about errors
-// is dropped: it may contain paths of the machine, and lines of files.
+// runGit runs a git command that only reads, and returns its output, cut off at maxGitOutput. Git's error messages are
+// dropped: they may contain paths of the machine, and lines of files.
 func (g *repository) runGit(ctx context.Context, args ...string) (out []byte, cut bool, err error) {
-	ctx, stop := context.WithTimeout(ctx, gitTime)
+	ctx, stop := context.WithTimeout(ctx, gitTimeout)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = g.root, g.environment(), time.Second
 	printed := &boundedOutput{stop: stop}
 	cmd.Stdout = printed
 	if err = cmd.Start(); err == nil {
-		boundMemory(cmd.Process.Pid, gitMemory)
+		boundMemory(cmd.Process.Pid, maxGitMemory)
 		err = cmd.Wait()
 	}
 	switch out = printed.Bytes(); {
@@ -243,7 +242,7 @@ func (g *repository) runGit(ctx context.Context, args ...string) (out []byte, cu
 		return out[:bytes.LastIndexAny(out, "\n\x00")+1], true, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, false, tool.Errorf(tool.Timeout, "name a file with path, or ask for fewer commits",
-			"git took longer than %s", gitTime)
+			"git took longer than %s", gitTimeout)
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case err != nil:
@@ -254,7 +253,7 @@ func (g *repository) runGit(ctx context.Context, args ...string) (out []byte, cu
 	return out, false, nil
 }
 
-// boundedOutput keeps what a program prints, and stops the program at gitOutput bytes.
+// boundedOutput keeps a program's output, and stops the program at maxGitOutput bytes.
 type boundedOutput struct {
 	bytes.Buffer
 	stop  func()
@@ -262,7 +261,7 @@ type boundedOutput struct {
 }
 
 func (b *boundedOutput) Write(p []byte) (int, error) {
-	room := gitOutput - b.Len()
+	room := maxGitOutput - b.Len()
 	if len(p) <= room {
 		return b.Buffer.Write(p)
 	}

@@ -27,7 +27,7 @@ type finder interface {
 	find(content []byte, emit func(match))
 }
 
-// key is one way in which a term begins.
+// key is a text with which a match of a term begins: its stem or an alias.
 type key struct {
 	term  int
 	text  string
@@ -47,17 +47,17 @@ const caseBit = 0x20
 func newScanner(terms []term) *scanner {
 	s := &scanner{terms: terms, table: new([1 << 16]uint16), keys: [][]key{nil}}
 	for i, t := range terms {
-		s.insert(key{term: i, text: t.stem})
+		s.addKey(key{term: i, text: t.stem})
 		for _, a := range t.aliases {
 			if len(a) >= 2 {
-				s.insert(key{term: i, text: a, alias: true})
+				s.addKey(key{term: i, text: a, alias: true})
 			}
 		}
 	}
 	return s
 }
 
-func (s *scanner) insert(k key) {
+func (s *scanner) addKey(k key) {
 	for second := range 256 {
 		if len(k.text) > 1 && second != int(k.text[1]|caseBit) {
 			continue
@@ -84,12 +84,12 @@ func (s *scanner) find(content []byte, emit func(match)) {
 	}
 }
 
-// emitBest looks for keys at one place. Those of a term stand together.
+// emitBest matches keys at one place, and emits the best match of each term. Keys of one term follow each other.
 func (s *scanner) emitBest(src []byte, start int, keys []key, emit func(match)) {
 	best := match{term: -1}
 	for i := range keys {
 		k := &keys[i]
-		end, how := s.judgeKey(src, start, k)
+		end, how := s.matchKey(src, start, k)
 		switch {
 		case how == 0:
 		case best.term != k.term:
@@ -106,8 +106,8 @@ func (s *scanner) emitBest(src []byte, start int, keys []key, emit func(match)) 
 	}
 }
 
-// judgeKey says how well the word at a place where a key's first bytes were found matches the key; 0: not at all.
-func (s *scanner) judgeKey(src []byte, start int, k *key) (end int, how strength) {
+// matchKey returns how well the word at a place, where a key's first bytes were found, matches the key; 0: not at all.
+func (s *scanner) matchKey(src []byte, start int, k *key) (end int, how strength) {
 	t := &s.terms[k.term]
 	stemEnd, whole := matchFolded(src, start, k.text, t.isCompound)
 	if !whole && (k.alias || t.isCompound || t.isForeign) {
@@ -116,11 +116,11 @@ func (s *scanner) judgeKey(src []byte, start int, k *key) (end int, how strength
 	atStart := search.StartsPart(src, start)
 	switch {
 	case k.alias && atStart:
-		return judgeAlias(src, start, stemEnd, k.text)
+		return matchAlias(src, start, stemEnd, k.text)
 	case k.alias, !whole && !atStart:
 		return 0, 0
 	case !whole:
-		return judgeShorter(src, start, t.word)
+		return matchShorter(src, start, t.word)
 	}
 	end = search.PartEnd(src, stemEnd-1) // which may be a later word: WaitGroup for "waitgroup"
 	switch {
@@ -138,7 +138,7 @@ func (s *scanner) judgeKey(src []byte, start int, k *key) (end int, how strength
 	return 0, 0
 }
 
-func judgeAlias(src []byte, start, aliasEnd int, alias string) (int, strength) {
+func matchAlias(src []byte, start, aliasEnd int, alias string) (int, strength) {
 	end := search.PartEnd(src, start)
 	switch rest := end - aliasEnd; {
 	case rest == 0, rest == 1 && search.Lower(src[aliasEnd]) == 's':
@@ -149,8 +149,8 @@ func judgeAlias(src []byte, start, aliasEnd int, alias string) (int, strength) {
 	return 0, 0
 }
 
-// judgeShorter finds words of at least four letters that the term begins with.
-func judgeShorter(src []byte, start int, word string) (int, strength) {
+// matchShorter matches words of at least four letters with which the term begins.
+func matchShorter(src []byte, start int, word string) (int, strength) {
 	end := search.PartEnd(src, start)
 	n := end - start
 	if n < 4 || n >= len(word) {
@@ -162,7 +162,7 @@ func judgeShorter(src []byte, start int, word string) (int, strength) {
 	return end, shorter
 }
 
-// matchFolded compares without case. For compounds it passes over the underscores between words.
+// matchFolded compares without case. For compounds it skips underscores and hyphens between words.
 func matchFolded(src []byte, at int, word string, compound bool) (end int, ok bool) {
 	for i := range len(word) {
 		if compound && i > 0 && at < len(src) && (src[at] == '_' || src[at] == '-') {

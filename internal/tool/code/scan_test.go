@@ -100,7 +100,7 @@ func TestScannerFindsWhatALookAtEveryPlaceFinds(t *testing.T) {
 			for n, tm := range terms {
 				for _, k := range append([]key{{term: n, text: tm.stem}}, aliasKeys(n, tm)...) {
 					begins := strings.EqualFold(string(src[i:i+2]), k.text[:2])
-					if _, how := s.judgeKey(src, i, &k); begins && how > want[place{i, n}] {
+					if _, how := s.matchKey(src, i, &k); begins && how > want[place{i, n}] {
 						want[place{i, n}] = how
 					}
 				}

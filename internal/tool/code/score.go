@@ -34,10 +34,10 @@ const (
 	promiseRank = 0.8 // a method of an interface is implemented elsewhere
 	testBonus   = 1.25
 
-	mostPassages = 60 // that are compared with each other
+	maxPassages = 60 // that are compared with each other
 )
 
-// passage is a unit that was found and scored, with the small ones beside it that are shown with it.
+// passage is a scored unit, together with the small ones beside it that are shown with it.
 type passage struct {
 	unit       unit
 	line       int // the best one
@@ -45,8 +45,8 @@ type passage struct {
 	score      float64
 }
 
-// rank scores the units of the best files, and gives the passages, the best first. unitsLookedAt is how many units
-// these files have, with those in which nothing was found.
+// rank scores the units of the best files, and returns the passages, the best first. unitsLookedAt is how many units
+// these files have, including those without a match.
 func (s *lookup) rank(units []unit, unitsLookedAt int) []passage {
 	s.weighTerms(units, unitsLookedAt)
 	var passages []passage
@@ -56,7 +56,7 @@ func (s *lookup) rank(units []unit, unitsLookedAt int) []passage {
 		}
 	}
 	slices.SortFunc(passages, comparePassages)
-	passages = passages[:min(len(passages), mostPassages)]
+	passages = passages[:min(len(passages), maxPassages)]
 	lowerRepeats(passages)
 	return s.withoutCopies(passages)
 }
@@ -66,7 +66,7 @@ func comparePassages(a, b passage) int {
 		cmp.Compare(a.line, b.line), cmp.Compare(a.end, b.end))
 }
 
-// weighTerms gives each term its weight by how many units hold it. For the other files we assume the same share of
+// weighTerms sets the weight of each term by how many units hold it. For the other files we assume the same share of
 // matching units.
 func (s *lookup) weighTerms(units []unit, unitsLookedAt int) {
 	n := len(s.query.terms)
@@ -110,7 +110,7 @@ func (s *lookup) weighTerms(units []unit, unitsLookedAt int) {
 	}
 }
 
-// strongestMatches gives for each term its strongest match among spots, 0 to 1.
+// strongestMatches returns for each term its strongest match among spots, 0 to 1.
 func (s *lookup) strongestMatches(spots []spot) []float64 {
 	strengths := make([]float64, len(s.query.terms))
 	for _, m := range spots {
@@ -144,7 +144,7 @@ func (s *lookup) scoreUnit(u unit) passage {
 	return p
 }
 
-// bestLine finds the few lines that together hold most of the question. It gives the best of them, and their weight.
+// bestLine finds the few lines that together hold most of the question. It returns the best one, and the weight of all.
 func (s *lookup) bestLine(spots []spot) (line int, weight float64) {
 	highest := -1.0
 	for from := range spots {
@@ -167,7 +167,7 @@ func (s *lookup) bestLine(spots []spot) (line int, weight float64) {
 	return line, weight
 }
 
-// pairWeight is the weight of neighbouring words of the question that follow each other in a line.
+// pairWeight returns the weight of the neighbouring words of the question that follow each other in a line.
 func (s *lookup) pairWeight(spots []spot) float64 {
 	sum := 0.0
 	seen := map[int]bool{}
@@ -185,7 +185,7 @@ func (s *lookup) pairWeight(spots []spot) float64 {
 	return sum
 }
 
-// priorOf is the factor that a unit gets for what it is and where it is, whatever words it has.
+// priorOf returns the factor for a unit's kind and place, independent of its words.
 func (s *lookup) priorOf(u *unit) float64 {
 	f := u.rank
 	if s.top > 0 {
@@ -207,8 +207,8 @@ func (s *lookup) priorOf(u *unit) float64 {
 	return f
 }
 
-// bonusFor is the bonus of a unit that the question names. If the question asks who uses something, it is the bonus of
-// the units that use it.
+// bonusFor returns the bonus of a unit that the question names. If the question asks who uses something, it is the
+// bonus of a unit that uses it.
 func (s *lookup) bonusFor(u *unit) float64 {
 	switch {
 	case !s.query.asksCallers || len(s.query.definitions) == 0:
@@ -226,8 +226,8 @@ func (s *lookup) bonusFor(u *unit) float64 {
 	return 0
 }
 
-// mentionBonusFor is the bonus of a definition that the question names: all of it if the owner fits too, be that a type
-// or a package, and less if only the name does.
+// mentionBonusFor returns the bonus of a definition that the question names: all of it if the owner (a type or a
+// package) fits too, and less if only the name fits.
 func (s *lookup) mentionBonusFor(u *unit) float64 {
 	bonus := 0.0
 	for _, m := range s.query.definitions {
@@ -261,8 +261,8 @@ func lowerRepeats(passages []passage) {
 	slices.SortFunc(passages, comparePassages)
 }
 
-// leastCopyLines is how many lines a copy has at least: shorter passages may be equal by chance.
-const leastCopyLines = 3
+// minCopyLines is how many lines a copy has at least: shorter passages may be equal by chance.
+const minCopyLines = 3
 
 // withoutCopies leaves out copies of a better passage, and passages within one. A passage right above, below or around
 // a better one is shown with it, unless its score is too low. A search by regular expression keeps copies and
@@ -270,8 +270,8 @@ const leastCopyLines = 3
 func (s *lookup) withoutCopies(passages []passage) (kept []passage) {
 	inFile, texts := map[string][]int{}, map[string]bool{}
 	for _, p := range passages {
-		at, text := p.unit.src.path, p.unit.src.span(p.start, p.end)
-		if texts[text] && !s.regex && p.end-p.start+1 >= leastCopyLines {
+		at, text := p.unit.src.path, p.unit.src.textOfLines(p.start, p.end)
+		if texts[text] && !s.regex && p.end-p.start+1 >= minCopyLines {
 			continue
 		}
 		texts[text] = true
@@ -292,8 +292,8 @@ const (
 	joinShare    = 0.2 // of the score of the better one
 )
 
-// absorb extends a passage by a worse one that is beside or around it, if both are short, and says whether it did. A
-// section of a document is shown alone.
+// absorb extends a passage by a worse one that is beside or around it, if both are short, and says whether it did.
+// Sections of documents are not extended.
 func (p *passage) absorb(worse *passage) bool {
 	start, end := min(p.start, worse.start), max(p.end, worse.end)
 	areFar := worse.start > p.end+1+linesBetween || p.start > worse.end+1+linesBetween
@@ -311,7 +311,7 @@ const (
 	linesAbove  = 3  // of these, how many above the best line
 )
 
-// linesToShow gives the range of a passage to show: all of a short one, else some lines around its best one.
+// linesToShow returns the lines of a passage to show: all of a short one, or else some around its best line.
 func (p *passage) linesToShow() (from, to int) {
 	if p.end-p.start < wholeLines {
 		return p.start, p.end

@@ -17,7 +17,7 @@ import (
 
 const (
 	hitsPerFile = 3  // so that one file can't hide the others
-	candidates  = 40 // files that are looked at closely
+	candidates  = 40 // files whose units are ranked
 	maxQuestion = 4 << 10
 )
 
@@ -37,9 +37,9 @@ type SearchData struct {
 	Matched int      `json:"matched"`           // files in which something was found
 }
 
-// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. Of one of up to
-// 40 lines all are worth being shown, of a longer one the line of its name, Head, and the lines From to To. Small
-// neighbours that fit too are shown with a definition; it then begins at Own.
+// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition. A definition of
+// up to 40 lines should be shown whole, a longer one by the line of its name, Head, and the lines From to To. Small
+// neighbours may be shown with a definition; it then begins at Own.
 type Hit struct {
 	Path   string  `json:"path"`
 	Line   int     `json:"line"`
@@ -97,7 +97,7 @@ type lookup struct {
 	files   int
 	bytes   int64
 	skipped skipped
-	weights search.Weights // of the terms, once it is known how rare they are
+	weights search.Weights // of the terms; nil until they are weighed
 	top     float64        // the best file's score
 	missing []string
 }
@@ -125,7 +125,7 @@ func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 	return s, nil
 }
 
-// scope is the part of the root that a search is about.
+// scope is the part of the root to search.
 type scope struct {
 	start        string               // where the walk begins
 	glob         func(at string) bool // nil for all below
@@ -150,7 +150,7 @@ func (sc scope) contains(at string) bool {
 	return sc.glob == nil || sc.glob(at)
 }
 
-// tally is how often each term is in a file, in tenths of a full match.
+// tally counts each term in a file, in tenths of a full match.
 type tally struct {
 	path   string
 	size   int
@@ -188,17 +188,17 @@ func (s *lookup) countTerms(ctx context.Context) (err error) {
 // rankPassages reads the best files again, and ranks the passages in them.
 func (s *lookup) rankPassages(ctx context.Context, files []tally) ([]passage, error) {
 	perFile, counts := make([][]unit, len(files)), make([]int, len(files))
-	var crew errgroup.Group
-	crew.SetLimit(workers())
+	var readers errgroup.Group
+	readers.SetLimit(workers())
 	for i := range files {
-		crew.Go(func() error {
-			if src, _, err := s.root.source(files[i].path); err == nil { // else it went away since it was counted
+		readers.Go(func() error {
+			if src, _, err := s.root.source(files[i].path); err == nil { // else it was removed since it was counted
 				perFile[i], counts[i] = s.findUnits(&files[i], src)
 			}
 			return ctx.Err()
 		})
 	}
-	if err := crew.Wait(); err != nil {
+	if err := readers.Wait(); err != nil {
 		return nil, err
 	}
 	total := 0
@@ -211,18 +211,18 @@ func (s *lookup) rankPassages(ctx context.Context, files []tally) ([]passage, er
 func (s *lookup) result(passages []passage) (tool.Result, error) {
 	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Missing: s.missing}
 	perFile := map[string]int{}
-	left := 0
+	omitted := 0
 	for _, p := range passages {
 		at := p.unit.src.path
 		if len(data.Hits) == s.limit || perFile[at] == hitsPerFile && s.scope.start != at {
-			left++
+			omitted++
 			continue
 		}
 		perFile[at]++
 		data.Hits = append(data.Hits, p.hitFor(passages[0].score))
 	}
-	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.hasMore}
-	var text page
+	res := tool.Result{Items: len(data.Hits), Truncated: omitted > 0 || s.query.hasMore}
+	var text resultText
 	for _, h := range data.Hits {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line,
 			End: h.Line})
@@ -230,7 +230,7 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 		if h.Symbol != "" {
 			within = "  in " + h.Kind + " " + h.Symbol
 		}
-		text.add("%s:%d%s, lines %d-%d\n    %s", h.Path, h.Line, within, h.Start, h.End, h.Text)
+		text.addLine("%s:%d%s, lines %d-%d\n    %s", h.Path, h.Line, within, h.Start, h.End, h.Text)
 	}
 	if len(data.Hits) == 0 {
 		var words []string
@@ -239,23 +239,23 @@ func (s *lookup) result(passages []passage) (tool.Result, error) {
 				words = append(words, t.word)
 			}
 		}
-		text.add("Nothing found for: %s.", strings.Join(words, ", "))
+		text.addLine("Nothing found for: %s.", strings.Join(words, ", "))
 	}
 	searched := fmt.Sprintf("%s of %s searched with a match", tool.Count(data.Matched, "file"),
 		tool.Count(data.Files, "file"))
-	if left > 0 {
+	if omitted > 0 {
 		searched += "; weaker places left out"
 	}
 	if len(data.Missing) > 0 && len(data.Hits) > 0 {
 		searched += "; found nowhere: " + strings.Join(data.Missing, ", ")
 	}
-	text.add("%s.", searched)
+	text.addLine("%s.", searched)
 	res.Text, res.Truncated = text.String(), res.Truncated || text.full
 	s.skipped.report(&res)
 	return res.WithData(data)
 }
 
-// hitFor is the hit to report for a passage; its score is relative to the best one.
+// hitFor returns the Hit for a passage, with a score relative to the best one.
 func (p *passage) hitFor(best float64) Hit {
 	u := &p.unit
 	column := 0

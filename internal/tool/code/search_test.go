@@ -33,7 +33,7 @@ func unrelated() {
 `
 
 func TestSearchFindsTheDefinitionWhereTheTermsMeet(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"pool/pool.go": pool, "pool/other.go": "package pool\n\nfunc idle() {}\n",
 		"doc.md": "# Close\n\nWe close at six.\n",
 	})
@@ -58,7 +58,7 @@ func TestSearchFindsTheDefinitionWhereTheTermsMeet(t *testing.T) {
 }
 
 func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"server.md": "# Server\n\n## Backup and restore\n\nCopy the file.\n",
 		"data.go":   "package data\n\n// data is my data, up to date and read back.\ntype data struct{ data []byte }\n",
 	})
@@ -75,7 +75,7 @@ func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
 }
 
 func TestSearchSaysWhatIsNowhere(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": "package a\n\nvar frob int\n"})
+	r, _ := rootOf(t, map[string]string{"a.go": "package a\n\nvar frob int\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "frob quux"})
 	if diff := cmp.Diff([]string{"quux"}, d.Missing); diff != "" || !strings.Contains(res.Text, "found nowhere: quux") {
 		t.Errorf("%s %s", diff, res.Text)
@@ -87,7 +87,7 @@ func TestSearchSaysWhatIsNowhere(t *testing.T) {
 }
 
 func TestSearchOfAnEmptyRootFindsNothing(t *testing.T) {
-	r, _ := tree(t, nil)
+	r, _ := rootOf(t, nil)
 	for _, args := range []SearchArgs{{Query: "word"}, {Query: "w.rd", Regex: true}} {
 		if d, res := data[SearchData](t, r, "code_search", args); d.Files != 0 || res.Items != 0 {
 			t.Errorf("%+v", d)
@@ -96,14 +96,14 @@ func TestSearchOfAnEmptyRootFindsNothing(t *testing.T) {
 	if res, err := call(t, r, "code_symbol", `{"symbol":"x"}`); err != nil || res.Items != 0 {
 		t.Errorf("%v, %+v", err, res)
 	}
-	if res := mapped(t, r, `{}`); res.Text != r.name+": 0 files\n" {
+	if res := callMap(t, r, `{}`); res.Text != r.name+": 0 files\n" {
 		t.Errorf("%q", res.Text)
 	}
 }
 
 func TestScopeRestrictsTheSearch(t *testing.T) {
 	text := "needle\n"
-	r, _ := tree(t, map[string]string{"a/x.go": text, "a/y.py": text, "a/b/z.go": text, "ab/x.go": text,
+	r, _ := rootOf(t, map[string]string{"a/x.go": text, "a/y.py": text, "a/b/z.go": text, "ab/x.go": text,
 		"p.proto": text, "Makefile": text, "q.weird": text})
 	for _, c := range []struct {
 		path string
@@ -124,13 +124,13 @@ func TestScopeRestrictsTheSearch(t *testing.T) {
 			t.Errorf("path %q: %s", c.path, diff)
 		}
 	}
-	if _, err := call(t, r, "code_search", `{"query":"needle","path":"nowhere/*.go"}`); kind(err) != tool.NotFound {
+	if _, err := call(t, r, "code_search", `{"query":"needle","path":"nowhere/*.go"}`); kindOf(err) != tool.NotFound {
 		t.Errorf("a missing folder: %v", err)
 	}
 }
 
 func TestSearchSkipsWhatItMust(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"ok.go": "needle", "bin.dat": "needle\x00", "big.txt": strings.Repeat("needle \n", 300_000), ".env": "needle",
 		"x.pem":      "needle",
 		".gitignore": "out/\n*.log\n!keep.log\n", "out/a.go": "needle", "a.log": "needle", "keep.log": "needle",
@@ -149,7 +149,7 @@ func TestSearchSkipsWhatItMust(t *testing.T) {
 }
 
 func TestRegexFindsLines(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": "package a\n\nfunc Close() {}\n\nfunc CloseAll() {\n\tClose()\n}\r\n",
+	r, _ := rootOf(t, map[string]string{"a.go": "package a\n\nfunc Close() {}\n\nfunc CloseAll() {\n\tClose()\n}\r\n",
 		"b.txt": "fun  Close\n"})
 	for _, c := range []struct {
 		expr string
@@ -181,7 +181,7 @@ func TestSearchIsTheSameHoweverItIsScheduled(t *testing.T) {
 		files[fmt.Sprintf("d%d/f%d.go", i%7, i)] = fmt.Sprintf(
 			"package f\n\n// F%d finds a needle in the hay.\nfunc F%d() {}\n", i, i)
 	}
-	r, _ := tree(t, files)
+	r, _ := rootOf(t, files)
 	first := ""
 	for _, procs := range []int{1, 2, 8, 8} {
 		old := runtime.GOMAXPROCS(procs)
@@ -202,7 +202,7 @@ func TestOneFileCannotFillTheHits(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&b, "\n\n\n\nfunc needle%d() {}\n", i)
 	}
-	r, _ := tree(t, map[string]string{"a.go": b.String(), "b.go": "package b // has a needle\n"})
+	r, _ := rootOf(t, map[string]string{"a.go": b.String(), "b.go": "package b // has a needle\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
 	if n := len(d.Hits); n != hitsPerFile+1 || !res.Truncated {
 		t.Errorf("%d hits, truncated %v", n, res.Truncated)
@@ -217,7 +217,7 @@ func TestTwinsOfADefinitionMakeRoomForOthers(t *testing.T) {
 	for _, system := range []string{"aix", "darwin", "linux", "plan9", "windows"} {
 		files["frob_"+system+".go"] = "package a\n\n// frobWidget frobs the widget.\nfunc frobWidget() { frob() }\n"
 	}
-	r, _ := tree(t, files)
+	r, _ := rootOf(t, files)
 	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "frob widget"})
 	if i := slices.Index(hitPaths(d), "other.go"); i < 0 || i > 2 {
 		t.Errorf("order: %q", hitPaths(d))
@@ -231,7 +231,7 @@ func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
 		files[fmt.Sprintf("%[1]s/%[1]s/%[1]s/%[1]s/%[1]s/f%[2]d.go", long, i)] = fmt.Sprintf("package p%d // ", i) +
 			strings.Repeat("needle ", 60) + "\n"
 	}
-	r, _ := tree(t, files)
+	r, _ := rootOf(t, files)
 	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Limit: 50})
 	if len(res.Text) > tool.MaxText || res.Items < 40 || !res.Truncated || len(res.Data) > 4*tool.MaxText {
 		t.Errorf("%d items, %d bytes of text, %d of data, truncated %v",
@@ -240,7 +240,7 @@ func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
 }
 
 func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"tide/level.go": "// Copyright of the harbour.\n\npackage tide\n\nimport \"math\"\n\n// Level is how high " +
 			"the tide stands.\nfunc Level() float64 { return math.Pi }\n",
 		"tide/doc.go":    "// Package tide tells when the water rises.\npackage tide\n",

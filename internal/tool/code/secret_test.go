@@ -10,8 +10,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// showsNone says which vectors a result of a tool gives away.
-func showsNone(t *testing.T, v redacttest.Vector, how string, res tool.Result) {
+// wantNoSecret says which vectors a result of a tool gives away.
+func wantNoSecret(t *testing.T, v redacttest.Vector, how string, res tool.Result) {
 	t.Helper()
 	for _, leak := range v.Leaks(res.Text + "\n" + string(res.Data)) {
 		t.Errorf("%s, %s: %q is in\n%s", v.Name, how, leak, res.Text)
@@ -25,11 +25,11 @@ func TestSecretsAreTakenOutBeforeLinesAreNumberedOrCut(t *testing.T) {
 		files[fmt.Sprintf("v%03d.go", i)] = fmt.Sprintf("package p\n\n// Holder%d holds.\nfunc Holder%d() {\n%s\n}\n",
 			i, i, v.Text)
 	}
-	r, _ := tree(t, files)
+	r, _ := rootOf(t, files)
 	for i, v := range all {
 		name, source := fmt.Sprintf("v%03d.md", i), fmt.Sprintf("v%03d.go", i)
 		whole, res := data[ReadData](t, r, "code_read", ReadArgs{Path: name})
-		showsNone(t, v, "read whole", res)
+		wantNoSecret(t, v, "read whole", res)
 		if want := strings.Count(v.Text+"\n", "\n"); whole.Total != want {
 			t.Errorf("%s has %d lines, want %d", v.Name, whole.Total, want)
 		}
@@ -38,17 +38,17 @@ func TestSecretsAreTakenOutBeforeLinesAreNumberedOrCut(t *testing.T) {
 		}
 		for start := 2; start <= whole.Total; start++ {
 			_, res = data[ReadData](t, r, "code_read", ReadArgs{Path: name, Start: start})
-			showsNone(t, v, fmt.Sprintf("read from line %d", start), res)
+			wantNoSecret(t, v, fmt.Sprintf("read from line %d", start), res)
 			_, res = data[ReadData](t, r, "code_read", ReadArgs{Path: name, Start: start, End: start})
-			showsNone(t, v, fmt.Sprintf("line %d alone", start), res)
+			wantNoSecret(t, v, fmt.Sprintf("line %d alone", start), res)
 		}
 		for _, pattern := range []string{".", "[A-Za-z0-9+/]{20}", "END", "="} {
 			_, res = data[SearchData](t, r, "code_search", SearchArgs{Query: pattern, Regex: true, Path: name,
 				Limit: 50})
-			showsNone(t, v, "found by "+pattern, res)
+			wantNoSecret(t, v, "found by "+pattern, res)
 		}
 		_, res = data[SearchData](t, r, "code_search", SearchArgs{Query: fmt.Sprintf("what does Holder%d hold?", i)})
-		showsNone(t, v, "searched for", res)
+		wantNoSecret(t, v, "searched for", res)
 		args, err := json.Marshal(map[string]any{"symbol": fmt.Sprintf("Holder%d", i)})
 		if err != nil {
 			t.Fatal(err)
@@ -56,18 +56,18 @@ func TestSecretsAreTakenOutBeforeLinesAreNumberedOrCut(t *testing.T) {
 		if res, err = call(t, r, "code_symbol", string(args)); err != nil {
 			t.Errorf("%s: %v", v.Name, err)
 		}
-		showsNone(t, v, "defined", res)
+		wantNoSecret(t, v, "defined", res)
 		if _, res = data[ReadData](t, r, "code_read", ReadArgs{Path: source, Around: 5}); len(res.Refs) == 0 {
 			t.Errorf("%s was not read", source)
 		}
-		showsNone(t, v, "read around a line", res)
+		wantNoSecret(t, v, "read around a line", res)
 	}
 	res, err := call(t, r, "repo_map", "{}")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range all {
-		showsNone(t, v, "mapped", res)
+		wantNoSecret(t, v, "mapped", res)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestSecretThatReachesBeyondWhatIsShownIsTakenOut(t *testing.T) {
 			continue
 		}
 		for _, long := range []int{maxLine - 60, maxLine - 40, maxLine - 20, maxLine - 3} {
-			r, _ := tree(t, map[string]string{"a.md": strings.Repeat("x", long) + " " + v.Text + "\n" +
+			r, _ := rootOf(t, map[string]string{"a.md": strings.Repeat("x", long) + " " + v.Text + "\n" +
 				strings.Repeat("line\n", 5000)})
 			_, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "a.md"})
 			shown := res.Text + string(res.Data)
@@ -87,7 +87,7 @@ func TestSecretThatReachesBeyondWhatIsShownIsTakenOut(t *testing.T) {
 					t.Errorf("%s after %d: its beginning is shown", v.Name, long)
 				}
 			}
-			showsNone(t, v, "in a long line", res)
+			wantNoSecret(t, v, "in a long line", res)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestSecretThatReachesBeyondWhatIsShownIsTakenOut(t *testing.T) {
 // Whether a regular expression finds anything would otherwise tell a secret, character by character.
 func TestNoSearchTellsWhetherItFitsASecret(t *testing.T) {
 	secret := "hQ4w" + "Tz8kP2mN"
-	r, _ := tree(t, map[string]string{"a.yaml": "password: " + secret + "\n"})
+	r, _ := rootOf(t, map[string]string{"a.yaml": "password: " + secret + "\n"})
 	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "password: " + secret[:6], Regex: true})
 	if d.Matched != 0 || len(d.Hits) != 0 {
 		t.Errorf("%d files, %d hits", d.Matched, len(d.Hits))

@@ -20,7 +20,7 @@ func mkfifo(t *testing.T, name string) {
 
 // Opening a pipe without a writer waits for one: these tests hang if anything opens it in the usual way.
 func TestPipesAndDevicesAreNeitherReadNorWaitedFor(t *testing.T) {
-	r, dir := tree(t, map[string]string{"a.go": "package a // pipe\n"})
+	r, dir := rootOf(t, map[string]string{"a.go": "package a // pipe\n"})
 	mkfifo(t, filepath.Join(dir, "pipe.go"))
 	mkfifo(t, filepath.Join(dir, ".gitignore"))
 	closed := []string{"pipe.go"}
@@ -28,7 +28,7 @@ func TestPipesAndDevicesAreNeitherReadNorWaitedFor(t *testing.T) {
 		closed = append(closed, "zero.go") // only root may make one
 	}
 	for _, name := range closed {
-		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: name}))); kind(err) != tool.Denied {
+		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: name}))); kindOf(err) != tool.Denied {
 			t.Errorf("%s: %v, want denied", name, err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestPipesAndDevicesAreNeitherReadNorWaitedFor(t *testing.T) {
 }
 
 func TestPipeSwappedInBetweenLookAndOpenIsNotWaitedFor(t *testing.T) {
-	r, dir := tree(t, map[string]string{"a.txt": "", "d/x": ""})
+	r, dir := rootOf(t, map[string]string{"a.txt": "", "d/x": ""})
 	seenFile, err := r.root.Lstat("a.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -69,11 +69,11 @@ func TestNoFileStaysOpenAfterACall(t *testing.T) {
 	for i := range 300 {
 		files[fmt.Sprintf("d%d/e%d/f.go", i%40, i)] = "package f // needle\n"
 	}
-	r, _ := tree(t, files)
+	r, _ := rootOf(t, files)
 	before := openFiles(t)
 	data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
 	data[ReadData](t, r, "code_read", ReadArgs{Path: "d0/e0/f.go"})
-	mapped(t, r, `{}`)
+	callMap(t, r, `{}`)
 	_, _ = call(t, r, "code_read", `{"path":"d0/e0/missing"}`)
 	if after := openFiles(t); after > before {
 		t.Errorf("%d files open before, %d after", before, after)
@@ -90,7 +90,7 @@ func openFiles(t *testing.T) int {
 }
 
 func TestFileNamesThatForgeLinesAreSkipped(t *testing.T) {
-	r, dir := tree(t, map[string]string{"ok.go": "package needle\n"})
+	r, dir := rootOf(t, map[string]string{"ok.go": "package needle\n"})
 	write(t, filepath.Join(dir, "x.go\nforged.go:1  needle"), "package needle\n")
 	write(t, filepath.Join(dir, "latin-\xe4.go"), "package needle\n")
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})

@@ -41,7 +41,7 @@ func (r *Root) symbolTool() tool.Tool {
 type wantedSymbol struct {
 	name   string
 	owners []string // types or packages, the outermost first
-	loose  *scanner // finds the name without regard to case and underscores; nil: these matter
+	loose  *scanner // finds the name without regard to case and underscores; nil: the name is matched exactly
 }
 
 func parseSymbol(symbol string) (wantedSymbol, error) {
@@ -55,14 +55,14 @@ func parseSymbol(symbol string) (wantedSymbol, error) {
 	return w, nil
 }
 
-// looseName is a name without its case and its underscores.
+// looseName returns a name in lower case without underscores.
 func looseName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 func (w *wantedSymbol) isName(name string) bool {
 	return name == w.name || w.loose != nil && looseName(name) == looseName(w.name)
 }
 
-// ownerFit says how well the owners fit a definition's container and its file's path: 1 for each that does fully.
+// ownerFit returns how well the owners fit a definition's container and its file's path: 1 for each that fits fully.
 func (w *wantedSymbol) ownerFit(d *definition, at string) float64 {
 	fit := 0.0
 	for _, o := range w.owners {
@@ -75,7 +75,7 @@ func (w *wantedSymbol) ownerFit(d *definition, at string) float64 {
 	return fit
 }
 
-// eachMention yields the places where the name is a whole word of a text.
+// eachMention emits the places where the name is a whole word of a text.
 func (w *wantedSymbol) eachMention(text []byte, emit func(start, end int)) {
 	whole := func(start, end int) {
 		if w.isName(string(text[start:end])) && !isNameByte(text, start-1) && !isNameByte(text, end) {
@@ -102,19 +102,19 @@ func isNameByte(text []byte, i int) bool {
 
 // mention is a line that defines a symbol or uses its name.
 type mention struct {
-	path   string
-	line   int
-	text   string
-	name   string      // as it is spelt here
-	def    *definition // what the line defines; for a use, the definition around it, or nil
-	lines  []string    // of a definition, from its comment on, as many as are shown
-	hash   string      // of the file of a definition
-	fit    float64     // of the owners
-	likely float64
+	path       string
+	line       int
+	text       string
+	name       string      // as it is written here
+	def        *definition // what the line defines; for a use, the definition around it, or nil
+	lines      []string    // of a definition, from its comment on, as many as are shown
+	hash       string      // of the file of a definition
+	fit        float64     // of the owners
+	likelihood float64
 }
 
 func compareMentions(a, b mention) int {
-	return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(b.likely, a.likely),
+	return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(b.likelihood, a.likelihood),
 		strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line))
 }
 
@@ -124,7 +124,7 @@ type mentions struct {
 	skipped           skipped
 }
 
-// findMentions looks for a symbol in one walk.
+// findMentions finds the mentions of a symbol in one walk.
 func (r *Root) findMentions(ctx context.Context, sc scope, want wantedSymbol) (all mentions, err error) {
 	var mu sync.Mutex
 	all.skipped, err = r.walk(ctx, sc, func(at string, content []byte) {
@@ -161,11 +161,11 @@ func (s *source) findMentions(want wantedSymbol) (definitions, uses []mention) {
 		for line := d.doc; line <= d.line; line++ { // with its own comment
 			own[line] = true
 		}
-		p := mention{path: s.path, line: d.line, text: s.signature(d.line), name: d.name, def: d, likely: rank}
-		p.lines, p.fit = s.beginning(d), want.ownerFit(d, s.path)
+		p := mention{path: s.path, line: d.line, text: s.signature(d.line), name: d.name, def: d, likelihood: rank}
+		p.lines, p.fit = s.firstLines(d), want.ownerFit(d, s.path)
 		switch d.kind {
 		case "field", "section", "label", "package":
-			p.likely /= 2
+			p.likelihood /= 2
 		}
 		definitions = append(definitions, p)
 	}
@@ -175,13 +175,13 @@ func (s *source) findMentions(want wantedSymbol) (definitions, uses []mention) {
 			return
 		}
 		own[n] = true // once is enough
-		p := mention{path: s.path, line: n, name: string(s.text[start:end]), def: around[n], likely: rank}
+		p := mention{path: s.path, line: n, name: string(s.text[start:end]), def: around[n], likelihood: rank}
 		p.text = excerpt(s.line(n), start-s.lines[n-1])
 		if isComment(s.lang, s.line(n)) || s.lang.name == "Markdown" {
-			p.likely /= 4
+			p.likelihood /= 4
 		}
 		if end == len(s.text) || s.text[end] != '(' {
-			p.likely *= 0.9 // calls first
+			p.likelihood *= 0.9 // calls first
 		}
 		uses = append(uses, p)
 	})
@@ -218,35 +218,35 @@ func (r *Root) findSymbol(ctx context.Context, _ tool.Call, args SymbolArgs) (to
 
 func symbolResult(symbol string, all mentions, exact bool) tool.Result {
 	res := tool.Result{Items: len(all.definitions) + len(all.uses)}
-	var text page
+	var text resultText
 	switch {
 	case len(all.definitions) == 0:
-		text.add("No definition of %s was found. Try code_search.", symbol)
+		text.addLine("No definition of %s was found. Try code_search.", symbol)
 	case !exact:
-		text.add("There is no definition of exactly %s; these come near.", symbol)
+		text.addLine("There is no definition of exactly %s; these come near.", symbol)
 	}
 	for i, p := range all.definitions[:min(len(all.definitions), maxDefinitions)] {
 		ref := tool.Ref{Source: tool.Code, Path: p.path, Title: p.def.symbol(), Start: p.line, End: p.line,
 			Opened: true}
-		text.add("%s:%d  %s %s, lines %d-%d", p.path, p.line, p.def.kind, ref.Title, p.def.doc, p.def.end)
+		text.addLine("%s:%d  %s %s, lines %d-%d", p.path, p.line, p.def.kind, ref.Title, p.def.doc, p.def.end)
 		if i < shownTexts {
 			writeNumbered(&text.Builder, p.def.doc, p.lines)
 			ref.Start, ref.End, ref.Hash = p.def.doc, p.def.doc+len(p.lines)-1, p.hash
 		} else {
-			text.add("    %s", p.text)
+			text.addLine("    %s", p.text)
 		}
 		if left := p.def.end - ref.End; left > 0 && i < shownTexts {
-			text.add("(%s more; go on with code_read from %d)", tool.Count(left, "line"), ref.End+1)
+			text.addLine("(%s more; go on with code_read from %d)", tool.Count(left, "line"), ref.End+1)
 			res.Truncated = true
 		}
 		res.Refs = append(res.Refs, ref)
 	}
 	if left := len(all.definitions) - maxDefinitions; left > 0 {
-		text.add("%d more; restrict it with path or with the type's name.", left)
+		text.addLine("%d more; restrict it with path or with the type's name.", left)
 		res.Truncated = true
 	}
 	if len(all.uses) > 0 {
-		text.add("Used in:")
+		text.addLine("Used in:")
 	}
 	for _, p := range all.uses[:min(len(all.uses), maxUses)] {
 		ref := tool.Ref{Source: tool.Code, Path: p.path, Start: p.line, End: p.line, Opened: true}
@@ -255,12 +255,12 @@ func symbolResult(symbol string, all mentions, exact bool) tool.Result {
 			ref.Title = p.def.symbol()
 			within = "  in " + p.def.kind + " " + ref.Title
 		}
-		if text.add("%s:%d%s\n    %s", p.path, p.line, within, p.text) {
+		if text.addLine("%s:%d%s\n    %s", p.path, p.line, within, p.text) {
 			res.Refs = append(res.Refs, ref)
 		}
 	}
 	if left := len(all.uses) - maxUses; left > 0 {
-		text.add("%d more; restrict it with path.", left)
+		text.addLine("%d more; restrict it with path.", left)
 		res.Truncated = true
 	}
 	res.Text, res.Truncated = text.String(), res.Truncated || text.full
@@ -268,7 +268,7 @@ func symbolResult(symbol string, all mentions, exact bool) tool.Result {
 	return res
 }
 
-func (s *source) beginning(d *definition) (lines []string) {
+func (s *source) firstLines(d *definition) (lines []string) {
 	size := 0
 	for n := d.doc; n <= min(d.end, d.doc+shownLines-1) && size < shownBytes; n++ {
 		lines = append(lines, printable(string(s.line(n)), maxLine))
@@ -277,7 +277,7 @@ func (s *source) beginning(d *definition) (lines []string) {
 	return lines
 }
 
-// signature is the line of a definition without the bracket that opens its body.
+// signature returns the line of a definition without the bracket that opens its body.
 func (s *source) signature(line int) string {
 	text := bytes.TrimSpace(s.line(line))
 	text = bytes.TrimSpace(bytes.TrimSuffix(text, []byte("{")))

@@ -30,7 +30,7 @@ func (client) Close() error { s.Close(); return nil }
 `
 
 func TestDefinitionIsFoundBySymbol(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"web/server.go": server, "db/db.go": "package db\n\ntype Server int\n",
 		"db/x_test.go": "package db\n\nfunc Close() {}\n",
 		"app/pool.py":  "class Pool:\n    def close_all(self):\n        pass\n",
@@ -97,7 +97,7 @@ func TestDefinitionsAreShownAsFarAsThereIsRoom(t *testing.T) {
 		{wide, 3, "p0.go:3-20", []string{"(62 lines more; go on with code_read from 21)",
 			"p2.go:3  func Open, lines 3-82\n   3| func Open() {\n"}},
 	} {
-		r, _ := tree(t, c.files)
+		r, _ := rootOf(t, c.files)
 		res, err := call(t, r, "code_symbol", `{"symbol":"Open"}`)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestDefinitionsAreShownAsFarAsThereIsRoom(t *testing.T) {
 }
 
 func TestUsesNameTheCallersAndNeitherDefinitionNorOwnComment(t *testing.T) {
-	r, _ := tree(t, map[string]string{
+	r, _ := rootOf(t, map[string]string{
 		"lease.go": leaseGo,
 		"drive.go": "package lease\n\n// Drive drives.\nfunc Drive() {\n\tAcquire()\n\tAcquireAll()\n}\n\n// " +
 			"Acquire is what Drive begins with.\nvar f = Acquire\n",
@@ -133,7 +133,7 @@ func TestUsesNameTheCallersAndNeitherDefinitionNorOwnComment(t *testing.T) {
 	}
 	files := map[string]string{"a.go": "package a\n\nfunc a() {\n" + strings.Repeat("\tfar.Away()\n", maxUses+5) +
 		"}\n"}
-	r, _ = tree(t, files)
+	r, _ = rootOf(t, files)
 	res, err = call(t, r, "code_symbol", `{"symbol":"far.Away"}`)
 	if err != nil || len(res.Refs) != maxUses || !res.Truncated ||
 		!strings.Contains(res.Text, "No definition of far.Away was found.") ||

@@ -20,18 +20,18 @@ const (
 	ownerWeight  = 0.6  // Server in Server.Shutdown
 )
 
-// term is one thing to look for. Matching ignores case, word endings and where in an identifier it stands.
+// term is a word to search for. Matching ignores case, word endings and the place in an identifier.
 type term struct {
 	word       string   // in lower case
 	stem       string   // what all its forms begin with
 	aliases    []string // other ways to write it, from the table of abbreviations
 	isCompound bool     // an identifier of several words: underscores inside it don't matter, endings do
 	weight     float64
-	isForeign  bool // a word of another language: what it merely begins with is no abbreviation of it
+	isForeign  bool // a word of another language: its beginning is not taken for an abbreviation of it
 	isGuessed  bool // two words of the question that may be written as one
 }
 
-// queryWords is a question, taken apart.
+// queryWords is a parsed question.
 type queryWords struct {
 	terms       []term
 	hints       []string          // words that look like a path or a package, in lower case
@@ -45,20 +45,20 @@ type queryWords struct {
 // namedDefinition is a definition as a question writes it: Server.Shutdown, http.Server, idleConnTimeout.
 type namedDefinition struct{ owner, name string }
 
-// callersAsked matches questions about who uses something.
+// callersAsked matches questions that ask who uses something.
 var callersAsked = pattern(`(?i)\b(who|what|which [\pL]+|where) (calls?|uses?|invokes?)\b|` +
 	`\bwhere (is|are|does|do) \S+ (get )?(called|used|invoked)\b|\b(callers|usages?|uses|users) of\b|` +
 	`\b(wer|was|welche\w* \w+) (ruft|benutzt|verwendet|nutzt)\b|\bwo wird \S+ (aufgerufen|benutzt|verwendet)\b|` +
 	`\bquem (chama|usa)\b|\bonde \S+ é (chamad|usad)[oa]\b`)
 
-// parseQuery takes a question, or a list of words and identifiers, apart.
+// parseQuery parses a question, or a list of words and identifiers.
 func parseQuery(question string) queryWords {
 	q := queryWords{isForeign: search.IsForeign(question), asksCallers: callersAsked().MatchString(question)}
 	tokens := strings.Fields(question)
 	for _, token := range tokens {
 		q.addToken(token, false)
 	}
-	if len(q.terms) == 0 { // nothing but stop words: then they are meant
+	if len(q.terms) == 0 { // only stop words: then search for them
 		for _, token := range tokens {
 			q.addToken(token, true)
 		}
@@ -76,7 +76,7 @@ var (
 	qualifiedForm = pattern(`^[A-Za-z_]\w*((\.|::|->|#)[A-Za-z_]\w*)+$`) // names joined as code joins them
 )
 
-// splitSymbol takes a.b, a::b, a->b and a#b apart.
+// splitSymbol splits a.b, a::b, a->b and a#b.
 func splitSymbol(symbol string) []string {
 	return strings.Split(strings.NewReplacer("::", ".", "->", ".", "#", ".").Replace(symbol), ".")
 }
@@ -128,13 +128,13 @@ func (q *queryWords) addToken(token string, stopToo bool) {
 	}
 }
 
-// isStop is isStop in the language of the question.
+// isStop says whether a word is a stop word in English, or a light word in the question's language.
 func (q *queryWords) isStop(word string) bool {
-	return isStop(word) || q.isForeign && search.IsLight(folded(word))
+	return isStop(word) || q.isForeign && search.IsLight(foldWord(word))
 }
 
-// folded is a word in lower case, without its accents.
-func folded(word string) string { return strings.Join(search.Words(word), "") }
+// foldWord returns a word in lower case, without accents.
+func foldWord(word string) string { return strings.Join(search.Words(word), "") }
 
 func isStop(word string) bool {
 	word = strings.ToLower(word)
@@ -161,7 +161,7 @@ func isWord(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || 'z' < r })
 }
 
-// addIdentifier adds a name; one of several words is added as a whole and, with less weight, in parts.
+// addIdentifier adds a name. A name of several words is added as a whole and, with less weight, in parts.
 func (q *queryWords) addIdentifier(name string, weight float64) {
 	parts := search.Parts(name)
 	if len(parts) > 1 {
@@ -182,7 +182,7 @@ func (q *queryWords) addWord(word string, weight float64) {
 		return
 	}
 	if q.isForeign {
-		if parts := search.InEnglish(folded(word)); parts != nil {
+		if parts := search.InEnglish(foldWord(word)); parts != nil {
 			for _, ways := range parts {
 				q.addTerm(term{word: ways[0], aliases: slices.Concat(search.Abbreviations(ways[0]), ways[1:]),
 					weight: weight})
@@ -198,7 +198,7 @@ func (q *queryWords) addWord(word string, weight float64) {
 	}
 	aliases := slices.Concat(search.Abbreviations(word), search.Forms(word))
 	if q.isForeign {
-		aliases = append(aliases, search.Cognates(folded(word))...)
+		aliases = append(aliases, search.Cognates(foldWord(word))...)
 	}
 	q.addTerm(term{word: word, aliases: aliases, weight: weight, isForeign: q.isForeign})
 }

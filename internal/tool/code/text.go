@@ -10,7 +10,7 @@ import (
 
 const (
 	maxLine  = 500 // bytes of one line that are shown
-	maxShort = 200 // bytes of a line that only points the way
+	maxShort = 200 // bytes of a line that is only a hint
 )
 
 // printable makes text from a file safe to show: valid UTF-8, control characters and those that turn the direction of
@@ -34,7 +34,7 @@ func printableCut(line string, most, rest int) string {
 	return line
 }
 
-// excerpt gives a line, or of a long one the part around a place in it.
+// excerpt returns a line or, if it is long, the part of it around a place.
 func excerpt(line []byte, at int) string {
 	from := 0
 	if len(line) > maxShort && at > maxShort/2 {
@@ -63,14 +63,14 @@ func visible(r rune) rune {
 	return r
 }
 
-// page is the text of a result, as long as one may be.
-type page struct {
+// resultText is the text of a result, bounded to the allowed length.
+type resultText struct {
 	strings.Builder
 	full bool // there was no room for a line
 }
 
-// add writes a line, and says whether there was room for it. Behind one that was left out comes no other.
-func (p *page) add(format string, args ...any) bool {
+// addLine writes a line, and says whether there was room for it. After a line that was left out, no other is written.
+func (p *resultText) addLine(format string, args ...any) bool {
 	line := fmt.Sprintf(format, args...)
 	p.full = p.full || p.Len()+len(line) > tool.MaxText-readReserve
 	if !p.full {

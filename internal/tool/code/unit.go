@@ -17,13 +17,13 @@ const (
 	longLineShare = 0.05 // how much a match counts in a line of code that is too long to be written by hand
 )
 
-// unit is the smallest thing that is found: a definition with its comment, down to a constant or a field; a section of
-// a document; or a stretch of lines outside all.
+// unit is the smallest thing that a search finds: a definition with its comment, down to a constant or a field; a
+// section of a document; or a run of lines outside all definitions.
 type unit struct {
 	src        *source
 	tally      *tally
 	rank       float64     // how likely the file is to hold an answer
-	def        *definition // nil outside all
+	def        *definition // nil outside all definitions
 	start, end int
 	spots      []spot
 }
@@ -35,8 +35,8 @@ type spot struct {
 	field              field
 }
 
-// findUnits cuts a file into units, and gives those with a match; total counts the others too. A line belongs to the
-// innermost unit around it; that of a constant, a field or a method of an interface also to the whole group or type.
+// findUnits cuts a file into units, and returns those with a match; total counts all. A line belongs to the innermost
+// unit around it; the line of a constant, a field or a method of an interface also belongs to the whole group or type.
 func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 	defs := outline(src)
 	likely := rankOfPath(src.path, s.query.aboutTests) * rankOfContent(src.text) * s.hintFactor(src.path)
@@ -114,7 +114,7 @@ func (u *unit) fieldAt(line, column int) field {
 	return inBody
 }
 
-// onlyNamesPackage says whether all matches of a unit are in package clauses, which answer nothing.
+// onlyNamesPackage says whether all matches of a unit are in package clauses, which answer no question.
 func (u *unit) onlyNamesPackage() bool {
 	if u.def != nil && u.end > u.start {
 		return false

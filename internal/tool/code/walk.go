@@ -27,25 +27,25 @@ import (
 const (
 	maxScanned = 2 << 20 // bytes of a file that is searched
 	maxDepth   = 100     // folders below each other that are entered
-	sniffed    = 8000    // bytes in which a NUL marks a file as binary, as in git
+	sniffBytes = 8000    // bytes in which a NUL marks a file as binary, as in git
 )
 
-// limits bound how much of a folder a walk looks at. The rest is left out, and the result says so.
+// limits bound how much of a folder a walk reads. The rest is left out, and the result says so.
 type limits struct {
 	files int
 	bytes int64
 	time  time.Duration
 }
 
-var usualLimits = limits{files: 200_000, bytes: 1 << 30, time: 12 * time.Second}
+var defaultLimits = limits{files: 200_000, bytes: 1 << 30, time: 12 * time.Second}
 
-// skipped counts what a walk passed over, by what it is. Files that .gitignore excludes are not counted.
+// skipped counts what a walk left out, by kind. Files that .gitignore excludes are not counted.
 type skipped struct {
 	counts    map[string]int
-	seenFiles int // where the folder was too large: the files that were looked at
+	seenFiles int // if the folder was too large: the files that were read
 }
 
-// report adds to a result what was passed over.
+// report adds what was left out to a result.
 func (s skipped) report(res *tool.Result) {
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
@@ -55,10 +55,10 @@ func (s skipped) report(res *tool.Result) {
 		res.Text += "Skipped: " + strings.Join(parts, ", ") + ".\n"
 	}
 	if s.seenFiles > 0 {
-		res.Beside = fmt.Sprintf(
+		res.Remark = fmt.Sprintf(
 			"This folder is too large to be searched whole: %s looked at. Name the folder that you mean, as with --in.",
 			tool.Count(s.seenFiles, "file"))
-		res.Text += res.Beside + "\n"
+		res.Text += res.Remark + "\n"
 	}
 }
 
@@ -67,8 +67,8 @@ var (
 	errBinary = errors.New("binary file")
 )
 
-// readText reads a file that was seen, of at most `most` bytes, into buf if that is large enough. After the content
-// there are search.Padding zero bytes.
+// readText reads a file that was checked before, of at most `most` bytes, into buf if that is large enough.
+// search.Padding zero bytes follow the content.
 func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byte) ([]byte, error) {
 	f, info, err := openRegular(dir, name, seen)
 	if err != nil {
@@ -83,11 +83,11 @@ func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byt
 		buf = make([]byte, max(2*size, 64<<10)+search.Padding)
 	}
 	n, err := io.ReadFull(f, buf[:size])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk meanwhile
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk
 		return nil, err
 	}
 	content := buf[:n]
-	if bytes.IndexByte(content[:min(n, sniffed)], 0) >= 0 {
+	if bytes.IndexByte(content[:min(n, sniffBytes)], 0) >= 0 {
 		return nil, errBinary
 	}
 	clear(buf[n : n+search.Padding])
@@ -133,8 +133,8 @@ func withoutSecrets(content []byte) []byte {
 // workers bounds the goroutines of a call that read at the same time.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// walk visits every file of a scope that can be searched, in no particular order, with its content, which is valid
-// during the visit and has search.Padding behind it. At most so many visits as there are workers run at the same time.
+// walk visits every file of a scope that can be searched, in no particular order. Its content is valid during the
+// visit, and search.Padding zero bytes follow it. At most workers() visits run at the same time.
 func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content []byte)) (skipped, error) {
 	type file struct {
 		path string
@@ -192,7 +192,7 @@ type lister struct {
 	deadline time.Time
 }
 
-// list offers every file that may be read at or below start, a cleaned path, by path within each folder.
+// list calls offer for every file that may be read at or below start, a cleaned path, by name within each folder.
 func (r *Root) list(ctx context.Context, start string, offer func(at string, info fs.FileInfo)) (skipped, error) {
 	l := &lister{ctx: ctx, root: r, offer: offer, deadline: time.Now().Add(r.limits.time)}
 	l.skipped.counts = map[string]int{}
@@ -224,8 +224,7 @@ func (l *lister) offerFile(at string, info fs.FileInfo) {
 	l.offer(at, info)
 }
 
-// What is passed over that the error does not name. An unreadable entry may also be gone, too deep, or of a name that
-// can't be shown.
+// The kinds of skipped entries that no error names. An unreadable entry may also be gone, too deep, or badly named.
 const (
 	unreadable = "unreadable entry"
 	notAFile   = "link or special file"
@@ -235,7 +234,7 @@ const (
 // listFolder offers all files in and below a folder. The error says why the folder itself can't be read.
 func (l *lister) listFolder(at *place, depth int) error {
 	if l.ctx.Err() != nil || l.skipped.seenFiles > 0 {
-		return nil // list says so
+		return nil // list reports that
 	}
 	root, err := openFolder(at.parent, at.info)
 	if err != nil {
@@ -258,17 +257,17 @@ func (l *lister) listFolder(at *place, depth int) error {
 		if !l.mayEnter(e, parentOf(root, child), child, ignores) {
 			continue
 		}
-		info, err := e.Info() // taken when the folder was listed
+		info, err := e.Info() // from the listing of the folder
 		if runtime.GOOS == "windows" {
-			info, err = root.Lstat(e.Name()) // a list tells which file it is on NTFS, and not on FAT or shares
+			info, err = root.Lstat(e.Name()) // a listing identifies a file on NTFS, but not on FAT or shares
 		}
 		switch {
 		case err != nil || e.IsDir() && depth == maxDepth:
 			l.skipped.counts[unreadable]++
-		case e.IsDir() && isHidden(e.Name()) && !project: // it holds what programs keep of their own
+		case e.IsDir() && isHidden(e.Name()) && !project: // programs keep their own files there
 		case e.IsDir():
 			below := &place{parent: root, path: child, info: info, ignores: ignores, inProject: project}
-			_ = l.listFolder(below, depth+1) // what can't be read is counted
+			_ = l.listFolder(below, depth+1) // a failure is counted
 		default:
 			l.offerFile(child, info)
 		}
@@ -279,7 +278,7 @@ func (l *lister) listFolder(at *place, depth int) error {
 // systemFolders contain what the system says about itself, no files of users.
 var systemFolders = []string{"/proc", "/sys", "/dev"}
 
-// mayEnter says whether a file or folder is to be read, and counts it otherwise.
+// mayEnter says whether a file or folder is to be read, and counts it if not.
 func (l *lister) mayEnter(e fs.DirEntry, parent, at string, ignores *ignoreLayer) bool {
 	switch {
 	case !isShowable(e.Name()):

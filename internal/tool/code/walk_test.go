@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// wide is a root with 41 files in several folders.
-func wide(t *testing.T) *Root {
+// wideRoot is a root with 41 files in several folders.
+func wideRoot(t *testing.T) *Root {
 	t.Helper()
 	files := map[string]string{"top.txt": "beacon"}
 	for folder, n := range map[string]int{"big": 30, "mid": 6, "small": 2, ".hidden": 2} {
@@ -23,7 +23,7 @@ func wide(t *testing.T) *Root {
 			files[fmt.Sprintf("%s/%02d/a.txt", folder, i)] = "beacon in " + folder
 		}
 	}
-	r, _ := tree(t, files)
+	r, _ := rootOf(t, files)
 	return r
 }
 
@@ -40,16 +40,16 @@ func TestFolderThatIsTooLargeIsSearchedInPartAndSaysSo(t *testing.T) {
 		{".hidden", func(l *limits) { l.files = 12 }, 2, false},
 		{"", func(l *limits) { l.files = 41 }, 41, false},
 	} {
-		r := wide(t)
+		r := wideRoot(t)
 		if err := os.Mkdir(filepath.Join(r.root.Name(), "_darcs"), 0o700); err != nil { // it is a project
 			t.Fatal(err)
 		}
 		c.lower(&r.limits)
 		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "beacon", Path: c.path, Limit: 50})
-		said := strings.HasPrefix(res.Beside, "This folder is too large to be searched whole") &&
-			strings.Contains(res.Beside, "--in") && strings.HasSuffix(res.Text, res.Beside+"\n")
+		said := strings.HasPrefix(res.Remark, "This folder is too large to be searched whole") &&
+			strings.Contains(res.Remark, "--in") && strings.HasSuffix(res.Text, res.Remark+"\n")
 		if n := len(d.Hits); said != c.says || n > c.most || !c.says && n < c.most {
-			t.Errorf("%q with %+v: %d places, %q", c.path, r.limits, n, res.Beside)
+			t.Errorf("%q with %+v: %d places, %q", c.path, r.limits, n, res.Remark)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestFolderThatIsTooLargeIsSearchedInPartAndSaysSo(t *testing.T) {
 func TestWhatChangesDuringTheWalkIsCounted(t *testing.T) {
 	procs := runtime.GOMAXPROCS(1) // one file after the other
 	defer runtime.GOMAXPROCS(procs)
-	r, dir := tree(t, map[string]string{"a.go": "needle", "b.go": "needle", "c/d.go": "needle"})
+	r, dir := rootOf(t, map[string]string{"a.go": "needle", "b.go": "needle", "c/d.go": "needle"})
 	passed, err := r.walk(context.Background(), scope{start: "."}, func(at string, _ []byte) {
 		if at == "a.go" {
 			if err := os.Remove(filepath.Join(dir, "b.go")); err != nil {
@@ -77,7 +77,7 @@ func TestWhatChangesDuringTheWalkIsCounted(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "c"), "needle")
 	l := &lister{ctx: context.Background(), root: r, skipped: skipped{counts: map[string]int{}}}
-	if err := l.listFolder(&place{parent: r.root, path: "c", info: info}, 1); kind(err) == "" ||
+	if err := l.listFolder(&place{parent: r.root, path: "c", info: info}, 1); kindOf(err) == "" ||
 		l.skipped.counts[unreadable] != 1 {
 		t.Errorf("a folder that became a file: %v, %+v", err, l.skipped)
 	}
@@ -88,7 +88,7 @@ func TestWalkStopsSoonAfterItsContextEnds(t *testing.T) {
 	for i := range 500 {
 		files[fmt.Sprintf("d%d/f%d.go", i%20, i)] = "needle"
 	}
-	r, _ := tree(t, files)
+	r, _ := rootOf(t, files)
 	ctx, cancel := context.WithCancel(context.Background())
 	visits := make(chan string, len(files))
 	_, err := r.walk(ctx, scope{start: "."}, func(at string, _ []byte) {
@@ -102,7 +102,7 @@ func TestWalkStopsSoonAfterItsContextEnds(t *testing.T) {
 
 func TestWalkOfADeepTreeEnds(t *testing.T) {
 	deep := strings.Repeat("d/", maxDepth+20)
-	r, _ := tree(t, map[string]string{deep + "f.go": "needle", "d/f.go": "needle"})
+	r, _ := rootOf(t, map[string]string{deep + "f.go": "needle", "d/f.go": "needle"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
 	if d.Files != 1 || !strings.Contains(res.Text, "Skipped: 1 × unreadable entry.") {
 		t.Errorf("%d files: %s", d.Files, res.Text)

@@ -17,44 +17,44 @@ import (
 // remote is a tool of a server.
 type remote struct {
 	session *Session
-	name    string // as the server spells it
+	name    string // on the server
 	spec    tool.Spec
 	check   *jsonschema.Resolved // nil: the server checks
 }
 
-// own is a write of our own server. The server performs a write once for each key and owner, and keeps the key for
-// good, in the transaction of the write. A key that was used gives the first result again and changes nothing, so to
-// call again is exactly-once, and to look tells what became of a call that a crash cut off. A refusal says that nothing
-// stands in the world under the key: it was never used, or what it did was undone since.
-type own struct{ *remote }
+// ownWrite is a writing tool of our own server. The server performs a write once for each key and owner, and keeps the
+// key for good, in the transaction of the write. A used key returns the first result again and changes nothing, so a
+// repeated call is performed exactly once, and a look-up (MetaLook) shows the result of a call that a crash
+// interrupted. If it refuses, the key was never used, or its effect was undone since.
+type ownWrite struct{ *remote }
 
-func (s *Session) make(l Listing) (tools []tool.Tool) {
+func (s *Session) makeTools(l Listing) (tools []tool.Tool) {
 	for _, o := range l {
 		if s.cfg.Allow != nil && !slices.Contains(s.cfg.Allow, o.Name) {
 			continue
 		}
-		spec, err := s.spec(o)
+		spec, err := s.specOf(o)
 		if err != nil {
-			s.cfg.Log.Warn("a tool of an MCP server is left out", "server", s.cfg.Name, "tool", spelt(o.Name),
+			s.cfg.Log.Warn("a tool of an MCP server is left out", "server", s.cfg.Name, "tool", safeName(o.Name),
 				"why", err)
 			continue
 		}
 		r := &remote{session: s, name: o.Name, spec: spec}
 		if s.cfg.Own {
 			if spec.Effect == tool.Once {
-				tools = append(tools, own{r})
+				tools = append(tools, ownWrite{r})
 				continue
 			}
 		} else {
-			r.check = resolved(o.Input)
+			r.check = resolveSchema(o.Input)
 		}
 		tools = append(tools, r)
 	}
 	return tools
 }
 
-// resolved is a schema that arguments can be held against; nil where only its server can read it.
-func resolved(schema json.RawMessage) *jsonschema.Resolved {
+// resolveSchema compiles a schema to check arguments against; nil if only its server understands it.
+func resolveSchema(schema json.RawMessage) *jsonschema.Resolved {
 	var s jsonschema.Schema
 	if json.Unmarshal(schema, &s) != nil {
 		return nil
@@ -71,11 +71,11 @@ func (r *remote) Spec() tool.Spec { return r.spec }
 
 // Call calls the tool.
 func (r *remote) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	return r.call(ctx, call, mcp.Meta{})
+	return r.callWithMeta(ctx, call, mcp.Meta{})
 }
 
-// call calls the tool with a _meta, to which it adds.
-func (r *remote) call(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.Result, error) {
+// callWithMeta calls the tool with a _meta, to which it adds key and version.
+func (r *remote) callWithMeta(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, tool.AsError(err)
 	}
@@ -90,22 +90,22 @@ func (r *remote) call(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.
 		p.Meta[tool.MetaKey] = call.Key
 	}
 	if !r.session.cfg.Own {
-		return r.send(ctx, p)
+		return r.sendCall(ctx, p)
 	}
 	if call.Version != 0 {
 		p.Meta[tool.MetaVersion] = call.Version
 	}
 	if call.Confirmation != nil {
-		subject, err := tool.Subject(r.name, args, call.Version)
+		subject, err := tool.ConfirmationDigest(r.name, args, call.Version)
 		if err != nil || subject != call.Confirmation.Digest {
 			return tool.Result{}, tool.Errorf(tool.Denied, "ask the person again",
 				"what was confirmed is not this call of %s", r.name)
 		}
 	}
-	return r.confirmed(ctx, p, call.Confirmation)
+	return r.callConfirmed(ctx, p, call.Confirmation)
 }
 
-// arguments are those of a call, checked as far as we can.
+// arguments returns the arguments of a call, checked as far as possible.
 func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	if r.spec.Effect == tool.Once && call.Key == "" {
 		return nil, tool.Errorf(tool.Failed, "", "%s was called without an idempotency key", r.spec.Name)
@@ -127,34 +127,34 @@ func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	return args, nil
 }
 
-// send asks the server. A call that found its connection closed was not sent, so it is sent over a new one. One whose
-// session the server has forgotten was not taken, or it was under way beside another one that found that out: what may
-// be repeated is.
-func (r *remote) send(ctx context.Context, p *mcp.CallToolParams) (tool.Result, error) {
+// sendCall sends a call to the server. If the connection was closed, the call was not sent, and is sent over a new one.
+// If the server has forgotten the session, the call was not accepted, or it was running beside another call that found
+// this out: it is sent again if it may be repeated.
+func (r *remote) sendCall(ctx context.Context, p *mcp.CallToolParams) (tool.Result, error) {
 	for first := true; ; first = false {
-		link, err := r.session.connected(ctx)
+		link, err := r.session.ensureLink(ctx)
 		if err != nil {
-			return tool.Result{}, r.session.explain(err)
+			return tool.Result{}, r.session.toolError(err)
 		}
 		res, err := link.CallTool(ctx, p)
 		switch {
 		case err == nil:
-			return r.result(res)
+			return r.toResult(res)
 		case ctx.Err() != nil:
-			return tool.Result{}, r.unsure(tool.AsError(ctx.Err()))
+			return tool.Result{}, r.withUnknownOutcome(tool.AsError(ctx.Err()))
 		case errors.Is(err, mcp.ErrConnectionClosed), errors.Is(err, mcp.ErrSessionMissing):
-			r.session.drop(link)
+			r.session.dropLink(link)
 			unsent := errors.Is(err, mcp.ErrConnectionClosed)
 			if first && (unsent || r.spec.Effect == tool.Repeatable || r.session.cfg.Own) {
 				continue
 			}
 		}
-		return tool.Result{}, r.unsure(r.session.explain(err))
+		return tool.Result{}, r.withUnknownOutcome(r.session.toolError(err))
 	}
 }
 
-// unsure says of a write whose answer did not come that nobody knows what became of it.
-func (r *remote) unsure(err *tool.Error) *tool.Error {
+// withUnknownOutcome adds to the error of a write without an answer that it may have taken effect.
+func (r *remote) withUnknownOutcome(err *tool.Error) *tool.Error {
 	if r.spec.Effect == tool.Once && slices.Contains([]tool.Kind{tool.Unavailable, tool.Timeout, tool.Cancelled},
 		err.Kind) {
 		err.Hint = "whether it took effect is not known"
@@ -163,20 +163,21 @@ func (r *remote) unsure(err *tool.Error) *tool.Error {
 }
 
 // Found looks the call up by its key.
-func (o own) Found(ctx context.Context, call tool.Call) (tool.Result, bool, error) {
-	res, err := o.call(ctx, call, mcp.Meta{tool.MetaLook: true})
+func (o ownWrite) Found(ctx context.Context, call tool.Call) (tool.Result, bool, error) {
+	res, err := o.callWithMeta(ctx, call, mcp.Meta{tool.MetaLook: true})
 	if err == nil {
 		return res, true, nil
 	}
 	switch tool.AsError(err).Kind {
-	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // which is Call's to say
+	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // Call reports it
 		return tool.Result{}, false, nil
 	}
 	return tool.Result{}, false, err
 }
 
-// explain gives an error of the connection its kind. Its words are the SDK's and the server's, without what was sent.
-func (s *Session) explain(err error) *tool.Error {
+// toolError makes a *tool.Error of an error of the connection. Its words are the SDK's and the server's, without what
+// was sent.
+func (s *Session) toolError(err error) *tool.Error {
 	if known, ok := errors.AsType[*tool.Error](err); ok {
 		return known
 	}
@@ -186,20 +187,20 @@ func (s *Session) explain(err error) *tool.Error {
 		return known
 	}
 	const most = 300
-	if said, ok := errors.AsType[*jsonrpc.Error](err); ok {
-		switch said.Code {
+	if rpcErr, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		switch rpcErr.Code {
 		case jsonrpc.CodeInvalidParams:
 			return tool.Errorf(tool.InvalidArgs, "look at the schema of the arguments", "%s: %s", s.cfg.Name,
-				tool.Clip(said.Message, most))
+				tool.Clip(rpcErr.Message, most))
 		case jsonrpc.CodeInternalError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeParseError:
-			return tool.Errorf(tool.Failed, "", "%s: %s", s.cfg.Name, tool.Clip(said.Message, most))
+			return tool.Errorf(tool.Failed, "", "%s: %s", s.cfg.Name, tool.Clip(rpcErr.Message, most))
 		}
 	}
 	unavailable := &tool.Error{Kind: tool.Unavailable, Message: tool.Clip(s.cfg.Name+" does not answer: "+err.Error(),
 		most), Err: err}
 	if t, ok := s.transport.(interface{ complaint() string }); ok {
-		if said := t.complaint(); said != "" {
-			unavailable.Hint = "it said: " + tool.Clip(said, most)
+		if complaint := t.complaint(); complaint != "" {
+			unavailable.Hint = "it said: " + tool.Clip(complaint, most)
 		}
 	}
 	return unavailable

@@ -15,10 +15,10 @@ import (
 // eras are the protocols that a server may speak: with questions within a call, and beside it.
 var eras = map[string][]string{"2026-07-28": nil, "2025-11-25": {"2025-11-25"}}
 
-// subjectOf is what a person confirms to remove the thing as it is.
-func subjectOf(t *testing.T, args string, version int64) *tool.Confirmation {
+// confirmationOf is what a person confirms to remove the thing as it is.
+func confirmationOf(t *testing.T, args string, version int64) *tool.Confirmation {
 	t.Helper()
-	digest, err := tool.Subject("remove", json.RawMessage(args), version)
+	digest, err := tool.ConfirmationDigest("remove", json.RawMessage(args), version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestCallCarriesKeyAndVersion(t *testing.T) {
 	for own, want := range map[bool]any{true: float64(3), false: nil} {
 		s := newShelf()
 		session := connect(t, InProcess(s.server()), Config{Own: own})
-		res, err := named(t, session, "look").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"a":1}`),
+		res, err := toolNamed(t, session, "look").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"a":1}`),
 			Key: "run/7", Version: 3})
 		if err != nil || res.Text != `seen {"a":1}` || string(res.Data) != `{"success":true}` || res.Items != 1 {
 			t.Errorf("%+v, %v", res, err)
@@ -67,20 +67,20 @@ func TestCancelledCallIsCancelledAtTheServer(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			s := newShelf()
 			s.eras = versions
-			wait := named(t, connect(t, InProcess(s.server()), Config{}), "wait")
+			wait := toolNamed(t, connect(t, InProcess(s.server()), Config{}), "wait")
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() {
 				_, err := wait.Call(ctx, tool.Call{Key: "k"})
 				done <- err
 			}()
-			within(t, s.began, "the call at the server")
+			receiveInTime(t, s.began, "the call at the server")
 			cancel()
-			if err := within(t, done, "the end of the call"); kindOfError(err) != tool.Cancelled ||
+			if err := receiveInTime(t, done, "the end of the call"); kindOfError(err) != tool.Cancelled ||
 				!strings.Contains(err.Error(), "not known") {
 				t.Errorf("%v", err)
 			}
-			within(t, s.cancelled, "the cancellation at the server")
+			receiveInTime(t, s.cancelled, "the cancellation at the server")
 		})
 	}
 }
@@ -94,18 +94,18 @@ func TestConfirmationIsGivenOnlyForWhatWasConfirmed(t *testing.T) {
 		want      tool.Kind
 		answer    string // at the server; "": it was not asked
 	}{
-		"this very call":            {subjectOf(t, args, 3), `{ "id": 1 }`, 3, "", "accept"},
+		"this very call":            {confirmationOf(t, args, 3), `{ "id": 1 }`, 3, "", "accept"},
 		"nothing":                   {nil, args, 3, tool.Denied, "decline"},
-		"other arguments":           {subjectOf(t, `{"id":2}`, 3), args, 3, tool.Denied, ""},
-		"an older version":          {subjectOf(t, args, 2), args, 2, tool.Conflict, ""},
-		"any version":               {subjectOf(t, args, 0), args, 0, tool.Conflict, "decline"},
+		"other arguments":           {confirmationOf(t, `{"id":2}`, 3), args, 3, tool.Denied, ""},
+		"an older version":          {confirmationOf(t, args, 2), args, 2, tool.Conflict, ""},
+		"any version":               {confirmationOf(t, args, 0), args, 0, tool.Conflict, "decline"},
 		"another tool":              {&tool.Confirmation{Digest: "sha256:0"}, args, 3, tool.Denied, ""},
-		"another version than sent": {subjectOf(t, args, 3), args, 2, tool.Denied, ""},
+		"another version than sent": {confirmationOf(t, args, 3), args, 2, tool.Denied, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShelf()
 			session := connect(t, InProcess(s.server()), Config{Own: true})
-			_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(c.sent), Key: "k",
+			_, err := toolNamed(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(c.sent), Key: "k",
 				Version: c.saw, Confirmation: c.confirmed})
 			if kindOfError(err) != c.want {
 				t.Errorf("%v, want %q", err, c.want)
@@ -119,10 +119,10 @@ func TestConfirmationIsGivenOnlyForWhatWasConfirmed(t *testing.T) {
 
 func TestSimultaneousCallsAreConfirmedEachForItself(t *testing.T) {
 	s := newShelf()
-	remove := named(t, connect(t, InProcess(s.server()), Config{Own: true}), "remove")
+	remove := toolNamed(t, connect(t, InProcess(s.server()), Config{Own: true}), "remove")
 	done := make(chan error, 2)
 	for _, c := range []tool.Call{
-		{Args: json.RawMessage(`{"id":1}`), Key: "yes", Confirmation: subjectOf(t, `{"id":1}`, 3), Version: 3},
+		{Args: json.RawMessage(`{"id":1}`), Key: "yes", Confirmation: confirmationOf(t, `{"id":1}`, 3), Version: 3},
 		{Args: json.RawMessage(`{"id":2}`), Key: "no"},
 	} {
 		go func() {
@@ -134,7 +134,7 @@ func TestSimultaneousCallsAreConfirmedEachForItself(t *testing.T) {
 		}()
 	}
 	for range 2 {
-		_ = within(t, done, "a call")
+		_ = receiveInTime(t, done, "a call")
 	}
 	if s.removed != 1 || s.byKey["yes"] == nil {
 		t.Errorf("removed %d, by %v", s.removed, s.byKey)
@@ -146,8 +146,8 @@ func TestStrangersAreNeverConfirmed(t *testing.T) {
 		s := newShelf()
 		s.eras = versions
 		session := connect(t, InProcess(s.server()), Config{Foreign: true})
-		_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k",
-			Version: 3, Confirmation: subjectOf(t, `{"id":1}`, 3)})
+		_, err := toolNamed(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k",
+			Version: 3, Confirmation: confirmationOf(t, `{"id":1}`, 3)})
 		if err == nil || s.removed > 0 || len(s.answers) > 0 {
 			t.Errorf("%s: %v, removed %d, answered %v", era, err, s.removed, s.answers)
 		}
@@ -157,9 +157,9 @@ func TestStrangersAreNeverConfirmed(t *testing.T) {
 func TestFoundGivesTheFirstResultAndPerformsNothing(t *testing.T) {
 	s := newShelf()
 	session := connect(t, InProcess(s.server()), Config{Own: true})
-	remove := named(t, session, "remove")
+	remove := toolNamed(t, session, "remove")
 	call := tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k", Version: 3,
-		Confirmation: subjectOf(t, `{"id":1}`, 3)}
+		Confirmation: confirmationOf(t, `{"id":1}`, 3)}
 	first, err := remove.Call(t.Context(), call)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestOnlyWritesOfOurOwnServerAreFinders(t *testing.T) {
 }
 
 func TestCodesOfOurServerBecomeKinds(t *testing.T) {
-	refuse := named(t, connect(t, InProcess(newShelf().server()), Config{Own: true}), "refuse")
+	refuse := toolNamed(t, connect(t, InProcess(newShelf().server()), Config{Own: true}), "refuse")
 	for code, want := range map[string]tool.Kind{
 		"VALIDATION_ERROR": tool.InvalidArgs, "NOT_FOUND": tool.NotFound, "CONFLICT": tool.Conflict,
 		"CONFIRMATION_REQUIRED": tool.Denied, "FORBIDDEN": tool.Denied,
@@ -201,7 +201,7 @@ func TestCodesOfOurServerBecomeKinds(t *testing.T) {
 		"DATABASE_ERROR": tool.Unavailable, "INTERNAL_ERROR": tool.Failed, "A_CODE_OF_TOMORROW": tool.Failed,
 	} {
 		_, err := refuse.Call(t.Context(), tool.Call{Args: json.RawMessage(`{"code":"` + code + `"}`)})
-		if text := "no, " + code; kindOfError(err) != want || code != unconfirmed && err.Error() != text {
+		if text := "no, " + code; kindOfError(err) != want || code != codeUnconfirmed && err.Error() != text {
 			t.Errorf("%s: %v, want %s", code, err, want)
 		}
 	}
@@ -222,7 +222,7 @@ func TestCallsThatCannotBeAreNotSent(t *testing.T) {
 		"a write, no key":    {"put", tool.Call{}, tool.Failed},
 		"against the schema": {"strict", tool.Call{Key: "k", Args: json.RawMessage(`{"n":"one"}`)}, tool.InvalidArgs},
 	} {
-		if _, err := named(t, session, c.tool).Call(t.Context(), c.call); kindOfError(err) != c.want {
+		if _, err := toolNamed(t, session, c.tool).Call(t.Context(), c.call); kindOfError(err) != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
@@ -231,8 +231,8 @@ func TestCallsThatCannotBeAreNotSent(t *testing.T) {
 	}
 }
 
-// within gives what a channel brings, in time.
-func within[T any](t *testing.T, c <-chan T, what string) T {
+// receiveInTime gives what a channel brings, in time.
+func receiveInTime[T any](t *testing.T, c <-chan T, what string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

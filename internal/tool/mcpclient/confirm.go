@@ -9,18 +9,17 @@ import (
 	"sibyl/internal/tool"
 )
 
-// ofCall is the key under which the context of a call of our own server holds its *tool.Confirmation, nil where the
-// person confirmed nothing. The server's questions come within the call, by the newest protocol, which our own server
-// speaks.
-type ofCall struct{}
+// confirmationKey is the context key of the *tool.Confirmation of a call of our own server; nil if the person confirmed
+// nothing. In the newest protocol, which our own server speaks, the server's questions come within the call.
+type confirmationKey struct{}
 
-// confirmed sends a call and answers for the person while it goes on.
-func (r *remote) confirmed(ctx context.Context, p *mcp.CallToolParams, c *tool.Confirmation) (tool.Result, error) {
-	res, err := r.send(context.WithValue(ctx, ofCall{}, c), p)
+// callConfirmed sends a call and answers the server's questions while it is running.
+func (r *remote) callConfirmed(ctx context.Context, p *mcp.CallToolParams, c *tool.Confirmation) (tool.Result, error) {
+	res, err := r.sendCall(context.WithValue(ctx, confirmationKey{}, c), p)
 	switch {
 	case !errors.Is(err, errUnconfirmed):
 		return res, err
-	case c == nil: // the server takes our no for the person's
+	case c == nil: // we declined; the person was not asked
 		return res, tool.Errorf(tool.Denied, "ask the person first", "%s wants a yes of the person: %w",
 			r.name, errUnconfirmed)
 	}
@@ -28,11 +27,11 @@ func (r *remote) confirmed(ctx context.Context, p *mcp.CallToolParams, c *tool.C
 		"what %s is about has changed since the person confirmed it", r.name)
 }
 
-// elicit answers our own server's request for confirmation: yes to what the person confirmed for the call that goes on,
-// no to all else. A digest names the tool, its arguments and the version.
-func elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	asked, _ := req.Params.Meta[tool.MetaConfirms].(string)
-	if c, _ := ctx.Value(ofCall{}).(*tool.Confirmation); c != nil && asked != "" && c.Digest == asked {
+// answerElicitation answers our own server's request for confirmation: yes if the person has confirmed this running
+// call, and otherwise no. The digest is compared: it is of the tool, its arguments and the version.
+func answerElicitation(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	digest, _ := req.Params.Meta[tool.MetaConfirms].(string)
+	if c, _ := ctx.Value(confirmationKey{}).(*tool.Confirmation); c != nil && digest != "" && c.Digest == digest {
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}, nil
 	}
 	return &mcp.ElicitResult{Action: "decline"}, nil

@@ -11,10 +11,10 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Diff says for a person what has changed between two listings: a unified diff for each tool that came, went or
-// changed. It is empty where nothing has. It quotes the server: what steers a terminal is for the caller to take out.
+// Diff shows a person what has changed between two listings: a unified diff for each tool that was added, removed or
+// changed; "" if none was. It quotes the server: the caller has to remove control sequences for terminals.
 func Diff(was, is Listing) (diffs string) {
-	before, after := textsOf(was), textsOf(is)
+	before, after := toolTexts(was), toolTexts(is)
 	names := maps.Clone(before)
 	maps.Copy(names, after)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -23,14 +23,14 @@ func Diff(was, is Listing) (diffs string) {
 	return diffs
 }
 
-// textsOf tells each tool of a listing in lines.
-func textsOf(l Listing) map[string]string {
+// toolTexts describes each tool of a listing in lines, by name.
+func toolTexts(l Listing) map[string]string {
 	texts := map[string]string{}
 	for _, o := range l {
 		text := o.Name + " (" + HintsInWords(o.Hints) + ")\n"
 		for _, part := range []struct{ name, text string }{
 			{"title: ", o.Title}, {"", o.Description},
-			{"arguments: ", spread(o.Input)}, {"results: ", spread(o.Output)},
+			{"arguments: ", indentJSON(o.Input)}, {"results: ", indentJSON(o.Output)},
 		} {
 			if part.text != "" {
 				text += part.name + part.text + "\n"
@@ -44,8 +44,8 @@ func textsOf(l Listing) map[string]string {
 	return texts
 }
 
-// spread is JSON with a line for each part.
-func spread(raw json.RawMessage) string {
+// indentJSON returns JSON with a line for each part.
+func indentJSON(raw json.RawMessage) string {
 	var out bytes.Buffer
 	if len(raw) == 0 || json.Indent(&out, raw, "", "  ") != nil {
 		return string(raw)
@@ -53,7 +53,7 @@ func spread(raw json.RawMessage) string {
 	return out.String()
 }
 
-// HintsInWords says what a tool does to the world, as its server tells.
+// HintsInWords says what a tool does, according to its server.
 func HintsInWords(h tool.Hints) string {
 	words := "only reads"
 	switch {

@@ -37,7 +37,7 @@ func newShelf() *shelf {
 		cancelled: make(chan struct{}, 9)}
 }
 
-func (s *shelf) read(f func()) {
+func (s *shelf) withLock(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
@@ -56,53 +56,53 @@ func (s *shelf) server() *mcp.Server {
 		server.AddTool(&mcp.Tool{Name: name, Title: "The " + name, Description: "does " + name,
 			InputSchema: json.RawMessage(anyObject), Annotations: a},
 			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				s.read(func() { s.metas = append(s.metas, req.Params.Meta) })
+				s.withLock(func() { s.metas = append(s.metas, req.Params.Meta) })
 				return h(ctx, req)
 			})
 	}
-	add("look", &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: no()}, s.look)
-	add("remove", &mcp.ToolAnnotations{DestructiveHint: yes(), IdempotentHint: true}, s.remove)
-	add("put", &mcp.ToolAnnotations{DestructiveHint: no()}, s.look)
-	add("wait", nil, s.wait)
-	add("refuse", &mcp.ToolAnnotations{ReadOnlyHint: true}, s.refuse)
+	add("look", &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: no()}, s.handleLook)
+	add("remove", &mcp.ToolAnnotations{DestructiveHint: yes(), IdempotentHint: true}, s.handleRemove)
+	add("put", &mcp.ToolAnnotations{DestructiveHint: no()}, s.handleLook)
+	add("wait", nil, s.handleWait)
+	add("refuse", &mcp.ToolAnnotations{ReadOnlyHint: true}, s.handleRefuse)
 	if s.extra != nil {
-		server.AddTool(s.extra, s.look)
+		server.AddTool(s.extra, s.handleLook)
 	}
 	return server
 }
 
-func said(text string, data any) *mcp.CallToolResult {
+func textResult(text string, data any) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: data}
 }
 
-func (s *shelf) look(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	return said("seen "+string(req.Params.Arguments), map[string]any{"success": true}), nil
+func (s *shelf) handleLook(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return textResult("seen "+string(req.Params.Arguments), map[string]any{"success": true}), nil
 }
 
-func (s *shelf) wait(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (s *shelf) handleWait(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	s.began <- struct{}{}
 	<-ctx.Done()
 	s.cancelled <- struct{}{}
 	return nil, ctx.Err()
 }
 
-func refusing(code, message string) *mcp.CallToolResult {
-	r := said(code, map[string]any{"success": false, "code": code, "error": message,
+func refusalResult(code, message string) *mcp.CallToolResult {
+	r := textResult(code, map[string]any{"success": false, "code": code, "error": message,
 		"details": map[string]any{"field": "x"}})
 	r.IsError = true
 	return r
 }
 
-func (s *shelf) refuse(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (s *shelf) handleRefuse(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var args struct{ Code string }
 	if err := json.Unmarshal(req.Params.Arguments, &args); err != nil {
 		return nil, err
 	}
-	return refusing(args.Code, "no, "+args.Code), nil
+	return refusalResult(args.Code, "no, "+args.Code), nil
 }
 
-// remove asks as our own server does, and is performed once for each key.
-func (s *shelf) remove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// handleRemove asks as our own server does, and is performed once for each key.
+func (s *shelf) handleRemove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key, _ := req.Params.Meta[tool.MetaKey].(string)
@@ -110,14 +110,14 @@ func (s *shelf) remove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 		return was, nil
 	}
 	if look, _ := req.Params.Meta[tool.MetaLook].(bool); look {
-		return refusing("NOT_FOUND", "nothing was done"), nil
+		return refusalResult("NOT_FOUND", "nothing was done"), nil
 	}
 	if want, ok := req.Params.Meta[tool.MetaVersion].(float64); ok && int64(want) != s.version {
-		return refusing("CONFLICT", "it has changed"), nil
+		return refusalResult("CONFLICT", "it has changed"), nil
 	}
 	answer, answered := req.Params.InputResponses["confirm"].(*mcp.ElicitResult)
 	if !answered {
-		digest, err := tool.Subject("remove", req.Params.Arguments, s.version)
+		digest, err := tool.ConfirmationDigest("remove", req.Params.Arguments, s.version)
 		if err != nil {
 			return nil, err
 		}
@@ -128,10 +128,10 @@ func (s *shelf) remove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	}
 	s.answers = append(s.answers, answer.Action)
 	if answer.Action != "accept" || answer.Content["confirm"] != true {
-		return refusing("CONFIRMATION_REQUIRED", "nobody confirmed it"), nil
+		return refusalResult("CONFIRMATION_REQUIRED", "nobody confirmed it"), nil
 	}
 	s.removed++
-	s.byKey[key] = said(fmt.Sprintf("removed %d", s.removed), map[string]any{"success": true})
+	s.byKey[key] = textResult(fmt.Sprintf("removed %d", s.removed), map[string]any{"success": true})
 	return s.byKey[key], nil
 }
 
@@ -148,8 +148,8 @@ func connect(t *testing.T, transport mcp.Transport, cfg Config) *Session {
 	return session
 }
 
-// named finds a tool.
-func named(t *testing.T, s *Session, name string) tool.Tool {
+// toolNamed finds a tool.
+func toolNamed(t *testing.T, s *Session, name string) tool.Tool {
 	t.Helper()
 	for _, one := range s.Tools() {
 		if one.Spec().Name == name {

@@ -19,12 +19,12 @@ import (
 
 // Bounds of what a server may list.
 const (
-	mostTools       = 256
-	mostDescription = 2 << 10  // bytes of a description that a model is shown
-	mostSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
+	maxTools       = 256
+	maxDescription = 2 << 10  // bytes of a description that is shown to a model
+	maxSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
 )
 
-// Offer is a tool as its server lists it. Unset hints have their meaning: destructive and open world.
+// Offer is a tool as its server lists it. Hints left out have MCP's defaults: destructive and open world.
 type Offer struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitempty"`
@@ -37,7 +37,7 @@ type Offer struct {
 // Listing is all that a server lists, sorted by name.
 type Listing []Offer
 
-// Hash is of everything in the listing: "sha256:" and hex.
+// Hash returns the hash of everything in the listing: "sha256:" and hex.
 func (l Listing) Hash() string {
 	text, err := json.Marshal(l)
 	if err != nil { // schemas are valid JSON
@@ -46,7 +46,7 @@ func (l Listing) Hash() string {
 	return files.Hash(text)
 }
 
-// offerOf reads a tool of a listing.
+// offerOf makes an Offer of a tool of the SDK.
 func offerOf(t *mcp.Tool) (Offer, error) {
 	o := Offer{Name: t.Name, Title: t.Title, Description: t.Description, Hints: tool.Hints{Destructive: true,
 		OpenWorld: true}}
@@ -72,23 +72,23 @@ func offerOf(t *mcp.Tool) (Offer, error) {
 	return o, nil
 }
 
-// spec describes an offer to us. An error says why the tool can't be used.
-func (s *Session) spec(o Offer) (tool.Spec, error) {
+// specOf makes our Spec of an offer. An error says why the tool can't be used.
+func (s *Session) specOf(o Offer) (tool.Spec, error) {
 	var form struct {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(o.Input, &form); err != nil || form.Type != "object" {
 		return tool.Spec{}, fmt.Errorf("its arguments are no object")
 	}
-	if len(o.Input)+len(o.Output) > mostSchema {
-		return tool.Spec{}, fmt.Errorf("its schemas have more than %d bytes", mostSchema)
+	if len(o.Input)+len(o.Output) > maxSchema {
+		return tool.Spec{}, fmt.Errorf("its schemas have more than %d bytes", maxSchema)
 	}
-	spec := tool.Spec{Name: spelt(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description,
-		mostDescription), Schema: o.Input,
+	spec := tool.Spec{Name: safeName(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description,
+		maxDescription), Schema: o.Input,
 		OutputSchema: o.Output, Source: s.cfg.Source, Foreign: s.cfg.Foreign, Effect: tool.Once}
 	if s.cfg.Foreign {
 		var err error
-		if spec.Schema, err = inert(o.Input); err != nil {
+		if spec.Schema, err = neutraliseSchema(o.Input); err != nil {
 			return tool.Spec{}, err
 		}
 		spec.Out = tool.Out{To: tool.ToServer, Trusted: s.cfg.Private}
@@ -102,15 +102,15 @@ func (s *Session) spec(o Offer) (tool.Spec, error) {
 	return spec, nil
 }
 
-// inert is a schema in which no words for people steer a model. One that can't be so without meaning something else is
-// refused.
-func inert(schema json.RawMessage) (json.RawMessage, error) {
+// neutraliseSchema neutralises the texts for people in a schema, so that they can't steer a model. A schema that holds
+// such words elsewhere is refused.
+func neutraliseSchema(schema json.RawMessage) (json.RawMessage, error) {
 	var tree any
 	if err := json.Unmarshal(schema, &tree); err != nil {
 		return nil, err
 	}
-	var calm func(any)
-	calm = func(node any) {
+	var neutralise func(any)
+	neutralise = func(node any) {
 		switch node := node.(type) {
 		case map[string]any:
 			for name, part := range node {
@@ -118,15 +118,15 @@ func inert(schema json.RawMessage) (json.RawMessage, error) {
 					name) {
 					node[name] = signal.Neutralise(words)
 				}
-				calm(part)
+				neutralise(part)
 			}
 		case []any:
 			for _, part := range node {
-				calm(part)
+				neutralise(part)
 			}
 		}
 	}
-	calm(tree)
+	neutralise(tree)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -139,12 +139,12 @@ func inert(schema json.RawMessage) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// longestName is how long a name may be for every provider of models.
-const longestName = 64
+// maxName is the longest name that all providers of models accept.
+const maxName = 64
 
-// spelt is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends with
-// a hash, so that no two become one.
-func spelt(name string) string {
+// safeName returns a name that all providers of models accept: letters, digits, _ and -. A changed name ends with a
+// hash, so that different names stay different.
+func safeName(name string) string {
 	safe := []byte(name)
 	for i, c := range safe {
 		switch {
@@ -153,10 +153,10 @@ func spelt(name string) string {
 			safe[i] = '_'
 		}
 	}
-	if string(safe) == name && len(name) <= longestName {
+	if string(safe) == name && len(name) <= maxName {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
 	end := "_" + hex.EncodeToString(sum[:4])
-	return string(safe[:min(len(safe), longestName-len(end))]) + end
+	return string(safe[:min(len(safe), maxName-len(end))]) + end
 }

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Pins remember what servers list, since a server that is trusted today may describe its tools otherwise tomorrow. What
-// a server lists when it is first used is trusted. Processes share a folder; each pin is a file that is written whole.
+// Pins remember what servers list, since a server that is trusted today may describe its tools differently tomorrow.
+// What a server lists at its first use is trusted. Processes share a folder; each pin is a file, written atomically.
 type Pins struct {
 	Folder string // "": nothing can be remembered
 	Now    func() time.Time
@@ -29,17 +29,17 @@ type Pin struct {
 	Listing Listing   `json:"listing"`
 }
 
-// ErrChanged is wrapped by errors of servers that list other tools than were trusted.
+// ErrChanged is wrapped by the errors of servers that list other tools than were trusted.
 var ErrChanged = errors.New("its tools have changed since they were trusted")
 
-// ErrNoPin says that nothing is remembered of a server.
+// ErrNoPin says that there is no pin of a server.
 var ErrNoPin = errors.New("it was never used")
 
-const mostPin = 8 << 20 // bytes of a pin
+const maxPin = 8 << 20 // bytes of a pin
 
 func (p Pins) file(server string) string { return filepath.Join(p.Folder, server+".json") }
 
-// Read gives what is remembered of a server; ErrNoPin.
+// Read returns the pin of a server, or ErrNoPin.
 func (p Pins) Read(server string) (Pin, error) {
 	if p.Folder == "" {
 		return Pin{}, ErrNoPin
@@ -58,7 +58,7 @@ func (p Pins) Read(server string) (Pin, error) {
 	return pin, nil
 }
 
-// Trust remembers what a server lists, in the place of what was.
+// Trust writes a pin of what a server lists, and replaces an older one.
 func (p Pins) Trust(server string, l Listing) error {
 	if p.Folder == "" {
 		return errors.New("there is no folder to remember its tools in, since the home folder " +
@@ -69,8 +69,8 @@ func (p Pins) Trust(server string, l Listing) error {
 	if err != nil {
 		return err
 	}
-	if len(content) > mostPin {
-		return fmt.Errorf("what it lists has more than %d bytes", mostPin)
+	if len(content) > maxPin {
+		return fmt.Errorf("what it lists has more than %d bytes", maxPin)
 	}
 	if err := files.Replace(p.file(server), content, 0o600); err != nil {
 		return fmt.Errorf("its tools can't be remembered (pin them in the settings where this folder can't be "+
@@ -79,15 +79,15 @@ func (p Pins) Trust(server string, l Listing) error {
 	return nil
 }
 
-// Admit trusts a server that is used for the first time, and refuses one that lists something else than was trusted,
-// with ErrChanged. A pin of the settings, unless it is empty, stands above what is remembered.
+// Admit returns a check of what a server lists. It trusts a server at its first use, and refuses one that lists
+// something else than was trusted, with ErrChanged. pinned is a hash of the settings; if set, it decides instead.
 func (p Pins) Admit(server, pinned string) func(context.Context, Listing) error {
 	return func(_ context.Context, l Listing) error {
 		if pinned != "" {
 			if l.Hash() == pinned {
 				return nil
 			}
-			return changed(server, fmt.Sprintf("the settings pin %s, and it has %s", pinned, l.Hash()))
+			return changedError(server, fmt.Sprintf("the settings pin %s, and it has %s", pinned, l.Hash()))
 		}
 		was, err := p.Read(server)
 		switch {
@@ -98,10 +98,10 @@ func (p Pins) Admit(server, pinned string) func(context.Context, Listing) error 
 		case was.Hash == l.Hash():
 			return nil
 		}
-		return changed(server, "‘sibyl mcp servers’ shows how, and ‘sibyl mcp trust "+server+"’ accepts it")
+		return changedError(server, "‘sibyl mcp servers’ shows how, and ‘sibyl mcp trust "+server+"’ accepts it")
 	}
 }
 
-func changed(server, hint string) error {
+func changedError(server, hint string) error {
 	return tool.Errorf(tool.Denied, hint, "%s is not used: %w", server, ErrChanged)
 }

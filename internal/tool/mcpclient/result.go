@@ -13,15 +13,15 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Bounds of results: bytes of data, and places. The data of strangers are kept in the journal, and nothing reads them.
+// Bounds of results: bytes of data, and places. Strangers' data is only stored in the journal: nothing reads it.
 const (
-	mostForeignData = tool.MaxText
-	mostOwnData     = 4 << 20
-	mostRefs        = 50
+	maxForeignData = tool.MaxText
+	maxOwnData     = 4 << 20
+	maxRefs        = 50
 )
 
-// result reads what a server gave. Items counts its pieces of content.
-func (r *remote) result(res *mcp.CallToolResult) (tool.Result, error) {
+// toResult converts a server's result. Items counts its pieces of content.
+func (r *remote) toResult(res *mcp.CallToolResult) (tool.Result, error) {
 	out := tool.Result{Text: redact.Text(textOf(res.Content)), Items: len(res.Content), Refs: r.refs(res.Content)}
 	if res.StructuredContent != nil {
 		data, err := json.Marshal(res.StructuredContent)
@@ -35,31 +35,31 @@ func (r *remote) result(res *mcp.CallToolResult) (tool.Result, error) {
 		}
 	}
 	if res.IsError {
-		return tool.Result{}, r.refused(out)
+		return tool.Result{}, r.resultError(out)
 	}
-	most := mostOwnData
+	most := maxOwnData
 	if !r.session.cfg.Own {
-		most = mostForeignData
+		most = maxForeignData
 	}
 	if len(out.Data) > most {
 		out.Data, out.Truncated = nil, true
 	}
-	return tool.Bounded(out), nil
+	return tool.CutText(out), nil
 }
 
-// refusal is the structured result of our own server where it fails.
-type refusal struct {
+// ownFailure is the structured result of our own server for a failed call.
+type ownFailure struct {
 	Error string `json:"error"`
 	Code  string `json:"code"`
 }
 
-// errUnconfirmed is wrapped by the error of our own server where nobody confirmed what it asked about.
+// errUnconfirmed is wrapped by the error of our own server for a call that was not confirmed.
 var errUnconfirmed = errors.New("nobody confirmed it")
 
-// unconfirmed is the code of that.
-const unconfirmed = "CONFIRMATION_REQUIRED"
+// codeUnconfirmed is our own server's code for such a call.
+const codeUnconfirmed = "CONFIRMATION_REQUIRED"
 
-// kindOf is what a code of our own server says.
+// kindOf returns the kind for a code of our own server.
 func kindOf(code string) tool.Kind {
 	switch code {
 	case "VALIDATION_ERROR":
@@ -68,7 +68,7 @@ func kindOf(code string) tool.Kind {
 		return tool.NotFound
 	case "CONFLICT":
 		return tool.Conflict
-	case unconfirmed, "FORBIDDEN":
+	case codeUnconfirmed, "FORBIDDEN":
 		return tool.Denied
 	case "DATABASE_ERROR", "UNAVAILABLE":
 		return tool.Unavailable
@@ -76,23 +76,23 @@ func kindOf(code string) tool.Kind {
 	return tool.Failed
 }
 
-// refused is the error of a result that says that it is one. A model can often correct what another's server complains
-// of.
-func (r *remote) refused(res tool.Result) *tool.Error {
+// resultError makes an error of a result with IsError. It keeps the server's words, so that a model may correct the
+// call.
+func (r *remote) resultError(res tool.Result) *tool.Error {
 	const most = 2 << 10
 	message := tool.Clip(cmp.Or(strings.TrimSpace(res.Text), "it failed, and does not say why"), most)
-	var said refusal
-	if !r.session.cfg.Own || json.Unmarshal(res.Data, &said) != nil || said.Code == "" {
+	var failed ownFailure
+	if !r.session.cfg.Own || json.Unmarshal(res.Data, &failed) != nil || failed.Code == "" {
 		return tool.Errorf(tool.Failed, "", "%s", message)
 	}
-	err := &tool.Error{Kind: kindOf(said.Code), Message: tool.Clip(cmp.Or(said.Error, message), most)}
-	if said.Code == unconfirmed {
+	err := &tool.Error{Kind: kindOf(failed.Code), Message: tool.Clip(cmp.Or(failed.Error, message), most)}
+	if failed.Code == codeUnconfirmed {
 		err.Err = errUnconfirmed
 	}
 	return err
 }
 
-// textOf is what a model can read of the contents. What is no text is named.
+// textOf returns the text of the contents. Other kinds of content are only named.
 func textOf(contents []mcp.Content) string {
 	var parts []string
 	for _, c := range contents {
@@ -108,7 +108,7 @@ func textOf(contents []mcp.Content) string {
 		case *mcp.ResourceLink:
 			parts = append(parts, fmt.Sprintf("[a link to %s: %s]", cmp.Or(c.Title, c.Name, "a resource"), c.URI))
 		case *mcp.EmbeddedResource:
-			parts = append(parts, embedded(c.Resource))
+			parts = append(parts, resourceText(c.Resource))
 		default:
 			parts = append(parts, "[content of a kind that can't be shown]")
 		}
@@ -116,7 +116,7 @@ func textOf(contents []mcp.Content) string {
 	return strings.Join(parts, "\n")
 }
 
-func embedded(c *mcp.ResourceContents) string {
+func resourceText(c *mcp.ResourceContents) string {
 	switch {
 	case c == nil:
 		return "[an empty resource]"
@@ -127,8 +127,8 @@ func embedded(c *mcp.ResourceContents) string {
 		cmp.Or(c.MIMEType, "of no stated kind"), len(c.Blob), c.URI)
 }
 
-// refs say where a stranger's words come from: from the tool, and from the resources that it gave. What it only links
-// to was not read.
+// refs returns the sources of a foreign server's result: the tool, and the resources that it returned. Resources that
+// it only links to are not opened.
 func (r *remote) refs(contents []mcp.Content) []tool.Ref {
 	s := r.session
 	if !s.cfg.Foreign {
@@ -145,5 +145,5 @@ func (r *remote) refs(contents []mcp.Content) []tool.Ref {
 			}
 		}
 	}
-	return refs[:min(len(refs), mostRefs)]
+	return refs[:min(len(refs), maxRefs)]
 }

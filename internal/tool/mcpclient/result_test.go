@@ -10,13 +10,13 @@ import (
 	"sibyl/internal/tool"
 )
 
-func foreign() *remote {
+func foreignTool() *remote {
 	return &remote{session: &Session{cfg: Config{Name: "shelf", Source: "mcp", Foreign: true}}, name: "look",
 		spec: tool.Spec{Name: "shelf__look", Title: "Look"}}
 }
 
 func TestWhatIsNoTextIsNamed(t *testing.T) {
-	res, err := foreign().result(&mcp.CallToolResult{Content: []mcp.Content{
+	res, err := foreignTool().toResult(&mcp.CallToolResult{Content: []mcp.Content{
 		&mcp.TextContent{Text: "one"},
 		&mcp.ImageContent{MIMEType: "image/png", Data: []byte("12345")},
 		&mcp.AudioContent{Data: []byte("12")},
@@ -41,20 +41,21 @@ func TestWhatIsNoTextIsNamed(t *testing.T) {
 
 func TestResultsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 3*tool.MaxText)
-	res, err := foreign().result(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: long}},
+	res, err := foreignTool().toResult(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: long}},
 		StructuredContent: map[string]any{"x": long}})
 	if err != nil || len(res.Text) > tool.MaxText || len(res.Text) < tool.MaxText/2 || res.Data != nil ||
 		!res.Truncated {
 		t.Errorf("%v: %d bytes of text, %d of data, truncated %v", err, len(res.Text), len(res.Data), res.Truncated)
 	}
-	_, err = foreign().result(&mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: long}}})
+	_, err = foreignTool().toResult(&mcp.CallToolResult{IsError: true,
+		Content: []mcp.Content{&mcp.TextContent{Text: long}}})
 	if kindOfError(err) != tool.Failed || len(err.Error()) > 4<<10 {
 		t.Errorf("an error of %d bytes", len(err.Error()))
 	}
 }
 
 func TestDataStandForATextThatIsMissing(t *testing.T) {
-	res, err := foreign().result(&mcp.CallToolResult{StructuredContent: map[string]any{"n": 1}})
+	res, err := foreignTool().toResult(&mcp.CallToolResult{StructuredContent: map[string]any{"n": 1}})
 	if err != nil || res.Text != `{"n":1}` || res.Items != 1 {
 		t.Errorf("%+v, %v", res, err)
 	}

@@ -1,14 +1,14 @@
-// Package mcpclient makes the tools of an MCP server tools of an assistant.
+// Package mcpclient makes the tools of an MCP server available to an assistant.
 //
 // Guarantees:
-//   - What a server lists is taken in once, when a Session is connected. Models and people see that and nothing else: a
-//     server that lists something else later is not called any more.
+//   - A server's list of tools is read once, when a Session is connected. Models and people see only that: a server
+//     that lists something else later is not called any more.
 //   - A call ends with its context, and its server is told so. Its text and data are bounded, pictures and files are
 //     named, not inlined.
-//   - A server that is away makes its calls Unavailable, and nothing else fails. The next call connects again, at
+//   - If a server can't be reached, its calls are Unavailable, and nothing else fails. The next call connects again, at
 //     growing intervals.
-//   - No write of a stranger's server is sent twice.
-//   - Only our own server is ever told yes, and only to the call that the person has confirmed.
+//   - No write to a stranger's server is sent twice.
+//   - Only our own server ever gets a yes, and only for the call that the person has confirmed.
 //   - No error holds a header, an environment or an argument.
 package mcpclient
 
@@ -28,140 +28,139 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Config says what server is connected to, and what its tools are.
+// Config says what a server is, and how to treat its tools.
 type Config struct {
 	Name    string      // of the server, for people
 	Prefix  string      // before the names of its tools
-	Source  tool.Source // of what its tools give
+	Source  tool.Source // of the tools' results
 	Foreign bool        // its results were written by strangers
-	Private bool        // a foreign one: the person lets it have what is private
-	Allow   []string    // names of tools, as the server spells them, that there are for us; nil: all
-	Version string      // of this program, which the server is told
+	Private bool        // of a foreign server: the person has allowed it to get private data
+	Allow   []string    // the tools to use, by their names on the server; nil: all
+	Version string      // of this program, which the server gets
 
 	// Own says that the server is this program's own: it performs a write once for each key, knows versions, and asks
-	// for confirmation of a digest (tool.Subject). Only such a one is answered.
+	// for confirmation of a digest (tool.ConfirmationDigest). Only an own server's questions are answered.
 	Own bool
 
 	Start   time.Duration // how long connecting may take; 0: 30 s
 	Timeout time.Duration // of a call; 0: 30 s
-	// Admit decides on what a server lists, all of it; an error leaves the server out. Nil admits.
+	// Admit checks the whole list of a server's tools; after an error the server is not used. Nil: all are admitted.
 	Admit func(ctx context.Context, l Listing) error
 	Log   *slog.Logger // nil: nothing is logged
 }
 
-// How often a server that is away is tried.
+// How often connecting to a lost server is tried.
 const (
 	firstPause     = time.Second
-	longestPause   = time.Minute
+	maxPause       = time.Minute
 	defaultTimeout = 30 * time.Second
 )
 
-// Session is a server with its tools. It is safe for concurrent use.
+// Session is a connected server with its tools. It is safe for concurrent use.
 type Session struct {
 	cfg       Config
 	transport mcp.Transport
 	client    *mcp.Client
 	listing   Listing
 	tools     []tool.Tool
-	life      context.Context // until it is closed
+	lifetime  context.Context // ends when the Session is closed
 	end       context.CancelFunc
 
-	turn    chan struct{} // held by who connects
-	mu      sync.Mutex
-	link    *mcp.ClientSession // nil: there is none
-	changed bool               // it lists other tools
-	pause   time.Duration      // of the last failure to connect
-	again   time.Time          // when connecting may be tried again
+	connecting chan struct{} // holds a value while a call connects
+	mu         sync.Mutex
+	link       *mcp.ClientSession // nil: not connected
+	changed    bool               // it lists other tools than before
+	pause      time.Duration      // of the last failure to connect
+	nextTry    time.Time          // when connecting may be tried again
 }
 
-// Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this
-// package, can be connected to again after it was lost. An error is a *tool.Error.
+// Connect connects to a server and lists its tools. If the transport can connect several times, as those of this
+// package can, the Session connects again after the connection was lost. Errors are *tool.Error.
 func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error) {
 	cfg.Start, cfg.Timeout = cmp.Or(cfg.Start, defaultTimeout), cmp.Or(cfg.Timeout, defaultTimeout)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Session{cfg: cfg, transport: t, turn: make(chan struct{}, 1)}
-	s.life, s.end = context.WithCancel(context.Background())
+	s := &Session{cfg: cfg, transport: t, connecting: make(chan struct{}, 1)}
+	s.lifetime, s.end = context.WithCancel(context.Background())
 	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler)}
 	if cfg.Own {
-		o.ElicitationHandler = elicit
+		o.ElicitationHandler = answerElicitation
 	}
 	s.client = mcp.NewClient(&mcp.Implementation{Name: "sibyl", Title: "Sibyl", Version: cfg.Version}, o)
-	link, listing, err := s.open(ctx)
+	link, listing, err := s.connectAndList(ctx)
 	if err == nil && cfg.Admit != nil {
 		err = cfg.Admit(ctx, listing)
 	}
 	s.link = link
 	if err != nil {
 		s.Close()
-		return nil, s.explain(err)
+		return nil, s.toolError(err)
 	}
 	s.listing = listing
-	s.tools = s.make(listing)
+	s.tools = s.makeTools(listing)
 	return s, nil
 }
 
-// Tools are the server's tools that are allowed, in the order in which it lists them.
+// Tools returns the server's allowed tools, sorted by name.
 func (s *Session) Tools() []tool.Tool { return slices.Clone(s.tools) }
 
-// Changed says that the server lists other tools than it did when it was connected. Its calls fail from then on.
+// Changed says whether the server lists other tools than when it was first connected. Then its calls fail.
 func (s *Session) Changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
 }
 
-// Close ends the connection, and returns when all that was begun has ended: a command has four seconds for that at
-// most. Calls that go on fail.
+// Close ends the connection, and returns when everything that was started has ended: a command has four seconds for
+// that at most. Running calls fail.
 func (s *Session) Close() {
 	s.end()
-	s.turn <- struct{}{} // who connects gives up
-	defer func() { <-s.turn }()
+	s.connecting <- struct{}{} // wait for a call that connects: it gives up
+	defer func() { <-s.connecting }()
 	s.mu.Lock()
 	link := s.link
 	s.mu.Unlock()
-	s.drop(link)
+	s.dropLink(link)
 	if t, ok := s.transport.(interface{ release() }); ok {
 		t.release()
 	}
 }
 
-// handshake is the newest protocol that begins with a handshake.
-const handshake = "2025-11-25"
+// handshakeVersion is the newest protocol version that begins with a handshake.
+const handshakeVersion = "2025-11-25"
 
-// open connects, and lists the tools. The newest protocol begins with a question that some older servers leave
-// unanswered, instead of saying that they don't know it; where that takes a third of the time, it is begun anew without
-// it.
-func (s *Session) open(ctx context.Context) (*mcp.ClientSession, Listing, error) {
+// connectAndList connects, and lists the tools. The newest protocol begins with a request that some older servers don't
+// answer at all; after a third of the time, it connects again with the older protocol.
+func (s *Session) connectAndList(ctx context.Context) (*mcp.ClientSession, Listing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start)
 	defer cancel()
-	stop := context.AfterFunc(s.life, cancel)
+	stop := context.AfterFunc(s.lifetime, cancel)
 	defer stop()
 	first, cancelFirst := context.WithTimeout(ctx, s.cfg.Start/3)
 	defer cancelFirst()
-	link, listing, err := s.begin(first, nil)
+	link, listing, err := s.connectWith(first, nil)
 	if err != nil && first.Err() != nil && ctx.Err() == nil {
-		return s.begin(ctx, &mcp.ClientSessionOptions{ProtocolVersion: handshake})
+		return s.connectWith(ctx, &mcp.ClientSessionOptions{ProtocolVersion: handshakeVersion})
 	}
 	return link, listing, err
 }
 
-// begin connects by one protocol. A server that takes nothing is waited for in a way that no context ends, so that its
-// connection is closed with the context.
-func (s *Session) begin(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
+// connectWith connects with one protocol. The SDK's wait for a server that reads nothing does not end with the context,
+// so the connection is closed when ctx ends.
+func (s *Session) connectWith(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
 	conn, err := s.transport.Connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	link, err := s.client.Connect(ctx, standing{conn}, o)
+	link, err := s.client.Connect(ctx, openConnection{conn}, o)
 	if err != nil {
-		_ = conn.Close() // the first error is the one to tell
+		_ = conn.Close() // the first error is the one to report
 		return nil, nil, cmp.Or(ctx.Err(), err)
 	}
-	listing, err := list(ctx, link)
+	listing, err := listTools(ctx, link)
 	if err != nil {
 		_ = link.Close() // likewise
 		return nil, nil, cmp.Or(ctx.Err(), err)
@@ -169,47 +168,47 @@ func (s *Session) begin(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.
 	return link, listing, nil
 }
 
-// standing is a transport whose connection stands.
-type standing struct{ conn mcp.Connection }
+// openConnection is a transport that returns an open connection.
+type openConnection struct{ conn mcp.Connection }
 
 // Connect implements mcp.Transport.
-func (c standing) Connect(context.Context) (mcp.Connection, error) { return c.conn, nil }
+func (c openConnection) Connect(context.Context) (mcp.Connection, error) { return c.conn, nil }
 
-// drop ends a connection, and forgets it; nil is none.
-func (s *Session) drop(link *mcp.ClientSession) {
+// dropLink closes a connection, and forgets it; nil is none.
+func (s *Session) dropLink(link *mcp.ClientSession) {
 	s.mu.Lock()
 	if s.link == link {
 		s.link = nil
 	}
 	s.mu.Unlock()
 	if link != nil {
-		_ = link.Close() // how a server ends that was told to, or is lost, is its own business
+		_ = link.Close() // it does not matter how the server ends
 	}
 }
 
-// connected gives the connection, and makes one if there is none.
-func (s *Session) connected(ctx context.Context) (*mcp.ClientSession, error) {
-	if link, err := s.current(); link != nil || err != nil {
+// ensureLink returns the connection, and connects if there is none.
+func (s *Session) ensureLink(ctx context.Context) (*mcp.ClientSession, error) {
+	if link, err := s.currentLink(); link != nil || err != nil {
 		return link, err
 	}
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.connecting <- struct{}{}:
+		defer func() { <-s.connecting }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if link, err := s.current(); link != nil || err != nil { // another call has connected in the meantime
+	if link, err := s.currentLink(); link != nil || err != nil { // another call has connected
 		return link, err
 	}
-	if wait := time.Until(s.again); wait > 0 {
+	if wait := time.Until(s.nextTry); wait > 0 {
 		return nil, tool.Errorf(tool.Unavailable, fmt.Sprintf("it is tried again in %s",
 			max(wait.Round(time.Second), time.Second)), "%s is away", s.cfg.Name)
 	}
-	link, listing, err := s.open(ctx)
+	link, listing, err := s.connectAndList(ctx)
 	if err != nil {
-		if !errors.Is(ctx.Err(), context.Canceled) { // that a caller went away says nothing of the server
-			s.pause = min(max(2*s.pause, firstPause), longestPause)
-			s.again = time.Now().Add(s.pause)
+		if !errors.Is(ctx.Err(), context.Canceled) { // a caller's cancelling says nothing about the server
+			s.pause = min(max(2*s.pause, firstPause), maxPause)
+			s.nextTry = time.Now().Add(s.pause)
 		}
 		return nil, err
 	}
@@ -219,17 +218,17 @@ func (s *Session) connected(ctx context.Context) (*mcp.ClientSession, error) {
 	s.changed = listing.Hash() != s.listing.Hash()
 	s.mu.Unlock()
 	if s.Changed() {
-		s.drop(link)
+		s.dropLink(link)
 	}
-	return s.current()
+	return s.currentLink()
 }
 
-// current gives the connection there is, or says why there can't be one.
-func (s *Session) current() (*mcp.ClientSession, error) {
+// currentLink returns the connection, nil if there is none; the error says why there can't be one.
+func (s *Session) currentLink() (*mcp.ClientSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.life.Err() != nil:
+	case s.lifetime.Err() != nil:
 		return nil, tool.Errorf(tool.Unavailable, "", "the connection to %s was closed", s.cfg.Name)
 	case s.changed:
 		return nil, tool.Errorf(tool.Unavailable, "",
@@ -238,8 +237,8 @@ func (s *Session) current() (*mcp.ClientSession, error) {
 	return s.link, nil
 }
 
-// list takes in all tools that a server lists.
-func list(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
+// listTools reads all tools of a server, sorted by name.
+func listTools(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
 	if caps := link.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return nil, tool.Errorf(tool.Unavailable, "", "the server has no tools")
 	}
@@ -248,8 +247,8 @@ func list(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(l) == mostTools {
-			return nil, tool.Errorf(tool.TooLarge, "", "the server lists more than %d tools", mostTools)
+		if len(l) == maxTools {
+			return nil, tool.Errorf(tool.TooLarge, "", "the server lists more than %d tools", maxTools)
 		}
 		o, err := offerOf(t)
 		if err != nil {

@@ -18,13 +18,12 @@ import (
 	"sibyl/internal/text"
 )
 
-// InProcess connects to a server of this process, over the same messages as from outside. It can connect any number of
-// times.
+// InProcess returns a transport to a server of this process, with the same messages as from outside.
 func InProcess(server *mcp.Server) mcp.Transport { return inProcess{server} }
 
 type inProcess struct{ server *mcp.Server }
 
-// Connect connects the server, and then us to it.
+// Connect connects the server to its end, and returns ours.
 func (p inProcess) Connect(ctx context.Context) (mcp.Connection, error) {
 	ours, theirs := mcp.NewInMemoryTransports()
 	if _, err := p.server.Connect(ctx, theirs, nil); err != nil {
@@ -40,10 +39,10 @@ type Program struct {
 	Folder  string   // in which it runs; "": this process's own
 }
 
-// How long a program may take to end after its input was closed, and again after it was told to.
-const endTime = 2 * time.Second
+// How long a program may take to end after its input was closed, and again after it got a signal.
+const exitTimeout = 2 * time.Second
 
-// Stdio connects to a command. Each connection starts it, and its end ends it.
+// Stdio returns a transport to a command. Each connection starts the command, and ends it when it is closed.
 func Stdio(p Program) mcp.Transport { return &stdio{Program: p} }
 
 type stdio struct {
@@ -55,7 +54,7 @@ type stdio struct {
 // Connect starts the command.
 func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	cmd := exec.Command(s.Command[0], s.Command[1:]...) //nolint:gosec,noctx // the person's own settings name it, and it outlives the call that starts it
-	cmd.Env, cmd.Dir, cmd.WaitDelay = s.Environ, s.Folder, endTime
+	cmd.Env, cmd.Dir, cmd.WaitDelay = s.Environ, s.Folder, exitTimeout
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would be all of ours
 	}
@@ -64,14 +63,14 @@ func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	s.mu.Lock()
 	s.stderr = stderr
 	s.mu.Unlock()
-	conn, err := (&mcp.CommandTransport{Command: cmd, TerminateDuration: endTime}).Connect(ctx)
+	conn, err := (&mcp.CommandTransport{Command: cmd, TerminateDuration: exitTimeout}).Connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("it can't be started: %w", err)
 	}
 	return conn, nil
 }
 
-// complaint is the last line that the command wrote on its standard error.
+// complaint returns the last line of the command's standard error.
 func (s *stdio) complaint() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,27 +81,28 @@ func (s *stdio) complaint() string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// Address is a server of streamable HTTP.
+// Address says where a server of streamable HTTP is.
 type Address struct {
 	URL string
-	// Key gives what Header holds, "" for nothing. Without a Header it is Authorization, with the key as a bearer.
+	// Key returns the value of Header; "": none is sent. Without a Header, the key is sent as a bearer in
+	// Authorization.
 	Header string
 	Key    func(ctx context.Context) (string, error)
-	Client *http.Client // nil: one of its own
+	Client *http.Client // nil: a new one
 	// PlainHTTP are hosts that may get the key over plain HTTP, beside this machine: see package cleartext.
 	PlainHTTP []string
 }
 
-// mostBody bounds one response, in bytes: a stream of events as well, which no call of ours needs longer.
-const mostBody = 32 << 20
+// maxBody bounds one response, in bytes, also a stream of events: no call of ours needs more.
+const maxBody = 32 << 20
 
 // errTooMuch says that a response was cut off.
 var errTooMuch = errors.New("the response is too long")
 
-// errMoved says that a server leads elsewhere, where its key does not belong.
+// errMoved says that a server redirects to another host, which must not get its key.
 var errMoved = errors.New("it leads to another address, which is not followed: set that address if it is right")
 
-// HTTP connects to an address. It follows no redirect to another host, and shows the key to nobody on the way.
+// HTTP returns a transport to an address. It follows no redirect to another host, and sends the key only to this one.
 func HTTP(a Address) mcp.Transport {
 	base := a.Client
 	if base == nil {
@@ -111,7 +111,7 @@ func HTTP(a Address) mcp.Transport {
 			TLSHandshakeTimeout: 10 * time.Second}}
 	}
 	client := *base
-	client.Transport = keyed{a, cleartext.Transport(client.Transport, a.PlainHTTP)}
+	client.Transport = keyTransport{a, cleartext.Transport(client.Transport, a.PlainHTTP)}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if from := via[0].URL; req.URL.Host != from.Host || req.URL.Scheme != from.Scheme || len(via) > 5 {
 			return errMoved
@@ -130,14 +130,14 @@ type address struct {
 // release closes idle connections.
 func (a address) release() { a.client.CloseIdleConnections() }
 
-// keyed puts the key into requests, and bounds what comes back.
-type keyed struct {
+// keyTransport adds the key to requests, and bounds the responses.
+type keyTransport struct {
 	Address
 	next http.RoundTripper
 }
 
 // RoundTrip sends one request. The key is in none of its errors.
-func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {
+func (k keyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	key := ""
 	if k.Key != nil {
 		var err error
@@ -157,18 +157,18 @@ func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &bounded{ReadCloser: resp.Body, left: mostBody}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxBody}
 	return resp, nil
 }
 
-// bounded is a body that ends with an error where it is too long.
-type bounded struct {
+// boundedBody is a body that fails if it is too long.
+type boundedBody struct {
 	io.ReadCloser
 	left int
 }
 
 // Read reads what is left.
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooMuch
 	}
@@ -177,7 +177,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Environ makes an environment of names and values, sorted.
+// Environ returns an environment of names and values, sorted.
 func Environ(of map[string]string) []string {
 	all := make([]string, 0, len(of))
 	for name, text := range of {

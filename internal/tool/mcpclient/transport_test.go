@@ -41,7 +41,7 @@ func serveStdio() {
 	mcp.AddTool(server, &mcp.Tool{Name: "environ", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 			folder, err := os.Getwd()
-			return said(strings.Join(os.Environ(), "\n")+"\nfolder "+folder, nil), nil, err
+			return textResult(strings.Join(os.Environ(), "\n")+"\nfolder "+folder, nil), nil, err
 		})
 	mcp.AddTool(server, &mcp.Tool{Name: "die"}, func(context.Context, *mcp.CallToolRequest,
 		struct{}) (*mcp.CallToolResult, any, error) {
@@ -53,7 +53,7 @@ func serveStdio() {
 	}
 }
 
-func self(as string) Program {
+func selfProgram(as string) Program {
 	program, err := os.Executable()
 	if err != nil {
 		panic(err)
@@ -63,10 +63,10 @@ func self(as string) Program {
 
 func TestCommandHasOnlyTheEnvironmentItIsGiven(t *testing.T) {
 	t.Setenv("SECRET_OF_OURS", "canary")
-	p := self("yes")
+	p := selfProgram("yes")
 	p.Folder = t.TempDir()
 	session := connect(t, Stdio(p), Config{})
-	res, err := named(t, session, "environ").Call(t.Context(), tool.Call{})
+	res, err := toolNamed(t, session, "environ").Call(t.Context(), tool.Call{})
 	if err != nil || !strings.Contains(res.Text, "TOKEN=of-the-server") || strings.Contains(res.Text, "canary") ||
 		!strings.Contains(res.Text, "folder "+p.Folder) {
 		t.Errorf("%v: %s", err, res.Text)
@@ -74,18 +74,18 @@ func TestCommandHasOnlyTheEnvironmentItIsGiven(t *testing.T) {
 }
 
 func TestCommandThatDiesIsStartedAgain(t *testing.T) {
-	session := connect(t, Stdio(self("yes")), Config{})
-	if _, err := named(t, session, "die").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(
+	session := connect(t, Stdio(selfProgram("yes")), Config{})
+	if _, err := toolNamed(t, session, "die").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(
 		err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") {
 		t.Errorf("%v", err)
 	}
-	if _, err := named(t, session, "environ").Call(t.Context(), tool.Call{}); err != nil {
+	if _, err := toolNamed(t, session, "environ").Call(t.Context(), tool.Call{}); err != nil {
 		t.Errorf("the next call: %v", err)
 	}
 }
 
 func TestCommandThatDoesNotServeSaysWhy(t *testing.T) {
-	_, err := Connect(t.Context(), Stdio(self("complains")), Config{Name: "self"})
+	_, err := Connect(t.Context(), Stdio(selfProgram("complains")), Config{Name: "self"})
 	if kindOfError(err) != tool.Unavailable || !strings.Contains(err.Error(), "it said: no database there") {
 		t.Errorf("%v", err)
 	}
@@ -97,14 +97,14 @@ func TestCommandThatDoesNotServeSaysWhy(t *testing.T) {
 }
 
 func TestCommandThatIsDeafIsEnded(t *testing.T) {
-	_, err := Connect(t.Context(), Stdio(self("deaf")), Config{Name: "self", Start: 100 * time.Millisecond})
+	_, err := Connect(t.Context(), Stdio(selfProgram("deaf")), Config{Name: "self", Start: 100 * time.Millisecond})
 	if kindOfError(err) != tool.Timeout {
 		t.Errorf("%v", err)
 	}
 }
 
-// web serves the shelf over HTTP, to those who have the key.
-func web(t *testing.T, s *shelf, stateless bool, wrap func(http.Handler) http.Handler) *httptest.Server {
+// serveHTTP serves the shelf over HTTP, to those who have the key.
+func serveHTTP(t *testing.T, s *shelf, stateless bool, wrap func(http.Handler) http.Handler) *httptest.Server {
 	t.Helper()
 	server := s.server()
 	handler := http.Handler(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
@@ -133,7 +133,7 @@ func TestServerOverHTTPIsCalledWithItsKey(t *testing.T) {
 	for header, want := range map[string]string{"": "Bearer " + webKey, "X-Api-Key": webKey} {
 		for _, stateless := range []bool{true, false} {
 			s := newShelf()
-			guarded := web(t, s, stateless, func(next http.Handler) http.Handler {
+			guarded := serveHTTP(t, s, stateless, func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					name := header
 					if name == "" {
@@ -147,7 +147,7 @@ func TestServerOverHTTPIsCalledWithItsKey(t *testing.T) {
 				})
 			})
 			session := connect(t, HTTP(Address{URL: guarded.URL, Header: header, Key: keyOf(webKey)}), Config{})
-			res, err := named(t, session, "look").Call(t.Context(), tool.Call{})
+			res, err := toolNamed(t, session, "look").Call(t.Context(), tool.Call{})
 			if err != nil || res.Text != "seen {}" {
 				t.Errorf("%s, stateless %v: %+v, %v", header, stateless, res, err)
 			}
@@ -179,7 +179,7 @@ func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
 	s := newShelf()
 	s.eras = []string{"2025-11-25"}
 	forget := make(chan struct{}, 1)
-	server := web(t, s, false, func(next http.Handler) http.Handler {
+	server := serveHTTP(t, s, false, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			select {
 			case <-forget:
@@ -191,24 +191,24 @@ func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
 	})
 	session := connect(t, HTTP(Address{URL: server.URL}), Config{})
 	forget <- struct{}{}
-	if _, err := named(t, session, "look").Call(t.Context(), tool.Call{}); err != nil || len(s.metas) != 1 {
+	if _, err := toolNamed(t, session, "look").Call(t.Context(), tool.Call{}); err != nil || len(s.metas) != 1 {
 		t.Errorf("%v, %d calls came", err, len(s.metas))
 	}
 	forget <- struct{}{}
-	if _, err := named(t, session, "put").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(
+	if _, err := toolNamed(t, session, "put").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(
 		err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") || len(s.metas) != 1 {
 		t.Errorf("a write: %v, %d calls came", err, len(s.metas))
 	}
-	if _, err := named(t, session, "put").Call(t.Context(), tool.Call{Key: "l"}); err != nil {
+	if _, err := toolNamed(t, session, "put").Call(t.Context(), tool.Call{Key: "l"}); err != nil {
 		t.Errorf("the next write: %v", err)
 	}
 }
 
 func TestConfirmationWorksOverHTTP(t *testing.T) {
 	s := newShelf()
-	session := connect(t, HTTP(Address{URL: web(t, s, true, nil).URL}), Config{Own: true})
-	_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3,
-		Confirmation: subjectOf(t, "{}", 3)})
+	session := connect(t, HTTP(Address{URL: serveHTTP(t, s, true, nil).URL}), Config{Own: true})
+	_, err := toolNamed(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3,
+		Confirmation: confirmationOf(t, "{}", 3)})
 	if err != nil || s.removed != 1 {
 		t.Errorf("%v, removed %d", err, s.removed)
 	}

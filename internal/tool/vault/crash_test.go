@@ -119,7 +119,7 @@ func TestEveryStepOfAWriteIsACrashPoint(t *testing.T) {
 		v := open(t, folder(t, startingFiles()), func(v *Vault) {
 			v.writes.Step = func(step string) { seen[step] = true }
 		})
-		doOnce(t, v, w.tool, "k", w.args)
+		mustCallOnce(t, v, w.tool, "k", w.args)
 	}
 	for _, step := range steps() {
 		if !seen[step] {
@@ -170,7 +170,7 @@ func checkAfterCrash(t *testing.T, dir, name string, args object, file, effect s
 		t.Errorf("Found = %v, %v; the effect happened: %v", done, err, happened)
 	}
 	for _, v := range []*Vault{v, open(t, other)} {
-		first := doOnce(t, v, name, "k", args)
+		first := mustCallOnce(t, v, name, "k", args)
 		now := contents(t, v.root.Name())
 		if n := strings.Count(strings.Join(slices.Collect(maps.Values(now)), ""), "EFFECT"); n != 1 {
 			t.Errorf("the effect stands there %d times", n)
@@ -180,10 +180,10 @@ func checkAfterCrash(t *testing.T, dir, name string, args object, file, effect s
 				t.Errorf("%s lost what it held: %q", p, now[p])
 			}
 		}
-		if diff := cmp.Diff(first, doOnce(t, v, name, "k", args)); diff != "" {
+		if diff := cmp.Diff(first, mustCallOnce(t, v, name, "k", args)); diff != "" {
 			t.Error(diff)
 		}
-		if res := do(t, v, "vault_search", object{"query": "EFFECT"}); res.Items != 1 {
+		if res := mustCall(t, v, "vault_search", object{"query": "EFFECT"}); res.Items != 1 {
 			t.Errorf("litter was found: %s", res.Text)
 		}
 		wantNothingLeft(t, v.root.Name(), intentDir)
@@ -256,7 +256,7 @@ func TestWritersInSeveralProcessesLoseNothing(t *testing.T) {
 		pushed = append(pushed, list...)
 		wait.Go(func() {
 			for _, key := range list {
-				if _, err := try(t, v, "thread_push", key, strings.ReplaceAll(push, "KEY", key)); err != nil {
+				if _, err := callTool(t, v, "thread_push", key, strings.ReplaceAll(push, "KEY", key)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -265,7 +265,7 @@ func TestWritersInSeveralProcessesLoseNothing(t *testing.T) {
 	wait.Wait()
 	files := contents(t, dir)
 	got := []string{}
-	for _, e := range parse("threads/log.md", []byte(files["threads/log.md"]), false).sections {
+	for _, e := range parseNote("threads/log.md", []byte(files["threads/log.md"]), false).sections {
 		got = append(got, e.id)
 	}
 	want := []string{}
@@ -311,7 +311,7 @@ func TestFullDiskChangesNothing(t *testing.T) {
 			if _, done, err := find(t, v, "vault_write", "k", test.args); done || err != nil {
 				t.Errorf("Found = %v, %v", done, err)
 			}
-			doOnce(t, v, "vault_write", "k", test.args) // with space again
+			mustCallOnce(t, v, "vault_write", "k", test.args) // with space again
 		})
 	}
 }

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	maxParts = 10_000 // sections of a note, and links, that are told apart
+	maxParts = 10_000 // sections of a note, and links, that are parsed
 	maxTags  = 1000
 )
 
-// document is a note taken apart. Lines count from 1 and have no line end.
+// document is a parsed note, PDF or DOCX. Lines count from 1 and have no line end.
 type document struct {
 	path     string
 	title    string // of the front matter, else the first heading of level 1, else the file's name
 	lines    []string
 	front    frontMatter
-	tags     []string // of the front matter, then those in the text; no leading #
+	tags     []string // of the front matter, then of the text; no leading #
 	sections []section
 	links    []link
 	warnings []string
@@ -38,9 +38,9 @@ type section struct {
 	heading    string // "" for the text above the first heading
 	level      int    // 1 to 6; 0 above the first heading
 	start, end int    // lines, inclusive
-	page       int    // of a document, from 1; 0: it is none
+	page       int    // number of a page, from 1; 0: it is no page
 
-	entry int       // number of an entry of a thread, from 1; 0: it is none
+	entry int       // number of an entry of a thread, from 1; 0: it is no entry
 	id    string    // of the entry
 	at    time.Time // when it was written
 }
@@ -52,9 +52,9 @@ type link struct {
 	line    int
 }
 
-// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
-// Secrets are taken out of it here, before its lines are cut, numbered or searched.
-func parse(p string, raw []byte, cut bool) *document {
+// parseNote parses a note. It never fails: what is wrong becomes a warning. cut says that raw is only the beginning of
+// the note. Secrets are removed here, before lines are cut, numbered or searched.
+func parseNote(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
 	raw = redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	if cut {
@@ -73,13 +73,13 @@ func parse(p string, raw []byte, cut bool) *document {
 	d.title, d.tags = d.front.title, d.front.tags
 	if isThread(p) {
 		// text above the first header, which only a person can have written, is a section that is no entry
-		d.divide(parseEntryHeader)
+		d.splitSections(parseEntryHeader)
 	} else {
 		d.parseSections()
 	}
 	d.parseInline()
 	if d.title == "" {
-		d.title = bare(path.Base(p))
+		d.title = noteName(path.Base(p))
 	}
 	return d
 }
@@ -99,10 +99,10 @@ func splitLines(s string) []string {
 	return lines
 }
 
-// parseSections divides the text at its headings. Lines of # in a code block are no headings.
+// parseSections splits the text at its headings. Lines with # in a code block are no headings.
 func (d *document) parseSections() {
 	var code markdown.Fence
-	d.divide(func(line string) (section, bool) {
+	d.splitSections(func(line string) (section, bool) {
 		if code.Covers(line) {
 			return section{}, false
 		}
@@ -117,11 +117,12 @@ func (d *document) parseSections() {
 	})
 }
 
-// divide makes sections of the text: begins is asked for every line in order, and tells the section that begins there.
-func (d *document) divide(begins func(line string) (section, bool)) {
+// splitSections splits the text into sections: sectionAt is called for every line in order, and returns one that
+// begins.
+func (d *document) splitSections(sectionAt func(line string) (section, bool)) {
 	current, entries := section{start: d.front.end + 1}, 0
 	for i := d.front.end; i < len(d.lines); i++ {
-		if next, is := begins(d.lines[i]); is {
+		if next, is := sectionAt(d.lines[i]); is {
 			d.addSection(current, i)
 			if next.id != "" {
 				entries++
@@ -134,7 +135,8 @@ func (d *document) divide(begins func(line string) (section, bool)) {
 	d.addSection(current, len(d.lines))
 }
 
-// addSection closes a section at the last line until end that is not blank. Above a first heading there may be none.
+// addSection adds a section that ends at the last line up to end that is not blank. A blank text above the first
+// heading is no section.
 func (d *document) addSection(s section, end int) {
 	for end > s.start && strings.TrimSpace(d.lines[end-1]) == "" {
 		end--
@@ -146,7 +148,7 @@ func (d *document) addSection(s section, end int) {
 	d.sections = append(d.sections, s)
 }
 
-// parseInline collects the links and tags that stand outside of code.
+// parseInline collects the links and tags outside of code.
 func (d *document) parseInline() {
 	seen := make(map[string]bool, len(d.tags))
 	for _, tag := range d.tags {
@@ -159,7 +161,7 @@ func (d *document) parseInline() {
 	var code markdown.Fence
 	for i := d.front.end; i < len(d.lines); i++ {
 		if entryStarts[i+1] {
-			code = markdown.Fence{} // one entry's open code block does not reach into the next entry
+			code = markdown.Fence{} // an unclosed code block ends with its entry
 		}
 		if code.Covers(d.lines[i]) {
 			continue
@@ -213,7 +215,7 @@ func scanInline(line string, onLink func(link), onTag func(string)) {
 	}
 }
 
-// codeSpan returns how many bytes to pass over at a run of backticks: the whole span, or the run if nothing closes it.
+// codeSpan returns how many bytes to skip at a run of backticks: the whole span, or the run if nothing closes it.
 func codeSpan(s string, unclosed *[9]bool) int {
 	run := len(s) - len(strings.TrimLeft(s, "`"))
 	if run >= len(unclosed) || unclosed[run] {
@@ -234,14 +236,14 @@ func codeSpan(s string, unclosed *[9]bool) int {
 	return run
 }
 
-// parseLink reads what stands between [[ and ]]: note#heading|text. In a table the bar is written \|.
+// parseLink parses the text between [[ and ]]: note#heading|text. In a table the bar is written \|.
 func parseLink(inner string) link {
 	inner, _, _ = strings.Cut(strings.Replace(inner, `\|`, "|", 1), "|")
 	target, heading, _ := strings.Cut(inner, "#")
 	return link{target: text.Brief(target, 300), heading: text.Brief(heading, 300)}
 }
 
-// inlineTag is the tag that follows a #: letters, digits, _, - and /, and not digits alone. "" if there is none.
+// inlineTag returns the tag after a #: letters, digits, _, - and /, but not only digits. "" if there is none.
 func inlineTag(s string) string {
 	digits := true
 	end := len(s)
@@ -258,9 +260,9 @@ func inlineTag(s string) string {
 	return strings.TrimRight(s[:end], "/")
 }
 
-// named returns the lines of the section under a heading, subsections included. Of several headings of the same name
-// the first counts; "outer#inner" looks for inner below outer.
-func (d *document) named(heading string) (s section, found bool) {
+// sectionUnder returns the section under a heading, subsections included. If several headings have the name, it is the
+// first; "outer#inner" finds inner below outer.
+func (d *document) sectionUnder(heading string) (s section, found bool) {
 	from, until := 0, len(d.sections)
 	for name := range strings.SplitSeq(heading, "#") {
 		i := d.findHeading(name, from, until)

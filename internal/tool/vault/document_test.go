@@ -71,7 +71,7 @@ func TestAliasBombInFrontMatterIsCut(t *testing.T) {
 		ref := "*" + string(c-1)
 		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat(ref+", ", 9) + ref + "]\n"
 	}
-	d := parse("a.md", []byte(bomb+"---\ntext\n"), false)
+	d := parseNote("a.md", []byte(bomb+"---\ntext\n"), false)
 	if len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "more than 2000 values") &&
 		!strings.Contains(d.warnings[0], "not valid YAML") {
 		t.Errorf("warnings %q", d.warnings)
@@ -107,7 +107,7 @@ func TestSections(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, parse("a.md", []byte(test.text), false).sections, unexported()); diff != "" {
+			if diff := cmp.Diff(test.want, parseNote("a.md", []byte(test.text), false).sections, unexported()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -136,7 +136,7 @@ func TestLinksAndTags(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := parse("a.md", []byte(test.text), false)
+			d := parseNote("a.md", []byte(test.text), false)
 			if diff := cmp.Diff(test.links, d.links, unexported()); diff != "" {
 				t.Error(diff)
 			}
@@ -153,14 +153,14 @@ func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
 		"## Sub\n# Head\n# Other":        "Head",
 		"text":                           "Some note",
 	} {
-		if got := parse("x/Some note.md", []byte(text), false).title; got != want {
+		if got := parseNote("x/Some note.md", []byte(text), false).title; got != want {
 			t.Errorf("%q: title %q, want %q", text, got, want)
 		}
 	}
 }
 
 func TestOddBytesBecomeWarningsOrVanish(t *testing.T) {
-	d := parse("a.md", []byte("\ufeff---\r\ntitle: T\r\n---\r\n# H\r\nbad \xff byte\r\n"), false)
+	d := parseNote("a.md", []byte("\ufeff---\r\ntitle: T\r\n---\r\n# H\r\nbad \xff byte\r\n"), false)
 	if d.title != "T" || d.lines[4] != "bad \ufffd byte" || len(d.warnings) != 1 ||
 		!strings.Contains(d.warnings[0], "UTF-8") {
 		t.Errorf("%q %q %q", d.title, d.lines, d.warnings)
@@ -168,7 +168,7 @@ func TestOddBytesBecomeWarningsOrVanish(t *testing.T) {
 }
 
 func TestNamedSectionHoldsItsSubsections(t *testing.T) {
-	d := parse("a.md", []byte("# A\n## B\nx\n### C\ny\n## D: é\n# E\n## B\nz\n"), false)
+	d := parseNote("a.md", []byte("# A\n## B\nx\n### C\ny\n## D: é\n# E\n## B\nz\n"), false)
 	tests := []struct {
 		heading    string
 		start, end int
@@ -177,7 +177,7 @@ func TestNamedSectionHoldsItsSubsections(t *testing.T) {
 		{"A#E", 0, 0}, {"none", 0, 0}, {"", 0, 0},
 	}
 	for _, test := range tests {
-		s, found := d.named(test.heading)
+		s, found := d.sectionUnder(test.heading)
 		if found != (test.start > 0) || found && (s.start != test.start || s.end != test.end) {
 			t.Errorf("%q: %d-%d %v, want %d-%d", test.heading, s.start, s.end, found, test.start, test.end)
 		}
@@ -198,7 +198,7 @@ func FuzzParse(f *testing.F) {
 		if thread {
 			p = "threads/a.md"
 		}
-		d := parse(p, raw, false)
+		d := parseNote(p, raw, false)
 		last := d.front.end
 		for _, s := range d.sections {
 			if s.start <= last || s.end < s.start || s.end > len(d.lines) {
@@ -214,6 +214,6 @@ func FuzzParse(f *testing.F) {
 		if d.title == "" || !utf8.ValidString(d.title) {
 			t.Fatalf("title %q", d.title)
 		}
-		search.Count(searchable(d))
+		search.Count(searchDocument(d))
 	})
 }

@@ -17,31 +17,31 @@ import (
 	"sibyl/internal/tool"
 )
 
-// readingTime is how long a search reads documents that are new to it: those that are left are read by the next one.
-const readingTime = 15 * time.Second
+// defaultReadTimeout is how long a search reads new documents: the next search continues with the rest.
+const defaultReadTimeout = 15 * time.Second
 
-// readDocument is a PDF or DOCX that was read for a search.
-type readDocument struct {
-	note  *note // nil if it could not be read, or was beyond Vault.maxTexts
-	info  fs.FileInfo
-	bytes int    // of its text
-	why   string // it could not be read
-	told  bool   // that it could not
-	again bool   // another change would not show in info
+// searchedDocument is a PDF or DOCX that was read for searching.
+type searchedDocument struct {
+	note       *note // nil if it could not be read, or was beyond Vault.maxTexts
+	info       fs.FileInfo
+	bytes      int    // of the text
+	problem    string // why it could not be read; "": it could
+	reported   bool   // a result has named the problem
+	mayBeStale bool   // it is so new that info would not show another change
 }
 
-// withDocuments is a snapshot in which the PDFs and DOCX have their words. What can't be read is told once, and what is
-// beyond maxTexts each time: it is read again once it fits, and not kept until then, since words take much more memory
-// than their text.
+// withDocuments returns a snapshot in which PDFs and DOCX can be searched by their words. A document that can't be read
+// is reported once, and one beyond maxTexts each time: its words are dropped, since they take much more memory than the
+// text, and it is read again when it fits.
 func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, error) {
 	if !slices.ContainsFunc(s.notes, (*note).isDocument) {
 		return s, nil
 	}
-	v.reading.Lock() // and not that of the notes: nobody who asks for those waits
-	defer v.reading.Unlock()
-	limited, done := context.WithTimeout(ctx, v.readingTime)
+	v.documentsMu.Lock() // not the lock of the notes: calls that need only notes don't wait
+	defer v.documentsMu.Unlock()
+	limited, done := context.WithTimeout(ctx, v.readTimeout)
 	defer done()
-	whole, known := *s, map[string]*readDocument{}
+	whole, known := *s, map[string]*searchedDocument{}
 	whole.notes, whole.skipped = slices.Clone(s.notes), slices.Clone(s.skipped)
 	var documents []int
 	for i, n := range whole.notes {
@@ -49,31 +49,31 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 			documents = append(documents, i)
 		}
 	}
-	// A large one must not keep the others from being read.
+	// Small ones first: a large one must not delay the others.
 	slices.SortStableFunc(documents, func(a, b int) int {
 		return cmp.Compare(whole.notes[a].info.Size(), whole.notes[b].info.Size())
 	})
-	total, late := 0, 0
+	total, unread := 0, 0
 	for _, i := range documents {
 		n := whole.notes[i]
 		d := v.documentsRead[n.path]
-		dropped := d != nil && d.note == nil && d.why == ""
-		if d == nil || d.again || !isSameFile(d.info, n.info) || dropped && total+d.bytes <= v.maxTexts {
+		dropped := d != nil && d.note == nil && d.problem == ""
+		if d == nil || d.mayBeStale || !isSameFile(d.info, n.info) || dropped && total+d.bytes <= v.maxTexts {
 			d = v.loadDocument(limited, n)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case d == nil:
-			late++
+			unread++
 			continue
 		}
 		known[n.path] = d
 		switch {
-		case d.why != "" && !d.told:
-			whole.skipped = append(whole.skipped, n.path+": "+d.why)
-			d.told = true
-		case d.why != "":
+		case d.problem != "" && !d.reported:
+			whole.skipped = append(whole.skipped, n.path+": "+d.problem)
+			d.reported = true
+		case d.problem != "":
 		case total+d.bytes > v.maxTexts:
 			d.note = nil
 			whole.skipped = append(whole.skipped,
@@ -84,46 +84,46 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 			whole.notes[i] = d.note
 		}
 	}
-	if late > 0 {
-		whole.skipped = append(whole.skipped, tool.Count(late, "document")+
+	if unread > 0 {
+		whole.skipped = append(whole.skipped, tool.Count(unread, "document")+
 			" not read yet: search again to read more of them")
 	}
 	v.documentsRead = known
-	v.seen.mu.Lock()
-	defer v.seen.mu.Unlock()
-	whole.words = v.seen.lexicon.View()
+	v.cache.mu.Lock()
+	defer v.cache.mu.Unlock()
+	whole.words = v.cache.lexicon.View()
 	return &whole, nil
 }
 
-// loadDocument reads a PDF or DOCX to be searched; nil if there was no time for it.
-func (v *Vault) loadDocument(ctx context.Context, n *note) *readDocument {
+// loadDocument reads a PDF or DOCX for searching; nil if there was no time for it.
+func (v *Vault) loadDocument(ctx context.Context, n *note) *searchedDocument {
 	if ctx.Err() != nil {
 		return nil
 	}
 	began := time.Now()
 	d, _, err := v.readDocument(ctx, n.path)
-	if ctx.Err() != nil && time.Since(began) < v.readingTime/2 {
+	if ctx.Err() != nil && time.Since(began) < v.readTimeout/2 {
 		return nil
-	} else if ctx.Err() != nil { // it would take the next search as long
+	} else if ctx.Err() != nil { // the next search would take as long
 		err = fmt.Errorf("it could not be read within %v; split it", time.Since(began).Round(time.Second))
 	}
-	seen := &readDocument{info: n.info, again: !n.info.ModTime().Before(began.Add(-settledAfter))}
+	seen := &searchedDocument{info: n.info, mayBeStale: !n.info.ModTime().Before(began.Add(-settledAfter))}
 	if err != nil {
-		seen.why = strings.TrimPrefix(err.Error(), n.path+": ")
+		seen.problem = strings.TrimPrefix(err.Error(), n.path+": ")
 		return seen
 	}
 	for _, line := range d.lines {
 		seen.bytes += len(line) + 1
 	}
-	words := search.Count(searchable(d))
-	v.seen.mu.Lock()
-	defer v.seen.mu.Unlock()
+	words := search.Count(searchDocument(d))
+	v.cache.mu.Lock()
+	defer v.cache.mu.Unlock()
 	seen.note = noteOf(d)
-	seen.note.info, seen.note.words = n.info, v.seen.lexicon.Add(words)
+	seen.note.info, seen.note.words = n.info, v.cache.lexicon.Add(words)
 	return seen
 }
 
-// readDocument reads a PDF or DOCX, and gives the hash of the file.
+// readDocument reads a PDF or DOCX, and returns the hash of the file.
 func (v *Vault) readDocument(ctx context.Context, p string) (d *document, hash string, err error) {
 	if err := files.NoLinks(v.root, p); err != nil {
 		return nil, "", err
@@ -153,7 +153,7 @@ func (v *Vault) readDocument(ctx context.Context, p string) (d *document, hash s
 	return d, read.Hash, nil
 }
 
-// addText adds a section to a document: a page, or a part of one that has no pages.
+// addText adds a section to a document: a page, or a chunk if there are no pages.
 func (d *document) addText(text string, page int) {
 	if len(d.lines) > 0 {
 		d.lines = append(d.lines, "")
@@ -163,8 +163,8 @@ func (d *document) addText(text string, page int) {
 	d.sections = append(d.sections, section{start: start, end: len(d.lines), page: page})
 }
 
-// content reads what a note or document holds now. Cut says that there is more of it.
-func (v *Vault) content(ctx context.Context, n *note) (d *document, hash string, cut bool, err error) {
+// readContent reads the current content of a note or document. cut says that it is only the beginning.
+func (v *Vault) readContent(ctx context.Context, n *note) (d *document, hash string, cut bool, err error) {
 	if n.isDocument() {
 		d, hash, err = v.readDocument(ctx, n.path)
 		return d, hash, false, err
@@ -176,10 +176,10 @@ func (v *Vault) content(ctx context.Context, n *note) (d *document, hash string,
 	if !f.Cut {
 		hash = files.Hash(f.Content)
 	}
-	return parse(n.path, f.Content, f.Cut), hash, f.Cut, nil
+	return parseNote(n.path, f.Content, f.Cut), hash, f.Cut, nil
 }
 
-// showPages shows the pages from-to as far as they fit, and notes in data which ones did.
+// showPages shows the pages from-to as far as they fit, and sets in data which ones these are.
 func (d *document) showPages(from, to int, data *ReadData) (shown string, cut bool) {
 	var b, content strings.Builder
 	for _, s := range d.sections {
@@ -194,7 +194,7 @@ func (d *document) showPages(from, to int, data *ReadData) (shown string, cut bo
 			text, cut = tool.Clip(text, room-200)+"…", true
 		}
 		ref := tool.Ref{Path: d.path, Start: s.page, Paged: true}
-		// The lines are set in, so that none of them can stand for the head of a page.
+		// The lines are indented, so that none of them can forge the head of a page.
 		fmt.Fprintf(&b, "Page %d, cited as %s\n    %s\n", s.page, ref, strings.ReplaceAll(text, "\n", "\n    "))
 		content.WriteString(text + "\n")
 		if data.End = s.page; data.Start == 0 {
@@ -208,8 +208,8 @@ func (d *document) showPages(from, to int, data *ReadData) (shown string, cut bo
 	return b.String(), cut
 }
 
-// pages is the range of pages that args ask for.
-func (d *document) pages(args readArgs) (from, to int, err error) {
+// pageRange returns the range of pages that args ask for.
+func (d *document) pageRange(args readArgs) (from, to int, err error) {
 	last := d.sections[len(d.sections)-1].page
 	if args.Section != "" {
 		return 0, 0, tool.Errorf(tool.InvalidArgs, fmt.Sprintf("give start and end as pages, 1-%d", last),
@@ -226,7 +226,7 @@ func (d *document) pages(args readArgs) (from, to int, err error) {
 	return from, to, nil
 }
 
-// documentFailure says what can be done about a document that can't be read.
+// documentFailure makes a *tool.Error of a *document.Error; other errors are returned unchanged.
 func documentFailure(err error) error {
 	e, ok := errors.AsType[*doc.Error](err)
 	if !ok {

@@ -60,7 +60,7 @@ func papers(t *testing.T) map[string][]byte {
 
 func TestSearchFindsWordsOnAPageOfADocument(t *testing.T) {
 	v := readingVault(t, papers(t))
-	res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar bearing"}`)
+	res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar bearing"}`)
 	if err != nil || len(res.Refs) != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -73,7 +73,7 @@ func TestSearchFindsWordsOnAPageOfADocument(t *testing.T) {
 			t.Errorf("%q is not told once: %s", want, res.Text)
 		}
 	}
-	res, err = try(t, v, "vault_search", "key", `{"query":"quagga"}`)
+	res, err = callTool(t, v, "vault_search", "key", `{"query":"quagga"}`)
 	if err != nil || len(res.Refs) != 1 || res.Refs[0].String() != "memo.docx:1" ||
 		strings.Contains(res.Text, "locked.pdf") {
 		t.Errorf("the second search: %+v, %v", res, err)
@@ -91,7 +91,7 @@ func TestDocumentIsReadByItsPages(t *testing.T) {
 			"Linked from (1):\n- bridge.md:3 Bridge", "Hash:"},
 		`{"path":"memo.docx"}`: {"memo.docx:1", "    1  A memo of the quagga.", "Hash:"},
 	} {
-		res, err := try(t, v, "vault_read", "key", args)
+		res, err := callTool(t, v, "vault_read", "key", args)
 		if err != nil || len(res.Refs) != 1 || res.Refs[0].String() != want.cite || !res.Refs[0].Opened ||
 			res.Refs[0].Hash == "" || !strings.Contains(res.Text, want.text) || strings.Contains(res.Text, want.lacks) {
 			t.Errorf("%s: %+v, %v", args, res, err)
@@ -105,7 +105,7 @@ func TestDocumentIsReadByItsPages(t *testing.T) {
 		`{"path":"papers/none.pdf"}`:                            "is neither a Markdown note nor a PDF or DOCX",
 		`{"path":"papers/report.pdf","start":9007199254740991}`: "no text on the pages",
 	} {
-		if res, err := try(t, v, "vault_read", "key", args); err == nil || !strings.Contains(err.Error(), want) {
+		if res, err := callTool(t, v, "vault_read", "key", args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v, want %q", args, res, err, want)
 		}
 	}
@@ -119,7 +119,7 @@ func TestLongPagesAreReadInParts(t *testing.T) {
 	}
 	v := readingVault(t, map[string][]byte{"long.pdf": documenttest.PDF(true, page, page, page, page, page, page, page,
 		page, page, page)})
-	res, err := try(t, v, "vault_read", "key", `{"path":"long.pdf"}`)
+	res, err := callTool(t, v, "vault_read", "key", `{"path":"long.pdf"}`)
 	if err != nil || !res.Truncated || res.Refs[0].End >= 10 ||
 		!strings.Contains(res.Text, "of 10; go on with start") || len(res.Text) > tool.MaxText {
 		t.Errorf("%d bytes, %+v, %v", len(res.Text), res.Refs, err)
@@ -129,7 +129,7 @@ func TestLongPagesAreReadInParts(t *testing.T) {
 func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 	all := papers(t)
 	v := readingVault(t, all)
-	res, err := try(t, v, "vault_list", "key", `{"recursive":true}`)
+	res, err := callTool(t, v, "vault_list", "key", `{"recursive":true}`)
 	if err != nil || !strings.Contains(res.Text,
 		"The vault: 1 folder, 1 note and 4 documents.\n- papers/ (0 notes and 1 document)\n") ||
 		!strings.Contains(res.Text, "papers/report.pdf  report\n") {
@@ -137,7 +137,7 @@ func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 	}
 	for _, args := range []string{`{"path":"papers/report.pdf","mode":"append","content":"x"}`,
 		`{"path":"new.docx","mode":"create","content":"x"}`} {
-		if _, err := try(t, v, "vault_write", "key", args); err == nil ||
+		if _, err := callTool(t, v, "vault_write", "key", args); err == nil ||
 			!strings.Contains(err.Error(), "those are read, and never written") {
 			t.Errorf("%s: %v", args, err)
 		}
@@ -152,7 +152,7 @@ func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = v.Close() }()
-	if res, err := try(t, v, "vault_list", "key", `{}`); err != nil ||
+	if res, err := callTool(t, v, "vault_list", "key", `{}`); err != nil ||
 		!strings.Contains(res.Text, "1 folder, 1 note.\n") {
 		t.Errorf("without a reader: %s, %v", res.Text, err)
 	}
@@ -160,7 +160,7 @@ func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 
 func TestDocumentIsReadAgainWhenItHasChanged(t *testing.T) {
 	v := readingVault(t, papers(t))
-	if res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 {
+	if res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	name := filepath.Join(v.root.Name(), "papers", "report.pdf")
@@ -168,14 +168,14 @@ func TestDocumentIsReadAgainWhenItHasChanged(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 ||
+	if res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 ||
 		res.Refs[0].String() != "papers/report.pdf p. 3" {
 		t.Errorf("changed: %+v, %v", res, err)
 	}
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 0 {
+	if res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 0 {
 		t.Errorf("gone: %+v, %v", res, err)
 	}
 }
@@ -189,7 +189,7 @@ func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing
 	const beyond = "b.docx: the documents of the vault hold more than"
 	found := func(when string, told int, want ...string) {
 		t.Helper()
-		res, err := try(t, v, "vault_search", "key", `{"query":"quagga"}`)
+		res, err := callTool(t, v, "vault_search", "key", `{"query":"quagga"}`)
 		var paths []string
 		for _, ref := range res.Refs {
 			paths = append(paths, ref.Path)
@@ -217,14 +217,14 @@ func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing
 
 func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	v := readingVault(t, papers(t))
-	v.readingTime = 0
-	res, err := try(t, v, "vault_search", "key", `{"query":"bridge"}`)
+	v.readTimeout = 0
+	res, err := callTool(t, v, "vault_search", "key", `{"query":"bridge"}`)
 	if err != nil || len(res.Refs) != 1 || res.Refs[0].Path != "bridge.md" ||
 		!strings.Contains(res.Text, "4 documents not read yet: search again") {
 		t.Errorf("%+v, %v", res, err)
 	}
-	v.readingTime = readingTime
-	if res, err := try(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 {
+	v.readTimeout = defaultReadTimeout
+	if res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 {
 		t.Errorf("the next search: %+v, %v", res, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

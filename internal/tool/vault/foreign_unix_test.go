@@ -14,9 +14,9 @@ import (
 
 const foreignKey = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// forged is a vault as somebody may hand it over: with a state folder that says of a file that it was being appended
-// to.
-func forged(t *testing.T, name, was, after string, size int) (dir string) {
+// forgedVault is a vault as somebody may hand it over: with a state folder that says of a file that it was being
+// appended to.
+func forgedVault(t *testing.T, name, was, after string, size int) (dir string) {
 	t.Helper()
 	begun := encode(t, object{
 		"tool": "vault_write", "args": "x", "path": name, "before": files.Hash(nil), "after": after, "size": size,
@@ -28,7 +28,7 @@ func forged(t *testing.T, name, was, after string, size int) (dir string) {
 
 func appendTo(t *testing.T, dir, note string) error {
 	t.Helper()
-	_, err := try(t, open(t, dir), "vault_write", note, object{"path": note, "mode": modeAppend,
+	_, err := callTool(t, open(t, dir), "vault_write", note, object{"path": note, "mode": modeAppend,
 		"content": "- a line\n"})
 	return err
 }
@@ -38,7 +38,7 @@ func TestStateFolderOfSomebodyElseChangesNothingButNotes(t *testing.T) {
 	for _, name := range []string{".git/config", ".git/hooks/post-commit", "Makefile", ".obsidian/app.json", "../out",
 		".sibyl/lock"} {
 		for _, after := range []string{files.Hash([]byte(was)), files.Hash([]byte("evil")), ""} {
-			dir := forged(t, name, was, after, len(was))
+			dir := forgedVault(t, name, was, after, len(was))
 			if err := appendTo(t, dir, "note.md"); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -52,7 +52,7 @@ func TestStateFolderOfSomebodyElseChangesNothingButNotes(t *testing.T) {
 
 func TestStateFolderOfSomebodyElseWithNumbersThatCannotBeBreaksNothing(t *testing.T) {
 	for _, size := range []int{-1, 7, 1 << 40} {
-		if err := appendTo(t, forged(t, "other.md", "# Other", files.Hash(nil), size), "note.md"); err != nil {
+		if err := appendTo(t, forgedVault(t, "other.md", "# Other", files.Hash(nil), size), "note.md"); err != nil {
 			t.Errorf("%d: %v", size, err)
 		}
 	}

@@ -14,13 +14,13 @@ import (
 
 const (
 	maxFront  = 64 << 10 // bytes
-	maxFields = 2000     // YAML values, aliases followed: ends what an alias bomb would unfold to
+	maxFields = 2000     // YAML values, with those of aliases: stops an alias bomb
 )
 
 // frontMatter is the YAML block between two lines of --- at the top of a note.
 type frontMatter struct {
 	end     int            // the closing line's number; 0 where there is no block
-	fields  map[string]any // strings as they are written, []any and map[string]any
+	fields  map[string]any // strings as written, []any and map[string]any
 	title   string
 	date    string // as it is written
 	at      time.Time
@@ -59,7 +59,7 @@ func decodeFront(block string) frontMatter {
 		return front
 	}
 	budget := maxFields
-	fields, isMap := plain(doc.Content[0], &budget).(map[string]any)
+	fields, isMap := plainValue(doc.Content[0], &budget).(map[string]any)
 	if !isMap {
 		if doc.Content[0].ShortTag() != "!!null" {
 			front.warning = "the front matter is not a list of `name: value` and is ignored"
@@ -73,32 +73,32 @@ func decodeFront(block string) frontMatter {
 	front.title = text.Brief(scalar(fields["title"]), 200)
 	front.date = text.Brief(scalar(fields["date"]), 40)
 	front.at = parseDate(front.date)
-	front.tags = names(fields, func(r rune) bool { return r == ',' || r == ' ' || r == '#' }, "tags", "tag")
-	front.aliases = names(fields, func(r rune) bool { return r == ',' }, "aliases", "alias")
+	front.tags = nameList(fields, func(r rune) bool { return r == ',' || r == ' ' || r == '#' }, "tags", "tag")
+	front.aliases = nameList(fields, func(r rune) bool { return r == ',' }, "aliases", "alias")
 	return front
 }
 
-// plain turns YAML into what JSON can hold. Scalars keep their spelling: 2025-10-05 and 007 stay what was written.
-func plain(node *yaml.Node, budget *int) any {
+// plainValue converts YAML to values that JSON can hold. Scalars keep their spelling, as 2025-10-05 and 007.
+func plainValue(node *yaml.Node, budget *int) any {
 	if *budget--; *budget < 0 {
 		return nil
 	}
 	switch node.Kind {
 	case yaml.AliasNode:
-		return plain(node.Alias, budget)
+		return plainValue(node.Alias, budget)
 	case yaml.SequenceNode:
 		list := []any{}
 		for _, item := range node.Content {
 			if *budget < 0 {
 				break
 			}
-			list = append(list, plain(item, budget))
+			list = append(list, plainValue(item, budget))
 		}
 		return list
 	case yaml.MappingNode:
 		fields := map[string]any{}
 		for i := 0; i+1 < len(node.Content) && *budget >= 0; i += 2 {
-			fields[node.Content[i].Value] = plain(node.Content[i+1], budget)
+			fields[node.Content[i].Value] = plainValue(node.Content[i+1], budget)
 		}
 		return fields
 	}
@@ -113,8 +113,8 @@ func scalar(value any) string {
 	return s
 }
 
-// names reads a list of names, written as a YAML list or as one text with separators between them.
-func names(fields map[string]any, separator func(rune) bool, keys ...string) []string {
+// nameList reads a list of names, which is a YAML list or one text with separators.
+func nameList(fields map[string]any, separator func(rune) bool, keys ...string) []string {
 	var list []string
 	add := func(name string) {
 		if name = text.Brief(name, 200); name != "" && !slices.Contains(list, name) && len(list) < maxTags {
@@ -136,8 +136,8 @@ func names(fields map[string]any, separator func(rune) bool, keys ...string) []s
 	return list
 }
 
-// others are the texts of the fields that have no place of their own, and the names of these fields.
-func (f frontMatter) others() []string {
+// otherTexts returns the names and texts of the fields that frontMatter has no field for.
+func (f frontMatter) otherTexts() []string {
 	fields := maps.Clone(f.fields)
 	for _, known := range []string{"title", "tags", "tag", "aliases", "alias", "date"} {
 		delete(fields, known)

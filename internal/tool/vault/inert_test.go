@@ -18,14 +18,14 @@ func TestNothingThatIsWrittenIntoANoteIsLive(t *testing.T) {
 		if i > 0 {
 			name["mode"] = "append"
 		}
-		doOnce(t, v, "vault_write", fmt.Sprint("key-", i), name)
+		mustCallOnce(t, v, "vault_write", fmt.Sprint("key-", i), name)
 	}
-	markdowntest.Check(t, "notes", content(t, do(t, v, "vault_read", object{"path": "n.md"})))
-	read := do(t, v, "vault_read", object{"path": "mine.md"})
+	markdowntest.Check(t, "notes", content(t, mustCall(t, v, "vault_read", object{"path": "n.md"})))
+	read := mustCall(t, v, "vault_read", object{"path": "mine.md"})
 	own := "# Ours\n\n![holiday](https://photos.example/1.jpg)"
-	doOnce(t, v, "vault_write", "mine", object{"path": "mine.md", "mode": "replace", "content": own,
+	mustCallOnce(t, v, "vault_write", "mine", object{"path": "mine.md", "mode": "replace", "content": own,
 		"base_hash": read.Refs[0].Hash})
-	if got := content(t, do(t, v, "vault_read", object{"path": "mine.md"})); got != own+"\n" {
+	if got := content(t, mustCall(t, v, "vault_read", object{"path": "mine.md"})); got != own+"\n" {
 		t.Errorf("a picture of the person's own became %q", got)
 	}
 }

@@ -23,7 +23,7 @@ func newGraph(notes []*note) *graph {
 				names[key] = append(names[key], n)
 			}
 		}
-		add(g.byBase, bare(n.path))
+		add(g.byBase, noteName(n.path))
 		add(g.byTitle, n.title)
 		for _, alias := range n.aliases {
 			add(g.byAlias, alias)
@@ -32,12 +32,12 @@ func newGraph(notes []*note) *graph {
 	return g
 }
 
-// atPath returns the notes at a path, however it is spelled, with or without its ending. With more folders than the
-// path names, the notes are those whose path ends so.
+// atPath returns the notes at a path in any spelling, with or without its ending. With moreFolders, these are the notes
+// whose path ends with it.
 func (g *graph) atPath(p string, moreFolders bool) (notes []*note) {
-	key := nameKey(path.Join(path.Dir(p), bare(p)))
-	for _, n := range g.byBase[nameKey(bare(p))] {
-		whole := nameKey(path.Join(path.Dir(n.path), bare(n.path)))
+	key := nameKey(path.Join(path.Dir(p), noteName(p)))
+	for _, n := range g.byBase[nameKey(noteName(p))] {
+		whole := nameKey(path.Join(path.Dir(n.path), noteName(n.path)))
 		if whole == key || moreFolders && strings.HasSuffix(whole, "/"+key) {
 			notes = append(notes, n)
 		}
@@ -45,9 +45,9 @@ func (g *graph) atPath(p string, moreFolders bool) (notes []*note) {
 	return notes
 }
 
-// named returns the notes that a name can mean: those at the path, else those whose file has the name (with the folders
-// given before it, if any), else those with the title, else those with the alias.
-func (g *graph) named(name string) []*note {
+// notesNamed returns the notes that a name can mean: those at that path, or else those whose file has the name (in the
+// folders before it, if any), or else those with the title, or else those with the alias.
+func (g *graph) notesNamed(name string) []*note {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "/")
 	for _, notes := range [][]*note{g.atPath(name, false), g.atPath(name, true), g.byTitle[nameKey(name)]} {
 		if len(notes) > 0 {
@@ -57,9 +57,9 @@ func (g *graph) named(name string) []*note {
 	return g.byAlias[nameKey(name)]
 }
 
-// target is the note that a link leads to. If several could be meant, the one in the same folder is, else the one
-// spelled exactly so; else none is, and ambiguous says why.
-func (g *graph) target(from *note, l link) (target *note, ambiguous bool) {
+// resolveLink returns the note to which a link leads. Of several, it is the only one in the same folder, or else the
+// only one with exactly this spelling; otherwise the link is ambiguous.
+func (g *graph) resolveLink(from *note, l link) (target *note, ambiguous bool) {
 	if l.target == "" {
 		return from, false
 	}
@@ -67,7 +67,7 @@ func (g *graph) target(from *note, l link) (target *note, ambiguous bool) {
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		name = path.Join(path.Dir(from.path), name)
 	}
-	notes := g.named(name)
+	notes := g.notesNamed(name)
 	if len(notes) == 0 {
 		return nil, false
 	}
@@ -75,27 +75,27 @@ func (g *graph) target(from *note, l link) (target *note, ambiguous bool) {
 		isFar := func(n *note) bool { return path.Dir(n.path) != path.Dir(from.path) }
 		if near := slices.DeleteFunc(slices.Clone(notes), isFar); len(near) == 1 {
 			notes = near
-		} else if notes = spelled(notes, name); len(notes) != 1 {
+		} else if notes = exactlySpelled(notes, name); len(notes) != 1 {
 			return nil, true
 		}
 	}
 	return notes[0], false
 }
 
-// backlink is a link into a note, as the note sees it.
+// backlink is a link from another note.
 type backlink struct {
 	from *note
 	line int
 }
 
-// backlinks are the links that lead to a note from others, by the linking note's path, then line.
+// backlinks returns the links to a note from others, by path and line.
 func (g *graph) backlinks(to *note) (links []backlink) {
 	for _, from := range g.notes {
 		leads := map[string]bool{}
 		for _, l := range from.links {
 			hits, known := leads[l.target]
 			if !known {
-				target, _ := g.target(from, l)
+				target, _ := g.resolveLink(from, l)
 				hits = target == to && from != to
 				leads[l.target] = hits
 			}
@@ -107,21 +107,21 @@ func (g *graph) backlinks(to *note) (links []backlink) {
 	return links
 }
 
-// spelled returns those of notes that carry the name in exactly this spelling.
-func spelled(notes []*note, name string) []*note {
+// exactlySpelled returns those of notes that have the name in exactly this spelling.
+func exactlySpelled(notes []*note, name string) []*note {
 	return slices.DeleteFunc(slices.Clone(notes), func(n *note) bool {
-		return n.title != name && bare(n.path) != name && n.path != name && !slices.Contains(n.aliases, name)
+		return n.title != name && noteName(n.path) != name && n.path != name && !slices.Contains(n.aliases, name)
 	})
 }
 
-// byName returns the one note that a person or model means by name.
+// byName returns the one note that a name can mean; several are an error.
 func (s *snapshot) byName(name string) (*note, error) {
-	notes := s.graph().named(name)
+	notes := s.graph().notesNamed(name)
 	if len(notes) == 0 {
 		return nil, tool.Errorf(tool.NotFound, s.suggest(name), "there is no note called %q", name)
 	}
 	if len(notes) > 1 {
-		exact := spelled(notes, name)
+		exact := exactlySpelled(notes, name)
 		if len(exact) != 1 {
 			return nil, tool.Errorf(tool.InvalidArgs, "give one of them as path", "%q can mean %d notes: %s", name,
 				len(notes), pathList(notes, 20))
@@ -131,13 +131,12 @@ func (s *snapshot) byName(name string) (*note, error) {
 	return notes[0], nil
 }
 
-// byPath returns the note at a path; without its ending, or in another case, the path is still understood if only one
-// note can be meant.
+// byPath returns the note at a path. The path may lack its ending or differ in case, if only one note can be meant.
 func (s *snapshot) byPath(p string) (*note, error) {
 	if err := checkPath(p); err != nil {
 		return nil, err
 	}
-	if n := s.at(p); n != nil {
+	if n := s.noteAt(p); n != nil {
 		return n, nil
 	}
 	notes := s.graph().atPath(p, false)
@@ -150,16 +149,16 @@ func (s *snapshot) byPath(p string) (*note, error) {
 	case ext != "" && !isNote(path.Base(p)):
 		return nil, tool.Errorf(tool.Denied, "", "%q is neither a Markdown note nor a PDF or DOCX", p)
 	}
-	return nil, tool.Errorf(tool.NotFound, s.suggest(bare(p)), "there is no note at %q", p)
+	return nil, tool.Errorf(tool.NotFound, s.suggest(noteName(p)), "there is no note at %q", p)
 }
 
-// suggest is a hint that names notes with a similar name.
+// suggest returns a hint that names notes with a similar name.
 func (s *snapshot) suggest(name string) string {
 	const hint = "vault_search finds notes by their words"
 	key := nameKey(path.Base(name))
 	var similar []*note
 	for _, n := range s.notes {
-		base, title := nameKey(bare(n.path)), nameKey(n.title)
+		base, title := nameKey(noteName(n.path)), nameKey(n.title)
 		if len(key) >= 3 && (strings.Contains(base, key) || strings.Contains(title, key) || len(base) >= 3 &&
 			strings.Contains(key, base)) {
 			similar = append(similar, n)
@@ -182,8 +181,8 @@ func pathList(notes []*note, most int) string {
 	return strings.Join(paths, ", ")
 }
 
-// folder is the one that a folder argument names: "." for none. hint says what helps where there is no such folder.
-func (s *snapshot) folder(name, hint string) (string, error) {
+// resolveFolder returns the folder that an argument names: "." for none. hint is for the error if there is none.
+func (s *snapshot) resolveFolder(name, hint string) (string, error) {
 	name = strings.TrimSuffix(strings.TrimSpace(name), "/")
 	if name == "" || name == "." {
 		return ".", nil
@@ -197,8 +196,8 @@ func (s *snapshot) folder(name, hint string) (string, error) {
 	return name, nil
 }
 
-// tagged says whether the note has the tag, or one below it: project/sibyl is below project.
-func (n *note) tagged(tag string) bool {
+// hasTag says whether the note has the tag, or one below it: project/sibyl is below project.
+func (n *note) hasTag(tag string) bool {
 	key := nameKey(strings.TrimLeft(strings.TrimSpace(tag), "#"))
 	return slices.ContainsFunc(n.tags, func(t string) bool {
 		t = nameKey(t)

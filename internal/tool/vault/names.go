@@ -14,7 +14,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// stateDir holds what belongs to Sibyl and not to the person. Its leading dot hides it from every tool.
+// stateDir holds Sibyl's own files. Its leading dot hides it from every tool.
 const stateDir = ".sibyl"
 
 // threadDir holds the threads.
@@ -22,10 +22,10 @@ const threadDir = "threads"
 
 const (
 	maxName    = 200 // bytes of one name: file systems end at 255, and sync programs add to names
-	maxFolders = 15  // that a new note lies in
+	maxFolders = 15  // around a new note
 )
 
-// nameKey is the form in which names, titles, tags and headings are compared: composed, in one case, nothing around it.
+// nameKey returns the form in which names, titles, tags and headings are compared: composed, in lower case, trimmed.
 func nameKey(s string) string {
 	s = norm.NFC.String(strings.TrimSpace(s))
 	return strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, s)
@@ -39,8 +39,8 @@ func isNote(name string) bool {
 // isThread says whether the note at p is a thread.
 func isThread(p string) bool { return path.Dir(p) == threadDir && isNote(path.Base(p)) }
 
-// bare is the name of the note at p as links use it: no folder, no ending.
-func bare(p string) string {
+// noteName returns the name of the note at p as links use it: without folder and ending.
+func noteName(p string) string {
 	base := path.Base(p)
 	if isNote(base) {
 		return base[:len(base)-len(".md")]
@@ -48,8 +48,8 @@ func bare(p string) string {
 	return base
 }
 
-// under says whether p lies in folder, at any depth. Everything lies in ".".
-func under(p, folder string) bool { return folder == "." || strings.HasPrefix(p, folder+"/") }
+// isUnder says whether p is in folder, at any depth. Everything is in ".".
+func isUnder(p, folder string) bool { return folder == "." || strings.HasPrefix(p, folder+"/") }
 
 // checkPath refuses a path that leads out of the vault or to something hidden.
 func checkPath(p string) error {
@@ -85,8 +85,8 @@ func checkNotePath(p string) error {
 	return nil
 }
 
-// newNames checks the names of folders and a note that are to be made in a folder, and returns the note's path.
-func newNames(folder string, names []string) (string, error) {
+// newNotePath checks the names of the folders and the note to be made in a folder, and returns the note's path.
+func newNotePath(folder string, names []string) (string, error) {
 	p := path.Join(folder, norm.NFC.String(path.Join(names...)))
 	if path.Ext(p) != ".md" {
 		return "", tool.Errorf(tool.InvalidArgs, "end the path with .md", "%q is not the path of a new note", p)
@@ -96,7 +96,7 @@ func newNames(folder string, names []string) (string, error) {
 	}
 	for i, name := range names {
 		if i == len(names)-1 {
-			name = bare(name)
+			name = noteName(name)
 		}
 		if err := checkNewName(name); err != nil {
 			return "", err
@@ -106,7 +106,7 @@ func newNames(folder string, names []string) (string, error) {
 }
 
 // checkNewName refuses a name, of a folder or of a note without its ending, that some file system, sync program or link
-// could not carry.
+// can't represent.
 func checkNewName(name string) error {
 	const special = `<>:"/\|?*#^[]`
 	isControl := func(r rune) bool {
@@ -136,7 +136,7 @@ func checkNewName(name string) error {
 	return tool.Errorf(tool.InvalidArgs, "choose another name", "the name %q %s", name, why)
 }
 
-// isDevice knows CON, NUL, COM1 and the like, also before an ending.
+// isDevice says whether a name is CON, NUL, COM1 or the like, also before an ending.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	stem = strings.TrimSpace(stem)

@@ -22,11 +22,11 @@ import (
 	"sibyl/internal/tool"
 )
 
-// settledAfter is how old a change must be for a file's time and size to tell the next one: file systems keep times as
-// coarse as two seconds, and a second change within that looks like none.
+// settledAfter is how old a change must be so that the file's time and size show the next one: some file systems store
+// times in steps of two seconds, and hide a second change within one.
 const settledAfter = 2 * time.Second
 
-// note is what is kept of a document. It never changes.
+// note is what is kept in memory of a document. It never changes.
 type note struct {
 	path, title string
 	date        string
@@ -36,7 +36,7 @@ type note struct {
 	sections    []section
 	links       []link
 	words       search.Entry
-	info        fs.FileInfo // of a PDF or DOCX, as it was found; nil: it is a note
+	info        fs.FileInfo // of a PDF or DOCX; nil: it is a note
 }
 
 func (n *note) isDocument() bool { return n.info != nil } // a PDF or DOCX
@@ -47,67 +47,67 @@ type snapshot struct {
 	folders []string // by path, without "."
 	words   search.View
 	skipped []string      // what could not be read, and why
-	graph   func() *graph // made when first asked for
+	graph   func() *graph // made at its first use
 }
 
-// at returns the note at exactly this path; nil if there is none.
-func (s *snapshot) at(p string) *note {
+// noteAt returns the note at exactly this path; nil if there is none.
+func (s *snapshot) noteAt(p string) *note {
 	if i := s.position(p); i < len(s.notes) && s.notes[i].path == p {
 		return s.notes[i]
 	}
 	return nil
 }
 
-// position is how many notes sort before the path p.
+// position returns how many notes sort before the path p.
 func (s *snapshot) position(p string) int {
 	i, _ := slices.BinarySearchFunc(s.notes, p, func(n *note, p string) int { return strings.Compare(n.path, p) })
 	return i
 }
 
-// seen keeps the notes of the last call, so that those that did not change since are not read again.
-type seen struct {
+// noteCache keeps the notes of the last call, so that unchanged notes are not read again.
+type noteCache struct {
 	mu      sync.Mutex
-	files   map[string]seenFile
+	files   map[string]cachedFile
 	lexicon search.Lexicon
 }
 
-type seenFile struct {
+type cachedFile struct {
 	note *note
 	info fs.FileInfo // nil if another change would not show in it
 }
 
-// snapshot returns the vault as it is on disk.
-func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
-	v.seen.mu.Lock()
-	defer v.seen.mu.Unlock()
+// readSnapshot reads the vault as it is on disk.
+func (v *Vault) readSnapshot(ctx context.Context) (*snapshot, error) {
+	v.cache.mu.Lock()
+	defer v.cache.mu.Unlock()
 	w := walk{ctx: ctx, vault: v}
-	switch err := w.folder(".", 0); {
+	switch err := w.walkFolder(".", 0); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "the vault's folder is gone: %w", err)
 	case err != nil:
 		return nil, err
 	}
-	read, err := v.load(ctx, w.found)
+	read, err := v.loadChanged(ctx, w.notes)
 	if err != nil {
 		return nil, err
 	}
 	s := &snapshot{folders: w.folders, skipped: w.skipped}
-	if w.over > 0 {
-		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", w.over, v.maxNotes))
+	if w.notesOver > 0 {
+		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", w.notesOver, v.maxNotes))
 	}
 	if w.documentsOver > 0 {
 		s.skipped = append(s.skipped, fmt.Sprintf("%d documents after the first %d", w.documentsOver, doc.MaxFiles))
 	}
-	v.seen.files = make(map[string]seenFile, len(read))
+	v.cache.files = make(map[string]cachedFile, len(read))
 	for i, l := range read {
 		if l.err != nil {
-			s.skipped = append(s.skipped, whySkipped(w.found[i].path, l.err))
+			s.skipped = append(s.skipped, whySkipped(w.notes[i].path, l.err))
 			continue
 		}
 		if l.words != nil {
-			l.note.words = v.seen.lexicon.Add(*l.words)
+			l.note.words = v.cache.lexicon.Add(*l.words)
 		}
-		v.seen.files[w.found[i].path] = l.seenFile
+		v.cache.files[w.notes[i].path] = l.cachedFile
 		s.notes = append(s.notes, l.note)
 	}
 	for _, f := range w.documents {
@@ -115,29 +115,29 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 		s.notes = append(s.notes, &note{path: f.path, title: strings.TrimSuffix(base, path.Ext(base)), info: f.info})
 	}
 	slices.SortFunc(s.notes, func(a, b *note) int { return strings.Compare(a.path, b.path) })
-	s.words = v.seen.lexicon.View()
+	s.words = v.cache.lexicon.View()
 	s.graph = sync.OnceValue(func() *graph { return newGraph(s.notes) })
 	return s, nil
 }
 
 // walk finds the notes, documents and folders of a vault.
 type walk struct {
-	ctx                 context.Context
-	vault               *Vault
-	found, documents    []found
-	folders             []string
-	skipped             []string
-	over, documentsOver int // beyond the bounds
+	ctx                      context.Context
+	vault                    *Vault
+	notes, documents         []foundFile
+	folders                  []string
+	skipped                  []string
+	notesOver, documentsOver int // how many are beyond the bounds
 }
 
-type found struct {
+type foundFile struct {
 	path string
 	info fs.FileInfo
 }
 
 func whySkipped(p string, err error) string { return p + ": " + text.Brief(err.Error(), 200) }
 
-func (w *walk) folder(folder string, depth int) error {
+func (w *walk) walkFolder(folder string, depth int) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
@@ -158,43 +158,43 @@ func (w *walk) folder(folder string, depth int) error {
 			w.skipped = append(w.skipped, fmt.Sprintf("%s: lies more than %d folders deep", p, maxDepth))
 		case info.IsDir():
 			w.folders = append(w.folders, p)
-			if err := w.folder(p, depth+1); err != nil {
+			if err := w.walkFolder(p, depth+1); err != nil {
 				return err
 			}
 		case info.Mode().IsRegular() && doc.IsPDFOrDOCX(info.Name()) && w.vault.documents != nil:
 			if len(w.documents) == doc.MaxFiles {
 				w.documentsOver++
 			} else {
-				w.documents = append(w.documents, found{p, info})
+				w.documents = append(w.documents, foundFile{p, info})
 			}
 		case !info.Mode().IsRegular() || !isNote(info.Name()):
-		case len(w.found) == w.vault.maxNotes:
-			w.over++
+		case len(w.notes) == w.vault.maxNotes:
+			w.notesOver++
 		default:
-			w.found = append(w.found, found{p, info})
+			w.notes = append(w.notes, foundFile{p, info})
 		}
 	}
 	return nil
 }
 
-// loaded is a file that was looked at. Its words are set where it was read now: they are not numbered yet.
-type loaded struct {
-	seenFile
+// loadedNote is the result of loading a file. words is set only if it was read now: they are not in the lexicon yet.
+type loadedNote struct {
+	cachedFile
 	words *search.Counted
 	err   error
 }
 
-// load reads those of the files that changed, several at a time.
-func (v *Vault) load(ctx context.Context, files []found) ([]loaded, error) {
-	result := make([]loaded, len(files))
+// loadChanged reads those of the files that have changed, several at a time, and takes the others from the cache.
+func (v *Vault) loadChanged(ctx context.Context, files []foundFile) ([]loadedNote, error) {
+	result := make([]loadedNote, len(files))
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range files {
 		if ctx.Err() != nil {
 			break
 		}
-		if old := v.seen.files[f.path]; old.info != nil && isSameFile(old.info, f.info) {
-			result[i].seenFile = old
+		if old := v.cache.files[f.path]; old.info != nil && isSameFile(old.info, f.info) {
+			result[i].cachedFile = old
 			continue
 		}
 		all.Go(func() error {
@@ -202,7 +202,7 @@ func (v *Vault) load(ctx context.Context, files []found) ([]loaded, error) {
 			return nil
 		})
 	}
-	_ = all.Wait() // a file that fails says so itself
+	_ = all.Wait() // each result holds its own error
 	return result, ctx.Err()
 }
 
@@ -210,15 +210,15 @@ func isSameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-func (v *Vault) loadFile(p string) loaded {
+func (v *Vault) loadFile(p string) loadedNote {
 	began := time.Now()
 	content, err := files.Read(v.root, p, maxNote)
 	if err != nil {
-		return loaded{err: err}
+		return loadedNote{err: err}
 	}
-	d := parse(p, content.Content, content.Cut)
-	words := search.Count(searchable(d))
-	l := loaded{words: &words}
+	d := parseNote(p, content.Content, content.Cut)
+	words := search.Count(searchDocument(d))
+	l := loadedNote{words: &words}
 	l.note = noteOf(d)
 	if content.Info.ModTime().Before(began.Add(-settledAfter)) {
 		l.info = content.Info
@@ -233,12 +233,12 @@ func noteOf(d *document) *note {
 	}
 }
 
-// searchable is what a search finds of a document.
-func searchable(d *document) search.Document {
+// searchDocument returns the texts of a document that a search finds.
+func searchDocument(d *document) search.Document {
 	found := search.Document{Fields: []search.Field{
-		{Weight: 3, Texts: append([]string{d.title, bare(d.path)}, d.front.aliases...)},
+		{Weight: 3, Texts: append([]string{d.title, noteName(d.path)}, d.front.aliases...)},
 		{Weight: 2.5, Texts: d.tags},
-		{Weight: 0.8, Texts: d.front.others()},
+		{Weight: 0.8, Texts: d.front.otherTexts()},
 	}}
 	for _, s := range d.sections {
 		lines := d.lines[s.start-1 : s.end]

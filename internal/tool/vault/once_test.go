@@ -53,15 +53,15 @@ func TestSecondCallWithAKeyGivesTheFirstResult(t *testing.T) {
 			if _, done, err := find(t, v, name, "k", args); done || err != nil {
 				t.Fatalf("found before the call: %v, %v", done, err)
 			}
-			first := doOnce(t, v, name, "k", args)
+			first := mustCallOnce(t, v, name, "k", args)
 			after := contents(t, dir)
 			// What others do since does not matter: the receipt remembers.
-			doOnce(t, v, name, "other", args)
+			mustCallOnce(t, v, name, "other", args)
 			later := contents(t, dir)
 			if cmp.Equal(after, later) {
 				t.Fatal("another key performed nothing")
 			}
-			second := doOnce(t, open(t, dir), name, "k", args)
+			second := mustCallOnce(t, open(t, dir), name, "k", args)
 			found, done, err := find(t, v, name, "k", args)
 			if !done || err != nil {
 				t.Errorf("Found = %v, %v", done, err)
@@ -80,20 +80,20 @@ func TestSecondCallWithAKeyGivesTheFirstResult(t *testing.T) {
 
 func TestKeyIsForOneCallOnly(t *testing.T) {
 	v := vaultOf(t, nil)
-	doOnce(t, v, "thread_push", "k", object{"thread": "log", "text": "one"})
+	mustCallOnce(t, v, "thread_push", "k", object{"thread": "log", "text": "one"})
 	for name, args := range map[string]any{
 		"thread_push": object{"thread": "log", "text": "two"},
 		"vault_write": object{"path": "a.md", "mode": "create", "content": "x"},
 	} {
-		_, err := try(t, v, name, "k", args)
+		_, err := callTool(t, v, name, "k", args)
 		wantError(t, err, tool.Conflict, "already used")
 		if _, _, err = find(t, v, name, "k", args); err == nil {
 			t.Errorf("%s: Found tells of another call", name)
 		}
 	}
 	// The same arguments in another spelling are the same call.
-	doOnce(t, v, "thread_push", "k", `{ "text":"\u006fne","thread" : "log", "title": ""}`)
-	_, err := try(t, v, "thread_push", "", object{"thread": "log", "text": "x"})
+	mustCallOnce(t, v, "thread_push", "k", `{ "text":"\u006fne","thread" : "log", "title": ""}`)
+	_, err := callTool(t, v, "thread_push", "", object{"thread": "log", "text": "x"})
 	wantError(t, err, tool.Failed, "idempotency key")
 }
 
@@ -174,12 +174,12 @@ func TestWhatOthersDoAfterACrashIsToldApart(t *testing.T) {
 			if (err != nil) != (test.verdict == unknown) || done != (test.verdict == performed) {
 				t.Errorf("Found = %v, %v; want verdict %d", done, err, test.verdict)
 			}
-			_, err = try(t, v, test.tool, "k", test.args)
+			_, err = callTool(t, v, test.tool, "k", test.args)
 			switch test.verdict {
 			case unknown:
 				wantError(t, err, tool.Conflict, "cannot be told")
 				// The doubt about one call keeps no other from being done.
-				doOnce(t, v, "vault_write", "other", object{"path": "other.md", "mode": "create", "content": "x"})
+				mustCallOnce(t, v, "vault_write", "other", object{"path": "other.md", "mode": "create", "content": "x"})
 				delete(before, "other.md")
 			case performed, notPerformed:
 				if err != nil {
@@ -204,11 +204,11 @@ func TestWriteThatWasUndoneByAnotherStaysPerformed(t *testing.T) {
 	if !crashAt(t, v, "placed", "vault_write", "there", there) {
 		t.Fatal("no crash")
 	}
-	doOnce(t, v, "vault_write", "back", back)
+	mustCallOnce(t, v, "vault_write", "back", back)
 	if _, done, err := find(t, v, "vault_write", "there", there); !done || err != nil {
 		t.Errorf("Found = %v, %v", done, err)
 	}
-	doOnce(t, v, "vault_write", "there", there)
+	mustCallOnce(t, v, "vault_write", "there", there)
 	if got := contents(t, dir)["a.md"]; got != "x\n" {
 		t.Errorf("the first write was repeated: %q", got)
 	}
@@ -239,11 +239,11 @@ func TestDamagedReceiptCannotTell(t *testing.T) {
 	dir := folder(t, nil)
 	v := open(t, dir)
 	args := object{"path": "a.md", "mode": "create", "content": "x"}
-	doOnce(t, v, "vault_write", "k", args)
+	mustCallOnce(t, v, "vault_write", "k", args)
 	writeFile(t, filepath.Join(dir, receiptFile("k")), "{")
 	_, _, err := find(t, v, "vault_write", "k", args)
 	wantError(t, err, tool.Failed, "damaged")
-	_, err = try(t, v, "vault_write", "k", args)
+	_, err = callTool(t, v, "vault_write", "k", args)
 	wantError(t, err, tool.Failed, "damaged")
 }
 
@@ -252,7 +252,7 @@ func TestStateFolderThatIsALinkIsRefused(t *testing.T) {
 	if err := os.Symlink("sub", filepath.Join(dir, stateDir)); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	_, err := try(t, open(t, dir), "thread_push", "k", object{"thread": "log", "text": "x"})
+	_, err := callTool(t, open(t, dir), "thread_push", "k", object{"thread": "log", "text": "x"})
 	wantError(t, err, tool.Denied, "not a folder")
 	if diff := cmp.Diff(map[string]string{"a.md": "x"}, contents(t, filepath.Join(dir, "sub"))); diff != "" {
 		t.Error(diff)
@@ -268,11 +268,11 @@ func TestLockedVaultTimesOutAndCanBeCancelled(t *testing.T) {
 	}
 	args := object{"thread": "log", "text": "x"}
 	waiter := open(t, dir, func(v *Vault) { v.writes.LockWait = 20 * time.Millisecond })
-	_, err = try(t, waiter, "thread_push", "k", args)
+	_, err = callTool(t, waiter, "thread_push", "k", args)
 	wantError(t, err, tool.Timeout, "another program")
 	_, _, err = find(t, waiter, "thread_push", "k", args)
 	wantError(t, err, tool.Timeout, "another program")
-	_, err = try(t, open(t, dir, func(v *Vault) {
+	_, err = callTool(t, open(t, dir, func(v *Vault) {
 		v.writes.LockWait = 20 * time.Millisecond
 	}), "vault_list", "", object{})
 	if err != nil {
@@ -283,7 +283,7 @@ func TestLockedVaultTimesOutAndCanBeCancelled(t *testing.T) {
 	_, err = toolNamed(open(t, dir), "thread_push").Call(ctx, tool.Call{Key: "k", Args: encode(t, args)})
 	wantError(t, err, tool.Timeout, "time ran out")
 	unlock()
-	doOnce(t, waiter, "thread_push", "k", args)
+	mustCallOnce(t, waiter, "thread_push", "k", args)
 }
 
 func TestConcurrentCallsWithOneKeyPerformOnce(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	mostRelated = 50       // links, and backlinks, that a result lists
-	maxLine     = 8 << 10  // bytes shown of one line
-	maxShown    = 32 << 10 // bytes of numbered lines: leaves room for what stands around them
+	maxRelated = 50       // links, and backlinks, that a result lists
+	maxLine    = 8 << 10  // bytes shown of one line
+	maxShown   = 32 << 10 // bytes of numbered lines: leaves room for the text around them
 )
 
 // ReadData is the Data of vault_read. Lines count from 1.
@@ -37,7 +37,7 @@ type readArgs struct {
 }
 
 func (v *Vault) readTool() tool.Tool {
-	return reader(v, tool.Spec{
+	return newReadTool(v, tool.Spec{
 		Name: "vault_read",
 		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to " +
 			"it, or the pages of a PDF or DOCX. " +
@@ -60,18 +60,18 @@ func (v *Vault) read(ctx context.Context, s *snapshot, args readArgs) (tool.Resu
 	if err != nil {
 		return tool.Result{}, v.linkError(args.Path, err)
 	}
-	d, hash, isCut, err := v.content(ctx, n)
+	d, hash, isCut, err := v.readContent(ctx, n)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Hash: hash, Paged: d.paged, Opened: true}
 	var from, to int
-	show := d.show
+	show := d.showLines
 	if d.paged {
-		from, to, err = d.pages(args)
+		from, to, err = d.pageRange(args)
 		show = d.showPages
 	} else {
-		from, to, err = d.span(args, isCut)
+		from, to, err = d.lineRange(args, isCut)
 	}
 	if err != nil {
 		return tool.Result{}, err
@@ -79,11 +79,11 @@ func (v *Vault) read(ctx context.Context, s *snapshot, args readArgs) (tool.Resu
 	data := ReadData{Path: d.path, Title: d.title}
 	shown, cut := show(from, to, &data)
 	ref.Start, ref.End = data.Start, data.End
-	shown = d.head(ref, to, n.isDocument()) + shown + related(s.graph(), n, d)
-	return answer(shown, data, []tool.Ref{ref}, cut || isCut)
+	shown = d.header(ref, to, n.isDocument()) + shown + relatedLinks(s.graph(), n, d)
+	return newResult(shown, data, []tool.Ref{ref}, cut || isCut)
 }
 
-// checkRead takes a note argument in the form of a link apart, and refuses contradictions.
+// checkRead splits a note argument in the form of a link, and refuses contradictions.
 func checkRead(args *readArgs) error {
 	if (args.Path == "") == (args.Note == "") {
 		return tool.Errorf(tool.InvalidArgs, "", "give either path or note")
@@ -109,7 +109,7 @@ func checkRead(args *readArgs) error {
 	return nil
 }
 
-// linkError explains why a path that is no note exists all the same.
+// linkError returns a better error if the path exists but leads over a link; otherwise cause.
 func (v *Vault) linkError(p string, cause error) error {
 	if p == "" || checkPath(p) != nil {
 		return cause
@@ -120,10 +120,10 @@ func (v *Vault) linkError(p string, cause error) error {
 	return cause
 }
 
-// span is the range of lines that args ask for. An empty note has the range 1-0.
-func (d *document) span(args readArgs, cut bool) (from, to int, err error) {
+// lineRange returns the range of lines that args ask for. An empty note has the range 1-0.
+func (d *document) lineRange(args readArgs, cut bool) (from, to int, err error) {
 	if args.Section != "" {
-		s, found := d.named(args.Section)
+		s, found := d.sectionUnder(args.Section)
 		if !found {
 			return 0, 0, tool.Errorf(tool.NotFound, d.headingsHint(), "%s has no section %q", d.path, args.Section)
 		}
@@ -157,8 +157,8 @@ func (d *document) headingsHint() string {
 	return "its sections: " + strings.Join(headings, "; ")
 }
 
-// show numbers the lines from-to as far as they fit, and notes in data which ones did.
-func (d *document) show(from, to int, data *ReadData) (numbered string, cut bool) {
+// showLines numbers the lines from-to as far as they fit, and sets in data which ones these are.
+func (d *document) showLines(from, to int, data *ReadData) (numbered string, cut bool) {
 	var b, content strings.Builder
 	for n := from; n <= to; n++ {
 		line := tool.Clip(d.lines[n-1], maxLine)
@@ -175,9 +175,9 @@ func (d *document) show(from, to int, data *ReadData) (numbered string, cut bool
 	return b.String(), cut
 }
 
-// head tells what stands above the lines or pages that were read, of those until to. The hash of a document is of no
-// use: nobody writes to it.
-func (d *document) head(ref tool.Ref, to int, isDocument bool) string {
+// header returns the text above the lines or pages that were read; `to` is the last one that was asked for. It leaves
+// out the hash of a document, which is never written to.
+func (d *document) header(ref tool.Ref, to int, isDocument bool) string {
 	kind, unit, last := "Note", "Lines", len(d.lines)
 	if isDocument {
 		kind, ref.Hash = "Document", ""
@@ -210,31 +210,31 @@ func (d *document) head(ref tool.Ref, to int, isDocument bool) string {
 	return b.String() + "\n"
 }
 
-// related lists the links in a note, and those into it from others.
-func related(g *graph, n *note, d *document) string {
+// relatedLinks lists the links in a note, and the links to it from others.
+func relatedLinks(g *graph, n *note, d *document) string {
 	var b strings.Builder
 	if len(d.links) > 0 {
 		fmt.Fprintf(&b, "\nLinks (%d):\n", len(d.links))
 	}
-	for _, l := range d.links[:min(len(d.links), mostRelated)] {
+	for _, l := range d.links[:min(len(d.links), maxRelated)] {
 		written := l.target
 		if l.heading != "" {
 			written += "#" + l.heading
 		}
-		fmt.Fprintf(&b, "- line %d: [[%s]] -> %s\n", l.line, text.Brief(written, 80), leadsTo(g, n, l))
+		fmt.Fprintf(&b, "- line %d: [[%s]] -> %s\n", l.line, text.Brief(written, 80), linkTarget(g, n, l))
 	}
 	links := g.backlinks(n)
 	if len(links) > 0 {
 		fmt.Fprintf(&b, "\nLinked from (%d):\n", len(links))
 	}
-	for _, l := range links[:min(len(links), mostRelated)] {
+	for _, l := range links[:min(len(links), maxRelated)] {
 		fmt.Fprintf(&b, "- %s:%d %s\n", l.from.path, l.line, text.Brief(l.from.title, 80))
 	}
 	return b.String()
 }
 
-func leadsTo(g *graph, from *note, l link) string {
-	target, ambiguous := g.target(from, l)
+func linkTarget(g *graph, from *note, l link) string {
+	target, ambiguous := g.resolveLink(from, l)
 	switch {
 	case target != nil:
 		return target.path

@@ -22,7 +22,7 @@ func TestReadGivesLinesFrontMatterLinksAndHash(t *testing.T) {
 		"projects/cache.md": text, "redis.md": "[[caching]] x\n\n![[CACHE DESIGN]]\n",
 		"other.md": "[[projects/cache.md#Why]]", "self.md": "[[self]]",
 	})
-	res := do(t, v, "vault_read", object{"path": "projects/cache.md"})
+	res := mustCall(t, v, "vault_read", object{"path": "projects/cache.md"})
 	hash := files.Hash([]byte(text))
 	ref := tool.Ref{Source: tool.Vault, Path: "projects/cache.md", Title: "Cache design",
 		Start: 1, End: 9, Hash: hash, Opened: true}
@@ -58,7 +58,7 @@ func TestReadFindsTheNoteThatIsMeant(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.by+" "+test.value, func(t *testing.T) {
-			if got := do(t, v, "vault_read", object{test.by: test.value}).Refs[0].Path; got != test.want {
+			if got := mustCall(t, v, "vault_read", object{test.by: test.value}).Refs[0].Path; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -73,11 +73,11 @@ func TestReadFindsTheNoteThatIsMeant(t *testing.T) {
 		{"path", "c/CASE.md", []string{"c/Case.md, c/case.md", "exact spelling"}},
 	}
 	for _, test := range ambiguous {
-		_, err := try(t, v, "vault_read", "", object{test.by: test.value})
+		_, err := callTool(t, v, "vault_read", "", object{test.by: test.value})
 		wantError(t, err, tool.InvalidArgs, test.says...)
 	}
 	for by, value := range map[string]string{"note": "Topics", "path": "c/topics.md"} {
-		_, err := try(t, v, "vault_read", "", object{by: value})
+		_, err := callTool(t, v, "vault_read", "", object{by: value})
 		wantError(t, err, tool.NotFound, "similar: a/Topic.md, b/Topic.md", "vault_search")
 	}
 }
@@ -93,7 +93,7 @@ func TestLinkPrefersTheSameFolderThenTheExactSpelling(t *testing.T) {
 		"from.md":      "[[topic]] -> (several notes have this name), [[b/topic]] -> b/topic.md, [[pic.png]] -> (not a note)",
 		"case from.md": "[[Case]] -> c/Case.md, [[case]] -> c/case.md, [[CASE]] -> (several notes have this name)",
 	} {
-		wantTexts(t, do(t, v, "vault_read", object{"path": p}), "- line 1: "+strings.ReplaceAll(want, ", ",
+		wantTexts(t, mustCall(t, v, "vault_read", object{"path": p}), "- line 1: "+strings.ReplaceAll(want, ", ",
 			"\n- line 1: ")+"\n")
 	}
 }
@@ -115,14 +115,14 @@ func TestReadSectionAndLines(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := content(t, do(t, v, "vault_read", test.args)); got != test.want {
+			if got := content(t, mustCall(t, v, "vault_read", test.args)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
-	_, err := try(t, v, "vault_read", "", object{"path": "a.md", "section": "Three"})
+	_, err := callTool(t, v, "vault_read", "", object{"path": "a.md", "section": "Three"})
 	wantError(t, err, tool.NotFound, "One; Sub; Two")
-	_, err = try(t, v, "vault_read", "", object{"path": "none.md", "section": "Three"})
+	_, err = callTool(t, v, "vault_read", "", object{"path": "none.md", "section": "Three"})
 	wantError(t, err, tool.NotFound, "no headings")
 }
 
@@ -137,7 +137,7 @@ func TestReadGoesOnWhereItStopped(t *testing.T) {
 		if calls > 20 {
 			t.Fatal("reading does not get on")
 		}
-		res := do(t, v, "vault_read", object{"path": "a.md", "start": start})
+		res := mustCall(t, v, "vault_read", object{"path": "a.md", "start": start})
 		end := res.Refs[0].End
 		if len(res.Text) > tool.MaxText || res.Truncated != (end < 3000) {
 			t.Fatalf("%d bytes, to line %d, truncated %v", len(res.Text), end, res.Truncated)
@@ -161,20 +161,20 @@ func TestHugeNoteIsReadInPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := open(t, dir)
-	res := do(t, v, "vault_read", object{"path": "huge.md"})
+	res := mustCall(t, v, "vault_read", object{"path": "huge.md"})
 	if res.Refs[0].Hash != "" || !res.Truncated || len(res.Text) > tool.MaxText ||
 		!strings.Contains(res.Text, "larger than 4 MiB") {
 		t.Errorf("%+v, truncated %v, %d bytes", res.Refs[0], res.Truncated, len(res.Text))
 	}
 	const lines = (maxNote-len("# Huge zebra\n"))/100 + 1
 	wantTexts(t, res, fmt.Sprintf(" of %d; go on", lines))
-	_, err := try(t, v, "vault_read", "", object{"path": "huge.md", "start": 59_000})
+	_, err := callTool(t, v, "vault_read", "", object{"path": "huge.md", "start": 59_000})
 	wantError(t, err, tool.TooLarge, fmt.Sprintf("lines 1-%d can be read", lines))
 	for i, args := range []object{
 		{"path": "huge.md", "mode": "append", "content": "x"}, {"path": "huge.md", "mode": "replace", "content": "x",
 			"base_hash": files.Hash(nil)},
 	} {
-		_, err := try(t, v, "vault_write", fmt.Sprint(i), args)
+		_, err := callTool(t, v, "vault_write", fmt.Sprint(i), args)
 		wantError(t, err, tool.TooLarge)
 	}
 	if diff := cmp.Diff([]string{"huge.md:1-" + fmt.Sprint(lines)},
@@ -192,7 +192,7 @@ func TestOddNotesAreReadable(t *testing.T) {
 		"no last line end":    {"x", "x\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res := do(t, vaultOf(t, map[string]string{"a.md": test.text}), "vault_read", object{"path": "a.md"})
+			res := mustCall(t, vaultOf(t, map[string]string{"a.md": test.text}), "vault_read", object{"path": "a.md"})
 			if got := content(t, res); got != test.content || res.Refs[0].Hash != files.Hash([]byte(test.text)) {
 				t.Errorf("content %q of %+v", got, res.Refs[0])
 			}
@@ -210,9 +210,9 @@ func TestLongLineAndManyLinksStayWithinTheBound(t *testing.T) {
 	for i := range 100 {
 		files[fmt.Sprintf("%s%03d.md", strings.Repeat("n", 150), i)] = "# " + strings.Repeat("T", 300) + "\n[[a]]"
 	}
-	res := do(t, vaultOf(t, files), "vault_read", object{"path": "a.md"})
+	res := mustCall(t, vaultOf(t, files), "vault_read", object{"path": "a.md"})
 	if links := strings.Count(res.Text, "\n- "); len(res.Text) > tool.MaxText || !res.Truncated ||
-		links > 2*mostRelated {
+		links > 2*maxRelated {
 		t.Errorf("%d bytes, truncated %v, %d links", len(res.Text), res.Truncated, links)
 	}
 	wantTexts(t, res, "Links (501)", "Linked from (100)")
@@ -241,14 +241,14 @@ func TestListFolders(t *testing.T) {
 			"sub: 1 folder, 2 notes.\n- sub/deep/ (1 note)\n2. sub/deep/d.md  d  #x\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res := do(t, v, "vault_list", test.args)
+			res := mustCall(t, v, "vault_list", test.args)
 			if diff := cmp.Diff(test.want, res.Text); diff != "" || res.Truncated != strings.Contains(test.want,
 				"more") || res.Items != len(res.Refs) {
 				t.Errorf("%s%+v", diff, res)
 			}
 		})
 	}
-	_, err := try(t, v, "vault_list", "", object{"folder": "sub/none"})
+	_, err := callTool(t, v, "vault_list", "", object{"folder": "sub/none"})
 	wantError(t, err, tool.NotFound, "sub/none")
 }
 
@@ -263,7 +263,7 @@ func TestLongListStaysWithinTheBoundAndLosesNothing(t *testing.T) {
 		if calls > 20 {
 			t.Fatal("listing does not get on")
 		}
-		res := do(t, v, "vault_list", object{"from": from, "limit": 500})
+		res := mustCall(t, v, "vault_list", object{"from": from, "limit": 500})
 		if len(res.Text) > tool.MaxText || len(res.Refs) != res.Items {
 			t.Fatalf("%d bytes, %d refs of %d", len(res.Text), len(res.Refs), res.Items)
 		}

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	perNote    = 3   // sections of one note, so that a long note leaves room for others
-	maxSnippet = 240 // runes
-	mostListed = 500 // folders
+	perNote          = 3   // sections of one note, so that a long note leaves room for others
+	maxSnippet       = 240 // runes
+	maxListedFolders = 500 // folders
 )
 
 // SearchData is the Data of vault_search and thread_seek.
@@ -26,7 +26,7 @@ type SearchData struct {
 	Hits []Hit `json:"hits"`
 }
 
-// Hit is a section of a note, or an entry of a thread, that answers a search. Nobody read it yet.
+// Hit is a section of a note, or an entry of a thread, that answers a search. It is not read yet.
 type Hit struct {
 	Path    string `json:"path"`
 	Title   string `json:"title"`
@@ -46,7 +46,7 @@ type searchArgs struct {
 }
 
 func (v *Vault) searchTool() tool.Tool {
-	return reader(v, tool.Spec{
+	return newReadTool(v, tool.Spec{
 		Name: "vault_search",
 		Description: "Searches the person's notes, threads and documents (PDF, DOCX) for words and returns the best " +
 			"sections: path, lines or page, and a snippet. " +
@@ -54,15 +54,15 @@ func (v *Vault) searchTool() tool.Tool {
 			"vault_read before you cite it.",
 		Search: true,
 	}, func(ctx context.Context, s *snapshot, args searchArgs) (tool.Result, error) {
-		folder, err := s.folder(args.Folder, "vault_list shows the folders")
+		folder, err := s.resolveFolder(args.Folder, "vault_list shows the folders")
 		if err != nil {
 			return tool.Result{}, err
 		}
 		if s, err = v.withDocuments(ctx, s); err != nil {
 			return tool.Result{}, err
 		}
-		res, err := v.find(ctx, s, args.Query, args.Limit, perNote, func(n *note, _ section) bool {
-			return under(n.path, folder) && (args.Tag == "" || n.tagged(args.Tag))
+		res, err := v.searchNotes(ctx, s, args.Query, args.Limit, perNote, func(n *note, _ section) bool {
+			return isUnder(n.path, folder) && (args.Tag == "" || n.hasTag(args.Tag))
 		})
 		res.Text += s.skippedText()
 		return res, err
@@ -76,7 +76,7 @@ type seekArgs struct {
 }
 
 func (v *Vault) seekTool() tool.Tool {
-	return reader(v, tool.Spec{
+	return newReadTool(v, tool.Spec{
 		Name: "thread_seek",
 		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with " +
 			"thread_read before you cite it.",
@@ -84,52 +84,52 @@ func (v *Vault) seekTool() tool.Tool {
 	}, func(ctx context.Context, s *snapshot, args seekArgs) (tool.Result, error) {
 		var only *note
 		if args.Thread != "" {
-			n, err := s.thread(args.Thread)
+			n, err := s.threadNote(args.Thread)
 			if err != nil {
 				return tool.Result{}, err
 			}
 			only = n
 		}
-		return v.find(ctx, s, args.Query, args.Limit, maxParts, func(n *note, at section) bool {
+		return v.searchNotes(ctx, s, args.Query, args.Limit, maxParts, func(n *note, at section) bool {
 			return at.entry > 0 && isThread(n.path) && (only == nil || n == only)
 		})
 	})
 }
 
-// hit is a section that answers a query.
+// hit is a section that a search found.
 type hit struct {
-	note  *note
-	at    section // zero: the note has no section at all
-	score float64
+	note    *note
+	section section // zero: the note has no section at all
+	score   float64
 }
 
-// when is the time of the entry that was found, else that of the note.
-func (h hit) when() time.Time {
-	if h.at.entry > 0 {
-		return h.at.at
+// date returns the time of the entry that was found, or else that of the note.
+func (h hit) date() time.Time {
+	if h.section.entry > 0 {
+		return h.section.at
 	}
 	return h.note.at
 }
 
-// find lists the sections in scope that answer the words, the best first: ties go to the later date, then to the path,
-// then to the line. Of each note it gives at most perNote.
-func (v *Vault) find(
+// searchNotes lists the sections in scope that contain the words, the best first; ties are sorted by date (the latest
+// first), path and line. It lists at most perNote sections of a note.
+func (v *Vault) searchNotes(
 	ctx context.Context, s *snapshot, words string, limit, perNote int, scope func(*note, section) bool,
 ) (tool.Result, error) {
-	asked := text.Brief(words, 100)
+	shownQuery := text.Brief(words, 100)
 	q := search.NewQuestion(tool.Clip(words, 4096))
 	if q.Empty() {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", asked)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", shownQuery)
 	}
 	ranked := s.rank(q, perNote, scope)
 	if len(ranked) == 0 {
-		none := fmt.Sprintf("Nothing found for %q in %s.\n", asked, counted(s.notes))
-		return answer(none, SearchData{Hits: []Hit{}}, nil, false)
+		none := fmt.Sprintf("Nothing found for %q in %s.\n", shownQuery, countText(s.notes))
+		return newResult(none, SearchData{Hits: []Hit{}}, nil, false)
 	}
 	shown := ranked[:min(len(ranked), limit)]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read or thread_read.\n",
-		len(shown), tool.Count(len(ranked), "hit"), asked)
+		len(shown), tool.Count(len(ranked), "hit"), shownQuery)
 	var data SearchData
 	var refs []tool.Ref
 	lines := map[string][]string{}
@@ -139,38 +139,38 @@ func (v *Vault) find(
 		}
 		p := h.note.path
 		if _, read := lines[p]; !read {
-			// A note that is gone since it was found leaves a hit without a snippet.
-			if read, _, _, err := v.content(ctx, h.note); err == nil {
+			// If the note was removed in the meantime, the hit has no snippet.
+			if read, _, _, err := v.readContent(ctx, h.note); err == nil {
 				lines[p] = read.lines
 			}
 		}
 		d := Hit{
-			Path: p, Title: h.note.title, Heading: text.Brief(h.at.heading, 200), Start: h.at.start, End: h.at.end,
-			Snippet: snippet(q, lines[p], h.at), Score: h.score,
+			Path: p, Title: h.note.title, Heading: text.Brief(h.section.heading, 200),
+			Start: h.section.start, End: h.section.end, Snippet: snippet(q, lines[p], h.section), Score: h.score,
 		}
-		if h.at.page > 0 {
-			d.Start, d.End = h.at.page, h.at.page
+		if h.section.page > 0 {
+			d.Start, d.End = h.section.page, h.section.page
 		}
 		data.Hits = append(data.Hits, d)
-		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.Title, Start: d.Start, End: d.End, Paged: h.at.page > 0}
+		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.Title, Start: d.Start, End: d.End, Paged: h.section.page > 0}
 		refs = append(refs, ref)
-		fmt.Fprintf(&b, "\n%d. %s  %s\n", i+1, ref, h.about())
+		fmt.Fprintf(&b, "\n%d. %s  %s\n", i+1, ref, h.description())
 		if d.Snippet != "" {
 			fmt.Fprintf(&b, "   %s\n", d.Snippet)
 		}
 	}
-	return answer(b.String(), data, refs, len(shown) < len(ranked))
+	return newResult(b.String(), data, refs, len(shown) < len(ranked))
 }
 
-// about says what was found: title, heading or entry, and date.
-func (h hit) about() string {
+// description returns title, heading or entry, and date.
+func (h hit) description() string {
 	about, date := h.note.title, h.note.date
-	if h.at.entry > 0 {
-		about += fmt.Sprintf(", entry %d", h.at.entry)
-		date = h.at.at.Format(time.RFC3339)
+	if h.section.entry > 0 {
+		about += fmt.Sprintf(", entry %d", h.section.entry)
+		date = h.section.at.Format(time.RFC3339)
 	}
-	if h.at.heading != "" {
-		about += " > " + text.Brief(h.at.heading, 200)
+	if h.section.heading != "" {
+		about += " > " + text.Brief(h.section.heading, 200)
 	}
 	if date != "" {
 		about += "  (" + date + ")"
@@ -191,26 +191,26 @@ func (s *snapshot) rank(q search.Query, perNote int, scope func(*note, section) 
 	hitOf := func(h search.Hit) hit {
 		found := hit{note: notes[h.Document], score: h.Score}
 		if h.Section >= 0 {
-			found.at = found.note.sections[h.Section]
+			found.section = found.note.sections[h.Section]
 		}
 		return found
 	}
 	var hits []hit
 	for _, h := range s.words.Rank(q, words, perNote, func(a, b search.Hit) int {
-		return cmp.Or(hitOf(b).when().Compare(hitOf(a).when()), cmp.Compare(a.Document, b.Document))
+		return cmp.Or(hitOf(b).date().Compare(hitOf(a).date()), cmp.Compare(a.Document, b.Document))
 	}) {
-		if found := hitOf(h); scope(found.note, found.at) {
+		if found := hitOf(h); scope(found.note, found.section) {
 			hits = append(hits, found)
 		}
 	}
 	return hits
 }
 
-// snippet is the line of a section that answers most terms, from shortly before the first of them.
+// snippet returns the line of a section with most terms of the query; a long one from shortly before the first of them.
 func snippet(q search.Query, lines []string, s section) string {
 	first, last := max(s.start, 1), min(s.end, len(lines))
 	if s.level > 0 && first < last {
-		first++ // the heading is told apart
+		first++ // the heading is shown separately
 	}
 	best, bestLine := -1, ""
 	for n := first; n <= last; n++ {
@@ -229,32 +229,32 @@ func snippet(q search.Query, lines []string, s section) string {
 	return text.Brief(bestLine, maxSnippet)
 }
 
-// skippedText tells what could not be looked at; "" if nothing.
+// skippedText lists what could not be searched; "" if nothing.
 func (s *snapshot) skippedText() string {
 	const most = 10
 	if len(s.skipped) == 0 {
 		return ""
 	}
-	told := "\nNot looked at:\n- " + strings.Join(s.skipped[:min(len(s.skipped), most)], "\n- ") + "\n"
+	list := "\nNot looked at:\n- " + strings.Join(s.skipped[:min(len(s.skipped), most)], "\n- ") + "\n"
 	if more := len(s.skipped) - most; more > 0 {
-		told += fmt.Sprintf("- and %d more\n", more)
+		list += fmt.Sprintf("- and %d more\n", more)
 	}
-	return told
+	return list
 }
 
-// counted says how many notes and documents there are.
-func counted(all []*note) string {
+// countText says how many notes and documents there are.
+func countText(all []*note) string {
 	documents := 0
 	for _, n := range all {
 		if n.isDocument() {
 			documents++
 		}
 	}
-	said := tool.Count(len(all)-documents, "note")
+	counts := tool.Count(len(all)-documents, "note")
 	if documents > 0 {
-		said += " and " + tool.Count(documents, "document")
+		counts += " and " + tool.Count(documents, "document")
 	}
-	return said
+	return counts
 }
 
 type listArgs struct {
@@ -266,7 +266,7 @@ type listArgs struct {
 }
 
 func (v *Vault) listTool() tool.Tool {
-	return reader(v, tool.Spec{
+	return newReadTool(v, tool.Spec{
 		Name: "vault_list",
 		Description: "Lists the notes, documents (PDF, DOCX) and folders in a folder of the vault, with titles, tags " +
 			"and dates. Use it to see what there is; to find words use vault_search.",
@@ -274,7 +274,7 @@ func (v *Vault) listTool() tool.Tool {
 }
 
 func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result, error) {
-	folder, err := s.folder(args.Folder, "vault_list without a folder shows what there is")
+	folder, err := s.resolveFolder(args.Folder, "vault_list without a folder shows what there is")
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -285,16 +285,16 @@ func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result
 		if path.Dir(f) != folder {
 			continue
 		}
-		if folders++; folders <= mostListed && b.Len() < room/2 {
+		if folders++; folders <= maxListedFolders && b.Len() < room/2 {
 			const afterSlash = "0" // the character after /: what begins with f/ sorts between the two
-			fmt.Fprintf(&b, "- %s/ (%s)\n", f, counted(s.notes[s.position(f+"/"):s.position(f+afterSlash)]))
+			fmt.Fprintf(&b, "- %s/ (%s)\n", f, countText(s.notes[s.position(f+"/"):s.position(f+afterSlash)]))
 		}
 	}
 	var refs []tool.Ref
 	var listed []*note
 	for _, n := range s.notes {
-		isBelow := under(n.path, folder) && (args.Recursive || path.Dir(n.path) == folder)
-		if !isBelow || args.Tag != "" && !n.tagged(args.Tag) {
+		isBelow := isUnder(n.path, folder) && (args.Recursive || path.Dir(n.path) == folder)
+		if !isBelow || args.Tag != "" && !n.hasTag(args.Tag) {
 			continue
 		}
 		listed = append(listed, n)
@@ -315,10 +315,10 @@ func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result
 	if folder != "." {
 		name = folder
 	}
-	head := fmt.Sprintf("%s: %s, %s.\n", name, tool.Count(folders, "folder"), counted(listed))
+	head := fmt.Sprintf("%s: %s, %s.\n", name, tool.Count(folders, "folder"), countText(listed))
 	last := args.From - 1 + len(refs)
 	if last < total && len(refs) > 0 {
 		fmt.Fprintf(&b, "%d more; go on with from %d.\n", total-last, last+1)
 	}
-	return answer(head+b.String()+s.skippedText(), nil, refs, folders > mostListed || last < total)
+	return newResult(head+b.String()+s.skippedText(), nil, refs, folders > maxListedFolders || last < total)
 }

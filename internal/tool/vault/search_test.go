@@ -17,7 +17,7 @@ import (
 // foundBy lists the hits of a search as path:start-end.
 func foundBy(t *testing.T, v *Vault, args object) []string {
 	t.Helper()
-	return cited(do(t, v, "vault_search", args))
+	return cited(mustCall(t, v, "vault_search", args))
 }
 
 func TestSearchRanks(t *testing.T) {
@@ -122,7 +122,7 @@ func TestSearchScopes(t *testing.T) {
 			}
 		})
 	}
-	_, err := try(t, v, "vault_search", "", object{"query": "zebra", "folder": "none"})
+	_, err := callTool(t, v, "vault_search", "", object{"query": "zebra", "folder": "none"})
 	wantError(t, err, tool.NotFound, "none", "vault_list")
 }
 
@@ -142,7 +142,7 @@ func hits(t *testing.T, res tool.Result) []Hit {
 func TestSearchHitsAreNotOpenedAndSayWhatWasCut(t *testing.T) {
 	v := vaultOf(t, map[string]string{"a.md": "---\ntitle: A\ntags: [t]\ndate: 2025-01-01\n---\n# H\nfirst " +
 		"line\nsome zebra here\n", "b.md": "zebra"})
-	res := do(t, v, "vault_search", object{"query": "zebra", "limit": 1})
+	res := mustCall(t, v, "vault_search", object{"query": "zebra", "limit": 1})
 	if diff := cmp.Diff([]Hit{{Path: "b.md", Title: "b", Start: 1, End: 1, Snippet: "zebra"}},
 		hits(t, res)); diff != "" {
 		t.Error(diff)
@@ -150,7 +150,7 @@ func TestSearchHitsAreNotOpenedAndSayWhatWasCut(t *testing.T) {
 	if !res.Truncated || res.Items != 1 || len(res.Refs) != 1 || res.Refs[0].Opened || res.Refs[0].Hash != "" {
 		t.Errorf("%+v", res)
 	}
-	res = do(t, v, "vault_search", object{"query": "zebra first"})
+	res = mustCall(t, v, "vault_search", object{"query": "zebra first"})
 	want := Hit{Path: "a.md", Title: "A", Heading: "H", Start: 6, End: 8, Snippet: "first line"}
 	if diff := cmp.Diff(want, hits(t, res)[0]); diff != "" || res.Truncated {
 		t.Error(diff, res.Truncated)
@@ -161,7 +161,7 @@ func TestSearchHitsAreNotOpenedAndSayWhatWasCut(t *testing.T) {
 func TestSnippetOfALongLineShowsTheWord(t *testing.T) {
 	long := strings.Repeat("filler ", 200) + "zebra" + strings.Repeat(" filler", 200)
 	v := vaultOf(t, map[string]string{"a.md": long})
-	hit := hits(t, do(t, v, "vault_search", object{"query": "zebra"}))[0]
+	hit := hits(t, mustCall(t, v, "vault_search", object{"query": "zebra"}))[0]
 	if !strings.Contains(hit.Snippet, "zebra") || len([]rune(hit.Snippet)) > maxSnippet {
 		t.Errorf("snippet %q", hit.Snippet)
 	}
@@ -227,7 +227,7 @@ func TestOtherFileOfTheSameSizeAndTimeIsSeen(t *testing.T) {
 		}
 	}
 	v := open(t, dir)
-	do(t, v, "vault_search", object{"query": "lions"})
+	mustCall(t, v, "vault_search", object{"query": "lions"})
 	if err := os.Rename(filepath.Join(dir, "zebra"), filepath.Join(dir, "a.md")); err != nil {
 		t.Fatal(err)
 	}
@@ -244,16 +244,16 @@ func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
 		}
 	}
 	v := open(t, dir)
-	first, err := v.snapshot(t.Context())
+	first, err := v.readSnapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "b.md"), "tiger")
-	second, err := v.snapshot(t.Context())
+	second, err := v.readSnapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second.at("a.md") != first.at("a.md") || second.at("b.md") == first.at("b.md") {
+	if second.noteAt("a.md") != first.noteAt("a.md") || second.noteAt("b.md") == first.noteAt("b.md") {
 		t.Error("what changed is not what was read again")
 	}
 }
@@ -264,7 +264,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	}
 	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "zebra", "c.md": "zebra", "locked/d.md": "zebra"})
 	v := open(t, dir, func(v *Vault) { v.maxNotes = 2 })
-	res := do(t, v, "vault_search", object{"query": "zebra"})
+	res := mustCall(t, v, "vault_search", object{"query": "zebra"})
 	if res.Items != 2 || !strings.Contains(res.Text, "2 notes after the first 2") {
 		t.Errorf("%s", res.Text)
 	}
@@ -275,7 +275,8 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
-	if res := do(t, open(t, dir), "vault_search", object{"query": "zebra"}); !strings.Contains(res.Text, "locked: ") {
+	res = mustCall(t, open(t, dir), "vault_search", object{"query": "zebra"})
+	if !strings.Contains(res.Text, "locked: ") {
 		t.Error(res.Text)
 	}
 }
@@ -286,7 +287,7 @@ func TestManyHitsStayWithinTheBound(t *testing.T) {
 		files[fmt.Sprintf("%s/%03d.md", strings.Repeat("f", 180), i)] = "# " + strings.Repeat("title ", 100) + "\n" +
 			strings.Repeat("zebra ", 400)
 	}
-	res := do(t, vaultOf(t, files), "vault_search", object{"query": "zebra", "limit": 50})
+	res := mustCall(t, vaultOf(t, files), "vault_search", object{"query": "zebra", "limit": 50})
 	if len(res.Text) > tool.MaxText || res.Items != 50 || !res.Truncated {
 		t.Errorf("%d bytes, %d items, truncated %v", len(res.Text), res.Items, res.Truncated)
 	}

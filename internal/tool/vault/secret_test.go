@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-func showsNone(t *testing.T, v redacttest.Vector, how string, res tool.Result) {
+func wantNoSecret(t *testing.T, v redacttest.Vector, how string, res tool.Result) {
 	t.Helper()
 	for _, leak := range v.Leaks(res.Text + "\n" + string(res.Data)) {
 		t.Errorf("%s, %s: %q is in\n%s", v.Name, how, leak, res.Text)
@@ -26,26 +26,26 @@ func TestSecretsInNotesAreTakenOutOfWhatToolsSay(t *testing.T) {
 	v := vaultOf(t, notes)
 	for i, x := range all {
 		name := fmt.Sprintf("v%03d.md", i)
-		read := do(t, v, "vault_read", object{"path": name})
-		showsNone(t, x, "read", read)
+		read := mustCall(t, v, "vault_read", object{"path": name})
+		wantNoSecret(t, x, "read", read)
 		if got := content(t, read); len(x.Secrets) == 0 && !strings.Contains(got, strings.Split(x.Text, "\n")[0]) {
 			t.Errorf("%s does not stay: %q", x.Name, got)
 		}
 		for start := 4; start <= read.Refs[0].End; start++ {
-			showsNone(t, x, fmt.Sprintf("read from line %d", start),
-				do(t, v, "vault_read", object{"path": name, "start": start}))
+			wantNoSecret(t, x, fmt.Sprintf("read from line %d", start),
+				mustCall(t, v, "vault_read", object{"path": name, "start": start}))
 		}
-		showsNone(t, x, "read by its section",
-			do(t, v, "vault_read", object{"path": name, "section": fmt.Sprintf("Plan%d", i)}))
-		showsNone(t, x, "found", do(t, v, "vault_search", object{"query": fmt.Sprintf("Plan%d", i)}))
+		wantNoSecret(t, x, "read by its section",
+			mustCall(t, v, "vault_read", object{"path": name, "section": fmt.Sprintf("Plan%d", i)}))
+		wantNoSecret(t, x, "found", mustCall(t, v, "vault_search", object{"query": fmt.Sprintf("Plan%d", i)}))
 		word := strings.FieldsFunc(x.Text, func(r rune) bool { return r < 'A' || r > 'z' })
 		if len(word) > 0 {
-			showsNone(t, x, "found by a word of it", do(t, v, "vault_search", object{"query": word[0]}))
+			wantNoSecret(t, x, "found by a word of it", mustCall(t, v, "vault_search", object{"query": word[0]}))
 		}
 	}
-	list := do(t, v, "vault_list", object{})
+	list := mustCall(t, v, "vault_list", object{})
 	for _, x := range all {
-		showsNone(t, x, "listed", list)
+		wantNoSecret(t, x, "listed", list)
 	}
 }
 
@@ -58,14 +58,14 @@ func TestSecretsInThreadsAreTakenOutOfWhatToolsSay(t *testing.T) {
 		}
 		thread := fmt.Sprintf("t%d", entry%3)
 		entry++
-		doOnce(t, v, "thread_push", fmt.Sprintf("key-%d", entry), object{"thread": thread, "text": text})
-		read, list := do(t, v, "thread_read", object{"thread": thread}), do(t, v, "thread_list", object{})
+		mustCallOnce(t, v, "thread_push", fmt.Sprintf("key-%d", entry), object{"thread": thread, "text": text})
+		read, list := mustCall(t, v, "thread_read", object{"thread": thread}), mustCall(t, v, "thread_list", object{})
 		for _, x := range group {
 			words := strings.Join(strings.FieldsFunc(x.Want, func(r rune) bool { return r < 'A' || r > 'z' }), " ")
-			showsNone(t, x, "as an entry of a thread", read)
-			showsNone(t, x, "in the list of threads", list)
-			showsNone(t, x, "found in a thread",
-				do(t, v, "thread_seek", object{"query": "thing " + tool.Clip(words, 200), "thread": thread}))
+			wantNoSecret(t, x, "as an entry of a thread", read)
+			wantNoSecret(t, x, "in the list of threads", list)
+			wantNoSecret(t, x, "found in a thread",
+				mustCall(t, v, "thread_seek", object{"query": "thing " + tool.Clip(words, 200), "thread": thread}))
 		}
 	}
 }
@@ -73,15 +73,15 @@ func TestSecretsInThreadsAreTakenOutOfWhatToolsSay(t *testing.T) {
 func TestNoteIsNotReplacedByATextWithoutItsSecret(t *testing.T) {
 	note := "# Router\n\npassword: hQ4w" + "Tz8kP2mN\n"
 	v := vaultOf(t, map[string]string{"router.md": note})
-	read := do(t, v, "vault_read", object{"path": "router.md"})
+	read := mustCall(t, v, "vault_read", object{"path": "router.md"})
 	text := content(t, read)
 	if !strings.Contains(text, redact.Mark) {
 		t.Fatalf("the secret is shown: %s", text)
 	}
-	_, err := try(t, v, "vault_write", "one", object{"path": "router.md", "mode": "replace", "content": text + "more\n",
-		"base_hash": read.Refs[0].Hash})
+	_, err := callTool(t, v, "vault_write", "one", object{"path": "router.md", "mode": "replace",
+		"content": text + "more\n", "base_hash": read.Refs[0].Hash})
 	wantError(t, err, tool.Denied, "router.md", "lose it")
-	res := doOnce(t, v, "vault_write", "two", object{"path": "router.md", "mode": "append", "content": "it was " +
+	res := mustCallOnce(t, v, "vault_write", "two", object{"path": "router.md", "mode": "append", "content": "it was " +
 		redact.Mark})
 	if !strings.Contains(res.Text, "a secret was taken out") {
 		t.Errorf("nothing says that a secret is missing: %s", res.Text)

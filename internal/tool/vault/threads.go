@@ -24,7 +24,7 @@ type pushArgs struct {
 }
 
 func (v *Vault) pushTool() tool.Tool {
-	return writer(v, tool.Spec{
+	return newWriteTool(v, tool.Spec{
 		Name: "thread_push",
 		Description: "Adds an entry to a thread, an append-only note such as a log of " +
 			"decisions; a thread that does not exist is begun. " +
@@ -51,12 +51,12 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 			}
 			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, markdown.InertBehind(string(base),
 				body)))...)
-			d := parse(p, after, false)
+			d := parseNote(p, after, false)
 			entry := d.sections[len(d.sections)-1]
 			ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: entry.start, End: entry.end}
 			ref.Hash = files.Hash(after)
-			done := fmt.Sprintf("Added entry %d to the thread %q: %s.\n", entry.entry, bare(p), ref)
-			res, err := answer(done, nil, []tool.Ref{ref}, false)
+			done := fmt.Sprintf("Added entry %d to the thread %q: %s.\n", entry.entry, noteName(p), ref)
+			res, err := newResult(done, nil, []tool.Ref{ref}, false)
 			return after, res, err
 		},
 	}, nil
@@ -69,9 +69,9 @@ func checkThread(name string) error {
 	return checkPath(name + ".md")
 }
 
-// threadPath is the file of a thread: of the one that has this name in another spelling, if there is one.
+// threadPath returns the file of a thread; if the thread exists in another spelling, that one.
 func (v *Vault) threadPath(name string) (string, error) {
-	present, err := v.present(".", threadDir)
+	present, err := v.presentName(".", threadDir)
 	if err != nil {
 		return "", err
 	}
@@ -79,11 +79,11 @@ func (v *Vault) threadPath(name string) (string, error) {
 		return "", tool.Errorf(tool.Conflict, "rename it", "%s stands where the folder %s belongs", present, threadDir)
 	}
 	file := name + ".md"
-	if present, err = v.present(threadDir, file); err != nil {
+	if present, err = v.presentName(threadDir, file); err != nil {
 		return "", err
 	}
 	if present == "" {
-		return newNames(threadDir, []string{file})
+		return newNotePath(threadDir, []string{file})
 	}
 	return path.Join(threadDir, present), nil
 }
@@ -93,7 +93,7 @@ type threadListArgs struct {
 }
 
 func (v *Vault) threadListTool() tool.Tool {
-	return reader(v, tool.Spec{
+	return newReadTool(v, tool.Spec{
 		Name:        "thread_list",
 		Description: "Lists the threads of the vault with the number of their entries and the time of the last.",
 	}, v.listThreads)
@@ -112,14 +112,14 @@ func (v *Vault) listThreads(_ context.Context, s *snapshot, args threadListArgs)
 		}
 		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.path, Title: n.title})
 		entries := entriesOf(n.sections)
-		fmt.Fprintf(&b, "- %s (%s", bare(n.path), tool.Count(len(entries), "entry"))
+		fmt.Fprintf(&b, "- %s (%s", noteName(n.path), tool.Count(len(entries), "entry"))
 		if len(entries) > 0 {
 			fmt.Fprintf(&b, ", the last of %s", entries[len(entries)-1].at.Format(time.RFC3339))
 		}
 		fmt.Fprintf(&b, ")  %s\n", n.path)
 	}
 	head := fmt.Sprintf("%s in the vault.\n", tool.Count(total, "thread"))
-	return answer(head+b.String(), nil, refs, len(refs) < total)
+	return newResult(head+b.String(), nil, refs, len(refs) < total)
 }
 
 type threadReadArgs struct {
@@ -129,7 +129,7 @@ type threadReadArgs struct {
 }
 
 func (v *Vault) threadReadTool() tool.Tool {
-	return reader(v, tool.Spec{
+	return newReadTool(v, tool.Spec{
 		Name: "thread_read",
 		Description: "Reads entries of a thread in the order they were written, " +
 			"with their lines, so that they can be cited.",
@@ -137,7 +137,7 @@ func (v *Vault) threadReadTool() tool.Tool {
 }
 
 func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) (tool.Result, error) {
-	n, err := s.thread(args.Thread)
+	n, err := s.threadNote(args.Thread)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -145,7 +145,7 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 	if err != nil {
 		return tool.Result{}, err
 	}
-	d := parse(n.path, content.Content, content.Cut)
+	d := parseNote(n.path, content.Content, content.Cut)
 	entries := entriesOf(d.sections)
 	from := max(0, args.From-1)
 	if args.From < 0 {
@@ -154,23 +154,23 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 	count := tool.Count(len(entries), "entry")
 	if from > 0 && from >= len(entries) {
 		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d",
-			bare(n.path), count, args.From)
+			noteName(n.path), count, args.From)
 	}
 	const room = tool.MaxText - 4<<10
 	var b strings.Builder
-	fmt.Fprintf(&b, "Thread %q, %s.\n", bare(n.path), count)
+	fmt.Fprintf(&b, "Thread %q, %s.\n", noteName(n.path), count)
 	if len(d.warnings) > 0 {
 		fmt.Fprintf(&b, "Warning: %s\n", strings.Join(d.warnings, "; "))
 	}
 	var refs []tool.Ref
 	cut := content.Cut
 	for _, e := range entries[from:min(len(entries), from+args.Limit)] {
-		said := d.entryText(e)
-		if left := room - b.Len(); len(said)+300 > left {
+		entry := d.entryText(e)
+		if left := room - b.Len(); len(entry)+300 > left {
 			if len(refs) > 0 {
 				break
 			}
-			said = tool.Clip(said, left-300) + "…" // a person made it longer than a push can
+			entry = tool.Clip(entry, left-300) + "…" // a person wrote more than a push may
 			cut = true
 		}
 		ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Start: e.start, End: e.end, Opened: true}
@@ -182,22 +182,22 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 		if e.heading != "" {
 			fmt.Fprintf(&b, "  %s", text.Brief(e.heading, 200))
 		}
-		fmt.Fprintf(&b, "\n%s\n", said)
+		fmt.Fprintf(&b, "\n%s\n", entry)
 	}
 	last := from + len(refs)
 	if last < len(entries) {
 		fmt.Fprintf(&b, "\n%d more; go on with from %d.\n", len(entries)-last, last+1)
 	}
-	return answer(b.String(), nil, refs, cut || last < len(entries))
+	return newResult(b.String(), nil, refs, cut || last < len(entries))
 }
 
-// thread returns the note of a thread that is to be read.
-func (s *snapshot) thread(name string) (*note, error) {
+// threadNote returns the note of a thread to be read.
+func (s *snapshot) threadNote(name string) (*note, error) {
 	if err := checkThread(name); err != nil {
 		return nil, err
 	}
 	p := path.Join(threadDir, name+".md")
-	if n := s.at(p); n != nil {
+	if n := s.noteAt(p); n != nil {
 		return n, nil
 	}
 	if notes := s.graph().atPath(p, false); len(notes) > 0 {
@@ -212,14 +212,14 @@ const (
 	entryDigits = 16
 )
 
-// entryID names the entry that the call with this key adds. It stands in the thread, so that the thread itself can tell
+// entryID returns the id of the entry that the call with this key adds. It is written to the thread, which so shows
 // whether the call took effect.
 func entryID(key string) string {
 	sum := sha256.Sum256([]byte("thread entry\x00" + key))
 	return entryPrefix + hex.EncodeToString(sum[:])[:entryDigits]
 }
 
-// parseEntryHeader reads the line above an entry: "## 2025-10-05T14:30:22Z t-0123456789abcdef Title".
+// parseEntryHeader parses the line above an entry: "## 2025-10-05T14:30:22Z t-0123456789abcdef Title".
 func parseEntryHeader(line string) (section, bool) {
 	rest, found := strings.CutPrefix(line, entryMark)
 	if !found {
@@ -235,7 +235,7 @@ func parseEntryHeader(line string) (section, bool) {
 	return section{heading: strings.TrimSpace(title), level: 2, id: id, at: at.UTC()}, true
 }
 
-// formatEntry is what a push adds to its thread: the header and the text, kept from looking like a header.
+// formatEntry returns what a push adds to its thread: the header and the text, with lines like a header escaped.
 func formatEntry(id string, at time.Time, title, body string) string {
 	header := entryMark + at.UTC().Format("2006-01-02T15:04:05Z") + " " + id
 	if title != "" {
@@ -250,7 +250,7 @@ func formatEntry(id string, at time.Time, title, body string) string {
 	return header + "\n\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// entriesOf are the sections of a thread that were pushed.
+// entriesOf returns the sections of a thread that are entries.
 func entriesOf(sections []section) []section {
 	if len(sections) > 0 && sections[0].entry == 0 {
 		return sections[1:]
@@ -258,7 +258,7 @@ func entriesOf(sections []section) []section {
 	return sections
 }
 
-// entryText is the text of an entry as it was pushed.
+// entryText returns the text of an entry as it was pushed.
 func (d *document) entryText(s section) string {
 	var lines []string
 	for _, line := range d.lines[s.start:s.end] {
@@ -272,7 +272,7 @@ func (d *document) entryText(s section) string {
 	return strings.Join(trimBlank(lines), "\n")
 }
 
-// cleanText is a text with lines that end in \n, and no blank ones around it.
+// cleanText returns a text with lines that end in \n, without blank lines around it.
 func cleanText(s string) string {
 	return strings.Join(trimBlank(strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s), "\n")), "\n")
 }

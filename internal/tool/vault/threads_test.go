@@ -17,10 +17,10 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	dir := folder(t, nil)
 	clock := noon
 	v := open(t, dir, func(v *Vault) { v.now = func() time.Time { return clock.In(time.FixedZone("x", 3600)) } })
-	res := doOnce(t, v, "thread_push", "k1", object{"thread": "Café log", "text": "\nfirst\r\nline\n\n",
+	res := mustCallOnce(t, v, "thread_push", "k1", object{"thread": "Café log", "text": "\nfirst\r\nline\n\n",
 		"title": " One\n #x "})
 	clock = clock.Add(90 * time.Minute)
-	doOnce(t, v, "thread_push", "k2", object{"thread": "CAFE\u0301 LOG", "text": "second"})
+	mustCallOnce(t, v, "thread_push", "k2", object{"thread": "CAFE\u0301 LOG", "text": "second"})
 
 	wantTexts(t, res, `Added entry 1 to the thread "Café log": threads/Café log.md:1-4.`)
 	file := "## 2025-10-05T12:00:00Z " + entryID("k1") + " One #x\n\nfirst\nline\n\n## 2025-10-05T13:30:00Z " +
@@ -28,7 +28,7 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"threads/Café log.md": file}, contents(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	res = do(t, v, "thread_read", object{"thread": "café LOG"})
+	res = mustCall(t, v, "thread_read", object{"thread": "café LOG"})
 	want := "Thread \"Café log\", 2 entries.\n" +
 		"\n1. 2025-10-05T12:00:00Z  threads/Café log.md:1-4  One #x\nfirst\nline\n" +
 		"\n2. 2025-10-05T13:30:00Z  threads/Café log.md:6-8\nsecond\n"
@@ -40,7 +40,7 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	if len(res.Refs) != 2 || res.Refs[1] != ref || res.Items != 2 || res.Truncated {
 		t.Errorf("%+v", res)
 	}
-	res = do(t, v, "thread_list", object{})
+	res = mustCall(t, v, "thread_list", object{})
 	wantTexts(t, res, "1 thread in the vault.\n- Café log (2 entries, the last of 2025-10-05T13:30:00Z)  "+
 		"threads/Café log.md\n")
 }
@@ -48,7 +48,7 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 func TestThreadReadPages(t *testing.T) {
 	v := vaultOf(t, nil)
 	for i := range 5 {
-		doOnce(t, v, "thread_push", fmt.Sprint(i), object{"thread": "log", "text": fmt.Sprint("entry ", i+1)})
+		mustCallOnce(t, v, "thread_push", fmt.Sprint(i), object{"thread": "log", "text": fmt.Sprint("entry ", i+1)})
 	}
 	for name, test := range map[string]struct {
 		args object
@@ -62,7 +62,7 @@ func TestThreadReadPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.args["thread"] = "log"
-			res := do(t, v, "thread_read", test.args)
+			res := mustCall(t, v, "thread_read", test.args)
 			got := []int{}
 			for i := range 5 {
 				if strings.Contains(res.Text, fmt.Sprint("\nentry ", i+1, "\n")) {
@@ -79,7 +79,7 @@ func TestThreadReadPages(t *testing.T) {
 			}
 		})
 	}
-	_, err := try(t, v, "thread_read", "", object{"thread": "none"})
+	_, err := callTool(t, v, "thread_read", "", object{"thread": "none"})
 	wantError(t, err, tool.NotFound, "thread_list")
 }
 
@@ -87,18 +87,18 @@ func TestLongEntriesStayWithinTheBound(t *testing.T) {
 	v := vaultOf(t, map[string]string{"threads/hand.md": "## 2025-01-01T00:00:00Z t-0000000000000001\n\n" +
 		strings.Repeat("x\n", 100_000)})
 	for i := range 3 {
-		doOnce(t, v, "thread_push", fmt.Sprint(i), object{"thread": "log", "text": strings.Repeat("x", maxEntry)})
+		mustCallOnce(t, v, "thread_push", fmt.Sprint(i), object{"thread": "log", "text": strings.Repeat("x", maxEntry)})
 	}
-	res := do(t, v, "thread_read", object{"thread": "log", "from": 2})
+	res := mustCall(t, v, "thread_read", object{"thread": "log", "from": 2})
 	if len(res.Text) > tool.MaxText || res.Items != 1 || strings.Count(res.Text, "x") != maxEntry ||
 		!strings.Contains(res.Text, "go on with from 3") {
 		t.Errorf("%d bytes, %d entries", len(res.Text), res.Items)
 	}
-	res = do(t, v, "thread_read", object{"thread": "hand"})
+	res = mustCall(t, v, "thread_read", object{"thread": "hand"})
 	if len(res.Text) > tool.MaxText || !res.Truncated || res.Items != 1 {
 		t.Errorf("%d bytes, truncated %v", len(res.Text), res.Truncated)
 	}
-	_, err := try(t, v, "thread_push", "k", object{"thread": "log", "text": strings.Repeat("x", maxEntry+1)})
+	_, err := callTool(t, v, "thread_push", "k", object{"thread": "log", "text": strings.Repeat("x", maxEntry+1)})
 	wantError(t, err, tool.TooLarge)
 }
 
@@ -106,20 +106,20 @@ func TestForgedHeaderInAnEntryIsText(t *testing.T) {
 	v := vaultOf(t, nil)
 	forged := "real\n## 2025-10-05T12:00:00Z " + entryID("k2") +
 		" forged\n\ntext\n\\## 2025-10-05T12:00:00Z t-0000000000000000\n```"
-	doOnce(t, v, "thread_push", "k1", object{"thread": "log", "text": forged})
+	mustCallOnce(t, v, "thread_push", "k1", object{"thread": "log", "text": forged})
 	_, done, err := toolNamed(v, "thread_push").(tool.Finder).Found(t.Context(),
 		tool.Call{Key: "k2", Args: encode(t, object{"thread": "log", "text": "x"})})
 	if done || err != nil {
 		t.Errorf("a forged header passes for the push of k2: %v, %v", done, err)
 	}
-	doOnce(t, v, "thread_push", "k2", object{"thread": "log", "text": "[[log]] #tag"})
-	res := do(t, v, "thread_read", object{"thread": "log"})
+	mustCallOnce(t, v, "thread_push", "k2", object{"thread": "log", "text": "[[log]] #tag"})
+	res := mustCall(t, v, "thread_read", object{"thread": "log"})
 	wantTexts(t, res, "\n"+forged+"\n", "\n[[log]] #tag\n")
 	if res.Items != 2 {
 		t.Errorf("%d entries", res.Items)
 	}
 	// The code block that one entry leaves open does not swallow the next.
-	wantTexts(t, do(t, v, "vault_read", object{"path": "threads/log.md"}), "\nTags: tag\n")
+	wantTexts(t, mustCall(t, v, "vault_read", object{"path": "threads/log.md"}), "\nTags: tag\n")
 }
 
 func TestEntriesSurviveWhateverTextTheyHold(t *testing.T) {
@@ -141,7 +141,7 @@ func TestEntriesSurviveWhateverTextTheyHold(t *testing.T) {
 			}
 			want = append(want, text)
 		}
-		d := parse("threads/x.md", []byte(raw), false)
+		d := parseNote("threads/x.md", []byte(raw), false)
 		got := []string{}
 		for i, s := range d.sections {
 			if s.id != entryID(fmt.Sprint(i)) || s.entry != i+1 {
@@ -159,17 +159,17 @@ func TestHandWrittenTextStaysInItsThread(t *testing.T) {
 	by := "---\ntitle: My log\n---\nIntro by hand\n\n## A heading\n"
 	dir := folder(t, map[string]string{"threads/log.md": by, "notes/log.md": "zebra"})
 	v := open(t, dir)
-	doOnce(t, v, "thread_push", "k", object{"thread": "log", "text": "zebra pushed"})
+	mustCallOnce(t, v, "thread_push", "k", object{"thread": "log", "text": "zebra pushed"})
 	if got := contents(t, dir)["threads/log.md"]; !strings.HasPrefix(got, by+"\n## 2025-10-05T12:00:00Z ") {
 		t.Errorf("%q", got)
 	}
-	read := do(t, v, "thread_read", object{"thread": "log"})
+	read := mustCall(t, v, "thread_read", object{"thread": "log"})
 	wantTexts(t, read, "1 entry", "\n1. ", "\nzebra pushed\n")
-	if diff := cmp.Diff(cited(read), cited(do(t, v, "thread_seek", object{"query": "zebra"}))); diff != "" ||
+	if diff := cmp.Diff(cited(read), cited(mustCall(t, v, "thread_seek", object{"query": "zebra"}))); diff != "" ||
 		read.Items != 1 {
 		t.Error(diff, read.Items)
 	}
-	if none := do(t, v, "thread_seek", object{"query": "intro"}); none.Items != 0 {
+	if none := mustCall(t, v, "thread_seek", object{"query": "intro"}); none.Items != 0 {
 		t.Errorf("text that is no entry was found: %s", none.Text)
 	}
 }
@@ -177,9 +177,9 @@ func TestHandWrittenTextStaysInItsThread(t *testing.T) {
 func TestSeekSearchesEntriesOnly(t *testing.T) {
 	v := vaultOf(t, map[string]string{"note.md": "zebra"})
 	for i, text := range []string{"a zebra", "a lion", "zebra zebra", "zebra", "zebra"} {
-		doOnce(t, v, "thread_push", fmt.Sprint("a", i), object{"thread": "one", "text": text})
+		mustCallOnce(t, v, "thread_push", fmt.Sprint("a", i), object{"thread": "one", "text": text})
 	}
-	doOnce(t, v, "thread_push", "b", object{"thread": "two", "text": "zebra in two", "title": "Zebra"})
+	mustCallOnce(t, v, "thread_push", "b", object{"thread": "two", "text": "zebra in two", "title": "Zebra"})
 	for _, test := range []struct {
 		args object
 		want []string
@@ -189,13 +189,13 @@ func TestSeekSearchesEntriesOnly(t *testing.T) {
 			"threads/one.md:17-19", "threads/one.md:1-3"}},
 		{object{"query": "tiger"}, []string{}},
 	} {
-		res := do(t, v, "thread_seek", test.args)
+		res := mustCall(t, v, "thread_seek", test.args)
 		if diff := cmp.Diff(test.want, cited(res)); diff != "" || res.Truncated != (test.args["limit"] != nil) ||
 			len(res.Refs) > 0 && res.Refs[0].Opened {
 			t.Errorf("%v: %s%+v", test.args, diff, res)
 		}
 	}
-	wantTexts(t, do(t, v, "thread_seek", object{"query": "zebra", "thread": "two"}),
+	wantTexts(t, mustCall(t, v, "thread_seek", object{"query": "zebra", "thread": "two"}),
 		"two, entry 1 > Zebra  (2025-10-05T12:00:00Z)")
 }
 
@@ -206,10 +206,10 @@ func TestBadThreadNamesAreRefused(t *testing.T) {
 		"": tool.InvalidArgs, "a/b": tool.InvalidArgs, "..": tool.Denied, ".x": tool.Denied, "NUL": tool.InvalidArgs,
 		"a\nb": tool.InvalidArgs, `a\b`: tool.InvalidArgs,
 	} {
-		_, err := try(t, v, "thread_push", "k"+name, object{"thread": name, "text": "x"})
+		_, err := callTool(t, v, "thread_push", "k"+name, object{"thread": name, "text": "x"})
 		wantError(t, err, kind)
 	}
-	_, err := try(t, v, "thread_push", "k", object{"thread": "a", "text": " "})
+	_, err := callTool(t, v, "thread_push", "k", object{"thread": "a", "text": " "})
 	wantError(t, err, tool.InvalidArgs, "text")
 	if got := contents(t, dir); len(got) != 0 {
 		t.Errorf("%v", got)

@@ -11,9 +11,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Undo takes a write back: the note holds again what the write replaced, or is gone where there was none. What it holds
-// until then is kept like what any write replaces. Done is false where the write was undone before. A note that was
-// changed since is an *files.UndoError.
+// Undo reverts a write: the note gets the content that the write replaced, or is removed if the write created it. The
+// content that Undo replaces is kept on the shelf, like that of any write. done is false if the write was undone
+// before. If the note was changed since, the error is a *files.UndoError.
 func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err error) {
 	shelf := v.writes.Shelf
 	if shelf == nil || w.Action == files.ActionUndo {
@@ -35,7 +35,7 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 		Locate: func() (string, error) { return w.Path, nil },
 		Apply: func(name string, now files.File) ([]byte, tool.Result, error) {
 			if !now.Exists() || files.Hash(now.Content) != w.After {
-				e := &files.UndoError{Write: w, Diff: difference(string(now.Content), string(before))}
+				e := &files.UndoError{Write: w, Diff: unifiedDiff(string(now.Content), string(before))}
 				if w.Before != "" {
 					e.Kept = shelf.TextPath(w.Before)
 				}
@@ -50,15 +50,15 @@ func (v *Vault) Undo(ctx context.Context, w files.Replaced) (done bool, err erro
 		if errors.As(err, &refused) {
 			return false, refused
 		}
-		return false, failure(err)
+		return false, toolError(err)
 	}
 	return done, shelf.MarkUndone(ctx, w, files.WriteID(c.Key))
 }
 
-// difference is from one text to another, in the unified form.
-func difference(from, to string) string {
+// unifiedDiff returns the differences from one text to another.
+func unifiedDiff(from, to string) string {
 	d, err := udiff.ToUnified("the note as it is", "what the write replaced", from, udiff.Lines(from, to), 0)
-	if err != nil { // its edits are its own
+	if err != nil { // can't happen: the edits are the library's own
 		return ""
 	}
 	return text.Clip(d, tool.MaxText)

@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// keeping opens a vault with a shelf.
-func keeping(t *testing.T, dir, shelf string) *Vault {
+// vaultWithShelf opens a vault with a shelf.
+func vaultWithShelf(t *testing.T, dir, shelf string) *Vault {
 	t.Helper()
 	v, err := Open(dir, &files.Shelf{Folder: shelf, MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now}, nil)
 	if err != nil {
@@ -43,8 +43,8 @@ func TestUndoPutsBackWhatEachKindOfWriteReplaced(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, startingFiles())
-			v := keeping(t, dir, t.TempDir())
-			doOnce(t, v, w.tool, "k", w.args)
+			v := vaultWithShelf(t, dir, t.TempDir())
+			mustCallOnce(t, v, w.tool, "k", w.args)
 			done, err := v.Undo(t.Context(), lastWrite(t, v))
 			if !done || err != nil {
 				t.Fatalf("Undo = %v, %v", done, err)
@@ -58,8 +58,8 @@ func TestUndoPutsBackWhatEachKindOfWriteReplaced(t *testing.T) {
 
 func TestUndoLeavesANoteThatChangedSinceAndSaysWhereTheTextLies(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "old\n"})
-	v := keeping(t, dir, t.TempDir())
-	doOnce(t, v, "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "ours"})
+	v := vaultWithShelf(t, dir, t.TempDir())
+	mustCallOnce(t, v, "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "ours"})
 	writeFile(t, filepath.Join(dir, "a.md"), "old\nours\nthe person's\n")
 	done, err := v.Undo(t.Context(), lastWrite(t, v))
 	var changed *files.UndoError
@@ -80,8 +80,8 @@ func TestUndoLeavesANoteThatChangedSinceAndSaysWhereTheTextLies(t *testing.T) {
 
 func TestUndoTwiceChangesNothingMore(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "old\n"})
-	v := keeping(t, dir, t.TempDir())
-	doOnce(t, v, "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "ours"})
+	v := vaultWithShelf(t, dir, t.TempDir())
+	mustCallOnce(t, v, "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "ours"})
 	w := lastWrite(t, v)
 	for i, want := range []bool{true, false, false} {
 		if done, err := v.Undo(t.Context(), w); done != want || err != nil {
@@ -108,8 +108,8 @@ func TestUndoTwiceChangesNothingMore(t *testing.T) {
 
 func TestUndoOfTwoProcessesHappensOnce(t *testing.T) {
 	dir, shelf := folder(t, map[string]string{"a.md": "old\n"}), t.TempDir()
-	v, other := keeping(t, dir, shelf), keeping(t, dir, shelf)
-	doOnce(t, v, "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "ours"})
+	v, other := vaultWithShelf(t, dir, shelf), vaultWithShelf(t, dir, shelf)
+	mustCallOnce(t, v, "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "ours"})
 	w := lastWrite(t, v)
 	var wait sync.WaitGroup
 	times := make([]bool, 8)
@@ -140,8 +140,8 @@ func TestUndoThatCrashedAtAnyStepIsFinishedByTheNext(t *testing.T) {
 			"receipt"} {
 			t.Run(args["path"].(string)+" at "+step, func(t *testing.T) {
 				dir, shelf := folder(t, map[string]string{"a.md": "old\n"}), t.TempDir()
-				v := keeping(t, dir, shelf)
-				doOnce(t, v, "vault_write", "k", args)
+				v := vaultWithShelf(t, dir, shelf)
+				mustCallOnce(t, v, "vault_write", "k", args)
 				w := lastWrite(t, v)
 				type crash struct{}
 				v.writes.Step = func(s string) {
@@ -157,7 +157,7 @@ func TestUndoThatCrashedAtAnyStepIsFinishedByTheNext(t *testing.T) {
 					}()
 					_, _ = v.Undo(t.Context(), w)
 				}()
-				if _, err := keeping(t, dir, shelf).Undo(t.Context(), w); err != nil {
+				if _, err := vaultWithShelf(t, dir, shelf).Undo(t.Context(), w); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(map[string]string{"a.md": "old\n"}, contents(t, dir)); diff != "" {
@@ -174,7 +174,7 @@ func TestWriteIsRefusedWhereWhatItReplacesCannotBeKept(t *testing.T) {
 	if err := os.WriteFile(shelf, nil, 0o600); err != nil { // a file in the place of its folder
 		t.Fatal(err)
 	}
-	_, err := try(t, keeping(t, dir, shelf), "vault_write", "k", object{"path": "a.md", "mode": "append",
+	_, err := callTool(t, vaultWithShelf(t, dir, shelf), "vault_write", "k", object{"path": "a.md", "mode": "append",
 		"content": "ours"})
 	wantError(t, err, tool.Failed, "can't be kept")
 	if got := contents(t, dir)["a.md"]; got != "old\n" {

@@ -80,23 +80,23 @@ func encode(t testing.TB, args any) json.RawMessage {
 
 type object map[string]any
 
-func try(t testing.TB, v *Vault, name, key string, args any) (tool.Result, error) {
+func callTool(t testing.TB, v *Vault, name, key string, args any) (tool.Result, error) {
 	t.Helper()
 	return toolNamed(v, name).Call(t.Context(), tool.Call{Args: encode(t, args), Key: key})
 }
 
-func do(t testing.TB, v *Vault, name string, args any) tool.Result {
+func mustCall(t testing.TB, v *Vault, name string, args any) tool.Result {
 	t.Helper()
-	res, err := try(t, v, name, "", args)
+	res, err := callTool(t, v, name, "", args)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return res
 }
 
-func doOnce(t testing.TB, v *Vault, name, key string, args any) tool.Result {
+func mustCallOnce(t testing.TB, v *Vault, name, key string, args any) tool.Result {
 	t.Helper()
-	res, err := try(t, v, name, key, args)
+	res, err := callTool(t, v, name, key, args)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -190,10 +190,10 @@ func TestOpenWithoutFolderSaysWhatToSet(t *testing.T) {
 
 func TestOpenAndReadingLeaveTheFolderUntouched(t *testing.T) {
 	v := vaultOf(t, map[string]string{"a.md": "text"})
-	do(t, v, "vault_search", object{"query": "text"})
-	do(t, v, "vault_read", object{"path": "a.md"})
-	do(t, v, "vault_list", object{})
-	do(t, v, "thread_list", object{})
+	mustCall(t, v, "vault_search", object{"query": "text"})
+	mustCall(t, v, "vault_read", object{"path": "a.md"})
+	mustCall(t, v, "vault_list", object{})
+	mustCall(t, v, "thread_list", object{})
 	_, done, err := toolNamed(v, "vault_write").(tool.Finder).Found(t.Context(), tool.Call{
 		Key: "k", Args: encode(t, object{"path": "b.md", "mode": "create", "content": "x"}),
 	})
@@ -215,7 +215,7 @@ func TestClosedVaultIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, args := range minimalArgs() {
-		_, err := try(t, v, name, "k", args)
+		_, err := callTool(t, v, name, "k", args)
 		wantError(t, err, tool.Unavailable, "closed")
 	}
 }
@@ -227,7 +227,7 @@ func TestVaultThatWasRemovedIsUnavailable(t *testing.T) {
 		t.Skip(err)
 	}
 	for name, args := range minimalArgs() {
-		_, err := try(t, v, name, "k", args)
+		_, err := callTool(t, v, name, "k", args)
 		wantError(t, err, tool.Unavailable, "--vault")
 		if strings.Contains(err.Error(), dir) {
 			t.Errorf("%s tells where the vault lies: %v", name, err)
@@ -311,7 +311,7 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := try(t, v, test.tool, "k", test.args)
+			_, err := callTool(t, v, test.tool, "k", test.args)
 			wantError(t, err, tool.InvalidArgs, test.says...)
 		})
 	}
@@ -332,11 +332,11 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 		}
 	}
 	v := open(t, dir)
-	if res := do(t, v, "vault_search", object{"query": "secret"}); res.Items != 0 {
+	if res := mustCall(t, v, "vault_search", object{"query": "secret"}); res.Items != 0 {
 		t.Errorf("search found %s", res.Text)
 	}
 	if diff := cmp.Diff([]string{"a.md", "sub/b.md"},
-		cited(do(t, v, "vault_list", object{"recursive": true}))); diff != "" {
+		cited(mustCall(t, v, "vault_list", object{"recursive": true}))); diff != "" {
 		t.Error(diff)
 	}
 	denied := []string{
@@ -344,24 +344,24 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 		"statedir/ops/x.md", "in.md", "/etc/passwd", "../x.md", "sub/../../x.md", "image.png", "notes.txt", ".md",
 	}
 	for _, p := range denied {
-		_, err := try(t, v, "vault_read", "", object{"path": p})
+		_, err := callTool(t, v, "vault_read", "", object{"path": p})
 		wantError(t, err, tool.Denied)
 		if strings.HasSuffix(p, ".md") {
-			_, err = try(t, v, "vault_write", "key of "+p, object{"path": p, "mode": "append", "content": "x"})
+			_, err = callTool(t, v, "vault_write", "key of "+p, object{"path": p, "mode": "append", "content": "x"})
 			wantError(t, err, tool.Denied)
 		}
 	}
 	for _, p := range []string{"outdir/new.md", "statedir/new.md"} {
-		_, err := try(t, v, "vault_write", p, object{"path": p, "mode": "create", "content": "x"})
+		_, err := callTool(t, v, "vault_write", p, object{"path": p, "mode": "create", "content": "x"})
 		wantError(t, err, tool.Denied, "symbolic link")
 	}
 	for _, p := range []string{`sub\b.md`, "sub//b.md", "a\x00.md", "./a.md"} {
-		_, err := try(t, v, "vault_read", "", object{"path": p})
+		_, err := callTool(t, v, "vault_read", "", object{"path": p})
 		wantError(t, err, tool.InvalidArgs)
 	}
 	for _, f := range []string{"..", "/", ".sibyl", "sub/.hidden"} {
 		for _, name := range []string{"vault_list", "vault_search"} {
-			_, err := try(t, v, name, "", object{"folder": f, "query": "x"}.only(name))
+			_, err := callTool(t, v, name, "", object{"folder": f, "query": "x"}.onlyKnown(name))
 			if f == "/" { // the root of the vault, for people who write it so
 				if err != nil {
 					t.Errorf("%s of /: %v", name, err)
@@ -377,8 +377,8 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 	}
 }
 
-// only leaves out the arguments that the tool does not know.
-func (o object) only(name string) object {
+// onlyKnown leaves out the arguments that the tool does not know.
+func (o object) onlyKnown(name string) object {
 	if name == "vault_list" {
 		delete(o, "query")
 	}
@@ -389,11 +389,11 @@ func TestEmptyVaultAnswersEmpty(t *testing.T) {
 	v := vaultOf(t, nil)
 	for name, args := range map[string]object{"vault_search": {"query": "x"}, "vault_list": {},
 		"thread_seek": {"query": "x"}, "thread_list": {}} {
-		if res := do(t, v, name, args); res.Items != 0 || res.Text == "" || len(res.Refs) != 0 {
+		if res := mustCall(t, v, name, args); res.Items != 0 || res.Text == "" || len(res.Refs) != 0 {
 			t.Errorf("%s: %+v", name, res)
 		}
 	}
-	_, err := try(t, v, "vault_read", "", object{"note": "x"})
+	_, err := callTool(t, v, "vault_read", "", object{"note": "x"})
 	wantError(t, err, tool.NotFound)
 }
 
@@ -403,11 +403,11 @@ func TestPipeNamedLikeANoteBlocksNobody(t *testing.T) {
 		t.Skip(err)
 	}
 	v := open(t, dir)
-	if res := do(t, v, "vault_search", object{"query": "text"}); res.Items != 1 {
+	if res := mustCall(t, v, "vault_search", object{"query": "text"}); res.Items != 1 {
 		t.Error(res.Text)
 	}
-	_, err := try(t, v, "vault_read", "", object{"path": "pipe.md"})
+	_, err := callTool(t, v, "vault_read", "", object{"path": "pipe.md"})
 	wantError(t, err, tool.Denied)
-	_, err = try(t, v, "vault_write", "k", object{"path": "pipe.md", "mode": "append", "content": "x"})
+	_, err = callTool(t, v, "vault_write", "k", object{"path": "pipe.md", "mode": "append", "content": "x"})
 	wantError(t, err, tool.Denied)
 }

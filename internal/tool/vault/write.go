@@ -31,7 +31,7 @@ type writeArgs struct {
 }
 
 func (v *Vault) writeTool() tool.Tool {
-	return writer(v, tool.Spec{
+	return newWriteTool(v, tool.Spec{
 		Name: "vault_write", Destructive: true, Target: "path",
 		Description: "Creates a note, appends to one, or replaces one whole. Use it only when " +
 			"the person asks for a note to be written. " +
@@ -53,7 +53,7 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 	}
 	return change{
 		Appends: args.Mode != modeReplace,
-		Locate:  func() (string, error) { return v.spelling(args.Path) },
+		Locate:  func() (string, error) { return v.resolvePath(args.Path) },
 		Apply: func(p string, before files.File) ([]byte, tool.Result, error) {
 			return applyWrite(p, args, before)
 		},
@@ -61,13 +61,13 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 }
 
 func checkWrite(args writeArgs) error {
-	switch given := args.BaseHash != ""; {
-	case args.Mode == modeReplace && !given:
+	switch hasHash := args.BaseHash != ""; {
+	case args.Mode == modeReplace && !hasHash:
 		return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash",
 			"base_hash is missing: replace needs it")
-	case args.Mode == modeCreate && given:
+	case args.Mode == modeCreate && hasHash:
 		return tool.Errorf(tool.InvalidArgs, "leave it out", "base_hash has no meaning for a note that is created")
-	case given && !isHash(args.BaseHash):
+	case hasHash && !isHash(args.BaseHash):
 		return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it",
 			"base_hash is not sha256: and 64 hex digits")
 	}
@@ -79,7 +79,7 @@ func isHash(s string) bool {
 	return found && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// checkContent refuses what is no text, or too much of it.
+// checkContent refuses a text with NUL characters, or one that is too long.
 func checkContent(name, text string, limit int) error {
 	if strings.ContainsRune(text, 0) {
 		return tool.Errorf(tool.InvalidArgs, "", "%s has a NUL character: it is not text", name)
@@ -91,8 +91,8 @@ func checkContent(name, text string, limit int) error {
 	return nil
 }
 
-// applyWrite writes what fetches nothing and runs nothing where the note is shown: it may be a stranger's words. Only a
-// note that holds a picture or HTML already may be replaced by one that does.
+// applyWrite returns the new content of a note. It makes pictures and HTML in it inert, since it may be a stranger's
+// words. Only a note that holds a picture or HTML already may be replaced by one that does.
 func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Result, error) {
 	var refused *tool.Error
 	switch {
@@ -132,11 +132,11 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 	if strings.Contains(args.Content, redact.Mark) {
 		text += "It holds " + redact.Mark + " where a secret was taken out of what was to be written.\n"
 	}
-	res, err := answer(text, nil, []tool.Ref{ref}, false)
+	res, err := newResult(text, nil, []tool.Ref{ref}, false)
 	return after, res, err
 }
 
-// appendable is a copy of a note's content that ends with a line end, in the note's own style.
+// appendable returns a copy of a note's content that ends with a line end, in the note's own style.
 func appendable(raw []byte) []byte {
 	raw = bytes.Clone(raw)
 	if len(raw) == 0 || bytes.HasSuffix(raw, []byte("\n")) {
@@ -145,7 +145,7 @@ func appendable(raw []byte) []byte {
 	return append(raw, inLineEndsOf(raw, "\n")...)
 }
 
-// inLineEndsOf is text with the line ends that a note uses: those of its first line.
+// inLineEndsOf returns text with the line ends of a note's first line.
 func inLineEndsOf(raw []byte, text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
@@ -162,19 +162,19 @@ func countLines(raw []byte) int {
 	return n
 }
 
-// spelling returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms
-// that Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could not
-// live side by side on every system, and a link could mean either.
-func (v *Vault) spelling(p string) (string, error) {
+// resolvePath returns the path of the note at p as the vault spells it or, if p is new, as it will be spelled. Forms
+// that Unicode takes for the same are the same name. If an existing name differs only in case, that is an error: not
+// every system can hold both, and a link could mean either.
+func (v *Vault) resolvePath(p string) (string, error) {
 	folder := "."
 	names := strings.Split(p, "/")
 	for i, name := range names {
-		present, err := v.present(folder, name)
+		present, err := v.presentName(folder, name)
 		if err != nil {
 			return "", err
 		}
 		if present == "" {
-			return newNames(folder, names[i:])
+			return newNotePath(folder, names[i:])
 		}
 		here := path.Join(folder, present)
 		if norm.NFC.String(present) != norm.NFC.String(name) {
@@ -182,7 +182,7 @@ func (v *Vault) spelling(p string) (string, error) {
 				"%s exists, and %q differs from it only in case", here, name)
 		}
 		if i < len(names)-1 {
-			if err := v.isFolder(here); err != nil {
+			if err := v.checkFolder(here); err != nil {
 				return "", err
 			}
 		}
@@ -191,8 +191,8 @@ func (v *Vault) spelling(p string) (string, error) {
 	return folder, nil
 }
 
-// present returns the name in folder that is name, or else differs from it only in spelling; "" if there is none.
-func (v *Vault) present(folder, name string) (string, error) {
+// presentName returns the entry of a folder with this name, or one that differs only in spelling; "" if there is none.
+func (v *Vault) presentName(folder, name string) (string, error) {
 	infos, err := files.List(v.root, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -212,7 +212,7 @@ func (v *Vault) present(folder, name string) (string, error) {
 	return cmp.Or(same, similar), nil
 }
 
-func (v *Vault) isFolder(p string) error {
+func (v *Vault) checkFolder(p string) error {
 	info, err := v.root.Lstat(p)
 	switch {
 	case err != nil:

@@ -50,7 +50,7 @@ func TestWriteModes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := folder(t, test.before)
 			v := open(t, dir)
-			res := doOnce(t, v, "vault_write", "k", test.args)
+			res := mustCallOnce(t, v, "vault_write", "k", test.args)
 			if diff := cmp.Diff(map[string]string{test.path: test.after}, contents(t, dir)); diff != "" {
 				t.Error(diff)
 			}
@@ -61,7 +61,7 @@ func TestWriteModes(t *testing.T) {
 			if diff := cmp.Diff([]tool.Ref{wrote}, res.Refs); diff != "" || res.Items != 1 {
 				t.Error(diff, res.Items)
 			}
-			if read := do(t, v, "vault_read", object{"path": test.path}).Refs[0]; read.Hash != hash ||
+			if read := mustCall(t, v, "vault_read", object{"path": test.path}).Refs[0]; read.Hash != hash ||
 				read.End != test.lines {
 				t.Errorf("what is read is %+v", read)
 			}
@@ -145,7 +145,7 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 	v := open(t, dir)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := try(t, v, "vault_write", test.name, test.args)
+			_, err := callTool(t, v, "vault_write", test.name, test.args)
 			wantError(t, err, test.kind, test.says)
 			_, done, err := toolNamed(v, "vault_write").(tool.Finder).Found(t.Context(),
 				tool.Call{Key: test.name, Args: encode(t, test.args)})
@@ -164,8 +164,8 @@ func TestThreadsMadeByHandKeepTheirNames(t *testing.T) {
 	dir := folder(t, map[string]string{"threads/Why?.md": "", "threads/e\u0301.md": ""})
 	v := open(t, dir)
 	for _, name := range []string{"why?", "\u00c9"} {
-		doOnce(t, v, "thread_push", name, object{"thread": name, "text": "x"})
-		wantTexts(t, do(t, v, "thread_read", object{"thread": name}), "1 entry")
+		mustCallOnce(t, v, "thread_push", name, object{"thread": name, "text": "x"})
+		wantTexts(t, mustCall(t, v, "thread_read", object{"thread": name}), "1 entry")
 	}
 	if got := contents(t, dir); len(got) != 2 {
 		t.Errorf("%v", got)
@@ -174,7 +174,7 @@ func TestThreadsMadeByHandKeepTheirNames(t *testing.T) {
 
 func TestFoldedTwinOfAThreadFolderIsNoThreadFolder(t *testing.T) {
 	v := vaultOf(t, map[string]string{"Threads/a.md": "x"})
-	_, err := try(t, v, "thread_push", "k", object{"thread": "a", "text": "x"})
+	_, err := callTool(t, v, "thread_push", "k", object{"thread": "a", "text": "x"})
 	wantError(t, err, tool.Conflict, "Threads stands")
 }
 
@@ -188,7 +188,7 @@ func TestReplaceKeepsTheNotesMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doOnce(t, open(t, dir), "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "y"})
+	mustCallOnce(t, open(t, dir), "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "y"})
 	got, err := os.Stat(name)
 	if err != nil || got.Mode() != want.Mode() {
 		t.Errorf("mode %v (%v), want %v", got.Mode(), err, want.Mode())

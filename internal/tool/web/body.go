@@ -16,17 +16,17 @@ import (
 	"sibyl/internal/tool"
 )
 
-// form is how a body is turned into text.
-type form int
+// bodyForm says how a body is converted to text.
+type bodyForm int
 
 const (
-	formUnsaid form = iota // the server does not say: the content tells
+	formUnknown bodyForm = iota // the server does not say: the content decides
 	formHTML
 	formPlain
 )
 
-// formOf judges a Content-Type. Everything that is not known to be text is refused.
-func formOf(contentType string) (form, error) {
+// formOf returns the form of a Content-Type. Everything that is not known to be text is refused.
+func formOf(contentType string) (bodyForm, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		media, _, _ = strings.Cut(contentType, ";")
@@ -35,7 +35,7 @@ func formOf(contentType string) (form, error) {
 	kind, sub, _ := strings.Cut(media, "/")
 	switch {
 	case media == "", media == "application/octet-stream", media == "binary/octet-stream":
-		return formUnsaid, nil
+		return formUnknown, nil
 	case media == "text/html", media == "application/xhtml+xml":
 		return formHTML, nil
 	case media == "text/rtf":
@@ -65,8 +65,8 @@ func isTextSubtype(sub string) bool {
 	return false
 }
 
-// readBody reads a response to its end and undoes its compression. More than limit bytes, on the wire or after it,
-// are refused: the first bound holds against a stream that never yields anything, the second against one that swells.
+// readBody reads a response to its end and decompresses it. More than limit bytes, before or after decompression, are
+// refused: the first bound stops endless streams, the second one zip bombs.
 func readBody(resp *http.Response, limit int64) ([]byte, error) {
 	tooLarge := tool.Errorf(tool.TooLarge, "look for a smaller page on the same matter",
 		"the page is larger than %d KB", limit>>10)
@@ -104,9 +104,8 @@ func inflate(header http.Header, wire io.Reader, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(plain, limit+1))
 }
 
-// decodeText makes UTF-8 of a body. The order is the one of the WHATWG: byte order mark, header, the page's own
-// declaration, a guess. A guess is never made against a body that is UTF-8 throughout, which looking at its first
-// kilobyte cannot tell.
+// decodeText converts a body to UTF-8. It finds the encoding as the WHATWG says: byte order mark, header, the page's
+// own declaration, a guess. Valid UTF-8 is never guessed to be anything else: the guess sees only the first kilobyte.
 func decodeText(body []byte, contentType string) (string, error) {
 	encoding, _, certain := charset.DetermineEncoding(body, contentType)
 	if !certain && utf8.Valid(body) {
@@ -126,7 +125,7 @@ func errBinary() error {
 	return tool.Errorf(tool.Failed, "look for an HTML or text version", "this is binary data, which cannot be read")
 }
 
-// cleanText unifies line ends and drops control characters, which can hide text from a person or move a terminal's
+// cleanText unifies line ends and removes control characters, which can hide text from a person or move a terminal's
 // cursor.
 func cleanText(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -144,10 +143,10 @@ func cleanText(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// oneLine is cleanText for titles and snippets: every run of white space becomes one space.
+// oneLine is cleanText for titles and snippets: each run of white space becomes one space.
 func oneLine(text string) string { return strings.Join(strings.Fields(cleanText(text)), " ") }
 
-// byteOffset returns where the character of that number begins; the end of text if it has fewer.
+// byteOffset returns the offset at which the character of that number begins; the end of text if it has fewer.
 func byteOffset(text string, chars int) int {
 	if chars <= 0 {
 		return 0

@@ -21,62 +21,62 @@ import (
 )
 
 const (
-	maxSearchBytes = 2 << 20 // of an engine's answer
-	maxBraveWords  = 50      // that the Brave Search API takes; its limit of characters is that of searchArgs
+	maxSearchBytes = 2 << 20 // bytes of an engine's answer
+	maxBraveWords  = 50      // the limit of the Brave Search API; its limit of characters is that of searchArgs
 )
 
-// service is how an engine is asked and its answer is read.
-type service struct {
+// engine says how to ask a search engine, and how to read its answer.
+type engine struct {
 	label         string // for people
 	address, path string
-	post          bool // parameters are JSON, not a query
-	fixed         map[string]any
-	query         string // names of parameters; "": there is none
-	limit         string
-	timeRange     string
-	rangeOf       func(string) string
+	post          bool // send parameters as JSON in a POST, not as a query
+	fixedParams   map[string]any
+	queryParam    string // names of parameters; "": not supported
+	limitParam    string
+	rangeParam    string
+	rangeValue    func(string) string
 	keyHeader     string // "": it has no key
 	keyPrefix     string
-	mostWords     int // of a query; 0: any
-	plain         func(string) string
+	maxWords      int // of a query; 0: any number
+	toText        func(string) string
 }
 
-func services() map[string]service {
-	asItIs := func(s string) string { return s }
-	return map[string]service{
-		// Credentials of its own a SearXNG server gets by its address.
+func engines() map[string]engine {
+	unchanged := func(s string) string { return s }
+	return map[string]engine{
+		// A SearXNG server gets its credentials in its address.
 		SearXNG: {
-			label: "the SearXNG server", path: "search", fixed: map[string]any{"format": "json"},
-			query: "q", timeRange: "time_range", rangeOf: asItIs, plain: asItIs,
+			label: "the SearXNG server", path: "search", fixedParams: map[string]any{"format": "json"},
+			queryParam: "q", rangeParam: "time_range", rangeValue: unchanged, toText: unchanged,
 		},
 		Brave: {
 			label: "Brave Search", address: "https://api.search.brave.com", path: "res/v1/web/search",
-			keyHeader: "X-Subscription-Token", query: "q", limit: "count", mostWords: maxBraveWords, plain: plainText,
-			timeRange: "freshness", rangeOf: func(s string) string { return "p" + s[:1] }, // pd, pw, pm, py
+			keyHeader: "X-Subscription-Token", queryParam: "q", limitParam: "count", maxWords: maxBraveWords, toText: textOfHTML,
+			rangeParam: "freshness", rangeValue: func(s string) string { return "p" + s[:1] }, // pd, pw, pm, py
 		},
-		Tavily: { // its text is no HTML, so a < in it is one; only entities are left over from the page
+		Tavily: { // its text is no HTML, so a < is meant so; only entities are left from the page
 			label: "Tavily", address: "https://api.tavily.com", path: "search",
-			keyHeader: "Authorization", keyPrefix: "Bearer ", post: true, query: "query", limit: "max_results",
-			timeRange: "time_range", rangeOf: asItIs, plain: html.UnescapeString,
+			keyHeader: "Authorization", keyPrefix: "Bearer ", post: true, queryParam: "query", limitParam: "max_results",
+			rangeParam: "time_range", rangeValue: unchanged, toText: html.UnescapeString,
 		},
 	}
 }
 
-// searcher is web_search over an engine.
+// searcher is the web_search tool with an engine.
 type searcher struct {
-	service
-	name    string // in the settings
-	base    *url.URL
-	key     func(ctx context.Context) (string, error) // nil: it has none
-	client  *http.Client
-	timeout time.Duration
-	may     func(*url.URL) error // whether a page may be opened
+	engine
+	name      string // in the settings
+	base      *url.URL
+	key       func(ctx context.Context) (string, error) // nil: it has none
+	client    *http.Client
+	timeout   time.Duration
+	checkPage func(*url.URL) error // refuses pages that may not be opened
 }
 
-// newSearcher makes the engine that cfg chooses; nil if there is none, or what it needs is missing.
+// newSearcher makes a searcher for the engine that cfg chooses; nil if there is none, or its key or address is missing.
 func newSearcher(cfg Config) *searcher {
-	s := &searcher{name: cmp.Or(cfg.Engine, SearXNG), timeout: cfg.Timeout, may: cfg.checkPage}
-	s.service = services()[s.name]
+	s := &searcher{name: cmp.Or(cfg.Engine, SearXNG), timeout: cfg.Timeout, checkPage: cfg.checkPage}
+	s.engine = engines()[s.name]
 	address := cfg.SearXNG
 	if s.keyHeader != "" {
 		s.key = cfg.Key
@@ -87,15 +87,15 @@ func newSearcher(cfg Config) *searcher {
 		return nil
 	}
 	transport := newTransport(&net.Dialer{Timeout: connectTimeout, Resolver: cfg.Resolver})
-	s.client = &http.Client{Transport: cleartext.Transport(transport, cfg.PlainHTTP), CheckRedirect: s.follow}
+	s.client = &http.Client{Transport: cleartext.Transport(transport, cfg.PlainHTTP), CheckRedirect: s.checkRedirect}
 	return s
 }
 
-// place names the engine and its host, for people.
-func (s *searcher) place() string { return s.label + " at " + s.base.Host }
+// displayName names the engine and its host, for people.
+func (s *searcher) displayName() string { return s.label + " at " + s.base.Host }
 
-// follow says why a redirect is not followed, or nil.
-func (s *searcher) follow(req *http.Request, via []*http.Request) error {
+// checkRedirect refuses redirects of an engine with a key, and redirects to another origin.
+func (s *searcher) checkRedirect(req *http.Request, via []*http.Request) error {
 	switch to := req.URL; {
 	case s.key != nil:
 		return tool.Errorf(tool.Denied, "check the address it is asked at",
@@ -109,21 +109,21 @@ func (s *searcher) follow(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// found is what an engine found, best first.
-type found struct {
+// engineAnswer holds an engine's hits, the best first.
+type engineAnswer struct {
 	hits   []SearchResult
-	silent []string // engines behind the engine that did not answer
+	silent []string // engines behind a SearXNG server that did not answer
 }
 
-// ask puts a query to the engine. The key is in nothing of what is found.
-func (s *searcher) ask(ctx context.Context, args searchArgs) (found, error) {
+// runQuery asks the engine. No part of the answer holds the key.
+func (s *searcher) runQuery(ctx context.Context, args searchArgs) (engineAnswer, error) {
 	key, err := s.readKey(ctx)
 	if err != nil {
-		return found{}, err
+		return engineAnswer{}, err
 	}
-	req, err := s.request(ctx, args)
+	req, err := s.newRequest(ctx, args)
 	if err != nil {
-		return found{}, err
+		return engineAnswer{}, err
 	}
 	if s.keyHeader != "" {
 		req.Header.Set(s.keyHeader, s.keyPrefix+key)
@@ -133,13 +133,13 @@ func (s *searcher) ask(ctx context.Context, args searchArgs) (found, error) {
 	req.Header.Set("Accept-Encoding", "gzip")
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return found{}, err
+		return engineAnswer{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if err := s.refusal(resp); err != nil {
-		return found{}, err
+	if err := s.statusError(resp); err != nil {
+		return engineAnswer{}, err
 	}
-	return s.read(resp, key)
+	return s.readAnswer(resp, key)
 }
 
 func (s *searcher) readKey(ctx context.Context) (string, error) {
@@ -165,22 +165,22 @@ func (s *searcher) keyHint() string {
 	return fmt.Sprintf("‘sibyl config set-key %s’ stores one", s.name)
 }
 
-func (s *searcher) request(ctx context.Context, args searchArgs) (*http.Request, error) {
-	if words := len(strings.Fields(args.Query)); s.mostWords > 0 && words > s.mostWords {
+func (s *searcher) newRequest(ctx context.Context, args searchArgs) (*http.Request, error) {
+	if words := len(strings.Fields(args.Query)); s.maxWords > 0 && words > s.maxWords {
 		return nil, tool.Errorf(tool.InvalidArgs, "use a few keywords", "query has %d words; %s takes at most %d",
-			words, s.label, s.mostWords)
+			words, s.label, s.maxWords)
 	}
-	params := map[string]any{s.query: args.Query}
-	if s.limit != "" {
-		params[s.limit] = args.Limit
+	params := map[string]any{s.queryParam: args.Query}
+	if s.limitParam != "" {
+		params[s.limitParam] = args.Limit
 	}
 	if args.TimeRange != "" {
-		params[s.timeRange] = s.rangeOf(args.TimeRange)
+		params[s.rangeParam] = s.rangeValue(args.TimeRange)
 	}
 	target := s.base.JoinPath(s.path)
 	if !s.post {
 		query := url.Values{}
-		for _, all := range []map[string]any{s.fixed, params} {
+		for _, all := range []map[string]any{s.fixedParams, params} {
 			for name, value := range all {
 				query.Set(name, fmt.Sprint(value))
 			}
@@ -199,7 +199,7 @@ func (s *searcher) request(ctx context.Context, args searchArgs) (*http.Request,
 	return req, err
 }
 
-// hitForm is a hit, under the names that the engines give its parts.
+// hitForm is a hit, with the names of all engines.
 type hitForm struct {
 	URL         string `json:"url"`
 	Title       string `json:"title"`
@@ -212,15 +212,15 @@ type hitForm struct {
 	Age         string `json:"age"`            // of Brave, “3 days ago”
 }
 
-// read takes the hits out of a response, with the key cut out of every text.
-func (s *searcher) read(resp *http.Response, key string) (f found, err error) {
+// readAnswer reads the hits of a response, and removes the key from every text.
+func (s *searcher) readAnswer(resp *http.Response, key string) (f engineAnswer, err error) {
 	body, err := readBody(resp, maxSearchBytes)
 	if err != nil {
 		return f, err
 	}
 	var answer struct {
 		Results []hitForm `json:"results"`
-		Web     struct {  // of Brave; left out where nothing was found
+		Web     struct {  // of Brave; missing if nothing was found
 			Results []hitForm `json:"results"`
 		} `json:"web"`
 		Silent [][]string `json:"unresponsive_engines"` // of SearXNG: pairs of engine and reason
@@ -235,7 +235,7 @@ func (s *searcher) read(resp *http.Response, key string) (f found, err error) {
 	if s.name == Brave {
 		answer.Results = answer.Web.Results
 	}
-	without := func(text string) string {
+	withoutKey := func(text string) string {
 		if key == "" {
 			return text
 		}
@@ -243,10 +243,10 @@ func (s *searcher) read(resp *http.Response, key string) (f found, err error) {
 	}
 	for _, r := range answer.Results {
 		f.hits = append(f.hits, SearchResult{
-			Title:     without(s.plain(r.Title)),
-			URL:       without(r.URL),
-			Snippet:   without(s.plain(cmp.Or(r.Content, r.Description))),
-			Published: without(cmp.Or(r.Date, r.Published, r.PageAge, r.Age)),
+			Title:     withoutKey(s.toText(r.Title)),
+			URL:       withoutKey(r.URL),
+			Snippet:   withoutKey(s.toText(cmp.Or(r.Content, r.Description))),
+			Published: withoutKey(cmp.Or(r.Date, r.Published, r.PageAge, r.Age)),
 			Engine:    r.Engine,
 		})
 		if s.name != SearXNG {
@@ -259,10 +259,10 @@ func (s *searcher) read(resp *http.Response, key string) (f found, err error) {
 	return f, nil
 }
 
-// refusal says what a response means that holds no hits, and what helps; nil is success.
-func (s *searcher) refusal(resp *http.Response) error {
+// statusError returns the error for a response without hits, and what helps; nil is success.
+func (s *searcher) statusError(resp *http.Response) error {
 	if s.key == nil {
-		return searxRefusal(resp)
+		return searxStatusError(resp)
 	}
 	const another = ", or choose another engine with web.engine"
 	code := resp.StatusCode
@@ -286,19 +286,19 @@ func (s *searcher) refusal(resp *http.Response) error {
 	return tool.Errorf(tool.Unavailable, "try again later"+another, "%s failed (HTTP %d)", s.label, code)
 }
 
-// isTokenInvalid tells a key that Brave does not know from a search that it does not take, which has the same status.
+// isTokenInvalid says whether Brave rejects the key; the status is the same if it rejects the search.
 func isTokenInvalid(resp *http.Response) bool {
-	var said struct {
+	var answer struct {
 		Error struct {
 			Code string `json:"code"`
 		} `json:"error"`
 	}
 	body, err := readBody(resp, maxSearchBytes)
-	return err == nil && json.Unmarshal(body, &said) == nil && said.Error.Code == "SUBSCRIPTION_TOKEN_INVALID"
+	return err == nil && json.Unmarshal(body, &answer) == nil && answer.Error.Code == "SUBSCRIPTION_TOKEN_INVALID"
 }
 
-// searxRefusal knows the ways in which a SearXNG server says no, and what its owner can do about each.
-func searxRefusal(resp *http.Response) error {
+// searxStatusError returns the error for a SearXNG server's refusal, and what its owner can do about it.
+func searxStatusError(resp *http.Response) error {
 	const enableJSON = "in its settings.yml, add json to the formats under search, and restart it"
 	code := resp.StatusCode
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -324,8 +324,8 @@ func searxRefusal(resp *http.Response) error {
 	return nil
 }
 
-// waitHint says how long to wait, by Retry-After or, as Brave has it, by the fullest of several windows: the headers
-// X-RateLimit-Remaining and X-RateLimit-Reset list a number for each.
+// waitHint says how long to wait: by Retry-After or, for Brave, until the last of the used-up windows is reset: the
+// headers X-RateLimit-Remaining and X-RateLimit-Reset list a number for each window.
 func waitHint(header http.Header) string {
 	wait := 0
 	resets := strings.Split(header.Get("X-RateLimit-Reset"), ",")
@@ -342,8 +342,8 @@ func waitHint(header http.Header) string {
 	return fmt.Sprintf("it asks to wait %d seconds", wait)
 }
 
-// plainText is a piece of HTML without its markup.
-func plainText(source string) string {
+// textOfHTML returns a piece of HTML without its markup.
+func textOfHTML(source string) string {
 	var text strings.Builder
 	tokens := html.NewTokenizer(strings.NewReader(source))
 	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {

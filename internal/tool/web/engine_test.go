@@ -217,7 +217,7 @@ func TestKeyedEnginesThatSayNoTellWhatToDo(t *testing.T) {
 }
 
 func TestKeyFollowsNoRedirect(t *testing.T) {
-	elsewhere, hits := forbidden(t)
+	elsewhere, hits := forbiddenServer(t)
 	for _, engine := range keyedEngines() {
 		for _, code := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 			for _, target := range []string{elsewhere + "/" + searchKey, "/moved"} { // another origin, and the same one
@@ -281,7 +281,7 @@ func TestKeyIsAskedForBeforeEverySearch(t *testing.T) {
 }
 
 func TestWithoutAUsableKeyNothingIsAsked(t *testing.T) {
-	_, hits := forbidden(t)
+	_, hits := forbiddenServer(t)
 	for _, engine := range keyedEngines() {
 		for name, key := range map[string]func(context.Context) (string, error){
 			"none":       fixedKey(" \n"),
@@ -374,7 +374,7 @@ func TestEngineIsTheOneChosenOrSearXNG(t *testing.T) {
 		w := New(c.cfg)
 		var place string
 		if w.search != nil {
-			place = w.search.place()
+			place = w.search.displayName()
 		}
 		if !strings.Contains(place, c.place) || (place == "") != (c.place == "") || strings.Contains(place, secret) ||
 			len(w.Tools()) != map[bool]int{true: 1, false: 2}[c.place == ""] {

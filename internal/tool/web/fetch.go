@@ -33,14 +33,14 @@ type FetchData struct {
 	Text        string `json:"text"`                // the part asked for
 	Offset      int    `json:"offset"`
 	Total       int    `json:"total"`
-	Next        int    `json:"next,omitempty"` // the offset to go on from; 0 at the end
+	Next        int    `json:"next,omitempty"` // the offset of the next part; 0 at the end
 }
 
-// How the text was taken out of the page.
+// How the text was extracted from the page.
 const (
 	ExtractArticle = "article" // the main part of an HTML page
-	ExtractPage    = "page"    // a whole HTML page, where no part of it stands out
-	ExtractBare    = "bare"    // the bare words of an HTML page too large or too deep to be laid out
+	ExtractPage    = "page"    // a whole HTML page, because no part of it stands out
+	ExtractBare    = "bare"    // the bare words of an HTML page too large or too deep for a layout
 	ExtractRaw     = "raw"     // plain text, Markdown, JSON and the like, as they are
 )
 
@@ -55,7 +55,7 @@ type fetchArgs struct {
 	Offset   int    `json:"offset,omitempty" doc:"the character to begin at" min:"0" max:"104857600"`
 }
 
-func (f *fetcher) tool() tool.Tool {
+func (f *fetcher) fetchTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Name: "web_fetch",
 		Description: "Read one page of the public web as text. Use it to open a search result before citing it, or an " +
@@ -65,8 +65,8 @@ func (f *fetcher) tool() tool.Tool {
 	}, f.fetch)
 }
 
-// fetch gives a result whose Data is a FetchData. Items is 1; the hash of its Ref is of the whole text of the page, so
-// that it stays the same where only markup or an advertisement changed.
+// fetch returns a result whose Data is a FetchData. The hash of its Ref is that of the page's whole text, so that it
+// stays the same if only markup or an advertisement changed.
 func (f *fetcher) fetch(ctx context.Context, _ tool.Call, args fetchArgs) (tool.Result, error) {
 	address, err := f.cfg.pageURL(args.URL)
 	if err != nil {
@@ -74,14 +74,14 @@ func (f *fetcher) fetch(ctx context.Context, _ tool.Call, args fetchArgs) (tool.
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
 	defer cancel()
-	resp, err := f.get(ctx, address)
+	resp, err := f.requestPage(ctx, address)
 	if err != nil {
-		return tool.Result{}, explain(ctx, err, address.Hostname())
+		return tool.Result{}, toolError(ctx, err, address.Hostname())
 	}
 	defer func() { _ = resp.Body.Close() }()
-	page, err := f.read(resp)
+	page, err := f.readPage(resp)
 	if err != nil {
-		return tool.Result{}, explain(ctx, err, resp.Request.URL.Hostname())
+		return tool.Result{}, toolError(ctx, err, resp.Request.URL.Hostname())
 	}
 	return cutPage(page, args)
 }
@@ -99,7 +99,7 @@ func (c Config) pageURL(raw string) (*url.URL, error) {
 	return u, c.checkPage(u)
 }
 
-func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
+func (f *fetcher) requestPage(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return f.client.Do(req)
 }
 
-// read converts a response whole: offset and next are not set.
-func (f *fetcher) read(resp *http.Response) (FetchData, error) {
+// readPage converts a whole response: offset and next are not set.
+func (f *fetcher) readPage(resp *http.Response) (FetchData, error) {
 	final := *resp.Request.URL
 	final.Fragment, final.RawFragment = "", ""
 	p := FetchData{URL: final.String()}
@@ -128,12 +128,12 @@ func (f *fetcher) read(resp *http.Response) (FetchData, error) {
 		return p, err
 	}
 	p.ContentType = resp.Header.Get("Content-Type")
-	if form == formUnsaid {
+	if form == formUnknown {
 		p.ContentType = http.DetectContentType(body)
 		if form, err = formOf(p.ContentType); err != nil {
 			return p, err
 		}
-		if form == formUnsaid {
+		if form == formUnknown {
 			return p, errBinary()
 		}
 	}
@@ -141,7 +141,7 @@ func (f *fetcher) read(resp *http.Response) (FetchData, error) {
 	if err != nil {
 		return p, err
 	}
-	text = redact.Text(text) // Markdown would put signs into a secret
+	text = redact.Text(text) // before Markdown's signs could split a secret
 	if form == formHTML {
 		convertHTML(&p, text, &final)
 	} else {
@@ -150,7 +150,7 @@ func (f *fetcher) read(resp *http.Response) (FetchData, error) {
 			p.Title, _, _ = strings.Cut(heading, "\n")
 		}
 	}
-	p.Text = redact.Text(p.Text) // what markup parted, before it is cut into parts
+	p.Text = redact.Text(p.Text) // secrets that markup had split, before the text is cut into parts
 	p.Title = cutChars(oneLine(p.Title), maxTitleChars)
 	p.Byline = cutChars(oneLine(p.Byline), maxTitleChars)
 	if p.Text == "" {
@@ -160,7 +160,7 @@ func (f *fetcher) read(resp *http.Response) (FetchData, error) {
 	return p, nil
 }
 
-// checkStatus turns everything but a success into an error that says whether trying again makes sense.
+// checkStatus returns an error for every status but a success, and says whether trying again makes sense.
 func checkStatus(resp *http.Response) error {
 	host := resp.Request.URL.Hostname()
 	code := resp.StatusCode
@@ -185,7 +185,7 @@ func checkStatus(resp *http.Response) error {
 	return tool.Errorf(tool.Failed, "look for another source", "%s answered with %s", host, status)
 }
 
-// retryHint reads Retry-After where it counts seconds.
+// retryHint says how long to wait, by Retry-After in seconds.
 func retryHint(header http.Header) string {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds > 0 {
 		return fmt.Sprintf("it asks to wait %d seconds", seconds)
@@ -193,8 +193,8 @@ func retryHint(header http.Header) string {
 	return "try again later, or look for another source"
 }
 
-// explain makes a *tool.Error of whatever went wrong on the way to host. A refusal keeps its own words.
-func explain(ctx context.Context, err error, host string) error {
+// toolError makes a *tool.Error of any failure of a request to host. A *tool.Error stays unchanged.
+func toolError(ctx context.Context, err error, host string) error {
 	var known *tool.Error
 	var shown *cleartext.Error
 	var dns *net.DNSError
@@ -217,8 +217,8 @@ func explain(ctx context.Context, err error, host string) error {
 	return &tool.Error{Kind: tool.Unavailable, Message: host + " " + connectionFailure(err), Err: err}
 }
 
-// connectionFailure says in our own words why a connection failed: the error's may quote what the server sent, and the
-// whole address with its query.
+// connectionFailure says in our own words why a connection failed: the error's own words may quote what the server
+// sent, or the whole address with its query.
 func connectionFailure(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var notTLS tls.RecordHeaderError
@@ -249,7 +249,7 @@ func cutPage(p FetchData, args fetchArgs) (tool.Result, error) {
 			head += line.name + ": " + line.value + "\n"
 		}
 	}
-	const partLine = 200 // bytes, kept free for the line that says which part this is
+	const partLine = 200 // bytes, reserved for the line that says which part this is
 	part := cutChars(p.Text[byteOffset(p.Text, args.Offset):], args.MaxChars)
 	part = tool.Clip(part, tool.MaxText-len(head)-partLine)
 	end := args.Offset + utf8.RuneCountInString(part)

@@ -23,16 +23,16 @@ const (
 	onlyPublicPages = "only pages on the public web can be fetched"
 )
 
-// A zone is a range of addresses that is not the public web, and what to call it.
+// zone is a range of addresses that is not the public web, with its name.
 type zone struct {
 	prefix netip.Prefix
 	name   string
 }
 
 // deniedZones lists the ranges that the IANA special-purpose registries (RFC 6890 and its updates) do not mark as
-// globally reachable, those that wrap an IPv4 address which would escape the check, and one cloud's metadata address
-// that lies in public space. IPv6 is handled the other way round: only 2000::/3 is ever given out for public use
-// (RFC 4291), so what lies outside of it is denied without a list.
+// globally reachable, those that wrap an IPv4 address which would escape the check, and one cloud's metadata address in
+// public space. For IPv6, only 2000::/3 is ever assigned for public use (RFC 4291): everything outside is denied
+// without a list.
 func deniedZones() []zone {
 	list := []struct{ prefix, name string }{
 		{"0.0.0.0/8", "the local network"},
@@ -64,13 +64,13 @@ func deniedZones() []zone {
 	return zones
 }
 
-// guard decides which addresses may be connected to. It is the only place that does.
+// guard decides to which addresses connections may be made. Nothing else does.
 type guard struct {
 	zones      []zone
 	globalIPv6 netip.Prefix
 	ports      []uint16
 	allow      func(netip.AddrPort) bool
-	links      func() ([]net.Addr, error) // the networks this machine is attached to
+	links      func() ([]net.Addr, error) // the networks to which this machine is attached
 }
 
 func newGuard(cfg Config) *guard {
@@ -83,17 +83,16 @@ func newGuard(cfg Config) *guard {
 	}
 }
 
-// control is the dialer's last word: it runs for each address of each connection, after the name was resolved and
-// before a packet is sent.
-func (g *guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+// checkDial is called by the dialer for each address of each connection, after resolving and before sending.
+func (g *guard) checkDial(_ context.Context, _, address string, _ syscall.RawConn) error {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return tool.Errorf(tool.Denied, onlyPublicPages, "the address cannot be judged: %w", err)
 	}
-	return g.check(addr)
+	return g.checkAddress(addr)
 }
 
-func (g *guard) check(addr netip.AddrPort) error {
+func (g *guard) checkAddress(addr netip.AddrPort) error {
 	if g.allow != nil && g.allow(addr) {
 		return nil
 	}
@@ -107,7 +106,7 @@ func (g *guard) check(addr netip.AddrPort) error {
 	return g.checkLinks(addr.Addr())
 }
 
-// zoneOf names what an address is where it is not public, and is empty where it is.
+// zoneOf names the zone of an address that is not public; "": the address is public.
 func (g *guard) zoneOf(ip netip.Addr) string {
 	switch {
 	case ip.Is4In6():
@@ -125,8 +124,8 @@ func (g *guard) zoneOf(ip netip.Addr) string {
 	return ""
 }
 
-// checkLinks denies this machine's own addresses and its neighbours', which may be public ones: with IPv6 the printer
-// in the same room has one, and no firewall stands between.
+// checkLinks denies the addresses of this machine and its neighbours, which may be public: with IPv6 the printer in the
+// same room has one, and no firewall is between.
 func (g *guard) checkLinks(ip netip.Addr) error {
 	links, err := g.links()
 	if err != nil {
@@ -141,9 +140,9 @@ func (g *guard) checkLinks(ip netip.Addr) error {
 	return nil
 }
 
-// newGuardedClient makes a client that can reach only what the guard lets it.
+// newGuardedClient makes a client that can reach only what the guard allows.
 func newGuardedClient(g *guard, resolver *net.Resolver, cfg Config) *http.Client {
-	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: g.control, Resolver: resolver}
+	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: g.checkDial, Resolver: resolver}
 	client := &http.Client{Transport: newTransport(dialer)}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
@@ -155,8 +154,8 @@ func newGuardedClient(g *guard, resolver *net.Resolver, cfg Config) *http.Client
 	return client
 }
 
-// newTransport keeps no connection for later, so that nothing outlives a call, and leaves decompression to readBody,
-// which bounds both sides of it.
+// newTransport makes a transport that keeps no connections, so that nothing outlives a call, and does not decompress:
+// readBody does, which bounds both sides.
 func newTransport(dialer *net.Dialer) *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil,
@@ -169,8 +168,8 @@ func newTransport(dialer *net.Dialer) *http.Transport {
 	}
 }
 
-// checkPageURL judges the parts of an address that the dialer does not see. It runs for the first address and for
-// every redirect.
+// checkPageURL checks what the dialer does not see of an address. It is called for the first one and for every
+// redirect.
 func checkPageURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -185,7 +184,7 @@ func checkPageURL(u *url.URL) error {
 	return nil
 }
 
-// checkPage is checkPageURL with the hosts that the person allows and denies.
+// checkPage is checkPageURL, and also checks the hosts that the person allows and denies.
 func (c Config) checkPage(u *url.URL) error {
 	if err := checkPageURL(u); err != nil {
 		return err

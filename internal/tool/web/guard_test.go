@@ -60,7 +60,7 @@ func TestDialerDeniesEveryAddressThatIsNotPublic(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			addr := netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)
-			wantKind(t, testGuard().control(t.Context(), "tcp", addr.String(), nil), tool.Denied)
+			wantKind(t, testGuard().checkDial(t.Context(), "tcp", addr.String(), nil), tool.Denied)
 			if addr.Addr().Zone() != "" || v.Port == 0 {
 				return // which no address of a page has
 			}
@@ -68,7 +68,7 @@ func TestDialerDeniesEveryAddressThatIsNotPublic(t *testing.T) {
 			_, err := literal.Call(t.Context(), args(t, map[string]any{"url": "http://" + addr.String() + "/"}))
 			wantKind(t, err, tool.Denied)
 
-			named := byName(t, Config{Resolver: names(t, map[string][]string{"site.test": {v.Address}})}, "web_fetch")
+			named := byName(t, Config{Resolver: resolverOf(t, map[string][]string{"site.test": {v.Address}})}, "web_fetch")
 			_, err = named.Call(t.Context(),
 				args(t, map[string]any{"url": fmt.Sprintf("http://site.test:%d/", v.Port)}))
 			wantKind(t, err, tool.Denied)
@@ -81,7 +81,7 @@ func TestPublicAddressesAreAllowed(t *testing.T) {
 		if !v.Allowed {
 			continue
 		}
-		if err := testGuard().check(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)); err != nil {
+		if err := testGuard().checkAddress(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)); err != nil {
 			t.Errorf("%s: %v", v.Name, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestAddressesOfTheVectorsThatNobodyShouldFetchAreNotFetched(t *testing.T) {
 		if v.URL == "" {
 			continue
 		}
-		fetch := byName(t, Config{Resolver: names(t, nil)}, "web_fetch")
+		fetch := byName(t, Config{Resolver: resolverOf(t, nil)}, "web_fetch")
 		if _, err := fetch.Call(t.Context(), args(t, map[string]any{"url": v.URL})); err == nil || v.Allowed {
 			t.Errorf("%s was fetched", v.Name)
 		}
@@ -101,14 +101,14 @@ func TestAddressesOfTheVectorsThatNobodyShouldFetchAreNotFetched(t *testing.T) {
 
 func TestAddressThatCannotBeReadIsDenied(t *testing.T) {
 	for _, address := range []string{"", "example.com:80", "1.2.3.4", "1.2.3.4:http", "[::1:80"} {
-		wantKind(t, testGuard().control(t.Context(), "tcp", address, nil), tool.Denied)
+		wantKind(t, testGuard().checkDial(t.Context(), "tcp", address, nil), tool.Denied)
 	}
 }
 
 func TestOnlyWebPortsCanBeReached(t *testing.T) {
 	public := netip.MustParseAddr("8.8.8.8")
 	for _, port := range []uint16{0, 21, 22, 25, 53, 3306, 5432, 6379, 9200, 11434} {
-		wantKind(t, testGuard().check(netip.AddrPortFrom(public, port)), tool.Denied)
+		wantKind(t, testGuard().checkAddress(netip.AddrPortFrom(public, port)), tool.Denied)
 	}
 }
 
@@ -119,19 +119,19 @@ func TestNeighboursWithPublicAddressesAreDenied(t *testing.T) {
 		return []net.Addr{six, &net.IPNet{IP: net.IPv4(93, 184, 216, 34), Mask: net.CIDRMask(32, 32)}}, nil
 	}
 	for _, ip := range []string{"2a02:1234:5678:9::7", "93.184.216.34"} {
-		wantKind(t, g.check(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)), tool.Denied)
+		wantKind(t, g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)), tool.Denied)
 	}
 	for _, ip := range []string{"2a02:1234:5678:a::7", "93.184.216.35"} {
-		if err := g.check(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)); err != nil {
+		if err := g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)); err != nil {
 			t.Errorf("%s is no neighbour: %v", ip, err)
 		}
 	}
 	g.links = func() ([]net.Addr, error) { return nil, errors.New("no permission") }
-	wantKind(t, g.check(netip.MustParseAddrPort("8.8.8.8:80")), tool.Denied)
+	wantKind(t, g.checkAddress(netip.MustParseAddrPort("8.8.8.8:80")), tool.Denied)
 }
 
 // A server that counts, and that no test may reach.
-func forbidden(t *testing.T) (address string, hits *atomic.Int32) {
+func forbiddenServer(t *testing.T) (address string, hits *atomic.Int32) {
 	t.Helper()
 	hits = new(atomic.Int32)
 	s := serve(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })
@@ -139,12 +139,12 @@ func forbidden(t *testing.T) (address string, hits *atomic.Int32) {
 }
 
 func TestOddSpellingsOfLoopbackReachNothing(t *testing.T) {
-	address, hits := forbidden(t)
+	address, hits := forbiddenServer(t)
 	port := address[strings.LastIndex(address, ":")+1:]
 	for _, host := range []string{"2130706433", "0x7f000001", "0x7f.1", "127.1", "0177.0.0.1", "localhost", "LOCALHOST",
 		"localhost.",
 		"127.0.0.1.", "①②⑦.0.0.1", "127。0。0。1", "[::1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]"} {
-		fetch := byName(t, Config{Resolver: names(t, nil)}, "web_fetch")
+		fetch := byName(t, Config{Resolver: resolverOf(t, nil)}, "web_fetch")
 		if _, err := fetch.Call(t.Context(),
 			args(t, map[string]any{"url": "http://" + host + ":" + port + "/"})); err == nil {
 			t.Errorf("%s was fetched", host)
@@ -175,7 +175,7 @@ func TestNameThatChangesItsAddressIsJudgedAtEveryConnection(t *testing.T) {
 	}()
 	fetch := byName(t, Config{
 		AllowAddr: allowOnly(good),
-		Resolver:  names(t, map[string][]string{"rebind.test": {"127.0.0.1", "127.0.0.2"}}),
+		Resolver:  resolverOf(t, map[string][]string{"rebind.test": {"127.0.0.1", "127.0.0.2"}}),
 	}, "web_fetch")
 	call := args(t, map[string]any{"url": withHost(t, good, "rebind.test")})
 	if _, err := fetch.Call(t.Context(), call); err != nil {
@@ -194,13 +194,13 @@ func portOf(addr net.Addr) string {
 }
 
 func TestFailedLookupIsAnErrorNotAConnection(t *testing.T) {
-	fetch := byName(t, Config{Resolver: names(t, nil)}, "web_fetch")
+	fetch := byName(t, Config{Resolver: resolverOf(t, nil)}, "web_fetch")
 	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": "http://nowhere.test/"}))
 	wantKind(t, err, tool.NotFound)
 }
 
 func TestRedirectsAreJudgedLikeTheFirstAddress(t *testing.T) {
-	inside, hits := forbidden(t)
+	inside, hits := forbiddenServer(t)
 	for name, target := range map[string]string{
 		"private address": inside,
 		"metadata":        "http://169.254.169.254/latest/meta-data/",
@@ -217,7 +217,7 @@ func TestRedirectsAreJudgedLikeTheFirstAddress(t *testing.T) {
 			})
 			fetch := byName(t, Config{
 				AllowAddr: allowOnly(s),
-				Resolver:  names(t, map[string][]string{"inside.test": {"10.1.2.3"}}),
+				Resolver:  resolverOf(t, map[string][]string{"inside.test": {"10.1.2.3"}}),
 			}, "web_fetch")
 			_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL}))
 			wantKind(t, err, tool.Denied)
@@ -274,7 +274,7 @@ func TestNothingIsCarriedFromOneHopToTheNextNorThroughAProxy(t *testing.T) {
 	fetch := byName(t, Config{
 		AllowAddr: allowOnly(s),
 		// a plain loopback address would never be proxied
-		Resolver: names(t, map[string][]string{"site.test": {"127.0.0.1"}}),
+		Resolver: resolverOf(t, map[string][]string{"site.test": {"127.0.0.1"}}),
 	}, "web_fetch")
 	if _, err := fetch.Call(t.Context(),
 		args(t, map[string]any{"url": withHost(t, s, "site.test") + "/first"})); err != nil {
@@ -316,7 +316,7 @@ func TestHostsThatAreNotAllowedAreReachedOnNoHop(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fetch := byName(t, Config{AllowAddr: allowOnly(s), Allow: c.allow, Deny: c.deny,
-				Resolver: names(t, map[string][]string{})}, "web_fetch")
+				Resolver: resolverOf(t, map[string][]string{})}, "web_fetch")
 			_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": c.url}))
 			if c.opens {
 				if err != nil {

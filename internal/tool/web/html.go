@@ -19,29 +19,29 @@ import (
 
 // Bounds that keep a hostile page's cost in proportion to its size. Real pages lie far below them.
 const (
-	maxElements        = 100_000 // of a page that is laid out
+	maxElements        = 100_000 // of a page with a layout
 	maxArticleElements = 30_000  // of a page that is searched for its main part
 	maxNesting         = 16      // lists and quotations: each level indents every line below it
-	maxSpan            = 50      // columns or rows that one cell covers
+	maxSpan            = 50      // columns or rows of one cell
 	maxTableCells      = 20_000
 	minArticleChars    = 250
-	minArticleShare    = 4 // an article holds at least 1/4 of the page's text
+	minArticleShare    = 4 // an article has at least 1/4 of the page's text
 )
 
-// convertHTML fills p with the text of an HTML page, as Markdown where it can be laid out.
+// convertHTML sets the text of p from an HTML page: as Markdown or, if it is too large or too deep, as bare words.
 func convertHTML(p *FetchData, source string, base *url.URL) {
 	doc, ok := parseHTML(source)
 	if !ok {
 		p.Text, p.Extract = cleanText(bareText(source)), ExtractBare
 		return
 	}
-	if own := firstOf(doc, atom.Base); own != nil { // that relative links start from
+	if own := firstOf(doc, atom.Base); own != nil { // the base of relative links
 		if ref, err := base.Parse(attr(own, "href")); err == nil {
 			base = ref
 		}
 	}
 	prune(doc, 0)
-	node := extract(p, doc, base)
+	node := extractMain(p, doc, base)
 	markdown, err := newConverter().ConvertNode(node, converter.WithDomain(base.String()))
 	if err != nil {
 		p.Text, p.Extract = cleanText(bareText(source)), ExtractBare
@@ -50,8 +50,8 @@ func convertHTML(p *FetchData, source string, base *url.URL) {
 	p.Text = cleanText(string(markdown))
 }
 
-// extract fills in what the page says about itself, and returns its main part, or all of it where none stands out.
-func extract(p *FetchData, doc *html.Node, base *url.URL) *html.Node {
+// extractMain sets title, byline and date of p, and returns the main part of the page, or all of it if none stands out.
+func extractMain(p *FetchData, doc *html.Node, base *url.URL) *html.Node {
 	parser := readability.NewParser()
 	parser.MaxElemsToParse = maxArticleElements
 	article, err := parser.ParseDocument(doc, base)
@@ -72,8 +72,8 @@ func extract(p *FetchData, doc *html.Node, base *url.URL) *html.Node {
 	return doc
 }
 
-// newConverter keeps the words of a page as they stand, so that a quotation can be found in it: nothing is escaped.
-// Tables come without padding, since aligned columns would multiply the longest cell by all the others.
+// newConverter makes a converter that keeps the words of a page unchanged, so that a quotation can be found: it escapes
+// nothing. Tables have no padding, since aligned columns would multiply the longest cell by all the others.
 func newConverter() *converter.Converter {
 	c := converter.NewConverter(
 		converter.WithEscapeMode(converter.EscapeModeDisabled),
@@ -89,10 +89,10 @@ func newConverter() *converter.Converter {
 			),
 		),
 	)
-	for _, cell := range []string{"td", "th"} { // of a table that is not laid out as one: else the words run together
+	for _, cell := range []string{"td", "th"} { // of a table without a layout: else the words would run together
 		c.Register.TagType(cell, converter.TagTypeBlock, converter.PriorityEarly)
 	}
-	// The converter turns angle brackets into entities at standard priority. These two keep them out of its sight.
+	// The converter turns angle brackets into entities at standard priority. These two hide them from it.
 	hide := strings.NewReplacer(hiddenLess, "", hiddenMore, "", "<", hiddenLess, ">", hiddenMore)
 	show := strings.NewReplacer(hiddenLess, "<", hiddenMore, ">")
 	c.Register.TextTransformer(func(_ converter.Context, text string) string {
@@ -104,25 +104,25 @@ func newConverter() *converter.Converter {
 	return c
 }
 
-// Control characters, which cleanText would drop from any page.
+// Control characters, which cleanText removes from any page.
 const hiddenLess, hiddenMore = "\x01", "\x02"
 
 // parseHTML builds the tree of a page, unless it is too large or too deep for one.
 //
-// The HTML standard makes a parser repeat every unclosed formatting element in each paragraph that follows, so that a
-// few kilobytes can unfold into gigabytes. It repeats at most three that are alike: so these lose their attributes
-// here, and their rarer kinds go. SVG and MathML go too, because within them a parser reads as tags what the tokenizer
-// below takes for text.
+// By the HTML standard a parser repeats every unclosed formatting element in each paragraph that follows, so that a few
+// kilobytes can become gigabytes. It repeats at most three equal ones: so the attributes of these elements are removed
+// here, and the rarer kinds of them too. SVG and MathML are removed because a parser reads tags in them where the
+// tokenizer below reads text.
 func parseHTML(source string) (*html.Node, bool) {
-	var tame strings.Builder
-	tame.Grow(len(source))
+	var tamed strings.Builder
+	tamed.Grow(len(source))
 	tags, drawings := 0, 0
 	tokens := html.NewTokenizer(strings.NewReader(source))
 	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
 		raw := string(tokens.Raw())
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken && kind != html.EndTagToken {
 			if drawings == 0 {
-				tame.WriteString(raw)
+				tamed.WriteString(raw)
 			}
 			continue
 		}
@@ -134,13 +134,13 @@ func parseHTML(source string) (*html.Node, bool) {
 		case string(name) == "svg":
 			drawings = max(drawings+drawingDepth(kind), 0)
 		case drawings == 0:
-			tame.WriteString(tameTag(tokens, kind, string(name), more, raw))
+			tamed.WriteString(tameTag(tokens, kind, string(name), more, raw))
 		}
 	}
 	if drawings > 0 {
-		return nil, false // what follows an unclosed drawing would be lost
+		return nil, false // the text after an unclosed drawing would be lost
 	}
-	doc, err := html.Parse(strings.NewReader(tame.String()))
+	doc, err := html.Parse(strings.NewReader(tamed.String()))
 	return doc, err == nil
 }
 
@@ -154,7 +154,7 @@ func drawingDepth(kind html.TokenType) int {
 	return 0
 }
 
-// tameTag rewrites the tag of a formatting element, drops one that says nothing to a reader, and leaves others alone.
+// tameTag rewrites the tag of a formatting element, removes one that means nothing to a reader, and keeps others.
 func tameTag(tokens *html.Tokenizer, kind html.TokenType, name string, more bool, raw string) string {
 	switch name {
 	case "b":
@@ -185,23 +185,23 @@ func tameTag(tokens *html.Tokenizer, kind html.TokenType, name string, more bool
 	return "" // an anchor that leads nowhere
 }
 
-// isLink says whether an address leads to somewhere that a reader could name: not a script, not inline data.
+// isLink says whether an address is one that a reader could use: not a script, not inline data.
 func isLink(href string) bool {
 	u, err := url.Parse(strings.TrimSpace(href))
 	return err == nil && href != "" && (u.Scheme == "" || u.Scheme == "http" || u.Scheme == "https" ||
 		u.Scheme == "mailto")
 }
 
-// prune removes what a person would not see and flattens what would swell when it is laid out.
+// prune removes what a person would not see, and flattens deep lists and large tables, whose Markdown would be huge.
 func prune(n *html.Node, nesting int) {
 	switch n.DataAtom {
 	case atom.Ul, atom.Ol, atom.Blockquote:
 		if nesting++; nesting > maxNesting {
-			asBlock(n)
+			makeBlock(n)
 		}
 	case atom.Li:
 		if nesting > maxNesting {
-			asBlock(n)
+			makeBlock(n)
 		}
 	case atom.Table:
 		tameTable(n)
@@ -217,8 +217,8 @@ func prune(n *html.Node, nesting int) {
 	}
 }
 
-// isUnseen says whether an element shows nothing: hidden text is a favourite place for instructions to a model. A
-// script is left to the reader of the page's metadata, which takes it out.
+// isUnseen says whether an element is invisible: instructions to a model are often in hidden text. Scripts stay, since
+// the reader of the page's metadata needs them, and removes them.
 func isUnseen(n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
@@ -247,7 +247,7 @@ func isUnseen(n *html.Node) bool {
 	return false
 }
 
-// tameTable bounds the cells that a table is laid out with; one that has too many becomes plain blocks.
+// tameTable bounds the cells of a table; a table with too many becomes plain blocks.
 func tameTable(t *html.Node) {
 	rows, columns, inRow := 0, 0, 0
 	for n := range t.Descendants() {
@@ -263,16 +263,16 @@ func tameTable(t *html.Node) {
 	if rows*columns <= maxTableCells {
 		return
 	}
-	asBlock(t)
+	makeBlock(t)
 	for n := range t.Descendants() {
 		switch n.DataAtom {
 		case atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th:
-			asBlock(n)
+			makeBlock(n)
 		}
 	}
 }
 
-// boundSpan returns how many columns or rows a cell covers, and takes a claim of too many away.
+// boundSpan returns how many columns or rows a cell covers, and removes the attribute if it is invalid or too large.
 func boundSpan(cell *html.Node, key string) int {
 	span, err := strconv.Atoi(attr(cell, key))
 	if err == nil && span >= 1 && span <= maxSpan {
@@ -282,7 +282,7 @@ func boundSpan(cell *html.Node, key string) int {
 	return 1
 }
 
-func asBlock(n *html.Node) { n.DataAtom, n.Data = atom.Div, atom.Div.String() }
+func makeBlock(n *html.Node) { n.DataAtom, n.Data = atom.Div, atom.Div.String() }
 
 func attr(n *html.Node, key string) string {
 	for _, a := range n.Attr {
@@ -293,7 +293,7 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-// removeControls takes out what leads through a page and what a person operates.
+// removeControls removes navigation and controls.
 func removeControls(doc *html.Node) {
 	for child := doc.FirstChild; child != nil; {
 		next := child.NextSibling
@@ -317,7 +317,7 @@ func firstOf(doc *html.Node, kind atom.Atom) *html.Node {
 	return nil
 }
 
-// countChars measures the text of a page outside of scripts, every run of white space counted as one character.
+// countChars counts the characters of a page's text outside of scripts; each run of white space counts as one.
 func countChars(n *html.Node) int {
 	if n.DataAtom == atom.Script || n.DataAtom == atom.Noscript || n.DataAtom == atom.Head {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func converted(t testing.TB, source string) FetchData {
+func convertSource(t testing.TB, source string) FetchData {
 	t.Helper()
 	base, err := url.Parse("https://example.com/docs/page")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestHTMLBecomesMarkdown(t *testing.T) {
 		{"control characters", "<p>a&#27;[2Jb\x01c&#x85;", "a[2Jbc…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := converted(t, c.source)
+			p := convertSource(t, c.source)
 			if diff := cmp.Diff(c.want, p.Text); diff != "" || p.Extract != ExtractPage {
 				t.Errorf("extract = %s\n%s", p.Extract, diff)
 			}
@@ -62,7 +62,7 @@ func TestHTMLBecomesMarkdown(t *testing.T) {
 func TestArticleIsTakenOutOfItsPage(t *testing.T) {
 	paragraph := "<p>This paragraph is long enough, with commas, clauses, and words, " +
 		"to be taken for the main part of a page.</p>"
-	p := converted(t, `<html lang=en><head><title>A story – The Paper</title><meta name=author content="Ann Author">
+	p := convertSource(t, `<html lang=en><head><title>A story – The Paper</title><meta name=author content="Ann Author">
 		<meta property="article:published_time" content="2026-01-02T03:04:05Z"></head>
 		<body><ul class=menu><li><a href=/>Home</a></ul><article><h1>A story</h1>`+strings.Repeat(paragraph, 6)+
 		`</article><div class=sidebar><a href=/x>Buy this</a></div></body>`)
@@ -84,7 +84,7 @@ func TestWholePageIsTakenWhereTheArticleIsOnlyASmallPart(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&entries, "<dl><dt>option-%d</dt><dd>sets what number %d says</dd></dl>", i, i)
 	}
-	p := converted(t, "<title>Reference</title><div>"+strings.Repeat(paragraph, 4)+"</div><section>"+entries.String()+
+	p := convertSource(t, "<title>Reference</title><div>"+strings.Repeat(paragraph, 4)+"</div><section>"+entries.String()+
 		"</section>")
 	if !strings.Contains(p.Text, "option-0") || !strings.Contains(p.Text, "option-199") ||
 		!strings.Contains(p.Text, "main part") {
@@ -133,7 +133,7 @@ func TestHostilePagesCostNoMoreThanTheirSize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			p := converted(t, source)
+			p := convertSource(t, source)
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%d KB in, %d KB of text (%s), %d MB allocated",
@@ -155,7 +155,7 @@ func TestWordsOfAPageThatCannotBeLaidOutAreKept(t *testing.T) {
 		"too large":        strings.Repeat("<i></i>", 120_000) + "<p>first <b>second</b><script>no</script><p>third",
 		"unclosed drawing": "<p>first <b>second</b><svg><path><script>no</script><p>third",
 	} {
-		p := converted(t, source)
+		p := convertSource(t, source)
 		if p.Text != "first\nsecond\nthird" || p.Extract != ExtractBare {
 			t.Errorf("%s: text = %.80q, extract = %s", name, p.Text, p.Extract)
 		}
@@ -174,7 +174,7 @@ func FuzzConvertedPageIsCleanText(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		text := converted(t, source).Text
+		text := convertSource(t, source).Text
 		if !utf8.ValidString(text) && utf8.ValidString(source) {
 			t.Error("the text is not UTF-8")
 		}

@@ -19,12 +19,12 @@ type SearchData struct {
 	Silent  []string       `json:"silent,omitempty"` // engines that did not answer: the results may be incomplete
 }
 
-// SearchResult is one hit. Nobody has read the page behind it.
+// SearchResult is one hit. Its page is not read yet.
 type SearchResult struct {
 	Title     string `json:"title"`
 	URL       string `json:"url"`
 	Snippet   string `json:"snippet,omitempty"`
-	Engine    string `json:"engine,omitempty"`    // which found it; with SearXNG, one of those behind it
+	Engine    string `json:"engine,omitempty"`    // which found it; with SearXNG, one of its engines
 	Published string `json:"published,omitempty"` // as the engine wrote it
 }
 
@@ -34,7 +34,7 @@ type searchArgs struct {
 	TimeRange string `json:"time_range,omitempty" doc:"only pages this recent" enum:"day,week,month,year"`
 }
 
-func (s *searcher) tool() tool.Tool {
+func (s *searcher) searchTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Name: "web_search",
 		Description: "Search the public web. Returns titles, addresses and short excerpts of pages, best first. Use it for " +
@@ -45,28 +45,28 @@ func (s *searcher) tool() tool.Tool {
 	}, s.search)
 }
 
-// search gives a result whose Data is a SearchData. Items counts its results.
+// search returns a result whose Data is a SearchData. Items counts its results.
 func (s *searcher) search(ctx context.Context, _ tool.Call, args searchArgs) (tool.Result, error) {
 	args.Query = oneLine(args.Query)
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	found, err := s.ask(ctx, args)
+	answer, err := s.runQuery(ctx, args)
 	if err != nil {
-		return tool.Result{}, explain(ctx, err, s.place())
+		return tool.Result{}, toolError(ctx, err, s.displayName())
 	}
-	return s.list(args, found)
+	return s.resultOf(args, answer)
 }
 
-// list makes a result of what was found: hits with a web address that may be opened only, each address once.
-func (s *searcher) list(args searchArgs, found found) (tool.Result, error) {
+// resultOf makes a result of the hits whose web address may be opened, each address once.
+func (s *searcher) resultOf(args searchArgs, answer engineAnswer) (tool.Result, error) {
 	data := SearchData{Query: args.Query, Results: []SearchResult{}}
-	for _, silent := range found.silent {
+	for _, silent := range answer.silent {
 		data.Silent = append(data.Silent, cutChars(oneLine(silent), 80))
 	}
 	seen := map[string]bool{}
-	for _, hit := range found.hits {
+	for _, hit := range answer.hits {
 		u, err := url.Parse(hit.URL)
-		if err != nil || s.may(u) != nil || seen[hit.URL] {
+		if err != nil || s.checkPage(u) != nil || seen[hit.URL] {
 			continue
 		}
 		if len(data.Results) == args.Limit {
@@ -81,14 +81,14 @@ func (s *searcher) list(args searchArgs, found found) (tool.Result, error) {
 			Published: cutChars(oneLine(hit.Published), 40),
 		})
 	}
-	result := tool.Result{Text: describe(data), Items: len(data.Results)}
+	result := tool.Result{Text: resultText(data), Items: len(data.Results)}
 	for _, hit := range data.Results {
 		result.Refs = append(result.Refs, tool.Ref{Source: tool.Web, URL: hit.URL, Title: hit.Title})
 	}
 	return result.WithData(data)
 }
 
-func describe(data SearchData) string {
+func resultText(data SearchData) string {
 	var text strings.Builder
 	if len(data.Results) == 0 {
 		fmt.Fprintf(&text, "No page was found for %q.\n", data.Query)

@@ -123,7 +123,7 @@ func TestSearchServersThatSayNoTellWhatToDo(t *testing.T) {
 }
 
 func TestSearchFollowsRedirectsOnItsOwnServerOnly(t *testing.T) {
-	elsewhere, hits := forbidden(t)
+	elsewhere, hits := forbiddenServer(t)
 	_, err := searchOn(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere+r.URL.Path, http.StatusFound)
 	}, map[string]any{"query": "x"})

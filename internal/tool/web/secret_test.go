@@ -15,7 +15,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-func showsNone(t *testing.T, v redacttest.Vector, how string, res tool.Result) {
+func wantNoSecret(t *testing.T, v redacttest.Vector, how string, res tool.Result) {
 	t.Helper()
 	for _, leak := range v.Leaks(strings.ReplaceAll(res.Text, `\`, "") + "\n" + string(res.Data)) {
 		t.Errorf("%s, %s: %q is in\n%s", v.Name, how, leak, res.Text)
@@ -28,13 +28,13 @@ func TestSecretsInPagesAreTakenOutOfWhatToolsSay(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
-		showsNone(t, v, "as text", res)
+		wantNoSecret(t, v, "as text", res)
 		page := "<html><body><h1>About</h1><p>Some words before it.</p><pre>" + html.EscapeString(v.Text) +
 			"</pre><p>And after.</p></body></html>"
 		if res, _, err = fetchFrom(t, Config{}, body("text/html", page)); err != nil {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
-		showsNone(t, v, "as a page", res)
+		wantNoSecret(t, v, "as a page", res)
 		hits, err := json.Marshal(map[string]any{"results": []any{map[string]any{"url": "https://a.test/",
 			"title": "A page", "content": v.Text}}})
 		if err != nil {
@@ -47,7 +47,7 @@ func TestSecretsInPagesAreTakenOutOfWhatToolsSay(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
-		showsNone(t, v, "as a hit", found)
+		wantNoSecret(t, v, "as a hit", found)
 	}
 }
 

@@ -3,16 +3,17 @@
 // of theirs, Brave Search or Tavily; which of them it is changes neither the tool's arguments nor its result.
 //
 // Guarantees:
-//   - web_fetch connects to public addresses only. The check is made on the resolved address, by the dialer, for every
-//     connection: a name that resolves differently a second time, or a redirect, cannot get round it. A failed lookup
-//     or an address that cannot be judged is a refusal.
-//   - web_search connects only to the origin of its engine, wherever that is, and follows no redirect away from it. An
-//     engine with a key gets no redirect followed at all, so that the key goes nowhere else.
-//   - The key is asked for before every search. No error and no result shows it, should the engine echo it.
+//   - web_fetch connects to public addresses only. The dialer checks the resolved address of every connection: a name
+//     that resolves differently a second time, or a redirect, can't bypass it. If a lookup fails, or an address can't
+//     be checked, the call is refused.
+//   - web_search connects only to the origin of its engine, wherever that is, and follows no redirect away from it. For
+//     an engine with a key it follows no redirect at all, so that the key is sent nowhere else.
+//   - The key is read before every search. No error and no result shows it, even if the engine echoes it.
 //   - No cookies, no credentials but those of the engine, no proxy from the environment, no state between calls.
 //   - A call waits no longer than Config.Timeout or its context, and reads at most Config.MaxBytes, before and after
 //     decompression. Converting a page costs time and memory in proportion to that bound, whatever the page holds.
-//   - What a server sent is only ever text of a result. Error messages hold no more of it than a media type or a host.
+//   - What a server sent is only used as text of a result. Error messages hold no more of it than a media type or a
+//     host.
 package web
 
 import (
@@ -27,14 +28,14 @@ import (
 
 // Config sets up the web tools. Its zero value offers web_fetch with the defaults.
 type Config struct {
-	Engine   string        // of web_search: SearXNG, Brave or Tavily; "" is SearXNG where it has an address, else none
+	Engine   string        // of web_search: SearXNG, Brave or Tavily; "": SearXNG if it has an address, else none
 	SearXNG  string        // base address of a SearXNG server, for the engine of that name
-	BaseURL  string        // of Brave or Tavily, in the place of the usual one
+	BaseURL  string        // of Brave or Tavily, instead of the default
 	Timeout  time.Duration // of one whole call; 0 is DefaultTimeout
 	MaxBytes int64         // of one response body; 0 is DefaultMaxBytes
-	Allow    []string      // hosts of which, with all below them, pages are opened; nil: all
-	Deny     []string      // hosts of which none are, whatever Allow says
-	Ports    []uint16      // that pages may be fetched from; nil is 80, 443, 8080 and 8443
+	Allow    []string      // hosts whose pages may be opened, with the hosts below them; nil: all
+	Deny     []string      // hosts whose pages may not be opened, whatever Allow says
+	Ports    []uint16      // of pages; nil: 80, 443, 8080 and 8443
 
 	// Key returns the key of the Engine, if that is Brave or Tavily. Its errors are shown, and must not hold the key.
 	Key func(ctx context.Context) (string, error)
@@ -43,8 +44,8 @@ type Config struct {
 	// machine: see package cleartext.
 	PlainHTTP []string
 
-	// AllowAddr exempts the addresses it returns true for from every rule of address and port. nil exempts none.
-	// It exists for tests against a loopback server.
+	// AllowAddr returns true for addresses that are exempt from the rules of address and port; nil: none is. It exists
+	// for tests with a loopback server.
 	AllowAddr func(netip.AddrPort) bool
 
 	// Resolver looks names up; nil is the system's.
@@ -58,7 +59,7 @@ const (
 	Tavily  = "tavily"
 )
 
-// What a zero Config stands for.
+// The defaults of a Config.
 const (
 	DefaultTimeout        = 20 * time.Second
 	DefaultMaxBytes int64 = 5 << 20
@@ -70,10 +71,10 @@ const userAgent = "Sibyl (a personal assistant, reading this page for one person
 // Web makes the web tools. It is safe for concurrent use.
 type Web struct {
 	fetch  *fetcher
-	search *searcher // nil where no engine is set up
+	search *searcher // nil if no engine is set up
 }
 
-// New sets the tools up. It makes no connection.
+// New makes the tools. It makes no connection.
 func New(cfg Config) *Web {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = DefaultTimeout
@@ -87,16 +88,16 @@ func New(cfg Config) *Web {
 	return &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver, cfg), cfg}, search: newSearcher(cfg)}
 }
 
-// Tools lists what can be offered: web_fetch always, web_search where an engine is set up.
+// Tools returns web_fetch and, if an engine is set up, web_search.
 func (w *Web) Tools() []tool.Tool {
-	tools := []tool.Tool{w.fetch.tool()}
+	tools := []tool.Tool{w.fetch.fetchTool()}
 	if w.search != nil {
-		tools = append(tools, w.search.tool())
+		tools = append(tools, w.search.searchTool())
 	}
 	return tools
 }
 
-// searchBase reads the configured address of an engine; nil unless it is one of the web.
+// searchBase parses the configured address of an engine; nil if it is no web address.
 func searchBase(raw string) *url.URL {
 	base, err := url.Parse(raw)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" {

@@ -43,9 +43,9 @@ func allowOnly(servers ...*httptest.Server) func(netip.AddrPort) bool {
 	}
 }
 
-// names is a resolver that knows only the given names. Each lookup of a name takes the next address of its list, and
-// the last one stays.
-func names(t *testing.T, table map[string][]string) *net.Resolver {
+// resolverOf is a resolver that knows only the given names. Each lookup of a name takes the next address of its list,
+// and the last one stays.
+func resolverOf(t *testing.T, table map[string][]string) *net.Resolver {
 	t.Helper()
 	used := map[string]int{}
 	answer := func(q dnsmessage.Question) dnsmessage.Message {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// PDF makes a PDF with these pages. A page is lines, of which an empty one leaves a gap; one without lines is a
-// picture. Compressed says whether contents are, as usual programs do it.
+// PDF makes a PDF with these pages. A page is a list of lines, where an empty line makes a gap; a page without lines is
+// a picture. compressed says whether to compress contents, as most programs do.
 func PDF(compressed bool, pages ...[]string) []byte {
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "",
@@ -46,7 +46,7 @@ func PDF(compressed bool, pages ...[]string) []byte {
 	return Assemble(objects, "")
 }
 
-// Assemble makes a PDF of objects, with their table.
+// Assemble makes a PDF of objects, with their cross-reference table.
 func Assemble(objects []string, trailer string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
@@ -64,7 +64,7 @@ func Assemble(objects []string, trailer string) []byte {
 	return b.Bytes()
 }
 
-// escaped is a line as a string of a PDF, in the letters of Windows-1252.
+// escaped returns a line as a string of a PDF, in Windows-1252.
 func escaped(line string) string {
 	var b strings.Builder
 	for _, r := range line {
@@ -79,7 +79,7 @@ func escaped(line string) string {
 	return b.String()
 }
 
-// DOCX makes a DOCX with the body of a document and further parts by name.
+// DOCX makes a DOCX with this body of the document, and further parts by name.
 func DOCX(t testing.TB, body string, parts map[string]string) []byte {
 	t.Helper()
 	const space = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"`
@@ -94,7 +94,7 @@ func DOCX(t testing.TB, body string, parts map[string]string) []byte {
 	return Zip(t, zip.Deflate, all...)
 }
 
-// Zip is an archive with files, each by its name and its text.
+// Zip makes an archive of files, given as pairs of name and text.
 func Zip(t testing.TB, method uint16, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -114,10 +114,10 @@ func Zip(t testing.TB, method uint16, files ...string) []byte {
 	return b.Bytes()
 }
 
-// Para is a paragraph of a DOCX.
+// Para returns a paragraph of a DOCX.
 func Para(text string) string { return "<w:p><w:r><w:t>" + text + "</w:t></w:r></w:p>" }
 
-// Locked is a PDF that a password protects.
+// Locked returns a PDF that is protected by a password.
 func Locked() []byte {
 	return Assemble([]string{"<< /Type /Catalog >>", "<< /Filter /Standard /V 5 /R 6 /O (x) /U (y) /P 4 >>"},
 		"/Encrypt 2 0 R /ID [(a) (b)]")

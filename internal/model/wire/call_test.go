@@ -35,23 +35,23 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 		return &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, Body: http.NoBody}, err
 	})
 	for _, c := range []struct {
-		send func(x *wire.Exchange) (*http.Response, error)
+		send func(x *wire.Call) (*http.Response, error)
 		key  string
 		want request
 	}{
 		{
-			func(x *wire.Exchange) (*http.Response, error) {
+			func(x *wire.Call) (*http.Response, error) {
 				return x.Post("chat/a%2Fb", []byte("{}"))
 			}, "sk-1",
 			request{http.MethodPost, "https://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json",
 				"Bearer sk-1", "{}"},
 		},
 		{
-			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"page": {"2"}}) }, "",
+			func(x *wire.Call) (*http.Response, error) { return x.Get("models", url.Values{"page": {"2"}}) }, "",
 			request{Method: http.MethodGet, URL: "https://house/v1/models?page=2&tenant=a"},
 		},
 		{
-			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"tenant": {"b"}}) }, "",
+			func(x *wire.Call) (*http.Response, error) { return x.Get("models", url.Values{"tenant": {"b"}}) }, "",
 			request{Method: http.MethodGet, URL: "https://house/v1/models?tenant=b"},
 		},
 	} {
@@ -82,17 +82,17 @@ func TestRetryAfterIsReadInBothForms(t *testing.T) {
 		{"soon", 0, 0},
 		{"", 0, 0},
 	} {
-		err := get(open(t, answering(500, http.Header{"Retry-After": {c.header}}, "")), "models")
-		if e := failure(t, err, model.Server, ""); e.RetryAfter < c.min || e.RetryAfter > c.max {
+		err := getAndRead(open(t, answering(500, http.Header{"Retry-After": {c.header}}, "")), "models")
+		if e := wantFailure(t, err, model.Server, ""); e.RetryAfter < c.min || e.RetryAfter > c.max {
 			t.Errorf("%q gave %v; want between %v and %v", c.header, e.RetryAfter, c.min, c.max)
 		}
 	}
 }
 
 func TestFirstByteBoundsABodyThatNeverBegins(t *testing.T) {
-	for status, read := range map[int]func(x *wire.Exchange) error{
-		500: func(x *wire.Exchange) error { return get(x, "models") },
-		200: func(x *wire.Exchange) error { return x.GetList("models", nil, new(any), func() bool { return true }) },
+	for status, read := range map[int]func(x *wire.Call) error{
+		500: func(x *wire.Call) error { return getAndRead(x, "models") },
+		200: func(x *wire.Call) error { return x.GetList("models", nil, new(any), func() bool { return true }) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, func(r *http.Request) (*http.Response, error) {
@@ -104,7 +104,7 @@ func TestFirstByteBoundsABodyThatNeverBegins(t *testing.T) {
 			}, func(c *wire.Config, _ *wire.Protocol) { c.FirstByte = time.Minute })
 			defer x.Close()
 			start := time.Now()
-			failure(t, read(x), model.Timeout, "limit 1m0s")
+			wantFailure(t, read(x), model.Timeout, "limit 1m0s")
 			if got := time.Since(start); got != time.Minute {
 				t.Errorf("status %d: ended after %v", status, got)
 			}
@@ -127,8 +127,8 @@ func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
 		{&net.DNSError{IsTimeout: true}, model.Timeout, "no answer from house", false},
 	} {
 		x := open(t, func(*http.Request) (*http.Response, error) { return nil, c.err })
-		err := get(x, "models?k=hunter2")
-		failure(t, err, c.kind, c.says)
+		err := getAndRead(x, "models?k=hunter2")
+		wantFailure(t, err, c.kind, c.says)
 		if failed, is := errors.AsType[*model.Error](err); !is || failed.Unsent != c.unsent {
 			t.Errorf("%v: nothing was sent: %t, want %t", err, !c.unsent, c.unsent)
 		}
@@ -154,8 +154,8 @@ func TestWithdrawalWinsOverWhatTheWireSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	err = get(x, "models")
-	if failure(t, err, model.Cancelled, ""); !errors.Is(err, context.Canceled) || !x.Withdrawn() {
+	err = getAndRead(x, "models")
+	if wantFailure(t, err, model.Cancelled, ""); !errors.Is(err, context.Canceled) || !x.Withdrawn() {
 		t.Errorf("got %v, withdrawn %v", err, x.Withdrawn())
 	}
 }
@@ -167,7 +167,7 @@ func TestListThatIsNotWholeIsGarbledAndSaysWhereItWasAsked(t *testing.T) {
 		err := x.GetList("models", nil, &list, func() bool { return list.A != nil })
 		switch {
 		case !ok:
-			failure(t, err, model.Garbled, `(asked house under "/v1": is the base URL right? it is short)`)
+			wantFailure(t, err, model.Garbled, `(asked house under "/v1": is the base URL right? it is short)`)
 		case err != nil || *list.A != 1:
 			t.Errorf("%s: got %v, %v", body, list.A, err)
 		}
@@ -240,9 +240,9 @@ func TestWhatOnlyMoneyLiftsAndWhatHasTooMuchToDoAreToldApartInEveryProtocol(t *t
 		{500, "", `{"error":{"message":"The model is overloaded."}}`, model.Overloaded},
 		{500, "", `{"error":{"message":"odd"}}`, model.Server},
 	} {
-		failure(t, get(open(t, answering(c.status, http.Header{"Retry-After": {c.header}}, c.body)), "models"),
+		wantFailure(t, getAndRead(open(t, answering(c.status, http.Header{"Retry-After": {c.header}}, c.body)), "models"),
 			c.kind, "")
 	}
-	failure(t, open(t, nil).Inside([]byte(`{"error":{"message":"Overloaded","type":"overloaded_error"}}`)),
+	wantFailure(t, open(t, nil).StreamError([]byte(`{"error":{"message":"Overloaded","type":"overloaded_error"}}`)),
 		model.Overloaded, "inside the stream")
 }

@@ -17,7 +17,7 @@ func TestSameContentIsReadOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.kept.docs[0].Pages = []Page{{Number: 1, Text: "as it is kept"}}
+	r.cached.docs[0].Pages = []Page{{Number: 1, Text: "as it is kept"}}
 	again, err := r.Read(t.Context(), "b/copy.docx", content)
 	if err != nil || again.Name != "b/copy.docx" || again.Hash != first.Hash || again.Text() != "as it is kept" {
 		t.Errorf("%+v, %v", again, err)
@@ -25,8 +25,8 @@ func TestSameContentIsReadOnce(t *testing.T) {
 }
 
 func TestReaderKeepsWhatWasUsedLastWithinItsBound(t *testing.T) {
-	var k kept
-	third := strings.Repeat("x", mostKept/3)
+	var k documentCache
+	third := strings.Repeat("x", maxCached/3)
 	for _, hash := range []string{"a", "b", "c", "a", "d"} {
 		if d := (Document{Hash: hash}); !k.fill(&d) {
 			d.Pages = []Page{{Number: 1, Text: third}}
@@ -38,13 +38,13 @@ func TestReaderKeepsWhatWasUsedLastWithinItsBound(t *testing.T) {
 			t.Errorf("%s is kept: %v", hash, got)
 		}
 	}
-	if k.bytes > mostKept {
+	if k.bytes > maxCached {
 		t.Errorf("%d bytes are kept", k.bytes)
 	}
 }
 
 func TestReaderGoesOnAfterOneWhoDidNotWait(t *testing.T) {
-	r := NewReader(reader(t).cache)
+	r := NewReader(reader(t).cacheFolder)
 	defer r.Close()
 	content := documenttest.PDF(true, []string{"text"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -57,6 +57,6 @@ func TestReaderGoesOnAfterOneWhoDidNotWait(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 		r.Close()
-		r.kept = kept{}
+		r.cached = documentCache{}
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// mostKept bounds the texts of PDFs and DOCX that a reader keeps, in bytes.
-const mostKept = 64 << 20
+// maxCached bounds the texts of PDFs and DOCX that a Reader keeps, in bytes.
+const maxCached = 64 << 20
 
-// kept are the documents that were read last, so that the same content is not read again.
-type kept struct {
+// documentCache holds the documents that were read last, so that the same content is not read again.
+type documentCache struct {
 	mu    sync.Mutex
-	docs  []Document // the one that was used last stands last
+	docs  []Document // the one that was used last is the last
 	bytes int64
 }
 
-// fill gives a document the pages of the one with the same content, and says whether there is one.
-func (k *kept) fill(d *Document) bool {
+// fill sets the pages of d if a document with the same content is cached, and says whether one is.
+func (k *documentCache) fill(d *Document) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at := slices.IndexFunc(k.docs, func(known Document) bool { return known.Hash == d.Hash })
@@ -29,11 +29,11 @@ func (k *kept) fill(d *Document) bool {
 	return true
 }
 
-func (k *kept) add(d Document) {
+func (k *documentCache) add(d Document) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.docs, k.bytes = append(k.docs, d), k.bytes+d.size()
-	for k.bytes > mostKept {
+	for k.bytes > maxCached {
 		k.bytes -= k.docs[0].size()
 		k.docs = slices.Delete(k.docs, 0, 1)
 	}
