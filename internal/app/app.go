@@ -124,7 +124,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 		err = a.openTelemetry()
 	}
 	if err == nil {
-		err = a.assist()
+		err = a.openAssistants()
 	}
 	if err != nil {
 		a.presence.Close()
@@ -134,11 +134,11 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	return a, nil
 }
 
-// assist readies the use cases of the assistants.
-func (a *App) assist() (err error) {
+// openAssistants readies the use cases of the assistants.
+func (a *App) openAssistants() (err error) {
 	a.servers.log = cmp.Or(a.log, a.servers.log)
 	main := oracle.Describe(a.Oracle, a.Surroundings())
-	chat, err := a.chat()
+	chat, err := a.tasksDeps()
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,11 @@ func (a *App) assist() (err error) {
 	if err != nil {
 		return err
 	}
-	councils, err := a.council()
+	councils, err := a.openCouncil()
 	if err != nil {
 		return err
 	}
-	inquiries, err := a.inquiry()
+	inquiries, err := a.openInquiry()
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (a *App) assist() (err error) {
 		all = append(all, others...)
 	}
 	c := run.Config{Store: a.Store, Build: a.options.Build, Log: a.log, Holder: a.presence.holder,
-		Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
+		Dead: a.presence.isGone, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
 	}
@@ -176,7 +176,7 @@ func (a *App) assist() (err error) {
 	}
 	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact,
 		Setting: a.Config.Text, Tree: a.tree,
-		Prices: a.prices(), Apart: a.apart(), Models: a.Offered, Now: a.Clock.Now})
+		Prices: a.prices(), Apart: a.foundApart(), Models: a.Offered, Now: a.Clock.Now})
 	return err
 }
 
@@ -185,7 +185,7 @@ func (a *App) Surroundings() oracle.Surroundings {
 	return oracle.Surroundings{
 		Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
 		Tools:   a.Tools,
-		LeftOut: a.servers.leftOut, Prompts: a.ofOracle, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
+		LeftOut: a.servers.leftOut, Prompts: a.oraclePrompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
 		Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 	}
 }
@@ -233,11 +233,11 @@ func Prepare(cfg config.Config) (*App, error) {
 
 // model opens the model of a run, with retries and those that answer where it does not.
 func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
-	return a.chained(ctx, a.Models, env, false)
+	return a.openChain(ctx, a.Models, env, false)
 }
 
-// chained opens a model of a catalog; whatever is as in a model.ChainPolicy.
-func (a *App) chained(ctx context.Context, models model.Catalog, env oracle.Env, whatever bool) (model.Model, error) {
+// openChain opens a model of a catalog; whatever is as in a model.ChainPolicy.
+func (a *App) openChain(ctx context.Context, models model.Catalog, env oracle.Env, whatever bool) (model.Model, error) {
 	a.LearnKeys(ctx, env) // a run that is resumed may read a file before it asks the model
 	first, err := a.openModel(models, env.Model)
 	if err != nil {

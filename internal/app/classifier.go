@@ -41,7 +41,7 @@ func classifier(cfg config.Bert) *bert.Classifier {
 
 // classifierProgram is the path of the program: beside this one, else as the shell would find it; else its bare name.
 func classifierProgram() string {
-	beside := filepath.Join(filepath.Dir(self()), ClassifierProgram+filepath.Ext(self()))
+	beside := filepath.Join(filepath.Dir(ownProgram()), ClassifierProgram+filepath.Ext(ownProgram()))
 	if path, err := exec.LookPath(beside); err == nil {
 		return path
 	}
@@ -51,8 +51,8 @@ func classifierProgram() string {
 	return ClassifierProgram
 }
 
-// self is the path of this program as it was called, so that a link to it starts what it names.
-func self() string {
+// ownProgram is the path of this program as it was called, so that a link to it starts what it names.
+func ownProgram() string {
 	if name := os.Args[0]; strings.ContainsRune(name, filepath.Separator) {
 		if path, err := filepath.Abs(name); err == nil {
 			return path

@@ -22,8 +22,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// council readies the Council: its assistants, and the desk of a person's acts.
-func (a *App) council() ([]*assistant.Assistant, error) {
+// openCouncil readies the Council: its assistants, and the desk of a person's acts.
+func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 	prompts, err := fs.Sub(a.texts, "council")
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the Council: %w", err)
@@ -42,7 +42,7 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 		Choose:   models.Choose,
 		Describe: a.Describe,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
-			return a.chained(ctx, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
+			return a.openChain(ctx, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
 		},
 		Missing: func() string {
 			return writing().Missing()

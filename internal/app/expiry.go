@@ -57,7 +57,7 @@ func (a *App) Settled() (time.Time, error) {
 		most = now.Sub(a.expiry.last) // by the monotonic clock
 	}
 	ran := min(now.Sub(m.Looked), most) // another process may have counted a part
-	m.look(now, max(ran, 0))
+	m.mark(now, max(ran, 0))
 	a.expiry.last = now
 	if raw, err = json.Marshal(m); err != nil {
 		return time.Time{}, err
@@ -65,9 +65,9 @@ func (a *App) Settled() (time.Time, error) {
 	return m.Settled, files.Replace(file, raw, 0o600)
 }
 
-// look counts the time that ran since the last look, and marks what is too old now once what was marked before has
+// mark counts the time that ran since the last look, and marks what is too old now once what was marked before has
 // settled.
-func (m *marks) look(now time.Time, ran time.Duration) {
+func (m *marks) mark(now time.Time, ran time.Duration) {
 	if now.Before(m.Settled) {
 		m.Settled = time.Time{}
 	}

@@ -76,28 +76,28 @@ func TestTimeBetweenProcessesCountsForAFewHoursAtMost(t *testing.T) {
 func TestClockThatLeapsForAWhileMakesNothingOld(t *testing.T) {
 	now := time.Now()
 	var m marks
-	m.look(now, 0)
+	m.mark(now, 0)
 	for range 23 {
-		m.look(now.Add(365*day), time.Hour)
+		m.mark(now.Add(365*day), time.Hour)
 	}
-	m.look(now.Add(365*day), time.Hour) // what was marked before the leap
+	m.mark(now.Add(365*day), time.Hour) // what was marked before the leap
 	if !m.Settled.Equal(now) {
 		t.Errorf("%s may go, want %s", m.Settled, now)
 	}
 	for range 23 {
-		m.look(now.Add(366*day), time.Hour)
+		m.mark(now.Add(366*day), time.Hour)
 	}
 	if !m.Settled.Equal(now) {
 		t.Errorf("with a clock that leapt for less than a day, %s may go", m.Settled)
 	}
-	m.look(now.Add(2*day), time.Hour)
+	m.mark(now.Add(2*day), time.Hour)
 	for range 23 {
-		m.look(now.Add(3*day), time.Hour)
+		m.mark(now.Add(3*day), time.Hour)
 	}
 	if !m.Settled.Equal(now) {
 		t.Errorf("with the clock right again, %s may go", m.Settled)
 	}
-	m.look(now.Add(-day), 0)
+	m.mark(now.Add(-day), 0)
 	if !m.Settled.IsZero() {
 		t.Errorf("with a clock that went back, %s may go", m.Settled)
 	}

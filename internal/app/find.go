@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-// apart is what is found beside sessions and runs.
-func (a *App) apart() []service.Apart {
+// foundApart is what is found beside sessions and runs.
+func (a *App) foundApart() []service.Apart {
 	return []service.Apart{{Assistant: taskchat.Name, Find: a.findTasks},
 		{Assistant: council.Name, Find: a.findCouncil}}
 }

@@ -30,9 +30,9 @@ const keptLocks = 24 * time.Hour
 // newPresence makes this process known in a data folder. Where that can't be, nobody is known to be gone, and leases
 // are waited for.
 func newPresence(data string) *presence {
-	p := &presence{place: place(), leave: func() {}}
+	p := &presence{place: machineID(), leave: func() {}}
 	name := fmt.Sprintf("%d-%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36))
-	if p.place == unknown || p.hold(filepath.Join(data, "processes"), name) != nil {
+	if p.place == unknown || p.lockFile(filepath.Join(data, "processes"), name) != nil {
 		p.Close()
 		p.folder, p.place = nil, unknown
 	}
@@ -40,7 +40,7 @@ func newPresence(data string) *presence {
 	return p
 }
 
-func (p *presence) hold(path, name string) (err error) {
+func (p *presence) lockFile(path, name string) (err error) {
 	if err = os.MkdirAll(path, 0o700); err != nil {
 		return err
 	}
@@ -79,10 +79,10 @@ func (p *presence) Close() {
 // unknown is a place that can't be told apart from others.
 const unknown = "unknown"
 
-// place names the machine, since it was booted: locks are held by its processes alone, in whichever container. Cloned
-// machines share a name, but never this, and a data folder may be another machine's. What the system does not tell
-// makes the place unknown.
-func place() string {
+// machineID names the machine, since it was booted: locks are held by its processes alone, in whichever container.
+// Cloned machines share a name, but never this, and a data folder may be another machine's. What the system does not
+// tell makes the place unknown.
+func machineID() string {
 	host, err := os.Hostname()
 	boot, bootErr := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil || host == "" || bootErr != nil {
@@ -92,9 +92,9 @@ func place() string {
 	return strings.ReplaceAll(host, "/", "-") + "-" + hex.EncodeToString(sum[:8])
 }
 
-// gone says that the process of a holder worked on this data folder on this machine, and has ended. Of others nothing
+// isGone says that the process of a holder worked on this data folder on this machine, and has ended. Of others nothing
 // is known; their leases are waited for.
-func (p *presence) gone(holder string) bool {
+func (p *presence) isGone(holder string) bool {
 	where, name, ok := strings.Cut(holder, "/")
 	if !ok || p.folder == nil || !sameMachine(where, p.place) || !filepath.IsLocal(name) {
 		return false

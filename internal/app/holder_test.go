@@ -60,14 +60,14 @@ func present(t *testing.T, data string) (holder string, kill func()) {
 }
 
 func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
-	if place() == unknown {
+	if machineID() == unknown {
 		t.Skip("this system does not tell where a process runs")
 	}
 	data := t.TempDir()
 	p := newPresence(data)
 	defer p.Close()
 	other, kill := present(t, data)
-	if p.gone(other) || p.gone(p.holder) {
+	if p.isGone(other) || p.isGone(p.holder) {
 		t.Error("a process that lives is gone")
 	}
 	elsewhere := newPresence(t.TempDir())
@@ -86,7 +86,7 @@ func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
 		{p, p.place + "/", false}, {p, p.place + "/../" + name, false}, {p, p.place + "/never", false},
 		{p, unknown + "/" + name, false},
 	} {
-		if got := c.who.gone(c.holder); got != c.want {
+		if got := c.who.isGone(c.holder); got != c.want {
 			t.Errorf("gone(%q) is %v; want %v", c.holder, got, c.want)
 		}
 	}
@@ -95,21 +95,21 @@ func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
 // A process that ends by itself may not have been able to give its leases back. Numbers of processes mean nothing: one
 // of a process that is gone may be taken again.
 func TestProcessThatEndedByItselfIsGoneWhateverItsNumber(t *testing.T) {
-	if place() == unknown {
+	if machineID() == unknown {
 		t.Skip("this system does not tell where a process runs")
 	}
 	data := t.TempDir()
 	p, ended, elsewhere := newPresence(data), newPresence(data), newPresence(t.TempDir())
 	defer p.Close()
 	defer elsewhere.Close()
-	if p.gone(ended.holder) {
+	if p.isGone(ended.holder) {
 		t.Error("it is gone while it lives")
 	}
 	ended.Close()
-	if !p.gone(ended.holder) {
+	if !p.isGone(ended.holder) {
 		t.Error("it is not gone, though only its number is taken")
 	}
-	if elsewhere.gone(ended.holder) {
+	if elsewhere.isGone(ended.holder) {
 		t.Error("it is gone for those of another folder, who can't know")
 	}
 }
@@ -150,7 +150,7 @@ func TestFolderThatTakesNoLockLeavesItToTheLease(t *testing.T) {
 	write(t, filepath.Dir(data), "file", "")
 	p := newPresence(data)
 	defer p.Close()
-	if p.gone(p.holder) || !strings.HasPrefix(p.holder, unknown+"/") {
-		t.Errorf("%s, gone: %v", p.holder, p.gone(p.holder))
+	if p.isGone(p.holder) || !strings.HasPrefix(p.holder, unknown+"/") {
+		t.Errorf("%s, gone: %v", p.holder, p.isGone(p.holder))
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// inquiry readies the Inquiry: its assistant, and the desk where what was inquired is read.
-func (a *App) inquiry() (*assistant.Assistant, error) {
+// openInquiry readies the Inquiry: its assistant, and the desk where what was inquired is read.
+func (a *App) openInquiry() (*assistant.Assistant, error) {
 	prompts, err := fs.Sub(a.texts, "inquiry")
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the Inquiry: %w", err)
@@ -32,9 +32,9 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	d := inquiry.Deps{Store: a.Store, Files: inquiries.of, Choose: a.Models.Choose, Prompts: prompts,
 		Embeddings: inquiry.Embeddings{By: a.Config.Inquiry.Embeddings, Away: a.Config.EmbeddingsAway()},
 		Model: func(ctx context.Context, id string) (model.Model, error) {
-			return a.chained(ctx, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)
+			return a.openChain(ctx, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)
 		},
-		Witness: a.witness}
+		Witness: a.openWitness}
 	made, err := inquiry.New(d)
 	if err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (a *App) sources(ctx context.Context, path string) (func(name string) (reco
 // mostUnread is how many files an error names that could not be read.
 const mostUnread = 5
 
-// witnesses reads the documents of a witness: those that were handed over, or those of a folder.
-func (a *App) witnesses(ctx context.Context, w inquiry.Called) ([]document.Document, []*document.Error, error) {
+// readDocuments reads the documents of a witness: those that were handed over, or those of a folder.
+func (a *App) readDocuments(ctx context.Context, w inquiry.Called) ([]document.Document, []*document.Error, error) {
 	if w.Name == "" {
 		docs, failed := document.FromMaterial(w.Handed)
 		return docs, failed, nil
@@ -94,8 +94,8 @@ func (a *App) witnesses(ctx context.Context, w inquiry.Called) ([]document.Docum
 	return a.Documents.ReadAll(ctx, path)
 }
 
-// witness calls a witness: documents are read, and a model is opened.
-func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+// openWitness calls a witness: documents are read, and a model is opened.
+func (a *App) openWitness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 	if w.Kind == "model" {
 		m, err := a.model(ctx, oracle.Env{Model: w.Name})
 		if err != nil {
@@ -108,7 +108,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		said := witness.Model(m, w.Text)
 		return said, nil, said.Check(ctx)
 	}
-	docs, failed, err := a.witnesses(ctx, w)
+	docs, failed, err := a.readDocuments(ctx, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +138,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		o.Embed = a.Embedder(id)
 	}
 	if w.Model != "" {
-		if o.Model, err = a.chained(ctx, a.Models, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models},
+		if o.Model, err = a.openChain(ctx, a.Models, oracle.Env{Model: w.Model, Fallback: a.Config.Fallback.Models},
 			true); err != nil {
 			return nil, nil, err
 		}

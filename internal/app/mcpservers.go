@@ -69,7 +69,7 @@ func (s *servers) tools(ctx context.Context) (all []tool.Tool) {
 	}
 	waiting, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
-	for _, first := range s.begin() {
+	for _, first := range s.startOpening() {
 		select {
 		case <-first:
 		case <-waiting.Done():
@@ -85,9 +85,9 @@ func (s *servers) tools(ctx context.Context) (all []tool.Tool) {
 	return all
 }
 
-// begin opens what is not open and may be tried. It gives what tells the end of those that are opened for the first
-// time.
-func (s *servers) begin() (first []chan struct{}) {
+// startOpening opens what is not open and may be tried. It gives what tells the end of those that are opened for the
+// first time.
+func (s *servers) startOpening() (first []chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range s.names {
@@ -121,14 +121,14 @@ func (s *servers) openOne(name string, one *serverState) {
 	one.session, one.err = session, err
 	if err != nil {
 		one.again = time.Now().Add(serverPause)
-		s.log.Warn("an MCP server is left out", "server", name, "why", inShort(err).Template(), "again_in",
+		s.log.Warn("an MCP server is left out", "server", name, "why", openingReason(err).Template(), "again_in",
 			serverPause.String())
 	}
 }
 
-// inShort says why a server can't be used without its words and ours of it, which are for who runs it: ‘sibyl mcp
+// openingReason says why a server can't be used without its words and ours of it, which are for who runs it: ‘sibyl mcp
 // servers’ has them.
-func inShort(err error) bt.Reason {
+func openingReason(err error) bt.Reason {
 	switch kind := tool.AsError(err).Kind; {
 	case errors.Is(err, mcpclient.ErrChanged):
 		return oracle.ServerChanged
@@ -148,7 +148,7 @@ func (s *servers) leftOut() (all []bt.Why) {
 		switch one := s.all[name]; {
 		case one.session != nil:
 		case one.err != nil:
-			all = append(all, oracle.ServerFailed.With(name, inShort(one.err).With()))
+			all = append(all, oracle.ServerFailed.With(name, openingReason(one.err).With()))
 		case one.opening != nil:
 			all = append(all, oracle.ServerStarts.With(name))
 		}

@@ -54,8 +54,8 @@ func (a *App) checkedPrompts() (checked []api.PromptInForce, folder string, err 
 	return checked, folder, nil
 }
 
-// ofOracle are the Oracle's prompts as their files are by now.
-func (a *App) ofOracle() (*prompt.Set, error) {
+// oraclePrompts are the Oracle's prompts as their files are by now.
+func (a *App) oraclePrompts() (*prompt.Set, error) {
 	if a.Config.Prompts == "" {
 		return a.Prompts, nil
 	}

@@ -65,26 +65,26 @@ func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tasks, err := a.ofTasks()
-	segments, ofOracle := a.ofOracle()
+	tasks, err := a.tasksPrompt()
+	segments, ofOracle := a.oraclePrompts()
 	if err := errors.Join(err, ofOracle); err != nil || bytes.Contains(segments.Encoded(), []byte("Be terse.")) ||
 		string(tasks) == "Read it.\n" {
 		t.Fatal("what is built in can't be used: ", err)
 	}
 	write(t, dir, "tasks/intent.md", "Read it.\n")
 	write(t, dir, "oracle/base.md", "Be terse.\n")
-	if tasks, err = a.ofTasks(); err != nil || string(tasks) != "Read it.\n" {
+	if tasks, err = a.tasksPrompt(); err != nil || string(tasks) != "Read it.\n" {
 		t.Errorf("Tasks: %q, %v", tasks, err)
 	}
-	if segments, err = a.ofOracle(); err != nil || !bytes.Contains(segments.Encoded(), []byte("Be terse.")) {
+	if segments, err = a.oraclePrompts(); err != nil || !bytes.Contains(segments.Encoded(), []byte("Be terse.")) {
 		t.Errorf("the Oracle: %v", err)
 	}
 	write(t, dir, "tasks/intent.md", "\n")
 	write(t, dir, "oracle/base.md", "{{#never}}\n")
-	if _, err = a.ofTasks(); err == nil {
+	if _, err = a.tasksPrompt(); err == nil {
 		t.Error("Tasks: an empty prompt is used")
 	}
-	if _, err = a.ofOracle(); err == nil {
+	if _, err = a.oraclePrompts(); err == nil {
 		t.Error("the Oracle: a broken prompt is used")
 	}
 }

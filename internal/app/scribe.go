@@ -25,7 +25,7 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		if name, _ := model.SplitID(set.Model); cfg.Providers[name].Local {
 			c.Limits = c.Limits.ForLocal()
 		}
-		if c.Transcriber, c.Problem = hosted(cfg, keys); c.Transcriber == nil {
+		if c.Transcriber, c.Problem = hostedModel(cfg, keys); c.Transcriber == nil {
 			c.By = ""
 		}
 	case set.Server != "":
@@ -58,8 +58,8 @@ func (a *App) Transcription() (by, missing string, err error) {
 	return s.By, s.Missing(), nil
 }
 
-// hosted is the model of the settings, or why it can't be used.
-func hosted(cfg config.Config, keys *secrets) (t model.Transcriber, problem string) {
+// hostedModel is the model of the settings, or why it can't be used.
+func hostedModel(cfg config.Config, keys *secrets) (t model.Transcriber, problem string) {
 	patient := cfg
 	here, elsewhere := cfg.Transcription.Limit(true), cfg.Transcription.Limit(false)
 	patient.Timeouts = config.Timeouts{Start: elsewhere, Silence: elsewhere, LocalStart: here, LocalSilence: here,

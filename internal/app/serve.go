@@ -129,15 +129,15 @@ func (a *App) openTelemetry() (err error) {
 	a.log = telemetry.Logger(opt.Serving, t.LogLevel, a.secrets.bytes)
 	a.telemetry, err = telemetry.New(telemetry.Config{Build: opt.Build, Instance: nodeName(a.Config.Server.Name),
 		Endpoint: t.Endpoint, Header: t.Header(), PlainHTTP: a.Config.PlainHTTP, Ratio: t.TraceRatio,
-		AcceptParent: t.Traceparent, Waiting: a.waiting, Redact: a.secrets.bytes, Log: a.log})
+		AcceptParent: t.Traceparent, Waiting: a.waitingRuns, Redact: a.secrets.bytes, Log: a.log})
 	return err
 }
 
 // mostWaiting bounds how many waiting runs are counted.
 const mostWaiting = 1000
 
-// waiting tells of the runs that wait for a process.
-func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
+// waitingRuns tells of the runs that wait for a process.
+func (a *App) waitingRuns(ctx context.Context) (w telemetry.Waiting, err error) {
 	now := a.Clock.Now()
 	all, err := a.Store.Stranded(ctx, a.Engine.When(), mostWaiting)
 	w.Runs = len(all)

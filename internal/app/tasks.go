@@ -13,9 +13,9 @@ import (
 	"sibyl/prompts"
 )
 
-// chat is what the task assistant needs. It reaches tasks through an MCP server of this process, over the messages that
-// others send too.
-func (a *App) chat() (d taskchat.Deps, err error) {
+// tasksDeps is what the task assistant needs. It reaches tasks through an MCP server of this process, over the messages
+// that others send too.
+func (a *App) tasksDeps() (d taskchat.Deps, err error) {
 	key := make([]byte, mcp.MinKey) // of questions that are asked and answered within one call
 	if _, err := rand.Read(key); err != nil {
 		return d, err
@@ -24,7 +24,7 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 	if err != nil {
 		return d, err
 	}
-	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: a.ofTasks, Now: a.Clock.Now,
+	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: a.tasksPrompt, Now: a.Clock.Now,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},
@@ -43,8 +43,8 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 		}}, nil
 }
 
-// ofTasks is what models are told by the task assistant, as its file is by now.
-func (a *App) ofTasks() ([]byte, error) {
+// tasksPrompt is what models are told by the task assistant, as its file is by now.
+func (a *App) tasksPrompt() ([]byte, error) {
 	text, wrong := prompts.Read(a.texts, "tasks/intent.md")
 	return []byte(text), wrong
 }

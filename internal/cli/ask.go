@@ -22,7 +22,7 @@ import (
 
 // askFlags are the flags of ‘sibyl ask’ beside the options of the Oracle.
 type askFlags struct {
-	*said[oracle.Options]
+	*optionFlagSet[oracle.Options]
 	session      string
 	cont, shadow bool
 	attach       []string
@@ -43,7 +43,7 @@ func (c *command) askCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	f.said = optionFlags[oracle.Options](cmd)
+	f.optionFlagSet = optionFlags[oracle.Options](cmd)
 	fl.BoolVarP(&f.cont, "continue", "c", false,
 		"continue the last session about this folder, or the one named by --in")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
@@ -56,16 +56,16 @@ func (c *command) askCommand() *cobra.Command {
 	return c.withView(cmd, "one JSON object")
 }
 
-// asked is what the person asks: the words, and the material that they are about. Piped says that the words themselves
-// were piped in.
-type asked struct {
+// typedQuestion is what the person asks: the words, and the material that they are about. Piped says that the words
+// themselves were piped in.
+type typedQuestion struct {
 	words, material string
 	piped           bool
 }
 
-// question reads the arguments, what stands in standard input beside them, or for them where there are none, and the
-// files that are attached or named as @path.
-func (c *command) question(ctx context.Context, args, attach []string) (q asked, err error) {
+// readQuestion reads the arguments, what stands in standard input beside them, or for them where there are none, and
+// the files that are attached or named as @path.
+func (c *command) readQuestion(ctx context.Context, args, attach []string) (q typedQuestion, err error) {
 	stdin := len(args) > 0 && args[len(args)-1] == "-"
 	if stdin {
 		args = args[:len(args)-1]
@@ -94,7 +94,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 		}
 		parts = append(parts, doc.Part{Name: stdinName, Text: text})
 	default:
-		text, err := pipedText(c.besideQuestion(silence))
+		text, err := pipedText(c.readStdinBeside(silence))
 		if err != nil {
 			return q, withCode(ExitUsage, err)
 		}
@@ -102,22 +102,22 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 			parts = append(parts, doc.Part{Name: stdinName, Text: text})
 		}
 	}
-	defer c.tellLong("reading what is attached; the first PDF takes some seconds")()
+	defer c.reportIfSlow("reading what is attached; the first PDF takes some seconds")()
 	for _, name := range attach {
-		named, err := c.attached(ctx, name, filepath.Base(name))
+		named, err := c.readAttachment(ctx, name, filepath.Base(name))
 		if err != nil {
 			return q, withCode(ExitUsage, fmt.Errorf("--attach: %w", err))
 		}
 		parts = append(parts, named...)
 	}
 	if !q.piped { // words that were piped in are no wish of the person
-		named, err := c.mentioned(ctx, q.words)
+		named, err := c.readMentions(ctx, q.words)
 		if err != nil {
 			return q, withCode(ExitUsage, err)
 		}
 		parts = append(parts, named...)
 	}
-	if err := tooMuch(parts); err != nil {
+	if err := checkMaterialSize(parts); err != nil {
 		return q, withCode(ExitUsage, err)
 	}
 	if len(parts) > 0 {
@@ -127,7 +127,7 @@ func (c *command) question(ctx context.Context, args, attach []string) (q asked,
 }
 
 func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error) {
-	said, err := c.question(ctx, args, f.attach)
+	said, err := c.readQuestion(ctx, args, f.attach)
 	if err != nil {
 		return err
 	}
@@ -135,10 +135,10 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	if err := c.settleNotices(f, cfg); err != nil {
+	if err := c.chooseNoticesFile(f, cfg); err != nil {
 		return err
 	}
-	o, err := questionOptions(f.said, cfg)
+	o, err := questionOptions(f.optionFlagSet, cfg)
 	if err != nil {
 		return err
 	}
@@ -154,13 +154,13 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	session, err := c.continued(ctx, a, f, &o)
+	session, err := c.sessionToContinue(ctx, a, f, &o)
 	if err != nil {
 		return err
 	}
-	c.mentionUnsearched(o.Code.Path)
+	c.noteUnsearchedFolders(o.Code.Path)
 	if !c.quiet && !c.asJSON {
-		if err := c.mentionInterrupted(ctx, a); err != nil {
+		if err := c.noteInterruptedRuns(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	if err := c.follow(ctx, r); err != nil || ctx.Err() != nil {
+	if err := c.showRun(ctx, r); err != nil || ctx.Err() != nil {
 		return err
 	}
 	if f.shadow {
@@ -179,8 +179,8 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	return c.retire(ctx, a, c.owner())
 }
 
-// settleNotices settles which file notices go to.
-func (c *command) settleNotices(f askFlags, cfg config.Config) error {
+// chooseNoticesFile settles which file notices go to.
+func (c *command) chooseNoticesFile(f askFlags, cfg config.Config) error {
 	if !f.given("notices") {
 		c.notices = cfg.Notices
 		return nil
@@ -188,17 +188,17 @@ func (c *command) settleNotices(f askFlags, cfg config.Config) error {
 	return withCode(ExitUsage, checkNotices(c.notices))
 }
 
-// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder you
-// are asking about or, where that is none, the last of all; a session is asked about its own folder, unless the person
-// names another.
-func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *oracle.Options) (string, error) {
+// sessionToContinue names the session that the question goes on with; "" for a new one. -c takes the last one of the
+// folder you are asking about or, where that is none, the last of all; a session is asked about its own folder, unless
+// the person names another.
+func (c *command) sessionToContinue(ctx context.Context, a *app.App, f askFlags, o *oracle.Options) (string, error) {
 	var s journal.Session
 	var err error
 	switch {
 	case f.cont:
 		s, err = a.Service.LastIn(ctx, c.owner(), oracle.Name, o.Code.Path)
 		if errors.Is(err, journal.ErrNotFound) {
-			return "", withCode(ExitUsage, c.elsewhere(ctx, a, err))
+			return "", withCode(ExitUsage, c.nameSessionElsewhere(ctx, a, err))
 		}
 		if o.Code.Path != "" {
 			return s.ID, err
@@ -222,8 +222,8 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *orac
 	return s.ID, nil
 }
 
-// elsewhere adds to an error which session there is in another folder.
-func (c *command) elsewhere(ctx context.Context, a *app.App, err error) error {
+// nameSessionElsewhere adds to an error which session there is in another folder.
+func (c *command) nameSessionElsewhere(ctx context.Context, a *app.App, err error) error {
 	last, found := a.Service.FindSession(ctx, c.owner(), oracle.Name, "last")
 	if found != nil {
 		return found
@@ -238,8 +238,8 @@ func (c *command) elsewhere(ctx context.Context, a *app.App, err error) error {
 
 // questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person
 // stands in, if that is a project or the code is to be searched.
-func questionOptions(f *said[oracle.Options], cfg config.Config) (oracle.Options, error) {
-	o, err := f.settled(cfg)
+func questionOptions(f *optionFlagSet[oracle.Options], cfg config.Config) (oracle.Options, error) {
+	o, err := f.withSettings(cfg)
 	if err != nil {
 		return o, err
 	}
@@ -260,18 +260,18 @@ func questionOptions(f *said[oracle.Options], cfg config.Config) (oracle.Options
 	return o, nil
 }
 
-// follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
-func (c *command) follow(ctx context.Context, r *service.Run) error {
-	p, res, err := c.watch(ctx, r)
+// showRun shows a run that this process drives until it ends, prints the answer, and sets the exit code.
+func (c *command) showRun(ctx context.Context, r *service.Run) error {
+	p, res, err := c.showProgress(ctx, r)
 	if err != nil {
 		return err
 	}
-	return c.answer(p, r, res)
+	return c.printOutcome(p, r, res)
 }
 
-// watch shows a run that this process drives until it ends, and gives what came of it, without the parts of the answer
-// that were shown before.
-func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
+// showProgress shows a run that this process drives until it ends, and gives what came of it, without the parts of the
+// answer that were shown before.
+func (c *command) showProgress(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()
 	var early []string
@@ -287,11 +287,11 @@ func (c *command) watch(ctx context.Context, r *service.Run) (*progress, service
 		p.screen.retract()
 		return p, res, err
 	}
-	res.Answer = conversation.Rest(res.Answer, early)
+	res.Answer = conversation.WithoutShown(res.Answer, early)
 	return p, c.withUsage(ctx, r, res), nil
 }
 
-func (c *command) answer(p *progress, r *service.Run, res service.Result) error {
+func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) error {
 	if c.asJSON {
 		p.screen.retract()
 		if err := newJSON(c.Out).Encode(res.Outcome); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // flagsOf are the flags of a question as a person gives them, read.
-func flagsOf(t *testing.T, args ...string) (*said[oracle.Options], error) {
+func flagsOf(t *testing.T, args ...string) (*optionFlagSet[oracle.Options], error) {
 	t.Helper()
 	cmd := &cobra.Command{}
 	f := optionFlags[oracle.Options](cmd)
@@ -44,7 +44,7 @@ func TestFlagComesBeforeTheSettingEvenIfItSaysNothingIsWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := f.settled(cfg)
+	o, err := f.withSettings(cfg)
 	want := oracle.Options{Model: "c:d", MaxTurns: 30, MaxTime: time.Minute, Fallback: new(false)}
 	if diff := cmp.Diff(want, o); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)

@@ -43,10 +43,10 @@ func checkTyped(words string) error {
 // and silent for ever.
 const silence = 2 * time.Second
 
-// besideQuestion reads standard input beside a question, without a ‘-’: a pipe or a file with something in it. A
+// readStdinBeside reads standard input beside a question, without a ‘-’: a pipe or a file with something in it. A
 // terminal, a device and a socket are none, and a pipe in which nothing stands in time is left alone, with a line that
 // says so.
-func (c *command) besideQuestion(wait time.Duration) (text string, err error) {
+func (c *command) readStdinBeside(wait time.Duration) (text string, err error) {
 	if c.InTTY || c.In == nil {
 		return "", nil
 	}
@@ -120,8 +120,8 @@ func pipedText(raw string, err error) (string, error) {
 	return text, nil
 }
 
-// tellLong tells of what takes longer than a second. Done says that it has ended.
-func (c *command) tellLong(what string) (done func()) {
+// reportIfSlow tells of what takes longer than a second. Done says that it has ended.
+func (c *command) reportIfSlow(what string) (done func()) {
 	if c.quiet || c.asJSON {
 		return func() {}
 	}
@@ -140,9 +140,9 @@ func (c *command) tellLong(what string) (done func()) {
 	}
 }
 
-// attached reads a file that is handed over: the pages of a PDF or DOCX, a picture, or a text. Answers cite it by the
-// name, with which errors begin.
-func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, error) {
+// readAttachment reads a file that is handed over: the pages of a PDF or DOCX, a picture, or a text. Answers cite it by
+// the name, with which errors begin.
+func (c *command) readAttachment(ctx context.Context, file, name string) ([]doc.Part, error) {
 	content, err := files.ReadNamed(file, doc.MaxFile)
 	if _, known := errors.AsType[*files.Error](err); known {
 		return nil, err
@@ -152,9 +152,9 @@ func (c *command) attached(ctx context.Context, file, name string) ([]doc.Part, 
 	return oracle.ReadParts(ctx, c.Documents, name, content)
 }
 
-// mentioned reads the files that a question names as @path. What has no ending of a file stays words if there is no
+// readMentions reads the files that a question names as @path. What has no ending of a file stays words if there is no
 // such file.
-func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part, err error) {
+func (c *command) readMentions(ctx context.Context, words string) (parts []doc.Part, err error) {
 	seen, home := map[string]bool{}, c.home()
 	var names []string
 	tokens := strings.Fields(quotedMention.ReplaceAllStringFunc(words, func(mention string) string {
@@ -211,7 +211,7 @@ func (c *command) mentioned(ctx context.Context, words string) (parts []doc.Part
 			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it anyway", name, why)
 		}
 		cited := filepath.Clean(name)[len(filepath.VolumeName(name)):] // a colon parts a name from its lines
-		named, err := c.attached(ctx, name, filepath.ToSlash(cited))
+		named, err := c.readAttachment(ctx, name, filepath.ToSlash(cited))
 		if err != nil {
 			return nil, fmt.Errorf("@%w", err)
 		}
@@ -250,8 +250,8 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// tooMuch says that the material is over the bound, and what would help.
-func tooMuch(parts []doc.Part) error {
+// checkMaterialSize says that the material is over the bound, and what would help.
+func checkMaterialSize(parts []doc.Part) error {
 	n := 0
 	for _, p := range parts {
 		if p.Type == "" { // pictures have bounds of their own

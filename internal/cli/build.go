@@ -29,7 +29,7 @@ func Build(version string) string {
 func (c *command) versionCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "version", Short: "Print the version of Sibyl", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return c.printed(struct {
+			return c.printResult(struct {
 				Version string `json:"version"`
 				Go      string `json:"go"`
 				OS      string `json:"os"`

@@ -11,28 +11,28 @@ import (
 	"sibyl/internal/render"
 )
 
-// calm is a terminal that only the program's own sequences reach: colours, links to the web and to files, and those
-// that take back what it showed. Everything that is printed passes it, so that a text that nobody has made printable
-// can't steer the terminal either, and lines that are wider than the terminal are broken between words.
-type calm struct {
+// terminalFilter is a terminal that only the program's own sequences reach: colours, links to the web and to files, and
+// those that take back what it showed. Everything that is printed passes it, so that a text that nobody has made
+// printable can't steer the terminal either, and lines that are wider than the terminal are broken between words.
+type terminalFilter struct {
 	io.Writer
 	columns int    // 0: lines stay as they are
 	begun   []byte // of a character whose rest comes with the next write
 	within  bool   // the last write ended within a line
 }
 
-// calmed wraps a writer that is a terminal of so many columns.
-func calmed(w io.Writer, terminal bool, columns int) io.Writer {
+// filterTerminal wraps a writer that is a terminal of so many columns.
+func filterTerminal(w io.Writer, terminal bool, columns int) io.Writer {
 	if !terminal {
 		return w
 	}
-	return &calm{Writer: w, columns: columns}
+	return &terminalFilter{Writer: w, columns: columns}
 }
 
 // ownSequence is one of those that this program writes.
 var ownSequence = regexp.MustCompile(`^(?:\x1b\[(?:[0-9;]*m|[0-9]+A|J|K)|\x1b\]8;;(?:(?:https?|file)://[!-~]*)?\x07)`)
 
-func (c *calm) Write(p []byte) (int, error) {
+func (c *terminalFilter) Write(p []byte) (int, error) {
 	text := append(c.begun, p...)
 	c.begun = nil
 	var b strings.Builder
@@ -52,18 +52,18 @@ func (c *calm) Write(p []byte) (int, error) {
 		}
 		text = text[size:]
 	}
-	if _, err := io.WriteString(c.Writer, c.folded(b.String())); err != nil {
+	if _, err := io.WriteString(c.Writer, c.wrapLines(b.String())); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// folded breaks the lines that begin in a text. One that is written over stays whole.
-func (c *calm) folded(text string) string {
+// wrapLines breaks the lines that begin in a text. One that is written over stays whole.
+func (c *terminalFilter) wrapLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if c.columns > 0 && !c.within && !strings.Contains(line, "\r") {
-			line = fold(line, c.columns)
+			line = wrapLine(line, c.columns)
 		}
 		b.WriteString(line)
 		c.within = !endsLine.MatchString(line)
@@ -80,10 +80,10 @@ var (
 	copied     = regexp.MustCompile(`^(?:\{| +\S+: \S+\n?$| +(?:\w+ \w+ \| |[A-Z_]+=\S+ )?sibyl )`)
 )
 
-// fold breaks a line between words where it is wider than so many columns; the rest hangs below its last column if that
-// begins in its left half. A word stays whole, so that an address can be followed, and so do commands, settings and
-// JSON.
-func fold(line string, columns int) string {
+// wrapLine breaks a line between words where it is wider than so many columns; the rest hangs below its last column if
+// that begins in its left half. A word stays whole, so that an address can be followed, and so do commands, settings
+// and JSON.
+func wrapLine(line string, columns int) string {
 	plain := ansi.Strip(line)
 	if ansi.StringWidth(plain) <= columns || copied.MatchString(plain) {
 		return line

@@ -16,7 +16,7 @@ import (
 
 // chatFlags are the flags of ‘sibyl chat’.
 type chatFlags struct {
-	*said[taskchat.Options]
+	*optionFlagSet[taskchat.Options]
 	conversation string
 }
 
@@ -30,12 +30,12 @@ func (c *command) chatCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.conversation, "conversation", "",
 		"continue this conversation; new: begin one (default: the last one)")
-	f.said = optionFlags[taskchat.Options](cmd)
+	f.optionFlagSet = optionFlags[taskchat.Options](cmd)
 	return c.withView(cmd, "one JSON object per message")
 }
 
 func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []string) error {
-	o, err := f.settled(a.Config)
+	o, err := f.withSettings(a.Config)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []stri
 			return err
 		}
 		asked.Model, c.notices = o.Model, a.Config.Notices
-		_, err = c.hold(ctx, a, taskchat.Name, asked, map[string]string{taskchat.Name: session})
+		_, err = c.holdConversation(ctx, a, taskchat.Name, asked, map[string]string{taskchat.Name: session})
 		return err
 	case len(args) == 0 && c.InTTY:
 		err = c.converse(ctx, a, session, o)
@@ -112,13 +112,13 @@ func (c *command) say(ctx context.Context, a *app.App, session *string, o *taskc
 		return err
 	}
 	*session = r.Session
-	p, res, err := c.watch(ctx, r)
+	p, res, err := c.showProgress(ctx, r)
 	if err != nil {
 		return err
 	}
 	asks := res.Asks // which the answer says by itself
 	res.Asks = false
-	err = c.answer(p, r, res)
+	err = c.printOutcome(p, r, res)
 	if asks && c.code == ExitPartial { // nothing is missing
 		c.code = ExitAnswered
 	}

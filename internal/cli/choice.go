@@ -35,7 +35,7 @@ var errNoMore = errors.New("the input ended")
 // errors.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(d.c.Err, printable(question))
-	line, err := within(ctx, func() (string, error) { return d.lines.ReadString('\n') })
+	line, err := waitWithin(ctx, func() (string, error) { return d.lines.ReadString('\n') })
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(d.c.Err)

@@ -67,7 +67,7 @@ type command struct {
 	flags
 	typed     *bufio.Reader // what a person types, once somebody has asked
 	file      *os.File      // stdout itself, where it is a file; for a program that is to have the terminal
-	out       *remembering
+	out       *errorKeeper
 	wantsJSON bool // the person asked for JSON, if only in a command line that can't be understood
 	prices    config.Prices
 	code      int
@@ -126,20 +126,20 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	if wantsJSON {
 		columns = 0
 	}
-	out := &remembering{Writer: calmed(s.Out, s.OutTTY, columns)}
-	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY, s.width())
+	out := &errorKeeper{Writer: filterTerminal(s.Out, s.OutTTY, columns)}
+	s.Out, s.Err = out, filterTerminal(s.Err, s.ErrTTY, s.width())
 	p.Documents = cmp.Or(p.Documents, app.NewDocuments())
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out,
 		wantsJSON: wantsJSON}
 	root := c.root()
 	root.SetOut(s.Out)
 	withCompletion(root)
-	worded(root)
-	if completes(args) {
-		c.completed(root, "", completions())
+	rewordErrors(root)
+	if isCompletion(args) {
+		c.setCompletions(root, "", completions())
 	}
-	root.SetFlagErrorFunc(misflagged)
-	root.SetArgs(c.asMeant(root, args))
+	root.SetFlagErrorFunc(rewordFlagError)
+	root.SetArgs(c.insertDefaultCommand(root, args))
 	root.SetIn(s.In)
 	root.SetErr(s.Err)
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -159,15 +159,15 @@ func Commands() *cobra.Command {
 	return root
 }
 
-// remembering is a writer that keeps its first error, so that one look at the end serves all that print, and whether
+// errorKeeper is a writer that keeps its first error, so that one look at the end serves all that print, and whether
 // anything was written.
-type remembering struct {
+type errorKeeper struct {
 	io.Writer
 	err   error
 	wrote bool
 }
 
-func (r *remembering) Write(p []byte) (int, error) {
+func (r *errorKeeper) Write(p []byte) (int, error) {
 	n, err := r.Writer.Write(p)
 	r.wrote = r.wrote || n > 0
 	if err != nil && r.err == nil {
@@ -195,17 +195,17 @@ func withCode(code int, err error) error {
 
 // fail prints an error once, with what would mend it, and gives the exit code.
 func (c *command) fail(err error) int {
-	code, hint := c.ending(err)
+	code, hint := c.exitOf(err)
 	if code == ExitStopped && errors.Is(err, context.Canceled) {
 		err = errors.New("it was stopped")
 	}
 	return c.report(err, code, hint)
 }
 
-// ending is the exit code that a failure calls for, and what would mend it where more is known than the error says.
+// exitOf is the exit code that a failure calls for, and what would mend it where more is known than the error says.
 // Errors of the journal come first, then the code that a command gave; a right request that can't be carried out now
 // has failed.
-func (c *command) ending(err error) (code int, hint string) {
+func (c *command) exitOf(err error) (code int, hint string) {
 	t, known := problem.Of(err)
 	coded, isCoded := errors.AsType[*exitError](err)
 	_, misused := errors.AsType[*service.UsageError](err)
@@ -240,7 +240,7 @@ func (c *command) root() *cobra.Command {
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cmd.ValidateFlagGroups(); err != nil {
-				return misflagged(cmd, err)
+				return rewordFlagError(cmd, err)
 			}
 			c.began = true
 			if err := user.CheckName(c.user); err != nil {
@@ -252,7 +252,7 @@ func (c *command) root() *cobra.Command {
 	var version bool
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if version {
-			return c.printed(nil, c.versionLine())
+			return c.printResult(nil, c.versionLine())
 		}
 		return groupRun(cmd, args)
 	}

@@ -60,16 +60,16 @@ func completions() map[string]string {
 	}
 }
 
-// completes says that a command line is the shell's, which asks what may stand where somebody types.
-func completes(args []string) bool {
+// isCompletion says that a command line is the shell's, which asks what may stand where somebody types.
+func isCompletion(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// completed has the arguments and flags of a command, and of all below it, completed in the shell.
-func (c *command) completed(cmd *cobra.Command, path string, kinds map[string]string) {
+// setCompletions has the arguments and flags of a command, and of all below it, completed in the shell.
+func (c *command) setCompletions(cmd *cobra.Command, path string, kinds map[string]string) {
 	switch kind := kinds[path]; {
 	case kind != "":
-		cmd.ValidArgsFunction = c.completing(kind)
+		cmd.ValidArgsFunction = c.completionFunc(kind)
 	case strings.Contains(cmd.Use, "FILE") || strings.Contains(cmd.Use, "FOLDER"): // the shell knows what there is
 	default:
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -88,13 +88,13 @@ func (c *command) completed(cmd *cobra.Command, path string, kinds map[string]st
 		}
 	})
 	for _, sub := range cmd.Commands() {
-		c.completed(sub, strings.TrimPrefix(path+" "+sub.Name(), " "), kinds)
+		c.setCompletions(sub, strings.TrimPrefix(path+" "+sub.Name(), " "), kinds)
 	}
 }
 
 // completeFlag has a flag completed in the shell, whatever arguments stand before it.
 func (c *command) completeFlag(cmd *cobra.Command, name, kind string) {
-	complete := c.completing(kind)
+	complete := c.completionFunc(kind)
 	behind := func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return complete(cmd, nil, begun)
 	}
@@ -104,9 +104,9 @@ func (c *command) completeFlag(cmd *cobra.Command, name, kind string) {
 // errFiles says that a file of the person's may stand at a place, which the shell knows better.
 var errFiles = errors.New("files stand here")
 
-// completing makes a kind of words one of the shell's: what is not found in time, or at all, is not offered, and
+// completionFunc makes a kind of words one of the shell's: what is not found in time, or at all, is not offered, and
 // nothing is said of it. Nobody is asked beyond this machine, and nothing is written.
-func (c *command) completing(kind string) cobra.CompletionFunc {
+func (c *command) completionFunc(kind string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		takes := strings.Fields(cmd.Use + " ...")[1]
 		if several := strings.Contains(takes, "...") || kind == "setting" || kind == "mention"; len(args) > 0 &&
@@ -115,13 +115,13 @@ func (c *command) completing(kind string) cobra.CompletionFunc {
 		}
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
-		lines, err := within(ctx, func() ([]string, error) {
+		lines, err := waitWithin(ctx, func() ([]string, error) {
 			v := &values{args: args, begun: begun}
 			if words, fixed := strings.CutPrefix(kind, "="); fixed {
 				v.addAll(strings.Fields(words)...)
 				return v.lines, nil
 			}
-			err := c.find(ctx, v, kind)
+			err := c.addValues(ctx, v, kind)
 			return v.lines, err
 		})
 		switch {
@@ -136,8 +136,8 @@ func (c *command) completing(kind string) cobra.CompletionFunc {
 	}
 }
 
-// within waits for what a function gives, and for no longer than ctx lasts: what is late is left behind.
-func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
+// waitWithin waits for what a function gives, and for no longer than ctx lasts: what is late is left behind.
+func waitWithin[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type reply struct {
 		value T
 		err   error
@@ -185,8 +185,8 @@ func (v *values) addAll(words ...string) {
 // latestOne is the name of the latest, where one is wanted.
 const latestOne = "last"
 
-// find looks for the words of a kind.
-func (c *command) find(ctx context.Context, v *values, kind string) error {
+// addValues looks for the words of a kind.
+func (c *command) addValues(ctx context.Context, v *values, kind string) error {
 	cfg, err := c.settingsWithoutStored()
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (c *command) find(ctx context.Context, v *values, kind string) error {
 	}
 	switch kind {
 	case "mention":
-		return v.mention(c.env("HOME"))
+		return v.addFiles(c.env("HOME"))
 	case "model":
 		v.addAll(knownModels(ctx, a)...)
 	case "witness":
@@ -205,7 +205,7 @@ func (c *command) find(ctx context.Context, v *values, kind string) error {
 			return errFiles
 		}
 	case "setting":
-		return v.setting(ctx, a)
+		return v.addSettings(ctx, a)
 	case "key":
 		v.addAll(cfg.KeyNames()...)
 	case "server":
@@ -245,12 +245,12 @@ func (c *command) find(ctx context.Context, v *values, kind string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(c.findInJournal(ctx, v, db, kind), db.Close())
+		return errors.Join(c.addValuesOfDatabase(ctx, v, db, kind), db.Close())
 	}
 	return nil
 }
 
-func (c *command) findInJournal(ctx context.Context, v *values, db app.Database, kind string) error {
+func (c *command) addValuesOfDatabase(ctx context.Context, v *values, db app.Database, kind string) error {
 	switch kind {
 	case "session", "question", "conversation":
 		f := journal.SessionFilter{Limit: mostCompleted}
@@ -266,7 +266,7 @@ func (c *command) findInJournal(ctx context.Context, v *values, db app.Database,
 			if i == 0 {
 				v.add(latestOne, "")
 			}
-			v.add(s.ID, placed(c, s))
+			v.add(s.ID, titleAndFolder(c, s))
 		}
 		return err
 	case "task", "open task":
@@ -339,8 +339,8 @@ func knownModels(ctx context.Context, a *app.App) []string {
 	return slices.Compact(known)
 }
 
-// setting offers the names of settings, and, behind one, what it may be.
-func (v *values) setting(ctx context.Context, a *app.App) error {
+// addSettings offers the names of settings, and, behind one, what it may be.
+func (v *values) addSettings(ctx context.Context, a *app.App) error {
 	providers, servers := slices.Sorted(maps.Keys(a.Config.Providers)), slices.Sorted(maps.Keys(a.Config.MCP.Servers))
 	for _, h := range config.Hints(providers, servers) {
 		switch {
@@ -358,8 +358,8 @@ func (v *values) setting(ctx context.Context, a *app.App) error {
 	return nil
 }
 
-// mention offers the files that a question may name as @path.
-func (v *values) mention(home string) error {
+// addFiles offers the files that a question may name as @path.
+func (v *values) addFiles(home string) error {
 	typed, ok := strings.CutPrefix(v.begun, "@")
 	if !ok {
 		return errFiles

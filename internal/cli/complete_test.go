@@ -115,7 +115,7 @@ func TestWhatIsWaitedForEndsInTime(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), completionTime)
 		defer stop()
 		begun, late := time.Now(), make(chan struct{})
-		got, err := within(ctx, func() (string, error) {
+		got, err := waitWithin(ctx, func() (string, error) {
 			<-late
 			return "late", nil
 		})

@@ -23,7 +23,7 @@ func (c *command) configCheck() *cobra.Command {
 			if !found.OK {
 				c.code = ExitUsage
 			}
-			return c.printed(found, printable(checkedText(found)))
+			return c.printResult(found, printable(checkedText(found)))
 		}}, "one JSON object")
 }
 

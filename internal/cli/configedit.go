@@ -35,12 +35,12 @@ func (c *command) configEdit() *cobra.Command {
 			if err := os.WriteFile(name, content, 0o600); err != nil {
 				return err
 			}
-			return c.editUntilItHolds(cmd.Context(), name, path, content)
+			return c.editUntilValid(cmd.Context(), name, path, content)
 		}}
 }
 
-// editUntilItHolds edits a copy until it can replace the settings file, or the person gives up.
-func (c *command) editUntilItHolds(ctx context.Context, copied, path string, content []byte) error {
+// editUntilValid edits a copy until it can replace the settings file, or the person gives up.
+func (c *command) editUntilValid(ctx context.Context, copied, path string, content []byte) error {
 	answers := c.newDialogue()
 	for {
 		if err := c.edit(ctx, copied); err != nil {
@@ -57,7 +57,7 @@ func (c *command) editUntilItHolds(ctx context.Context, copied, path string, con
 		left, err := config.Rewrite(c.options(), content, text)
 		if err == nil {
 			fmt.Fprintf(c.Out, "%s was changed\n", printable(path))
-			c.tellLeft(left)
+			c.reportRemainingProblems(left)
 			return nil
 		}
 		if !c.InTTY {
@@ -74,8 +74,8 @@ func (c *command) editUntilItHolds(ctx context.Context, copied, path string, con
 	}
 }
 
-// tellLeft says what was wrong with the settings before a change, and still is.
-func (c *command) tellLeft(left []error) {
+// reportRemainingProblems says what was wrong with the settings before a change, and still is.
+func (c *command) reportRemainingProblems(left []error) {
 	for _, one := range left {
 		fmt.Fprintln(c.Err, "· still wrong: "+printable(strings.ReplaceAll(one.Error(), "\n", " ")))
 	}

@@ -157,7 +157,7 @@ func (c *command) readHidden(ctx context.Context, prompt string) (string, error)
 		fmt.Fprint(c.Err, prompt)
 	}
 	defer restore()
-	text, err := within(ctx, read)
+	text, err := waitWithin(ctx, read)
 	switch {
 	case ctx.Err() != nil:
 		return "", withCode(ExitStopped, context.Cause(ctx))

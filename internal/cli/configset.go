@@ -45,7 +45,7 @@ func (c *command) configSet() *cobra.Command {
 			if done.Overridden != "" {
 				fmt.Fprintf(c.Err, "· but the environment variable %s is set and takes precedence\n", done.Overridden)
 			}
-			c.tellLeft(done.Left)
+			c.reportRemainingProblems(done.Left)
 			return nil
 		}}
 	cmd.Flags().BoolVar(&unset, "unset", false, "remove the setting, or a whole section, from the file")

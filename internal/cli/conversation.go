@@ -47,10 +47,10 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.settleNotices(f, cfg); err != nil {
+	if err := c.chooseNoticesFile(f, cfg); err != nil {
 		return err
 	}
-	o, err := questionOptions(f.said, cfg)
+	o, err := questionOptions(f.optionFlagSet, cfg)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	session, err := c.continued(ctx, a, f, &o)
+	session, err := c.sessionToContinue(ctx, a, f, &o)
 	if err != nil {
 		return err
 	}
@@ -67,19 +67,20 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	session, err = c.hold(ctx, a, oracle.Name, o, map[string]string{oracle.Name: session, taskchat.Name: tasks})
+	session, err = c.holdConversation(ctx, a, oracle.Name, o,
+		map[string]string{oracle.Name: session, taskchat.Name: tasks})
 	if session != "" {
 		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ continues this session\n", session)
 	}
 	return err
 }
 
-// hold holds a conversation whose words go to an assistant, and gives the session that it was in last with that one.
-// Questions are asked with the options o.
-func (c *command) hold(
+// holdConversation holds a conversation whose words go to an assistant, and gives the session that it was in last with
+// that one. Questions are asked with the options o.
+func (c *command) holdConversation(
 	ctx context.Context, a *app.App, to string, o oracle.Options, sessions map[string]string,
 ) (session string, err error) {
-	if err := c.mentionInterrupted(ctx, a); err != nil {
+	if err := c.noteInterruptedRuns(ctx, a); err != nil {
 		return "", err
 	}
 	folder, err := filepath.Abs(".")
@@ -189,14 +190,14 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 		}
 		given[f] = given[f] || f.IsSet(into) || base != nil
 	}
-	if err := settle(o, into, given, t.a.Config); err != nil {
+	if err := applySettings(o, into, given, t.a.Config); err != nil {
 		return conversation.Run{}, err
 	}
-	return t.begin(ctx, asked, words, into)
+	return t.startRequest(ctx, asked, words, into)
 }
 
-// begin makes a run of words and options, as the assistant wants them.
-func (t *talker) begin(
+// startRequest makes a run of words and options, as the assistant wants them.
+func (t *talker) startRequest(
 	ctx context.Context, asked conversation.Asked, words string, into any,
 ) (conversation.Run, error) {
 	r := service.Request{Assistant: asked.Of, Session: asked.Session, Replaces: asked.Replaces,
@@ -204,9 +205,9 @@ func (t *talker) begin(
 	var err error
 	switch o := into.(type) {
 	case *oracle.Options:
-		err = t.handOver(ctx, words, asked, o)
+		err = t.addMaterial(ctx, words, asked, o)
 	case *council.Options:
-		r.Session, err = "", t.convene(ctx, strings.TrimSpace(words+"\n"+asked.Material), asked.Session, o)
+		r.Session, err = "", t.prepareSitting(ctx, strings.TrimSpace(words+"\n"+asked.Material), asked.Session, o)
 	case *inquiry.Options:
 		r.Session = ""
 		if o.Witness == (schema.Folder{}) {
@@ -231,11 +232,11 @@ func (t *talker) begin(
 		}
 	}
 	if err != nil {
-		return conversation.Run{}, t.c.choosable(err)
+		return conversation.Run{}, t.c.asChoice(err)
 	}
 	live := conversation.Run{ID: begun.ID, Session: cmp.Or(asked.Session, begun.Session),
 		Watch: func(ctx context.Context) iter.Seq[service.Update] { return begun.Watch(ctx, 0) },
-		Wait:  func(ctx context.Context) (service.Result, error) { return t.wait(ctx, begun, told) }}
+		Wait:  func(ctx context.Context) (service.Result, error) { return t.waitForResult(ctx, begun, told) }}
 	if env, ok := begun.Spec.Env.(oracle.Env); ok {
 		live.Model = env.Model
 	}
@@ -287,15 +288,15 @@ func isNoFlag(token string) bool {
 // token is a word, or several in quotation marks.
 var token = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)
 
-// wait waits for what comes of a run. Its last note tells what it cost; told is to be known beside it.
-func (t *talker) wait(ctx context.Context, r *service.Run, told []string) (service.Result, error) {
+// waitForResult waits for what comes of a run. Its last note tells what it cost; told is to be known beside it.
+func (t *talker) waitForResult(ctx context.Context, r *service.Run, told []string) (service.Result, error) {
 	res, err := r.Wait(ctx)
 	if err != nil {
 		return res, err
 	}
 	res.Warnings = append(slices.Clone(told), res.Warnings...)
 	if r.Assistant() == inquiry.Name {
-		lines, err := t.c.endOfInquiry(ctx, t.a, r.ID)
+		lines, err := t.c.writeEndedInquiry(ctx, t.a, r.ID)
 		if err != nil {
 			lines = append(lines, err.Error())
 		}
@@ -315,9 +316,9 @@ func (t *talker) wait(ctx context.Context, r *service.Run, told []string) (servi
 	return res, nil
 }
 
-// handOver adds to a question what was pasted and the files that words name as @path, and has it search the folders of
-// the conversation.
-func (t *talker) handOver(ctx context.Context, words string, asked conversation.Asked, o *oracle.Options) error {
+// addMaterial adds to a question what was pasted and the files that words name as @path, and has it search the folders
+// of the conversation.
+func (t *talker) addMaterial(ctx context.Context, words string, asked conversation.Asked, o *oracle.Options) error {
 	if asked.Code != t.asked.Code.Path && o.Code == t.asked.Code {
 		o.Code = schema.Folder{Path: asked.Code}
 	}
@@ -328,7 +329,7 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 	if o.SameMaterial = asked.Replaces != ""; o.SameMaterial {
 		return nil
 	}
-	parts, err := t.c.mentioned(ctx, words)
+	parts, err := t.c.readMentions(ctx, words)
 	if err != nil {
 		return err
 	}
@@ -338,16 +339,16 @@ func (t *talker) handOver(ctx context.Context, words string, asked conversation.
 	if len(parts) == 0 {
 		return nil
 	}
-	if err := tooMuch(parts); err != nil {
+	if err := checkMaterialSize(parts); err != nil {
 		return err
 	}
 	o.Material = doc.JoinParts(parts)
 	return nil
 }
 
-// convene keeps words in a session of the Council, which begins with them if there is none, and names who answers: as
-// the person says, else those who did last, else a few who speak the language.
-func (t *talker) convene(ctx context.Context, words, session string, o *council.Options) (err error) {
+// prepareSitting keeps words in a session of the Council, which begins with them if there is none, and names who
+// answers: as the person says, else those who did last, else a few who speak the language.
+func (t *talker) prepareSitting(ctx context.Context, words, session string, o *council.Options) (err error) {
 	if len(o.Oracles) == 0 {
 		o.Oracles = t.sat
 	}
@@ -367,13 +368,13 @@ func (t *talker) convene(ctx context.Context, words, session string, o *council.
 	}
 	s := sitting{command: t.c, a: t.a, desk: desk}
 	if s.ID = session; session == "" {
-		if err := s.begun(ctx, "", true); err != nil {
+		if err := s.openOrCreate(ctx, "", true); err != nil {
 			return err
 		}
 	}
 	_, err = desk.AddText(ctx, s.ID, words)
 	o.Session = s.ID
-	return s.unlessInVain(ctx, err)
+	return s.deleteIfUnused(ctx, err)
 }
 
 func (t *talker) Oracles(ctx context.Context) (names []string, err error) {
@@ -429,7 +430,7 @@ func (t *talker) Why(ctx context.Context, run string) (lines []string, err error
 }
 
 func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) {
-	cited, _, err := t.c.cited(ctx, t.a, run)
+	cited, _, err := t.c.citedSources(ctx, t.a, run)
 	if err != nil {
 		return "", err
 	}
@@ -467,7 +468,7 @@ func (t *talker) Undo(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return undone(w, done), nil
+	return undoneText(w, done), nil
 }
 
 func (t *talker) Redact(text string) string { return t.a.Redact(text) }

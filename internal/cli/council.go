@@ -92,7 +92,7 @@ func (c *command) councilNew() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printed(made, sessionLine(made))
+			return c.printResult(made, sessionLine(made))
 		})}
 	cmd.Flags().StringVar(&language, "language", "", "language spoken: pt, en, de, … (default: detected)")
 	return c.withJSON(cmd, "one JSON object")
@@ -172,7 +172,7 @@ func (c *command) councilSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printed(now, fmt.Sprintf("language: %s\nhistory: %t\nsimplified-buttons: %t",
+			return c.printResult(now, fmt.Sprintf("language: %s\nhistory: %t\nsimplified-buttons: %t",
 				cmp.Or(now.Language, "found out"), now.Preferences.IncludeLLMHistory,
 				now.Preferences.SimplifiedButtons))
 		})}
@@ -198,13 +198,13 @@ func (c *command) councilRename() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.follow(ctx, r)
+				return c.showRun(ctx, r)
 			}
 			now, err := s.desk.Rename(ctx, s.ID, name, session.ByPerson)
 			if err != nil {
 				return err
 			}
-			return c.printed(now, sessionLine(now))
+			return c.printResult(now, sessionLine(now))
 		})}
 	cmd.Flags().BoolVar(&suggest, "suggest", false, "have a model suggest a name")
 	cmd.Flags().StringVarP(&model, "model", "m", "", "provider:model that suggests it")
@@ -219,7 +219,7 @@ func (c *command) councilDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printed(map[string]string{"session_id": s.ID, "moved_to": where}, "moved to "+where)
+			return c.printResult(map[string]string{"session_id": s.ID, "moved_to": where}, "moved to "+where)
 		})}, "one JSON object")
 }
 
@@ -266,7 +266,7 @@ func (s *sitting) transcribe(ctx context.Context, again bool) error {
 	if err != nil {
 		return err
 	}
-	return s.follow(ctx, r)
+	return s.showRun(ctx, r)
 }
 
 func (c *command) councilTranscribe() *cobra.Command {

@@ -16,9 +16,9 @@ import (
 	"sibyl/internal/files"
 )
 
-// begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or
-// it is wanted.
-func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
+// openOrCreate opens the session that something is added to: the named one, the latest, or a fresh one where there is
+// none or it is wanted.
+func (s *sitting) openOrCreate(ctx context.Context, name string, fresh bool) error {
 	if fresh && name != "" {
 		return withCode(ExitUsage, errors.New("--new and --session can't be used together"))
 	}
@@ -33,8 +33,8 @@ func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 	return err
 }
 
-// unlessInVain deletes a session that was begun for nothing, since what was to be added to it was refused.
-func (s *sitting) unlessInVain(ctx context.Context, err error) error {
+// deleteIfUnused deletes a session that was begun for nothing, since what was to be added to it was refused.
+func (s *sitting) deleteIfUnused(ctx context.Context, err error) error {
 	if err == nil || !s.fresh {
 		return err
 	}
@@ -42,39 +42,39 @@ func (s *sitting) unlessInVain(ctx context.Context, err error) error {
 	return errors.Join(err, failed)
 }
 
-// adding are the flags of commands that add to a session.
-type adding struct {
+// addFlags are the flags of commands that add to a session.
+type addFlags struct {
 	session string
 	fresh   bool
 }
 
-func (f *adding) on(cmd *cobra.Command) *cobra.Command {
+func (f *addFlags) addTo(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&f.fresh, "new", false, "begin a new session with it")
 	return withSession(cmd, &f.session)
 }
 
 func (c *command) councilSay() *cobra.Command {
-	var f adding
+	var f addFlags
 	cmd := &cobra.Command{Use: "say TEXT... | -", Short: "Add text to a session", Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			text, err := c.words(args, 2<<20)
 			if err != nil {
 				return err
 			}
-			if err := s.begun(ctx, f.session, f.fresh); err != nil {
+			if err := s.openOrCreate(ctx, f.session, f.fresh); err != nil {
 				return err
 			}
 			e, err := s.desk.AddText(ctx, s.ID, text)
 			if err != nil {
-				return s.unlessInVain(ctx, err)
+				return s.deleteIfUnused(ctx, err)
 			}
-			return s.added(ctx, []session.Added{{Entry: e}})
+			return s.reportAdded(ctx, []session.Added{{Entry: e}})
 		})}
-	return c.withJSON(f.on(cmd), "one JSON object")
+	return c.withJSON(f.addTo(cmd), "one JSON object")
 }
 
-// added says what was added to the session.
-func (s *sitting) added(ctx context.Context, all []session.Added) error {
+// reportAdded says what was added to the session.
+func (s *sitting) reportAdded(ctx context.Context, all []session.Added) error {
 	now, err := s.desk.Get(ctx, s.ID)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *sitting) added(ctx context.Context, all []session.Added) error {
 }
 
 func (c *command) councilAdd() *cobra.Command {
-	var f adding
+	var f addFlags
 	var later bool
 	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings, texts, PDFs or DOCX to a session",
 		Args: cobra.MinimumNArgs(1),
@@ -112,14 +112,14 @@ func (c *command) councilAdd() *cobra.Command {
 					return withCode(ExitUsage, fmt.Errorf("%s: %w", name, files.Cause(err)))
 				}
 			}
-			if err := s.begun(ctx, f.session, f.fresh); err != nil {
+			if err := s.openOrCreate(ctx, f.session, f.fresh); err != nil {
 				return err
 			}
 			all, err := s.addFiles(ctx, args)
-			return s.takenIn(ctx, all, later, s.unlessInVain(ctx, err))
+			return s.reportAndTranscribe(ctx, all, later, s.deleteIfUnused(ctx, err))
 		})}
 	cmd.Flags().BoolVar(&later, "later", false, "don't transcribe yet")
-	return c.withView(f.on(cmd), "one JSON object")
+	return c.withView(f.addTo(cmd), "one JSON object")
 }
 
 // addFiles adds files one after the other. What was added before one that can't be stays.
@@ -151,14 +151,14 @@ func (s *sitting) addFile(ctx context.Context, name string) (session.Added, erro
 	return s.desk.AddAudio(ctx, s.ID, filepath.Base(name), f)
 }
 
-// takenIn tells what was added, and has it written down unless that is to be later or something failed. For a program
-// there is one object, of how things stand in the end.
-func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, failed error) error {
+// reportAndTranscribe tells what was added, and has it written down unless that is to be later or something failed. For
+// a program there is one object, of how things stand in the end.
+func (s *sitting) reportAndTranscribe(ctx context.Context, all []session.Added, later bool, failed error) error {
 	tell := func() error {
 		if len(all) == 0 {
 			return nil
 		}
-		return s.added(context.WithoutCancel(ctx), all) // what is there is told, also of one who stops
+		return s.reportAdded(context.WithoutCancel(ctx), all) // what is there is told, also of one who stops
 	}
 	if failed != nil || later {
 		return errors.Join(failed, tell())

@@ -16,12 +16,12 @@ import (
 )
 
 func (c *command) councilAsk() *cobra.Command {
-	var f *said[council.Options]
+	var f *optionFlagSet[council.Options]
 	var name string
 	var dryRun bool
 	cmd := &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
 		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, args []string) error {
-			o, err := f.settled(s.a.Config)
+			o, err := f.withSettings(s.a.Config)
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 	if err != nil {
 		return err
 	}
-	return s.follow(ctx, r)
+	return s.showRun(ctx, r)
 }
 
 func (c *command) councilOracles() *cobra.Command {
@@ -128,7 +128,7 @@ func (c *command) councilOracle() *cobra.Command {
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			return c.printed(map[string]string{"file": file}, file)
+			return c.printResult(map[string]string{"file": file}, file)
 		})}
 	make.Flags().StringVar(&language, "language", "en", "language of the file: en, pt or de")
 	show := &cobra.Command{Use: "show NAME", Short: "Show an oracle's file", Args: cobra.ExactArgs(1),

@@ -14,7 +14,7 @@ import (
 )
 
 func (c *command) councilRecord() *cobra.Command {
-	var f adding
+	var f addFlags
 	var most time.Duration
 	var later bool
 	cmd := &cobra.Command{Use: "record", Short: "Record with this machine's microphone, until Ctrl-C",
@@ -27,7 +27,7 @@ func (c *command) councilRecord() *cobra.Command {
 						"add a recording made elsewhere with ‘sibyl council add FILE’"))
 			}
 			s.mentionRecordings()
-			if err := s.begun(ctx, f.session, f.fresh); err != nil {
+			if err := s.openOrCreate(ctx, f.session, f.fresh); err != nil {
 				return err
 			}
 			file := filepath.Join(s.a.Recordings(), s.ID+"_"+time.Now().UTC().Format("20060102T150405.000")+".wav")
@@ -36,11 +36,11 @@ func (c *command) councilRecord() *cobra.Command {
 			}
 			s.note("recording with %s for at most %s: Ctrl-C ends it", all[0].Name, most)
 			recorded := all[0].Record(ctx, file, most)
-			return s.unlessInVain(ctx, s.addRecording(context.WithoutCancel(ctx), file, recorded, later))
+			return s.deleteIfUnused(ctx, s.addRecording(context.WithoutCancel(ctx), file, recorded, later))
 		})}
 	cmd.Flags().DurationVar(&most, "most", time.Hour, "maximum length of the recording")
 	cmd.Flags().BoolVar(&later, "later", false, "don't transcribe yet")
-	return c.withView(f.on(cmd), "one JSON object")
+	return c.withView(f.addTo(cmd), "one JSON object")
 }
 
 // addRecording adds a recording, also one that broke off, to the session. Only then its file is removed.
@@ -59,7 +59,7 @@ func (s *sitting) addRecording(ctx context.Context, file string, recorded error,
 	if recorded != nil {
 		recorded = withCode(ExitPartial, fmt.Errorf("the recording ended early but was kept: %w", recorded))
 	}
-	return s.takenIn(ctx, []session.Added{one}, later, recorded)
+	return s.reportAndTranscribe(ctx, []session.Added{one}, later, recorded)
 }
 
 // recordingNow is how long ago a recording was last written to that may still go on.

@@ -72,8 +72,8 @@ type check struct {
 	look func(ctx context.Context, a *app.App) finding
 }
 
-// look carries checks out, all at the same time. What is found is in their order.
-func look(ctx context.Context, a *app.App, checks []check) []finding {
+// runChecks carries checks out, all at the same time. What is found is in their order.
+func runChecks(ctx context.Context, a *app.App, checks []check) []finding {
 	found := make([]finding, len(checks))
 	var all sync.WaitGroup
 	for i, one := range checks {
@@ -127,7 +127,7 @@ func (c *command) configTest() *cobra.Command {
 				}
 				checks = append(checks, checkOf(a, name))
 			}
-			return c.told(look(ctx, a, checks), len(args) > 0)
+			return c.reportFindings(runChecks(ctx, a, checks), len(args) > 0)
 		})}, "a JSON array")
 }
 
@@ -137,8 +137,8 @@ func checkOf(a *app.App, name string) check {
 	return all[slices.IndexFunc(all, func(one check) bool { return one.name == name })]
 }
 
-// told prints findings. What was asked for has to work.
-func (c *command) told(found []finding, all bool) error {
+// reportFindings prints findings. What was asked for has to work.
+func (c *command) reportFindings(found []finding, all bool) error {
 	if slices.ContainsFunc(found, func(f finding) bool { return !f.OK && (all || !f.spare) }) {
 		c.code = ExitFailed
 	}
@@ -155,14 +155,14 @@ func (c *command) doctorCommand() *cobra.Command {
 			found := []finding{{What: "settings", OK: true, Says: file}}
 			a, err := app.Prepare(cfg)
 			if err != nil {
-				return c.told(append(found, finding{What: "trees", Says: err.Error()}), false)
+				return c.reportFindings(append(found, finding{What: "trees", Says: err.Error()}), false)
 			}
 			checks := append([]check{{"trees", checkTrees}, {"journal", c.checkJournal}}, serverChecks(a)...)
 			checks = append(checks, check{"model", checkModel}, check{"fallback", checkFallback},
 				check{"vault", checkVault},
 				check{"classifier", checkClassifier}, check{"transcription", checkTranscription},
 				check{"oracles", checkOracles})
-			return c.told(append(found, look(ctx, a, checks)...), false)
+			return c.reportFindings(append(found, runChecks(ctx, a, checks)...), false)
 		})}, "a JSON array")
 }
 

@@ -24,7 +24,7 @@ func TestAnswerOfARunThatThePersonStoppedExitsSo(t *testing.T) {
 		cmd := &command{Streams: Streams{Out: io.Discard, Err: io.Discard}}
 		res := service.Result{Status: status, Shown: assistant.Shown{Answer: "I've stopped.",
 			Failure: &assistant.Failure{Message: "I've stopped."}}}
-		err := cmd.answer(cmd.newProgress(), &service.Run{}, res)
+		err := cmd.printOutcome(cmd.newProgress(), &service.Run{}, res)
 		if err != nil || cmd.code != want {
 			t.Errorf("%s: exit code %d, %v, want %d", status, cmd.code, err, want)
 		}
@@ -42,18 +42,18 @@ func TestStopIsSaidInPlainWords(t *testing.T) {
 
 // exitOf is the exit code of a command that failed so.
 func exitOf(c *command, err error) int {
-	code, _ := c.ending(err)
+	code, _ := c.exitOf(err)
 	return code
 }
 
 func TestSessionsThatCanNotBeWrittenAreTheTroubleOfTheDataFolderAndOtherFilesAreNot(t *testing.T) {
 	full := &fs.PathError{Op: "openat", Path: ".locks/one", Err: syscall.EROFS}
 	cmd := &command{}
-	code, hint := cmd.ending(fmt.Errorf("adding words: %w", full))
+	code, hint := cmd.exitOf(fmt.Errorf("adding words: %w", full))
 	if code != ExitJournal || !strings.Contains(hint, "name another folder with --data") {
 		t.Errorf("a session: exit code %d, %s", code, hint)
 	}
-	code, hint = cmd.ending(withCode(ExitUsage, full))
+	code, hint = cmd.exitOf(withCode(ExitUsage, full))
 	if code != ExitUsage || hint != "" {
 		t.Errorf("a file that is exported: exit code %d, %s", code, hint)
 	}
@@ -76,7 +76,7 @@ func TestWhatWasAskedForWronglyExitsOtherwiseThanWhatCannotBeDoneAsThingsStand(t
 }
 
 func TestJournalThatFailsIsSaidSoWhateverACommandMakesOfIt(t *testing.T) {
-	code, hint := new(command).ending(withCode(ExitUsage, fmt.Errorf("no such session: %w", journal.ErrUnreachable)))
+	code, hint := new(command).exitOf(withCode(ExitUsage, fmt.Errorf("no such session: %w", journal.ErrUnreachable)))
 	if code != ExitJournal || !strings.Contains(hint, "sibyl run resume") {
 		t.Errorf("exit code %d, %s", code, hint)
 	}

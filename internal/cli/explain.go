@@ -17,15 +17,15 @@ import (
 	"sibyl/internal/service"
 )
 
-// explaining is how an explanation is wanted.
-type explaining struct {
+// explainFlags is how an explanation is wanted.
+type explainFlags struct {
 	step int
 	full bool
 	html string
 }
 
 func (c *command) explainCommand() *cobra.Command {
-	var e explaining
+	var e explainFlags
 	cmd := &cobra.Command{
 		Use: "explain [RUN]", Short: "Show why a run did what it did", Args: cobra.MaximumNArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, e) }),
@@ -39,7 +39,7 @@ func (c *command) explainCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e explaining) error {
+func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e explainFlags) error {
 	x, costs, err := c.explanation(ctx, a, r.ID)
 	if err != nil {
 		return err
@@ -61,9 +61,9 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 	case c.asJSON:
 		return c.printJSON(steps)
 	case e.full || e.step > 0:
-		return c.paged(ctx, wholeExplanation(x, steps, e.step))
+		return c.showInPager(ctx, wholeExplanation(x, steps, e.step))
 	}
-	return c.paged(ctx, c.shortExplanation(x, costs))
+	return c.showInPager(ctx, c.shortExplanation(x, costs))
 }
 
 // explanation is why a run did what it did, and what it cost.
@@ -98,7 +98,7 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	line := func(head, text string) {
 		text = fmt.Sprintf("%-*s%s", margin, "  "+head, oneLine(text))
 		if c.OutTTY {
-			text = fold(text, c.width()-3) // in a conversation a mark stands before it
+			text = wrapLine(text, c.width()-3) // in a conversation a mark stands before it
 		}
 		b.WriteString(text + "\n")
 	}
@@ -114,7 +114,7 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 // toldLine is a line of a story.
 func toldLine(told service.Told) string {
 	first, size := utf8.DecodeRuneInString(told.Text)
-	text := conversation.Took(string(unicode.ToUpper(first))+told.Text[size:], told.Took)
+	text := conversation.WithDuration(string(unicode.ToUpper(first))+told.Text[size:], told.Took)
 	if told.Run != "" {
 		text += fmt.Sprintf(" (run %s)", told.Run)
 	}

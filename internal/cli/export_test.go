@@ -3,4 +3,4 @@ package cli
 import "io"
 
 // Calmed is the writer that stands before a terminal.
-func Calmed(w io.Writer) io.Writer { return calmed(w, true, 0) }
+func Calmed(w io.Writer) io.Writer { return filterTerminal(w, true, 0) }

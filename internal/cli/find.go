@@ -83,15 +83,15 @@ func hitLine(h service.Hit) string {
 	if h.Task != 0 {
 		id = fmt.Sprintf("task %d", h.Task)
 	}
-	line := listLine(id, h.At, fmt.Sprintf("%-8s", h.Assistant), plain(h.Title))
+	line := listLine(id, h.At, fmt.Sprintf("%-8s", h.Assistant), withoutMarks(h.Title))
 	if len(h.Excerpt) > 0 {
-		line += "\n    " + printable(strings.TrimSpace(plain(h.Excerpt)))
+		line += "\n    " + printable(strings.TrimSpace(withoutMarks(h.Excerpt)))
 	}
 	return line
 }
 
-// plain is a marked text without its marks.
-func plain(spans []search.Span) string {
+// withoutMarks is a marked text without its marks.
+func withoutMarks(spans []search.Span) string {
 	b := &strings.Builder{}
 	for _, s := range spans {
 		b.WriteString(s.Text)

@@ -24,7 +24,7 @@ func TestLinesAreBrokenBetweenWordsAndHangBelowTheirText(t *testing.T) {
 		"one line that is long\nand another one, the next": "one line that is\nlong\nand another one,\nthe next",
 	} {
 		var b strings.Builder
-		if _, err := calmed(&b, true, 17).Write([]byte(line)); err != nil || b.String() != want {
+		if _, err := filterTerminal(&b, true, 17).Write([]byte(line)); err != nil || b.String() != want {
 			t.Errorf("%q is shown as\n%s\nand not as\n%s", line, b.String(), want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestLinesAreBrokenBetweenWordsAndHangBelowTheirText(t *testing.T) {
 
 func TestLineThatWasBegunBeforeIsNotBroken(t *testing.T) {
 	var b strings.Builder
-	w := calmed(&b, true, 17)
+	w := filterTerminal(&b, true, 17)
 	for _, piece := range []string{"Write this? [Y/n] ", "Written. Try it at once.\n", "\r\x1b[K⠋ lives", "\r\x1b[K",
 		"· what was written then\n"} {
 		if _, err := w.Write([]byte(piece)); err != nil {

@@ -16,8 +16,8 @@ func projectHere() string {
 	return here
 }
 
-// mentionUnsearched tells that no code is searched, and how it would be.
-func (c *command) mentionUnsearched(codeRoot string) {
+// noteUnsearchedFolders tells that no code is searched, and how it would be.
+func (c *command) noteUnsearchedFolders(codeRoot string) {
 	if codeRoot == "" && !c.asJSON {
 		c.note("this folder holds no project and is not searched; ‘--in .’ searches it")
 	}

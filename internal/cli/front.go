@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// asMeant is a command line as it is meant. One that names no command is a question if it has a sentence in quotes;
-// with only options of a question, or on a terminal with nothing, it opens the conversation. Words without quotes may
-// be a mistyped command.
-func (c *command) asMeant(root *cobra.Command, args []string) []string {
-	if cmd, _, err := root.Find(args); cmd != root || err != nil || completes(args) {
+// insertDefaultCommand is a command line as it is meant. One that names no command is a question if it has a sentence
+// in quotes; with only options of a question, or on a terminal with nothing, it opens the conversation. Words without
+// quotes may be a mistyped command.
+func (c *command) insertDefaultCommand(root *cobra.Command, args []string) []string {
+	if cmd, _, err := root.Find(args); cmd != root || err != nil || isCompletion(args) {
 		return args
 	}
 	ask, _, err := new(command).root().Find([]string{"ask"}) // another one: what it parses is parsed again

@@ -39,7 +39,7 @@ func (c *command) addCommands(root *cobra.Command) {
 	describe(root)
 	root.SetHelpCommandGroupID("Setup")
 	root.SetCompletionCommandGroupID("Setup")
-	c.helpful(root)
+	c.setHelp(root)
 }
 
 // first are the commands that somebody who begins needs, in the order in which help shows them.
@@ -47,8 +47,8 @@ func first() []string {
 	return []string{"ask", "chat", "council", "investigate", "explain", "open", "init", "doctor"}
 }
 
-// helpful has help show the first commands, and “help all” every one in its group.
-func (c *command) helpful(root *cobra.Command) {
+// setHelp has help show the first commands, and “help all” every one in its group.
+func (c *command) setHelp(root *cobra.Command) {
 	ofCobra := root.HelpFunc()
 	whole := func(cmd *cobra.Command, args []string) {
 		out, b := cmd.OutOrStdout(), &strings.Builder{}
@@ -63,7 +63,7 @@ func (c *command) helpful(root *cobra.Command) {
 	all.SetHelpFunc(func(*cobra.Command, []string) { whole(root, nil) })
 	root.AddCommand(all)
 	root.InitDefaultHelpCmd()
-	topic := root.Commands()[slices.IndexFunc(root.Commands(), func(sub *cobra.Command) bool { return sub.Name() == "help" })]
+	topic, _, _ := root.Find([]string{"help"})
 	topic.Run, topic.RunE = nil, func(_ *cobra.Command, args []string) error {
 		cmd, unknown, err := root.Find(args)
 		if err != nil || len(unknown) == 0 {
@@ -99,7 +99,7 @@ func (c *command) readable(text string) string {
 		columns = min(columns, c.width()-1)
 	}
 	return paragraph.ReplaceAllStringFunc(text, func(lines string) string {
-		return fold(strings.Join(strings.Fields(lines), " "), columns) + "\n"
+		return wrapLine(strings.Join(strings.Fields(lines), " "), columns) + "\n"
 	})
 }
 

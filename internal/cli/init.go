@@ -78,37 +78,37 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 	if s.app, err = app.Prepare(s.cfg); err != nil {
 		return withCode(ExitUsage, err)
 	}
-	s.served = lookAtAll(ctx, s.app)
+	s.served = listProviders(ctx, s.app)
 	if id, err := s.app.Models.Choose(ctx, ""); err == nil && slices.Contains(s.ids(), id) {
 		s.proposed = id
 	}
-	s.tell()
-	err = s.settle(ctx)
+	s.reportProviders()
+	err = s.chooseAndWrite(ctx)
 	if errors.Is(err, errNoMore) || ctx.Err() != nil {
 		fmt.Fprintln(c.Err, "\n· nothing was written")
 	}
 	return err
 }
 
-// settle settles what is to be written, and writes it.
-func (s *setup) settle(ctx context.Context) error {
-	if err := s.settleModel(ctx); err != nil {
+// chooseAndWrite settles what is to be written, and writes it.
+func (s *setup) chooseAndWrite(ctx context.Context) error {
+	if err := s.chooseModel(ctx); err != nil {
 		return err
 	}
 	if err := s.tryModel(ctx); err != nil {
 		return err
 	}
-	if err := s.settleAddress(); err != nil {
+	if err := s.chooseAddress(); err != nil {
 		return err
 	}
-	if err := s.settleVault(ctx); err != nil {
+	if err := s.chooseVault(ctx); err != nil {
 		return err
 	}
 	return s.finish(ctx)
 }
 
-// lookAtAll asks all providers that are set up for their models, at the same time.
-func lookAtAll(ctx context.Context, a *app.App) (all []served) {
+// listProviders asks all providers that are set up for their models, at the same time.
+func listProviders(ctx context.Context, a *app.App) (all []served) {
 	for _, o := range model.NewOffers(a.Models, nil).All(ctx) {
 		if o.Name == offlineName {
 			continue
@@ -129,8 +129,8 @@ func lookAtAll(ctx context.Context, a *app.App) (all []served) {
 	return all
 }
 
-// tell says what was found.
-func (s *setup) tell() {
+// reportProviders says what was found.
+func (s *setup) reportProviders() {
 	lines := []finding{}
 	for _, one := range s.served {
 		lines = append(lines, one.finding)
@@ -186,8 +186,8 @@ func (s *setup) usable(id string) error {
 	return nil
 }
 
-// settleModel settles which model answers. One that is set and works is kept.
-func (s *setup) settleModel(ctx context.Context) error {
+// chooseModel settles which model answers. One that is set and works is kept.
+func (s *setup) chooseModel(ctx context.Context) error {
 	ids := s.ids()
 	switch {
 	case s.yes && s.pull:
@@ -196,7 +196,7 @@ func (s *setup) settleModel(ctx context.Context) error {
 		if err := s.usable(s.model); err != nil {
 			return withCode(ExitUsage, fmt.Errorf("--model %s: %w", s.model, err))
 		}
-		s.set("model", s.cfg.Model, s.model)
+		s.noteSetting("model", s.cfg.Model, s.model)
 		return nil
 	case s.cfg.Model != "":
 		err := s.usable(s.cfg.Model)
@@ -210,7 +210,7 @@ func (s *setup) settleModel(ctx context.Context) error {
 			return nil
 		}
 	case s.yes && s.proposed != "":
-		s.set("model", "", s.proposed)
+		s.noteSetting("model", "", s.proposed)
 		return nil
 	case s.yes && len(ids) > 0:
 		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s",
@@ -234,7 +234,7 @@ func (s *setup) askModel(ctx context.Context) error {
 				prompt += fmt.Sprintf(" (or %s, if you have a key)", agent.Listed(keyless, "or"))
 			}
 			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?",
-				prompt: prompt, offered: ids, usual: s.usual(ids),
+				prompt: prompt, offered: ids, usual: s.defaultModel(ids),
 				own: func(typed string) bool {
 					return typed == "none" || typed == ofThisMachine || slices.Contains(keyless, typed)
 				}})
@@ -261,13 +261,13 @@ func (s *setup) askModel(ctx context.Context) error {
 			fmt.Fprintln(s.c.Err, "· "+printable(err.Error()))
 			continue
 		}
-		s.set("model", s.cfg.Model, typed)
+		s.noteSetting("model", s.cfg.Model, typed)
 		return nil
 	}
 }
 
-// usual is the model that Enter takes. Among many of which none is proposed there is none.
-func (s *setup) usual(ids []string) string {
+// defaultModel is the model that Enter takes. Among many of which none is proposed there is none.
+func (s *setup) defaultModel(ids []string) string {
 	if s.proposed == "" && len(ids) <= mostOffered {
 		return ids[0]
 	}
@@ -312,7 +312,7 @@ func (s *setup) askKey(ctx context.Context, name string) error {
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
-	all := lookAtAll(ctx, a)
+	all := listProviders(ctx, a)
 	at := slices.IndexFunc(all, func(one served) bool { return one.Name == name })
 	if !all[at].OK {
 		fmt.Fprintf(s.c.Err, "· this key does not work: %s\n", printable(all[at].Says))
@@ -324,15 +324,15 @@ func (s *setup) askKey(ctx context.Context, name string) error {
 	return nil
 }
 
-// settleVault settles where notes are. A folder that is set is kept.
-func (s *setup) settleVault(ctx context.Context) error {
+// chooseVault settles where notes are. A folder that is set is kept.
+func (s *setup) chooseVault(ctx context.Context) error {
 	switch {
 	case s.vault != "":
 		folder, err := conversation.Folder(s.c.home(), s.vault)
 		if err != nil {
 			return withCode(ExitUsage, fmt.Errorf("--vault: %w", err))
 		}
-		s.set("vault", s.cfg.Vault, folder)
+		s.noteSetting("vault", s.cfg.Vault, folder)
 		return nil
 	case s.cfg.Vault != "":
 		fmt.Fprintln(s.c.Out, finding{What: "notes", OK: true, Says: s.cfg.Vault + " is set"})
@@ -359,15 +359,15 @@ func (s *setup) settleVault(ctx context.Context) error {
 		}
 		folder, err := conversation.Folder(s.c.home(), typed)
 		if err == nil {
-			s.set("vault", "", folder)
+			s.noteSetting("vault", "", folder)
 			return nil
 		}
 		fmt.Fprintln(s.c.Err, "· "+printable(err.Error()))
 	}
 }
 
-// set notes a setting to be written, unless it has that value.
-func (s *setup) set(name, was, value string) {
+// noteSetting notes a setting to be written, unless it has that value.
+func (s *setup) noteSetting(name, was, value string) {
 	if was != value {
 		s.write = append(s.write, config.Text{Name: name, Value: value})
 	}
@@ -408,7 +408,7 @@ func (s *setup) finish(ctx context.Context) error {
 		}
 		fmt.Fprintf(s.c.Out, "The key of %s was stored in %s.\n", s.keyOf, placeInWords(place, s.cfg))
 	}
-	return s.keep()
+	return s.writeSettings()
 }
 
 // notesGoTo is the provider elsewhere that is sent passages of the notes that are about to be set; "" where none is.
@@ -430,8 +430,8 @@ func (s *setup) notesGoTo() string {
 	return name
 }
 
-// keep writes the settings.
-func (s *setup) keep() error {
+// writeSettings writes the settings.
+func (s *setup) writeSettings() error {
 	if len(s.write) == 0 {
 		return nil
 	}
@@ -444,6 +444,6 @@ func (s *setup) keep() error {
 		fmt.Fprintf(s.c.Err, "· but the environment variable %s is set and takes precedence over %s in the file\n",
 			done.Overridden, s.write[0].Name)
 	}
-	s.c.tellLeft(done.Left)
+	s.c.reportRemainingProblems(done.Left)
 	return nil
 }

@@ -67,8 +67,8 @@ func (s *setup) ollama() int {
 	return slices.IndexFunc(s.served, func(one served) bool { return one.Pull != nil && one.Probe })
 }
 
-// answers says whether the provider at a place answers, if only that it has no model.
-func (s *setup) answers(ctx context.Context, at int) bool {
+// isAnswering says whether the provider at a place answers, if only that it has no model.
+func (s *setup) isAnswering(ctx context.Context, at int) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	_, err := s.served[at].List(ctx)
@@ -98,7 +98,7 @@ func howToStart() string {
 // askLocal has the person choose a model that Ollama is to load, and loads it.
 func (s *setup) askLocal(ctx context.Context) (id string, err error) {
 	at := s.ollama()
-	for !s.answers(ctx, at) {
+	for !s.isAnswering(ctx, at) {
 		fmt.Fprintf(s.c.Err, "\n%s\n", howToStart())
 		typed, err := s.ask(ctx, "Press Enter when it runs, or type none to go without: ")
 		if err != nil || typed == "none" {
@@ -130,7 +130,7 @@ func (s *setup) askLocal(ctx context.Context) (id string, err error) {
 		fmt.Fprintln(s.c.Err, "· "+printable(s.app.Redact(err.Error())))
 		return again, nil
 	}
-	return s.loaded(ctx, at, typed), nil
+	return s.adoptLoaded(ctx, at, typed), nil
 }
 
 // tableTitle says what the models that are offered are chosen by.
@@ -165,10 +165,10 @@ func (s *setup) suggested() string {
 	return ""
 }
 
-// loaded takes a model in that was loaded, and gives its id.
-func (s *setup) loaded(ctx context.Context, at int, name string) string {
+// adoptLoaded takes a model in that was loaded, and gives its id.
+func (s *setup) adoptLoaded(ctx context.Context, at int, name string) string {
 	provider := s.served[at].Name
-	s.served = lookAtAll(ctx, s.app)
+	s.served = listProviders(ctx, s.app)
 	return provider + ":" + name
 }
 
@@ -186,7 +186,7 @@ func (s *setup) pullUnasked(ctx context.Context) error {
 	if provider != s.served[at].Name || name == "" {
 		return withCode(ExitUsage, errors.New("--pull loads models with Ollama: name one as ollama:MODEL"))
 	}
-	if !s.answers(ctx, at) {
+	if !s.isAnswering(ctx, at) {
 		return withCode(ExitFailed, errors.New(howToStart()))
 	}
 	if !hasModel(s.served[at].names, name) {
@@ -194,7 +194,7 @@ func (s *setup) pullUnasked(ctx context.Context) error {
 			return err
 		}
 	}
-	s.set("model", s.cfg.Model, s.loaded(ctx, at, name))
+	s.noteSetting("model", s.cfg.Model, s.adoptLoaded(ctx, at, name))
 	return nil
 }
 
@@ -204,7 +204,7 @@ func (s *setup) tellLocal(ctx context.Context) {
 	if name == "" {
 		return
 	}
-	if !s.answers(ctx, at) {
+	if !s.isAnswering(ctx, at) {
 		s.c.note("%s", howToStart())
 	}
 	s.c.note("no model is available; ‘sibyl init --yes --pull’ loads %s with Ollama", name)

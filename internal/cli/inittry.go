@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// tested is what a question to a model showed.
-type tested struct {
+// testResult is what a question to a model showed.
+type testResult struct {
 	took  time.Duration
 	tools bool
 }
@@ -25,7 +25,7 @@ func testTool() model.Tool {
 }
 
 // test asks a model a question, with a tool. One that takes no tools is asked once more without.
-func test(ctx context.Context, m model.Model) (t tested, err error) {
+func test(ctx context.Context, m model.Model) (t testResult, err error) {
 	begun := time.Now()
 	req := model.Request{System: "Answer briefly. Look facts up with the tool.", Tools: []model.Tool{testTool()},
 		Messages: []model.Message{{Role: model.User, Text: "How many days does a leap year have?"}}}
@@ -37,13 +37,13 @@ func test(ctx context.Context, m model.Model) (t tested, err error) {
 	if err == nil && len(got.ToolCalls) == 0 && strings.TrimSpace(got.Text) == "" {
 		err = errors.New("its answer is empty")
 	}
-	return tested{time.Since(begun), len(got.ToolCalls) > 0}, err
+	return testResult{time.Since(begun), len(got.ToolCalls) > 0}, err
 }
 
 // tryModel asks the model that is about to be set a question, and says what it can do. Where nobody can be asked, one
 // that fails is not written.
 func (s *setup) tryModel(ctx context.Context) error {
-	id := s.writes("model")
+	id := s.valueToWrite("model")
 	if provider, _ := model.SplitID(id); id == "" || provider == offlineName {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (s *setup) tryModel(ctx context.Context) error {
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
-	told := s.c.tellLong("asking " + id + " a test question; a local model is loaded first")
+	told := s.c.reportIfSlow("asking " + id + " a test question; a local model is loaded first")
 	t, err := test(ctx, m)
 	told()
 	f := finding{What: "test", OK: err == nil}
@@ -82,8 +82,8 @@ func (s *setup) tryModel(ctx context.Context) error {
 	return nil
 }
 
-// writes is the value that a setting is about to get; "": it stays.
-func (s *setup) writes(name string) string {
+// valueToWrite is the value that a setting is about to get; "": it stays.
+func (s *setup) valueToWrite(name string) string {
 	at := slices.IndexFunc(s.write, func(one config.Text) bool { return one.Name == name })
 	if at < 0 {
 		return ""
@@ -91,9 +91,9 @@ func (s *setup) writes(name string) string {
 	return s.write[at].Value
 }
 
-// settleAddress has the address of the model's endpoint written, if this shell alone knows it, and says so of its key.
-func (s *setup) settleAddress() error {
-	id := s.writes("model")
+// chooseAddress has the address of the model's endpoint written, if this shell alone knows it, and says so of its key.
+func (s *setup) chooseAddress() error {
+	id := s.valueToWrite("model")
 	if id == "" {
 		id = s.cfg.Model
 	}
@@ -112,7 +112,7 @@ func (s *setup) settleAddress() error {
 		if err != nil {
 			return withCode(ExitUsage, err)
 		}
-		s.set("providers."+name+".base_url", without.Providers[name].BaseURL, provider.BaseURL)
+		s.noteSetting("providers."+name+".base_url", without.Providers[name].BaseURL, provider.BaseURL)
 	}
 	if from, by := s.cfg.KeyOrigin(name); from == config.FromEnvironment && s.keyOf != name && len(s.write) > 0 {
 		s.c.note("the key stays in the variable %s, which a new shell has to have, too; ‘sibyl config set-key %s’ "+

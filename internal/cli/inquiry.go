@@ -20,12 +20,12 @@ import (
 )
 
 func (c *command) investigateCommand() *cobra.Command {
-	var f *said[inquiry.Options]
+	var f *optionFlagSet[inquiry.Options]
 	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -",
 		Short: "Have a detective cross-examine a witness and audit the answers", Args: cobra.MinimumNArgs(1),
 	}
 	cmd.RunE = c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		o, err := f.settled(a.Config)
+		o, err := f.withSettings(a.Config)
 		if err != nil {
 			return err
 		}
@@ -51,13 +51,13 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	for _, line := range told {
 		fmt.Fprintln(c.Err, printable("· "+line))
 	}
-	p, res, followed := c.watch(ctx, r)
-	lines, err := c.endOfInquiry(context.WithoutCancel(ctx), a, r.ID)
+	p, res, followed := c.showProgress(ctx, r)
+	lines, err := c.writeEndedInquiry(context.WithoutCancel(ctx), a, r.ID)
 	if followed == nil {
 		if c.OutTTY {
 			res.Answer = c.beginningOf(res.Answer, lines)
 		}
-		followed = c.answer(p, r, res)
+		followed = c.printOutcome(p, r, res)
 	}
 	if !c.asJSON {
 		for _, line := range lines {
@@ -77,13 +77,13 @@ func (c *command) startRun(
 	if !isHeld || asked.Assistant != inquiry.Name {
 		return r, nil, err
 	}
-	if ended, gave := c.giveWay(ctx, a, held.Run); gave {
+	if ended, gave := c.cancelFailedInquiry(ctx, a, held.Run); gave {
 		told = []string{"the inquiry before, which had failed, has ended: " + ended}
 		r, err = c.start(ctx, a, asked)
 		held, isHeld = errors.AsType[*journal.ClaimedError](err)
 	}
 	if isHeld {
-		err = withCode(ExitFailed, c.alreadyOpen(ctx, a, held.Run))
+		err = withCode(ExitFailed, c.alreadyRunning(ctx, a, held.Run))
 	}
 	return r, told, err
 }
@@ -96,7 +96,7 @@ const mostOfInquiry = 15
 func (c *command) beginningOf(markdown string, notes []string) string {
 	left := mostOfInquiry - 1
 	for _, note := range notes {
-		for row := range strings.SplitSeq(fold("· "+note, c.width()-1), "\n") {
+		for row := range strings.SplitSeq(wrapLine("· "+note, c.width()-1), "\n") {
 			left -= 1 + ansi.StringWidth(row)/c.width() // a long path goes on in the next row
 		}
 	}
@@ -113,9 +113,9 @@ func (c *command) beginningOf(markdown string, notes []string) string {
 	return lines[0]
 }
 
-// giveWay ends an inquiry that has failed and only waits to be resumed, and gives its id; false if it is another one
-// that holds the place.
-func (c *command) giveWay(ctx context.Context, a *app.App, id string) (session string, gave bool) {
+// cancelFailedInquiry ends an inquiry that has failed and only waits to be resumed, and gives its id; false if it is
+// another one that holds the place.
+func (c *command) cancelFailedInquiry(ctx context.Context, a *app.App, id string) (session string, gave bool) {
 	r, err := a.Inquiry.Get(ctx, c.owner(), id)
 	if err != nil {
 		return "", false
@@ -125,14 +125,14 @@ func (c *command) giveWay(ctx context.Context, a *app.App, id string) (session s
 	return s.ID, gave
 }
 
-// endOfInquiry writes the file of an inquiry that has ended, also where it was stopped, and says where it lies and what
-// can be done next.
-func (c *command) endOfInquiry(ctx context.Context, a *app.App, run string) (told []string, err error) {
+// writeEndedInquiry writes the file of an inquiry that has ended, also where it was stopped, and says where it lies and
+// what can be done next.
+func (c *command) writeEndedInquiry(ctx context.Context, a *app.App, run string) (told []string, err error) {
 	row, err := a.Service.Run(ctx, c.owner(), run)
 	if err != nil {
 		return nil, err
 	}
-	s, unwritten, err := c.session(ctx, a, row.Run)
+	s, unwritten, err := c.inquiryOf(ctx, a, row.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,8 @@ func (c *command) endOfInquiry(ctx context.Context, a *app.App, run string) (tol
 		"‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"), nil
 }
 
-// alreadyOpen says which inquiry has to end before another begins, and how it goes on or ends.
-func (c *command) alreadyOpen(ctx context.Context, a *app.App, id string) error {
+// alreadyRunning says which inquiry has to end before another begins, and how it goes on or ends.
+func (c *command) alreadyRunning(ctx context.Context, a *app.App, id string) error {
 	if row, err := a.Service.Run(ctx, c.owner(), id); err == nil && row.State == service.Interrupted {
 		return fmt.Errorf("an inquiry was interrupted and has not ended: run %s; ‘sibyl run resume %s’ continues it, "+
 			"‘sibyl inquiry stop’ ends it", id, id)
@@ -207,7 +207,7 @@ func (c *command) onInquiry(
 		if err != nil {
 			return err
 		}
-		s, unwritten, err := c.session(ctx, a, r)
+		s, unwritten, err := c.inquiryOf(ctx, a, r)
 		if err != nil {
 			return err
 		}
@@ -218,8 +218,8 @@ func (c *command) onInquiry(
 	})
 }
 
-// session reads an inquiry. That its file can't be written is told, and is no reason not to show it.
-func (c *command) session(ctx context.Context, a *app.App, r journal.Run) (s record.Session, told []string, err error) {
+// inquiryOf reads an inquiry; the second result says if its file can't be written.
+func (c *command) inquiryOf(ctx context.Context, a *app.App, r journal.Run) (s record.Session, _ []string, err error) {
 	s, err = a.Inquiry.Session(ctx, c.owner(), r)
 	if unwritten := (*inquiry.UnwrittenError)(nil); errors.As(err, &unwritten) {
 		return s, []string{err.Error()}, nil
@@ -247,15 +247,15 @@ func (c *command) inquiryStop() *cobra.Command {
 			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by the user"); err != nil {
 				return err
 			}
-			return c.stopped(ctx, a, r)
+			return c.waitUntilStopped(ctx, a, r)
 		})}
 }
 
 // stopPatience is how long an inquiry may take to stop, also one of another process.
 const stopPatience = 10 * time.Second
 
-// stopped waits until an inquiry has ended, and writes its file.
-func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error {
+// waitUntilStopped waits until an inquiry has ended, and writes its file.
+func (c *command) waitUntilStopped(ctx context.Context, a *app.App, r journal.Run) error {
 	waiting, enough := context.WithTimeout(ctx, stopPatience)
 	defer enough()
 	for _, err := range a.Service.Watch(waiting, c.owner(), r.ID, service.Place{}) {
@@ -270,7 +270,7 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 	if row.Status == journal.Running {
 		return withCode(ExitFailed, fmt.Errorf("inquiry %s was asked to stop but has not stopped yet", r.ID))
 	}
-	s, unwritten, err := c.session(ctx, a, row.Run)
+	s, unwritten, err := c.inquiryOf(ctx, a, row.Run)
 	if err == nil {
 		for _, line := range unwritten {
 			fmt.Fprintln(c.Err, printable("· "+line))
@@ -285,7 +285,7 @@ func (c *command) inquiryExport() *cobra.Command {
 		Short: "Write an inquiry as Markdown, JSON, or an HTML page with its evidence"}, "md or json, or --html FILE",
 		c.inquiryDocument)
 	html := cmd.Flags().String("html", "", "write the evidence page to this file, which must not exist yet")
-	return instead(cmd, "html", c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run,
+	return replaceIfFlag(cmd, "html", c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run,
 		s record.Session) error {
 		page, err := a.Inquiry.Evidence(ctx, r, s)
 		if err != nil {

@@ -27,8 +27,8 @@ func (m mention) covers(runs []string, now time.Time) bool {
 		!slices.ContainsFunc(runs, func(id string) bool { return !slices.Contains(m.Runs, id) })
 }
 
-// mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them; of each once a day.
-func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
+// noteInterruptedRuns tells of runs that a crash left open, so that nobody has to look for them; of each once a day.
+func (c *command) noteInterruptedRuns(ctx context.Context, a *app.App) error {
 	open, err := a.Service.Interrupted(ctx, c.owner())
 	if err != nil || len(open) == 0 {
 		return err

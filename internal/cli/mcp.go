@@ -16,7 +16,7 @@ import (
 )
 
 func (c *command) mcpCommand() *cobra.Command {
-	var f *said[oracle.Options]
+	var f *optionFlagSet[oracle.Options]
 	var documents []string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program over MCP (stdio)",
@@ -52,7 +52,7 @@ func namedFolders(paths []string) (map[string]string, error) {
 	return all, nil
 }
 
-func (c *command) mcp(ctx context.Context, f *said[oracle.Options], documents []string) (err error) {
+func (c *command) mcp(ctx context.Context, f *optionFlagSet[oracle.Options], documents []string) (err error) {
 	folders, err := namedFolders(documents)
 	if err != nil {
 		return withCode(ExitUsage, err)
@@ -61,7 +61,7 @@ func (c *command) mcp(ctx context.Context, f *said[oracle.Options], documents []
 	if err != nil {
 		return err
 	}
-	o, err := f.settled(cfg) // without --in no code is searched: whoever starts this program is somewhere by chance
+	o, err := f.withSettings(cfg) // without --in no code is searched: whoever starts this program is somewhere by chance
 	if err != nil {
 		return err
 	}

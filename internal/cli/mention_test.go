@@ -21,7 +21,7 @@ func TestFilesWithBlanksInTheirNamesAreNamedInQuotes(t *testing.T) {
 		`what is in @"Your Report.txt"?`:            `@"Your Report.txt": there is no such file`,
 		`write to @My friend`:                       "",
 	} {
-		parts, err := c.mentioned(t.Context(), words)
+		parts, err := c.readMentions(t.Context(), words)
 		var names []string
 		for _, p := range parts {
 			names = append(names, filepath.ToSlash(p.Name))

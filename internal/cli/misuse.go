@@ -10,15 +10,15 @@ import (
 	"sibyl/internal/text"
 )
 
-// worded says in our words what cobra says of arguments and flags, for a command and all below it.
-func worded(cmd *cobra.Command) {
+// rewordErrors says in our words what cobra says of arguments and flags, for a command and all below it.
+func rewordErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			err := check(cmd, args)
-			if err == nil || !counts(err) {
+			if err == nil || !isArgumentCount(err) {
 				return err
 			}
-			return fmt.Errorf("%s given: call it as ‘%s’%s", text.Count(len(args), "argument"), use(cmd), help(cmd))
+			return fmt.Errorf("%s given: call it as ‘%s’%s", text.Count(len(args), "argument"), usageOf(cmd), helpHint(cmd))
 		}
 	}
 	for _, verbs := range alike {
@@ -27,7 +27,7 @@ func worded(cmd *cobra.Command) {
 		}
 	}
 	for _, sub := range cmd.Commands() {
-		worded(sub)
+		rewordErrors(sub)
 	}
 }
 
@@ -38,23 +38,23 @@ var alike = [...]string{
 	"check verify validate test lint", "export save download", "undo revert", "watch follow tail", "find search grep",
 }
 
-// counts says that an error is one of those that cobra has for a wrong number of arguments.
-func counts(err error) bool {
+// isArgumentCount says that an error is one of those that cobra has for a wrong number of arguments.
+func isArgumentCount(err error) bool {
 	return slices.ContainsFunc([]string{"accepts ", "requires at least ", "unknown command "}, func(start string) bool {
 		return strings.HasPrefix(err.Error(), start)
 	})
 }
 
-// use is how a command is called, without its flags.
-func use(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
+// usageOf is how a command is called, without its flags.
+func usageOf(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
 
-func help(cmd *cobra.Command) string {
+func helpHint(cmd *cobra.Command) string {
 	return fmt.Sprintf("; see ‘%s --help’", cmd.CommandPath())
 }
 
-// misflagged is an error of a flag, with where to look.
-func misflagged(cmd *cobra.Command, err error) error {
-	return withCode(ExitUsage, fmt.Errorf("%w%s", err, help(cmd)))
+// rewordFlagError is an error of a flag, with where to look.
+func rewordFlagError(cmd *cobra.Command, err error) error {
+	return withCode(ExitUsage, fmt.Errorf("%w%s", err, helpHint(cmd)))
 }
 
 // failure is what --json has where a command fails and no outcome says it: the exit code, what was wrong, and what

@@ -51,8 +51,8 @@ func (c *command) keepModel(provider, id string) string {
 	return fmt.Sprintf("saved as %s in %s; -m uses another", name, printable(done.File))
 }
 
-// choosable is an error as a conversation takes it: one that a choice of a model mends comes with the choice.
-func (c *command) choosable(err error) error {
+// asChoice is an error as a conversation takes it: one that a choice of a model mends comes with the choice.
+func (c *command) asChoice(err error) error {
 	var many *model.ManyModelsError
 	if !errors.As(err, &many) {
 		return err

@@ -34,7 +34,7 @@ func (c *command) openCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "open", Short: "Open the page in a browser, signed in", Args: cobra.NoArgs,
 		RunE: c.onSettings(func(ctx context.Context, cfg config.Config, _ []string) error {
-			if err := f.folders(&cfg); err != nil {
+			if err := f.allowFolders(&cfg); err != nil {
 				return withCode(ExitUsage, err)
 			}
 			return c.openPage(ctx, cfg, f)
@@ -48,8 +48,8 @@ func (c *command) openCommand() *cobra.Command {
 	return cmd
 }
 
-// folders makes the folders that are meant some that the owner of the command line may name on the page.
-func (f openFlags) folders(cfg *config.Config) error {
+// allowFolders makes the folders that are meant some that the owner of the command line may name on the page.
+func (f openFlags) allowFolders(cfg *config.Config) error {
 	code, notes := cmp.Or(f.in, projectHere()), cmp.Or(f.vault, cfg.Vault)
 	all := maps.Clone(cfg.Server.Folders)
 	if all == nil {
@@ -85,7 +85,7 @@ func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) 
 	}
 	if address != "" {
 		fmt.Fprintln(c.Err, "· a server runs already; the folders are those it was started with")
-		_, err := c.show(ctx, cfg, address, f)
+		_, err := c.showAddress(ctx, cfg, address, f)
 		return err
 	}
 	page := ""
@@ -96,7 +96,7 @@ func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) 
 	err = a.Serve(serving, c.Build, func(listening string) {
 		var address string
 		if address, failed = a.OwnersAddress(ctx, listening); failed == nil {
-			page, failed = c.show(ctx, cfg, address, f)
+			page, failed = c.showAddress(ctx, cfg, address, f)
 		}
 		if failed != nil {
 			stop()
@@ -122,11 +122,12 @@ func onThisMachine(ctx context.Context, set string) string {
 	return set
 }
 
-// show prints an address that signs in, and opens it in a browser. What is on a command line can be read by everybody
-// on this machine, so the browser is given a file that only its owner can read, and that leads on; its path is
-// returned.
-func (c *command) show(ctx context.Context, cfg config.Config, address string, f openFlags) (page string, err error) {
-	fmt.Fprintln(c.Out, address)
+// showAddress prints an address that signs in, and opens it in a browser. Everybody on this machine can read command
+// lines, so the browser is given a file that only its owner can read, whose path is returned.
+func (c *command) showAddress(
+	ctx context.Context, cfg config.Config, url string, f openFlags,
+) (path string, err error) {
+	fmt.Fprintln(c.Out, url)
 	if f.noBrowser || !c.OutTTY {
 		return "", nil
 	}
@@ -146,7 +147,7 @@ func (c *command) show(ctx context.Context, cfg config.Config, address string, f
 	_, err = fmt.Fprintf(file,
 		"<!doctype html><meta charset=\"utf-8\"><title>Sibyl</title><meta name=\"referrer\" "+
 			"content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n",
-		html.EscapeString(address))
+		html.EscapeString(url))
 	if err = errors.Join(err, file.Close()); err != nil {
 		return file.Name(), err
 	}

@@ -60,7 +60,7 @@ func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {
 		RunE: c.onApp(func(ctx context.Context, app *app.App, args []string) error {
 			words, err := c.words(args, mostWords)
 			if err == nil {
-				err = settle(a.Options, options, given, app.Config)
+				err = applySettings(a.Options, options, given, app.Config)
 			}
 			if err != nil {
 				return err
@@ -77,7 +77,7 @@ func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.follow(ctx, begun)
+			return c.showRun(ctx, begun)
 		})}
 	bindFlags(cmd, a.Options, options, given, nil)
 	cmd.Flags().StringVarP(&session, "session", "s", "", "continue this session")

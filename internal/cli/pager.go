@@ -20,8 +20,8 @@ func (c *command) withPager(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// paged shows a text that ends with a line end: through the person's pager where it is longer than the terminal.
-func (c *command) paged(ctx context.Context, text string) error {
+// showInPager shows a text that ends with a line end: through the person's pager where it is longer than the terminal.
+func (c *command) showInPager(ctx context.Context, text string) error {
 	words := c.pager()
 	if !c.OutTTY || c.file == nil || c.noPager || len(words) == 0 || strings.Count(text, "\n") < c.height() {
 		return writeAll(c.Out, text)
@@ -41,7 +41,7 @@ func (c *command) paged(ctx context.Context, text string) error {
 		return errors.Join(writeAll(c.Out, text), in.Close())
 	}
 	signal.Ignore(os.Interrupt) // it is for the pager
-	_, _ = io.WriteString(calmed(in, true, c.width()), text)
+	_, _ = io.WriteString(filterTerminal(in, true, c.width()), text)
 	_ = in.Close()
 	_ = cmd.Wait() // who leaves a pager early has read enough
 	return nil

@@ -46,9 +46,9 @@ func TestLongTextGoesThroughThePagerAndNoShell(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = out.Close() }()
-			cmd := &command{Streams: Streams{Out: calmed(out, c.tty, 80), OutTTY: c.tty, Height: 20},
+			cmd := &command{Streams: Streams{Out: filterTerminal(out, c.tty, 80), OutTTY: c.tty, Height: 20},
 				environ: append(c.environ, "PATH="+os.Getenv("PATH")), file: out, flags: flags{noPager: c.no}}
-			if err := cmd.paged(t.Context(), c.text); err != nil {
+			if err := cmd.showInPager(t.Context(), c.text); err != nil {
 				t.Fatal(err)
 			}
 			got, err := os.ReadFile(out.Name())

@@ -49,20 +49,20 @@ func (p *progress) update(u service.Update) {
 	case p.OutTTY && !p.asJSON && u.Retract:
 		p.screen.retract()
 	case p.OutTTY && !p.asJSON && u.Text != "":
-		p.screen.provisional(u.Text)
+		p.screen.showProvisional(u.Text)
 	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 		p.screen.retract() // what was said was a step on the way
 	}
-	p.follow(u)
+	p.trackWork(u)
 	lines := u.Lines
 	if !p.verbose && !p.trace {
 		lines = conversation.Progress(u)
 	}
 	if u.Early != nil {
 		if !p.asJSON {
-			p.screen.answer(u.Early.Markdown)
+			p.screen.writeAnswer(u.Early.Markdown)
 		}
-		if heard := p.work.Heard(); heard != "" {
+		if heard := p.work.AnswerCount(); heard != "" {
 			lines = append(lines, heard)
 		}
 	}
@@ -74,10 +74,10 @@ func (p *progress) update(u service.Update) {
 	}
 }
 
-// follow keeps what is under way, and has a line tell it. Where no line can live, a pause is told once.
-func (p *progress) follow(u service.Update) {
+// trackWork keeps what is under way, and has a line tell it. Where no line can live, a pause is told once.
+func (p *progress) trackWork(u service.Update) {
 	p.mu.Lock()
-	p.work.Take(u)
+	p.work.Track(u)
 	busy, waiting := p.work.What() != "", p.work.Waiting(time.Now())
 	p.mu.Unlock()
 	switch {
@@ -85,14 +85,14 @@ func (p *progress) follow(u service.Update) {
 	case waiting != "" && (!p.ErrTTY || p.screen.still):
 		p.say("%s", waiting)
 	case busy || waiting != "":
-		p.screen.alive(p.living)
+		p.screen.setStatusLine(p.statusLine)
 	default:
-		p.screen.alive(nil)
+		p.screen.setStatusLine(nil)
 	}
 }
 
-// living is the line that tells what is under way.
-func (p *progress) living() string {
+// statusLine is the line that tells what is under way.
+func (p *progress) statusLine() string {
 	const turning = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 	now := time.Now()
 	sign := []rune(turning)[int(now.Sub(p.begun)/pace)%len([]rune(turning))]
@@ -112,7 +112,7 @@ func (p *progress) showTrace() {
 	if p.step == nil {
 		return
 	}
-	p.screen.beside(func() { fmt.Fprintf(p.Err, "step on record %d\n%s", p.step.Record, stepText(*p.step)) })
+	p.screen.printBeside(func() { fmt.Fprintf(p.Err, "step on record %d\n%s", p.step.Record, stepText(*p.step)) })
 	p.step = nil
 }
 
@@ -122,13 +122,13 @@ func (p *progress) say(format string, args ...any) {
 	}
 	line := "· " + fmt.Sprintf(format, args...)
 	p.told = append(p.told, line)
-	p.screen.beside(func() { fmt.Fprintln(p.Err, p.screen.dim(line, p.ErrTTY)) })
+	p.screen.printBeside(func() { fmt.Fprintln(p.Err, p.screen.dim(line, p.ErrTTY)) })
 }
 
 // show prints the answer, then on stderr what the person should know beside it.
 func (p *progress) show(r service.Result) {
 	if r.Answer != "" {
-		p.screen.answer(r.Answer)
+		p.screen.writeAnswer(r.Answer)
 	}
 	notes := slices.DeleteFunc(slices.Clone(r.Warnings), func(line string) bool {
 		return slices.Contains(p.told, "· "+line)

@@ -31,7 +31,7 @@ func (c *command) promptsList() *cobra.Command {
 }
 
 func (c *command) promptsShow() *cobra.Command {
-	var f *said[oracle.Options]
+	var f *optionFlagSet[oracle.Options]
 	var large, failed, brief bool
 	cmd := &cobra.Command{Use: "show QUESTION",
 		Short: "Show the prompt of a question's first turn, without asking a model",

@@ -39,7 +39,7 @@ func (c *command) replayCommand() *cobra.Command {
 			"decision that differs", Args: cobra.MaximumNArgs(1),
 	}
 	cmd.RunE = c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) })
-	instead(cmd, "all", c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+	replaceIfFlag(cmd, "all", c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		return c.replayAll(ctx, a, f, args)
 	}))
 	fl := cmd.Flags()
@@ -72,7 +72,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journ
 		c.code = ExitDiffers
 	}
 	told := replayed{Result: *found, Same: len(found.Differences) == 0}
-	return c.printed(told, told.text(r, f, a.Service.Words(r.Assistant)))
+	return c.printResult(told, told.text(r, f, a.Service.Words(r.Assistant)))
 }
 
 // options reads what is to be different.

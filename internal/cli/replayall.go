@@ -32,7 +32,7 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 	screen := c.newScreen()
 	var done, all atomic.Int64
 	if !c.quiet {
-		screen.alive(func() string { return fmt.Sprintf("· replayed %d of %d runs", done.Load(), all.Load()) })
+		screen.setStatusLine(func() string { return fmt.Sprintf("· replayed %d of %d runs", done.Load(), all.Load()) })
 	}
 	told := func(n, of int) {
 		done.Swap(int64(n))
@@ -51,7 +51,7 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 	if len(h.Groups) > 0 {
 		c.code = ExitDiffers
 	}
-	return c.printed(h, historyText(h))
+	return c.printResult(h, historyText(h))
 }
 
 // historyText tells a history to people.

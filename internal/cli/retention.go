@@ -106,5 +106,5 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 		return nil
 	}
 	removed, err := a.Service.Prune(ctx, c.owner(), age)
-	return errors.Join(err, c.printed(removed, removedWords(len(removed), age)))
+	return errors.Join(err, c.printResult(removed, removedWords(len(removed), age)))
 }

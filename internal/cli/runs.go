@@ -192,7 +192,7 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, forc
 	case r.Assistant == oracle.ShadowName:
 		return c.finishShadow(ctx, a, resumed)
 	}
-	return c.follow(ctx, resumed)
+	return c.showRun(ctx, resumed)
 }
 
 func (c *command) runWatch() *cobra.Command {

@@ -13,16 +13,16 @@ import (
 	"sibyl/internal/schema"
 )
 
-// said are the options of an assistant, of the type O, as the flags of a command say them.
-type said[O any] struct {
+// optionFlagSet are the options of an assistant, of the type O, as the flags of a command say them.
+type optionFlagSet[O any] struct {
 	object  *schema.Object
 	options O
 	given   map[*schema.Field]bool
 }
 
 // optionFlags gives a command the flags that O declares, or those that are named.
-func optionFlags[O any](cmd *cobra.Command, only ...string) *said[O] {
-	s := &said[O]{object: schema.Of[O](), given: map[*schema.Field]bool{}}
+func optionFlags[O any](cmd *cobra.Command, only ...string) *optionFlagSet[O] {
+	s := &optionFlagSet[O]{object: schema.Of[O](), given: map[*schema.Field]bool{}}
 	bindFlags(cmd, s.object, &s.options, s.given, only)
 	return s
 }
@@ -88,23 +88,23 @@ func (o *optionFlag) Set(text string) error {
 	return o.field.SetText(o.into, text)
 }
 
-// settled are the options with the settings where a flag said nothing, and folders where they lie.
-func (s *said[O]) settled(cfg config.Config) (O, error) {
+// withSettings are the options with the settings where a flag said nothing, and folders where they lie.
+func (s *optionFlagSet[O]) withSettings(cfg config.Config) (O, error) {
 	o := s.options
-	return o, settle(s.object, &o, s.given, cfg)
+	return o, applySettings(s.object, &o, s.given, cfg)
 }
 
-// settle fills in the struct that into points to by the settings, where no flag was given, and finds the folders.
-func settle(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
+// applySettings fills in *into from the settings, where no flag was given, and finds the folders.
+func applySettings(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
 	err := object.Settle(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
 	if err == nil {
-		err = object.Find(into, local)
+		err = object.Find(into, localPath)
 	}
 	return withCode(ExitUsage, err)
 }
 
-// local finds a folder of this machine by its path; a witness may be a file.
-func local(f *schema.Field, name string) (string, error) {
+// localPath finds a folder of this machine by its path; a witness may be a file.
+func localPath(f *schema.Field, name string) (string, error) {
 	flag, _ := f.Flag()
 	abs, err := filepath.Abs(name)
 	if err != nil {

@@ -40,8 +40,8 @@ func (s Streams) width() int { return cmp.Or(s.Width, 80) }
 
 func (s Streams) height() int { return cmp.Or(s.Height, 24) }
 
-// provisional shows text as it arrives.
-func (s *screen) provisional(text string) {
+// showProvisional shows text as it arrives.
+func (s *screen) showProvisional(text string) {
 	if text == "" || !s.OutTTY || s.still {
 		return
 	}
@@ -55,12 +55,12 @@ func (s *screen) provisional(text string) {
 	s.begin()
 }
 
-// alive has a line stand below all else, as line gives it each time; nil ends it.
-func (s *screen) alive(line func() string) {
+// setStatusLine has a line stand below all else, as line gives it each time; nil ends it.
+func (s *screen) setStatusLine(line func() string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.live = line; line == nil {
-		s.unlit()
+		s.clearStatusLine()
 	} else if s.ErrTTY && !s.still {
 		s.begin()
 	}
@@ -92,7 +92,7 @@ func (s *screen) begin() {
 
 // close ends the painting, and takes the line that lives away.
 func (s *screen) close() {
-	s.alive(nil)
+	s.setStatusLine(nil)
 	s.mu.Lock()
 	stop := s.stop
 	s.stop = nil
@@ -117,7 +117,7 @@ func (s *screen) paint() {
 
 // draw puts lines in place of those that are drawn, from the first on that differs.
 func (s *screen) draw(lines []string) {
-	s.unlit()
+	s.clearStatusLine()
 	same := 0
 	for same < min(len(lines), len(s.drawn)) && lines[same] == s.drawn[same] {
 		same++
@@ -131,7 +131,7 @@ func (s *screen) draw(lines []string) {
 	s.drawn = lines
 }
 
-func (s *screen) unlit() {
+func (s *screen) clearStatusLine() {
 	if s.lit {
 		fmt.Fprint(s.Err, "\r\x1b[K")
 		s.lit = false
@@ -142,16 +142,16 @@ func (s *screen) unlit() {
 func (s *screen) retract() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget()
+	s.dropText()
 }
 
-func (s *screen) forget() {
+func (s *screen) dropText() {
 	s.draw(nil)
 	s.stream, s.stable, s.stale = nil, nil, false
 }
 
-// beside prints something else than the answer, at the left of a line of its own; the text goes on below it.
-func (s *screen) beside(print func()) {
+// printBeside prints something else than the answer, at the left of a line of its own; the text goes on below it.
+func (s *screen) printBeside(print func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.draw(nil)
@@ -159,20 +159,20 @@ func (s *screen) beside(print func()) {
 	print()
 }
 
-// answer writes the answer: laid out on a terminal, and elsewhere as it is, in Markdown.
-func (s *screen) answer(text string) {
+// writeAnswer writes the answer: laid out on a terminal, and elsewhere as it is, in Markdown.
+func (s *screen) writeAnswer(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget()
+	s.dropText()
 	out := printable(text) + "\n"
 	if s.OutTTY {
-		out = s.laidOut(text)
+		out = s.renderText(text)
 	}
 	fmt.Fprint(s.Out, out)
 }
 
-// laidOut is a text with its last line end: laid out for a terminal, and elsewhere without the escapes of Markdown.
-func (s *screen) laidOut(text string) string {
+// renderText is a text with its last line end: laid out for a terminal, and elsewhere without the escapes of Markdown.
+func (s *screen) renderText(text string) string {
 	if !s.OutTTY {
 		return printable(markdown.Unescaped(text)) + "\n"
 	}

@@ -48,7 +48,7 @@ func (g glass) String() string {
 // onGlass is a progress on a terminal.
 func onGlass(width, height int, environ ...string) (*progress, glass) {
 	g := newGlass(width, height)
-	out := calmed(g, true, width)
+	out := filterTerminal(g, true, width)
 	cmd := &command{Streams: Streams{Out: out, Err: out, OutTTY: true, ErrTTY: true, Width: width, Height: height},
 		environ: environ}
 	return cmd.newProgress(), g

@@ -32,7 +32,7 @@ func (c *command) sessionList() *cobra.Command {
 			return a.Service.Sessions(ctx, c.owner(), journal.SessionFilter{Limit: c.limit})
 		})
 	cmd.Flags().Bool("deleted", false, "list removed sessions: when and why, but none of their text")
-	return instead(cmd, "deleted", c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
+	return replaceIfFlag(cmd, "deleted", c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 		all, err := a.Service.Removed(ctx, c.owner(), journal.SessionFilter{Limit: c.limit})
 		if err != nil {
 			return err
@@ -44,7 +44,7 @@ func (c *command) sessionList() *cobra.Command {
 }
 
 func (c *command) sessionLine(s journal.Session) string {
-	return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d  %-6s", s.Runs, s.Assistant), placed(c, s))
+	return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d  %-6s", s.Runs, s.Assistant), titleAndFolder(c, s))
 }
 
 // sessionDocument runs a command on the session that its first argument names, as a document.
@@ -87,7 +87,7 @@ func (c *command) sessionDelete() *cobra.Command {
 	return c.withYes(&cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records",
 		Args: cobra.ExactArgs(1),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
-			agreed, err := c.agreed(ctx, fmt.Sprintf("%q with %s for good", s.Title, text.Count(s.Runs, "run")))
+			agreed, err := c.confirmDeletion(ctx, fmt.Sprintf("%q with %s for good", s.Title, text.Count(s.Runs, "run")))
 			if err != nil || !agreed {
 				return err
 			}
@@ -95,8 +95,8 @@ func (c *command) sessionDelete() *cobra.Command {
 		})})
 }
 
-// placed is the title of a session, and behind it the folder that it is about.
-func placed(c *command, s journal.Session) string {
+// titleAndFolder is the title of a session, and behind it the folder that it is about.
+func titleAndFolder(c *command, s journal.Session) string {
 	if s.Place == "" {
 		return s.Title
 	}

@@ -35,11 +35,11 @@ func (c *command) sourcesCommand() *cobra.Command {
 }
 
 func (c *command) sources(ctx context.Context, a *app.App, name string, whole bool, args []string) error {
-	id, err := c.answering(ctx, a, name)
+	id, err := c.answeringRun(ctx, a, name)
 	if err != nil {
 		return err
 	}
-	cited, x, err := c.cited(ctx, a, id)
+	cited, x, err := c.citedSources(ctx, a, id)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, whole bo
 		}
 	}
 	if whole {
-		cited = wholes(cited)
+		cited = wholePassages(cited)
 	}
 	b := &strings.Builder{}
 	for _, s := range cited {
@@ -69,7 +69,7 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, whole bo
 	if x.Shown != nil && len(x.Shown.Files) > 0 {
 		b.WriteString("Attached: `" + strings.Join(x.Shown.Files, "`, `") + "`")
 	}
-	return c.paged(ctx, c.newScreen().laidOut(strings.TrimSpace(b.String())))
+	return c.showInPager(ctx, c.newScreen().renderText(strings.TrimSpace(b.String())))
 }
 
 // citedSource is a source of an answer with the lines that are shown of it.
@@ -91,9 +91,9 @@ func (s citedSource) String() string {
 	return fmt.Sprintf("`%s`%s:\n\n%s", s.Cite, part, s.Fenced())
 }
 
-// cited are the sources that the answer of a run cites and had read, in the order in which it does, with the lines that
-// are cited. Without a model the answer numbers whole passages, and what else it cites is a part of these.
-func (c *command) cited(
+// citedSources are the sources that the answer of a run cites and had read, in the order in which it does, with the
+// lines that are cited. Without a model the answer numbers whole passages, and what else it cites is a part of these.
+func (c *command) citedSources(
 	ctx context.Context, a *app.App, id string,
 ) (all []citedSource, x service.Explanation, err error) {
 	if x, err = a.Service.Explain(ctx, c.owner(), id); err != nil {
@@ -137,8 +137,8 @@ func (c *command) cited(
 	return all, x, nil
 }
 
-// wholes are the passages that sources are parts of, each once.
-func wholes(sources []citedSource) (all []citedSource) {
+// wholePassages are the passages that sources are parts of, each once.
+func wholePassages(sources []citedSource) (all []citedSource) {
 	for _, s := range sources {
 		if !slices.ContainsFunc(all, func(o citedSource) bool { return o.of.Cite == s.of.Cite }) {
 			s.Passage = s.of
@@ -148,8 +148,8 @@ func wholes(sources []citedSource) (all []citedSource) {
 	return all
 }
 
-// answering is the run that a name means; without one the last of a question that has ended.
-func (c *command) answering(ctx context.Context, a *app.App, name string) (string, error) {
+// answeringRun is the run that a name means; without one the last of a question that has ended.
+func (c *command) answeringRun(ctx context.Context, a *app.App, name string) (string, error) {
 	if name != "" {
 		r, err := a.Service.FindRun(ctx, c.owner(), name)
 		return r.ID, err

@@ -68,7 +68,7 @@ func (c *command) taskList() *cobra.Command {
 			return printList(c, p.Tasks, func(t task.Task) string {
 				at++
 				line := fmt.Sprintf("%3d. %s", at, taskLine(t))
-				if about := described(&t); long && about != "" {
+				if about := descriptionLine(&t); long && about != "" {
 					line += "\n         " + printable(about)
 				}
 				return line
@@ -96,7 +96,7 @@ func (c *command) taskAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printed(t, taskLine(t))
+			return c.printResult(t, taskLine(t))
 		})}
 	cmd.Flags().StringVar(&description, "description", "", "details")
 	return c.withJSON(cmd, "one JSON object")
@@ -112,7 +112,7 @@ func (c *command) taskDone() *cobra.Command {
 			if already {
 				fmt.Fprintln(c.Err, "· it was already completed")
 			}
-			return c.printed(t, taskLine(t))
+			return c.printResult(t, taskLine(t))
 		})}, "one JSON object")
 }
 
@@ -139,7 +139,7 @@ func (c *command) taskEdit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printed(t, taskLine(t))
+		return c.printResult(t, taskLine(t))
 	})
 	cmd.Flags().StringVar(&title, "title", "", "the new title")
 	cmd.Flags().StringVar(&description, "description", "", "details; \"\" removes them")
@@ -154,7 +154,7 @@ func (c *command) taskDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			agreed, err := c.agreed(ctx, "“"+t.Title+"”")
+			agreed, err := c.confirmDeletion(ctx, "“"+t.Title+"”")
 			if err != nil || !agreed {
 				return err
 			}
@@ -162,7 +162,7 @@ func (c *command) taskDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printed(was, fmt.Sprintf("deleted “%s”; ‘sibyl task undo’ restores it", printable(was.Title)))
+			return c.printResult(was, fmt.Sprintf("deleted “%s”; ‘sibyl task undo’ restores it", printable(was.Title)))
 		})}
 	return c.withJSON(c.withYes(cmd), "one JSON object: the task as it was")
 }
@@ -181,7 +181,7 @@ func (c *command) taskHistory() *cobra.Command {
 				if ch.Action == task.Undo {
 					how = "undo: "
 				}
-				return fmt.Sprintf("%s  %-8s  %s%s", moment(ch.At), printable(ch.Actor), how, printable(changed(ch)))
+				return fmt.Sprintf("%s  %-8s  %s%s", moment(ch.At), printable(ch.Actor), how, printable(changeText(ch)))
 			})
 		})}, "a JSON array")
 }
@@ -194,12 +194,12 @@ func (c *command) taskUndo() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printed(ch, fmt.Sprintf("task %d: %s", ch.Task, printable(changed(ch))))
+			return c.printResult(ch, fmt.Sprintf("task %d: %s", ch.Task, printable(changeText(ch))))
 		})}, "one JSON object: the change")
 }
 
-// changed says in words what a change did.
-func changed(c task.Change) string {
+// changeText says in words what a change did.
+func changeText(c task.Change) string {
 	switch {
 	case c.Before == nil && c.Action == task.Undo:
 		return "restored “" + c.After.Title + "”"
@@ -212,7 +212,7 @@ func changed(c task.Change) string {
 	if c.Before.Title != c.After.Title {
 		all = append(all, "renamed “"+c.Before.Title+"” to “"+c.After.Title+"”")
 	}
-	was, is := described(c.Before), described(c.After)
+	was, is := descriptionLine(c.Before), descriptionLine(c.After)
 	switch {
 	case was == is:
 	case is == "":
@@ -232,8 +232,8 @@ func changed(c task.Change) string {
 	return strings.Join(all, "; ")
 }
 
-// described is the description of a task in one line.
-func described(t *task.Task) string {
+// descriptionLine is the description of a task in one line.
+func descriptionLine(t *task.Task) string {
 	if t.Description == nil {
 		return ""
 	}

@@ -67,14 +67,14 @@ func (c *command) undo(ctx context.Context, a *app.App, id string) error {
 	case err != nil:
 		return withCode(ExitFailed, err)
 	}
-	return c.printed(struct {
+	return c.printResult(struct {
 		files.Replaced
 		Done bool `json:"done"`
-	}{w, done}, printable(undone(w, done)))
+	}{w, done}, printable(undoneText(w, done)))
 }
 
-// undone says what became of a write that was taken back.
-func undone(w files.Replaced, done bool) string {
+// undoneText says what became of a write that was taken back.
+func undoneText(w files.Replaced, done bool) string {
 	words := "was restored"
 	switch {
 	case !done:

@@ -63,7 +63,7 @@ func expiry(text string) (time.Duration, error) {
 func (c *command) printSecret(t user.Token, secret, use string) error {
 	fmt.Fprintf(c.Err, "· a token of %s (%s) until %s; %s\n", t.User, t.Scope, moment(t.ExpiresAt), use)
 	fmt.Fprintln(c.Err, "· it will not be shown again: only its hash is stored")
-	return c.printed(struct {
+	return c.printResult(struct {
 		user.Token
 		Secret string `json:"secret"`
 	}{t, secret}, secret)

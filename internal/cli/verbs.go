@@ -39,8 +39,8 @@ func listCommand[T any](c *command, cmd *cobra.Command, usual int, none string, 
 	return c.withJSON(c.withLimit(cmd, usual, "maximum number to show"), "a JSON array")
 }
 
-// instead has a command do something else where a flag is given.
-func instead(cmd *cobra.Command, flag string, other runE) *cobra.Command {
+// replaceIfFlag has a command do something else where a flag is given.
+func replaceIfFlag(cmd *cobra.Command, flag string, other runE) *cobra.Command {
 	usual := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed(flag) {
@@ -69,7 +69,7 @@ func (c *command) showCommand(cmd *cobra.Command, of documents) *cobra.Command {
 		if c.asJSON {
 			return c.printJSON(d.value)
 		}
-		if err := c.paged(ctx, c.newScreen().laidOut(d.markdown)); err != nil {
+		if err := c.showInPager(ctx, c.newScreen().renderText(d.markdown)); err != nil {
 			return err
 		}
 		if d.beside != "" {
@@ -117,9 +117,9 @@ func (c *command) withYes(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// agreed says whether the person wants what is named to be deleted: beforehand, or at the terminal, where they are
-// asked.
-func (c *command) agreed(ctx context.Context, what string) (bool, error) {
+// confirmDeletion says whether the person wants what is named to be deleted: beforehand, or at the terminal, where they
+// are asked.
+func (c *command) confirmDeletion(ctx context.Context, what string) (bool, error) {
 	if c.yes {
 		return true, nil
 	}
@@ -140,7 +140,7 @@ func groupRun(cmd *cobra.Command, args []string) error {
 		return cmd.Help()
 	}
 	if strings.TrimSpace(args[0]) == "" {
-		return withCode(ExitUsage, fmt.Errorf("the first argument is empty: say what to ask or do%s", help(cmd)))
+		return withCode(ExitUsage, fmt.Errorf("the first argument is empty: say what to ask or do%s", helpHint(cmd)))
 	}
 	var all []string
 	for _, sub := range cmd.Commands() {
@@ -186,8 +186,8 @@ func printList[T any](c *command, all []T, line func(T) string) error {
 	return nil
 }
 
-// printed writes one thing, in words or as JSON.
-func (c *command) printed(v any, words string) error {
+// printResult writes one thing, in words or as JSON.
+func (c *command) printResult(v any, words string) error {
 	if c.asJSON {
 		return c.printJSON(v)
 	}

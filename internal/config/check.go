@@ -47,7 +47,7 @@ type Violation struct {
 // model or the offline rules. Keys that are not in the environment are read by read, to see how long they are. The
 // error is of opts alone.
 func Check(opts Options, read func(c Config, name string) (Secret, error)) (Checked, error) {
-	path, content, err := find(opts)
+	path, content, err := readSettingsFile(opts)
 	if path == "" && err != nil {
 		return Checked{}, err
 	}
@@ -238,7 +238,7 @@ func (k *checker) keyLengths() (string, []Violation) {
 			v.Problem, v.Fix = "the key of "+d.Provider+" can't be read: "+d.keyErr.Error(),
 				"make it readable, or store another with ‘sibyl config set-key "+d.Provider+"’"
 		case d.KeyFrom == "":
-			v.Problem, v.Fix = d.Provider+" has no key", d.source.missing(d.Provider)
+			v.Problem, v.Fix = d.Provider+" has no key", d.source.whatIsMissing(d.Provider)
 			if vendorOf(d.Provider).name == "" {
 				v.Fix += fmt.Sprintf("; if that endpoint is on your own machines: ‘sibyl config set "+
 					"providers.%s.local true’", d.Provider)
@@ -258,7 +258,7 @@ func (k *checker) keyLengths() (string, []Violation) {
 
 func (k *checker) oneDefault() (string, []Violation) {
 	named := k.namedDetectives()
-	wanted, _ := k.cfg.named(k.cfg.Model)
+	wanted, _ := k.cfg.providerOfModel(k.cfg.Model)
 	v := Violation{Setting: "model", Where: k.origins["model"],
 		Fix: "name one with ‘sibyl config set model PROVIDER:MODEL’"}
 	switch {
@@ -285,7 +285,7 @@ func (k *checker) oneDefault() (string, []Violation) {
 
 func (k *checker) witnessModel() (string, []Violation) {
 	id := k.cfg.Inquiry.Witness
-	_, p := k.cfg.named(id)
+	_, p := k.cfg.providerOfModel(id)
 	switch {
 	case id == "":
 		return "none is set; ‘sibyl investigate’ needs --witness", nil
@@ -299,11 +299,11 @@ func (k *checker) witnessModel() (string, []Violation) {
 
 func (k *checker) embeddings() (string, []Violation) {
 	id := k.cfg.Inquiry.Embeddings
-	name, p := k.cfg.named(id)
+	name, p := k.cfg.providerOfModel(id)
 	switch {
 	case id == "":
 		return "none is set; documents are searched by words", nil
-	case !p.Local && p.Kind != KindOllama && !p.present():
+	case !p.Local && p.Kind != KindOllama && !p.isPresent():
 		return "", []Violation{{inquiryEmbeddings, k.origins[inquiryEmbeddings], name + " has no key",
 			fmt.Sprintf("store one with ‘sibyl config set-key %s’, or choose another model", name)}}
 	case k.cfg.EmbeddingsAway():

@@ -131,7 +131,7 @@ func Path(opts Options) (string, error) {
 }
 
 func load(opts Options) (Config, source, error) {
-	path, content, err := find(opts)
+	path, content, err := readSettingsFile(opts)
 	var file configFile
 	if err == nil && content != nil {
 		file, err = parse(path, content)
@@ -139,12 +139,12 @@ func load(opts Options) (Config, source, error) {
 	if err != nil {
 		return Config{}, source{}, err
 	}
-	return gather(file, opts.places(), opts.Stored)
+	return combine(file, opts.places(), opts.Stored)
 }
 
-// gather lays the environment over a file that was checked. On an error it gives what it has: what is wrong is left as
+// combine lays the environment over a file that was checked. On an error it gives what it has: what is wrong is left as
 // it is by default.
-func gather(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
+func combine(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
 	cfg := defaults()
 	cfg.File = file.path
 	src := source{configFile: file, places: where, origins: map[string]string{}}

@@ -403,7 +403,7 @@ func FuzzLoadEndsWithAConfigOrAnError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file, variable string) {
 		places := Options{Environ: []string{"HOME=/h"}}.places()
 		if doc, err := parse("/h/config.yaml", []byte(file)); err == nil {
-			if cfg, _, err := gather(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
+			if cfg, _, err := combine(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
 				t.Errorf("%d turns were accepted", cfg.MaxTurns)
 			}
 		}

@@ -60,7 +60,7 @@ func (s source) configuration(c Config, read keyReader) Configuration {
 		DefaultIterationLimit: c.Inquiry.Limit,
 	}
 	for _, id := range c.Fallback.Models {
-		if name, _ := c.named(id); !slices.Contains(out.ProviderFallbackOrder, name) {
+		if name, _ := c.providerOfModel(id); !slices.Contains(out.ProviderFallbackOrder, name) {
 			out.ProviderFallbackOrder = append(out.ProviderFallbackOrder, name)
 		}
 	}
@@ -87,7 +87,7 @@ func (s source) detectives(c Config, read keyReader) []ProviderCredential {
 		if i == 0 {
 			path = "model"
 		}
-		if name, _ := c.named(id); slices.Contains(known, name) && where[name] == "" {
+		if name, _ := c.providerOfModel(id); slices.Contains(known, name) && where[name] == "" {
 			where[name] = s.origins[path]
 		}
 	}
@@ -107,7 +107,7 @@ func (s source) detective(c Config, name string, read keyReader) ProviderCredent
 			d.Model = cmp.Or(d.Model, model)
 		}
 	}
-	wished, _ := c.named(c.Model)
+	wished, _ := c.providerOfModel(c.Model)
 	d.IsDefault = wished == name
 	if name == offlineName || name == ollamaName {
 		d.Keyless, d.taken = true, true

@@ -11,16 +11,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// edited is a file in which a setting has another value, or is taken out where value is nil, with the sections that are
-// empty then. Only the lines of the setting are touched, so that comments, blank lines and the order stay.
-func edited(content []byte, path string, value *yaml.Node) ([]byte, error) {
-	old, err := tree(content)
+// editSetting is a file in which a setting has another value, or is taken out where value is nil, with the sections
+// that are empty then. Only the lines of the setting are touched, so that comments, blank lines and the order stay.
+func editSetting(content []byte, path string, value *yaml.Node) ([]byte, error) {
+	old, err := parseTree(content)
 	if err != nil {
 		return nil, err
 	}
-	fresh, _ := tree(content) // it was read just now
+	fresh, _ := parseTree(content) // it was read just now
 	names := strings.Split(path, ".")
-	if !put(fresh, names, value) {
+	if !putValue(fresh, names, value) {
 		return nil, fmt.Errorf("it has no setting or section %s", quote(path))
 	}
 	e := editor{lines: strings.SplitAfter(string(content), "\n"), step: 2}
@@ -38,15 +38,15 @@ func edited(content []byte, path string, value *yaml.Node) ([]byte, error) {
 		e.edit(old, fresh, names, len(e.lines))
 	}
 	text := []byte(strings.Join(e.lines, ""))
-	now, failed := tree(text)
+	now, failed := parseTree(text)
 	if err != nil || failed != nil || now.Decode(&got) != nil || !reflect.DeepEqual(got, want) {
 		return nil, errors.New("its syntax can't be changed safely: use an editor")
 	}
 	return text, nil
 }
 
-// tree is what a file says: a section without entries where it says nothing.
-func tree(content []byte) (*yaml.Node, error) {
+// parseTree is what a file says: a section without entries where it says nothing.
+func parseTree(content []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
 		return nil, err
@@ -57,10 +57,10 @@ func tree(content []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// put gives a setting below a section a value, or takes it out where value is nil, with the sections that are empty
-// then. It says whether it can stand there or, of one to take out, whether it did.
-func put(section *yaml.Node, names []string, value *yaml.Node) bool {
-	k := at(section, names[0])
+// putValue gives a setting below a section a value, or takes it out where value is nil, with the sections that are
+// empty then. It says whether it can stand there or, of one to take out, whether it did.
+func putValue(section *yaml.Node, names []string, value *yaml.Node) bool {
+	k := indexOfKey(section, names[0])
 	if section.Kind != yaml.MappingNode || k < 0 && value == nil {
 		return false
 	}
@@ -74,7 +74,7 @@ func put(section *yaml.Node, names []string, value *yaml.Node) bool {
 		if isNull(inner) || len(inner.Content) == 0 && inner.Kind == yaml.MappingNode {
 			inner = &yaml.Node{Kind: yaml.MappingNode}
 		}
-		if !put(inner, names[1:], value) {
+		if !putValue(inner, names[1:], value) {
 			return false
 		}
 	}
@@ -86,8 +86,8 @@ func put(section *yaml.Node, names []string, value *yaml.Node) bool {
 	return true
 }
 
-// at is where a name stands in a section, -1 for nowhere.
-func at(section *yaml.Node, name string) int {
+// indexOfKey is where a name stands in a section, -1 for nowhere.
+func indexOfKey(section *yaml.Node, name string) int {
 	for i := 0; i+1 < len(section.Content); i += 2 {
 		if section.Content[i].Value == name {
 			return i
@@ -110,7 +110,7 @@ type editor struct {
 // edit makes the lines of an old section, which end before limit, say what the fresh one does, where the two differ in
 // the named setting alone.
 func (e *editor) edit(old, fresh *yaml.Node, names []string, limit int) {
-	k, now := at(old, names[0]), at(fresh, names[0])
+	k, now := indexOfKey(old, names[0]), indexOfKey(fresh, names[0])
 	if k < 0 {
 		indent := 0
 		if len(old.Content) > 0 {

@@ -27,9 +27,9 @@ type configFile struct {
 	lines  map[string]int        // of the settings and sections
 }
 
-// find finds the configuration file and reads it. One that was named must be there; the usual one need not, and has no
-// content then, and no path where that can't be told.
-func find(opts Options) (path string, content []byte, err error) {
+// readSettingsFile finds the configuration file and reads it. One that was named must be there; the usual one need not,
+// and has no content then, and no path where that can't be told.
+func readSettingsFile(opts Options) (path string, content []byte, err error) {
 	path, namedBy, err := opts.places().findFile(opts.Path)
 	if err != nil || path == "" {
 		return "", nil, err
@@ -196,7 +196,7 @@ func (w *walker) entry(name, content *yaml.Node, path string) {
 		w.file.lines[path] = name.Line
 		w.section(content, path)
 	default:
-		w.problem(path, name, "%s", knownNames().unknown(path))
+		w.problem(path, name, "%s", knownNames().unknownSetting(path))
 	}
 }
 
@@ -217,8 +217,8 @@ func isSwitch(content *yaml.Node) bool {
 		strings.ToLower(content.Value))
 }
 
-// unknown says why there is no setting of this name, and proposes one that there is.
-func (n names) unknown(path string) string {
+// unknownSetting says why there is no setting of this name, and proposes one that there is.
+func (n names) unknownSetting(path string) string {
 	if looksLikeKey(lastName(path)) {
 		return path + ": keys don't belong in this file: name an environment variable with key_env, " +
 			"or a command that prints the key with key_command, or store it with ‘sibyl config set-key’"

@@ -38,7 +38,7 @@ func (k KeySource) orVariable(name string) KeySource {
 	return k
 }
 
-func (k KeySource) present() bool { return k.origin() != "" }
+func (k KeySource) isPresent() bool { return k.origin() != "" }
 
 func (k KeySource) origin() string {
 	switch {
@@ -52,9 +52,9 @@ func (k KeySource) origin() string {
 	return ""
 }
 
-// missing says what would give the key. A variable that the person chose is not named: it may be a key that somebody
-// put in the place of a name.
-func (k KeySource) missing(name string) string {
+// whatIsMissing says what would give the key. A variable that the person chose is not named: it may be a key that
+// somebody put in the place of a name.
+func (k KeySource) whatIsMissing(name string) string {
 	variable := "the environment variable named by key_env"
 	if isUsualVariable(k.KeyEnv) {
 		variable = k.KeyEnv
@@ -92,7 +92,7 @@ func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, e
 		return Secret{}, fmt.Errorf("there is no key for %s, and the stored keys can't be read: %w",
 			of, c.StoredProblem)
 	}
-	return Secret{}, fmt.Errorf("there is no key for %s: %s", of, k.missing(name))
+	return Secret{}, fmt.Errorf("there is no key for %s: %s", of, k.whatIsMissing(name))
 }
 
 // KeyOrigin says where the key of a provider or search engine comes from, "" for nowhere, and the variable or program

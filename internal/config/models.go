@@ -30,8 +30,8 @@ func (c Config) providerNames() []string {
 	return known
 }
 
-// named is the provider of a model, which may be a vendor that is not set up, and its name.
-func (c Config) named(model string) (name string, p Provider) {
+// providerOfModel is the provider of a model, which may be a vendor that is not set up, and its name.
+func (c Config) providerOfModel(model string) (name string, p Provider) {
 	name, _, _ = strings.Cut(model, ":")
 	p, set := c.Providers[name]
 	if !set {
@@ -48,7 +48,7 @@ func (c Config) named(model string) (name string, p Provider) {
 func (s source) checkModels(c Config) error {
 	var problems []error
 	check := func(path, id, unfit string) {
-		name, _ := c.named(id)
+		name, _ := c.providerOfModel(id)
 		switch {
 		case id == "":
 		case unfit != "":
@@ -60,7 +60,7 @@ func (s source) checkModels(c Config) error {
 	}
 	for i, id := range c.Fallback.Models {
 		unfit := ""
-		if name, _ := c.named(id); name == offlineName {
+		if name, _ := c.providerOfModel(id); name == offlineName {
 			unfit = " names the offline rules, which never replace a model that failed: leave them out"
 		} else if slices.Contains(c.Fallback.Models[:i], id) {
 			unfit = fmt.Sprintf(" names %s twice", quote(id))
@@ -68,7 +68,7 @@ func (s source) checkModels(c Config) error {
 		check(fallbackModels, id, unfit)
 	}
 	unfit := ""
-	if name, _ := c.named(c.Inquiry.Witness); name == offlineName {
+	if name, _ := c.providerOfModel(c.Inquiry.Witness); name == offlineName {
 		unfit = " names the offline rules, which can't be a witness: name a model, such as ollama:llama3.1:8b"
 	}
 	check(inquiryWitness, c.Inquiry.Witness, unfit)
@@ -79,11 +79,11 @@ func (s source) checkModels(c Config) error {
 
 // cannotEmbed says why the model of the embeddings can't be one; "" if it may.
 func (c Config) cannotEmbed() string {
-	switch name, p := c.named(c.Inquiry.Embeddings); {
+	switch name, p := c.providerOfModel(c.Inquiry.Embeddings); {
 	case name == offlineName || p.Kind == KindAnthropic || p.Kind == KindGemini:
 		return fmt.Sprintf(" names %s, which has no embeddings here: name an embedding model, such as "+
 			"ollama:nomic-embed-text or openai:text-embedding-3-small", name)
-	case p.present() && strings.HasPrefix(p.BaseURL, "http://") && !isLoopback(p.BaseURL):
+	case p.isPresent() && strings.HasPrefix(p.BaseURL, "http://") && !isLoopback(p.BaseURL):
 		return fmt.Sprintf(" would send the key of %s to another machine over plain http, where it can be read on "+
 			"the way: use https, or a tunnel to 127.0.0.1", name)
 	}
@@ -92,7 +92,7 @@ func (c Config) cannotEmbed() string {
 
 // cannotTranscribe says why the model that transcribes can't; "" if it may.
 func (c Config) cannotTranscribe() string {
-	name, p := c.named(c.Transcription.Model)
+	name, p := c.providerOfModel(c.Transcription.Model)
 	if p.Kind == KindOpenAI || p.Kind == "" && name != offlineName {
 		return ""
 	}
@@ -102,6 +102,6 @@ func (c Config) cannotTranscribe() string {
 
 // EmbeddingsAway says whether the passages that are embedded leave the person's machines.
 func (c Config) EmbeddingsAway() bool {
-	_, p := c.named(c.Inquiry.Embeddings)
+	_, p := c.providerOfModel(c.Inquiry.Embeddings)
 	return c.Inquiry.Embeddings != "" && !p.Local
 }

@@ -36,15 +36,15 @@ type Prices struct {
 
 // Find is the price of a model: that of the longest name that fits it.
 func (p Prices) Find(model string) (Price, bool) {
-	names := slices.DeleteFunc(sortedNames(p.Models), func(name string) bool { return !fits(name, model) })
+	names := slices.DeleteFunc(sortedNames(p.Models), func(name string) bool { return !matchesName(name, model) })
 	if len(names) == 0 {
 		return Price{}, false
 	}
 	return p.Models[slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(len(a), len(b)) })], true
 }
 
-// fits says whether a name with stars stands for a model.
-func fits(name, model string) bool {
+// matchesName says whether a name with stars stands for a model.
+func matchesName(name, model string) bool {
 	pattern := "^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + ")$"
 	return regexp.MustCompile(pattern).MatchString(model)
 }

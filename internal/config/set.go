@@ -77,7 +77,7 @@ func valueOf(name string, words []string) (*yaml.Node, error) {
 				"store it with ‘sibyl config set-key NAME’; it may now be in your shell history", name)
 		}
 	}
-	return node(name, set, words)
+	return settingNode(name, set, words)
 }
 
 // settable finds a setting by its name.
@@ -94,11 +94,11 @@ func settable(name string) (setting, error) {
 		inside := strings.Replace(strings.TrimPrefix(all[first], pattern+"."), "*", "NAME", 1)
 		return set, fmt.Errorf("%s is a section: set something in it, such as %s.%s", name, name, inside)
 	}
-	return set, errors.New(redact.New().String(known.unknown(name)))
+	return set, errors.New(redact.New().String(known.unknownSetting(name)))
 }
 
-// node writes the words for a setting in YAML.
-func node(name string, set setting, words []string) (*yaml.Node, error) {
+// settingNode writes the words for a setting in YAML.
+func settingNode(name string, set setting, words []string) (*yaml.Node, error) {
 	form, _ := set.form()
 	like := set.tag.Get("like")
 	var whole yaml.Node
@@ -143,7 +143,7 @@ func change(opts Options, names []string, values ...*yaml.Node) (Change, error) 
 	name := names[0]
 	text := content
 	for i, one := range names {
-		if text, err = edited(text, one, values[i]); err != nil {
+		if text, err = editSetting(text, one, values[i]); err != nil {
 			return Change{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -190,7 +190,7 @@ func rewrite(opts Options, path string, content, text []byte, names []string) (l
 	before, _ := examine(path, content, opts) // one that can't be read has nothing that may stay wrong
 	after, err := examine(path, text, opts)
 	if err == nil {
-		left, err = compare(before.problems, after.problems, names)
+		left, err = newProblems(before.problems, after.problems, names)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; nothing was written", err)
@@ -228,7 +228,7 @@ func examine(path string, content []byte, opts Options) (e examined, err error) 
 	aside := defaults()
 	alone := bare.apply(&aside)
 	var together error
-	e.cfg, e.source, together = gather(file, where, opts.Stored)
+	e.cfg, e.source, together = combine(file, where, opts.Stored)
 	for _, p := range problemsOf(errors.Join(err, alone, together)) {
 		if !slices.ContainsFunc(e.problems, func(q *Problem) bool { return p.text == q.text }) {
 			e.problems = append(e.problems, p)
@@ -237,9 +237,9 @@ func examine(path string, content []byte, opts Options) (e examined, err error) 
 	return e, nil
 }
 
-// compare fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was
+// newProblems fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was
 // wrong before.
-func compare(before, after []*Problem, names []string) (left []error, err error) {
+func newProblems(before, after []*Problem, names []string) (left []error, err error) {
 	var made []error
 	for _, p := range after {
 		was := slices.ContainsFunc(before, func(q *Problem) bool {

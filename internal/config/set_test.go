@@ -264,7 +264,7 @@ func FuzzAnEditKeepsWhatTheFileMeans(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := edited([]byte(file), "max_turns", value)
+		text, err := editSetting([]byte(file), "max_turns", value)
 		if err != nil {
 			t.Skip(err) // the person is told to use an editor
 		}

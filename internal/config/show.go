@@ -34,7 +34,7 @@ func Explain(opts Options) (Config, Lines, error) {
 	add := func(in reflect.Value, prefix string, settings []setting) {
 		for _, one := range settings {
 			path := prefix + one.path
-			line := Line{Path: path, Value: one.shown(src, in), From: cmp.Or(src.origins[path], "default")}
+			line := Line{Path: path, Value: one.fileValue(src, in), From: cmp.Or(src.origins[path], "default")}
 			if text, ok := line.Value.(string); ok {
 				line.Value = redactor.String(text)
 			}
@@ -56,13 +56,13 @@ func Explain(opts Options) (Config, Lines, error) {
 	return cfg, lines, nil
 }
 
-// shown is what a setting is in a struct, as the file would have it; nil where it is not set.
-func (s setting) shown(src source, in reflect.Value) any {
+// fileValue is what a setting is in a struct, as the file would have it; nil where it is not set.
+func (s setting) fileValue(src source, in reflect.Value) any {
 	held := in.FieldByIndex(s.index).Interface()
 	if s.kind.show != nil && s.kind.of == reflect.TypeOf(held) || s.tag.Get("as") == "variable" {
 		return s.kind.show(src, held)
 	}
-	return plain(held)
+	return asFileValue(held)
 }
 
 // YAML writes the settings as a configuration file, each with where it comes from as its comment.
@@ -102,7 +102,7 @@ func (c Config) Text(path string) string {
 	if at < 0 {
 		return ""
 	}
-	value := all[at].shown(source{}, reflect.ValueOf(c))
+	value := all[at].fileValue(source{}, reflect.ValueOf(c))
 	if value == nil {
 		return ""
 	}

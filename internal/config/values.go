@@ -58,7 +58,7 @@ func kinds() map[string]kind {
 		"model":       reads(value.model),
 		"whole model": reads(value.wholeModel),
 		"language":    reads(value.language),
-		"switch": readsAndShows(value.off, func(off bool) any {
+		"switch": readsAndShows(value.isOff, func(off bool) any {
 			return map[bool]string{true: "off", false: "on"}[off]
 		}),
 		"retention":  readsAndShows(value.retention, func(d time.Duration) any { return inDays(d) }),
@@ -68,9 +68,9 @@ func kinds() map[string]kind {
 		}, show: source.showVariables},
 		"command": readsAndShows(value.command, showProgram),
 		"transcriber": readsAndShows(value.transcriber, func(command []string) any {
-			return plain(withoutCredentials(command))
+			return asFileValue(withoutCredentials(command))
 		}),
-		"database":       readsAndShows(value.database, func(d Database) any { return plain(d.Where()) }),
+		"database":       readsAndShows(value.database, func(d Database) any { return asFileValue(d.Where()) }),
 		"url":            reads(value.url),
 		"web server":     reads(value.searxng),
 		"audio server":   reads(value.whisper),
@@ -240,7 +240,7 @@ func showKeepAlive(d time.Duration) any {
 	if d < 0 {
 		return forever
 	}
-	return plain(d)
+	return asFileValue(d)
 }
 
 // ratio takes a number from 0 to 1.
@@ -289,8 +289,8 @@ func (v value) yesNo() (yes bool, err error) {
 	return yes, nil
 }
 
-// off takes on or off, and says whether it is off.
-func (v value) off() (bool, error) {
+// isOff takes on or off, and says whether it is off.
+func (v value) isOff() (bool, error) {
 	switch strings.ToLower(v.word()) {
 	case "on", "true":
 		return false, nil
@@ -359,7 +359,7 @@ func (v value) variable() (string, error) {
 func (s source) showVariables(held any) any {
 	set := func(name string) bool { return s.places.get(name) != "" || isUsualVariable(name) }
 	if all, ok := held.([]string); ok {
-		return plain(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !set(name) }))
+		return asFileValue(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !set(name) }))
 	}
 	if name, _ := held.(string); set(name) {
 		return name
@@ -388,7 +388,7 @@ func showProgram(command []string) any {
 	if len(command) > 1 {
 		return []string{command[0], "…"}
 	}
-	return plain(command)
+	return asFileValue(command)
 }
 
 // language takes the code of a language, of a region or not, and keeps that of the language.
@@ -431,8 +431,8 @@ func isHeader(name string) bool {
 	return name != "" && strings.Trim(name, letters+strings.ToUpper(letters)+digits+"-_") == ""
 }
 
-// plain turns a field into what the file would hold; nil for one that is not set.
-func plain(held any) any {
+// asFileValue turns a field into what the file would hold; nil for one that is not set.
+func asFileValue(held any) any {
 	v := reflect.ValueOf(held)
 	switch h := held.(type) {
 	case time.Duration:
@@ -445,7 +445,7 @@ func plain(held any) any {
 		for _, one := range h {
 			texts = append(texts, one.String())
 		}
-		return plain(texts)
+		return asFileValue(texts)
 	}
 	switch kind := v.Kind(); {
 	case (kind == reflect.String || kind == reflect.Slice || kind == reflect.Map) && v.Len() == 0:

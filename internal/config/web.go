@@ -71,8 +71,8 @@ func (w Web) Missing() string {
 			return searxng
 		}
 	default:
-		if source := w.keyOf(w.Engine); !source.present() {
-			return source.missing(w.Engine)
+		if source := w.keyOf(w.Engine); !source.isPresent() {
+			return source.whatIsMissing(w.Engine)
 		}
 	}
 	return ""

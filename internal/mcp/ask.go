@@ -33,8 +33,8 @@ type Assistants struct {
 	Waiting time.Duration // how long a run that nobody drives is waited for; 0: 10 s
 }
 
-// answered is the data of an assistant that answers.
-type answered struct {
+// answerData is the data of an assistant that answers.
+type answerData struct {
 	Run      string   `json:"run_id"`
 	Session  string   `json:"session_id"`
 	Answer   string   `json:"answer"`
@@ -43,8 +43,8 @@ type answered struct {
 	Warnings []string `json:"warnings"`
 }
 
-// begun is the data of an assistant whose answer is not waited for.
-type begun struct {
+// begunData is the data of an assistant whose answer is not waited for.
+type begunData struct {
 	ID  string `json:"id"`
 	Run string `json:"run_id"`
 }
@@ -55,8 +55,8 @@ const (
 	overLimitArgument = "over_limit" // the user has agreed that the day costs more than models.limit
 )
 
-// offered are the assistants that have a tool.
-func (s *Server) offered() (all []*assistant.Assistant) {
+// assistantsWithTools are the assistants that have a tool.
+func (s *Server) assistantsWithTools() (all []*assistant.Assistant) {
 	if s.config.Assistants == nil {
 		return nil
 	}
@@ -78,10 +78,10 @@ func (s *Server) assistantTool(a *assistant.Assistant) offer {
 			", the user agreed to go on"}}
 	spec := tool.Spec{Name: a.Tool.Name, Title: a.Tool.Title, Description: a.Tool.Description, Foreign: true,
 		Effect: tool.Once}
-	result := schema.Result[begun]()
+	result := schema.Result[begunData]()
 	if a.Tool.Waits {
 		words[sessionArgument] = &jsonschema.Schema{Type: "string", Description: "session_id of an earlier answer"}
-		spec.Effect, result = tool.Repeatable, schema.Result[answered]()
+		spec.Effect, result = tool.Repeatable, schema.Result[answerData]()
 	}
 	o := described(spec, a.Options.Part(told, words, a.Tool.Words), result)
 	o.begins = true
@@ -173,8 +173,8 @@ func (s *Server) ask(
 		return nil, err
 	}
 	if a.Tool.Waits {
-		w := &wait{s: s, owner: owner, run: run.Run, req: c.req}
-		if err := w.forEnd(ctx); err != nil {
+		w := &runWait{s: s, owner: owner, run: run.Run, req: c.req}
+		if err := w.waitForEnd(ctx); err != nil {
 			return nil, err
 		}
 		return w.answer(ctx, run.Session)
@@ -182,7 +182,7 @@ func (s *Server) ask(
 	if row, err := all.Service.Run(ctx, owner, run.Run); err == nil && row.Assistant != a.Name {
 		return nil, invalid("_meta."+MetaKey, "was used for something else")
 	}
-	return successResult(begun{run.Session, run.Run}, a.Tool.Name+" has begun "+run.Session+".")
+	return successResult(begunData{run.Session, run.Run}, a.Tool.Name+" has begun "+run.Session+".")
 }
 
 // longestID bounds the ids of sessions, in bytes.
@@ -193,8 +193,8 @@ func maybeID(id string) bool {
 	return len(id) <= longestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// wait is a call that waits for its run.
-type wait struct {
+// runWait is a call that waits for its run.
+type runWait struct {
 	s     *Server
 	owner journal.Owner
 	run   string
@@ -202,27 +202,27 @@ type wait struct {
 	told  int
 }
 
-// forEnd waits until the run has ended, and says meanwhile what it does. A run that nobody drives is not waited for.
-func (w *wait) forEnd(ctx context.Context) error {
-	w.tell(ctx, "run "+w.run)
+// waitForEnd waits until the run has ended, and reports progress. It does not wait for a run that nobody drives.
+func (w *runWait) waitForEnd(ctx context.Context) error {
+	w.sendProgress(ctx, "run "+w.run)
 	of := w.s.config.Assistants
 	_, err := of.Service.Await(ctx, w.owner, w.run, cmp.Or(of.Waiting, 10*time.Second), func(u *service.Update) {
 		if u == nil {
-			w.tell(ctx, "it goes on") // so that no proxy takes silence for the end
+			w.sendProgress(ctx, "it goes on") // so that no proxy takes silence for the end
 			return
 		}
 		for _, line := range u.Lines {
-			w.tell(ctx, strings.TrimSpace(line))
+			w.sendProgress(ctx, strings.TrimSpace(line))
 		}
 	})
 	if ctx.Err() != nil {
-		return w.leave(ctx)
+		return w.withdraw(ctx)
 	}
 	return err
 }
 
-// tell sends a line of progress to a client that wants such.
-func (w *wait) tell(ctx context.Context, line string) {
+// sendProgress sends a line of progress to a client that wants such.
+func (w *runWait) sendProgress(ctx context.Context, line string) {
 	token := w.req.Params.GetProgressToken()
 	if token == nil || line == "" {
 		return
@@ -233,8 +233,8 @@ func (w *wait) tell(ctx context.Context, line string) {
 		Progress: float64(w.told), Message: line})
 }
 
-// leave is the end of a wait that nobody wants any more.
-func (w *wait) leave(ctx context.Context) error {
+// withdraw is the end of a wait that nobody wants any more.
+func (w *runWait) withdraw(ctx context.Context) error {
 	if w.s.config.Assistants.Stays {
 		return w.unanswered("The request was withdrawn. The run goes on; its answer will be in its session.")
 	}
@@ -245,12 +245,12 @@ func (w *wait) leave(ctx context.Context) error {
 	return w.unanswered("The request was withdrawn, and the run was stopped.")
 }
 
-func (w *wait) unanswered(text string) *Fault {
+func (w *runWait) unanswered(text string) *Fault {
 	return &Fault{Code: Unavailable, Text: text, Details: map[string]any{"run_id": w.run}}
 }
 
 // answer is what came of the run.
-func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult, error) {
+func (w *runWait) answer(ctx context.Context, session string) (*sdk.CallToolResult, error) {
 	res, err := w.s.config.Assistants.Service.Result(ctx, w.owner, w.run)
 	if errors.Is(err, journal.ErrNotFound) {
 		return nil, w.unanswered("There is no answer yet: the run " + w.run +
@@ -261,9 +261,9 @@ func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult,
 		return nil, err
 	}
 	if res.Failure != nil {
-		return nil, w.failed(res.Shown)
+		return nil, w.failedAnswer(res.Shown)
 	}
-	data := answered{Run: w.run, Session: session, Answer: res.Answer, Partial: res.Partial,
+	data := answerData{Run: w.run, Session: session, Answer: res.Answer, Partial: res.Partial,
 		Sources: append([]string{}, res.Sources...), Warnings: append([]string{}, res.Warnings...)}
 	text := res.Answer
 	for _, about := range []struct {
@@ -277,9 +277,9 @@ func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult,
 	return successResult(data, text)
 }
 
-// failed tells why there is no answer. A message of the assistant is for people, and its hint for those at this
+// failedAnswer tells why there is no answer. A message of the assistant is for people, and its hint for those at this
 // machine.
-func (w *wait) failed(shown assistant.Shown) *Fault {
+func (w *runWait) failedAnswer(shown assistant.Shown) *Fault {
 	f := w.unanswered(fmt.Sprintf("There is no answer: %s.", strings.TrimPrefix(shown.Failure.Message, "no answer: ")))
 	f.Details["kind"] = shown.Failure.Kind
 	return f

@@ -42,8 +42,8 @@ const (
 	whyForeign   = "not_of_this_call" // the answer belongs to no question that was asked for this call
 )
 
-// unconfirmed is the fault of a deletion that nobody said yes to.
-func unconfirmed(why string) *Fault {
+// unconfirmedFault is the fault of a deletion that nobody said yes to.
+func unconfirmedFault(why string) *Fault {
 	text := map[string]string{
 		whyCannotAsk: "Deleting wants a yes of the person, and this client can't ask for it. Delete with a client " +
 			"that can (elicitation), or with ‘sibyl task delete’.",
@@ -59,15 +59,15 @@ func unconfirmed(why string) *Fault {
 	return &Fault{Code: ConfirmationRequired, Text: text, Details: map[string]any{"reason": why}}
 }
 
-// remove deletes a task once its person said yes. It has no effect before that, so it may be called any number of
+// deleteTask deletes a task once its person said yes. It has no effect before that, so it may be called any number of
 // times.
-func (s *Server) remove(ctx context.Context, c call, in oneTask) (t task.Task, text string, err error) {
+func (s *Server) deleteTask(ctx context.Context, c call, in oneTask) (t task.Task, text string, err error) {
 	t, err = s.config.Tasks.Task(ctx, c.by.Owner, in.ID)
 	if errors.Is(err, task.ErrNotFound) && c.by.Key != "" {
 		// It may have been deleted under this key. A version that no task has keeps this from deleting one that is back
 		// by now.
 		if was, again, keyErr := s.config.Tasks.Delete(ctx, c.by, in.ID, math.MaxInt64); keyErr == nil && again {
-			return was, told("deleted", was, again), nil
+			return was, resultText("deleted", was, again), nil
 		}
 	}
 	if err != nil {
@@ -80,20 +80,20 @@ func (s *Server) remove(ctx context.Context, c call, in oneTask) (t task.Task, t
 	if err != nil {
 		return t, "", err
 	}
-	if err := s.confirmed(ctx, c, t, subject); err != nil {
+	if err := s.checkConfirmed(ctx, c, t, subject); err != nil {
 		return t, "", err
 	}
 	was, again, err := s.config.Tasks.Delete(ctx, c.by, in.ID, t.Version)
-	return was, told("deleted", was, again), err
+	return was, resultText("deleted", was, again), err
 }
 
-// asks is a result that is a question to the person, in place of what was wanted.
-type asks struct{ *sdk.CallToolResult }
+// questionResult is a result that is a question to the person, in place of what was wanted.
+type questionResult struct{ *sdk.CallToolResult }
 
-func (asks) Error() string { return "the person is asked" }
+func (questionResult) Error() string { return "the person is asked" }
 
-// confirmed is nil if the person said yes to this very call. It may be an asks.
-func (s *Server) confirmed(ctx context.Context, c call, t task.Task, subject string) error {
+// checkConfirmed is nil if the person said yes to this very call. It may be an asks.
+func (s *Server) checkConfirmed(ctx context.Context, c call, t task.Task, subject string) error {
 	p := c.req.Params
 	switch {
 	case p.RequestState != "" || p.InputResponses != nil:
@@ -101,22 +101,22 @@ func (s *Server) confirmed(ctx context.Context, c call, t task.Task, subject str
 			return err
 		}
 		answer, _ := p.InputResponses[question].(*sdk.ElicitResult)
-		return saidYes(answer)
+		return checkAnswer(answer)
 	case !canAsk(c.req):
-		return unconfirmed(whyCannotAsk)
+		return unconfirmedFault(whyCannotAsk)
 	case c.req.ProtocolVersion() >= multiRoundTrip:
-		return asks{&sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: elicitation(t, subject)},
-			RequestState: s.state(c.by.Owner, subject, t.Version, s.config.Now().Add(askedFor))}}
+		return questionResult{&sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: elicitation(t, subject)},
+			RequestState: s.confirmationState(c.by.Owner, subject, t.Version, s.config.Now().Add(askedFor))}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, askedFor)
 	defer cancel()
 	answer, err := c.req.Session.Elicit(ctx, elicitation(t, subject))
 	if err != nil {
-		f := unconfirmed(whyNoAnswer)
+		f := unconfirmedFault(whyNoAnswer)
 		f.Err = err
 		return f
 	}
-	return saidYes(answer)
+	return checkAnswer(answer)
 }
 
 // canAsk says that a client can ask its person to fill in a form.
@@ -137,24 +137,24 @@ func elicitation(t task.Task, subject string) *sdk.ElicitParams {
 	}
 }
 
-// saidYes is nil for a yes, and says what else was answered. A form that was sent off with its box unticked is no yes.
-func saidYes(answer *sdk.ElicitResult) error {
+// checkAnswer is nil for a yes, else an error that says what was answered. A form with its box unticked is no yes.
+func checkAnswer(answer *sdk.ElicitResult) error {
 	switch {
 	case answer == nil:
-		return unconfirmed(whyNoAnswer)
+		return unconfirmedFault(whyNoAnswer)
 	case answer.Action == "decline":
-		return unconfirmed(whyDeclined)
+		return unconfirmedFault(whyDeclined)
 	case answer.Action == "cancel":
-		return unconfirmed(whyCancelled)
+		return unconfirmedFault(whyCancelled)
 	case answer.Action != "accept" || answer.Content[confirm] != true:
-		return unconfirmed(whyNo)
+		return unconfirmedFault(whyNo)
 	}
 	return nil
 }
 
-// state is what a client hands back with the answer: until when a yes holds and for which version, signed with whose
-// and what call it is.
-func (s *Server) state(owner, subject string, version int64, until time.Time) string {
+// confirmationState is what a client hands back with the answer: until when a yes holds and for which version, signed
+// with whose and what call it is.
+func (s *Server) confirmationState(owner, subject string, version int64, until time.Time) string {
 	open := binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli()))
 	open = binary.BigEndian.AppendUint64(open, uint64(version))
 	return base64.RawURLEncoding.EncodeToString(append(open, s.sign("confirmation", string(open), owner, subject)...))
@@ -167,7 +167,7 @@ const openBytes = 16
 func (s *Server) checkState(c call, version int64) error {
 	raw, err := base64.RawURLEncoding.DecodeString(c.req.Params.RequestState)
 	if err != nil || len(raw) != openBytes+sha256.Size {
-		return unconfirmed(whyForeign)
+		return unconfirmedFault(whyForeign)
 	}
 	open, signature := raw[:openBytes], raw[openBytes:]
 	until, asked := time.UnixMilli(int64(binary.BigEndian.Uint64(open))), int64(binary.BigEndian.Uint64(open[8:]))
@@ -176,9 +176,9 @@ func (s *Server) checkState(c call, version int64) error {
 	case err != nil:
 		return err
 	case !hmac.Equal(signature, s.sign("confirmation", string(open), c.by.Owner, subject)):
-		return unconfirmed(whyForeign)
+		return unconfirmedFault(whyForeign)
 	case !s.config.Now().Before(until):
-		return unconfirmed(whyExpired)
+		return unconfirmedFault(whyExpired)
 	case asked != version:
 		return task.ErrConflict
 	}

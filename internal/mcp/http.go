@@ -108,7 +108,7 @@ func (h *HTTP) serverOf(owner string) *sdk.Server {
 		fresh := rand.Text()
 		return fresh + "-" + h.tag(owner, fresh)
 	})
-	s.AddReceivingMiddleware(h.calls.counted)
+	s.AddReceivingMiddleware(h.calls.trackCalls)
 	h.servers[owner] = s
 	return s
 }
@@ -142,7 +142,7 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 		http.Error(w, "batches are not taken: send one message with each request", http.StatusBadRequest)
 		return
 	}
-	if !who.Scope.Allows(user.Write) && answers(body) {
+	if !who.Scope.Allows(user.Write) && isAnswer(body) {
 		http.Error(w, "the token may only read, and confirms nothing", http.StatusForbidden)
 		return
 	}
@@ -169,8 +169,8 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 	}
 }
 
-// answers says that a message is the answer to a question of this server.
-func answers(body []byte) bool {
+// isAnswer says that a message is the answer to a question of this server.
+func isAnswer(body []byte) bool {
 	var m struct {
 		Method *string
 		Result json.RawMessage
@@ -193,8 +193,8 @@ func (h *HTTP) Close() {
 	clear(h.servers)
 }
 
-// endingWith withdraws the calls of a server when ctx is done: the SDK would wait for them.
-func endingWith(ctx context.Context) sdk.Middleware {
+// withdrawOnDone withdraws the calls of a server when ctx is done: the SDK would wait for them.
+func withdrawOnDone(ctx context.Context) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(call context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			call, cancel := context.WithCancel(call)
@@ -211,8 +211,8 @@ type calls struct {
 	of map[string]map[*context.CancelFunc]bool
 }
 
-// counted lets the calls of a session be withdrawn together.
-func (c *calls) counted(next sdk.MethodHandler) sdk.MethodHandler {
+// trackCalls lets the calls of a session be withdrawn together.
+func (c *calls) trackCalls(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

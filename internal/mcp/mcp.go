@@ -81,7 +81,7 @@ func New(c Config) (*Server, error) {
 	if c.Tasks != nil {
 		s.tools = s.taskTools()
 	}
-	for _, a := range s.offered() {
+	for _, a := range s.assistantsWithTools() {
 		s.tools = append(s.tools, s.assistantTool(a))
 	}
 	if c.Inquiry != nil {
@@ -125,7 +125,7 @@ func (s *Server) instructions() string {
 		text = "A person's task list. Name tasks by the id that list_tasks gives, and look there before you guess. " +
 			"delete_task asks the person. "
 	}
-	for _, a := range s.offered() {
+	for _, a := range s.assistantsWithTools() {
 		text += a.Tool.Name + " " + a.About + ". "
 	}
 	if s.config.Inquiry != nil {

@@ -98,12 +98,12 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 		}()
 		c, err := s.read(o, owner, actor, req)
 		if err == nil && c.look {
-			err = s.made(ctx, c)
+			err = s.checkKeyUsed(ctx, c)
 		}
 		if err == nil {
 			res, err = o.call(ctx, c)
 		}
-		if question, ok := errors.AsType[asks](err); ok {
+		if question, ok := errors.AsType[questionResult](err); ok {
 			return question.CallToolResult, nil
 		}
 		if err == nil {
@@ -146,8 +146,8 @@ func (s *Server) read(o offer, owner, actor string, req *sdk.CallToolRequest) (c
 	return c, nil
 }
 
-// made is task.ErrNotFound unless the key of a call was used up.
-func (s *Server) made(ctx context.Context, c call) error {
+// checkKeyUsed is task.ErrNotFound unless the key of a call was used up.
+func (s *Server) checkKeyUsed(ctx context.Context, c call) error {
 	was, err := s.config.Tasks.Made(ctx, c.by)
 	if err == nil && !was {
 		err = task.ErrNotFound

@@ -24,7 +24,7 @@ func (s *Server) Stream(ctx context.Context, owner string, in io.Reader, out io.
 		unanswered: map[jsonrpc.ID]bool{}}
 	go l.read(in)
 	made := s.For(owner, "")
-	made.AddReceivingMiddleware(endingWith(ctx))
+	made.AddReceivingMiddleware(withdrawOnDone(ctx))
 	err := made.Run(ctx, l)
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		err = nil // it ended as it was to
@@ -98,7 +98,7 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 		select {
 		case got := <-l.in:
 			if got.err != nil {
-				return nil, l.settle(ctx, got.err)
+				return nil, l.waitUntilAnswered(ctx, got.err)
 			}
 			m, err := l.message(got.text)
 			if m != nil || err != nil {
@@ -142,8 +142,8 @@ func (l *lines) refuse(code int, why string) error {
 	return l.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, why))
 }
 
-// settle waits until nothing is under way that can still be answered, and gives the reason of the end.
-func (l *lines) settle(ctx context.Context, end error) error {
+// waitUntilAnswered waits until nothing is under way that can still be answered, and gives the reason of the end.
+func (l *lines) waitUntilAnswered(ctx context.Context, end error) error {
 	for {
 		l.mu.Lock()
 		settled := len(l.unanswered) == 0 || l.asked > 0 // who has gone answers nothing

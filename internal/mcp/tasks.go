@@ -31,7 +31,7 @@ func (s *Server) taskTools() []offer {
 			Description: "Marks a task as done. One that was keeps its time of completion."}, s.complete),
 		newOffer(tool.Spec{Name: deleteName, Title: "Delete a task",
 			Effect: tool.Once, Destructive: true, Idempotent: true,
-			Description: "Deletes a task, once the person has said yes: the client asks them."}, s.remove),
+			Description: "Deletes a task, once the person has said yes: the client asks them."}, s.deleteTask),
 	}
 	if s.config.Undo { // only the task assistant is offered it: it may remove a task that was just added
 		all = append(all, newOffer(tool.Spec{Name: "undo_task", Title: "Undo a change",
@@ -51,15 +51,15 @@ type added struct {
 
 func (s *Server) add(ctx context.Context, c call, in added) (task.Task, string, error) {
 	t, again, err := s.config.Tasks.Add(ctx, c.by, in.Title, in.Description)
-	return t, told("added", t, again), err
+	return t, resultText("added", t, again), err
 }
 
-// told is a change as people read it.
-func told(done string, t task.Task, again bool) string {
+// resultText is a change as people read it.
+func resultText(done string, t task.Task, again bool) string {
 	if again {
-		return "This was done before: " + done + " " + named(t) + "."
+		return "This was done before: " + done + " " + taskName(t) + "."
 	}
-	return strings.ToUpper(done[:1]) + done[1:] + " " + named(t) + "."
+	return strings.ToUpper(done[:1]) + done[1:] + " " + taskName(t) + "."
 }
 
 type listing struct {
@@ -88,7 +88,7 @@ func (s *Server) list(ctx context.Context, c call, in listing) (page, string, er
 		return page{}, "", invalid("after", "can't stand beside query, which gives the best matches and no pages")
 	}
 	p, err := s.config.Tasks.List(ctx, c.by.Owner, q)
-	return page{append([]task.Task{}, p.Tasks...), p.Total, p.Next}, listed(p), err
+	return page{append([]task.Task{}, p.Tasks...), p.Total, p.Next}, listText(p), err
 }
 
 type oneTask struct {
@@ -109,7 +109,7 @@ func (s *Server) update(ctx context.Context, c call, in changed) (task.Task, str
 			"must hold title, description or status: there is nothing to change")
 	}
 	t, again, err := s.config.Tasks.Update(ctx, c.by, in.ID, c.version, e)
-	return t, told("changed", t, again), err
+	return t, resultText("changed", t, again), err
 }
 
 // completed is the data of complete_task.
@@ -120,7 +120,7 @@ type completed struct {
 
 func (s *Server) complete(ctx context.Context, c call, in oneTask) (completed, string, error) {
 	t, already, err := s.config.Tasks.Complete(ctx, c.by, in.ID, c.version)
-	said := "Completed " + named(t) + "."
+	said := "Completed " + taskName(t) + "."
 	if already && t.CompletedAt != nil {
 		said = fmt.Sprintf("Task %d, “%s” was completed already, at %s.", t.ID, text.OneLine(t.Title),
 			t.CompletedAt.UTC().Format(time.RFC3339))
@@ -157,16 +157,16 @@ func (s *Server) undo(ctx context.Context, c call, in oneTask) (data undone, tex
 	if err != nil {
 		return data, "", err
 	}
-	return undone{change.Before, change.After}, "Undone: " + named(*cmp.Or(change.After, change.Before)) + ".", nil
+	return undone{change.Before, change.After}, "Undone: " + taskName(*cmp.Or(change.After, change.Before)) + ".", nil
 }
 
-// named is a task as people read of it, in one line.
-func named(t task.Task) string {
+// taskName is a task as people read of it, in one line.
+func taskName(t task.Task) string {
 	return fmt.Sprintf("task %d, “%s”", t.ID, text.OneLine(t.Title))
 }
 
-// listed is a list as people read it, with the ids that a model needs.
-func listed(p task.Page) string {
+// listText is a list as people read it, with the ids that a model needs.
+func listText(p task.Page) string {
 	if len(p.Tasks) == 0 {
 		return "There are no such tasks."
 	}

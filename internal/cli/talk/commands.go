@@ -39,7 +39,7 @@ func (m *model) slashes() (all []slash) {
 	}
 	return append(all, []slash{
 		{"/again", "[MODEL]", "ask the last question again, in the place of its answer; with a name, ask that model " +
-			"from here on", false, (*model).again},
+			"from here on", false, (*model).askAgain},
 		{"/model", "[NAME]", "ask another model; without a name, choose one", false, (*model).changeModel},
 		{"/in", "[FOLDER]", "search the code in this folder; - for none", false,
 			func(m *model, said string) tea.Cmd { return m.changeFolder("code", said, &m.With.Code) }},
@@ -86,7 +86,7 @@ func (m *model) sayTo(a Assistant, words string) tea.Cmd {
 		m.hint = a.Command + " takes words, such as a question"
 		return nil
 	}
-	return m.ask(Asked{Of: a.Name, Words: words, Flagged: true, Material: m.unpasted()}, typed)
+	return m.ask(Asked{Of: a.Name, Words: words, Flagged: true, Material: m.takePastedText()}, typed)
 }
 
 func (m *model) alwaysThere(line string) bool {
@@ -94,8 +94,8 @@ func (m *model) alwaysThere(line string) bool {
 	return ok && s.always
 }
 
-// command carries a command out.
-func (m *model) command(line string) tea.Cmd {
+// runCommand carries a command out.
+func (m *model) runCommand(line string) tea.Cmd {
 	s, said, ok := m.slashOf(line)
 	switch {
 	case !ok:
@@ -111,8 +111,8 @@ func (m *model) command(line string) tea.Cmd {
 	return s.do(m, said)
 }
 
-// others tell what else than commands can be typed.
-func others() [][2]string {
+// keyHelp tell what else than commands can be typed.
+func keyHelp() [][2]string {
 	return [][2]string{
 		{"--NAME VALUE", "between a command and its words: an option; Tab lists them"},
 		{"@path", "in a question: attach this file"},
@@ -126,19 +126,19 @@ func others() [][2]string {
 
 func (m *model) help(string) tea.Cmd {
 	const margin = 23
-	all := others()
+	all := keyHelp()
 	for n, s := range m.slashes() {
 		all = slices.Insert(all, n, [2]string{strings.TrimSpace(s.name + " " + s.takes), s.about})
 	}
 	lines := []string{""}
 	for _, one := range all {
-		about := strings.Join(wrapped(one[1], m.usable()-margin), "\n"+strings.Repeat(" ", margin))
+		about := strings.Join(wrapped(one[1], m.lineWidth()-margin), "\n"+strings.Repeat(" ", margin))
 		lines = append(lines, strings.Split(fmt.Sprintf("  %-*s%s", margin-2, one[0], about), "\n")...)
 	}
 	return m.print(append(lines, "")...)
 }
 
-func (m *model) again(named string) tea.Cmd {
+func (m *model) askAgain(named string) tea.Cmd {
 	if m.last.Run == "" {
 		return m.fail(errNoAnswer)
 	}
@@ -157,7 +157,7 @@ func (m *model) changeModel(name string) tea.Cmd {
 		if err == nil && len(names) == 0 {
 			err = errors.New("no model is available: ‘sibyl doctor’ says what is missing")
 		}
-		return pickMsg{title: "Which model?", items: named(names), err: err, chosen: (*model).changeModel}
+		return pickMsg{title: "Which model?", items: itemsOf(names), err: err, chosen: (*model).changeModel}
 	}
 }
 
@@ -182,7 +182,7 @@ func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
 
 // Folder is the absolute path of a folder that is there, as a person names it: ~ is the home folder.
 func Folder(home, path string) (string, error) {
-	path, err := filepath.Abs(expanded(home, path))
+	path, err := filepath.Abs(expandHome(home, path))
 	if err != nil {
 		return "", err
 	}
@@ -198,8 +198,8 @@ func Folder(home, path string) (string, error) {
 	return path, nil
 }
 
-// expanded is a path with the home folder in place of ~.
-func expanded(home, path string) string {
+// expandHome is a path with the home folder in place of ~.
+func expandHome(home, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && home != "" {
 		return home + rest
 	}
@@ -222,8 +222,8 @@ func (m *model) showSources(said string) tea.Cmd {
 	if err != nil || n < 1 || n > len(m.last.Sources) {
 		return m.say(fmt.Sprintf("%s is not between 1 and %d", said, len(m.last.Sources)))
 	}
-	source, run, layout := m.last.Sources[n-1], m.last.Run, m.layout(m.usable())
-	head := m.bold(m.cut(render.Clean(source)))
+	source, run, layout := m.last.Sources[n-1], m.last.Run, m.layout(m.lineWidth())
+	head := m.bold(m.fitLine(render.Clean(source)))
 	return func() tea.Msg {
 		text, err := m.Sibyl.Passage(m.ctx, run, source)
 		return toldMsg{append(append([]string{"", head}, render.Lines(text, layout)...), ""), err}
@@ -235,7 +235,7 @@ func (m *model) why(string) tea.Cmd {
 		return m.fail(errNoAnswer)
 	}
 	run := m.last.Run
-	return m.tell(func() ([]string, error) { return m.Sibyl.Why(m.ctx, run) })
+	return m.printLater(func() ([]string, error) { return m.Sibyl.Why(m.ctx, run) })
 }
 
 // mostCopied is what terminals take of a text for the clipboard, in bytes.
@@ -278,7 +278,7 @@ func (m *model) askUndo(msg undoMsg) tea.Cmd {
 			if !yes {
 				return m.say("nothing was changed")
 			}
-			return m.tell(func() ([]string, error) {
+			return m.printLater(func() ([]string, error) {
 				line, err := m.Sibyl.Undo(m.ctx, msg.id)
 				return []string{line}, err
 			})
@@ -307,7 +307,7 @@ func (m *model) pickSession(name string) tea.Cmd {
 		switch {
 		case err != nil:
 		case name != "":
-			return m.switchTo(m.ctx, all, name)
+			return m.findSession(m.ctx, all, name)
 		case len(all) == 0:
 			err = errors.New("there are no sessions yet")
 		}
@@ -320,8 +320,8 @@ func (m *model) pickSession(name string) tea.Cmd {
 	}
 }
 
-// switchTo finds a session by its id, or the beginning or end of one.
-func (m *model) switchTo(ctx context.Context, all []journal.Session, name string) switchedMsg {
+// findSession finds a session by its id, or the beginning or end of one.
+func (m *model) findSession(ctx context.Context, all []journal.Session, name string) switchedMsg {
 	var found []journal.Session
 	for _, s := range all {
 		if s.ID == name {
@@ -342,7 +342,7 @@ func (m *model) switchTo(ctx context.Context, all []journal.Session, name string
 	return switchedMsg{found[0], last, err}
 }
 
-func (m *model) switched(msg switchedMsg) tea.Cmd {
+func (m *model) showSwitched(msg switchedMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}

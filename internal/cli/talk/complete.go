@@ -60,7 +60,7 @@ func (m *model) commandsFor(word string) (all []candidate) {
 // complete completes the word at the end of what is typed; where a list stands, it goes through it.
 func (m *model) complete() tea.Cmd {
 	if m.menu != nil {
-		m.choose(1)
+		m.moveChoice(1)
 		return nil
 	}
 	text := m.input.Value()
@@ -120,11 +120,11 @@ func (m *model) candidates(kind, word string) (all []candidate, err error) {
 	var names []string
 	switch kind {
 	case "file":
-		return m.paths("@", word[1:], false)
+		return m.pathCandidates("@", word[1:], false)
 	case "folder":
-		return m.paths("", word, true)
+		return m.pathCandidates("", word, true)
 	case "witness":
-		return m.paths("", word, false)
+		return m.pathCandidates("", word, false)
 	case "model":
 		names, err = m.Sibyl.Models(m.ctx)
 	case "oracle":
@@ -134,7 +134,7 @@ func (m *model) candidates(kind, word string) (all []candidate, err error) {
 		for _, s := range sessions {
 			all = append(all, candidate{s.ID, s.Title})
 		}
-		return fitting(all, word), err
+		return matchingWord(all, word), err
 	}
 	if choices, ok := strings.CutPrefix(kind, "="); ok {
 		names = strings.Fields(choices)
@@ -147,16 +147,16 @@ func (m *model) candidates(kind, word string) (all []candidate, err error) {
 	for _, name := range names {
 		all = append(all, candidate{text: name})
 	}
-	return fitting(all, word), err
+	return matchingWord(all, word), err
 }
 
-// fitting are those that a word may become.
-func fitting(all []candidate, word string) []candidate {
+// matchingWord are those that a word may become.
+func matchingWord(all []candidate, word string) []candidate {
 	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.text, word) })
 }
 
-// paths lists the files and folders that a path behind a sign may become.
-func (m *model) paths(sign, path string, folders bool) (all []candidate, err error) {
+// pathCandidates lists the files and folders that a path behind a sign may become.
+func (m *model) pathCandidates(sign, path string, folders bool) (all []candidate, err error) {
 	names, err := Paths(m.env("HOME"), path, folders)
 	for _, name := range names {
 		switch blank := strings.ContainsFunc(name, unicode.IsSpace); {
@@ -173,7 +173,7 @@ func (m *model) paths(sign, path string, folders bool) (all []candidate, err err
 // at their end. ~ is the home folder. Hidden ones are listed where the path names their dot.
 func Paths(home, path string, folders bool) (all []string, err error) {
 	dir, begun := filepath.Split(path)
-	f, err := os.Open(filepath.Clean(expanded(home, dir)))
+	f, err := os.Open(filepath.Clean(expandHome(home, dir)))
 	if err != nil {
 		return nil, err
 	}
@@ -231,8 +231,8 @@ func (m *model) replace(word, by string) {
 	m.setInput(strings.TrimSuffix(m.input.Value(), word) + by)
 }
 
-// choose goes through the list.
-func (m *model) choose(step int) {
+// moveChoice goes through the list.
+func (m *model) moveChoice(step int) {
 	menu := m.menu
 	before := menu.word
 	if menu.at >= 0 {
@@ -254,10 +254,10 @@ func (m *model) menuKey(name string) (done bool) {
 		if m.menu.at < 0 && len(m.input.Value()) == 0 {
 			return false
 		}
-		m.choose(map[string]int{"down": 1, "up": -1}[name])
+		m.moveChoice(map[string]int{"down": 1, "up": -1}[name])
 		return true
 	case "shift+tab":
-		m.choose(-1)
+		m.moveChoice(-1)
 		return true
 	case "esc":
 		m.menu = nil
@@ -270,7 +270,7 @@ func (menu *menu) lines(m *model) (lines []string) {
 	from := max(0, min(menu.at-mostOffered+1, len(menu.all)-mostOffered))
 	for i := from; i < min(len(menu.all), from+mostOffered); i++ {
 		c := menu.all[i]
-		line := m.cut(render.Clean(fmt.Sprintf("  %-12s %s", c.text, c.about)))
+		line := m.fitLine(render.Clean(fmt.Sprintf("  %-12s %s", c.text, c.about)))
 		if i == menu.at {
 			line = m.bold("›" + strings.TrimPrefix(line, " "))
 		} else {
@@ -279,7 +279,7 @@ func (menu *menu) lines(m *model) (lines []string) {
 		lines = append(lines, line)
 	}
 	if more := len(menu.all) - mostOffered; more > 0 {
-		lines = append(lines, m.faint(m.cut(fmt.Sprintf("  and %d more", more))))
+		lines = append(lines, m.faint(m.fitLine(fmt.Sprintf("  and %d more", more))))
 	}
 	return lines
 }

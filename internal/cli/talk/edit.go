@@ -64,8 +64,8 @@ func Editor(env func(string) string) ([]string, error) {
 	return append([]string{path}, words[1:]...), nil
 }
 
-// edited takes in what was written.
-func (m *model) edited(msg editedMsg) tea.Cmd {
+// handleEdited takes in what was written.
+func (m *model) handleEdited(msg editedMsg) tea.Cmd {
 	text, err := readUpTo(msg.file, oracle.MaxQuestion)
 	err = errors.Join(msg.err, err, os.RemoveAll(msg.folder))
 	if text = strings.TrimSpace(text); text != "" {
@@ -85,8 +85,8 @@ func (m *model) edited(msg editedMsg) tea.Cmd {
 	return nil
 }
 
-// instead asks words in the place of the question that was edited.
-func (m *model) instead(words string) tea.Cmd {
+// askEdited asks words in the place of the question that was edited.
+func (m *model) askEdited(words string) tea.Cmd {
 	earlier := m.editing
 	m.editing = Exchange{}
 	return m.ask(Asked{Of: cmp.Or(earlier.Of, m.To), Words: words, Flagged: earlier.Flagged, Replaces: earlier.Run},

@@ -28,7 +28,7 @@ func (m *model) handleEnded(msg endedMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	res.Answer = Rest(res.Answer, l.printed)
+	res.Answer = WithoutShown(res.Answer, l.printed)
 	m.askWaiting(l.Of, l.run.ID, res.Waiting)
 	m.open = ""
 	if res.Asks && l.Of != m.To {

@@ -62,12 +62,12 @@ func (m *model) inputKey(name string, k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case "up":
 		if m.input.Line() == 0 && m.input.LineInfo().RowOffset == 0 {
-			m.back(-1)
+			m.browseHistory(-1)
 			return nil
 		}
 	case "down":
 		if m.atBottom() {
-			m.back(1)
+			m.browseHistory(1)
 			return nil
 		}
 	}
@@ -146,15 +146,15 @@ func (m *model) enter() tea.Cmd {
 	case m.missing != nil:
 		return m.fillMissing(text)
 	case command:
-		return m.command(text)
+		return m.runCommand(text)
 	case m.editing.Run != "":
-		return m.instead(text)
+		return m.askEdited(text)
 	}
-	return m.asked(Asked{Of: m.addressee().Name, Words: text, Material: m.unpasted()})
+	return m.askOrRedirect(Asked{Of: m.addressee().Name, Words: text, Material: m.takePastedText()})
 }
 
-// asked asks what was typed without a command; first whether it is meant for another assistant, where it plainly is.
-func (m *model) asked(a Asked) tea.Cmd {
+// askOrRedirect asks what was typed; if it is plainly for another assistant, it first offers to send it there.
+func (m *model) askOrRedirect(a Asked) tea.Cmd {
 	other, offer := m.Sibyl.Offer(a.Words, a.Of)
 	if other == "" || m.open != "" || a.Material != "" {
 		return m.ask(a, a.Words)
@@ -175,8 +175,8 @@ func (m *model) asked(a Asked) tea.Cmd {
 	return nil
 }
 
-// unpasted takes what was pasted.
-func (m *model) unpasted() string {
+// takePastedText takes what was pasted.
+func (m *model) takePastedText() string {
 	material := strings.Join(m.pasted, "\n")
 	m.pasted = nil
 	return material
@@ -196,7 +196,7 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 		return nil
 	case m.searching != nil:
 		m.searching.text += strings.Join(strings.Fields(text), " ")
-		m.look(len(m.history.entries))
+		m.searchHistory(len(m.history.entries))
 		return nil
 	case len(text) >= pastedBytes || strings.Count(text, "\n") >= pastedLines:
 		whole := len(text)
@@ -226,8 +226,8 @@ func (m *model) pastedSize() string {
 	return fmt.Sprintf("%d lines, %d bytes", lines, size)
 }
 
-// back goes through the history.
-func (m *model) back(step int) {
+// browseHistory goes through the history.
+func (m *model) browseHistory(step int) {
 	to := m.historyIndex + step
 	if to < 0 || to > len(m.history.entries) {
 		return
@@ -249,16 +249,16 @@ type search struct {
 	at   int // the entry; the history's length: none yet
 }
 
-// found is the entry that the search is at.
-func (m *model) found() string {
+// foundEntry is the entry that the search is at.
+func (m *model) foundEntry() string {
 	if at := m.searching.at; at < len(m.history.entries) {
 		return m.history.entries[at]
 	}
 	return ""
 }
 
-// look finds the last entry before a place.
-func (m *model) look(before int) {
+// searchHistory finds the last entry before a place.
+func (m *model) searchHistory(before int) {
 	if at := m.history.find(m.searching.text, before); at >= 0 {
 		m.searching.at = at
 	} else if before == len(m.history.entries) {
@@ -270,19 +270,19 @@ func (m *model) searchKey(k tea.KeyPressMsg) tea.Cmd {
 	s := m.searching
 	switch name := k.String(); {
 	case name == "ctrl+r":
-		m.look(s.at)
+		m.searchHistory(s.at)
 	case name == "esc" || name == "ctrl+g":
 		m.searching = nil
 	case name == "backspace":
 		if r := []rune(s.text); len(r) > 0 {
 			s.text = string(r[:len(r)-1])
-			m.look(len(m.history.entries))
+			m.searchHistory(len(m.history.entries))
 		}
 	case k.Text != "":
 		s.text += k.Text
-		m.look(len(m.history.entries))
+		m.searchHistory(len(m.history.entries))
 	default: // Enter, and keys that move
-		text := m.found()
+		text := m.foundEntry()
 		m.searching = nil
 		if text != "" {
 			m.setInput(text)

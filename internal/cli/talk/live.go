@@ -160,7 +160,7 @@ type missingValue struct {
 func (m *model) fillMissing(value string) tea.Cmd {
 	was := *m.missing
 	was.asked.Flagged = true
-	was.asked.Words = fmt.Sprintf("--%s \"%s\" %s", was.flag.Name, expanded(m.env("HOME"), strings.Trim(value, `"`)),
+	was.asked.Words = fmt.Sprintf("--%s \"%s\" %s", was.flag.Name, expandHome(m.env("HOME"), strings.Trim(value, `"`)),
 		was.asked.Words)
 	return m.start(was.asked, was.typed, m.question(m.namedPrompt(was.flag.Name), value)...)
 }
@@ -189,7 +189,7 @@ func (m *model) giveBack(typed, pasted string) {
 
 // chooseModel has the person choose who is to answer, and asks again.
 func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
-	return m.pick(pickMsg{title: choice.Title, items: named(choice.Models), chosen: func(m *model, id string) tea.Cmd {
+	return m.pick(pickMsg{title: choice.Title, items: itemsOf(choice.Models), chosen: func(m *model, id string) tea.Cmd {
 		named, told := choice.Chosen(id)
 		m.With.Model = named
 		if m.input.Value() == l.asTyped {
@@ -252,7 +252,7 @@ func (m *model) showUpdates(l *live, all []service.Update) tea.Cmd {
 // apply applies updates, and returns the partial answers that are final.
 func (l *live) apply(all []service.Update, o render.Options) (finalParts []string) {
 	for _, u := range all {
-		l.Take(u)
+		l.Track(u)
 		l.activity = cmp.Or(l.What(), l.activity)
 		switch {
 		case u.Retract, u.Left:
@@ -264,7 +264,7 @@ func (l *live) apply(all []service.Update, o render.Options) (finalParts []strin
 			l.retract(o) // what was said was a step on the way
 		case u.Early != nil:
 			finalParts = append(finalParts, u.Early.Markdown)
-			if answered := l.Heard(); answered != "" {
+			if answered := l.AnswerCount(); answered != "" {
 				l.progress = append(l.progress, answered)
 			}
 		}
@@ -283,11 +283,11 @@ func (l *live) retract(o render.Options) {
 		return
 	}
 	l.text.Reset()
-	l.relay(o)
+	l.layoutAgain(o)
 }
 
-// relay lays the text out anew.
-func (l *live) relay(o render.Options) {
+// layoutAgain lays the text out anew.
+func (l *live) layoutAgain(o render.Options) {
 	l.stream = render.NewStream(o)
 	l.stable = l.stream.Write(l.text.String())
 	l.tail = l.stream.Tail()

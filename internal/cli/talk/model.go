@@ -207,11 +207,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case pickMsg:
 		return m, m.pick(msg)
 	case switchedMsg:
-		return m, m.switched(msg)
+		return m, m.showSwitched(msg)
 	case undoMsg:
 		return m, m.askUndo(msg)
 	case editedMsg:
-		return m, m.edited(msg)
+		return m, m.handleEdited(msg)
 	}
 	return m, nil
 }
@@ -225,7 +225,7 @@ func (m *model) resize(width, height int) {
 	m.setPrompt()
 	m.setHeight()
 	if m.live != nil {
-		m.live.relay(m.layout(m.answerWidth()))
+		m.live.layoutAgain(m.layout(m.answerWidth()))
 	}
 }
 

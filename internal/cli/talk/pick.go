@@ -12,8 +12,8 @@ import (
 // item is something to choose: what it is known by, and the line that shows it.
 type item struct{ id, line string }
 
-// named are items that are known by what is shown of them.
-func named(names []string) (items []item) {
+// itemsOf are items that are known by what is shown of them.
+func itemsOf(names []string) (items []item) {
 	for _, name := range names {
 		items = append(items, item{name, name})
 	}
@@ -43,8 +43,8 @@ func (m *model) pick(msg pickMsg) tea.Cmd {
 	return nil
 }
 
-// fitting are the items that hold what is typed.
-func (p *picker) fitting() (all []item) {
+// matching are the items that hold what is typed.
+func (p *picker) matching() (all []item) {
 	for _, i := range p.items {
 		if strings.Contains(strings.ToLower(i.line), strings.ToLower(p.typed)) {
 			all = append(all, i)
@@ -55,7 +55,7 @@ func (p *picker) fitting() (all []item) {
 
 func (m *model) pickKey(k tea.KeyPressMsg) tea.Cmd {
 	p := m.picking
-	all := p.fitting()
+	all := p.matching()
 	switch name := k.String(); {
 	case name == "esc":
 		m.picking = nil
@@ -78,13 +78,13 @@ func (m *model) pickKey(k tea.KeyPressMsg) tea.Cmd {
 
 // lines shows as much of the list as there is room for, around the chosen item.
 func (p *picker) lines(m *model) []string {
-	all := p.fitting()
-	room := max(1, min(10, m.Height-m.room()-4))
-	lines := []string{m.cut(promptMark + m.bold(p.title) + " " + render.Clean(p.typed) +
+	all := p.matching()
+	room := max(1, min(10, m.Height-m.freeRows()-4))
+	lines := []string{m.fitLine(promptMark + m.bold(p.title) + " " + render.Clean(p.typed) +
 		m.faint("  (type to filter; Enter selects, Esc cancels)"))}
 	from := max(0, min(p.at-room/2, len(all)-room))
 	for i := from; i < min(len(all), from+room); i++ {
-		line := m.cut("  " + strings.Join(strings.Fields(render.Clean(all[i].line)), " "))
+		line := m.fitLine("  " + strings.Join(strings.Fields(render.Clean(all[i].line)), " "))
 		if i == p.at {
 			line = m.bold("›" + strings.TrimPrefix(line, " "))
 		}

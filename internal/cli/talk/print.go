@@ -22,7 +22,7 @@ func (m *model) flush() tea.Cmd {
 	if !m.ready || m.printing || len(m.queue) == 0 {
 		return nil
 	}
-	n := min(len(m.queue), m.room())
+	n := min(len(m.queue), m.freeRows())
 	chunk := strings.Join(m.queue[:n], "\n")
 	if chunk == "" { // which would be left out
 		chunk = " "
@@ -32,8 +32,8 @@ func (m *model) flush() tea.Cmd {
 	return tea.Sequence(tea.Println(chunk), func() tea.Msg { return printedMsg{} })
 }
 
-// room is how many rows of the screen what lives leaves free.
-func (m *model) room() int { return max(1, m.Height/4) }
+// freeRows is how many rows of the screen what lives leaves free.
+func (m *model) freeRows() int { return max(1, m.Height/4) }
 
 // say prints a line beside the answers.
 func (m *model) say(line string) tea.Cmd { return m.print(m.note(line)...) }
@@ -41,8 +41,8 @@ func (m *model) say(line string) tea.Cmd { return m.print(m.note(line)...) }
 // fail prints what went wrong.
 func (m *model) fail(err error) tea.Cmd { return m.say(err.Error()) }
 
-// tell prints what a function gives that may wait.
-func (m *model) tell(do func() ([]string, error)) tea.Cmd {
+// printLater prints what a function gives that may wait.
+func (m *model) printLater(do func() ([]string, error)) tea.Cmd {
 	return func() tea.Msg {
 		lines, err := do()
 		var all []string
@@ -55,7 +55,7 @@ func (m *model) tell(do func() ([]string, error)) tea.Cmd {
 
 // note lays out a line beside the answers.
 func (m *model) note(text string) (lines []string) {
-	for i, line := range wrapped(render.Clean(text), m.usable()-2) {
+	for i, line := range wrapped(render.Clean(text), m.lineWidth()-2) {
 		mark := "  "
 		if i == 0 {
 			mark = "· "
@@ -68,7 +68,7 @@ func (m *model) note(text string) (lines []string) {
 // question lays out what the person said, behind the prompt at which they did.
 func (m *model) question(prompt, words string) (lines []string) {
 	const most = 12 // rows; who typed more knows it
-	all := wrapped(render.Clean(strings.TrimSpace(words)), m.usable()-ansi.StringWidth(prompt))
+	all := wrapped(render.Clean(strings.TrimSpace(words)), m.lineWidth()-ansi.StringWidth(prompt))
 	for i, line := range all {
 		if i == most && len(all) > most+1 {
 			return append(lines, m.faint("  … "+itoa(len(all)-most)+" more lines"))
@@ -87,8 +87,8 @@ func wrapped(text string, width int) []string {
 	return strings.Split(ansi.Wrap(strings.ReplaceAll(text, "\t", "    "), max(8, width), ""), "\n")
 }
 
-// usable is the width that lines have: a line that fills the last column moves the cursor in some terminals.
-func (m *model) usable() int { return max(10, m.Width-1) }
+// lineWidth is the width that lines have: a line that fills the last column moves the cursor in some terminals.
+func (m *model) lineWidth() int { return max(10, m.Width-1) }
 
 // besideFrom is the width from which on sources stand beside the answer.
 const besideFrom = 110
@@ -100,19 +100,19 @@ const (
 	between    = 3
 )
 
-// beside is the width of what stands beside the answer; 0: nothing does.
-func (m *model) beside() int {
+// sideWidth is the width of what stands beside the answer; 0: nothing does.
+func (m *model) sideWidth() int {
 	if m.Width < besideFrom {
 		return 0
 	}
-	return min(mostBeside, m.usable()/3)
+	return min(mostBeside, m.lineWidth()/3)
 }
 
 func (m *model) answerWidth() int {
-	if b := m.beside(); b > 0 {
-		return min(mostAnswer, m.usable()-b-between)
+	if b := m.sideWidth(); b > 0 {
+		return min(mostAnswer, m.lineWidth()-b-between)
 	}
-	return min(mostAnswer, m.usable())
+	return min(mostAnswer, m.lineWidth())
 }
 
 // layout says how Markdown is laid out.
@@ -129,7 +129,7 @@ func (m *model) sources(cites []string) []string {
 	if len(cites) == 0 {
 		return nil
 	}
-	width := m.beside()
+	width := m.sideWidth()
 	if width == 0 {
 		width = m.answerWidth()
 	}
@@ -145,7 +145,7 @@ func (m *model) columns(answer, side []string) []string {
 	switch {
 	case len(side) == 0:
 		return answer
-	case m.beside() == 0:
+	case m.sideWidth() == 0:
 		return append(append(answer, ""), side...)
 	}
 	width := m.answerWidth()
@@ -162,11 +162,11 @@ func (m *model) columns(answer, side []string) []string {
 	return lines
 }
 
-func (m *model) faint(text string) string { return m.painted(text, "2") }
+func (m *model) faint(text string) string { return m.paint(text, "2") }
 
-func (m *model) bold(text string) string { return m.painted(text, "1") }
+func (m *model) bold(text string) string { return m.paint(text, "1") }
 
-func (m *model) painted(text, code string) string {
+func (m *model) paint(text, code string) string {
 	if !m.colour || text == "" {
 		return text
 	}

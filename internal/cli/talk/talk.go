@@ -188,7 +188,7 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 		c.began(p)
 	}
 	_, err = p.Run()
-	m.leave()
+	m.stopRun()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -205,7 +205,7 @@ func (m *model) greet(ctx context.Context, to io.Writer) error {
 	if to := m.assistant(m.To); to.Name != m.Assistants[0].Name {
 		how = "Your words go to " + to.Title + ", which " + to.About + "."
 	}
-	for _, line := range wrapped(how+" /help lists the commands; Ctrl-D leaves.", m.usable()) {
+	for _, line := range wrapped(how+" /help lists the commands; Ctrl-D leaves.", m.lineWidth()) {
 		lines = append(lines, m.faint(line))
 	}
 	if session := m.Sessions[m.To]; session != "" {
@@ -230,8 +230,8 @@ func (m *model) lastExchangeLines(last Exchange) []string {
 		m.sources(last.Sources))...), "")
 }
 
-// leave ends what goes on behind the conversation.
-func (m *model) leave() {
+// stopRun ends what goes on behind the conversation.
+func (m *model) stopRun() {
 	if m.live == nil {
 		return
 	}

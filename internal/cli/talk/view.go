@@ -14,17 +14,17 @@ import (
 
 // View draws what lives: the answer under way, the line that is typed in, and what belongs to it.
 func (m *model) View() tea.View {
-	below := m.below()
+	below := m.linesBelow()
 	input := m.inputLines()
-	height := m.Height - m.room() - len(below) - len(input)
-	above := m.above(max(0, height))
-	if over := len(above) + len(input) + len(below) - max(1, m.Height-m.room()); over > 0 { // a terminal of a few rows
+	height := m.Height - m.freeRows() - len(below) - len(input)
+	above := m.answerLines(max(0, height))
+	if over := len(above) + len(input) + len(below) - max(1, m.Height-m.freeRows()); over > 0 { // a terminal of a few rows
 		below = below[:len(below)-min(over, len(below))]
-		above = above[min(len(above), max(0, len(above)+len(input)+len(below)-max(1, m.Height-m.room()))):]
+		above = above[min(len(above), max(0, len(above)+len(input)+len(below)-max(1, m.Height-m.freeRows()))):]
 	}
 	lines := append(append(above[:len(above):len(above)], input...), below...)
 	for i := range lines {
-		lines[i] = m.cut(lines[i])
+		lines[i] = m.fitLine(lines[i])
 	}
 	v := tea.NewView(strings.Join(lines, "\n"))
 	m.frame = frame{width: m.Width}
@@ -47,8 +47,8 @@ func (m *model) inputLines() []string {
 	case len(m.asking) > 0:
 		return m.askingLines()
 	case m.searching != nil:
-		return []string{m.cut(fmt.Sprintf("%sfind ‘%s’: %s", promptMark, m.searching.text,
-			strings.Join(strings.Fields(render.Clean(m.found())), " ")))}
+		return []string{m.fitLine(fmt.Sprintf("%sfind ‘%s’: %s", promptMark, m.searching.text,
+			strings.Join(strings.Fields(render.Clean(m.foundEntry())), " ")))}
 	}
 	return strings.Split(strings.TrimRight(m.input.View(), "\n"), "\n")
 }
@@ -64,7 +64,7 @@ func (m *model) cursor() *tea.Cursor {
 func (m *model) askingLines() (lines []string) {
 	const most = 10 // rows of what it is about
 	q := m.asking[0]
-	for _, line := range wrapped(render.Clean(q.words), m.usable()-2) {
+	for _, line := range wrapped(render.Clean(q.words), m.lineWidth()-2) {
 		lines = append(lines, "  "+line)
 	}
 	if len(lines) > most {
@@ -74,27 +74,27 @@ func (m *model) askingLines() (lines []string) {
 	if q.enterMeansNo {
 		keys = "[y/N]"
 	}
-	title := ansi.Truncate(render.Clean(q.title), 3*m.usable()-2*len(keys), "…") // the keys are always seen
-	asks := wrapped(promptMark+title+" "+keys, m.usable())
+	title := ansi.Truncate(render.Clean(q.title), 3*m.lineWidth()-2*len(keys), "…") // the keys are always seen
+	asks := wrapped(promptMark+title+" "+keys, m.lineWidth())
 	for i := range asks {
 		asks[i] = m.bold(asks[i])
 	}
 	return append(lines, asks...)
 }
 
-// above is the answer under way.
-func (m *model) above(room int) []string {
+// answerLines is the answer under way.
+func (m *model) answerLines(room int) []string {
 	l := m.live
 	if l == nil {
 		return nil
 	}
-	status := m.cut(m.faint(l.status(m.Now(), m.usable()+1)))
-	if m.beside() > 0 && l.text.Len() > 0 {
+	status := m.fitLine(m.faint(l.status(m.Now(), m.lineWidth()+1)))
+	if m.sideWidth() > 0 && l.text.Len() > 0 {
 		text, over := l.lastLines(max(0, room-2))
-		text = m.columns(text, m.progressLines(len(l.progress), max(3, room-2), m.beside()))
+		text = m.columns(text, m.progressLines(len(l.progress), max(3, room-2), m.sideWidth()))
 		return append(m.withHiddenCount(text, over), status)
 	}
-	happened := m.progressLines(min(3, len(l.progress)), 3, m.usable())
+	happened := m.progressLines(min(3, len(l.progress)), 3, m.lineWidth())
 	if l.text.Len() > 0 {
 		happened = nil
 	}
@@ -119,24 +119,24 @@ func (m *model) progressLines(most, rows, width int) (lines []string) {
 	return lines[max(0, len(lines)-rows):]
 }
 
-// below are the lines below what is typed.
-func (m *model) below() (lines []string) {
+// linesBelow are the lines below what is typed.
+func (m *model) linesBelow() (lines []string) {
 	if m.menu != nil {
 		lines = append(lines, m.menu.lines(m)...)
 	}
 	if len(m.pasted) > 0 {
-		lines = append(lines, m.cut(m.faint(fmt.Sprintf("  with the pasted text: %s (Ctrl-X removes it)",
+		lines = append(lines, m.fitLine(m.faint(fmt.Sprintf("  with the pasted text: %s (Ctrl-X removes it)",
 			m.pastedSize()))))
 	}
 	foot := m.hint
 	if foot == "" {
-		foot = m.foot()
+		foot = m.footLine()
 	}
-	return append(lines, m.cut(m.faint("  "+foot)))
+	return append(lines, m.fitLine(m.faint("  "+foot)))
 }
 
-// foot says what the next question is asked with, or whose question the next words answer.
-func (m *model) foot() string {
+// footLine says what the next question is asked with, or whose question the next words answer.
+func (m *model) footLine() string {
 	to := m.addressee()
 	switch {
 	case m.missing != nil:
@@ -169,5 +169,5 @@ func (m *model) folder(what, dir string) string {
 	return what + " " + render.Clean(dir)
 }
 
-// cut is a line that fits.
-func (m *model) cut(line string) string { return ansi.Truncate(line, m.usable(), "…") }
+// fitLine is a line that fits.
+func (m *model) fitLine(line string) string { return ansi.Truncate(line, m.lineWidth(), "…") }

@@ -39,13 +39,13 @@ func Progress(u service.Update) []string {
 			return u.Lines
 		}
 		name := strings.ReplaceAll(done.Tool, "_", " ")
-		return []string{"  " + Took(strings.Replace(done.Story().Text, done.Tool, name, 1), done.TookMS)}
+		return []string{"  " + WithDuration(strings.Replace(done.Story().Text, done.Tool, name, 1), done.TookMS)}
 	}
 	return u.Lines
 }
 
-// Took adds to what was done how many milliseconds it took, where anybody felt them.
-func Took(what string, ms int64) string {
+// WithDuration adds to what was done how many milliseconds it took, where anybody felt them.
+func WithDuration(what string, ms int64) string {
 	const shortest = 100
 	if ms < shortest {
 		return what
@@ -53,8 +53,8 @@ func Took(what string, ms int64) string {
 	return fmt.Sprintf("%s (%s)", what, agent.Seconds(ms))
 }
 
-// Rest is an answer without the parts of it that were shown before.
-func Rest(answer string, shown []string) string {
+// WithoutShown is an answer without the parts of it that were shown before.
+func WithoutShown(answer string, shown []string) string {
 	for _, part := range shown {
 		answer = strings.TrimSpace(strings.Replace(answer, strings.TrimSpace(part), "", 1))
 	}
@@ -71,8 +71,8 @@ type Work struct {
 	said   int // bytes of what is being said
 }
 
-// Take takes an update in.
-func (w *Work) Take(u service.Update) {
+// Track takes an update in.
+func (w *Work) Track(u service.Update) {
 	w.wait = u.Wait
 	switch {
 	case u.Step != nil:
@@ -121,7 +121,7 @@ func (w *Work) Waiting(now time.Time) string {
 		return ""
 	}
 	return fmt.Sprintf("asking again in %d s: %s",
-		max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), line(w.wait.Why))
+		max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), oneLine(w.wait.Why))
 }
 
 // Line tells for how long something is under way, what it is, and how many tokens there were so far, in less than width
@@ -137,8 +137,8 @@ func (w *Work) Line(begun, now time.Time, width int, instead string) string {
 	return ansi.Truncate(clock(now.Sub(begun))+" · "+what, width-1-ansi.StringWidth(end), "…") + end
 }
 
-// Heard says how many have answered of several; "" where nobody has, or there is one alone.
-func (w *Work) Heard() string {
+// AnswerCount says how many have answered of several; "" where nobody has, or there is one alone.
+func (w *Work) AnswerCount() string {
 	if w.early == 0 || w.of < 2 {
 		return ""
 	}
@@ -156,18 +156,18 @@ func clock(d time.Duration) string {
 // UnderWay says in a few words what an effect does.
 func UnderWay(asked run.Asked) string {
 	if asked.Kind == agent.EffectTurn {
-		return "thinking, " + line(asked.Name())
+		return "thinking, " + oneLine(asked.Name())
 	}
 	tool, arguments, isCall := strings.Cut(asked.Name(), " {")
 	if !isCall {
-		return line(asked.Name())
+		return oneLine(asked.Name())
 	}
-	return call(tool, "{"+arguments)
+	return callText(tool, "{"+arguments)
 }
 
-// call is the call of a tool with the first text among its arguments, in one line.
-func call(tool, arguments string) string {
-	return line(strings.ReplaceAll(tool, "_", " ") + firstText(arguments))
+// callText is the call of a tool with the first text among its arguments, in one line.
+func callText(tool, arguments string) string {
+	return oneLine(strings.ReplaceAll(tool, "_", " ") + firstText(arguments))
 }
 
 // firstText is the first text among the arguments of a call, behind a colon; "" where there is none, or they were cut
@@ -192,5 +192,5 @@ func firstText(arguments string) string {
 	}
 }
 
-// line is a text from elsewhere where it must not begin a line of its own.
-func line(text string) string { return strings.Join(strings.Fields(render.Clean(text)), " ") }
+// oneLine is a text from elsewhere where it must not begin a line of its own.
+func oneLine(text string) string { return strings.Join(strings.Fields(render.Clean(text)), " ") }

@@ -61,9 +61,9 @@ func TestProgressHasNoWordsForMachines(t *testing.T) {
 
 func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
 	var w Work
-	w.Take(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: strings.Repeat("search 日本語 ", 30)},
+	w.Track(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: strings.Repeat("search 日本語 ", 30)},
 		{Op: 2}}}})
-	w.Take(service.Update{Record: &journal.Record{Kind: run.KindCompletion}, Used: assistant.Usage{Input: 90,
+	w.Track(service.Update{Record: &journal.Record{Kind: run.KindCompletion}, Used: assistant.Usage{Input: 90,
 		Output: 10}})
 	for _, width := range []int{30, 60, 200} {
 		line := w.Line(began, began.Add(3*time.Second), width, "")
@@ -76,12 +76,12 @@ func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
 
 func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
 	var w Work
-	w.Take(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: "Skeptic"},
+	w.Track(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: "Skeptic"},
 		{Op: 2, Label: "Optimist"}}}})
 	if got := w.Line(began, began, 80, ""); got != "0 s · Skeptic and 1 more" {
 		t.Error(got)
 	}
-	w.Take(service.Update{Text: strings.Repeat("word ", 8)})
+	w.Track(service.Update{Text: strings.Repeat("word ", 8)})
 	if got := w.Line(began, began.Add(61*time.Second), 80, ""); got != "1:01 min · writing and 1 more · 10 tokens" {
 		t.Error(got)
 	}
@@ -89,12 +89,12 @@ func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Take(service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: raw}, Used: assistant.Usage{Input: 20,
+	w.Track(service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: raw}, Used: assistant.Usage{Input: 20,
 		Output: 5}})
 	if got := w.Line(began, began, 80, ""); got != "0 s · Optimist · 25 tokens" {
 		t.Error(got)
 	}
-	if w.Take(service.Update{Step: &service.Step{Withdrawn: []uint64{2}}}); w.What() != "" {
+	if w.Track(service.Update{Step: &service.Step{Withdrawn: []uint64{2}}}); w.What() != "" {
 		t.Errorf("%q is under way", w.What())
 	}
 }
