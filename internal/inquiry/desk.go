@@ -35,28 +35,28 @@ func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) 
 	f.Assistant, f.Summaries = Name, true
 	rows, err := d.Store.Runs(ctx, owner, f)
 	for _, r := range rows {
-		items = append(items, d.item(ctx, r))
+		items = append(items, d.listItem(ctx, r))
 	}
 	return items, err
 }
 
-// summary is what the row of a run keeps.
-type summary Item
+// keptItem is what the row of a run keeps.
+type keptItem Item
 
-// item is an inquiry by its row, or, if it goes on, as its records have it.
-func (d *Desk) item(ctx context.Context, r journal.Run) Item {
-	var kept summary
+// listItem is an inquiry by its row, or, if it goes on, as its records have it.
+func (d *Desk) listItem(ctx context.Context, r journal.Run) Item {
+	var kept keptItem
 	i := Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format(time.RFC3339), Status: record.Failed}
 	switch {
 	case len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil:
 		i = Item(kept)
 	case r.Status == journal.Running:
 		i.Status = record.Running
-		if s, err := d.underWay(ctx, r); err == nil {
+		if s, err := d.runningSession(ctx, r); err == nil {
 			i = ItemOf(s)
 		}
 	}
-	i.ID, i.Run, i.at = r.Session, r.ID, r.Cursor()
+	i.ID, i.Run, i.cursor = r.Session, r.ID, r.Cursor()
 	return i
 }
 
@@ -141,7 +141,7 @@ func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) 
 func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
 	end, err := run.ReadEnd(ctx, d.Store, owner, r.ID)
 	if errors.Is(err, journal.ErrNotFound) {
-		return d.underWay(ctx, r)
+		return d.runningSession(ctx, r)
 	}
 	if err != nil {
 		return record.Session{}, err
@@ -154,8 +154,8 @@ func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (re
 	return o.Session, nil
 }
 
-// underWay is a session that goes on, by folding its run's records.
-func (d *Desk) underWay(ctx context.Context, r journal.Run) (s record.Session, err error) {
+// runningSession is a session that goes on, by folding its run's records.
+func (d *Desk) runningSession(ctx context.Context, r journal.Run) (s record.Session, err error) {
 	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)
 	if err != nil {
 		return s, err
@@ -182,16 +182,16 @@ func (d *Desk) underWay(ctx context.Context, r journal.Run) (s record.Session, e
 			return s, err
 		}
 	}
-	p := &performing{Deps: d.Deps, view: v}
-	if err := p.read(); err != nil {
+	p := &performer{Deps: d.Deps, view: v}
+	if err := p.readStart(); err != nil {
 		return s, err
 	}
-	var w wanted
+	var w treeResult
 	e := f.Ending()
 	e.Tree.Read(e.State, &w)
-	asked := WritePayload{Turns: w.Turns, Opened: w.Opened, Trail: w.Trail}
+	payload := WritePayload{Turns: w.Turns, Opened: w.Opened, Trail: w.Trail}
 	if w.Summary != 0 { // it has come to its end, and its file may say so
-		asked.Summary, asked.Reason = w.Summary, w.Reason
+		payload.Summary, payload.Reason = w.Summary, w.Reason
 	}
-	return p.project(asked, p.waits())
+	return p.projectSession(payload, p.suspendFault())
 }

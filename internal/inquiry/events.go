@@ -140,7 +140,7 @@ func (e LedgerKept) String() string {
 			text.Count(e.Number, "question"))
 	}
 	s := fmt.Sprintf("question %d of %d %s %d %% complete; open gaps: %s", e.Number, e.Limit, bar(*e.Completeness),
-		*e.Completeness, e.gaps())
+		*e.Completeness, e.gapCounts())
 	if e.Contradictions > 0 {
 		s += fmt.Sprintf("; contradictions: %d", e.Contradictions)
 	}
@@ -153,8 +153,8 @@ func (e LedgerKept) String() string {
 	return s
 }
 
-// gaps counts those that are open by how much they weigh.
-func (e LedgerKept) gaps() string {
+// gapCounts counts those that are open by how much they weigh.
+func (e LedgerKept) gapCounts() string {
 	var all []string
 	for i, n := range []int{e.High, e.Medium, e.Low} {
 		if n > 0 {

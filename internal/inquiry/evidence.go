@@ -16,7 +16,7 @@ import (
 // stood in the documents then. One that the journal does not have as it was, since a secret was taken out of it, is
 // shown by its hash alone.
 func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([]byte, error) {
-	texts, err := d.passages(ctx, r)
+	texts, err := d.citedPassages(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +32,9 @@ func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([
 	return record.Evidence(s, chunks...)
 }
 
-// passages are the texts of the chunks that a run's answers cite, by their hashes. Of a run that this build can't read
+// citedPassages are the texts of the chunks that a run's answers cite, by their hashes. Of a run that this build can't read
 // there are none.
-func (d *Desk) passages(ctx context.Context, r journal.Run) (map[string]string, error) {
+func (d *Desk) citedPassages(ctx context.Context, r journal.Run) (map[string]string, error) {
 	texts := map[string]string{}
 	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)
 	if err != nil {

@@ -33,8 +33,8 @@ func (e Env) Models() []string {
 	return all
 }
 
-// wanted is what the outcome is made of.
-type wanted struct {
+// treeResult is what the outcome is made of.
+type treeResult struct {
 	Turns   []Turn  `port:"turns,optional"`
 	Ledger  Ledger  `port:"ledger,optional"`
 	Reason  string  `port:"reason,optional"`
@@ -54,8 +54,8 @@ type Trail struct {
 	bt.Coded
 }
 
-// noted is an entry that says what went wrong.
-func noted(ref int64, event record.EventKind, why bt.Why) Trail {
+// newTrail is an entry that says what went wrong.
+func newTrail(ref int64, event record.EventKind, why bt.Why) Trail {
 	return Trail{Ref: ref, Event: string(event), Reason: why.Text, Coded: why.Coded}
 }
 
@@ -67,13 +67,13 @@ const (
 	textHanded    = "documents" // those that were handed over
 )
 
-// read takes in what the run was begun with.
-func (p *performing) read() error {
+// readStart takes in what the run was begun with.
+func (p *performer) readStart() error {
 	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
 }
 
 // Leaves are the Inquiry's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](openLeaf(), chooseStrategy(), askLeaf(), hearLeaf(), analyseLeaf(), judgeLeaf(),
-		closeCase(), sumLeaf(), writeLeaf())
+	return bt.Declare[Given, treeResult](openLeaf(), strategyLeaf(), askLeaf(), hearLeaf(), analyseLeaf(), judgeLeaf(),
+		closeLeaf(), sumLeaf(), writeLeaf())
 }

@@ -68,8 +68,8 @@ type Called struct {
 	Hypothesis string `json:"-"`
 }
 
-// withoutPath is a remark on the witness that tells no path.
-func (c Called) withoutPath(err error) string {
+// errorWithoutPath is a remark on the witness that tells no path.
+func (c Called) errorWithoutPath(err error) string {
 	if c.Kind != record.WitnessDocuments || c.Name == "" {
 		return err.Error()
 	}
@@ -77,11 +77,11 @@ func (c Called) withoutPath(err error) string {
 	if absErr != nil {
 		whole = c.Name
 	}
-	return without(without(err.Error(), whole, c.Title), c.Name, c.Title)
+	return replacePath(replacePath(err.Error(), whole, c.Title), c.Name, c.Title)
 }
 
-// without puts a name in place of a path; what lies below it is told by its own name.
-func without(text, path, name string) string {
+// replacePath puts a name in place of a path; what lies below it is told by its own name.
+func replacePath(text, path, name string) string {
 	if path == "." || path == "" {
 		return text
 	}
@@ -94,7 +94,7 @@ func New(d Deps) (*run.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Open: d.open,
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcomeOf, Open: d.performers,
 		Effects: map[string]run.EffectType{
 			EffectOpen:    run.EffectOf[OpenPayload, OpenReceipt](),
 			EffectAsk:     run.EffectOf[AskPayload, AskReceipt](),
@@ -105,8 +105,8 @@ func New(d Deps) (*run.Assistant, error) {
 		}}, nil
 }
 
-// performing is what the effects of one run are performed with.
-type performing struct {
+// performer is what the effects of one run are performed with.
+type performer struct {
 	Deps
 	view  *run.View
 	env   Env
@@ -117,38 +117,38 @@ type performing struct {
 	documents []record.Document
 }
 
-func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-	p := &performing{Deps: d, view: v}
-	if err := p.read(); err != nil {
+func (d Deps) performers(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
+	p := &performer{Deps: d, view: v}
+	if err := p.readStart(); err != nil {
 		return nil, nil, err
 	}
 	return map[string]run.Performer{
-		EffectOpen:    {Do: p.openCase},
-		EffectAsk:     {Do: agent.Performing(p.ask)},
-		EffectAnswer:  {Do: agent.Performing(p.answer)},
-		EffectAnalyse: {Do: agent.Performing(p.analyse)},
-		EffectSum:     {Do: agent.Performing(p.sum)},
-		EffectWrite:   {Do: agent.Performing(p.write)},
+		EffectOpen:    {Do: p.performOpen},
+		EffectAsk:     {Do: agent.Performing(p.performAsk)},
+		EffectAnswer:  {Do: agent.Performing(p.performAnswer)},
+		EffectAnalyse: {Do: agent.Performing(p.performAnalyse)},
+		EffectSum:     {Do: agent.Performing(p.performSum)},
+		EffectWrite:   {Do: agent.Performing(p.performWrite)},
 	}, nil, nil
 }
 
-// called is the witness, opened once in a process.
-func (p *performing) called(ctx context.Context) (witness.Witness, []record.Document, error) {
+// openWitness is the witness, opened once in a process.
+func (p *performer) openWitness(ctx context.Context) (witness.Witness, []record.Document, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.witness == nil {
-		called := p.env.Witness
-		called.Hypothesis = p.given.Hypothesis
-		if called.Kind == record.WitnessDocuments && called.Name == "" {
+		spec := p.env.Witness
+		spec.Hypothesis = p.given.Hypothesis
+		if spec.Kind == record.WitnessDocuments && spec.Name == "" {
 			handed, err := p.view.Text(ctx, textHanded)
 			if err != nil {
 				return nil, nil, err
 			}
-			called.Handed = string(handed)
+			spec.Handed = string(handed)
 		}
-		w, documents, err := p.Witness(ctx, called)
+		w, documents, err := p.Witness(ctx, spec)
 		if err != nil {
-			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.withoutPath(err)}
+			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.errorWithoutPath(err)}
 		}
 		p.witness, p.documents = w, documents
 	}
@@ -168,8 +168,8 @@ type Turn struct {
 	bt.Coded
 }
 
-// exchanges are the pairs that were answered.
-func exchanges(v *run.View, turns []Turn) (all []AnsweredPair, err error) {
+// answeredPairs are the pairs that were answered.
+func answeredPairs(v *run.View, turns []Turn) (all []AnsweredPair, err error) {
 	for _, t := range turns {
 		if t.Answer == 0 {
 			continue

@@ -22,9 +22,9 @@ type Ledger struct {
 	Stale        int      `json:"stale,omitempty"`      // analyses in a row that brought nothing new
 }
 
-// ledgerOf is the ledger after one more analysis. News is another set of gaps, by their words, another number of
+// nextLedger is the ledger after one more analysis. News is another set of gaps, by their words, another number of
 // findings, or a higher completeness.
-func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
+func nextLedger(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 	a := r.Analysis
 	l := Ledger{Pairs: pairs, Completeness: a.Completeness, Best: max(before.Best, a.Completeness),
 		Satisfied: r.satisfied(), Waiting: len(a.Waiting)}
@@ -52,7 +52,7 @@ const (
 	strategyTemplate      = "template"
 )
 
-func chooseStrategy() bt.Leaf {
+func strategyLeaf() bt.Leaf {
 	type in struct {
 		Model  bool   `port:"model"`
 		Ledger Ledger `port:"ledger,optional"`
@@ -96,7 +96,7 @@ func judgeLeaf() bt.Leaf {
 	})
 }
 
-func closeCase() bt.Leaf {
+func closeLeaf() bt.Leaf {
 	type in struct {
 		Model   bool   `port:"model"`
 		Reason  string `port:"reason,optional"`

@@ -18,8 +18,8 @@ func wishes() assistant.Wishes {
 	}
 }
 
-// hypothesis is what words say that is to be investigated, without the wish before it.
-func hypothesis(words string) string {
+// withoutWish is what words say that is to be investigated, without the wish before it.
+func withoutWish(words string) string {
 	for _, wish := range wishes() {
 		if found := wish.Said.FindStringSubmatch(words); found != nil {
 			return found[1]

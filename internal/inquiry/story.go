@@ -58,7 +58,7 @@ const (
 // mostQuoted is how many characters of a question or an answer a story tells.
 const mostQuoted = 200
 
-func stories() []bt.Reason {
+func reasons() []bt.Reason {
 	return append(witness.Reasons(),
 		storyWitness, storyDocuments, storyUnread, severalDocuments, storyQuestion, storyAnswer, storyNoPassage,
 		storyUnjudged, storySwitched, storyJudged, storySatisfied, storyLimit, storyStale, storyCollected,

@@ -27,10 +27,10 @@ const (
 
 // FileName is the name of the file of a session: "session_{id}_{start}.json".
 func FileName(s Session) string {
-	return prefixOf(s.ID) + s.StartTime.UTC().Format(stamp) + ".json"
+	return filePrefix(s.ID) + s.StartTime.UTC().Format(stamp) + ".json"
 }
 
-func prefixOf(id string) string { return "session_" + strings.ToLower(id) + "_" }
+func filePrefix(id string) string { return "session_" + strings.ToLower(id) + "_" }
 
 // parseName takes the name of a file apart.
 func parseName(name string) (id string, ok bool) {
@@ -49,11 +49,11 @@ type Invalid struct {
 }
 
 func (e *Invalid) Error() string {
-	return fmt.Sprintf("session %s breaks %d of its rules; %s", short(e.ID), len(e.Violations), list(e.Violations))
+	return fmt.Sprintf("session %s breaks %d of its rules; %s", short(e.ID), len(e.Violations), listViolations(e.Violations))
 }
 
-// list puts the first violations into words.
-func list(violations []Violation) string {
+// listViolations puts the first violations into words.
+func listViolations(violations []Violation) string {
 	const most = 5
 	var words []string
 	for _, v := range violations[:min(len(violations), most)] {
@@ -127,7 +127,7 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 	if err = files.NoLinks(root, name); err == nil {
 		before, err = files.Read(root, name, maxSession)
 	} else if errors.Is(err, fs.ErrNotExist) {
-		err = alone(root, s.ID, name)
+		err = checkOnlyFile(root, s.ID, name)
 	}
 	if err != nil {
 		return fmt.Errorf("write session %s: %w", s.ID, err)
@@ -135,7 +135,7 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 	if bytes.Equal(before.Content, content) {
 		return nil
 	}
-	if err := ahead(before, s); err != nil {
+	if err := checkNotStale(before, s); err != nil {
 		return err
 	}
 	if err := files.Write(root, name, content, 0o600); err != nil {
@@ -144,8 +144,8 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 	return nil
 }
 
-// ahead is a *Stale if a file holds a later state of the session.
-func ahead(before files.File, s Session) error {
+// checkNotStale is a *Stale if a file holds a later state of the session.
+func checkNotStale(before files.File, s Session) error {
 	if !before.Exists() || before.Cut {
 		return nil
 	}
@@ -162,17 +162,17 @@ func ahead(before files.File, s Session) error {
 	return nil
 }
 
-// alone fails if a session has a file of another name.
-func alone(root *os.Root, id, name string) error {
-	names, err := namesOf(root, id)
+// checkOnlyFile fails if a session has a file of another name.
+func checkOnlyFile(root *os.Root, id, name string) error {
+	names, err := sessionFiles(root, id)
 	if err == nil && len(names) > 0 {
 		err = fmt.Errorf("it has a file already, %s, which says that it began at another time than %s", names[0], name)
 	}
 	return err
 }
 
-// namesOf lists the files of a session, in order.
-func namesOf(root *os.Root, id string) ([]string, error) {
+// sessionFiles lists the files of a session, in order.
+func sessionFiles(root *os.Root, id string) ([]string, error) {
 	folder, err := root.Open(".")
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions: %w", err)

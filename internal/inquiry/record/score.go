@@ -46,7 +46,7 @@ func Score(pairs []Pair, contradictions []Contradiction) Sum {
 			n--
 			continue
 		}
-		lacking += 100 - min(max(points(p.GapAnalysis.CompletenessScore), 0), 100)
+		lacking += 100 - min(max(valueOrZero(p.GapAnalysis.CompletenessScore), 0), 100)
 	}
 	if n == 0 {
 		lacking, n = 100, 1
@@ -63,8 +63,8 @@ func Score(pairs []Pair, contradictions []Contradiction) Sum {
 	return s
 }
 
-// points are those of a score; 0 where there is none.
-func points(score *int) int {
+// valueOrZero are those of a score; 0 where there is none.
+func valueOrZero(score *int) int {
 	if score == nil {
 		return 0
 	}

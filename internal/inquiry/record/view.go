@@ -68,7 +68,7 @@ func viewOf(s *Session, passages []document.Chunk) view {
 			*list = append(*list, clash{c, s.sides(c)})
 		}
 		if a.Summary != v.Verdict {
-			v.SummaryOf = blocks(a.Summary)
+			v.SummaryOf = summaryBlocks(a.Summary)
 		}
 	}
 	for _, k := range passages {
@@ -76,22 +76,22 @@ func viewOf(s *Session, passages []document.Chunk) view {
 		var quoted []string
 		for n, pair := range s.Pairs {
 			for _, c := range pair.Citations {
-				if c.of(k) {
+				if c.isOf(k) {
 					quoted = append(quoted, c.Quote)
 					p.Pairs = append(p.Pairs, n+1)
 				}
 			}
 		}
 		p.Pairs = slices.Compact(p.Pairs)
-		p.Pieces = pieces(k.Text, quoted)
+		p.Pieces = splitQuoted(k.Text, quoted)
 		v.Passages = append(v.Passages, p)
 	}
 	return v
 }
 
-// shows are what both templates put values into words with.
-func shows() map[string]any {
-	return map[string]any{"time": utc, "by": by, "anchor": func(hash string) string {
+// templateFuncs are what both templates put values into words with.
+func templateFuncs() map[string]any {
+	return map[string]any{"time": utc, "by": creditLine, "anchor": func(hash string) string {
 		return strings.TrimPrefix(hash, "sha256:")
 	}}
 }
@@ -116,8 +116,8 @@ func (s *Session) sides(c Contradiction) (all []side) {
 	return all
 }
 
-// by says who asked, answered and judged a pair.
-func by(p Pair) string {
+// creditLine says who asked, answered and judged a pair.
+func creditLine(p Pair) string {
 	all := []string{"asked by " + p.ProviderUsed}
 	if p.ProviderUsed == OfflineRules {
 		all[0] = "asked by template"
@@ -131,8 +131,8 @@ func by(p Pair) string {
 	return strings.Join(all, ", ")
 }
 
-// pieces parts a text by what is quoted of it.
-func pieces(content string, quoted []string) (all []piece) {
+// splitQuoted parts a text by what is quoted of it.
+func splitQuoted(content string, quoted []string) (all []piece) {
 	marked := make([]bool, len(content))
 	for _, q := range quoted {
 		place, _ := text.Find(content, q)
@@ -149,8 +149,8 @@ func pieces(content string, quoted []string) (all []piece) {
 	return all
 }
 
-// blocks are the lines of a summary as a reader sees them: headings, items of lists, and paragraphs.
-func blocks(summary string) (all []block) {
+// summaryBlocks are the lines of a summary as a reader sees them: headings, items of lists, and paragraphs.
+func summaryBlocks(summary string) (all []block) {
 	for line := range strings.Lines(summary) {
 		line = strings.TrimSpace(line)
 		_, heading, is := markdown.Heading(line)
@@ -168,9 +168,9 @@ func blocks(summary string) (all []block) {
 	return all
 }
 
-// visible shows what a reader would not see, or what would make a text look like another: control characters, and those
+// showInvisible shows what a reader would not see, or what would make a text look like another: control characters, and those
 // that turn the direction of writing. What joins letters and marks a direction stays.
-func visible(content string) string {
+func showInvisible(content string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(content, "\r\n", "\n") {
 		switch {

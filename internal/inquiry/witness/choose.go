@@ -23,8 +23,8 @@ const (
 // PurposeChoose names the requests to a model that chooses quotations.
 const PurposeChoose = "inquiry.passages"
 
-// chosenBy is what a model has chosen.
-type chosenBy struct {
+// modelChoice is what a model has chosen.
+type modelChoice struct {
 	Quotations []quotation `json:"quotations"`
 	Search     []string    `json:"search"`
 }
@@ -35,17 +35,17 @@ type quotation struct {
 	Words   string `json:"words"`
 }
 
-// chosen are the quotations that a model finds in the likeliest passages, or in the next ones if those do not answer:
+// chooseQuotes are the quotations that a model finds in the likeliest passages, or in the next ones if those do not answer:
 // then it says which words to look for. What came of the requests is added to the answer, also when one failed.
-func (w *ofDocuments) chosen(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
+func (w *documentWitness) chooseQuotes(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
 	given := map[int]bool{}
 	room := mostGiven
 	for round := 0; round < mostRounds; {
-		batch := w.batch(order, given, room)
+		batch := w.nextBatch(order, given, room)
 		if len(batch) == 0 {
 			break
 		}
-		quotes, search, err := w.choose(ctx, told, batch, a)
+		quotes, search, err := w.chooseFrom(ctx, told, batch, a)
 		if model.KindOf(err) == model.ContextLength && room > leastGiven {
 			room /= 2
 			continue
@@ -57,16 +57,16 @@ func (w *ofDocuments) chosen(ctx context.Context, told, code string, order []int
 			given[i] = true
 		}
 		if terms := w.index.terms(strings.Join(search, " "), code); len(terms) > 0 {
-			order = append(ordered(w.index.scores(terms)), order...)
+			order = append(rankByScore(w.index.scores(terms)), order...)
 		}
 		round++
 	}
 	return nil, nil
 }
 
-// batch are the next passages that fit in a room, in the order of the documents. Of a folder that is read in a few
+// nextBatch are the next passages that fit in a room, in the order of the documents. Of a folder that is read in a few
 // rounds, all come in time.
-func (w *ofDocuments) batch(order []int, given map[int]bool, room int) (batch []int) {
+func (w *documentWitness) nextBatch(order []int, given map[int]bool, room int) (batch []int) {
 	if w.size <= mostGiven*mostRounds {
 		for i := range w.chunks {
 			order = append(slices.Clip(order), i)
@@ -83,9 +83,9 @@ func (w *ofDocuments) batch(order []int, given map[int]bool, room int) (batch []
 	return batch
 }
 
-// choose has a model choose from passages, and once more if what it chose does not stand there. Passages come first in
+// chooseFrom has a model choose from passages, and once more if what it chose does not stand there. Passages come first in
 // what it is told: they are the same for many questions.
-func (w *ofDocuments) choose(
+func (w *documentWitness) chooseFrom(
 	ctx context.Context, told string, batch []int, a *Answer,
 ) (quotes []quote, search []string, err error) {
 	var b strings.Builder
@@ -99,9 +99,9 @@ func (w *ofDocuments) choose(
 	for range 2 {
 		req := model.Request{System: w.Prompt, Purpose: PurposeChoose,
 			Messages: []model.Message{{Role: model.User, Text: b.String()}}}
-		var said chosenBy
+		var said modelChoice
 		_, resp, err := model.Structured(ctx, w.Model, req, model.Schema{Name: "quotations",
-			JSON: schema.Answer[chosenBy]()}, &said)
+			JSON: schema.Answer[modelChoice]()}, &said)
 		a.Model, a.Usage, a.Tries = resp.Model, a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
 		a.Sent = model.Sent{Hash: req.Sent().Hash, Bytes: a.Sent.Bytes + req.Sent().Bytes}
 		if err != nil {
@@ -114,7 +114,7 @@ func (w *ofDocuments) choose(
 				(&bt.Fault{Kind: string(t.Kind), Reason: string(t.Kind)}).Why(), a.By))
 		}
 		var wrong []quotation
-		if quotes, wrong = w.checked(said.Quotations, batch); len(wrong) == 0 {
+		if quotes, wrong = w.wholeQuotes(said.Quotations, batch); len(wrong) == 0 {
 			break
 		}
 		b.WriteString("\nThese quotations do not stand in their passages letter by letter. " +
@@ -127,9 +127,9 @@ func (w *ofDocuments) choose(
 	return quotes, search, nil
 }
 
-// checked are the quotations that stand in their passages, letter by letter, each as whole sentences, and those that do
+// wholeQuotes are the quotations that stand in their passages, letter by letter, each as whole sentences, and those that do
 // not.
-func (w *ofDocuments) checked(all []quotation, batch []int) (quotes []quote, wrong []quotation) {
+func (w *documentWitness) wholeQuotes(all []quotation, batch []int) (quotes []quote, wrong []quotation) {
 	for _, q := range all {
 		if q.Passage < 1 || q.Passage > len(batch) {
 			wrong = append(wrong, q)
@@ -141,7 +141,7 @@ func (w *ofDocuments) checked(all []quotation, batch []int) (quotes []quote, wro
 			wrong = append(wrong, q)
 			continue
 		}
-		place = whole(w.chunks[i].Text, place)
+		place = wholeSentences(w.chunks[i].Text, place)
 		same := func(k quote) bool { return k.chunk == i && k.From < place.To && k.To > place.From }
 		if at := slices.IndexFunc(quotes, same); at >= 0 {
 			quotes[at].From, quotes[at].To = min(quotes[at].From, place.From), max(quotes[at].To, place.To)

@@ -57,7 +57,7 @@ func newIndex(units []unit) *index {
 	for i, u := range units {
 		counts := map[string]float64{}
 		add := func(content string, weight float64) {
-			for _, w := range words(content) {
+			for _, w := range wordsAndPairs(content) {
 				counts[stem(w, u.language)] += weight
 			}
 		}
@@ -75,8 +75,8 @@ func newIndex(units []unit) *index {
 	return x
 }
 
-// words are those of a text. A single character, as in “pump A”, counts with the word before it, too.
-func words(content string) (list []string) {
+// wordsAndPairs are those of a text. A single character, as in “pump A”, counts with the word before it, too.
+func wordsAndPairs(content string) (list []string) {
 	before := ""
 	for _, w := range search.Words(content) {
 		list = append(list, w)
@@ -101,7 +101,7 @@ func (x *index) terms(content, code string) (list []term) {
 	for _, u := range x.units {
 		codes[u.language] = true
 	}
-	for _, w := range words(content) {
+	for _, w := range wordsAndPairs(content) {
 		first, _, _ := strings.Cut(w, " ")
 		if known[w] || language.Common(first, code) || search.IsAsking(first) {
 			continue
@@ -116,14 +116,14 @@ func (x *index) terms(content, code string) (list []term) {
 				}
 			}
 		}
-		t.worth = x.worth(t)
+		t.worth = x.rarity(t)
 		list = append(list, t)
 	}
 	return list
 }
 
-// worth is what a term is worth, the more the fewer units hold it.
-func (x *index) worth(t term) float64 {
+// rarity is what a term is worth, the more the fewer units hold it.
+func (x *index) rarity(t term) float64 {
 	held := map[int32]bool{}
 	for form := range t.forms {
 		for _, p := range x.words[form] {
@@ -172,8 +172,8 @@ func (x *index) scores(terms []term) []float64 {
 	return all
 }
 
-// ordered gives the places of scores above 0, the highest first.
-func ordered(scores []float64) (list []int) {
+// rankByScore gives the places of scores above 0, the highest first.
+func rankByScore(scores []float64) (list []int) {
 	for i, s := range scores {
 		if s > 0 {
 			list = append(list, i)

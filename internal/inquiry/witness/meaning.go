@@ -12,9 +12,9 @@ import (
 	"sibyl/internal/text"
 )
 
-// meaning ranks chunks by how near they are to a question. Their vectors are made when they are first wanted, and kept
+// meaningRanker ranks chunks by how near they are to a question. Their vectors are made when they are first wanted, and kept
 // in memory.
-type meaning struct {
+type meaningRanker struct {
 	embed  model.Embedder
 	chunks []document.Chunk
 
@@ -32,30 +32,30 @@ const (
 var errGivenUp = errors.New("the embedder has failed before")
 
 // rank gives all chunks, the nearest first. After a failure that no context is to blame for it is errGivenUp.
-func (m *meaning) rank(ctx context.Context, question string) ([]int, error) {
+func (m *meaningRanker) rank(ctx context.Context, question string) ([]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.givenUp {
 		return nil, errGivenUp
 	}
-	order, err := m.near(ctx, question)
+	order, err := m.nearest(ctx, question)
 	m.givenUp = err != nil && ctx.Err() == nil
 	return order, err
 }
 
-func (m *meaning) near(ctx context.Context, question string) ([]int, error) {
+func (m *meaningRanker) nearest(ctx context.Context, question string) ([]int, error) {
 	for len(m.vectors) < len(m.chunks) {
 		var texts []string
 		for _, c := range m.chunks[len(m.vectors):min(len(m.vectors)+together, len(m.chunks))] {
 			texts = append(texts, c.Text)
 		}
-		vectors, err := m.embedded(ctx, texts)
+		vectors, err := m.embedTexts(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
 		m.vectors = append(m.vectors, vectors...)
 	}
-	asked, err := m.embedded(ctx, []string{question})
+	asked, err := m.embedTexts(ctx, []string{question})
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ func (m *meaning) near(ctx context.Context, question string) ([]int, error) {
 		}
 		scores[i] = 1 + cosine(v, asked[0])
 	}
-	return ordered(scores), nil
+	return rankByScore(scores), nil
 }
 
-func (m *meaning) embedded(ctx context.Context, texts []string) ([][]float32, error) {
+func (m *meaningRanker) embedTexts(ctx context.Context, texts []string) ([][]float32, error) {
 	for i, t := range texts {
 		texts[i] = text.Clip(t, mostBytes)
 	}
@@ -88,7 +88,7 @@ func fuse(count int, rankings ...[]int) []int {
 			scores[i] += 1 / float64(fused+place)
 		}
 	}
-	return ordered(scores)
+	return rankByScore(scores)
 }
 
 func cosine(a, b []float32) float64 {

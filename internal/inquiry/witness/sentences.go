@@ -23,9 +23,9 @@ const (
 	further       = 0.85 // of the best, that further sentences count
 )
 
-// bySearch are the sentences of the likeliest chunks that hold most of the terms. Those that were said earlier are left
+// searchQuotes are the sentences of the likeliest chunks that hold most of the terms. Those that were said earlier are left
 // out; said says that there are some.
-func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
+func (w *documentWitness) searchQuotes(terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
 	var all []quote
 	var units []unit
 	for _, i := range order[:min(len(order), mostSearched)] {
@@ -42,7 +42,7 @@ func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (b
 	}
 	x := newIndex(units)
 	for n := range terms {
-		terms[n].worth = x.worth(terms[n])
+		terms[n].worth = x.rarity(terms[n])
 	}
 	scores := x.scores(terms)
 	isSaid := func(i int) bool {
@@ -53,7 +53,7 @@ func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (b
 		least += enough * t.worth * search.Saturated(1, 1, strict)
 	}
 	quoted := map[int]bool{}
-	for _, i := range ordered(scores) {
+	for _, i := range rankByScore(scores) {
 		if scores[i] < least || len(best) == mostSentences {
 			break
 		}
@@ -70,8 +70,8 @@ func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (b
 	return best, said
 }
 
-// whole widens a part of a chunk to the sentences that it lies in: what is cut out of a sentence can say the opposite.
-func whole(content string, part text.Span) text.Span {
+// wholeSentences widens a part of a chunk to the sentences that it lies in: what is cut out of a sentence can say the opposite.
+func wholeSentences(content string, part text.Span) text.Span {
 	for _, s := range text.Sentences(content) {
 		if s.From < part.To && s.To > part.From {
 			part.From, part.To = min(part.From, s.From), max(part.To, s.To)

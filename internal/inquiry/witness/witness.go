@@ -32,8 +32,8 @@ const (
 // Reasons are the sentences of Answer.Notes.
 func Reasons() []bt.Reason { return []bt.Reason{chosenByOther, notInPassage, onlyWords, chosenByWords} }
 
-// failing is why a model failed.
-func failing(err error) bt.Why {
+// modelFailure is why a model failed.
+func modelFailure(err error) bt.Why {
 	return (&bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}).Why()
 }
 

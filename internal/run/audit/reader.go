@@ -21,17 +21,17 @@ func Of(r journal.Run, recs []journal.Record, steps []run.TraceStep, detail func
 		EndedAt:   r.EndedAt, Records: len(recs), Decisions: []Decision{}, Inputs: []Input{}, Remarks: []string{}},
 		detail: detail, effects: map[uint64]*Effect{}, over: r.Status != journal.Running}
 	if len(recs) == 0 || recs[0].Kind != run.KindStart {
-		a.remark("the first record is no start")
+		a.addRemark("the first record is no start")
 	}
 	for _, rec := range recs {
-		a.record(rec)
+		a.addRecord(rec)
 	}
 	if steps == nil {
 		steps = a.traced
 	}
-	a.untraced(steps)
+	a.remarkUntraced(steps)
 	for i := range steps {
-		a.step(&steps[i])
+		a.addStep(&steps[i])
 	}
 	a.settleEffects()
 	return &a.Run
@@ -40,24 +40,24 @@ func Of(r journal.Run, recs []journal.Record, steps []run.TraceStep, detail func
 // reader is an audit in the making.
 type reader struct {
 	Run
-	detail  func(c *run.CompletionRecord) any
-	effects map[uint64]*Effect // whatever a record says of an operation
-	takenIn []journal.Record   // on which the tree decides
-	traced  []run.TraceStep
-	over    bool // no effect is performed any more
+	detail      func(c *run.CompletionRecord) any
+	effects     map[uint64]*Effect // whatever a record says of an operation
+	stepRecords []journal.Record   // on which the tree decides
+	traced      []run.TraceStep
+	over        bool // no effect is performed any more
 }
 
-func (a *reader) remark(format string, args ...any) {
+func (a *reader) addRemark(format string, args ...any) {
 	a.Remarks = append(a.Remarks, fmt.Sprintf(format, args...))
 }
 
-func (a *reader) record(rec journal.Record) {
+func (a *reader) addRecord(rec journal.Record) {
 	if rec.Kind == run.KindStart || rec.Kind == run.KindCompletion || rec.Kind == run.KindTime {
-		a.takenIn = append(a.takenIn, rec)
+		a.stepRecords = append(a.stepRecords, rec)
 	}
 	body, err := run.Read(rec)
 	if err != nil {
-		a.remark("%v", err)
+		a.addRemark("%v", err)
 		if otherType := new(json.UnmarshalTypeError); !errors.As(err, &otherType) {
 			return
 		}
@@ -66,14 +66,14 @@ func (a *reader) record(rec journal.Record) {
 	switch b := body.(type) {
 	case *run.StartRecord:
 		a.Build, a.TreeFile, a.Tree = b.Build, b.TreeFile, b.Tree
-		a.lacks(rec, "build", b.Build, "tree", b.Tree)
+		a.remarkMissing(rec, "build", b.Build, "tree", b.Tree)
 		return
 	case *run.MarkRecord:
-		e := a.effect(b.Op)
+		e := a.effectOf(b.Op)
 		e.Leaf, e.Digest, e.Once, e.Mark = b.Leaf, b.Digest, true, &rec.Seq
 		return
 	case *run.CompletionRecord:
-		a.receipt(rec, b)
+		a.addReceipt(rec, b)
 		return
 	case *run.TraceRecord:
 		a.traced = append(a.traced, b.Decided...)
@@ -89,31 +89,31 @@ func (a *reader) record(rec journal.Record) {
 	case *run.StoppedRecord:
 		in.RunMS, a.over = b.Now, true
 		for i := range b.Under {
-			a.receipt(rec, &b.Under[i])
+			a.addReceipt(rec, &b.Under[i])
 		}
 	case *run.LeaveRecord:
 		in.RunMS, in.Holder = b.Now, b.Holder
 	case *run.ResumeRecord:
 		in.RunMS, in.Holder, in.Build, in.Repeated = b.Now, b.Holder, b.Build, b.Repeated
 		for _, op := range b.Repeated {
-			a.effect(op).Repeated++
+			a.effectOf(op).Repeated++
 		}
 	}
 	a.Inputs = append(a.Inputs, in)
 }
 
-// lacks remarks on what a record should say and does not: names, each with its text.
-func (a *reader) lacks(rec journal.Record, named ...string) {
+// remarkMissing remarks on what a record should say and does not: names, each with its text.
+func (a *reader) remarkMissing(rec journal.Record, named ...string) {
 	for i := 0; i < len(named); i += 2 {
 		if named[i+1] == "" {
-			a.remark("record %d (%s) names no %s", rec.Seq, rec.Kind, named[i])
+			a.addRemark("record %d (%s) names no %s", rec.Seq, rec.Kind, named[i])
 		}
 	}
 }
 
-// receipt enters a completion, of its own record or of the record of a stop.
-func (a *reader) receipt(rec journal.Record, c *run.CompletionRecord) {
-	e := a.effect(c.Op)
+// addReceipt enters a completion, of its own record or of the record of a stop.
+func (a *reader) addReceipt(rec journal.Record, c *run.CompletionRecord) {
+	e := a.effectOf(c.Op)
 	e.Asked = run.Asked{Op: c.Op, Kind: c.Kind, Label: c.Label, Leaf: c.Leaf, Digest: c.Digest}
 	e.Once, e.Receipt, e.Stopped = c.Once || e.Mark != nil, &rec.Seq, rec.Kind == run.KindStopped
 	e.At, e.RunMS, e.TookMS = rec.At, c.Now, c.TookMS
@@ -124,34 +124,34 @@ func (a *reader) receipt(rec journal.Record, c *run.CompletionRecord) {
 		faults := map[string]State{run.KindUnknown: Unknown, run.KindCancelled: Withdrawn}
 		e.State, e.Why = cmp.Or(faults[c.Err.Kind], Failed), c.Err.Reason
 	}
-	a.lacks(rec, "kind of effect", c.Kind, "leaf", c.Leaf, "digest", c.Digest)
+	a.remarkMissing(rec, "kind of effect", c.Kind, "leaf", c.Leaf, "digest", c.Digest)
 	if a.detail != nil {
 		e.Detail = a.detail(c)
 	}
 }
 
-// untraced remarks on records of which nothing says what was decided on them.
-func (a *reader) untraced(steps []run.TraceStep) {
-	if len(steps) == 0 && len(a.takenIn) > 0 {
-		a.remark("what the tree decided is not in the journal")
+// remarkUntraced remarks on records of which nothing says what was decided on them.
+func (a *reader) remarkUntraced(steps []run.TraceStep) {
+	if len(steps) == 0 && len(a.stepRecords) > 0 {
+		a.addRemark("what the tree decided is not in the journal")
 		return
 	}
-	for _, rec := range a.takenIn {
+	for _, rec := range a.stepRecords {
 		if !slices.ContainsFunc(steps, func(s run.TraceStep) bool { return s.Record == rec.Seq }) {
-			a.remark("what the tree decided on record %d (%s) is not in the journal", rec.Seq, rec.Kind)
+			a.addRemark("what the tree decided on record %d (%s) is not in the journal", rec.Seq, rec.Kind)
 		}
 	}
 }
 
-// step lists what the nodes did, and which effects were asked for and withdrawn.
-func (a *reader) step(s *run.TraceStep) {
+// addStep lists what the nodes did, and which effects were asked for and withdrawn.
+func (a *reader) addStep(s *run.TraceStep) {
 	for _, asked := range s.Start {
-		e := a.effect(asked.Op)
+		e := a.effectOf(asked.Op)
 		e.Asked, e.Asking = asked, &s.Record
 	}
 	for _, op := range s.Cancel {
 		if e := a.effects[op]; e != nil && e.Receipt == nil {
-			e.withdrawn("the tree withdrew it")
+			e.markWithdrawn("the tree withdrew it")
 		}
 	}
 	var d *Decision // of a node of which no status is told yet
@@ -180,7 +180,7 @@ func (a *reader) settleEffects() {
 		switch {
 		case e.State != "":
 		case a.over:
-			e.withdrawn("the run is over")
+			e.markWithdrawn("the run is over")
 		default:
 			e.State = UnderWay
 		}
@@ -188,16 +188,16 @@ func (a *reader) settleEffects() {
 	}
 }
 
-// withdrawn enters an effect that will have no receipt. One that has a mark writes.
-func (e *Effect) withdrawn(why string) {
+// markWithdrawn enters an effect that will have no receipt. One that has a mark writes.
+func (e *Effect) markWithdrawn(why string) {
 	e.State, e.Why = Withdrawn, why
 	if e.Mark != nil {
 		e.State, e.Why = Unknown, why+", and nobody can tell whether it took effect"
 	}
 }
 
-// effect is what is known of an operation.
-func (a *reader) effect(op uint64) *Effect {
+// effectOf is what is known of an operation.
+func (a *reader) effectOf(op uint64) *Effect {
 	if a.effects[op] == nil {
 		a.effects[op] = &Effect{Asked: run.Asked{Op: op}}
 	}
