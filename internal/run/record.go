@@ -148,7 +148,7 @@ func Receipts(recs []journal.Record) iter.Seq2[int64, *CompletionRecord] {
 	return func(yield func(int64, *CompletionRecord) bool) {
 		for i, r := range recs {
 			for _, c := range receiptsIn(r) {
-				if (r.Kind != KindSuspend || !keptOnce(c, recs[i+1:])) && !yield(r.Seq, c) {
+				if (r.Kind != KindSuspend || !isInStopped(c, recs[i+1:])) && !yield(r.Seq, c) {
 					return
 				}
 			}
@@ -177,9 +177,9 @@ func receiptsIn(r journal.Record) (all []*CompletionRecord) {
 	return all
 }
 
-// keptOnce reports whether the result of a suspended effect is in the later stopped record too, because the run was
+// isInStopped reports whether the result of a suspended effect is in the later stopped record too, because the run was
 // asked to stop just then.
-func keptOnce(c *CompletionRecord, after []journal.Record) bool {
+func isInStopped(c *CompletionRecord, after []journal.Record) bool {
 	for _, r := range after {
 		if r.Kind != KindCancel {
 			return r.Kind == KindStopped && slices.ContainsFunc(receiptsIn(r), func(other *CompletionRecord) bool {

@@ -215,19 +215,19 @@ func (v *View) WithTexts(texts []Text) (*View, error) {
 		start.Texts[i].Blob = journal.BlobHash(t.Content)
 		lent[start.Texts[i].Blob] = t.Content
 	}
-	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: lentBlobs{v.store, lent}, recs: v.Records(),
+	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: overlaidBlobs{v.store, lent}, recs: v.Records(),
 		bodies: slices.Clone(v.Bodies())}
 	changed.bodies[0] = &start
 	return changed, nil
 }
 
-// lentBlobs is a store with some contents that are only in memory.
-type lentBlobs struct {
+// overlaidBlobs is a store with some contents that are only in memory.
+type overlaidBlobs struct {
 	journal.Store
 	lent map[string][]byte
 }
 
-func (l lentBlobs) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
+func (l overlaidBlobs) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
 	if content, ok := l.lent[hash]; ok {
 		return content, nil
 	}

@@ -30,11 +30,11 @@ func (v Vocabulary) Read(e TraceEvent) bt.Typed {
 	if t == nil {
 		return nil
 	}
-	told := reflect.New(t)
-	if json.Unmarshal(e.Data, told.Interface()) != nil {
+	event := reflect.New(t)
+	if json.Unmarshal(e.Data, event.Interface()) != nil {
 		return nil
 	}
-	return told.Elem().Interface().(bt.Typed)
+	return event.Elem().Interface().(bt.Typed)
 }
 
 // Words says what happened in a line: what was told in the event's own words, else the reason, or the key with its

@@ -31,10 +31,10 @@ const (
 	quietest = 10 * time.Second
 )
 
-// crier tells whoever listens which runs took records or were freed. NOTIFY takes a lock that makes all commits that
+// announcer tells whoever listens which runs took records or were freed. NOTIFY takes a lock that makes all commits that
 // notify wait for each other, so it is no part of a write: runs are gathered while others are told, and told together.
 // What can't be told is dropped, since whoever watches looks by itself as well.
-type crier struct {
+type announcer struct {
 	server *server
 	mu     sync.Mutex
 	untold map[string]struct{} // by what is told of a run
@@ -43,8 +43,8 @@ type crier struct {
 	all    sync.WaitGroup
 }
 
-// tell has a run told soon. It does not wait.
-func (c *crier) tell(run journal.Key) {
+// announceSoon has a run told soon. It does not wait.
+func (c *announcer) announceSoon(run journal.Key) {
 	payload, err := json.Marshal([2]string{string(run.Owner), run.Run})
 	if err != nil || len(payload) > longestPayload {
 		return
@@ -57,20 +57,20 @@ func (c *crier) tell(run journal.Key) {
 	c.untold[string(payload)] = struct{}{}
 	if !c.cries {
 		c.cries = true
-		c.all.Go(c.cry)
+		c.all.Go(c.announceQueued)
 	}
 }
 
 // stop returns when what was to be told is told.
-func (c *crier) stop() {
+func (c *announcer) stop() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
 	c.all.Wait()
 }
 
-// cry tells runs until there is nothing to tell.
-func (c *crier) cry() {
+// announceQueued tells runs until there is nothing to tell.
+func (c *announcer) announceQueued() {
 	for {
 		c.mu.Lock()
 		payloads := slices.Collect(maps.Keys(c.untold))
@@ -81,22 +81,22 @@ func (c *crier) cry() {
 			return
 		}
 		pause := tellPause
-		if err := c.say(payloads); err != nil {
+		if err := c.notify(payloads); err != nil {
 			pause = deafPause
 		}
 		time.Sleep(pause)
 	}
 }
 
-// say tells runs. Nothing that is told is kept, so no commit waits for the disk.
-func (c *crier) say(payloads []string) error {
+// notify tells runs. Nothing that is told is kept, so no commit waits for the disk.
+func (c *announcer) notify(payloads []string) error {
 	all, err := json.Marshal(payloads)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
-	return c.server.lend(ctx, func(t *tx) error {
+	return c.server.withConn(ctx, func(t *tx) error {
 		t.run(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('`+channel+`', payload)
 			FROM json_array_elements_text(CAST($1 AS json)) AS payload`, string(all))
 		return nil
@@ -131,7 +131,7 @@ func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
 		return err
 	}
 	for {
-		payload, err := next(ctx, conn)
+		payload, err := nextNotification(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -142,8 +142,8 @@ func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
 	}
 }
 
-// next waits for a notification. While there is none it asks from time to time whether the connection still stands.
-func next(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
+// nextNotification waits for a notification. While there is none it asks from time to time whether the connection still stands.
+func nextNotification(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
 	for {
 		quiet, cancel := context.WithTimeout(ctx, quietest)
 		n, err := conn.WaitForNotification(quiet)

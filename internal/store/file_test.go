@@ -87,7 +87,7 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "secure_delete": "1",
 			"query_only": queryOnly}
 		for pragma, want := range want {
-			got, err := rows(f.tx(t.Context(), l), value[string], "PRAGMA "+pragma)
+			got, err := queryRows(f.tx(t.Context(), l), scanValue[string], "PRAGMA "+pragma)
 			if err != nil || got[0] != want {
 				t.Errorf("%s is %v, error %v, want %v", pragma, got, err, want)
 			}
@@ -360,10 +360,10 @@ func group(t *testing.T, db *DB, writes ...func(*tx) error) (errs []error) {
 	for _, do := range writes {
 		all = append(all, &fileWrite{do: do, done: make(chan struct{})})
 	}
-	if err := f.begin(t.Context(), time.Now()); err != nil {
+	if err := f.beginTransaction(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	f.commit(all)
+	f.commitGroup(all)
 	for _, w := range all {
 		errs = append(errs, w.err)
 	}
@@ -373,7 +373,7 @@ func group(t *testing.T, db *DB, writes ...func(*tx) error) (errs []error) {
 // adds is a write that adds a record to the run of a beginning.
 func adds(session string, seq int64, data []byte) func(*tx) error {
 	return func(t *tx) error {
-		t.append("ada", "run of "+session, []journal.Record{{Seq: seq, Data: data}})
+		t.appendRecords("ada", "run of "+session, []journal.Record{{Seq: seq, Data: data}})
 		return nil
 	}
 }
@@ -400,7 +400,7 @@ func TestWritesThatShareATransactionFailByThemselves(t *testing.T) {
 	half := beginning(journal.Session{ID: "half", Owner: "ada"})
 	half.Consume = []string{"unknown"} // found after its session and its run were written
 	errs := group(t, db, adds("a", 0, nil), func(t *tx) error {
-		return t.begin(half)
+		return t.beginRun(half)
 	}, adds("a", 0, nil), adds("b", 0, nil))
 	for i, want := range []error{nil, journal.ErrConsumed, errNotAppended, nil} {
 		if !errors.Is(errs[i], want) {
@@ -517,7 +517,7 @@ func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {
 // oldest are the statements of the first migration.
 func oldest(t *testing.T) string {
 	t.Helper()
-	all, err := steps("sqlite")
+	all, err := migrationsOf("sqlite")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (f *file) explain(err error) error {
 		return fmt.Errorf("database %s: %w for more than %s (let it finish, or end it): %w",
 			f.path, journal.ErrLocked, f.busyTimeout, err)
 	case sqlite3.SQLITE_FULL:
-		return f.full(err)
+		return f.fullError(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return f.corrupt(err)
 	case sqlite3.SQLITE_READONLY:
@@ -53,7 +53,7 @@ func (f *file) explain(err error) error {
 	}
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE: // the index of the WAL could not grow
-		return f.full(err)
+		return f.fullError(err)
 	case sqlite3.SQLITE_IOERR_WRITE: // SQLite does not say which: a quota, a limit on the size of files, or the disk
 		return fmt.Errorf("database %s: %w, or its disk fails (free some, raise your quota or limit there, or check "+
 			"the disk): %w", f.path, journal.ErrFull, err)
@@ -67,7 +67,7 @@ func (f *file) explain(err error) error {
 	return fmt.Errorf("database %s: %w", f.path, err)
 }
 
-func (f *file) full(err error) error {
+func (f *file) fullError(err error) error {
 	return fmt.Errorf("database %s: %w (free some on its disk): %w", f.path, journal.ErrFull, err)
 }
 
@@ -76,8 +76,8 @@ func (f *file) corrupt(err error) error {
 	return fmt.Errorf("database %s: %w (%s): %w", f.path, journal.ErrCorrupt, remedy, err)
 }
 
-// keptFromWriting says that a file, or what SQLite keeps beside it, could not be opened for writing.
-func keptFromWriting(err error) bool {
+// isOpenRefused says that a file, or what SQLite keeps beside it, could not be opened for writing.
+func isOpenRefused(err error) bool {
 	code, _ := fileCode(err)
 	switch code & primary {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:

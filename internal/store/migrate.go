@@ -17,8 +17,8 @@ type migration struct {
 	statements string
 }
 
-// steps are the migrations of a kind of database, in order.
-func steps(kind string) (all []migration, err error) {
+// migrationsOf are the migrations of a kind of database, in order.
+func migrationsOf(kind string) (all []migration, err error) {
 	files, err := migrations.ReadDir(path.Join("migrations", kind))
 	if err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func behind(all []migration, version int64, database string) (bool, error) {
 	return version < latest, nil
 }
 
-// migrate brings tables up to date that are of a version, in the transaction that found them so. table is where
+// runMigrations brings tables up to date that are of a version, in the transaction that found them so. table is where
 // versions are noted.
-func (t *tx) migrate(all []migration, version int64, table string) error {
+func (t *tx) runMigrations(all []migration, version int64, table string) error {
 	for _, m := range all {
 		if m.version <= version {
 			continue

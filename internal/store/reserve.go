@@ -24,7 +24,7 @@ func (f *file) reserve() error {
 		f.spendReserve()
 	}
 	if files.Is(err, syscall.ENOSPC) || files.Is(err, syscall.EDQUOT) {
-		return f.full(err)
+		return f.fullError(err)
 	}
 	return nil
 }

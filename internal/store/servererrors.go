@@ -100,7 +100,7 @@ func (s *server) explain(ctx context.Context, err error) error {
 	if over := ctx.Err(); over != nil && (code == "" || code == queryCanceled) {
 		return over
 	}
-	if remedy, as := s.meaning(code); as != nil {
+	if remedy, as := s.remedyFor(code); as != nil {
 		return fmt.Errorf("database %s: %w (%s): %w", s.name, as, remedy, f.err)
 	} else if remedy != "" {
 		return fmt.Errorf("database %s: %w (%s)", s.name, f.err, remedy)
@@ -117,8 +117,8 @@ func (s *server) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("database %s: %w", s.name, f.err)
 }
 
-// meaning returns what would fix an error of a code, if that is known, and journal's error for it, if it has one.
-func (s *server) meaning(code string) (remedy string, as error) {
+// remedyFor returns what would fix an error of a code, if that is known, and journal's error for it, if it has one.
+func (s *server) remedyFor(code string) (remedy string, as error) {
 	switch code {
 	case lockNotAvailable, deadlockDetected, serializationFailure:
 		return fmt.Sprintf("nothing came free in %s: let the other process finish, or end it", s.lockTimeout),

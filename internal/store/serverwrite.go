@@ -19,7 +19,7 @@ const settlePause = 50 * time.Millisecond
 func (s *server) writing(ctx context.Context, do func(*tx) error) error {
 	var lost, deadlocks int
 	for {
-		err := s.attempt(ctx, do)
+		err := s.tryTransaction(ctx, do)
 		switch {
 		case ctx.Err() != nil:
 		case isDeadlock(err) && deadlocks < mostDeadlocks:
@@ -36,15 +36,15 @@ func (s *server) writing(ctx context.Context, do func(*tx) error) error {
 
 // reading implements dialect.
 func (s *server) reading(ctx context.Context, do func(*tx) error) error {
-	err := s.lend(ctx, do)
+	err := s.withConn(ctx, do)
 	if isLost(err) && ctx.Err() == nil {
 		s.pool.Reset()
-		err = s.lend(ctx, do)
+		err = s.withConn(ctx, do)
 	}
 	return s.explain(ctx, err)
 }
 
-func (s *server) lend(ctx context.Context, do func(*tx) error) error {
+func (s *server) withConn(ctx context.Context, do func(*tx) error) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return err
@@ -87,8 +87,8 @@ func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 	return &tx{ctx: ctx, patience: s.patience, deliver: deliver}
 }
 
-// attempt calls do in a transaction, which begins with what it sends first.
-func (s *server) attempt(ctx context.Context, do func(*tx) error) error {
+// tryTransaction calls do in a transaction, which begins with what it sends first.
+func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return err
@@ -159,16 +159,16 @@ const (
 // stateOf asks the server how a transaction stands, "" if it does not know. A crash of the server may give the number
 // of one that it lost to another. So a number counts as committed only where there is what the transaction wrote.
 func (s *server) stateOf(ctx context.Context, lost *tx) (state string, err error) {
-	err = s.lend(ctx, func(t *tx) error {
-		found, err := rows(t, value[string], "SELECT coalesce(pg_xact_status($1::text::xid8), '')", lost.proof.xid)
+	err = s.withConn(ctx, func(t *tx) error {
+		found, err := queryRows(t, scanValue[string], "SELECT coalesce(pg_xact_status($1::text::xid8), '')", lost.proof.xid)
 		if isFuture(err) {
 			state = aborted
 			return nil
 		}
-		if state, err = only(found, err, nil); err != nil || state != committed {
+		if state, err = onlyRow(found, err, nil); err != nil || state != committed {
 			return err
 		}
-		there, err := rows(t, value[bool], "SELECT EXISTS ("+lost.proof.query+")", lost.proof.args...)
+		there, err := queryRows(t, scanValue[bool], "SELECT EXISTS ("+lost.proof.query+")", lost.proof.args...)
 		if err == nil && !there[0] {
 			state = ""
 		}

@@ -53,7 +53,7 @@ type dialect interface {
 	writing(ctx context.Context, do func(*tx) error) error
 	// named is the database for people, without a password.
 	named() string
-	copying() copying
+	copying() copySQL
 	// corrupt is an error of what the database holds.
 	corrupt(err error) error
 	// now is the time that all processes over the database agree on.
@@ -71,7 +71,7 @@ type dialect interface {
 // Close waits for what is under way and closes the database. Every later call but Close fails.
 func (db *DB) Close() error {
 	db.use.Lock()
-	isClosed := db.over()
+	isClosed := db.isClosed()
 	if !isClosed {
 		close(db.closed)
 	}
@@ -82,7 +82,7 @@ func (db *DB) Close() error {
 	return db.close()
 }
 
-func (db *DB) over() bool {
+func (db *DB) isClosed() bool {
 	select {
 	case <-db.closed:
 		return true
@@ -92,18 +92,18 @@ func (db *DB) over() bool {
 }
 
 func (db *DB) write(ctx context.Context, do func(*tx) error) error {
-	return db.using(ctx, db.writing, do)
+	return db.whileOpen(ctx, db.writing, do)
 }
 
 func (db *DB) read(ctx context.Context, do func(*tx) error) error {
-	return db.using(ctx, db.reading, do)
+	return db.whileOpen(ctx, db.reading, do)
 }
 
-func (db *DB) using(ctx context.Context, call func(context.Context, func(*tx) error) error, do func(*tx) error) error {
+func (db *DB) whileOpen(ctx context.Context, call func(context.Context, func(*tx) error) error, do func(*tx) error) error {
 	db.use.RLock()
 	defer db.use.RUnlock()
 	switch {
-	case db.over():
+	case db.isClosed():
 		return errClosed
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -147,10 +147,10 @@ type proof struct {
 	args  []any
 }
 
-// prove says by what a transaction can be told that it was committed. Without a proof it may be repeated when that is
+// setProof says by what a transaction can be told that it was committed. Without a proof it may be repeated when that is
 // not known.
-func (t *tx) prove(query string, args ...any) {
-	ask(t, value[string], func(xid []string) error {
+func (t *tx) setProof(query string, args ...any) {
+	queryChecked(t, scanValue[string], func(xid []string) error {
 		t.proof = proof{xid[0], query, args}
 		return nil
 	}, "SELECT "+thisTransaction)
@@ -179,12 +179,12 @@ func (t *tx) send() error {
 
 // run has a statement executed of whose rows nothing is needed.
 func (t *tx) run(text string, args ...any) {
-	t.waiting = append(t.waiting, statement{text: text, args: bound(args)})
+	t.waiting = append(t.waiting, statement{text: text, args: driverArgs(args)})
 }
 
-// want has a statement executed that must give a row.
-func (t *tx) want(otherwise error, text string, args ...any) {
-	ask(t, func(row, *struct{}) error { return nil }, func(found []struct{}) error {
+// requireRow has a statement executed that must give a row.
+func (t *tx) requireRow(otherwise error, text string, args ...any) {
+	queryChecked(t, func(row, *struct{}) error { return nil }, func(found []struct{}) error {
 		if len(found) == 0 {
 			return otherwise
 		}
@@ -192,8 +192,8 @@ func (t *tx) want(otherwise error, text string, args ...any) {
 	}, text, args...)
 }
 
-// ask has a query executed, whose rows check gets, and may refuse.
-func ask[T any](t *tx, scan func(row, *T) error, check func([]T) error, query string, args ...any) {
+// queryChecked has a query executed, whose rows check gets, and may refuse.
+func queryChecked[T any](t *tx, scan func(row, *T) error, check func([]T) error, query string, args ...any) {
 	take := func(r result) error {
 		var found []T
 		for r.Next() {
@@ -209,25 +209,25 @@ func ask[T any](t *tx, scan func(row, *T) error, check func([]T) error, query st
 		t.refused = check(found)
 		return t.refused
 	}
-	t.waiting = append(t.waiting, statement{query, bound(args), take})
+	t.waiting = append(t.waiting, statement{query, driverArgs(args), take})
 }
 
-// rows executes a query, after all that waits, and returns what it finds.
-func rows[T any](t *tx, scan func(row, *T) error, query string, args ...any) (found []T, err error) {
+// queryRows executes a query, after all that waits, and returns what it finds.
+func queryRows[T any](t *tx, scan func(row, *T) error, query string, args ...any) (found []T, err error) {
 	keep := func(all []T) error {
 		found = all
 		return nil
 	}
-	ask(t, scan, keep, query, args...)
+	queryChecked(t, scan, keep, query, args...)
 	return found, t.send()
 }
 
-// read returns the rows of one query. It sees every write that has returned.
-func read[T any](
+// readRows returns the rows of one query. It sees every write that has returned.
+func readRows[T any](
 	ctx context.Context, db *DB, scan func(row, *T) error, query string, args ...any,
 ) (found []T, err error) {
 	err = db.read(ctx, func(t *tx) (err error) {
-		found, err = rows(t, scan, query, args...)
+		found, err = queryRows(t, scan, query, args...)
 		return err
 	})
 	return found, err
@@ -242,11 +242,11 @@ const (
 		AS given (value)`
 )
 
-// value scans a row of one value.
-func value[T any](r row, v *T) error { return r.Scan(v) }
+// scanValue scans a row of one value.
+func scanValue[T any](r row, v *T) error { return r.Scan(v) }
 
-// only returns the one row that a query has found.
-func only[T any](found []T, err, otherwise error) (T, error) {
+// onlyRow returns the one row that a query has found.
+func onlyRow[T any](found []T, err, otherwise error) (T, error) {
 	if err == nil && len(found) == 0 {
 		err = otherwise
 	}
@@ -256,12 +256,14 @@ func only[T any](found []T, err, otherwise error) (T, error) {
 	return found[0], nil
 }
 
-func notFound(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrNotFound) }
+func notFoundError(kind, id string) error {
+	return fmt.Errorf("%s %q: %w", kind, id, journal.ErrNotFound)
+}
 
-func taken(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrExists) }
+func existsError(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrExists) }
 
-// bound returns args as both databases take them. No row has a text that PostgreSQL refuses, and none has NULL.
-func bound(args []any) []any {
+// driverArgs returns args as both databases take them. No row has a text that PostgreSQL refuses, and none has NULL.
+func driverArgs(args []any) []any {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok && !journal.Plain(text) {
 			args[i] = nil
@@ -270,8 +272,8 @@ func bound(args []any) []any {
 	return args
 }
 
-// places are the places of n arguments from that number on, as "$3, $4".
-func places(from, n int) string {
+// placeholders are the places of n arguments from that number on, as "$3, $4".
+func placeholders(from, n int) string {
 	all := make([]string, n)
 	for i := range all {
 		all[i] = "$" + strconv.Itoa(from+i)
@@ -294,8 +296,8 @@ func tuples(from, rows int, types ...string) string {
 	return strings.Join(all, ", ")
 }
 
-// anys are values as arguments.
-func anys[T any](values []T) []any {
+// asArgs are values as arguments.
+func asArgs[T any](values []T) []any {
 	all := make([]any, len(values))
 	for i, v := range values {
 		all[i] = v
@@ -303,16 +305,16 @@ func anys[T any](values []T) []any {
 	return all
 }
 
-// atMost is the value of a limit that may be unset.
-func atMost(limit int) int64 {
+// limitOrAll is the value of a limit that may be unset.
+func limitOrAll(limit int) int64 {
 	if limit <= 0 {
 		return math.MaxInt64
 	}
 	return int64(limit)
 }
 
-// maybe is the value of a time that may be unset: NULL.
-func maybe(t time.Time) any {
+// timeOrNull is the value of a time that may be unset: NULL.
+func timeOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
