@@ -13,13 +13,13 @@ import (
 	"sibyl/internal/schema"
 )
 
-// AnalysePayload asks what the answers leave open.
+// AnalysePayload asks for an analysis of the answers.
 type AnalysePayload struct {
 	Turns []Turn `json:"turns"`
 }
 
-// AnalyseReceipt is what they leave open, after the last of them. Without a detective By is model.OfflineRules, and
-// nothing is judged.
+// AnalyseReceipt is the analysis after the last answer. Without a detective, By is model.OfflineRules, and nothing is
+// judged.
 type AnalyseReceipt struct {
 	Analysis Analysis    `json:"analysis"`
 	FollowUp bool        `json:"follow_up"`
@@ -29,12 +29,12 @@ type AnalyseReceipt struct {
 	model.Sent
 }
 
-// leastComplete is from where on a detective may be satisfied (the design's settled question).
+// leastComplete is the lowest completeness at which the detective may be satisfied.
 const leastComplete = 80
 
 func (r *AnalyseReceipt) judged() bool { return r.By != "" && r.By != model.OfflineRules }
 
-// satisfied says that the detective needs no further answer, whatever it leaves open.
+// satisfied says whether the detective needs no further answer, even if gaps are open.
 func (r *AnalyseReceipt) satisfied() bool {
 	return r.judged() && !r.FollowUp && r.Analysis.Completeness >= leastComplete
 }
@@ -44,7 +44,7 @@ func analysisSchema() model.Schema {
 	return model.Schema{Name: "analysis", JSON: schema.Answer[modelAnalysis]()}
 }
 
-// modelAnalysis is what a model says. Pairs count from 1.
+// modelAnalysis is a model's reply. Pairs count from 1.
 type modelAnalysis struct {
 	Gaps              []modelGap           `json:"gaps" max:"30"`
 	CompletenessScore int                  `json:"completenessScore" min:"0" max:"100"`
@@ -109,7 +109,7 @@ func analyseLeaf() bt.Leaf {
 		plan, collect, fails)
 }
 
-// addToTrail adds to the trail what this analysis has taken out, and what it reports and can't be verified.
+// addToTrail adds the contradictions that the witness took back in this pair, and those that can't be verified.
 func (r *AnalyseReceipt) addToTrail(trail []Trail, ref int64, pair int) []Trail {
 	trail = slices.Clip(trail)
 	for _, f := range r.Analysis.TakenBack {
@@ -126,7 +126,7 @@ func (r *AnalyseReceipt) addToTrail(trail []Trail, ref int64, pair int) []Trail 
 	return trail
 }
 
-// ledgerEvent tells how the inquiry stands after the analysis.
+// ledgerEvent counts what is open after the analysis.
 func (r *AnalyseReceipt) ledgerEvent(number, limit int) LedgerKept {
 	e := LedgerKept{Number: number, Limit: limit, Contradictions: len(r.Analysis.Contradictions),
 		Waiting:    len(r.Analysis.Waiting),
@@ -181,13 +181,13 @@ func (p *performer) performAnalyse(ctx context.Context, _ run.Job, payload Analy
 	return r, nil
 }
 
-// isLasting says of a failure that the next request meets it as well.
+// isLasting says whether the next request would fail in the same way.
 func isLasting(err error) bool {
 	kind := model.KindOf(err)
 	return kind == model.Auth || kind == model.Payment
 }
 
-// failedInARow is how many pairs before the last one have an analysis that failed.
+// failedInARow counts the pairs directly before the last one whose analysis failed.
 func failedInARow(turns []Turn) (n int) {
 	for at := len(turns) - 2; at >= 0 && turns[at].Failed != ""; at-- {
 		n++
@@ -195,7 +195,7 @@ func failedInARow(turns []Turn) (n int) {
 	return n
 }
 
-// confrontingPairs gives the place, from 0, of the answered pair that asked about a finding, by the finding's id.
+// confrontingPairs returns, by the finding's id, the index from 0 of the answered pair that asked about it.
 func (p *performer) confrontingPairs(turns []Turn) (map[string]int, error) {
 	at := map[string]int{}
 	for n, t := range turns {
@@ -210,7 +210,7 @@ func (p *performer) confrontingPairs(turns []Turn) (map[string]int, error) {
 	return at, nil
 }
 
-// unjudgedAnalysis is what the answers leave open where nobody judges.
+// unjudgedAnalysis lists what the answers leave open, without a model.
 func unjudgedAnalysis(language string, all []AnsweredPair) AnalyseReceipt {
 	return AnalyseReceipt{Analysis: Analysis{Gaps: collect.Gaps(language, witnessExchanges(all))}, By: model.OfflineRules,
 		FollowUp: true}

@@ -14,12 +14,12 @@ import (
 	"sibyl/internal/run"
 )
 
-// OpenPayload asks to look at the witness.
+// OpenPayload asks to open the witness.
 type OpenPayload struct {
 	Witness Called `json:"witness"`
 }
 
-// OpenReceipt is who the witness is, with the documents that were read, and those that could not be.
+// OpenReceipt is the witness, with the documents that were read and those that could not be read.
 type OpenReceipt struct {
 	Name      string            `json:"name"`
 	Documents []record.Document `json:"documents,omitempty"`
@@ -75,7 +75,7 @@ type AnswerPayload struct {
 	Opened int64  `json:"opened"`
 }
 
-// AnswerReceipt is what the witness says.
+// AnswerReceipt is the witness's answer.
 type AnswerReceipt struct {
 	Text      string            `json:"text"`
 	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
@@ -86,7 +86,7 @@ type AnswerReceipt struct {
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 	Given    []string          `json:"given,omitempty"`    // the passages of documents that a model chose from
 	Tries    []model.Try       `json:"tries,omitempty"`    // models that did not answer before the one that did
-	Model    string            `json:"model,omitempty"`    // that was asked to choose, also if its choice was of no use
+	Model    string            `json:"model,omitempty"`    // the model that was asked to choose, even if its choice was unusable
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
 }
@@ -163,7 +163,7 @@ func (p *performer) performAnswer(ctx context.Context, job run.Job, payload Answ
 	return r, nil
 }
 
-// witnessExchanges are the pairs as a witness knows them.
+// witnessExchanges are the pairs without citations.
 func witnessExchanges(all []AnsweredPair) (earlier []witness.Exchange) {
 	for _, e := range all {
 		earlier = append(earlier, e.Exchange)

@@ -35,10 +35,10 @@ type Options struct {
 // MaxDocuments bounds the texts of documents that an inquiry is handed, in bytes: they are kept in the journal.
 const MaxDocuments = 1 << 20
 
-// usualLimit is how many questions are put where nobody says (requirement 4).
+// usualLimit is the default limit of questions.
 const usualLimit = 10
 
-// languages are those of the templates; a detective that is a model asks in any that a hypothesis has.
+// languages are the languages of the templates. A model asks in any language of a hypothesis.
 func languages() []string { return []string{"en", "de", "pt", "fr", "es"} }
 
 // mostHypothesis bounds a hypothesis, in characters, and mostTitle what lists show of it.
@@ -47,10 +47,10 @@ const (
 	mostTitle      = 72
 )
 
-// claim is what one inquiry of an owner holds at a time.
+// claim is held by the running inquiry of an owner, so there is one at a time.
 const claim = "inquiry"
 
-// Describe tells how the assistant is begun and shown.
+// Describe says how the assistant's runs begin and are shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name,
@@ -110,7 +110,7 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 		Env: Env{Detective: detective, Witness: w}}, nil
 }
 
-// witnessSpec is who is asked, as the options say: documents that are handed over, a folder, or a model.
+// witnessSpec makes the witness from the options: documents that are handed over, a folder, or a model.
 func witnessSpec(o Options) (w Called, err error) {
 	w.Kind, w.Name = record.WitnessDocuments, cmp.Or(o.Witness.Path, strings.TrimSpace(o.Witness.Name))
 	switch {
@@ -131,8 +131,8 @@ func witnessSpec(o Options) (w Called, err error) {
 	return w, err
 }
 
-// checkNoneRunning refuses an inquiry while another goes on, before anybody is asked or anything read for it. That only one goes
-// on is the claim's to say.
+// checkNoneRunning refuses an inquiry early, while another one is running, before anything is read for it. The claim
+// guarantees that only one runs.
 func (d Deps) checkNoneRunning(ctx context.Context, owner journal.Owner) error {
 	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Assistant: Name, Status: journal.Running, Limit: 1})
 	if err != nil || len(rows) == 0 {
@@ -146,7 +146,7 @@ func witnessError(err error) error {
 		Hint: "give documents that can be read, or a model that responds", Err: fmt.Errorf("the witness: %w", err)}
 }
 
-// chooseDetective chooses the detective, and sees that it can be asked.
+// chooseDetective chooses the detective, and checks that its model can be made.
 func (d Deps) chooseDetective(ctx context.Context, asked string) (id string, err error) {
 	if id, err = d.Choose(ctx, asked); err == nil && id != model.OfflineRules {
 		_, err = d.Model(ctx, id)
@@ -158,7 +158,7 @@ func (d Deps) chooseDetective(ctx context.Context, asked string) (id string, err
 	return id, err
 }
 
-// readPrompts are what the models are told; that of a witness of this kind stands apart.
+// readPrompts reads the texts of the prompts, and apart from them the prompt for a witness of this kind.
 func (d Deps) readPrompts(kind string) (texts []run.Text, witness string, err error) {
 	for _, name := range []string{textDetective, textAnalyse, textSummary, strategyContradiction} {
 		content, err := fs.ReadFile(d.Prompts, name+".md")

@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// exchangedEffect tells what a detective was sent and said, and what a witness was asked. What rules did is told by its
-// record.
+// exchangedEffect shows what an effect sent to the detective or the witness, and the reply. Effects without a model
+// have no reply.
 func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
 	p := &performer{view: v}
 	if err := p.readStart(); err != nil {
@@ -24,7 +24,7 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 		r, _ := c.Value.(AnswerReceipt)
 		return p.exchangedAnswer(payload, r)
 	case AskPayload:
-		r, _ := c.Value.(AskReceipt) // none: it failed
+		r, _ := c.Value.(AskReceipt) // zero if it failed
 		if !p.given.Model {
 			return assistant.Exchanged{To: r.By}, nil
 		}
@@ -40,7 +40,7 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 		}
 		var got []assistant.Part
 		if c.Err == nil {
-			got = assistant.AnsweredJSON(struct { // what of it was taken
+			got = assistant.AnsweredJSON(struct { // the part that was used
 				Analysis
 				FollowUp bool `json:"requiresFollowUp"`
 			}{r.Analysis, r.FollowUp})
@@ -60,7 +60,7 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 	return x, nil
 }
 
-// promptAbout is what a model was sent about these pairs.
+// promptAbout composes the prompt for these turns again.
 func (p *performer) promptAbout(ctx context.Context, what string, turns []Turn) (*assistant.Prompt, error) {
 	all, latest, err := p.pairsAndAnalysis(turns)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *performer) exchangedQuestion(
 	return k.prompt.Exchanged(r.By, questionSchema(), r.Sent, assistant.Answered(r.Text)...), nil
 }
 
-// exchangedAnswer tells what a witness was asked. Documents are asked the question alone, and answer with passages.
+// exchangedAnswer shows what the witness was asked. Documents get only the question, and answer with passages.
 func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x assistant.Exchanged, err error) {
 	last := payload.Turns[len(payload.Turns)-1]
 	q, err := run.ResultAt[AskReceipt](p.view, last.Question)

@@ -13,14 +13,14 @@ import (
 	"sibyl/internal/text"
 )
 
-// mostGarbled is how many unusable replies, or analyses that failed, in a row end an inquiry.
+// mostGarbled is the number of unusable replies, or failed analyses, in a row that ends an inquiry.
 const mostGarbled = 3
 
-// mostWords bounds what a provider says of its failure, in characters.
+// mostWords bounds a provider's error message, in characters.
 const mostWords = 240
 
-// suspendedBy is the error of an effect whose detective can't be asked any more: the inquiry has failed, and its run waits to
-// be resumed.
+// suspendedBy is the error of an effect whose detective failed. The inquiry has failed, and its run is suspended until
+// it is resumed; if ctx ended, the error is only a fault.
 func suspendedBy(ctx context.Context, err error) error {
 	fault := faultOf(err)
 	if ctx.Err() != nil {
@@ -29,7 +29,7 @@ func suspendedBy(ctx context.Context, err error) error {
 	return &run.Suspended{Fault: fault}
 }
 
-// faultOf is the fault of an effect whose model failed, in words for the person.
+// faultOf is the fault of an effect whose model failed, in words for people.
 func faultOf(err error) *bt.Fault {
 	why := &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 	if e, ok := errors.AsType[*model.Error](err); ok {
@@ -41,7 +41,7 @@ func faultOf(err error) *bt.Fault {
 	return why
 }
 
-// failureLine is a model's failure in a few words: who, the status of HTTP, and what it means.
+// failureLine is a model's failure in a few words: the model, the HTTP status, and what it means.
 func failureLine(id string, status int, kind model.Kind) string {
 	words := kind.Words()
 	if status != 0 {
@@ -57,13 +57,13 @@ func trailEvent(err *bt.Fault) record.EventKind {
 	return record.ErrorEvent
 }
 
-// withFailure adds to the trail what went wrong.
+// withFailure adds a fault to the trail.
 func withFailure(trail []Trail, ref int64, err *bt.Fault) []Trail {
 	return append(slices.Clip(trail), newTrail(ref, trailEvent(err), err.Why()))
 }
 
-// withSwitch adds to the trail that another model has taken over, and tells it: once for each switch, not for each answer
-// of the one that took over.
+// withSwitch adds an entry and an event if another model answered than before: once for each switch, not for each
+// answer of the new model.
 func withSwitch(trail []Trail, ref int64, detective string, tries []model.Try, by string) ([]Trail, []bt.Typed) {
 	last := detective
 	for _, t := range trail {

@@ -29,7 +29,7 @@ const (
 	EffectWrite   = "inquiry.write"    // the session's file
 )
 
-// Deps is what the Inquiry needs of the outside.
+// Deps are the Inquiry's dependencies.
 type Deps struct {
 	Store   journal.Store
 	Files   func(owner journal.Owner) (*record.Folder, error)
@@ -39,7 +39,7 @@ type Deps struct {
 	// detective.md, contradiction.md, analyse.md, summary.md, witness.md and documents.md
 	Prompts fs.FS
 
-	// by which passages of documents are found by their meaning; zero: they are searched by words alone
+	// find passages of documents by meaning; zero: documents are searched by words alone
 	Embeddings Embeddings
 }
 
@@ -54,8 +54,8 @@ type Called struct {
 	Kind string `json:"kind"` // "documents" or "model"
 	// the path of documents, or provider:model; "": documents that were handed over
 	Name  string `json:"name"`
-	Title string `json:"title,omitempty"` // what it is called in all that is told of it
-	// what a model is told of being a witness, or of choosing quotations of documents
+	Title string `json:"title,omitempty"` // its name for people
+	// the prompt of a model that is the witness, or that chooses quotations of documents
 	Text string `json:"text,omitempty"`
 	// provider:model, which chooses quotations of documents; "": they are found by search alone
 	Model string `json:"model,omitempty"`
@@ -64,11 +64,11 @@ type Called struct {
 
 	// the texts of documents that were handed over, as document.JoinParts makes them; the run keeps them
 	Handed string `json:"-"`
-	// by which documents understand a question that says nothing by itself; a model is not told
+	// completes a question that says nothing by itself, when documents are searched; a model does not get it
 	Hypothesis string `json:"-"`
 }
 
-// errorWithoutPath is a remark on the witness that tells no path.
+// errorWithoutPath is the text of an error, with the name of the documents in place of their path.
 func (c Called) errorWithoutPath(err error) string {
 	if c.Kind != record.WitnessDocuments || c.Name == "" {
 		return err.Error()
@@ -80,7 +80,7 @@ func (c Called) errorWithoutPath(err error) string {
 	return replacePath(replacePath(err.Error(), whole, c.Title), c.Name, c.Title)
 }
 
-// replacePath puts a name in place of a path; what lies below it is told by its own name.
+// replacePath replaces a path in a text by a name, and the path's separator by “/”.
 func replacePath(text, path, name string) string {
 	if path == "." || path == "" {
 		return text
@@ -105,7 +105,7 @@ func New(d Deps) (*run.Assistant, error) {
 		}}, nil
 }
 
-// performer is what the effects of one run are performed with.
+// performer performs the effects of one run.
 type performer struct {
 	Deps
 	view  *run.View
@@ -132,7 +132,7 @@ func (d Deps) performers(_ context.Context, v *run.View) (map[string]run.Perform
 	}, nil, nil
 }
 
-// openWitness is the witness, opened once in a process.
+// openWitness opens the witness once in a process, and returns it with its documents.
 func (p *performer) openWitness(ctx context.Context) (witness.Witness, []record.Document, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +155,7 @@ func (p *performer) openWitness(ctx context.Context) (witness.Witness, []record.
 	return p.witness, p.documents, nil
 }
 
-// KindWitness is the fault of an effect that the witness could not serve.
+// KindWitness is the fault of an effect that failed because of the witness.
 const KindWitness = "witness"
 
 // Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed; Failed says why it could
@@ -168,7 +168,7 @@ type Turn struct {
 	bt.Coded
 }
 
-// answeredPairs are the pairs that were answered.
+// answeredPairs reads the answered pairs from the receipts.
 func answeredPairs(v *run.View, turns []Turn) (all []AnsweredPair, err error) {
 	for _, t := range turns {
 		if t.Answer == 0 {

@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Item is an inquiry in a list (requirement 4, SessionListItem): the summary of its run.
+// Item is an inquiry in a list: the summary of its run.
 type Item struct {
 	ID               string        `json:"id"`
 	Hypothesis       string        `json:"hypothesis" doc:"While it goes on, its beginning."`
@@ -28,10 +28,10 @@ type Item struct {
 	cursor journal.Cursor
 }
 
-// Cursor is where a list goes on after it.
+// Cursor is where a list continues after the item.
 func (i Item) Cursor() journal.Cursor { return i.cursor }
 
-// ItemOf is a session as a list has it.
+// ItemOf makes the list item of a session.
 func ItemOf(s record.Session) Item {
 	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format("2006-01-02T15:04:05Z07:00"),
 		Status: s.Status, EndReason: string(s.EndReason), Pairs: len(s.Pairs), Limit: s.IterationLimit, Run: s.Run,
@@ -43,14 +43,14 @@ func ItemOf(s record.Session) Item {
 	return i
 }
 
-// Outcome is what comes of a run: the session as its file has it.
+// Outcome is the outcome of a run: the session, as in its file.
 type Outcome struct {
 	Session record.Session `json:"session"`
-	Problem string         `json:"problem,omitempty"` // why there is less of it than there should be
-	Unsaved string         `json:"unsaved,omitempty"` // why the session's file is not as the session is
+	Problem string         `json:"problem,omitempty"` // why the session is incomplete
+	Unsaved string         `json:"unsaved,omitempty"` // why the session's file was not written
 }
 
-// outcomeOf is what comes of an ended tree.
+// outcomeOf composes the outcome of a run that ended, or is suspended.
 func outcomeOf(v *run.View, e run.Ending) run.Outcome {
 	p := &performer{view: v}
 	if err := p.readStart(); err != nil {
@@ -65,7 +65,7 @@ func outcomeOf(v *run.View, e run.Ending) run.Outcome {
 	switch {
 	case e.Suspended:
 		suspended = e.Fault
-	case w.Summary != 0 && w.Reason != "": // it had come to its end before it was stopped, and its file may say so
+	case w.Summary != 0 && w.Reason != "": // the inquiry had ended before the run was stopped, and its file may say so
 	case e.Cancelled && p.suspendFault(run.KindCancel, run.KindStopped, run.KindResume) != nil: // it had failed before
 		payload.Reason = string(record.Broken)
 	case e.Cancelled:
@@ -112,7 +112,7 @@ func lastWriteFailure(v *run.View, under []run.CompletionRecord) (why string) {
 	return why
 }
 
-// showOutcome reads an outcome for people.
+// showOutcome makes of an outcome what people see.
 func showOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 	var o Outcome
 	if err := json.Unmarshal(outcome, &o); err != nil {
@@ -139,7 +139,7 @@ func showOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 	return s, nil
 }
 
-// outcomeText are the hypothesis, the questions and the answers of an inquiry.
+// outcomeText returns the hypothesis, the questions and the answers, for searching.
 func outcomeText(outcome []byte) (string, error) {
 	var o Outcome
 	if err := json.Unmarshal(outcome, &o); err != nil {

@@ -16,11 +16,11 @@ type WritePayload struct {
 	Turns   []Turn  `json:"turns,omitempty"`
 	Opened  int64   `json:"opened,omitempty"`
 	Summary int64   `json:"summary,omitempty"`
-	Reason  string  `json:"reason,omitempty"` // it has ended, and why
+	Reason  string  `json:"reason,omitempty"` // why it ended; "" while it is running
 	Trail   []Trail `json:"trail,omitempty"`
 }
 
-// WriteReceipt is where the file lies, in the folder of sessions.
+// WriteReceipt names the file, in the folder of sessions.
 type WriteReceipt struct {
 	File  string `json:"file"`
 	Pairs int    `json:"pairs"`
@@ -49,7 +49,7 @@ func writeLeaf() bt.Leaf {
 		if err := done[0].Err; err != nil {
 			o.Trail = append(slices.Clip(o.Trail), newTrail(done[0].Ref, record.ErrorEvent, unwritten.With(err.Reason)))
 		}
-		return nil // the journal has all of it
+		return nil // nothing is lost: the journal has all of it
 	}
 	return bt.Task("WriteSession",
 		"Rewrites the session file. A failed write ends nothing: the file can be rebuilt from the journal.", plan,
@@ -72,8 +72,8 @@ func (p *performer) performWrite(ctx context.Context, job run.Job, payload Write
 	return WriteReceipt{record.FileName(s), len(s.Pairs)}, nil
 }
 
-// projectSession is the session as the run's records have it. waits is why the run waits to be resumed, nil if it does not:
-// then the inquiry has failed so far.
+// projectSession computes the session from the run's records. suspended is why the run waits to be resumed; the inquiry
+// has then failed so far. nil: it does not wait.
 func (p *performer) projectSession(w WritePayload, suspended *bt.Fault) (s record.Session, err error) {
 	if suspended != nil {
 		w.Reason = string(record.Broken)
@@ -94,7 +94,7 @@ func (p *performer) projectSession(w WritePayload, suspended *bt.Fault) (s recor
 	}
 	for n, t := range w.Turns {
 		if t.Answer == 0 || t.Analysis == 0 && t.Failed == "" && w.Reason == "" {
-			continue // it is under way
+			continue // not answered or not analysed yet
 		}
 		pair, err := p.lastPair(w.Turns[:n+1], at(t.Answer), suspended)
 		if err != nil {
@@ -110,7 +110,7 @@ func (p *performer) projectSession(w WritePayload, suspended *bt.Fault) (s recor
 	return s, p.addEnd(&s, w)
 }
 
-// auditTrail is the audit trail: what the tree has kept, and each time that the run had to wait for a detective.
+// auditTrail makes the audit trail: the tree's entries, and one for each time that the run was suspended.
 func (p *performer) auditTrail(kept []Trail) ([]record.TrailEntry, error) {
 	entries := []record.TrailEntry{}
 	for _, t := range kept {
@@ -135,7 +135,7 @@ func (p *performer) auditTrail(kept []Trail) ([]record.TrailEntry, error) {
 	return entries, nil
 }
 
-// suspendFault is why the run waits to be resumed; nil if it does not. Records of these kinds after it change nothing.
+// suspendFault is why the run waits to be resumed; nil if it does not. Later records of the kinds in but are ignored.
 func (p *performer) suspendFault(but ...string) *bt.Fault {
 	for _, r := range slices.Backward(p.view.Records()) {
 		if r.Kind == run.KindLeave || slices.Contains(but, r.Kind) {
@@ -150,7 +150,7 @@ func (p *performer) suspendFault(but ...string) *bt.Fault {
 	return nil
 }
 
-// lastPair is the last of these turns, without its sequence.
+// lastPair makes the pair of the last of these turns, without its sequence.
 func (p *performer) lastPair(turns []Turn, answered time.Time, suspended *bt.Fault) (pair record.Pair, err error) {
 	t := turns[len(turns)-1]
 	q, err := run.ResultAt[AskReceipt](p.view, t.Question)
@@ -161,7 +161,7 @@ func (p *performer) lastPair(turns []Turn, answered time.Time, suspended *bt.Fau
 	if err != nil {
 		return pair, err
 	}
-	r, err := p.latestAnalysis(turns) // of a pair that is not analysed, what was open before still is
+	r, err := p.latestAnalysis(turns) // without an analysis, the earlier gaps stay open
 	if err != nil {
 		return pair, err
 	}
@@ -188,7 +188,7 @@ func (p *performer) lastPair(turns []Turn, answered time.Time, suspended *bt.Fau
 	return pair, nil
 }
 
-// addEnd puts the end and the audit to a session.
+// addEnd sets the end and the audit of a session.
 func (p *performer) addEnd(s *record.Session, w WritePayload) error {
 	reason := record.EndReason(w.Reason)
 	status, err := reason.Status()
@@ -224,8 +224,8 @@ func (p *performer) addEnd(s *record.Session, w WritePayload) error {
 	return nil
 }
 
-// auditOf is what an ended session has shown. What still waits is told as unconfirmed, and is no gap any more. There is
-// a score where a model has judged the inquiry to its end.
+// auditOf makes the audit of an ended session. A finding that still waits becomes an unconfirmed contradiction, and its
+// gap is removed. There is a score only if a model judged the inquiry to its end.
 func auditOf(s *record.Session, a Analysis) *record.Audit {
 	audit := &record.Audit{Contradictions: []record.Contradiction{}, Unverified: a.Unverified}
 	for _, f := range a.Contradictions {

@@ -27,7 +27,7 @@ type AskPayload struct {
 	Turns    []Turn `json:"turns,omitempty"`
 }
 
-// AskReceipt is the question. About are the pairs, from 0, of the finding that it confronts the witness with.
+// AskReceipt is the question. If it confronts the witness with a finding, About are the pairs of that finding, from 0.
 type AskReceipt struct {
 	Text      string      `json:"text"`
 	Aspect    string      `json:"aspect,omitempty"`
@@ -38,8 +38,8 @@ type AskReceipt struct {
 	By        string      `json:"by"` // provider:model
 	Usage     model.Usage `json:"usage,omitzero"`
 	Tries     []model.Try `json:"tries,omitempty"`
-	Repeated  []string    `json:"repeated,omitempty"`  // what the model said before: questions that were asked already
-	Unaskable []string    `json:"unaskable,omitempty"` // gaps that it can only repeat itself about
+	Repeated  []string    `json:"repeated,omitempty"`  // earlier replies, whose questions were asked before
+	Unaskable []string    `json:"unaskable,omitempty"` // gaps about which the model only repeats itself
 	model.Sent
 }
 
@@ -48,7 +48,7 @@ func questionSchema() model.Schema {
 	return model.Schema{Name: "question", JSON: schema.Answer[modelQuestion]()}
 }
 
-// modelQuestion is what a model says for a question.
+// modelQuestion is a model's reply.
 type modelQuestion struct {
 	Question string   `json:"question" min:"1" max:"1000"`
 	Strategy string   `json:"strategy" enum:"breadth,depth,timeline"`
@@ -114,18 +114,18 @@ func (p *performer) performAsk(ctx context.Context, _ run.Job, payload AskPayloa
 	return k.newQuestion(ctx)
 }
 
-// questioner is a question under way.
+// questioner obtains one question from the detective.
 type questioner struct {
 	*performer
 	prompt  *assistant.Prompt
 	all     []AnsweredPair
 	latest  AnalyseReceipt
-	finding *Finding // that the witness is to be confronted with; nil: the model chooses
+	finding *Finding // to confront the witness with; nil: the model chooses
 	gapsOf  [][]string
 	receipt AskReceipt
 }
 
-// newQuestioner readies a question: what the detective is sent, and the finding that the witness is to be confronted with.
+// newQuestioner composes the detective's prompt, and chooses the finding to confront the witness with.
 func (p *performer) newQuestioner(
 	ctx context.Context, payload AskPayload, all []AnsweredPair, latest AnalyseReceipt,
 ) (*questioner, error) {
@@ -171,8 +171,8 @@ func (p *performer) newQuestioner(
 	return k, nil
 }
 
-// newQuestion has the model put the question. One that was asked already is asked for again: first any other, then none about
-// its gap.
+// newQuestion asks the model for a question. If the question was asked before, the model is asked for another one, and
+// the second time for one that is not about the same gap.
 func (k *questioner) newQuestion(ctx context.Context) (any, error) {
 	m, err := k.Model(ctx, k.env.Detective)
 	if err != nil {
@@ -199,7 +199,7 @@ func (k *questioner) newQuestion(ctx context.Context) (any, error) {
 	}
 }
 
-// modelReply has the model say a question. A reply that is unusable is asked for again.
+// modelReply asks the model for a question, and repeats the request if the reply is unusable.
 func (k *questioner) modelReply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
 	for range mostGarbled {
 		var resp model.Response
@@ -219,7 +219,7 @@ func (k *questioner) modelReply(ctx context.Context, m model.Model) (said modelQ
 	return said, nil, err
 }
 
-// wording is the question as it is put. One that confronts names both quotations.
+// wording is the question as the witness gets it. If it confronts, it contains both quotations.
 func (k *questioner) wording(question string) string {
 	question = strings.TrimSpace(question)
 	if k.finding == nil {
@@ -233,7 +233,7 @@ func (k *questioner) wording(question string) string {
 	return question
 }
 
-// fillReceipt fills in the receipt of a question that is put.
+// fillReceipt enters the accepted question into the receipt.
 func (k *questioner) fillReceipt(said modelQuestion, words string) {
 	r := &k.receipt
 	r.Text = words
@@ -252,7 +252,8 @@ func (k *questioner) fillReceipt(said modelQuestion, words string) {
 	}
 }
 
-// rejectRepetition tells the model that what it said is a question that was asked in a pair, the first or the second time.
+// rejectRepetition adds to the prompt that the model's question was asked before, in the pair with this index from 0.
+// times counts the repetitions; from the second on, the gaps become unaskable.
 func (k *questioner) rejectRepetition(times int, said json.RawMessage, pair int, gaps []string) {
 	k.prompt.Say(model.Assistant)
 	k.prompt.Part(assistant.PartModel, "", string(said))
@@ -269,15 +270,16 @@ func (k *questioner) rejectRepetition(times int, said json.RawMessage, pair int,
 	k.prompt.Part(assistant.PartControl, "", control)
 }
 
-// pairWithQuestion is the pair in which a question was put before, but for case and punctuation; -1 if it was not.
+// pairWithQuestion is the index from 0 of the pair that asked this question, ignoring case and punctuation; -1 for
+// none.
 func pairWithQuestion(all []AnsweredPair, question string) int {
-	bare := func(s string) string {
+	letters := func(s string) string {
 		return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 		}), " ")
 	}
-	words := bare(question)
-	return slices.IndexFunc(all, func(e AnsweredPair) bool { return bare(e.Question) == words })
+	words := letters(question)
+	return slices.IndexFunc(all, func(e AnsweredPair) bool { return letters(e.Question) == words })
 }
 
 // isOpen says whether a gap is open.
@@ -285,7 +287,8 @@ func (r *AnalyseReceipt) isOpen(id string) bool {
 	return slices.ContainsFunc(r.Analysis.Gaps, func(g record.Gap) bool { return g.ID == id })
 }
 
-// newPrompt is what a model is sent: what it is told, the hypothesis, the pairs, and what is open.
+// newPrompt composes a model's prompt: the instructions of the text named about, the hypothesis, the pairs, and what is
+// open.
 func (p *performer) newPrompt(
 	ctx context.Context, about string, all []AnsweredPair, latest AnalyseReceipt,
 ) (*assistant.Prompt, error) {
@@ -300,7 +303,7 @@ func (p *performer) newPrompt(
 	q.Say(model.User)
 	q.Part(assistant.PartPerson, "hypothesis", fmt.Sprintf("Hypothesis: %s\n", p.given.Hypothesis))
 	for n, e := range all {
-		// on one line: what looks like another question or answer in it is none
+		// one line, so that no text in it looks like another question or answer
 		answer := strings.Join(strings.Fields(e.Answer), " ")
 		if e.NotFound {
 			answer += " (no passage was found)"
@@ -312,7 +315,7 @@ func (p *performer) newPrompt(
 	return q, nil
 }
 
-// languageName names a language to a model.
+// languageName is the English name of a language, for a prompt.
 func languageName(language string) string {
 	names := map[string]string{"en": "English", "de": "German", "pt": "Portuguese", "fr": "French", "es": "Spanish"}
 	if name, known := names[language]; known {
@@ -321,7 +324,7 @@ func languageName(language string) string {
 	return "the language of the hypothesis"
 }
 
-// sourcesLine names where an answer has its words from, by file and page.
+// sourcesLine lists the files and pages that an answer quotes.
 func (e *AnsweredPair) sourcesLine() string {
 	var all []string
 	for _, c := range e.Citations {
@@ -335,7 +338,7 @@ func (e *AnsweredPair) sourcesLine() string {
 	return "Quoted from: " + strings.Join(all, "; ") + "\n"
 }
 
-// addToPrompt adds to a prompt what is open and what was found.
+// addToPrompt adds the open gaps and the contradictions to a prompt.
 func (a *Analysis) addToPrompt(q *assistant.Prompt) {
 	part := func(name, head string, lines []string) {
 		if len(lines) > 0 {
@@ -370,7 +373,7 @@ func (a *Analysis) addToPrompt(q *assistant.Prompt) {
 	part("unverified", "Contradictions that were reported, and are not quoted letter by letter:", doubtful)
 }
 
-// latestAnalysis is the analysis after the last pair that has one; an empty one before the first.
+// latestAnalysis is the last analysis of these turns; empty if there is none.
 func (p *performer) latestAnalysis(turns []Turn) (r AnalyseReceipt, err error) {
 	for _, t := range slices.Backward(turns) {
 		if t.Analysis != 0 {
@@ -380,7 +383,7 @@ func (p *performer) latestAnalysis(turns []Turn) (r AnalyseReceipt, err error) {
 	return r, nil
 }
 
-// pairsAndAnalysis are the pairs that were answered, and the analysis after the last of them.
+// pairsAndAnalysis returns the answered pairs and the last analysis.
 func (p *performer) pairsAndAnalysis(turns []Turn) (all []AnsweredPair, latest AnalyseReceipt, err error) {
 	if all, err = answeredPairs(p.view, turns); err == nil {
 		latest, err = p.latestAnalysis(turns)

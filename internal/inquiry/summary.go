@@ -15,7 +15,7 @@ type SumPayload struct {
 	Turns []Turn `json:"turns,omitempty"`
 }
 
-// SumReceipt is that, as Markdown. Failure says why the model has none to give.
+// SumReceipt is the summary, as Markdown. Failure says why there is none.
 type SumReceipt struct {
 	Text    string      `json:"text"`
 	By      string      `json:"by,omitempty"`

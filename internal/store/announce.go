@@ -35,12 +35,12 @@ const (
 // notify wait for each other, so it is no part of a write: runs are gathered while others are told, and told together.
 // What can't be told is dropped, since whoever watches looks by itself as well.
 type announcer struct {
-	server *server
-	mu     sync.Mutex
-	untold map[string]struct{} // by what is told of a run
-	cries  bool
-	closed bool
-	all    sync.WaitGroup
+	server  *server
+	mu      sync.Mutex
+	queued  map[string]struct{} // by what is told of a run
+	running bool
+	closed  bool
+	all     sync.WaitGroup
 }
 
 // announceSoon has a run told soon. It does not wait.
@@ -54,9 +54,9 @@ func (c *announcer) announceSoon(run journal.Key) {
 	if c.closed {
 		return
 	}
-	c.untold[string(payload)] = struct{}{}
-	if !c.cries {
-		c.cries = true
+	c.queued[string(payload)] = struct{}{}
+	if !c.running {
+		c.running = true
 		c.all.Go(c.announceQueued)
 	}
 }
@@ -73,9 +73,9 @@ func (c *announcer) stop() {
 func (c *announcer) announceQueued() {
 	for {
 		c.mu.Lock()
-		payloads := slices.Collect(maps.Keys(c.untold))
-		clear(c.untold)
-		c.cries = len(payloads) > 0
+		payloads := slices.Collect(maps.Keys(c.queued))
+		clear(c.queued)
+		c.running = len(payloads) > 0
 		c.mu.Unlock()
 		if len(payloads) == 0 {
 			return

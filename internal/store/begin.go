@@ -22,7 +22,7 @@ func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
 	}
 	err = db.write(ctx, func(t *tx) error { return t.beginRun(b) })
 	if err == nil {
-		db.tell(journal.Key{Owner: b.Run.Owner, Run: b.Run.ID})
+		db.announce(journal.Key{Owner: b.Run.Owner, Run: b.Run.ID})
 	}
 	return db.explainNoSession(ctx, b.Run.Owner, b.Run.Session, err)
 }

@@ -91,7 +91,7 @@ var _ Database = (*DB)(nil)
 func (db *DB) ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Row, error]) error) error {
 	return db.read(ctx, func(t *tx) error {
 		t.patience = 0
-		t.runAll(db.copying().moment)
+		t.runAll(db.copyStatements().moment)
 		err := do(t.allRows)
 		t.ctx, t.waiting, t.refused = context.WithoutCancel(ctx), nil, nil
 		t.run("ROLLBACK") // of what only read
@@ -144,9 +144,9 @@ func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error)
 		t.setProof(`
 			SELECT 1 FROM session UNION ALL SELECT 1 FROM tombstone UNION ALL SELECT 1 FROM person UNION ALL SELECT 1 FROM task`)
 		t.patience = 0
-		t.runAll(db.copying().alone)
+		t.runAll(db.copyStatements().alone)
 		for _, table := range Tables() {
-			full := fmt.Errorf("database %s, table %s: %w: name an empty one", db.named(), table.Name, ErrNotEmpty)
+			full := fmt.Errorf("database %s, table %s: %w: name an empty one", db.databaseName(), table.Name, ErrNotEmpty)
 			t.requireRow(full, "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "+table.Name+")")
 		}
 		if err := t.send(); err != nil {
@@ -169,7 +169,7 @@ func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error)
 			}
 			return t.send()
 		})
-		t.runAll(db.copying().numbered)
+		t.runAll(db.copyStatements().numbered)
 		return err
 	})
 }

@@ -324,11 +324,11 @@ func sqliteWords() *strings.Replacer {
 		eachGiven, "json_each($1) AS given", eachBlob, "json_each(run.blobs) AS given")
 }
 
-func (f *file) named() string { return f.path }
+func (f *file) databaseName() string { return f.path }
 
-func (f *file) copying() copySQL { return copySQL{moment: []string{"BEGIN"}} }
+func (f *file) copyStatements() copySQL { return copySQL{moment: []string{"BEGIN"}} }
 
-func (f *file) tell(journal.Key) {}
+func (f *file) announce(journal.Key) {}
 
 // now implements dialect. All processes that have the file open are on this machine.
 func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.checkSameFile() }

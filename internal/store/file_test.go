@@ -105,7 +105,7 @@ func TestOpenRefusesADatabaseOfAnotherVersionAndLeavesItAlone(t *testing.T) {
 			db := openedAt(t, address)
 			execute(t, db, `UPDATE `+versionsOf(db)+` SET version_id = `+version+` WHERE version_id > 0`)
 			_, err := opened(t.Context(), address)
-			if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), db.named()) ||
+			if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), db.databaseName()) ||
 				!strings.Contains(err.Error(), "version "+version) ||
 				!strings.Contains(err.Error(), want.says) {
 				t.Errorf("error is %v, want %v with the database, its version and what to do", err, want.kind)
@@ -217,7 +217,7 @@ func TestFullDiskIsFullAndNothingIsHalfWritten(t *testing.T) {
 			next += 3
 		}
 	}
-	if !errors.Is(err, journal.ErrFull) || !strings.Contains(err.Error(), db.named()) {
+	if !errors.Is(err, journal.ErrFull) || !strings.Contains(err.Error(), db.databaseName()) {
 		t.Errorf("error is %v, want ErrFull with the file", err)
 	}
 	run := journal.Run{ID: "run2", Session: "session", Owner: "ada"}
@@ -294,7 +294,7 @@ func TestWriteFailsAsLockedAfterItsTimeoutAndReadsGoOn(t *testing.T) {
 		if waited := time.Since(start); waited < timeout {
 			t.Errorf("waited %v, want %v", waited, timeout)
 		}
-		if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.named()) {
+		if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.databaseName()) {
 			t.Errorf("error is %v, want ErrLocked with the database", err)
 		}
 		if found, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(found) != 1 {

@@ -43,7 +43,7 @@ func (f *file) explain(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return f.fullError(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return f.corrupt(err)
+		return f.corruptError(err)
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("database %s: %w (you must have the right to write to it and to its folder): %w",
 			f.path, journal.ErrReadOnly, err)
@@ -58,7 +58,7 @@ func (f *file) explain(err error) error {
 		return fmt.Errorf("database %s: %w, or its disk fails (free some, raise your quota or limit there, or check "+
 			"the disk): %w", f.path, journal.ErrFull, err)
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
-		return f.corrupt(err)
+		return f.corruptError(err)
 	}
 	if code&primary == sqlite3.SQLITE_IOERR {
 		return fmt.Errorf("database %s: its disk fails (check the disk and the file; what was written before is "+
@@ -71,7 +71,7 @@ func (f *file) fullError(err error) error {
 	return fmt.Errorf("database %s: %w (free some on its disk): %w", f.path, journal.ErrFull, err)
 }
 
-func (f *file) corrupt(err error) error {
+func (f *file) corruptError(err error) error {
 	const remedy = "restore it from a backup, or move it and the -wal file beside it away to start anew"
 	return fmt.Errorf("database %s: %w (%s): %w", f.path, journal.ErrCorrupt, remedy, err)
 }

@@ -16,8 +16,8 @@ type fileWrite struct {
 
 var errBrokenOff = errors.New("a write that shared the transaction broke off")
 
-// writing implements dialect. Whoever has the turn writes for all that wait when the transaction has begun.
-func (f *file) writing(ctx context.Context, do func(*tx) error) error {
+// runWrite implements dialect. Whoever has the turn writes for all that wait when the transaction has begun.
+func (f *file) runWrite(ctx context.Context, do func(*tx) error) error {
 	if f.readOnly != nil {
 		return f.readOnly
 	}
@@ -90,7 +90,7 @@ func (f *file) commitGroup(group []*fileWrite) {
 		}
 	}()
 	if len(group) == 1 {
-		lost = f.carryOut(group[0].do)
+		lost = f.runStatements(group[0].do)
 		return
 	}
 	for _, w := range group {
@@ -100,7 +100,7 @@ func (f *file) commitGroup(group []*fileWrite) {
 	}
 }
 
-func (f *file) carryOut(do func(*tx) error) error {
+func (f *file) runStatements(do func(*tx) error) error {
 	t := f.tx(context.Background(), f.writer)
 	if err := do(t); err != nil {
 		return err
@@ -113,14 +113,14 @@ func (f *file) tryWrite(do func(*tx) error) (failed, lost error) {
 	if err := f.execute("SAVEPOINT part"); err != nil {
 		return err, err
 	}
-	if failed = f.carryOut(do); failed != nil && f.execute("ROLLBACK TO part") != nil {
+	if failed = f.runStatements(do); failed != nil && f.execute("ROLLBACK TO part") != nil {
 		return failed, failed
 	}
 	return failed, f.execute("RELEASE part")
 }
 
-// reading implements dialect.
-func (f *file) reading(ctx context.Context, do func(*tx) error) error {
+// runRead implements dialect.
+func (f *file) runRead(ctx context.Context, do func(*tx) error) error {
 	return f.explain(f.withReader(ctx, do))
 }
 

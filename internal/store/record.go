@@ -46,7 +46,7 @@ func (db *DB) Append(
 		return db.whyNotAppended(ctx, owner, run, recs[0].Seq)
 	}
 	if err == nil {
-		db.tell(journal.Key{Owner: owner, Run: run})
+		db.announce(journal.Key{Owner: owner, Run: run})
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from
 	}
 	for i, rec := range recs {
 		if want := from + int64(i); rec.Seq != want {
-			return nil, db.corrupt(fmt.Errorf("run %q has no record %d, but has record %d", run, want, rec.Seq))
+			return nil, db.corruptError(fmt.Errorf("run %q has no record %d, but has record %d", run, want, rec.Seq))
 		}
 	}
 	return recs, nil
@@ -158,7 +158,7 @@ func (db *DB) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byt
 		return nil, err
 	}
 	if journal.BlobHash(content) != hash {
-		return nil, db.corrupt(fmt.Errorf("the content of blob %q has changed", hash))
+		return nil, db.corruptError(fmt.Errorf("the content of blob %q has changed", hash))
 	}
 	return content, nil
 }

@@ -161,7 +161,7 @@ func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder stri
 		return nil
 	})
 	if err == nil {
-		db.tell(journal.Key{Owner: owner, Run: run})
+		db.announce(journal.Key{Owner: owner, Run: run})
 	}
 	return err
 }

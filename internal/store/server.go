@@ -67,7 +67,7 @@ type server struct {
 	patience    time.Duration   // with an answer of the server's
 	config      *pgx.ConnConfig // of connections beside the pool; it is copied before it is used
 	pool        *pgxpool.Pool
-	crier       *announcer
+	announcer   *announcer
 }
 
 // ServerOption changes how OpenServer opens a database.
@@ -99,7 +99,7 @@ func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server,
 		s.pool.Close()
 		return nil, s.explain(ctx, err)
 	}
-	s.crier = &announcer{server: s, untold: map[string]struct{}{}}
+	s.announcer = &announcer{server: s, queued: map[string]struct{}{}}
 	return &Server{&DB{dialect: s, closed: make(chan struct{})}, s}, nil
 }
 
@@ -249,15 +249,15 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 
 // close implements dialect.
 func (s *server) close() error {
-	s.crier.stop()
+	s.announcer.stop()
 	s.pool.Close()
 	return nil
 }
 
-func (s *server) named() string { return s.name }
+func (s *server) databaseName() string { return s.name }
 
-// copying implements dialect. Numbers go on after those that were given.
-func (s *server) copying() copySQL {
+// copyStatements implements dialect. Numbers go on after those that were given.
+func (s *server) copyStatements() copySQL {
 	c := copySQL{moment: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", unbounded}}
 	var tables []string
 	for _, t := range Tables() {
@@ -272,11 +272,11 @@ func (s *server) copying() copySQL {
 	return c
 }
 
-func (s *server) tell(run journal.Key) { s.crier.announceSoon(run) }
+func (s *server) announce(run journal.Key) { s.announcer.announceSoon(run) }
 
 // now implements dialect.
 func (s *server) now(ctx context.Context) (now time.Time, err error) {
-	err = s.reading(ctx, func(t *tx) error {
+	err = s.runRead(ctx, func(t *tx) error {
 		scan := func(r row, at *time.Time) error { return r.Scan(millis{at}) }
 		found, err := queryRows(t, scan, `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint`)
 		now, err = onlyRow(found, err, nil)

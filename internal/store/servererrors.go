@@ -161,7 +161,7 @@ func (s *server) reserve() error { return nil }
 // spendReserve implements dialect.
 func (s *server) spendReserve() bool { return false }
 
-// corrupt implements dialect.
-func (s *server) corrupt(err error) error {
+// corruptError implements dialect.
+func (s *server) corruptError(err error) error {
 	return fmt.Errorf("database %s: %w (restore it from a backup): %w", s.name, journal.ErrCorrupt, err)
 }

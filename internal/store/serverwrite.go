@@ -15,8 +15,8 @@ const mostDeadlocks = 5
 // settlePause is the time between two questions whether a transaction was committed.
 const settlePause = 50 * time.Millisecond
 
-// writing implements dialect.
-func (s *server) writing(ctx context.Context, do func(*tx) error) error {
+// runWrite implements dialect.
+func (s *server) runWrite(ctx context.Context, do func(*tx) error) error {
 	var lost, deadlocks int
 	for {
 		err := s.tryTransaction(ctx, do)
@@ -34,8 +34,8 @@ func (s *server) writing(ctx context.Context, do func(*tx) error) error {
 	}
 }
 
-// reading implements dialect.
-func (s *server) reading(ctx context.Context, do func(*tx) error) error {
+// runRead implements dialect.
+func (s *server) runRead(ctx context.Context, do func(*tx) error) error {
 	err := s.withConn(ctx, do)
 	if isLost(err) && ctx.Err() == nil {
 		s.pool.Reset()

@@ -45,17 +45,17 @@ type DB struct {
 
 // dialect is what the two kinds of databases do differently.
 type dialect interface {
-	// reading calls do with a connection, and again if the connection was lost.
-	reading(ctx context.Context, do func(*tx) error) error
-	// writing calls do in a transaction: all that it wrote is on the disk when writing returns nil, and none of it
+	// runRead calls do with a connection, and again if the connection was lost.
+	runRead(ctx context.Context, do func(*tx) error) error
+	// runWrite calls do in a transaction: all that it wrote is on the disk when writing returns nil, and none of it
 	// otherwise, unless the error is journal.ErrUnsure. do may be called again in another transaction, with nothing
 	// left of what it did in the first.
-	writing(ctx context.Context, do func(*tx) error) error
-	// named is the database for people, without a password.
-	named() string
-	copying() copySQL
-	// corrupt is an error of what the database holds.
-	corrupt(err error) error
+	runWrite(ctx context.Context, do func(*tx) error) error
+	// databaseName is the database for people, without a password.
+	databaseName() string
+	copyStatements() copySQL
+	// corruptError is an error of what the database holds.
+	corruptError(err error) error
 	// now is the time that all processes over the database agree on.
 	now(ctx context.Context) (time.Time, error)
 	// reserve sees to it that there is room for what runs have under way when the disk fills up; journal.ErrFull if
@@ -63,8 +63,8 @@ type dialect interface {
 	reserve() error
 	// spendReserve gives that room free, and tells whether there was any.
 	spendReserve() bool
-	// tell has whoever listens hear of a run soon.
-	tell(run journal.Key)
+	// announce has whoever listens hear of a run soon.
+	announce(run journal.Key)
 	close() error
 }
 
@@ -92,11 +92,11 @@ func (db *DB) isClosed() bool {
 }
 
 func (db *DB) write(ctx context.Context, do func(*tx) error) error {
-	return db.whileOpen(ctx, db.writing, do)
+	return db.whileOpen(ctx, db.runWrite, do)
 }
 
 func (db *DB) read(ctx context.Context, do func(*tx) error) error {
-	return db.whileOpen(ctx, db.reading, do)
+	return db.whileOpen(ctx, db.runRead, do)
 }
 
 func (db *DB) whileOpen(ctx context.Context, call func(context.Context, func(*tx) error) error, do func(*tx) error) error {

@@ -77,7 +77,7 @@ func taskJSON(t *task.Task) (any, error) {
 // explainUnreadable says of an error whether the database is damaged.
 func (db *DB) explainUnreadable(err error) error {
 	if errors.Is(err, errUnreadable) {
-		return db.corrupt(err)
+		return db.corruptError(err)
 	}
 	return err
 }

@@ -1,9 +1,9 @@
-// Package collect is what the Inquiry does without a detective: it puts seven questions by template, and says what was
-// not found.
+// Package collect does what the Inquiry does without a detective: it makes seven questions from templates, and says
+// what was not found.
 //
 // Guarantees:
-//   - Nothing is judged: no score, no contradiction, nobody is satisfied. A gap says no more than that no passage was
-//     found, or that an answer to when or how much has no figure.
+//   - Nothing is judged: there is no score, no contradiction, and nobody is satisfied. A gap says only that no passage
+//     was found, or that an answer to when or how much has no figure.
 //   - Equal hypotheses give equal questions.
 package collect
 
@@ -18,18 +18,18 @@ import (
 	"sibyl/internal/text"
 )
 
-// Question is one of a template. Aspect is "what", "when", "where", "who", "why", "how" or "how_much".
+// Question is a question made from a template. Aspect is "what", "when", "where", "who", "why", "how" or "how_much".
 type Question struct{ Text, Aspect string }
 
 const (
 	mostSubject = 240 // characters of a hypothesis that a question names
-	mostNames   = 5   // names that the question of who is about
+	mostNames   = 5   // names in the question of who
 )
 
-// templates are the templates of a language. %s is the hypothesis; of who, it is the names in it, if there are any.
+// templates are the templates of a language. %s is the hypothesis, followed in the question of who by the names in it.
 type templates struct {
 	questions [7]string // in the order of aspects
-	noFigure  string    // with the question
+	noFigure  string    // %s is the question
 }
 
 func aspects() [7]string {
@@ -80,8 +80,8 @@ func Questions(language, hypothesis string) []Question {
 	return all
 }
 
-// properNames are the words of a hypothesis that begin with a capital within a sentence, each once; words that follow each
-// other are one name.
+// properNames are the words of a hypothesis that have a capital and do not begin a sentence, each once. Adjacent ones
+// are one name.
 func properNames(hypothesis string) (list []string) {
 	begins, joins := true, false // a sentence begins; the word before is part of a name
 	for _, word := range strings.Fields(hypothesis) {

@@ -17,11 +17,11 @@ import (
 	"sibyl/internal/text"
 )
 
-// pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so
-// that a page of an earlier form is not taken for one that was changed.
+// pageForm is the version of evidence pages. It must rise whenever the same session gives another page, so that an
+// older page does not count as changed.
 const pageForm = 5
 
-// The marks by which the parts of a page are found. No text in it can hold them: it is escaped.
+// The marks before the parts of a page. Texts are escaped, so they can't contain a mark.
 const (
 	generatorMark = `<meta name="generator" content="sibyl inquiry evidence `
 	carriedMark   = `<script type="application/json" id="evidence">`
@@ -37,14 +37,14 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(templateFuncs()).Parse(pageText))
 })
 
-// PagePolicy is the content security policy of evidence pages: no scripts, and nothing that lies elsewhere.
+// PagePolicy is the content security policy of evidence pages: no scripts, and nothing from elsewhere.
 func PagePolicy() string {
 	sum := sha256.Sum256([]byte(style))
 	hash := base64.StdEncoding.EncodeToString(sum[:])
 	return "default-src 'none'; style-src 'sha256-" + hash + "'; base-uri 'none'; form-action 'none'"
 }
 
-// pageData is what a page carries.
+// pageData is the JSON that a page carries.
 type pageData struct {
 	Form     int              `json:"form"`
 	Session  json.RawMessage  `json:"session"`
@@ -66,13 +66,13 @@ func Evidence(s Session, chunks ...document.Chunk) ([]byte, error) {
 	return makePage(s, chunks)
 }
 
-// makePage makes the page of a session. It is a function of what the page carries.
+// makePage makes the page of a session. The page depends only on what it carries.
 func makePage(s Session, chunks []document.Chunk) ([]byte, error) {
 	session, err := Marshal(s)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = Unmarshal(session); err != nil { // shown is what is carried, a text of broken UTF-8 as well
+	if s, err = Unmarshal(session); err != nil { // show what is carried, even if a text is broken UTF-8
 		return nil, err
 	}
 	passages, err := citedPassages(&s, chunks)
@@ -98,7 +98,7 @@ func makePage(s Session, chunks []document.Chunk) ([]byte, error) {
 	return []byte(showInvisible(page.String()) + carriedMark + "\n" + data.String() + "</script>\n</body>\n</html>\n"), nil
 }
 
-// citedPassages lists the chunks that a session cites, in the order of the citations, with the texts of those that are
+// citedPassages lists the chunks that a session cites, in the order of the citations, with their texts if they are
 // given.
 func citedPassages(s *Session, chunks []document.Chunk) ([]document.Chunk, error) {
 	all := []document.Chunk{}

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// maxSession is how many bytes a session file has at most.
+	// maxSession bounds a session file, in bytes.
 	maxSession = 16 << 20
-	// stamp is the form of the start in the name of a file: UTC, to the second.
+	// stamp is the format of the start time in a file's name: UTC, to the second.
 	stamp    = "20060102T150405Z"
 	lockFile = ".lock"
-	// lockWait is how long a write waits for another one. One takes milliseconds.
+	// lockWait is how long a write waits for another one. A write takes milliseconds.
 	lockWait = 10 * time.Second
 )
 
@@ -32,7 +32,7 @@ func FileName(s Session) string {
 
 func filePrefix(id string) string { return "session_" + strings.ToLower(id) + "_" }
 
-// parseName takes the name of a file apart.
+// parseName reads the session's id from a file's name; ok says whether it is a session file's name.
 func parseName(name string) (id string, ok bool) {
 	rest, found := strings.CutPrefix(name, "session_")
 	rest, isJSON := strings.CutSuffix(rest, ".json")
@@ -42,7 +42,7 @@ func parseName(name string) (id string, ok bool) {
 		at.Format(stamp) == start
 }
 
-// Invalid is a session that breaks rules.
+// Invalid is the error of a session that breaks rules.
 type Invalid struct {
 	ID         string
 	Violations []Violation
@@ -65,7 +65,7 @@ func listViolations(violations []Violation) string {
 	return strings.Join(words, "; ")
 }
 
-// Stale is a write of an earlier state of a session than its file has.
+// Stale is the error of a write whose state of the session is earlier than the file's.
 type Stale struct{ ID, Problem string }
 
 func (e *Stale) Error() string {
@@ -75,7 +75,7 @@ func (e *Stale) Error() string {
 // Folder holds the session files of one owner. It is safe for concurrent use, and several processes may use it.
 type Folder struct{ path string }
 
-// Open names the folder. It makes nothing on the disk; Write makes it.
+// Open returns the folder at dir. It creates nothing; Write creates the folder.
 func Open(dir string) (*Folder, error) {
 	if dir == "" {
 		return nil, errors.New("no folder is given for the sessions of inquiries")
@@ -87,12 +87,12 @@ func Open(dir string) (*Folder, error) {
 	return &Folder{path}, nil
 }
 
-// Path is where the file of a session lies, for people.
+// Path is the path of a session's file, for people.
 func (f *Folder) Path(s Session) string { return filepath.Join(f.path, FileName(s)) }
 
-// Write gives the file of a session this state, whole or not at all. The same state again changes nothing. A file that
-// can't be used is replaced. The error is an *Invalid for a session that breaks rules, and a *Stale for one that the
-// file is ahead of; then the file stays as it is.
+// Write writes a session to its file, atomically. Writing the same state again changes nothing. A file that is
+// unreadable or invalid is replaced. The error is an *Invalid for a session that breaks rules, and a *Stale if the file
+// has a later state; then the file is unchanged.
 func (f *Folder) Write(ctx context.Context, s Session) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 	return nil
 }
 
-// checkNotStale is a *Stale if a file holds a later state of the session.
+// checkNotStale returns a *Stale if a file holds a later state of the session.
 func checkNotStale(before files.File, s Session) error {
 	if !before.Exists() || before.Cut {
 		return nil
@@ -162,7 +162,7 @@ func checkNotStale(before files.File, s Session) error {
 	return nil
 }
 
-// checkOnlyFile fails if a session has a file of another name.
+// checkOnlyFile fails if the session already has a file with another name.
 func checkOnlyFile(root *os.Root, id, name string) error {
 	names, err := sessionFiles(root, id)
 	if err == nil && len(names) > 0 {

@@ -21,12 +21,11 @@ var markdownTemplate = sync.OnceValue(func() *template.Template {
 		"summary": inertQuote}).Parse(markdownText))
 })
 
-// Markdown tells a session in Markdown, in the order and words of its page. Texts of others are escaped, but for the
-// summary, which is Markdown itself; it stands in a quotation, is inert, and has no pictures. Rules that the session
-// breaks are not asked.
+// Markdown renders a session as Markdown, in the order and words of its page. Texts from outside are escaped, except
+// the summary, which is Markdown itself: it is quoted, without active links and pictures. The session is not validated.
 func Markdown(s Session) []byte { return []byte(render(markdownTemplate(), s) + "\n") }
 
-// render is what a template makes of a session.
+// render executes a template for a session.
 func render(by *template.Template, s Session) string {
 	var out strings.Builder
 	if err := by.Execute(&out, viewOf(&s, nil)); err != nil {
@@ -38,7 +37,7 @@ func render(by *template.Template, s Session) string {
 //go:embed brief.md.txt
 var briefText string
 
-// mostTold is how many characters of a text a short account shows; of a quotation, twice as many.
+// mostTold bounds the characters of a text in Brief; a quotation may have twice as many.
 const mostTold = 120
 
 var briefTemplate = sync.OnceValue(func() *template.Template {
@@ -52,11 +51,11 @@ var briefTemplate = sync.OnceValue(func() *template.Template {
 	}).Parse(briefText))
 })
 
-// Brief tells in about fifteen lines of Markdown what came of a session: the verdict, how the summary begins, the
+// Brief is the result of a session in about fifteen lines of Markdown: the verdict, the beginning of the summary, the
 // contradictions with both quotations, and the worst gaps.
 func Brief(s Session) string { return render(briefTemplate(), s) + "\n" }
 
-// gapLines lists gaps, a line each, the graver first.
+// gapLines lists gaps, a line each, the most severe first.
 func gapLines(gaps []RemainingGap) (lines []string) {
 	for _, severity := range []Severity{"", High, Medium, Low} {
 		for _, g := range gaps {
@@ -68,7 +67,7 @@ func gapLines(gaps []RemainingGap) (lines []string) {
 	return lines
 }
 
-// unansweredQuestions names the questions by template that nothing was found on, each without the hypothesis behind it.
+// unansweredQuestions lists the template questions without a citation, each without the hypothesis at its end.
 func unansweredQuestions(pairs []Pair) string {
 	var all []string
 	for _, pair := range pairs {
@@ -79,7 +78,7 @@ func unansweredQuestions(pairs []Pair) string {
 	return strings.Join(all, ", ")
 }
 
-// firstParagraph is the first paragraph of a summary.
+// firstParagraph is the first paragraph of a summary that is no heading.
 func firstParagraph(summary string) string {
 	for part := range strings.SplitSeq(summary, "\n\n") {
 		if part = strings.TrimSpace(part); part != "" && !strings.HasPrefix(part, "#") {
@@ -89,7 +88,7 @@ func firstParagraph(summary string) string {
 	return ""
 }
 
-// quotationLines lists what was collected, each quotation once, with where it stands.
+// quotationLines lists the cited quotations, each once, with document and page.
 func quotationLines(pairs []Pair) (lines []string) {
 	for _, pair := range pairs {
 		for _, c := range pair.Citations {
@@ -102,8 +101,8 @@ func quotationLines(pairs []Pair) (lines []string) {
 	return lines
 }
 
-// inlineText is a text as Markdown that shows it as it is, in one line. What would make HTML, a link or code is a character
-// reference: an address that a reader links by itself takes the backslash behind it along.
+// inlineText escapes a text for one line of Markdown. Characters that begin HTML, a link or code become character
+// references, not backslash escapes, since an automatic link would include the backslash.
 func inlineText(content any) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(showInvisible(fmt.Sprint(content))), " ") {
@@ -119,12 +118,12 @@ func inlineText(content any) string {
 	return b.String()
 }
 
-// blockQuote is a text of several lines as a quotation.
+// blockQuote escapes a text of several lines, and makes a quotation of it.
 func blockQuote(content string) string {
 	var lines []string
 	for l := range strings.Lines(strings.TrimSpace(showInvisible(content))) {
 		l = inlineText(l)
-		// What would begin a list, or end a heading.
+		// Escape what would begin a list, or underline a heading.
 		mark := strings.TrimLeftFunc(l, unicode.IsDigit)
 		numbered := len(mark) < len(l) && (strings.HasPrefix(mark, ".") || strings.HasPrefix(mark, ")"))
 		if numbered || mark == l && mark != "" && strings.ContainsRune("+-=", rune(mark[0])) {
@@ -135,7 +134,7 @@ func blockQuote(content string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inertQuote is a summary as a quotation.
+// inertQuote makes a quotation of a summary, which is Markdown, and makes its links and pictures inert.
 func inertQuote(summary string) string {
 	var lines []string
 	for l := range strings.Lines(strings.TrimSpace(showInvisible(summary))) {

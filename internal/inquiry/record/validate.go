@@ -11,10 +11,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// leastComplete is the completeness from which a detective may be satisfied.
+// leastComplete is the lowest completeness at which the detective may be satisfied.
 const leastComplete = 80
 
-// Rule names what a violation breaks.
+// Rule is a rule that a session can break.
 type Rule string
 
 // The rules that a violation may break.
@@ -38,11 +38,11 @@ func (v Violation) String() string {
 	return v.Path + ": " + v.Problem
 }
 
-// resolved is the schema, ready to check with. That takes milliseconds.
+// resolved is the resolved schema. Resolving takes milliseconds.
 var resolved = sync.OnceValues(func() (*jsonschema.Resolved, error) { return form().Resolve(nil) })
 
-// Check names what is wrong with the JSON text of a session: the first thing that is not of the schema, and all that
-// does not agree. None is nil.
+// Check returns the violations in the JSON text of a session: the first one of the schema, or else all that Validate
+// finds. nil: none.
 func Check(content []byte) []Violation {
 	var value any
 	if err := json.Unmarshal(content, &value); err != nil {
@@ -60,7 +60,7 @@ func Check(content []byte) []Violation {
 	return s.Validate()
 }
 
-// Validate names what does not agree in a session, as far as no schema can say it.
+// Validate returns the violations of rules that the schema can't express.
 func (s *Session) Validate() []Violation {
 	v := validation{s: s}
 	v.require(isUUID(s.ID), "id", "“%s” is no UUID v4", short(s.ID)) // it names a file
@@ -80,20 +80,20 @@ func (s *Session) Validate() []Violation {
 	return v.all
 }
 
-// validation checks whether the parts of a session agree.
+// validation collects the violations of a session.
 type validation struct {
 	s   *Session
 	all []Violation
 }
 
-// require adds a violation if something does not hold.
+// require adds a violation unless the condition holds.
 func (v *validation) require(holds bool, path, format string, args ...any) {
 	if !holds {
 		v.all = append(v.all, Violation{Path: path, Rule: RuleAgree, Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
-// checkEnding checks that what a session has is what its status asks for.
+// checkEnding checks that status, reason, end time and audits agree.
 func (v *validation) checkEnding() {
 	s := v.s
 	becomes, err := s.EndReason.Status()
@@ -142,7 +142,7 @@ func (v *validation) checkWitness() {
 	}
 }
 
-// hasDocument says whether the witness has a document of a name; of any hash for "".
+// hasDocument says whether the witness has a document with this name and hash; "" is any hash.
 func (v *validation) hasDocument(name, hash string) bool {
 	return slices.ContainsFunc(v.s.Witness.Documents, func(d Document) bool {
 		return d.Name == name && (hash == "" || d.Hash == hash)
@@ -173,7 +173,7 @@ func (v *validation) checkPair(i int) {
 	}
 }
 
-// checkSatisfied checks that the last pair let the detective end.
+// checkSatisfied checks that the last pair allows a completed session.
 func (v *validation) checkSatisfied() {
 	last := len(v.s.Pairs) - 1
 	if last < 0 {

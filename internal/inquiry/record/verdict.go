@@ -7,11 +7,11 @@ import (
 	"sibyl/internal/text"
 )
 
-// NotAudited is what a session without a detective says of itself.
+// NotAudited is the verdict of a session without a detective.
 const NotAudited = "Collected, not audited: a detective needs a model."
 
-// Verdict says in one line how a session stands: how it ended, who judged it, and what came of it. Screen, list, page
-// and files say the same.
+// Verdict says in one line how a session ended, whether it was judged, and the result. Screen, list, page and files
+// show the same line.
 func Verdict(s *Session) string {
 	parts := []string{endingSentence(s)}
 	a := s.Audit()
@@ -33,7 +33,7 @@ func Verdict(s *Session) string {
 	return strings.Join(append(parts, score, findingsSentence(a)), " ")
 }
 
-// endingSentence says how a session ended, or that it goes on.
+// endingSentence says how a session ended, or that it is running.
 func endingSentence(s *Session) string {
 	after := "after " + text.Count(len(s.Pairs), "question")
 	if len(s.Pairs) == 0 {
@@ -59,7 +59,7 @@ func endingSentence(s *Session) string {
 	return "It ended " + after + ": " + string(s.Status) + "."
 }
 
-// failureSentence says why a session failed, and how it goes on.
+// failureSentence says why a session failed, and how to resume it.
 func failureSentence(s *Session, after string) string {
 	line := "It failed " + after
 	if a := s.Audit(); a != nil && a.Unjudged != "" {
@@ -72,7 +72,7 @@ func failureSentence(s *Session, after string) string {
 	return line
 }
 
-// findingsSentence counts what an audit holds.
+// findingsSentence counts the contradictions and gaps of an audit.
 func findingsSentence(a *Audit) string {
 	unconfirmed, high := 0, 0
 	for _, c := range a.Contradictions {

@@ -13,10 +13,10 @@ import (
 	"sibyl/internal/media/document"
 )
 
-// maxPage is how many bytes a page has at most that is verified.
+// maxPage bounds a page that can be verified, in bytes.
 const maxPage = 4 * maxSession
 
-// Outcome is what came of a check.
+// Outcome is the result of a check.
 type Outcome string
 
 // The outcomes of a check.
@@ -34,14 +34,14 @@ const (
 	CheckDocuments = "documents" // the documents have their hashes, and hold the chunks and what is quoted
 )
 
-// Checked is a check and what came of it.
+// Checked is a check and its result.
 type Checked struct {
 	Name     string   `json:"name" enum:"read,rules,shown,documents"`
 	Outcome  Outcome  `json:"outcome" enum:"holds,fails,not checked"`
 	Problems []string `json:"problems" doc:"What fails, or why something is not checked."`
 }
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	OK      bool      `json:"ok" doc:"Nothing fails."`
 	Page    bool      `json:"page" doc:"It is an evidence page; else a session."`
@@ -50,7 +50,7 @@ type Report struct {
 	Checks  []Checked `json:"checks" doc:"All, in their order."`
 }
 
-// Source is a document as it is read for a verification.
+// Source is a document that was read for a verification.
 type Source struct {
 	Hash   string // of the file
 	Chunks []document.Chunk
@@ -59,9 +59,9 @@ type Source struct {
 // Verify checks an evidence page, or the JSON text of a session. docs reads a document by its name; an error that is
 // fs.ErrNotExist leaves it unchecked, any other fails. nil: there are none.
 //
-// A page is made again from what it carries and compared byte for byte, so that nothing that is shown can be changed
-// alone. Who changes what it carries and makes a whole page of it anew is found by the documents, by the rules, or by a
-// digest that was noted elsewhere, and by nothing else.
+// A page is made again from what it carries and compared byte for byte, so a change of only what is shown is found. If
+// somebody changes what it carries and makes a new page from that, only the documents, the rules, or a digest that was
+// noted elsewhere can show it.
 func Verify(content []byte, docs func(name string) (Source, error)) Report {
 	r := Report{Page: bytes.HasPrefix(bytes.TrimLeft(content, space+"\ufeff"), []byte("<"))}
 	session := content
@@ -96,7 +96,7 @@ func Verify(content []byte, docs func(name string) (Source, error)) Report {
 	return r
 }
 
-// checkResult is a check that was made: it holds without problems.
+// checkResult is the result of a check that was made: it holds if there are no problems.
 func checkResult(name string, problems ...string) Checked {
 	if len(problems) > 0 {
 		return Checked{name, Fails, problems}
@@ -104,10 +104,10 @@ func checkResult(name string, problems ...string) Checked {
 	return Checked{Name: name, Outcome: Holds, Problems: []string{}}
 }
 
-// skippedCheck is a check that could not be made, and why.
+// skippedCheck is the result of a check that could not be made, and why.
 func skippedCheck(name, why string) Checked { return Checked{name, NotChecked, []string{why}} }
 
-// readPage gives what a page carries.
+// readPage returns what a page carries.
 func readPage(content []byte) (session []byte, passages []document.Chunk, err error) {
 	form, isPage := between(content, generatorMark, `"`)
 	text, carries := between(content, carriedMark, "</script>")
@@ -130,14 +130,14 @@ func readPage(content []byte) (session []byte, passages []document.Chunk, err er
 	return c.Session, c.Passages, nil
 }
 
-// between is what stands between two marks, the first time.
+// between returns the text between the first two marks; false if one is missing.
 func between(content []byte, from, to string) (string, bool) {
 	_, rest, found := bytes.Cut(content, []byte(from))
 	text, _, closed := bytes.Cut(rest, []byte(to))
 	return string(text), found && closed
 }
 
-// pageProblems makes a page again from what it carries, and says what is another one.
+// pageProblems makes a page again from what it carries, and reports whether it differs from content.
 func pageProblems(s Session, passages []document.Chunk, content []byte) []string {
 	again, err := makePage(s, slices.DeleteFunc(passages, func(k document.Chunk) bool { return k.Text == "" }))
 	switch {
@@ -149,7 +149,7 @@ func pageProblems(s Session, passages []document.Chunk, content []byte) []string
 	return nil
 }
 
-// checkDocuments looks up all that a session cites in the documents at hand.
+// checkDocuments checks all citations of a session against the documents that docs reads.
 func checkDocuments(s *Session, docs func(name string) (Source, error)) Checked {
 	if docs == nil {
 		return skippedCheck(CheckDocuments, "no documents are given")
@@ -180,7 +180,7 @@ func checkDocuments(s *Session, docs func(name string) (Source, error)) Checked 
 	return checkResult(CheckDocuments, problems...)
 }
 
-// checkInDocument looks a citation up in its document.
+// checkInDocument checks a citation against its document.
 func checkInDocument(c Citation, read func() (Source, error)) error {
 	d, err := read()
 	at := slices.IndexFunc(d.Chunks, func(k document.Chunk) bool { return k.Index == c.Chunk })

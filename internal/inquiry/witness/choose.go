@@ -12,31 +12,32 @@ import (
 	"sibyl/internal/text"
 )
 
-// What a model is given to choose from, and what is taken of its choice.
+// The bounds of what a model chooses from, and of its choice.
 const (
-	mostGiven  = 24_000 // bytes of passages in a request: what is not more is given whole
-	leastGiven = 3_000  // of them, where a window has no room for more
-	mostRounds = 4      // of passages, while none answers
+	mostGiven  = 24_000 // bytes of passages in a request
+	leastGiven = 3_000  // of them, if the window is too small for more
+	mostRounds = 4      // of requests, until a passage answers
 	mostQuotes = 8
 )
 
 // PurposeChoose names the requests to a model that chooses quotations.
 const PurposeChoose = "inquiry.passages"
 
-// modelChoice is what a model has chosen.
+// modelChoice is a model's reply.
 type modelChoice struct {
 	Quotations []quotation `json:"quotations"`
 	Search     []string    `json:"search"`
 }
 
-// quotation is one of them.
+// quotation is a quotation that a model chose.
 type quotation struct {
 	Passage int    `json:"passage"` // from 1
 	Words   string `json:"words"`
 }
 
-// chooseQuotes are the quotations that a model finds in the likeliest passages, or in the next ones if those do not answer:
-// then it says which words to look for. What came of the requests is added to the answer, also when one failed.
+// chooseQuotes has a model choose quotations from the likeliest passages, and from the next ones if those do not
+// answer. In that case the model says which words to search for. The requests' results are added to the answer, even if
+// one failed.
 func (w *documentWitness) chooseQuotes(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
 	given := map[int]bool{}
 	room := mostGiven
@@ -64,8 +65,8 @@ func (w *documentWitness) chooseQuotes(ctx context.Context, told, code string, o
 	return nil, nil
 }
 
-// nextBatch are the next passages that fit in a room, in the order of the documents. Of a folder that is read in a few
-// rounds, all come in time.
+// nextBatch returns the next passages that fit in room bytes, in the order of the documents. If all passages fit in a
+// few rounds, those without a score follow.
 func (w *documentWitness) nextBatch(order []int, given map[int]bool, room int) (batch []int) {
 	if w.size <= mostGiven*mostRounds {
 		for i := range w.chunks {
@@ -83,8 +84,8 @@ func (w *documentWitness) nextBatch(order []int, given map[int]bool, room int) (
 	return batch
 }
 
-// chooseFrom has a model choose from passages, and once more if what it chose does not stand there. Passages come first in
-// what it is told: they are the same for many questions.
+// chooseFrom has a model choose from passages, and once more if a quotation is not in its passage. The passages come
+// first in the prompt, since they are the same for many questions.
 func (w *documentWitness) chooseFrom(
 	ctx context.Context, told string, batch []int, a *Answer,
 ) (quotes []quote, search []string, err error) {
@@ -127,8 +128,8 @@ func (w *documentWitness) chooseFrom(
 	return quotes, search, nil
 }
 
-// wholeQuotes are the quotations that stand in their passages, letter by letter, each as whole sentences, and those that do
-// not.
+// wholeQuotes returns the quotations that are literally in their passages, widened to whole sentences, and those that
+// are not.
 func (w *documentWitness) wholeQuotes(all []quotation, batch []int) (quotes []quote, wrong []quotation) {
 	for _, q := range all {
 		if q.Passage < 1 || q.Passage > len(batch) {

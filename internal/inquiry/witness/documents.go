@@ -16,13 +16,13 @@ import (
 	"sibyl/internal/text/language"
 )
 
-// Options say how documents are searched. With the zero Options words alone are searched, and nobody is asked.
+// Options say how documents are searched. The zero Options search by words, without a model.
 type Options struct {
-	// Hypothesis is what the inquiry is about. A question that says nothing by itself (“When?”) is understood by it.
+	// Hypothesis is what the inquiry is about. It completes a question that says nothing by itself (“When?”).
 	Hypothesis string
 
-	// Model, if set, chooses from the passages that were found what answers a question, as Prompt tells it. Without
-	// one, or if it fails, sentences that hold the words of the question are quoted.
+	// Model, if set, chooses quotations from the passages that were found, with Prompt as its system prompt. Without
+	// it, or if it fails, sentences with the words of the question are quoted.
 	Model  model.Model
 	Prompt string
 
@@ -30,7 +30,7 @@ type Options struct {
 	Embed model.Embedder
 }
 
-// errNothing is what Check says where nothing can be asked.
+// errNothing is the error of Check if there are no passages.
 var errNothing = errors.New("no document could be read: give a TXT, MD, PDF or DOCX file with text")
 
 // documentWitness is a witness that quotes documents.
@@ -80,7 +80,7 @@ func nameOf(docs []document.Document) string {
 
 func (w *documentWitness) Name() string { return w.name }
 
-// Check says whether there is anything to answer from. An embedder or a Chooser that fails is no obstacle.
+// Check fails if there are no passages. It tries neither the embedder nor the model.
 func (w *documentWitness) Check(ctx context.Context) error {
 	if len(w.chunks) == 0 {
 		return errNothing
@@ -88,7 +88,7 @@ func (w *documentWitness) Check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// fewWords is how many words of its own a question has at most that is understood by what was said before.
+// fewWords: a question with at most so many terms is completed by the question before, or the hypothesis.
 const fewWords = 1
 
 // Answer quotes the sentences that answer the question.
@@ -105,7 +105,7 @@ func (w *documentWitness) Answer(ctx context.Context, question, code string, ear
 		question = cmp.Or(before, w.Hypothesis) + " " + question
 		terms = w.index.terms(question, code)
 	}
-	// the words around it ask for an aspect, and stand in no document
+	// the words around the hypothesis ask for an aspect, and are in no document
 	if _, about := text.Find(question, strings.TrimRight(w.Hypothesis, ".?! ")); about {
 		terms = slices.DeleteFunc(w.index.terms(w.Hypothesis, code), func(t term) bool { return len(t.forms) == 0 })
 	} else {
@@ -138,7 +138,7 @@ func (w *documentWitness) Answer(ctx context.Context, question, code string, ear
 	return a, nil
 }
 
-// cite answers with quotations.
+// cite completes an answer with these quotations.
 func (w *documentWitness) cite(quotes []quote, code string, a Answer) Answer {
 	var said []string
 	for _, q := range quotes {
@@ -156,8 +156,8 @@ func (w *documentWitness) cite(quotes []quote, code string, a Answer) Answer {
 	return a
 }
 
-// notFoundTexts say in a language that a search has found nothing, and that it has found only what was quoted before.
-// Whether the documents hold it is not known.
+// notFoundTexts says in a language that a search found no passage, and that it found only passages that were quoted
+// before.
 func notFoundTexts(code string) [2]string {
 	all := map[string][2]string{
 		"de": {"Dazu habe ich keine Stelle gefunden.", "Dazu habe ich keine weitere Stelle gefunden."},

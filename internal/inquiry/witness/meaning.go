@@ -12,26 +12,27 @@ import (
 	"sibyl/internal/text"
 )
 
-// meaningRanker ranks chunks by how near they are to a question. Their vectors are made when they are first wanted, and kept
-// in memory.
+// meaningRanker ranks chunks by how near they are to a question. It embeds them when they are first needed, and keeps
+// the vectors in memory.
 type meaningRanker struct {
 	embed  model.Embedder
 	chunks []document.Chunk
 
 	mu      sync.Mutex
 	vectors [][]float32 // of the chunks
-	givenUp bool        // it has failed, and is left alone: no question waits for it again
+	givenUp bool        // the embedder failed: no question tries it again
 }
 
 const (
 	together  = 64    // texts of a request
 	mostBytes = 4_000 // of a text that is embedded
-	fused     = 60    // how much the first places of two rankings count before later ones
+	fused     = 60    // the constant of reciprocal rank fusion
 )
 
 var errGivenUp = errors.New("the embedder has failed before")
 
-// rank gives all chunks, the nearest first. After a failure that no context is to blame for it is errGivenUp.
+// rank returns the indices of all chunks, the nearest first. After a failure, unless ctx ended, every later call
+// returns errGivenUp.
 func (m *meaningRanker) rank(ctx context.Context, question string) ([]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +81,7 @@ func (m *meaningRanker) embedTexts(ctx context.Context, texts []string) ([][]flo
 	return vectors, err
 }
 
-// fuse merges rankings into one: what is near the front of any of them is (reciprocal rank fusion).
+// fuse merges rankings by reciprocal rank fusion.
 func fuse(count int, rankings ...[]int) []int {
 	scores := make([]float64, count)
 	for _, ranking := range rankings {

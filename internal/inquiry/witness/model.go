@@ -12,19 +12,19 @@ import (
 const (
 	mostTokens  = 600   // of an answer
 	mostAnswer  = 4_000 // bytes of an answer
-	mostEarlier = 24    // exchanges that are told again
+	mostEarlier = 24    // earlier exchanges in a request
 )
 
 // Purpose names a witness's requests to a model.
 const Purpose = "inquiry.witness"
 
-// modelWitness is a model that is asked as a witness.
+// modelWitness is a witness that is a model.
 type modelWitness struct {
 	model  model.Model
 	prompt string
 }
 
-// Model is a witness that is a model. Prompt tells it what it is.
+// Model is a witness that is a model, with prompt as its system prompt.
 func Model(m model.Model, prompt string) Witness { return modelWitness{m, prompt} }
 
 func (w modelWitness) Name() string { return w.model.ID() }
@@ -37,7 +37,8 @@ func (w modelWitness) Check(ctx context.Context) error {
 	return err
 }
 
-// Request is what a model is asked as a witness, of whom prompt tells it. It sees the earlier exchanges as its own.
+// Request is the request to a model as a witness, with prompt as its system prompt. It has the earlier exchanges as its
+// turns.
 func Request(prompt, question string, earlier []Exchange) model.Request {
 	req := model.Request{System: prompt, MaxOutputTokens: mostTokens, Purpose: Purpose}
 	for _, e := range earlier[max(0, len(earlier)-mostEarlier):] {

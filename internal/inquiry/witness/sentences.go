@@ -15,16 +15,16 @@ type quote struct {
 	text.Span
 }
 
-// What is quoted where no model chooses.
+// The bounds of quoting without a model.
 const (
 	mostSentences = 3    // each of another chunk
 	mostSearched  = 40   // chunks, the likeliest
-	enough        = 0.3  // of what a sentence with all the words of the question counts
-	further       = 0.85 // of the best, that further sentences count
+	enough        = 0.3  // of the score of a sentence with all words of the question
+	further       = 0.85 // of the best score: the least for further sentences
 )
 
-// searchQuotes are the sentences of the likeliest chunks that hold most of the terms. Those that were said earlier are left
-// out; said says that there are some.
+// searchQuotes finds the sentences of the likeliest chunks that match the terms best. It leaves out those in earlier
+// answers; said says whether there were any.
 func (w *documentWitness) searchQuotes(terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
 	var all []quote
 	var units []unit
@@ -70,7 +70,7 @@ func (w *documentWitness) searchQuotes(terms []term, order []int, earlier []Exch
 	return best, said
 }
 
-// wholeSentences widens a part of a chunk to the sentences that it lies in: what is cut out of a sentence can say the opposite.
+// wholeSentences widens a part of a chunk to whole sentences, since a part of a sentence can say the opposite.
 func wholeSentences(content string, part text.Span) text.Span {
 	for _, s := range text.Sentences(content) {
 		if s.From < part.To && s.To > part.From {
