@@ -252,8 +252,7 @@ func (k *questioner) fillReceipt(said modelQuestion, words string) {
 	}
 }
 
-// rejectRepetition adds to the prompt that the model's question was asked before, in the pair with this index from 0.
-// times counts the repetitions; from the second on, the gaps become unaskable.
+// rejectRepetition tells the model that its question was asked before, in this pair, from 0. times counts repetitions.
 func (k *questioner) rejectRepetition(times int, said json.RawMessage, pair int, gaps []string) {
 	k.prompt.Say(model.Assistant)
 	k.prompt.Part(assistant.PartModel, "", string(said))
@@ -270,8 +269,7 @@ func (k *questioner) rejectRepetition(times int, said json.RawMessage, pair int,
 	k.prompt.Part(assistant.PartControl, "", control)
 }
 
-// pairWithQuestion is the index from 0 of the pair that asked this question, ignoring case and punctuation; -1 for
-// none.
+// pairWithQuestion is the index of the pair that asked this question, but for case and punctuation; -1 for none.
 func pairWithQuestion(all []AnsweredPair, question string) int {
 	letters := func(s string) string {
 		return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
@@ -287,8 +285,7 @@ func (r *AnalyseReceipt) isOpen(id string) bool {
 	return slices.ContainsFunc(r.Analysis.Gaps, func(g record.Gap) bool { return g.ID == id })
 }
 
-// newPrompt composes a model's prompt: the instructions of the text named about, the hypothesis, the pairs, and what is
-// open.
+// newPrompt composes a prompt: the instructions of the text named about, the hypothesis, the pairs, and what is open.
 func (p *performer) newPrompt(
 	ctx context.Context, about string, all []AnsweredPair, latest AnalyseReceipt,
 ) (*assistant.Prompt, error) {

@@ -31,19 +31,19 @@ const (
 	quietest = 10 * time.Second
 )
 
-// announcer tells whoever listens which runs took records or were freed. NOTIFY takes a lock that makes all commits that
-// notify wait for each other, so it is no part of a write: runs are gathered while others are told, and told together.
-// What can't be told is dropped, since whoever watches looks by itself as well.
+// announcer notifies listeners of runs that took records or were freed. NOTIFY takes a lock that makes all notifying
+// commits wait for each other, so it is no part of a write: runs are queued, and announced together. A failed
+// announcement is dropped, since watchers also poll.
 type announcer struct {
 	server  *server
 	mu      sync.Mutex
-	queued  map[string]struct{} // by what is told of a run
+	queued  map[string]struct{} // by payload
 	running bool
 	closed  bool
 	all     sync.WaitGroup
 }
 
-// announceSoon has a run told soon. It does not wait.
+// announceSoon queues a run to be announced. It does not wait.
 func (c *announcer) announceSoon(run journal.Key) {
 	payload, err := json.Marshal([2]string{string(run.Owner), run.Run})
 	if err != nil || len(payload) > longestPayload {
@@ -61,7 +61,7 @@ func (c *announcer) announceSoon(run journal.Key) {
 	}
 }
 
-// stop returns when what was to be told is told.
+// stop accepts no more runs, and returns when the queued ones are announced.
 func (c *announcer) stop() {
 	c.mu.Lock()
 	c.closed = true
@@ -69,7 +69,7 @@ func (c *announcer) stop() {
 	c.all.Wait()
 }
 
-// announceQueued tells runs until there is nothing to tell.
+// announceQueued announces runs until the queue is empty.
 func (c *announcer) announceQueued() {
 	for {
 		c.mu.Lock()
@@ -88,7 +88,7 @@ func (c *announcer) announceQueued() {
 	}
 }
 
-// notify tells runs. Nothing that is told is kept, so no commit waits for the disk.
+// notify sends notifications. They are not stored, so the commit does not wait for the disk.
 func (c *announcer) notify(payloads []string) error {
 	all, err := json.Marshal(payloads)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
 	}
 }
 
-// nextNotification waits for a notification. While there is none it asks from time to time whether the connection still stands.
+// nextNotification waits for a notification. Meanwhile it checks now and then that the connection is alive.
 func nextNotification(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
 	for {
 		quiet, cancel := context.WithTimeout(ctx, quietest)

@@ -57,7 +57,7 @@ func (t *tx) beginRun(b journal.Beginning) error {
 	return nil
 }
 
-// beginSession makes the session of a beginning, or moves the one that is there.
+// beginSession adds the session of a beginning, or updates the existing one.
 func (t *tx) beginSession(b journal.Beginning) {
 	started, s := b.Run.StartedAt.UnixMilli(), b.Session
 	if s == nil {
@@ -75,8 +75,8 @@ func (t *tx) beginSession(b journal.Beginning) {
 	t.requireRow(existsError("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
 }
 
-// checkReplaced checks that a run takes the place of the last one of its session. The session is locked, so that no other
-// run begins in it meanwhile.
+// checkReplaced checks that a run replaces the last one of its session. The session is locked, so that no other run
+// begins in it meanwhile.
 func (t *tx) checkReplaced(r journal.Run) {
 	if r.Replaces == "" {
 		return
@@ -86,8 +86,8 @@ func (t *tx) checkReplaced(r journal.Run) {
 		AND no = (SELECT max(no) FROM run WHERE session = $2)`, r.Replaces, r.Session, string(r.Owner))
 }
 
-// keepBlobs counts one run more that names these contents, keeps those that are new, and returns their hashes, each
-// once and in order: so that two runs that name the same wait for each other in turn.
+// keepBlobs counts one more run for these contents, stores the new ones, and returns their hashes, each once and
+// sorted: so two runs lock the same contents in the same order.
 func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	byHash := map[string][]byte{}
 	for _, content := range contents {
@@ -120,7 +120,7 @@ func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	return hashes, nil
 }
 
-// consumePending uses up the pending rows that a beginning names, and removes the others of its session.
+// consumePending consumes the pending rows that a beginning names, and removes the others of its session.
 func (t *tx) consumePending(b journal.Beginning) {
 	if b.Session != nil && len(b.Consume) == 0 {
 		return // nobody left a question to a new session
@@ -138,7 +138,8 @@ func (t *tx) consumePending(b journal.Beginning) {
 	queryChecked(t, scan, check, `DELETE FROM pending WHERE session = $1 RETURNING id, expires_at`, b.Run.Session)
 }
 
-// claimKeys takes the keys that a beginning claims. One that another run holds is locked, so that it can be told which.
+// claimKeys takes the keys that a beginning claims. A key of another run is locked, so that the error can name that
+// run.
 func (t *tx) claimKeys(b journal.Beginning) {
 	for _, key := range b.Claims {
 		check := func(holder []string) error {

@@ -47,8 +47,8 @@ type Database interface {
 	FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error
 }
 
-// Tables lists what Copy copies: what refers to something comes after it. Nodes and duties stay, since they are of
-// processes.
+// Tables lists the tables that Copy copies; a table comes after those that it refers to. Nodes and duties belong to
+// processes, and are not copied.
 func Tables() []Table {
 	return []Table{
 		table("session", 1, "id owner assistant title place created_at updated_at words"),
@@ -72,7 +72,7 @@ func table(name string, keys int, columns string, bytes ...string) Table {
 	return Table{name, keys, strings.Fields(columns), bytes}
 }
 
-// copySQL are the statements of a database that copying takes beside those that read and write rows.
+// copySQL are the statements that copying needs beside those that read and write rows.
 type copySQL struct {
 	moment   []string // begin a transaction that sees one moment
 	alone    []string // keep others from the tables, and the transaction from being ended for taking long
@@ -99,10 +99,10 @@ func (db *DB) ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Ro
 	})
 }
 
-// errStopRows says that no more rows are wanted.
+// errStopRows stops reading when the caller wants no more rows.
 var errStopRows = errors.New("enough")
 
-// allRows gives the rows of a table one by one.
+// allRows returns the rows of a table one by one.
 func (t *tx) allRows(table Table) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		values, into := make(Row, len(table.Columns)), make([]any, len(table.Columns))
@@ -174,13 +174,13 @@ func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error)
 	})
 }
 
-// Copied is how many rows of a table were copied.
+// Copied is the number of rows that were copied from a table.
 type Copied struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`
 }
 
-// Copy copies all that is in from into to, which must be empty, and checks it.
+// Copy copies all rows of from into to, which must be empty, and checks the result.
 func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, err error) {
 	var sent, kept []tableSum
 	err = from.ReadAll(ctx, func(rows func(Table) iter.Seq2[Row, error]) error {
@@ -211,7 +211,7 @@ func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, 
 	return all, nil
 }
 
-// checkNotDriven says whether no process drives a run.
+// checkNotDriven fails if a process drives a run.
 func checkNotDriven(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
 	runs := Tables()[1]
 	of := func(row Row, column string) any { return row[slices.Index(runs.Columns, column)] }
@@ -228,13 +228,13 @@ func checkNotDriven(rows func(Table) iter.Seq2[Row, error], now time.Time) error
 	return nil
 }
 
-// tableSum tells the rows of a table.
+// tableSum is the count and checksum of the rows of a table.
 type tableSum struct {
 	rows   int64
 	digest [sha256.Size]byte
 }
 
-// sumRows hands over all rows and sums them up, by table.
+// sumRows calls handle with each row, and returns a sum for each table.
 func sumRows(rows func(Table) iter.Seq2[Row, error], handle func(Table, Row) error) ([]tableSum, error) {
 	var all []tableSum
 	for _, t := range Tables() {
@@ -256,7 +256,7 @@ func sumRows(rows func(Table) iter.Seq2[Row, error], handle func(Table, Row) err
 	return all, nil
 }
 
-// encodeTyped is a value with its kind and length.
+// encodeTyped encodes a value with its kind and length, for the checksum.
 func encodeTyped(v any) []byte {
 	var kind byte
 	var content []byte

@@ -132,7 +132,7 @@ func newFile(path string, opts []FileOption) (*file, error) {
 
 func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
 
-// open gives so many connections, each of which is opened when it is first used.
+// open returns n connections, each of which is opened when it is first used.
 func (f *file) open(dsn string, n int) (chan *link, error) {
 	pool, err := sql.Open("sqlite", dsn)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *file) dsn(pragmas ...string) string {
 	}, pragmas...)})
 }
 
-// uri names the file and what holds for every connection, however it is opened.
+// uri names the file and the settings of every connection.
 func (f *file) uri(settings url.Values) string {
 	slice := min(f.busyTimeout, busySlice)
 	settings.Set("_dqs", "0")
@@ -216,7 +216,7 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	return f.endTransaction(err)
 }
 
-// version returns the last migration that is noted in the file.
+// version returns the last migration that the file has.
 func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
 	type state struct{ mark, noted, others int64 }
 	scan := func(r row, s *state) error { return r.Scan(&s.mark, &s.noted, &s.others) }
@@ -313,7 +313,7 @@ func (f *file) closeAll() error {
 	return errors.Join(errs...)
 }
 
-// sqliteWords puts a statement into SQLite's words. Of locks there is one, which whoever writes has.
+// sqliteWords translates a statement for SQLite. Row locks are dropped, since a writer locks the whole file.
 func sqliteWords() *strings.Replacer {
 	return strings.NewReplacer(
 		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "",
@@ -333,8 +333,8 @@ func (f *file) announce(journal.Key) {}
 // now implements dialect. All processes that have the file open are on this machine.
 func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.checkSameFile() }
 
-// checkSameFile says that the file is the one that was opened. Of one that was removed or replaced SQLite tells nothing: what
-// is written to it is gone once it is closed.
+// checkSameFile fails if the file was removed or replaced since it was opened. SQLite does not notice that, and what is
+// written would be lost when it is closed.
 func (f *file) checkSameFile() error {
 	info, err := os.Stat(f.path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && f.info != nil && !os.SameFile(f.info, info) {

@@ -76,7 +76,7 @@ func (f *file) corruptError(err error) error {
 	return fmt.Errorf("database %s: %w (%s): %w", f.path, journal.ErrCorrupt, remedy, err)
 }
 
-// isOpenRefused says that a file, or what SQLite keeps beside it, could not be opened for writing.
+// isOpenRefused says whether the file, or one that SQLite keeps beside it, could not be opened for writing.
 func isOpenRefused(err error) bool {
 	code, _ := fileCode(err)
 	switch code & primary {

@@ -33,7 +33,7 @@ func (f *file) runWrite(ctx context.Context, do func(*tx) error) error {
 	return f.explain(w.err)
 }
 
-// leadGroup begins a transaction, carries out w and all that waits in it, and gives the turn back.
+// leadGroup begins a transaction, performs w and all waiting writes in it, and releases the turn.
 func (f *file) leadGroup(ctx context.Context, since time.Time, w *fileWrite) error {
 	defer func() { <-f.turn }()
 	if err := f.beginTransaction(ctx, since); err != nil {
@@ -52,7 +52,7 @@ func (f *file) leadGroup(ctx context.Context, since time.Time, w *fileWrite) err
 	}
 }
 
-// beginTransaction begins a transaction of a write that has waited since a time.
+// beginTransaction begins a transaction for a write that has waited since then.
 func (f *file) beginTransaction(ctx context.Context, since time.Time) error {
 	if err := f.checkSameFile(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (f *file) beginTransaction(ctx context.Context, since time.Time) error {
 	return f.retryWhileBusy(ctx, since, func() error { return f.execute("BEGIN IMMEDIATE") })
 }
 
-// endTransaction commits the transaction, unless it failed. Its error says that nothing of it is left.
+// endTransaction commits the transaction, or rolls it back if failed is set. With an error, nothing of it is left.
 func (f *file) endTransaction(failed error) error {
 	if failed == nil {
 		failed = f.execute("COMMIT")
@@ -76,8 +76,7 @@ func (f *file) execute(text string) error {
 	return f.sendStatement(context.Background(), f.writer, statement{text: text})
 }
 
-// commitGroup carries out the writes of a group, each of which fails or succeeds by itself, and ends the transaction, which
-// is one for all.
+// commitGroup performs the writes of a group in one transaction, and ends it. Each write succeeds or fails by itself.
 func (f *file) commitGroup(group []*fileWrite) {
 	lost := errBrokenOff // unless all are carried out
 	defer func() {
@@ -108,7 +107,7 @@ func (f *file) runStatements(do func(*tx) error) error {
 	return t.send()
 }
 
-// tryWrite carries out a write that may fail by itself. lost says that nothing of the transaction is left.
+// tryWrite performs a write in a savepoint. failed is that write's error; lost says that the whole transaction is lost.
 func (f *file) tryWrite(do func(*tx) error) (failed, lost error) {
 	if err := f.execute("SAVEPOINT part"); err != nil {
 		return err, err
@@ -176,7 +175,7 @@ func (f *file) prepare(ctx context.Context, l *link, text string) (_ *sql.Stmt, 
 	return prepared, err
 }
 
-// tx is a connection of whoever has it.
+// tx makes a tx that uses this connection.
 func (f *file) tx(ctx context.Context, l *link) *tx {
 	deliver := func(t *tx, all []statement) error {
 		for _, s := range all {
@@ -209,7 +208,7 @@ func (f *file) sendStatement(ctx context.Context, l *link, s statement) error {
 	return err
 }
 
-// retryWhileBusy repeats do while another process keeps it from the database, up to the busy timeout after a start.
+// retryWhileBusy repeats do while another process has the database locked, until the busy timeout after start.
 func (f *file) retryWhileBusy(ctx context.Context, start time.Time, do func() error) error {
 	deadline := start.Add(f.busyTimeout)
 	for {

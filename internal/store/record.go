@@ -51,7 +51,7 @@ func (db *DB) Append(
 	return err
 }
 
-// errNotAppended says that a run took no records, before it is known why.
+// errNotAppended says that no records were appended; whyNotAppended finds the reason.
 var errNotAppended = errors.New("not appended")
 
 // added is a record that was added: its key, and the number of the transaction.
@@ -62,9 +62,9 @@ type added struct {
 
 func scanAdded(r row, a *added) error { return r.Scan(&a.key, &a.xid) }
 
-// appendRecords is the compare-and-append: all records are added, or none, if the run is running and its last record is the
-// one before them. If another writer was first, fewer rows come back, and the transaction is refused. The run is locked
-// against its removal.
+// appendRecords is the compare-and-append: it adds all records if the run is running and its last record is the one
+// before them; else none. If another writer was first, fewer rows come back, and the transaction is refused. The run is
+// locked against its removal.
 func (t *tx) appendRecords(owner journal.Owner, run string, recs []journal.Record) {
 	for some := range slices.Chunk(recs, mostAtOnce) {
 		args := []any{run, string(owner), some[0].Seq}
@@ -92,7 +92,7 @@ func (t *tx) appendRecords(owner journal.Owner, run string, recs []journal.Recor
 	}
 }
 
-// whyNotAppended says why a run took no records that begin with the number next.
+// whyNotAppended returns the error of a refused Append whose first record has the number next.
 func (db *DB) whyNotAppended(ctx context.Context, owner journal.Owner, run string, next int64) error {
 	r, err := db.Run(ctx, owner, run)
 	if err == nil {
@@ -104,7 +104,7 @@ func (db *DB) whyNotAppended(ctx context.Context, owner journal.Owner, run strin
 	return err
 }
 
-// endRun ends a run that records were just appended to. A clock that was set back meanwhile ends none before it began.
+// endRun ends a run to which records were just appended. If the clock was set back, the end is not before the start.
 func (t *tx) endRun(owner journal.Owner, run string, end journal.End) {
 	t.run(`
 		UPDATE run SET status = $3, ended_at = CASE WHEN started_at > $4 THEN started_at ELSE $4 END,

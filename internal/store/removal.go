@@ -59,7 +59,7 @@ func (db *DB) DeleteSession(
 	return db.explainNoSession(ctx, owner, id, err)
 }
 
-// lockRuns keeps others from changing the runs of sessions, and from appending to them.
+// lockRuns locks the runs of sessions against changes and appends by others.
 func (t *tx) lockRuns(sessions []any) {
 	t.run(`SELECT no FROM run WHERE session IN (`+placeholders(1, len(sessions))+`) ORDER BY no FOR UPDATE`, sessions...)
 }
@@ -83,7 +83,7 @@ func (db *DB) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle
 		unusedArgs(owner, idle, int64(journal.Limit(idle.Limit)))...)
 }
 
-// Retire implements journal.Store. A session that somebody else works on is left to the next time.
+// Retire implements journal.Store. It skips sessions that others have locked.
 func (db *DB) Retire(
 	ctx context.Context, owner journal.Owner, idle journal.Idle,
 ) (left []journal.Tombstone, err error) {
@@ -117,7 +117,7 @@ func (db *DB) Retire(
 	return left, nil
 }
 
-// removeSessions leaves nothing of sessions that are locked with their runs but their tombstones.
+// removeSessions removes sessions, which are locked with their runs, and adds their tombstones.
 func (t *tx) removeSessions(
 	sessions []journal.Session, why journal.Reason, now time.Time,
 ) (left []journal.Tombstone, err error) {

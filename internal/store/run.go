@@ -80,7 +80,7 @@ func (db *DB) Census(ctx context.Context, at journal.When) ([]journal.Count, err
 		at.Now.UnixMilli(), millisOrLatest(at.Leases), millisOrLatest(at.Rests), int64(journal.MaxTries))
 }
 
-// millisOrLatest is the value of a time that is the last there is: none is later than one that is not set.
+// millisOrLatest is an upper bound for SQL; the zero time is no bound.
 func millisOrLatest(t time.Time) int64 {
 	if t.IsZero() {
 		return math.MaxInt64
@@ -88,7 +88,7 @@ func millisOrLatest(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// keysJSON are the owners and ids of runs as JSON. What no row can have is left out.
+// keysJSON encodes the owners and ids of runs as JSON, without keys that no row can have.
 func keysJSON(keys []journal.Key) (string, error) {
 	all := [][2]string{}
 	for _, k := range keys {
@@ -136,7 +136,7 @@ func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder stri
 	})
 }
 
-// lockRun keeps others from changing a run.
+// lockRun locks a run against changes by others.
 func (t *tx) lockRun(owner journal.Owner, run string) {
 	t.requireRow(notFoundError("run", run), `SELECT id FROM run WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE`, run,
 		string(owner))

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 )
 
-// Secrets are what the processes over one database sign with.
+// Secrets are the signing secrets that all processes over one database share.
 type Secrets interface {
 	// Secret returns the secret of a name: SecretSize random bytes, made when any process first asks for it, and the
 	// same in all of them from then on.

@@ -23,7 +23,7 @@ func (f *failure) Error() string { return f.err.Error() }
 
 func (f *failure) Unwrap() error { return f.err }
 
-// isLost says that a connection was lost, and that what it was to do may be done again.
+// isLost says whether a connection was lost, and the work may be repeated.
 func isLost(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && f.lost
@@ -41,7 +41,7 @@ func serverCode(err error) string {
 	return failed.Code
 }
 
-// isRefusal says that the server carried out nothing of a statement, and goes on to serve the connection.
+// isRefusal says whether the server refused a statement, and still serves the connection.
 func isRefusal(err error) bool {
 	var failed *pgconn.PgError
 	return errors.As(err, &failed) && failed.SeverityUnlocalized == "ERROR"
@@ -117,7 +117,7 @@ func (s *server) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("database %s: %w", s.name, f.err)
 }
 
-// remedyFor returns what would fix an error of a code, if that is known, and journal's error for it, if it has one.
+// remedyFor returns what would fix an error with this code, and journal's error for it; either may be empty.
 func (s *server) remedyFor(code string) (remedy string, as error) {
 	switch code {
 	case lockNotAvailable, deadlockDetected, serializationFailure:

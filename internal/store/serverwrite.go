@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// mostDeadlocks is how often a write is begun anew that the server broke off because writes waited for each other.
+// mostDeadlocks bounds how often a write is retried after a deadlock.
 const mostDeadlocks = 5
 
 // settlePause is the time between two questions whether a transaction was committed.
@@ -67,7 +67,7 @@ func (s *server) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// tx is a connection of whoever has it.
+// tx makes a tx that uses this connection.
 func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 	deliver := func(t *tx, all []statement) error {
 		ctx, cancel := t.bounded()
@@ -87,7 +87,7 @@ func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 	return &tx{ctx: ctx, patience: s.patience, deliver: deliver}
 }
 
-// tryTransaction calls do in a transaction, which begins with what it sends first.
+// tryTransaction calls do in a transaction, which begins with the first statement that is sent.
 func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
@@ -156,8 +156,8 @@ const (
 	aborted    = "aborted"
 )
 
-// stateOf asks the server how a transaction stands, "" if it does not know. A crash of the server may give the number
-// of one that it lost to another. So a number counts as committed only where there is what the transaction wrote.
+// stateOf asks the server for the state of a transaction; "" if unknown. After a crash, the server may give the number
+// of a lost one to another: a number counts as committed only if the transaction's rows are there.
 func (s *server) stateOf(ctx context.Context, lost *tx) (state string, err error) {
 	err = s.withConn(ctx, func(t *tx) error {
 		found, err := queryRows(t, scanValue[string], "SELECT coalesce(pg_xact_status($1::text::xid8), '')", lost.proof.xid)

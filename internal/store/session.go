@@ -21,7 +21,7 @@ func scanSession(r row, s *journal.Session) error {
 		&s.Runs)
 }
 
-// errNoSession says that a session is not there, before it is known why.
+// errNoSession says that a session was not found; explainNoSession finds the reason.
 var errNoSession = errors.New("no session")
 
 // Session implements journal.Store.
@@ -31,7 +31,7 @@ func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (jour
 	return s, db.explainNoSession(ctx, owner, id, err)
 }
 
-// explainNoSession says in place of errNoSession what became of the session: it left a tombstone, or it never was there.
+// explainNoSession replaces errNoSession by the reason: the session was removed, or never existed.
 func (db *DB) explainNoSession(ctx context.Context, owner journal.Owner, id string, err error) error {
 	if !errors.Is(err, errNoSession) {
 		return err
@@ -75,14 +75,14 @@ func (q *listing) arg(value any) string {
 	return fmt.Sprintf("$%d", 1+len(q.args))
 }
 
-// where demands a value of a column, unless the value is empty.
+// where adds the condition that a column has a value, unless the value is empty.
 func (q *listing) where(column, value string) {
 	if value != "" {
 		q.conditions += " AND " + column + q.arg(value)
 	}
 }
 
-// whereBetween demands a time of a column, as far as the bounds are set.
+// whereBetween adds the bounds of a column's time that are set.
 func (q *listing) whereBetween(column string, from, to time.Time) {
 	if !from.IsZero() {
 		q.conditions += " AND " + column + " >= " + q.arg(from.UnixMilli())

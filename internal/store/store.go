@@ -51,10 +51,10 @@ type dialect interface {
 	// otherwise, unless the error is journal.ErrUnsure. do may be called again in another transaction, with nothing
 	// left of what it did in the first.
 	runWrite(ctx context.Context, do func(*tx) error) error
-	// databaseName is the database for people, without a password.
+	// databaseName names the database for people, without a password.
 	databaseName() string
 	copyStatements() copySQL
-	// corruptError is an error of what the database holds.
+	// corruptError wraps an error about damaged content.
 	corruptError(err error) error
 	// now is the time that all processes over the database agree on.
 	now(ctx context.Context) (time.Time, error)
@@ -63,7 +63,7 @@ type dialect interface {
 	reserve() error
 	// spendReserve gives that room free, and tells whether there was any.
 	spendReserve() bool
-	// announce has whoever listens hear of a run soon.
+	// announce announces a run to listeners soon.
 	announce(run journal.Key)
 	close() error
 }
@@ -111,9 +111,9 @@ func (db *DB) whileOpen(ctx context.Context, call func(context.Context, func(*tx
 	return call(ctx, do)
 }
 
-// tx is a connection in a transaction, or one that only reads. Statements are gathered, and sent together with the next
-// of which the rows are needed at once, or at the end: so a write takes one round trip and one more for its commit.
-// They are executed in their order, and after one that fails or is refused the transaction leaves nothing.
+// tx is a connection in a transaction, or one that only reads. Statements are queued, and sent with the next one whose
+// rows are needed at once, or at the end: so a write takes one round trip, and one for its commit. They are executed in
+// order. After one that fails or is refused, the transaction leaves nothing.
 type tx struct {
 	ctx      context.Context
 	patience time.Duration // with what is sent at once; 0: no bound
@@ -147,8 +147,7 @@ type proof struct {
 	args  []any
 }
 
-// setProof says by what a transaction can be told that it was committed. Without a proof it may be repeated when that is
-// not known.
+// setProof sets how to find out whether the transaction was committed. Without it, a repetition does no harm.
 func (t *tx) setProof(query string, args ...any) {
 	queryChecked(t, scanValue[string], func(xid []string) error {
 		t.proof = proof{xid[0], query, args}
@@ -177,12 +176,12 @@ func (t *tx) send() error {
 	return err
 }
 
-// run has a statement executed of whose rows nothing is needed.
+// run queues a statement whose rows are not needed.
 func (t *tx) run(text string, args ...any) {
 	t.waiting = append(t.waiting, statement{text: text, args: driverArgs(args)})
 }
 
-// requireRow has a statement executed that must give a row.
+// requireRow queues a statement that must return a row; otherwise is the error if it does not.
 func (t *tx) requireRow(otherwise error, text string, args ...any) {
 	queryChecked(t, func(row, *struct{}) error { return nil }, func(found []struct{}) error {
 		if len(found) == 0 {
@@ -192,7 +191,7 @@ func (t *tx) requireRow(otherwise error, text string, args ...any) {
 	}, text, args...)
 }
 
-// queryChecked has a query executed, whose rows check gets, and may refuse.
+// queryChecked queues a query. check gets its rows, and may refuse them with an error.
 func queryChecked[T any](t *tx, scan func(row, *T) error, check func([]T) error, query string, args ...any) {
 	take := func(r result) error {
 		var found []T
@@ -212,7 +211,7 @@ func queryChecked[T any](t *tx, scan func(row, *T) error, check func([]T) error,
 	t.waiting = append(t.waiting, statement{query, driverArgs(args), take})
 }
 
-// queryRows executes a query, after all that waits, and returns what it finds.
+// queryRows sends the queued statements and a query, and returns the query's rows.
 func queryRows[T any](t *tx, scan func(row, *T) error, query string, args ...any) (found []T, err error) {
 	keep := func(all []T) error {
 		found = all
@@ -245,7 +244,7 @@ const (
 // scanValue scans a row of one value.
 func scanValue[T any](r row, v *T) error { return r.Scan(v) }
 
-// onlyRow returns the one row that a query has found.
+// onlyRow returns the row that a query found, or otherwise if there is none.
 func onlyRow[T any](found []T, err, otherwise error) (T, error) {
 	if err == nil && len(found) == 0 {
 		err = otherwise
@@ -262,7 +261,7 @@ func notFoundError(kind, id string) error {
 
 func existsError(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrExists) }
 
-// driverArgs returns args as both databases take them. No row has a text that PostgreSQL refuses, and none has NULL.
+// driverArgs returns args as both drivers take them: no NULL, and no text that PostgreSQL refuses.
 func driverArgs(args []any) []any {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok && !journal.Plain(text) {
@@ -272,7 +271,7 @@ func driverArgs(args []any) []any {
 	return args
 }
 
-// placeholders are the places of n arguments from that number on, as "$3, $4".
+// placeholders lists the placeholders of n arguments, from that number on: "$3, $4".
 func placeholders(from, n int) string {
 	all := make([]string, n)
 	for i := range all {
@@ -281,8 +280,7 @@ func placeholders(from, n int) string {
 	return strings.Join(all, ", ")
 }
 
-// tuples are the places of so many rows of arguments from that number on, as "(CAST($4 AS text), CAST($5 AS bytea)),
-// ...".
+// tuples lists the placeholders of so many rows, from that number on: "(CAST($4 AS text), CAST($5 AS bytea)), ...".
 func tuples(from, rows int, types ...string) string {
 	var all []string
 	for range rows {
@@ -296,7 +294,7 @@ func tuples(from, rows int, types ...string) string {
 	return strings.Join(all, ", ")
 }
 
-// asArgs are values as arguments.
+// asArgs converts values to arguments.
 func asArgs[T any](values []T) []any {
 	all := make([]any, len(values))
 	for i, v := range values {
@@ -305,7 +303,7 @@ func asArgs[T any](values []T) []any {
 	return all
 }
 
-// limitOrAll is the value of a limit that may be unset.
+// limitOrAll is a limit for SQL; an unset one selects all rows.
 func limitOrAll(limit int) int64 {
 	if limit <= 0 {
 		return math.MaxInt64
@@ -313,7 +311,7 @@ func limitOrAll(limit int) int64 {
 	return int64(limit)
 }
 
-// timeOrNull is the value of a time that may be unset: NULL.
+// timeOrNull is a time for SQL; the zero time is NULL.
 func timeOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -17,7 +17,7 @@ const (
 	selectChange = `SELECT id, task, action, actor, before, after, coalesce(undoes, 0), at FROM task_change `
 )
 
-// keptTask is a task that there is or was.
+// keptTask is a task that exists or was removed.
 type keptTask struct {
 	task.Task
 	gone int64
@@ -33,7 +33,7 @@ func scanTask(r row, t *keptTask) error {
 	return err
 }
 
-// tasksOf are those of found that no caller needs to know more of.
+// tasksOf are the tasks without what the store keeps beside them.
 func tasksOf(found []keptTask) []task.Task {
 	all := make([]task.Task, len(found))
 	for i, t := range found {
@@ -65,7 +65,7 @@ func (j asJSON) Scan(v any) error {
 	return nil
 }
 
-// taskJSON is a task as JSON, NULL if there is none.
+// taskJSON encodes a task as JSON; NULL if there is none.
 func taskJSON(t *task.Task) (any, error) {
 	if t == nil {
 		return nil, nil
@@ -74,7 +74,7 @@ func taskJSON(t *task.Task) (any, error) {
 	return string(text), err
 }
 
-// explainUnreadable says of an error whether the database is damaged.
+// explainUnreadable makes a corruption error of errUnreadable; other errors are returned unchanged.
 func (db *DB) explainUnreadable(err error) error {
 	if errors.Is(err, errUnreadable) {
 		return db.corruptError(err)
@@ -88,7 +88,7 @@ func (db *DB) changes(ctx context.Context, query string, args ...any) ([]task.Ch
 	return all, db.explainUnreadable(err)
 }
 
-// errKeyMeanwhile says that another has used up the key since it was looked for.
+// errKeyMeanwhile says that another write used the key after it was looked up.
 var errKeyMeanwhile = errors.New("the key was used up meanwhile")
 
 // Apply implements task.Store.
@@ -110,8 +110,8 @@ func (db *DB) Apply(ctx context.Context, owner string, a task.Act) (c task.Chang
 	return c, again, nil
 }
 
-// applyAct decides with the task locked. The key is looked for after that, so that who waited for the lock sees what was
-// made meanwhile.
+// applyAct applies an act with the task locked. It looks up the key after locking, so that it sees changes that were
+// made while it waited.
 func (t *tx) applyAct(owner string, a task.Act) (c task.Change, again bool, err error) {
 	var last []keptTask
 	if a.Action != task.Add {
@@ -144,7 +144,7 @@ func (t *tx) applyAct(owner string, a task.Act) (c task.Change, again bool, err 
 	return c, false, err
 }
 
-// keepChange writes a change and the task as it is after it, and gives them their ids.
+// keepChange stores a change and the changed task, and sets their ids.
 func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 	switch {
 	case c.Action == task.Add:
@@ -191,7 +191,7 @@ func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 	return nil
 }
 
-// taskColumns are what a task's row holds beside its id.
+// taskColumns are the values of a task's row, without its id.
 func taskColumns(t task.Task) []any {
 	var description, completed any
 	if t.Description != nil {
@@ -209,7 +209,7 @@ func (db *DB) Made(ctx context.Context, owner, key string) (task.Change, error) 
 	return onlyRow(made, err, task.ErrNotFound)
 }
 
-// whereSelected are the tasks that a filter selects, whatever its After and Limit.
+// whereSelected is the condition for a filter, without After and Limit.
 func whereSelected(owner string, f task.Filter) (where string, args []any) {
 	where, args = `WHERE owner = $1 AND gone = 0`, []any{owner}
 	if f.Status != "" {

@@ -168,9 +168,8 @@ func summaryBlocks(summary string) (all []block) {
 	return all
 }
 
-// showInvisible replaces characters that a reader would not see, or that make a text look like another, by their
-// numbers: control characters, and those that turn the direction of writing. Characters that join letters or mark a
-// direction stay.
+// showInvisible replaces characters that hide or disguise text by their numbers: control characters, and those that
+// turn the direction of writing. Characters that join letters or mark a direction stay.
 func showInvisible(content string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(content, "\r\n", "\n") {

@@ -35,9 +35,8 @@ type quotation struct {
 	Words   string `json:"words"`
 }
 
-// chooseQuotes has a model choose quotations from the likeliest passages, and from the next ones if those do not
-// answer. In that case the model says which words to search for. The requests' results are added to the answer, even if
-// one failed.
+// chooseQuotes has a model choose quotations from the likeliest passages. If none answers, it tries the next ones, with
+// words to search for from the model. The answer gets what the requests cost, even if one failed.
 func (w *documentWitness) chooseQuotes(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
 	given := map[int]bool{}
 	room := mostGiven

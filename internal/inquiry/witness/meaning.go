@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// meaningRanker ranks chunks by how near they are to a question. It embeds them when they are first needed, and keeps
-// the vectors in memory.
+// meaningRanker ranks chunks by their nearness to a question. It embeds them at the first question, and keeps the
+// vectors in memory.
 type meaningRanker struct {
 	embed  model.Embedder
 	chunks []document.Chunk
@@ -31,8 +31,7 @@ const (
 
 var errGivenUp = errors.New("the embedder has failed before")
 
-// rank returns the indices of all chunks, the nearest first. After a failure, unless ctx ended, every later call
-// returns errGivenUp.
+// rank returns the indices of all chunks, the nearest first. After a failure, unless ctx ended, it gives up.
 func (m *meaningRanker) rank(ctx context.Context, question string) ([]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -37,8 +37,7 @@ func (w modelWitness) Check(ctx context.Context) error {
 	return err
 }
 
-// Request is the request to a model as a witness, with prompt as its system prompt. It has the earlier exchanges as its
-// turns.
+// Request is the request to a model as a witness. prompt is the system prompt; the earlier exchanges are turns.
 func Request(prompt, question string, earlier []Exchange) model.Request {
 	req := model.Request{System: prompt, MaxOutputTokens: mostTokens, Purpose: Purpose}
 	for _, e := range earlier[max(0, len(earlier)-mostEarlier):] {
