@@ -12,9 +12,9 @@ import (
 	"sibyl/internal/run"
 )
 
-// Of reads the records of a run, as far as they go. steps are what was decided, as Explain gives it; nil: as the trace
-// record has it, which comes with the end. detail, which may be nil, gives what the assistant tells of a receipt; Asked
-// and Value of it are not set.
+// Of makes the audit of a run from its records so far. steps are the decisions, as Explain returns them; nil: those of
+// the trace record, which comes with the end. detail, which may be nil, returns the assistant's details of a receipt,
+// whose Asked and Value are not set.
 func Of(r journal.Run, recs []journal.Record, steps []run.TraceStep, detail func(c *run.CompletionRecord) any) *Run {
 	a := &reader{Run: Run{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Title: r.Title, Status: r.Status,
 		StartedAt: r.StartedAt,
@@ -37,14 +37,14 @@ func Of(r journal.Run, recs []journal.Record, steps []run.TraceStep, detail func
 	return &a.Run
 }
 
-// reader is an audit in the making.
+// reader collects an audit from records and steps.
 type reader struct {
 	Run
 	detail      func(c *run.CompletionRecord) any
-	effects     map[uint64]*Effect // whatever a record says of an operation
-	stepRecords []journal.Record   // on which the tree decides
+	effects     map[uint64]*Effect // by operation
+	stepRecords []journal.Record   // the records that the tree took a step on
 	traced      []run.TraceStep
-	over        bool // no effect is performed any more
+	over        bool // the run ended or was stopped
 }
 
 func (a *reader) addRemark(format string, args ...any) {
@@ -102,7 +102,7 @@ func (a *reader) addRecord(rec journal.Record) {
 	a.Inputs = append(a.Inputs, in)
 }
 
-// remarkMissing remarks on what a record should say and does not: names, each with its text.
+// remarkMissing adds a remark for each empty value of a record. named alternates names and values.
 func (a *reader) remarkMissing(rec journal.Record, named ...string) {
 	for i := 0; i < len(named); i += 2 {
 		if named[i+1] == "" {
@@ -111,7 +111,7 @@ func (a *reader) remarkMissing(rec journal.Record, named ...string) {
 	}
 }
 
-// addReceipt enters a completion, of its own record or of the record of a stop.
+// addReceipt enters a completion, from its own record or from a stopped record.
 func (a *reader) addReceipt(rec journal.Record, c *run.CompletionRecord) {
 	e := a.effectOf(c.Op)
 	e.Asked = run.Asked{Op: c.Op, Kind: c.Kind, Label: c.Label, Leaf: c.Leaf, Digest: c.Digest}
@@ -130,7 +130,7 @@ func (a *reader) addReceipt(rec journal.Record, c *run.CompletionRecord) {
 	}
 }
 
-// remarkUntraced remarks on records of which nothing says what was decided on them.
+// remarkUntraced adds a remark for each record without a decision.
 func (a *reader) remarkUntraced(steps []run.TraceStep) {
 	if len(steps) == 0 && len(a.stepRecords) > 0 {
 		a.addRemark("what the tree decided is not in the journal")
@@ -143,7 +143,7 @@ func (a *reader) remarkUntraced(steps []run.TraceStep) {
 	}
 }
 
-// addStep lists what the nodes did, and which effects were asked for and withdrawn.
+// addStep adds the decisions of a step, and the effects that it requested and withdrew.
 func (a *reader) addStep(s *run.TraceStep) {
 	for _, asked := range s.Start {
 		e := a.effectOf(asked.Op)
@@ -154,7 +154,7 @@ func (a *reader) addStep(s *run.TraceStep) {
 			e.markWithdrawn("the tree withdrew it")
 		}
 	}
-	var d *Decision // of a node of which no status is told yet
+	var d *Decision // of a node whose status has not come yet
 	for _, e := range s.Events {
 		if d == nil || d.Rule != e.Rule || e.Type != "" && d.Type != "" {
 			a.Decisions = append(a.Decisions, Decision{Record: s.Record, Rule: e.Rule})
@@ -172,7 +172,7 @@ func (a *reader) addStep(s *run.TraceStep) {
 	}
 }
 
-// settleEffects says how those effects stand that have no receipt.
+// settleEffects sets the state of the effects without a receipt.
 func (a *reader) settleEffects() {
 	a.Effects = []Effect{}
 	for _, op := range slices.Sorted(maps.Keys(a.effects)) {
@@ -188,7 +188,8 @@ func (a *reader) settleEffects() {
 	}
 }
 
-// markWithdrawn enters an effect that will have no receipt. One that has a mark writes.
+// markWithdrawn sets the state of an effect that will have no receipt. An effect with a mark writes, so its state is
+// unknown.
 func (e *Effect) markWithdrawn(why string) {
 	e.State, e.Why = Withdrawn, why
 	if e.Mark != nil {
@@ -196,7 +197,7 @@ func (e *Effect) markWithdrawn(why string) {
 	}
 }
 
-// effectOf is what is known of an operation.
+// effectOf returns the effect of an operation, and adds it if it is new.
 func (a *reader) effectOf(op uint64) *Effect {
 	if a.effects[op] == nil {
 		a.effects[op] = &Effect{Asked: run.Asked{Op: op}}

@@ -35,18 +35,18 @@ func changesOf(was, would json.RawMessage) (all []Change) {
 	return all
 }
 
-// isReasonCode says that a value is of the code that a reason has beside its words, which older builds kept alone.
+// isReasonCode says whether a value belongs to a reason's code, which older builds did not store.
 func isReasonCode(path string) bool {
 	return strings.Contains(path, "why_code") || strings.Contains(path, "why_values")
 }
 
-// jsonPlaces are the values of a JSON text, as JSON, by their paths.
+// jsonPlaces are the values in a JSON text, as JSON, by path.
 type jsonPlaces struct {
 	paths  []string
 	values map[string]string
 }
 
-// placesOf reads a JSON text with its numbers as they are written; what is none is taken as a string.
+// placesOf reads a JSON text, with numbers as they are written. Other text counts as a string.
 func placesOf(raw json.RawMessage) jsonPlaces {
 	p := jsonPlaces{values: map[string]string{}}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -97,13 +97,13 @@ func isNested(v any) bool {
 	return false
 }
 
-// How much of a changed value is shown: characters in all, and of them how many before the first difference.
+// How many characters of a changed value are shown: in all, and before the first difference.
 const (
 	shownChange = 120
 	shownBefore = 30
 )
 
-// shorten cuts two texts so that their first difference is to be seen in both.
+// shorten cuts two texts so that both show their first difference.
 func shorten(was, would []rune) (string, string) {
 	same := 0
 	for same < min(len(was), len(would)) && was[same] == would[same] {

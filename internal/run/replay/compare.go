@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/run"
 )
 
-// compareStep tells what a step decides otherwise, and lets what it asks for have the completions of what the recorded one
-// asked for.
+// compareStep returns how a step differs from the recorded one, and gives its requests the completions of equal
+// recorded requests.
 func (r *replayer) compareStep(ctx context.Context, was *step, starts []Asked) (d Difference, err error) {
 	d.Moment = was.at
 	left := r.requestsOf(was)
@@ -39,12 +39,12 @@ func (r *replayer) compareStep(ctx context.Context, was *step, starts []Asked) (
 	return d, nil
 }
 
-// isSame says whether two effects ask for the same.
+// isSame says whether two requests are equal.
 func (a Asked) isSame(other Asked) bool { return a.Leaf == other.Leaf && a.Digest == other.Digest }
 
 func sameLeaf(a, other Asked) bool { return a.Leaf == other.Leaf }
 
-// useCompletions lets what the replay asks for have the completions of what the recorded run asked for in its place.
+// useCompletions gives requests of the replay the completions of the recorded requests that they are paired with.
 func (r *replayer) useCompletions(all []ChangedRequest) {
 	for _, p := range all {
 		r.answers[p.Was.Op] = p.Would
@@ -52,7 +52,7 @@ func (r *replayer) useCompletions(all []ChangedRequest) {
 	}
 }
 
-// unusedRequests are the recorded requests whose completions no effect has, in the order in which they were asked for.
+// unusedRequests are the completed recorded requests that no request of the replay is paired with, in order.
 func (r *replayer) unusedRequests() (all []Asked) {
 	for _, op := range slices.Sorted(maps.Keys(r.asked)) {
 		if _, answered := r.answers[op]; !answered && r.asked[op].Record != 0 {
@@ -62,8 +62,8 @@ func (r *replayer) unusedRequests() (all []Asked) {
 	return all
 }
 
-// pairRequests pairs effects of the replay with recorded ones, in order, and takes those out of left. It gives the effects
-// that have none, too.
+// pairRequests pairs requests of the replay with recorded ones, in order, and removes those from left. rest are the
+// requests of the replay without a pair.
 func pairRequests(starts []Asked, left *[]Asked, fit func(a, other Asked) bool) (found []ChangedRequest, rest []Asked) {
 	for _, a := range starts {
 		i := slices.IndexFunc(*left, func(was Asked) bool { return fit(a, was) })
@@ -77,8 +77,8 @@ func pairRequests(starts []Asked, left *[]Asked, fit func(a, other Asked) bool) 
 	return found, rest
 }
 
-// compareDecisions compares effects of the replay that have no equal with what is left of those of the recorded step,
-// and what the two withdraw and how they end.
+// compareDecisions compares the unequal requests of the replay with those left of the recorded step, and what both
+// withdraw and how they end.
 func (r *replayer) compareDecisions(was *step, starts, left []Asked, d *Difference) {
 	r.compareWithdrawn(was, d)
 	other := slices.DeleteFunc(r.unusedRequests(), func(a Asked) bool {
@@ -106,7 +106,7 @@ func (r *replayer) compareDecisions(was *step, starts, left []Asked, d *Differen
 	}
 }
 
-// compareWithdrawn compares what the two steps withdrew of what both had asked for.
+// compareWithdrawn compares which common requests the two steps withdrew.
 func (r *replayer) compareWithdrawn(was *step, d *Difference) {
 	open := r.fold.Open()
 	for _, op := range slices.Sorted(maps.Keys(r.answers)) {
@@ -121,7 +121,7 @@ func (r *replayer) compareWithdrawn(was *step, d *Difference) {
 	}
 }
 
-// fillChanges fills in the changes.
+// fillChanges lists the differences of the two requests.
 func (c *ChangedRequest) fillChanges() {
 	if c.Was.Payload != nil {
 		c.Changes = append(c.Changes, changesOf(c.Was.Payload, c.Would.Payload)...)
@@ -131,7 +131,7 @@ func (c *ChangedRequest) fillChanges() {
 	}
 }
 
-// compareSent composes anew what completed effects sent beyond their payload.
+// compareSent composes again what completed effects sent, and returns the differences.
 func (r *replayer) compareSent(ctx context.Context, equal []ChangedRequest) (all []ChangedSending, err error) {
 	for _, p := range equal {
 		if p.Was.Record == 0 {
@@ -167,7 +167,7 @@ func (r *replayer) changedSending(ctx context.Context, c *run.CompletionRecord) 
 	return s, sentDiffers(was, s.Would)
 }
 
-// sentDiffers compares by the hash of all, and by parts where those of both are known: a hash need not cover every part.
+// sentDiffers compares the hashes, and the parts if both are known, since a hash need not cover every part.
 func sentDiffers(was, would run.Sent) bool {
 	return was.Hash != would.Hash || was.Parts != nil && would.Parts != nil &&
 		len(changedParts(was.Parts, would.Parts)) > 0

@@ -11,32 +11,32 @@ import (
 	"sibyl/internal/run"
 )
 
-// recording is what the records of a run say: what came in, what was decided on it, and what came of that.
+// recording is a recorded run: its inputs, what was decided on them, and the results.
 type recording struct {
 	a      *run.Assistant
 	redact func([]byte) []byte
 
 	view      *run.View        // the run as it was when its outcome was made
-	asked     map[uint64]Asked // by operation: all of which it is known what was asked for
+	asked     map[uint64]Asked // the known requests, by operation
 	steps     []*step          // in the order of the records
 	cancel    *run.CancelRecord
 	stopped   *run.StoppedRecord
 	end       *run.EndRecord
-	endRecord journal.Record // that holds the end
+	endRecord journal.Record // with the end
 }
 
-// step is the start, a completion or a time that came in, and what was decided on it. It has no status where that is
-// not known; that of a tree that waits for nothing is FAILURE.
+// step is one input (start, completion or time) and what was decided on it. Status is empty if the decision is not
+// known, and FAILURE if the tree waited for nothing.
 type step struct {
 	run.TraceStep
 	at   Moment
-	body any // of a start with what this build's trees may read of what the run was given
+	body any // a start has only the inputs that this build's trees may read
 	now  int64
 }
 
 func (s *step) isKnown() bool { return s.Status != "" }
 
-// readRecording reads records, each of which must be readable.
+// readRecording reads the records of a run. It fails if one is unreadable.
 func readRecording(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, error) {
 	start, err := run.StartOf(recs)
 	if err != nil {
@@ -77,7 +77,7 @@ func readRecording(e *run.Engine, row journal.Run, recs []journal.Record) (*reco
 	return r, nil
 }
 
-// addRecord takes in what a record says, and what was decided on it.
+// addRecord adds a record and what was decided on it.
 func (r *recording) addRecord(seq int64, body any, decided run.TraceStep) {
 	add := func(body any, now int64) {
 		at := Moment{Record: seq, Step: len(r.steps) + 1}
@@ -112,7 +112,7 @@ func askedBy(c *run.CompletionRecord, seq int64) Asked {
 	return Asked{run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, c.Payload, seq}
 }
 
-// requestsOf are what a recorded step asks for.
+// requestsOf are the requests of a recorded step.
 func (r *recording) requestsOf(s *step) (all []Asked) {
 	for _, a := range s.Start {
 		known := r.asked[a.Op]
@@ -121,7 +121,7 @@ func (r *recording) requestsOf(s *step) (all []Asked) {
 	return all
 }
 
-// lastStep is what a fold decided last, and what it asks for there, as records would have it.
+// lastStep returns a fold's last decision and its requests, redacted as in records.
 func (r *recording) lastStep(f *run.Fold) (s run.TraceStep, starts []Asked, err error) {
 	if s, err = f.LastStep(r.redact); err != nil {
 		return s, nil, err
@@ -132,7 +132,8 @@ func (r *recording) lastStep(f *run.Fold) (s run.TraceStep, starts []Asked, err 
 	return s, starts, nil
 }
 
-// decideByFold takes the records of a run that has no trace yet through its tree, as far as this build decides what they say.
+// decideByFold folds a run that has no trace yet, to fill in its decisions, up to the first that differs from its
+// records.
 func (r *recording) decideByFold(tree *bt.Tree) {
 	f := run.NewFold(r.a, tree)
 	steps := r.steps
@@ -162,13 +163,13 @@ func (r *recording) decideByFold(tree *bt.Tree) {
 	}
 }
 
-// contradicts says whether the records have something else of an operation than this build asks for.
+// contradicts says whether the recorded request of an operation differs from this one.
 func (r *recording) contradicts(a Asked) bool {
 	told, ok := r.asked[a.Op]
 	return ok && !told.isSame(a)
 }
 
-// endedByTree says that the tree itself ended the run.
+// endedByTree says whether the tree itself ended the run.
 func (r *recording) endedByTree() bool {
 	if last := r.steps[len(r.steps)-1]; last.isKnown() {
 		return last.Status != bt.Running.String()

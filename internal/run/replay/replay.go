@@ -20,16 +20,16 @@ import (
 	"sibyl/internal/run"
 )
 
-// Options say what is to be different in a replay. The zero value changes nothing.
+// Options say what a replay changes. The zero value changes nothing.
 type Options struct {
 	TreeFile string // names Tree in messages
 	Tree     []byte // decides in place of the run's own; nil: that one does
 	// Texts gives texts that stand in place of the run's own of the same names. v holds the run as it was.
 	Texts     func(ctx context.Context, v *run.View) ([]run.Text, error)
-	PastFirst bool // go on past the first difference, as long as the decisions are the same
+	PastFirst bool // continue after the first difference, as long as the decisions are the same
 }
 
-// Result is what a replay found.
+// Result is the result of a replay.
 type Result struct {
 	Run         string          `json:"run"`
 	Status      journal.Status  `json:"status"`   // of the recorded run
@@ -191,7 +191,7 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 	return r.result, nil
 }
 
-// loadTree finds the tree that decides.
+// loadTree loads the tree that decides in the replay.
 func (r *replayer) loadTree(ctx context.Context, e *run.Engine, o Options) error {
 	own, err := e.Tree(ctx, r.view.Owner, r.view.ID)
 	var broken *bt.LoadError

@@ -10,11 +10,11 @@ import (
 	"sibyl/internal/run"
 )
 
-// mostTimers bounds the steps of a replay that take in nothing but a timer of the tree: a tree that only waits must not
-// keep it for ever.
+// mostTimers bounds the steps of a replay whose input is a timer of the tree alone, so that a tree that only waits does
+// not run forever.
 const mostTimers = 10_000
 
-// replayer takes what came into a run through a tree, until a decision differs: what would come of another one is not
+// replayer folds the inputs of a run through a tree, until a decision differs: the results of another decision are not
 // recorded.
 type replayer struct {
 	*recording
@@ -25,9 +25,9 @@ type replayer struct {
 	result      *Result
 
 	next       int              // of the recorded steps
-	answers    map[uint64]Asked // by operation of the recorded run: what of the replay gets its completion
-	unanswered map[uint64]Asked // by operation of the replay: what gets none
-	lastRecord int64            // the last record that was taken in
+	answers    map[uint64]Asked // by operation of the recorded run: the replay's request that gets its completion
+	unanswered map[uint64]Asked // by operation of the replay: requests without a completion
+	lastRecord int64            // the last record that was folded
 	timers     int
 	diverged   bool // a decision differs
 }
@@ -48,8 +48,8 @@ func (r *replayer) treeEnded() bool { return r.fold.Ending().Status != bt.Runnin
 
 func (r *replayer) atFirstDifference() bool { return !r.pastFirst && len(r.result.Differences) > 0 }
 
-// nextStep gives the step that the tree takes next, nil if there is none: with the next record, or with a timer of its
-// own before it.
+// nextStep returns the next step: the next recorded one, or one for a timer of the tree before that. nil: there is
+// none.
 func (r *replayer) nextStep() *step {
 	var was *step
 	if r.next < len(r.steps) {
@@ -59,7 +59,7 @@ func (r *replayer) nextStep() *step {
 		if r.timers++; r.timers > mostTimers {
 			return nil
 		}
-		// Nothing was decided on a timer that the run had not.
+		// The recorded run had no such timer, so it decided nothing.
 		return &step{TraceStep: run.TraceStep{Status: bt.Running.String()}, at: Moment{Record: r.lastRecord, Timer: due},
 			body: &run.TimeRecord{Now: due}}
 	}
@@ -69,7 +69,7 @@ func (r *replayer) nextStep() *step {
 	next := *was
 	if done, ok := was.body.(*run.CompletionRecord); ok {
 		asked, ok := r.answers[done.Op]
-		if !ok { // nobody knows what the recorded run has asked for there
+		if !ok { // the request of the recorded run is not known
 			return nil
 		}
 		answer := *done
@@ -81,8 +81,8 @@ func (r *replayer) nextStep() *step {
 	return &next
 }
 
-// firesBefore says whether a timer of the tree acts before the next record comes in. Where the recorded run had the
-// same timer, both were due at once, and the record came first.
+// firesBefore says whether a timer of the tree acts before the next record. If the recorded run had the same timer,
+// both were due at once, and the record came first.
 func (r *replayer) firesBefore(due int64, was *step) bool {
 	if was == nil {
 		return r.endedByTree() && len(r.fold.Open()) == 0
@@ -91,7 +91,7 @@ func (r *replayer) firesBefore(due int64, was *step) bool {
 	return due < was.now && before.Due != due && (before.isKnown() || !r.result.OwnTree)
 }
 
-// replayStep takes a record in and compares what the tree decides on it.
+// replayStep folds a record, and compares what the tree decides.
 func (r *replayer) replayStep(ctx context.Context, was *step) error {
 	if _, err := r.fold.Take(was.at.Record, was.body); err != nil {
 		return fmt.Errorf("%w: %w", run.ErrUnfit, err)
@@ -122,7 +122,7 @@ func (r *replayer) replayStep(ctx context.Context, was *step) error {
 	return ctx.Err()
 }
 
-// checkGiven tells of a tree that broke because it reads a key that the run was not given.
+// checkGiven fails if the tree broke because it reads an input that the run does not have.
 func (r *replayer) checkGiven() error {
 	f := r.fold.Last().Fault
 	if f == nil || f.Kind != run.KindTree {
@@ -137,7 +137,7 @@ func (r *replayer) checkGiven() error {
 	return nil
 }
 
-// conclude says where the replay ended and, where all decisions were the same, what comes of them.
+// conclude sets where the replay ended and, if all decisions were the same, compares the outcomes.
 func (r *replayer) conclude() error {
 	found := r.result
 	switch {
@@ -196,7 +196,7 @@ func (r *replayer) whyCut() string {
 	return "no recorded completion for " + strings.Join(names, ", ")
 }
 
-// outcomeEnding is what the assistant gets to make its outcome of.
+// outcomeEnding is the ending from which the assistant makes the outcome.
 func (r *replayer) outcomeEnding() (run.Ending, error) {
 	e := r.fold.Ending()
 	switch {
@@ -211,7 +211,7 @@ func (r *replayer) outcomeEnding() (run.Ending, error) {
 	return e, nil
 }
 
-// compareOutcome makes the outcome anew.
+// compareOutcome makes the outcome again, and compares it with the recorded one.
 func (r *replayer) compareOutcome() error {
 	e, err := r.outcomeEnding()
 	if err != nil {
