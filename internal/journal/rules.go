@@ -153,8 +153,8 @@ func (e End) check() error {
 	return checkPlain("the end's reason", e.Reason)
 }
 
-// Left returns the pending rows that r leaves when it ends so, as they are kept. It looks at the ID, Session and Owner
-// of r.
+// Left returns the pending rows that this end of r leaves, as they are stored. It looks at the ID, Session and Owner of
+// r.
 func (e End) Left(r Run) []Pending {
 	left := slices.Clone(e.Pending)
 	for i := range left {
@@ -173,7 +173,7 @@ func (p Pending) Open(now time.Time) bool {
 	return p.ExpiresAt.IsZero() || p.ExpiresAt.After(Millis(now))
 }
 
-// Consumed is the error of a beginning that names the pending row id, which is not open in its session.
+// Consumed is the error of a beginning that consumes the pending row id, which is not open in its session.
 func Consumed(id string) error { return fmt.Errorf("pending row %q: %w", id, ErrConsumed) }
 
 func checkConsecutive(recs []Record, next int64) error {
@@ -231,11 +231,11 @@ func (r Run) AllowAcquire(holder string, now time.Time) error {
 	return nil
 }
 
-// MaxTries is how often a run is taken up in vain before it is set aside.
+// MaxTries is how often a run is resumed in vain before it is set aside.
 const MaxTries = 3
 
-// SetAside says whether r is Running and was taken up in vain so often that only a person may have it gone on with. It
-// looks at the Status and Tries of r.
+// SetAside says whether r is Running and was resumed in vain so often that only a person may resume it. It looks at the
+// Status and Tries of r.
 func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries }
 
 // Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.
@@ -248,7 +248,7 @@ func (r Run) Driven(at When) bool {
 	return r.Status == Running && r.LeaseHolder != "" && isWithin(r.LeaseUntil, at.Now, at.Leases)
 }
 
-// isWithin says whether a time is after now, and not after the latest that there can be.
+// isWithin says whether until is after now, and not after latest, if that is set.
 func isWithin(until, now, latest time.Time) bool {
 	return until.After(Millis(now)) && (latest.IsZero() || !until.After(latest))
 }
