@@ -78,7 +78,7 @@ func performTurn[R Report](
 	asked.Purpose = purpose
 	stream := &replyStream[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
 	stream.listener = stream.listen()
-	resp, err := m.Chat(ctx, asked.Request, stream.take)
+	resp, err := m.Chat(ctx, asked.Request, stream.emitDelta)
 	end := stream.close(resp.ToolCalls)
 	text := stream.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
@@ -131,7 +131,7 @@ func PauseFor(w model.Wait) *run.Wait {
 	return &run.Wait{Until: w.Until, Why: w.Model + ": " + w.Kind.Words()}
 }
 
-func (h *replyStream[R]) take(d model.Delta) error {
+func (h *replyStream[R]) emitDelta(d model.Delta) error {
 	if d.Retract {
 		h.listener = h.listen()
 		h.text.Reset()

@@ -13,13 +13,13 @@ import (
 	"sibyl/internal/schema"
 )
 
-// AnalysePayload asks what the answers leave open.
+// AnalysePayload asks for an analysis of the answers.
 type AnalysePayload struct {
 	Turns []Turn `json:"turns"`
 }
 
-// AnalyseReceipt is what they leave open, after the last of them. Without a detective By is model.OfflineRules, and
-// nothing is judged.
+// AnalyseReceipt is the analysis after the last answer. Without a detective, By is model.OfflineRules, and nothing is
+// judged.
 type AnalyseReceipt struct {
 	Analysis Analysis    `json:"analysis"`
 	FollowUp bool        `json:"follow_up"`
@@ -29,28 +29,28 @@ type AnalyseReceipt struct {
 	model.Sent
 }
 
-// leastComplete is from where on a detective may be satisfied (the design's settled question).
+// leastComplete is the lowest completeness at which the detective may be satisfied.
 const leastComplete = 80
 
 func (r *AnalyseReceipt) judged() bool { return r.By != "" && r.By != model.OfflineRules }
 
-// satisfied says that the detective needs no further answer, whatever it leaves open.
+// satisfied says whether the detective needs no further answer, even if gaps are open.
 func (r *AnalyseReceipt) satisfied() bool {
 	return r.judged() && !r.FollowUp && r.Analysis.Completeness >= leastComplete
 }
 
-// analysis is the schema of a model's analysis.
-func analysis() model.Schema {
+// analysisSchema is the schema of a model's analysis.
+func analysisSchema() model.Schema {
 	return model.Schema{Name: "analysis", JSON: schema.Answer[modelAnalysis]()}
 }
 
-// modelAnalysis is what a model says. Pairs count from 1.
+// modelAnalysis is a model's reply. Pairs count from 1.
 type modelAnalysis struct {
-	Gaps              []modelGap `json:"gaps" max:"30"`
-	CompletenessScore int        `json:"completenessScore" min:"0" max:"100"`
-	RequiresFollowUp  bool       `json:"requiresFollowUp"`
-	Contradictions    []reported `json:"contradictions" max:"20"`
-	Retracted         []string   `json:"retracted" max:"20"`
+	Gaps              []modelGap           `json:"gaps" max:"30"`
+	CompletenessScore int                  `json:"completenessScore" min:"0" max:"100"`
+	RequiresFollowUp  bool                 `json:"requiresFollowUp"`
+	Contradictions    []modelContradiction `json:"contradictions" max:"20"`
+	Retracted         []string             `json:"retracted" max:"20"`
 }
 
 // modelGap is what a model finds missing.
@@ -63,8 +63,8 @@ type modelGap struct {
 	Pair        int    `json:"pair" min:"1"`
 }
 
-// reported is a contradiction as a model reports it.
-type reported struct {
+// modelContradiction is a contradiction as a model reports it.
+type modelContradiction struct {
 	First       int    `json:"first" min:"1"`
 	Second      int    `json:"second" min:"1"`
 	FirstWords  string `json:"first_words" min:"1"`
@@ -93,41 +93,41 @@ func analyseLeaf() bt.Leaf {
 		o.Turns = slices.Clone(o.Turns)
 		last := &o.Turns[len(o.Turns)-1]
 		last.Failed, last.Coded = why.Reason, why.Why().Coded
-		o.Trail = failed(o.Trail, ref, why)
+		o.Trail = withFailure(o.Trail, ref, why)
 		o.Events = []bt.Typed{AnalysisFailed{len(o.Turns), why.Reason, why.Why().Coded}}
 	}
-	collected := func(i in, r AnalyseReceipt, ref int64, o *out) error {
-		o.Trail, o.Events = switched(o.Trail, ref, i.Detective, r.Tries, r.By)
-		o.Trail = r.told(o.Trail, ref, len(o.Turns))
+	collect := func(i in, r AnalyseReceipt, ref int64, o *out) error {
+		o.Trail, o.Events = withSwitch(o.Trail, ref, i.Detective, r.Tries, r.By)
+		o.Trail = r.addToTrail(o.Trail, ref, len(o.Turns))
 		o.Turns = slices.Clone(o.Turns)
 		o.Turns[len(o.Turns)-1].Analysis = ref
-		o.Ledger = ledgerOf(o.Ledger, len(o.Turns), r)
-		o.Events = append(o.Events, r.kept(len(o.Turns), i.Limit))
+		o.Ledger = nextLedger(o.Ledger, len(o.Turns), r)
+		o.Events = append(o.Events, r.ledgerEvent(len(o.Turns), i.Limit))
 		return nil
 	}
 	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model fails.",
-		plan, collected, fails)
+		plan, collect, fails)
 }
 
-// told adds to the trail what this analysis has taken out, and what it reports and can't be verified.
-func (r *AnalyseReceipt) told(trail []Trail, ref int64, pair int) []Trail {
+// addToTrail adds the contradictions that the witness took back in this pair, and those that can't be verified.
+func (r *AnalyseReceipt) addToTrail(trail []Trail, ref int64, pair int) []Trail {
 	trail = slices.Clip(trail)
 	for _, f := range r.Analysis.TakenBack {
 		if f.Settled == pair {
-			trail = append(trail, noted(ref, record.ErrorEvent, tookBack.With(f.Description)))
+			trail = append(trail, newTrail(ref, record.ErrorEvent, tookBack.With(f.Description)))
 		}
 	}
 	for _, u := range r.Analysis.Unverified {
 		if u.Pair == pair {
-			trail = append(trail, noted(ref, record.ErrorEvent, unverifiable.With(u.Description,
+			trail = append(trail, newTrail(ref, record.ErrorEvent, unverifiable.With(u.Description,
 				bt.Why{Text: u.Reason, Coded: u.Coded})))
 		}
 	}
 	return trail
 }
 
-// kept tells how the inquiry stands after the analysis.
-func (r *AnalyseReceipt) kept(number, limit int) LedgerKept {
+// ledgerEvent counts what is open after the analysis.
+func (r *AnalyseReceipt) ledgerEvent(number, limit int) LedgerKept {
 	e := LedgerKept{Number: number, Limit: limit, Contradictions: len(r.Analysis.Contradictions),
 		Waiting:    len(r.Analysis.Waiting),
 		Unverified: len(r.Analysis.Unverified), By: r.By}
@@ -147,56 +147,56 @@ func (r *AnalyseReceipt) kept(number, limit int) LedgerKept {
 	return e
 }
 
-func (p *performing) analyse(ctx context.Context, _ run.Job, asked AnalysePayload) (any, error) {
-	all, latest, err := p.answered(asked.Turns)
+func (p *performer) performAnalyse(ctx context.Context, _ run.Job, payload AnalysePayload) (any, error) {
+	all, latest, err := p.pairsAndAnalysis(payload.Turns)
 	if err != nil {
 		return nil, err
 	}
 	if !p.given.Model {
-		return collected(p.given.Language, all), nil
+		return unjudgedAnalysis(p.given.Language, all), nil
 	}
-	confronted, err := p.confronted(asked.Turns)
+	confronted, err := p.confrontingPairs(payload.Turns)
 	if err != nil {
 		return nil, err
 	}
-	q, err := p.prompt(ctx, textAnalyse, all, latest)
+	q, err := p.newPrompt(ctx, textAnalyse, all, latest)
 	if err != nil {
 		return nil, err
 	}
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
-		return nil, lost(ctx, err)
+		return nil, suspendedBy(ctx, err)
 	}
 	var said modelAnalysis
-	_, resp, err := model.Structured(ctx, m, q.Request, analysis(), &said)
+	_, resp, err := model.Structured(ctx, m, q.Request, analysisSchema(), &said)
 	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Digest()}
 	switch {
-	case err != nil && !lasts(err) && unjudgedInARow(asked.Turns) < mostGarbled-1:
+	case err != nil && !isLasting(err) && failedInARow(payload.Turns) < mostGarbled-1:
 		return r, faultOf(err)
 	case err != nil:
-		return r, lost(ctx, err)
+		return r, suspendedBy(ctx, err)
 	}
 	r.Analysis = said.analysisAfter(all, confronted, latest.Analysis)
 	r.FollowUp = said.RequiresFollowUp
 	return r, nil
 }
 
-// lasts says of a failure that the next request meets it as well.
-func lasts(err error) bool {
+// isLasting says whether the next request would fail in the same way.
+func isLasting(err error) bool {
 	kind := model.KindOf(err)
 	return kind == model.Auth || kind == model.Payment
 }
 
-// unjudgedInARow is how many pairs before the last one have an analysis that failed.
-func unjudgedInARow(turns []Turn) (n int) {
+// failedInARow counts the pairs directly before the last one whose analysis failed.
+func failedInARow(turns []Turn) (n int) {
 	for at := len(turns) - 2; at >= 0 && turns[at].Failed != ""; at-- {
 		n++
 	}
 	return n
 }
 
-// confronted gives the place, from 0, of the answered pair that asked about a finding, by the finding's id.
-func (p *performing) confronted(turns []Turn) (map[string]int, error) {
+// confrontingPairs returns, by the finding's id, the index from 0 of the answered pair that asked about it.
+func (p *performer) confrontingPairs(turns []Turn) (map[string]int, error) {
 	at := map[string]int{}
 	for n, t := range turns {
 		q, err := run.ResultAt[AskReceipt](p.view, t.Question)
@@ -210,8 +210,8 @@ func (p *performing) confronted(turns []Turn) (map[string]int, error) {
 	return at, nil
 }
 
-// collected is what the answers leave open where nobody judges.
-func collected(language string, all []AnsweredPair) AnalyseReceipt {
-	return AnalyseReceipt{Analysis: Analysis{Gaps: collect.Gaps(language, asWitnessed(all))}, By: model.OfflineRules,
+// unjudgedAnalysis lists what the answers leave open, without a model.
+func unjudgedAnalysis(language string, all []AnsweredPair) AnalyseReceipt {
+	return AnalyseReceipt{Analysis: Analysis{Gaps: collect.Gaps(language, witnessExchanges(all))}, By: model.OfflineRules,
 		FollowUp: true}
 }

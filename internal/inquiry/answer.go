@@ -14,12 +14,12 @@ import (
 	"sibyl/internal/run"
 )
 
-// OpenPayload asks to look at the witness.
+// OpenPayload asks to open the witness.
 type OpenPayload struct {
 	Witness Called `json:"witness"`
 }
 
-// OpenReceipt is who the witness is, with the documents that were read, and those that could not be.
+// OpenReceipt is the witness, with the documents that were read and those that could not be read.
 type OpenReceipt struct {
 	Name      string            `json:"name"`
 	Documents []record.Document `json:"documents,omitempty"`
@@ -40,7 +40,7 @@ func openLeaf() bt.Leaf {
 		return bt.Request{Kind: EffectOpen, Label: "the witness", Payload: OpenPayload{}}, nil
 	}
 	fails := func(_ in, why *bt.Fault, ref int64, o *out) {
-		o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
+		o.Failure, o.Trail = why.Kind, withFailure(o.Trail, ref, why)
 	}
 	collect := func(_ in, r OpenReceipt, ref int64, o *out) error {
 		e := WitnessOpened{Name: r.Name, Embeddings: r.Embeddings.By, Away: r.Embeddings.Away, Model: r.Model}
@@ -61,8 +61,8 @@ func openLeaf() bt.Leaf {
 		plan, collect, fails)
 }
 
-func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {
-	w, documents, err := p.called(ctx)
+func (p *performer) performOpen(ctx context.Context, _ run.Job) (any, error) {
+	w, documents, err := p.openWitness(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ type AnswerPayload struct {
 	Opened int64  `json:"opened"`
 }
 
-// AnswerReceipt is what the witness says.
+// AnswerReceipt is the witness's answer.
 type AnswerReceipt struct {
 	Text      string            `json:"text"`
 	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
@@ -86,7 +86,7 @@ type AnswerReceipt struct {
 	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 	Given    []string          `json:"given,omitempty"`    // the passages of documents that a model chose from
 	Tries    []model.Try       `json:"tries,omitempty"`    // models that did not answer before the one that did
-	Model    string            `json:"model,omitempty"`    // that was asked to choose, also if its choice was of no use
+	Model    string            `json:"model,omitempty"`    // the model that was asked to choose, even if its choice was unusable
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
 }
@@ -110,7 +110,7 @@ func hearLeaf() bt.Leaf {
 			nil
 	}
 	fails := func(_ in, why *bt.Fault, ref int64, o *out) {
-		o.Failure, o.Trail = why.Kind, failed(o.Trail, ref, why)
+		o.Failure, o.Trail = why.Kind, withFailure(o.Trail, ref, why)
 	}
 	collect := func(_ in, r AnswerReceipt, ref int64, o *out) error {
 		o.Turns = slices.Clone(o.Turns)
@@ -118,31 +118,31 @@ func hearLeaf() bt.Leaf {
 		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By,
 			Notes: r.Notes}}
 		for _, note := range r.Notes {
-			o.Trail = append(slices.Clip(o.Trail), noted(ref, record.ErrorEvent, note))
+			o.Trail = append(slices.Clip(o.Trail), newTrail(ref, record.ErrorEvent, note))
 		}
 		return nil
 	}
 	return bt.One("HearWitness", "Has the witness answer the question.", plan, collect, fails)
 }
 
-func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayload) (any, error) {
-	q, err := run.ResultAt[AskReceipt](p.view, asked.Turns[len(asked.Turns)-1].Question)
+func (p *performer) performAnswer(ctx context.Context, job run.Job, payload AnswerPayload) (any, error) {
+	q, err := run.ResultAt[AskReceipt](p.view, payload.Turns[len(payload.Turns)-1].Question)
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := exchanges(p.view, asked.Turns)
+	earlier, err := answeredPairs(p.view, payload.Turns)
 	if err != nil {
 		return nil, err
 	}
-	w, _, err := p.called(ctx)
+	w, _, err := p.openWitness(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a, err := w.Answer(ctx, q.Text, p.given.Language, asWitnessed(earlier))
+	a, err := w.Answer(ctx, q.Text, p.given.Language, witnessExchanges(earlier))
 	if err != nil {
 		return nil, agent.ModelFault(err)
 	}
-	opened, err := run.ResultAt[OpenReceipt](p.view, asked.Opened)
+	opened, err := run.ResultAt[OpenReceipt](p.view, payload.Opened)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +163,8 @@ func (p *performing) answer(ctx context.Context, job run.Job, asked AnswerPayloa
 	return r, nil
 }
 
-// asWitnessed are the pairs as a witness knows them.
-func asWitnessed(all []AnsweredPair) (earlier []witness.Exchange) {
+// witnessExchanges are the pairs without citations.
+func witnessExchanges(all []AnsweredPair) (earlier []witness.Exchange) {
 	for _, e := range all {
 		earlier = append(earlier, e.Exchange)
 	}

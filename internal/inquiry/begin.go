@@ -35,10 +35,10 @@ type Options struct {
 // MaxDocuments bounds the texts of documents that an inquiry is handed, in bytes: they are kept in the journal.
 const MaxDocuments = 1 << 20
 
-// usualLimit is how many questions are put where nobody says (requirement 4).
+// usualLimit is the default limit of questions.
 const usualLimit = 10
 
-// languages are those of the templates; a detective that is a model asks in any that a hypothesis has.
+// languages are the languages of the templates. A model asks in any language of a hypothesis.
 func languages() []string { return []string{"en", "de", "pt", "fr", "es"} }
 
 // mostHypothesis bounds a hypothesis, in characters, and mostTitle what lists show of it.
@@ -47,42 +47,42 @@ const (
 	mostTitle      = 72
 )
 
-// claim is what one inquiry of an owner holds at a time.
+// claim is held by the running inquiry of an owner, so there is one at a time.
 const claim = "inquiry"
 
-// Describe tells how the assistant is begun and shown.
+// Describe says how the assistant's runs begin and are shown.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name,
 		Permanent: true, Exclusive: true,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: wishes().Offers, Events: Events(),
-		Reasons: stories(),
-		Show:    show, Words: words, Lines: lines, Exchanged: exchanged,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.runSpec), Offers: wishes().Offers, Events: Events(),
+		Reasons: reasons(),
+		Show:    showOutcome, Words: outcomeText, Lines: eventLines, Exchanged: exchangedEffect,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }
 
-func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
+func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 	if b.Session != "" {
 		return run.Spec{}, &assistant.RequestError{Why: bt.Because("an inquiry needs its own session"), Hint: "name none"}
 	}
-	words := hypothesis(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD")))
+	words := withoutWish(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD")))
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
 		return run.Spec{}, &assistant.RequestError{Why: wrongHypothesis.With(mostHypothesis)}
 	}
-	tongue := cmp.Or(o.Language, language.Of(words))
-	if tongue != "" && !slices.Contains(languages(), tongue) {
+	code := cmp.Or(o.Language, language.Of(words))
+	if code != "" && !slices.Contains(languages(), code) {
 		return run.Spec{}, &assistant.RequestError{Why: bt.Because("the Inquiry does not know this language"), Hint: "give " +
 			strings.Join(languages(), ", ") + ", or none"}
 	}
-	w, err := calledBy(o)
+	w, err := witnessSpec(o)
 	if err != nil {
 		return run.Spec{}, err
 	}
-	if err := d.alone(ctx, b.Owner); err != nil {
+	if err := d.checkNoneRunning(ctx, b.Owner); err != nil {
 		return run.Spec{}, err
 	}
-	detective, err := d.detective(ctx, o.Detective)
+	detective, err := d.chooseDetective(ctx, o.Detective)
 	if err != nil {
 		return run.Spec{}, err
 	}
@@ -92,26 +92,26 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 			w.Model = detective
 		}
 	}
-	texts, told, err := d.texts(w.Kind)
+	texts, witnessPrompt, err := d.readPrompts(w.Kind)
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w.Text = told
+	w.Text = witnessPrompt
 	if _, _, err := d.Witness(ctx, w); err != nil {
-		return run.Spec{}, unheard(err)
+		return run.Spec{}, witnessError(err)
 	}
 	if w.Handed != "" {
 		texts = append(texts, run.Text{Name: textHanded, Content: []byte(w.Handed)})
 	}
 	id := uuid.NewString()
 	return run.Spec{Session: id, Title: text.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
-		Given: Given{ID: id, Hypothesis: words, Language: tongue, Limit: cmp.Or(o.Limit, usualLimit),
+		Given: Given{ID: id, Hypothesis: words, Language: code, Limit: cmp.Or(o.Limit, usualLimit),
 			Model: detective != model.OfflineRules, Detective: detective},
 		Env: Env{Detective: detective, Witness: w}}, nil
 }
 
-// calledBy is who is asked, as the options say: documents that are handed over, a folder, or a model.
-func calledBy(o Options) (w Called, err error) {
+// witnessSpec makes the witness from the options: documents that are handed over, a folder, or a model.
+func witnessSpec(o Options) (w Called, err error) {
 	w.Kind, w.Name = record.WitnessDocuments, cmp.Or(o.Witness.Path, strings.TrimSpace(o.Witness.Name))
 	switch {
 	case len(o.Documents) > MaxDocuments:
@@ -131,9 +131,9 @@ func calledBy(o Options) (w Called, err error) {
 	return w, err
 }
 
-// alone refuses an inquiry while another goes on, before anybody is asked or anything read for it. That only one goes
-// on is the claim's to say.
-func (d Deps) alone(ctx context.Context, owner journal.Owner) error {
+// checkNoneRunning refuses an inquiry early, while another one is running, before anything is read for it. The claim
+// guarantees that only one runs.
+func (d Deps) checkNoneRunning(ctx context.Context, owner journal.Owner) error {
 	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Assistant: Name, Status: journal.Running, Limit: 1})
 	if err != nil || len(rows) == 0 {
 		return err
@@ -141,13 +141,13 @@ func (d Deps) alone(ctx context.Context, owner journal.Owner) error {
 	return &journal.ClaimedError{Key: claim, Run: rows[0].ID}
 }
 
-func unheard(err error) error {
+func witnessError(err error) error {
 	return &assistant.RequestError{Why: deafWitness.With(),
 		Hint: "give documents that can be read, or a model that responds", Err: fmt.Errorf("the witness: %w", err)}
 }
 
-// detective chooses the detective, and sees that it can be asked.
-func (d Deps) detective(ctx context.Context, asked string) (id string, err error) {
+// chooseDetective chooses the detective, and checks that its model can be made.
+func (d Deps) chooseDetective(ctx context.Context, asked string) (id string, err error) {
 	if id, err = d.Choose(ctx, asked); err == nil && id != model.OfflineRules {
 		_, err = d.Model(ctx, id)
 	}
@@ -158,8 +158,8 @@ func (d Deps) detective(ctx context.Context, asked string) (id string, err error
 	return id, err
 }
 
-// texts are what the models are told; that of a witness of this kind stands apart.
-func (d Deps) texts(kind string) (texts []run.Text, witness string, err error) {
+// readPrompts reads the texts of the prompts, and apart from them the prompt for a witness of this kind.
+func (d Deps) readPrompts(kind string) (texts []run.Text, witness string, err error) {
 	for _, name := range []string{textDetective, textAnalyse, textSummary, strategyContradiction} {
 		content, err := fs.ReadFile(d.Prompts, name+".md")
 		if err != nil {
@@ -178,7 +178,7 @@ func (d Deps) texts(kind string) (texts []run.Text, witness string, err error) {
 	return texts, string(content), err
 }
 
-func lines(_ *run.StartRecord, event bt.Typed) []string {
+func eventLines(_ *run.StartRecord, event bt.Typed) []string {
 	switch e := event.(type) {
 	case WitnessOpened:
 		return e.lines()

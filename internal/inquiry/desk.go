@@ -32,37 +32,37 @@ func (e *UnwrittenError) Error() string {
 // Unwrap gives the reason.
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
-// List gives the inquiries, the latest first: of their rows alone, but for the one that goes on.
+// List returns the inquiries, the latest first. It reads only their rows, except for the running one.
 func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) (items []Item, err error) {
 	f.Assistant, f.Summaries = Name, true
 	rows, err := d.Store.Runs(ctx, owner, f)
 	for _, r := range rows {
-		items = append(items, d.item(ctx, r))
+		items = append(items, d.listItem(ctx, r))
 	}
 	return items, err
 }
 
-// summary is what the row of a run keeps.
-type summary Item
+// keptItem is the summary in the row of a run.
+type keptItem Item
 
-// item is an inquiry by its row, or, if it goes on, as its records have it.
-func (d *Desk) item(ctx context.Context, r journal.Run) Item {
-	var kept summary
+// listItem makes the item of an inquiry from its row or, while it is running, from its records.
+func (d *Desk) listItem(ctx context.Context, r journal.Run) Item {
+	var kept keptItem
 	i := Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format(time.RFC3339), Status: record.Failed}
 	switch {
 	case len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil:
 		i = Item(kept)
 	case r.Status == journal.Running:
 		i.Status = record.Running
-		if s, err := d.underWay(ctx, r); err == nil {
+		if s, err := d.runningSession(ctx, r); err == nil {
 			i = ItemOf(s)
 		}
 	}
-	i.ID, i.Run, i.at = r.Session, r.ID, r.Cursor()
+	i.ID, i.Run, i.cursor = r.Session, r.ID, r.Cursor()
 	return i
 }
 
-// Get gives an inquiry by its id, or the id of its run; journal.ErrNotFound.
+// Get returns the run of an inquiry, by the id of either; journal.ErrNotFound if there is none.
 func (d *Desk) Get(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
 	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Session: id, Assistant: Name, Summaries: true, Limit: 1})
 	if err != nil || len(rows) > 0 {
@@ -75,7 +75,7 @@ func (d *Desk) Get(ctx context.Context, owner journal.Owner, id string) (journal
 	return r, err
 }
 
-// Latest gives the inquiry that was begun last; ErrNone.
+// Latest returns the inquiry that began last; ErrNone if there is none.
 func (d *Desk) Latest(ctx context.Context, owner journal.Owner) (journal.Run, error) {
 	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Assistant: Name, Summaries: true, Limit: 1})
 	if err == nil && len(rows) == 0 {
@@ -84,7 +84,7 @@ func (d *Desk) Latest(ctx context.Context, owner journal.Owner) (journal.Run, er
 	return append(rows, journal.Run{})[0], err
 }
 
-// Find gives an inquiry by its id, the beginning of it, the id of its run, or, for "", the latest.
+// Find returns the inquiry whose id, or run's id, is or begins with the query; the latest for "".
 func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (journal.Run, error) {
 	if query == "" {
 		return d.Latest(ctx, owner)
@@ -118,8 +118,8 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 	return journal.Run{}, &assistant.RequestError{Why: bt.Because("several inquiries match"), Hint: "give more of the id"}
 }
 
-// Session reads an inquiry whole, as Read does, and writes what a crash or a stop has kept from its file. An
-// *UnwrittenError comes with the session.
+// Session reads an inquiry, as Read does, and writes its file if a crash or a stop prevented that. An *UnwrittenError
+// comes with the session.
 func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
 	s, err := d.Read(ctx, owner, r)
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) 
 		err = folder.Write(ctx, s) // the same again changes nothing
 	}
 	if stale := (*record.Stale)(nil); errors.As(err, &stale) && s.Status == record.Running {
-		err = nil // whoever drives it has gone on
+		err = nil // its driver has written a later state
 	}
 	if err != nil {
 		err = &UnwrittenError{err}
@@ -138,11 +138,11 @@ func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) 
 	return s, err
 }
 
-// Read gives an inquiry whole, of the journal alone: how it has ended, or how far it is. Nothing is written.
+// Read reads an inquiry from the journal, ended or running. It writes nothing.
 func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
 	end, err := run.ReadEnd(ctx, d.Store, owner, r.ID)
 	if errors.Is(err, journal.ErrNotFound) {
-		return d.underWay(ctx, r)
+		return d.runningSession(ctx, r)
 	}
 	if err != nil {
 		return record.Session{}, err
@@ -155,8 +155,8 @@ func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (re
 	return o.Session, nil
 }
 
-// underWay is a session that goes on, by folding its run's records.
-func (d *Desk) underWay(ctx context.Context, r journal.Run) (s record.Session, err error) {
+// runningSession computes the session of a running inquiry by folding its run's records.
+func (d *Desk) runningSession(ctx context.Context, r journal.Run) (s record.Session, err error) {
 	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)
 	if err != nil {
 		return s, err
@@ -183,16 +183,16 @@ func (d *Desk) underWay(ctx context.Context, r journal.Run) (s record.Session, e
 			return s, err
 		}
 	}
-	p := &performing{Deps: d.Deps, view: v}
-	if err := p.read(); err != nil {
+	p := &performer{Deps: d.Deps, view: v}
+	if err := p.readStart(); err != nil {
 		return s, err
 	}
-	var w wanted
+	var w treeResult
 	e := f.Ending()
 	e.Tree.Read(e.State, &w)
-	asked := WritePayload{Turns: w.Turns, Opened: w.Opened, Trail: w.Trail}
-	if w.Summary != 0 { // it has come to its end, and its file may say so
-		asked.Summary, asked.Reason = w.Summary, w.Reason
+	payload := WritePayload{Turns: w.Turns, Opened: w.Opened, Trail: w.Trail}
+	if w.Summary != 0 { // the inquiry has ended, and its file may say so
+		payload.Summary, payload.Reason = w.Summary, w.Reason
 	}
-	return p.project(asked, p.waits())
+	return p.projectSession(payload, p.suspendFault())
 }

@@ -10,23 +10,23 @@ import (
 	"sibyl/internal/text"
 )
 
-// Events are one of each type of event.
+// Events has one event of each type.
 func Events() []bt.Typed {
 	return []bt.Typed{WitnessOpened{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{},
 		LedgerKept{}, Ended{}}
 }
 
-// WitnessOpened says who answers.
+// WitnessOpened says who the witness is.
 type WitnessOpened struct {
 	Name      string   `json:"name"`
-	bt.Coded           // of the name, where it tells of several documents
+	bt.Coded           // of the name, if it stands for several documents
 	Documents int      `json:"documents,omitempty"`
 	Chunks    int      `json:"chunks,omitempty"`
 	Unread    []string `json:"unread,omitempty"` // documents that can't be read, each with the reason
 
 	Embeddings string `json:"embeddings,omitempty"` // the model that finds passages by their meaning, provider:model
 	Away       bool   `json:"away,omitempty"`       // passages and questions leave the person's machines for it
-	// that is given the passages that are found, and chooses the quotations
+	// chooses quotations from the passages that were found
 	Model string `json:"model,omitempty"`
 }
 
@@ -90,7 +90,7 @@ func (e AnswerHeard) String() string {
 	return s
 }
 
-// AnalysisFailed says that the answer of a pair could not be analysed. The inquiry goes on.
+// AnalysisFailed says that the answer of a pair could not be analysed. The inquiry continues.
 type AnalysisFailed struct {
 	Number int    `json:"number"`
 	Reason string `json:"reason"`
@@ -117,7 +117,7 @@ func (DetectiveSwitched) EventType() string { return "detective.switched" }
 
 func (e DetectiveSwitched) String() string { return e.Reason + "; asking " + e.To }
 
-// LedgerKept says how the inquiry stands after a pair.
+// LedgerKept counts what is open after a pair.
 type LedgerKept struct {
 	Number         int    `json:"number"`
 	Limit          int    `json:"limit"`
@@ -140,7 +140,7 @@ func (e LedgerKept) String() string {
 			text.Count(e.Number, "question"))
 	}
 	s := fmt.Sprintf("question %d of %d %s %d %% complete; open gaps: %s", e.Number, e.Limit, bar(*e.Completeness),
-		*e.Completeness, e.gaps())
+		*e.Completeness, e.gapCounts())
 	if e.Contradictions > 0 {
 		s += fmt.Sprintf("; contradictions: %d", e.Contradictions)
 	}
@@ -153,8 +153,8 @@ func (e LedgerKept) String() string {
 	return s
 }
 
-// gaps counts those that are open by how much they weigh.
-func (e LedgerKept) gaps() string {
+// gapCounts counts the open gaps by severity.
+func (e LedgerKept) gapCounts() string {
 	var all []string
 	for i, n := range []int{e.High, e.Medium, e.Low} {
 		if n > 0 {
@@ -164,7 +164,7 @@ func (e LedgerKept) gaps() string {
 	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
-// bar draws a percentage.
+// bar draws a percentage as a bar.
 func bar(percent int) string {
 	const cells = 10
 	full := min(max(percent, 0), 100) * cells / 100

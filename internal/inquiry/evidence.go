@@ -12,11 +12,10 @@ import (
 	"sibyl/internal/run"
 )
 
-// Evidence makes the evidence page of an inquiry that was read, with the passages that its witness has quoted, as they
-// stood in the documents then. One that the journal does not have as it was, since a secret was taken out of it, is
-// shown by its hash alone.
+// Evidence makes the evidence page of an inquiry, with the passages that its witness quoted, as they were in the
+// documents then. If the journal changed a passage because it redacted a secret, the page shows only its hash.
 func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([]byte, error) {
-	texts, err := d.passages(ctx, r)
+	texts, err := d.citedPassages(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +31,9 @@ func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([
 	return record.Evidence(s, chunks...)
 }
 
-// passages are the texts of the chunks that a run's answers cite, by their hashes. Of a run that this build can't read
-// there are none.
-func (d *Desk) passages(ctx context.Context, r journal.Run) (map[string]string, error) {
+// citedPassages returns the texts of the chunks that a run's answers cite, by their hashes; none for a run that this
+// build can't read.
+func (d *Desk) citedPassages(ctx context.Context, r journal.Run) (map[string]string, error) {
 	texts := map[string]string{}
 	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)
 	if err != nil {

@@ -12,46 +12,46 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// exchanged tells what a detective was sent and said, and what a witness was asked. What rules did is told by its
-// record.
-func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
-	p := &performing{view: v}
-	if err := p.read(); err != nil {
+// exchangedEffect shows what an effect sent to the detective or the witness, and the reply. Effects without a model
+// have no reply.
+func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+	p := &performer{view: v}
+	if err := p.readStart(); err != nil {
 		return x, err
 	}
-	switch asked := c.Asked.(type) {
+	switch payload := c.Asked.(type) {
 	case AnswerPayload:
 		r, _ := c.Value.(AnswerReceipt)
-		return p.exchangedAnswer(asked, r)
+		return p.exchangedAnswer(payload, r)
 	case AskPayload:
-		r, _ := c.Value.(AskReceipt) // none: it failed
+		r, _ := c.Value.(AskReceipt) // zero if it failed
 		if !p.given.Model {
 			return assistant.Exchanged{To: r.By}, nil
 		}
-		return p.exchangedQuestion(ctx, asked, r)
+		return p.exchangedQuestion(ctx, payload, r)
 	case AnalysePayload:
 		r, _ := c.Value.(AnalyseReceipt)
 		if !p.given.Model {
 			return assistant.Exchanged{To: r.By}, nil
 		}
-		q, err := p.about(ctx, textAnalyse, asked.Turns)
+		q, err := p.promptAbout(ctx, textAnalyse, payload.Turns)
 		if err != nil {
 			return x, err
 		}
 		var got []assistant.Part
 		if c.Err == nil {
-			got = assistant.AnsweredJSON(struct { // what of it was taken
+			got = assistant.AnsweredJSON(struct { // the part that was used
 				Analysis
 				FollowUp bool `json:"requiresFollowUp"`
 			}{r.Analysis, r.FollowUp})
 		}
-		return q.Exchanged(r.By, analysis(), r.Sent, got...), nil
+		return q.Exchanged(r.By, analysisSchema(), r.Sent, got...), nil
 	case SumPayload:
 		r, _ := c.Value.(SumReceipt)
 		if r.By == "" {
 			return x, nil
 		}
-		q, err := p.about(ctx, textSummary, asked.Turns)
+		q, err := p.promptAbout(ctx, textSummary, payload.Turns)
 		if err != nil {
 			return x, err
 		}
@@ -60,39 +60,39 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	return x, nil
 }
 
-// about is what a model was sent about these pairs.
-func (p *performing) about(ctx context.Context, what string, turns []Turn) (*assistant.Prompt, error) {
-	all, latest, err := p.answered(turns)
+// promptAbout composes the prompt for these turns again.
+func (p *performer) promptAbout(ctx context.Context, what string, turns []Turn) (*assistant.Prompt, error) {
+	all, latest, err := p.pairsAndAnalysis(turns)
 	if err != nil {
 		return nil, err
 	}
-	return p.prompt(ctx, what, all, latest)
+	return p.newPrompt(ctx, what, all, latest)
 }
 
-func (p *performing) exchangedQuestion(
-	ctx context.Context, asked AskPayload, r AskReceipt,
+func (p *performer) exchangedQuestion(
+	ctx context.Context, payload AskPayload, r AskReceipt,
 ) (x assistant.Exchanged, err error) {
-	all, latest, err := p.answered(asked.Turns)
+	all, latest, err := p.pairsAndAnalysis(payload.Turns)
 	if err != nil {
 		return x, err
 	}
-	k, err := p.asking(ctx, asked, all, latest)
+	k, err := p.newQuestioner(ctx, payload, all, latest)
 	if err != nil {
 		return x, err
 	}
 	for n, value := range r.Repeated {
-		var said put
+		var said modelQuestion
 		if err := json.Unmarshal([]byte(value), &said); err != nil {
 			return x, err
 		}
-		k.again(n+1, json.RawMessage(value), askedBefore(all, k.worded(said.Question)), said.Gaps)
+		k.rejectRepetition(n+1, json.RawMessage(value), pairWithQuestion(all, k.wording(said.Question)), said.Gaps)
 	}
-	return k.prompt.Exchanged(r.By, question(), r.Sent, assistant.Answered(r.Text)...), nil
+	return k.prompt.Exchanged(r.By, questionSchema(), r.Sent, assistant.Answered(r.Text)...), nil
 }
 
-// exchangedAnswer tells what a witness was asked. Documents are asked the question alone, and answer with passages.
-func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x assistant.Exchanged, err error) {
-	last := asked.Turns[len(asked.Turns)-1]
+// exchangedAnswer shows what the witness was asked. Documents get only the question, and answer with passages.
+func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x assistant.Exchanged, err error) {
+	last := payload.Turns[len(payload.Turns)-1]
 	q, err := run.ResultAt[AskReceipt](p.view, last.Question)
 	if err != nil {
 		return x, err
@@ -113,11 +113,11 @@ func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x as
 		}
 		return x, nil
 	}
-	earlier, err := exchanges(p.view, asked.Turns)
+	earlier, err := answeredPairs(p.view, payload.Turns)
 	if err != nil {
 		return x, err
 	}
-	req := witness.Request(p.env.Witness.Text, q.Text, asWitnessed(earlier))
+	req := witness.Request(p.env.Witness.Text, q.Text, witnessExchanges(earlier))
 	sent := &assistant.Prompt{}
 	sent.Tell("witness", req.System)
 	for _, m := range req.Messages {

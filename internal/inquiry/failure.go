@@ -13,15 +13,15 @@ import (
 	"sibyl/internal/text"
 )
 
-// mostGarbled is how many unusable replies, or analyses that failed, in a row end an inquiry.
+// mostGarbled is the number of unusable replies, or failed analyses, in a row that ends an inquiry.
 const mostGarbled = 3
 
-// mostWords bounds what a provider says of its failure, in characters.
+// mostWords bounds a provider's error message, in characters.
 const mostWords = 240
 
-// lost is the error of an effect whose detective can't be asked any more: the inquiry has failed, and its run waits to
-// be resumed.
-func lost(ctx context.Context, err error) error {
+// suspendedBy is the error of an effect whose detective failed. The inquiry has failed, and its run is suspended until
+// it is resumed; if ctx ended, the error is only a fault.
+func suspendedBy(ctx context.Context, err error) error {
 	fault := faultOf(err)
 	if ctx.Err() != nil {
 		return fault
@@ -29,11 +29,11 @@ func lost(ctx context.Context, err error) error {
 	return &run.Suspended{Fault: fault}
 }
 
-// faultOf is the fault of an effect whose model failed, in words for the person.
+// faultOf is the fault of an effect whose model failed, in words for people.
 func faultOf(err error) *bt.Fault {
 	why := &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 	if e, ok := errors.AsType[*model.Error](err); ok {
-		why.Reason, why.Unsent = saying(e.Model, e.Status, e.Kind), e.Unsent
+		why.Reason, why.Unsent = failureLine(e.Model, e.Status, e.Kind), e.Unsent
 		if e.Message != "" {
 			why.Reason += ": " + text.Brief(e.Message, mostWords)
 		}
@@ -41,8 +41,8 @@ func faultOf(err error) *bt.Fault {
 	return why
 }
 
-// saying is a model's failure in a few words: who, the status of HTTP, and what it means.
-func saying(id string, status int, kind model.Kind) string {
+// failureLine is a model's failure in a few words: the model, the HTTP status, and what it means.
+func failureLine(id string, status int, kind model.Kind) string {
 	words := kind.Words()
 	if status != 0 {
 		words = fmt.Sprintf("%d - %s", status, words)
@@ -57,14 +57,14 @@ func trailEvent(err *bt.Fault) record.EventKind {
 	return record.ErrorEvent
 }
 
-// failed adds to the trail what went wrong.
-func failed(trail []Trail, ref int64, err *bt.Fault) []Trail {
-	return append(slices.Clip(trail), noted(ref, trailEvent(err), err.Why()))
+// withFailure adds a fault to the trail.
+func withFailure(trail []Trail, ref int64, err *bt.Fault) []Trail {
+	return append(slices.Clip(trail), newTrail(ref, trailEvent(err), err.Why()))
 }
 
-// switched adds to the trail that another model has taken over, and tells it: once for each switch, not for each answer
-// of the one that took over.
-func switched(trail []Trail, ref int64, detective string, tries []model.Try, by string) ([]Trail, []bt.Typed) {
+// withSwitch adds an entry and an event if another model answered than before: once for each switch, not for each
+// answer of the new model.
+func withSwitch(trail []Trail, ref int64, detective string, tries []model.Try, by string) ([]Trail, []bt.Typed) {
 	last := detective
 	for _, t := range trail {
 		if t.Event == string(record.ProviderSwitch) {
@@ -74,13 +74,13 @@ func switched(trail []Trail, ref int64, detective string, tries []model.Try, by 
 	if by == last || by == model.OfflineRules {
 		return trail, nil
 	}
-	var told []bt.Typed
+	var events []bt.Typed
 	trail = slices.Clip(trail)
 	add := func(from, to string, why bt.Why) {
-		entry := noted(ref, record.ProviderSwitch, why)
+		entry := newTrail(ref, record.ProviderSwitch, why)
 		entry.From, entry.To = from, to
 		trail = append(trail, entry)
-		told = append(told, DetectiveSwitched{from, to, why.Text, why.Coded})
+		events = append(events, DetectiveSwitched{from, to, why.Text, why.Coded})
 	}
 	if len(tries) == 0 {
 		add(last, by, answersAgain.With(by))
@@ -90,11 +90,11 @@ func switched(trail []Trail, ref int64, detective string, tries []model.Try, by 
 		if n+1 < len(tries) {
 			to = tries[n+1].Model
 		}
-		why := &bt.Fault{Kind: string(t.Kind), Reason: saying(t.Model, t.Status, t.Kind)}
+		why := &bt.Fault{Kind: string(t.Kind), Reason: failureLine(t.Model, t.Status, t.Kind)}
 		if t.Cooling {
 			why.Reason = t.String()
 		}
 		add(t.Model, to, why.Why())
 	}
-	return trail, told
+	return trail, events
 }

@@ -89,7 +89,7 @@ func locateQuotation(all []AnsweredPair, words string, likely int) (pair int, at
 }
 
 // verify locates the quotations of a reported contradiction, whose pairs count from 1. why says why it can't do so.
-func (c *reported) verify(all []AnsweredPair) (f Finding, why bt.Why) {
+func (c *modelContradiction) verify(all []AnsweredPair) (f Finding, why bt.Why) {
 	words := [2]string{c.FirstWords, c.SecondWords}
 	var missing []string
 	for n, likelyPair := range []int{c.First - 1, c.Second - 1} {
@@ -121,7 +121,7 @@ const mostTold = 120
 
 // addReports adds contradictions that a model reports: one between documents is recorded, one that involves an answer
 // waits, and one that can't be verified is kept as such.
-func (a *Analysis) addReports(all []AnsweredPair, reports []reported) {
+func (a *Analysis) addReports(all []AnsweredPair, reports []modelContradiction) {
 	for n := range reports {
 		c := &reports[n]
 		f, why := c.verify(all)

@@ -8,17 +8,17 @@ import (
 	"sibyl/internal/inquiry/record"
 )
 
-// Given is what a run begins with.
+// Given are the inputs of the tree.
 type Given struct {
 	ID         string `port:"id"` // of the session, a UUID; that of the journal is called so, too
 	Hypothesis string `port:"hypothesis"`
 	Language   string `port:"language"`  // "en", "de", "pt", "fr" or "es"; "": not known
 	Limit      int    `port:"limit"`     // of questions
-	Model      bool   `port:"model"`     // the detective is one; else quotations are collected
+	Model      bool   `port:"model"`     // the detective is a model; else quotations are collected
 	Detective  string `port:"detective"` // provider:model; offline:rules for none
 }
 
-// Env is what a run was begun on. It is journaled, and holds no secret.
+// Env says which models and which witness a run uses. It is journaled, and holds no secret.
 type Env struct {
 	Detective string `json:"detective"` // provider:model
 	Witness   Called `json:"witness"`
@@ -33,8 +33,8 @@ func (e Env) Models() []string {
 	return all
 }
 
-// wanted is what the outcome is made of.
-type wanted struct {
+// treeResult are the keys of the tree that the outcome is composed from.
+type treeResult struct {
 	Turns   []Turn  `port:"turns,optional"`
 	Ledger  Ledger  `port:"ledger,optional"`
 	Reason  string  `port:"reason,optional"`
@@ -54,8 +54,8 @@ type Trail struct {
 	bt.Coded
 }
 
-// noted is an entry that says what went wrong.
-func noted(ref int64, event record.EventKind, why bt.Why) Trail {
+// newTrail makes an entry of the audit trail.
+func newTrail(ref int64, event record.EventKind, why bt.Why) Trail {
 	return Trail{Ref: ref, Event: string(event), Reason: why.Text, Coded: why.Coded}
 }
 
@@ -67,13 +67,13 @@ const (
 	textHanded    = "documents" // those that were handed over
 )
 
-// read takes in what the run was begun with.
-func (p *performing) read() error {
+// readStart reads the run's start record: its inputs and Env.
+func (p *performer) readStart() error {
 	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
 }
 
-// Leaves are the Inquiry's leaves; Options say what its trees are given and what is read from them.
+// Leaves are the Inquiry's leaves; Options declare the inputs and results of its trees.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](openLeaf(), chooseStrategy(), askLeaf(), hearLeaf(), analyseLeaf(), judgeLeaf(),
-		closeCase(), sumLeaf(), writeLeaf())
+	return bt.Declare[Given, treeResult](openLeaf(), strategyLeaf(), askLeaf(), hearLeaf(), analyseLeaf(), judgeLeaf(),
+		closeLeaf(), sumLeaf(), writeLeaf())
 }

@@ -29,7 +29,7 @@ const (
 	EffectWrite   = "inquiry.write"    // the session's file
 )
 
-// Deps is what the Inquiry needs of the outside.
+// Deps are the Inquiry's dependencies.
 type Deps struct {
 	Store   journal.Store
 	Files   func(owner journal.Owner) (*record.Folder, error)
@@ -39,7 +39,7 @@ type Deps struct {
 	// detective.md, contradiction.md, analyse.md, summary.md, witness.md and documents.md
 	Prompts fs.FS
 
-	// by which passages of documents are found by their meaning; zero: they are searched by words alone
+	// find passages of documents by meaning; zero: documents are searched by words alone
 	Embeddings Embeddings
 }
 
@@ -54,8 +54,8 @@ type Called struct {
 	Kind string `json:"kind"` // "documents" or "model"
 	// the path of documents, or provider:model; "": documents that were handed over
 	Name  string `json:"name"`
-	Title string `json:"title,omitempty"` // what it is called in all that is told of it
-	// what a model is told of being a witness, or of choosing quotations of documents
+	Title string `json:"title,omitempty"` // its name for people
+	// the prompt of a model that is the witness, or that chooses quotations of documents
 	Text string `json:"text,omitempty"`
 	// provider:model, which chooses quotations of documents; "": they are found by search alone
 	Model string `json:"model,omitempty"`
@@ -64,12 +64,12 @@ type Called struct {
 
 	// the texts of documents that were handed over, as document.JoinParts makes them; the run keeps them
 	Handed string `json:"-"`
-	// by which documents understand a question that says nothing by itself; a model is not told
+	// completes a question that says nothing by itself, when documents are searched; a model does not get it
 	Hypothesis string `json:"-"`
 }
 
-// withoutPath is a remark on the witness that tells no path.
-func (c Called) withoutPath(err error) string {
+// errorWithoutPath is the text of an error, with the name of the documents in place of their path.
+func (c Called) errorWithoutPath(err error) string {
 	if c.Kind != record.WitnessDocuments || c.Name == "" {
 		return err.Error()
 	}
@@ -77,11 +77,11 @@ func (c Called) withoutPath(err error) string {
 	if absErr != nil {
 		whole = c.Name
 	}
-	return without(without(err.Error(), whole, c.Title), c.Name, c.Title)
+	return replacePath(replacePath(err.Error(), whole, c.Title), c.Name, c.Title)
 }
 
-// without puts a name in place of a path; what lies below it is told by its own name.
-func without(text, path, name string) string {
+// replacePath replaces a path in a text by a name, and the path's separator by “/”.
+func replacePath(text, path, name string) string {
 	if path == "." || path == "" {
 		return text
 	}
@@ -94,7 +94,7 @@ func New(d Deps) (*run.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Open: d.open,
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcomeOf, Open: d.performers,
 		Effects: map[string]run.EffectType{
 			EffectOpen:    run.EffectOf[OpenPayload, OpenReceipt](),
 			EffectAsk:     run.EffectOf[AskPayload, AskReceipt](),
@@ -105,8 +105,8 @@ func New(d Deps) (*run.Assistant, error) {
 		}}, nil
 }
 
-// performing is what the effects of one run are performed with.
-type performing struct {
+// performer performs the effects of one run.
+type performer struct {
 	Deps
 	view  *run.View
 	env   Env
@@ -117,45 +117,45 @@ type performing struct {
 	documents []record.Document
 }
 
-func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-	p := &performing{Deps: d, view: v}
-	if err := p.read(); err != nil {
+func (d Deps) performers(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
+	p := &performer{Deps: d, view: v}
+	if err := p.readStart(); err != nil {
 		return nil, nil, err
 	}
 	return map[string]run.Performer{
-		EffectOpen:    {Do: p.openCase},
-		EffectAsk:     {Do: agent.Performing(p.ask)},
-		EffectAnswer:  {Do: agent.Performing(p.answer)},
-		EffectAnalyse: {Do: agent.Performing(p.analyse)},
-		EffectSum:     {Do: agent.Performing(p.sum)},
-		EffectWrite:   {Do: agent.Performing(p.write)},
+		EffectOpen:    {Do: p.performOpen},
+		EffectAsk:     {Do: agent.Performing(p.performAsk)},
+		EffectAnswer:  {Do: agent.Performing(p.performAnswer)},
+		EffectAnalyse: {Do: agent.Performing(p.performAnalyse)},
+		EffectSum:     {Do: agent.Performing(p.performSum)},
+		EffectWrite:   {Do: agent.Performing(p.performWrite)},
 	}, nil, nil
 }
 
-// called is the witness, opened once in a process.
-func (p *performing) called(ctx context.Context) (witness.Witness, []record.Document, error) {
+// openWitness opens the witness once in a process, and returns it with its documents.
+func (p *performer) openWitness(ctx context.Context) (witness.Witness, []record.Document, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.witness == nil {
-		called := p.env.Witness
-		called.Hypothesis = p.given.Hypothesis
-		if called.Kind == record.WitnessDocuments && called.Name == "" {
+		spec := p.env.Witness
+		spec.Hypothesis = p.given.Hypothesis
+		if spec.Kind == record.WitnessDocuments && spec.Name == "" {
 			handed, err := p.view.Text(ctx, textHanded)
 			if err != nil {
 				return nil, nil, err
 			}
-			called.Handed = string(handed)
+			spec.Handed = string(handed)
 		}
-		w, documents, err := p.Witness(ctx, called)
+		w, documents, err := p.Witness(ctx, spec)
 		if err != nil {
-			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.withoutPath(err)}
+			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.errorWithoutPath(err)}
 		}
 		p.witness, p.documents = w, documents
 	}
 	return p.witness, p.documents, nil
 }
 
-// KindWitness is the fault of an effect that the witness could not serve.
+// KindWitness is the fault of an effect that failed because of the witness.
 const KindWitness = "witness"
 
 // Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed; Failed says why it could
@@ -168,8 +168,8 @@ type Turn struct {
 	bt.Coded
 }
 
-// exchanges are the pairs that were answered.
-func exchanges(v *run.View, turns []Turn) (all []AnsweredPair, err error) {
+// answeredPairs reads the answered pairs from the receipts.
+func answeredPairs(v *run.View, turns []Turn) (all []AnsweredPair, err error) {
 	for _, t := range turns {
 		if t.Answer == 0 {
 			continue

@@ -9,7 +9,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// Ledger is what is open after the last analysis, as the tree knows it: numbers, and no words.
+// Ledger counts what is open after the last analysis, for the tree. It has no words.
 type Ledger struct {
 	Pairs        int      `json:"pairs"`
 	Completeness int      `json:"completeness"`
@@ -22,9 +22,9 @@ type Ledger struct {
 	Stale        int      `json:"stale,omitempty"`      // analyses in a row that brought nothing new
 }
 
-// ledgerOf is the ledger after one more analysis. News is another set of gaps, by their words, another number of
-// findings, or a higher completeness.
-func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
+// nextLedger is the ledger after one more analysis. An analysis is stale unless the set of gaps, by their words, or the
+// number of findings changed, or the completeness is the highest so far.
+func nextLedger(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 	a := r.Analysis
 	l := Ledger{Pairs: pairs, Completeness: a.Completeness, Best: max(before.Best, a.Completeness),
 		Satisfied: r.satisfied(), Waiting: len(a.Waiting)}
@@ -45,14 +45,14 @@ func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
 	return l
 }
 
-// The strategies of the tree. Of a choice, a question says how the model has chosen.
+// The strategies of the tree. For a choice, the question's receipt says what the model chose.
 const (
 	strategyContradiction = "contradiction"
 	strategyChoice        = "choice"
 	strategyTemplate      = "template"
 )
 
-func chooseStrategy() bt.Leaf {
+func strategyLeaf() bt.Leaf {
 	type in struct {
 		Model  bool   `port:"model"`
 		Ledger Ledger `port:"ledger,optional"`
@@ -96,7 +96,7 @@ func judgeLeaf() bt.Leaf {
 	})
 }
 
-func closeCase() bt.Leaf {
+func closeLeaf() bt.Leaf {
 	type in struct {
 		Model   bool   `port:"model"`
 		Reason  string `port:"reason,optional"`
@@ -119,7 +119,7 @@ func closeCase() bt.Leaf {
 			o.Reason = string(record.Limit)
 		case len(i.Turns) >= i.Limit:
 			o.Reason = string(record.Collected)
-		default: // the tree did not go on, and nothing says why
+		default: // the tree stopped asking without a reason
 			o.Reason = string(record.Broken)
 		}
 		o.Events = []bt.Typed{Ended{o.Reason}}

@@ -6,7 +6,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// wishes are plain words for an inquiry, each with what is offered, in its language.
+// wishes are patterns of words that wish for an inquiry, each with the offer in its language.
 func wishes() assistant.Wishes {
 	return assistant.Wishes{
 		{Said: regexp.MustCompile(`(?is)^(?:please )?(?:investigate|inquire) (?:whether|if|that)\s+(\pL.*)`),
@@ -18,8 +18,8 @@ func wishes() assistant.Wishes {
 	}
 }
 
-// hypothesis is what words say that is to be investigated, without the wish before it.
-func hypothesis(words string) string {
+// withoutWish is the hypothesis in the words, without a wish before it.
+func withoutWish(words string) string {
 	for _, wish := range wishes() {
 		if found := wish.Said.FindStringSubmatch(words); found != nil {
 			return found[1]

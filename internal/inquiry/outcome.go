@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Item is an inquiry in a list (requirement 4, SessionListItem): the summary of its run.
+// Item is an inquiry in a list: the summary of its run.
 type Item struct {
 	ID               string        `json:"id"`
 	Hypothesis       string        `json:"hypothesis" doc:"While it goes on, its beginning."`
@@ -25,13 +25,13 @@ type Item struct {
 	Verdict          string        `json:"verdict,omitempty" doc:"How it stands, in a line."` // record.Verdict
 	Run              string        `json:"run,omitempty"`
 
-	at journal.Cursor
+	cursor journal.Cursor
 }
 
-// Cursor is where a list goes on after it.
-func (i Item) Cursor() journal.Cursor { return i.at }
+// Cursor is where a list continues after the item.
+func (i Item) Cursor() journal.Cursor { return i.cursor }
 
-// ItemOf is a session as a list has it.
+// ItemOf makes the list item of a session.
 func ItemOf(s record.Session) Item {
 	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format("2006-01-02T15:04:05Z07:00"),
 		Status: s.Status, EndReason: string(s.EndReason), Pairs: len(s.Pairs), Limit: s.IterationLimit, Run: s.Run,
@@ -43,45 +43,45 @@ func ItemOf(s record.Session) Item {
 	return i
 }
 
-// Outcome is what comes of a run: the session as its file has it.
+// Outcome is the outcome of a run: the session, as in its file.
 type Outcome struct {
 	Session record.Session `json:"session"`
-	Problem string         `json:"problem,omitempty"` // why there is less of it than there should be
-	Unsaved string         `json:"unsaved,omitempty"` // why the session's file is not as the session is
+	Problem string         `json:"problem,omitempty"` // why the session is incomplete
+	Unsaved string         `json:"unsaved,omitempty"` // why the session's file was not written
 }
 
-// outcome is what comes of an ended tree.
-func outcome(v *run.View, e run.Ending) run.Outcome {
-	p := &performing{view: v}
-	if err := p.read(); err != nil {
+// outcomeOf composes the outcome of a run that ended, or is suspended.
+func outcomeOf(v *run.View, e run.Ending) run.Outcome {
+	p := &performer{view: v}
+	if err := p.readStart(); err != nil {
 		return run.Outcome{Status: journal.Failed, Reason: "failed", Result: Outcome{Problem: err.Error()}}
 	}
-	var w wanted
+	var w treeResult
 	if e.Tree != nil && e.State != nil {
 		e.Tree.Read(e.State, &w)
 	}
-	var waits *bt.Fault
-	asked := WritePayload{Turns: w.Turns, Opened: w.Opened, Summary: w.Summary, Reason: w.Reason, Trail: w.Trail}
+	var suspended *bt.Fault
+	payload := WritePayload{Turns: w.Turns, Opened: w.Opened, Summary: w.Summary, Reason: w.Reason, Trail: w.Trail}
 	switch {
 	case e.Suspended:
-		waits = e.Fault
-	case w.Summary != 0 && w.Reason != "": // it had come to its end before it was stopped, and its file may say so
-	case e.Cancelled && p.waits(run.KindCancel, run.KindStopped, run.KindResume) != nil: // it had failed before
-		asked.Reason = string(record.Broken)
+		suspended = e.Fault
+	case w.Summary != 0 && w.Reason != "": // the inquiry had ended before the run was stopped, and its file may say so
+	case e.Cancelled && p.suspendFault(run.KindCancel, run.KindStopped, run.KindResume) != nil: // it had failed before
+		payload.Reason = string(record.Broken)
 	case e.Cancelled:
-		asked.Reason = string(record.Stopped)
+		payload.Reason = string(record.Stopped)
 	default:
-		asked.Reason = string(record.Broken)
+		payload.Reason = string(record.Broken)
 		if e.Fault != nil {
-			asked.Trail = failed(asked.Trail, int64(len(v.Records())-1), e.Fault)
+			payload.Trail = withFailure(payload.Trail, int64(len(v.Records())-1), e.Fault)
 		}
 	}
-	s, err := p.project(asked, waits)
-	o := Outcome{Session: s, Unsaved: unsaved(v, e.Under)}
+	s, err := p.projectSession(payload, suspended)
+	o := Outcome{Session: s, Unsaved: lastWriteFailure(v, e.Under)}
 	if err != nil {
 		o.Problem = err.Error()
 	}
-	r := run.Outcome{Status: journal.Done, Reason: asked.Reason, Result: o, Summary: ItemOf(s)}
+	r := run.Outcome{Status: journal.Done, Reason: payload.Reason, Result: o, Summary: ItemOf(s)}
 	switch {
 	case e.Suspended:
 		r.Status, r.Reason = journal.Running, "suspended"
@@ -93,9 +93,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	return r
 }
 
-// unsaved says why the last write of the session's file failed; "" if it did not.
-func unsaved(v *run.View, under []run.CompletionRecord) (why string) {
-	look := func(c *run.CompletionRecord) {
+// lastWriteFailure says why the last write of the session's file failed; "" if it did not.
+func lastWriteFailure(v *run.View, under []run.CompletionRecord) (why string) {
+	noteWrite := func(c *run.CompletionRecord) {
 		if c.Kind != EffectWrite {
 			return
 		}
@@ -104,16 +104,16 @@ func unsaved(v *run.View, under []run.CompletionRecord) (why string) {
 		}
 	}
 	for _, c := range v.Receipts() {
-		look(c)
+		noteWrite(c)
 	}
 	for i := range under {
-		look(&under[i])
+		noteWrite(&under[i])
 	}
 	return why
 }
 
-// show reads an outcome for people.
-func show(outcome json.RawMessage) (s assistant.Shown, err error) {
+// showOutcome makes of an outcome what people see.
+func showOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 	var o Outcome
 	if err := json.Unmarshal(outcome, &o); err != nil {
 		return s, err
@@ -139,8 +139,8 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	return s, nil
 }
 
-// words are the hypothesis, the questions and the answers of an inquiry.
-func words(outcome []byte) (string, error) {
+// outcomeText returns the hypothesis, the questions and the answers, for searching.
+func outcomeText(outcome []byte) (string, error) {
 	var o Outcome
 	if err := json.Unmarshal(outcome, &o); err != nil {
 		return "", err

@@ -16,11 +16,11 @@ type WritePayload struct {
 	Turns   []Turn  `json:"turns,omitempty"`
 	Opened  int64   `json:"opened,omitempty"`
 	Summary int64   `json:"summary,omitempty"`
-	Reason  string  `json:"reason,omitempty"` // it has ended, and why
+	Reason  string  `json:"reason,omitempty"` // why it ended; "" while it is running
 	Trail   []Trail `json:"trail,omitempty"`
 }
 
-// WriteReceipt is where the file lies, in the folder of sessions.
+// WriteReceipt names the file, in the folder of sessions.
 type WriteReceipt struct {
 	File  string `json:"file"`
 	Pairs int    `json:"pairs"`
@@ -47,17 +47,17 @@ func writeLeaf() bt.Leaf {
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Trail = append(slices.Clip(o.Trail), noted(done[0].Ref, record.ErrorEvent, unwritten.With(err.Reason)))
+			o.Trail = append(slices.Clip(o.Trail), newTrail(done[0].Ref, record.ErrorEvent, unwritten.With(err.Reason)))
 		}
-		return nil // the journal has all of it
+		return nil // nothing is lost: the journal has all of it
 	}
 	return bt.Task("WriteSession",
 		"Rewrites the session file. A failed write ends nothing: the file can be rebuilt from the journal.", plan,
 		collect)
 }
 
-func (p *performing) write(ctx context.Context, job run.Job, asked WritePayload) (any, error) {
-	s, err := p.project(asked, nil)
+func (p *performer) performWrite(ctx context.Context, job run.Job, payload WritePayload) (any, error) {
+	s, err := p.projectSession(payload, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -66,16 +66,16 @@ func (p *performing) write(ctx context.Context, job run.Job, asked WritePayload)
 		return nil, &bt.Fault{Kind: "file", Reason: "the folder of the sessions can't be used"}
 	}
 	if err := folder.Write(ctx, s); err != nil {
-		return nil, &bt.Fault{Kind: "file", Reason: without(err.Error(), filepath.Dir(folder.Path(s)),
+		return nil, &bt.Fault{Kind: "file", Reason: replacePath(err.Error(), filepath.Dir(folder.Path(s)),
 			"the folder of the sessions")}
 	}
 	return WriteReceipt{record.FileName(s), len(s.Pairs)}, nil
 }
 
-// project is the session as the run's records have it. waits is why the run waits to be resumed, nil if it does not:
-// then the inquiry has failed so far.
-func (p *performing) project(w WritePayload, waits *bt.Fault) (s record.Session, err error) {
-	if waits != nil {
+// projectSession computes the session from the run's records. suspended is why the run waits to be resumed; the inquiry
+// has then failed so far. nil: it does not wait.
+func (p *performer) projectSession(w WritePayload, suspended *bt.Fault) (s record.Session, err error) {
+	if suspended != nil {
 		w.Reason = string(record.Broken)
 	}
 	at := func(ref int64) time.Time { return p.view.Records()[ref].At.UTC() }
@@ -83,7 +83,7 @@ func (p *performing) project(w WritePayload, waits *bt.Fault) (s record.Session,
 		CreatedAt: at(0)},
 		Status: record.Running, IterationLimit: p.given.Limit, Language: p.given.Language, Detective: p.env.Detective,
 		Run:     p.view.ID,
-		Witness: record.Witness{Kind: p.env.Witness.Kind, Name: p.env.Witness.Title}, Resumable: waits != nil,
+		Witness: record.Witness{Kind: p.env.Witness.Kind, Name: p.env.Witness.Title}, Resumable: suspended != nil,
 		Pairs: []record.Pair{}}
 	if w.Opened != 0 {
 		o, err := run.ResultAt[OpenReceipt](p.view, w.Opened)
@@ -94,9 +94,9 @@ func (p *performing) project(w WritePayload, waits *bt.Fault) (s record.Session,
 	}
 	for n, t := range w.Turns {
 		if t.Answer == 0 || t.Analysis == 0 && t.Failed == "" && w.Reason == "" {
-			continue // it is under way
+			continue // not answered or not analysed yet
 		}
-		pair, err := p.pair(w.Turns[:n+1], at(t.Answer), waits)
+		pair, err := p.lastPair(w.Turns[:n+1], at(t.Answer), suspended)
 		if err != nil {
 			return s, err
 		}
@@ -104,14 +104,14 @@ func (p *performing) project(w WritePayload, waits *bt.Fault) (s record.Session,
 		s.Pairs = append(s.Pairs, pair)
 	}
 	s.CurrentIteration = len(s.Pairs)
-	if s.AuditTrail, err = p.trail(w.Trail); err != nil || w.Reason == "" {
+	if s.AuditTrail, err = p.auditTrail(w.Trail); err != nil || w.Reason == "" {
 		return s, err
 	}
-	return s, p.close(&s, w)
+	return s, p.addEnd(&s, w)
 }
 
-// trail is the audit trail: what the tree has kept, and each time that the run had to wait for a detective.
-func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
+// auditTrail makes the audit trail: the tree's entries, and one for each time that the run was suspended.
+func (p *performer) auditTrail(kept []Trail) ([]record.TrailEntry, error) {
 	entries := []record.TrailEntry{}
 	for _, t := range kept {
 		entries = append(entries, record.TrailEntry{Timestamp: p.view.Records()[t.Ref].At.UTC(),
@@ -135,8 +135,8 @@ func (p *performing) trail(kept []Trail) ([]record.TrailEntry, error) {
 	return entries, nil
 }
 
-// waits is why the run waits to be resumed; nil if it does not. Records of these kinds after it change nothing.
-func (p *performing) waits(but ...string) *bt.Fault {
+// suspendFault is why the run waits to be resumed; nil if it does not. Later records of the kinds in but are ignored.
+func (p *performer) suspendFault(but ...string) *bt.Fault {
 	for _, r := range slices.Backward(p.view.Records()) {
 		if r.Kind == run.KindLeave || slices.Contains(but, r.Kind) {
 			continue
@@ -150,8 +150,8 @@ func (p *performing) waits(but ...string) *bt.Fault {
 	return nil
 }
 
-// pair is the last of these turns, without its sequence.
-func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pair record.Pair, err error) {
+// lastPair makes the pair of the last of these turns, without its sequence.
+func (p *performer) lastPair(turns []Turn, answered time.Time, suspended *bt.Fault) (pair record.Pair, err error) {
 	t := turns[len(turns)-1]
 	q, err := run.ResultAt[AskReceipt](p.view, t.Question)
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 	if err != nil {
 		return pair, err
 	}
-	r, err := p.latest(turns) // of a pair that is not analysed, what was open before still is
+	r, err := p.latestAnalysis(turns) // without an analysis, the earlier gaps stay open
 	if err != nil {
 		return pair, err
 	}
@@ -178,8 +178,8 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 		g.RequiresFollowUp = r.FollowUp
 	case t.Failed != "":
 		g.Unjudged, g.Coded = t.Failed, t.Coded
-	case waits != nil:
-		g.Unjudged, g.Coded = waits.Reason, waits.Why().Coded
+	case suspended != nil:
+		g.Unjudged, g.Coded = suspended.Reason, suspended.Why().Coded
 	default:
 		g.Unjudged, g.Code = endedBefore.Template(), endedBefore.Code()
 	}
@@ -188,8 +188,8 @@ func (p *performing) pair(turns []Turn, answered time.Time, waits *bt.Fault) (pa
 	return pair, nil
 }
 
-// close puts the end and the audit to a session.
-func (p *performing) close(s *record.Session, w WritePayload) error {
+// addEnd sets the end and the audit of a session.
+func (p *performer) addEnd(s *record.Session, w WritePayload) error {
 	reason := record.EndReason(w.Reason)
 	status, err := reason.Status()
 	if err != nil {
@@ -201,7 +201,7 @@ func (p *performing) close(s *record.Session, w WritePayload) error {
 	}
 	ended := p.view.Records()[last].At.UTC()
 	s.Status, s.EndReason, s.EndTime = status, reason, &ended
-	latest, err := p.latest(w.Turns)
+	latest, err := p.latestAnalysis(w.Turns)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (p *performing) close(s *record.Session, w WritePayload) error {
 			return err
 		}
 	}
-	audit := audited(s, latest.Analysis)
+	audit := auditOf(s, latest.Analysis)
 	if status == record.Completed {
 		s.AuditResult = audit
 	} else {
@@ -224,9 +224,9 @@ func (p *performing) close(s *record.Session, w WritePayload) error {
 	return nil
 }
 
-// audited is what an ended session has shown. What still waits is told as unconfirmed, and is no gap any more. There is
-// a score where a model has judged the inquiry to its end.
-func audited(s *record.Session, a Analysis) *record.Audit {
+// auditOf makes the audit of an ended session. A finding that still waits becomes an unconfirmed contradiction, and its
+// gap is removed. There is a score only if a model judged the inquiry to its end.
+func auditOf(s *record.Session, a Analysis) *record.Audit {
 	audit := &record.Audit{Contradictions: []record.Contradiction{}, Unverified: a.Unverified}
 	for _, f := range a.Contradictions {
 		audit.Contradictions = append(audit.Contradictions, f.Contradiction)

@@ -9,7 +9,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// What a run's story tells of an inquiry.
+// The sentences of a run's story.
 const (
 	storyWitness     bt.Reason = "story.read.witness: The witness is {name}"
 	storyDocuments   bt.Reason = "story.read.documents: Read the documents of {name}: {n}"
@@ -55,10 +55,10 @@ const (
 	noDetective    bt.Reason = "request.detective: the detective can't be used"
 )
 
-// mostQuoted is how many characters of a question or an answer a story tells.
+// mostQuoted bounds the characters of a question or an answer in a story.
 const mostQuoted = 200
 
-func stories() []bt.Reason {
+func reasons() []bt.Reason {
 	return append(witness.Reasons(),
 		storyWitness, storyDocuments, storyUnread, severalDocuments, storyQuestion, storyAnswer, storyNoPassage,
 		storyUnjudged, storySwitched, storyJudged, storySatisfied, storyLimit, storyStale, storyCollected,
@@ -99,7 +99,7 @@ func (e AnalysisFailed) Story() bt.Why {
 // Story implements bt.Narrated.
 func (e DetectiveSwitched) Story() bt.Why { return storySwitched.With(e.From, e.To) }
 
-// Story implements bt.Narrated. Where no model judges, there is no score to tell.
+// Story implements bt.Narrated. Without a model there is no score.
 func (e LedgerKept) Story() bt.Why {
 	if e.Completeness == nil {
 		return bt.Why{}

@@ -15,7 +15,7 @@ type SumPayload struct {
 	Turns []Turn `json:"turns,omitempty"`
 }
 
-// SumReceipt is that, as Markdown. Failure says why the model has none to give.
+// SumReceipt is the summary, as Markdown. Failure says why there is none.
 type SumReceipt struct {
 	Text    string      `json:"text"`
 	By      string      `json:"by,omitempty"`
@@ -38,22 +38,22 @@ func sumLeaf() bt.Leaf {
 	plan := func(i in) (bt.Request, error) {
 		return bt.Request{Kind: EffectSum, Label: "the summary", Payload: SumPayload{i.Turns}}, nil
 	}
-	collected := func(i in, r SumReceipt, ref int64, o *out) error {
+	collect := func(i in, r SumReceipt, ref int64, o *out) error {
 		o.Summary = ref
 		if r.Failure != nil {
-			o.Trail = failed(o.Trail, ref, r.Failure)
+			o.Trail = withFailure(o.Trail, ref, r.Failure)
 		}
 		if r.By != "" {
-			o.Trail, o.Events = switched(o.Trail, ref, i.Detective, r.Tries, r.By)
+			o.Trail, o.Events = withSwitch(o.Trail, ref, i.Detective, r.Tries, r.By)
 		}
 		return nil
 	}
 	return bt.One("SumUp", "Has the detective sum up the inquiry. A failure leaves the findings without a summary.",
-		plan, collected, nil)
+		plan, collect, nil)
 }
 
-func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (any, error) {
-	all, latest, err := p.answered(asked.Turns)
+func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayload) (any, error) {
+	all, latest, err := p.pairsAndAnalysis(payload.Turns)
 	switch {
 	case err != nil:
 		return nil, err
@@ -62,7 +62,7 @@ func (p *performing) sum(ctx context.Context, job run.Job, asked SumPayload) (an
 	case len(all) == 0:
 		return SumReceipt{}, nil
 	}
-	q, err := p.prompt(ctx, textSummary, all, latest)
+	q, err := p.newPrompt(ctx, textSummary, all, latest)
 	if err != nil {
 		return nil, err
 	}

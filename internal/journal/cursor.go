@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Cursor is a place in a list, the entry after which it goes on. The zero Cursor is the beginning.
+// Cursor is a place in a list: the list continues after this entry. The zero Cursor is the beginning.
 type Cursor struct {
 	At time.Time
 	ID string
@@ -32,8 +32,8 @@ func (c Cursor) Compare(other Cursor) int {
 	return cmp.Or(c.At.Compare(other.At), cmp.Compare(c.ID, other.ID))
 }
 
-// String returns a form of c for an address or a document, which ParseCursor reads: "" for the zero Cursor. Nothing in
-// it is for others to read.
+// String returns a form of c for an address or a document, which ParseCursor reads: "" for the zero Cursor. Its content
+// is opaque to others.
 func (c Cursor) String() string {
 	if c.IsZero() {
 		return ""

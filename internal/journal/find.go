@@ -4,7 +4,7 @@ import "time"
 
 // Search selects sessions or runs by words. Zero fields but Words select all; Limit 0 means 100.
 type Search struct {
-	Words []string // all must be in what KeepWords has kept, in any place
+	Words []string // all must occur in what KeepWords stored
 	// sessions by their titles; else runs by their words, but for those of sessions whose titles have them all
 	Titles    bool
 	Assistant string
@@ -22,7 +22,7 @@ type Found struct {
 	At        time.Time
 }
 
-// Wording is what a session or a run is found by: its words in the form in which they are looked for.
+// Wording is the words by which a session or run is found, in the form in which they are searched.
 type Wording struct {
 	Found
 	Words string

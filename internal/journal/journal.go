@@ -10,9 +10,9 @@
 //   - A lease says who drives a run. It decides who may resume, not who may append. It is expired when its time is not
 //     after the `now` the caller gives, and a released lease is free at once. A run may be released to rest: until then
 //     Stranded leaves it out.
-//   - Whoever takes a run up is counted in its row before it reads a record, until it says that it has settled or gives
-//     the run back. A run that was taken up MaxTries times in vain is set aside: Stranded leaves it out, Acquire and
-//     Append do not.
+//   - A process that resumes a run is counted in its row before it reads a record, until it settles or releases the
+//     run. A run that was resumed MaxTries times in vain is set aside: Stranded leaves it out, Acquire and Append do
+//     not.
 //   - Every query names its owner, alone or in a Key; only Stranded and Census look at all of them. What belongs to
 //     another owner does not exist: ErrNotFound, or it is left out.
 //   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning
@@ -69,7 +69,7 @@ func (e *ClaimedError) Error() string {
 	return fmt.Sprintf("claim %q: %v: run %q", e.Key, ErrClaimed, e.Run)
 }
 
-// Unwrap says that it is an ErrClaimed.
+// Unwrap makes it match ErrClaimed.
 func (e *ClaimedError) Unwrap() error { return ErrClaimed }
 
 // Session holds what lasts between runs: an order of runs, and a name.
@@ -105,7 +105,7 @@ type Tombstone struct {
 	Reason    Reason    `json:"reason"`
 }
 
-// RemovedError is the ErrNotFound of a session that was there once. It says all that the tombstone knows.
+// RemovedError is the ErrNotFound of a session that was removed. It has the session's tombstone.
 type RemovedError struct{ Tombstone }
 
 func (e *RemovedError) Error() string {
@@ -115,7 +115,7 @@ func (e *RemovedError) Error() string {
 		e.Runs)
 }
 
-// Unwrap says that a removed session is not found.
+// Unwrap makes it match ErrNotFound.
 func (e *RemovedError) Unwrap() error { return ErrNotFound }
 
 // Status is a run's state.
@@ -151,7 +151,7 @@ type Run struct {
 
 	LeaseHolder string    `json:"lease_holder,omitempty" hidden:"true"`
 	LeaseUntil  time.Time `json:"lease_until,omitzero" hidden:"true"` // without a holder: until when it rests
-	// taken up in vain since it last settled; set by the store
+	// how often it was resumed in vain since it last settled; set by the store
 	Tries int `json:"tries,omitempty" hidden:"true"`
 }
 
@@ -234,11 +234,11 @@ type Key struct {
 	Run   string
 }
 
-// When is the time at which leases and rests are looked at. A lease that ends after Leases, and a rest that ends after
+// When is the time at which leases and rests are compared. A lease that ends after Leases, and a rest that ends after
 // Rests, were set by a clock that was wrong, and count as over; the zero time says that none can be.
 type When struct{ Now, Leases, Rests time.Time }
 
-// Standing is how far a run is.
+// Standing is a run's status, number of records and lease holder.
 type Standing struct {
 	Key
 	Records     int64
@@ -246,18 +246,18 @@ type Standing struct {
 	LeaseHolder string
 }
 
-// Stand is how a Running run stands.
+// Stand is the state of a Running run between driven and set aside.
 type Stand string
 
-// How a Running run stands: one of these at any time.
+// The states of a Running run; it has one of these at any time.
 const (
 	IsDriven   Stand = "driven"    // under a lease
-	IsSetAside Stand = "set_aside" // taken up in vain too often
+	IsSetAside Stand = "set_aside" // resumed in vain too often
 	IsResting  Stand = "resting"   // released to rest
-	IsStranded Stand = "waiting"   // to be taken up by whoever has room
+	IsStranded Stand = "waiting"   // to be resumed by a process with room
 )
 
-// Count is how many runs of an assistant stand so, and when the first of them started. It tells nobody's words.
+// Count is the number of runs of an assistant in a state, and when the first of them started. It has nobody's words.
 type Count struct {
 	Assistant string    `json:"assistant"`
 	Stand     Stand     `json:"state" enum:"driven,waiting,resting,set_aside" doc:"How they stand."`
@@ -329,7 +329,7 @@ type Store interface {
 	// Acquire takes the lease of a Running run for holder until until, if it is free, expired at now, or already
 	// holder's. Otherwise ErrLeased; ErrEnded if the run has ended. Unless it was holder's already, Tries grows by one.
 	Acquire(ctx context.Context, owner Owner, run, holder string, now, until time.Time) error
-	// Settle says that holder, if it has the lease, has read the run and can go on with it: its Tries are 0 again.
+	// Settle says that holder, if it has the lease, has read the run and can continue it: its Tries are 0 again.
 	Settle(ctx context.Context, owner Owner, run, holder string) error
 	// Release frees the lease if holder has it; otherwise it does nothing. A try that did not settle is taken back:
 	// Tries falls by one, if it is not 0. Until rest Stranded leaves the run out, while Acquire takes it at any time;
@@ -338,10 +338,11 @@ type Store interface {
 	// Renew sets the end of the leases that holder has of Running runs among these, in one transaction. It leaves the
 	// others alone.
 	Renew(ctx context.Context, holder string, runs []Key, until time.Time) error
-	// Standing tells how far these runs are, some hundreds at most, in the order given. What is not there is left out.
+	// Standing returns the Standing of these runs, some hundreds at most, in the order given. Missing runs are left
+	// out.
 	Standing(ctx context.Context, runs []Key) ([]Standing, error)
 	// Stranded lists the Running runs of all owners whose lease is free or over at that time, that do not rest and are
-	// not set aside, in the order in which they are to be taken up, so that owners take turns: the fewer runs of an
+	// not set aside, in the order in which they should be resumed, so that owners take turns: the fewer runs of an
 	// owner are driven, or stranded and started before, the earlier a run comes (ties by start and id, ascending).
 	// Limit 0 means 100.
 	Stranded(ctx context.Context, at When, limit int) ([]Run, error)
@@ -353,10 +354,9 @@ type Store interface {
 	Close() error
 }
 
-// Announcer is a Store that tells what is written, by any process, so that whoever watches need not wait for the next
-// look.
+// Announcer is a Store that announces what any process writes, so that watchers need not wait for the next poll.
 type Announcer interface {
 	// Announced calls heard, one call at a time, with the runs that took records or were freed, until ctx is done or
-	// the connection is lost, and returns why. What happens while nobody listens is not told.
+	// the connection is lost, and returns why. Nothing is announced while nobody listens.
 	Announced(ctx context.Context, heard func(Key)) error
 }

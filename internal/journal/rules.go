@@ -59,7 +59,7 @@ func NewBeginning(b Beginning) (Beginning, error) {
 	if len(b.Claims) > 0 && b.Claims[0] == "" {
 		return Beginning{}, fmt.Errorf("run %q claims a key without a name: %w", b.Run.ID, ErrInvalid)
 	}
-	return b, errors.Join(plain("a pending row to be consumed", b.Consume...), plain("a claimed key", b.Claims...))
+	return b, errors.Join(checkPlain("a pending row to be consumed", b.Consume...), checkPlain("a claimed key", b.Claims...))
 }
 
 func newSession(s Session) (Session, error) {
@@ -70,7 +70,7 @@ func newSession(s Session) (Session, error) {
 		return Session{}, fmt.Errorf("session %q without an owner: %w", s.ID, ErrInvalid)
 	}
 	s.CreatedAt, s.UpdatedAt, s.Runs = Millis(s.CreatedAt), Millis(s.UpdatedAt), 0
-	return s, errors.Join(CheckTitle(s.Title), plain("the id, owner, assistant or place of a session", s.ID,
+	return s, errors.Join(CheckTitle(s.Title), checkPlain("the id, owner, assistant or place of a session", s.ID,
 		string(s.Owner), s.Assistant, s.Place))
 }
 
@@ -95,8 +95,8 @@ func newRun(r Run, recs []Record) (Run, error) {
 	case r.Status != Running && r.Status != "":
 		return Run{}, fmt.Errorf("run %q begins as %q instead of %q: %w", r.ID, r.Status, Running, ErrInvalid)
 	}
-	err := cmp.Or(plain("the id, session, owner, assistant, title, lease holder or replaced run of a run",
-		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder, r.Replaces), consecutive(recs, 0))
+	err := cmp.Or(checkPlain("the id, session, owner, assistant, title, lease holder or replaced run of a run",
+		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder, r.Replaces), checkConsecutive(recs, 0))
 	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}
@@ -122,7 +122,7 @@ func CheckAppend(recs []Record, end *End) error {
 			return err
 		}
 	}
-	return consecutive(recs, recs[0].Seq)
+	return checkConsecutive(recs, recs[0].Seq)
 }
 
 func (e End) check() error {
@@ -146,15 +146,15 @@ func (e End) check() error {
 		if slices.ContainsFunc(e.Pending[:i], func(other Pending) bool { return other.ID == p.ID }) {
 			return fmt.Errorf("pending row %q is left twice by one end: %w", p.ID, ErrInvalid)
 		}
-		if err := plain("the id or kind of a pending row", p.ID, p.Kind); err != nil {
+		if err := checkPlain("the id or kind of a pending row", p.ID, p.Kind); err != nil {
 			return err
 		}
 	}
-	return plain("the end's reason", e.Reason)
+	return checkPlain("the end's reason", e.Reason)
 }
 
-// Left returns the pending rows that r leaves when it ends so, as they are kept. It looks at the ID, Session and Owner
-// of r.
+// Left returns the pending rows that this end of r leaves, as they are stored. It looks at the ID, Session and Owner of
+// r.
 func (e End) Left(r Run) []Pending {
 	left := slices.Clone(e.Pending)
 	for i := range left {
@@ -173,10 +173,10 @@ func (p Pending) Open(now time.Time) bool {
 	return p.ExpiresAt.IsZero() || p.ExpiresAt.After(Millis(now))
 }
 
-// Consumed is the error of a beginning that names the pending row id, which is not open in its session.
+// Consumed is the error of a beginning that consumes the pending row id, which is not open in its session.
 func Consumed(id string) error { return fmt.Errorf("pending row %q: %w", id, ErrConsumed) }
 
-func consecutive(recs []Record, next int64) error {
+func checkConsecutive(recs []Record, next int64) error {
 	if most := next + int64(len(recs)); most > MaxRecords {
 		return fmt.Errorf("a run of %d records, at most %d are kept: %w", most, MaxRecords, ErrInvalid)
 	}
@@ -189,7 +189,7 @@ func consecutive(recs []Record, next int64) error {
 			return fmt.Errorf("record %d has %d bytes of data, at most %d are kept: %w",
 				rec.Seq, len(rec.Data), MaxData, ErrInvalid)
 		}
-		if err := plain("the kind of a record", rec.Kind); err != nil {
+		if err := checkPlain("the kind of a record", rec.Kind); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func consecutive(recs []Record, next int64) error {
 func (r Run) AllowAppend(next int64) error {
 	switch {
 	case r.Status != Running:
-		return r.ended()
+		return r.endedError()
 	case r.Records != next:
 		return fmt.Errorf("run %q continues with record %d, not %d: %w", r.ID, r.Records, next, ErrConflict)
 	}
@@ -213,7 +213,7 @@ func CheckHolder(holder string) error {
 	if holder == "" {
 		return fmt.Errorf("a lease for a holder without a name: %w", ErrInvalid)
 	}
-	return plain("the holder of a lease", holder)
+	return checkPlain("the holder of a lease", holder)
 }
 
 // AllowAcquire says whether holder may take the lease of r at now: nil, ErrInvalid, ErrEnded or ErrLeased. It looks at
@@ -224,50 +224,50 @@ func (r Run) AllowAcquire(holder string, now time.Time) error {
 	}
 	switch {
 	case r.Status != Running:
-		return r.ended()
-	case r.driven(now) && r.LeaseHolder != holder:
-		return r.leased()
+		return r.endedError()
+	case r.isDrivenAt(now) && r.LeaseHolder != holder:
+		return r.leasedError()
 	}
 	return nil
 }
 
-// MaxTries is how often a run is taken up in vain before it is set aside.
+// MaxTries is how often a run is resumed in vain before it is set aside.
 const MaxTries = 3
 
-// SetAside says whether r is Running and was taken up in vain so often that only a person may have it gone on with. It
-// looks at the Status and Tries of r.
+// SetAside says whether r is Running and was resumed in vain so often that only a person may resume it. It looks at the
+// Status and Tries of r.
 func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries }
 
 // Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.
 func (r Run) Rests(at When) bool {
-	return r.Status == Running && r.LeaseHolder == "" && within(r.LeaseUntil, at.Now, at.Rests)
+	return r.Status == Running && r.LeaseHolder == "" && isWithin(r.LeaseUntil, at.Now, at.Rests)
 }
 
 // Driven says whether r is Running under a lease at that time. It looks at the Status and lease of r.
 func (r Run) Driven(at When) bool {
-	return r.Status == Running && r.LeaseHolder != "" && within(r.LeaseUntil, at.Now, at.Leases)
+	return r.Status == Running && r.LeaseHolder != "" && isWithin(r.LeaseUntil, at.Now, at.Leases)
 }
 
-// within says whether a time is after now, and not after the latest that there can be.
-func within(until, now, latest time.Time) bool {
+// isWithin says whether until is after now, and not after latest, if that is set.
+func isWithin(until, now, latest time.Time) bool {
 	return until.After(Millis(now)) && (latest.IsZero() || !until.After(latest))
 }
 
 // AllowDelete says whether r may be deleted at now: nil, or ErrLeased while somebody drives it. It looks at the ID,
 // Status and lease of r.
 func (r Run) AllowDelete(now time.Time) error {
-	if r.driven(now) {
-		return r.leased()
+	if r.isDrivenAt(now) {
+		return r.leasedError()
 	}
 	return nil
 }
 
-func (r Run) driven(now time.Time) bool { return r.Driven(When{Now: now}) }
+func (r Run) isDrivenAt(now time.Time) bool { return r.Driven(When{Now: now}) }
 
-func (r Run) ended() error {
+func (r Run) endedError() error {
 	return fmt.Errorf("run %s has %w (%s)", r.ID, ErrEnded, r.Status)
 }
 
-func (r Run) leased() error {
+func (r Run) leasedError() error {
 	return fmt.Errorf("run %q is %q's until %s: %w", r.ID, r.LeaseHolder, r.LeaseUntil.Format(time.RFC3339), ErrLeased)
 }

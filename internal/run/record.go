@@ -29,7 +29,7 @@ const (
 	KindEnd        = "end"        // EndRecord, always the last
 )
 
-// StartRecord is all that a run begins with. Tree and Texts name blobs.
+// StartRecord has all inputs of a run. Tree and Texts name blobs.
 type StartRecord struct {
 	Assistant string          `json:"assistant"`
 	Build     string          `json:"build"`
@@ -39,7 +39,7 @@ type StartRecord struct {
 	Given     Given           `json:"given"`
 	Env       json.RawMessage `json:"env,omitempty"`
 	Consumed  []string        `json:"consumed,omitempty"` // pending rows that it used up
-	Waits     bool            `json:"waits,omitempty"`    // it was recorded for whoever has room to drive it
+	Waits     bool            `json:"waits,omitempty"`    // it waits for a process that has room to drive it
 }
 
 // Given are values of keys of the tree's root scope.
@@ -58,8 +58,8 @@ type MarkRecord struct {
 	Digest string `json:"digest"`
 }
 
-// CompletionRecord is the receipt of an effect: exactly one of Result and Err tells how it went; Result may stand
-// beside Err and is then what had arrived.
+// CompletionRecord is the receipt of an effect: Result is set if it succeeded, Err if it failed; with Err, Result is
+// what had arrived.
 type CompletionRecord struct {
 	Op      uint64          `json:"op"`
 	Leaf    string          `json:"leaf"`
@@ -88,10 +88,10 @@ type EffectType struct{ payload, result reflect.Type }
 // EffectOf is the type of effects whose payload is a P and whose result is an R.
 func EffectOf[P, R any]() EffectType { return EffectType{reflect.TypeFor[P](), reflect.TypeFor[R]()} }
 
-// Types are what the journal holds of such an effect: its payload, and its result.
+// Types are the Go types of payload and result.
 func (t EffectType) Types() (payload, result reflect.Type) { return t.payload, t.result }
 
-// decode fills in what a receipt holds.
+// decode sets Asked and Value of a receipt.
 func (t EffectType) decode(c *CompletionRecord) {
 	c.Asked = decodeAs(t.payload, c.Payload)
 	c.Value = decodeAs(t.result, c.Result)
@@ -142,13 +142,13 @@ type EndRecord struct {
 	Outcome json.RawMessage `json:"outcome,omitempty"`
 }
 
-// Receipts are what effects left in the records of a run, each once, by the number of its record: completions, and what
-// had arrived of those that were stopped or could not be performed for now. What can't be read is left out.
+// Receipts are the receipts in the records of a run, each once, by record number: completions, and the partial results
+// of effects that were stopped or suspended. Unreadable ones are left out.
 func Receipts(recs []journal.Record) iter.Seq2[int64, *CompletionRecord] {
 	return func(yield func(int64, *CompletionRecord) bool) {
 		for i, r := range recs {
 			for _, c := range receiptsIn(r) {
-				if (r.Kind != KindSuspend || !keptOnce(c, recs[i+1:])) && !yield(r.Seq, c) {
+				if (r.Kind != KindSuspend || !isInStopped(c, recs[i+1:])) && !yield(r.Seq, c) {
 					return
 				}
 			}
@@ -177,9 +177,9 @@ func receiptsIn(r journal.Record) (all []*CompletionRecord) {
 	return all
 }
 
-// keptOnce reports whether the result of a suspended effect is in the later stopped record too, because the run was
-// asked to stop just then.
-func keptOnce(c *CompletionRecord, after []journal.Record) bool {
+// isInStopped reports whether the result of a suspended effect is also in the stopped record, because the run was asked
+// to stop just then.
+func isInStopped(c *CompletionRecord, after []journal.Record) bool {
 	for _, r := range after {
 		if r.Kind != KindCancel {
 			return r.Kind == KindStopped && slices.ContainsFunc(receiptsIn(r), func(other *CompletionRecord) bool {
@@ -196,7 +196,7 @@ func Digest(e bt.Effect) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Marshal encodes as JSON, without what only a web page wants to be escaped.
+// Marshal encodes as JSON, without escaping for HTML.
 func Marshal(v any) (json.RawMessage, error) {
 	b := &bytes.Buffer{}
 	e := json.NewEncoder(b)
@@ -220,7 +220,7 @@ func Read(r journal.Record) (any, error) {
 	return body, nil
 }
 
-// bodies are what records say, by their kinds.
+// bodies make an empty body for each kind of record.
 var bodies = map[string]func() any{
 	KindStart:      func() any { return &StartRecord{} },
 	KindMark:       func() any { return &MarkRecord{} },

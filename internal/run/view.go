@@ -32,14 +32,14 @@ func (v *View) add(r journal.Record, body any) {
 	v.mu.Unlock()
 }
 
-// Records gives the records so far. Neither they nor their data are to be changed.
+// Records returns the records so far. Neither they nor their data must be changed.
 func (v *View) Records() []journal.Record {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.recs[:len(v.recs):len(v.recs)]
 }
 
-// Bodies gives what the records say, as Read does. They are not to be changed.
+// Bodies returns the decoded records. They must not be changed.
 func (v *View) Bodies() []any {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -56,7 +56,7 @@ func (v *View) Start() *StartRecord {
 	return &StartRecord{}
 }
 
-// Receipt gives the completion with that record number, decoded once for all who read it: it is not to be changed.
+// Receipt returns the completion with that record number. All readers share it: it must not be changed.
 func (v *View) Receipt(seq int64) (*CompletionRecord, error) {
 	if all := v.Bodies(); seq >= 0 && seq < int64(len(all)) {
 		if c, ok := all[seq].(*CompletionRecord); ok {
@@ -66,7 +66,7 @@ func (v *View) Receipt(seq int64) (*CompletionRecord, error) {
 	return nil, fmt.Errorf("run %s has no completion at record %d", v.ID, seq)
 }
 
-// Receipts gives all completions with their record numbers, in order.
+// Receipts returns all completions with their record numbers, in order.
 func (v *View) Receipts() iter.Seq2[int64, *CompletionRecord] {
 	return func(yield func(int64, *CompletionRecord) bool) {
 		for seq, body := range v.Bodies() {
@@ -77,7 +77,7 @@ func (v *View) Receipts() iter.Seq2[int64, *CompletionRecord] {
 	}
 }
 
-// ResultAt reads what the completion with that record number gave as T; an error if it failed.
+// ResultAt returns the result of the completion with that record number as a T; an error if the effect failed.
 func ResultAt[T any](v *View, seq int64) (result T, err error) {
 	c, err := v.Receipt(seq)
 	if err != nil {
@@ -95,7 +95,7 @@ func AskedOf[P any](j Job) (p P, err error) {
 	return p, err
 }
 
-// Given reads what the run began with into the struct that its tree is given.
+// Given decodes the run's inputs into the struct of its tree's inputs.
 func (v *View) Given(into any) error {
 	if err := bt.DecodePorts(v.Start().Given, into); err != nil {
 		return fmt.Errorf("run %s: %w", v.ID, err)
@@ -113,7 +113,7 @@ func (v *View) Blob(name string) string {
 	return ""
 }
 
-// Text gives a text that the run began with.
+// Text returns a text that the run began with.
 func (v *View) Text(ctx context.Context, name string) (text []byte, err error) {
 	blob := v.Blob(name)
 	if blob == "" {
@@ -126,7 +126,7 @@ func (v *View) Text(ctx context.Context, name string) (text []byte, err error) {
 	return text, err
 }
 
-// ReadText gives a text that a run of an owner began with; nil if it keeps none of that name.
+// ReadText returns a text that a run of an owner began with; nil if it keeps none of that name.
 func ReadText(ctx context.Context, store journal.Store, owner journal.Owner, id, name string) ([]byte, error) {
 	recs, err := store.Records(ctx, owner, id, 0)
 	if err != nil {
@@ -143,7 +143,7 @@ func ReadText(ctx context.Context, store journal.Store, owner journal.Owner, id,
 	return v.Text(ctx, name)
 }
 
-// Earlier gives the row of another run of the same owner, with its summary.
+// Earlier returns the row of another run of the same owner, with its summary.
 func (v *View) Earlier(ctx context.Context, id string) (r journal.Run, err error) {
 	err = retryAway(ctx, realClock{}, usualPatience, func() (err error) {
 		r, err = v.store.Run(ctx, v.Owner, id)
@@ -152,7 +152,7 @@ func (v *View) Earlier(ctx context.Context, id string) (r journal.Run, err error
 	return r, err
 }
 
-// ReadEnd gives the end of a run; journal.ErrNotFound if it has not ended.
+// ReadEnd returns the end record of a run; journal.ErrNotFound if it has not ended.
 func ReadEnd(ctx context.Context, store journal.Store, owner journal.Owner, id string) (EndRecord, error) {
 	r, err := store.Run(ctx, owner, id)
 	if err != nil {
@@ -187,7 +187,7 @@ func (a *Assistant) Recorded(store journal.Store, r journal.Run, recs []journal.
 	return v, nil
 }
 
-// End is the end record of an ending, but for its run time.
+// End makes the end record of an ending, without its run time.
 func (a *Assistant) End(v *View, e Ending) (EndRecord, error) {
 	o, err := a.encodeOutcome(v, e)
 	return EndRecord{Status: o.Status, Reason: o.Reason, Fault: e.Fault, Outcome: o.result}, err
@@ -215,19 +215,19 @@ func (v *View) WithTexts(texts []Text) (*View, error) {
 		start.Texts[i].Blob = journal.BlobHash(t.Content)
 		lent[start.Texts[i].Blob] = t.Content
 	}
-	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: lentBlobs{v.store, lent}, recs: v.Records(),
+	changed := &View{ID: v.ID, Session: v.Session, Owner: v.Owner, store: overlaidBlobs{v.store, lent}, recs: v.Records(),
 		bodies: slices.Clone(v.Bodies())}
 	changed.bodies[0] = &start
 	return changed, nil
 }
 
-// lentBlobs is a store with some contents that are only in memory.
-type lentBlobs struct {
+// overlaidBlobs is a store with some contents that are only in memory.
+type overlaidBlobs struct {
 	journal.Store
 	lent map[string][]byte
 }
 
-func (l lentBlobs) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
+func (l overlaidBlobs) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
 	if content, ok := l.lent[hash]; ok {
 		return content, nil
 	}

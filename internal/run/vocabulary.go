@@ -8,10 +8,10 @@ import (
 	"sibyl/internal/bt"
 )
 
-// Vocabulary knows the events that the leaves of an assistant tell, by their types.
+// Vocabulary has the Go types of an assistant's typed events, by event type.
 type Vocabulary map[string]reflect.Type
 
-// NewVocabulary knows these events. It panics if two of them have one type.
+// NewVocabulary makes a vocabulary of these events. It panics if two have the same type.
 func NewVocabulary(events ...bt.Typed) Vocabulary {
 	v := Vocabulary{}
 	for _, e := range events {
@@ -23,22 +23,21 @@ func NewVocabulary(events ...bt.Typed) Vocabulary {
 	return v
 }
 
-// Read gives what was told, as it was told; nil for an event of another kind, or one that this build does not know or
-// can't read.
+// Read decodes a typed event; nil for an event without a type, or one that this build does not know or can't read.
 func (v Vocabulary) Read(e TraceEvent) bt.Typed {
 	t := v[e.Type]
 	if t == nil {
 		return nil
 	}
-	told := reflect.New(t)
-	if json.Unmarshal(e.Data, told.Interface()) != nil {
+	event := reflect.New(t)
+	if json.Unmarshal(e.Data, event.Interface()) != nil {
 		return nil
 	}
-	return told.Elem().Interface().(bt.Typed)
+	return event.Elem().Interface().(bt.Typed)
 }
 
-// Words says what happened in a line: what was told in the event's own words, else the reason, or the key with its
-// value. An event that this build does not know is shown as it is kept.
+// Words describes an event in a line: by the typed event's String, else its reason, or key and value. An event that
+// this build does not know is shown as stored.
 func (v Vocabulary) Words(e TraceEvent) string {
 	switch told := v.Read(e).(type) {
 	case fmt.Stringer:

@@ -31,20 +31,20 @@ const (
 	quietest = 10 * time.Second
 )
 
-// crier tells whoever listens which runs took records or were freed. NOTIFY takes a lock that makes all commits that
-// notify wait for each other, so it is no part of a write: runs are gathered while others are told, and told together.
-// What can't be told is dropped, since whoever watches looks by itself as well.
-type crier struct {
-	server *server
-	mu     sync.Mutex
-	untold map[string]struct{} // by what is told of a run
-	cries  bool
-	closed bool
-	all    sync.WaitGroup
+// announcer notifies listeners of runs that took records or were freed. NOTIFY takes a lock that makes all notifying
+// commits wait for each other, so it is no part of a write: runs are queued, and announced together. A failed
+// announcement is dropped, since watchers also poll.
+type announcer struct {
+	server  *server
+	mu      sync.Mutex
+	queued  map[string]struct{} // by payload
+	running bool
+	closed  bool
+	all     sync.WaitGroup
 }
 
-// tell has a run told soon. It does not wait.
-func (c *crier) tell(run journal.Key) {
+// announceSoon queues a run to be announced. It does not wait.
+func (c *announcer) announceSoon(run journal.Key) {
 	payload, err := json.Marshal([2]string{string(run.Owner), run.Run})
 	if err != nil || len(payload) > longestPayload {
 		return
@@ -54,49 +54,49 @@ func (c *crier) tell(run journal.Key) {
 	if c.closed {
 		return
 	}
-	c.untold[string(payload)] = struct{}{}
-	if !c.cries {
-		c.cries = true
-		c.all.Go(c.cry)
+	c.queued[string(payload)] = struct{}{}
+	if !c.running {
+		c.running = true
+		c.all.Go(c.announceQueued)
 	}
 }
 
-// stop returns when what was to be told is told.
-func (c *crier) stop() {
+// stop accepts no more runs, and returns when the queued ones are announced.
+func (c *announcer) stop() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
 	c.all.Wait()
 }
 
-// cry tells runs until there is nothing to tell.
-func (c *crier) cry() {
+// announceQueued announces runs until the queue is empty.
+func (c *announcer) announceQueued() {
 	for {
 		c.mu.Lock()
-		payloads := slices.Collect(maps.Keys(c.untold))
-		clear(c.untold)
-		c.cries = len(payloads) > 0
+		payloads := slices.Collect(maps.Keys(c.queued))
+		clear(c.queued)
+		c.running = len(payloads) > 0
 		c.mu.Unlock()
 		if len(payloads) == 0 {
 			return
 		}
 		pause := tellPause
-		if err := c.say(payloads); err != nil {
+		if err := c.notify(payloads); err != nil {
 			pause = deafPause
 		}
 		time.Sleep(pause)
 	}
 }
 
-// say tells runs. Nothing that is told is kept, so no commit waits for the disk.
-func (c *crier) say(payloads []string) error {
+// notify sends notifications. They are not stored, so the commit does not wait for the disk.
+func (c *announcer) notify(payloads []string) error {
 	all, err := json.Marshal(payloads)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
-	return c.server.lend(ctx, func(t *tx) error {
+	return c.server.withConn(ctx, func(t *tx) error {
 		t.run(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('`+channel+`', payload)
 			FROM json_array_elements_text(CAST($1 AS json)) AS payload`, string(all))
 		return nil
@@ -131,7 +131,7 @@ func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
 		return err
 	}
 	for {
-		payload, err := next(ctx, conn)
+		payload, err := nextNotification(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -142,8 +142,8 @@ func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
 	}
 }
 
-// next waits for a notification. While there is none it asks from time to time whether the connection still stands.
-func next(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
+// nextNotification waits for a notification. Meanwhile it checks now and then that the connection is alive.
+func nextNotification(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
 	for {
 		quiet, cancel := context.WithTimeout(ctx, quietest)
 		n, err := conn.WaitForNotification(quiet)

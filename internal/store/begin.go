@@ -20,18 +20,18 @@ func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
 	if err = db.reserve(); err != nil {
 		return err
 	}
-	err = db.write(ctx, func(t *tx) error { return t.begin(b) })
+	err = db.write(ctx, func(t *tx) error { return t.beginRun(b) })
 	if err == nil {
-		db.tell(journal.Key{Owner: b.Run.Owner, Run: b.Run.ID})
+		db.announce(journal.Key{Owner: b.Run.Owner, Run: b.Run.ID})
 	}
-	return db.ofSession(ctx, b.Run.Owner, b.Run.Session, err)
+	return db.explainNoSession(ctx, b.Run.Owner, b.Run.Session, err)
 }
 
-func (t *tx) begin(b journal.Beginning) error {
+func (t *tx) beginRun(b journal.Beginning) error {
 	// Of a run that nobody else can have begun, it is enough that it is there.
-	t.prove(`SELECT 1 FROM run WHERE id = $1 AND owner = $2`, b.Run.ID, string(b.Run.Owner))
-	t.beginIn(b)
-	t.replace(b.Run)
+	t.setProof(`SELECT 1 FROM run WHERE id = $1 AND owner = $2`, b.Run.ID, string(b.Run.Owner))
+	t.beginSession(b)
+	t.checkReplaced(b.Run)
 	// Which tells whether there is a session, without which nothing else is locked.
 	hashes, err := t.keepBlobs(b.Run, b.Blobs)
 	if err != nil {
@@ -40,60 +40,60 @@ func (t *tx) begin(b journal.Beginning) error {
 	r, numbers := b.Run, `'[]'`
 	if len(hashes) > 0 {
 		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` +
-			places(11, len(hashes)) + `))`
+			placeholders(11, len(hashes)) + `))`
 	}
 	// A conversation goes on from its last run: so none begins before another of its session, whatever the clock says.
-	t.want(taken("run", r.ID), `
+	t.requireRow(existsError("run", r.ID), `
 		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, replaces, blobs)
 		VALUES ($1, $2, $3, $4, $5, $6,
 			coalesce((SELECT max(started_at) + 1 FROM run WHERE session = $2 HAVING max(started_at) > $7), $7),
 			$8, $9, $10, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
 		append([]any{r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(),
 			r.LeaseHolder,
-			maybe(r.LeaseUntil), r.Replaces}, hashes...)...)
-	t.append(r.Owner, r.ID, b.Records)
-	t.consume(b)
-	t.claim(b)
+			timeOrNull(r.LeaseUntil), r.Replaces}, hashes...)...)
+	t.appendRecords(r.Owner, r.ID, b.Records)
+	t.consumePending(b)
+	t.claimKeys(b)
 	return nil
 }
 
-// beginIn makes the session of a beginning, or moves the one that is there.
-func (t *tx) beginIn(b journal.Beginning) {
+// beginSession adds the session of a beginning, or updates the existing one.
+func (t *tx) beginSession(b journal.Beginning) {
 	started, s := b.Run.StartedAt.UnixMilli(), b.Session
 	if s == nil {
-		t.want(errNoSession, `UPDATE session SET updated_at = greatest(updated_at, $3) WHERE id = $1 AND owner = $2 RETURNING id`,
+		t.requireRow(errNoSession, `UPDATE session SET updated_at = greatest(updated_at, $3) WHERE id = $1 AND owner = $2 RETURNING id`,
 			b.Run.Session, string(b.Run.Owner), started)
 		return
 	}
-	t.want(taken("session", s.ID), `
+	t.requireRow(existsError("session", s.ID), `
 		INSERT INTO session (id, owner, assistant, title, place, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO NOTHING RETURNING id`,
 		s.ID, string(s.Owner), s.Assistant, s.Title, s.Place, s.CreatedAt.UnixMilli(),
 		max(s.UpdatedAt.UnixMilli(), started))
 	// Whoever removed a session of that id while this waited for it left a tombstone, which only a later statement
 	// sees.
-	t.want(taken("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
+	t.requireRow(existsError("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
 }
 
-// replace checks that a run takes the place of the last one of its session. The session is locked, so that no other
-// run begins in it meanwhile.
-func (t *tx) replace(r journal.Run) {
+// checkReplaced checks that a run replaces the last one of its session. The session is locked, so that no other run
+// begins in it meanwhile.
+func (t *tx) checkReplaced(r journal.Run) {
 	if r.Replaces == "" {
 		return
 	}
-	t.want(fmt.Errorf("run %q: %w", r.Replaces, journal.ErrNotLast), `
+	t.requireRow(fmt.Errorf("run %q: %w", r.Replaces, journal.ErrNotLast), `
 		SELECT 1 FROM run WHERE id = $1 AND session = $2 AND owner = $3 AND status <> 'running'
 		AND no = (SELECT max(no) FROM run WHERE session = $2)`, r.Replaces, r.Session, string(r.Owner))
 }
 
-// keepBlobs counts one run more that names these contents, keeps those that are new, and returns their hashes, each
-// once and in order: so that two runs that name the same wait for each other in turn.
+// keepBlobs counts one more run for these contents, stores the new ones, and returns their hashes, each once and
+// sorted: so two runs lock the same contents in the same order.
 func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	byHash := map[string][]byte{}
 	for _, content := range contents {
 		byHash[journal.BlobHash(content)] = content
 	}
-	hashes := anys(slices.Sorted(maps.Keys(byHash)))
+	hashes := asArgs(slices.Sorted(maps.Keys(byHash)))
 	if len(hashes) == 0 {
 		return nil, t.send()
 	}
@@ -103,7 +103,7 @@ func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 		runs int64
 	}
 	scan := func(r row, b *blob) error { return r.Scan(&b.no, &b.hash, &b.runs) }
-	named, err := rows(t, scan, `
+	named, err := queryRows(t, scan, `
 		INSERT INTO blob (owner, hash, runs)
 		SELECT owner, column1, 1 FROM session, (VALUES `+tuples(3, len(hashes), "text")+
 		`) AS given WHERE id = $1 AND owner = $2
@@ -120,8 +120,8 @@ func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	return hashes, nil
 }
 
-// consume uses up the pending rows that a beginning names, and removes the others of its session.
-func (t *tx) consume(b journal.Beginning) {
+// consumePending consumes the pending rows that a beginning names, and removes the others of its session.
+func (t *tx) consumePending(b journal.Beginning) {
 	if b.Session != nil && len(b.Consume) == 0 {
 		return // nobody left a question to a new session
 	}
@@ -135,11 +135,12 @@ func (t *tx) consume(b journal.Beginning) {
 		}
 		return nil
 	}
-	ask(t, scan, check, `DELETE FROM pending WHERE session = $1 RETURNING id, expires_at`, b.Run.Session)
+	queryChecked(t, scan, check, `DELETE FROM pending WHERE session = $1 RETURNING id, expires_at`, b.Run.Session)
 }
 
-// claim takes the keys that a beginning claims. One that another run holds is locked, so that it can be told which.
-func (t *tx) claim(b journal.Beginning) {
+// claimKeys takes the keys that a beginning claims. A key of another run is locked, so that the error can name that
+// run.
+func (t *tx) claimKeys(b journal.Beginning) {
 	for _, key := range b.Claims {
 		check := func(holder []string) error {
 			if holder[0] != b.Run.ID {
@@ -147,7 +148,7 @@ func (t *tx) claim(b journal.Beginning) {
 			}
 			return nil
 		}
-		ask(t, value[string], check, `
+		queryChecked(t, scanValue[string], check, `
 			INSERT INTO claim (owner, key, run) VALUES ($1, $2, $3) ON CONFLICT (owner, key) DO UPDATE SET run = claim.run RETURNING run`,
 			string(b.Run.Owner), key, b.Run.ID)
 	}
@@ -155,9 +156,9 @@ func (t *tx) claim(b journal.Beginning) {
 
 // Claimed implements journal.Store.
 func (db *DB) Claimed(ctx context.Context, owner journal.Owner, key string) (run string, err error) {
-	found, err := read(ctx, db, value[string], `SELECT run FROM claim WHERE key = $1 AND owner = $2`, key,
+	found, err := readRows(ctx, db, scanValue[string], `SELECT run FROM claim WHERE key = $1 AND owner = $2`, key,
 		string(owner))
-	return only(found, err, notFound("claim", key))
+	return onlyRow(found, err, notFoundError("claim", key))
 }
 
 // Pending implements journal.Store.
@@ -168,7 +169,7 @@ func (db *DB) Pending(
 		return r.Scan(&p.ID, &p.Owner, &p.Session, &p.Run, &p.Kind, data{&p.Data}, millis{&p.CreatedAt},
 			millis{&p.ExpiresAt})
 	}
-	return read(ctx, db, scan, `
+	return readRows(ctx, db, scan, `
 		SELECT id, owner, session, run, kind, data, created_at, expires_at FROM pending
 		WHERE session = $1 AND owner = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY created_at, id`,
 		session, string(owner), now.UnixMilli())
@@ -177,7 +178,7 @@ func (db *DB) Pending(
 // Void implements journal.Store.
 func (db *DB) Void(ctx context.Context, owner journal.Owner, run string) error {
 	return db.write(ctx, func(t *tx) error {
-		t.want(notFound("run", run), `SELECT 1 FROM run WHERE id = $1 AND owner = $2`, run, string(owner))
+		t.requireRow(notFoundError("run", run), `SELECT 1 FROM run WHERE id = $1 AND owner = $2`, run, string(owner))
 		t.run(`DELETE FROM pending WHERE run = $1 AND owner = $2`, run, string(owner))
 		return nil
 	})

@@ -47,8 +47,8 @@ type Database interface {
 	FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error
 }
 
-// Tables lists what Copy copies: what refers to something comes after it. Nodes and duties stay, since they are of
-// processes.
+// Tables lists the tables that Copy copies; a table comes after those that it refers to. Nodes and duties belong to
+// processes, and are not copied.
 func Tables() []Table {
 	return []Table{
 		table("session", 1, "id owner assistant title place created_at updated_at words"),
@@ -72,8 +72,8 @@ func table(name string, keys int, columns string, bytes ...string) Table {
 	return Table{name, keys, strings.Fields(columns), bytes}
 }
 
-// copying are the statements of a database that copying takes beside those that read and write rows.
-type copying struct {
+// copySQL are the statements that copying needs beside those that read and write rows.
+type copySQL struct {
 	moment   []string // begin a transaction that sees one moment
 	alone    []string // keep others from the tables, and the transaction from being ended for taking long
 	numbered []string // have further numbers go on after those that were given
@@ -91,19 +91,19 @@ var _ Database = (*DB)(nil)
 func (db *DB) ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Row, error]) error) error {
 	return db.read(ctx, func(t *tx) error {
 		t.patience = 0
-		t.runAll(db.copying().moment)
-		err := do(t.all)
+		t.runAll(db.copyStatements().moment)
+		err := do(t.allRows)
 		t.ctx, t.waiting, t.refused = context.WithoutCancel(ctx), nil, nil
 		t.run("ROLLBACK") // of what only read
 		return errors.Join(err, t.send())
 	})
 }
 
-// errEnough says that no more rows are wanted.
-var errEnough = errors.New("enough")
+// errStopRows stops reading when the caller wants no more rows.
+var errStopRows = errors.New("enough")
 
-// all gives the rows of a table one by one.
-func (t *tx) all(table Table) iter.Seq2[Row, error] {
+// allRows returns the rows of a table one by one.
+func (t *tx) allRows(table Table) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		values, into := make(Row, len(table.Columns)), make([]any, len(table.Columns))
 		for i := range values {
@@ -121,7 +121,7 @@ func (t *tx) all(table Table) iter.Seq2[Row, error] {
 					}
 				}
 				if !yield(values, nil) {
-					return errEnough
+					return errStopRows
 				}
 			}
 			return r.Err()
@@ -129,7 +129,7 @@ func (t *tx) all(table Table) iter.Seq2[Row, error] {
 		query := "SELECT " + strings.Join(table.Columns, ", ") + " FROM " + table.Name + " ORDER BY " +
 			strings.Join(table.Columns[:table.Keys], ", ")
 		t.waiting = append(t.waiting, statement{text: query, take: take})
-		if err := t.send(); err != nil && !errors.Is(err, errEnough) {
+		if err := t.send(); err != nil && !errors.Is(err, errStopRows) {
 			yield(nil, err)
 		}
 	}
@@ -141,13 +141,13 @@ const rowsAtOnce = 200
 // FillAll implements Database. Nobody else writes meanwhile.
 func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error {
 	return db.write(ctx, func(t *tx) error {
-		t.prove(`
+		t.setProof(`
 			SELECT 1 FROM session UNION ALL SELECT 1 FROM tombstone UNION ALL SELECT 1 FROM person UNION ALL SELECT 1 FROM task`)
 		t.patience = 0
-		t.runAll(db.copying().alone)
+		t.runAll(db.copyStatements().alone)
 		for _, table := range Tables() {
-			full := fmt.Errorf("database %s, table %s: %w: name an empty one", db.named(), table.Name, ErrNotEmpty)
-			t.want(full, "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "+table.Name+")")
+			full := fmt.Errorf("database %s, table %s: %w: name an empty one", db.databaseName(), table.Name, ErrNotEmpty)
+			t.requireRow(full, "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "+table.Name+")")
 		}
 		if err := t.send(); err != nil {
 			return err
@@ -162,33 +162,33 @@ func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error)
 						table.Columns[i], text, journal.ErrInvalid)
 				}
 			}
-			t.run("INSERT INTO "+table.Name+" ("+strings.Join(table.Columns, ", ")+") VALUES ("+places(1, len(values))+
+			t.run("INSERT INTO "+table.Name+" ("+strings.Join(table.Columns, ", ")+") VALUES ("+placeholders(1, len(values))+
 				")", slices.Clone(values)...)
 			if len(t.waiting) < rowsAtOnce {
 				return nil
 			}
 			return t.send()
 		})
-		t.runAll(db.copying().numbered)
+		t.runAll(db.copyStatements().numbered)
 		return err
 	})
 }
 
-// Copied is how many rows of a table were copied.
+// Copied is the number of rows that were copied from a table.
 type Copied struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`
 }
 
-// Copy copies all that is in from into to, which must be empty, and checks it.
+// Copy copies all rows of from into to, which must be empty, and checks the result.
 func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, err error) {
-	var sent, kept []sum
+	var sent, kept []tableSum
 	err = from.ReadAll(ctx, func(rows func(Table) iter.Seq2[Row, error]) error {
-		if err := idle(rows, now); err != nil {
+		if err := checkNotDriven(rows, now); err != nil {
 			return err
 		}
 		return to.FillAll(ctx, func(write func(Table, Row) error) (err error) {
-			sent, err = each(rows, write)
+			sent, err = sumRows(rows, write)
 			return err
 		})
 	})
@@ -196,7 +196,7 @@ func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, 
 		return nil, err
 	}
 	err = to.ReadAll(ctx, func(rows func(Table) iter.Seq2[Row, error]) (err error) {
-		kept, err = each(rows, func(Table, Row) error { return nil })
+		kept, err = sumRows(rows, func(Table, Row) error { return nil })
 		return err
 	})
 	if err != nil {
@@ -211,8 +211,8 @@ func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, 
 	return all, nil
 }
 
-// idle says whether no process drives a run.
-func idle(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
+// checkNotDriven fails if a process drives a run.
+func checkNotDriven(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
 	runs := Tables()[1]
 	of := func(row Row, column string) any { return row[slices.Index(runs.Columns, column)] }
 	for row, err := range rows(runs) {
@@ -228,15 +228,15 @@ func idle(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
 	return nil
 }
 
-// sum tells the rows of a table.
-type sum struct {
+// tableSum is the count and checksum of the rows of a table.
+type tableSum struct {
 	rows   int64
 	digest [sha256.Size]byte
 }
 
-// each hands over all rows and sums them up, by table.
-func each(rows func(Table) iter.Seq2[Row, error], take func(Table, Row) error) ([]sum, error) {
-	var all []sum
+// sumRows calls handle with each row, and returns a sum for each table.
+func sumRows(rows func(Table) iter.Seq2[Row, error], handle func(Table, Row) error) ([]tableSum, error) {
+	var all []tableSum
 	for _, t := range Tables() {
 		h, n := sha256.New(), int64(0)
 		for row, err := range rows(t) {
@@ -244,20 +244,20 @@ func each(rows func(Table) iter.Seq2[Row, error], take func(Table, Row) error) (
 				return nil, fmt.Errorf("table %s: %w", t.Name, err)
 			}
 			for _, v := range row {
-				h.Write(typed(v))
+				h.Write(encodeTyped(v))
 			}
-			if err := take(t, row); err != nil {
+			if err := handle(t, row); err != nil {
 				return nil, fmt.Errorf("table %s, row %d: %w", t.Name, n+1, err)
 			}
 			n++
 		}
-		all = append(all, sum{n, [sha256.Size]byte(h.Sum(nil))})
+		all = append(all, tableSum{n, [sha256.Size]byte(h.Sum(nil))})
 	}
 	return all, nil
 }
 
-// typed is a value with its kind and length.
-func typed(v any) []byte {
+// encodeTyped encodes a value with its kind and length, for the checksum.
+func encodeTyped(v any) []byte {
 	var kind byte
 	var content []byte
 	switch v := v.(type) {

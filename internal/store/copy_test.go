@@ -272,7 +272,7 @@ func columnsOf(t *testing.T, db *DB) []string {
 		query = `SELECT m.name || '.' || c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'goose%' AND m.name NOT LIKE 'sqlite%'`
 	}
-	all, err := read(t.Context(), db, value[string], query)
+	all, err := readRows(t.Context(), db, scanValue[string], query)
 	ok(t, err)
 	return all
 }

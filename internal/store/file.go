@@ -80,7 +80,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 			filepath.Join(f.path, "sibyl.db"))
 	}
 	if files.Is(err, syscall.ENOSPC) {
-		return nil, f.full(err)
+		return nil, f.fullError(err)
 	} else if err != nil {
 		return nil, fmt.Errorf("create the database %s: %w (its folder must be one you may write to)", f.path, err)
 	}
@@ -88,7 +88,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	if err != nil {
 		_ = f.closeAll() // what failed before it is told
 	}
-	if keptFromWriting(err) {
+	if isOpenRefused(err) {
 		return f.openReadOnly(ctx, err)
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	}
 	if f.info, err = os.Stat(f.path); err != nil {
 		_ = f.closeAll() // what failed before it is told
-		return nil, f.lost()
+		return nil, f.lostError()
 	}
 	if f.readers, err = f.open(f.dsn("query_only(1)"), mostReaders); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func newFile(path string, opts []FileOption) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
-	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: fileWords(),
+	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: sqliteWords(),
 		turn: make(chan struct{}, 1), writes: make(chan *fileWrite)}
 	for _, opt := range opts {
 		opt(f)
@@ -132,7 +132,7 @@ func newFile(path string, opts []FileOption) (*file, error) {
 
 func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
 
-// open gives so many connections, each of which is opened when it is first used.
+// open returns n connections, each of which is opened when it is first used.
 func (f *file) open(dsn string, n int) (chan *link, error) {
 	pool, err := sql.Open("sqlite", dsn)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *file) dsn(pragmas ...string) string {
 	}, pragmas...)})
 }
 
-// uri names the file and what holds for every connection, however it is opened.
+// uri names the file and the settings of every connection.
 func (f *file) uri(settings url.Values) string {
 	slice := min(f.busyTimeout, busySlice)
 	settings.Set("_dqs", "0")
@@ -189,7 +189,7 @@ func (f *file) uri(settings url.Values) string {
 
 // openWriter opens the connection that writes, on tables that are up to date.
 func (f *file) openWriter(ctx context.Context) (err error) {
-	all, err := steps("sqlite")
+	all, err := migrationsOf("sqlite")
 	if err != nil {
 		return err
 	}
@@ -206,22 +206,22 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 		return err
 	}
 	// Other processes may be about to do the same: one does, and the others find it done.
-	if err := f.begin(ctx, time.Now()); err != nil {
+	if err := f.beginTransaction(ctx, time.Now()); err != nil {
 		return err
 	}
 	t := f.tx(context.WithoutCancel(ctx), f.writer)
 	if version, err = f.version(ctx, t); err == nil {
-		err = t.migrate(all, version, fileVersions)
+		err = t.runMigrations(all, version, fileVersions)
 	}
-	return f.end(err)
+	return f.endTransaction(err)
 }
 
-// version returns the last migration that is noted in the file.
+// version returns the last migration that the file has.
 func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
 	type state struct{ mark, noted, others int64 }
 	scan := func(r row, s *state) error { return r.Scan(&s.mark, &s.noted, &s.others) }
-	err = f.patiently(ctx, time.Now(), func() error {
-		found, err := rows(t, scan, `
+	err = f.retryWhileBusy(ctx, time.Now(), func() error {
+		found, err := queryRows(t, scan, `
 			SELECT application_id,
 			       (SELECT count(*) FROM sqlite_schema WHERE name = $1),
 			       (SELECT count(*) FROM sqlite_schema WHERE name NOT IN ($1, 'sqlite_sequence'))
@@ -235,8 +235,8 @@ func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
 		if version = unversioned; found[0].noted == 0 {
 			return nil
 		}
-		versions, err := rows(t, value[int64], `SELECT coalesce(max(version_id), -1) FROM `+fileVersions)
-		version, err = only(versions, err, nil)
+		versions, err := queryRows(t, scanValue[int64], `SELECT coalesce(max(version_id), -1) FROM `+fileVersions)
+		version, err = onlyRow(versions, err, nil)
 		return err
 	})
 	return version, err
@@ -249,14 +249,14 @@ func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	f.readOnly = fmt.Errorf("database %s: %w (to write, you must have the right to write to it and to its folder): %w",
 		f.path, journal.ErrReadOnly, cause)
 	err := f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}}))
-	if keptFromWriting(err) {
+	if isOpenRefused(err) {
 		if wal, statErr := os.Stat(f.path + "-wal"); statErr == nil && wal.Size() > 0 {
 			return nil, fmt.Errorf("%w; what a crash left in %s-wal cannot be read either: open it once where it can "+
 				"be written", f.readOnly, f.path)
 		}
 		err = f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}, "immutable": {"1"}}))
 	}
-	if keptFromWriting(err) {
+	if isOpenRefused(err) {
 		return nil, fmt.Errorf("database %s: cannot be opened (you must have the right to read it, and its folder): %w",
 			f.path, err)
 	}
@@ -268,14 +268,14 @@ func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 
 // readFrom makes the readers, if the tables are of the latest version.
 func (f *file) readFrom(ctx context.Context, dsn string) error {
-	all, err := steps("sqlite")
+	all, err := migrationsOf("sqlite")
 	if err != nil {
 		return err
 	}
 	if f.readers, err = f.open(dsn, mostReaders); err != nil {
 		return err
 	}
-	err = f.lend(ctx, func(t *tx) error {
+	err = f.withReader(ctx, func(t *tx) error {
 		version, err := f.version(ctx, t)
 		if err != nil {
 			return err
@@ -313,8 +313,8 @@ func (f *file) closeAll() error {
 	return errors.Join(errs...)
 }
 
-// fileWords puts a statement into SQLite's words. Of locks there is one, which whoever writes has.
-func fileWords() *strings.Replacer {
+// sqliteWords translates a statement for SQLite. Row locks are dropped, since a writer locks the whole file.
+func sqliteWords() *strings.Replacer {
 	return strings.NewReplacer(
 		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "",
 		" FOR SHARE", "",
@@ -324,26 +324,26 @@ func fileWords() *strings.Replacer {
 		eachGiven, "json_each($1) AS given", eachBlob, "json_each(run.blobs) AS given")
 }
 
-func (f *file) named() string { return f.path }
+func (f *file) databaseName() string { return f.path }
 
-func (f *file) copying() copying { return copying{moment: []string{"BEGIN"}} }
+func (f *file) copyStatements() copySQL { return copySQL{moment: []string{"BEGIN"}} }
 
-func (f *file) tell(journal.Key) {}
+func (f *file) announce(journal.Key) {}
 
 // now implements dialect. All processes that have the file open are on this machine.
-func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.stands() }
+func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.checkSameFile() }
 
-// stands says that the file is the one that was opened. Of one that was removed or replaced SQLite tells nothing: what
-// is written to it is gone once it is closed.
-func (f *file) stands() error {
+// checkSameFile fails if the file was removed or replaced since it was opened. SQLite does not notice that, and what is
+// written would be lost when it is closed.
+func (f *file) checkSameFile() error {
 	info, err := os.Stat(f.path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && f.info != nil && !os.SameFile(f.info, info) {
-		return f.lost()
+		return f.lostError()
 	}
 	return nil
 }
 
-func (f *file) lost() error {
+func (f *file) lostError() error {
 	return fmt.Errorf("database %s: %w: its file was removed or replaced while it was open "+
 		"(end this process, see to the file, and start again)", f.path, journal.ErrUnreachable)
 }

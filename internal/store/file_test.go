@@ -87,7 +87,7 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "secure_delete": "1",
 			"query_only": queryOnly}
 		for pragma, want := range want {
-			got, err := rows(f.tx(t.Context(), l), value[string], "PRAGMA "+pragma)
+			got, err := queryRows(f.tx(t.Context(), l), scanValue[string], "PRAGMA "+pragma)
 			if err != nil || got[0] != want {
 				t.Errorf("%s is %v, error %v, want %v", pragma, got, err, want)
 			}
@@ -105,7 +105,7 @@ func TestOpenRefusesADatabaseOfAnotherVersionAndLeavesItAlone(t *testing.T) {
 			db := openedAt(t, address)
 			execute(t, db, `UPDATE `+versionsOf(db)+` SET version_id = `+version+` WHERE version_id > 0`)
 			_, err := opened(t.Context(), address)
-			if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), db.named()) ||
+			if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), db.databaseName()) ||
 				!strings.Contains(err.Error(), "version "+version) ||
 				!strings.Contains(err.Error(), want.says) {
 				t.Errorf("error is %v, want %v with the database, its version and what to do", err, want.kind)
@@ -217,7 +217,7 @@ func TestFullDiskIsFullAndNothingIsHalfWritten(t *testing.T) {
 			next += 3
 		}
 	}
-	if !errors.Is(err, journal.ErrFull) || !strings.Contains(err.Error(), db.named()) {
+	if !errors.Is(err, journal.ErrFull) || !strings.Contains(err.Error(), db.databaseName()) {
 		t.Errorf("error is %v, want ErrFull with the file", err)
 	}
 	run := journal.Run{ID: "run2", Session: "session", Owner: "ada"}
@@ -294,7 +294,7 @@ func TestWriteFailsAsLockedAfterItsTimeoutAndReadsGoOn(t *testing.T) {
 		if waited := time.Since(start); waited < timeout {
 			t.Errorf("waited %v, want %v", waited, timeout)
 		}
-		if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.named()) {
+		if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.databaseName()) {
 			t.Errorf("error is %v, want ErrLocked with the database", err)
 		}
 		if found, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(found) != 1 {
@@ -360,10 +360,10 @@ func group(t *testing.T, db *DB, writes ...func(*tx) error) (errs []error) {
 	for _, do := range writes {
 		all = append(all, &fileWrite{do: do, done: make(chan struct{})})
 	}
-	if err := f.begin(t.Context(), time.Now()); err != nil {
+	if err := f.beginTransaction(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	f.commit(all)
+	f.commitGroup(all)
 	for _, w := range all {
 		errs = append(errs, w.err)
 	}
@@ -373,7 +373,7 @@ func group(t *testing.T, db *DB, writes ...func(*tx) error) (errs []error) {
 // adds is a write that adds a record to the run of a beginning.
 func adds(session string, seq int64, data []byte) func(*tx) error {
 	return func(t *tx) error {
-		t.append("ada", "run of "+session, []journal.Record{{Seq: seq, Data: data}})
+		t.appendRecords("ada", "run of "+session, []journal.Record{{Seq: seq, Data: data}})
 		return nil
 	}
 }
@@ -400,7 +400,7 @@ func TestWritesThatShareATransactionFailByThemselves(t *testing.T) {
 	half := beginning(journal.Session{ID: "half", Owner: "ada"})
 	half.Consume = []string{"unknown"} // found after its session and its run were written
 	errs := group(t, db, adds("a", 0, nil), func(t *tx) error {
-		return t.begin(half)
+		return t.beginRun(half)
 	}, adds("a", 0, nil), adds("b", 0, nil))
 	for i, want := range []error{nil, journal.ErrConsumed, errNotAppended, nil} {
 		if !errors.Is(errs[i], want) {
@@ -517,7 +517,7 @@ func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {
 // oldest are the statements of the first migration.
 func oldest(t *testing.T) string {
 	t.Helper()
-	all, err := steps("sqlite")
+	all, err := migrationsOf("sqlite")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,9 +41,9 @@ func (f *file) explain(err error) error {
 		return fmt.Errorf("database %s: %w for more than %s (let it finish, or end it): %w",
 			f.path, journal.ErrLocked, f.busyTimeout, err)
 	case sqlite3.SQLITE_FULL:
-		return f.full(err)
+		return f.fullError(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return f.corrupt(err)
+		return f.corruptError(err)
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("database %s: %w (you must have the right to write to it and to its folder): %w",
 			f.path, journal.ErrReadOnly, err)
@@ -53,12 +53,12 @@ func (f *file) explain(err error) error {
 	}
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE: // the index of the WAL could not grow
-		return f.full(err)
+		return f.fullError(err)
 	case sqlite3.SQLITE_IOERR_WRITE: // SQLite does not say which: a quota, a limit on the size of files, or the disk
 		return fmt.Errorf("database %s: %w, or its disk fails (free some, raise your quota or limit there, or check "+
 			"the disk): %w", f.path, journal.ErrFull, err)
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
-		return f.corrupt(err)
+		return f.corruptError(err)
 	}
 	if code&primary == sqlite3.SQLITE_IOERR {
 		return fmt.Errorf("database %s: its disk fails (check the disk and the file; what was written before is "+
@@ -67,17 +67,17 @@ func (f *file) explain(err error) error {
 	return fmt.Errorf("database %s: %w", f.path, err)
 }
 
-func (f *file) full(err error) error {
+func (f *file) fullError(err error) error {
 	return fmt.Errorf("database %s: %w (free some on its disk): %w", f.path, journal.ErrFull, err)
 }
 
-func (f *file) corrupt(err error) error {
+func (f *file) corruptError(err error) error {
 	const remedy = "restore it from a backup, or move it and the -wal file beside it away to start anew"
 	return fmt.Errorf("database %s: %w (%s): %w", f.path, journal.ErrCorrupt, remedy, err)
 }
 
-// keptFromWriting says that a file, or what SQLite keeps beside it, could not be opened for writing.
-func keptFromWriting(err error) bool {
+// isOpenRefused says whether the file, or one that SQLite keeps beside it, could not be opened for writing.
+func isOpenRefused(err error) bool {
 	code, _ := fileCode(err)
 	switch code & primary {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:

@@ -16,15 +16,15 @@ type fileWrite struct {
 
 var errBrokenOff = errors.New("a write that shared the transaction broke off")
 
-// writing implements dialect. Whoever has the turn writes for all that wait when the transaction has begun.
-func (f *file) writing(ctx context.Context, do func(*tx) error) error {
+// runWrite implements dialect. Whoever has the turn writes for all that wait when the transaction has begun.
+func (f *file) runWrite(ctx context.Context, do func(*tx) error) error {
 	if f.readOnly != nil {
 		return f.readOnly
 	}
 	w, since := &fileWrite{do: do, done: make(chan struct{})}, time.Now()
 	select {
 	case f.turn <- struct{}{}:
-		w.err = f.lead(ctx, since, w)
+		w.err = f.leadGroup(ctx, since, w)
 	case f.writes <- w:
 		<-w.done // a transaction that has begun runs to its end
 	case <-ctx.Done():
@@ -33,10 +33,10 @@ func (f *file) writing(ctx context.Context, do func(*tx) error) error {
 	return f.explain(w.err)
 }
 
-// lead begins a transaction, carries out w and all that waits in it, and gives the turn back.
-func (f *file) lead(ctx context.Context, since time.Time, w *fileWrite) error {
+// leadGroup begins a transaction, performs w and all waiting writes in it, and releases the turn.
+func (f *file) leadGroup(ctx context.Context, since time.Time, w *fileWrite) error {
 	defer func() { <-f.turn }()
-	if err := f.begin(ctx, since); err != nil {
+	if err := f.beginTransaction(ctx, since); err != nil {
 		return err
 	}
 	group := []*fileWrite{w}
@@ -47,21 +47,21 @@ func (f *file) lead(ctx context.Context, since time.Time, w *fileWrite) error {
 			continue
 		default:
 		}
-		f.commit(group)
+		f.commitGroup(group)
 		return w.err
 	}
 }
 
-// begin begins a transaction of a write that has waited since a time.
-func (f *file) begin(ctx context.Context, since time.Time) error {
-	if err := f.stands(); err != nil {
+// beginTransaction begins a transaction for a write that has waited since then.
+func (f *file) beginTransaction(ctx context.Context, since time.Time) error {
+	if err := f.checkSameFile(); err != nil {
 		return err
 	}
-	return f.patiently(ctx, since, func() error { return f.execute("BEGIN IMMEDIATE") })
+	return f.retryWhileBusy(ctx, since, func() error { return f.execute("BEGIN IMMEDIATE") })
 }
 
-// end commits the transaction, unless it failed. Its error says that nothing of it is left.
-func (f *file) end(failed error) error {
+// endTransaction commits the transaction, or rolls it back if failed is set. With an error, nothing of it is left.
+func (f *file) endTransaction(failed error) error {
 	if failed == nil {
 		failed = f.execute("COMMIT")
 	}
@@ -73,15 +73,14 @@ func (f *file) end(failed error) error {
 
 // execute executes a statement on the connection that writes, which no context interrupts.
 func (f *file) execute(text string) error {
-	return f.deliver(context.Background(), f.writer, statement{text: text})
+	return f.sendStatement(context.Background(), f.writer, statement{text: text})
 }
 
-// commit carries out the writes of a group, each of which fails or succeeds by itself, and ends the transaction, which
-// is one for all.
-func (f *file) commit(group []*fileWrite) {
+// commitGroup performs the writes of a group in one transaction, and ends it. Each write succeeds or fails by itself.
+func (f *file) commitGroup(group []*fileWrite) {
 	lost := errBrokenOff // unless all are carried out
 	defer func() {
-		lost = f.end(lost)
+		lost = f.endTransaction(lost)
 		for _, w := range group {
 			if w.err == nil {
 				w.err = lost
@@ -90,17 +89,17 @@ func (f *file) commit(group []*fileWrite) {
 		}
 	}()
 	if len(group) == 1 {
-		lost = f.carryOut(group[0].do)
+		lost = f.runStatements(group[0].do)
 		return
 	}
 	for _, w := range group {
-		if w.err, lost = f.part(w.do); lost != nil {
+		if w.err, lost = f.tryWrite(w.do); lost != nil {
 			return // as SQLite gives up the whole transaction when the disk is full
 		}
 	}
 }
 
-func (f *file) carryOut(do func(*tx) error) error {
+func (f *file) runStatements(do func(*tx) error) error {
 	t := f.tx(context.Background(), f.writer)
 	if err := do(t); err != nil {
 		return err
@@ -108,23 +107,23 @@ func (f *file) carryOut(do func(*tx) error) error {
 	return t.send()
 }
 
-// part carries out a write that may fail by itself. lost says that nothing of the transaction is left.
-func (f *file) part(do func(*tx) error) (failed, lost error) {
+// tryWrite performs a write in a savepoint. failed is that write's error; lost says that the whole transaction is lost.
+func (f *file) tryWrite(do func(*tx) error) (failed, lost error) {
 	if err := f.execute("SAVEPOINT part"); err != nil {
 		return err, err
 	}
-	if failed = f.carryOut(do); failed != nil && f.execute("ROLLBACK TO part") != nil {
+	if failed = f.runStatements(do); failed != nil && f.execute("ROLLBACK TO part") != nil {
 		return failed, failed
 	}
 	return failed, f.execute("RELEASE part")
 }
 
-// reading implements dialect.
-func (f *file) reading(ctx context.Context, do func(*tx) error) error {
-	return f.explain(f.lend(ctx, do))
+// runRead implements dialect.
+func (f *file) runRead(ctx context.Context, do func(*tx) error) error {
+	return f.explain(f.withReader(ctx, do))
 }
 
-func (f *file) lend(ctx context.Context, do func(*tx) error) error {
+func (f *file) withReader(ctx context.Context, do func(*tx) error) error {
 	var l *link
 	select {
 	case l = <-f.readers:
@@ -132,7 +131,7 @@ func (f *file) lend(ctx context.Context, do func(*tx) error) error {
 		return ctx.Err()
 	}
 	defer func() { f.readers <- l }()
-	err := f.patiently(ctx, time.Now(), func() error { return do(f.tx(ctx, l)) })
+	err := f.retryWhileBusy(ctx, time.Now(), func() error { return do(f.tx(ctx, l)) })
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -176,11 +175,11 @@ func (f *file) prepare(ctx context.Context, l *link, text string) (_ *sql.Stmt, 
 	return prepared, err
 }
 
-// tx is a connection of whoever has it.
+// tx makes a tx that uses this connection.
 func (f *file) tx(ctx context.Context, l *link) *tx {
 	deliver := func(t *tx, all []statement) error {
 		for _, s := range all {
-			if err := f.deliver(t.ctx, l, s); err != nil {
+			if err := f.sendStatement(t.ctx, l, s); err != nil {
 				return err
 			}
 		}
@@ -189,7 +188,7 @@ func (f *file) tx(ctx context.Context, l *link) *tx {
 	return &tx{ctx: ctx, deliver: deliver}
 }
 
-func (f *file) deliver(ctx context.Context, l *link, s statement) error {
+func (f *file) sendStatement(ctx context.Context, l *link, s statement) error {
 	prepared, err := f.prepare(ctx, l, s.text) //nolint:sqlclosecheck // the connection keeps and closes it
 	if err != nil {
 		return err
@@ -209,8 +208,8 @@ func (f *file) deliver(ctx context.Context, l *link, s statement) error {
 	return err
 }
 
-// patiently repeats do while another process keeps it from the database, up to the busy timeout after a start.
-func (f *file) patiently(ctx context.Context, start time.Time, do func() error) error {
+// retryWhileBusy repeats do while another process has the database locked, until the busy timeout after start.
+func (f *file) retryWhileBusy(ctx context.Context, start time.Time, do func() error) error {
 	deadline := start.Add(f.busyTimeout)
 	for {
 		err := do()

@@ -16,8 +16,8 @@ const (
 	foundRun     = `SELECT session, id, assistant, title, started_at FROM run `
 )
 
-// Find implements journal.Store. It reads the words of all that the other conditions leave: so much text is read in
-// less time than a person notices, and no write has an index to keep.
+// Find implements journal.Store. It reads the words of all rows that match the other conditions. That is fast enough
+// for people, and no write has to maintain an index.
 func (db *DB) Find(ctx context.Context, owner journal.Owner, s journal.Search) ([]journal.Found, error) {
 	q := listing{owner: owner, by: "started_at", after: s.After, limit: s.Limit}
 	from := foundRun
@@ -25,7 +25,7 @@ func (db *DB) Find(ctx context.Context, owner journal.Owner, s journal.Search) (
 		q.by, from = "updated_at", foundSession
 	}
 	q.where("assistant = ", s.Assistant)
-	q.between(q.by, s.From, s.To)
+	q.whereBetween(q.by, s.From, s.To)
 	var has, titled []string
 	for _, word := range s.Words {
 		at := "CAST(" + q.arg(word) + ` AS text) COLLATE "C") > 0`
@@ -38,7 +38,7 @@ func (db *DB) Find(ctx context.Context, owner journal.Owner, s journal.Search) (
 		q.conditions += " AND NOT EXISTS (SELECT 1 FROM session WHERE session.id = run.session AND " +
 			strings.Join(titled, " AND ") + ")"
 	}
-	return list(ctx, db, scanFound, from, q)
+	return listRows(ctx, db, scanFound, from, q)
 }
 
 // Unread implements journal.Store.
@@ -47,7 +47,7 @@ func (db *DB) Unread(ctx context.Context, owner journal.Owner, limit int) (all [
 		foundSession + `WHERE owner = $1 AND words IS NULL ORDER BY updated_at DESC, id DESC LIMIT $2`,
 		foundRun + `WHERE owner = $1 AND words IS NULL AND status <> 'running' ORDER BY started_at DESC, id DESC LIMIT $2`,
 	} {
-		some, err := read(ctx, db, scanFound, query, string(owner), int64(journal.Limit(limit)-len(all)))
+		some, err := readRows(ctx, db, scanFound, query, string(owner), int64(journal.Limit(limit)-len(all)))
 		if all = append(all, some...); err != nil || len(all) >= journal.Limit(limit) {
 			return all, err
 		}

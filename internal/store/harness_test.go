@@ -173,7 +173,7 @@ func execute(t testing.TB, db *DB, statements ...string) {
 // one returns the one value of a query.
 func one[T any](t testing.TB, db *DB, query string, args ...any) T {
 	t.Helper()
-	found, err := read(t.Context(), db, value[T], query, args...)
+	found, err := readRows(t.Context(), db, scanValue[T], query, args...)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%s gives %d rows, error %v", query, len(found), err)
 	}

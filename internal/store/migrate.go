@@ -17,8 +17,8 @@ type migration struct {
 	statements string
 }
 
-// steps are the migrations of a kind of database, in order.
-func steps(kind string) (all []migration, err error) {
+// migrationsOf reads the migrations for a kind of database, in order.
+func migrationsOf(kind string) (all []migration, err error) {
 	files, err := migrations.ReadDir(path.Join("migrations", kind))
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func steps(kind string) (all []migration, err error) {
 // that.
 const unversioned = -1
 
-// behind says whether tables of a version lack a migration. The error says that this build can't use them.
+// behind says whether tables of this version lack a migration. An error says that this build can't use them.
 func behind(all []migration, version int64, database string) (bool, error) {
 	first, latest := all[1].version, all[len(all)-1].version
 	switch {
@@ -56,9 +56,9 @@ func behind(all []migration, version int64, database string) (bool, error) {
 	return version < latest, nil
 }
 
-// migrate brings tables up to date that are of a version, in the transaction that found them so. table is where
-// versions are noted.
-func (t *tx) migrate(all []migration, version int64, table string) error {
+// runMigrations runs the migrations after a version, in the transaction that read the version. table is where versions
+// are stored.
+func (t *tx) runMigrations(all []migration, version int64, table string) error {
 	for _, m := range all {
 		if m.version <= version {
 			continue

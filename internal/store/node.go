@@ -41,7 +41,7 @@ func (db *DB) Nodes(ctx context.Context, now time.Time) ([]node.Node, error) {
 		return r.Scan(&n.Holder, &n.Name, &n.Build, &n.Address, millis{&n.StartedAt}, millis{&n.SeenAt}, &n.Most,
 			&n.Draining, &n.Runs)
 	}
-	all, err := read(ctx, db, scan, `
+	all, err := readRows(ctx, db, scan, `
 		SELECT holder, name, build, address, started_at, seen_at, most, draining <> 0,
 		       (SELECT count(*) FROM run WHERE status = 'running' AND lease_holder = holder AND lease_until > $1)
 		FROM node ORDER BY started_at, holder`, now.UnixMilli())
@@ -54,15 +54,15 @@ func (db *DB) Nodes(ctx context.Context, now time.Time) ([]node.Node, error) {
 // TakeDuty implements node.Registry.
 func (db *DB) TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (taken bool, err error) {
 	latest := node.LatestDue(now, every).UnixMilli()
-	waits, err := read(ctx, db, value[string], `SELECT name FROM duty WHERE name = $1 AND due_at > $2 AND due_at <= $3`,
+	waits, err := readRows(ctx, db, scanValue[string], `SELECT name FROM duty WHERE name = $1 AND due_at > $2 AND due_at <= $3`,
 		name, now.UnixMilli(), latest)
 	if err != nil || len(waits) > 0 {
 		return false, err
 	}
 	due := now.Add(every).UnixMilli()
 	err = db.write(ctx, func(t *tx) error {
-		t.prove(`SELECT 1 FROM duty WHERE name = $1 AND due_at = $2`, name, due)
-		ask(t, value[string], func(mine []string) error {
+		t.setProof(`SELECT 1 FROM duty WHERE name = $1 AND due_at = $2`, name, due)
+		queryChecked(t, scanValue[string], func(mine []string) error {
 			taken = len(mine) > 0
 			return nil
 		}, `

@@ -32,9 +32,9 @@ func (db *DB) Append(
 				WHERE id = (SELECT session FROM run WHERE id = $1 AND owner = $2)`,
 				run, string(owner), end.At.UnixMilli())
 		}
-		t.append(owner, run, recs)
+		t.appendRecords(owner, run, recs)
 		if end != nil {
-			t.finish(owner, run, *end)
+			t.endRun(owner, run, *end)
 		}
 		return nil
 	}
@@ -43,15 +43,15 @@ func (db *DB) Append(
 		err = db.write(ctx, write)
 	}
 	if errors.Is(err, errNotAppended) {
-		return db.notAppended(ctx, owner, run, recs[0].Seq)
+		return db.whyNotAppended(ctx, owner, run, recs[0].Seq)
 	}
 	if err == nil {
-		db.tell(journal.Key{Owner: owner, Run: run})
+		db.announce(journal.Key{Owner: owner, Run: run})
 	}
 	return err
 }
 
-// errNotAppended says that a run took no records, before it is known why.
+// errNotAppended says that no records were appended; whyNotAppended finds the reason.
 var errNotAppended = errors.New("not appended")
 
 // added is a record that was added: its key, and the number of the transaction.
@@ -62,10 +62,10 @@ type added struct {
 
 func scanAdded(r row, a *added) error { return r.Scan(&a.key, &a.xid) }
 
-// append is the compare-and-append: all records are added, or none, if the run is running and its last record is the
-// one before them. If another writer was first, fewer rows come back, and the transaction is refused. The run is locked
-// against its removal.
-func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
+// appendRecords is the compare-and-append: it adds all records if the run is running and its last record is the one
+// before them; else none. If another writer was first, fewer rows come back, and the transaction is refused. The run is
+// locked against its removal.
+func (t *tx) appendRecords(owner journal.Owner, run string, recs []journal.Record) {
 	for some := range slices.Chunk(recs, mostAtOnce) {
 		args := []any{run, string(owner), some[0].Seq}
 		for _, rec := range some {
@@ -82,7 +82,7 @@ func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 				[]any{all[0].key, all[0].xid, some[0].At.UnixMilli(), some[0].Kind, notNull(some[0].Data)}}
 			return nil
 		}
-		ask(t, scanAdded, check, `
+		queryChecked(t, scanAdded, check, `
 			INSERT INTO record (key, at, kind, data)
 			SELECT no << 24 | column1, column2, column3, column4
 			FROM run, (VALUES `+tuples(4, len(some), "bigint", "bigint", "text", "bytea")+`) AS given
@@ -92,8 +92,8 @@ func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
 	}
 }
 
-// notAppended says why a run took no records that begin with the number next.
-func (db *DB) notAppended(ctx context.Context, owner journal.Owner, run string, next int64) error {
+// whyNotAppended returns the error of a refused Append whose first record has the number next.
+func (db *DB) whyNotAppended(ctx context.Context, owner journal.Owner, run string, next int64) error {
 	r, err := db.Run(ctx, owner, run)
 	if err == nil {
 		err = r.AllowAppend(next)
@@ -104,19 +104,19 @@ func (db *DB) notAppended(ctx context.Context, owner journal.Owner, run string, 
 	return err
 }
 
-// finish ends a run that records were just appended to. A clock that was set back meanwhile ends none before it began.
-func (t *tx) finish(owner journal.Owner, run string, end journal.End) {
+// endRun ends a run to which records were just appended. If the clock was set back, the end is not before the start.
+func (t *tx) endRun(owner journal.Owner, run string, end journal.End) {
 	t.run(`
 		UPDATE run SET status = $3, ended_at = CASE WHEN started_at > $4 THEN started_at ELSE $4 END,
 			lease_holder = '', lease_until = NULL, tries = 0, reason = $5, summary = $6
-		WHERE id = $1 AND owner = $2`, run, string(owner), string(end.Status), maybe(end.At), end.Reason,
+		WHERE id = $1 AND owner = $2`, run, string(owner), string(end.Status), timeOrNull(end.At), end.Reason,
 		notNull(end.Summary))
 	for _, p := range end.Left(journal.Run{ID: run, Owner: owner}) {
-		t.want(taken("pending row", p.ID), `
+		t.requireRow(existsError("pending row", p.ID), `
 			INSERT INTO pending (id, owner, session, run, kind, data, created_at, expires_at)
 			SELECT $1, owner, session, id, $3, CAST($4 AS bytea), CAST($5 AS bigint), CAST($6 AS bigint) FROM run WHERE id = $2
 			ON CONFLICT (session, id) DO NOTHING RETURNING id`,
-			p.ID, p.Run, p.Kind, notNull(p.Data), p.CreatedAt.UnixMilli(), maybe(p.ExpiresAt))
+			p.ID, p.Run, p.Kind, notNull(p.Data), p.CreatedAt.UnixMilli(), timeOrNull(p.ExpiresAt))
 	}
 	t.run(`
 		DELETE FROM claim WHERE owner = $2
@@ -130,7 +130,7 @@ func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from
 	scan := func(r row, rec *journal.Record) error {
 		return r.Scan(&rec.Seq, millis{&rec.At}, &rec.Kind, data{&rec.Data})
 	}
-	recs, err := read(ctx, db, scan, `
+	recs, err := readRows(ctx, db, scan, `
 		SELECT key - (no << 24), at, kind, data FROM run JOIN record ON key >= (no << 24) + $3 AND key < (no + 1) << 24
 		WHERE id = $1 AND owner = $2 ORDER BY key`, run, string(owner), min(from, journal.MaxRecords))
 	if err != nil {
@@ -142,7 +142,7 @@ func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from
 	}
 	for i, rec := range recs {
 		if want := from + int64(i); rec.Seq != want {
-			return nil, db.corrupt(fmt.Errorf("run %q has no record %d, but has record %d", run, want, rec.Seq))
+			return nil, db.corruptError(fmt.Errorf("run %q has no record %d, but has record %d", run, want, rec.Seq))
 		}
 	}
 	return recs, nil
@@ -150,15 +150,15 @@ func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from
 
 // Blob implements journal.Store. Content that no longer has its hash is reported as journal.ErrCorrupt.
 func (db *DB) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
-	found, err := read(ctx, db, value[[]byte], `
+	found, err := readRows(ctx, db, scanValue[[]byte], `
 		SELECT content FROM blob JOIN blob_content ON blob_content.blob = blob.no WHERE owner = $1 AND hash = $2`,
 		string(owner), hash)
-	content, err := only(found, err, notFound("blob", hash))
+	content, err := onlyRow(found, err, notFoundError("blob", hash))
 	if err != nil {
 		return nil, err
 	}
 	if journal.BlobHash(content) != hash {
-		return nil, db.corrupt(fmt.Errorf("the content of blob %q has changed", hash))
+		return nil, db.corruptError(fmt.Errorf("the content of blob %q has changed", hash))
 	}
 	return content, nil
 }

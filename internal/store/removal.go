@@ -21,8 +21,8 @@ func scanTombstone(r row, t *journal.Tombstone) error {
 
 // Tombstone implements journal.Store.
 func (db *DB) Tombstone(ctx context.Context, owner journal.Owner, id string) (journal.Tombstone, error) {
-	found, err := read(ctx, db, scanTombstone, selectTombstone+`WHERE id = $1 AND owner = $2`, id, string(owner))
-	return only(found, err, notFound("tombstone of session", id))
+	found, err := readRows(ctx, db, scanTombstone, selectTombstone+`WHERE id = $1 AND owner = $2`, id, string(owner))
+	return onlyRow(found, err, notFoundError("tombstone of session", id))
 }
 
 // Tombstones implements journal.Store.
@@ -31,7 +31,7 @@ func (db *DB) Tombstones(
 ) ([]journal.Tombstone, error) {
 	q := listing{owner: owner, by: "deleted_at", after: f.After, limit: f.Limit}
 	q.where("assistant = ", f.Assistant)
-	return list(ctx, db, scanTombstone, selectTombstone, q)
+	return listRows(ctx, db, scanTombstone, selectTombstone, q)
 }
 
 // DeleteSession implements journal.Store.
@@ -39,9 +39,9 @@ func (db *DB) DeleteSession(
 	ctx context.Context, owner journal.Owner, id string, why journal.Reason, now time.Time,
 ) error {
 	err := db.write(ctx, func(t *tx) error {
-		t.want(errNoSession, `SELECT id FROM session WHERE id = $1 AND owner = $2 FOR UPDATE`, id, string(owner))
+		t.requireRow(errNoSession, `SELECT id FROM session WHERE id = $1 AND owner = $2 FOR UPDATE`, id, string(owner))
 		t.lockRuns([]any{id})
-		ask(t, scanRun, func(running []journal.Run) error {
+		queryChecked(t, scanRun, func(running []journal.Run) error {
 			for _, r := range running {
 				if err := r.AllowDelete(now); err != nil {
 					return fmt.Errorf("session %q: %w", id, err)
@@ -49,19 +49,19 @@ func (db *DB) DeleteSession(
 			}
 			return nil
 		}, selectRun+`WHERE session = $1 AND status = 'running'`, id)
-		found, err := rows(t, scanSession, selectSession+`WHERE id = $1`, id)
+		found, err := queryRows(t, scanSession, selectSession+`WHERE id = $1`, id)
 		if err != nil {
 			return err
 		}
-		_, err = t.remove(found, why, now)
+		_, err = t.removeSessions(found, why, now)
 		return err
 	})
-	return db.ofSession(ctx, owner, id, err)
+	return db.explainNoSession(ctx, owner, id, err)
 }
 
-// lockRuns keeps others from changing the runs of sessions, and from appending to them.
+// lockRuns locks the runs of sessions against changes and appends by others.
 func (t *tx) lockRuns(sessions []any) {
-	t.run(`SELECT no FROM run WHERE session IN (`+places(1, len(sessions))+`) ORDER BY no FOR UPDATE`, sessions...)
+	t.run(`SELECT no FROM run WHERE session IN (`+placeholders(1, len(sessions))+`) ORDER BY no FOR UPDATE`, sessions...)
 }
 
 // A run keeps its session from being unused that is running, and is driven or has a record that is not older.
@@ -79,11 +79,11 @@ func unusedArgs(owner journal.Owner, idle journal.Idle, more ...any) []any {
 
 // Unused implements journal.Store.
 func (db *DB) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle) ([]journal.Session, error) {
-	return read(ctx, db, scanSession, selectSession+`WHERE `+isUnused+`ORDER BY updated_at, id LIMIT $5`,
+	return readRows(ctx, db, scanSession, selectSession+`WHERE `+isUnused+`ORDER BY updated_at, id LIMIT $5`,
 		unusedArgs(owner, idle, int64(journal.Limit(idle.Limit)))...)
 }
 
-// Retire implements journal.Store. A session that somebody else works on is left to the next time.
+// Retire implements journal.Store. It skips sessions that others have locked.
 func (db *DB) Retire(
 	ctx context.Context, owner journal.Owner, idle journal.Idle,
 ) (left []journal.Tombstone, err error) {
@@ -94,21 +94,21 @@ func (db *DB) Retire(
 	}
 	err = db.write(ctx, func(t *tx) (err error) {
 		left = nil
-		found, err := rows(t, value[string],
+		found, err := queryRows(t, scanValue[string],
 			`SELECT id FROM session WHERE `+isUnused+`ORDER BY updated_at, id LIMIT $5 FOR UPDATE SKIP LOCKED`,
 			unusedArgs(owner, idle, int64(journal.Limit(idle.Limit)))...)
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		ids := anys(found)
+		ids := asArgs(found)
 		t.lockRuns(ids)
-		unused, err := rows(t, scanSession,
-			selectSession+`WHERE `+isUnused+`AND id IN (`+places(5, len(ids))+`) ORDER BY updated_at, id`,
+		unused, err := queryRows(t, scanSession,
+			selectSession+`WHERE `+isUnused+`AND id IN (`+placeholders(5, len(ids))+`) ORDER BY updated_at, id`,
 			unusedArgs(owner, idle, ids...)...)
 		if err != nil {
 			return err
 		}
-		left, err = t.remove(unused, journal.ByRetention, idle.Now)
+		left, err = t.removeSessions(unused, journal.ByRetention, idle.Now)
 		return err
 	})
 	if err != nil {
@@ -117,8 +117,8 @@ func (db *DB) Retire(
 	return left, nil
 }
 
-// remove leaves nothing of sessions that are locked with their runs but their tombstones.
-func (t *tx) remove(
+// removeSessions removes sessions, which are locked with their runs, and adds their tombstones.
+func (t *tx) removeSessions(
 	sessions []journal.Session, why journal.Reason, now time.Time,
 ) (left []journal.Tombstone, err error) {
 	if len(sessions) == 0 {
@@ -132,9 +132,9 @@ func (t *tx) remove(
 	if err != nil {
 		return nil, err
 	}
-	t.prove(`SELECT 1 FROM tombstone WHERE id = $1`, ids[0])
-	theirs := `session IN (` + places(1, len(ids)) + `)`
-	runs, err := rows(t, value[int64], `SELECT no FROM run WHERE `+theirs, ids...)
+	t.setProof(`SELECT 1 FROM tombstone WHERE id = $1`, ids[0])
+	theirs := `session IN (` + placeholders(1, len(ids)) + `)`
+	runs, err := queryRows(t, scanValue[int64], `SELECT no FROM run WHERE `+theirs, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (t *tx) remove(
 		`SELECT no FROM blob WHERE no IN (SELECT no FROM ` + named + ` AS named) ORDER BY owner, hash FOR UPDATE`,
 		`UPDATE blob SET runs = blob.runs - named.runs FROM ` + named + ` AS named WHERE blob.no = named.no`,
 		`DELETE FROM blob WHERE runs = 0 AND no IN (SELECT no FROM ` + named + ` AS named)`,
-		`DELETE FROM session WHERE id IN (` + places(1, len(ids)) + `)`, // and what names it
+		`DELETE FROM session WHERE id IN (` + placeholders(1, len(ids)) + `)`, // and what names it
 	} {
 		t.run(remove, ids...)
 	}

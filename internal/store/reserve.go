@@ -7,14 +7,14 @@ import (
 	"sibyl/internal/files"
 )
 
-// reserveSize is how many bytes lie beside the file for a disk that fills up: enough for the answers that are on their
-// way then, which somebody has waited and paid for.
+// reserveSize is the size of the reserve file, in bytes. If the disk fills up, its room is enough for the answers under
+// way.
 const reserveSize = 1 << 20
 
 func (f *file) reserveName() string { return f.path + "-reserve" }
 
-// reserve implements dialect. Where the disk has no room for a reserve, nothing new is to be begun; where there can be
-// none for another reason, there is none.
+// reserve implements dialect. If the disk has no room for a reserve, no run may begin; if there can be none for another
+// reason, that is no error.
 func (f *file) reserve() error {
 	if !f.wantsReserve() {
 		return nil
@@ -24,12 +24,12 @@ func (f *file) reserve() error {
 		f.spendReserve()
 	}
 	if files.Is(err, syscall.ENOSPC) || files.Is(err, syscall.EDQUOT) {
-		return f.full(err)
+		return f.fullError(err)
 	}
 	return nil
 }
 
-// HasRoom is journal.ErrFull where no run can begin, since the disk has no room for what it would have under way.
+// HasRoom returns journal.ErrFull if no run may begin, since the disk has no room for its records.
 func (db *DB) HasRoom() error { return db.reserve() }
 
 func (f *file) wantsReserve() bool {

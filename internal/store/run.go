@@ -26,8 +26,8 @@ func scanRun(r row, run *journal.Run) error {
 
 // Run implements journal.Store.
 func (db *DB) Run(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
-	found, err := read(ctx, db, scanRun, selectSummary+`WHERE id = $1 AND owner = $2`, id, string(owner))
-	return only(found, err, notFound("run", id))
+	found, err := readRows(ctx, db, scanRun, selectSummary+`WHERE id = $1 AND owner = $2`, id, string(owner))
+	return onlyRow(found, err, notFoundError("run", id))
 }
 
 // Runs implements journal.Store.
@@ -44,17 +44,17 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 	} else {
 		q.where("status = ", string(f.Status))
 	}
-	q.between("started_at", f.From, f.To)
+	q.whereBetween("started_at", f.From, f.To)
 	if !f.Asking.IsZero() {
 		q.conditions += ` AND id IN (SELECT run FROM pending WHERE owner = $1 AND (expires_at IS NULL OR expires_at > ` +
 			q.arg(f.Asking.UnixMilli()) + `))`
 	}
-	return list(ctx, db, scanRun, from, q)
+	return listRows(ctx, db, scanRun, from, q)
 }
 
 // Stranded implements journal.Store.
 func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journal.Run, error) {
-	return read(ctx, db, scanRun, selectRun+`
+	return readRows(ctx, db, scanRun, selectRun+`
 		LEFT JOIN (
 			SELECT owner AS driver, count(*) AS driven FROM run
 			WHERE status = 'running' AND lease_until > $1 AND lease_until <= $2 AND lease_holder <> '' GROUP BY owner
@@ -63,33 +63,33 @@ func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journ
 		AND (lease_until IS NULL OR lease_until <= $1 OR lease_until >
 			CASE lease_holder WHEN '' THEN CAST($3 AS bigint) ELSE $2 END)
 		ORDER BY coalesce(driven, 0) + row_number() OVER (PARTITION BY owner ORDER BY started_at, id), started_at, id
-		LIMIT $5`, at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries),
+		LIMIT $5`, at.Now.UnixMilli(), millisOrLatest(at.Leases), millisOrLatest(at.Rests), int64(journal.MaxTries),
 		int64(journal.Limit(limit)))
 }
 
 // Census implements journal.Store.
 func (db *DB) Census(ctx context.Context, at journal.When) ([]journal.Count, error) {
 	scan := func(r row, c *journal.Count) error { return r.Scan(&c.Assistant, &c.Stand, &c.Runs, millis{&c.Oldest}) }
-	return read(ctx, db, scan, `
+	return readRows(ctx, db, scan, `
 		SELECT assistant, CASE
 			WHEN lease_holder <> '' AND lease_until > $1 AND lease_until <= $2 THEN 'driven'
 			WHEN tries >= $4 THEN 'set_aside'
 			WHEN lease_holder = '' AND lease_until > $1 AND lease_until <= $3 THEN 'resting'
 			ELSE 'waiting' END COLLATE "C" AS stand, count(*), min(started_at)
 		FROM run WHERE status = 'running' GROUP BY assistant, stand ORDER BY assistant, stand`,
-		at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries))
+		at.Now.UnixMilli(), millisOrLatest(at.Leases), millisOrLatest(at.Rests), int64(journal.MaxTries))
 }
 
-// latest is the value of a time that is the last there is: none is later than one that is not set.
-func latest(t time.Time) int64 {
+// millisOrLatest is an upper bound for SQL; the zero time is no bound.
+func millisOrLatest(t time.Time) int64 {
 	if t.IsZero() {
 		return math.MaxInt64
 	}
 	return t.UnixMilli()
 }
 
-// pairs are the owners and ids of runs as JSON. What no row can have is left out.
-func pairs(keys []journal.Key) (string, error) {
+// keysJSON encodes the owners and ids of runs as JSON, without keys that no row can have.
+func keysJSON(keys []journal.Key) (string, error) {
 	all := [][2]string{}
 	for _, k := range keys {
 		if journal.Plain(string(k.Owner)) && journal.Plain(k.Run) {
@@ -102,14 +102,14 @@ func pairs(keys []journal.Key) (string, error) {
 
 // Standing implements journal.Store.
 func (db *DB) Standing(ctx context.Context, keys []journal.Key) ([]journal.Standing, error) {
-	given, err := pairs(keys)
+	given, err := keysJSON(keys)
 	if err != nil {
 		return nil, err
 	}
 	scan := func(r row, s *journal.Standing) error {
 		return r.Scan(&s.Owner, &s.Run, &s.Status, &s.LeaseHolder, &s.Records)
 	}
-	return read(ctx, db, scan, `
+	return readRows(ctx, db, scan, `
 		SELECT run.owner, run.id, status, lease_holder, `+nextRecord+`
 		FROM `+eachGiven+` JOIN run ON run.id = given.value ->> 1 AND run.owner = given.value ->> 0 ORDER BY given.key`,
 		given)
@@ -119,33 +119,33 @@ func (db *DB) Standing(ctx context.Context, keys []journal.Key) ([]journal.Stand
 func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder string, now, until time.Time) error {
 	return db.write(ctx, func(t *tx) error {
 		// Locked first and read then, since a query that waits for a lock does not see all that was written meanwhile.
-		t.lock(owner, run)
+		t.lockRun(owner, run)
 		check := func(found []journal.Run) error {
-			r, err := only(found, nil, notFound("run", run))
+			r, err := onlyRow(found, nil, notFoundError("run", run))
 			if err == nil {
 				err = r.AllowAcquire(holder, now)
 			}
 			return err
 		}
-		ask(t, scanRun, check, selectRun+`WHERE id = $1 AND owner = $2`, run, string(owner))
+		queryChecked(t, scanRun, check, selectRun+`WHERE id = $1 AND owner = $2`, run, string(owner))
 		t.run(`
 			UPDATE run SET tries = tries + CASE lease_holder WHEN $2 THEN 0 ELSE 1 END, lease_holder = $2, lease_until = $3
 			WHERE id = $1`,
-			run, holder, maybe(until))
+			run, holder, timeOrNull(until))
 		return nil
 	})
 }
 
-// lock keeps others from changing a run.
-func (t *tx) lock(owner journal.Owner, run string) {
-	t.want(notFound("run", run), `SELECT id FROM run WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE`, run,
+// lockRun locks a run against changes by others.
+func (t *tx) lockRun(owner journal.Owner, run string) {
+	t.requireRow(notFoundError("run", run), `SELECT id FROM run WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE`, run,
 		string(owner))
 }
 
 // Settle implements journal.Store.
 func (db *DB) Settle(ctx context.Context, owner journal.Owner, run, holder string) error {
 	return db.write(ctx, func(t *tx) error {
-		t.lock(owner, run)
+		t.lockRun(owner, run)
 		t.run(`UPDATE run SET tries = 0 WHERE id = $1 AND lease_holder = $2 AND lease_holder <> ''`, run, holder)
 		return nil
 	})
@@ -154,14 +154,14 @@ func (db *DB) Settle(ctx context.Context, owner journal.Owner, run, holder strin
 // Release implements journal.Store.
 func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder string, rest time.Time) error {
 	err := db.write(ctx, func(t *tx) error {
-		t.lock(owner, run)
+		t.lockRun(owner, run)
 		t.run(`
 			UPDATE run SET lease_holder = '', lease_until = $3, tries = greatest(tries - 1, 0)
-			WHERE id = $1 AND lease_holder = $2 AND lease_holder <> ''`, run, holder, maybe(rest))
+			WHERE id = $1 AND lease_holder = $2 AND lease_holder <> ''`, run, holder, timeOrNull(rest))
 		return nil
 	})
 	if err == nil {
-		db.tell(journal.Key{Owner: owner, Run: run})
+		db.announce(journal.Key{Owner: owner, Run: run})
 	}
 	return err
 }
@@ -171,7 +171,7 @@ func (db *DB) Renew(ctx context.Context, holder string, keys []journal.Key, unti
 	if err := journal.CheckHolder(holder); err != nil {
 		return err
 	}
-	given, err := pairs(keys)
+	given, err := keysJSON(keys)
 	if err != nil {
 		return err
 	}

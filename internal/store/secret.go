@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 )
 
-// Secrets are what the processes over one database sign with.
+// Secrets are the signing secrets that all processes over one database share.
 type Secrets interface {
 	// Secret returns the secret of a name: SecretSize random bytes, made when any process first asks for it, and the
 	// same in all of them from then on.
@@ -20,7 +20,7 @@ var _ Secrets = (*DB)(nil)
 // Secret implements Secrets.
 func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	find := func() ([][]byte, error) {
-		return read(ctx, db, value[[]byte], `SELECT value FROM secret WHERE name = $1`, name)
+		return readRows(ctx, db, scanValue[[]byte], `SELECT value FROM secret WHERE name = $1`, name)
 	}
 	found, err := find()
 	if err == nil && len(found) == 0 {
@@ -34,5 +34,5 @@ func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 			found, err = find()
 		}
 	}
-	return only(found, err, nil)
+	return onlyRow(found, err, nil)
 }

@@ -67,7 +67,7 @@ type server struct {
 	patience    time.Duration   // with an answer of the server's
 	config      *pgx.ConnConfig // of connections beside the pool; it is copied before it is used
 	pool        *pgxpool.Pool
-	crier       *crier
+	announcer   *announcer
 }
 
 // ServerOption changes how OpenServer opens a database.
@@ -86,7 +86,7 @@ func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server,
 	for _, opt := range opts {
 		opt(s)
 	}
-	config, err := parse(dsn)
+	config, err := parseDSN(dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +99,12 @@ func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server,
 		s.pool.Close()
 		return nil, s.explain(ctx, err)
 	}
-	s.crier = &crier{server: s, untold: map[string]struct{}{}}
+	s.announcer = &announcer{server: s, queued: map[string]struct{}{}}
 	return &Server{&DB{dialect: s, closed: make(chan struct{})}, s}, nil
 }
 
-// parse reads a DSN. The driver's own error may repeat a password.
-func parse(dsn string) (*pgxpool.Config, error) {
+// parseDSN reads a DSN. The driver's own error may repeat a password.
+func parseDSN(dsn string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("the address of the PostgreSQL database cannot be read: " +
@@ -152,7 +152,7 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 
 // migrateIfBehind runs the migrations that are missing, or waits for another process that does so.
 func (s *server) migrateIfBehind(ctx context.Context) error {
-	all, err := steps("postgres")
+	all, err := migrationsOf("postgres")
 	if err != nil {
 		return err
 	}
@@ -164,12 +164,12 @@ func (s *server) migrateIfBehind(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := s.lend(ctx, checkBehind); err != nil || !isBehind {
+	if err := s.withConn(ctx, checkBehind); err != nil || !isBehind {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, migrationTimeout)
 	defer cancel()
-	err = s.attempt(bounded, func(t *tx) error {
+	err = s.tryTransaction(bounded, func(t *tx) error {
 		t.patience = 0
 		t.run(unbounded)
 		// One process migrates; the others wait and then find it done.
@@ -190,7 +190,7 @@ func (s *server) migrateIfBehind(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return t.migrate(all, version, serverVersions)
+		return t.runMigrations(all, version, serverVersions)
 	})
 	if ctx.Err() == nil && bounded.Err() != nil {
 		return fmt.Errorf("database %s: bringing the tables up to date took longer than %s (another process may be "+
@@ -214,7 +214,7 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 	scan := func(r row, at *state) error {
 		return r.Scan(&at.server, &at.encoding, &at.schema, &at.noted, &at.tables)
 	}
-	found, err := rows(t, scan, `
+	found, err := queryRows(t, scan, `
 		SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), current_schema(),
 		       EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1),
 		       coalesce((SELECT string_agg(tablename::text, ', ' ORDER BY tablename) FROM pg_tables
@@ -235,8 +235,8 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 			"(make one, or name another with search_path in the address)", s.name)
 	}
 	if version = unversioned; at.noted {
-		versions, err := rows(t, value[int64], `SELECT coalesce(max(version_id), -1) FROM `+serverVersions)
-		if version, err = only(versions, err, nil); err != nil {
+		versions, err := queryRows(t, scanValue[int64], `SELECT coalesce(max(version_id), -1) FROM `+serverVersions)
+		if version, err = onlyRow(versions, err, nil); err != nil {
 			return 0, err
 		}
 	}
@@ -249,16 +249,16 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 
 // close implements dialect.
 func (s *server) close() error {
-	s.crier.stop()
+	s.announcer.stop()
 	s.pool.Close()
 	return nil
 }
 
-func (s *server) named() string { return s.name }
+func (s *server) databaseName() string { return s.name }
 
-// copying implements dialect. Numbers go on after those that were given.
-func (s *server) copying() copying {
-	c := copying{moment: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", unbounded}}
+// copyStatements implements dialect. Numbers go on after those that were given.
+func (s *server) copyStatements() copySQL {
+	c := copySQL{moment: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", unbounded}}
 	var tables []string
 	for _, t := range Tables() {
 		tables = append(tables, t.Name)
@@ -272,14 +272,14 @@ func (s *server) copying() copying {
 	return c
 }
 
-func (s *server) tell(run journal.Key) { s.crier.tell(run) }
+func (s *server) announce(run journal.Key) { s.announcer.announceSoon(run) }
 
 // now implements dialect.
 func (s *server) now(ctx context.Context) (now time.Time, err error) {
-	err = s.reading(ctx, func(t *tx) error {
+	err = s.runRead(ctx, func(t *tx) error {
 		scan := func(r row, at *time.Time) error { return r.Scan(millis{at}) }
-		found, err := rows(t, scan, `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint`)
-		now, err = only(found, err, nil)
+		found, err := queryRows(t, scan, `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint`)
+		now, err = onlyRow(found, err, nil)
 		return err
 	})
 	return now, err

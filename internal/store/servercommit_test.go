@@ -348,7 +348,7 @@ func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
 		}
 		lost := db.server.tx(t.Context(), conn)
 		lost.run("BEGIN")
-		lost.append("ada", "run", []journal.Record{{Seq: run.Records, Kind: kind}})
+		lost.appendRecords("ada", "run", []journal.Record{{Seq: run.Records, Kind: kind}})
 		if err := lost.send(); err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func (f *failure) Error() string { return f.err.Error() }
 
 func (f *failure) Unwrap() error { return f.err }
 
-// isLost says that a connection was lost, and that what it was to do may be done again.
+// isLost says whether a connection was lost, and the work may be repeated.
 func isLost(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && f.lost
@@ -41,7 +41,7 @@ func serverCode(err error) string {
 	return failed.Code
 }
 
-// isRefusal says that the server carried out nothing of a statement, and goes on to serve the connection.
+// isRefusal says whether the server refused a statement, and still serves the connection.
 func isRefusal(err error) bool {
 	var failed *pgconn.PgError
 	return errors.As(err, &failed) && failed.SeverityUnlocalized == "ERROR"
@@ -100,7 +100,7 @@ func (s *server) explain(ctx context.Context, err error) error {
 	if over := ctx.Err(); over != nil && (code == "" || code == queryCanceled) {
 		return over
 	}
-	if remedy, as := s.meaning(code); as != nil {
+	if remedy, as := s.remedyFor(code); as != nil {
 		return fmt.Errorf("database %s: %w (%s): %w", s.name, as, remedy, f.err)
 	} else if remedy != "" {
 		return fmt.Errorf("database %s: %w (%s)", s.name, f.err, remedy)
@@ -117,8 +117,8 @@ func (s *server) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("database %s: %w", s.name, f.err)
 }
 
-// meaning returns what would fix an error of a code, if that is known, and journal's error for it, if it has one.
-func (s *server) meaning(code string) (remedy string, as error) {
+// remedyFor returns what would fix an error with this code, and journal's error for it; either may be empty.
+func (s *server) remedyFor(code string) (remedy string, as error) {
 	switch code {
 	case lockNotAvailable, deadlockDetected, serializationFailure:
 		return fmt.Sprintf("nothing came free in %s: let the other process finish, or end it", s.lockTimeout),
@@ -161,7 +161,7 @@ func (s *server) reserve() error { return nil }
 // spendReserve implements dialect.
 func (s *server) spendReserve() bool { return false }
 
-// corrupt implements dialect.
-func (s *server) corrupt(err error) error {
+// corruptError implements dialect.
+func (s *server) corruptError(err error) error {
 	return fmt.Errorf("database %s: %w (restore it from a backup): %w", s.name, journal.ErrCorrupt, err)
 }

@@ -139,7 +139,7 @@ func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
 func TestStatementThatTakesTooLongIsEndedAndSaysSo(t *testing.T) {
 	db := serverAt(t, pgtest.New(t)+"&statement_timeout=3s")
 	begin(t, db.DB, 1)
-	_, err := read(t.Context(), db.DB, value[string], `SELECT pg_sleep(60)::text`)
+	_, err := readRows(t.Context(), db.DB, scanValue[string], `SELECT pg_sleep(60)::text`)
 	if serverCode(err) != queryCanceled || !strings.Contains(err.Error(), "overloaded") {
 		t.Errorf("error is %v, want one that tells of the time", err)
 	}
@@ -153,7 +153,7 @@ func TestWriterThatStandsStillInATransactionIsLetGo(t *testing.T) {
 	begin(t, other.DB, 1)
 	first := true
 	err := still.write(t.Context(), func(tx *tx) error {
-		tx.append("ada", "run", []journal.Record{{Seq: 1, Kind: "still"}})
+		tx.appendRecords("ada", "run", []journal.Record{{Seq: 1, Kind: "still"}})
 		if err := tx.send(); err != nil || !first {
 			return err
 		}
@@ -175,7 +175,7 @@ func TestPanicInATransactionLeavesNothing(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
 		_ = db.write(t.Context(), func(tx *tx) error {
-			tx.append("ada", "run", []journal.Record{{Seq: 1}})
+			tx.appendRecords("ada", "run", []journal.Record{{Seq: 1}})
 			if err := tx.send(); err != nil {
 				t.Error(err)
 			}

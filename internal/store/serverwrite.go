@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// mostDeadlocks is how often a write is begun anew that the server broke off because writes waited for each other.
+// mostDeadlocks bounds how often a write is retried after a deadlock.
 const mostDeadlocks = 5
 
 // settlePause is the time between two questions whether a transaction was committed.
 const settlePause = 50 * time.Millisecond
 
-// writing implements dialect.
-func (s *server) writing(ctx context.Context, do func(*tx) error) error {
+// runWrite implements dialect.
+func (s *server) runWrite(ctx context.Context, do func(*tx) error) error {
 	var lost, deadlocks int
 	for {
-		err := s.attempt(ctx, do)
+		err := s.tryTransaction(ctx, do)
 		switch {
 		case ctx.Err() != nil:
 		case isDeadlock(err) && deadlocks < mostDeadlocks:
@@ -34,17 +34,17 @@ func (s *server) writing(ctx context.Context, do func(*tx) error) error {
 	}
 }
 
-// reading implements dialect.
-func (s *server) reading(ctx context.Context, do func(*tx) error) error {
-	err := s.lend(ctx, do)
+// runRead implements dialect.
+func (s *server) runRead(ctx context.Context, do func(*tx) error) error {
+	err := s.withConn(ctx, do)
 	if isLost(err) && ctx.Err() == nil {
 		s.pool.Reset()
-		err = s.lend(ctx, do)
+		err = s.withConn(ctx, do)
 	}
 	return s.explain(ctx, err)
 }
 
-func (s *server) lend(ctx context.Context, do func(*tx) error) error {
+func (s *server) withConn(ctx context.Context, do func(*tx) error) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *server) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// tx is a connection of whoever has it.
+// tx makes a tx that uses this connection.
 func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 	deliver := func(t *tx, all []statement) error {
 		ctx, cancel := t.bounded()
@@ -87,8 +87,8 @@ func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 	return &tx{ctx: ctx, patience: s.patience, deliver: deliver}
 }
 
-// attempt calls do in a transaction, which begins with what it sends first.
-func (s *server) attempt(ctx context.Context, do func(*tx) error) error {
+// tryTransaction calls do in a transaction, which begins with the first statement that is sent.
+func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return err
@@ -156,19 +156,19 @@ const (
 	aborted    = "aborted"
 )
 
-// stateOf asks the server how a transaction stands, "" if it does not know. A crash of the server may give the number
-// of one that it lost to another. So a number counts as committed only where there is what the transaction wrote.
+// stateOf asks the server for the state of a transaction; "" if unknown. After a crash, the server may give the number
+// of a lost one to another: a number counts as committed only if the transaction's rows are there.
 func (s *server) stateOf(ctx context.Context, lost *tx) (state string, err error) {
-	err = s.lend(ctx, func(t *tx) error {
-		found, err := rows(t, value[string], "SELECT coalesce(pg_xact_status($1::text::xid8), '')", lost.proof.xid)
+	err = s.withConn(ctx, func(t *tx) error {
+		found, err := queryRows(t, scanValue[string], "SELECT coalesce(pg_xact_status($1::text::xid8), '')", lost.proof.xid)
 		if isFuture(err) {
 			state = aborted
 			return nil
 		}
-		if state, err = only(found, err, nil); err != nil || state != committed {
+		if state, err = onlyRow(found, err, nil); err != nil || state != committed {
 			return err
 		}
-		there, err := rows(t, value[bool], "SELECT EXISTS ("+lost.proof.query+")", lost.proof.args...)
+		there, err := queryRows(t, scanValue[bool], "SELECT EXISTS ("+lost.proof.query+")", lost.proof.args...)
 		if err == nil && !there[0] {
 			state = ""
 		}

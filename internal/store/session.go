@@ -21,25 +21,25 @@ func scanSession(r row, s *journal.Session) error {
 		&s.Runs)
 }
 
-// errNoSession says that a session is not there, before it is known why.
+// errNoSession says that a session was not found; explainNoSession finds the reason.
 var errNoSession = errors.New("no session")
 
 // Session implements journal.Store.
 func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
-	found, err := read(ctx, db, scanSession, selectSession+`WHERE id = $1 AND owner = $2`, id, string(owner))
-	s, err := only(found, err, errNoSession)
-	return s, db.ofSession(ctx, owner, id, err)
+	found, err := readRows(ctx, db, scanSession, selectSession+`WHERE id = $1 AND owner = $2`, id, string(owner))
+	s, err := onlyRow(found, err, errNoSession)
+	return s, db.explainNoSession(ctx, owner, id, err)
 }
 
-// ofSession says in place of errNoSession what became of the session: it left a tombstone, or it never was there.
-func (db *DB) ofSession(ctx context.Context, owner journal.Owner, id string, err error) error {
+// explainNoSession replaces errNoSession by the reason: the session was removed, or never existed.
+func (db *DB) explainNoSession(ctx context.Context, owner journal.Owner, id string, err error) error {
 	if !errors.Is(err, errNoSession) {
 		return err
 	}
 	left, err := db.Tombstone(ctx, owner, id)
 	switch {
 	case errors.Is(err, journal.ErrNotFound):
-		return notFound("session", id)
+		return notFoundError("session", id)
 	case err != nil:
 		return err
 	}
@@ -57,7 +57,7 @@ func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.Sessi
 	if f.Title != "" {
 		q.conditions += ` AND strpos(lower(title), lower(CAST(` + q.arg(f.Title) + ` AS text) COLLATE "C")) > 0`
 	}
-	return list(ctx, db, scanSession, selectSession, q)
+	return listRows(ctx, db, scanSession, selectSession, q)
 }
 
 // listing is a query for the entries of an owner, the latest first by one column and then by id.
@@ -75,15 +75,15 @@ func (q *listing) arg(value any) string {
 	return fmt.Sprintf("$%d", 1+len(q.args))
 }
 
-// where demands a value of a column, unless the value is empty.
+// where adds the condition that a column has a value, unless the value is empty.
 func (q *listing) where(column, value string) {
 	if value != "" {
 		q.conditions += " AND " + column + q.arg(value)
 	}
 }
 
-// between demands a time of a column, as far as the bounds are set.
-func (q *listing) between(column string, from, to time.Time) {
+// whereBetween adds the bounds of a column's time that are set.
+func (q *listing) whereBetween(column string, from, to time.Time) {
 	if !from.IsZero() {
 		q.conditions += " AND " + column + " >= " + q.arg(from.UnixMilli())
 	}
@@ -92,13 +92,13 @@ func (q *listing) between(column string, from, to time.Time) {
 	}
 }
 
-func list[T any](ctx context.Context, db *DB, scan func(row, *T) error, from string, q listing) ([]T, error) {
+func listRows[T any](ctx context.Context, db *DB, scan func(row, *T) error, from string, q listing) ([]T, error) {
 	if !q.after.IsZero() {
 		q.conditions += " AND (" + q.by + ", id) < (" + q.arg(q.after.At.UnixMilli()) + ", " + q.arg(q.after.ID) + ")"
 	}
 	limit := q.arg(int64(journal.Limit(q.limit)))
 	query := from + "WHERE owner = $1" + q.conditions + " ORDER BY " + q.by + " DESC, id DESC LIMIT " + limit
-	return read(ctx, db, scan, query, append([]any{string(q.owner)}, q.args...)...)
+	return readRows(ctx, db, scan, query, append([]any{string(q.owner)}, q.args...)...)
 }
 
 // RenameSession implements journal.Store.
@@ -107,9 +107,9 @@ func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title 
 		return err
 	}
 	err := db.write(ctx, func(t *tx) error {
-		t.want(errNoSession, `UPDATE session SET title = $3, words = NULL WHERE id = $1 AND owner = $2 RETURNING id`,
+		t.requireRow(errNoSession, `UPDATE session SET title = $3, words = NULL WHERE id = $1 AND owner = $2 RETURNING id`,
 			id, string(owner), title)
 		return nil
 	})
-	return db.ofSession(ctx, owner, id, err)
+	return db.explainNoSession(ctx, owner, id, err)
 }

@@ -45,17 +45,17 @@ type DB struct {
 
 // dialect is what the two kinds of databases do differently.
 type dialect interface {
-	// reading calls do with a connection, and again if the connection was lost.
-	reading(ctx context.Context, do func(*tx) error) error
-	// writing calls do in a transaction: all that it wrote is on the disk when writing returns nil, and none of it
+	// runRead calls do with a connection, and again if the connection was lost.
+	runRead(ctx context.Context, do func(*tx) error) error
+	// runWrite calls do in a transaction: all that it wrote is on the disk when writing returns nil, and none of it
 	// otherwise, unless the error is journal.ErrUnsure. do may be called again in another transaction, with nothing
 	// left of what it did in the first.
-	writing(ctx context.Context, do func(*tx) error) error
-	// named is the database for people, without a password.
-	named() string
-	copying() copying
-	// corrupt is an error of what the database holds.
-	corrupt(err error) error
+	runWrite(ctx context.Context, do func(*tx) error) error
+	// databaseName names the database for people, without a password.
+	databaseName() string
+	copyStatements() copySQL
+	// corruptError wraps an error about damaged content.
+	corruptError(err error) error
 	// now is the time that all processes over the database agree on.
 	now(ctx context.Context) (time.Time, error)
 	// reserve sees to it that there is room for what runs have under way when the disk fills up; journal.ErrFull if
@@ -63,15 +63,15 @@ type dialect interface {
 	reserve() error
 	// spendReserve gives that room free, and tells whether there was any.
 	spendReserve() bool
-	// tell has whoever listens hear of a run soon.
-	tell(run journal.Key)
+	// announce announces a run to listeners soon.
+	announce(run journal.Key)
 	close() error
 }
 
 // Close waits for what is under way and closes the database. Every later call but Close fails.
 func (db *DB) Close() error {
 	db.use.Lock()
-	isClosed := db.over()
+	isClosed := db.isClosed()
 	if !isClosed {
 		close(db.closed)
 	}
@@ -82,7 +82,7 @@ func (db *DB) Close() error {
 	return db.close()
 }
 
-func (db *DB) over() bool {
+func (db *DB) isClosed() bool {
 	select {
 	case <-db.closed:
 		return true
@@ -92,18 +92,18 @@ func (db *DB) over() bool {
 }
 
 func (db *DB) write(ctx context.Context, do func(*tx) error) error {
-	return db.using(ctx, db.writing, do)
+	return db.whileOpen(ctx, db.runWrite, do)
 }
 
 func (db *DB) read(ctx context.Context, do func(*tx) error) error {
-	return db.using(ctx, db.reading, do)
+	return db.whileOpen(ctx, db.runRead, do)
 }
 
-func (db *DB) using(ctx context.Context, call func(context.Context, func(*tx) error) error, do func(*tx) error) error {
+func (db *DB) whileOpen(ctx context.Context, call func(context.Context, func(*tx) error) error, do func(*tx) error) error {
 	db.use.RLock()
 	defer db.use.RUnlock()
 	switch {
-	case db.over():
+	case db.isClosed():
 		return errClosed
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -111,9 +111,9 @@ func (db *DB) using(ctx context.Context, call func(context.Context, func(*tx) er
 	return call(ctx, do)
 }
 
-// tx is a connection in a transaction, or one that only reads. Statements are gathered, and sent together with the next
-// of which the rows are needed at once, or at the end: so a write takes one round trip and one more for its commit.
-// They are executed in their order, and after one that fails or is refused the transaction leaves nothing.
+// tx is a connection in a transaction, or one that only reads. Statements are queued, and sent with the next one whose
+// rows are needed at once, or at the end: so a write takes one round trip, and one for its commit. They are executed in
+// order. After one that fails or is refused, the transaction leaves nothing.
 type tx struct {
 	ctx      context.Context
 	patience time.Duration // with what is sent at once; 0: no bound
@@ -147,10 +147,9 @@ type proof struct {
 	args  []any
 }
 
-// prove says by what a transaction can be told that it was committed. Without a proof it may be repeated when that is
-// not known.
-func (t *tx) prove(query string, args ...any) {
-	ask(t, value[string], func(xid []string) error {
+// setProof sets how to find out whether the transaction was committed. Without it, a repetition does no harm.
+func (t *tx) setProof(query string, args ...any) {
+	queryChecked(t, scanValue[string], func(xid []string) error {
 		t.proof = proof{xid[0], query, args}
 		return nil
 	}, "SELECT "+thisTransaction)
@@ -177,14 +176,14 @@ func (t *tx) send() error {
 	return err
 }
 
-// run has a statement executed of whose rows nothing is needed.
+// run queues a statement whose rows are not needed.
 func (t *tx) run(text string, args ...any) {
-	t.waiting = append(t.waiting, statement{text: text, args: bound(args)})
+	t.waiting = append(t.waiting, statement{text: text, args: driverArgs(args)})
 }
 
-// want has a statement executed that must give a row.
-func (t *tx) want(otherwise error, text string, args ...any) {
-	ask(t, func(row, *struct{}) error { return nil }, func(found []struct{}) error {
+// requireRow queues a statement that must return a row; otherwise is the error if it does not.
+func (t *tx) requireRow(otherwise error, text string, args ...any) {
+	queryChecked(t, func(row, *struct{}) error { return nil }, func(found []struct{}) error {
 		if len(found) == 0 {
 			return otherwise
 		}
@@ -192,8 +191,8 @@ func (t *tx) want(otherwise error, text string, args ...any) {
 	}, text, args...)
 }
 
-// ask has a query executed, whose rows check gets, and may refuse.
-func ask[T any](t *tx, scan func(row, *T) error, check func([]T) error, query string, args ...any) {
+// queryChecked queues a query. check gets its rows, and may refuse them with an error.
+func queryChecked[T any](t *tx, scan func(row, *T) error, check func([]T) error, query string, args ...any) {
 	take := func(r result) error {
 		var found []T
 		for r.Next() {
@@ -209,25 +208,25 @@ func ask[T any](t *tx, scan func(row, *T) error, check func([]T) error, query st
 		t.refused = check(found)
 		return t.refused
 	}
-	t.waiting = append(t.waiting, statement{query, bound(args), take})
+	t.waiting = append(t.waiting, statement{query, driverArgs(args), take})
 }
 
-// rows executes a query, after all that waits, and returns what it finds.
-func rows[T any](t *tx, scan func(row, *T) error, query string, args ...any) (found []T, err error) {
+// queryRows sends the queued statements and a query, and returns the query's rows.
+func queryRows[T any](t *tx, scan func(row, *T) error, query string, args ...any) (found []T, err error) {
 	keep := func(all []T) error {
 		found = all
 		return nil
 	}
-	ask(t, scan, keep, query, args...)
+	queryChecked(t, scan, keep, query, args...)
 	return found, t.send()
 }
 
-// read returns the rows of one query. It sees every write that has returned.
-func read[T any](
+// readRows returns the rows of one query. It sees every write that has returned.
+func readRows[T any](
 	ctx context.Context, db *DB, scan func(row, *T) error, query string, args ...any,
 ) (found []T, err error) {
 	err = db.read(ctx, func(t *tx) (err error) {
-		found, err = rows(t, scan, query, args...)
+		found, err = queryRows(t, scan, query, args...)
 		return err
 	})
 	return found, err
@@ -242,11 +241,11 @@ const (
 		AS given (value)`
 )
 
-// value scans a row of one value.
-func value[T any](r row, v *T) error { return r.Scan(v) }
+// scanValue scans a row of one value.
+func scanValue[T any](r row, v *T) error { return r.Scan(v) }
 
-// only returns the one row that a query has found.
-func only[T any](found []T, err, otherwise error) (T, error) {
+// onlyRow returns the row that a query found, or otherwise if there is none.
+func onlyRow[T any](found []T, err, otherwise error) (T, error) {
 	if err == nil && len(found) == 0 {
 		err = otherwise
 	}
@@ -256,12 +255,14 @@ func only[T any](found []T, err, otherwise error) (T, error) {
 	return found[0], nil
 }
 
-func notFound(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrNotFound) }
+func notFoundError(kind, id string) error {
+	return fmt.Errorf("%s %q: %w", kind, id, journal.ErrNotFound)
+}
 
-func taken(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrExists) }
+func existsError(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrExists) }
 
-// bound returns args as both databases take them. No row has a text that PostgreSQL refuses, and none has NULL.
-func bound(args []any) []any {
+// driverArgs returns args as both drivers take them: no NULL, and no text that PostgreSQL refuses.
+func driverArgs(args []any) []any {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok && !journal.Plain(text) {
 			args[i] = nil
@@ -270,8 +271,8 @@ func bound(args []any) []any {
 	return args
 }
 
-// places are the places of n arguments from that number on, as "$3, $4".
-func places(from, n int) string {
+// placeholders lists the placeholders of n arguments, from that number on: "$3, $4".
+func placeholders(from, n int) string {
 	all := make([]string, n)
 	for i := range all {
 		all[i] = "$" + strconv.Itoa(from+i)
@@ -279,8 +280,7 @@ func places(from, n int) string {
 	return strings.Join(all, ", ")
 }
 
-// tuples are the places of so many rows of arguments from that number on, as "(CAST($4 AS text), CAST($5 AS bytea)),
-// ...".
+// tuples lists the placeholders of so many rows, from that number on: "(CAST($4 AS text), CAST($5 AS bytea)), ...".
 func tuples(from, rows int, types ...string) string {
 	var all []string
 	for range rows {
@@ -294,8 +294,8 @@ func tuples(from, rows int, types ...string) string {
 	return strings.Join(all, ", ")
 }
 
-// anys are values as arguments.
-func anys[T any](values []T) []any {
+// asArgs converts values to arguments.
+func asArgs[T any](values []T) []any {
 	all := make([]any, len(values))
 	for i, v := range values {
 		all[i] = v
@@ -303,16 +303,16 @@ func anys[T any](values []T) []any {
 	return all
 }
 
-// atMost is the value of a limit that may be unset.
-func atMost(limit int) int64 {
+// limitOrAll is a limit for SQL; an unset one selects all rows.
+func limitOrAll(limit int) int64 {
 	if limit <= 0 {
 		return math.MaxInt64
 	}
 	return int64(limit)
 }
 
-// maybe is the value of a time that may be unset: NULL.
-func maybe(t time.Time) any {
+// timeOrNull is a time for SQL; the zero time is NULL.
+func timeOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}

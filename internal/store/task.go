@@ -17,7 +17,7 @@ const (
 	selectChange = `SELECT id, task, action, actor, before, after, coalesce(undoes, 0), at FROM task_change `
 )
 
-// keptTask is a task that there is or was.
+// keptTask is a task that exists or was removed.
 type keptTask struct {
 	task.Task
 	gone int64
@@ -33,7 +33,7 @@ func scanTask(r row, t *keptTask) error {
 	return err
 }
 
-// tasksOf are those of found that no caller needs to know more of.
+// tasksOf are the tasks without what the store keeps beside them.
 func tasksOf(found []keptTask) []task.Task {
 	all := make([]task.Task, len(found))
 	for i, t := range found {
@@ -65,8 +65,8 @@ func (j asJSON) Scan(v any) error {
 	return nil
 }
 
-// told is a task as JSON, NULL if there is none.
-func told(t *task.Task) (any, error) {
+// taskJSON encodes a task as JSON; NULL if there is none.
+func taskJSON(t *task.Task) (any, error) {
 	if t == nil {
 		return nil, nil
 	}
@@ -74,21 +74,21 @@ func told(t *task.Task) (any, error) {
 	return string(text), err
 }
 
-// readable says of an error whether the database is damaged.
-func (db *DB) readable(err error) error {
+// explainUnreadable makes a corruption error of errUnreadable; other errors are returned unchanged.
+func (db *DB) explainUnreadable(err error) error {
 	if errors.Is(err, errUnreadable) {
-		return db.corrupt(err)
+		return db.corruptError(err)
 	}
 	return err
 }
 
 // changes returns the changes of a query.
 func (db *DB) changes(ctx context.Context, query string, args ...any) ([]task.Change, error) {
-	all, err := read(ctx, db, scanChange, selectChange+query, args...)
-	return all, db.readable(err)
+	all, err := readRows(ctx, db, scanChange, selectChange+query, args...)
+	return all, db.explainUnreadable(err)
 }
 
-// errKeyMeanwhile says that another has used up the key since it was looked for.
+// errKeyMeanwhile says that another write used the key after it was looked up.
 var errKeyMeanwhile = errors.New("the key was used up meanwhile")
 
 // Apply implements task.Store.
@@ -97,7 +97,7 @@ func (db *DB) Apply(ctx context.Context, owner string, a task.Act) (c task.Chang
 		return task.Change{}, false, err
 	}
 	apply := func(t *tx) (err error) {
-		c, again, err = t.apply(owner, a)
+		c, again, err = t.applyAct(owner, a)
 		return err
 	}
 	err = db.write(ctx, apply)
@@ -105,22 +105,22 @@ func (db *DB) Apply(ctx context.Context, owner string, a task.Act) (c task.Chang
 		err = db.write(ctx, apply) // which finds what was made under it
 	}
 	if err != nil {
-		return task.Change{}, false, db.readable(err)
+		return task.Change{}, false, db.explainUnreadable(err)
 	}
 	return c, again, nil
 }
 
-// apply decides with the task locked. The key is looked for after that, so that who waited for the lock sees what was
-// made meanwhile.
-func (t *tx) apply(owner string, a task.Act) (c task.Change, again bool, err error) {
+// applyAct applies an act with the task locked. It looks up the key after locking, so that it sees changes that were
+// made while it waited.
+func (t *tx) applyAct(owner string, a task.Act) (c task.Change, again bool, err error) {
 	var last []keptTask
 	if a.Action != task.Add {
-		ask(t, scanTask, func(found []keptTask) error {
+		queryChecked(t, scanTask, func(found []keptTask) error {
 			last = found
 			return nil
 		}, selectTask+`WHERE id = $1 AND owner = $2 FOR UPDATE`, a.Task, owner)
 	}
-	made, err := rows(t, scanChange, selectChange+`WHERE owner = $1 AND key = $2`, owner, a.Key)
+	made, err := queryRows(t, scanChange, selectChange+`WHERE owner = $1 AND key = $2`, owner, a.Key)
 	if err != nil {
 		return task.Change{}, false, err
 	}
@@ -144,15 +144,15 @@ func (t *tx) apply(owner string, a task.Act) (c task.Change, again bool, err err
 	return c, false, err
 }
 
-// keepChange writes a change and the task as it is after it, and gives them their ids.
+// keepChange stores a change and the changed task, and sets their ids.
 func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 	switch {
 	case c.Action == task.Add:
 		var ids []int64
-		ids, err = rows(t, value[int64], `
+		ids, err = queryRows(t, scanValue[int64], `
 			INSERT INTO task (owner, title, description, status, created_at, completed_at, version, gone)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, 0)
-			RETURNING id`, append([]any{owner}, taskRow(*c.After)...)...)
+			RETURNING id`, append([]any{owner}, taskColumns(*c.After)...)...)
 		if err == nil {
 			c.Task, c.After.ID = ids[0], ids[0]
 		}
@@ -162,37 +162,37 @@ func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 		t.run(`
 			UPDATE task SET title = $2, description = $3, status = $4, created_at = $5, completed_at = $6, version = $7, gone = 0
 			WHERE id = $1`,
-			append([]any{c.Task}, taskRow(*c.After)...)...)
+			append([]any{c.Task}, taskColumns(*c.After)...)...)
 	}
 	if err != nil {
 		return err
 	}
-	before, err := told(c.Before)
+	before, err := taskJSON(c.Before)
 	if err != nil {
 		return err
 	}
-	after, err := told(c.After)
+	after, err := taskJSON(c.After)
 	if err != nil {
 		return err
 	}
-	ids, err := rows(t, value[int64], `
+	ids, err := queryRows(t, scanValue[int64], `
 		INSERT INTO task_change (owner, task, key, action, actor, before, after, undoes, at)
 		VALUES ($1, $2, nullif(CAST($3 AS text), ''), $4, $5, $6, $7, nullif(CAST($8 AS bigint), 0), $9)
 		ON CONFLICT (owner, key) WHERE key IS NOT NULL DO NOTHING RETURNING id`,
 		owner, c.Task, key, string(c.Action), c.Actor, before, after, c.Undoes, c.At.UnixMilli())
-	if c.ID, err = only(ids, err, errKeyMeanwhile); err != nil {
+	if c.ID, err = onlyRow(ids, err, errKeyMeanwhile); err != nil {
 		return err
 	}
 	// A number that was lost in a crash may have been given to another change.
-	t.prove(`
+	t.setProof(`
 		SELECT 1 FROM task_change WHERE id = $1 AND owner = $2 AND task = $3 AND action = $4 AND at = $5
 		AND after IS NOT DISTINCT FROM $6`,
 		c.ID, owner, c.Task, string(c.Action), c.At.UnixMilli(), after)
 	return nil
 }
 
-// taskRow are what a task's row holds beside its id.
-func taskRow(t task.Task) []any {
+// taskColumns are the values of a task's row, without its id.
+func taskColumns(t task.Task) []any {
 	var description, completed any
 	if t.Description != nil {
 		description = *t.Description
@@ -206,26 +206,26 @@ func taskRow(t task.Task) []any {
 // Made implements task.Store.
 func (db *DB) Made(ctx context.Context, owner, key string) (task.Change, error) {
 	made, err := db.changes(ctx, `WHERE owner = $1 AND key = $2`, owner, key)
-	return only(made, err, task.ErrNotFound)
+	return onlyRow(made, err, task.ErrNotFound)
 }
 
-// selected are the tasks that a filter selects, whatever its After and Limit.
-func selected(owner string, f task.Filter) (where string, args []any) {
+// whereSelected is the condition for a filter, without After and Limit.
+func whereSelected(owner string, f task.Filter) (where string, args []any) {
 	where, args = `WHERE owner = $1 AND gone = 0`, []any{owner}
 	if f.Status != "" {
 		args = append(args, string(f.Status))
-		where += ` AND status = ` + places(len(args), 1)
+		where += ` AND status = ` + placeholders(len(args), 1)
 	}
 	if len(f.IDs) > 0 {
-		where += ` AND id IN (` + places(len(args)+1, len(f.IDs)) + `)`
-		args = append(args, anys(f.IDs)...)
+		where += ` AND id IN (` + placeholders(len(args)+1, len(f.IDs)) + `)`
+		args = append(args, asArgs(f.IDs)...)
 	}
 	return where, args
 }
 
 // Tasks implements task.Store.
 func (db *DB) Tasks(ctx context.Context, owner string, f task.Filter) ([]task.Task, error) {
-	query, args := selected(owner, f)
+	query, args := whereSelected(owner, f)
 	beyond, order := `>`, ` ORDER BY created_at, id`
 	if f.Newest {
 		beyond, order = `<`, ` ORDER BY created_at DESC, id DESC`
@@ -233,24 +233,24 @@ func (db *DB) Tasks(ctx context.Context, owner string, f task.Filter) ([]task.Ta
 	if f.After != 0 {
 		args = append(args, f.After)
 		query += ` AND (created_at, id) ` + beyond +
-			` (SELECT created_at, id FROM task WHERE id = ` + places(len(args), 1) + ` AND owner = $1)`
+			` (SELECT created_at, id FROM task WHERE id = ` + placeholders(len(args), 1) + ` AND owner = $1)`
 	}
-	args = append(args, atMost(f.Limit))
-	found, err := read(ctx, db, scanTask, selectTask+query+order+` LIMIT `+places(len(args), 1), args...)
+	args = append(args, limitOrAll(f.Limit))
+	found, err := readRows(ctx, db, scanTask, selectTask+query+order+` LIMIT `+placeholders(len(args), 1), args...)
 	return tasksOf(found), err
 }
 
 // Count implements task.Store.
 func (db *DB) Count(ctx context.Context, owner string, f task.Filter) (int, error) {
-	where, args := selected(owner, f)
-	found, err := read(ctx, db, value[int], `SELECT count(*) FROM task `+where, args...)
-	return only(found, err, nil)
+	where, args := whereSelected(owner, f)
+	found, err := readRows(ctx, db, scanValue[int], `SELECT count(*) FROM task `+where, args...)
+	return onlyRow(found, err, nil)
 }
 
 // Task implements task.Store.
 func (db *DB) Task(ctx context.Context, owner string, id int64) (task.Task, error) {
-	found, err := read(ctx, db, scanTask, selectTask+`WHERE id = $1 AND owner = $2 AND gone = 0`, id, owner)
-	return only(tasksOf(found), err, task.ErrNotFound)
+	found, err := readRows(ctx, db, scanTask, selectTask+`WHERE id = $1 AND owner = $2 AND gone = 0`, id, owner)
+	return onlyRow(tasksOf(found), err, task.ErrNotFound)
 }
 
 // History implements task.Store.
@@ -264,5 +264,5 @@ func (db *DB) History(ctx context.Context, owner string, id int64) ([]task.Chang
 
 // Changes implements task.Store.
 func (db *DB) Changes(ctx context.Context, owner string, limit int) ([]task.Change, error) {
-	return db.changes(ctx, `WHERE owner = $1 ORDER BY id DESC LIMIT $2`, owner, atMost(limit))
+	return db.changes(ctx, `WHERE owner = $1 ORDER BY id DESC LIMIT $2`, owner, limitOrAll(limit))
 }

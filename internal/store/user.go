@@ -33,7 +33,7 @@ func (db *DB) AddUser(ctx context.Context, u user.User, first user.Token, hash u
 		return err
 	}
 	return db.write(ctx, func(t *tx) error {
-		t.want(user.Exists(u.Name), `
+		t.requireRow(user.Exists(u.Name), `
 			INSERT INTO person (name, scope, created_at) VALUES ($1, $2, $3)
 			ON CONFLICT (name) DO UPDATE SET scope = excluded.scope, created_at = excluded.created_at, revoked_at = NULL
 			WHERE person.revoked_at IS NOT NULL RETURNING name`,
@@ -48,13 +48,13 @@ func (db *DB) User(ctx context.Context, name string) (user.User, error) {
 	if err := user.CheckName(name); err != nil {
 		return user.User{}, err
 	}
-	found, err := read(ctx, db, scanPerson, selectPerson+`WHERE name = $1 AND revoked_at IS NULL`, name)
-	return only(found, err, user.NotFound(name))
+	found, err := readRows(ctx, db, scanPerson, selectPerson+`WHERE name = $1 AND revoked_at IS NULL`, name)
+	return onlyRow(found, err, user.NotFound(name))
 }
 
 // Users implements user.Store.
 func (db *DB) Users(ctx context.Context) ([]user.User, error) {
-	return read(ctx, db, scanPerson, selectPerson+`ORDER BY name`)
+	return readRows(ctx, db, scanPerson, selectPerson+`ORDER BY name`)
 }
 
 // RevokeUser implements user.Store.
@@ -63,8 +63,8 @@ func (db *DB) RevokeUser(ctx context.Context, name string, at time.Time) error {
 		return err
 	}
 	return db.write(ctx, func(t *tx) error {
-		t.prove(`SELECT 1 FROM person WHERE name = $1 AND revoked_at = $2`, name, at.UnixMilli())
-		t.want(user.NotFound(name),
+		t.setProof(`SELECT 1 FROM person WHERE name = $1 AND revoked_at = $2`, name, at.UnixMilli())
+		t.requireRow(user.NotFound(name),
 			`UPDATE person SET revoked_at = $2 WHERE name = $1 AND revoked_at IS NULL RETURNING name`,
 			name, at.UnixMilli())
 		t.run(`UPDATE token SET revoked_at = $2 WHERE person = $1 AND revoked_at IS NULL`, name, at.UnixMilli())
@@ -101,10 +101,10 @@ func (db *DB) ReplaceTokens(ctx context.Context, token user.Token, hash user.Has
 
 // addToken adds a token of a user that is there and not revoked, and is not meanwhile.
 func (t *tx) addToken(token user.Token, hash user.Hash) {
-	t.prove(`SELECT 1 FROM token WHERE hash = $1`, hash[:])
-	t.want(user.NotFound(token.User), `SELECT name FROM person WHERE name = $1 AND revoked_at IS NULL FOR SHARE`,
+	t.setProof(`SELECT 1 FROM token WHERE hash = $1`, hash[:])
+	t.requireRow(user.NotFound(token.User), `SELECT name FROM person WHERE name = $1 AND revoked_at IS NULL FOR SHARE`,
 		token.User)
-	t.want(fmt.Errorf("token: %w", user.ErrExists), `
+	t.requireRow(fmt.Errorf("token: %w", user.ErrExists), `
 		INSERT INTO token (hash, id, person, kind, scope, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (hash) DO NOTHING RETURNING id`,
 		hash[:], token.ID, token.User, string(token.Kind), string(token.Scope), token.CreatedAt.UnixMilli(),
@@ -113,13 +113,13 @@ func (t *tx) addToken(token user.Token, hash user.Hash) {
 
 // Token implements user.Store.
 func (db *DB) Token(ctx context.Context, hash user.Hash) (user.Token, error) {
-	found, err := read(ctx, db, scanToken, selectToken+`WHERE hash = $1`, hash[:])
-	return only(found, err, errNoToken)
+	found, err := readRows(ctx, db, scanToken, selectToken+`WHERE hash = $1`, hash[:])
+	return onlyRow(found, err, errNoToken)
 }
 
 // Tokens implements user.Store.
 func (db *DB) Tokens(ctx context.Context, now time.Time) ([]user.Token, error) {
-	return read(ctx, db, scanToken, selectToken+`
+	return readRows(ctx, db, scanToken, selectToken+`
 		WHERE revoked_at IS NULL AND expires_at > $1 ORDER BY person, created_at, id`, now.UnixMilli())
 }
 
@@ -128,9 +128,9 @@ func (db *DB) EndToken(
 	ctx context.Context, hash user.Hash, kind user.Kind, at time.Time,
 ) (ended user.Token, err error) {
 	err = db.write(ctx, func(t *tx) error {
-		t.prove(`SELECT 1 FROM token WHERE hash = $1 AND revoked_at = $2`, hash[:], at.UnixMilli())
-		ask(t, scanToken, func(found []user.Token) (err error) {
-			ended, err = only(found, nil, errNoToken)
+		t.setProof(`SELECT 1 FROM token WHERE hash = $1 AND revoked_at = $2`, hash[:], at.UnixMilli())
+		queryChecked(t, scanToken, func(found []user.Token) (err error) {
+			ended, err = onlyRow(found, nil, errNoToken)
 			return err
 		}, `
 			UPDATE token SET revoked_at = $3 WHERE hash = $1 AND kind = $2 AND revoked_at IS NULL AND expires_at > $3 RETURNING `+tokenColumns,

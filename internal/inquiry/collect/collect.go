@@ -1,9 +1,9 @@
-// Package collect is what the Inquiry does without a detective: it puts seven questions by template, and says what was
-// not found.
+// Package collect does what the Inquiry does without a detective: it makes seven questions from templates, and says
+// what was not found.
 //
 // Guarantees:
-//   - Nothing is judged: no score, no contradiction, nobody is satisfied. A gap says no more than that no passage was
-//     found, or that an answer to when or how much has no figure.
+//   - Nothing is judged: there is no score, no contradiction, and nobody is satisfied. A gap says only that no passage
+//     was found, or that an answer to when or how much has no figure.
 //   - Equal hypotheses give equal questions.
 package collect
 
@@ -18,26 +18,26 @@ import (
 	"sibyl/internal/text"
 )
 
-// Question is one of a template. Aspect is "what", "when", "where", "who", "why", "how" or "how_much".
+// Question is a question made from a template. Aspect is "what", "when", "where", "who", "why", "how" or "how_much".
 type Question struct{ Text, Aspect string }
 
 const (
 	mostSubject = 240 // characters of a hypothesis that a question names
-	mostNames   = 5   // names that the question of who is about
+	mostNames   = 5   // names in the question of who
 )
 
-// words are the templates of a language. %s is the hypothesis; of who, it is the names in it, if there are any.
-type words struct {
-	questions  [7]string // in the order of aspects
-	withoutAny string    // with the question
+// templates are the templates of a language. %s is the hypothesis, followed in the question of who by the names in it.
+type templates struct {
+	questions [7]string // in the order of aspects
+	noFigure  string    // %s is the question
 }
 
 func aspects() [7]string {
 	return [...]string{"what", "when", "where", "who", "why", "how", "how_much"}
 }
 
-func wordsOf(language string) words {
-	all := map[string]words{
+func templatesOf(language string) templates {
+	all := map[string]templates{
 		"de": {[...]string{"Was ist geschehen: %s?", "Wann war das, an welchem Datum: %s?",
 			"Wo war das, an welchem Ort: %s?", "Wer war beteiligt: %s?",
 			"Warum, aus welchem Grund: %s?", "Wie kam es dazu: %s?", "Wie viel, in welcher Höhe oder Menge: %s?"},
@@ -58,7 +58,7 @@ func wordsOf(language string) words {
 	if w, known := all[language]; known {
 		return w
 	}
-	return words{[...]string{"What happened: %s?", "When was it, on which date: %s?",
+	return templates{[...]string{"What happened: %s?", "When was it, on which date: %s?",
 		"Where was it, in which place: %s?", "Who was involved: %s?",
 		"Why, for what reason: %s?", "How did it come about: %s?", "How much, which amount or number: %s?"},
 		"No date and no figure in the answer to: %s"}
@@ -67,12 +67,12 @@ func wordsOf(language string) words {
 // Questions are the seven questions about a hypothesis, in a language: "en", "de", "pt", "fr" or "es"; English for any
 // other.
 func Questions(language, hypothesis string) []Question {
-	w := wordsOf(language)
+	w := templatesOf(language)
 	subject := strings.TrimRight(text.Brief(hypothesis, mostSubject), ".?! ")
 	all := make([]Question, 0, len(w.questions))
 	for n, aspect := range aspects() {
 		about := subject
-		if list := names(hypothesis); aspect == "who" && len(list) > 0 {
+		if list := properNames(hypothesis); aspect == "who" && len(list) > 0 {
 			about = subject + " (" + strings.Join(list, ", ") + ")"
 		}
 		all = append(all, Question{fmt.Sprintf(w.questions[n], about), aspect})
@@ -80,9 +80,9 @@ func Questions(language, hypothesis string) []Question {
 	return all
 }
 
-// names are the words of a hypothesis that begin with a capital within a sentence, each once; words that follow each
-// other are one name.
-func names(hypothesis string) (list []string) {
+// properNames are the words of a hypothesis that have a capital and do not begin a sentence, each once. Adjacent ones
+// are one name.
+func properNames(hypothesis string) (list []string) {
 	begins, joins := true, false // a sentence begins; the word before is part of a name
 	for _, word := range strings.Fields(hypothesis) {
 		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -112,7 +112,7 @@ func names(hypothesis string) (list []string) {
 // Gaps are what the answers leave open: that no passage was found, and that an answer to when or how much has no
 // figure.
 func Gaps(language string, pairs []witness.Exchange) (gaps []record.Gap) {
-	w := wordsOf(language)
+	w := templatesOf(language)
 	for n, aspect := range aspects() {
 		if n >= len(pairs) {
 			break
@@ -128,7 +128,7 @@ func Gaps(language string, pairs []witness.Exchange) (gaps []record.Gap) {
 		case (aspect == "when" || aspect == "how_much") && !figures:
 			gap.Category = record.Vagueness
 			gap.Severity = record.Low
-			gap.Description = fmt.Sprintf(w.withoutAny, p.Question)
+			gap.Description = fmt.Sprintf(w.noFigure, p.Question)
 		default:
 			continue
 		}

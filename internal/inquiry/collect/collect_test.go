@@ -36,7 +36,7 @@ func TestSevenQuestionsOfOneLanguageNameTheHypothesisAndItsNames(t *testing.T) {
 	if q := Questions("xx", "H."); q[0].Text != "What happened: H?" {
 		t.Errorf("of no language: %s", q[0].Text)
 	}
-	if got := strings.Join(names("The Harbour Bridge, of Ada Miller. Nobody saw Ada Miller in Westfield."),
+	if got := strings.Join(properNames("The Harbour Bridge, of Ada Miller. Nobody saw Ada Miller in Westfield."),
 		"|"); got != "Harbour Bridge|Ada Miller|Westfield" {
 		t.Errorf("names: %s", got)
 	}

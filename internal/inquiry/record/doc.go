@@ -1,5 +1,5 @@
-// Package record is what an inquiry keeps: the session with its pairs, gaps and audit, the rules that it has to obey,
-// its score, its file, and the page that proves it.
+// Package record stores an inquiry: the session with its pairs, gaps and audit, the rules for it, its score, its file,
+// and its evidence page.
 //
 // Guarantees:
 //   - One form. The JSON names, required members and bounds are those of the types, which docs/inquiry.schema.json is

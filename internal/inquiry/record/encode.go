@@ -8,8 +8,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// Unmarshal reads a session. The error says what can't be read, and where; whether the rules hold is asked of Validate,
-// or of Check.
+// Unmarshal decodes a session. The error says what can't be read, and where. Validate and Check check the rules.
 func Unmarshal(content []byte) (s Session, err error) {
 	if err = json.Unmarshal(content, &s); err != nil {
 		return Session{}, fmt.Errorf("the session can't be read: %w", err)
@@ -17,7 +16,7 @@ func Unmarshal(content []byte) (s Session, err error) {
 	return s, nil
 }
 
-// Marshal gives a session as its file has it: indented, with a line break at its end.
+// Marshal encodes a session as in its file: indented, with a line break at its end.
 func Marshal(s Session) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -27,8 +26,8 @@ func Marshal(s Session) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// longestShown is how many characters of a text from outside a message shows.
+// longestShown bounds the characters of a text from outside in a message.
 const longestShown = 60
 
-// short is a text from outside as a message shows it: in one line, and bounded.
+// short shortens a text from outside for a message, to one line.
 func short(s string) string { return text.Brief(s, longestShown) }

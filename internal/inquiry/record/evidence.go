@@ -17,11 +17,11 @@ import (
 	"sibyl/internal/text"
 )
 
-// pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so
-// that a page of an earlier form is not taken for one that was changed.
+// pageForm is the version of evidence pages. It must rise whenever the same session gives another page, so that an
+// older page does not count as changed.
 const pageForm = 5
 
-// The marks by which the parts of a page are found. No text in it can hold them: it is escaped.
+// The marks before the parts of a page. Texts are escaped, so they can't contain a mark.
 const (
 	generatorMark = `<meta name="generator" content="sibyl inquiry evidence `
 	carriedMark   = `<script type="application/json" id="evidence">`
@@ -34,25 +34,25 @@ var pageText string
 var style template.CSS
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(shows()).Parse(pageText))
+	return template.Must(template.New("page").Funcs(templateFuncs()).Parse(pageText))
 })
 
-// PagePolicy is the content security policy of evidence pages: no scripts, and nothing that lies elsewhere.
+// PagePolicy is the content security policy of evidence pages: no scripts, and nothing from elsewhere.
 func PagePolicy() string {
 	sum := sha256.Sum256([]byte(style))
 	hash := base64.StdEncoding.EncodeToString(sum[:])
 	return "default-src 'none'; style-src 'sha256-" + hash + "'; base-uri 'none'; form-action 'none'"
 }
 
-// carried is what a page carries.
-type carried struct {
+// pageData is the JSON that a page carries.
+type pageData struct {
 	Form     int              `json:"form"`
 	Session  json.RawMessage  `json:"session"`
 	Passages []document.Chunk `json:"passages"`
 }
 
-// of says whether a citation is of this chunk.
-func (c Citation) of(k document.Chunk) bool {
+// isOf says whether a citation is of this chunk.
+func (c Citation) isOf(k document.Chunk) bool {
 	return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk && k.Hash == c.ChunkHash
 }
 
@@ -63,26 +63,26 @@ func Evidence(s Session, chunks ...document.Chunk) ([]byte, error) {
 	if broken := s.Validate(); len(broken) > 0 {
 		return nil, &Invalid{ID: s.ID, Violations: broken}
 	}
-	return pageOf(s, chunks)
+	return makePage(s, chunks)
 }
 
-// pageOf makes the page of a session. It is a function of what the page carries.
-func pageOf(s Session, chunks []document.Chunk) ([]byte, error) {
+// makePage makes the page of a session. The page depends only on what it carries.
+func makePage(s Session, chunks []document.Chunk) ([]byte, error) {
 	session, err := Marshal(s)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = Unmarshal(session); err != nil { // shown is what is carried, a text of broken UTF-8 as well
+	if s, err = Unmarshal(session); err != nil { // show what is carried, even if a text is broken UTF-8
 		return nil, err
 	}
-	passages, err := passagesOf(&s, chunks)
+	passages, err := citedPassages(&s, chunks)
 	if err != nil {
 		return nil, fmt.Errorf("make the evidence of session %s: %w", s.ID, err)
 	}
 	var data bytes.Buffer
 	e := json.NewEncoder(&data) // which escapes what could end the element
 	e.SetIndent("", "  ")
-	if err := e.Encode(carried{pageForm, session, passages}); err != nil {
+	if err := e.Encode(pageData{pageForm, session, passages}); err != nil {
 		return nil, err
 	}
 	var page strings.Builder
@@ -95,12 +95,12 @@ func pageOf(s Session, chunks []document.Chunk) ([]byte, error) {
 	if err := pageTemplate().Execute(&page, shown); err != nil {
 		return nil, err
 	}
-	return []byte(visible(page.String()) + carriedMark + "\n" + data.String() + "</script>\n</body>\n</html>\n"), nil
+	return []byte(showInvisible(page.String()) + carriedMark + "\n" + data.String() + "</script>\n</body>\n</html>\n"), nil
 }
 
-// passagesOf lists the chunks that a session cites, in the order of the citations, with the texts of those that are
+// citedPassages lists the chunks that a session cites, in the order of the citations, with their texts if they are
 // given.
-func passagesOf(s *Session, chunks []document.Chunk) ([]document.Chunk, error) {
+func citedPassages(s *Session, chunks []document.Chunk) ([]document.Chunk, error) {
 	all := []document.Chunk{}
 	for i := range s.Pairs {
 		for _, c := range s.Pairs[i].Citations {
@@ -110,7 +110,7 @@ func passagesOf(s *Session, chunks []document.Chunk) ([]document.Chunk, error) {
 				return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk
 			}
 			if at := slices.IndexFunc(chunks, cited); at >= 0 {
-				if err := agrees(c, chunks[at]); err != nil {
+				if err := checkCitation(c, chunks[at]); err != nil {
 					return nil, fmt.Errorf("pair %d: %w", i+1, err)
 				}
 				p.Text = chunks[at].Text
@@ -123,8 +123,8 @@ func passagesOf(s *Session, chunks []document.Chunk) ([]document.Chunk, error) {
 	return all, nil
 }
 
-// agrees checks a citation against its chunk.
-func agrees(c Citation, k document.Chunk) error {
+// checkCitation checks a citation against its chunk.
+func checkCitation(c Citation, k document.Chunk) error {
 	_, holds := text.Find(k.Text, c.Quote)
 	where := fmt.Sprintf("chunk %d of “%s”", c.Chunk, short(c.Document))
 	switch {

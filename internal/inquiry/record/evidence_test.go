@@ -353,7 +353,7 @@ var refers = []string{"src", "srcset", "action", "formaction", "data", "poster",
 func TestAPageNeedsNothingFromElsewhereAndRunsNothing(t *testing.T) {
 	s, d := audited()
 	for name, page := range map[string][]byte{"plain": must(Evidence(s, d.Chunks...))(t),
-		"hostile": must(pageOf(hostile(), nil))(t)} {
+		"hostile": must(makePage(hostile(), nil))(t)} {
 		root := must(html.Parse(bytes.NewReader(page)))(t)
 		ids, links := map[string]bool{}, []string{}
 		for n := range root.Descendants() {

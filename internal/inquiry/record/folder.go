@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// maxSession is how many bytes a session file has at most.
+	// maxSession bounds a session file, in bytes.
 	maxSession = 16 << 20
-	// stamp is the form of the start in the name of a file: UTC, to the second.
+	// stamp is the format of the start time in a file's name: UTC, to the second.
 	stamp    = "20060102T150405Z"
 	lockFile = ".lock"
-	// lockWait is how long a write waits for another one. One takes milliseconds.
+	// lockWait is how long a write waits for another one. A write takes milliseconds.
 	lockWait = 10 * time.Second
 )
 
 // FileName is the name of the file of a session: "session_{id}_{start}.json".
 func FileName(s Session) string {
-	return prefixOf(s.ID) + s.StartTime.UTC().Format(stamp) + ".json"
+	return filePrefix(s.ID) + s.StartTime.UTC().Format(stamp) + ".json"
 }
 
-func prefixOf(id string) string { return "session_" + strings.ToLower(id) + "_" }
+func filePrefix(id string) string { return "session_" + strings.ToLower(id) + "_" }
 
-// parseName takes the name of a file apart.
+// parseName reads the session's id from a file's name; ok says whether it is a session file's name.
 func parseName(name string) (id string, ok bool) {
 	rest, found := strings.CutPrefix(name, "session_")
 	rest, isJSON := strings.CutSuffix(rest, ".json")
@@ -42,18 +42,18 @@ func parseName(name string) (id string, ok bool) {
 		at.Format(stamp) == start
 }
 
-// Invalid is a session that breaks rules.
+// Invalid is the error of a session that breaks rules.
 type Invalid struct {
 	ID         string
 	Violations []Violation
 }
 
 func (e *Invalid) Error() string {
-	return fmt.Sprintf("session %s breaks %d of its rules; %s", short(e.ID), len(e.Violations), list(e.Violations))
+	return fmt.Sprintf("session %s breaks %d of its rules; %s", short(e.ID), len(e.Violations), listViolations(e.Violations))
 }
 
-// list puts the first violations into words.
-func list(violations []Violation) string {
+// listViolations puts the first violations into words.
+func listViolations(violations []Violation) string {
 	const most = 5
 	var words []string
 	for _, v := range violations[:min(len(violations), most)] {
@@ -65,7 +65,7 @@ func list(violations []Violation) string {
 	return strings.Join(words, "; ")
 }
 
-// Stale is a write of an earlier state of a session than its file has.
+// Stale is the error of a write whose state of the session is earlier than the file's.
 type Stale struct{ ID, Problem string }
 
 func (e *Stale) Error() string {
@@ -75,7 +75,7 @@ func (e *Stale) Error() string {
 // Folder holds the session files of one owner. It is safe for concurrent use, and several processes may use it.
 type Folder struct{ path string }
 
-// Open names the folder. It makes nothing on the disk; Write makes it.
+// Open returns the folder at dir. It creates nothing; Write creates the folder.
 func Open(dir string) (*Folder, error) {
 	if dir == "" {
 		return nil, errors.New("no folder is given for the sessions of inquiries")
@@ -87,12 +87,12 @@ func Open(dir string) (*Folder, error) {
 	return &Folder{path}, nil
 }
 
-// Path is where the file of a session lies, for people.
+// Path is the path of a session's file, for people.
 func (f *Folder) Path(s Session) string { return filepath.Join(f.path, FileName(s)) }
 
-// Write gives the file of a session this state, whole or not at all. The same state again changes nothing. A file that
-// can't be used is replaced. The error is an *Invalid for a session that breaks rules, and a *Stale for one that the
-// file is ahead of; then the file stays as it is.
+// Write writes a session to its file, atomically. Writing the same state again changes nothing. A file that is
+// unreadable or invalid is replaced. The error is an *Invalid for a session that breaks rules, and a *Stale if the file
+// has a later state; then the file is unchanged.
 func (f *Folder) Write(ctx context.Context, s Session) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 	if err = files.NoLinks(root, name); err == nil {
 		before, err = files.Read(root, name, maxSession)
 	} else if errors.Is(err, fs.ErrNotExist) {
-		err = alone(root, s.ID, name)
+		err = checkOnlyFile(root, s.ID, name)
 	}
 	if err != nil {
 		return fmt.Errorf("write session %s: %w", s.ID, err)
@@ -135,7 +135,7 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 	if bytes.Equal(before.Content, content) {
 		return nil
 	}
-	if err := ahead(before, s); err != nil {
+	if err := checkNotStale(before, s); err != nil {
 		return err
 	}
 	if err := files.Write(root, name, content, 0o600); err != nil {
@@ -144,8 +144,8 @@ func (f *Folder) Write(ctx context.Context, s Session) error {
 	return nil
 }
 
-// ahead is a *Stale if a file holds a later state of the session.
-func ahead(before files.File, s Session) error {
+// checkNotStale returns a *Stale if a file holds a later state of the session.
+func checkNotStale(before files.File, s Session) error {
 	if !before.Exists() || before.Cut {
 		return nil
 	}
@@ -162,17 +162,17 @@ func ahead(before files.File, s Session) error {
 	return nil
 }
 
-// alone fails if a session has a file of another name.
-func alone(root *os.Root, id, name string) error {
-	names, err := namesOf(root, id)
+// checkOnlyFile fails if the session already has a file with another name.
+func checkOnlyFile(root *os.Root, id, name string) error {
+	names, err := sessionFiles(root, id)
 	if err == nil && len(names) > 0 {
 		err = fmt.Errorf("it has a file already, %s, which says that it began at another time than %s", names[0], name)
 	}
 	return err
 }
 
-// namesOf lists the files of a session, in order.
-func namesOf(root *os.Root, id string) ([]string, error) {
+// sessionFiles lists the files of a session, in order.
+func sessionFiles(root *os.Root, id string) ([]string, error) {
 	folder, err := root.Open(".")
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions: %w", err)

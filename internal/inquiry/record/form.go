@@ -10,7 +10,7 @@ import (
 	"sibyl/internal/schema"
 )
 
-// space is what nothing but leaves a text empty. The schema says the same.
+// space are the characters that count as blank: a text of them alone is empty, as in the schema.
 const space = " \t\r\n"
 
 // form is the JSON Schema of a session: docs/inquiry.schema.json. What it can't say, Validate checks.

@@ -17,17 +17,16 @@ import (
 var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(shows()).Funcs(template.FuncMap{"line": line, "quoted": quoted,
-		"summary": inert}).Parse(markdownText))
+	return template.Must(template.New("").Funcs(templateFuncs()).Funcs(template.FuncMap{"line": inlineText, "quoted": blockQuote,
+		"summary": inertQuote}).Parse(markdownText))
 })
 
-// Markdown tells a session in Markdown, in the order and words of its page. Texts of others are escaped, but for the
-// summary, which is Markdown itself; it stands in a quotation, is inert, and has no pictures. Rules that the session
-// breaks are not asked.
-func Markdown(s Session) []byte { return []byte(told(markdownTemplate(), s) + "\n") }
+// Markdown renders a session as Markdown, in the order and words of its page. Texts from outside are escaped, except
+// the summary, which is Markdown itself: it is quoted, without active links and pictures. The session is not validated.
+func Markdown(s Session) []byte { return []byte(render(markdownTemplate(), s) + "\n") }
 
-// told is what a template makes of a session.
-func told(by *template.Template, s Session) string {
+// render executes a template for a session.
+func render(by *template.Template, s Session) string {
 	var out strings.Builder
 	if err := by.Execute(&out, viewOf(&s, nil)); err != nil {
 		panic(fmt.Sprintf("a session as Markdown: %v", err)) // a builder takes all, and the template is ours
@@ -38,7 +37,7 @@ func told(by *template.Template, s Session) string {
 //go:embed brief.md.txt
 var briefText string
 
-// mostTold is how many characters of a text a short account shows; of a quotation, twice as many.
+// mostTold bounds the characters of a text in Brief; a quotation may have twice as many.
 const mostTold = 120
 
 var briefTemplate = sync.OnceValue(func() *template.Template {
@@ -48,16 +47,16 @@ var briefTemplate = sync.OnceValue(func() *template.Template {
 		"count":     text.Count,
 		"first":     func(n int, all []string) []string { return all[:min(n, len(all))] },
 		"more":      func(n int, all []string) int { return max(0, len(all)-n) },
-		"worst":     worst, "quotations": quotations, "unanswered": unanswered, "beginning": beginning,
+		"worst":     gapLines, "quotations": quotationLines, "unanswered": unansweredQuestions, "beginning": firstParagraph,
 	}).Parse(briefText))
 })
 
-// Brief tells in about fifteen lines of Markdown what came of a session: the verdict, how the summary begins, the
+// Brief is the result of a session in about fifteen lines of Markdown: the verdict, the beginning of the summary, the
 // contradictions with both quotations, and the worst gaps.
-func Brief(s Session) string { return told(briefTemplate(), s) + "\n" }
+func Brief(s Session) string { return render(briefTemplate(), s) + "\n" }
 
-// worst lists gaps, a line each, the graver first.
-func worst(gaps []RemainingGap) (lines []string) {
+// gapLines lists gaps, a line each, the most severe first.
+func gapLines(gaps []RemainingGap) (lines []string) {
 	for _, severity := range []Severity{"", High, Medium, Low} {
 		for _, g := range gaps {
 			if g.Severity == severity {
@@ -68,8 +67,8 @@ func worst(gaps []RemainingGap) (lines []string) {
 	return lines
 }
 
-// unanswered names the questions by template that nothing was found on, each without the hypothesis behind it.
-func unanswered(pairs []Pair) string {
+// unansweredQuestions lists the template questions without a citation, each without the hypothesis at its end.
+func unansweredQuestions(pairs []Pair) string {
 	var all []string
 	for _, pair := range pairs {
 		if asked, _, _ := strings.Cut(pair.Question, ":"); len(pair.Citations) == 0 {
@@ -79,18 +78,18 @@ func unanswered(pairs []Pair) string {
 	return strings.Join(all, ", ")
 }
 
-// beginning is the first paragraph of a summary.
-func beginning(summary string) string {
+// firstParagraph is the first paragraph of a summary that is no heading.
+func firstParagraph(summary string) string {
 	for part := range strings.SplitSeq(summary, "\n\n") {
 		if part = strings.TrimSpace(part); part != "" && !strings.HasPrefix(part, "#") {
-			return inert(text.Brief(part, 3*mostTold))
+			return inertQuote(text.Brief(part, 3*mostTold))
 		}
 	}
 	return ""
 }
 
-// quotations lists what was collected, each quotation once, with where it stands.
-func quotations(pairs []Pair) (lines []string) {
+// quotationLines lists the cited quotations, each once, with document and page.
+func quotationLines(pairs []Pair) (lines []string) {
 	for _, pair := range pairs {
 		for _, c := range pair.Citations {
 			line := fmt.Sprintf("- “%s” (%s, page %d)\n", text.Brief(c.Quote, 2*mostTold), c.Document, c.Page)
@@ -102,11 +101,11 @@ func quotations(pairs []Pair) (lines []string) {
 	return lines
 }
 
-// line is a text as Markdown that shows it as it is, in one line. What would make HTML, a link or code is a character
-// reference: an address that a reader links by itself takes the backslash behind it along.
-func line(content any) string {
+// inlineText escapes a text for one line of Markdown. Characters that begin HTML, a link or code become character
+// references, not backslash escapes, since an automatic link would include the backslash.
+func inlineText(content any) string {
 	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(visible(fmt.Sprint(content))), " ") {
+	for _, r := range strings.Join(strings.Fields(showInvisible(fmt.Sprint(content))), " ") {
 		switch {
 		case strings.ContainsRune("<>[]`", r):
 			fmt.Fprintf(&b, "&#%d;", r)
@@ -119,12 +118,12 @@ func line(content any) string {
 	return b.String()
 }
 
-// quoted is a text of several lines as a quotation.
-func quoted(content string) string {
+// blockQuote escapes a text of several lines, and makes a quotation of it.
+func blockQuote(content string) string {
 	var lines []string
-	for l := range strings.Lines(strings.TrimSpace(visible(content))) {
-		l = line(l)
-		// What would begin a list, or end a heading.
+	for l := range strings.Lines(strings.TrimSpace(showInvisible(content))) {
+		l = inlineText(l)
+		// Escape what would begin a list, or underline a heading.
 		mark := strings.TrimLeftFunc(l, unicode.IsDigit)
 		numbered := len(mark) < len(l) && (strings.HasPrefix(mark, ".") || strings.HasPrefix(mark, ")"))
 		if numbered || mark == l && mark != "" && strings.ContainsRune("+-=", rune(mark[0])) {
@@ -135,10 +134,10 @@ func quoted(content string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inert is a summary as a quotation.
-func inert(summary string) string {
+// inertQuote makes a quotation of a summary, which is Markdown, and makes its links and pictures inert.
+func inertQuote(summary string) string {
 	var lines []string
-	for l := range strings.Lines(strings.TrimSpace(visible(summary))) {
+	for l := range strings.Lines(strings.TrimSpace(showInvisible(summary))) {
 		lines = append(lines, strings.TrimRight("> "+strings.ReplaceAll(l, "![", `!\[`), " \n"))
 	}
 	return markdown.Inert(strings.Join(lines, "\n"))

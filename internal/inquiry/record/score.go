@@ -12,10 +12,10 @@ const (
 	perContradiction = 10
 )
 
-// penalties are what an open gap costs.
+// penalties are the points that an open gap costs.
 var penalties = map[Severity]int{Low: 2, Medium: 5, High: 10}
 
-// penalty is what an open gap of a severity costs. One that is not known weighs as much as any.
+// penalty is what an open gap of a severity costs. An unknown severity costs as much as the highest.
 func penalty(s Severity) int {
 	if p, known := penalties[s]; known {
 		return p
@@ -23,7 +23,7 @@ func penalty(s Severity) int {
 	return penalties[High]
 }
 
-// Sum is how a score comes about: Base less the three terms, rounded, and at least 0.
+// Sum is the calculation of a score: Base less the three terms, rounded, and at least 0.
 type Sum struct {
 	Base           int     `json:"base" min:"100" max:"100"`
 	Contradictions int     `json:"contradictions" min:"0" doc:"10 for each."`
@@ -46,7 +46,7 @@ func Score(pairs []Pair, contradictions []Contradiction) Sum {
 			n--
 			continue
 		}
-		lacking += 100 - min(max(points(p.GapAnalysis.CompletenessScore), 0), 100)
+		lacking += 100 - min(max(valueOrZero(p.GapAnalysis.CompletenessScore), 0), 100)
 	}
 	if n == 0 {
 		lacking, n = 100, 1
@@ -63,8 +63,8 @@ func Score(pairs []Pair, contradictions []Contradiction) Sum {
 	return s
 }
 
-// points are those of a score; 0 where there is none.
-func points(score *int) int {
+// valueOrZero is a score, or 0 if there is none.
+func valueOrZero(score *int) int {
 	if score == nil {
 		return 0
 	}
@@ -75,5 +75,5 @@ func (s Sum) String() string {
 	return fmt.Sprintf("%d - %d - %d - %s = %d", s.Base, s.Contradictions, s.Gaps, decimal(s.Shortfall), s.Score)
 }
 
-// decimal is a number with no more digits than it needs.
+// decimal formats a number with as few digits as possible.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/bt"
 )
 
-// Status says how far an interrogation is.
+// Status is the state of a session.
 type Status string
 
 // The statuses of a session.
@@ -71,7 +71,7 @@ const (
 // EventKind says what happened beside questions and answers.
 type EventKind string
 
-// The events of the audit trail. What a model reported and could not be used, or was taken back, is an error, too: its
+// The events of the audit trail. A reported contradiction that is unverifiable or was taken back is an error, too; its
 // reason says which.
 const (
 	ProviderSwitch EventKind = "provider_switch"
@@ -85,8 +85,8 @@ const (
 	WitnessModel     = "model"
 )
 
-// Session is an interrogation: what its file holds. Times are UTC, whatever their notation in the file. The tags say
-// what Schema does; see package schema.
+// Session is an inquiry as its file has it. Times are UTC, whatever their notation in the file. The tags make the
+// schema; see package schema.
 type Session struct {
 	ID               string       `json:"id" form:"UUID"`
 	Hypothesis       Hypothesis   `json:"hypothesis"`
@@ -114,7 +114,7 @@ type Hypothesis struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// Witness is who answers.
+// Witness describes the witness.
 type Witness struct {
 	Kind      string     `json:"kind" enum:"documents,model"`
 	Name      string     `json:"name" form:"Text"`
@@ -149,7 +149,7 @@ type Pair struct {
 	AnalysedBy     string     `json:"analysedBy,omitempty"`
 }
 
-// Citation is where an answer has its words from.
+// Citation is a quotation in an answer, and where it is from.
 type Citation struct {
 	Document  string `json:"document" form:"Text" doc:"Its name."`
 	Hash      string `json:"hash" form:"Hash" doc:"Of the file."`
@@ -179,7 +179,7 @@ type Gap struct {
 	Since  int    `json:"since,omitempty" min:"0" max:"20" doc:"The sequence of the pair in which it was first seen."`
 }
 
-// Contradiction is two quotations that can't both hold. They are what it is known by.
+// Contradiction is two quotations that can't both hold. They identify it.
 type Contradiction struct {
 	Pairs       [2]int `json:"qaPairIndexes" doc:"The places of the two pairs, from 0; twice the same for two quotations of one answer."`
 	Description string `json:"description" form:"Text"`
@@ -191,14 +191,14 @@ type Contradiction struct {
 	Unconfirmed bool      `json:"unconfirmed,omitempty" doc:"The witness could not be asked about it any more."`
 }
 
-// Place is where a quotation stands in the documents. It is zero for words of a witness that is a model.
+// Place is where a quotation is in the documents. It is zero for a quotation of an answer.
 type Place struct {
 	Document string `json:"document,omitempty" form:"Text"`
 	Page     int    `json:"page,omitempty" min:"1"`
 }
 
-// Unverified is a contradiction that a model reported, and whose quotations stand in no answer and no document. It is
-// not counted.
+// Unverified is a contradiction that a model reported, but whose quotations are in no answer and no document. It is not
+// counted.
 type Unverified struct {
 	Description string    `json:"description" form:"Text"`
 	Words       [2]string `json:"words,omitzero" doc:"As they were reported."`
@@ -216,7 +216,7 @@ type RemainingGap struct {
 	ID       string   `json:"id,omitempty"`
 }
 
-// Audit is what comes of an interrogation.
+// Audit is the result of an inquiry.
 type Audit struct {
 	ConsistencyScore *int            `json:"consistencyScore,omitempty" min:"0" max:"100" doc:"Left out where no model has judged the inquiry to its end."`
 	Contradictions   []Contradiction `json:"contradictions" max:"200"`
@@ -230,7 +230,7 @@ type Audit struct {
 	By  string `json:"by,omitempty" doc:"Who wrote the summary."`
 }
 
-// TrailEntry is something that happened beside questions and answers.
+// TrailEntry is an event beside questions and answers.
 type TrailEntry struct {
 	Timestamp    time.Time `json:"timestamp"`
 	Event        EventKind `json:"event" enum:"provider_switch,timeout,error"`
@@ -240,8 +240,7 @@ type TrailEntry struct {
 	bt.Coded
 }
 
-// Judged says whether a model examined the witness, or is to. Otherwise quotations are collected, and nothing is
-// judged.
+// Judged says whether a model is the detective. Otherwise quotations are collected, and nothing is judged.
 func (s *Session) Judged() bool { return s.Detective != OfflineRules }
 
 // JudgedPairs counts the pairs whose answer a model has judged.
@@ -254,7 +253,7 @@ func (s *Session) JudgedPairs() (n int) {
 	return n
 }
 
-// OfflineRules is the detective of a session that has none.
+// OfflineRules stands for the detective in a session without one.
 const OfflineRules = "offline:rules"
 
 // Audit is the audit of the session, provisional or not; nil if there is none.

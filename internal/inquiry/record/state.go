@@ -2,7 +2,7 @@ package record
 
 import "fmt"
 
-// Status is what a session that runs becomes when it ends for this reason. A reason that is not known is an error.
+// Status is the status of a session that ended for this reason. An unknown reason is an error.
 func (r EndReason) Status() (Status, error) {
 	switch r {
 	case Satisfied:

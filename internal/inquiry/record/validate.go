@@ -11,10 +11,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// enough is the completeness from which a detective may be satisfied.
-const enough = 80
+// leastComplete is the lowest completeness at which the detective may be satisfied.
+const leastComplete = 80
 
-// Rule names what a violation breaks.
+// Rule is a rule that a session can break.
 type Rule string
 
 // The rules that a violation may break.
@@ -38,11 +38,11 @@ func (v Violation) String() string {
 	return v.Path + ": " + v.Problem
 }
 
-// resolved is the schema, ready to check with. That takes milliseconds.
+// resolved is the resolved schema. Resolving takes milliseconds.
 var resolved = sync.OnceValues(func() (*jsonschema.Resolved, error) { return form().Resolve(nil) })
 
-// Check names what is wrong with the JSON text of a session: the first thing that is not of the schema, and all that
-// does not agree. None is nil.
+// Check returns the violations in the JSON text of a session: the first one of the schema, or else all that Validate
+// finds. nil: none.
 func Check(content []byte) []Violation {
 	var value any
 	if err := json.Unmarshal(content, &value); err != nil {
@@ -60,172 +60,172 @@ func Check(content []byte) []Violation {
 	return s.Validate()
 }
 
-// Validate names what does not agree in a session, as far as no schema can say it.
+// Validate returns the violations of rules that the schema can't express.
 func (s *Session) Validate() []Violation {
 	v := validation{s: s}
-	v.hold(isUUID(s.ID), "id", "“%s” is no UUID v4", short(s.ID)) // it names a file
-	v.ending()
-	v.times()
-	v.counts()
-	v.witness()
+	v.require(isUUID(s.ID), "id", "“%s” is no UUID v4", short(s.ID)) // it names a file
+	v.checkEnding()
+	v.checkTimes()
+	v.checkCounts()
+	v.checkWitness()
 	for i := range s.Pairs {
-		v.pair(i)
+		v.checkPair(i)
 	}
 	if s.Status == Completed {
-		v.satisfied()
+		v.checkSatisfied()
 	}
 	if a := s.Audit(); a != nil {
-		v.audit(a)
+		v.checkAudit(a)
 	}
 	return v.all
 }
 
-// validation checks whether the parts of a session agree.
+// validation collects the violations of a session.
 type validation struct {
 	s   *Session
 	all []Violation
 }
 
-// hold adds a violation if something does not hold.
-func (v *validation) hold(holds bool, path, format string, args ...any) {
+// require adds a violation unless the condition holds.
+func (v *validation) require(holds bool, path, format string, args ...any) {
 	if !holds {
 		v.all = append(v.all, Violation{Path: path, Rule: RuleAgree, Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
-// ending checks that what a session has is what its status asks for.
-func (v *validation) ending() {
+// checkEnding checks that status, reason, end time and audits agree.
+func (v *validation) checkEnding() {
 	s := v.s
 	becomes, err := s.EndReason.Status()
-	v.hold(s.EndReason == "" || err == nil && becomes == s.Status, "endReason",
+	v.require(s.EndReason == "" || err == nil && becomes == s.Status, "endReason",
 		"“%s” is no reason for a session that is %s", short(string(s.EndReason)), short(string(s.Status)))
-	v.hold(s.EndTime == nil || s.Status != Running, "endTime", "the session goes on")
+	v.require(s.EndTime == nil || s.Status != Running, "endTime", "the session goes on")
 	done := s.Status == Completed
-	v.hold(done == (s.AuditResult != nil), "auditResult", "a session has one when it is completed, and only then")
-	v.hold(!done || s.AuditResult == nil || s.AuditResult.ConsistencyScore != nil, "auditResult.consistencyScore",
+	v.require(done == (s.AuditResult != nil), "auditResult", "a session has one when it is completed, and only then")
+	v.require(!done || s.AuditResult == nil || s.AuditResult.ConsistencyScore != nil, "auditResult.consistencyScore",
 		"it is missing, and the session is completed")
-	v.hold(!done || s.ProvisionalAudit == nil, "provisionalAudit", "the session is completed")
-	v.hold(done || s.EndReason == "" || s.ProvisionalAudit != nil, "provisionalAudit",
+	v.require(!done || s.ProvisionalAudit == nil, "provisionalAudit", "the session is completed")
+	v.require(done || s.EndReason == "" || s.ProvisionalAudit != nil, "provisionalAudit",
 		"it is missing, and the session has ended")
 	for i, e := range s.AuditTrail {
-		v.hold(e.Event == ProviderSwitch || e.FromProvider+e.ToProvider == "", fmt.Sprintf("auditTrail[%d]", i),
+		v.require(e.Event == ProviderSwitch || e.FromProvider+e.ToProvider == "", fmt.Sprintf("auditTrail[%d]", i),
 			"it names a provider, and is no provider_switch")
 	}
 }
 
-func (v *validation) times() {
+func (v *validation) checkTimes() {
 	s := v.s
-	v.hold(s.EndTime == nil || !s.EndTime.Before(s.StartTime), "endTime", "it is before startTime")
+	v.require(s.EndTime == nil || !s.EndTime.Before(s.StartTime), "endTime", "it is before startTime")
 	for i, p := range s.Pairs {
-		v.hold(!p.Timestamp.Before(s.StartTime), fmt.Sprintf("qaPairs[%d].timestamp", i),
+		v.require(!p.Timestamp.Before(s.StartTime), fmt.Sprintf("qaPairs[%d].timestamp", i),
 			"it is before the session begins")
 	}
 }
 
-func (v *validation) counts() {
+func (v *validation) checkCounts() {
 	s := v.s
 	n := len(s.Pairs)
-	v.hold(n == s.CurrentIteration, "qaPairs", "there are %d, and currentIteration is %d", n, s.CurrentIteration)
-	v.hold(n <= s.IterationLimit, "currentIteration", "it is %d, and the limit is %d", n, s.IterationLimit)
-	v.hold(s.EndReason != Limit || n == s.IterationLimit, "qaPairs",
+	v.require(n == s.CurrentIteration, "qaPairs", "there are %d, and currentIteration is %d", n, s.CurrentIteration)
+	v.require(n <= s.IterationLimit, "currentIteration", "it is %d, and the limit is %d", n, s.IterationLimit)
+	v.require(s.EndReason != Limit || n == s.IterationLimit, "qaPairs",
 		"there are %d, and the limit that was reached is %d", n, s.IterationLimit)
 }
 
-func (v *validation) witness() {
+func (v *validation) checkWitness() {
 	seen := map[string]bool{}
 	for i, d := range v.s.Witness.Documents {
-		v.hold(!seen[d.Name], fmt.Sprintf("witness.documents[%d].name", i), "“%s” is the name of another document, too",
+		v.require(!seen[d.Name], fmt.Sprintf("witness.documents[%d].name", i), "“%s” is the name of another document, too",
 			short(d.Name))
 		seen[d.Name] = true
-		v.hold(d.Hash+d.Error != "", fmt.Sprintf("witness.documents[%d].hash", i),
+		v.require(d.Hash+d.Error != "", fmt.Sprintf("witness.documents[%d].hash", i),
 			"it is missing, and no error says why")
 	}
 }
 
-// cited says whether the witness has a document of a name; of any hash for "".
-func (v *validation) cited(name, hash string) bool {
+// hasDocument says whether the witness has a document with this name and hash; "" is any hash.
+func (v *validation) hasDocument(name, hash string) bool {
 	return slices.ContainsFunc(v.s.Witness.Documents, func(d Document) bool {
 		return d.Name == name && (hash == "" || d.Hash == hash)
 	})
 }
 
-func (v *validation) pair(i int) {
+func (v *validation) checkPair(i int) {
 	p := &v.s.Pairs[i]
 	path := fmt.Sprintf("qaPairs[%d]", i)
-	v.hold(p.Sequence == i+1, path+".sequence", "it is %d, and it is pair %d", p.Sequence, i+1)
+	v.require(p.Sequence == i+1, path+".sequence", "it is %d, and it is pair %d", p.Sequence, i+1)
 	for j, at := range p.About {
-		v.hold(0 <= at && at < i, fmt.Sprintf("%s.about[%d]", path, j), "%d is not the place of an earlier pair", at)
+		v.require(0 <= at && at < i, fmt.Sprintf("%s.about[%d]", path, j), "%d is not the place of an earlier pair", at)
 	}
 	for j, c := range p.Citations {
-		known := v.s.Witness.Kind != WitnessDocuments || v.cited(c.Document, c.Hash)
-		v.hold(known, fmt.Sprintf("%s.citations[%d]", path, j), "the witness has no document “%s” of this hash",
+		known := v.s.Witness.Kind != WitnessDocuments || v.hasDocument(c.Document, c.Hash)
+		v.require(known, fmt.Sprintf("%s.citations[%d]", path, j), "the witness has no document “%s” of this hash",
 			short(c.Document))
 	}
 	g := &p.GapAnalysis
-	v.hold((g.CompletenessScore == nil) == (g.Unjudged != ""), path+".gapAnalysis.completenessScore",
+	v.require((g.CompletenessScore == nil) == (g.Unjudged != ""), path+".gapAnalysis.completenessScore",
 		"it is left out where no model has judged, and only there")
 	ids := map[string]bool{}
 	for j, gap := range g.Gaps {
 		in := fmt.Sprintf("%s.gapAnalysis.gaps[%d]", path, j)
-		v.hold(gap.ID == "" || !ids[gap.ID], in+".id", "“%s” is the id of another gap of the pair, too", short(gap.ID))
+		v.require(gap.ID == "" || !ids[gap.ID], in+".id", "“%s” is the id of another gap of the pair, too", short(gap.ID))
 		ids[gap.ID] = true
-		v.hold(gap.Since <= i+1, in+".since", "%d is a later pair", gap.Since)
+		v.require(gap.Since <= i+1, in+".since", "%d is a later pair", gap.Since)
 	}
 }
 
-// satisfied checks that the last pair let the detective end.
-func (v *validation) satisfied() {
+// checkSatisfied checks that the last pair allows a completed session.
+func (v *validation) checkSatisfied() {
 	last := len(v.s.Pairs) - 1
 	if last < 0 {
-		v.hold(false, "qaPairs", "there are none, and the session is completed")
+		v.require(false, "qaPairs", "there are none, and the session is completed")
 		return
 	}
 	path, a := fmt.Sprintf("qaPairs[%d].gapAnalysis", last), v.s.Pairs[last].GapAnalysis
-	v.hold(!a.RequiresFollowUp, path+".requiresFollowUp", "it is true for the last pair of a completed session")
+	v.require(!a.RequiresFollowUp, path+".requiresFollowUp", "it is true for the last pair of a completed session")
 	if v.s.EndReason == Satisfied {
-		v.hold(points(a.CompletenessScore) >= enough, path+".completenessScore",
-			"it is less than %d, from which a detective is satisfied", enough)
+		v.require(valueOrZero(a.CompletenessScore) >= leastComplete, path+".completenessScore",
+			"it is less than %d, from which a detective is satisfied", leastComplete)
 	}
 }
 
-func (v *validation) audit(a *Audit) {
+func (v *validation) checkAudit(a *Audit) {
 	path := "auditResult"
 	if v.s.AuditResult == nil {
 		path = "provisionalAudit"
 	}
-	v.hold((a.ConsistencyScore == nil) == (a.Unjudged != ""), path+".consistencyScore",
+	v.require((a.ConsistencyScore == nil) == (a.Unjudged != ""), path+".consistencyScore",
 		"it is left out where no model has judged, and only there")
 	if a.ConsistencyScore != nil || a.Sum != (Sum{}) {
 		want := Score(v.s.Pairs, a.Contradictions)
 		given := a.Sum == Sum{} || a.Sum == want
 		if !given || a.ConsistencyScore == nil || *a.ConsistencyScore != want.Score {
 			problem := fmt.Sprintf("it is %s, the score is %d, and the formula gives %s", a.Sum,
-				points(a.ConsistencyScore), want)
+				valueOrZero(a.ConsistencyScore), want)
 			v.all = append(v.all, Violation{path + ".sum", RuleSum, problem})
 		}
 	}
 	for i := range a.Contradictions {
-		v.contradiction(fmt.Sprintf("%s.contradictions[%d]", path, i), &a.Contradictions[i])
+		v.checkContradiction(fmt.Sprintf("%s.contradictions[%d]", path, i), &a.Contradictions[i])
 	}
-	v.hold(slices.Equal(a.RemainingGaps, Remaining(v.s.Pairs)), path+".remainingGaps",
+	v.require(slices.Equal(a.RemainingGaps, Remaining(v.s.Pairs)), path+".remainingGaps",
 		"they are not the gaps that are open after the last pair")
 }
 
-func (v *validation) contradiction(path string, c *Contradiction) {
-	v.hold(c.Settled <= len(v.s.Pairs), path+".settledBy", "there is no pair %d", c.Settled)
+func (v *validation) checkContradiction(path string, c *Contradiction) {
+	v.require(c.Settled <= len(v.s.Pairs), path+".settledBy", "there is no pair %d", c.Settled)
 	for i, at := range c.Pairs {
 		if at < 0 || at >= len(v.s.Pairs) {
-			v.hold(false, fmt.Sprintf("%s.qaPairIndexes[%d]", path, i),
+			v.require(false, fmt.Sprintf("%s.qaPairIndexes[%d]", path, i),
 				"%d is not the place of a pair; there are %d, from 0", at, len(v.s.Pairs))
 			continue
 		}
 		words, place := c.Words[i], c.Places[i]
-		v.hold(words != "" || c.Words == [2]string{}, fmt.Sprintf("%s.words[%d]", path, i), "it is empty")
+		v.require(words != "" || c.Words == [2]string{}, fmt.Sprintf("%s.words[%d]", path, i), "it is empty")
 		if place.Document != "" {
-			v.hold(v.cited(place.Document, ""), fmt.Sprintf("%s.places[%d]", path, i),
+			v.require(v.hasDocument(place.Document, ""), fmt.Sprintf("%s.places[%d]", path, i),
 				"the witness has no document “%s”", short(place.Document))
 		} else {
-			v.hold(strings.Contains(v.s.Pairs[at].Answer, words), fmt.Sprintf("%s.words[%d]", path, i),
+			v.require(strings.Contains(v.s.Pairs[at].Answer, words), fmt.Sprintf("%s.words[%d]", path, i),
 				"“%s” does not stand in the answer of pair %d", short(words), at+1)
 		}
 	}

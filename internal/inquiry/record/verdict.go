@@ -7,13 +7,13 @@ import (
 	"sibyl/internal/text"
 )
 
-// NotAudited is what a session without a detective says of itself.
+// NotAudited is the verdict of a session without a detective.
 const NotAudited = "Collected, not audited: a detective needs a model."
 
-// Verdict says in one line how a session stands: how it ended, who judged it, and what came of it. Screen, list, page
-// and files say the same.
+// Verdict says in one line how a session ended, whether it was judged, and the result. Screen, list, page and files
+// show the same line.
 func Verdict(s *Session) string {
-	parts := []string{ending(s)}
+	parts := []string{endingSentence(s)}
 	a := s.Audit()
 	switch {
 	case !s.Judged() && s.EndReason != Collected:
@@ -30,11 +30,11 @@ func Verdict(s *Session) string {
 	if s.AuditResult == nil && a.ConsistencyScore != nil {
 		score = fmt.Sprintf("Provisional: consistency %d of 100.", *a.ConsistencyScore)
 	}
-	return strings.Join(append(parts, score, findings(a)), " ")
+	return strings.Join(append(parts, score, findingsSentence(a)), " ")
 }
 
-// ending says how a session ended, or that it goes on.
-func ending(s *Session) string {
+// endingSentence says how a session ended, or that it is running.
+func endingSentence(s *Session) string {
 	after := "after " + text.Count(len(s.Pairs), "question")
 	if len(s.Pairs) == 0 {
 		after = "before the first answer"
@@ -51,7 +51,7 @@ func ending(s *Session) string {
 	case Stopped:
 		return "It was stopped " + after + "."
 	case Broken, TimedOut:
-		return failure(s, after)
+		return failureSentence(s, after)
 	}
 	if s.Status == Running {
 		return "It goes on, " + after + "."
@@ -59,8 +59,8 @@ func ending(s *Session) string {
 	return "It ended " + after + ": " + string(s.Status) + "."
 }
 
-// failure says why a session failed, and how it goes on.
-func failure(s *Session, after string) string {
+// failureSentence says why a session failed, and how to resume it.
+func failureSentence(s *Session, after string) string {
 	line := "It failed " + after
 	if a := s.Audit(); a != nil && a.Unjudged != "" {
 		line += ": " + strings.TrimRight(a.Unjudged, ".")
@@ -72,8 +72,8 @@ func failure(s *Session, after string) string {
 	return line
 }
 
-// findings counts what an audit holds.
-func findings(a *Audit) string {
+// findingsSentence counts the contradictions and gaps of an audit.
+func findingsSentence(a *Audit) string {
 	unconfirmed, high := 0, 0
 	for _, c := range a.Contradictions {
 		if c.Unconfirmed {

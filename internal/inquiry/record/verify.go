@@ -13,10 +13,10 @@ import (
 	"sibyl/internal/media/document"
 )
 
-// maxPage is how many bytes a page has at most that is verified.
+// maxPage bounds a page that can be verified, in bytes.
 const maxPage = 4 * maxSession
 
-// Outcome is what came of a check.
+// Outcome is the result of a check.
 type Outcome string
 
 // The outcomes of a check.
@@ -34,14 +34,14 @@ const (
 	CheckDocuments = "documents" // the documents have their hashes, and hold the chunks and what is quoted
 )
 
-// Checked is a check and what came of it.
+// Checked is a check and its result.
 type Checked struct {
 	Name     string   `json:"name" enum:"read,rules,shown,documents"`
 	Outcome  Outcome  `json:"outcome" enum:"holds,fails,not checked"`
 	Problems []string `json:"problems" doc:"What fails, or why something is not checked."`
 }
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	OK      bool      `json:"ok" doc:"Nothing fails."`
 	Page    bool      `json:"page" doc:"It is an evidence page; else a session."`
@@ -50,7 +50,7 @@ type Report struct {
 	Checks  []Checked `json:"checks" doc:"All, in their order."`
 }
 
-// Source is a document as it is read for a verification.
+// Source is a document that was read for a verification.
 type Source struct {
 	Hash   string // of the file
 	Chunks []document.Chunk
@@ -59,9 +59,9 @@ type Source struct {
 // Verify checks an evidence page, or the JSON text of a session. docs reads a document by its name; an error that is
 // fs.ErrNotExist leaves it unchecked, any other fails. nil: there are none.
 //
-// A page is made again from what it carries and compared byte for byte, so that nothing that is shown can be changed
-// alone. Who changes what it carries and makes a whole page of it anew is found by the documents, by the rules, or by a
-// digest that was noted elsewhere, and by nothing else.
+// A page is made again from what it carries and compared byte for byte, so a change of only what is shown is found. If
+// somebody changes what it carries and makes a new page from that, only the documents, the rules, or a digest that was
+// noted elsewhere can show it.
 func Verify(content []byte, docs func(name string) (Source, error)) Report {
 	r := Report{Page: bytes.HasPrefix(bytes.TrimLeft(content, space+"\ufeff"), []byte("<"))}
 	session := content
@@ -69,16 +69,16 @@ func Verify(content []byte, docs func(name string) (Source, error)) Report {
 	var err error
 	if r.Page {
 		r.Digest = files.Hash(content)
-		session, passages, err = unpack(content)
+		session, passages, err = readPage(content)
 	}
 	var s Session
 	if err == nil {
 		s, err = Unmarshal(session)
 	}
 	if err != nil {
-		r.Checks = []Checked{checked(CheckRead, err.Error())}
+		r.Checks = []Checked{checkResult(CheckRead, err.Error())}
 		for _, name := range []string{CheckRules, CheckShown, CheckDocuments} {
-			r.Checks = append(r.Checks, unchecked(name, "it can't be read"))
+			r.Checks = append(r.Checks, skippedCheck(name, "it can't be read"))
 		}
 		return r
 	}
@@ -87,31 +87,31 @@ func Verify(content []byte, docs func(name string) (Source, error)) Report {
 	for _, v := range Check(session) {
 		broken = append(broken, v.String())
 	}
-	shown := unchecked(CheckShown, "only an evidence page has this")
+	shown := skippedCheck(CheckShown, "only an evidence page has this")
 	if r.Page {
-		shown = checked(CheckShown, changedSince(s, passages, content)...)
+		shown = checkResult(CheckShown, pageProblems(s, passages, content)...)
 	}
-	r.Checks = []Checked{checked(CheckRead), checked(CheckRules, broken...), shown, documents(&s, docs)}
+	r.Checks = []Checked{checkResult(CheckRead), checkResult(CheckRules, broken...), shown, checkDocuments(&s, docs)}
 	r.OK = !slices.ContainsFunc(r.Checks, func(c Checked) bool { return c.Outcome == Fails })
 	return r
 }
 
-// checked is a check that was made: it holds without problems.
-func checked(name string, problems ...string) Checked {
+// checkResult is the result of a check that was made: it holds if there are no problems.
+func checkResult(name string, problems ...string) Checked {
 	if len(problems) > 0 {
 		return Checked{name, Fails, problems}
 	}
 	return Checked{Name: name, Outcome: Holds, Problems: []string{}}
 }
 
-// unchecked is a check that could not be made, and why.
-func unchecked(name, why string) Checked { return Checked{name, NotChecked, []string{why}} }
+// skippedCheck is the result of a check that could not be made, and why.
+func skippedCheck(name, why string) Checked { return Checked{name, NotChecked, []string{why}} }
 
-// unpack gives what a page carries.
-func unpack(content []byte) (session []byte, passages []document.Chunk, err error) {
+// readPage returns what a page carries.
+func readPage(content []byte) (session []byte, passages []document.Chunk, err error) {
 	form, isPage := between(content, generatorMark, `"`)
 	text, carries := between(content, carriedMark, "</script>")
-	var c carried
+	var c pageData
 	switch {
 	case len(content) > maxPage:
 		return nil, nil, fmt.Errorf("it is larger than %d MB", maxPage>>20)
@@ -130,16 +130,16 @@ func unpack(content []byte) (session []byte, passages []document.Chunk, err erro
 	return c.Session, c.Passages, nil
 }
 
-// between is what stands between two marks, the first time.
+// between returns the text between the first two marks; false if one is missing.
 func between(content []byte, from, to string) (string, bool) {
 	_, rest, found := bytes.Cut(content, []byte(from))
 	text, _, closed := bytes.Cut(rest, []byte(to))
 	return string(text), found && closed
 }
 
-// changedSince makes a page again from what it carries, and says what is another one.
-func changedSince(s Session, passages []document.Chunk, content []byte) []string {
-	again, err := pageOf(s, slices.DeleteFunc(passages, func(k document.Chunk) bool { return k.Text == "" }))
+// pageProblems makes a page again from what it carries, and reports whether it differs from content.
+func pageProblems(s Session, passages []document.Chunk, content []byte) []string {
+	again, err := makePage(s, slices.DeleteFunc(passages, func(k document.Chunk) bool { return k.Text == "" }))
 	switch {
 	case err != nil:
 		return []string{"it can't be made again: " + err.Error()}
@@ -149,10 +149,10 @@ func changedSince(s Session, passages []document.Chunk, content []byte) []string
 	return nil
 }
 
-// documents looks up all that a session cites in the documents at hand.
-func documents(s *Session, docs func(name string) (Source, error)) Checked {
+// checkDocuments checks all citations of a session against the documents that docs reads.
+func checkDocuments(s *Session, docs func(name string) (Source, error)) Checked {
 	if docs == nil {
-		return unchecked(CheckDocuments, "no documents are given")
+		return skippedCheck(CheckDocuments, "no documents are given")
 	}
 	read := map[string]func() (Source, error){}
 	var problems []string
@@ -163,7 +163,7 @@ func documents(s *Session, docs func(name string) (Source, error)) Checked {
 			if read[c.Document] == nil {
 				read[c.Document] = sync.OnceValues(func() (Source, error) { return docs(c.Document) })
 			}
-			switch err := stands(c, read[c.Document]); {
+			switch err := checkInDocument(c, read[c.Document]); {
 			case errors.Is(err, fs.ErrNotExist):
 				missing = fmt.Sprintf("“%s” is not at hand", short(c.Document))
 			case err != nil:
@@ -173,15 +173,15 @@ func documents(s *Session, docs func(name string) (Source, error)) Checked {
 	}
 	switch {
 	case len(problems) == 0 && missing != "":
-		return unchecked(CheckDocuments, missing)
+		return skippedCheck(CheckDocuments, missing)
 	case !cited:
-		return unchecked(CheckDocuments, "the session cites none")
+		return skippedCheck(CheckDocuments, "the session cites none")
 	}
-	return checked(CheckDocuments, problems...)
+	return checkResult(CheckDocuments, problems...)
 }
 
-// stands looks a citation up in its document.
-func stands(c Citation, read func() (Source, error)) error {
+// checkInDocument checks a citation against its document.
+func checkInDocument(c Citation, read func() (Source, error)) error {
 	d, err := read()
 	at := slices.IndexFunc(d.Chunks, func(k document.Chunk) bool { return k.Index == c.Chunk })
 	switch {
@@ -193,5 +193,5 @@ func stands(c Citation, read func() (Source, error)) error {
 	case at < 0:
 		return fmt.Errorf("“%s” has no chunk %d", short(c.Document), c.Chunk)
 	}
-	return agrees(c, d.Chunks[at])
+	return checkCitation(c, d.Chunks[at])
 }

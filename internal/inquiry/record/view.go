@@ -13,15 +13,15 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// view is a session as its page and its Markdown show it, in the words and the order of both.
+// view is a session as both its page and its Markdown show it.
 type view struct {
 	*Session
 	Verdict    string
-	Score      string // how it comes about; "" where no model judged
+	Score      string // its formula with the values; "" if no model judged
 	Unexamined bool   // there is a detective, and it has judged no answer
 	Audited    *Audit
 	Standing   []clash
-	Unsettled  []clash // found, and the witness could not be asked about it
+	Unsettled  []clash // found, but the witness could not be asked about it
 	SummaryOf  []block
 	Passages   []shownPassage
 }
@@ -68,7 +68,7 @@ func viewOf(s *Session, passages []document.Chunk) view {
 			*list = append(*list, clash{c, s.sides(c)})
 		}
 		if a.Summary != v.Verdict {
-			v.SummaryOf = blocks(a.Summary)
+			v.SummaryOf = summaryBlocks(a.Summary)
 		}
 	}
 	for _, k := range passages {
@@ -76,30 +76,30 @@ func viewOf(s *Session, passages []document.Chunk) view {
 		var quoted []string
 		for n, pair := range s.Pairs {
 			for _, c := range pair.Citations {
-				if c.of(k) {
+				if c.isOf(k) {
 					quoted = append(quoted, c.Quote)
 					p.Pairs = append(p.Pairs, n+1)
 				}
 			}
 		}
 		p.Pairs = slices.Compact(p.Pairs)
-		p.Pieces = pieces(k.Text, quoted)
+		p.Pieces = splitQuoted(k.Text, quoted)
 		v.Passages = append(v.Passages, p)
 	}
 	return v
 }
 
-// shows are what both templates put values into words with.
-func shows() map[string]any {
-	return map[string]any{"time": utc, "by": by, "anchor": func(hash string) string {
+// templateFuncs are the functions of both templates.
+func templateFuncs() map[string]any {
+	return map[string]any{"time": utc, "by": creditLine, "anchor": func(hash string) string {
 		return strings.TrimPrefix(hash, "sha256:")
 	}}
 }
 
-// utc is a time as files show it, to the second.
+// utc formats a time for files, to the second.
 func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// mostShown is how many characters of an answer stand for words that are not said.
+// mostShown bounds the characters of an answer that is shown because a quotation is missing.
 const mostShown = 400
 
 func (s *Session) sides(c Contradiction) (all []side) {
@@ -116,8 +116,8 @@ func (s *Session) sides(c Contradiction) (all []side) {
 	return all
 }
 
-// by says who asked, answered and judged a pair.
-func by(p Pair) string {
+// creditLine names who asked, answered and judged a pair.
+func creditLine(p Pair) string {
 	all := []string{"asked by " + p.ProviderUsed}
 	if p.ProviderUsed == OfflineRules {
 		all[0] = "asked by template"
@@ -131,8 +131,8 @@ func by(p Pair) string {
 	return strings.Join(all, ", ")
 }
 
-// pieces parts a text by what is quoted of it.
-func pieces(content string, quoted []string) (all []piece) {
+// splitQuoted splits a text into quoted and other pieces.
+func splitQuoted(content string, quoted []string) (all []piece) {
 	marked := make([]bool, len(content))
 	for _, q := range quoted {
 		place, _ := text.Find(content, q)
@@ -149,8 +149,8 @@ func pieces(content string, quoted []string) (all []piece) {
 	return all
 }
 
-// blocks are the lines of a summary as a reader sees them: headings, items of lists, and paragraphs.
-func blocks(summary string) (all []block) {
+// summaryBlocks splits a summary into its lines: headings, items of lists, and paragraphs.
+func summaryBlocks(summary string) (all []block) {
 	for line := range strings.Lines(summary) {
 		line = strings.TrimSpace(line)
 		_, heading, is := markdown.Heading(line)
@@ -168,9 +168,9 @@ func blocks(summary string) (all []block) {
 	return all
 }
 
-// visible shows what a reader would not see, or what would make a text look like another: control characters, and those
-// that turn the direction of writing. What joins letters and marks a direction stays.
-func visible(content string) string {
+// showInvisible replaces characters that hide or disguise text by their numbers: control characters, and those that
+// turn the direction of writing. Characters that join letters or mark a direction stay.
+func showInvisible(content string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(content, "\r\n", "\n") {
 		switch {

@@ -12,40 +12,40 @@ import (
 	"sibyl/internal/text"
 )
 
-// What a model is given to choose from, and what is taken of its choice.
+// The bounds of what a model chooses from, and of its choice.
 const (
-	mostGiven  = 24_000 // bytes of passages in a request: what is not more is given whole
-	leastGiven = 3_000  // of them, where a window has no room for more
-	mostRounds = 4      // of passages, while none answers
+	mostGiven  = 24_000 // bytes of passages in a request
+	leastGiven = 3_000  // of them, if the window is too small for more
+	mostRounds = 4      // of requests, until a passage answers
 	mostQuotes = 8
 )
 
 // PurposeChoose names the requests to a model that chooses quotations.
 const PurposeChoose = "inquiry.passages"
 
-// chosenBy is what a model has chosen.
-type chosenBy struct {
+// modelChoice is a model's reply.
+type modelChoice struct {
 	Quotations []quotation `json:"quotations"`
 	Search     []string    `json:"search"`
 }
 
-// quotation is one of them.
+// quotation is a quotation that a model chose.
 type quotation struct {
 	Passage int    `json:"passage"` // from 1
 	Words   string `json:"words"`
 }
 
-// chosen are the quotations that a model finds in the likeliest passages, or in the next ones if those do not answer:
-// then it says which words to look for. What came of the requests is added to the answer, also when one failed.
-func (w *ofDocuments) chosen(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
+// chooseQuotes has a model choose quotations from the likeliest passages. If none answers, it tries the next ones, with
+// words to search for from the model. The answer gets what the requests cost, even if one failed.
+func (w *documentWitness) chooseQuotes(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
 	given := map[int]bool{}
 	room := mostGiven
 	for round := 0; round < mostRounds; {
-		batch := w.batch(order, given, room)
+		batch := w.nextBatch(order, given, room)
 		if len(batch) == 0 {
 			break
 		}
-		quotes, search, err := w.choose(ctx, told, batch, a)
+		quotes, search, err := w.chooseFrom(ctx, told, batch, a)
 		if model.KindOf(err) == model.ContextLength && room > leastGiven {
 			room /= 2
 			continue
@@ -57,16 +57,16 @@ func (w *ofDocuments) chosen(ctx context.Context, told, code string, order []int
 			given[i] = true
 		}
 		if terms := w.index.terms(strings.Join(search, " "), code); len(terms) > 0 {
-			order = append(ordered(w.index.scores(terms)), order...)
+			order = append(rankByScore(w.index.scores(terms)), order...)
 		}
 		round++
 	}
 	return nil, nil
 }
 
-// batch are the next passages that fit in a room, in the order of the documents. Of a folder that is read in a few
-// rounds, all come in time.
-func (w *ofDocuments) batch(order []int, given map[int]bool, room int) (batch []int) {
+// nextBatch returns the next passages that fit in room bytes, in the order of the documents. If all passages fit in a
+// few rounds, those without a score follow.
+func (w *documentWitness) nextBatch(order []int, given map[int]bool, room int) (batch []int) {
 	if w.size <= mostGiven*mostRounds {
 		for i := range w.chunks {
 			order = append(slices.Clip(order), i)
@@ -83,9 +83,9 @@ func (w *ofDocuments) batch(order []int, given map[int]bool, room int) (batch []
 	return batch
 }
 
-// choose has a model choose from passages, and once more if what it chose does not stand there. Passages come first in
-// what it is told: they are the same for many questions.
-func (w *ofDocuments) choose(
+// chooseFrom has a model choose from passages, and once more if a quotation is not in its passage. The passages come
+// first in the prompt, since they are the same for many questions.
+func (w *documentWitness) chooseFrom(
 	ctx context.Context, told string, batch []int, a *Answer,
 ) (quotes []quote, search []string, err error) {
 	var b strings.Builder
@@ -99,9 +99,9 @@ func (w *ofDocuments) choose(
 	for range 2 {
 		req := model.Request{System: w.Prompt, Purpose: PurposeChoose,
 			Messages: []model.Message{{Role: model.User, Text: b.String()}}}
-		var said chosenBy
+		var said modelChoice
 		_, resp, err := model.Structured(ctx, w.Model, req, model.Schema{Name: "quotations",
-			JSON: schema.Answer[chosenBy]()}, &said)
+			JSON: schema.Answer[modelChoice]()}, &said)
 		a.Model, a.Usage, a.Tries = resp.Model, a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
 		a.Sent = model.Sent{Hash: req.Digest().Hash, Bytes: a.Sent.Bytes + req.Digest().Bytes}
 		if err != nil {
@@ -114,7 +114,7 @@ func (w *ofDocuments) choose(
 				(&bt.Fault{Kind: string(t.Kind), Reason: string(t.Kind)}).Why(), a.By))
 		}
 		var wrong []quotation
-		if quotes, wrong = w.checked(said.Quotations, batch); len(wrong) == 0 {
+		if quotes, wrong = w.wholeQuotes(said.Quotations, batch); len(wrong) == 0 {
 			break
 		}
 		b.WriteString("\nThese quotations do not stand in their passages letter by letter. " +
@@ -127,9 +127,9 @@ func (w *ofDocuments) choose(
 	return quotes, search, nil
 }
 
-// checked are the quotations that stand in their passages, letter by letter, each as whole sentences, and those that do
-// not.
-func (w *ofDocuments) checked(all []quotation, batch []int) (quotes []quote, wrong []quotation) {
+// wholeQuotes returns the quotations that are literally in their passages, widened to whole sentences, and those that
+// are not.
+func (w *documentWitness) wholeQuotes(all []quotation, batch []int) (quotes []quote, wrong []quotation) {
 	for _, q := range all {
 		if q.Passage < 1 || q.Passage > len(batch) {
 			wrong = append(wrong, q)
@@ -141,7 +141,7 @@ func (w *ofDocuments) checked(all []quotation, batch []int) (quotes []quote, wro
 			wrong = append(wrong, q)
 			continue
 		}
-		place = whole(w.chunks[i].Text, place)
+		place = wholeSentences(w.chunks[i].Text, place)
 		same := func(k quote) bool { return k.chunk == i && k.From < place.To && k.To > place.From }
 		if at := slices.IndexFunc(quotes, same); at >= 0 {
 			quotes[at].From, quotes[at].To = min(quotes[at].From, place.From), max(quotes[at].To, place.To)

@@ -16,13 +16,13 @@ import (
 	"sibyl/internal/text/language"
 )
 
-// Options say how documents are searched. With the zero Options words alone are searched, and nobody is asked.
+// Options say how documents are searched. The zero Options search by words, without a model.
 type Options struct {
-	// Hypothesis is what the inquiry is about. A question that says nothing by itself (“When?”) is understood by it.
+	// Hypothesis is what the inquiry is about. It completes a question that says nothing by itself (“When?”).
 	Hypothesis string
 
-	// Model, if set, chooses from the passages that were found what answers a question, as Prompt tells it. Without
-	// one, or if it fails, sentences that hold the words of the question are quoted.
+	// Model, if set, chooses quotations from the passages that were found, with Prompt as its system prompt. Without
+	// it, or if it fails, sentences with the words of the question are quoted.
 	Model  model.Model
 	Prompt string
 
@@ -30,22 +30,22 @@ type Options struct {
 	Embed model.Embedder
 }
 
-// errNothing is what Check says where nothing can be asked.
+// errNothing is the error of Check if there are no passages.
 var errNothing = errors.New("no document could be read: give a TXT, MD, PDF or DOCX file with text")
 
-// ofDocuments is a witness that quotes documents.
-type ofDocuments struct {
+// documentWitness is a witness that quotes documents.
+type documentWitness struct {
 	Options
 	name    string
 	chunks  []document.Chunk
-	size    int      // bytes of all chunks
-	index   *index   // of the chunks
-	meaning *meaning // nil without an embedder
+	size    int            // bytes of all chunks
+	index   *index         // of the chunks
+	meaning *meaningRanker // nil without an embedder
 }
 
 // Documents is a witness that answers from documents.
 func Documents(docs []document.Document, o Options) Witness {
-	w := &ofDocuments{Options: o, name: nameOf(docs)}
+	w := &documentWitness{Options: o, name: nameOf(docs)}
 	var units []unit
 	for _, d := range docs {
 		name := strings.TrimSuffix(d.Name, path.Ext(d.Name))
@@ -63,7 +63,7 @@ func Documents(docs []document.Document, o Options) Witness {
 	}
 	w.index = newIndex(units)
 	if o.Embed != nil {
-		w.meaning = &meaning{embed: o.Embed, chunks: w.chunks}
+		w.meaning = &meaningRanker{embed: o.Embed, chunks: w.chunks}
 	}
 	return w
 }
@@ -78,21 +78,21 @@ func nameOf(docs []document.Document) string {
 	return fmt.Sprintf("%s and %s", docs[0].Name, text.Count(len(docs)-1, "more document"))
 }
 
-func (w *ofDocuments) Name() string { return w.name }
+func (w *documentWitness) Name() string { return w.name }
 
-// Check says whether there is anything to answer from. An embedder or a Chooser that fails is no obstacle.
-func (w *ofDocuments) Check(ctx context.Context) error {
+// Check fails if there are no passages. It tries neither the embedder nor the model.
+func (w *documentWitness) Check(ctx context.Context) error {
 	if len(w.chunks) == 0 {
 		return errNothing
 	}
 	return ctx.Err()
 }
 
-// fewWords is how many words of its own a question has at most that is understood by what was said before.
+// fewWords: a question with at most so many terms is completed by the question before, or the hypothesis.
 const fewWords = 1
 
 // Answer quotes the sentences that answer the question.
-func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier []Exchange) (Answer, error) {
+func (w *documentWitness) Answer(ctx context.Context, question, code string, earlier []Exchange) (Answer, error) {
 	a, before := Answer{By: "documents"}, ""
 	told := fmt.Sprintf("The examination is about: %s\nQuestion: %s\n", w.Hypothesis, question)
 	if len(earlier) > 0 {
@@ -105,41 +105,41 @@ func (w *ofDocuments) Answer(ctx context.Context, question, code string, earlier
 		question = cmp.Or(before, w.Hypothesis) + " " + question
 		terms = w.index.terms(question, code)
 	}
-	// the words around it ask for an aspect, and stand in no document
+	// the words around the hypothesis ask for an aspect, and are in no document
 	if _, about := text.Find(question, strings.TrimRight(w.Hypothesis, ".?! ")); about {
 		terms = slices.DeleteFunc(w.index.terms(w.Hypothesis, code), func(t term) bool { return len(t.forms) == 0 })
 	} else {
 		earlier = nil
 	}
-	order := ordered(w.index.scores(terms))
+	order := rankByScore(w.index.scores(terms))
 	if w.meaning != nil {
 		near, err := w.meaning.rank(ctx, question)
 		if err != nil && !errors.Is(err, errGivenUp) && ctx.Err() == nil {
-			a.Notes = append(a.Notes, onlyWords.With(failing(err)))
+			a.Notes = append(a.Notes, onlyWords.With(modelFailure(err)))
 		}
 		order = fuse(len(w.chunks), order, near)
 	}
 	if w.Model != nil {
-		quotes, err := w.chosen(ctx, told, code, order, &a)
+		quotes, err := w.chooseQuotes(ctx, told, code, order, &a)
 		if err == nil {
 			return w.cite(quotes, code, a), nil
 		}
 		a.By = "documents"
-		a.Notes = append(a.Notes, chosenByWords.With(failing(err)))
+		a.Notes = append(a.Notes, chosenByWords.With(modelFailure(err)))
 	}
 	if ctx.Err() != nil {
 		return Answer{}, ctx.Err()
 	}
-	quotes, said := w.bySearch(terms, order, earlier)
+	quotes, said := w.searchQuotes(terms, order, earlier)
 	a = w.cite(quotes, code, a)
 	if a.NotFound && said {
-		a.Text = nothings(code)[1]
+		a.Text = notFoundTexts(code)[1]
 	}
 	return a, nil
 }
 
-// cite answers with quotations.
-func (w *ofDocuments) cite(quotes []quote, code string, a Answer) Answer {
+// cite completes an answer with these quotations.
+func (w *documentWitness) cite(quotes []quote, code string, a Answer) Answer {
 	var said []string
 	for _, q := range quotes {
 		c := w.chunks[q.chunk]
@@ -151,14 +151,14 @@ func (w *ofDocuments) cite(quotes []quote, code string, a Answer) Answer {
 	a.NotFound = len(quotes) == 0
 	a.Text = strings.Join(said, " ")
 	if a.NotFound {
-		a.Text = nothings(code)[0]
+		a.Text = notFoundTexts(code)[0]
 	}
 	return a
 }
 
-// nothings say in a language that a search has found nothing, and that it has found only what was quoted before.
-// Whether the documents hold it is not known.
-func nothings(code string) [2]string {
+// notFoundTexts says in a language that a search found no passage, and that it found only passages that were quoted
+// before.
+func notFoundTexts(code string) [2]string {
 	all := map[string][2]string{
 		"de": {"Dazu habe ich keine Stelle gefunden.", "Dazu habe ich keine weitere Stelle gefunden."},
 		"pt": {"Não encontrei nenhuma passagem sobre isto.", "Não encontrei mais nenhuma passagem sobre isto."},

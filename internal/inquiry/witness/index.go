@@ -12,20 +12,20 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// What a word counts by the place that it stands in; in the text of a unit itself it counts 1.
+// How much a word counts outside the text of a unit; inside it counts 1.
 const (
 	above  = 0.5  // in its heading
 	nearby = 0.25 // in the unit before or after
 )
 
-// How well other forms of a word answer it.
+// How much other forms of a word count.
 const (
 	alike     = 0.6 // one begins or ends with the other, as in compounds
 	leastRoot = 4   // bytes that they share then
 	strict    = 0.5 // how much more often a long unit must hold a word
 )
 
-// unit is what is found: a chunk, or a sentence.
+// unit is what a search finds: a chunk, or a sentence.
 type unit struct {
 	text, heading string
 	language      string
@@ -39,13 +39,13 @@ type index struct {
 	lengths []float64          // of the units, in units of the usual one
 }
 
-// place is a unit that a word stands in, and what it counts there.
+// place is a unit that contains a word, and how much the word counts there.
 type place struct {
 	unit   int32
 	counts float32
 }
 
-// term is a word of a question: what it is worth, and its forms in the documents with how well each answers it.
+// term is a word of a question: its weight, and its forms in the documents with how well each matches.
 type term struct {
 	worth float64
 	forms map[string]float64
@@ -57,7 +57,7 @@ func newIndex(units []unit) *index {
 	for i, u := range units {
 		counts := map[string]float64{}
 		add := func(content string, weight float64) {
-			for _, w := range words(content) {
+			for _, w := range wordsAndPairs(content) {
 				counts[stem(w, u.language)] += weight
 			}
 		}
@@ -75,8 +75,8 @@ func newIndex(units []unit) *index {
 	return x
 }
 
-// words are those of a text. A single character, as in “pump A”, counts with the word before it, too.
-func words(content string) (list []string) {
+// wordsAndPairs are the words of a text. A single character, as in “pump A”, is also paired with the word before it.
+func wordsAndPairs(content string) (list []string) {
 	before := ""
 	for _, w := range search.Words(content) {
 		list = append(list, w)
@@ -95,13 +95,13 @@ func stem(word, code string) string {
 	return text.Stem(word, code)
 }
 
-// terms are the words of a text in a language that say what it is about, each once.
+// terms are the distinctive words of a text in a language, each once.
 func (x *index) terms(content, code string) (list []term) {
 	known, codes := map[string]bool{}, map[string]bool{}
 	for _, u := range x.units {
 		codes[u.language] = true
 	}
-	for _, w := range words(content) {
+	for _, w := range wordsAndPairs(content) {
 		first, _, _ := strings.Cut(w, " ")
 		if known[w] || language.Common(first, code) || search.IsAsking(first) {
 			continue
@@ -116,14 +116,14 @@ func (x *index) terms(content, code string) (list []term) {
 				}
 			}
 		}
-		t.worth = x.worth(t)
+		t.worth = x.rarity(t)
 		list = append(list, t)
 	}
 	return list
 }
 
-// worth is what a term is worth, the more the fewer units hold it.
-func (x *index) worth(t term) float64 {
+// rarity is the weight of a term: the fewer units contain it, the higher.
+func (x *index) rarity(t term) float64 {
 	held := map[int32]bool{}
 	for form := range t.forms {
 		for _, p := range x.words[form] {
@@ -133,7 +133,7 @@ func (x *index) worth(t term) float64 {
 	return search.Rarity(float64(len(x.units)), float64(len(held)))
 }
 
-// likeness says how well one stem stands for another, 0 to 1.
+// likeness says how well one stem matches another, from 0 to 1.
 func likeness(a, b string) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -147,8 +147,8 @@ func likeness(a, b string) float64 {
 	return 0
 }
 
-// scores say how well each unit holds the terms, by BM25. An answer may stand beside the words that were asked for, so
-// that neighbours count, too.
+// scores rates how well each unit matches the terms, by BM25. An answer may be next to the words of the question, so
+// neighbours count, too.
 func (x *index) scores(terms []term) []float64 {
 	own := make([]float64, len(x.units))
 	for _, t := range terms {
@@ -172,8 +172,8 @@ func (x *index) scores(terms []term) []float64 {
 	return all
 }
 
-// ordered gives the places of scores above 0, the highest first.
-func ordered(scores []float64) (list []int) {
+// rankByScore returns the indices of scores above 0, the highest first.
+func rankByScore(scores []float64) (list []int) {
 	for i, s := range scores {
 		if s > 0 {
 			list = append(list, i)

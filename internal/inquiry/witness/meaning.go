@@ -12,50 +12,50 @@ import (
 	"sibyl/internal/text"
 )
 
-// meaning ranks chunks by how near they are to a question. Their vectors are made when they are first wanted, and kept
-// in memory.
-type meaning struct {
+// meaningRanker ranks chunks by their nearness to a question. It embeds them at the first question, and keeps the
+// vectors in memory.
+type meaningRanker struct {
 	embed  model.Embedder
 	chunks []document.Chunk
 
 	mu      sync.Mutex
 	vectors [][]float32 // of the chunks
-	givenUp bool        // it has failed, and is left alone: no question waits for it again
+	givenUp bool        // the embedder failed: no question tries it again
 }
 
 const (
 	together  = 64    // texts of a request
 	mostBytes = 4_000 // of a text that is embedded
-	fused     = 60    // how much the first places of two rankings count before later ones
+	fused     = 60    // the constant of reciprocal rank fusion
 )
 
 var errGivenUp = errors.New("the embedder has failed before")
 
-// rank gives all chunks, the nearest first. After a failure that no context is to blame for it is errGivenUp.
-func (m *meaning) rank(ctx context.Context, question string) ([]int, error) {
+// rank returns the indices of all chunks, the nearest first. After a failure, unless ctx ended, it gives up.
+func (m *meaningRanker) rank(ctx context.Context, question string) ([]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.givenUp {
 		return nil, errGivenUp
 	}
-	order, err := m.near(ctx, question)
+	order, err := m.nearest(ctx, question)
 	m.givenUp = err != nil && ctx.Err() == nil
 	return order, err
 }
 
-func (m *meaning) near(ctx context.Context, question string) ([]int, error) {
+func (m *meaningRanker) nearest(ctx context.Context, question string) ([]int, error) {
 	for len(m.vectors) < len(m.chunks) {
 		var texts []string
 		for _, c := range m.chunks[len(m.vectors):min(len(m.vectors)+together, len(m.chunks))] {
 			texts = append(texts, c.Text)
 		}
-		vectors, err := m.embedded(ctx, texts)
+		vectors, err := m.embedTexts(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
 		m.vectors = append(m.vectors, vectors...)
 	}
-	asked, err := m.embedded(ctx, []string{question})
+	asked, err := m.embedTexts(ctx, []string{question})
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ func (m *meaning) near(ctx context.Context, question string) ([]int, error) {
 		}
 		scores[i] = 1 + cosine(v, asked[0])
 	}
-	return ordered(scores), nil
+	return rankByScore(scores), nil
 }
 
-func (m *meaning) embedded(ctx context.Context, texts []string) ([][]float32, error) {
+func (m *meaningRanker) embedTexts(ctx context.Context, texts []string) ([][]float32, error) {
 	for i, t := range texts {
 		texts[i] = text.Clip(t, mostBytes)
 	}
@@ -80,7 +80,7 @@ func (m *meaning) embedded(ctx context.Context, texts []string) ([][]float32, er
 	return vectors, err
 }
 
-// fuse merges rankings into one: what is near the front of any of them is (reciprocal rank fusion).
+// fuse merges rankings by reciprocal rank fusion.
 func fuse(count int, rankings ...[]int) []int {
 	scores := make([]float64, count)
 	for _, ranking := range rankings {
@@ -88,7 +88,7 @@ func fuse(count int, rankings ...[]int) []int {
 			scores[i] += 1 / float64(fused+place)
 		}
 	}
-	return ordered(scores)
+	return rankByScore(scores)
 }
 
 func cosine(a, b []float32) float64 {

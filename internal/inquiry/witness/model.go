@@ -12,32 +12,32 @@ import (
 const (
 	mostTokens  = 600   // of an answer
 	mostAnswer  = 4_000 // bytes of an answer
-	mostEarlier = 24    // exchanges that are told again
+	mostEarlier = 24    // earlier exchanges in a request
 )
 
 // Purpose names a witness's requests to a model.
 const Purpose = "inquiry.witness"
 
-// ofModel is a model that is asked as a witness.
-type ofModel struct {
+// modelWitness is a witness that is a model.
+type modelWitness struct {
 	model  model.Model
 	prompt string
 }
 
-// Model is a witness that is a model. Prompt tells it what it is.
-func Model(m model.Model, prompt string) Witness { return ofModel{m, prompt} }
+// Model is a witness that is a model, with prompt as its system prompt.
+func Model(m model.Model, prompt string) Witness { return modelWitness{m, prompt} }
 
-func (w ofModel) Name() string { return w.model.ID() }
+func (w modelWitness) Name() string { return w.model.ID() }
 
 // Check asks for a word.
-func (w ofModel) Check(ctx context.Context) error {
+func (w modelWitness) Check(ctx context.Context) error {
 	word := model.Message{Role: model.User, Text: "Answer with the word yes."}
 	req := model.Request{Messages: []model.Message{word}, MaxOutputTokens: mostTokens, Purpose: Purpose}
 	_, err := w.model.Chat(ctx, req, nil)
 	return err
 }
 
-// Request is what a model is asked as a witness, of whom prompt tells it. It sees the earlier exchanges as its own.
+// Request is the request to a model as a witness. prompt is the system prompt; the earlier exchanges are turns.
 func Request(prompt, question string, earlier []Exchange) model.Request {
 	req := model.Request{System: prompt, MaxOutputTokens: mostTokens, Purpose: Purpose}
 	for _, e := range earlier[max(0, len(earlier)-mostEarlier):] {
@@ -52,19 +52,19 @@ func Request(prompt, question string, earlier []Exchange) model.Request {
 }
 
 // Answer asks the model.
-func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
+func (w modelWitness) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
 	req := Request(w.prompt, question, earlier)
 	resp, err := w.model.Chat(ctx, req, nil)
 	if err != nil {
 		return Answer{}, err
 	}
 	by := cmp.Or(resp.Model, w.model.ID())
-	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Digest(),
+	return Answer{Text: clipAnswer(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Digest(),
 		Tries: resp.Tries}, nil
 }
 
-// bounded keeps the beginning of an answer that is too long, up to the end of a word.
-func bounded(answer string) string {
+// clipAnswer keeps the beginning of an answer that is too long, up to the end of a word.
+func clipAnswer(answer string) string {
 	kept := text.Clip(answer, mostAnswer)
 	if kept == answer {
 		return answer

@@ -15,17 +15,17 @@ type quote struct {
 	text.Span
 }
 
-// What is quoted where no model chooses.
+// The bounds of quoting without a model.
 const (
 	mostSentences = 3    // each of another chunk
 	mostSearched  = 40   // chunks, the likeliest
-	enough        = 0.3  // of what a sentence with all the words of the question counts
-	further       = 0.85 // of the best, that further sentences count
+	enough        = 0.3  // of the score of a sentence with all words of the question
+	further       = 0.85 // of the best score: the least for further sentences
 )
 
-// bySearch are the sentences of the likeliest chunks that hold most of the terms. Those that were said earlier are left
-// out; said says that there are some.
-func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
+// searchQuotes finds the sentences of the likeliest chunks that match the terms best. It leaves out those in earlier
+// answers; said says whether there were any.
+func (w *documentWitness) searchQuotes(terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
 	var all []quote
 	var units []unit
 	for _, i := range order[:min(len(order), mostSearched)] {
@@ -42,7 +42,7 @@ func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (b
 	}
 	x := newIndex(units)
 	for n := range terms {
-		terms[n].worth = x.worth(terms[n])
+		terms[n].worth = x.rarity(terms[n])
 	}
 	scores := x.scores(terms)
 	isSaid := func(i int) bool {
@@ -53,7 +53,7 @@ func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (b
 		least += enough * t.worth * search.Saturated(1, 1, strict)
 	}
 	quoted := map[int]bool{}
-	for _, i := range ordered(scores) {
+	for _, i := range rankByScore(scores) {
 		if scores[i] < least || len(best) == mostSentences {
 			break
 		}
@@ -70,8 +70,8 @@ func (w *ofDocuments) bySearch(terms []term, order []int, earlier []Exchange) (b
 	return best, said
 }
 
-// whole widens a part of a chunk to the sentences that it lies in: what is cut out of a sentence can say the opposite.
-func whole(content string, part text.Span) text.Span {
+// wholeSentences widens a part of a chunk to whole sentences, since a part of a sentence can say the opposite.
+func wholeSentences(content string, part text.Span) text.Span {
 	for _, s := range text.Sentences(content) {
 		if s.From < part.To && s.To > part.From {
 			part.From, part.To = min(part.From, s.From), max(part.To, s.To)

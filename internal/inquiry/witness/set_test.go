@@ -164,7 +164,7 @@ func TestPassagesNeededAreAmongThoseGivenOfTenRealDocuments(t *testing.T) {
 	}
 	m := script(t, len(set)*mostRounds, reader(t, set))
 	w := Documents(docs, Options{Model: m})
-	if size := w.(*ofDocuments).size; size < 3*mostGiven {
+	if size := w.(*documentWitness).size; size < 3*mostGiven {
 		t.Fatalf("%d bytes are too few to show anything", size)
 	}
 	byRound := map[int]int{}

@@ -32,8 +32,8 @@ const (
 // Reasons are the sentences of Answer.Notes.
 func Reasons() []bt.Reason { return []bt.Reason{chosenByOther, notInPassage, onlyWords, chosenByWords} }
 
-// failing is why a model failed.
-func failing(err error) bt.Why {
+// modelFailure is the reason for a model's failure.
+func modelFailure(err error) bt.Why {
 	return (&bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}).Why()
 }
 
@@ -43,7 +43,7 @@ type Exchange struct {
 	NotFound         bool // nothing was found to answer it
 }
 
-// Answer is what a witness says.
+// Answer is a witness's answer.
 type Answer struct {
 	Text      string
 	Citations []Citation // in the order of Text; none from a model
@@ -52,13 +52,13 @@ type Answer struct {
 	Notes     []bt.Why   // what happened beside the answer: "the search by meaning failed, …"
 
 	Given []string    // the passages that a model chose from, as "FILE, page 2, passage 7"
-	Model string      // that was asked to choose, also if its choice was of no use
+	Model string      // the model that was asked to choose, even if its choice was unusable
 	Usage model.Usage // of a model
 	Sent  model.Sent  // to a model
 	Tries []model.Try // models that did not answer before the one that did
 }
 
-// Citation is where a quotation stands.
+// Citation is a quotation with the text of its chunk.
 type Citation struct {
 	record.Citation
 	Passage string // the chunk's text
@@ -69,7 +69,7 @@ type Witness interface {
 	// Answer answers a question in a language, "en", "de", "pt", "fr" or "es", after these exchanges.
 	Answer(ctx context.Context, question, language string, earlier []Exchange) (Answer, error)
 
-	// Check says whether it can answer: why not, as an error.
+	// Check returns an error if it can't answer.
 	Check(ctx context.Context) error
 
 	// Name is how a person knows it: the documents' names, or "provider:model".

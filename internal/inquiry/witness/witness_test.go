@@ -336,7 +336,7 @@ func TestEmbedderFindsPassagesInOtherWordsAndIsAskedForEachOnce(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if n := len(w.(*ofDocuments).chunks); len(e.texts) != n+2 {
+	if n := len(w.(*documentWitness).chunks); len(e.texts) != n+2 {
 		t.Errorf("%d texts are embedded for %d passages and two questions", len(e.texts), n)
 	}
 }

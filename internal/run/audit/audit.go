@@ -1,7 +1,7 @@
-// Package audit tells what was decided and done in a run, of any assistant.
+// Package audit lists what was decided and done in a run of any assistant.
 //
 // Guarantees:
-//   - It decides nothing and folds nothing: all that it tells stands in the records, or in the steps that it is given.
+//   - It decides nothing and folds nothing: all that it lists is in the records, or in the steps that it is given.
 //   - Each record is read on its own. What can't be read, or lacks what it should say, is remarked on and hides nothing
 //     else.
 //   - An effect has the state ok, found or failed only by its receipt. What is marked and has none is unknown once the
@@ -39,7 +39,7 @@ type Run struct {
 
 // Decision is what one node did in a step. Rule is bt.Tree.Rule of the node.
 type Decision struct {
-	Record int64  `json:"record"` // that the step took in
+	Record int64  `json:"record"` // the input of the step
 	Rule   string `json:"rule"`
 	// SUCCESS, FAILURE, RUNNING or SKIPPED as in BehaviorTree.CPP, or HALTED
 	Status string          `json:"status,omitempty"`
@@ -69,7 +69,7 @@ type Effect struct {
 	Why      string    `json:"why,omitempty"`
 	Stopped  bool      `json:"under_way_at_stop,omitempty"`
 	Repeated int       `json:"repeated,omitempty"` // how often it was performed again after an interruption
-	Detail   any       `json:"detail,omitempty"`   // what its assistant tells of the receipt
+	Detail   any       `json:"detail,omitempty"`   // the assistant's details of the receipt
 }
 
 // State is how an effect stands.
@@ -84,7 +84,7 @@ const (
 	UnderWay  State = "under way" // the run is not over, and it has no receipt
 )
 
-// Input is what came in beside receipts: a timer, a request to stop, the stop, another driver.
+// Input is a record that is no receipt: a timer, a request to stop, the stop, another driver.
 type Input struct {
 	Record   int64     `json:"record"`
 	At       time.Time `json:"at"`

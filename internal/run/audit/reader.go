@@ -12,52 +12,52 @@ import (
 	"sibyl/internal/run"
 )
 
-// Of reads the records of a run, as far as they go. steps are what was decided, as Explain gives it; nil: as the trace
-// record has it, which comes with the end. detail, which may be nil, gives what the assistant tells of a receipt; Asked
-// and Value of it are not set.
+// Of makes the audit of a run from its records so far. steps are the decisions, as Explain returns them; nil: those of
+// the trace record, which comes with the end. detail, which may be nil, returns the assistant's details of a receipt,
+// whose Asked and Value are not set.
 func Of(r journal.Run, recs []journal.Record, steps []run.TraceStep, detail func(c *run.CompletionRecord) any) *Run {
 	a := &reader{Run: Run{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Title: r.Title, Status: r.Status,
 		StartedAt: r.StartedAt,
 		EndedAt:   r.EndedAt, Records: len(recs), Decisions: []Decision{}, Inputs: []Input{}, Remarks: []string{}},
 		detail: detail, effects: map[uint64]*Effect{}, over: r.Status != journal.Running}
 	if len(recs) == 0 || recs[0].Kind != run.KindStart {
-		a.remark("the first record is no start")
+		a.addRemark("the first record is no start")
 	}
 	for _, rec := range recs {
-		a.record(rec)
+		a.addRecord(rec)
 	}
 	if steps == nil {
 		steps = a.traced
 	}
-	a.untraced(steps)
+	a.remarkUntraced(steps)
 	for i := range steps {
-		a.step(&steps[i])
+		a.addStep(&steps[i])
 	}
 	a.settleEffects()
 	return &a.Run
 }
 
-// reader is an audit in the making.
+// reader collects an audit from records and steps.
 type reader struct {
 	Run
-	detail  func(c *run.CompletionRecord) any
-	effects map[uint64]*Effect // whatever a record says of an operation
-	takenIn []journal.Record   // on which the tree decides
-	traced  []run.TraceStep
-	over    bool // no effect is performed any more
+	detail      func(c *run.CompletionRecord) any
+	effects     map[uint64]*Effect // by operation
+	stepRecords []journal.Record   // the records that the tree took a step on
+	traced      []run.TraceStep
+	over        bool // the run ended or was stopped
 }
 
-func (a *reader) remark(format string, args ...any) {
+func (a *reader) addRemark(format string, args ...any) {
 	a.Remarks = append(a.Remarks, fmt.Sprintf(format, args...))
 }
 
-func (a *reader) record(rec journal.Record) {
+func (a *reader) addRecord(rec journal.Record) {
 	if rec.Kind == run.KindStart || rec.Kind == run.KindCompletion || rec.Kind == run.KindTime {
-		a.takenIn = append(a.takenIn, rec)
+		a.stepRecords = append(a.stepRecords, rec)
 	}
 	body, err := run.Read(rec)
 	if err != nil {
-		a.remark("%v", err)
+		a.addRemark("%v", err)
 		if otherType := new(json.UnmarshalTypeError); !errors.As(err, &otherType) {
 			return
 		}
@@ -66,14 +66,14 @@ func (a *reader) record(rec journal.Record) {
 	switch b := body.(type) {
 	case *run.StartRecord:
 		a.Build, a.TreeFile, a.Tree = b.Build, b.TreeFile, b.Tree
-		a.lacks(rec, "build", b.Build, "tree", b.Tree)
+		a.remarkMissing(rec, "build", b.Build, "tree", b.Tree)
 		return
 	case *run.MarkRecord:
-		e := a.effect(b.Op)
+		e := a.effectOf(b.Op)
 		e.Leaf, e.Digest, e.Once, e.Mark = b.Leaf, b.Digest, true, &rec.Seq
 		return
 	case *run.CompletionRecord:
-		a.receipt(rec, b)
+		a.addReceipt(rec, b)
 		return
 	case *run.TraceRecord:
 		a.traced = append(a.traced, b.Decided...)
@@ -89,31 +89,31 @@ func (a *reader) record(rec journal.Record) {
 	case *run.StoppedRecord:
 		in.RunMS, a.over = b.Now, true
 		for i := range b.Under {
-			a.receipt(rec, &b.Under[i])
+			a.addReceipt(rec, &b.Under[i])
 		}
 	case *run.LeaveRecord:
 		in.RunMS, in.Holder = b.Now, b.Holder
 	case *run.ResumeRecord:
 		in.RunMS, in.Holder, in.Build, in.Repeated = b.Now, b.Holder, b.Build, b.Repeated
 		for _, op := range b.Repeated {
-			a.effect(op).Repeated++
+			a.effectOf(op).Repeated++
 		}
 	}
 	a.Inputs = append(a.Inputs, in)
 }
 
-// lacks remarks on what a record should say and does not: names, each with its text.
-func (a *reader) lacks(rec journal.Record, named ...string) {
+// remarkMissing adds a remark for each empty value of a record. named alternates names and values.
+func (a *reader) remarkMissing(rec journal.Record, named ...string) {
 	for i := 0; i < len(named); i += 2 {
 		if named[i+1] == "" {
-			a.remark("record %d (%s) names no %s", rec.Seq, rec.Kind, named[i])
+			a.addRemark("record %d (%s) names no %s", rec.Seq, rec.Kind, named[i])
 		}
 	}
 }
 
-// receipt enters a completion, of its own record or of the record of a stop.
-func (a *reader) receipt(rec journal.Record, c *run.CompletionRecord) {
-	e := a.effect(c.Op)
+// addReceipt enters a completion, from its own record or from a stopped record.
+func (a *reader) addReceipt(rec journal.Record, c *run.CompletionRecord) {
+	e := a.effectOf(c.Op)
 	e.Asked = run.Asked{Op: c.Op, Kind: c.Kind, Label: c.Label, Leaf: c.Leaf, Digest: c.Digest}
 	e.Once, e.Receipt, e.Stopped = c.Once || e.Mark != nil, &rec.Seq, rec.Kind == run.KindStopped
 	e.At, e.RunMS, e.TookMS = rec.At, c.Now, c.TookMS
@@ -124,37 +124,37 @@ func (a *reader) receipt(rec journal.Record, c *run.CompletionRecord) {
 		faults := map[string]State{run.KindUnknown: Unknown, run.KindCancelled: Withdrawn}
 		e.State, e.Why = cmp.Or(faults[c.Err.Kind], Failed), c.Err.Reason
 	}
-	a.lacks(rec, "kind of effect", c.Kind, "leaf", c.Leaf, "digest", c.Digest)
+	a.remarkMissing(rec, "kind of effect", c.Kind, "leaf", c.Leaf, "digest", c.Digest)
 	if a.detail != nil {
 		e.Detail = a.detail(c)
 	}
 }
 
-// untraced remarks on records of which nothing says what was decided on them.
-func (a *reader) untraced(steps []run.TraceStep) {
-	if len(steps) == 0 && len(a.takenIn) > 0 {
-		a.remark("what the tree decided is not in the journal")
+// remarkUntraced adds a remark for each record without a decision.
+func (a *reader) remarkUntraced(steps []run.TraceStep) {
+	if len(steps) == 0 && len(a.stepRecords) > 0 {
+		a.addRemark("what the tree decided is not in the journal")
 		return
 	}
-	for _, rec := range a.takenIn {
+	for _, rec := range a.stepRecords {
 		if !slices.ContainsFunc(steps, func(s run.TraceStep) bool { return s.Record == rec.Seq }) {
-			a.remark("what the tree decided on record %d (%s) is not in the journal", rec.Seq, rec.Kind)
+			a.addRemark("what the tree decided on record %d (%s) is not in the journal", rec.Seq, rec.Kind)
 		}
 	}
 }
 
-// step lists what the nodes did, and which effects were asked for and withdrawn.
-func (a *reader) step(s *run.TraceStep) {
+// addStep adds the decisions of a step, and the effects that it requested and withdrew.
+func (a *reader) addStep(s *run.TraceStep) {
 	for _, asked := range s.Start {
-		e := a.effect(asked.Op)
+		e := a.effectOf(asked.Op)
 		e.Asked, e.Asking = asked, &s.Record
 	}
 	for _, op := range s.Cancel {
 		if e := a.effects[op]; e != nil && e.Receipt == nil {
-			e.withdrawn("the tree withdrew it")
+			e.markWithdrawn("the tree withdrew it")
 		}
 	}
-	var d *Decision // of a node of which no status is told yet
+	var d *Decision // of a node whose status has not come yet
 	for _, e := range s.Events {
 		if d == nil || d.Rule != e.Rule || e.Type != "" && d.Type != "" {
 			a.Decisions = append(a.Decisions, Decision{Record: s.Record, Rule: e.Rule})
@@ -172,7 +172,7 @@ func (a *reader) step(s *run.TraceStep) {
 	}
 }
 
-// settleEffects says how those effects stand that have no receipt.
+// settleEffects sets the state of the effects without a receipt.
 func (a *reader) settleEffects() {
 	a.Effects = []Effect{}
 	for _, op := range slices.Sorted(maps.Keys(a.effects)) {
@@ -180,7 +180,7 @@ func (a *reader) settleEffects() {
 		switch {
 		case e.State != "":
 		case a.over:
-			e.withdrawn("the run is over")
+			e.markWithdrawn("the run is over")
 		default:
 			e.State = UnderWay
 		}
@@ -188,16 +188,17 @@ func (a *reader) settleEffects() {
 	}
 }
 
-// withdrawn enters an effect that will have no receipt. One that has a mark writes.
-func (e *Effect) withdrawn(why string) {
+// markWithdrawn sets the state of an effect that will have no receipt. An effect with a mark writes, so its state is
+// unknown.
+func (e *Effect) markWithdrawn(why string) {
 	e.State, e.Why = Withdrawn, why
 	if e.Mark != nil {
 		e.State, e.Why = Unknown, why+", and nobody can tell whether it took effect"
 	}
 }
 
-// effect is what is known of an operation.
-func (a *reader) effect(op uint64) *Effect {
+// effectOf returns the effect of an operation, and adds it if it is new.
+func (a *reader) effectOf(op uint64) *Effect {
 	if a.effects[op] == nil {
 		a.effects[op] = &Effect{Asked: run.Asked{Op: op}}
 	}

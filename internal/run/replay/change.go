@@ -26,7 +26,7 @@ func changesOf(was, would json.RawMessage) (all []Change) {
 	for i, path := range slices.Concat(before.paths, after.paths) {
 		a, had := before.values[path]
 		b := after.values[path]
-		if told := had && i >= len(before.paths); a == b || told || !had && codesReason(path) {
+		if told := had && i >= len(before.paths); a == b || told || !had && isReasonCode(path) {
 			continue
 		}
 		a, b = shorten([]rune(a), []rune(b))
@@ -35,20 +35,20 @@ func changesOf(was, would json.RawMessage) (all []Change) {
 	return all
 }
 
-// codesReason says that a value is of the code that a reason has beside its words, which older builds kept alone.
-func codesReason(path string) bool {
+// isReasonCode says whether a value belongs to a reason's code, which older builds did not store.
+func isReasonCode(path string) bool {
 	return strings.Contains(path, "why_code") || strings.Contains(path, "why_values")
 }
 
-// places are the values of a JSON text, as JSON, by their paths.
-type places struct {
+// jsonPlaces are the values in a JSON text, as JSON, by path.
+type jsonPlaces struct {
 	paths  []string
 	values map[string]string
 }
 
-// placesOf reads a JSON text with its numbers as they are written; what is none is taken as a string.
-func placesOf(raw json.RawMessage) places {
-	p := places{values: map[string]string{}}
+// placesOf reads a JSON text, with numbers as they are written. Other text counts as a string.
+func placesOf(raw json.RawMessage) jsonPlaces {
+	p := jsonPlaces{values: map[string]string{}}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
@@ -59,7 +59,7 @@ func placesOf(raw json.RawMessage) places {
 	return p
 }
 
-func (p *places) add(path string, v any) {
+func (p *jsonPlaces) add(path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if path != "" {
@@ -73,7 +73,7 @@ func (p *places) add(path string, v any) {
 		}
 		return
 	case []any:
-		if !slices.ContainsFunc(v, nested) {
+		if !slices.ContainsFunc(v, isNested) {
 			break
 		}
 		for i, element := range v {
@@ -89,7 +89,7 @@ func (p *places) add(path string, v any) {
 	p.values[path] = string(value)
 }
 
-func nested(v any) bool {
+func isNested(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
 		return true
@@ -97,13 +97,13 @@ func nested(v any) bool {
 	return false
 }
 
-// How much of a changed value is shown: characters in all, and of them how many before the first difference.
+// How many characters of a changed value are shown: in all, and before the first difference.
 const (
 	shownChange = 120
 	shownBefore = 30
 )
 
-// shorten cuts two texts so that their first difference is to be seen in both.
+// shorten cuts two texts so that both show their first difference.
 func shorten(was, would []rune) (string, string) {
 	same := 0
 	for same < min(len(was), len(would)) && was[same] == would[same] {

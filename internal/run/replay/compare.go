@@ -9,23 +9,23 @@ import (
 	"sibyl/internal/run"
 )
 
-// compare tells what a step decides otherwise, and lets what it asks for have the completions of what the recorded one
-// asked for.
-func (r *replayer) compare(ctx context.Context, was *step, starts []Asked) (d Difference, err error) {
+// compareStep returns how a step differs from the recorded one, and gives its requests the completions of equal
+// recorded requests.
+func (r *replayer) compareStep(ctx context.Context, was *step, starts []Asked) (d Difference, err error) {
 	d.Moment = was.at
-	left := r.starts(was)
-	if !was.known() {
-		left = r.unanswered()
+	left := r.requestsOf(was)
+	if !was.isKnown() {
+		left = r.unusedRequests()
 	}
-	equal, rest := pairs(starts, &left, Asked.same)
+	equal, rest := pairRequests(starts, &left, Asked.isSame)
 	for _, a := range rest {
-		r.alone[a.Op] = a
+		r.unanswered[a.Op] = a
 	}
-	r.answer(equal)
+	r.useCompletions(equal)
 	if d.Sent, err = r.compareSent(ctx, equal); err != nil {
 		return d, err
 	}
-	if was.known() {
+	if was.isKnown() {
 		r.compareDecisions(was, rest, left, &d)
 	}
 	switch {
@@ -39,21 +39,21 @@ func (r *replayer) compare(ctx context.Context, was *step, starts []Asked) (d Di
 	return d, nil
 }
 
-// same says whether two effects ask for the same.
-func (a Asked) same(other Asked) bool { return a.Leaf == other.Leaf && a.Digest == other.Digest }
+// isSame says whether two requests are equal.
+func (a Asked) isSame(other Asked) bool { return a.Leaf == other.Leaf && a.Digest == other.Digest }
 
 func sameLeaf(a, other Asked) bool { return a.Leaf == other.Leaf }
 
-// answer lets what the replay asks for have the completions of what the recorded run asked for in its place.
-func (r *replayer) answer(all []ChangedRequest) {
+// useCompletions gives requests of the replay the completions of the recorded requests that they are paired with.
+func (r *replayer) useCompletions(all []ChangedRequest) {
 	for _, p := range all {
 		r.answers[p.Was.Op] = p.Would
-		delete(r.alone, p.Would.Op)
+		delete(r.unanswered, p.Would.Op)
 	}
 }
 
-// unanswered are the recorded requests whose completions no effect has, in the order in which they were asked for.
-func (r *replayer) unanswered() (all []Asked) {
+// unusedRequests are the completed recorded requests that no request of the replay is paired with, in order.
+func (r *replayer) unusedRequests() (all []Asked) {
 	for _, op := range slices.Sorted(maps.Keys(r.asked)) {
 		if _, answered := r.answers[op]; !answered && r.asked[op].Record != 0 {
 			all = append(all, r.asked[op])
@@ -62,9 +62,9 @@ func (r *replayer) unanswered() (all []Asked) {
 	return all
 }
 
-// pairs pairs effects of the replay with recorded ones, in order, and takes those out of left. It gives the effects
-// that have none, too.
-func pairs(starts []Asked, left *[]Asked, fit func(a, other Asked) bool) (found []ChangedRequest, rest []Asked) {
+// pairRequests pairs requests of the replay with recorded ones, in order, and removes those from left. rest are the
+// requests of the replay without a pair.
+func pairRequests(starts []Asked, left *[]Asked, fit func(a, other Asked) bool) (found []ChangedRequest, rest []Asked) {
 	for _, a := range starts {
 		i := slices.IndexFunc(*left, func(was Asked) bool { return fit(a, was) })
 		if i < 0 {
@@ -77,23 +77,23 @@ func pairs(starts []Asked, left *[]Asked, fit func(a, other Asked) bool) (found 
 	return found, rest
 }
 
-// compareDecisions compares effects of the replay that have no equal with what is left of those of the recorded step,
-// and what the two withdraw and how they end.
+// compareDecisions compares the unequal requests of the replay with those left of the recorded step, and what both
+// withdraw and how they end.
 func (r *replayer) compareDecisions(was *step, starts, left []Asked, d *Difference) {
 	r.compareWithdrawn(was, d)
-	other := slices.DeleteFunc(r.unanswered(), func(a Asked) bool {
+	other := slices.DeleteFunc(r.unusedRequests(), func(a Asked) bool {
 		return slices.ContainsFunc(left, func(l Asked) bool { return l.Op == a.Op })
 	})
-	early, starts := pairs(starts, &other, Asked.same)
+	early, starts := pairRequests(starts, &other, Asked.isSame)
 	for _, p := range early { // the recorded run asks for it at another time
 		p.Would.Record = p.Was.Record
 		d.Extra = append(d.Extra, p.Would)
 	}
-	d.Requests, starts = pairs(starts, &left, sameLeaf)
+	d.Requests, starts = pairRequests(starts, &left, sameLeaf)
 	for i := range d.Requests {
-		d.Requests[i].compare()
+		d.Requests[i].fillChanges()
 	}
-	r.answer(d.Requests)
+	r.useCompletions(d.Requests)
 	d.Extra = append(d.Extra, starts...)
 	d.Missing = left
 	would := r.fold.Ending().Status.String()
@@ -106,7 +106,7 @@ func (r *replayer) compareDecisions(was *step, starts, left []Asked, d *Differen
 	}
 }
 
-// compareWithdrawn compares what the two steps withdrew of what both had asked for.
+// compareWithdrawn compares which common requests the two steps withdrew.
 func (r *replayer) compareWithdrawn(was *step, d *Difference) {
 	open := r.fold.Open()
 	for _, op := range slices.Sorted(maps.Keys(r.answers)) {
@@ -121,8 +121,8 @@ func (r *replayer) compareWithdrawn(was *step, d *Difference) {
 	}
 }
 
-// compare fills in the changes.
-func (c *ChangedRequest) compare() {
+// fillChanges lists the differences of the two requests.
+func (c *ChangedRequest) fillChanges() {
 	if c.Was.Payload != nil {
 		c.Changes = append(c.Changes, changesOf(c.Was.Payload, c.Would.Payload)...)
 	}
@@ -131,7 +131,7 @@ func (c *ChangedRequest) compare() {
 	}
 }
 
-// compareSent composes anew what completed effects sent beyond their payload.
+// compareSent composes again what completed effects sent, and returns the differences.
 func (r *replayer) compareSent(ctx context.Context, equal []ChangedRequest) (all []ChangedSending, err error) {
 	for _, p := range equal {
 		if p.Was.Record == 0 {
@@ -154,21 +154,21 @@ func (r *replayer) changedSending(ctx context.Context, c *run.CompletionRecord) 
 	if err != nil {
 		return ChangedSending{Was: was, Build: true, Why: err.Error()}, true
 	}
-	s := ChangedSending{Was: was, Would: own, Build: differ(was, own)}
-	if r.changed == nil {
+	s := ChangedSending{Was: was, Would: own, Build: sentDiffers(was, own)}
+	if r.changedView == nil {
 		s.Parts = changedParts(was.Parts, own.Parts)
 		return s, s.Build
 	}
-	if _, s.Would, err = r.a.Sent(ctx, r.changed, c); err != nil {
+	if _, s.Would, err = r.a.Sent(ctx, r.changedView, c); err != nil {
 		s.Why = err.Error()
 		return s, true
 	}
 	s.Parts = changedParts(own.Parts, s.Would.Parts)
-	return s, differ(was, s.Would)
+	return s, sentDiffers(was, s.Would)
 }
 
-// differ compares by the hash of all, and by parts where those of both are known: a hash need not cover every part.
-func differ(was, would run.Sent) bool {
+// sentDiffers compares the hashes, and the parts if both are known, since a hash need not cover every part.
+func sentDiffers(was, would run.Sent) bool {
 	return was.Hash != would.Hash || was.Parts != nil && would.Parts != nil &&
 		len(changedParts(was.Parts, would.Parts)) > 0
 }
@@ -210,4 +210,4 @@ func compareTraces(was, would []run.TraceEvent) TraceDiff {
 	return d
 }
 
-func (d TraceDiff) differ() bool { return d.Same < len(d.Was) || d.Same < len(d.Would) }
+func (d TraceDiff) hasDifference() bool { return d.Same < len(d.Was) || d.Same < len(d.Would) }

@@ -32,16 +32,16 @@ type Place struct {
 	Step int `json:"step,omitempty" doc:"In its explanation, counted from 1."`
 }
 
-// Unfit is a run that can't be held against the tree.
+// Unfit is a run that can't be replayed with the tree.
 type Unfit struct {
 	Run string `json:"run"`
 	Why string `json:"why"`
 }
 
-// NewHistory is one without runs.
+// NewHistory returns a history without runs.
 func NewHistory() History { return History{Groups: []Group{}, Unfit: []Unfit{}} }
 
-// Add counts what a replay found. The groups with most runs come first.
+// Add adds the result of a replay. The groups with most runs come first.
 func (h *History) Add(r *Result) {
 	h.Runs++
 	if len(r.Differences) == 0 {
@@ -50,7 +50,7 @@ func (h *History) Add(r *Result) {
 	}
 	first := r.Differences[0]
 	g := Group{Kind: first.Kind}
-	g.Was, g.Would = nodes(r, first)
+	g.Was, g.Would = firstDifferingRules(r, first)
 	at := slices.IndexFunc(h.Groups, func(known Group) bool {
 		return known.Kind == g.Kind && known.Was == g.Was && known.Would == g.Would
 	})
@@ -61,14 +61,14 @@ func (h *History) Add(r *Result) {
 	slices.SortStableFunc(h.Groups, func(a, b Group) int { return cmp.Compare(len(b.Runs), len(a.Runs)) })
 }
 
-// nodes are where two ways part that lead to a difference: the first nodes that act otherwise, be it in a step before
+// firstDifferingRules are the rules of the first nodes that act differently, in the step of the difference or before
 // it.
-func nodes(r *Result, d Difference) (was, would string) {
+func firstDifferingRules(r *Result, d Difference) (was, would string) {
 	trace := d.Trace
 	if o := r.OtherTrace; o != nil && o.Record < d.Record {
 		trace = &o.Trace
 	}
-	if trace != nil && trace.differ() {
+	if trace != nil && trace.hasDifference() {
 		return ruleAt(trace.Was, trace.Same), ruleAt(trace.Would, trace.Same)
 	}
 	for _, c := range d.Requests {

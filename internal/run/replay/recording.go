@@ -11,33 +11,33 @@ import (
 	"sibyl/internal/run"
 )
 
-// recording is what the records of a run say: what came in, what was decided on it, and what came of that.
+// recording is a recorded run: its inputs, what was decided on them, and the results.
 type recording struct {
 	a      *run.Assistant
 	redact func([]byte) []byte
 
-	view    *run.View        // the run as it was when its outcome was made
-	asked   map[uint64]Asked // by operation: all of which it is known what was asked for
-	steps   []*step          // in the order of the records
-	cancel  *run.CancelRecord
-	stopped *run.StoppedRecord
-	end     *run.EndRecord
-	ended   journal.Record // that holds the end
+	view      *run.View        // the run as it was when its outcome was made
+	asked     map[uint64]Asked // the known requests, by operation
+	steps     []*step          // in the order of the records
+	cancel    *run.CancelRecord
+	stopped   *run.StoppedRecord
+	end       *run.EndRecord
+	endRecord journal.Record // with the end
 }
 
-// step is the start, a completion or a time that came in, and what was decided on it. It has no status where that is
-// not known; that of a tree that waits for nothing is FAILURE.
+// step is one input (start, completion or time) and what was decided on it. Status is empty if the decision is not
+// known, and FAILURE if the tree waited for nothing.
 type step struct {
 	run.TraceStep
 	at   Moment
-	body any // of a start with what this build's trees may read of what the run was given
+	body any // a start has only the inputs that this build's trees may read
 	now  int64
 }
 
-func (s *step) known() bool { return s.Status != "" }
+func (s *step) isKnown() bool { return s.Status != "" }
 
-// read reads records, each of which must be readable.
-func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, error) {
+// readRecording reads the records of a run. It fails if one is unreadable.
+func readRecording(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, error) {
 	start, err := run.StartOf(recs)
 	if err != nil {
 		return nil, err
@@ -46,8 +46,8 @@ func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, er
 	if r.a == nil {
 		return nil, fmt.Errorf("%w: this program has no assistant %q", run.ErrUnfit, start.Assistant)
 	}
-	if r.ended = recs[len(recs)-1]; r.ended.Kind == run.KindEnd {
-		body, err := run.Read(r.ended)
+	if r.endRecord = recs[len(recs)-1]; r.endRecord.Kind == run.KindEnd {
+		body, err := run.Read(r.endRecord)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, er
 		decided[s.Record] = s
 	}
 	for seq, body := range r.view.Bodies() {
-		r.record(int64(seq), body, decided[int64(seq)])
+		r.addRecord(int64(seq), body, decided[int64(seq)])
 	}
 	if r.end != nil && r.end.Fault != nil && r.end.Fault.Kind == run.KindStalled {
 		r.steps[len(r.steps)-1].Status = bt.Failure.String()
@@ -77,8 +77,8 @@ func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, er
 	return r, nil
 }
 
-// record takes in what a record says, and what was decided on it.
-func (r *recording) record(seq int64, body any, decided run.TraceStep) {
+// addRecord adds a record and what was decided on it.
+func (r *recording) addRecord(seq int64, body any, decided run.TraceStep) {
 	add := func(body any, now int64) {
 		at := Moment{Record: seq, Step: len(r.steps) + 1}
 		r.steps = append(r.steps, &step{TraceStep: decided, at: at, body: body, now: now})
@@ -93,13 +93,13 @@ func (r *recording) record(seq int64, body any, decided run.TraceStep) {
 		add(&start, 0)
 	case *run.CompletionRecord:
 		add(b, b.Now)
-		r.asked[b.Op] = askedIn(b, seq)
+		r.asked[b.Op] = askedBy(b, seq)
 	case *run.TimeRecord:
 		add(b, b.Now)
 	case *run.StoppedRecord:
 		r.stopped = b
 		for i := range b.Under {
-			r.asked[b.Under[i].Op] = askedIn(&b.Under[i], 0)
+			r.asked[b.Under[i].Op] = askedBy(&b.Under[i], 0)
 		}
 	case *run.CancelRecord:
 		if r.cancel == nil {
@@ -108,12 +108,12 @@ func (r *recording) record(seq int64, body any, decided run.TraceStep) {
 	}
 }
 
-func askedIn(c *run.CompletionRecord, seq int64) Asked {
+func askedBy(c *run.CompletionRecord, seq int64) Asked {
 	return Asked{run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, c.Payload, seq}
 }
 
-// starts are what a recorded step asks for.
-func (r *recording) starts(s *step) (all []Asked) {
+// requestsOf are the requests of a recorded step.
+func (r *recording) requestsOf(s *step) (all []Asked) {
 	for _, a := range s.Start {
 		known := r.asked[a.Op]
 		all = append(all, Asked{a, known.Payload, known.Record})
@@ -121,7 +121,7 @@ func (r *recording) starts(s *step) (all []Asked) {
 	return all
 }
 
-// lastStep is what a fold decided last, and what it asks for there, as records would have it.
+// lastStep returns a fold's last decision and its requests, redacted as in records.
 func (r *recording) lastStep(f *run.Fold) (s run.TraceStep, starts []Asked, err error) {
 	if s, err = f.LastStep(r.redact); err != nil {
 		return s, nil, err
@@ -132,8 +132,9 @@ func (r *recording) lastStep(f *run.Fold) (s run.TraceStep, starts []Asked, err 
 	return s, starts, nil
 }
 
-// fold takes the records of a run that has no trace yet through its tree, as far as this build decides what they say.
-func (r *recording) fold(tree *bt.Tree) {
+// decideByFold folds a run that has no trace yet, to fill in its decisions, up to the first that differs from its
+// records.
+func (r *recording) decideByFold(tree *bt.Tree) {
 	f := run.NewFold(r.a, tree)
 	steps := r.steps
 	for seq, body := range r.view.Bodies() {
@@ -162,15 +163,15 @@ func (r *recording) fold(tree *bt.Tree) {
 	}
 }
 
-// contradicts says whether the records have something else of an operation than this build asks for.
+// contradicts says whether the recorded request of an operation differs from this one.
 func (r *recording) contradicts(a Asked) bool {
 	told, ok := r.asked[a.Op]
-	return ok && !told.same(a)
+	return ok && !told.isSame(a)
 }
 
-// over says that the tree itself ended the run.
-func (r *recording) over() bool {
-	if last := r.steps[len(r.steps)-1]; last.known() {
+// endedByTree says whether the tree itself ended the run.
+func (r *recording) endedByTree() bool {
+	if last := r.steps[len(r.steps)-1]; last.isKnown() {
 		return last.Status != bt.Running.String()
 	}
 	return r.end != nil && r.stopped == nil

@@ -20,16 +20,16 @@ import (
 	"sibyl/internal/run"
 )
 
-// Options say what is to be different in a replay. The zero value changes nothing.
+// Options say what a replay changes. The zero value changes nothing.
 type Options struct {
 	TreeFile string // names Tree in messages
 	Tree     []byte // decides in place of the run's own; nil: that one does
 	// Texts gives texts that stand in place of the run's own of the same names. v holds the run as it was.
 	Texts     func(ctx context.Context, v *run.View) ([]run.Text, error)
-	PastFirst bool // go on past the first difference, as long as the decisions are the same
+	PastFirst bool // continue after the first difference, as long as the decisions are the same
 }
 
-// Result is what a replay found.
+// Result is the result of a replay.
 type Result struct {
 	Run         string          `json:"run"`
 	Status      journal.Status  `json:"status"`   // of the recorded run
@@ -167,12 +167,12 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 	if err != nil {
 		return nil, err
 	}
-	rec, err := read(e, row, recs)
+	rec, err := readRecording(e, row, recs)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
-	r := &replayer{recording: rec, pastFirst: o.PastFirst, answers: map[uint64]Asked{}, alone: map[uint64]Asked{}}
-	if err := r.load(ctx, e, o); err != nil {
+	r := &replayer{recording: rec, pastFirst: o.PastFirst, answers: map[uint64]Asked{}, unanswered: map[uint64]Asked{}}
+	if err := r.loadTree(ctx, e, o); err != nil {
 		return nil, err
 	}
 	if o.Texts != nil {
@@ -180,25 +180,25 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 		if err != nil {
 			return nil, err
 		}
-		if r.changed, err = r.view.WithTexts(texts); err != nil {
+		if r.changedView, err = r.view.WithTexts(texts); err != nil {
 			return nil, err
 		}
 	}
 	r.result.Status = row.Status
-	if err := r.run(ctx); err != nil {
+	if err := r.runSteps(ctx); err != nil {
 		return nil, err
 	}
 	return r.result, nil
 }
 
-// load finds the tree that decides.
-func (r *replayer) load(ctx context.Context, e *run.Engine, o Options) error {
+// loadTree loads the tree that decides in the replay.
+func (r *replayer) loadTree(ctx context.Context, e *run.Engine, o Options) error {
 	own, err := e.Tree(ctx, r.view.Owner, r.view.ID)
 	var broken *bt.LoadError
 	switch {
 	case err == nil:
-		if !r.steps[0].known() {
-			r.recording.fold(own)
+		if !r.steps[0].isKnown() {
+			r.recording.decideByFold(own)
 		}
 	case !errors.As(err, &broken):
 		return err

@@ -10,46 +10,46 @@ import (
 	"sibyl/internal/run"
 )
 
-// mostTimers bounds the steps of a replay that take in nothing but a timer of the tree: a tree that only waits must not
-// keep it for ever.
+// mostTimers bounds the steps of a replay whose input is a timer of the tree alone, so that a tree that only waits does
+// not run forever.
 const mostTimers = 10_000
 
-// replayer takes what came into a run through a tree, until a decision differs: what would come of another one is not
+// replayer folds the inputs of a run through a tree, until a decision differs: the results of another decision are not
 // recorded.
 type replayer struct {
 	*recording
-	tree      *bt.Tree
-	fold      *run.Fold
-	changed   *run.View // with other texts; nil: they are the same
-	pastFirst bool
-	result    *Result
+	tree        *bt.Tree
+	fold        *run.Fold
+	changedView *run.View // with other texts; nil: they are the same
+	pastFirst   bool
+	result      *Result
 
-	next    int              // of the recorded steps
-	answers map[uint64]Asked // by operation of the recorded run: what of the replay gets its completion
-	alone   map[uint64]Asked // by operation of the replay: what gets none
-	last    int64            // the last record that was taken in
-	timers  int
-	other   bool // a decision differs
+	next       int              // of the recorded steps
+	answers    map[uint64]Asked // by operation of the recorded run: the replay's request that gets its completion
+	unanswered map[uint64]Asked // by operation of the replay: requests without a completion
+	lastRecord int64            // the last record that was folded
+	timers     int
+	diverged   bool // a decision differs
 }
 
-func (r *replayer) run(ctx context.Context) error {
+func (r *replayer) runSteps(ctx context.Context) error {
 	for was := r.nextStep(); was != nil; was = r.nextStep() {
-		if err := r.step(ctx, was); err != nil {
+		if err := r.replayStep(ctx, was); err != nil {
 			return err
 		}
-		if r.ended() || r.enough() || r.other {
+		if r.treeEnded() || r.atFirstDifference() || r.diverged {
 			break
 		}
 	}
 	return r.conclude()
 }
 
-func (r *replayer) ended() bool { return r.fold.Ending().Status != bt.Running }
+func (r *replayer) treeEnded() bool { return r.fold.Ending().Status != bt.Running }
 
-func (r *replayer) enough() bool { return !r.pastFirst && len(r.result.Differences) > 0 }
+func (r *replayer) atFirstDifference() bool { return !r.pastFirst && len(r.result.Differences) > 0 }
 
-// nextStep gives the step that the tree takes next, nil if there is none: with the next record, or with a timer of its
-// own before it.
+// nextStep returns the next step: the next recorded one, or one for a timer of the tree before that. nil: there is
+// none.
 func (r *replayer) nextStep() *step {
 	var was *step
 	if r.next < len(r.steps) {
@@ -59,8 +59,8 @@ func (r *replayer) nextStep() *step {
 		if r.timers++; r.timers > mostTimers {
 			return nil
 		}
-		// Nothing was decided on a timer that the run had not.
-		return &step{TraceStep: run.TraceStep{Status: bt.Running.String()}, at: Moment{Record: r.last, Timer: due},
+		// The recorded run had no such timer, so it decided nothing.
+		return &step{TraceStep: run.TraceStep{Status: bt.Running.String()}, at: Moment{Record: r.lastRecord, Timer: due},
 			body: &run.TimeRecord{Now: due}}
 	}
 	if was == nil {
@@ -69,7 +69,7 @@ func (r *replayer) nextStep() *step {
 	next := *was
 	if done, ok := was.body.(*run.CompletionRecord); ok {
 		asked, ok := r.answers[done.Op]
-		if !ok { // nobody knows what the recorded run has asked for there
+		if !ok { // the request of the recorded run is not known
 			return nil
 		}
 		answer := *done
@@ -77,22 +77,22 @@ func (r *replayer) nextStep() *step {
 		next.body = &answer
 	}
 	r.next++
-	r.last = was.at.Record
+	r.lastRecord = was.at.Record
 	return &next
 }
 
-// firesBefore says whether a timer of the tree acts before the next record comes in. Where the recorded run had the
-// same timer, both were due at once, and the record came first.
+// firesBefore says whether a timer of the tree acts before the next record. If the recorded run had the same timer,
+// both were due at once, and the record came first.
 func (r *replayer) firesBefore(due int64, was *step) bool {
 	if was == nil {
-		return r.over() && len(r.fold.Open()) == 0
+		return r.endedByTree() && len(r.fold.Open()) == 0
 	}
 	before := r.steps[r.next-1]
-	return due < was.now && before.Due != due && (before.known() || !r.result.OwnTree)
+	return due < was.now && before.Due != due && (before.isKnown() || !r.result.OwnTree)
 }
 
-// step takes a record in and compares what the tree decides on it.
-func (r *replayer) step(ctx context.Context, was *step) error {
+// replayStep folds a record, and compares what the tree decides.
+func (r *replayer) replayStep(ctx context.Context, was *step) error {
 	if _, err := r.fold.Take(was.at.Record, was.body); err != nil {
 		return fmt.Errorf("%w: %w", run.ErrUnfit, err)
 	}
@@ -103,10 +103,10 @@ func (r *replayer) step(ctx context.Context, was *step) error {
 	r.result.Steps++
 	r.result.Effects += len(starts)
 	r.result.Trace = append(r.result.Trace, would)
-	if err := r.ungiven(); err != nil {
+	if err := r.checkGiven(); err != nil {
 		return err
 	}
-	d, err := r.compare(ctx, was, starts)
+	d, err := r.compareStep(ctx, was, starts)
 	if err != nil {
 		return err
 	}
@@ -115,15 +115,15 @@ func (r *replayer) step(ctx context.Context, was *step) error {
 	case d.Kind != "":
 		d.Trace = &traces
 		r.result.Differences = append(r.result.Differences, d)
-		r.other = d.Kind == OtherDecision
-	case r.result.OtherTrace == nil && len(r.result.Differences) == 0 && was.known() && traces.differ():
+		r.diverged = d.Kind == OtherDecision
+	case r.result.OtherTrace == nil && len(r.result.Differences) == 0 && was.isKnown() && traces.hasDifference():
 		r.result.OtherTrace = &OtherTrace{was.at, traces}
 	}
 	return ctx.Err()
 }
 
-// ungiven tells of a tree that broke because it reads a key that the run was not given.
-func (r *replayer) ungiven() error {
+// checkGiven fails if the tree broke because it reads an input that the run does not have.
+func (r *replayer) checkGiven() error {
 	f := r.fold.Last().Fault
 	if f == nil || f.Kind != run.KindTree {
 		return nil
@@ -137,19 +137,19 @@ func (r *replayer) ungiven() error {
 	return nil
 }
 
-// conclude says where the replay ended and, where all decisions were the same, what comes of them.
+// conclude sets where the replay ended and, if all decisions were the same, compares the outcomes.
 func (r *replayer) conclude() error {
 	found := r.result
 	switch {
-	case r.enough():
+	case r.atFirstDifference():
 		found.Reached = ReachedDifference
 		return nil
-	case r.ended():
+	case r.treeEnded():
 		found.Reached = ReachedEnd
 		if r.end == nil {
 			found.Why = "the end of the run is not recorded"
 		}
-	case r.other || r.over() || r.next < len(r.steps):
+	case r.diverged || r.endedByTree() || r.next < len(r.steps):
 		found.Reached, found.Why = ReachedCut, r.whyCut()
 		return nil
 	case r.end == nil && r.stopped == nil && r.cancel == nil:
@@ -157,7 +157,7 @@ func (r *replayer) conclude() error {
 	default:
 		found.Reached, found.Why = ReachedStop, r.whyStopped()
 	}
-	if r.other || r.end == nil {
+	if r.diverged || r.end == nil {
 		return nil
 	}
 	return r.compareOutcome()
@@ -180,12 +180,12 @@ func (r *replayer) whyCut() string {
 	}
 	var open []Asked
 	for _, e := range r.fold.Open() {
-		if a, is := r.alone[e.Op]; is {
+		if a, is := r.unanswered[e.Op]; is {
 			open = append(open, a)
 		}
 	}
-	elsewhere := r.unanswered()
-	_, open = pairs(open, &elsewhere, Asked.same)
+	elsewhere := r.unusedRequests()
+	_, open = pairRequests(open, &elsewhere, Asked.isSame)
 	if len(open) == 0 {
 		return "what would come of another decision is not recorded"
 	}
@@ -196,8 +196,8 @@ func (r *replayer) whyCut() string {
 	return "no recorded completion for " + strings.Join(names, ", ")
 }
 
-// ending is what the assistant gets to make its outcome of.
-func (r *replayer) ending() (run.Ending, error) {
+// outcomeEnding is the ending from which the assistant makes the outcome.
+func (r *replayer) outcomeEnding() (run.Ending, error) {
 	e := r.fold.Ending()
 	switch {
 	case e.Status != bt.Running:
@@ -211,9 +211,9 @@ func (r *replayer) ending() (run.Ending, error) {
 	return e, nil
 }
 
-// compareOutcome makes the outcome anew.
+// compareOutcome makes the outcome again, and compares it with the recorded one.
 func (r *replayer) compareOutcome() error {
-	e, err := r.ending()
+	e, err := r.outcomeEnding()
 	if err != nil {
 		return err
 	}
@@ -226,9 +226,9 @@ func (r *replayer) compareOutcome() error {
 	if err != nil {
 		return fmt.Errorf("outcome of the replay: %w", err)
 	}
-	if changes := changesOf(r.recording.ended.Data, r.redact(data)); len(changes) > 0 {
+	if changes := changesOf(r.recording.endRecord.Data, r.redact(data)); len(changes) > 0 {
 		r.result.Differences = append(r.result.Differences, Difference{Kind: OtherOutcome,
-			Moment: Moment{Record: r.recording.ended.Seq}, Outcome: changes})
+			Moment: Moment{Record: r.recording.endRecord.Seq}, Outcome: changes})
 	}
 	return nil
 }
