@@ -158,7 +158,7 @@ func (s *Server) listRuns(ctx context.Context, in *runList) (f Runs, err error) 
 		f.Next = nextCursor(in.Limit, f.Runs)
 	}
 	if err == nil && in.Used {
-		err = s.config.Service.Count(ctx, f.Runs, costTime)
+		err = s.config.Service.AddUsage(ctx, f.Runs, costTime)
 	}
 	return f, err
 }
@@ -212,7 +212,7 @@ func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunW
 			return f, err
 		}
 		if html {
-			res.Mark()
+			res.AddHTML()
 		}
 		f.Result, shown = &res, &res.Shown
 	}

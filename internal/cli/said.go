@@ -96,9 +96,9 @@ func (s *said[O]) settled(cfg config.Config) (O, error) {
 
 // settle fills in the struct that into points to by the settings, where no flag was given, and finds the folders.
 func settle(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
-	err := object.Settle(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
+	err := object.FillFromSettings(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
 	if err == nil {
-		err = object.Find(into, local)
+		err = object.FindFolders(into, local)
 	}
 	return withCode(ExitUsage, err)
 }

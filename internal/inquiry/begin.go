@@ -57,7 +57,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 		Permanent: true, Exclusive: true,
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: wishes().Offers, Events: Events(),
 		Reasons: stories(),
-		Show:    show, Words: words, Lines: lines, Exchanged: exchanged,
+		Show:    show, Words: words, Lines: lines, ShowEffect: exchanged,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }

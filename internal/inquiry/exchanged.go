@@ -14,7 +14,7 @@ import (
 
 // exchanged tells what a detective was sent and said, and what a witness was asked. What rules did is told by its
 // record.
-func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.ShownEffect, err error) {
 	p := &performing{view: v}
 	if err := p.read(); err != nil {
 		return x, err
@@ -26,13 +26,13 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	case AskPayload:
 		r, _ := c.Value.(AskReceipt) // none: it failed
 		if !p.given.Model {
-			return assistant.Exchanged{To: r.By}, nil
+			return assistant.ShownEffect{To: r.By}, nil
 		}
 		return p.exchangedQuestion(ctx, asked, r)
 	case AnalysePayload:
 		r, _ := c.Value.(AnalyseReceipt)
 		if !p.given.Model {
-			return assistant.Exchanged{To: r.By}, nil
+			return assistant.ShownEffect{To: r.By}, nil
 		}
 		q, err := p.about(ctx, textAnalyse, asked.Turns)
 		if err != nil {
@@ -40,12 +40,12 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 		}
 		var got []assistant.Part
 		if c.Err == nil {
-			got = assistant.AnsweredJSON(struct { // what of it was taken
+			got = assistant.AnswerPartsJSON(struct { // what of it was taken
 				Analysis
 				FollowUp bool `json:"requiresFollowUp"`
 			}{r.Analysis, r.FollowUp})
 		}
-		return q.Exchanged(r.By, analysis(), r.Sent, got...), nil
+		return q.ShowEffect(r.By, analysis(), r.Sent, got...), nil
 	case SumPayload:
 		r, _ := c.Value.(SumReceipt)
 		if r.By == "" {
@@ -55,7 +55,7 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 		if err != nil {
 			return x, err
 		}
-		return q.Exchanged(r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), nil
+		return q.ShowEffect(r.By, model.Schema{}, r.Sent, assistant.AnswerParts(r.Text)...), nil
 	}
 	return x, nil
 }
@@ -71,7 +71,7 @@ func (p *performing) about(ctx context.Context, what string, turns []Turn) (*ass
 
 func (p *performing) exchangedQuestion(
 	ctx context.Context, asked AskPayload, r AskReceipt,
-) (x assistant.Exchanged, err error) {
+) (x assistant.ShownEffect, err error) {
 	all, latest, err := p.answered(asked.Turns)
 	if err != nil {
 		return x, err
@@ -87,18 +87,18 @@ func (p *performing) exchangedQuestion(
 		}
 		k.again(n+1, json.RawMessage(value), askedBefore(all, k.worded(said.Question)), said.Gaps)
 	}
-	return k.prompt.Exchanged(r.By, question(), r.Sent, assistant.Answered(r.Text)...), nil
+	return k.prompt.ShowEffect(r.By, question(), r.Sent, assistant.AnswerParts(r.Text)...), nil
 }
 
 // exchangedAnswer tells what a witness was asked. Documents are asked the question alone, and answer with passages.
-func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x assistant.Exchanged, err error) {
+func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x assistant.ShownEffect, err error) {
 	last := asked.Turns[len(asked.Turns)-1]
 	q, err := run.ResultAt[AskReceipt](p.view, last.Question)
 	if err != nil {
 		return x, err
 	}
 	if p.env.Witness.Kind != record.WitnessModel {
-		x = assistant.Exchanged{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question",
+		x = assistant.ShownEffect{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question",
 			Text: q.Text}}}
 		if len(r.Given) > 0 {
 			x.Sent = append(x.Sent, assistant.Part{Kind: assistant.PartSegment, Name: "passages",
@@ -128,5 +128,5 @@ func (p *performing) exchangedAnswer(asked AnswerPayload, r AnswerReceipt) (x as
 		sent.Say(m.Role)
 		sent.Part(kind, name, m.Text)
 	}
-	return sent.Exchanged(r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), nil
+	return sent.ShowEffect(r.By, model.Schema{}, r.Sent, assistant.AnswerParts(r.Text)...), nil
 }

@@ -49,7 +49,7 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
 		Events: Events(), Reasons: whys(), Show: show, Lines: lines, Places: places, Passages: passages,
 		Effect: effectDetail, Left: left,
-		Audit: findings, Exchanged: exchanged,
+		Audit: findings, ShowEffect: exchanged,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}

@@ -12,19 +12,19 @@ import (
 )
 
 // exchanged tells turns of the model and calls of tools as people read them.
-func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
+func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.ShownEffect, error) {
 	switch asked := c.Asked.(type) {
 	case agent.TurnPayload:
 		return exchangedTurn(ctx, v, asked, c)
 	case agent.CallPayload:
 		return exchangedCall(c, asked), nil
 	}
-	return assistant.Exchanged{}, nil
+	return assistant.ShownEffect{}, nil
 }
 
 func exchangedTurn(
 	ctx context.Context, v *run.View, p agent.TurnPayload, c *run.CompletionRecord,
-) (x assistant.Exchanged, err error) {
+) (x assistant.ShownEffect, err error) {
 	r, _, err := rebuilt(ctx, v, p)
 	if err != nil {
 		return x, err
@@ -70,8 +70,8 @@ func said(m model.Message) (all []assistant.Part) {
 	return all
 }
 
-func exchangedCall(c *run.CompletionRecord, p agent.CallPayload) assistant.Exchanged {
-	x := assistant.Exchanged{To: p.Name}
+func exchangedCall(c *run.CompletionRecord, p agent.CallPayload) assistant.ShownEffect {
+	x := assistant.ShownEffect{To: p.Name}
 	name, arguments, gave, ok := agent.ShownCall(c)
 	if !ok {
 		return x

@@ -19,7 +19,7 @@ func left(c *run.CompletionRecord) []assistant.Left {
 	case agent.EffectTurn, agent.EffectNotes:
 		var p agent.TurnPayload
 		_ = json.Unmarshal(c.Payload, &p) // a damaged one has no labels
-		all := assistant.ToModel(c)
+		all := assistant.SentToModels(c)
 		for i := range all {
 			all[i].Labels = p.Labels.String()
 		}
@@ -38,5 +38,5 @@ func left(c *run.CompletionRecord) []assistant.Left {
 			Exact(), Bytes: len(r.Arguments),
 			Rule: by.Text, Coded: by.Coded, Labels: p.Labels.String()}}
 	}
-	return assistant.ToModel(c)
+	return assistant.SentToModels(c)
 }

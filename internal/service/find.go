@@ -70,12 +70,12 @@ type Apart struct {
 }
 
 const (
-	usualHits   = 20
-	excerptSize = 160              // characters
-	mostFolded  = 128 << 10        // bytes of the words of a run that are looked through
-	readAtOnce  = 100              // runs whose words are kept in one transaction
-	readingTime = 2 * time.Second  // for runs that nobody has looked through
-	findingTime = 20 * time.Second // for all of it
+	usualHits     = 20
+	excerptSize   = 160              // characters
+	mostIndexed   = 128 << 10        // bytes of the words of a run that are looked through
+	indexedAtOnce = 100              // runs whose words are kept in one transaction
+	indexingTime  = 2 * time.Second  // for runs that nobody has looked through
+	findingTime   = 20 * time.Second // for all of it
 )
 
 // Find looks for words in titles, and in all that was asked and answered, of whoever asks.
@@ -203,9 +203,9 @@ func (s *Service) withExcerpts(ctx context.Context, owner journal.Owner, all []H
 // indexUnread keeps the words of sessions and runs that nobody has looked through yet, the latest first, and says
 // whether there are more of them than there was time for, or they can't be kept.
 func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind bool, err error) {
-	until := time.Now().Add(readingTime)
+	until := time.Now().Add(indexingTime)
 	for {
-		unread, err := s.config.Store.Unread(ctx, owner, readAtOnce)
+		unread, err := s.config.Store.Unread(ctx, owner, indexedAtOnce)
 		if err != nil || len(unread) == 0 {
 			return false, err
 		}
@@ -218,7 +218,7 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 			if err != nil {
 				return false, err
 			}
-			words = words[:min(len(words), mostFolded)]
+			words = words[:min(len(words), mostIndexed)]
 			all = append(all, journal.Wording{Found: f, Words: search.Folded(words)})
 		}
 		err = s.config.Store.KeepWords(ctx, owner, all)
@@ -227,7 +227,7 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 				return true, nil
 			}
 		}
-		if err != nil || len(unread) < readAtOnce {
+		if err != nil || len(unread) < indexedAtOnce {
 			return false, err
 		}
 		if time.Now().After(until) {

@@ -114,7 +114,7 @@ func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) 
 	if s.config.Setting != nil {
 		// folders are of whoever set them
 		isSaid := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" }
-		if err := a.Options.Settle(into, s.config.Setting, isSaid); err != nil {
+		if err := a.Options.FillFromSettings(into, s.config.Setting, isSaid); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) 
 			Why:  wrongOptions.With(strings.Replace(err.Error(), "arguments ", "the options ", 1)),
 			Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
 	}
-	if err := a.Options.Find(into, remote.Folder); err != nil {
+	if err := a.Options.FindFolders(into, remote.Folder); err != nil {
 		return nil, err
 	}
 	return reflect.ValueOf(into).Elem().Interface(), nil

@@ -145,7 +145,7 @@ func (p *parts) unpack(name string) ([]byte, error) {
 		return nil, refuse(Encrypted, "it is protected with a password; save it without one")
 	}
 	// #nosec G115 -- beyond the bound it is refused below
-	if err := files.Room(name, min(int64(f.UncompressedSize64), p.left), 0); err != nil {
+	if err := files.CheckMemory(name, min(int64(f.UncompressedSize64), p.left), 0); err != nil {
 		return nil, unopened(err)
 	}
 	in, err := f.Open()

@@ -60,7 +60,7 @@ func (r *Reader) begin(ctx context.Context, name string, size int64) (func(), er
 	if r.pdfium == nil {
 		memory = startMemory
 	}
-	if err := files.Room(name, size, memory); err != nil {
+	if err := files.CheckMemory(name, size, memory); err != nil {
 		release()
 		return nil, unopened(err)
 	}

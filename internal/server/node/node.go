@@ -30,11 +30,11 @@ type Node struct {
 	Runs      int       `json:"runs" doc:"That it drives, of all users."` // as leases tell; set by the registry
 }
 
-// gone is how long a node that dies keeps looking alive.
-const gone = 5 * beat
+// lifeTime is how long a node that dies keeps looking alive.
+const lifeTime = 5 * beat
 
 // Lives says whether n was seen lately. One that was seen long after now was seen by a clock that was wrong.
-func (n Node) Lives(now time.Time) bool { return now.Sub(n.SeenAt).Abs() < gone }
+func (n Node) Lives(now time.Time) bool { return now.Sub(n.SeenAt).Abs() < lifeTime }
 
 // Registry is where nodes are known and duties are shared out. Implementations are safe for concurrent use, from
 // several processes. Times are kept to the millisecond, in UTC.
@@ -54,13 +54,13 @@ type Registry interface {
 	TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (bool, error)
 }
 
-// Kept is how long a node that was not seen stays in the registry.
-const Kept = 24 * time.Hour
+// NodeRetention is how long a node that was not seen stays in the registry.
+const NodeRetention = 24 * time.Hour
 
-// Living are those of all nodes that were seen within Kept; the others leave.
-func Living(all []Node, now time.Time, leave func(holder string) error) (living []Node, err error) {
+// RemoveGone are those of all nodes that were seen within Kept; the others leave.
+func RemoveGone(all []Node, now time.Time, leave func(holder string) error) (living []Node, err error) {
 	for _, n := range all {
-		if !n.SeenAt.Add(Kept).Before(now) {
+		if !n.SeenAt.Add(NodeRetention).Before(now) {
 			living = append(living, n)
 		} else if err := leave(n.Holder); err != nil {
 			return nil, err

@@ -152,7 +152,7 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 		if err != nil {
 			return tool.Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 		}
-		res, done, err := v.writes.Found(ctx, c)
+		res, done, err := v.writes.FindResult(ctx, c)
 		return res, done, failure(err)
 	})
 }
