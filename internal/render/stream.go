@@ -30,9 +30,9 @@ type Stream struct {
 	stable      []string
 }
 
-// numbering is what the next item of a list that is cut is numbered by.
+// numbering is the number of the next item of a list that is laid out in parts.
 type numbering struct {
-	marker byte // of the list; 0: none goes on
+	marker byte // of the list; 0: no list continues
 	next   int
 }
 

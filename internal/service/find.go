@@ -139,7 +139,7 @@ func parsePlace(text string) (inTitles bool, after journal.Cursor, err error) {
 	return text[:1] == "t", after, err
 }
 
-// findHits are those in titles or elsewhere that come after a place, so many at most.
+// findHits gives the hits in titles or elsewhere that come after a place, at most so many.
 func (s *Service) findHits(
 	ctx context.Context, owner journal.Owner, q Query, terms []string, titles bool, after journal.Cursor, most int,
 ) ([]Hit, error) {
@@ -200,8 +200,8 @@ func (s *Service) withExcerpts(ctx context.Context, owner journal.Owner, all []H
 	return shown, nil
 }
 
-// indexUnread keeps the words of sessions and runs that nobody has looked through yet, the latest first, and says
-// whether there are more of them than there was time for, or they can't be kept.
+// indexUnread indexes the words of sessions and runs that are not indexed yet, the latest first. behind says that some
+// are left: there was no time for them, or the store can't keep them.
 func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind bool, err error) {
 	until := time.Now().Add(indexingTime)
 	for {
@@ -236,7 +236,7 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 	}
 }
 
-// wordsOf is what a session or a run that has ended is found by. What can't be read is found by its title.
+// wordsOf gives the words by which a session or an ended run is found. What can't be read is found by its title.
 func (s *Service) wordsOf(ctx context.Context, owner journal.Owner, f journal.Found) (string, error) {
 	a := s.byName[f.Assistant]
 	switch {

@@ -166,7 +166,7 @@ type Submitted struct {
 }
 
 // Submit begins a run as Start does, and waits for nothing: without room here the run is recorded, for any process that
-// has room. If ctx is cancelled before the run is recorded, there is none; after that it goes on. A run that was begun
+// has room. If ctx is cancelled before the run is recorded, there is none; after that it continues. A run that was begun
 // under the same key before is what it gives, whatever else is asked for, and whoever drives it.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if begun, err := s.findSubmitted(ctx, owner, r); !errors.Is(err, journal.ErrNotFound) {

@@ -151,7 +151,7 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	err := t.traces.Shutdown(ctx)
-	_ = t.export.Shutdown(ctx) // which withdraws an export that goes on after the time is up
+	_ = t.export.Shutdown(ctx) // which withdraws an export that is still running when the time is up
 	if err == nil && t.export.failing.Load() {
 		err = errors.New("the last spans could not be exported")
 	}

@@ -98,7 +98,7 @@ type Request struct {
 	// another run of the session has gone on since the words were said: they are no answer to what that one said
 	Late bool `json:"-"`
 
-	OverLimit bool `json:"-"` // the person knows that the day has cost what it may, and goes on
+	OverLimit bool `json:"-"` // the person knows that the day has cost what it may, and agrees
 
 	// what is submitted again under the same key is the same run, for good; "": it is another one
 	Key      string        `json:"-"`
