@@ -1,10 +1,9 @@
-// Package api is the HTTP API. It parses and renders: what can be done is in service, who one is in user.
+// Package api is the HTTP API. It parses and renders: the use cases are in service, users and tokens in user.
 //
 // Guarantees:
-//   - Who one is, is said by a bearer token in the header Authorization, or by the cookie of a browser that signed in;
-//     never by an address. What is another's does not exist: it is answered as an id that never was, letter by letter.
-//   - GET and HEAD change nothing and want the scope read, as replays do, which change nothing either; everything else
-//     wants the scope write.
+//   - A bearer token in the header Authorization, or the cookie of a browser that signed in, identifies the user; an
+//     address never does. What belongs to another user gets exactly the answer of an id that never existed.
+//   - GET, HEAD and replays change nothing and need the scope read; everything else needs the scope write.
 //   - A request that no token in a header vouches for is refused if a page of another site or port made it. Names by
 //     which this server is not known are refused, so that no foreign name can be pointed at it.
 //   - Whatever goes wrong is a Problem (RFC 9457) with a kind and, where there is one, a hint. A bad request is 400. No
@@ -15,9 +14,9 @@
 //     all.
 //   - The routes of the Council and the Inquiry tell no path of this machine.
 //   - A run outlives the request that began it.
-//   - A stream of events goes on after any event that has an id, in any process, with nothing lost or told twice. A
-//     client that does not read is dropped, and holds up nobody.
-//   - The OpenAPI description is made of the routes and forms that serve, so it is what they are.
+//   - A stream of events can be continued after any event with an id, in any process, with nothing lost or sent twice.
+//     A client that does not read is dropped, and holds up nobody.
+//   - The OpenAPI description is made from the registered routes and their types, so it is never out of date.
 package api
 
 import (
@@ -49,7 +48,7 @@ import (
 	"sibyl/internal/task"
 )
 
-// Users say who one is: the part of user.Service that is needed here.
+// Users identifies users: the part of user.Service that is needed here.
 type Users interface {
 	// Check returns the live bearer or cookie of a secret; user.ErrUnknown for anything else.
 	Check(ctx context.Context, secret string) (user.Token, error)
@@ -151,7 +150,7 @@ type Server struct {
 	description, descriptionYAML []byte
 }
 
-// New readies the routes.
+// New makes a Server with all its routes.
 func New(c Config) (*Server, error) {
 	if c.Service == nil || c.Users == nil {
 		return nil, fmt.Errorf("an API wants a service and users")
@@ -208,10 +207,10 @@ func New(c Config) (*Server, error) {
 // Handler answers every request.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
-// describe makes the OpenAPI description of what is registered.
+// describe makes the OpenAPI description of the registered routes.
 func (s *Server) describe() error {
-	s.nameEvents()
-	if err := s.nameOptions(); err != nil {
+	s.describeEvents()
+	if err := s.describeOptions(); err != nil {
 		return err
 	}
 	doc := s.api.OpenAPI()
@@ -235,8 +234,8 @@ func (s *Server) describe() error {
 // anybody is known.
 const mostConnections = 8192
 
-// HTTPServer makes a server of a handler that bounds how long headers, bodies and silence may take, how large headers
-// may be, and how many connections are open. How long an answer may take is for its route to bound: some have no end.
+// HTTPServer makes a server of a handler. It bounds the time for headers, bodies and silence, the size of headers, and
+// the number of open connections. A route bounds the time of its own answer: some have no end.
 func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      h,
@@ -250,14 +249,14 @@ func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// atMost closes connections at once that are beyond a number.
+// atMost makes a hook that closes each new connection beyond a number of open ones.
 func atMost(connections int64) func(net.Conn, http.ConnState) {
 	var open atomic.Int64
 	return func(c net.Conn, state http.ConnState) {
 		switch state {
 		case http.StateNew:
 			if open.Add(1) > connections {
-				_ = c.Close() // which tells the state, too
+				_ = c.Close() // which calls this again, with the state closed
 			}
 		case http.StateClosed, http.StateHijacked:
 			open.Add(-1)

@@ -31,38 +31,38 @@ func (s *Server) askRoutes() {
 		also:    []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
 }
 
-// ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at
+// ask begins a run, and answers with what happens in it. The run continues when the client goes away: its events are at
 // the run's address.
 func (s *Server) ask(ctx context.Context, in *keyed[Ask]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Key: in.Key}
 	said := assistant.Said{JSON: in.Body.Options}
-	return s.answered(ctx, func() (service.Submitted, error) {
-		return s.submit(ctx, r, said)
+	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
+		return s.submitWords(ctx, r, said)
 	}, (*stream).streamOrAnswer)
 }
 
-// streamOrAnswer tells what happens in a run as it happens, or what came of it, as its client wants it.
+// streamOrAnswer streams the events of a run or, to a client that wants JSON, answers with its result.
 func (t *stream) streamOrAnswer(r service.Row) {
 	if wantsJSON(t.r.Header) {
-		t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r, false) })
+		t.awaitAndAnswer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r, false) })
 		return
 	}
 	t.endName = "answer"
-	t.oneRun(r, service.Place{})
+	t.streamRun(r, service.Place{})
 }
 
-// answered begins a run, and has answer tell what comes of it.
-func (s *Server) answered(
+// beginAndAnswer begins a run, and lets answer write the response.
+func (s *Server) beginAndAnswer(
 	ctx context.Context, begin func() (service.Submitted, error), answer func(*stream, service.Row),
 ) (*huma.StreamResponse, error) {
-	closed, p := s.openStream(ownerOf(ctx))
+	release, p := s.openStream(ownerOf(ctx))
 	if p != nil {
 		return nil, p
 	}
-	streams := false
+	handedOver := false
 	defer func() {
-		if !streams { // also of a panic
-			closed()
+		if !handedOver { // also of a panic
+			release()
 		}
 	}()
 	begun, err := begin()
@@ -73,18 +73,18 @@ func (s *Server) answered(
 	if err != nil {
 		return nil, err
 	}
-	streams = true
-	return s.streamed(closed, func(t *stream) {
+	handedOver = true
+	return s.streamResponse(release, func(t *stream) {
 		t.w.Header().Set("Location", runPath(r.ID))
 		answer(t, r)
 	}), nil
 }
 
-// answer waits for the end of a run, and gives what came of it, as whole makes it. While nobody drives the run, it does
-// not wait for long; nor once this process leaves, or the token of who asked has ended.
-func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) (any, error)) {
+// awaitAndAnswer waits for the end of a run, and answers with its result in the form that whole makes. It stops waiting
+// if nobody drives the run for a while, if this process stops, or if the user's token has ended.
+func (t *stream) awaitAndAnswer(r service.Row, whole func(context.Context, service.Row) (any, error)) {
 	ctx, leave := context.WithCancel(t.r.Context())
-	over := t.s.watchOver(t.r.WithContext(ctx), leave)
+	over := t.s.watchAccess(t.r.WithContext(ctx), leave)
 	now, err := t.s.config.Service.Await(ctx, r.Owner, r.ID, t.s.config.Limits.Undriven, func(*service.Update) {})
 	left := ctx.Err() != nil
 	leave()
@@ -95,12 +95,12 @@ func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) 
 	case left:
 		now, err = t.s.findRun(t.r.Context(), r.ID)
 	}
-	t.give(now, err, whole)
+	t.answerRun(now, err, whole)
 }
 
-// give answers with how a run stands or, once it has ended, with what came of it; if who asked may still read it by
-// then.
-func (t *stream) give(r service.Row, err error, whole func(context.Context, service.Row) (any, error)) {
+// answerRun answers with the state of a run or, once it has ended, with its result. It refuses if the user may not read
+// it any more.
+func (t *stream) answerRun(r service.Row, err error, whole func(context.Context, service.Row) (any, error)) {
 	if p := t.lostAccess(); p != nil {
 		refuse(t.w, p)
 		return
@@ -111,10 +111,10 @@ func (t *stream) give(r service.Row, err error, whole func(context.Context, serv
 		status = http.StatusOK
 		body, err = whole(t.r.Context(), r)
 	}
-	t.s.end(t.w, t.r, status, body, err)
+	t.s.writeAnswer(t.w, t.r, status, body, err)
 }
 
-// wantsJSON says that an answer is wanted whole.
+// wantsJSON says that the client wants the whole answer as JSON, and no stream.
 func wantsJSON(h http.Header) bool {
 	accept := strings.Join(h["Accept"], ",")
 	return strings.Contains(accept, jsonType) && !strings.Contains(accept, eventStream)
@@ -141,14 +141,14 @@ func (s *Server) chatRoutes() {
 			"The message waits; Location has the address of its run, whose outcome is the response."}}}, s.chat)
 }
 
-// chat begins a run, and answers with its response. The run goes on when the client goes away.
+// chat begins a run, and answers with its response. The run continues when the client goes away.
 func (s *Server) chat(ctx context.Context, in *keyed[Chat]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Key: in.Key}
 	said := assistant.Said{Base: taskchat.Options{Model: in.Body.Model}}
-	return s.answered(ctx, func() (service.Submitted, error) {
-		return s.submit(ctx, r, said)
+	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
+		return s.submitWords(ctx, r, said)
 	}, func(t *stream, r service.Row) {
-		t.answer(r, func(ctx context.Context, r service.Row) (any, error) {
+		t.awaitAndAnswer(r, func(ctx context.Context, r service.Row) (any, error) {
 			res, err := t.s.config.Service.Result(ctx, r.Owner, r.ID)
 			return res.Outcome, err
 		})

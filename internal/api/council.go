@@ -19,9 +19,9 @@ import (
 
 // The addresses of the Council.
 const (
-	councilPath     = "/api/council"
-	councilSessions = councilPath + "/sessions"
-	councilSession  = councilSessions + "/{session}"
+	councilPath         = "/api/council"
+	councilSessionsPath = councilPath + "/sessions"
+	councilSessionPath  = councilSessionsPath + "/{session}"
 )
 
 type councilList struct {
@@ -31,26 +31,26 @@ type councilList struct {
 	Runs  string `query:"runs" maxLength:"200" doc:"Only the one that this session of runs is about: session_id of a run of the Council."`
 }
 
-// CouncilBegin is what a session of the Council begins with.
+// CouncilBegin is the body of a request that begins a session of the Council.
 type CouncilBegin struct {
 	Name     string `json:"name,omitempty" maxLength:"1000" doc:"Left out: it is called by the first words."`
 	Language string `json:"language,omitempty" maxLength:"20" pattern:"^([A-Za-z0-9]{2,3}(-[A-Za-z0-9-]*)?)?$" patternDescription:"a language such as pt, en or de" doc:"What is spoken. Left out: it is found out."`
 }
 
-// CouncilChange is what of a session is to be another.
+// CouncilChange is what is to be changed in a session; what is left out stays.
 type CouncilChange struct {
 	Name        *string                  `json:"name,omitempty" minLength:"1" maxLength:"1000"`
 	Language    *string                  `json:"language,omitempty" maxLength:"20" pattern:"^([A-Za-z0-9]{2,3}(-[A-Za-z0-9-]*)?)?$" patternDescription:"a language such as pt, en or de" doc:"Empty: it is found out."`
 	Preferences CouncilChangePreferences `json:"ui_preferences,omitempty"`
 }
 
-// CouncilChangePreferences are those that are to be others.
+// CouncilChangePreferences are the preferences that are to be changed.
 type CouncilChangePreferences struct {
 	SimplifiedButtons *bool `json:"simplified_buttons,omitempty"`
 	IncludeLLMHistory *bool `json:"include_llm_history,omitempty"`
 }
 
-// CouncilSummary is a session as lists have it.
+// CouncilSummary is a session in a list.
 type CouncilSummary struct {
 	ID        string        `json:"session_id"`
 	State     session.State `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
@@ -75,43 +75,43 @@ type CouncilTrashed struct {
 	Trash string `json:"trash" doc:"What it is called in the trash folder beside the sessions, from which whoever runs the server can move it back."`
 }
 
-// councilRoutes are those of the Council: what the command line can do with it.
+// councilRoutes registers the routes of the Council: what the command line can do with it.
 func (s *Server) councilRoutes() {
 	if s.config.Council == nil {
 		return
 	}
 	const tag = "council"
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[council.Export](), true, "")
-	answer(s, route{id: "listCouncilSessions", at: "GET " + councilSessions, tag: tag,
-		summary: "The sessions of the Council, the newest first", whole: true}, s.councilSessions)
-	register(s, route{id: "beginCouncilSession", at: "POST " + councilSessions, tag: tag,
+	registerForm(s, route{id: "listCouncilSessions", at: "GET " + councilSessionsPath, tag: tag,
+		summary: "The sessions of the Council, the newest first", whole: true}, s.listCouncilSessions)
+	register(s, route{id: "beginCouncilSession", at: "POST " + councilSessionsPath, tag: tag,
 		summary: "Begin a session of the Council", status: http.StatusCreated}, s.beginCouncil)
-	answer(s, route{id: "getCouncilSession", at: "GET " + councilSession, tag: tag,
+	registerForm(s, route{id: "getCouncilSession", at: "GET " + councilSessionPath, tag: tag,
 		summary: "What a session of the Council holds", whole: true}, s.getCouncil)
-	answer(s, route{id: "changeCouncilSession", at: "PATCH " + councilSession, tag: tag,
+	registerForm(s, route{id: "changeCouncilSession", at: "PATCH " + councilSessionPath, tag: tag,
 		summary: "Give a session another name, language or preferences"}, s.changeCouncil)
-	answer(s, route{id: "deleteCouncilSession", at: "DELETE " + councilSession, tag: tag,
+	registerForm(s, route{id: "deleteCouncilSession", at: "DELETE " + councilSessionPath, tag: tag,
 		summary: "Move a session to the trash"}, s.deleteCouncil)
-	register(s, route{id: "exportCouncilSession", at: "GET " + councilSession + "/export", tag: tag,
+	register(s, route{id: "exportCouncilSession", at: "GET " + councilSessionPath + "/export", tag: tag,
 		summary: "A session with all its words, as a file", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "CouncilExport", ""}}}, s.exportCouncil)
-	answer(s, route{id: "repairCouncilSession", at: "POST " + councilSession + "/repair", tag: tag,
+	registerForm(s, route{id: "repairCouncilSession", at: "POST " + councilSessionPath + "/repair", tag: tag,
 		summary: "Check a session against its folder, and put right what can be"}, s.repairCouncil)
-	answer(s, route{id: "listCouncilOracles", at: "GET " + councilPath + "/oracles", tag: tag,
-		summary: "The oracles of this server"}, s.councilOracles)
-	answer(s, route{id: "getCouncilOracle", at: "GET " + councilPath + "/oracles/{oracle}", tag: tag,
-		summary: "An oracle with its text"}, s.councilOracle)
+	registerForm(s, route{id: "listCouncilOracles", at: "GET " + councilPath + "/oracles", tag: tag,
+		summary: "The oracles of this server"}, s.listCouncilOracles)
+	registerForm(s, route{id: "getCouncilOracle", at: "GET " + councilPath + "/oracles/{oracle}", tag: tag,
+		summary: "An oracle with its text"}, s.getCouncilOracle)
 	s.councilEntryRoutes(tag)
 	s.councilRunRoutes(tag)
 	s.sittingRoutes(tag)
 }
 
-// opened opens a session of who asks; what its runs have left is put right first, if who asks may change anything.
-func (s *Server) opened(ctx context.Context, id string) (o council.Opened, d *council.Desk, err error) {
+// openCouncil opens a session of the requesting user. It first repairs what runs have left, if the user may change it.
+func (s *Server) openCouncil(ctx context.Context, id string) (o council.Opened, d *council.Desk, err error) {
 	if d, err = s.desk(ctx); err != nil {
 		return o, d, err
 	}
-	if infoOf(ctx).token.Scope.Allows(neededToMend) {
+	if infoOf(ctx).token.Scope.Allows(scopeToRepair) {
 		o, err = d.OpenID(ctx, id)
 	} else {
 		o.Session, err = d.Get(ctx, id)
@@ -119,18 +119,18 @@ func (s *Server) opened(ctx context.Context, id string) (o council.Opened, d *co
 	return o, d, err
 }
 
-// desk opens the sessions of who asks. The answer is told without the folder that they lie in.
+// desk opens the sessions of the requesting user, and keeps their folder out of the answer.
 func (s *Server) desk(ctx context.Context) (*council.Desk, error) {
 	x := infoOf(ctx)
 	d, err := s.config.Council.Desk(x.owner())
 	if err == nil {
-		x.hideFolders = without(d.Path(""))
+		x.hideFolders = folderRemover(d.Path(""))
 	}
 	return d, err
 }
 
-func (s *Server) councilSessions(ctx context.Context, in *councilList) (f CouncilSessions, err error) {
-	if in.After != "" && (len(in.After) < sessionStamp || !isID(in.After)) {
+func (s *Server) listCouncilSessions(ctx context.Context, in *councilList) (f CouncilSessions, err error) {
+	if in.After != "" && (len(in.After) < stampLength || !isID(in.After)) {
 		return f, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.",
 			"Take next of the part of the list before, as it is.")
 	}
@@ -155,7 +155,7 @@ func (s *Server) councilSessions(ctx context.Context, in *councilList) (f Counci
 		return in.Runs != "" && !desk.IsAbout(in.Runs, m.ID) || in.After != "" && !olderThan(m.ID, in.After)
 	})
 	f.Skipped = skipped
-	f.Sessions = forms(all[:min(in.Limit, len(all))], councilSummary)
+	f.Sessions = toForms(all[:min(in.Limit, len(all))], councilSummary)
 	if len(all) > in.Limit {
 		f.Next = all[in.Limit-1].ID
 	}
@@ -173,39 +173,39 @@ func councilSummary(m session.Session) CouncilSummary {
 	return f
 }
 
-// sessionStamp is the length of a session's second, with which its id begins: 2025-12-20_10-30-00.
-const sessionStamp = len("2025-12-20_10-30-00")
+// stampLength is the length of the time with which the id of a session begins: 2025-12-20_10-30-00.
+const stampLength = len("2025-12-20_10-30-00")
 
-// olderThan says that a session comes after another in a list, which need not be there any more: the number behind the
-// second has no leading zeros but those that it needs for two digits.
+// olderThan says that a session comes after another one in a list. The other one may be gone. The number behind the
+// time has at least two digits, so a longer one is higher.
 func olderThan(id, other string) bool {
-	second, rest, otherSecond, otherRest := id[:sessionStamp], id[sessionStamp:], other[:sessionStamp],
-		other[sessionStamp:]
+	second, rest, otherSecond, otherRest := id[:stampLength], id[stampLength:], other[:stampLength],
+		other[stampLength:]
 	return cmp.Or(strings.Compare(second, otherSecond), cmp.Compare(len(rest), len(otherRest)),
 		strings.Compare(rest, otherRest)) < 0
 }
 
-func (s *Server) beginCouncil(ctx context.Context, in *of[CouncilBegin]) (*at[council.Opened], error) {
+func (s *Server) beginCouncil(ctx context.Context, in *withBody[CouncilBegin]) (*withLocation[council.Opened], error) {
 	desk, err := s.desk(ctx)
 	if err != nil {
 		return nil, err
 	}
 	made, err := desk.New(ctx, in.Body.Name, in.Body.Language)
-	return &at[council.Opened]{Location: councilSessions + "/" + made.ID, Body: council.Opened{Session: made}}, err
+	return &withLocation[council.Opened]{councilSessionsPath + "/" + made.ID, council.Opened{Session: made}}, err
 }
 
 func (s *Server) getCouncil(ctx context.Context, in *SessionPath) (council.Opened, error) {
-	o, _, err := s.opened(ctx, in.Session)
+	o, _, err := s.openCouncil(ctx, in.Session)
 	return o, err
 }
 
-// changeCouncil checks the language, and then changes the name first: it alone can still be wrong, so that a request is
-// carried out whole or not at all.
+// changeCouncil checks the language, and then changes the name first: only the name can still be refused, so a request
+// is carried out whole or not at all.
 func (s *Server) changeCouncil(ctx context.Context, in *struct {
 	SessionPath
 	Body CouncilChange
 }) (o council.Opened, err error) {
-	o, desk, err := s.opened(ctx, in.Session)
+	o, desk, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return o, err
 	}
@@ -240,7 +240,7 @@ func (s *Server) exportCouncil(ctx context.Context, in *struct {
 	SessionPath
 	Format string `query:"format" enum:"md,json" default:"md"`
 }) (*export, error) {
-	o, desk, err := s.opened(ctx, in.Session)
+	o, desk, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -251,9 +251,9 @@ func (s *Server) exportCouncil(ctx context.Context, in *struct {
 	tell := infoOf(ctx).hideFolders
 	text := tell(x.Markdown())
 	if in.Format == "json" {
-		text, err = inFile(public(reflect.ValueOf(x), tell).Interface(), true)
+		text, err = encodeForFile(publicValue(reflect.ValueOf(x), tell).Interface(), true)
 	}
-	return exported("council", o.ID, in.Format, []byte(text)), err
+	return newExport("council", o.ID, in.Format, []byte(text)), err
 }
 
 // repairCouncil also repairs a session that can't be read any more.
@@ -273,16 +273,16 @@ func (s *Server) repairCouncil(ctx context.Context, in *SessionPath) (none counc
 	return all[0], nil
 }
 
-// councilOracles are told without the folders of their files.
-func (s *Server) councilOracles(ctx context.Context, _ *none) (persona.Listing, error) {
-	list, err := s.shelf(ctx)
+// listCouncilOracles are told without the folders of their files.
+func (s *Server) listCouncilOracles(ctx context.Context, _ *noInput) (persona.Listing, error) {
+	list, err := s.readOracles(ctx)
 	return list.Brief(), err
 }
 
-func (s *Server) councilOracle(ctx context.Context, in *struct {
+func (s *Server) getCouncilOracle(ctx context.Context, in *struct {
 	Oracle string `path:"oracle" doc:"The id of the oracle."`
 }) (persona.Persona, error) {
-	list, err := s.shelf(ctx)
+	list, err := s.readOracles(ctx)
 	for _, p := range list.Oracles {
 		if p.ID == in.Oracle {
 			return p, err
@@ -291,11 +291,11 @@ func (s *Server) councilOracle(ctx context.Context, in *struct {
 	return persona.Persona{}, cmp.Or(err, persona.ErrNotFound)
 }
 
-// shelf lists the oracles. The answer is told without the folders of their files.
-func (s *Server) shelf(ctx context.Context) (persona.Listing, error) {
+// readOracles lists the oracles, and keeps the folders of their files out of the answer.
+func (s *Server) readOracles(ctx context.Context) (persona.Listing, error) {
 	list, err := s.config.Council.Oracles.List(ctx)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		_ = s.problem(ctx, err) // whoever runs the server is told
+		_ = s.problem(ctx, err) // logs it for the operator
 		return list, newProblem(http.StatusServiceUnavailable, "no_oracles",
 			"The oracles of this server can't be read.",
 			"Whoever runs the server has to look after their folder.").after(time.Minute)
@@ -307,6 +307,6 @@ func (s *Server) shelf(ctx context.Context) (persona.Listing, error) {
 	for _, one := range list.Skipped {
 		folders = append(folders, filepath.Dir(one.File))
 	}
-	infoOf(ctx).hideFolders = without(folders...)
+	infoOf(ctx).hideFolders = folderRemover(folders...)
 	return list, err
 }

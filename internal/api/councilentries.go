@@ -23,15 +23,15 @@ import (
 	"sibyl/internal/server/user"
 )
 
-// neededToMend is the scope of who may have put right what a crash has left.
-const neededToMend = user.Write
+// scopeToRepair is the scope that a user needs so that what a crash has left is repaired.
+const scopeToRepair = user.Write
 
 // CouncilWords are words that are added to a session as if they had been said.
 type CouncilWords struct {
 	Text string `json:"text" minLength:"1"`
 }
 
-// CouncilAdded is what came of adding to a session.
+// CouncilAdded is the result of adding an entry to a session.
 type CouncilAdded struct {
 	Session       string             `json:"session_id"`
 	Name          string             `json:"name,omitempty" doc:"Of the session."`
@@ -44,28 +44,28 @@ type CouncilAdded struct {
 	Mended        []bt.Why           `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
 }
 
-// CouncilTranscript is what was heard in an entry, or typed in.
+// CouncilTranscript is the text of an entry: heard in a recording, or typed in.
 type CouncilTranscript struct {
 	Entry  session.AudioEntry `json:"entry"`
 	Text   string             `json:"text"`
 	Spoken []session.Spoken   `json:"spoken" doc:"The text in parts, with when each is said. Empty where the transcriber told no times."`
 }
 
-// CouncilResponse is what an oracle has answered.
+// CouncilResponse is the answer of an oracle.
 type CouncilResponse struct {
 	Answer session.LlmEntry `json:"answer"`
 	Text   string           `json:"text"`
 	HTML   string           `json:"html" doc:"The same, in which nothing runs."`
 }
 
-// CouncilItem is in the address of an entry or an answer of a session.
+// CouncilItem is the part of an address that names an entry or an answer of a session.
 type CouncilItem struct {
 	SessionPath
 	Sequence int `path:"seq" minimum:"1" doc:"Its sequence in the session."`
 }
 
 func (s *Server) councilEntryRoutes(tag string) {
-	const entries, entry, audio = councilSession + "/entries", councilSession + "/entries/{seq}", "/audio"
+	const entries, entry, audio = councilSessionPath + "/entries", councilSessionPath + "/entries/{seq}", "/audio"
 	schemas := s.api.OpenAPI().Components.Schemas
 	added := schemas.Schema(reflect.TypeFor[CouncilAdded](), true, "")
 	words := schemas.Schema(reflect.TypeFor[CouncilWords](), true, "")
@@ -82,21 +82,21 @@ func (s *Server) councilEntryRoutes(tag string) {
 	register(s, route{id: "getCouncilAudio", at: "GET " + entry + audio, tag: tag,
 		summary: "A recording, whole or in part (Range)",
 		content: []mediaType{{octets, "", "In the type of its content."}},
-		also:    []success{{http.StatusPartialContent, "", "The part that was asked for."}}}, s.councilAudio)
-	answer(s, route{id: "getCouncilTranscript", at: "GET " + entry + "/transcript", tag: tag,
-		summary: "What was heard in a recording, or typed in"}, s.councilTranscript)
-	answer(s, route{id: "getCouncilResponse", at: "GET " + councilSession + "/responses/{seq}", tag: tag,
-		summary: "What an oracle has answered"}, s.councilResponse)
+		also:    []success{{http.StatusPartialContent, "", "The part that was asked for."}}}, s.getCouncilAudio)
+	registerForm(s, route{id: "getCouncilTranscript", at: "GET " + entry + "/transcript", tag: tag,
+		summary: "What was heard in a recording, or typed in"}, s.getCouncilTranscript)
+	registerForm(s, route{id: "getCouncilResponse", at: "GET " + councilSessionPath + "/responses/{seq}", tag: tag,
+		summary: "What an oracle has answered"}, s.getCouncilResponse)
 }
 
-// FileName says what a file is called, which its body does not.
+// FileName is the name of an uploaded file, which its body does not have.
 type FileName struct {
 	Name        string `query:"name" maxLength:"1000" doc:"What the file is called; else the header Content-Disposition says it."`
 	Disposition string `header:"Content-Disposition" maxLength:"4000" doc:"As ‘attachment; filename=\"memo.ogg\"’."`
 }
 
-// label is what the file is called.
-func (in *FileName) label() string {
+// fileName is the name from the query or the header; "" if neither has one.
+func (in *FileName) fileName() string {
 	_, params, err := mime.ParseMediaType(in.Disposition)
 	if err != nil {
 		params = nil
@@ -104,30 +104,30 @@ func (in *FileName) label() string {
 	return cmp.Or(in.Name, params["filename"])
 }
 
-// councilUpload is a file for a session.
+// councilUpload is a request that adds a file to a session.
 type councilUpload struct {
 	SessionPath
 	FileName
 }
 
-// addEntry takes something into a session as it arrives.
+// addEntry adds an entry to a session, and reads its body as it arrives.
 func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamResponse, error) {
-	o, desk, err := s.opened(ctx, in.Session)
+	o, desk, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return nil, s.problem(ctx, err).closing()
 	}
-	return s.uploaded(ctx, func(w http.ResponseWriter, r *http.Request) {
-		added, err := s.addTo(w, r, desk, o.ID, in.label())
+	return s.answerUpload(ctx, func(w http.ResponseWriter, r *http.Request) {
+		added, err := s.addBody(w, r, desk, o.ID, in.fileName())
 		if err != nil {
-			refuse(w, s.problem(r.Context(), wordless{err}).closing())
+			refuse(w, s.problem(r.Context(), causeOnly{err}).closing())
 			return
 		}
-		s.tellAdded(w, r, desk, o, added)
+		s.answerAdded(w, r, desk, o, added)
 	})
 }
 
-// addTo takes in the body of a request: words as JSON, a file as it is, or the file of a form.
-func (s *Server) addTo(
+// addBody adds the body of a request to a session: words as JSON, a file as it is, or the file in a form.
+func (s *Server) addBody(
 	w http.ResponseWriter, r *http.Request, desk *council.Desk, id, label string,
 ) (added session.Added, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -147,11 +147,11 @@ func (s *Server) addTo(
 	}
 	var from io.Reader = in
 	if kind == formType {
-		if label, from, err = fileOf(in, params["boundary"]); err != nil {
-			return added, in.failure(err)
+		if label, from, err = fileInForm(in, params["boundary"]); err != nil {
+			return added, in.readError(err)
 		}
 	}
-	// by its ending it is known for what it is
+	// the ending of its name says what it is
 	if ext := path.Ext(label); ext == "" || strings.HasPrefix(kind, "text/") && ext != ".txt" && ext != ".md" {
 		label = cmp.Or(label, "recording") + "." + ending
 	}
@@ -161,7 +161,7 @@ func (s *Server) addTo(
 	}
 	added, err = add(r.Context(), id, label, from)
 	if err != nil {
-		err = in.failure(err)
+		err = in.readError(err)
 	}
 	return added, err
 }
@@ -185,11 +185,11 @@ func (s *Server) addWords(
 	return added, err
 }
 
-// tellAdded has a recording that was added written down, and says what came of adding it.
-func (s *Server) tellAdded(
+// answerAdded begins the transcription of an added recording, and answers with the result of adding it.
+func (s *Server) answerAdded(
 	w http.ResponseWriter, r *http.Request, desk *council.Desk, o council.Opened, added session.Added,
 ) {
-	ctx := context.WithoutCancel(r.Context()) // it is written down also for who does not wait for that
+	ctx := context.WithoutCancel(r.Context()) // it is transcribed even if the client does not wait
 	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: added.Entry, Same: added.Same,
 		Mended: o.Mended}
 	if added.Entry.Status == session.Pending {
@@ -209,14 +209,14 @@ func (s *Server) tellAdded(
 	if added.Same != 0 {
 		status = http.StatusOK
 	}
-	s.end(w, r, status, f, nil)
+	s.writeAnswer(w, r, status, f, nil)
 }
 
-// end ends a request whose body was read as it came, with a form or with the problem that there was.
-func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form any, err error) {
+// writeAnswer answers a request whose body was read as it arrived: with a form, or with the problem of an error.
+func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, status int, form any, err error) {
 	var raw []byte
 	if err == nil {
-		raw, err = encoded(form, infoOf(r.Context()).hideFolders)
+		raw, err = publicJSON(form, infoOf(r.Context()).hideFolders)
 	}
 	if err != nil {
 		refuse(w, s.problem(r.Context(), err).closing())
@@ -224,25 +224,25 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, status int, form an
 	}
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) // whoever does not wait for it gets none
+	_, _ = w.Write(raw) // a client that does not wait gets none
 }
 
-func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.StreamResponse, error) {
+func (s *Server) getCouncilAudio(ctx context.Context, in *CouncilItem) (*huma.StreamResponse, error) {
 	desk, err := s.desk(ctx)
 	if err != nil {
 		return nil, err
 	}
-	closed, p := s.openStream(ownerOf(ctx)) // a download lasts, too
+	release, p := s.openStream(ownerOf(ctx)) // a download lasts, too
 	if p != nil {
 		return nil, p
 	}
 	f, e, err := desk.OpenAudio(ctx, in.Session, in.Sequence)
 	if err != nil {
-		closed()
+		release()
 		return nil, fileProblem(err)
 	}
 	return &huma.StreamResponse{Body: func(c huma.Context) {
-		defer closed()
+		defer release()
 		defer func() { _ = f.Close() }() // opened for reading only
 		r, w := humago.Unwrap(c)
 		info, err := f.Stat()
@@ -257,12 +257,12 @@ func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.Strea
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": e.File}))
 		h.Set("ETag", strconv.Quote(strconv.FormatInt(info.Size(), 36)+"-"+strconv.FormatInt(info.ModTime().UnixNano(),
 			36)))
-		http.ServeContent(&bounded{w, s.config.Limits.Stall}, r, "", info.ModTime(), f)
+		http.ServeContent(&timedWriter{w, s.config.Limits.Stall}, r, "", info.ModTime(), f)
 	}}, nil
 }
 
-// audioType is the content type of a recording, by its first bytes. Whatever is none is bytes, so that no browser takes
-// it for a page.
+// audioType is the content type of a recording, by its first bytes. Anything else is plain bytes, so that no browser
+// takes it for a page.
 func audioType(head []byte) string {
 	switch found := http.DetectContentType(head); {
 	case strings.HasPrefix(found, "audio/"):
@@ -280,8 +280,8 @@ func audioType(head []byte) string {
 	return octets
 }
 
-func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (f CouncilTranscript, err error) {
-	o, desk, err := s.opened(ctx, in.Session)
+func (s *Server) getCouncilTranscript(ctx context.Context, in *CouncilItem) (f CouncilTranscript, err error) {
+	o, desk, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return f, err
 	}
@@ -294,8 +294,8 @@ func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (f Coun
 	return f, nil
 }
 
-func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (f CouncilResponse, err error) {
-	o, desk, err := s.opened(ctx, in.Session)
+func (s *Server) getCouncilResponse(ctx context.Context, in *CouncilItem) (f CouncilResponse, err error) {
+	o, desk, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return f, err
 	}

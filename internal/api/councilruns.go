@@ -17,15 +17,15 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// CouncilQuestion says who is to answer what was said in a session, and how.
+// CouncilQuestion says which oracles are to answer what was said in a session, and how.
 type CouncilQuestion struct{ council.Options }
 
 // Schema implements huma.SchemaProvider.
 func (CouncilQuestion) Schema(r huma.Registry) *huma.Schema {
-	return declared[CouncilQuestion](r, "oracles!", "history", "chair", "model")
+	return optionsSchema[CouncilQuestion](r, "oracles!", "history", "chair", "model")
 }
 
-// CouncilTranscribe says which recordings are written down: those that wait.
+// CouncilTranscribe says which recordings are transcribed beside those that wait.
 type CouncilTranscribe struct {
 	Again    bool `json:"again,omitempty" doc:"Also those that have failed."`
 	Entry    int  `json:"entry,omitempty" minimum:"1" doc:"Also this one, which has a transcript: that stays until there is another."`
@@ -36,15 +36,17 @@ type CouncilTranscribe struct {
 type CouncilNaming struct{ council.Options }
 
 // Schema implements huma.SchemaProvider.
-func (CouncilNaming) Schema(r huma.Registry) *huma.Schema { return declared[CouncilNaming](r, "model") }
+func (CouncilNaming) Schema(r huma.Registry) *huma.Schema {
+	return optionsSchema[CouncilNaming](r, "model")
+}
 
-// CouncilPrompts are the prompts that would be sent.
+// CouncilPrompts are the prompts that oracles would be sent.
 type CouncilPrompts struct {
 	Prompts []council.Preview `json:"prompts"`
 }
 
-// aboutSession is a request about a session that begins a run.
-type aboutSession[T any] struct {
+// sessionRequest is a request that begins a run about a session of the Council.
+type sessionRequest[T any] struct {
 	SessionPath
 	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
 	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
@@ -54,20 +56,20 @@ type aboutSession[T any] struct {
 func (s *Server) councilRunRoutes(tag string) {
 	answers := []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}}
 	waits := []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}
-	register(s, route{id: "askCouncil", at: "POST " + councilSession + "/answers", tag: tag,
+	register(s, route{id: "askCouncil", at: "POST " + councilSessionPath + "/answers", tag: tag,
 		summary: "Have oracles answer, as they do, or whole (Accept: application/json)", content: answers, also: waits},
 		s.askCouncil)
-	register(s, route{id: "nameCouncilSession", at: "POST " + councilSession + "/name", tag: tag,
+	register(s, route{id: "nameCouncilSession", at: "POST " + councilSessionPath + "/name", tag: tag,
 		summary: "Have a model name a session that no person has named", content: answers, also: waits}, s.nameCouncil)
-	register(s, route{id: "transcribeCouncilSession", at: "POST " + councilSession + "/transcription", tag: tag,
+	register(s, route{id: "transcribeCouncilSession", at: "POST " + councilSessionPath + "/transcription", tag: tag,
 		summary: "Have the recordings of a session written down", status: http.StatusAccepted}, s.transcribeCouncil)
-	answer(s, route{id: "previewCouncil", at: "POST " + councilSession + "/preview", tag: tag,
+	registerForm(s, route{id: "previewCouncil", at: "POST " + councilSessionPath + "/preview", tag: tag,
 		summary: "The very prompts of oracles; nobody is asked"}, s.previewCouncil)
 }
 
-// question is what a person wants of oracles in a session, by their ids, so that what is wrong with a name is said
-// here.
-func (s *Server) question(ctx context.Context, session string, q CouncilQuestion) (o council.Options, err error) {
+// resolveOracles makes the options of a run from a question, with the ids of the oracles and the chair in place of
+// their names. A name that is wrong is reported here, before a run begins.
+func (s *Server) resolveOracles(ctx context.Context, session string, q CouncilQuestion) (o council.Options, err error) {
 	o = q.Options
 	o.Session = session
 	for i, name := range q.Oracles {
@@ -89,36 +91,36 @@ func (s *Server) question(ctx context.Context, session string, q CouncilQuestion
 	return o, err
 }
 
-func (s *Server) askCouncil(ctx context.Context, in *aboutSession[CouncilQuestion]) (*huma.StreamResponse, error) {
-	o, _, err := s.opened(ctx, in.Session)
+func (s *Server) askCouncil(ctx context.Context, in *sessionRequest[CouncilQuestion]) (*huma.StreamResponse, error) {
+	o, _, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	options, err := s.question(ctx, o.ID, in.Body)
+	options, err := s.resolveOracles(ctx, o.ID, in.Body)
 	if err != nil {
 		return nil, err
 	}
-	return s.councilRun(ctx, options, in.Key)
+	return s.beginCouncilRun(ctx, options, in.Key)
 }
 
-func (s *Server) nameCouncil(ctx context.Context, in *aboutSession[CouncilNaming]) (*huma.StreamResponse, error) {
-	o, _, err := s.opened(ctx, in.Session)
+func (s *Server) nameCouncil(ctx context.Context, in *sessionRequest[CouncilNaming]) (*huma.StreamResponse, error) {
+	o, _, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
-	return s.councilRun(ctx, council.Options{Session: o.ID, Name: true, Model: in.Body.Model}, in.Key)
+	return s.beginCouncilRun(ctx, council.Options{Session: o.ID, Name: true, Model: in.Body.Model}, in.Key)
 }
 
-// councilRun begins a run of the Council, and answers with what happens in it, as ask does.
-func (s *Server) councilRun(ctx context.Context, o council.Options, key string) (*huma.StreamResponse, error) {
-	return s.answered(ctx, func() (service.Submitted, error) {
+// beginCouncilRun begins a run of the Council, and answers with its events or its result, as ask does.
+func (s *Server) beginCouncilRun(ctx context.Context, o council.Options, key string) (*huma.StreamResponse, error) {
+	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
 		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: assistant.Said{Base: o},
 			Key: key})
 	}, (*stream).streamOrAnswer)
 }
 
-// transcribes is the problem that nothing does, or nil.
-func (s *Server) transcribes() error {
+// requireTranscriber is a problem if nothing is set up that transcribes, else nil.
+func (s *Server) requireTranscriber() error {
 	if s.config.Council.Missing() == "" {
 		return nil
 	}
@@ -127,31 +129,33 @@ func (s *Server) transcribes() error {
 		"Whoever runs the server can set up a model, a server or a command that does.")
 }
 
-// afterLast is how long a transcription of a session is waited for before it is said that one goes on: one that has
-// looked for recordings for the last time is over by then, and any other takes in what was added.
-const afterLast = 500 * time.Millisecond
+// transcriptionPatience is how long a new transcription waits for a running one of the same session. One that has
+// looked for recordings for the last time ends within it; any other also transcribes what was added meanwhile.
+const transcriptionPatience = 500 * time.Millisecond
 
-// beginTranscription has the recordings of a session written down. Where that is being done it gives the run that does
-// it, unless those that have failed are wanted again.
+// beginTranscription begins a run that transcribes the recordings of a session. If one is already running it gives that
+// one, unless the failed recordings are wanted again.
 func (s *Server) beginTranscription(ctx context.Context, session string, again bool, key string) (Begun, error) {
-	if err := s.transcribes(); err != nil {
+	if err := s.requireTranscriber(); err != nil {
 		return Begun{}, err
 	}
 	begun, err := s.submitRequest(ctx, service.Request{Assistant: council.TranscriptionName,
-		Options: council.Options{Session: session, Again: again}, Key: key, Patience: afterLast})
+		Options: council.Options{Session: session, Again: again}, Key: key, Patience: transcriptionPatience})
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok && !again {
 		return s.runState(ctx, held.Run)
 	}
 	return begunForm(begun), err
 }
 
-func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[CouncilTranscribe]) (*at[Begun], error) {
-	o, desk, err := s.opened(ctx, in.Session)
+func (s *Server) transcribeCouncil(
+	ctx context.Context, in *sessionRequest[CouncilTranscribe],
+) (*withLocation[Begun], error) {
+	o, desk, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.Entry != 0 {
-		err := s.transcribes()
+		err := s.requireTranscriber()
 		if err == nil {
 			_, err = desk.Anew(ctx, o.ID, in.Body.Entry, in.Body.Attempts)
 		}
@@ -163,18 +167,18 @@ func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[Council
 	if err != nil {
 		return nil, err
 	}
-	return &at[Begun]{Location: runPath(begun.Run), Body: begun}, nil
+	return &withLocation[Begun]{runPath(begun.Run), begun}, nil
 }
 
 func (s *Server) previewCouncil(ctx context.Context, in *struct {
 	SessionPath
 	Body CouncilQuestion
 }) (f CouncilPrompts, err error) {
-	o, _, err := s.opened(ctx, in.Session)
+	o, _, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return f, err
 	}
-	options, err := s.question(ctx, o.ID, in.Body)
+	options, err := s.resolveOracles(ctx, o.ID, in.Body)
 	if err != nil {
 		return f, err
 	}
@@ -182,15 +186,15 @@ func (s *Server) previewCouncil(ctx context.Context, in *struct {
 	return f, err
 }
 
-// CouncilSittings is a part of what oracles were asked in a session, the latest first.
+// CouncilSittings is a part of the list of sittings of a session, the latest first.
 type CouncilSittings struct {
 	Journal  string           `json:"session" doc:"The id of the session of the journal that holds the runs about it."`
 	Sittings []CouncilSitting `json:"sittings"`
 	Next     string           `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
-// CouncilSitting is one time that oracles were asked, or one was. While it goes on there is only its run: events of the
-// type oracle.asked name the runs of its oracles.
+// CouncilSitting is a run in which one or several oracles were asked. While it is running it has only its run: events
+// of the type oracle.asked name the runs of its oracles.
 type CouncilSitting struct {
 	Run     service.Row        `json:"run"`
 	Oracles []council.Seat     `json:"oracles" doc:"Who were asked."`
@@ -233,11 +237,11 @@ type CouncilSentence struct {
 }
 
 func (s *Server) sittingRoutes(tag string) {
-	answer(s, route{id: "listCouncilSittings", at: "GET " + councilSession + "/sittings", tag: tag,
-		summary: "What oracles were asked in a session, and what came of it", whole: true}, s.sittings)
+	registerForm(s, route{id: "listCouncilSittings", at: "GET " + councilSessionPath + "/sittings", tag: tag,
+		summary: "What oracles were asked in a session, and what came of it", whole: true}, s.listSittings)
 }
 
-func (s *Server) sittings(ctx context.Context, in *struct {
+func (s *Server) listSittings(ctx context.Context, in *struct {
 	SessionPath
 	Limit int    `query:"limit" minimum:"1" maximum:"20" default:"10"`
 	After string `query:"after" doc:"next of the part of the list before."`
@@ -246,7 +250,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 	if err != nil {
 		return f, err
 	}
-	o, _, err := s.opened(ctx, in.Session)
+	o, _, err := s.openCouncil(ctx, in.Session)
 	if err != nil {
 		return f, err
 	}
@@ -259,7 +263,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 	if err != nil {
 		return f, err
 	}
-	f.Next = next(in.Limit, rows)
+	f.Next = nextCursor(in.Limit, rows)
 	for _, r := range rows {
 		one := CouncilSitting{Run: r}
 		if r.Status != journal.Running {
@@ -274,7 +278,7 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 			if !asked {
 				continue
 			}
-			one.addSat(sat)
+			one.addOutcome(sat)
 			one.Failure = res.Failure
 		}
 		f.Sittings = append(f.Sittings, one)
@@ -282,32 +286,32 @@ func (s *Server) sittings(ctx context.Context, in *struct {
 	return f, nil
 }
 
-// addSat takes in what came of a sitting.
-func (f *CouncilSitting) addSat(sat council.Sat) {
+// addOutcome fills in the outcome of a sitting.
+func (f *CouncilSitting) addOutcome(sat council.Sat) {
 	f.Oracles, f.Silent, f.LeftOut = sat.Oracles, sat.Silent, sat.Skipped
 	for _, a := range sat.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{a.Oracle, a.Run, a.Sequence, render.HTML(a.Text), a.Model,
 			a.CutOff, a.Unsaved != ""})
 	}
 	if m := sat.Merged; sat.Chair != nil && m != nil {
-		f.Chair = &CouncilChair{Oracle: sat.Chair.Oracle, Sequence: sat.Chair.Sequence, Unused: f.seats(m.Unused),
-			Sentences: f.sentences(m.Sentences), Agree: f.sentences(m.Agree), Differ: f.sentences(m.Differ),
-			Overlooked: f.sentences(m.Overlooked)}
+		f.Chair = &CouncilChair{Oracle: sat.Chair.Oracle, Sequence: sat.Chair.Sequence, Unused: f.seatsNamed(m.Unused),
+			Sentences: f.sentenceForms(m.Sentences), Agree: f.sentenceForms(m.Agree), Differ: f.sentenceForms(m.Differ),
+			Overlooked: f.sentenceForms(m.Overlooked)}
 	}
 	for _, one := range sat.Skipped {
 		f.Skipped = append(f.Skipped, one.String())
 	}
 }
 
-func (f *CouncilSitting) sentences(all []council.Sentence) []CouncilSentence {
-	return forms(all, func(s council.Sentence) CouncilSentence {
-		return CouncilSentence{render.HTML(s.Text), f.seats(s.By), f.seats(s.Unproven), s.Minority}
+func (f *CouncilSitting) sentenceForms(all []council.Sentence) []CouncilSentence {
+	return toForms(all, func(s council.Sentence) CouncilSentence {
+		return CouncilSentence{render.HTML(s.Text), f.seatsNamed(s.By), f.seatsNamed(s.Unproven), s.Minority}
 	})
 }
 
-// seats are those of oracles of the sitting, by their names.
-func (f *CouncilSitting) seats(names []string) []council.Seat {
-	return forms(names, func(name string) council.Seat {
+// seatsNamed are the seats of the oracles with these names.
+func (f *CouncilSitting) seatsNamed(names []string) []council.Seat {
+	return toForms(names, func(name string) council.Seat {
 		if i := slices.IndexFunc(f.Oracles, func(s council.Seat) bool { return s.Name == name }); i >= 0 {
 			return f.Oracles[i]
 		}

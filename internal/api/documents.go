@@ -17,7 +17,7 @@ import (
 	"sibyl/internal/server/user"
 )
 
-// DocumentText is what a document says, or a picture, as a question takes it.
+// DocumentText is the content of a document or a picture in the form that questions take.
 type DocumentText struct {
 	Name     string `json:"name" doc:"By which answers cite it."`
 	Parts    int    `json:"parts" doc:"Pages with text; 1 where it has no pages."`
@@ -25,7 +25,7 @@ type DocumentText struct {
 	Material string `json:"material" doc:"As the options “material” of the Oracle and “documents” of an inquiry take it. Several may stand behind each other."`
 }
 
-// fileBody describes the body of a request that is a file, in one of these types, or in words.
+// fileBody describes the body of a request that is a file of one of these types, or words as JSON.
 func fileBody(about string, words *huma.Schema, types ...string) *huma.RequestBody {
 	body := &huma.RequestBody{Required: true, Description: about, Content: map[string]*huma.MediaType{
 		formType: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"},
@@ -50,15 +50,15 @@ func (s *Server) documentRoute() {
 		nil, append([]string{octets, pdfType, docxType, "text/plain", "text/markdown"}, model.PictureTypes()...)...)
 }
 
-// readDocument reads what is sent.
+// readDocument answers with the text of the document in the body.
 func (s *Server) readDocument(ctx context.Context, in *struct{ FileName }) (*huma.StreamResponse, error) {
-	return s.uploaded(ctx, func(w http.ResponseWriter, r *http.Request) {
-		text, err := s.documentText(w, r, in.label())
-		s.end(w, r, http.StatusOK, text, err)
+	return s.answerUpload(ctx, func(w http.ResponseWriter, r *http.Request) {
+		text, err := s.documentText(w, r, in.fileName())
+		s.writeAnswer(w, r, http.StatusOK, text, err)
 	})
 }
 
-// documentText reads the document in a body. The body is read before it waits for its turn, so that who sends slowly
+// documentText reads the document in a body. It reads the body before it waits for its turn, so that a slow client
 // holds up nobody.
 func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label string) (t DocumentText, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -73,13 +73,13 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 	}
 	var from io.Reader = in
 	if kind == formType {
-		label, from, err = fileOf(in, params["boundary"])
+		label, from, err = fileInForm(in, params["boundary"])
 	}
 	var content []byte
 	if err == nil {
 		content, err = io.ReadAll(from)
 	}
-	if err = in.failure(err); err != nil {
+	if err = in.readError(err); err != nil {
 		return t, err
 	}
 	done, p := s.readWhole(r.Context(), infoOf(r.Context()))

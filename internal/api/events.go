@@ -34,7 +34,7 @@ type Synced struct {
 	State     string `json:"state,omitempty" doc:"How the run stands, in a word, when the stream begins."`
 }
 
-// RunBegun is the data of the event begin: a run is there that was not told of.
+// RunBegun is the data of the event begin: a run appears for the first time on this stream.
 type RunBegun struct {
 	About
 	Row service.Row `json:"row"`
@@ -60,7 +60,7 @@ type StepMade struct {
 	Withdrawn []uint64        `json:"withdrawn" doc:"The operations that it withdrew."`
 }
 
-// Decided is the data of the event event: something that a leaf told in the step before.
+// Decided is the data of the event event: a typed event that a leaf reported in the step before.
 type Decided struct {
 	About
 	Seq   int64           `json:"seq" doc:"The number of the record that the step took in."`
@@ -115,7 +115,7 @@ func streamEvents() []streamEvent {
 		{"end", reflect.TypeFor[RunEnded]()}, {"answer", reflect.TypeFor[RunEnded]()}}
 }
 
-// eventOf is the event of a record, a step or a leaf's event, with its data.
+// eventOf is the name and the data of the event that reports a record, a step or a leaf's typed event.
 func eventOf(who About, u service.Update) (name string, data any) {
 	switch {
 	case u.Record != nil:
@@ -135,8 +135,7 @@ func recordForm(who About, u service.Update) RecordAdded {
 	return f
 }
 
-// Resumption is where a stream goes on. A browser says it by the header alone when it comes again, whatever the address
-// has.
+// Resumption says where a stream continues. A browser that reconnects says it by the header, whatever the address has.
 type Resumption struct {
 	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was seen; the stream goes on after it."`
 	After       string `query:"after" doc:"The same, for who can't set a header."`
@@ -151,7 +150,7 @@ type Markup struct {
 
 func (r Resumption) id() string { return cmp.Or(r.LastEventID, r.After) }
 
-// RunResumption is that of the stream of one run.
+// RunResumption says where the stream of one run continues.
 type RunResumption struct {
 	RunPath
 	Resumption
@@ -174,13 +173,13 @@ func (s *Server) streamRoutes() {
 		also:    []success{{http.StatusNoContent, "", "All was seen, and the run has ended."}}}, s.watchRun)
 	register(s, route{id: "watchRuns", at: "GET /api/events", tag: tag,
 		summary: "What happens in all runs, as it happens",
-		content: []mediaType{{eventStream, "StreamEvent", ""}}}, s.watch)
+		content: []mediaType{{eventStream, "StreamEvent", ""}}}, s.watchRuns)
 }
 
-// streamed is an answer that a stream writes.
-func (s *Server) streamed(closed func(), write func(*stream)) *huma.StreamResponse {
+// streamResponse is a response that write writes as a stream; then it releases the stream's slot.
+func (s *Server) streamResponse(release func(), write func(*stream)) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(c huma.Context) {
-		defer closed()
+		defer release()
 		r, w := humago.Unwrap(c)
 		if r.Method == http.MethodHead {
 			w.Header().Set("Content-Type", eventStream)
@@ -198,7 +197,7 @@ func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamR
 	}
 	from, err := service.ParsePlace(in.id())
 	if err != nil {
-		return nil, noEvent()
+		return nil, unknownEventID()
 	}
 	if r.Status != journal.Running && from.Record >= r.Records {
 		return &huma.StreamResponse{Body: func(c huma.Context) { c.SetStatus(http.StatusNoContent) }}, nil
@@ -207,20 +206,20 @@ func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamR
 	if p != nil {
 		return nil, p
 	}
-	return s.streamed(closed, func(t *stream) {
+	return s.streamResponse(closed, func(t *stream) {
 		t.wantsHTML = in.HTML
-		t.oneRun(r, from)
+		t.streamRun(r, from)
 	}), nil
 }
 
-// noEvent refuses the id of an event that there never was.
-func noEvent() *Problem {
+// unknownEventID is the problem of an event id that this stream never had.
+func unknownEventID() *Problem {
 	return newProblem(http.StatusBadRequest, "invalid_request", "The id of the last event is not one of this stream.",
 		"Send the id of an event as it came, or none.")
 }
 
-// oneRun streams what happens in a run.
-func (t *stream) oneRun(r service.Row, from service.Place) {
+// streamRun streams the events of a run from a place on, until its end.
+func (t *stream) streamRun(r service.Row, from service.Place) {
 	t.endsWithRun = true
 	t.eventID = func(h service.Happening) string {
 		switch {
@@ -231,11 +230,11 @@ func (t *stream) oneRun(r service.Row, from service.Place) {
 		}
 		return h.After.String()
 	}
-	t.run(Synced{r.ID, r.Session, r.Assistant, r.State}, t.s.happenings(r, from))
+	t.run(Synced{r.ID, r.Session, r.Assistant, r.State}, t.s.runHappenings(r, from))
 }
 
-// happenings are the beginning of a stream of one run, what happens in the run, and its end.
-func (s *Server) happenings(r service.Row, from service.Place) source {
+// runHappenings gives the first event of the stream of one run, the updates of the run, and its end.
+func (s *Server) runHappenings(r service.Row, from service.Place) source {
 	return func(ctx context.Context) iter.Seq2[service.Happening, error] {
 		return func(yield func(service.Happening, error) bool) {
 			h := service.Happening{Run: r.ID, Session: r.Session, Assistant: r.Assistant}
@@ -257,17 +256,17 @@ func (s *Server) happenings(r service.Row, from service.Place) source {
 	}
 }
 
-func (s *Server) watch(ctx context.Context, in *Resumption) (*huma.StreamResponse, error) {
+func (s *Server) watchRuns(ctx context.Context, in *Resumption) (*huma.StreamResponse, error) {
 	from, err := service.ParsePosition(in.id())
 	if err != nil {
-		return nil, noEvent()
+		return nil, unknownEventID()
 	}
 	owner := ownerOf(ctx)
 	closed, p := s.openStream(owner)
 	if p != nil {
 		return nil, p
 	}
-	return s.streamed(closed, func(t *stream) {
+	return s.streamResponse(closed, func(t *stream) {
 		t.wantsHTML, t.eventID = in.HTML, func(h service.Happening) string { return h.Position.String() }
 		t.run(Synced{}, func(ctx context.Context) iter.Seq2[service.Happening, error] {
 			return s.config.Service.WatchAll(ctx, owner, from)

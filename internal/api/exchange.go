@@ -275,7 +275,7 @@ func (s *Server) checkAccess(w http.ResponseWriter, r *http.Request, op *huma.Op
 	if !x.token.Scope.Allows(needed) {
 		return scopeProblem(needed)
 	}
-	if p := s.spendRequest(x); p != nil || op.Metadata[filesOf] == true {
+	if p := s.spendRequest(x); p != nil || op.Metadata[filesKey] == true {
 		return p
 	}
 	return s.readBody(w, r, op)
@@ -297,7 +297,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, op *huma.Opera
 	if r.ContentLength == 0 {
 		return nil
 	}
-	if op.Metadata[textsOf] == true {
+	if op.Metadata[textsKey] == true {
 		most = s.config.Limits.Texts
 	}
 	if op.RequestBody != nil && !isJSON(r.Header) {

@@ -7,7 +7,7 @@ import (
 )
 
 func (s *Server) findRoutes() {
-	answer(s, route{id: "find", at: "GET /api/find", tag: "sessions", whole: true,
+	registerForm(s, route{id: "find", at: "GET /api/find", tag: "sessions", whole: true,
 		summary: "Find words in titles, and in all that was asked, said and answered"}, s.find)
 }
 
@@ -18,7 +18,7 @@ func (s *Server) find(ctx context.Context, in *struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many at most."`
 	After string `query:"after" maxLength:"500" doc:"Where the list goes on: next of the part before."`
 }) (found service.Hits, err error) {
-	if err := filtered(in.Assistant); err != nil {
+	if err := checkFilters(in.Assistant); err != nil {
 		return found, err
 	}
 	return s.config.Service.Find(ctx, ownerOf(ctx), service.Query{

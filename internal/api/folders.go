@@ -22,14 +22,14 @@ const (
 	deepest     = 4
 )
 
-// Folders are those that a user may name.
+// Folders are the folders that a user may name.
 type Folders struct {
 	Folders []string `json:"folders" doc:"Names: that of a folder, and of those in it, as “notes/2024/reports”. Hidden ones, links, and those that usually hold secrets are left out."`
 	More    bool     `json:"more,omitempty" doc:"There are more than are listed, or they lie deeper."`
 }
 
-// listFolders lists the folders that lie highest first, so that what is left out lies deep.
-func (s *Server) listFolders(ctx context.Context, _ *none) (f Folders, err error) {
+// listFolders lists folders level by level, so that only deep ones are left out.
+func (s *Server) listFolders(ctx context.Context, _ *noInput) (f Folders, err error) {
 	known := s.config.Folders(infoOf(ctx).token.User)
 	f.Folders = []string{}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
@@ -83,9 +83,9 @@ func mayName(parent, name string) bool {
 	return !strings.HasPrefix(name, ".") && files.SecretReason(parent, name, true) == ""
 }
 
-// folders finds the folders that a user may name: those that are theirs, and those in them. Of those of others it says
-// what it says of those that are not there.
-func (s *Server) folders(t user.Token) func(*schema.Field, string) (string, error) {
+// folderFinder makes a function that finds a folder that the user may name: one of theirs, or one in those. A folder of
+// another user is reported like one that does not exist.
+func (s *Server) folderFinder(t user.Token) func(*schema.Field, string) (string, error) {
 	return func(_ *schema.Field, name string) (string, error) {
 		known := s.config.Folders(t.User)
 		if known[name] != "" {

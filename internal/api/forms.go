@@ -61,8 +61,8 @@ func (a RunAudit) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Ref: schemasRef + name}
 }
 
-// forms are the forms of all that is in a list. They are never null either.
-func forms[T, F any](all []T, form func(T) F) []F {
+// toForms makes the forms of all values in a list. The list is never null.
+func toForms[T, F any](all []T, form func(T) F) []F {
 	out := make([]F, len(all))
 	for i, one := range all {
 		out[i] = form(one)
@@ -70,7 +70,7 @@ func forms[T, F any](all []T, form func(T) F) []F {
 	return out
 }
 
-// schemaName names a schema of the description: by its room, where others have such names, or as clients know it.
+// schemaName names a schema of the description: as clients know it, or with its package before the name of its type.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -92,7 +92,7 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
-// schemaNames are the names of types that clients know by others.
+// schemaNames are the types that clients know by other names.
 func schemaNames() map[string]string {
 	return map[string]string{
 		"service.Row": "Run", "service.SessionAudit": "Audit", "run.Asked": "Effect", "service.Used": "TurnCost",
@@ -113,9 +113,9 @@ func schemaNames() map[string]string {
 	}
 }
 
-// public is a value as it leaves this machine: without what is tagged hidden, with lists that are never null, and with
-// each text as tell gives it, which takes the folders of this machine out. What has a JSON of its own stays as it is.
-func public(v reflect.Value, tell func(string) string) reflect.Value {
+// publicValue is a value as it leaves this machine: without fields that are tagged hidden, with lists that are never
+// null, and with each text as tell gives it, which hides folders of this machine. A type with MarshalJSON is unchanged.
+func publicValue(v reflect.Value, tell func(string) string) reflect.Value {
 	t := v.Type()
 	if t.Implements(reflect.TypeFor[json.Marshaler]()) {
 		return v
@@ -127,18 +127,18 @@ func public(v reflect.Value, tell func(string) string) reflect.Value {
 		return told
 	case t.Kind() == reflect.Pointer && !v.IsNil():
 		copied := reflect.New(t.Elem())
-		copied.Elem().Set(public(v.Elem(), tell))
+		copied.Elem().Set(publicValue(v.Elem(), tell))
 		return copied
 	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
 		all := reflect.MakeSlice(t, v.Len(), v.Len())
 		for i := range v.Len() {
-			all.Index(i).Set(public(v.Index(i), tell))
+			all.Index(i).Set(publicValue(v.Index(i), tell))
 		}
 		return all
 	case t.Kind() == reflect.Map && !v.IsNil():
 		all := reflect.MakeMapWithSize(t, v.Len())
 		for of := v.MapRange(); of.Next(); {
-			all.SetMapIndex(of.Key(), public(of.Value(), tell))
+			all.SetMapIndex(of.Key(), publicValue(of.Value(), tell))
 		}
 		return all
 	case t.Kind() == reflect.Struct:
@@ -150,7 +150,7 @@ func public(v reflect.Value, tell func(string) string) reflect.Value {
 			case f.Tag.Get("hidden") != "":
 				copied.Field(i).SetZero()
 			default:
-				copied.Field(i).Set(public(v.Field(i), tell))
+				copied.Field(i).Set(publicValue(v.Field(i), tell))
 			}
 		}
 		return copied
@@ -158,14 +158,14 @@ func public(v reflect.Value, tell func(string) string) reflect.Value {
 	return v
 }
 
-// encoded is a value as public has it, in JSON.
-func encoded(value any, tell func(string) string) ([]byte, error) {
-	return json.Marshal(public(reflect.ValueOf(value), tell).Interface())
+// publicJSON is publicValue as JSON.
+func publicJSON(value any, tell func(string) string) ([]byte, error) {
+	return json.Marshal(publicValue(reflect.ValueOf(value), tell).Interface())
 }
 
-// without takes folders of this machine out of a text: what is in them keeps its name.
-func without(folders ...string) func(text string) string {
-	// one before those that it lies in
+// folderRemover makes a function that takes these folders out of a text. Files in them keep their names.
+func folderRemover(folders ...string) func(text string) string {
+	// an inner folder before those that hold it
 	slices.SortFunc(folders, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var told []string
 	for _, folder := range folders {

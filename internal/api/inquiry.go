@@ -28,19 +28,19 @@ const (
 	inquiryPath   = inquiriesPath + "/{inquiry}"
 )
 
-// InquiryPath is in the address of whatever is about an inquiry.
+// InquiryPath is the part of an address that names an inquiry.
 type InquiryPath struct {
 	Inquiry string `path:"inquiry" doc:"The id of the inquiry, or that of its run."`
 }
 
-// inquiryRoutes are those of the Inquiry: what the command line can do with it.
+// inquiryRoutes registers the routes of the Inquiry: what the command line can do with it.
 func (s *Server) inquiryRoutes() {
 	if s.config.Inquiry == nil {
 		return
 	}
 	const tag = "inquiries"
-	answer(s, route{id: "listInquiries", at: "GET " + inquiriesPath, tag: tag,
-		summary: "The inquiries, the latest first"}, s.inquiries)
+	registerForm(s, route{id: "listInquiries", at: "GET " + inquiriesPath, tag: tag,
+		summary: "The inquiries, the latest first"}, s.listInquiries)
 	register(s, route{id: "beginInquiry", at: "POST " + inquiriesPath, tag: tag,
 		summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted,
 		takesTexts: true}, s.beginInquiry)
@@ -52,22 +52,22 @@ func (s *Server) inquiryRoutes() {
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "InquirySession", ""},
 			{htmlType, "", "The evidence page: it needs no network and no script, and can be verified."}}},
 		s.exportInquiry)
-	answer(s, route{id: "getInquirySummary", at: "GET " + inquiryPath + "/summary", tag: tag,
-		summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.inquirySummary)
-	answer(s, route{id: "stopInquiry", at: "POST " + inquiryPath + "/stop", tag: tag,
+	registerForm(s, route{id: "getInquirySummary", at: "GET " + inquiryPath + "/summary", tag: tag,
+		summary: "What the audit of an inquiry says, also as HTML", whole: true}, s.getInquirySummary)
+	registerForm(s, route{id: "stopInquiry", at: "POST " + inquiryPath + "/stop", tag: tag,
 		summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted}, s.stopInquiry)
 	s.verifyRoute(tag)
 	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[record.Session](), true, "")
 }
 
-// InquiryBegin is what an inquiry begins with.
+// InquiryBegin is the body of a request that begins an inquiry.
 type InquiryBegin struct {
 	Hypothesis string `json:"hypothesis" min:"1" doc:"what is inquired into: a statement or a question, 4000 characters at most"`
 	inquiry.Options
 }
 
 // Schema implements huma.SchemaProvider.
-func (InquiryBegin) Schema(r huma.Registry) *huma.Schema { return declared[InquiryBegin](r) }
+func (InquiryBegin) Schema(r huma.Registry) *huma.Schema { return optionsSchema[InquiryBegin](r) }
 
 // InquiryBegun is an inquiry that was begun, or asked to stop.
 type InquiryBegun struct {
@@ -82,22 +82,22 @@ type Inquiries struct {
 	Next      string         `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
-func (s *Server) inquiries(ctx context.Context, in *Paging) (f Inquiries, err error) {
+func (s *Server) listInquiries(ctx context.Context, in *Paging) (f Inquiries, err error) {
 	after, err := in.cursor()
 	if err != nil {
 		return f, err
 	}
 	f.Inquiries, err = s.config.Inquiry.List(ctx, ownerOf(ctx), journal.Filter{Limit: in.Limit, After: after})
-	f.Next = next(in.Limit, f.Inquiries)
+	f.Next = nextCursor(in.Limit, f.Inquiries)
 	return f, err
 }
 
-func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*at[InquiryBegun], error) {
+func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*withLocation[InquiryBegun], error) {
 	said := assistant.Said{Base: in.Body.Options}
 	r := service.Request{Assistant: inquiry.Name, Words: in.Body.Hypothesis, Key: in.Key}
-	begun, err := s.submit(ctx, r, said)
+	begun, err := s.submitWords(ctx, r, said)
 	if errors.Is(err, journal.ErrClaimed) && in.Key != "" {
-		begun, err = s.submit(ctx, r, said) // another request with this key may have been first
+		begun, err = s.submitWords(ctx, r, said) // another request with this key may have been first
 	}
 	if held, ok := errors.AsType[*journal.ClaimedError](err); ok {
 		p := newProblem(http.StatusConflict, "inquiry_goes_on",
@@ -109,12 +109,12 @@ func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*at
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.inquiryStands(ctx, begun.Run)
-	return &at[InquiryBegun]{Location: inquiriesPath + "/" + f.ID, Body: f}, err
+	f, err := s.inquiryState(ctx, begun.Run)
+	return &withLocation[InquiryBegun]{Location: inquiriesPath + "/" + f.ID, Body: f}, err
 }
 
-// inquiryStands says how the inquiry of a run stands.
-func (s *Server) inquiryStands(ctx context.Context, run string) (InquiryBegun, error) {
+// inquiryState is the state of the inquiry that a run carries out.
+func (s *Server) inquiryState(ctx context.Context, run string) (InquiryBegun, error) {
 	r, err := s.findRun(ctx, run)
 	if err == nil && r.Assistant != inquiry.Name {
 		err = newProblem(http.StatusConflict, "key_used", "Something else was begun under this Idempotency-Key.",
@@ -123,22 +123,22 @@ func (s *Server) inquiryStands(ctx context.Context, run string) (InquiryBegun, e
 	return InquiryBegun{ID: r.Session, Run: r.ID, State: r.State}, err
 }
 
-// inquired is the row of an inquiry of whoever asks.
-func (s *Server) inquired(ctx context.Context, in *InquiryPath) (journal.Run, error) {
+// inquiryRow reads the row of an inquiry of the requesting user.
+func (s *Server) inquiryRow(ctx context.Context, in *InquiryPath) (journal.Run, error) {
 	r, err := s.config.Inquiry.Get(ctx, ownerOf(ctx), in.Inquiry)
 	infoOf(ctx).run = r.ID
 	return r, err
 }
 
-// inquirySession reads an inquiry. Its file is put right, too, if who asks may change anything; that it can't be keeps
-// nobody from reading.
-func (s *Server) inquirySession(ctx context.Context, in *InquiryPath) (record.Session, error) {
-	r, err := s.inquired(ctx, in)
+// readInquiry reads an inquiry. It also repairs the inquiry's file if the user may change anything. If the repair
+// fails, the inquiry can still be read.
+func (s *Server) readInquiry(ctx context.Context, in *InquiryPath) (record.Session, error) {
+	r, err := s.inquiryRow(ctx, in)
 	if err != nil {
 		return record.Session{}, err
 	}
 	x := infoOf(ctx)
-	if !x.token.Scope.Allows(neededToMend) {
+	if !x.token.Scope.Allows(scopeToRepair) {
 		return s.config.Inquiry.Read(ctx, x.owner(), r)
 	}
 	one, err := s.config.Inquiry.Session(ctx, x.owner(), r)
@@ -151,7 +151,7 @@ func (s *Server) inquirySession(ctx context.Context, in *InquiryPath) (record.Se
 }
 
 func (s *Server) getInquiry(ctx context.Context, in *InquiryPath) (*export, error) {
-	one, err := s.inquirySession(ctx, in)
+	one, err := s.readInquiry(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (s *Server) getInquiry(ctx context.Context, in *InquiryPath) (*export, erro
 	return &export{ContentType: jsonType, Body: raw}, err
 }
 
-// InquirySummary is what the audit of an inquiry says, for people.
+// InquirySummary is the summary in the audit of an inquiry, for people.
 type InquirySummary struct {
 	Text        string `json:"text" doc:"Markdown."`
 	HTML        string `json:"html" doc:"The same as HTML in which nothing runs."`
@@ -167,8 +167,8 @@ type InquirySummary struct {
 	Provisional bool   `json:"provisional,omitempty" doc:"The inquiry did not complete."`
 }
 
-func (s *Server) inquirySummary(ctx context.Context, in *InquiryPath) (f InquirySummary, err error) {
-	one, err := s.inquirySession(ctx, in)
+func (s *Server) getInquirySummary(ctx context.Context, in *InquiryPath) (f InquirySummary, err error) {
+	one, err := s.readInquiry(ctx, in)
 	if err != nil {
 		return f, err
 	}
@@ -184,16 +184,16 @@ func (s *Server) inquirySummary(ctx context.Context, in *InquiryPath) (f Inquiry
 // htmlType is the content type of evidence pages.
 const htmlType = "text/html; charset=utf-8"
 
-// exportInquiry gives a file. A page may be read where it is: its policy lets nothing run or be fetched.
+// exportInquiry gives an inquiry as a file. A browser may show a page: its policy lets nothing run or be fetched.
 func (s *Server) exportInquiry(ctx context.Context, in *struct {
 	InquiryPath
 	Format string `query:"format" enum:"md,json,html" default:"md"`
 }) (*export, error) {
-	one, err := s.inquirySession(ctx, &in.InquiryPath)
+	one, err := s.readInquiry(ctx, &in.InquiryPath)
 	if err != nil {
 		return nil, err
 	}
-	x := exported("inquiry", one.ID, in.Format, nil)
+	x := newExport("inquiry", one.ID, in.Format, nil)
 	switch in.Format {
 	case "md":
 		x.Body = record.Markdown(one)
@@ -202,9 +202,9 @@ func (s *Server) exportInquiry(ctx context.Context, in *struct {
 	case "html":
 		x.ContentType, x.Policy = htmlType, record.PagePolicy()+"; frame-ancestors 'none'; sandbox"
 		x.ContentDisposition = "inline" + strings.TrimPrefix(x.ContentDisposition, "attachment")
-		row, found := s.inquired(ctx, &in.InquiryPath)
-		if found != nil {
-			return nil, found
+		row, rowErr := s.inquiryRow(ctx, &in.InquiryPath)
+		if rowErr != nil {
+			return nil, rowErr
 		}
 		x.Body, err = s.config.Inquiry.Evidence(ctx, row, one)
 	}
@@ -212,14 +212,14 @@ func (s *Server) exportInquiry(ctx context.Context, in *struct {
 }
 
 func (s *Server) stopInquiry(ctx context.Context, in *InquiryPath) (f InquiryBegun, err error) {
-	r, err := s.inquired(ctx, in)
+	r, err := s.inquiryRow(ctx, in)
 	if err != nil {
 		return f, err
 	}
 	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), r.Owner, r.ID, "stopped over HTTP"); err != nil {
 		return f, err
 	}
-	return s.inquiryStands(ctx, r.ID)
+	return s.inquiryState(ctx, r.ID)
 }
 
 func (s *Server) verifyRoute(tag string) {
@@ -236,8 +236,8 @@ func (s *Server) verifyRoute(tag string) {
 			AdditionalProperties: true}}, "text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}}
 }
 
-// verifyInquiry verifies what is sent. The body is read before it waits for its turn, so that who sends slowly holds up
-// nobody.
+// verifyInquiry verifies an evidence page or a session in the body. It reads the body before it waits for its turn, so
+// that a slow client holds up nobody.
 func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	Documents string `query:"documents" maxLength:"200" doc:"The name of a folder that the server has, in which what is cited is looked up again."`
 }) (*huma.StreamResponse, error) {
@@ -245,22 +245,23 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	folder := ""
 	if in.Documents != "" {
 		var err error
-		if folder, err = s.folders(x.token)(nil, in.Documents); err != nil {
+		if folder, err = s.folderFinder(x.token)(nil, in.Documents); err != nil {
 			return nil, s.problem(ctx, err).closing()
 		}
 	}
-	return s.uploaded(ctx, func(w http.ResponseWriter, r *http.Request) {
+	return s.answerUpload(ctx, func(w http.ResponseWriter, r *http.Request) {
 		var report record.Report
 		var err error = newProblem(http.StatusBadRequest, "invalid_request", "The name of the folder is empty.",
 			"Name a folder of documents, or leave “documents” out.")
 		if folder != "" || !r.URL.Query().Has("documents") {
-			report, err = s.verified(w, r, folder)
+			report, err = s.verifyBody(w, r, folder)
 		}
-		s.end(w, r, http.StatusOK, report, err)
+		s.writeAnswer(w, r, http.StatusOK, report, err)
 	})
 }
 
-func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string) (f record.Report, err error) {
+// verifyBody reads the body of a request and verifies it. With a folder it looks up the citations in its documents.
+func (s *Server) verifyBody(w http.ResponseWriter, r *http.Request, folder string) (f record.Report, err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || r.Header.Get("Content-Encoding") != "" || kind != jsonType && kind != "text/html" {
 		return f, newProblem(http.StatusUnsupportedMediaType, "no_evidence", "This is no evidence.",
@@ -287,14 +288,14 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, folder string)
 	var documents func(name string) (record.Source, error)
 	if folder != "" {
 		if documents, err = s.config.Sources(ctx, folder); err != nil {
-			return f, s.unreadable(ctx, err)
+			return f, s.folderProblem(ctx, err)
 		}
 	}
 	return record.Verify(content, documents), nil
 }
 
-// unreadable is the problem of a folder of the server that it can't read.
-func (s *Server) unreadable(ctx context.Context, err error) error {
+// folderProblem is the problem of a folder that the server can't read; it logs the cause.
+func (s *Server) folderProblem(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -23,8 +23,7 @@ const (
 	docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 )
 
-// fileEnding says whether a body of a content type is a file that can be added to a session, and the ending of one that
-// has no name.
+// fileEnding says whether a body of a content type can be added to a session as a file, and the ending of its name.
 func fileEnding(kind string) (ending string, isFile bool) {
 	whole, part, _ := strings.Cut(kind, "/")
 	switch {
@@ -53,27 +52,27 @@ func fileEnding(kind string) (ending string, isFile bool) {
 	return part, true
 }
 
-// The pace of a file that is taken in: so much of it has to arrive within Limits.Read, and so much is read at once.
+// The pace of an upload: intakePace bytes have to arrive within Limits.Read, and intakeRead bytes are read at once.
 const (
 	intakePace = 32 << 10
 	intakeRead = 32 << 10
 )
 
-// intake reads the body of a request as it arrives. It ends with a problem if it is too large, too slow, or breaks off.
-// Its bytes are counted as those of its user; where they are used up it waits for more, and leaves a quarter of them to
-// other requests.
+// intake reads the body of a request as it arrives. It ends with a problem if the body is too large, too slow, or
+// breaks off. It spends the byte allowance of its user; if that is used up it waits for more, and leaves a quarter of
+// it to other requests.
 type intake struct {
-	s      *Server
-	r      *http.Request
-	out    *http.ResponseController
-	bytes  *allowance
-	most   int64 // that it may have
-	size   int64
-	due    int // bytes until the next deadline
-	failed *Problem
+	s             *Server
+	r             *http.Request
+	out           *http.ResponseController
+	bytes         *allowance
+	most          int64 // that it may have
+	size          int64
+	untilDeadline int // bytes until the next deadline
+	problem       *Problem
 }
 
-// newIntake takes in so many bytes at most. It refuses what says beforehand that it is too large.
+// newIntake makes an intake of at most so many bytes. It refuses a body whose announced length is larger.
 func (s *Server) newIntake(w http.ResponseWriter, r *http.Request, most int64) (*intake, error) {
 	if r.ContentLength > most {
 		return nil, tooLarge(most)
@@ -82,26 +81,26 @@ func (s *Server) newIntake(w http.ResponseWriter, r *http.Request, most int64) (
 		bytes: s.people.get(infoOf(r.Context()).owner()).bytes, most: most}, nil
 }
 
-// uploaded has do answer a request, and read its body as it arrives.
-func (s *Server) uploaded(
+// answerUpload lets do answer a request and read its body as it arrives.
+func (s *Server) answerUpload(
 	ctx context.Context, do func(w http.ResponseWriter, r *http.Request),
 ) (*huma.StreamResponse, error) {
-	closed, p := s.openStream(ownerOf(ctx)) // an upload lasts, too
+	release, p := s.openStream(ownerOf(ctx)) // an upload lasts, too
 	if p != nil {
 		return nil, p.closing()
 	}
 	return &huma.StreamResponse{Body: func(c huma.Context) {
-		defer closed()
+		defer release()
 		r, w := humago.Unwrap(c)
 		do(w, r)
 	}}, nil
 }
 
-// failure is why it ended early, else what whoever read it met.
-func (in *intake) failure(err error) error {
+// readError is the problem that ended the reading early, else the error that the reader of the body got.
+func (in *intake) readError(err error) error {
 	switch {
-	case in.failed != nil:
-		return in.failed
+	case in.problem != nil:
+		return in.problem
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return brokenBody()
 	}
@@ -113,62 +112,62 @@ func brokenBody() *Problem {
 }
 
 func (in *intake) Read(p []byte) (int, error) {
-	if in.failed != nil {
-		return 0, in.failed
+	if in.problem != nil {
+		return 0, in.problem
 	}
-	if in.due <= 0 {
+	if in.untilDeadline <= 0 {
 		// Where it can't be set the server's own bound holds.
 		_ = in.out.SetReadDeadline(time.Now().Add(in.s.config.Limits.Read))
-		in.due = intakePace
+		in.untilDeadline = intakePace
 	}
 	n, err := in.r.Body.Read(p[:min(len(p), intakeRead, in.bytes.portion())])
 	in.size += int64(n)
-	in.due -= n
+	in.untilDeadline -= n
 	var slow net.Error
 	switch {
 	case in.size > in.most:
-		in.failed = tooLarge(in.most)
+		in.problem = tooLarge(in.most)
 	case errors.As(err, &slow) && slow.Timeout():
-		in.failed = newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.",
+		in.problem = newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.",
 			fmt.Sprintf("Send at least %d KiB within %s.", intakePace>>10, in.s.config.Limits.Read)).closing()
 	case err != nil && !errors.Is(err, io.EOF):
-		in.failed = brokenBody()
+		in.problem = brokenBody()
 	default:
-		in.failed = in.spend(n)
+		in.problem = in.spend(n)
 	}
-	if in.failed != nil {
-		return 0, in.failed
+	if in.problem != nil {
+		return 0, in.problem
 	}
 	return n, err
 }
 
-// bytesLook is how often it is looked, while a file waits, whether there are bytes again.
-const bytesLook = 250 * time.Millisecond
+// bytesPollInterval is how often a waiting upload checks whether its user has bytes to spend again.
+const bytesPollInterval = 250 * time.Millisecond
 
-// spend counts bytes, and waits where they are used up.
+// spend takes bytes from the user's allowance, and waits if it is used up.
 func (in *intake) spend(n int) *Problem {
 	for {
 		wait := in.bytes.spendLeavingReserve(in.s.config.Now(), n)
 		if wait <= 0 {
 			return nil
 		}
-		in.due = 0 // what it waited for was not who sends it
-		again := time.NewTimer(min(wait, bytesLook))
+		in.untilDeadline = 0 // the sender did not cause this wait: the next read gets a new deadline
+		timer := time.NewTimer(min(wait, bytesPollInterval))
 		select {
-		case <-again.C:
+		case <-timer.C:
 			continue
 		case <-in.s.config.Leaving:
-			again.Stop()
+			timer.Stop()
 			return draining()
 		case <-in.r.Context().Done():
-			again.Stop()
+			timer.Stop()
 			return problemOf(in.r.Context().Err())
 		}
 	}
 }
 
-// fileOf finds the file of a form, and what it is called. What comes before it is passed over.
-func fileOf(from io.Reader, boundary string) (label string, file io.Reader, err error) {
+// fileInForm finds the file in a form, and its name. It skips the fields before it.
+func fileInForm(from io.Reader, boundary string) (label string, file io.Reader, err error) {
 	if boundary == "" {
 		return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form has no boundary.",
 			"Its content type names one.")

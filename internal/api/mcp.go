@@ -15,38 +15,39 @@ import (
 // mcpPath is where programs reach the tools.
 const mcpPath = "/mcp"
 
-// mcpRoutes are those of the Model Context Protocol. There is no GET: this server sends nothing but answers, and
-// clients know what that means.
+// mcpRoutes registers the routes of the Model Context Protocol. There is no GET: this server sends nothing but answers,
+// and clients know what that means.
 func (s *Server) mcpRoutes() {
 	if s.config.MCP == nil {
 		return
 	}
 	for _, method := range []string{http.MethodPost, http.MethodDelete} {
-		s.mux.HandleFunc(method+" "+mcpPath, s.protocol)
+		s.mux.HandleFunc(method+" "+mcpPath, s.serveMCP)
 	}
 }
 
-// protocol answers a message of the Model Context Protocol, as far as a stream may go: as long as its client takes it,
-// and its token is good.
-func (s *Server) protocol(w http.ResponseWriter, r *http.Request) {
+// serveMCP answers a message of the Model Context Protocol. The answer may be a stream, which lasts as long as its
+// client reads and its token is good.
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	x := infoOf(r.Context())
-	closed, p := s.meet(w, r, x)
+	release, p := s.admitMessage(w, r, x)
 	if p != nil {
 		refuse(w, p)
 		return
 	}
-	defer closed()
+	defer release()
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
-	over := s.watchOver(r.WithContext(ctx), leave)
+	over := s.watchAccess(r.WithContext(ctx), leave)
 	defer func() { leave(); <-over }()
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers would hold back what is told
-	s.config.MCP.Serve(&bounded{w, s.config.Limits.Stall}, r.WithContext(ctx), x.token)
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy that buffers would hold back events
+	s.config.MCP.Serve(&timedWriter{w, s.config.Limits.Stall}, r.WithContext(ctx), x.token)
 }
 
-// meet lets a message pass with its body in memory, and counts it as a stream; or says why not. Pages of other sites
-// are refused whatever they show, as the protocol wants it, and cookies are not taken: clients are programs.
-func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *requestInfo) (closed func(), p *Problem) {
+// admitMessage checks a message, reads its body into memory and counts it as a stream, or says why it is refused. It
+// refuses pages of other sites whatever token they send, as the protocol demands, and takes no cookies: clients are
+// programs.
+func (s *Server) admitMessage(w http.ResponseWriter, r *http.Request, x *requestInfo) (release func(), p *Problem) {
 	if s.isFromAnotherSite(r) {
 		return nil, newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
 			"Connect with a program, not from a page.")
@@ -70,9 +71,9 @@ func (s *Server) meet(w http.ResponseWriter, r *http.Request, x *requestInfo) (c
 	return s.openStream(x.owner())
 }
 
-// watchOver ends a request that lasts when its token does, or when this process drives no run any more. over is closed
-// when it is done.
-func (s *Server) watchOver(r *http.Request, leave func()) (over <-chan struct{}) {
+// watchAccess calls leave when the user's token ends, or when this process drives no run any more. over is closed once
+// the watch has ended.
+func (s *Server) watchAccess(r *http.Request, leave func()) (over <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -94,22 +95,22 @@ func (s *Server) watchOver(r *http.Request, leave func()) (over <-chan struct{})
 	return done
 }
 
-// bounded is an answer of which each part has to be taken in time, however long the next one takes to come.
-type bounded struct {
+// timedWriter is an answer whose client has to read each part in time, however long the next part takes to come.
+type timedWriter struct {
 	http.ResponseWriter
 	stall time.Duration
 }
 
 // Unwrap is for http.ResponseController.
-func (b *bounded) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+func (b *timedWriter) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
-func (b *bounded) WriteHeader(status int) {
+func (b *timedWriter) WriteHeader(status int) {
 	b.ResponseWriter.WriteHeader(status)
 	_ = http.NewResponseController(b.ResponseWriter).SetWriteDeadline(time.Time{}) // it stands before each write
 }
 
-func (b *bounded) Write(p []byte) (n int, err error) {
+func (b *timedWriter) Write(p []byte) (n int, err error) {
 	out := http.NewResponseController(b.ResponseWriter)
 	if err := out.SetWriteDeadline(time.Now().Add(b.stall)); err != nil {
 		return 0, err
@@ -124,8 +125,8 @@ func (b *bounded) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Begin does what adds a run to those that a user has going, if there is room for one more: for runs that are not begun
-// by a route of the API. A refusal is an *mcp.Fault.
+// Begin calls do, which begins a run, if the user may have one more running run: for runs that no route of the API
+// begins. A refusal is an *mcp.Fault.
 func (s *Server) Begin(ctx context.Context, owner journal.Owner, do func() error) error {
 	err := s.withRoomForRun(ctx, owner, do)
 	if p, ok := errors.AsType[*Problem](err); ok {

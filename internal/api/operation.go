@@ -11,23 +11,23 @@ import (
 	"sibyl/internal/server/user"
 )
 
-// Operation is what tells how the server works for all of its users.
+// Operation gives what an operator may see: the nodes, trees and prompts of the server.
 type Operation struct {
 	// Nodes are the processes that serve, and the time of the database.
 	Nodes func(ctx context.Context) ([]node.Node, time.Time, error)
-	// Trees are those in force, by name, each checked; nil: no routes of them, nor of Prompts.
+	// Trees gives the trees in force, by name, each checked; nil: there are no routes of trees and prompts.
 	Trees func() ([]TreeInForce, error)
-	// Prompts are those of all assistants, by assistant and name, each checked, and what is wrong with their folder as
-	// a whole.
+	// Prompts gives the prompts of all assistants, by assistant and name, each checked. folder is what is wrong with
+	// their folder as a whole.
 	Prompts func() (all []PromptInForce, folder string, err error)
 }
 
-// Nodes are the processes that serve.
+// Nodes is the list of the server processes.
 type Nodes struct {
 	Nodes []Node `json:"nodes" doc:"The first started first."`
 }
 
-// Node is a process that serves.
+// Node is a server process.
 type Node struct {
 	node.Node
 	Lives bool `json:"lives"`
@@ -45,16 +45,16 @@ func (s *Server) operationRoutes() {
 		return
 	}
 	const tag = "operation"
-	answer(s, route{id: "listNodes", at: "GET /api/nodes", tag: tag,
-		summary: "The nodes that serve, and how many runs each drives", needs: user.Operate}, s.nodes)
-	answer(s, route{id: "getOperation", at: "GET /api/operation", tag: tag,
-		summary: "How the server works for all of its users, in numbers alone", needs: user.Operate}, s.operation)
+	registerForm(s, route{id: "listNodes", at: "GET /api/nodes", tag: tag,
+		summary: "The nodes that serve, and how many runs each drives", needs: user.Operate}, s.listNodes)
+	registerForm(s, route{id: "getOperation", at: "GET /api/operation", tag: tag,
+		summary: "How the server works for all of its users, in numbers alone", needs: user.Operate}, s.getOperation)
 	if s.config.Operation.Trees != nil {
-		s.fileRoutes(tag)
+		s.treeAndPromptRoutes(tag)
 	}
 }
 
-func (s *Server) nodes(ctx context.Context, _ *none) (f Nodes, err error) {
+func (s *Server) listNodes(ctx context.Context, _ *noInput) (f Nodes, err error) {
 	found, now, err := s.config.Operation.Nodes(ctx)
 	for _, n := range found {
 		f.Nodes = append(f.Nodes, Node{n, n.Lives(now)})
@@ -62,18 +62,18 @@ func (s *Server) nodes(ctx context.Context, _ *none) (f Nodes, err error) {
 	return f, err
 }
 
-func (s *Server) operation(ctx context.Context, _ *none) (f HowItWorks, err error) {
+func (s *Server) getOperation(ctx context.Context, _ *noInput) (f HowItWorks, err error) {
 	f.At, f.Build = s.config.Now().UTC(), s.config.Build
 	f.Runs, err = s.config.Service.Census(ctx)
 	return f, err
 }
 
-// Trees are those in force.
+// Trees is the list of the trees in force.
 type Trees struct {
 	Trees []TreeInForce `json:"trees" doc:"By name, without their texts."`
 }
 
-// TreeInForce is a tree that new runs begin with, and what a check of it says.
+// TreeInForce is a tree that new runs begin with, and the result of checking it.
 type TreeInForce struct {
 	Name     string       `json:"name"`
 	BuiltIn  bool         `json:"built_in" doc:"It comes with the program; else it stands in the folder of the setting trees."`
@@ -86,13 +86,13 @@ type TreeInForce struct {
 	Found    []bt.Problem `json:"found" doc:"What a check finds; empty in lists."`
 }
 
-// Prompts are what models are told, a file each.
+// Prompts is the list of the prompts, a file each.
 type Prompts struct {
 	Folder  string          `json:"folder,omitempty" doc:"What is wrong with the folder of the setting prompts as a whole. Those that are built in are listed then."`
 	Prompts []PromptInForce `json:"prompts" doc:"By assistant and name, without their texts."`
 }
 
-// PromptInForce is a prompt as its file is by now, and what a check of it says. A run keeps those that it began with.
+// PromptInForce is a prompt as its file is now, and the result of checking it. A run keeps the prompts it began with.
 type PromptInForce struct {
 	Assistant string   `json:"assistant"`
 	Name      string   `json:"name"`
@@ -104,19 +104,19 @@ type PromptInForce struct {
 	Found     []string `json:"found" doc:"What a check finds; empty in lists."`
 }
 
-func (s *Server) fileRoutes(tag string) {
-	answer(s, route{id: "listTrees", at: "GET /api/trees", tag: tag,
-		summary: "The trees in force, and whether they load", needs: user.Operate}, s.trees)
-	answer(s, route{id: "getTree", at: "GET /api/trees/{tree}", tag: tag,
+func (s *Server) treeAndPromptRoutes(tag string) {
+	registerForm(s, route{id: "listTrees", at: "GET /api/trees", tag: tag,
+		summary: "The trees in force, and whether they load", needs: user.Operate}, s.listTrees)
+	registerForm(s, route{id: "getTree", at: "GET /api/trees/{tree}", tag: tag,
 		summary: "A tree in force, what a check of it finds, and the one that it replaces", needs: user.Operate,
-		whole: true}, s.treeInForce)
-	answer(s, route{id: "listPrompts", at: "GET /api/prompts", tag: tag,
-		summary: "The prompts of all assistants, and whether they can be used", needs: user.Operate}, s.prompts)
-	answer(s, route{id: "getPrompt", at: "GET /api/prompts/{assistant}/{prompt}", tag: tag,
-		summary: "A prompt, what a check of it finds, and the one that it replaces", needs: user.Operate}, s.prompt)
+		whole: true}, s.getTree)
+	registerForm(s, route{id: "listPrompts", at: "GET /api/prompts", tag: tag,
+		summary: "The prompts of all assistants, and whether they can be used", needs: user.Operate}, s.listPrompts)
+	registerForm(s, route{id: "getPrompt", at: "GET /api/prompts/{assistant}/{prompt}", tag: tag,
+		summary: "A prompt, what a check of it finds, and the one that it replaces", needs: user.Operate}, s.getPrompt)
 }
 
-func (s *Server) trees(context.Context, *none) (f Trees, err error) {
+func (s *Server) listTrees(context.Context, *noInput) (f Trees, err error) {
 	f.Trees, err = s.config.Operation.Trees()
 	for i := range f.Trees {
 		t := &f.Trees[i]
@@ -125,7 +125,7 @@ func (s *Server) trees(context.Context, *none) (f Trees, err error) {
 	return f, err
 }
 
-func (s *Server) treeInForce(_ context.Context, in *struct {
+func (s *Server) getTree(_ context.Context, in *struct {
 	Tree string `path:"tree" maxLength:"200" doc:"The name of a tree in force."`
 }) (TreeInForce, error) {
 	found, err := s.config.Operation.Trees()
@@ -141,7 +141,7 @@ func (s *Server) treeInForce(_ context.Context, in *struct {
 	return TreeInForce{}, err
 }
 
-func (s *Server) prompts(context.Context, *none) (f Prompts, err error) {
+func (s *Server) listPrompts(context.Context, *noInput) (f Prompts, err error) {
 	f.Prompts, f.Folder, err = s.config.Operation.Prompts()
 	for i := range f.Prompts {
 		p := &f.Prompts[i]
@@ -150,7 +150,7 @@ func (s *Server) prompts(context.Context, *none) (f Prompts, err error) {
 	return f, err
 }
 
-func (s *Server) prompt(_ context.Context, in *struct {
+func (s *Server) getPrompt(_ context.Context, in *struct {
 	Assistant string `path:"assistant" maxLength:"64" doc:"Whose it is."`
 	Prompt    string `path:"prompt" maxLength:"200" doc:"The name of one of its prompts."`
 }) (PromptInForce, error) {

@@ -32,30 +32,29 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; " +
 	"trusted-types svelte-trusted-html sibyl-markdown"
 
-// SignInAddress is where the page signs a browser in, once: origin is that of this server, once the secret of a sign-in
-// token. It stands in the fragment, which browsers send to nobody.
+// SignInAddress is the address that signs a browser in, once. origin is the origin of this server, once the secret of a
+// sign-in token. The secret is in the fragment, which browsers send to nobody.
 func SignInAddress(origin, once string) string { return origin + "/#" + once }
 
-// plainRoutes are the routes that are no part of the API: whether the process is up and ready, its figures, the
-// description, the page.
+// plainRoutes registers the routes that are no part of the API: health, readiness, metrics, the description, the page.
 func (s *Server) plainRoutes() error {
 	s.mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) {
-		write(w, "text/plain; charset=utf-8", []byte("ok\n"))
+		writeBody(w, "text/plain; charset=utf-8", []byte("ok\n"))
 	})
-	s.mux.HandleFunc("GET "+readyPath, s.ready)
+	s.mux.HandleFunc("GET "+readyPath, s.answerReady)
 	if s.config.Metrics != nil {
-		s.mux.HandleFunc("GET /metrics", s.metrics)
+		s.mux.HandleFunc("GET /metrics", s.serveMetrics)
 	}
 	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, "application/openapi+json", s.description)
+		writeBody(w, "application/openapi+json", s.description)
 	})
 	s.mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, "application/openapi+yaml", s.descriptionYAML)
+		writeBody(w, "application/openapi+yaml", s.descriptionYAML)
 	})
 	return s.pageRoutes()
 }
 
-// pageRoutes has a route for each file of the page.
+// pageRoutes registers a route for each file of the page.
 func (s *Server) pageRoutes() error {
 	files, err := fs.Sub(web.Dist, "dist")
 	if err != nil {
@@ -82,14 +81,14 @@ func (s *Server) pageRoutes() error {
 	})
 }
 
-// pageFile is a file of the page. A browser keeps it for good where its name holds the hash of what is in it, and
-// otherwise asks each time whether it is still the same.
+// pageFile is a file of the page. A browser keeps it for good if its name holds its hash; otherwise it asks each time
+// whether the file is still the same.
 type pageFile struct {
-	kind, tag, kept string
-	text, packed    []byte
+	kind, etag, cacheControl string
+	text, gzipped            []byte
 }
 
-// hashedFiles is the folder of those whose names hold their hashes.
+// hashedFiles is the folder of the files whose names hold their hashes.
 const hashedFiles = "assets/"
 
 func newPageFile(name string, text []byte) (*pageFile, error) {
@@ -115,40 +114,40 @@ func newPageFile(name string, text []byte) (*pageFile, error) {
 	_, _ = w.Write(text) // into memory
 	_ = w.Close()
 	sum := sha256.Sum256(text)
-	return &pageFile{kind: kind, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, kept: kept, text: text,
-		packed: packed.Bytes()}, nil
+	return &pageFile{kind: kind, etag: `"` + hex.EncodeToString(sum[:12]) + `"`, cacheControl: kept, text: text,
+		gzipped: packed.Bytes()}, nil
 }
 
 // ServeHTTP implements http.Handler.
 func (f *pageFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("Cache-Control", f.kept)
-	h.Set("ETag", f.tag)
+	h.Set("Cache-Control", f.cacheControl)
+	h.Set("ETag", f.etag)
 	h.Set("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("If-None-Match"), f.tag) {
+	if strings.Contains(r.Header.Get("If-None-Match"), f.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	if !slices.ContainsFunc(strings.Split(r.Header.Get("Accept-Encoding"), ","), func(one string) bool {
 		return strings.TrimSpace(one) == "gzip"
 	}) {
-		write(w, f.kind, f.text)
+		writeBody(w, f.kind, f.text)
 		return
 	}
 	h.Set("Content-Encoding", "gzip")
-	write(w, f.kind, f.packed)
+	writeBody(w, f.kind, f.gzipped)
 }
 
-func write(w http.ResponseWriter, kind string, body []byte) {
+func writeBody(w http.ResponseWriter, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // whoever does not wait for it gets none
+	_, _ = w.Write(body) // a client that does not wait gets none
 }
 
-// readyTime bounds how long the answer to whether requests may come is waited for.
+// readyTime bounds the check whether this process is ready.
 const readyTime = 2 * time.Second
 
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+func (s *Server) answerReady(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	if err := s.config.Ready(ctx); err != nil {
@@ -157,11 +156,11 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 			"Its log says why.").after(time.Second))
 		return
 	}
-	write(w, "text/plain; charset=utf-8", []byte("ok\n"))
+	writeBody(w, "text/plain; charset=utf-8", []byte("ok\n"))
 }
 
-// metrics are for users, and for whoever is on this machine.
-func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+// serveMetrics shows the metrics to users, and to programs on this machine without a token.
+func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	x := infoOf(r.Context())
 	if r.Header["Authorization"] != nil || !x.isLocal || s.isForgeable(r) {
 		if p := s.identify(x, r); p != nil {

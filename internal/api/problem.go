@@ -22,7 +22,7 @@ import (
 	"sibyl/internal/service"
 )
 
-// Problem is what every answer holds that is no success, as application/problem+json. It repeats nothing of the
+// Problem is the body of every answer that is no success, as application/problem+json. It repeats nothing of the
 // request.
 type Problem struct {
 	Type   string `json:"type" doc:"Always about:blank: the kind tells problems apart."`
@@ -77,8 +77,7 @@ func (p *Problem) GetHeaders() http.Header { return p.header }
 // ContentType is that of the answer.
 func (p *Problem) ContentType(string) string { return problemType }
 
-// problemOf says what an error means for who asked. What is not known is a fault of the server, of which no more is
-// said.
+// problemOf is the problem that an error means for the user. An unknown error is an internal fault, without details.
 func problemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -116,12 +115,12 @@ func refuse(w http.ResponseWriter, p *Problem) {
 	}
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // whoever does not wait for it gets none
+	_ = json.NewEncoder(w).Encode(p) // a client that does not wait gets none
 }
 
-// ofHuma is the problem of a request in which huma found something wrong. Its complaints name what was sent: of that
-// remains what the description of the route says as well.
-func (s *Server) ofHuma(op *huma.Operation, m *huma.ErrorModel) *Problem {
+// humaProblem is the problem of a request in which huma found a fault. Huma's complaints repeat what was sent: only
+// names that the description of the route has as well are kept.
+func (s *Server) humaProblem(op *huma.Operation, m *huma.ErrorModel) *Problem {
 	if m.Status != http.StatusUnprocessableEntity && m.Status != http.StatusBadRequest { // nothing else is left to huma
 		return newProblem(m.Status, "internal", "Something went wrong in the server.", "")
 	}
@@ -147,26 +146,26 @@ func (s *Server) complaint(op *huma.Operation, e *huma.ErrorDetail) string {
 				all = append(all, param.Name)
 			}
 		}
-		return "The address has a parameter that is none of this route" + taking(all)
+		return "The address has a parameter that is none of this route" + acceptedNames(all)
 	case !named:
 		return "The body is wrong: " + e.Message + "."
-	case s.bodyOf(op).Properties[name] != nil:
+	case s.bodySchema(op).Properties[name] != nil:
 		return "In the body, " + name + " is wrong: " + e.Message + "."
 	}
-	all := slices.Sorted(maps.Keys(s.bodyOf(op).Properties))
-	return "The body has a property that is none of this route" + taking(all)
+	all := slices.Sorted(maps.Keys(s.bodySchema(op).Properties))
+	return "The body has a property that is none of this route" + acceptedNames(all)
 }
 
-// taking ends a complaint with what a route takes instead.
-func taking(names []string) string {
+// acceptedNames ends a complaint with the names that a route accepts.
+func acceptedNames(names []string) string {
 	if len(names) == 0 {
 		return ", which takes none."
 	}
 	return ", which takes: " + strings.Join(names, ", ") + "."
 }
 
-// bodyOf is the schema of a route's body.
-func (s *Server) bodyOf(op *huma.Operation) *huma.Schema {
+// bodySchema is the schema of a route's body.
+func (s *Server) bodySchema(op *huma.Operation) *huma.Schema {
 	schema := op.RequestBody.Content[jsonType].Schema
 	if schema.Ref != "" {
 		return s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
@@ -174,7 +173,7 @@ func (s *Server) bodyOf(op *huma.Operation) *huma.Schema {
 	return schema
 }
 
-// fileProblem is that of a file of a session that is read.
+// fileProblem is the problem of a session's file that can't be read.
 func fileProblem(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return newProblem(http.StatusNotFound, "file_missing",
@@ -184,11 +183,11 @@ func fileProblem(err error) error {
 	return err
 }
 
-// wordless is an error without what it says of the names that somebody gave: its cause alone.
-type wordless struct{ error }
+// causeOnly is an error whose text is its innermost cause alone, since the rest may repeat names that a user gave.
+type causeOnly struct{ error }
 
-// Error is the innermost cause, which has words of the system alone.
-func (w wordless) Error() string {
+// Error is the innermost cause, which holds only words of the system.
+func (w causeOnly) Error() string {
 	err := w.error
 	for {
 		inner := errors.Unwrap(err)
@@ -202,5 +201,5 @@ func (w wordless) Error() string {
 	}
 }
 
-// Unwrap gives the whole of it.
-func (w wordless) Unwrap() error { return w.error }
+// Unwrap gives the whole error.
+func (w causeOnly) Unwrap() error { return w.error }

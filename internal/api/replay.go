@@ -13,20 +13,20 @@ import (
 	"sibyl/internal/service"
 )
 
-// Replaying is what is to be different in a replay.
+// Replaying is the body of a request to replay a run: the tree that decides.
 type Replaying struct {
 	Tree      string `json:"tree" minLength:"1" doc:"The XML of the tree that decides."`
 	PastFirst bool   `json:"past_first,omitempty" doc:"Go on behind the first difference, while the decisions are the same."`
 }
 
-// ReplayingAll is a tree that past runs are held against.
+// ReplayingAll is the body of a request to replay past runs through a tree.
 type ReplayingAll struct {
 	Assistant string `json:"assistant" minLength:"1" maxLength:"64"`
 	Tree      string `json:"tree" minLength:"1" doc:"The XML of the tree that decides."`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"200" doc:"How many of the latest runs at most."`
 }
 
-// Replay is what a replay found.
+// Replay is the result of a replay.
 type Replay struct {
 	Run         string             `json:"run"`
 	Same        bool               `json:"same" doc:"All is decided as recorded."`
@@ -38,7 +38,7 @@ type Replay struct {
 	Differences []ReplayDifference `json:"differences"`
 }
 
-// ReplayDifference is a step that decides otherwise than the recorded one, or an end with another outcome.
+// ReplayDifference is a step that decides differently from the recorded one, or an end with another outcome.
 type ReplayDifference struct {
 	Kind      replay.DifferenceKind `json:"kind" enum:"decision,request,sending,outcome" doc:"The gravest of what it lists: other effects or another end; the same effects asked otherwise; sent with something else; another result."`
 	Step      int                   `json:"step,omitempty" doc:"In the explanation, counted from 1. Left out: the recorded run has no such step."`
@@ -75,20 +75,20 @@ type ReplayHistory struct {
 
 const (
 	replayTime   = 20 * time.Second // of one request
-	mostShownOf  = 200              // of the events and changes of a difference, and of what is wrong with a tree
+	mostShown    = 200              // of the events and changes of a difference, and of what is wrong with a tree
 	mostReplayed = 200              // runs, where nobody says how many
-	replayedFile = "tree.xml"       // names the tree in what is wrong with it
+	treeFileName = "tree.xml"       // names the tree in what is wrong with it
 )
 
 func (s *Server) replayRoutes() {
 	const tag = "runs"
-	answer(s, route{id: "replayRun", at: "POST /api/runs/{run}/replay", tag: tag, needs: user.Read, whole: true,
-		summary: "Take a run through another tree: nothing is performed or kept"}, s.replay)
-	answer(s, route{id: "replayRuns", at: "POST /api/replay", tag: tag, needs: user.Read, whole: true,
-		summary: "Take past runs through another tree, and say where they would decide otherwise"}, s.replayAll)
+	registerForm(s, route{id: "replayRun", at: "POST /api/runs/{run}/replay", tag: tag, needs: user.Read, whole: true,
+		summary: "Take a run through another tree: nothing is performed or kept"}, s.replayRun)
+	registerForm(s, route{id: "replayRuns", at: "POST /api/replay", tag: tag, needs: user.Read, whole: true,
+		summary: "Take past runs through another tree, and say where they would decide otherwise"}, s.replayRuns)
 }
 
-func (s *Server) replay(ctx context.Context, in *struct {
+func (s *Server) replayRun(ctx context.Context, in *struct {
 	RunPath
 	Body Replaying
 }) (f Replay, err error) {
@@ -98,9 +98,9 @@ func (s *Server) replay(ctx context.Context, in *struct {
 	}
 	ctx, cancel := context.WithTimeout(ctx, replayTime)
 	defer cancel()
-	found, err := s.config.Service.Replay(ctx, r.Owner, r.ID, replay.Options{TreeFile: replayedFile,
+	found, err := s.config.Service.Replay(ctx, r.Owner, r.ID, replay.Options{TreeFile: treeFileName,
 		Tree: []byte(in.Body.Tree), PastFirst: in.Body.PastFirst})
-	if wrong := wrongWith(err); wrong != nil {
+	if wrong := loadProblems(err); wrong != nil {
 		return Replay{Run: r.ID, Wrong: wrong, Reached: replay.ReachedCut}, nil
 	}
 	if err != nil {
@@ -109,23 +109,23 @@ func (s *Server) replay(ctx context.Context, in *struct {
 	words := s.config.Service.Words(r.Assistant)
 	return Replay{Run: r.ID, Same: len(found.Differences) == 0, OwnTree: found.OwnTree, Steps: found.Steps,
 		Reached: found.Reached, Why: found.Why,
-		Differences: forms(found.Differences, func(d replay.Difference) ReplayDifference {
+		Differences: toForms(found.Differences, func(d replay.Difference) ReplayDifference {
 			return differenceForm(d, words)
 		})}, nil
 }
 
-// wrongWith says why a tree does not load; nil for another error.
-func wrongWith(err error) (wrong []string) {
+// loadProblems says why a tree does not load; nil if the error is another one.
+func loadProblems(err error) (wrong []string) {
 	broken, ok := errors.AsType[*bt.LoadError](err)
 	if !ok {
 		return nil
 	}
-	return forms(broken.Problems[:min(len(broken.Problems), mostShownOf)], bt.Problem.String)
+	return toForms(broken.Problems[:min(len(broken.Problems), mostShown)], bt.Problem.String)
 }
 
 func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference {
-	f := ReplayDifference{Kind: d.Kind, Step: d.Step, Missing: names(d.Missing), Extra: names(d.Extra),
-		Kept: names(d.Kept), Withdrawn: names(d.Withdrawn)}
+	f := ReplayDifference{Kind: d.Kind, Step: d.Step, Missing: requestNames(d.Missing), Extra: requestNames(d.Extra),
+		Kept: requestNames(d.Kept), Withdrawn: requestNames(d.Withdrawn)}
 	for _, r := range d.Requests {
 		for _, c := range r.Changes {
 			f.Changes = append(f.Changes, ReplayChange{r.Would.Name() + ": " + c.Path, c.Was, c.Would})
@@ -140,7 +140,7 @@ func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference 
 	for _, c := range d.Outcome {
 		f.Changes = append(f.Changes, ReplayChange{c.Path, c.Was, c.Would})
 	}
-	f.Changes = f.Changes[:min(len(f.Changes), mostShownOf)]
+	f.Changes = f.Changes[:min(len(f.Changes), mostShown)]
 	if e := d.Ending; e != nil {
 		f.Ending = &ReplayEnding{Was: e.Was, Would: e.Would}
 		if e.Reason != nil {
@@ -148,22 +148,22 @@ func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference 
 		}
 	}
 	if t := d.Trace; t != nil {
-		f.Was, f.Would = worded(t.Was[t.Same:], words), worded(t.Would[t.Same:], words)
+		f.Was, f.Would = eventsInWords(t.Was[t.Same:], words), eventsInWords(t.Would[t.Same:], words)
 	}
 	return f
 }
 
-func names(asked []replay.Asked) []string { return forms(asked, replay.Asked.Name) }
+func requestNames(asked []replay.Asked) []string { return toForms(asked, replay.Asked.Name) }
 
-func worded(events []run.TraceEvent, words run.Vocabulary) []service.Event {
-	return service.EventsInWords(events[:min(len(events), mostShownOf)], words)
+func eventsInWords(events []run.TraceEvent, words run.Vocabulary) []service.Event {
+	return service.EventsInWords(events[:min(len(events), mostShown)], words)
 }
 
-func (s *Server) replayAll(ctx context.Context, in *struct{ Body ReplayingAll }) (f ReplayHistory, err error) {
+func (s *Server) replayRuns(ctx context.Context, in *struct{ Body ReplayingAll }) (f ReplayHistory, err error) {
 	past := service.Past{Assistant: in.Body.Assistant, Most: cmp.Or(in.Body.Limit, mostReplayed), Within: replayTime}
-	h, err := s.config.Service.ReplayAll(ctx, ownerOf(ctx), past, replay.Options{TreeFile: replayedFile,
+	h, err := s.config.Service.ReplayAll(ctx, ownerOf(ctx), past, replay.Options{TreeFile: treeFileName,
 		Tree: []byte(in.Body.Tree)})
-	f = ReplayHistory{History: h, Unfit: len(h.Unfit), Wrong: wrongWith(err)}
+	f = ReplayHistory{History: h, Unfit: len(h.Unfit), Wrong: loadProblems(err)}
 	if f.Wrong != nil {
 		err = nil
 	}

@@ -31,8 +31,8 @@ import (
 // schemasRef is where a description refers to the schemas in it.
 const schemasRef = "#/components/schemas/"
 
-// newAPI readies huma. Its package has settings for all of a process: this one touches none of them, and changes
-// answers on their way out instead, so that another API beside it is what it would be without it.
+// newAPI makes the API of huma. Huma has settings for the whole process: this function changes none of them, and
+// changes answers on their way out instead, so that another API in the process is not affected.
 func newAPI(s *Server) huma.API {
 	schemas := huma.NewMapRegistry(schemasRef, schemaName)
 	// JSON that is passed on as somebody else made it is an object, in that one's form.
@@ -73,14 +73,14 @@ func newAPI(s *Server) huma.API {
 		RejectUnknownQueryParameters: true,
 		Transformers: []huma.Transformer{func(ctx huma.Context, _ string, v any) (any, error) {
 			if m, ok := v.(*huma.ErrorModel); ok {
-				return s.ofHuma(ctx.Operation(), m), nil
+				return s.humaProblem(ctx.Operation(), m), nil
 			}
 			return v, nil
 		}},
 	}, adapter{s})
 }
 
-// adapter puts routes into the mux, each behind what lets a request pass.
+// adapter puts routes into the mux, each behind the checks of its requests.
 type adapter struct{ s *Server }
 
 // ServeHTTP implements huma.Adapter.
@@ -89,21 +89,21 @@ func (a adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.s.serve(w
 // Handle implements huma.Adapter.
 func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	a.s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-		if p := a.s.checkAccess(w, r, op, neededFor(op)); p != nil {
+		if p := a.s.checkAccess(w, r, op, neededScope(op)); p != nil {
 			refuse(w, p)
 			return
 		}
 		for _, name := range []string{"session", "run", "inquiry"} { // what can't be an id is not looked for
 			if id := r.PathValue(name); id != "" && !isID(id) {
 				p := problemOf(journal.ErrNotFound)
-				if op.Metadata[filesOf] == true {
+				if op.Metadata[filesKey] == true {
 					p = p.closing()
 				}
 				refuse(w, p)
 				return
 			}
 		}
-		if op.Metadata[wholeOf] == true {
+		if op.Metadata[wholeKey] == true {
 			done, p := a.s.readWhole(r.Context(), infoOf(r.Context()))
 			if p != nil {
 				refuse(w, p)
@@ -111,21 +111,20 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 			}
 			defer done()
 		}
-		handler(conversation{humago.NewContext(op, r, w)})
+		handler(jsonContext{humago.NewContext(op, r, w)})
 	})
 }
 
 type humaContext huma.Context
 
-// conversation is a request as huma sees it: with JSON as the only content type, since readBody has checked that, and
-// with 400 for bad requests.
-type conversation struct{ humaContext }
+// jsonContext is a request as huma sees it: JSON, as readBody has checked, and with the status 400 for bad requests.
+type jsonContext struct{ humaContext }
 
-// Unwrap gives what it stands before.
-func (c conversation) Unwrap() huma.Context { return c.humaContext }
+// Unwrap gives the context of huma.
+func (c jsonContext) Unwrap() huma.Context { return c.humaContext }
 
 // SetStatus implements huma.Context.
-func (c conversation) SetStatus(status int) {
+func (c jsonContext) SetStatus(status int) {
 	if status == http.StatusUnprocessableEntity {
 		status = http.StatusBadRequest
 	}
@@ -133,7 +132,7 @@ func (c conversation) SetStatus(status int) {
 }
 
 // Header implements huma.Context.
-func (c conversation) Header(name string) string {
+func (c jsonContext) Header(name string) string {
 	switch name {
 	case "Accept":
 		return ""
@@ -143,14 +142,14 @@ func (c conversation) Header(name string) string {
 	return c.humaContext.Header(name)
 }
 
-// Its complaints are about the form alone: what is in the body stays there.
+// The errors of decodeStrictly. They repeat nothing of the body.
 var (
 	errNoUTF8 = errors.New("it is not valid UTF-8")
 	errNoJSON = errors.New("it is not valid JSON")
 	errForm   = errors.New("it is not of the form that belongs here")
 )
 
-// decodeStrictly decodes JSON into a struct if it has no name that is none of the struct's, letter by letter.
+// decodeStrictly decodes JSON. Into a struct it decodes only an object whose names are exactly names of the struct.
 func decodeStrictly(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return errNoUTF8
@@ -179,7 +178,7 @@ func decodeStrictly(data []byte, into any) error {
 	return nil
 }
 
-// route is what a route is registered with. What it takes and gives is described by its forms.
+// route is what a route is registered with. The types of its handler describe its input and output.
 type route struct {
 	id, at       string // at: the method and the path
 	summary, tag string
@@ -193,7 +192,7 @@ type route struct {
 	also         []success   // beside the usual one
 }
 
-// success is another success: with what a schema of the description says, or with nothing.
+// success is a further successful answer: with a body of a schema of the description, or without one.
 type success struct {
 	status        int
 	schema, about string
@@ -202,16 +201,15 @@ type success struct {
 // mediaType is a content type with what it holds: a schema of the description, or a text.
 type mediaType struct{ name, schema, about string }
 
-// register adds a route. Its body leaves as public has it, and an error that it gives is answered as the problem that
-// it means.
+// register adds a route. Its body leaves as publicValue makes it, and an error is answered as its problem.
 func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, error)) {
 	_, takesBody := reflect.TypeFor[I]().FieldByName("Body")
 	method, path, _ := strings.Cut(r.at, " ")
 	op := huma.Operation{OperationID: r.id, Method: method, Path: path, Summary: r.summary, Tags: []string{r.tag},
 		DefaultStatus: r.status,
 		MaxBodyBytes:  -1, BodyReadTimeout: -1, // both were bounded when the body was read
-		Responses: r.responses(takesBody), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole,
-			filesOf: r.takesFiles, textsOf: r.takesTexts}}
+		Responses: r.responses(takesBody), Metadata: map[string]any{scopeKey: r.needs, wholeKey: r.whole,
+			filesKey: r.takesFiles, textsKey: r.takesTexts}}
 	if r.open {
 		op.Security = []map[string][]string{}
 	}
@@ -222,31 +220,31 @@ func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, er
 		}
 		if out != nil {
 			if body := reflect.ValueOf(out).Elem().FieldByName("Body"); body.IsValid() {
-				body.Set(public(body, infoOf(ctx).hideFolders))
+				body.Set(publicValue(body, infoOf(ctx).hideFolders))
 			}
 		}
 		return out, nil
 	})
 }
 
-// answer adds a route that gives a body and nothing else.
-func answer[I, T any](s *Server, r route, do func(context.Context, *I) (T, error)) {
-	register(s, r, func(ctx context.Context, in *I) (*of[T], error) {
+// registerForm adds a route whose answer is a body without headers of its own.
+func registerForm[I, T any](s *Server, r route, do func(context.Context, *I) (T, error)) {
+	register(s, r, func(ctx context.Context, in *I) (*withBody[T], error) {
 		body, err := do(ctx, in)
-		return &of[T]{body}, err
+		return &withBody[T]{body}, err
 	})
 }
 
-// Where an operation keeps the scope that it needs, that its answer holds whole runs, and that it reads its body
-// itself.
-const scopeOf, wholeOf, filesOf, textsOf = "scope", "whole", "files", "texts"
+// The keys in an operation's metadata: the scope that it needs, whether its answer holds whole runs, whether it reads
+// its body itself, and whether texts of documents may be in it.
+const scopeKey, wholeKey, filesKey, textsKey = "scope", "whole", "files", "texts"
 
-// isOpen says that nobody need be known for a route.
+// isOpen says that a route needs no token.
 func isOpen(op *huma.Operation) bool { return op.Security != nil && len(op.Security) == 0 }
 
-// neededFor is the scope that a route needs.
-func neededFor(op *huma.Operation) user.Scope {
-	if needs, _ := op.Metadata[scopeOf].(user.Scope); needs != "" {
+// neededScope is the scope that a token needs for a route.
+func neededScope(op *huma.Operation) user.Scope {
+	if needs, _ := op.Metadata[scopeKey].(user.Scope); needs != "" {
 		return needs
 	}
 	if op.Method == http.MethodGet {
@@ -298,32 +296,31 @@ func (r route) responses(takesBody bool) map[string]*huma.Response {
 	return all
 }
 
-// tidyDescription takes out of a description what its maker adds for itself, and says of lists that they are never
-// null, as they are not.
+// tidyDescription removes what huma adds to a description for itself, and says that lists are never null.
 func tidyDescription(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
 	for _, schema := range schemas {
-		neverNull(schema)
+		forbidNull(schema)
 	}
 }
 
-func neverNull(s *huma.Schema) {
+func forbidNull(s *huma.Schema) {
 	if s == nil {
 		return
 	}
 	if s.Type == huma.TypeArray {
 		s.Nullable = false
 	}
-	neverNull(s.Items)
+	forbidNull(s.Items)
 	for _, property := range s.Properties {
-		neverNull(property)
+		forbidNull(property)
 	}
 }
 
-// nameOptions describes the options of each assistant that can be asked from elsewhere.
-func (s *Server) nameOptions() error {
+// describeOptions adds the schema of the options of each assistant that can be asked over HTTP.
+func (s *Server) describeOptions() error {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
 	options := schemas["Begin"].Properties["options"]
 	for _, a := range s.config.Service.Assistants() {
@@ -341,17 +338,17 @@ func (s *Server) nameOptions() error {
 		name += "Options"
 		schemas[name] = &huma.Schema{Extensions: described}
 		own := &huma.Schema{Ref: schemasRef + name}
-		oneOfThese(options, append(options.AnyOf, own))
+		setAnyOf(options, append(options.AnyOf, own))
 		if a.Name == oracle.Name {
-			oneOfThese(schemas["Ask"].Properties["options"], []*huma.Schema{own})
+			setAnyOf(schemas["Ask"].Properties["options"], []*huma.Schema{own})
 		}
 	}
 	return nil
 }
 
-// declared is the schema of a body that is declared as options are, under the name of its type. Of its members it has
-// those that are named, where some are; an exclamation mark says that one can't be left out.
-func declared[T any](r huma.Registry, only ...string) *huma.Schema {
+// optionsSchema registers the schema of a body whose type is declared like options (package schema), under the name of
+// its type. With names it has only those members; an exclamation mark says that a member can't be left out.
+func optionsSchema[T any](r huma.Registry, only ...string) *huma.Schema {
 	t := reflect.TypeFor[T]()
 	s := &huma.Schema{}
 	if err := json.Unmarshal(schema.Of[T]().JSON, s); err != nil {
@@ -372,9 +369,9 @@ func declared[T any](r huma.Registry, only ...string) *huma.Schema {
 	return &huma.Schema{Ref: schemasRef + t.Name()}
 }
 
-// nameEvents describes what the leaves of the assistants tell: the fields of the data of each type of event, the
-// sentences that say why something was decided by their codes, and the kinds of what their steps ask for.
-func (s *Server) nameEvents() {
+// describeEvents adds what the leaves of the assistants report: the fields of each typed event, the sentences of
+// reasons by their codes, and the kinds of effects.
+func (s *Server) describeEvents() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
 	fields, kinds, reasons := map[string][]string{}, map[string]bool{}, map[string]string{}
 	listed := slices.Concat(run.Reasons(), assistant.Reasons(), assistant.Failures(), service.Reasons(),
@@ -410,7 +407,7 @@ func fieldsOf(t reflect.Type) (names []string) {
 	return names
 }
 
-// oneOfThese says what a value is, in place of what is said of it. What of it is wrong, its assistant says.
-func oneOfThese(s *huma.Schema, all []*huma.Schema) {
+// setAnyOf lets a value be of any of these schemas, in place of its own. Its assistant checks it.
+func setAnyOf(s *huma.Schema, all []*huma.Schema) {
 	s.Type, s.AdditionalProperties, s.AnyOf = "", nil, all
 }

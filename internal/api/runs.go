@@ -15,7 +15,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Begin is what a run begins with.
+// Begin is the body of a request that begins a run.
 type Begin struct {
 	service.Request
 	Options json.RawMessage `json:"options,omitempty" doc:"Those of the assistant. Left out: as the server is set to."`
@@ -46,13 +46,13 @@ type runList struct {
 	Used    bool `query:"used" doc:"With what models took."`
 }
 
-// Times bound when something was.
+// Times bound the time of what is listed.
 type Times struct {
 	From time.Time `query:"from" doc:"Not before this time."`
 	To   time.Time `query:"to" doc:"Before this time."`
 }
 
-// RunPath is in the address of whatever is about a run.
+// RunPath is the part of an address that names a run.
 type RunPath struct {
 	Run string `path:"run" doc:"The id of the run."`
 }
@@ -61,23 +61,23 @@ func (s *Server) runRoutes() {
 	const all, one, tag = "/api/runs", "/api/runs/{run}", "runs"
 	register(s, route{id: "beginRun", at: "POST " + all, tag: tag, summary: "Ask an assistant something",
 		status: http.StatusCreated, takesTexts: true}, s.beginRun)
-	answer(s, route{id: "listRuns", at: "GET " + all, tag: tag, summary: "The runs, the latest first"}, s.runs)
-	answer(s, route{id: "getRun", at: "GET " + one, tag: tag, summary: "A run, with what came of it once it has ended"},
-		s.run)
-	answer(s, route{id: "listResults", at: "GET /api/results", tag: tag,
-		summary: "Runs by their ids, with what came of them", whole: true}, s.results)
-	answer(s, route{id: "cancelRun", at: "POST " + one + "/cancel", tag: tag,
-		summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancel)
-	answer(s, route{id: "resumeRun", at: "POST " + one + "/resume", tag: tag,
-		summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resume)
-	answer(s, route{id: "declineRun", at: "POST " + one + "/decline", tag: tag,
-		summary: "Answer no to the calls that a run waits to be allowed"}, s.decline)
-	answer(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag, summary: "Why a run did what it did",
-		whole: true}, s.explain)
+	registerForm(s, route{id: "listRuns", at: "GET " + all, tag: tag, summary: "The runs, the latest first"}, s.listRuns)
+	registerForm(s, route{id: "getRun", at: "GET " + one, tag: tag,
+		summary: "A run, with what came of it once it has ended"}, s.getRun)
+	registerForm(s, route{id: "listResults", at: "GET /api/results", tag: tag,
+		summary: "Runs by their ids, with what came of them", whole: true}, s.listResults)
+	registerForm(s, route{id: "cancelRun", at: "POST " + one + "/cancel", tag: tag,
+		summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancelRun)
+	registerForm(s, route{id: "resumeRun", at: "POST " + one + "/resume", tag: tag,
+		summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resumeRun)
+	registerForm(s, route{id: "declineRun", at: "POST " + one + "/decline", tag: tag,
+		summary: "Answer no to the calls that a run waits to be allowed"}, s.declineRun)
+	registerForm(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag,
+		summary: "Why a run did what it did", whole: true}, s.explainRun)
 }
 
-// at is something that was begun, with its address.
-type at[T any] struct {
+// withLocation is a body with the address of what was begun.
+type withLocation[T any] struct {
 	Location string `header:"Location"`
 	Body     T
 }
@@ -85,14 +85,14 @@ type at[T any] struct {
 // runPath is the address of a run.
 func runPath(id string) string { return "/api/runs/" + id }
 
-func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*at[Begun], error) {
+func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*withLocation[Begun], error) {
 	r := in.Body.Request
 	r.Key = in.Key
-	begun, err := s.submit(ctx, r, assistant.Said{JSON: in.Body.Options})
+	begun, err := s.submitWords(ctx, r, assistant.Said{JSON: in.Body.Options})
 	if err != nil {
 		return nil, err
 	}
-	return &at[Begun]{Location: runPath(begun.Run), Body: begunForm(begun)}, nil
+	return &withLocation[Begun]{Location: runPath(begun.Run), Body: begunForm(begun)}, nil
 }
 
 func begunForm(b service.Submitted) Begun {
@@ -103,8 +103,8 @@ func begunForm(b service.Submitted) Begun {
 	return f
 }
 
-// submit begins a run as a user asks for it in words.
-func (s *Server) submit(
+// submitWords begins a run of a user's words, with options that may name the user's folders.
+func (s *Server) submitWords(
 	ctx context.Context, r service.Request, said assistant.Said,
 ) (begun service.Submitted, err error) {
 	if strings.TrimSpace(r.Words) == "" {
@@ -114,7 +114,7 @@ func (s *Server) submit(
 	if r.Session != "" && !isID(r.Session) {
 		return begun, journal.ErrNotFound
 	}
-	said.Folder = s.folders(infoOf(ctx).token)
+	said.Folder = s.folderFinder(infoOf(ctx).token)
 	r.Options = said
 	return s.submitRequest(ctx, r)
 }
@@ -131,16 +131,16 @@ func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun se
 	return begun, err
 }
 
-// runState says how a run stands.
+// runState reads a run, and gives its ids and its state.
 func (s *Server) runState(ctx context.Context, id string) (Begun, error) {
 	r, err := s.findRun(ctx, id)
 	return Begun{Run: r.ID, Session: r.Session, State: r.State}, err
 }
 
-func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
+func (s *Server) listRuns(ctx context.Context, in *runList) (f Runs, err error) {
 	after, err := in.cursor()
 	if err == nil {
-		err = filtered(in.Session, in.Assistant)
+		err = checkFilters(in.Session, in.Assistant)
 	}
 	if err != nil {
 		return f, err
@@ -155,20 +155,20 @@ func (s *Server) runs(ctx context.Context, in *runList) (f Runs, err error) {
 		f.Runs, err = s.config.Service.Waiting(ctx, ownerOf(ctx), in.Limit)
 	} else {
 		f.Runs, err = s.config.Service.Runs(ctx, ownerOf(ctx), wanted)
-		f.Next = next(in.Limit, f.Runs)
+		f.Next = nextCursor(in.Limit, f.Runs)
 	}
 	if err == nil && in.Used {
-		err = s.config.Service.Count(ctx, f.Runs, costTime)
+		err = s.config.Service.AddUsage(ctx, f.Runs, costTime)
 	}
 	return f, err
 }
 
-// findRun is a run of whoever asks.
+// findRun reads a run of the requesting user.
 func (s *Server) findRun(ctx context.Context, id string) (service.Row, error) {
 	return s.config.Service.Run(ctx, ownerOf(ctx), id)
 }
 
-func (s *Server) run(ctx context.Context, in *struct {
+func (s *Server) getRun(ctx context.Context, in *struct {
 	RunPath
 	Markup
 }) (f RunWithResult, err error) {
@@ -179,12 +179,12 @@ func (s *Server) run(ctx context.Context, in *struct {
 	return s.withResult(ctx, r, in.HTML)
 }
 
-// results leaves out what can't be read, so that it hides nothing else; asked for by itself it says why.
-func (s *Server) results(ctx context.Context, in *struct {
+// listResults leaves out what can't be read, so that it hides nothing else. A request for that run alone says why.
+func (s *Server) listResults(ctx context.Context, in *struct {
 	Runs []string `query:"run" required:"true" nullable:"false" minItems:"1" maxItems:"20" doc:"Their ids. What is not there, or can't be read, is left out."`
 	Markup
 }) (all Results, err error) {
-	if err := filtered(in.Runs...); err != nil {
+	if err := checkFilters(in.Runs...); err != nil {
 		return all, err
 	}
 	for _, id := range in.Runs {
@@ -199,7 +199,7 @@ func (s *Server) results(ctx context.Context, in *struct {
 	return all, ctx.Err()
 }
 
-// withResult is a run with what came of it, if it has ended and this build has its assistant.
+// withResult adds the result to a run that has ended, if this build has its assistant.
 func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunWithResult, error) {
 	f := RunWithResult{Row: r}
 	var shown *assistant.Shown
@@ -212,7 +212,7 @@ func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunW
 			return f, err
 		}
 		if html {
-			res.Mark()
+			res.AddHTML()
 		}
 		f.Result, shown = &res, &res.Shown
 	}
@@ -221,7 +221,7 @@ func (s *Server) withResult(ctx context.Context, r service.Row, html bool) (RunW
 	return f, err
 }
 
-func (s *Server) cancel(ctx context.Context, in *RunPath) (Begun, error) {
+func (s *Server) cancelRun(ctx context.Context, in *RunPath) (Begun, error) {
 	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), ownerOf(ctx), in.Run,
 		"stopped over HTTP"); err != nil {
 		return Begun{}, err
@@ -229,7 +229,7 @@ func (s *Server) cancel(ctx context.Context, in *RunPath) (Begun, error) {
 	return s.runState(ctx, in.Run)
 }
 
-func (s *Server) decline(ctx context.Context, in *RunPath) (RunWithResult, error) {
+func (s *Server) declineRun(ctx context.Context, in *RunPath) (RunWithResult, error) {
 	if err := s.config.Service.Decline(context.WithoutCancel(ctx), ownerOf(ctx), in.Run); err != nil {
 		return RunWithResult{}, err
 	}
@@ -240,13 +240,13 @@ func (s *Server) decline(ctx context.Context, in *RunPath) (RunWithResult, error
 	return s.withResult(ctx, r, false)
 }
 
-// resumption is which run is gone on with, and whether at any risk.
-type resumption struct {
+// resumeRequest says which run is resumed, and whether it is resumed even if it is set aside.
+type resumeRequest struct {
 	RunPath
 	Force bool `query:"force" doc:"Try a run that is set aside once more."`
 }
 
-func (s *Server) resume(ctx context.Context, in *resumption) (Begun, error) {
+func (s *Server) resumeRun(ctx context.Context, in *resumeRequest) (Begun, error) {
 	how := []run.ResumeOption{run.AtOnce}
 	if in.Force {
 		how = append(how, run.Forced)
@@ -257,7 +257,7 @@ func (s *Server) resume(ctx context.Context, in *resumption) (Begun, error) {
 	return s.runState(ctx, in.Run)
 }
 
-func (s *Server) explain(ctx context.Context, in *RunPath) (service.Explanation, error) {
+func (s *Server) explainRun(ctx context.Context, in *RunPath) (service.Explanation, error) {
 	return s.config.Service.Explain(ctx, ownerOf(ctx), in.Run)
 }
 
@@ -281,7 +281,7 @@ type TreeNode struct {
 	Says   []string `json:"says" doc:"What the file decides there: numbers, conditions, constants."`
 }
 
-// RecordPath is in the address of whatever is about a record of a run.
+// RecordPath is the part of an address that names a record of a run.
 type RecordPath struct {
 	RunPath
 	Record int64 `path:"record" minimum:"0" doc:"The number of the record."`
@@ -289,13 +289,13 @@ type RecordPath struct {
 
 func (s *Server) whyRoutes() {
 	const one, tag = "/api/runs/{run}", "runs"
-	answer(s, route{id: "treeOfRun", at: "GET " + one + "/tree", tag: tag, summary: "The tree that decides in a run",
-		whole: true}, s.tree)
-	answer(s, route{id: "getReceipt", at: "GET " + one + "/receipts/{record}", tag: tag,
-		summary: "What an effect of a run sent, and what came back", whole: true}, s.receipt)
+	registerForm(s, route{id: "treeOfRun", at: "GET " + one + "/tree", tag: tag, summary: "The tree that decides in a run",
+		whole: true}, s.treeOfRun)
+	registerForm(s, route{id: "getReceipt", at: "GET " + one + "/receipts/{record}", tag: tag,
+		summary: "What an effect of a run sent, and what came back", whole: true}, s.getReceipt)
 }
 
-func (s *Server) tree(ctx context.Context, in *RunPath) (Tree, error) {
+func (s *Server) treeOfRun(ctx context.Context, in *RunPath) (Tree, error) {
 	t, err := s.config.Service.Tree(ctx, ownerOf(ctx), in.Run)
 	if err != nil {
 		return Tree{}, err
@@ -312,6 +312,6 @@ func (s *Server) tree(ctx context.Context, in *RunPath) (Tree, error) {
 	return f, nil
 }
 
-func (s *Server) receipt(ctx context.Context, in *RecordPath) (service.Receipt, error) {
+func (s *Server) getReceipt(ctx context.Context, in *RecordPath) (service.Receipt, error) {
 	return s.config.Service.Receipt(ctx, ownerOf(ctx), in.Run, in.Record)
 }

@@ -11,13 +11,13 @@ import (
 	"sibyl/internal/service"
 )
 
-// Paging bounds a list, and says where it goes on.
+// Paging bounds a list, and says where it continues.
 type Paging struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many at most."`
 	After string `query:"after" doc:"Where the list goes on: next of the part before."`
 }
 
-// cursor reads where a list goes on.
+// cursor reads where a list continues.
 func (p Paging) cursor() (journal.Cursor, error) {
 	c, err := journal.ParseCursor(p.After)
 	if err != nil || !c.IsZero() && !isID(c.ID) {
@@ -27,15 +27,15 @@ func (p Paging) cursor() (journal.Cursor, error) {
 	return c, nil
 }
 
-// next says where a list goes on after its last entry; nowhere if there are fewer than were asked for.
-func next[T interface{ Cursor() journal.Cursor }](limit int, all []T) string {
+// nextCursor says where a list continues after its last entry; "" if there are fewer entries than were asked for.
+func nextCursor[T interface{ Cursor() journal.Cursor }](limit int, all []T) string {
 	if len(all) < limit {
 		return ""
 	}
 	return all[len(all)-1].Cursor().String()
 }
 
-// isID says whether a text can be the id or the name of something. What can't be is not looked for.
+// isID says whether a text can be an id or a name. Anything else is not looked up.
 func isID(text string) bool {
 	for _, r := range text {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.' {
@@ -45,8 +45,8 @@ func isID(text string) bool {
 	return text != "" && len(text) <= 64
 }
 
-// filtered says whether a filter can select anything.
-func filtered(names ...string) error {
+// checkFilters refuses a filter that can't select anything, as it is no id or name.
+func checkFilters(names ...string) error {
 	for _, name := range names {
 		if name != "" && !isID(name) {
 			return newProblem(http.StatusBadRequest, "invalid_request", "A list can't be filtered so.",
@@ -63,7 +63,7 @@ type sessionList struct {
 	Find      string `query:"find" maxLength:"200" doc:"Only those with this in their title, whatever the case of its letters from A to Z."`
 }
 
-// SessionPath is in the address of whatever is about a session. Like Paging and RunPath it has a capital letter because
+// SessionPath is the part of an address that names a session. Like Paging and RunPath it has a capital letter because
 // huma looks for no parameters in embedded types that have none.
 type SessionPath struct {
 	Session string `path:"session" doc:"The id of the session."`
@@ -76,28 +76,28 @@ type Title struct {
 
 func (s *Server) sessionRoutes() {
 	const all, one, tag = "/api/sessions", "/api/sessions/{session}", "sessions"
-	answer(s, route{id: "listSessions", at: "GET " + all, tag: tag, summary: "The sessions, the last used first"},
-		s.sessions)
-	answer(s, route{id: "getSession", at: "GET " + one, tag: tag, summary: "A session with what came of its runs",
-		whole: true}, s.session)
-	answer(s, route{id: "renameSession", at: "PATCH " + one, tag: tag, summary: "Give a session another title"},
-		s.rename)
+	registerForm(s, route{id: "listSessions", at: "GET " + all, tag: tag, summary: "The sessions, the last used first"},
+		s.listSessions)
+	registerForm(s, route{id: "getSession", at: "GET " + one, tag: tag, summary: "A session with what came of its runs",
+		whole: true}, s.getSession)
+	registerForm(s, route{id: "renameSession", at: "PATCH " + one, tag: tag, summary: "Give a session another title"},
+		s.renameSession)
 	register(s, route{id: "deleteSession", at: "DELETE " + one, tag: tag,
-		summary: "Delete a session with its runs and records"}, s.delete)
+		summary: "Delete a session with its runs and records"}, s.deleteSession)
 	register(s, route{id: "exportSession", at: "GET " + one + "/export", tag: tag, summary: "A session as a file",
 		whole: true, content: []mediaType{
 			{exportTypes["md"], "", "For people."}, {exportTypes["json"], "Conversation", ""},
-			{exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.export)
-	answer(s, route{id: "auditSession", at: "GET " + one + "/audit", tag: tag,
-		summary: "All that was decided and done in a session", whole: true}, s.audit)
-	answer(s, route{id: "sessionCosts", at: "GET " + one + "/costs", tag: tag,
-		summary: "What the runs of a session cost, where models have prices", whole: true}, s.costs)
+			{exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.exportSession)
+	registerForm(s, route{id: "auditSession", at: "GET " + one + "/audit", tag: tag,
+		summary: "All that was decided and done in a session", whole: true}, s.auditSession)
+	registerForm(s, route{id: "sessionCosts", at: "GET " + one + "/costs", tag: tag,
+		summary: "What the runs of a session cost, where models have prices", whole: true}, s.sessionCosts)
 }
 
-func (s *Server) sessions(ctx context.Context, in *sessionList) (f Sessions, err error) {
+func (s *Server) listSessions(ctx context.Context, in *sessionList) (f Sessions, err error) {
 	after, err := in.cursor()
 	if err == nil {
-		err = filtered(in.Assistant)
+		err = checkFilters(in.Assistant)
 	}
 	if err != nil {
 		return f, err
@@ -108,11 +108,11 @@ func (s *Server) sessions(ctx context.Context, in *sessionList) (f Sessions, err
 		list = s.config.Service.Talks
 	}
 	f.Sessions, err = list(ctx, ownerOf(ctx), wanted)
-	f.Next = next(in.Limit, f.Sessions)
+	f.Next = nextCursor(in.Limit, f.Sessions)
 	return f, err
 }
 
-func (s *Server) session(ctx context.Context, in *struct {
+func (s *Server) getSession(ctx context.Context, in *struct {
 	SessionPath
 	Brief bool `query:"brief" doc:"Without its exchanges."`
 }) (c service.Conversation, err error) {
@@ -123,7 +123,7 @@ func (s *Server) session(ctx context.Context, in *struct {
 	return s.config.Service.Show(ctx, ownerOf(ctx), in.Session)
 }
 
-func (s *Server) rename(ctx context.Context, in *struct {
+func (s *Server) renameSession(ctx context.Context, in *struct {
 	SessionPath
 	Body Title
 }) (none journal.Session, err error) {
@@ -134,7 +134,7 @@ func (s *Server) rename(ctx context.Context, in *struct {
 	return s.config.Service.Session(ctx, owner, in.Session)
 }
 
-func (s *Server) delete(ctx context.Context, in *SessionPath) (*none, error) {
+func (s *Server) deleteSession(ctx context.Context, in *SessionPath) (*noInput, error) {
 	return nil, s.config.Service.Delete(ctx, ownerOf(ctx), in.Session)
 }
 
@@ -142,7 +142,7 @@ func (s *Server) delete(ctx context.Context, in *SessionPath) (*none, error) {
 var exportTypes = map[string]string{"md": "text/markdown; charset=utf-8", "json": jsonType,
 	"jsonl": "application/jsonl"}
 
-// export is something as a file.
+// export is an answer that is a file.
 type export struct {
 	ContentType        string `header:"Content-Type" hidden:"true"`
 	ContentDisposition string `header:"Content-Disposition"`
@@ -150,12 +150,12 @@ type export struct {
 	Body               []byte
 }
 
-func exported(what, id, format string, text []byte) *export {
+func newExport(what, id, format string, text []byte) *export {
 	return &export{ContentType: exportTypes[format], ContentDisposition: `attachment; filename="` + what + "-" + id +
 		"." + format + `"`, Body: text}
 }
 
-func (s *Server) export(ctx context.Context, in *struct {
+func (s *Server) exportSession(ctx context.Context, in *struct {
 	SessionPath
 	Format string `query:"format" enum:"md,json,jsonl" default:"md"`
 }) (*export, error) {
@@ -163,12 +163,12 @@ func (s *Server) export(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.Export(in.Format, inFile)
-	return exported("session", in.Session, in.Format, []byte(text)), err
+	text, err := c.Export(in.Format, encodeForFile)
+	return newExport("session", in.Session, in.Format, []byte(text)), err
 }
 
-// inFile writes a value as it stands in a file.
-func inFile(v any, indent bool) (string, error) {
+// encodeForFile encodes a value as JSON for a file.
+func encodeForFile(v any, indent bool) (string, error) {
 	b := &bytes.Buffer{}
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -179,16 +179,16 @@ func inFile(v any, indent bool) (string, error) {
 	return b.String(), err
 }
 
-func (s *Server) audit(ctx context.Context, in *SessionPath) (service.SessionAudit, error) {
+func (s *Server) auditSession(ctx context.Context, in *SessionPath) (service.SessionAudit, error) {
 	return s.config.Service.Audit(ctx, ownerOf(ctx), in.Session)
 }
 
-// The bounds of one look at what a session cost.
+// The bounds of one request for the costs of a session.
 const (
 	mostCosted = 1000 // runs
 	costTime   = 5 * time.Second
 )
 
-func (s *Server) costs(ctx context.Context, in *SessionPath) (service.Costs, error) {
+func (s *Server) sessionCosts(ctx context.Context, in *SessionPath) (service.Costs, error) {
 	return s.config.Service.Costs(ctx, ownerOf(ctx), in.Session, mostCosted, costTime)
 }

@@ -22,7 +22,7 @@ func TestWhatWasMadeOfAnswersNamesTheOraclesWhoseItIs(t *testing.T) {
 		Skipped: []council.Skipped{{What: "a part", Why: bt.Because("in /srv/x")}},
 	}
 	f := CouncilSitting{Skipped: []string{}}
-	f.addSat(sat)
+	f.addOutcome(sat)
 	none := []council.Seat{}
 	want := CouncilSitting{
 		Oracles: []council.Seat{ada, bob},

@@ -241,7 +241,7 @@ func (t *stream) writeID(id string) {
 
 // renderEvent is an event as it is sent, behind its id. Its data are one line.
 func renderEvent(name string, data any) []byte {
-	raw, err := encoded(data, nil)
+	raw, err := publicJSON(data, nil)
 	if err != nil {
 		raw = []byte("{}")
 	}
@@ -253,7 +253,7 @@ func (t *stream) flush() error {
 	if t.buf.Len() == 0 {
 		return nil
 	}
-	out := &bounded{t.w, t.s.config.Limits.Stall}
+	out := &timedWriter{t.w, t.s.config.Limits.Stall}
 	for t.buf.Len() > 0 {
 		if _, err := out.Write(t.buf.Next(writeOnce)); err != nil {
 			return err

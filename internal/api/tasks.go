@@ -17,13 +17,13 @@ type Tasks struct {
 	Last  *task.Change `json:"last,omitempty" doc:"What an undo would take back. Left out if there is nothing."`
 }
 
-// TaskHistory is a part of what was changed in a task.
+// TaskHistory is a part of the changes of a task.
 type TaskHistory struct {
 	Changes []task.Change `json:"changes" doc:"The latest first."`
 	Next    int64         `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
-// TaskUndo says what is to be taken back.
+// TaskUndo says which change is to be undone.
 type TaskUndo struct {
 	Change int64 `json:"change" minimum:"1" doc:"The id of the last change, as it was seen: if another one is the last by now, nothing is done."`
 }
@@ -42,7 +42,7 @@ type TaskEdit struct {
 	Status      *task.Status `json:"status,omitempty" enum:"pending,completed" doc:"Completes the task, or opens it again. It stands alone."`
 }
 
-// TaskPath names a task.
+// TaskPath is the part of an address that names a task.
 type TaskPath struct {
 	Task int64 `path:"task" minimum:"1" doc:"The id of the task."`
 }
@@ -54,7 +54,7 @@ type taskList struct {
 	After  int64       `query:"after" minimum:"1" doc:"next of the part of the list before."`
 }
 
-type taskPast struct {
+type taskHistoryQuery struct {
 	TaskPath
 	Limit int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	After int64 `query:"after" minimum:"1" doc:"next of the part of the list before."`
@@ -68,21 +68,21 @@ func (s *Server) taskRoutes() {
 		return
 	}
 	const tag = "tasks"
-	answer(s, route{id: "listTasks", at: "GET /api/tasks", tag: tag, summary: "The task list"}, s.tasks)
-	answer(s, route{id: "getTaskHistory", at: "GET /api/tasks/{task}/history", tag: tag,
+	registerForm(s, route{id: "listTasks", at: "GET /api/tasks", tag: tag, summary: "The task list"}, s.listTasks)
+	registerForm(s, route{id: "getTaskHistory", at: "GET /api/tasks/{task}/history", tag: tag,
 		summary: "What was changed in a task; also of a deleted one"},
-		s.taskHistory)
+		s.getTaskHistory)
 	register(s, route{id: "addTask", at: "POST /api/tasks", tag: tag, summary: "Add a task",
 		status: http.StatusCreated}, s.addTask)
-	answer(s, route{id: "changeTask", at: "PATCH /api/tasks/{task}", tag: tag,
+	registerForm(s, route{id: "changeTask", at: "PATCH /api/tasks/{task}", tag: tag,
 		summary: "Change, complete or reopen a task"}, s.changeTask)
-	answer(s, route{id: "deleteTask", at: "DELETE /api/tasks/{task}", tag: tag,
+	registerForm(s, route{id: "deleteTask", at: "DELETE /api/tasks/{task}", tag: tag,
 		summary: "Delete a task. The change can be taken back"}, s.deleteTask)
-	answer(s, route{id: "undoTask", at: "POST /api/tasks/undo", tag: tag,
+	registerForm(s, route{id: "undoTask", at: "POST /api/tasks/undo", tag: tag,
 		summary: "Take back the last change of the task list"}, s.undoTask)
 }
 
-func (s *Server) tasks(ctx context.Context, in *taskList) (f Tasks, err error) {
+func (s *Server) listTasks(ctx context.Context, in *taskList) (f Tasks, err error) {
 	owner := string(ownerOf(ctx))
 	page, err := s.config.Tasks.List(ctx, owner,
 		task.Query{Filter: task.Filter{Status: in.Status, Newest: in.Order == "newest",
@@ -100,7 +100,7 @@ func (s *Server) tasks(ctx context.Context, in *taskList) (f Tasks, err error) {
 	return f, nil
 }
 
-func (s *Server) taskHistory(ctx context.Context, in *taskPast) (f TaskHistory, err error) {
+func (s *Server) getTaskHistory(ctx context.Context, in *taskHistoryQuery) (f TaskHistory, err error) {
 	all, err := s.config.Tasks.History(ctx, string(ownerOf(ctx)), in.Task)
 	if err != nil {
 		return f, err
@@ -118,15 +118,15 @@ func (s *Server) taskHistory(ctx context.Context, in *taskPast) (f TaskHistory, 
 	return f, nil
 }
 
-// byPerson is who makes a change over HTTP.
+// byPerson is the author of a change over HTTP: the requesting user.
 func byPerson(ctx context.Context, key string) task.By {
 	return task.By{Owner: string(ownerOf(ctx)), Actor: byHTTP, Key: key}
 }
 
-func (s *Server) addTask(ctx context.Context, in *keyed[NewTask]) (*of[task.Task], error) {
+func (s *Server) addTask(ctx context.Context, in *keyed[NewTask]) (*withBody[task.Task], error) {
 	t, _, err := s.config.Tasks.Add(context.WithoutCancel(ctx), byPerson(ctx, in.Key), in.Body.Title,
 		in.Body.Description)
-	return &of[task.Task]{t}, err
+	return &withBody[task.Task]{t}, err
 }
 
 func (s *Server) changeTask(ctx context.Context, in *struct {

@@ -55,11 +55,11 @@ func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
 	h := newHouse(t)
 	long := strings.Repeat("é", 50_000)
 	var failing error
-	h.panel.Exchanged = func(_ context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
+	h.panel.ShowEffect = func(_ context.Context, v *run.View, c *run.CompletionRecord) (assistant.ShownEffect, error) {
 		if v.ID == "" || len(v.Records()) == 0 {
 			t.Error("there is nothing of the run")
 		}
-		return assistant.Exchanged{To: "ada", Sent: []assistant.Part{{Kind: assistant.PartPerson, Text: long,
+		return assistant.ShownEffect{To: "ada", Sent: []assistant.Part{{Kind: assistant.PartPerson, Text: long,
 			Tokens: 9}}, LeftOut: []string{"x: no room"}}, failing
 	}
 	h.open()

@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Notes are what assistants have written into folders of notes, by owner. Undo takes the write with that id back; done
-// is false where it was taken back before. A note that changed since is left as it is, with a *files.UndoError.
+// Notes gives what assistants have written into folders of notes, by owner. Undo undoes the write of that id; done is
+// false if it was undone before. A note that has changed since is left as it is, with a *files.UndoError.
 type Notes struct {
 	Writes func(ctx context.Context, owner journal.Owner) ([]files.Replaced, error)
 	Undo   func(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error)
@@ -35,28 +35,28 @@ type Write struct {
 	Undone bool      `json:"undone" doc:"It was taken back."`
 }
 
-// Writes is a list of them.
+// Writes is a list of writes.
 type Writes struct {
 	Writes []Write `json:"writes" doc:"The latest first, 200 at most."`
 }
 
-// Written is a write with its texts.
+// Written is a write with the texts before it and now.
 type Written struct {
 	Write
 	Before string `json:"before" doc:"What it replaced."`
 	Now    string `json:"now" doc:"The note as it is now."`
 }
 
-// Undone is a write that is taken back.
+// Undone is a write that was undone.
 type Undone struct {
 	Write
 	Done bool `json:"done" doc:"It was taken back by this request, and not before."`
 }
 
-// mostWrites bounds the list of writes; each of them can be taken back, listed or not.
+// mostWrites bounds the list of writes; a write that is not listed can be undone as well.
 const mostWrites = 200
 
-// WritePath is in the address of whatever is about a write.
+// WritePath is the part of an address that names a write.
 type WritePath struct {
 	Write string `path:"write" doc:"The id of the write."`
 }
@@ -66,26 +66,26 @@ func (s *Server) writeRoutes() {
 		return
 	}
 	const tag = "notes"
-	answer(s, route{id: "listWrites", at: "GET /api/writes", tag: tag,
-		summary: "What assistants wrote into your notes lately"}, s.writes)
-	answer(s, route{id: "readWrite", at: "GET /api/writes/{write}", tag: tag,
-		summary: "What a write replaced, and the note as it is now"}, s.written)
-	answer(s, route{id: "undoWrite", at: "POST /api/writes/{write}/undo", tag: tag,
-		summary: "Put back what a write to a note replaced"}, s.undo)
+	registerForm(s, route{id: "listWrites", at: "GET /api/writes", tag: tag,
+		summary: "What assistants wrote into your notes lately"}, s.listWrites)
+	registerForm(s, route{id: "readWrite", at: "GET /api/writes/{write}", tag: tag,
+		summary: "What a write replaced, and the note as it is now"}, s.readWrite)
+	registerForm(s, route{id: "undoWrite", at: "POST /api/writes/{write}/undo", tag: tag,
+		summary: "Put back what a write to a note replaced"}, s.undoWrite)
 }
 
-func (s *Server) writes(ctx context.Context, in *struct {
+func (s *Server) listWrites(ctx context.Context, in *struct {
 	Run string `query:"run" doc:"Only those of this run."`
 }) (Writes, error) {
-	all, err := s.writesOf(ctx)
+	all, err := s.writesOfUser(ctx)
 	if in.Run != "" {
 		all = slices.DeleteFunc(all, func(w Write) bool { return w.Run != in.Run })
 	}
 	return Writes{all[:min(len(all), mostWrites)]}, err
 }
 
-// writesOf lists the writes of a user that can be taken back, or were, in folders that they may name.
-func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
+// writesOfUser lists the writes of the requesting user, undone ones too, in folders that the user may name.
+func (s *Server) writesOfUser(ctx context.Context) (all []Write, err error) {
 	x := infoOf(ctx)
 	kept, err := s.config.Notes.Writes(ctx, x.owner())
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
 	}
 	for _, w := range kept {
 		if name, may := names[w.Folder]; may && w.Action != files.ActionUndo {
-			run, _, _ := strings.Cut(w.Key, "/") // which is of a run and its operation
+			run, _, _ := strings.Cut(w.Key, "/") // a run and its operation
 			all = append(all, Write{ID: w.ID, Run: run, At: w.At, Folder: name, Path: w.Path, Action: w.Action,
 				Made: w.Before == "", Undone: w.Undone != ""})
 		}
@@ -107,9 +107,9 @@ func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
 	return all, nil
 }
 
-// write finds a write of a user.
-func (s *Server) write(ctx context.Context, id string) (w Write, err error) {
-	all, err := s.writesOf(ctx)
+// findWrite finds a write of the requesting user by its id.
+func (s *Server) findWrite(ctx context.Context, id string) (w Write, err error) {
+	all, err := s.writesOfUser(ctx)
 	if err != nil {
 		return w, err
 	}
@@ -121,33 +121,33 @@ func (s *Server) write(ctx context.Context, id string) (w Write, err error) {
 	return all[at], nil
 }
 
-func (s *Server) written(ctx context.Context, in *WritePath) (none Written, err error) {
-	w, err := s.write(ctx, in.Write)
+func (s *Server) readWrite(ctx context.Context, in *WritePath) (none Written, err error) {
+	w, err := s.findWrite(ctx, in.Write)
 	if err != nil {
 		return none, err
 	}
 	before, now, err := s.config.Notes.Written(ctx, ownerOf(ctx), w.ID)
 	if err != nil {
-		return none, notUndone(err)
+		return none, undoProblem(err)
 	}
 	return Written{w, render.Clean(string(before)), render.Clean(string(now))}, nil
 }
 
-func (s *Server) undo(ctx context.Context, in *WritePath) (none Undone, err error) {
-	w, err := s.write(ctx, in.Write)
+func (s *Server) undoWrite(ctx context.Context, in *WritePath) (none Undone, err error) {
+	w, err := s.findWrite(ctx, in.Write)
 	if err != nil {
 		return none, err
 	}
 	_, done, err := s.config.Notes.Undo(context.WithoutCancel(ctx), ownerOf(ctx), w.ID)
 	if err != nil {
-		return none, notUndone(err)
+		return none, undoProblem(err)
 	}
 	w.Undone = true
 	return Undone{w, done}, nil
 }
 
-// notUndone says why a write was not taken back. Other errors are returned unchanged.
-func notUndone(err error) error {
+// undoProblem is the problem of a write that could not be undone. Other errors are returned unchanged.
+func undoProblem(err error) error {
 	refused, _ := errors.AsType[*tool.Error](err)
 	switch {
 	case refused == nil || refused.Kind == tool.Failed:

@@ -57,7 +57,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 			Engine: a.Engine, Store: a.Store, Registry: a.Database,
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
-	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
+	c.NewHTTP = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
 		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools,
 			Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo,
 				Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.sources,

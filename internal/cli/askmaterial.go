@@ -206,8 +206,8 @@ func (c *command) readMentions(ctx context.Context, words string) (parts []doc.P
 		if err != nil {
 			return nil, fmt.Errorf("@%s: %w", name, files.Cause(err))
 		}
-		if why := cmp.Or(files.SecretPath(filepath.ToSlash(abs)),
-			files.SecretPath(filepath.ToSlash(behind))); why != "" {
+		if why := cmp.Or(files.SecretPathReason(filepath.ToSlash(abs)),
+			files.SecretPathReason(filepath.ToSlash(behind))); why != "" {
 			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it anyway", name, why)
 		}
 		cited := filepath.Clean(name)[len(filepath.VolumeName(name)):] // a colon parts a name from its lines

@@ -47,7 +47,7 @@ func (c *terminalFilter) Write(p []byte) (int, error) {
 			size = len(text)
 		case r == utf8.RuneError && size == 1:
 			b.WriteRune(utf8.RuneError)
-		case r == '\n' || r == '\t' || r == '\r' || !render.Steers(r):
+		case r == '\n' || r == '\t' || r == '\r' || !render.IsUnsafe(r):
 			b.Write(text[:size])
 		}
 		text = text[size:]

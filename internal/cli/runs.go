@@ -53,7 +53,7 @@ func (c *command) runList() *cobra.Command {
 			if !c.asJSON && f.Assistant == "" { // the sitting of an oracle stands there
 				rows = slices.DeleteFunc(rows, func(r service.Row) bool { return r.Assistant == council.MemberName })
 			}
-			return rows, a.Service.Count(ctx, rows, countingTime)
+			return rows, a.Service.AddUsage(ctx, rows, countingTime)
 		})
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
 	cmd.Flags().BoolVar(&waiting, "waiting", false,

@@ -96,9 +96,9 @@ func (s *optionFlagSet[O]) withSettings(cfg config.Config) (O, error) {
 
 // applySettings fills in *into from the settings, where no flag was given, and finds the folders.
 func applySettings(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
-	err := object.Settle(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
+	err := object.FillFromSettings(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
 	if err == nil {
-		err = object.Find(into, localPath)
+		err = object.FindFolders(into, localPath)
 	}
 	return withCode(ExitUsage, err)
 }

@@ -47,7 +47,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true,
 		Options: schema.Of[Options](),
-		Events:  Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, Exchanged: exchanged,
+		Events:  Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, ShowEffect: exchanged,
 		Offers: wishes().Offers,
 		Begin: d.specFrom(func(o Options) specMaker {
 			if o.Name {

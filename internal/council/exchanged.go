@@ -10,7 +10,7 @@ import (
 
 // exchanged tells what an oracle's model was sent, or one that presides or names, and what it said. What asks no model
 // is told by its record.
-func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.ShownEffect, err error) {
 	p := &performing{view: v}
 	if err := p.read(); err != nil {
 		return x, err
@@ -23,35 +23,35 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	var got []assistant.Part
 	switch r := c.Value.(type) {
 	case ChairReceipt:
-		kept, by, got = r.Composed, r.Model, assistant.Answered(r.Text)
+		kept, by, got = r.Composed, r.Model, assistant.AnswerParts(r.Text)
 	case NameReceipt:
-		kept, by, got = r.Composed, r.Model, assistant.Answered(r.Name)
+		kept, by, got = r.Composed, r.Model, assistant.AnswerParts(r.Name)
 	}
 	m, asks, err := p.matterOf(ctx, c.Asked)
 	if err != nil {
 		return x, err
 	}
 	if !asks {
-		return assistant.Exchanged{To: by}, nil
+		return assistant.ShownEffect{To: by}, nil
 	}
 	q, _, err := p.asking(ctx, m, func(context.Context, int) (int, error) { return kept.Room, nil })
 	if err != nil {
 		return x, err
 	}
-	x = q.Exchanged(by, m.schema, kept.Sent, got...)
+	x = q.ShowEffect(by, m.schema, kept.Sent, got...)
 	if kept.Room > 0 {
 		x.LeftOut = append(x.LeftOut, "the oldest of what was said: the model's window has no room for it")
 	}
 	return x, nil
 }
 
-func (p *performing) exchangedReply(ctx context.Context, c *run.CompletionRecord) (assistant.Exchanged, error) {
+func (p *performing) exchangedReply(ctx context.Context, c *run.CompletionRecord) (assistant.ShownEffect, error) {
 	q, err := p.replying(ctx)
 	if err != nil {
-		return assistant.Exchanged{}, err
+		return assistant.ShownEffect{}, err
 	}
 	r, _ := c.Value.(ReplyReceipt) // none: it failed
-	x := q.Exchanged(r.Model, model.Schema{}, r.Sent, assistant.Answered(r.Text)...)
+	x := q.ShowEffect(r.Model, model.Schema{}, r.Sent, assistant.AnswerParts(r.Text)...)
 	if p.env.Cut != "" {
 		x.LeftOut = append(x.LeftOut, "what has no room in the model's window: it has "+p.env.Cut)
 	}

@@ -66,17 +66,17 @@ type intent[R any] struct {
 	Result  R      `json:"result"`
 }
 
-func (ch *Changer[R]) receipts() string { return ch.State + "/ops" }     // <sha256 of the key>.json: performed
-func (ch *Changer[R]) intents() string  { return ch.State + "/pending" } // <sha256 of the key>.json: begun
+func (ch *Changer[R]) receiptFolder() string { return ch.State + "/ops" }     // <sha256 of the key>.json: performed
+func (ch *Changer[R]) intentFolder() string  { return ch.State + "/pending" } // <sha256 of the key>.json: begun
 // of the change in progress, until it takes its place
-func (ch *Changer[R]) content() string { return ch.State + "/content" }
+func (ch *Changer[R]) stagedFile() string { return ch.State + "/content" }
 
-func keyFile(folder, key string) string {
+func fileForKey(folder, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return folder + "/" + hex.EncodeToString(sum[:]) + ".json"
 }
 
-func (ch *Changer[R]) step(name string) {
+func (ch *Changer[R]) reportStep(name string) {
 	if ch.Step != nil {
 		ch.Step(name)
 	}
@@ -89,19 +89,19 @@ func (ch *Changer[R]) Perform(ctx context.Context, c Change[R]) (result R, err e
 		return result, err
 	}
 	defer unlock()
-	ch.step("locked")
+	ch.reportStep("locked")
 	if err := ch.settleIntents(); err != nil {
 		return result, err
 	}
-	ch.step("settled")
-	if result, done, err := ch.outcome(c); err != nil || done {
+	ch.reportStep("settled")
+	if result, done, err := ch.recordedResult(c); err != nil || done {
 		return result, err
 	}
-	return ch.change(ctx, c)
+	return ch.performChange(ctx, c)
 }
 
-// Found says whether c was performed. It writes only what settles an earlier crash.
-func (ch *Changer[R]) Found(ctx context.Context, c Change[R]) (result R, was bool, err error) {
+// FindResult says whether c was performed. It writes only what settles an earlier crash.
+func (ch *Changer[R]) FindResult(ctx context.Context, c Change[R]) (result R, was bool, err error) {
 	if _, err := ch.Root.Lstat(ch.State); errors.Is(err, fs.ErrNotExist) {
 		return result, false, nil
 	}
@@ -113,7 +113,7 @@ func (ch *Changer[R]) Found(ctx context.Context, c Change[R]) (result R, was boo
 	if err := ch.settleIntents(); err != nil {
 		return result, false, err
 	}
-	return ch.outcome(c)
+	return ch.recordedResult(c)
 }
 
 // Lock waits until this is the only writer, in all processes.
@@ -121,7 +121,7 @@ func (ch *Changer[R]) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for _, folder := range []string{ch.State, ch.receipts(), ch.intents()} {
+	for _, folder := range []string{ch.State, ch.receiptFolder(), ch.intentFolder()} {
 		err := MakeFolder(ch.Root, folder, 0o700)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, refuse(NoRoot, "the folder that is written to is gone: %w", err)
@@ -133,10 +133,10 @@ func (ch *Changer[R]) Lock(ctx context.Context) (unlock func(), err error) {
 	return Lock(ctx, ch.Root, ch.State+"/lock", ch.LockWait)
 }
 
-// outcome reads what the state folder says about c, all intents being settled.
-func (ch *Changer[R]) outcome(c Change[R]) (none R, was bool, err error) {
-	for _, folder := range []string{ch.receipts(), ch.intents()} {
-		in, err := ch.readIntent(keyFile(folder, c.Key))
+// recordedResult reads what the state folder says about c, all intents being settled.
+func (ch *Changer[R]) recordedResult(c Change[R]) (none R, was bool, err error) {
+	for _, folder := range []string{ch.receiptFolder(), ch.intentFolder()} {
+		in, err := ch.readIntent(fileForKey(folder, c.Key))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
@@ -144,7 +144,7 @@ func (ch *Changer[R]) outcome(c Change[R]) (none R, was bool, err error) {
 			return none, false, err
 		case in.Action != c.Action || in.Digest != c.Digest:
 			return none, false, refuse(KeyReused, "this key was already used for another call of %s", in.Action)
-		case folder == ch.intents():
+		case folder == ch.intentFolder():
 			return none, false, refuse(Unclear,
 				"it cannot be told whether this %s took effect: %s was changed by another program since", in.Action,
 				in.Path)
@@ -154,8 +154,8 @@ func (ch *Changer[R]) outcome(c Change[R]) (none R, was bool, err error) {
 	return none, false, nil
 }
 
-// read gives the zero File for one that is missing.
-func (ch *Changer[R]) read(name string) (File, error) {
+// readFile reads a file without following links; the zero File if it is missing.
+func (ch *Changer[R]) readFile(name string) (File, error) {
 	err := NoLinks(ch.Root, name)
 	var f File
 	if err == nil {
@@ -167,14 +167,14 @@ func (ch *Changer[R]) read(name string) (File, error) {
 	return f, err
 }
 
-// change performs c: keep what it replaces, stage the content, save the intent, look once more whether the file is the
-// same, put the content in its place, make the intent the receipt.
-func (ch *Changer[R]) change(ctx context.Context, c Change[R]) (none R, err error) {
+// performChange performs c: it shelves what c replaces, stages the content, saves the intent, checks once more that the
+// file is unchanged, puts the content in its place, and makes the intent the receipt.
+func (ch *Changer[R]) performChange(ctx context.Context, c Change[R]) (none R, err error) {
 	name, err := c.Locate()
 	if err != nil {
 		return none, err
 	}
-	before, err := ch.read(name)
+	before, err := ch.readFile(name)
 	switch {
 	case err != nil:
 		return none, err
@@ -200,34 +200,34 @@ func (ch *Changer[R]) change(ctx context.Context, c Change[R]) (none R, err erro
 	if before.Exists() {
 		in.Before = Hash(before.Content)
 	}
-	if err := ch.keep(ctx, c, in, before.Content); err != nil {
+	if err := ch.shelveBefore(ctx, c, in, before.Content); err != nil {
 		return none, fmt.Errorf("what it replaces can't be kept: %w", err)
 	}
-	err = ch.prepare(c.Key, before, after, in)
+	err = ch.stageChange(c.Key, before, after, in)
 	if err == nil {
-		err = errors.Join(ctx.Err(), ch.unchanged(name, before))
+		err = errors.Join(ctx.Err(), ch.checkUnchanged(name, before))
 	}
 	if err == nil {
-		err = ch.put(name, c.Removes)
+		err = ch.placeContent(name, c.Removes)
 	}
 	if err != nil {
 		return none, ch.discard(c.Key, err)
 	}
-	ch.step("placed")
+	ch.reportStep("placed")
 	if err := syncFolder(ch.Root, path.Dir(name)); err != nil {
 		return none, refuse(NotSynced, "%s was written, but the disk may forget it: %w", name, err)
 	}
-	ch.step("synced")
+	ch.reportStep("synced")
 	// Past this point the change has happened: if the receipt fails, the intent still proves it.
-	if ch.keepReceipt(keyFile("", c.Key)) == nil {
-		ch.step("receipt")
-		ch.prune()
+	if ch.makeReceipt(fileForKey("", c.Key)) == nil {
+		ch.reportStep("receipt")
+		ch.pruneReceipts()
 	}
 	return result, nil
 }
 
-// keep puts what is about to be replaced on the shelf.
-func (ch *Changer[R]) keep(ctx context.Context, c Change[R], in intent[R], before []byte) error {
+// shelveBefore puts what is about to be replaced on the shelf.
+func (ch *Changer[R]) shelveBefore(ctx context.Context, c Change[R], in intent[R], before []byte) error {
 	if ch.Shelf == nil {
 		return nil
 	}
@@ -237,30 +237,30 @@ func (ch *Changer[R]) keep(ctx context.Context, c Change[R], in intent[R], befor
 	}, before)
 }
 
-// prepare stages the content and saves the intent. The file itself stays as it is.
-func (ch *Changer[R]) prepare(key string, before File, after []byte, in intent[R]) error {
+// stageChange stages the content and saves the intent. The file itself stays as it is.
+func (ch *Changer[R]) stageChange(key string, before File, after []byte, in intent[R]) error {
 	if err := MakeFolder(ch.Root, path.Dir(in.Path), 0o777); err != nil {
 		return err
 	}
-	ch.step("folder")
+	ch.reportStep("folder")
 	if in.After != "" {
 		var mode fs.FileMode
 		if before.Exists() {
 			mode = before.Info.Mode().Perm()
 		}
-		if err := stage(ch.Root, ch.content(), after, mode); err != nil {
+		if err := writeNew(ch.Root, ch.stagedFile(), after, mode); err != nil {
 			return err
 		}
 	}
-	ch.step("staged")
+	ch.reportStep("staged")
 	encoded, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("encode the intent: %w", err)
 	}
-	if err := Write(ch.Root, keyFile(ch.intents(), key), encoded, 0o600); err != nil {
+	if err := Write(ch.Root, fileForKey(ch.intentFolder(), key), encoded, 0o600); err != nil {
 		return err
 	}
-	ch.step("intent")
+	ch.reportStep("intent")
 	return nil
 }
 
@@ -269,7 +269,7 @@ func (ch *Changer[R]) discard(key string, cause error) error {
 	if ch.Shelf != nil {
 		cause = errors.Join(cause, ch.Shelf.Forget(context.Background(), WriteID(key)))
 	}
-	for _, name := range []string{ch.content(), keyFile(ch.intents(), key)} {
+	for _, name := range []string{ch.stagedFile(), fileForKey(ch.intentFolder(), key)} {
 		if err := ch.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			cause = errors.Join(cause, err)
 		}
@@ -277,56 +277,56 @@ func (ch *Changer[R]) discard(key string, cause error) error {
 	return cause
 }
 
-// unchanged fails if a program that ignores the lock changed the file since before was read. What it writes after this
-// is replaced.
-func (ch *Changer[R]) unchanged(name string, before File) error {
-	now, err := ch.read(name)
+// checkUnchanged fails if a program that ignores the lock has changed the file since before was read. What such a
+// program writes after this check is replaced.
+func (ch *Changer[R]) checkUnchanged(name string, before File) error {
+	now, err := ch.readFile(name)
 	if err == nil && (now.Exists() != before.Exists() || now.Cut || !bytes.Equal(now.Content, before.Content)) {
 		err = refuse(Changed, "%s was changed by another program in this moment", name)
 	}
 	return err
 }
 
-// put gives the file its new content, or takes it away.
-func (ch *Changer[R]) put(name string, removes bool) error {
+// placeContent gives the file its new content, or removes it.
+func (ch *Changer[R]) placeContent(name string, removes bool) error {
 	if removes {
 		return ch.Root.Remove(name)
 	}
-	return ch.Root.Rename(ch.content(), name)
+	return ch.Root.Rename(ch.stagedFile(), name)
 }
 
-// keepReceipt makes the intent in this file the receipt.
-func (ch *Changer[R]) keepReceipt(file string) error {
-	if err := ch.Root.Rename(ch.intents()+file, ch.receipts()+file); err != nil {
+// makeReceipt makes the intent in this file the receipt.
+func (ch *Changer[R]) makeReceipt(file string) error {
+	if err := ch.Root.Rename(ch.intentFolder()+file, ch.receiptFolder()+file); err != nil {
 		return err
 	}
-	return errors.Join(syncFolder(ch.Root, ch.receipts()), syncFolder(ch.Root, ch.intents()))
+	return errors.Join(syncFolder(ch.Root, ch.receiptFolder()), syncFolder(ch.Root, ch.intentFolder()))
 }
 
-// settleIntents finishes what crashes cut short: intents become receipts or go, as the files tell. An intent of which
-// no one can tell stays.
+// settleIntents finishes changes that a crash cut short: an intent becomes a receipt or is removed, as its file shows.
+// An intent whose file does not show it stays.
 func (ch *Changer[R]) settleIntents() error {
-	if err := ch.Root.RemoveAll(ch.content()); err != nil {
+	if err := ch.Root.RemoveAll(ch.stagedFile()); err != nil {
 		return err
 	}
-	begun, err := List(ch.Root, ch.intents())
+	begun, err := List(ch.Root, ch.intentFolder())
 	if err != nil {
 		return err
 	}
 	for _, info := range begun {
 		name := "/" + info.Name()
-		in, err := ch.readIntent(ch.intents() + name)
+		in, err := ch.readIntent(ch.intentFolder() + name)
 		happened, known := false, strings.HasPrefix(info.Name(), ".") // a part of an intent
 		if err == nil && !known {
-			happened, known = ch.happened(in)
+			happened, known = ch.tookEffect(in)
 		}
 		switch {
 		case !known:
 			continue // outcome reports it to the one change it concerns
 		case happened:
-			err = errors.Join(syncFolder(ch.Root, path.Dir(in.Path)), ch.keepReceipt(name))
+			err = errors.Join(syncFolder(ch.Root, path.Dir(in.Path)), ch.makeReceipt(name))
 		default:
-			err = ch.Root.Remove(ch.intents() + name)
+			err = ch.Root.Remove(ch.intentFolder() + name)
 		}
 		if err != nil {
 			return err
@@ -335,9 +335,9 @@ func (ch *Changer[R]) settleIntents() error {
 	return nil
 }
 
-// happened compares the file with what an intent says of it before and after. Known is false where that does not tell.
-func (ch *Changer[R]) happened(in intent[R]) (happened, known bool) {
-	now, err := ch.read(in.Path)
+// tookEffect compares the file with the hashes in an intent. known is false if neither fits.
+func (ch *Changer[R]) tookEffect(in intent[R]) (happened, known bool) {
+	now, err := ch.readFile(in.Path)
 	if err != nil {
 		return false, false
 	}
@@ -375,9 +375,9 @@ func (ch *Changer[R]) readIntent(name string) (in intent[R], err error) {
 	return in, nil
 }
 
-// prune removes the oldest receipts beyond the bound. It may fail: the next change tries again.
-func (ch *Changer[R]) prune() {
-	receipts, err := List(ch.Root, ch.receipts())
+// pruneReceipts removes the oldest receipts beyond the bound. It may fail: the next change tries again.
+func (ch *Changer[R]) pruneReceipts() {
+	receipts, err := List(ch.Root, ch.receiptFolder())
 	if err != nil || len(receipts) <= ch.Receipts {
 		return
 	}
@@ -385,7 +385,7 @@ func (ch *Changer[R]) prune() {
 		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
 	})
 	for _, info := range receipts[:len(receipts)-ch.Receipts] {
-		if ch.Root.Remove(ch.receipts()+"/"+info.Name()) != nil {
+		if ch.Root.Remove(ch.receiptFolder()+"/"+info.Name()) != nil {
 			return
 		}
 	}

@@ -28,7 +28,7 @@ func appends(key, text string) Change[int] {
 
 func (l *Changer[R]) text(t *testing.T) string {
 	t.Helper()
-	f, err := l.read("x")
+	f, err := l.readFile("x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,12 +42,12 @@ func TestOnlyTheLastReceiptsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := time.Unix(int64(i), 0) // file systems may not tell such quick writes apart
-		if err := l.Root.Chtimes(keyFile(l.receipts(), fmt.Sprint(i)), at, at); err != nil {
+		if err := l.Root.Chtimes(fileForKey(l.receiptFolder(), fmt.Sprint(i)), at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 6 {
-		if _, was, err := l.Found(t.Context(), appends(fmt.Sprint(i), "b")); was != (i >= 3) || err != nil {
+		if _, was, err := l.FindResult(t.Context(), appends(fmt.Sprint(i), "b")); was != (i >= 3) || err != nil {
 			t.Errorf("change %d: found %v, %v", i, was, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestIntentKeepsItsFormOnDisk(t *testing.T) {
 	if _, err := l.Perform(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := l.Root.ReadFile(keyFile(state+"/ops", "k"))
+	raw, err := l.Root.ReadFile(fileForKey(state+"/ops", "k"))
 	var got map[string]any
 	if err != nil || json.Unmarshal(raw, &got) != nil {
 		t.Fatal(err, string(raw))

@@ -15,13 +15,13 @@ func Is(err, target error) bool {
 
 func isOnWindows(err, target error) bool {
 	var posix syscall.Errno
-	return errors.As(target, &posix) && slices.ContainsFunc(numbers()[posix], func(one syscall.Errno) bool {
+	return errors.As(target, &posix) && slices.ContainsFunc(windowsNumbers()[posix], func(one syscall.Errno) bool {
 		return errors.Is(err, one)
 	})
 }
 
-// numbers are the error codes of Windows, as its winerror.h has them, that mean one of POSIX.
-func numbers() map[syscall.Errno][]syscall.Errno {
+// windowsNumbers are the error codes of Windows, as its winerror.h has them, that mean one of POSIX.
+func windowsNumbers() map[syscall.Errno][]syscall.Errno {
 	return map[syscall.Errno][]syscall.Errno{
 		syscall.ENOSPC:       {39, 112},       // ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL
 		syscall.EDQUOT:       {1295},          // ERROR_DISK_QUOTA_EXCEEDED

@@ -85,18 +85,18 @@ func Read(root *os.Root, name string, limit int) (File, error) {
 	defer func() { _ = f.Close() }() // opened for reading only
 	info, err := f.Stat()
 	if err != nil {
-		return File{}, at(name, err)
+		return File{}, withName(name, err)
 	}
 	if !info.Mode().IsRegular() {
 		return File{}, refuse(NoFile, "%s is not a file", name)
 	}
-	if err := Room(name, min(info.Size(), int64(limit)), 0); err != nil {
+	if err := CheckMemory(name, min(info.Size(), int64(limit)), 0); err != nil {
 		return File{}, err
 	}
 	var content bytes.Buffer
 	content.Grow(int(min(info.Size(), int64(limit))) + bytes.MinRead)
 	if _, err := content.ReadFrom(io.LimitReader(f, int64(limit)+1)); err != nil {
-		return File{}, at(name, err)
+		return File{}, withName(name, err)
 	}
 	return File{Content: content.Bytes()[:min(content.Len(), limit)], Info: info, Cut: content.Len() > limit}, nil
 }
@@ -128,11 +128,11 @@ func List(root *os.Root, folder string) ([]fs.FileInfo, error) {
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
 	infos, err := f.Readdir(-1)
-	return infos, at(folder, err)
+	return infos, withName(folder, err)
 }
 
-// at makes an error of an open file name it as the root does: where the root lies is nobody else's business.
-func at(name string, err error) error {
+// withName puts the name below the root into an error of an open file: the path of the root must not be shown.
+func withName(name string, err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: failed.Op, Path: name, Err: failed.Err}
 	}
@@ -156,7 +156,7 @@ func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {
 			mode = info.Mode().Perm()
 		}
 	}
-	if err := stage(root, temp, content, mode); err != nil {
+	if err := writeNew(root, temp, content, mode); err != nil {
 		return err
 	}
 	if err := root.Rename(temp, name); err != nil {
@@ -182,8 +182,8 @@ func Replace(name string, content []byte, mode fs.FileMode) error {
 	return errors.Join(Write(root, base, content, mode), root.Close())
 }
 
-// stage writes a new file and syncs it; mode 0 is 0666 less the umask. On an error nothing stays.
-func stage(root *os.Root, name string, content []byte, mode fs.FileMode) (err error) {
+// writeNew writes a new file and syncs it; mode 0 is 0666 less the umask. On an error nothing stays.
+func writeNew(root *os.Root, name string, content []byte, mode fs.FileMode) (err error) {
 	open := mode
 	if open == 0 {
 		open = 0o666
@@ -204,7 +204,7 @@ func stage(root *os.Root, name string, content []byte, mode fs.FileMode) (err er
 	if err == nil {
 		err = f.Sync()
 	}
-	return at(name, errors.Join(err, f.Close()))
+	return withName(name, errors.Join(err, f.Close()))
 }
 
 // MakeFolder makes a folder and those it lies in, as far as they are missing. None of them is a link.
@@ -237,5 +237,5 @@ func syncFolder(root *os.Root, folder string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // nothing was written through it
-	return at(folder, syncNames(f))
+	return withName(folder, syncNames(f))
 }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Named opens a file that a person names, by its path on this machine: a regular file, or a pipe. It waits for nobody:
-// a pipe that no program writes to is empty.
-func Named(name string) (*os.File, error) {
+// OpenNamed opens a file that a person names by its path: a regular file, or a pipe. It never waits: a pipe that no
+// program writes to is empty.
+func OpenNamed(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // #nosec G304 -- the person named it
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func Named(name string) (*os.File, error) {
 
 // ReadNamed reads what Named opens, whole. What has more bytes than limit is TooLarge, and an empty pipe is NoFile.
 func ReadNamed(name string, limit int64) ([]byte, error) {
-	f, err := Named(name)
+	f, err := OpenNamed(name)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func ReadNamed(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Room(name, min(info.Size(), limit), 0); err != nil {
+	if err := CheckMemory(name, min(info.Size(), limit), 0); err != nil {
 		return nil, err
 	}
 	content, err := io.ReadAll(io.LimitReader(f, limit+1))

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// Room refuses a content of so many bytes where the system gives this process no memory for it and for what stands
-// beside it: to ask for it anyway would end the process. What is made of a content takes as much again, some times
-// over, and memory is taken in large pieces.
-func Room(name string, size, beside int64) error {
+// CheckMemory refuses a content of size bytes if the system gives this process no memory for it and for beside bytes
+// more: allocating it anyway would end the process. Parsing a content takes several times its size, and memory is
+// allocated in large pieces.
+func CheckMemory(name string, size, beside int64) error {
 	const asked, copies, piece = 1 << 20, 4, 64 << 20
 	if size+beside < asked {
 		return nil
@@ -21,7 +21,7 @@ func Room(name string, size, beside int64) error {
 			continue // there is none
 		}
 		takes := uint64(size)*copies + uint64(beside) + piece
-		if used, known := memory(bound.used); known && used+takes > limit.Cur {
+		if used, known := memoryUsed(bound.used); known && used+takes > limit.Cur {
 			return refuse(NoMemory, "there is not enough memory for %s: reading it takes about %d MB, and this "+
 				"process may use %d MB in all (ulimit); raise that limit, or make the file smaller",
 				name, takes>>20, limit.Cur>>20)
@@ -30,8 +30,8 @@ func Room(name string, size, beside int64) error {
 	return nil
 }
 
-// memory is what this process uses, in bytes, by a field of what the system tells.
-func memory(field int) (bytes uint64, known bool) {
+// memoryUsed is how many bytes this process uses, by a field of /proc/self/statm.
+func memoryUsed(field int) (bytes uint64, known bool) {
 	text, err := os.ReadFile("/proc/self/statm")
 	fields := strings.Fields(string(text))
 	if err != nil || len(fields) <= field {

@@ -57,43 +57,43 @@ var (
 	secretWords = strings.Fields(
 		"credentials credential creds secret secrets password passwords passwd " +
 			"passphrase adminsdk serviceaccount service-account")
-	keyWords = strings.Fields("key apikey apikeys keyfile serviceaccountkey")
-	sealed   = strings.Fields("sealed external encrypted public pub")
-	example  = strings.Fields("example examples sample template templates tmpl tpl dist defaults schema skeleton")
+	keyWords     = strings.Fields("key apikey apikeys keyfile serviceaccountkey")
+	sealedWords  = strings.Fields("sealed external encrypted public pub")
+	exampleWords = strings.Fields("example examples sample template templates tmpl tpl dist defaults schema skeleton")
 
 	// How copies are called, by hand and by programs.
-	copies = strings.Fields(
+	copyEndings = strings.Fields(
 		".bak .backup .back .old .orig .save .saved .swp .swo .swn .tmp .temp .copy .prev .rpmsave .rpmnew .dpkg-old " +
 			".dpkg-dist .new .disabled .off ~ -old -bak -backup -copy _old _bak _backup")
 )
 
-const usually = "files of this name usually hold secrets"
+const usuallySecret = "files of this name usually hold secrets"
 
 // SecretReason says why a file or folder called name, in a folder called parent ("" for an unknown one), is not to be
 // read by anybody but the person: "" if it may be. Examples and templates may. A folder may be called credentials: it
 // holds source code as often as not.
 func SecretReason(parent, name string, folder bool) string {
 	parent, name = plainName(parent), plainName(name)
-	if why := closedFolder(parent, name); why != "" && (folder || strings.HasPrefix(name, ".")) {
+	if why := closedFolderReason(parent, name); why != "" && (folder || strings.HasPrefix(name, ".")) {
 		return "it holds " + why
 	}
 	if folder {
 		return ""
 	}
 	if holdsSecrets(parent, name) {
-		return usually
+		return usuallySecret
 	}
-	for base := original(name); base != name; base = original(name) {
+	for base := originalName(name); base != name; base = originalName(name) {
 		// editors put a dot before the name of a copy
 		if name = base; holdsSecrets(parent, base) || holdsSecrets(parent, strings.TrimPrefix(base, ".")) {
-			return usually
+			return usuallySecret
 		}
 	}
 	return ""
 }
 
-// SecretPath is SecretReason for a path with slashes: of the first of its folders, or of the file, that is closed.
-func SecretPath(p string) string {
+// SecretPathReason is SecretReason of the first part of a path with slashes that is closed: a folder or the file.
+func SecretPathReason(p string) string {
 	parent := ""
 	parts := strings.Split(p, "/")
 	for i, name := range parts {
@@ -114,8 +114,8 @@ func plainName(name string) string {
 	return strings.TrimRight(name, " .")
 }
 
-// closed are the closed folders by name, with what each holds.
-var closed = sync.OnceValue(func() map[string]string {
+// closedFoldersByName are the closed folders by name, with what each holds.
+var closedFoldersByName = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for why, names := range closedFolders {
 		for name := range strings.FieldsSeq(names) {
@@ -125,19 +125,19 @@ var closed = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-func closedFolder(parent, name string) string {
-	if why := closed()[name]; why != "" {
+func closedFolderReason(parent, name string) string {
+	if why := closedFoldersByName()[name]; why != "" {
 		return why
 	}
-	return closed()[parent+"/"+name]
+	return closedFoldersByName()[parent+"/"+name]
 }
 
-// original is the name of what a file is a copy of, or the name itself.
-func original(name string) string {
+// originalName is the name of the file that a copy was made of; of no copy it is the name itself.
+func originalName(name string) string {
 	if bare := strings.Trim(name, "#"); len(bare) == len(name)-2 && bare != "" && name[0] == '#' {
 		return bare
 	}
-	for _, end := range copies {
+	for _, end := range copyEndings {
 		if base, is := strings.CutSuffix(name, end); is && base != "" {
 			return base
 		}
@@ -180,7 +180,7 @@ func holdsSecrets(parent, name string) bool {
 	}
 	return slices.ContainsFunc(secretEndings, func(end string) bool {
 		return strings.HasSuffix(name, end) || strings.Contains(name, ".tfstate.")
-	}) || isData(name)
+	}) || isSecretData(name)
 }
 
 // wordsOf are the words of a name: those between its signs.
@@ -189,7 +189,7 @@ func wordsOf(name string) []string {
 }
 
 func isExample(name string) bool {
-	return slices.ContainsFunc(wordsOf(name), func(word string) bool { return slices.Contains(example, word) })
+	return slices.ContainsFunc(wordsOf(name), func(word string) bool { return slices.Contains(exampleWords, word) })
 }
 
 // isEnvironment is .env, .env.local, .env-prod, prod.env and prod.env.local; env.go is source code.
@@ -232,15 +232,15 @@ func isWireGuard(name string) bool {
 	return is && strings.HasSuffix(name, ".conf") && strings.ContainsAny(rest[:1], "0123456789-_.")
 }
 
-// isData is a file of data whose name says that it holds secrets: gcp-key.json, prod_secrets.yaml,
+// isSecretData is a file of data whose name says that it holds secrets: gcp-key.json, prod_secrets.yaml,
 // client_secret_12.apps.json.
-func isData(name string) bool {
+func isSecretData(name string) bool {
 	end := path.Ext(name)
 	if !slices.Contains(dataEndings, end) {
 		return false
 	}
 	words := wordsOf(strings.TrimSuffix(name, end))
-	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(sealed, w) }) {
+	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(sealedWords, w) }) {
 		return false
 	}
 	has := func(of []string) func(string) bool { return func(w string) bool { return slices.Contains(of, w) } }

@@ -16,13 +16,13 @@ func TestNamesOfSecretFilesAreClosedAsPublished(t *testing.T) {
 	}
 	for _, name := range vectors.Closed {
 		for _, spelt := range []string{name, strings.ToUpper(name), "a/b/" + name} {
-			if files.SecretPath(spelt) == "" {
+			if files.SecretPathReason(spelt) == "" {
 				t.Errorf("%q may be read", spelt)
 			}
 		}
 	}
 	for _, name := range vectors.Open {
-		if why := files.SecretPath(name); why != "" {
+		if why := files.SecretPathReason(name); why != "" {
 			t.Errorf("%q is closed: %s", name, why)
 		}
 	}

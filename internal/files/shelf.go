@@ -76,8 +76,8 @@ func WriteID(key string) string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// within does something in the folder, which it makes, while nobody else changes what is in it.
-func (s *Shelf) within(ctx context.Context, do func(root *os.Root) error) error {
+// withLock does something in the folder, which it makes, while nobody else changes what is in it.
+func (s *Shelf) withLock(ctx context.Context, do func(root *os.Root) error) error {
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return err
 	}
@@ -97,19 +97,19 @@ func (s *Shelf) within(ctx context.Context, do func(root *os.Root) error) error 
 	return do(root)
 }
 
-// isNew says that nothing was kept yet.
-func (s *Shelf) isNew() bool {
+// isMissing says that nothing was kept yet.
+func (s *Shelf) isMissing() bool {
 	_, err := os.Lstat(s.Folder)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Keep keeps a text and the record of its write. The same write may be kept again.
 func (s *Shelf) Keep(ctx context.Context, r Replaced, text []byte) error {
-	return s.within(ctx, func(root *os.Root) error {
+	return s.withLock(ctx, func(root *os.Root) error {
 		if r.At.IsZero() {
 			r.At = s.Now().UTC()
 		}
-		all, err := records(root)
+		all, err := readRecords(root)
 		if err != nil {
 			return err
 		}
@@ -122,14 +122,14 @@ func (s *Shelf) Keep(ctx context.Context, r Replaced, text []byte) error {
 				return err
 			}
 		}
-		if err := s.record(root, r); err != nil {
+		if err := s.writeRecord(root, r); err != nil {
 			return err
 		}
 		return s.prune(root, r.ID, time.Time{})
 	})
 }
 
-func (s *Shelf) record(root *os.Root, r Replaced) error {
+func (s *Shelf) writeRecord(root *os.Root, r Replaced) error {
 	encoded, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -146,18 +146,18 @@ func (s *Shelf) TextPath(hash string) string {
 
 // List gives the writes of an owner, the last one first.
 func (s *Shelf) List(ctx context.Context, owner string) (all []Replaced, err error) {
-	if s.isNew() {
+	if s.isMissing() {
 		return nil, nil
 	}
-	err = s.within(ctx, func(root *os.Root) error {
-		all, err = records(root)
+	err = s.withLock(ctx, func(root *os.Root) error {
+		all, err = readRecords(root)
 		return err
 	})
 	return slices.DeleteFunc(all, func(r Replaced) bool { return r.Owner != owner }), err
 }
 
-// records reads all of them, the last one first. One that is damaged is left out.
-func records(root *os.Root) (all []Replaced, err error) {
+// readRecords reads all of them, the last one first. One that is damaged is left out.
+func readRecords(root *os.Root) (all []Replaced, err error) {
 	infos, err := List(root, shelfWrites)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (s *Shelf) Text(r Replaced) ([]byte, error) {
 
 // Forget removes the record of a write that did not happen.
 func (s *Shelf) Forget(ctx context.Context, id string) error {
-	return s.within(ctx, func(root *os.Root) error {
+	return s.withLock(ctx, func(root *os.Root) error {
 		if err := root.Remove(shelfWrites + "/" + id + ".json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -197,21 +197,21 @@ func (s *Shelf) Forget(ctx context.Context, id string) error {
 // MarkUndone notes which undo took a write back.
 func (s *Shelf) MarkUndone(ctx context.Context, r Replaced, by string) error {
 	r.Undone = by
-	return s.within(ctx, func(root *os.Root) error { return s.record(root, r) })
+	return s.withLock(ctx, func(root *os.Root) error { return s.writeRecord(root, r) })
 }
 
 // Expire removes what was older than MaxAge at that time.
 func (s *Shelf) Expire(ctx context.Context, at time.Time) error {
-	if s.isNew() {
+	if s.isMissing() {
 		return nil
 	}
-	return s.within(ctx, func(root *os.Root) error { return s.prune(root, "", at) })
+	return s.withLock(ctx, func(root *os.Root) error { return s.prune(root, "", at) })
 }
 
 // prune removes what is too much, and what was too old at that time: records, and texts that no record names. The
 // record that was written just now stays.
 func (s *Shelf) prune(root *os.Root, fresh string, at time.Time) error {
-	all, err := records(root)
+	all, err := readRecords(root)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 		Permanent: true, Exclusive: true,
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.runSpec), Offers: wishes().Offers, Events: Events(),
 		Reasons: reasons(),
-		Show:    showOutcome, Words: outcomeText, Lines: eventLines, Exchanged: exchangedEffect,
+		Show:    showOutcome, Words: outcomeText, Lines: eventLines, ShowEffect: exchangedEffect,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }

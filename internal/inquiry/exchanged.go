@@ -14,7 +14,7 @@ import (
 
 // exchangedEffect shows what an effect sent to the detective or the witness, and the reply. Effects without a model
 // have no reply.
-func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.ShownEffect, err error) {
 	p := &performer{view: v}
 	if err := p.readStart(); err != nil {
 		return x, err
@@ -26,13 +26,13 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 	case AskPayload:
 		r, _ := c.Value.(AskReceipt) // zero if it failed
 		if !p.given.Model {
-			return assistant.Exchanged{To: r.By}, nil
+			return assistant.ShownEffect{To: r.By}, nil
 		}
 		return p.exchangedQuestion(ctx, payload, r)
 	case AnalysePayload:
 		r, _ := c.Value.(AnalyseReceipt)
 		if !p.given.Model {
-			return assistant.Exchanged{To: r.By}, nil
+			return assistant.ShownEffect{To: r.By}, nil
 		}
 		q, err := p.promptAbout(ctx, textAnalyse, payload.Turns)
 		if err != nil {
@@ -40,12 +40,12 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 		}
 		var got []assistant.Part
 		if c.Err == nil {
-			got = assistant.AnsweredJSON(struct { // the part that was used
+			got = assistant.AnswerPartsJSON(struct { // the part that was used
 				Analysis
 				FollowUp bool `json:"requiresFollowUp"`
 			}{r.Analysis, r.FollowUp})
 		}
-		return q.Exchanged(r.By, analysisSchema(), r.Sent, got...), nil
+		return q.ShowEffect(r.By, analysisSchema(), r.Sent, got...), nil
 	case SumPayload:
 		r, _ := c.Value.(SumReceipt)
 		if r.By == "" {
@@ -55,7 +55,7 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 		if err != nil {
 			return x, err
 		}
-		return q.Exchanged(r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), nil
+		return q.ShowEffect(r.By, model.Schema{}, r.Sent, assistant.AnswerParts(r.Text)...), nil
 	}
 	return x, nil
 }
@@ -71,7 +71,7 @@ func (p *performer) promptAbout(ctx context.Context, what string, turns []Turn) 
 
 func (p *performer) exchangedQuestion(
 	ctx context.Context, payload AskPayload, r AskReceipt,
-) (x assistant.Exchanged, err error) {
+) (x assistant.ShownEffect, err error) {
 	all, latest, err := p.pairsAndAnalysis(payload.Turns)
 	if err != nil {
 		return x, err
@@ -87,18 +87,18 @@ func (p *performer) exchangedQuestion(
 		}
 		k.rejectRepetition(n+1, json.RawMessage(value), pairWithQuestion(all, k.wording(said.Question)), said.Gaps)
 	}
-	return k.prompt.Exchanged(r.By, questionSchema(), r.Sent, assistant.Answered(r.Text)...), nil
+	return k.prompt.ShowEffect(r.By, questionSchema(), r.Sent, assistant.AnswerParts(r.Text)...), nil
 }
 
 // exchangedAnswer shows what the witness was asked. Documents get only the question, and answer with passages.
-func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x assistant.Exchanged, err error) {
+func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x assistant.ShownEffect, err error) {
 	last := payload.Turns[len(payload.Turns)-1]
 	q, err := run.ResultAt[AskReceipt](p.view, last.Question)
 	if err != nil {
 		return x, err
 	}
 	if p.env.Witness.Kind != record.WitnessModel {
-		x = assistant.Exchanged{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question",
+		x = assistant.ShownEffect{To: r.By, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: "question",
 			Text: q.Text}}}
 		if len(r.Given) > 0 {
 			x.Sent = append(x.Sent, assistant.Part{Kind: assistant.PartSegment, Name: "passages",
@@ -128,5 +128,5 @@ func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x a
 		sent.Say(m.Role)
 		sent.Part(kind, name, m.Text)
 	}
-	return sent.Exchanged(r.By, model.Schema{}, r.Sent, assistant.Answered(r.Text)...), nil
+	return sent.ShowEffect(r.By, model.Schema{}, r.Sent, assistant.AnswerParts(r.Text)...), nil
 }

@@ -18,13 +18,13 @@ const lockWait = 5 * time.Second
 
 // lock keeps other writers out, of this program and others, until unlock is called or the program ends.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
-	if s.at.Folder == "" || s.at.File == "" {
+	if s.places.Folder == "" || s.places.File == "" {
 		return nil, errors.New("there is no place for keys, since the home folder is unknown: set HOME")
 	}
-	if err := os.MkdirAll(s.at.Folder, 0o700); err != nil {
+	if err := os.MkdirAll(s.places.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder for keys: %w", err)
 	}
-	root, err := os.OpenRoot(s.at.Folder)
+	root, err := os.OpenRoot(s.places.Folder)
 	if err != nil {
 		return nil, fmt.Errorf("the folder for keys: %w", err)
 	}
@@ -32,7 +32,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	const name = "keys.lock"
 	unlock, err = files.Lock(ctx, root, name, lockWait)
 	if refused, ok := errors.AsType[*files.Error](err); ok && refused.Reason == files.Busy {
-		path := filepath.Join(s.at.Folder, name)
+		path := filepath.Join(s.places.Folder, name)
 		return nil, fmt.Errorf("another program has been writing keys for %s (%s is locked): try again when it has ended",
 			lockWait, path)
 	}
@@ -52,10 +52,10 @@ func replaceFile(path string, text []byte) error {
 
 // indexPath is the list of the names whose keys are in the keyring, which cannot be asked for them. Names are no
 // secret.
-func (s *Store) indexPath() string { return filepath.Join(s.at.Folder, "keys-in-keyring.txt") }
+func (s *Store) indexPath() string { return filepath.Join(s.places.Folder, "keys-in-keyring.txt") }
 
-// inKeyring returns the names whose keys are in the keyring, sorted.
-func (s *Store) inKeyring() ([]string, error) {
+// namesInKeyring returns the names whose keys are in the keyring, sorted.
+func (s *Store) namesInKeyring() ([]string, error) {
 	text, err := os.ReadFile(s.indexPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the names of the keys in the keyring: %w", err)
@@ -65,9 +65,9 @@ func (s *Store) inKeyring() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// noteInKeyring notes whether the key of a name is in the keyring, and says whether it was.
-func (s *Store) noteInKeyring(name string, is bool) (was bool, err error) {
-	names, err := s.inKeyring()
+// updateIndex notes in the index whether the key of a name is in the keyring, and says whether it was.
+func (s *Store) updateIndex(name string, is bool) (was bool, err error) {
+	names, err := s.namesInKeyring()
 	if was = slices.Contains(names, name); err != nil || was == is {
 		return was, err
 	}

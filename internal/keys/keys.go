@@ -50,19 +50,19 @@ const (
 
 // Store keeps keys. It is safe for concurrent use, also by several programs.
 type Store struct {
-	at   config.KeyPlaces
-	ring ring // nil: there is none
-	wait time.Duration
-	file sealed
+	places config.KeyPlaces
+	ring   ring // nil: there is none
+	wait   time.Duration
+	file   sealedFile
 }
 
 // Open makes the store of these places. It reads and connects to nothing.
 func Open(at config.KeyPlaces) *Store {
-	s := &Store{at: at, wait: autoWait, file: sealed{path: at.File, identity: at.Identity, named: at.IdentityNamed}}
+	s := &Store{places: at, wait: autoWait, file: sealedFile{at.File, at.Identity, at.IdentityNamed}}
 	if at.Use == config.KeysKeyring {
 		s.wait = forcedWait
 	}
-	if keyringHere() {
+	if mayHaveKeyring() {
 		s.ring = systemRing{}
 	}
 	return s
@@ -74,13 +74,13 @@ func Names(at config.KeyPlaces) ([]string, error) {
 	return slices.Sorted(maps.Keys(where)), err
 }
 
-func (s *Store) usesKeyring() bool { return s.at.Use != config.KeysFile }
-func (s *Store) usesFile() bool    { return s.at.Use != config.KeysKeyring }
+func (s *Store) usesKeyring() bool { return s.places.Use != config.KeysFile }
+func (s *Store) usesFile() bool    { return s.places.Use != config.KeysKeyring }
 
 // Where says where each key is kept, by name, without asking the keyring. On an error it tells those it could learn.
 func (s *Store) Where() (map[string]Place, error) {
 	where := map[string]Place{}
-	if s.at.Folder == "" || s.at.File == "" {
+	if s.places.Folder == "" || s.places.File == "" {
 		return where, nil // nobody could have stored one
 	}
 	var problems []error
@@ -92,7 +92,7 @@ func (s *Store) Where() (map[string]Place, error) {
 		problems = append(problems, err)
 	}
 	if s.usesKeyring() {
-		names, err := s.inKeyring()
+		names, err := s.namesInKeyring()
 		for _, name := range names {
 			where[name] = Keyring
 		}
@@ -106,7 +106,7 @@ func (s *Store) Key(ctx context.Context, name string) (config.Secret, error) {
 	where, err := s.Where()
 	switch where[name] {
 	case Keyring:
-		return s.fromKeyring(ctx, name)
+		return s.readFromKeyring(ctx, name)
 	case File:
 		kept, err := s.file.read()
 		return config.NewSecret(kept[name]), err
@@ -117,10 +117,10 @@ func (s *Store) Key(ctx context.Context, name string) (config.Secret, error) {
 	return config.Secret{}, fmt.Errorf("%w for %s: ‘sibyl config set-key %s’ stores one", ErrNotStored, name, name)
 }
 
-// Learnt gives all keys that are known without asking the keyring, so that they can be kept out of what is written
+// KnownKeys gives all keys that are known without asking the keyring, so that they can be kept out of what is written
 // before anybody uses them. Those of a file that can't be read are not among them.
-func (s *Store) Learnt() []config.Secret {
-	if !s.usesFile() || s.at.File == "" {
+func (s *Store) KnownKeys() []config.Secret {
+	if !s.usesFile() || s.places.File == "" {
 		return nil
 	}
 	kept, err := s.file.read()
@@ -134,8 +134,8 @@ func (s *Store) Learnt() []config.Secret {
 	return secrets
 }
 
-func (s *Store) fromKeyring(ctx context.Context, name string) (config.Secret, error) {
-	text, err := s.get(ctx, name)
+func (s *Store) readFromKeyring(ctx context.Context, name string) (config.Secret, error) {
+	text, err := s.getFromRing(ctx, name)
 	switch {
 	case errors.Is(err, keyring.ErrNotFound):
 		return config.Secret{}, fmt.Errorf(
@@ -156,23 +156,23 @@ func (s *Store) Set(ctx context.Context, name string, key config.Secret) (Place,
 	}
 	defer unlock()
 	if s.usesKeyring() {
-		err := s.put(ctx, name, key.Reveal())
+		err := s.putIntoRing(ctx, name, key.Reveal())
 		if err == nil { // what is noted decides that the keyring's is the one
-			if _, err := s.noteInKeyring(name, true); err != nil {
+			if _, err := s.updateIndex(name, true); err != nil {
 				return Keyring, err
 			}
-			return Keyring, s.forgetInFile(name)
+			return Keyring, s.removeFromFile(name)
 		}
 		if !s.usesFile() || ctx.Err() != nil {
 			return "", fmt.Errorf("the keyring does not take the key: %w: unlock it, or choose the encrypted file "+
 				"with SIBYL_KEYS=file", err)
 		}
 	}
-	return File, s.settleInFile(ctx, name, key.Reveal())
+	return File, s.storeInFile(ctx, name, key.Reveal())
 }
 
-// forgetInFile takes a key out of the file. One that can't be read has no key that counts.
-func (s *Store) forgetInFile(name string) error {
+// removeFromFile removes a key from the file. A file that can't be read has no key that counts.
+func (s *Store) removeFromFile(name string) error {
 	kept, err := s.file.read()
 	if err != nil || kept[name] == "" {
 		return nil //nolint:nilerr // Where tells why
@@ -181,8 +181,8 @@ func (s *Store) forgetInFile(name string) error {
 	return s.file.write(kept)
 }
 
-// settleInFile writes a key into the file; that the keyring's is forgotten then decides that it is the one.
-func (s *Store) settleInFile(ctx context.Context, name, key string) error {
+// storeInFile writes a key into the file, and then takes its name out of the index, so that the file's key counts.
+func (s *Store) storeInFile(ctx context.Context, name, key string) error {
 	kept, err := s.file.read()
 	if err != nil {
 		return err
@@ -191,9 +191,9 @@ func (s *Store) settleInFile(ctx context.Context, name, key string) error {
 	if err := s.file.write(kept); err != nil {
 		return err
 	}
-	was, err := s.noteInKeyring(name, false)
+	was, err := s.updateIndex(name, false)
 	if was && s.usesKeyring() {
-		_ = s.drop(ctx, name) // it may not answer, and the key in it counts no more
+		_ = s.deleteFromRing(ctx, name) // it may not answer, and the key in it counts no more
 	}
 	return err
 }
@@ -213,17 +213,17 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	case !stored:
 		return fmt.Errorf("%w for %s", ErrNotStored, name)
 	case place == Keyring:
-		if err := s.drop(ctx, name); err != nil && !errors.Is(err, keyring.ErrNotFound) {
+		if err := s.deleteFromRing(ctx, name); err != nil && !errors.Is(err, keyring.ErrNotFound) {
 			return fmt.Errorf("the key for %s is still in the keyring: %w: unlock it and try again", name, err)
 		}
-		if _, err := s.noteInKeyring(name, false); err != nil {
+		if _, err := s.updateIndex(name, false); err != nil {
 			return err
 		}
 	}
 	if !s.usesFile() {
 		return nil
 	}
-	return s.forgetInFile(name)
+	return s.removeFromFile(name)
 }
 
 // service is the name under which the keyring groups our keys.
@@ -246,14 +246,14 @@ func (systemRing) Delete(service, user string) error        { return keyring.Del
 
 var errNoKeyring = errors.New("no keyring answers on this machine")
 
-// get asks the keyring for a key.
-func (s *Store) get(ctx context.Context, name string) (string, error) {
-	return s.ask(ctx, func() (string, error) { return s.ring.Get(service, name) })
+// getFromRing asks the keyring for a key.
+func (s *Store) getFromRing(ctx context.Context, name string) (string, error) {
+	return s.askRing(ctx, func() (string, error) { return s.ring.Get(service, name) })
 }
 
-// put stores a key and reads it back: not every keyring says that it failed.
-func (s *Store) put(ctx context.Context, name, key string) error {
-	got, err := s.ask(ctx, func() (string, error) {
+// putIntoRing stores a key and reads it back: not every keyring says that it failed.
+func (s *Store) putIntoRing(ctx context.Context, name, key string) error {
+	got, err := s.askRing(ctx, func() (string, error) {
 		if err := s.ring.Set(service, name, key); err != nil {
 			return "", errors.New(redact.New(key).String(err.Error()))
 		}
@@ -265,14 +265,14 @@ func (s *Store) put(ctx context.Context, name, key string) error {
 	return err
 }
 
-func (s *Store) drop(ctx context.Context, name string) error {
-	_, err := s.ask(ctx, func() (string, error) { return "", s.ring.Delete(service, name) })
+func (s *Store) deleteFromRing(ctx context.Context, name string) error {
+	_, err := s.askRing(ctx, func() (string, error) { return "", s.ring.Delete(service, name) })
 	return err
 }
 
-// ask waits for the keyring, but not for ever. A call that is given up goes on by itself until the keyring answers or
-// the program ends: there is no way to withdraw it.
-func (s *Store) ask(ctx context.Context, do func() (string, error)) (string, error) {
+// askRing calls the keyring, and waits for it at most s.wait. A call that is given up runs until the keyring answers or
+// the program ends: nothing can withdraw it.
+func (s *Store) askRing(ctx context.Context, do func() (string, error)) (string, error) {
 	if s.ring == nil {
 		return "", errNoKeyring
 	}

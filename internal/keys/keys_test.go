@@ -267,12 +267,12 @@ func TestKeysOfTheFileAreLearntWithoutTheKeyring(t *testing.T) {
 	at := places(t, config.KeysAuto)
 	mustSet(t, desktop(at, memoryRing{}), "openai", "of-the-keyring", Keyring)
 	mustSet(t, headless(at), "brave", canary, File)
-	got := desktop(at, make(silentRing)).Learnt()
+	got := desktop(at, make(silentRing)).KnownKeys()
 	if len(got) != 1 || got[0].Reveal() != canary {
 		t.Errorf("learnt %d keys", len(got))
 	}
 	at.Use = config.KeysKeyring
-	if got := Open(at).Learnt(); len(got) != 0 {
+	if got := Open(at).KnownKeys(); len(got) != 0 {
 		t.Errorf("with the keyring alone: learnt %d keys", len(got))
 	}
 }

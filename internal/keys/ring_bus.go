@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// keyringHere says whether there is a session bus, behind which a keyring may be. It is looked for here, since the
+// mayHaveKeyring says whether there is a session bus, behind which a keyring may be. It is looked for here, since the
 // library would start a bus where it finds none.
-func keyringHere() bool {
-	return busHere(os.Getenv("DBUS_SESSION_BUS_ADDRESS"), fmt.Sprintf("/run/user/%d", os.Getuid()))
+func mayHaveKeyring() bool {
+	return hasSessionBus(os.Getenv("DBUS_SESSION_BUS_ADDRESS"), fmt.Sprintf("/run/user/%d", os.Getuid()))
 }
 
-func busHere(address, runtimeDir string) bool {
+func hasSessionBus(address, runtimeDir string) bool {
 	if address != "" && !strings.HasPrefix(address, "autolaunch:") {
 		return true
 	}

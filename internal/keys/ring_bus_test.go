@@ -23,7 +23,7 @@ func TestKeyringIsLookedForBehindASessionBusOnly(t *testing.T) {
 		{"an address", "unix:path=/tmp/bus", t.TempDir(), true},
 		{"a socket in the usual place", "", withBus, true},
 	} {
-		if got := busHere(c.address, c.runtimeDir); got != c.want {
+		if got := hasSessionBus(c.address, c.runtimeDir); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -2,5 +2,5 @@
 
 package keys
 
-// keyringHere is true: the keyring is part of the system.
-func keyringHere() bool { return true }
+// mayHaveKeyring is true: the keyring is part of the system.
+func mayHaveKeyring() bool { return true }

@@ -13,11 +13,11 @@ import (
 	"filippo.io/age"
 )
 
-// sealed is the encrypted file: JSON in the age format (age-encryption.org/v1), which the age program opens as well.
-type sealed struct {
-	path     string
-	identity string // the file of the identity that opens it
-	named    bool   // the person named the identity: it is not made here
+// sealedFile is the encrypted file: JSON in the age format (age-encryption.org/v1). The age program opens it, too.
+type sealedFile struct {
+	path          string
+	identity      string // the file of the identity that opens it
+	identityNamed bool   // the person named the identity: it is not made here
 }
 
 // contents is what is encrypted.
@@ -27,13 +27,13 @@ type contents struct {
 }
 
 const (
-	version  = 1
-	maxBytes = 1 << 20 // of a file that is read here
-	again    = "move it away and store the keys again with ‘sibyl config set-key’"
+	version        = 1
+	maxBytes       = 1 << 20 // of a file that is read here
+	storeAgainHint = "move it away and store the keys again with ‘sibyl config set-key’"
 )
 
 // read returns the keys by name, none where there is no file.
-func (s sealed) read() (map[string]string, error) {
+func (s sealedFile) read() (map[string]string, error) {
 	cipher, err := readPrivate(s.path, "the file of keys")
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
@@ -45,7 +45,7 @@ func (s sealed) read() (map[string]string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s can't be opened, since its identity %s is not there: bring it from where the keys "+
 			"were stored, "+
-			"name another with SIBYL_AGE_IDENTITY, or %s", s.path, s.identity, again)
+			"name another with SIBYL_AGE_IDENTITY, or %s", s.path, s.identity, storeAgainHint)
 	}
 	if err != nil {
 		return nil, err
@@ -54,14 +54,14 @@ func (s sealed) read() (map[string]string, error) {
 }
 
 // unseal decrypts. Its errors repeat nothing of what was read.
-func (s sealed) unseal(cipher []byte, identities []age.Identity) (map[string]string, error) {
+func (s sealedFile) unseal(cipher []byte, identities []age.Identity) (map[string]string, error) {
 	plain, err := age.Decrypt(bytes.NewReader(cipher), identities...)
-	var stranger *age.NoIdentityMatchError
-	if errors.As(err, &stranger) {
+	var noMatch *age.NoIdentityMatchError
+	if errors.As(err, &noMatch) {
 		return nil, fmt.Errorf("%s is encrypted for another identity than %s: name the right one with "+
-			"SIBYL_AGE_IDENTITY, or %s", s.path, s.identity, again)
+			"SIBYL_AGE_IDENTITY, or %s", s.path, s.identity, storeAgainHint)
 	}
-	damaged := fmt.Errorf("%s is damaged, and is left as it is: restore it, or %s", s.path, again)
+	damaged := fmt.Errorf("%s is damaged, and is left as it is: restore it, or %s", s.path, storeAgainHint)
 	if err != nil {
 		return nil, damaged
 	}
@@ -75,7 +75,7 @@ func (s sealed) unseal(cipher []byte, identities []age.Identity) (map[string]str
 	}
 	if c.Version != version {
 		return nil, fmt.Errorf("%s is of version %d, and this program reads version %d: take a later one, or %s",
-			s.path, c.Version, version, again)
+			s.path, c.Version, version, storeAgainHint)
 	}
 	if c.Keys == nil {
 		c.Keys = map[string]string{}
@@ -84,7 +84,7 @@ func (s sealed) unseal(cipher []byte, identities []age.Identity) (map[string]str
 }
 
 // write encrypts the keys, and makes the identity where there is none yet. Without keys there is no file.
-func (s sealed) write(keys map[string]string) error {
+func (s sealedFile) write(keys map[string]string) error {
 	if len(keys) == 0 {
 		if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the file of keys can't be removed: %w", err)
@@ -92,7 +92,7 @@ func (s sealed) write(keys map[string]string) error {
 		return nil
 	}
 	identities, err := s.identities()
-	if errors.Is(err, fs.ErrNotExist) && !s.named {
+	if errors.Is(err, fs.ErrNotExist) && !s.identityNamed {
 		identities, err = s.makeIdentity()
 	}
 	if err != nil {
@@ -123,9 +123,9 @@ func (s sealed) write(keys map[string]string) error {
 }
 
 // identities reads the identity. Its error is fs.ErrNotExist where there is none, and repeats nothing of the file.
-func (s sealed) identities() ([]age.Identity, error) {
+func (s sealedFile) identities() ([]age.Identity, error) {
 	text, err := readPrivate(s.identity, "the identity that opens the keys")
-	if errors.Is(err, fs.ErrNotExist) && s.named {
+	if errors.Is(err, fs.ErrNotExist) && s.identityNamed {
 		return nil, fmt.Errorf("%w, though SIBYL_AGE_IDENTITY names it: make it with ‘age-keygen -o %s’",
 			err, s.identity)
 	}
@@ -145,7 +145,7 @@ func (s sealed) identities() ([]age.Identity, error) {
 	return all, nil
 }
 
-func (s sealed) makeIdentity() ([]age.Identity, error) {
+func (s sealedFile) makeIdentity() ([]age.Identity, error) {
 	made, err := age.GenerateX25519Identity()
 	if err != nil {
 		return nil, fmt.Errorf("no identity can be made: %w", err)

@@ -49,7 +49,7 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
 		Events: Events(), Reasons: allReasons(), Show: showAnswer, Lines: eventLines, Places: shownPlaces,
 		Passages: shownPassages, Effect: effectDetail, Left: leftMachine,
-		Audit: signalFindings, Exchanged: showEffect,
+		Audit: signalFindings, ShowEffect: showEffect,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}

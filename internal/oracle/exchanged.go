@@ -12,19 +12,19 @@ import (
 )
 
 // showEffect shows a turn of the model or a call of a tool.
-func showEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.Exchanged, error) {
+func showEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (assistant.ShownEffect, error) {
 	switch asked := c.Asked.(type) {
 	case agent.TurnPayload:
 		return showTurn(ctx, v, asked, c)
 	case agent.CallPayload:
 		return showCall(c, asked), nil
 	}
-	return assistant.Exchanged{}, nil
+	return assistant.ShownEffect{}, nil
 }
 
 func showTurn(
 	ctx context.Context, v *run.View, p agent.TurnPayload, c *run.CompletionRecord,
-) (x assistant.Exchanged, err error) {
+) (x assistant.ShownEffect, err error) {
 	r, _, err := rebuildRequest(ctx, v, p)
 	if err != nil {
 		return x, err
@@ -70,8 +70,8 @@ func messageParts(m model.Message) (all []assistant.Part) {
 	return all
 }
 
-func showCall(c *run.CompletionRecord, p agent.CallPayload) assistant.Exchanged {
-	x := assistant.Exchanged{To: p.Name}
+func showCall(c *run.CompletionRecord, p agent.CallPayload) assistant.ShownEffect {
+	x := assistant.ShownEffect{To: p.Name}
 	name, arguments, gave, ok := agent.ShownCall(c)
 	if !ok {
 		return x

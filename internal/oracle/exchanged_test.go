@@ -25,7 +25,7 @@ func TestTurnIsToldAsItWasSentAndCallsWithWhatTheyGave(t *testing.T) {
 	}
 	turns := 0
 	for seq, c := range v.Receipts() {
-		x, err := oracle.Describe(a, oracle.Surroundings{}).Exchanged(t.Context(), v, c)
+		x, err := oracle.Describe(a, oracle.Surroundings{}).ShowEffect(t.Context(), v, c)
 		if err != nil {
 			t.Fatalf("record %d: %v", seq, err)
 		}
@@ -44,7 +44,7 @@ func TestTurnIsToldAsItWasSentAndCallsWithWhatTheyGave(t *testing.T) {
 }
 
 // toldAsSent holds the parts of a turn against its request.
-func toldAsSent(t *testing.T, h *harness, turn int, x assistant.Exchanged) {
+func toldAsSent(t *testing.T, h *harness, turn int, x assistant.ShownEffect) {
 	t.Helper()
 	sent := h.request(turn)
 	var segments, texts []string

@@ -19,7 +19,7 @@ func leftMachine(c *run.CompletionRecord) []assistant.Left {
 	case agent.EffectTurn, agent.EffectNotes:
 		var p agent.TurnPayload
 		_ = json.Unmarshal(c.Payload, &p) // a damaged one has no labels
-		all := assistant.ToModel(c)
+		all := assistant.SentToModels(c)
 		for i := range all {
 			all[i].Labels = p.Labels.String()
 		}
@@ -38,5 +38,5 @@ func leftMachine(c *run.CompletionRecord) []assistant.Left {
 			To:   waitingCall(agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}).Exact(),
 			Rule: by.Text, Coded: by.Coded, Labels: p.Labels.String()}}
 	}
-	return assistant.ToModel(c)
+	return assistant.SentToModels(c)
 }

@@ -18,7 +18,7 @@ func readOptions(raw string) (oracle.Options, error) {
 	o := object.New(nil).(*oracle.Options)
 	err := object.Decode([]byte(raw), o)
 	if err == nil {
-		err = object.Find(o, func(_ *schema.Field, name string) (string, error) {
+		err = object.FindFolders(o, func(_ *schema.Field, name string) (string, error) {
 			if name != "home" && name != "notes" {
 				return "", errors.New("there is no such folder")
 			}

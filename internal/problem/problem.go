@@ -1,5 +1,5 @@
-// Package problem has the one table of what errors mean for who asked, whichever way they came in: it is read for an
-// exit code on the command line, for a problem over HTTP, for a fault over MCP. The page words a kind and its values.
+// Package problem has the one table of what errors mean for the user. The command line makes an exit code of it, HTTP a
+// problem, MCP a fault. The page words a kind and its values.
 // No word in it repeats what a request said.
 package problem
 
@@ -31,7 +31,7 @@ import (
 // Type is what an error means (a problem type of RFC 9457).
 type Type struct {
 	Kind     string        // what is wrong, for programs
-	Status   int           // of HTTP; the other ways in read from it who has to mend it
+	Status   int           // of HTTP; the command line and MCP learn from it who has to fix it
 	Detail   string        // what is wrong, for people
 	Hint     string        // what helps; "": nothing is known to
 	Here     string        // what helps on the command line, which prints the error itself
@@ -117,7 +117,7 @@ func ofLimit(err error) (Type, bool) {
 			"command line."}, true
 }
 
-// ofContent is of a recording or words that a session of the Council refuses.
+// ofContent is the type of an error of a recording or words that a session of the Council refuses.
 func ofContent(err error) (Type, bool) {
 	e, is := errors.AsType[*session.Invalid](err)
 	if !is {
@@ -151,7 +151,7 @@ func ofDocument(err error) (Type, bool) {
 	return t, true
 }
 
-// ofState is of files and sessions that are fine to ask for, but not as they stand.
+// ofState is the type of an error of a file or session that can't be used in its present state.
 func ofState(err error) (Type, bool) {
 	if e, is := errors.AsType[*session.Damaged](err); is {
 		return Type{Kind: "damaged", Status: http.StatusConflict, Kept: Folder,
@@ -175,7 +175,7 @@ func ofState(err error) (Type, bool) {
 	return Type{}, false
 }
 
-// meaning is what an error means that says by itself what is wrong.
+// meaning is an error of the table, and what it means.
 type meaning struct {
 	err error
 	Type

@@ -22,50 +22,50 @@ type layout struct {
 	source []byte
 }
 
-// blocks writes the blocks below a node. With loose, a blank line stands between any two; else only where one was
+// layOutBlocks writes the blocks below a node. With loose, a blank line stands between any two; else only where one was
 // written.
-func (l layout) blocks(parent ast.Node, width int, loose bool) (lines []string) {
+func (l layout) layOutBlocks(parent ast.Node, width int, loose bool) (lines []string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.PreviousSibling() != nil && (loose || n.HasBlankPreviousLines()) {
 			lines = append(lines, "")
 		}
-		lines = append(lines, l.block(n, width)...)
+		lines = append(lines, l.layOutBlock(n, width)...)
 	}
 	return lines
 }
 
-func (l layout) block(node ast.Node, width int) []string {
+func (l layout) layOutBlock(node ast.Node, width int) []string {
 	switch n := node.(type) {
 	case *ast.Heading:
-		mark := span{text: strings.Repeat("#", n.Level) + " ", look: bold | blue}
-		return l.wrapped(append([]span{mark}, l.inline(n, bold|blue, "")...), width)
+		mark := span{text: strings.Repeat("#", n.Level) + " ", style: bold | blue}
+		return l.wrapped(append([]span{mark}, l.inlineSpans(n, bold|blue, "")...), width)
 	case *ast.ThematicBreak:
 		return []string{strings.Repeat("─", min(width, 8))}
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		return l.code(n, width)
+		return l.codeBlock(n, width)
 	case *ast.HTMLBlock:
-		return l.raw(n, width)
+		return l.htmlBlock(n, width)
 	case *ast.Blockquote:
-		return l.hung(quoteGuard, quoteGuard, width, func(width int) []string { return l.blocks(n, width, true) })
+		return l.indented(quoteGuard, quoteGuard, width, func(width int) []string { return l.layOutBlocks(n, width, true) })
 	case *ast.List:
 		return l.list(n, width)
 	case *table.Table:
-		return l.table(n, width)
+		return l.layOutTable(n, width)
 	}
-	return l.wrapped(l.inline(node, 0, ""), width)
+	return l.wrapped(l.inlineSpans(node, 0, ""), width)
 }
 
 func (l layout) wrapped(spans []span, width int) []string {
 	var lines []string
-	for _, line := range wrap(l.linked(joined(spans)), width) {
-		lines = append(lines, l.paint(line))
+	for _, line := range wrap(l.withLinks(mergeSpans(spans)), width) {
+		lines = append(lines, l.paintLine(line))
 	}
 	return lines
 }
 
-// hung writes with a text before the first line, and another before each further one. Where that leaves too little
+// indented writes with a text before the first line, and another before each further one. Where that leaves too little
 // room, it stands alone.
-func (l layout) hung(first, further string, width int, write func(width int) []string) []string {
+func (l layout) indented(first, further string, width int, write func(width int) []string) []string {
 	const least = 6
 	inner := width - ansi.StringWidth(first)
 	if inner < least {
@@ -97,23 +97,23 @@ func (l layout) list(n *ast.List, width int) (lines []string) {
 		if item.PreviousSibling() != nil && item.HasBlankPreviousLines() {
 			lines = append(lines, "")
 		}
-		lines = append(lines, l.item(n, item, number, width)...)
+		lines = append(lines, l.listItem(n, item, number, width)...)
 		number++
 	}
 	return lines
 }
 
-func (l layout) item(list *ast.List, item ast.Node, number, width int) []string {
+func (l layout) listItem(list *ast.List, item ast.Node, number, width int) []string {
 	mark := "• "
 	if list.IsOrdered() {
 		mark = fmt.Sprintf("%d%c ", number, list.Marker)
 	}
-	return l.hung(mark, strings.Repeat(" ", ansi.StringWidth(mark)), width, func(width int) []string {
-		return l.blocks(item, width, false)
+	return l.indented(mark, strings.Repeat(" ", ansi.StringWidth(mark)), width, func(width int) []string {
+		return l.layOutBlocks(item, width, false)
 	})
 }
 
-func (l layout) code(n ast.Node, width int) (lines []string) {
+func (l layout) codeBlock(n ast.Node, width int) (lines []string) {
 	for i := range n.Lines().Len() {
 		segment := n.Lines().At(i)
 		lines = append(lines, l.codeLine(string(segment.Value(l.source)), width)...)
@@ -123,7 +123,7 @@ func (l layout) code(n ast.Node, width int) (lines []string) {
 
 // codeLine writes a line of code, which may take several.
 func (o Options) codeLine(line string, width int) []string {
-	pieces := chopped(strings.TrimRight(untabbed(Clean(line)), " \n"), max(width-2, 2))
+	pieces := chopLine(strings.TrimRight(expandTabs(Clean(line)), " \n"), max(width-2, 2))
 	for i, piece := range pieces {
 		gutter := codeGutter
 		if i > 0 {
@@ -132,13 +132,13 @@ func (o Options) codeLine(line string, width int) []string {
 		if piece == "" {
 			gutter = strings.TrimRight(gutter, " ")
 		}
-		pieces[i] = o.painted(gutter, faint) + piece
+		pieces[i] = o.paintText(gutter, faint) + piece
 	}
 	return pieces
 }
 
-// raw writes what is no Markdown as it was written.
-func (l layout) raw(n *ast.HTMLBlock, width int) (lines []string) {
+// htmlBlock writes what is no Markdown as it was written.
+func (l layout) htmlBlock(n *ast.HTMLBlock, width int) (lines []string) {
 	text := string(n.Lines().Value(l.source))
 	if n.HasClosure() {
 		text += string(n.ClosureLine.Value(l.source))

@@ -27,8 +27,8 @@ type Citation struct {
 // chip stands in the place of a citation.
 type chip struct {
 	ast.BaseInline
-	of    Citation
-	alone bool // it stood in brackets: the number says enough
+	citation  Citation
+	bracketed bool // it stood in brackets: the number says enough
 }
 
 var kindChip = sync.OnceValue(func() ast.NodeKind { return ast.NewNodeKind("Chip") })
@@ -38,12 +38,12 @@ func (*chip) Kind() ast.NodeKind { return kindChip() }
 
 // Dump implements ast.Node.
 func (c *chip) Dump(source []byte, level int) {
-	ast.DumpHelper(c, source, level, map[string]string{"Text": c.of.Text}, nil)
+	ast.DumpHelper(c, source, level, map[string]string{"Text": c.citation.Text}, nil)
 }
 
-// cite puts chips in the place of citations, which are found as they stand, in words and as the whole of what stands in
-// code marks; none is found in a block of code or in the words of a link.
-func cite(doc ast.Node, source []byte, all []Citation) {
+// insertChips replaces citations with chips. A citation is found in words, or as the whole text of a code span; none is
+// found in a block of code or in the words of a link.
+func insertChips(doc ast.Node, source []byte, all []Citation) {
 	known := make(map[string]Citation, len(all))
 	for _, c := range all {
 		known[c.Text] = c
@@ -59,10 +59,10 @@ func cite(doc ast.Node, source []byte, all []Citation) {
 		}
 		return ast.WalkContinue, nil
 	})
-	find := finder(all)
+	find := citationFinder(all)
 	for _, parent := range parents {
-		pieces := piecesOf(parent, source, known, find)
-		if !settle(pieces, source) {
+		pieces := withChips(parent, source, known, find)
+		if !removeBrackets(pieces, source) {
 			continue
 		}
 		parent.RemoveChildren(parent)
@@ -74,8 +74,8 @@ func cite(doc ast.Node, source []byte, all []Citation) {
 	}
 }
 
-// finder finds the citations, the longest first where one begins with another. One that goes on as a word is none.
-func finder(all []Citation) func(text []byte) [][]int {
+// citationFinder makes a function that finds citations, the longest first. A citation that continues as a word is none.
+func citationFinder(all []Citation) func(text []byte) [][]int {
 	var each []string
 	for _, c := range all {
 		each = append(each, regexp.QuoteMeta(c.Text))
@@ -84,7 +84,7 @@ func finder(all []Citation) func(text []byte) [][]int {
 	pattern := regexp.MustCompile(strings.Join(each, "|"))
 	return func(text []byte) (found [][]int) {
 		for _, at := range pattern.FindAllIndex(text, -1) {
-			if !endsWord(text[:at[0]]) && !goesOnAsWord().Match(text[at[1]:]) {
+			if !endsWord(text[:at[0]]) && !continuesWord().Match(text[at[1]:]) {
 				found = append(found, at)
 			}
 		}
@@ -92,23 +92,23 @@ func finder(all []Citation) func(text []byte) [][]int {
 	}
 }
 
-// endsWord says whether a text ends with what a word goes on from. It looks at the end alone: a text may hold very many
+// endsWord says whether a text ends within a word. It looks at the last character only, since a text may hold very many
 // citations.
 func endsWord(text []byte) bool {
 	last, _ := utf8.DecodeLastRune(text)
 	return unicode.In(last, unicode.L, unicode.N) || strings.ContainsRune("_/~@+-", last)
 }
 
-var goesOnAsWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[.:?#&–-]?[\pL\pN_/%=]`) })
+var continuesWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[.:?#&–-]?[\pL\pN_/%=]`) })
 
-// piecesOf are the children of a node, with chips in the place of citations.
-func piecesOf(
+// withChips gives the children of a node, with chips in the place of citations.
+func withChips(
 	parent ast.Node, source []byte, known map[string]Citation, find func([]byte) [][]int,
 ) (pieces []ast.Node) {
 	var words *ast.Text // up to which text hangs together
 	part := func() {
 		if words != nil {
-			pieces = append(pieces, parted(words, source, known, find)...)
+			pieces = append(pieces, splitAtCitations(words, source, known, find)...)
 		}
 		words = nil
 	}
@@ -129,18 +129,18 @@ func piecesOf(
 		part()
 		switch n := n.(type) {
 		case *ast.CodeSpan:
-			if c, is := known[codeOf(n, source)]; is {
-				pieces = append(pieces, &chip{of: c})
+			if c, is := known[codeText(n, source)]; is {
+				pieces = append(pieces, &chip{citation: c})
 				continue
 			}
 		case *ast.AutoLink:
 			if c, is := known[string(n.URL(source))]; is {
-				pieces = append(pieces, &chip{of: c})
+				pieces = append(pieces, &chip{citation: c})
 				continue
 			}
 		case *ast.Link:
 			if c, is := known[string(n.Destination)]; is {
-				pieces = append(pieces, n, &chip{of: c, alone: true})
+				pieces = append(pieces, n, &chip{citation: c, bracketed: true})
 				continue
 			}
 		}
@@ -150,14 +150,16 @@ func piecesOf(
 	return pieces
 }
 
-// parted is a text with chips in it.
-func parted(words *ast.Text, source []byte, known map[string]Citation, find func([]byte) [][]int) (pieces []ast.Node) {
+// splitAtCitations splits a text at its citations, with chips in their place.
+func splitAtCitations(
+	words *ast.Text, source []byte, known map[string]Citation, find func([]byte) [][]int,
+) (pieces []ast.Node) {
 	from := words.Segment.Start
 	value := words.Segment.Value(source)
 	for _, at := range find(value) {
 		begin, end := words.Segment.Start+at[0], words.Segment.Start+at[1]
 		pieces = append(pieces, ast.NewTextSegment(text.NewSegment(from, begin)),
-			&chip{of: known[string(value[at[0]:at[1]])]})
+			&chip{citation: known[string(value[at[0]:at[1]])]})
 		from = end
 	}
 	if from == words.Segment.Start {
@@ -169,8 +171,8 @@ func parted(words *ast.Text, source []byte, known map[string]Citation, find func
 	return append(pieces, rest)
 }
 
-// codeOf is what stands in code marks.
-func codeOf(n *ast.CodeSpan, source []byte) string {
+// codeText is what stands in code marks.
+func codeText(n *ast.CodeSpan, source []byte) string {
 	b := &bytes.Buffer{}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
@@ -180,11 +182,10 @@ func codeOf(n *ast.CodeSpan, source []byte) string {
 	return b.String()
 }
 
-var joins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[,;]?\s*(?:and|und|e|&)?\s*$`) })
+var chipSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[,;]?\s*(?:and|und|e|&)?\s*$`) })
 
-// settle takes away the brackets in which nothing but chips stand, with what joins these. It says whether there are any
-// chips.
-func settle(pieces []ast.Node, source []byte) (any bool) {
+// removeBrackets removes brackets that hold only chips, and what separates these. It says whether there are any chips.
+func removeBrackets(pieces []ast.Node, source []byte) (any bool) {
 	words := func(at int) *ast.Text {
 		if at < 0 || at >= len(pieces) {
 			return nil
@@ -199,16 +200,16 @@ func settle(pieces []ast.Node, source []byte) (any bool) {
 		}
 		any = true
 		last := first
-		for isChip(last+2) && words(last+1) != nil && joins().Match(words(last+1).Segment.Value(source)) {
+		for isChip(last+2) && words(last+1) != nil && chipSeparator().Match(words(last+1).Segment.Value(source)) {
 			last += 2
 		}
 		before, behind := words(first-1), words(last+1)
-		if before != nil && behind != nil && bracketed(before.Segment.Value(source), behind.Segment.Value(source)) {
+		if before != nil && behind != nil && isInBrackets(before.Segment.Value(source), behind.Segment.Value(source)) {
 			before.Segment.Stop--
 			behind.Segment.Start++
 			for at := first; at <= last; at++ {
 				if c, is := pieces[at].(*chip); is {
-					c.alone = true
+					c.bracketed = true
 				} else {
 					pieces[at] = nil
 				}
@@ -219,8 +220,8 @@ func settle(pieces []ast.Node, source []byte) (any bool) {
 	return any
 }
 
-// bracketed says whether a text ends with a bracket that the text behind it closes.
-func bracketed(before, behind []byte) bool {
+// isInBrackets says whether a text ends with a bracket that the text behind it closes.
+func isInBrackets(before, behind []byte) bool {
 	return bytes.HasSuffix(before, []byte("(")) && bytes.HasPrefix(behind, []byte(")")) ||
 		bytes.HasSuffix(before, []byte("[")) && bytes.HasPrefix(behind, []byte("]"))
 }
@@ -231,20 +232,20 @@ func writeChip(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkS
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	class, place := "cite", c.of.Text
-	if c.of.Unread {
+	class, place := "cite", c.citation.Text
+	if c.citation.Unread {
 		class += " unread"
 	}
-	if u, err := url.Parse(c.of.Text); err == nil && u.Host != "" {
+	if u, err := url.Parse(c.citation.Text); err == nil && u.Host != "" {
 		place = u.Host
 	}
 	hidden := ""
-	if c.alone {
+	if c.bracketed {
 		hidden = " unseen"
 	}
-	number := strconv.Itoa(c.of.Number)
+	number := strconv.Itoa(c.citation.Number)
 	_, err := w.WriteString(`<button type="button" class="` + class + `" value="` + number + `" title="` +
-		html.EscapeString(c.of.Text) + `"><span class="place` + hidden + `">` +
+		html.EscapeString(c.citation.Text) + `"><span class="place` + hidden + `">` +
 		html.EscapeString(place) + `</span> <span class="number">` + number + `</span></button>`)
 	return ast.WalkContinue, err
 }

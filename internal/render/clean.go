@@ -12,16 +12,15 @@ func Clean(text string) string {
 		switch {
 		case r == '\u2028' || r == '\u2029':
 			return ' '
-		case r != '\n' && r != '\t' && Steers(r):
+		case r != '\n' && r != '\t' && IsUnsafe(r):
 			return -1
 		}
 		return r
 	}, text)
 }
 
-// Steers says that a character steers a terminal, turns the direction of the text around it, or is a letter that can't
-// be seen.
-func Steers(r rune) bool {
+// IsUnsafe says that a character steers a terminal, turns the direction of the text around it, or is invisible.
+func IsUnsafe(r rune) bool {
 	return unicode.IsControl(r) || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' || r == '\ufeff' ||
 		'\U000e0000' <= r && r <= '\U000e007f'
 }

@@ -59,14 +59,14 @@ func (c *colouring) tokens(language, code string) iter.Seq[chroma.Token] {
 		if c == nil || code == "" || len(code) > c.left {
 			return
 		}
-		lexer := c.lexer(language)
+		lexer := c.lexerFor(language)
 		if lexer == nil {
 			return
 		}
 		c.left -= len(code)
-		next := tokensOf(lexer, code)
+		next := startLexer(lexer, code)
 		for next != nil {
-			t := nextOf(next)
+			t := nextToken(next)
 			if t == chroma.EOF || !time.Now().Before(c.until) || !yield(t) {
 				return
 			}
@@ -74,8 +74,8 @@ func (c *colouring) tokens(language, code string) iter.Seq[chroma.Token] {
 	}
 }
 
-// tokensOf begins with code; nil if the lexer can't. Some lexers read all of it here, and may panic as in nextOf.
-func tokensOf(lexer chroma.Lexer, code string) (next chroma.Iterator) {
+// startLexer begins with code; nil if the lexer can't. Some lexers read all of it here, and may panic as in nextOf.
+func startLexer(lexer chroma.Lexer, code string) (next chroma.Iterator) {
 	defer func() {
 		if recover() != nil {
 			next = nil
@@ -88,8 +88,8 @@ func tokensOf(lexer chroma.Lexer, code string) (next chroma.Iterator) {
 	return next
 }
 
-// nextOf is the next token. A lexer panics on a text that leads it into a state that it lacks: that is an end.
-func nextOf(next chroma.Iterator) (t chroma.Token) {
+// nextToken is the next token. A lexer panics on a text that leads it into a state that it lacks: that is an end.
+func nextToken(next chroma.Iterator) (t chroma.Token) {
 	defer func() {
 		if recover() != nil {
 			t = chroma.EOF
@@ -98,13 +98,13 @@ func nextOf(next chroma.Iterator) (t chroma.Token) {
 	return next()
 }
 
-// lexer is that of a language; nil where there is none, or no time to look for it.
-func (c *colouring) lexer(language string) chroma.Lexer {
+// lexerFor is that of a language; nil where there is none, or no time to look for it.
+func (c *colouring) lexerFor(language string) chroma.Lexer {
 	if language == "" || len(language) > longestFence {
 		return nil
 	}
-	known, looked := c.lexers[language]
-	if looked || time.Now().After(c.until) {
+	known, isKnown := c.lexers[language]
+	if isKnown || time.Now().After(c.until) {
 		return known
 	}
 	if c.lexers == nil {

@@ -18,9 +18,8 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// highest is the level of the first heading of a text, in the page that shows it, and of those that stand above that
-// one in the text.
-const highest = 3
+// topHeadingLevel is the level in the page of a text's first heading, and of headings that rank above it in the text.
+const topHeadingLevel = 3
 
 // HTML is a Markdown text as HTML for a page that shows it below a heading of the second level, whatever level its own
 // begin at. It needs nothing from elsewhere and nothing in it runs: pictures are links, tags are text, and a link leads
@@ -31,22 +30,22 @@ const highest = 3
 // A block of code is coloured by the name of its language. Where the text has one of the citations, a button stands
 // with its number.
 func HTML(source string, cited ...Citation) string {
-	return toPage(source, cited, &colouring{left: mostColoured, until: time.Now().Add(colourWithin)})
+	return renderHTML(source, cited, &colouring{left: mostColoured, until: time.Now().Add(colourWithin)})
 }
 
 // Draft is HTML of a text that still grows: nothing is coloured.
-func Draft(source string) string { return toPage(source, nil, nil) }
+func Draft(source string) string { return renderHTML(source, nil, nil) }
 
-func toPage(source string, cited []Citation, colours *colouring) string {
+func renderHTML(source string, cited []Citation, colours *colouring) string {
 	raw := []byte(markdown.Inert(source))
 	var b bytes.Buffer
-	m := toHTML()
+	m := pageMarkdown()
 	doc := m.Parser().Parse(text.NewReader(raw))
 	if len(cited) > 0 {
-		cite(doc, raw, cited)
+		insertChips(doc, raw, cited)
 	}
 	if colours != nil {
-		doc.SetAttributeString(coloured, colours)
+		doc.SetAttributeString(colouringAttribute, colours)
 	}
 	if err := m.Renderer().Render(&b, raw, doc); err != nil {
 		return "<pre>" + html.EscapeString(Clean(source)) + "</pre>"
@@ -54,16 +53,16 @@ func toPage(source string, cited []Citation, colours *colouring) string {
 	return Clean(b.String())
 }
 
-var toHTML = sync.OnceValue(func() goldmark.Markdown {
+var pageMarkdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
 			extension.Strikethrough),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(embedded{}, 0))),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(pageTransformer{}, 0))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(pageNodes{}, 0))))
 })
 
-// pageNodes writes what stands otherwise in a page than in Markdown.
+// pageNodes writes chips and blocks of code, which the page shows in its own way.
 type pageNodes struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -72,8 +71,8 @@ func (pageNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, writeFenced)
 }
 
-// coloured is the attribute of a document that has its colouring.
-const coloured = "coloured"
+// colouringAttribute is the attribute of a document that has its colouring.
+const colouringAttribute = "coloured"
 
 func writeFenced(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
@@ -85,18 +84,18 @@ func writeFenced(w util.BufWriter, source []byte, n ast.Node, entering bool) (as
 		class = ` class="language-` + html.EscapeString(language) + `"`
 	}
 	_, _ = w.WriteString("<pre><code" + class + ">") // to memory
-	given, _ := block.OwnerDocument().AttributeString(coloured)
+	given, _ := block.OwnerDocument().AttributeString(colouringAttribute)
 	colours, _ := given.(*colouring)
 	colours.write(w, language, string(block.Lines().Value(source)))
 	_, err := w.WriteString("</code></pre>\n")
 	return ast.WalkContinue, err
 }
 
-// embedded makes of a text a part of a page.
-type embedded struct{}
+// pageTransformer fits a text into a page: it shifts headings, and removes links that lead to no other site.
+type pageTransformer struct{}
 
 // Transform implements parser.ASTTransformer.
-func (embedded) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
+func (pageTransformer) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
 	var inert []ast.Node
 	first := 0                                                                  // the level of the first heading
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
@@ -108,16 +107,16 @@ func (embedded) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
 			if first == 0 {
 				first = n.Level
 			}
-			n.Level = min(6, max(highest, highest+n.Level-first))
+			n.Level = min(6, max(topHeadingLevel, topHeadingLevel+n.Level-first))
 		case *ast.Link:
-			if abroad(string(n.Destination)) {
-				lead(n)
+			if isExternal(string(n.Destination)) {
+				openOutside(n)
 			} else {
 				inert = append(inert, n)
 			}
 		case *ast.AutoLink:
-			if n.AutoLinkType == ast.AutoLinkEmail || abroad(string(n.URL(r.Source()))) {
-				lead(n)
+			if n.AutoLinkType == ast.AutoLinkEmail || isExternal(string(n.URL(r.Source()))) {
+				openOutside(n)
 			}
 		}
 		return ast.WalkContinue, nil
@@ -133,13 +132,13 @@ func (embedded) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
 	}
 }
 
-// abroad says that an address leads to the web or to a mail address, and not to a file or a place in this page.
-func abroad(address string) bool {
+// isExternal says that an address leads to the web or to a mail address, and not to a file or a place in this page.
+func isExternal(address string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(address)), ":")
 	return scheme == "http" || scheme == "https" || scheme == "mailto"
 }
 
-func lead(link ast.Node) {
+func openOutside(link ast.Node) {
 	link.SetAttributeString("target", "_blank")
 	link.SetAttributeString("rel", "noopener noreferrer nofollow")
 }

@@ -19,8 +19,8 @@ var patterns = sync.OnceValue(func() (p struct{ any, place *regexp.Regexp }) {
 	return p
 })
 
-// address is an address of the web as it is shown.
-func (l layout) address(text string, k look) span {
+// addressSpan is the span that shows an address of the web.
+func (l layout) addressSpan(text string, k style) span {
 	return span{text, k | underlined, l.webLink(text)}
 }
 
@@ -30,34 +30,34 @@ func (l layout) webLink(address string) string {
 	if !l.Links || err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return ""
 	}
-	return fit(u.String())
+	return terminalLink(u.String())
 }
 
-// fit is a link that a terminal takes, or "".
-func fit(href string) string {
+// terminalLink is a link if terminals accept it, else "".
+func terminalLink(href string) string {
 	if len(href) > maxLink || strings.ContainsFunc(href, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
 	}
 	return href
 }
 
-// linked finds the addresses and places that spans name.
-func (l layout) linked(spans []span) (all []span) {
+// withLinks adds links to the addresses and places that spans name.
+func (l layout) withLinks(spans []span) (all []span) {
 	for _, s := range spans {
 		switch {
 		case s.href != "" || s.text == "\n":
 			all = append(all, s)
-		case s.look&cyan != 0 || s.look&underlined != 0:
-			all = append(all, l.cited(s))
+		case s.style&cyan != 0 || s.style&underlined != 0:
+			all = append(all, l.linkedPlace(s))
 		default:
-			all = append(all, l.search(s)...)
+			all = append(all, l.splitAtLinks(s)...)
 		}
 	}
 	return all
 }
 
-// cited is a span that is a place as a whole, with its link.
-func (l layout) cited(s span) span {
+// linkedPlace adds a link to a span that is an address or a place as a whole.
+func (l layout) linkedPlace(s span) span {
 	if s.href = l.webLink(s.text); s.href != "" || !l.Links || l.Cite == nil {
 		return s
 	}
@@ -66,12 +66,12 @@ func (l layout) cited(s span) span {
 		return s
 	}
 	line, _ := strconv.Atoi(found[2]) // "" is 0
-	s.href = fit(l.Cite(found[1], line))
+	s.href = terminalLink(l.Cite(found[1], line))
 	return s
 }
 
-// search takes a text apart by the addresses and places in it.
-func (l layout) search(s span) (all []span) {
+// splitAtLinks splits a text at the addresses and places in it.
+func (l layout) splitAtLinks(s span) (all []span) {
 	at := 0
 	if !strings.Contains(s.text, ":") {
 		return []span{s}
@@ -80,8 +80,8 @@ func (l layout) search(s span) (all []span) {
 		piece := s
 		piece.text = s.text[found[0]:found[1]]
 		if strings.HasPrefix(piece.text, "http://") || strings.HasPrefix(piece.text, "https://") {
-			piece = l.address(withoutEnd(piece.text), s.look)
-		} else if piece = l.cited(piece); piece.href == "" {
+			piece = l.addressSpan(trimSentenceEnd(piece.text), s.style)
+		} else if piece = l.linkedPlace(piece); piece.href == "" {
 			continue
 		}
 		before := s
@@ -93,8 +93,8 @@ func (l layout) search(s span) (all []span) {
 	return append(all, s)
 }
 
-// withoutEnd is an address without what ends the sentence around it.
-func withoutEnd(address string) string {
+// trimSentenceEnd is an address without what ends the sentence around it.
+func trimSentenceEnd(address string) string {
 	for {
 		short := strings.TrimRight(address, ".,;:!?'’”*_")
 		if strings.HasSuffix(short, ")") && strings.Count(short, ")") > strings.Count(short, "(") {

@@ -46,14 +46,14 @@ func Lines(markdown string, o Options) []string {
 func Wrap(text string, width int) (lines []string) {
 	for line := range strings.SplitSeq(Clean(text), "\n") {
 		for _, spans := range wrap([]span{{text: line}}, width) {
-			lines = append(lines, Options{}.paint(spans))
+			lines = append(lines, Options{}.paintLine(spans))
 		}
 	}
 	return lines
 }
 
-// reader parses without links by reference.
-var reader = sync.OnceValue(func() goldmark.Markdown {
+// markdownParser parses without links by reference.
+var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithParser(parser.NewParser(
 			parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -62,4 +62,4 @@ var reader = sync.OnceValue(func() goldmark.Markdown {
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList))
 })
 
-func parse(source []byte) ast.Node { return reader().Parser().Parse(text.NewReader(source)) }
+func parse(source []byte) ast.Node { return markdownParser().Parser().Parse(text.NewReader(source)) }

@@ -133,8 +133,8 @@ func TestWhatIsLaidOutAnewStaysSmall(t *testing.T) {
 			}
 			for range 100 << 10 / len(unit) {
 				lines += len(s.Write(unit))
-				if len(s.text) > maxPart+len(unit) {
-					t.Fatalf("%d bytes are laid out anew after each piece", len(s.text))
+				if len(s.pending) > maxPart+len(unit) {
+					t.Fatalf("%d bytes are laid out anew after each piece", len(s.pending))
 				}
 			}
 			if lines < 1000 {
@@ -173,7 +173,7 @@ func TestCitationsAndAddressesAreLinksWhereTheTerminalCan(t *testing.T) {
 		"[w](javascript:alert(1))": "w javascript:alert(1)",
 		"<https://e.org/&#27;>":    link("https://e.org/&#27;", "https://e.org/&#27;"),
 		"`https://e.org/ä`":        "`" + link("https://e.org/%C3%A4", "https://e.org/ä") + "`",
-		"https://e.org/" + strings.Repeat("a", maxLink): strings.Join(chopped("https://e.org/"+
+		"https://e.org/" + strings.Repeat("a", maxLink): strings.Join(chopLine("https://e.org/"+
 			strings.Repeat("a", maxLink), 80), "\n"),
 	} {
 		if got := on(text); got != want {

@@ -6,11 +6,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// look is how a text is set off.
-type look uint8
+// style is how a text is set off.
+type style uint8
 
 const (
-	bold look = 1 << iota
+	bold style = 1 << iota
 	faint
 	italic
 	underlined
@@ -25,13 +25,13 @@ var codes = [...]string{"1", "2", "3", "4", "9", "38;5;30", "38;5;63"}
 
 // span is a text of one look. Its text is clean; "\n" alone is a line break that the text asks for.
 type span struct {
-	text string
-	look look
-	href string // where it leads; "" for nowhere
+	text  string
+	style style
+	href  string // where it leads; "" for nowhere
 }
 
-// paint writes a line.
-func (o Options) paint(line []span) string {
+// paintLine writes a line.
+func (o Options) paintLine(line []span) string {
 	var b strings.Builder
 	for i, s := range line {
 		if s.text == "" {
@@ -40,7 +40,7 @@ func (o Options) paint(line []span) string {
 		if s.href != "" && (i == 0 || line[i-1].href != s.href) {
 			b.WriteString(ansi.SetHyperlink(s.href))
 		}
-		b.WriteString(o.painted(s.text, s.look))
+		b.WriteString(o.paintText(s.text, s.style))
 		if s.href != "" && (i+1 == len(line) || line[i+1].href != s.href) {
 			b.WriteString(ansi.ResetHyperlink())
 		}
@@ -48,7 +48,7 @@ func (o Options) paint(line []span) string {
 	return b.String()
 }
 
-func (o Options) painted(text string, k look) string {
+func (o Options) paintText(text string, k style) string {
 	if k == 0 || !o.Colour || text == "" {
 		return text
 	}
@@ -61,10 +61,10 @@ func (o Options) painted(text string, k look) string {
 	return "\x1b[" + strings.Join(on, ";") + "m" + text + "\x1b[m"
 }
 
-// joined puts neighbours of one look together.
-func joined(spans []span) (all []span) {
+// mergeSpans puts neighbours of one look together.
+func mergeSpans(spans []span) (all []span) {
 	for _, s := range spans {
-		if n := len(all); n > 0 && s.text != "\n" && all[n-1].text != "\n" && all[n-1].look == s.look &&
+		if n := len(all); n > 0 && s.text != "\n" && all[n-1].text != "\n" && all[n-1].style == s.style &&
 			all[n-1].href == s.href {
 			all[n-1].text += s.text
 		} else if s.text != "" {

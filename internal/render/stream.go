@@ -16,23 +16,23 @@ import (
 // and every line of a block of code: nothing behind them changes them, so they are laid out once. What is not whole is
 // laid out anew for each Tail.
 type Stream struct {
-	o      Options
-	rest   []byte         // of the line that has not ended
-	text   []byte         // lines that are not laid out yet, clean
-	code   bool           // a block of code is open
-	fence  markdown.Fence // of it
-	indent int            // of the fence
-	head   []byte         // of a table that was cut, in case that rows follow
-	number numbering
-	item   bool // the part before was an item of a list
-	apart  bool // a blank line stands before text
-	some   bool // a line was given
-	stable []string
+	options     Options
+	partialLine []byte         // of the line that has not ended
+	pending     []byte         // lines that are not laid out yet, clean
+	inCode      bool           // a block of code is open
+	fence       markdown.Fence // of it
+	indent      int            // of the fence
+	tableHead   []byte         // of a table that was cut, in case that rows follow
+	number      numbering
+	afterItem   bool // the part before was an item of a list
+	blankBefore bool // a blank line stands before text
+	hasLines    bool // a line was given
+	stable      []string
 }
 
-// numbering is what the next item of a list that is cut is numbered by.
+// numbering is the number of the next item of a list that is laid out in parts.
 type numbering struct {
-	marker byte // of the list; 0: none goes on
+	marker byte // of the list; 0: no list continues
 	next   int
 }
 
@@ -44,99 +44,98 @@ const (
 	maxMarks = 50
 )
 
-// tooMuch says whether a line is laid out as it was written.
-func tooMuch(line string) bool {
+// isTooLong says that a line is too much for the parser, so that it is laid out as it was written.
+func isTooLong(line string) bool {
 	words := strings.TrimLeft(line, " \t>-*+0123456789.)")
 	return len(line) > maxPart || len(strings.ReplaceAll(line[:len(line)-len(words)], " ", "")) > maxMarks
 }
 
 // NewStream begins a text.
-func NewStream(o Options) *Stream { return &Stream{o: o} }
+func NewStream(o Options) *Stream { return &Stream{options: o} }
 
 // Write takes the next piece of the text, and returns the lines that have become stable by it, without line feeds.
 func (s *Stream) Write(piece string) []string {
 	for {
 		line, rest, ended := strings.Cut(piece, "\n")
-		s.rest = append(s.rest, line...)
+		s.partialLine = append(s.partialLine, line...)
 		if !ended {
 			break
 		}
-		s.line(string(s.rest))
-		s.rest, piece = s.rest[:0], rest
+		s.addLine(string(s.partialLine))
+		s.partialLine, piece = s.partialLine[:0], rest
 	}
-	return s.take()
+	return s.takeStable()
 }
 
 // Tail returns the lines behind the stable ones, as the text would be if it ended here. They hold until the next Write.
 func (s *Stream) Tail() []string {
 	t := *s
-	t.text, t.stable = bytes.Clone(s.text), nil
+	t.pending, t.stable = bytes.Clone(s.pending), nil
 	return t.Close()
 }
 
 // Close ends the text, and returns the lines that were not stable. Nothing may be written behind it.
 func (s *Stream) Close() []string {
-	if len(s.rest) > 0 {
-		s.line(string(s.rest))
+	if len(s.partialLine) > 0 {
+		s.addLine(string(s.partialLine))
 	}
-	s.rest = nil
-	s.layOut(parse(s.text), nil)
-	return s.take()
+	s.partialLine = nil
+	s.layOut(parse(s.pending), nil)
+	return s.takeStable()
 }
 
-func (s *Stream) take() []string {
+func (s *Stream) takeStable() []string {
 	lines := s.stable
 	s.stable = nil
 	return lines
 }
 
-// line takes a whole line.
-func (s *Stream) line(line string) {
+// addLine adds a whole line, and lays out the blocks that it completes.
+func (s *Stream) addLine(line string) {
 	line = strings.TrimSuffix(line, "\r")
-	if s.code {
-		s.codeLine(line)
+	if s.inCode {
+		s.addCodeLine(line)
 		return
 	}
 	if line = Clean(line); strings.TrimSpace(line) == "" {
 		line = ""
 	}
-	if tooMuch(line) {
-		s.layOut(parse(s.text), nil)
-		s.gap(false, false)
-		s.give(Wrap(line, s.o.width()))
+	if isTooLong(line) {
+		s.layOut(parse(s.pending), nil)
+		s.addGap(false, false)
+		s.addStable(Wrap(line, s.options.width()))
 		return
 	}
 	if strings.Contains(line, "|") {
-		s.text = append(s.text, s.head...)
+		s.pending = append(s.pending, s.tableHead...)
 	}
-	s.head = nil
-	goesOn := goesOn(line) && !bytes.HasSuffix(s.text, []byte("\n\n"))
-	s.text = append(append(s.text, line...), '\n')
-	if !goesOn || len(s.text) >= maxPart {
-		s.settle(line)
+	s.tableHead = nil
+	isOpen := endsNoBlock(line) && !bytes.HasSuffix(s.pending, []byte("\n\n"))
+	s.pending = append(append(s.pending, line...), '\n')
+	if !isOpen || len(s.pending) >= maxPart {
+		s.layOutStable(line)
 	}
 }
 
-// goesOn says that a line ends no block, unless one before it was blank: it begins with a letter, or like the row of a
-// table.
-func goesOn(line string) bool {
+// endsNoBlock says that a line ends no block, unless a blank line came before: it begins with a letter or a bar.
+func endsNoBlock(line string) bool {
 	first, _ := utf8.DecodeRuneInString(line)
 	return first == '|' || unicode.IsLetter(first)
 }
 
-// settle lays out what nothing behind it changes any more.
-func (s *Stream) settle(line string) {
-	doc := parse(s.text)
+// layOutStable lays out the blocks that no further text can change.
+func (s *Stream) layOutStable(line string) {
+	doc := parse(s.pending)
 	last := doc.LastChild()
-	keep, whole := last, len(s.text) >= maxPart
+	keep, whole := last, len(s.pending) >= maxPart
 	switch n := last.(type) {
 	case nil:
 		whole = true
 	case *ast.FencedCodeBlock:
 		if s.fence = (markdown.Fence{}); s.fence.Covers(line) {
 			s.layOut(doc, last)
-			s.gap(false, false)
-			s.code, s.text = true, nil
+			s.addGap(false, false)
+			s.inCode, s.pending = true, nil
 			s.indent = len(line) - len(strings.TrimLeft(line, " "))
 			return
 		}
@@ -146,7 +145,7 @@ func (s *Stream) settle(line string) {
 		whole = whole || line == ""
 	case *table.Table:
 		if whole {
-			s.head = headOf(s.text[n.Pos():])
+			s.tableHead = tableHeadIn(s.pending[n.Pos():])
 		}
 		whole = whole || line == ""
 	case *ast.List:
@@ -158,8 +157,8 @@ func (s *Stream) settle(line string) {
 	s.layOut(doc, keep)
 }
 
-// headOf is the head of a table, with its line end; nil where it is too long to be shown again.
-func headOf(rows []byte) []byte {
+// tableHeadIn is the head of a table, with its line end; nil where it is too long to be shown again.
+func tableHeadIn(rows []byte) []byte {
 	head, rest, _ := bytes.Cut(rows, []byte("\n"))
 	rule, _, _ := bytes.Cut(rest, []byte("\n"))
 	if len(head)+len(rule) > maxPart/8 {
@@ -170,12 +169,12 @@ func headOf(rows []byte) []byte {
 
 // layOut lays out the text before a block or an item of its last list; nil: all of it.
 func (s *Stream) layOut(doc, until ast.Node) {
-	l := layout{Options: s.o, source: s.text}
+	l := layout{Options: s.options, source: s.pending}
 	for n := doc.FirstChild(); n != nil && n != until; n = n.NextSibling() {
 		list, isList := n.(*ast.List)
 		if !isList {
-			s.gap(false, false)
-			s.give(l.block(n, s.o.width()))
+			s.addGap(false, false)
+			s.addStable(l.layOutBlock(n, s.options.width()))
 			continue
 		}
 		for item := list.FirstChild(); item != nil && item != until; item = item.NextSibling() {
@@ -183,48 +182,48 @@ func (s *Stream) layOut(doc, until ast.Node) {
 			if item.PreviousSibling() == nil {
 				before = list
 			}
-			s.gap(true, before.PreviousSibling() == nil && s.apart || before.PreviousSibling() != nil &&
+			s.addGap(true, before.PreviousSibling() == nil && s.blankBefore || before.PreviousSibling() != nil &&
 				before.HasBlankPreviousLines())
 			if s.number.marker != list.Marker {
 				s.number = numbering{list.Marker, list.Start}
 			}
-			s.give(l.item(list, item, s.number.next, s.o.width()))
+			s.addStable(l.listItem(list, item, s.number.next, s.options.width()))
 			s.number.next++
 		}
 	}
 	if until == nil {
-		s.text = nil
+		s.pending = nil
 		return
 	}
-	start := bytes.LastIndexByte(s.text[:until.Pos()], '\n') + 1
+	start := bytes.LastIndexByte(s.pending[:until.Pos()], '\n') + 1
 	if start > 0 {
-		s.apart = bytes.HasSuffix(s.text[:start], []byte("\n\n"))
-		s.text = bytes.Clone(s.text[start:])
+		s.blankBefore = bytes.HasSuffix(s.pending[:start], []byte("\n\n"))
+		s.pending = bytes.Clone(s.pending[start:])
 	}
 }
 
-// codeLine gives a line of a block of code, or ends it.
-func (s *Stream) codeLine(line string) {
+// addCodeLine lays out a line of a block of code, or ends the block.
+func (s *Stream) addCodeLine(line string) {
 	if s.fence.Covers(line); s.fence.End() == "" {
-		s.code = false
+		s.inCode = false
 		return
 	}
 	cut := min(s.indent, len(line)-len(strings.TrimLeft(line, " ")))
-	s.give(s.o.codeLine(line[cut:], s.o.width()))
+	s.addStable(s.options.codeLine(line[cut:], s.options.width()))
 }
 
-// gap gives the blank line between two parts. Items stand together, unless they were written apart.
-func (s *Stream) gap(item, apart bool) {
-	if s.some && (!item || !s.item || apart) {
-		s.give([]string{""})
+// addGap adds the blank line between two parts. Items of a list have none, unless they were written apart.
+func (s *Stream) addGap(item, apart bool) {
+	if s.hasLines && (!item || !s.afterItem || apart) {
+		s.addStable([]string{""})
 	}
 	if !item {
 		s.number = numbering{}
 	}
-	s.item = item
+	s.afterItem = item
 }
 
-func (s *Stream) give(lines []string) {
+func (s *Stream) addStable(lines []string) {
 	s.stable = append(s.stable, lines...)
-	s.some = s.some || len(lines) > 0
+	s.hasLines = s.hasLines || len(lines) > 0
 }

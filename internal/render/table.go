@@ -12,18 +12,17 @@ const (
 	betweenWide = 3
 )
 
-// table writes a table whose columns are as wide as there is room, or its rows one below the other where there is too
-// little.
-func (l layout) table(t *table.Table, width int) []string {
-	rows := l.rows(t)
-	natural, least := widths(rows, len(t.Alignments))
-	columns := fitted(natural, least, width-betweenWide*(len(t.Alignments)-1))
+// layOutTable writes a table with columns that fit the width or, if they can't, its rows one below the other.
+func (l layout) layOutTable(t *table.Table, width int) []string {
+	rows := l.tableRows(t)
+	natural, least := columnWidths(rows, len(t.Alignments))
+	columns := fitColumns(natural, least, width-betweenWide*(len(t.Alignments)-1))
 	if columns == nil {
-		return l.records(rows, width)
+		return l.layOutRecords(rows, width)
 	}
 	var lines []string
 	for i, row := range rows {
-		lines = append(lines, l.row(row, columns, t.Alignments)...)
+		lines = append(lines, l.layOutRow(row, columns, t.Alignments)...)
 		if i == 0 {
 			rule := make([]string, len(columns))
 			for c, w := range columns {
@@ -35,17 +34,17 @@ func (l layout) table(t *table.Table, width int) []string {
 	return lines
 }
 
-// rows are the cells of a table, its heads first.
-func (l layout) rows(t *table.Table) (rows [][][]span) {
+// tableRows are the cells of a table, its heads first.
+func (l layout) tableRows(t *table.Table) (rows [][][]span) {
 	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
 		row := make([][]span, len(t.Alignments))
-		var k look
+		var k style
 		if len(rows) == 0 {
 			k = bold
 		}
 		i := 0
 		for c := r.FirstChild(); c != nil && i < len(row); c = c.NextSibling() {
-			row[i] = l.linked(joined(l.inline(c, k, "")))
+			row[i] = l.withLinks(mergeSpans(l.inlineSpans(c, k, "")))
 			i++
 		}
 		rows = append(rows, row)
@@ -53,29 +52,29 @@ func (l layout) rows(t *table.Table) (rows [][][]span) {
 	return rows
 }
 
-func columnsOf(cell []span) (n int) {
+func cellWidth(cell []span) (n int) {
 	for _, s := range cell {
 		n += ansi.StringWidth(s.text)
 	}
 	return n
 }
 
-// widths are how wide the columns would be with nothing wrapped, and how narrow they can be with no word broken.
-func widths(rows [][][]span, n int) (natural, least []int) {
+// columnWidths are how wide the columns would be with nothing wrapped, and how narrow they can be with no word broken.
+func columnWidths(rows [][][]span, n int) (natural, least []int) {
 	natural, least = make([]int, n), make([]int, n)
 	for _, row := range rows {
 		for i, cell := range row {
-			natural[i] = max(natural[i], columnsOf(cell))
+			natural[i] = max(natural[i], cellWidth(cell))
 			for _, word := range wordsOf(cell) {
-				least[i] = max(least[i], columnsOf(word))
+				least[i] = max(least[i], cellWidth(word))
 			}
 		}
 	}
 	return natural, least
 }
 
-// fitted narrows the widest columns until all fit; nil where they can't without a word being broken.
-func fitted(natural, least []int, room int) []int {
+// fitColumns narrows the widest columns until all fit; nil where they can't without a word being broken.
+func fitColumns(natural, least []int, room int) []int {
 	sum, widest := 0, 0
 	for _, w := range natural {
 		sum, widest = sum+w, max(widest, w)
@@ -103,7 +102,7 @@ func fitted(natural, least []int, room int) []int {
 	return nil
 }
 
-func (l layout) row(row [][]span, columns []int, alignments []table.Alignment) (lines []string) {
+func (l layout) layOutRow(row [][]span, columns []int, alignments []table.Alignment) (lines []string) {
 	cells := make([][][]span, len(row))
 	height := 1
 	for i, cell := range row {
@@ -117,17 +116,17 @@ func (l layout) row(row [][]span, columns []int, alignments []table.Alignment) (
 			if y < len(cell) {
 				line = cell[y]
 			}
-			space := max(columns[i]-columnsOf(line), 0)
+			space := max(columns[i]-cellWidth(line), 0)
 			left := map[table.Alignment]int{table.AlignRight: space, table.AlignCenter: space / 2}[alignments[i]]
-			parts = append(parts, strings.Repeat(" ", left)+l.paint(line)+strings.Repeat(" ", space-left))
+			parts = append(parts, strings.Repeat(" ", left)+l.paintLine(line)+strings.Repeat(" ", space-left))
 		}
 		lines = append(lines, strings.TrimRight(strings.Join(parts, between), " "))
 	}
 	return lines
 }
 
-// records writes each row as lines of head and cell.
-func (l layout) records(rows [][][]span, width int) (lines []string) {
+// layOutRecords writes each row as lines of head and cell.
+func (l layout) layOutRecords(rows [][][]span, width int) (lines []string) {
 	for i, row := range rows[1:] {
 		if i > 0 {
 			lines = append(lines, "")
@@ -138,7 +137,7 @@ func (l layout) records(rows [][][]span, width int) (lines []string) {
 			}
 			both := append(append([]span{}, rows[0][c]...), span{text: ": "})
 			for _, line := range wrap(append(both, cell...), width) {
-				lines = append(lines, l.paint(line))
+				lines = append(lines, l.paintLine(line))
 			}
 		}
 	}

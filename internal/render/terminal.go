@@ -20,7 +20,7 @@ func CanLink(env func(name string) string) bool {
 	case env("NO_COLOR") != "" || term == "dumb" || env("CI") != "":
 		return false
 	case program == "tmux":
-		return atLeast(env("TERM_PROGRAM_VERSION"), 3, 4)
+		return isAtLeast(env("TERM_PROGRAM_VERSION"), 3, 4)
 	case env("TMUX") != "" || env("STY") != "": // which hide what is around them
 		return false
 	case env("WT_SESSION") != "" || env("KITTY_WINDOW_ID") != "" || env("DOMTERM") != "" ||
@@ -35,8 +35,8 @@ func CanLink(env func(name string) string) bool {
 			"wezterm"}, term)
 }
 
-// atLeast compares a version like 3.4a.
-func atLeast(version string, major, minor int) bool {
+// isAtLeast compares a version like 3.4a.
+func isAtLeast(version string, major, minor int) bool {
 	first, second, _ := strings.Cut(version, ".")
 	second = strings.TrimRightFunc(second, func(r rune) bool { return r < '0' || r > '9' })
 	a, err1 := strconv.Atoi(first)
@@ -56,7 +56,7 @@ func Citer(env func(name string) string, folders ...string) func(path string, li
 	return func(path string, line int) string {
 		file, seen := known[path]
 		if !seen {
-			file = existing(path, folders)
+			file = findFile(path, folders)
 			known[path] = file
 		}
 		if file == "" {
@@ -73,8 +73,8 @@ func Citer(env func(name string) string, folders ...string) func(path string, li
 	}
 }
 
-// existing is the file that a path names, below the first folder that has it; "" if none has.
-func existing(path string, folders []string) string {
+// findFile is the file that a path names, below the first folder that has it; "" if none has.
+func findFile(path string, folders []string) string {
 	var at []string
 	switch {
 	case filepath.IsAbs(path):

@@ -10,15 +10,15 @@ import (
 
 // wrapper fills lines with words.
 type wrapper struct {
-	width int
-	lines [][]span
-	line  []span
-	used  int    // columns of the line
-	space []span // between the line and the word
-	word  []span
-	long  int  // columns of the word
-	whole bool // words are never broken, and may be longer than a line
-	split bool // a line may end behind the word without a space, as between characters of Chinese
+	width     int
+	lines     [][]span
+	line      []span
+	lineWidth int    // columns of the line
+	space     []span // between the line and the word
+	word      []span
+	wordWidth int  // columns of the word
+	keepWords bool // words are never broken, and may be longer than a line
+	maySplit  bool // a line may end behind the word without a space, as between characters of Chinese
 }
 
 // wrap breaks spans into lines of at most width columns.
@@ -27,7 +27,7 @@ func wrap(spans []span, width int) [][]span {
 }
 
 // wordsOf are the words that wrap does not break if there is room.
-func wordsOf(spans []span) [][]span { return (&wrapper{whole: true}).wrap(spans) }
+func wordsOf(spans []span) [][]span { return (&wrapper{keepWords: true}).wrap(spans) }
 
 func (w *wrapper) wrap(spans []span) [][]span {
 	for _, s := range spans {
@@ -49,24 +49,24 @@ func (w *wrapper) add(s span) {
 	for rest := s.text; rest != ""; {
 		cluster, columns, n, _ := ansi.DecodeSequence(rest, ansi.NormalState, nil)
 		rest = rest[n:]
-		piece := span{cluster, s.look, s.href}
+		piece := span{cluster, s.style, s.href}
 		if cluster == " " || cluster == "\t" || cluster == "\n" {
 			w.endWord()
 			piece.text = " "
 			w.space = append(w.space, piece)
 			continue
 		}
-		if (w.split || columns == 2) && !closes(cluster) {
+		if (w.maySplit || columns == 2) && !belongsToPrevious(cluster) {
 			w.endWord()
 		}
 		w.word = append(w.word, piece)
-		w.long += columns
-		w.split = columns == 2
+		w.wordWidth += columns
+		w.maySplit = columns == 2
 	}
 }
 
-// closes says that a character belongs to the one before it.
-func closes(cluster string) bool {
+// belongsToPrevious says that a character belongs to the one before it.
+func belongsToPrevious(cluster string) bool {
 	r, _ := utf8.DecodeRuneInString(cluster)
 	return unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po, unicode.M)
 }
@@ -76,29 +76,29 @@ func (w *wrapper) endWord() {
 		return
 	}
 	switch gap := len(w.space); {
-	case w.used == 0:
-	case w.used+gap+w.long <= w.width:
-		w.line, w.used = append(w.line, w.space...), w.used+gap
+	case w.lineWidth == 0:
+	case w.lineWidth+gap+w.wordWidth <= w.width:
+		w.line, w.lineWidth = append(w.line, w.space...), w.lineWidth+gap
 	default:
 		w.endLine()
 	}
 	for _, piece := range w.word {
 		columns := ansi.StringWidth(piece.text)
-		if w.used+columns > w.width && w.used > 0 && !w.whole {
+		if w.lineWidth+columns > w.width && w.lineWidth > 0 && !w.keepWords {
 			w.endLine()
 		}
-		w.line, w.used = append(w.line, piece), w.used+columns
+		w.line, w.lineWidth = append(w.line, piece), w.lineWidth+columns
 	}
-	w.word, w.long, w.space, w.split = nil, 0, nil, false
+	w.word, w.wordWidth, w.space, w.maySplit = nil, 0, nil, false
 }
 
 func (w *wrapper) endLine() {
-	w.lines = append(w.lines, joined(w.line))
-	w.line, w.used, w.space = nil, 0, nil
+	w.lines = append(w.lines, mergeSpans(w.line))
+	w.line, w.lineWidth, w.space = nil, 0, nil
 }
 
-// untabbed puts spaces in the place of tabs, to columns that four divides.
-func untabbed(line string) string {
+// expandTabs puts spaces in the place of tabs, to columns that four divides.
+func expandTabs(line string) string {
 	if !strings.Contains(line, "\t") {
 		return line
 	}
@@ -112,9 +112,9 @@ func untabbed(line string) string {
 	return b.String()
 }
 
-// chopped cuts a line into pieces of at most width columns: behind a space where there is one in the second half of a
+// chopLine cuts a line into pieces of at most width columns: behind a space where there is one in the second half of a
 // piece, else wherever that falls.
-func chopped(line string, width int) (pieces []string) {
+func chopLine(line string, width int) (pieces []string) {
 	begin, gap, used := 0, 0, 0 // in bytes: of the piece, and behind its last space; the columns of the piece
 	for at := 0; at < len(line); {
 		cluster, columns, n, _ := ansi.DecodeSequence(line[at:], ansi.NormalState, nil)

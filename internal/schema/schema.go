@@ -83,7 +83,7 @@ func (e *Error) Error() string { return e.Field + " " + e.Problem }
 // Of describes the struct T. It panics if T can't be described, which its declaration alone decides.
 func Of[T any]() *Object {
 	t := reflect.TypeFor[T]()
-	whole, err := jsonschema.ForType(t, known())
+	whole, err := jsonschema.ForType(t, typeSchemas())
 	if err != nil {
 		panic(fmt.Sprintf("%s: %v", t, err))
 	}
@@ -98,10 +98,10 @@ func Of[T any]() *Object {
 			schema: whole.Properties[name]}
 		if name == "-" {
 			f.Name = ""
-			f.schema, err = jsonschema.ForType(field.Type, known())
+			f.schema, err = jsonschema.ForType(field.Type, typeSchemas())
 		}
 		if err == nil {
-			err = describe(f.schema, f.Tag)
+			err = applyTags(f.schema, f.Tag)
 			if f.Tag.Get("setting") != "" && f.Tag.Get("names") != "folder" {
 				f.schema.Description += "; left out: as the server is set"
 			}
@@ -121,8 +121,8 @@ func Of[T any]() *Object {
 	return o
 }
 
-// known are the schemas of types that are no structs in JSON.
-func known() *jsonschema.ForOptions {
+// typeSchemas are the schemas of types that are no structs in JSON.
+func typeSchemas() *jsonschema.ForOptions {
 	return &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Duration]():   {Type: "integer"},
 		reflect.TypeFor[Folder]():          {Type: "string"},
@@ -132,15 +132,15 @@ func known() *jsonschema.ForOptions {
 
 // Answer is the JSON Schema of a value that a model is asked for: the tags hold for the fields of all structs in T.
 func Answer[T any]() json.RawMessage {
-	raw, _ := json.Marshal(described(reflect.TypeFor[T](), known())) // it has no value that JSON can't have
+	raw, _ := json.Marshal(schemaOf(reflect.TypeFor[T](), typeSchemas())) // it has no value that JSON can't have
 	return raw
 }
 
-// described is the schema of a type with what the tags say in all structs in it.
-func described(t reflect.Type, options *jsonschema.ForOptions) *jsonschema.Schema {
+// schemaOf is the schema of a type, with the tags of all structs in it.
+func schemaOf(t reflect.Type, options *jsonschema.ForOptions) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, options)
 	if err == nil {
-		err = describeAll(t, s)
+		err = applyAllTags(t, s)
 	}
 	if err != nil {
 		panic(err) // the declaration of t alone decides that
@@ -148,7 +148,7 @@ func described(t reflect.Type, options *jsonschema.ForOptions) *jsonschema.Schem
 	return s
 }
 
-func describeAll(t reflect.Type, s *jsonschema.Schema) error {
+func applyAllTags(t reflect.Type, s *jsonschema.Schema) error {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
 		if t, s = t.Elem(), cmp.Or(s.Items, s); s == nil {
 			return nil
@@ -163,10 +163,10 @@ func describeAll(t reflect.Type, s *jsonschema.Schema) error {
 		if property == nil {
 			continue
 		}
-		if err := describe(property, field.Tag); err != nil {
+		if err := applyTags(property, field.Tag); err != nil {
 			return err
 		}
-		if err := describeAll(field.Type, property); err != nil {
+		if err := applyAllTags(field.Type, property); err != nil {
 			return err
 		}
 	}
@@ -177,14 +177,14 @@ func describeAll(t reflect.Type, s *jsonschema.Schema) error {
 // T. Each struct that is named is a definition of its own, beside forms: those of texts, with a “Time”, and of structs
 // that hold themselves. Members that have no field are allowed.
 func Published[T any](named map[string]any, forms map[string]*jsonschema.Schema) *jsonschema.Schema {
-	definitions, others := maps.Clone(forms), known()
+	definitions, others := maps.Clone(forms), typeSchemas()
 	others.TypeSchemas[reflect.TypeFor[time.Time]()] = definition("Time")
 	for name, one := range named {
 		others.TypeSchemas[reflect.TypeOf(one)] = definition(name)
 	}
 	publish := func(t reflect.Type) *jsonschema.Schema {
 		delete(others.TypeSchemas, t)
-		s := described(t, others)
+		s := schemaOf(t, others)
 		s.AdditionalProperties = nil
 		return s
 	}
@@ -206,17 +206,17 @@ func definition(name string) *jsonschema.Schema {
 // Result is the JSON Schema of a value that this program gives. What may be null is described as either: not every
 // client understands lists of types.
 func Result[T any]() json.RawMessage {
-	s, err := jsonschema.For[T](known())
+	s, err := jsonschema.For[T](typeSchemas())
 	if err != nil {
 		panic(err) // the declaration of T alone decides that
 	}
-	open(s)
+	allowMore(s)
 	raw, _ := json.Marshal(s) // it has no value that JSON can't have
 	return raw
 }
 
-// open allows for members that a later build may add, and says what may be null without a list of types.
-func open(s *jsonschema.Schema) {
+// allowMore lets a later build add members, and describes what may be null without a list of types.
+func allowMore(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -233,17 +233,17 @@ func open(s *jsonschema.Schema) {
 		s.AnyOf = []*jsonschema.Schema{{Type: s.Types[1], Properties: s.Properties}, {Type: s.Types[0]}}
 		s.Types, s.Properties = nil, nil
 	}
-	open(s.Items)
+	allowMore(s.Items)
 	for _, one := range slices.Concat(s.AnyOf, slices.Collect(maps.Values(s.Properties))) {
-		open(one)
+		allowMore(one)
 	}
 }
 
 // mostModelName bounds the name of a model, in characters.
 const mostModelName = 200
 
-// describe puts what the tags say into the schema of a field.
-func describe(s *jsonschema.Schema, tag reflect.StructTag) error {
+// applyTags puts the tags of a field into its schema.
+func applyTags(s *jsonschema.Schema, tag reflect.StructTag) error {
 	if form := tag.Get("form"); form != "" {
 		s.Type, s.Ref = "", definition(form).Ref
 	}
@@ -327,7 +327,7 @@ func (o *Object) New(base any) any {
 	}
 	for _, f := range o.Fields {
 		if f.schema.Default != nil {
-			_ = json.Unmarshal(f.schema.Default, f.at(into.Interface())) // a test reads each
+			_ = json.Unmarshal(f.schema.Default, f.pointer(into.Interface())) // a test reads each
 		}
 	}
 	return into.Interface()
@@ -355,23 +355,23 @@ func (o *Object) Decode(raw json.RawMessage, into any) error {
 		said = said && string(value) != "null"
 		switch {
 		case said:
-			if err := f.set(into, value); err != nil {
+			if err := f.setJSON(into, value); err != nil {
 				return err
 			}
-		case f.required() && !f.IsSet(into):
+		case f.isRequired() && !f.IsSet(into):
 			return &Error{Field: f.Name, Problem: "is missing"}
 		}
 	}
 	return nil
 }
 
-// required says that a field can't be left out.
-func (f *Field) required() bool {
+// isRequired says that a field can't be left out.
+func (f *Field) isRequired() bool {
 	return f.Name != "" && !strings.Contains(f.Tag.Get("json"), ",omit")
 }
 
-// at gives a pointer to the field in a struct that into points to.
-func (f *Field) at(into any) any {
+// pointer gives a pointer to the field in a struct that into points to.
+func (f *Field) pointer(into any) any {
 	return reflect.ValueOf(into).Elem().FieldByIndex(f.index).Addr().Interface()
 }
 
@@ -380,8 +380,8 @@ func (f *Field) IsSet(into any) bool {
 	return !reflect.ValueOf(into).Elem().FieldByIndex(f.index).IsZero()
 }
 
-// set checks a value and puts it into the struct that into points to.
-func (f *Field) set(into any, raw json.RawMessage) error {
+// setJSON checks a value and puts it into the struct that into points to.
+func (f *Field) setJSON(into any, raw json.RawMessage) error {
 	wrong := &Error{Field: f.Name, Problem: f.Must()}
 	var value any
 	if json.Unmarshal(raw, &value) != nil || f.check.Validate(value) != nil {
@@ -391,7 +391,7 @@ func (f *Field) set(into any, raw json.RawMessage) error {
 		}
 		return wrong
 	}
-	at := f.at(into)
+	at := f.pointer(into)
 	if d, ok := at.(*time.Duration); ok {
 		*d = time.Duration(value.(float64)) * time.Second //nolint:forcetypeassert // its schema is that of a whole number
 		return nil
@@ -410,10 +410,10 @@ func (f *Field) Must() string {
 	if f.Tag.Get("names") == "model" {
 		return fmt.Sprintf("must be provider:model, in one word of at most %d characters", mostModelName)
 	}
-	return "must be " + inWords(f.schema)
+	return "must be " + schemaInWords(f.schema)
 }
 
-func inWords(s *jsonschema.Schema) string {
+func schemaInWords(s *jsonschema.Schema) string {
 	switch {
 	case len(s.Enum) > 0:
 		var all []string
@@ -425,36 +425,36 @@ func inWords(s *jsonschema.Schema) string {
 	case s.Type == "boolean":
 		return "true or false"
 	case s.Type == "integer":
-		return "a whole number" + bounds(s.Minimum, s.Maximum, "")
+		return "a whole number" + boundsInWords(s.Minimum, s.Maximum, "")
 	case s.Type == "number":
-		return "a number" + bounds(s.Minimum, s.Maximum, "")
+		return "a number" + boundsInWords(s.Minimum, s.Maximum, "")
 	case s.Type == "array":
-		return "a list" + bounds(s.MinItems, s.MaxItems, " entries") + ", each " + inWords(s.Items)
+		return "a list" + boundsInWords(s.MinItems, s.MaxItems, " entries") + ", each " + schemaInWords(s.Items)
 	}
-	return "a text" + bounds(s.MinLength, s.MaxLength, " characters")
+	return "a text" + boundsInWords(s.MinLength, s.MaxLength, " characters")
 }
 
-// bounds says from where to where something goes.
-func bounds[N int | float64](least, most *N, of string) string {
+// boundsInWords writes the least and the most of a number, a length or a list.
+func boundsInWords[N int | float64](least, most *N, of string) string {
 	switch {
 	case least != nil && most != nil:
-		return fmt.Sprintf(" from %v to %v%s", number(*least), number(*most), of)
+		return fmt.Sprintf(" from %v to %v%s", formatNumber(*least), formatNumber(*most), of)
 	case least != nil:
-		return fmt.Sprintf(" from %v%s on", number(*least), of)
+		return fmt.Sprintf(" from %v%s on", formatNumber(*least), of)
 	case most != nil:
-		return fmt.Sprintf(" of at most %v%s", number(*most), of)
+		return fmt.Sprintf(" of at most %v%s", formatNumber(*most), of)
 	}
 	return ""
 }
 
-// number writes a bound without an exponent.
-func number[N int | float64](n N) string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
+// formatNumber writes a bound without an exponent.
+func formatNumber[N int | float64](n N) string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
 
-// Find has find give the path of each folder that was named and is not found yet. What may be a model as well is one
-// where there is no such folder and a colon stands in it.
-func (o *Object) Find(into any, find func(f *Field, name string) (path string, err error)) error {
+// FindFolders calls find for the path of each folder that was named and has none yet. A witness whose folder is not
+// found is a model if its name has a colon.
+func (o *Object) FindFolders(into any, find func(f *Field, name string) (path string, err error)) error {
 	for _, f := range o.Fields {
-		folder, ok := f.at(into).(*Folder)
+		folder, ok := f.pointer(into).(*Folder)
 		if !ok || folder.Name == "" || folder.Path != "" {
 			continue
 		}

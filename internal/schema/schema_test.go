@@ -145,7 +145,7 @@ func TestFlagsAndSettingsSayWhatJSONSays(t *testing.T) {
 
 	settings := map[string]string{"a.sure": "true", "a.within": "1m0s", "a.where": "/srv/home", "a.model": "a:b"}
 	into = o.New(nil).(*asked)
-	err := o.Settle(into, func(path string) string {
+	err := o.FillFromSettings(into, func(path string) string {
 		return settings[path]
 	}, func(f *schema.Field) bool { return f.Name == "model" })
 	want = asked{Count: 7, Sure: new(true), Within: time.Minute, Where: schema.Folder{Path: "/srv/home"}}
@@ -153,7 +153,7 @@ func TestFlagsAndSettingsSayWhatJSONSays(t *testing.T) {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	settings["a.within"] = "2h"
-	if err := o.Settle(into, func(path string) string {
+	if err := o.FillFromSettings(into, func(path string) string {
 		return settings[path]
 	}, func(*schema.Field) bool { return false }); err == nil || !strings.Contains(err.Error(), "a.within") {
 		t.Errorf("a setting out of its bounds: %v", err)
@@ -170,12 +170,12 @@ func TestFoldersAreFoundByTheirNamesAndAModelIsNone(t *testing.T) {
 		return "/srv/" + f.Name, nil
 	}
 	into := &asked{Where: schema.Folder{Name: "home"}, Who: schema.Folder{Name: "a:b"}}
-	if err := o.Find(into, find); err != nil || into.Where.Path != "/srv/where" ||
+	if err := o.FindFolders(into, find); err != nil || into.Where.Path != "/srv/where" ||
 		into.Who != (schema.Folder{Name: "a:b"}) {
 		t.Errorf("%+v, %v", into, err)
 	}
 	for _, wrong := range []asked{{Where: schema.Folder{Name: "a:b"}}, {Who: schema.Folder{Name: "away"}}} {
-		if err := o.Find(&wrong, find); !errors.Is(err, none) {
+		if err := o.FindFolders(&wrong, find); !errors.Is(err, none) {
 			t.Errorf("%+v: %v", wrong, err)
 		}
 	}

@@ -60,8 +60,8 @@ func (f *Field) SetText(into any, text string) error {
 	case "text":
 		raw, _ = json.Marshal(text)
 	case "list":
-		all := append(reflect.ValueOf(f.at(into)).Elem().Interface().([]string), text) //nolint:forcetypeassert // flags are texts
-		raw, _ = json.Marshal(all)
+		all := reflect.ValueOf(f.pointer(into)).Elem().Interface().([]string) //nolint:forcetypeassert // flags are texts
+		raw, _ = json.Marshal(append(all, text))
 	case "duration":
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -71,10 +71,10 @@ func (f *Field) SetText(into any, text string) error {
 		raw = json.RawMessage(strconv.Itoa(int((d + time.Second - 1) / time.Second)))
 	}
 	if _, none := f.Tag.Lookup("none"); none && zero {
-		reflect.ValueOf(f.at(into)).Elem().SetZero()
+		reflect.ValueOf(f.pointer(into)).Elem().SetZero()
 		return nil
 	}
-	if f.set(into, raw) != nil {
+	if f.setJSON(into, raw) != nil {
 		return fmt.Errorf("%s", f.mustAsText())
 	}
 	return nil
@@ -84,7 +84,7 @@ func (f *Field) SetText(into any, text string) error {
 func (f *Field) mustAsText() string {
 	must := f.Must()
 	if f.Kind() == "duration" {
-		must = fmt.Sprintf("must be a time from %s to %s", seconds(*f.schema.Minimum), seconds(*f.schema.Maximum))
+		must = fmt.Sprintf("must be a time from %s to %s", formatSeconds(*f.schema.Minimum), formatSeconds(*f.schema.Maximum))
 	}
 	if none, ok := f.Tag.Lookup("none"); ok {
 		must += ", or 0: " + none
@@ -92,8 +92,8 @@ func (f *Field) mustAsText() string {
 	return must
 }
 
-// seconds writes a time without the zeroes behind its last unit that counts: 1h, not 1h0m0s.
-func seconds(n float64) string {
+// formatSeconds writes a time without the zeroes behind its last unit that counts: 1h, not 1h0m0s.
+func formatSeconds(n float64) string {
 	s := (time.Duration(n) * time.Second).String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -101,8 +101,8 @@ func seconds(n float64) string {
 	return strings.Replace(s, "h0m", "h", 1)
 }
 
-// Settle fills in what the settings say of fields that nobody has said. A folder that they name is found by its path.
-func (o *Object) Settle(into any, setting func(path string) string, said func(*Field) bool) error {
+// FillFromSettings fills in the settings of fields that were not said. A folder in the settings is a path.
+func (o *Object) FillFromSettings(into any, setting func(path string) string, said func(*Field) bool) error {
 	for _, f := range o.Fields {
 		path := f.Tag.Get("setting")
 		if path == "" || said(f) {
@@ -112,7 +112,7 @@ func (o *Object) Settle(into any, setting func(path string) string, said func(*F
 		if text == "" {
 			continue
 		}
-		if folder, ok := f.at(into).(*Folder); ok {
+		if folder, ok := f.pointer(into).(*Folder); ok {
 			if *folder = (Folder{Path: text}); f.Tag.Get("names") == "witness" && strings.Contains(text, ":") {
 				*folder = Folder{Name: text}
 			}

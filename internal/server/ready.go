@@ -24,9 +24,9 @@ func Ready(ctx context.Context, listen string, own *x509.Certificate) error {
 		scheme = "https"
 		trusted := x509.NewCertPool()
 		trusted.AddCert(own)
-		transport.TLSClientConfig = &tls.Config{RootCAs: trusted, ServerName: nameIn(own), MinVersion: tls.VersionTLS12}
+		transport.TLSClientConfig = &tls.Config{RootCAs: trusted, ServerName: certName(own), MinVersion: tls.VersionTLS12}
 	}
-	address := reachable(listen)
+	address := localAddress(listen)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+address+"/readyz", nil)
 	if err != nil {
 		return err
@@ -48,8 +48,8 @@ func Ready(ctx context.Context, listen string, own *x509.Certificate) error {
 	return fmt.Errorf("what answers at %s is no server of Sibyl's: HTTP %d", address, resp.StatusCode)
 }
 
-// reachable is an address that is listened to, as this machine can ask it.
-func reachable(listen string) string {
+// localAddress is the address at which this machine reaches a server that listens to an address.
+func localAddress(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return listen
@@ -63,8 +63,8 @@ func reachable(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// nameIn is a name that a certificate is good for.
-func nameIn(c *x509.Certificate) string {
+// certName is a name or an address that a certificate is valid for.
+func certName(c *x509.Certificate) string {
 	switch {
 	case len(c.DNSNames) > 0:
 		return strings.Replace(c.DNSNames[0], "*", "any", 1)

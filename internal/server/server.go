@@ -38,26 +38,26 @@ type Config struct {
 	Node     node.Config
 	Log      *slog.Logger
 
-	// Answer makes what answers, of a function that says why no requests should come, and of what is closed once no run
-	// is driven any more.
-	Answer func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error)
+	// NewHTTP makes the HTTP server. ready says why it should get no requests; leaving is closed once no run is driven
+	// any more.
+	NewHTTP func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error)
 	// Listening is told the address that is listened to, as a browser takes it.
 	Listening func(address string)
 }
 
 var errDraining = errors.New("this node is stopping")
 
-// closing bounds how long requests that are being answered may take when nothing is driven any more.
-const closing = 5 * time.Second
+// shutdownTime bounds how long open requests may take once no run is driven any more.
+const shutdownTime = 5 * time.Second
 
 // Run serves until ctx is done.
 func Run(ctx context.Context, c Config) error {
-	if err := c.check(ctx); err != nil {
+	if err := c.checkExposure(ctx); err != nil {
 		return err
 	}
 	var draining atomic.Bool
 	leaving := make(chan struct{})
-	s, err := c.Answer(func(ctx context.Context) error {
+	s, err := c.NewHTTP(func(ctx context.Context) error {
 		if draining.Load() {
 			return errDraining
 		}
@@ -97,10 +97,10 @@ func Run(ctx context.Context, c Config) error {
 	stopWorking()
 	grace, cut := context.WithTimeout(context.WithoutCancel(ctx), c.Grace)
 	defer cut()
-	c.Engine.Drain(grace) // at once: what was about to be taken up is not
+	c.Engine.Drain(grace) // at once: a run that was about to be resumed is not
 	<-worked
 	close(leaving)
-	last, cutLast := context.WithTimeout(context.WithoutCancel(ctx), closing)
+	last, cutLast := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cutLast()
 	if err := s.Shutdown(last); err != nil {
 		_ = s.Close() // who is still being answered has had its time
@@ -108,21 +108,21 @@ func Run(ctx context.Context, c Config) error {
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		failed = errors.Join(failed, err)
 	}
-	c.leave(ctx)
+	c.leaveRegistry(ctx)
 	return failed
 }
 
-// leave says that this is no node any more. What can't be said, others see soon: it gives no sign of life.
-func (c Config) leave(ctx context.Context) {
-	ctx, cut := context.WithTimeout(context.WithoutCancel(ctx), closing)
+// leaveRegistry removes this node from the registry. If that fails, others soon see that it is gone.
+func (c Config) leaveRegistry(ctx context.Context) {
+	ctx, cut := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cut()
 	if err := c.Node.Registry.Leave(ctx, c.Node.Self.Holder); err != nil {
 		c.Log.Warn("this node stays in the list of nodes, as one that is gone", "err", err)
 	}
 }
 
-// check refuses to serve strangers without a lock.
-func (c Config) check(ctx context.Context) error {
+// checkExposure refuses to listen beyond this machine without users, or without encryption.
+func (c Config) checkExposure(ctx context.Context) error {
 	if c.Loopback {
 		return nil
 	}

@@ -47,7 +47,7 @@ func config(t *testing.T, registry node.Registry) Config {
 		Ready:     func(context.Context) error { return nil },
 		Node: node.Config{Self: node.Node{Holder: "h", Name: "n"}, Engine: engine, Store: engine.Store,
 			Registry: registry, Clock: &node.Clock{}, Log: log},
-		Answer: func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
+		NewHTTP: func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
 			mux := http.NewServeMux()
 			mux.HandleFunc("/ready", func(w http.ResponseWriter, r *http.Request) {
 				if err := ready(r.Context()); err != nil {
@@ -162,7 +162,7 @@ func TestServerIsForgottenAlthoughAnAnswerTakesAllTheTimeThatItHas(t *testing.T)
 	t.Parallel()
 	asked, over := make(chan struct{}), make(chan struct{})
 	s := serve(t, func(c *Config) {
-		c.Answer = func(func(context.Context) error, <-chan struct{}) (*http.Server, error) {
+		c.NewHTTP = func(func(context.Context) error, <-chan struct{}) (*http.Server, error) {
 			return &http.Server{ReadHeaderTimeout: patience,
 				Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 					close(asked)

@@ -70,12 +70,12 @@ type Apart struct {
 }
 
 const (
-	usualHits   = 20
-	excerptSize = 160              // characters
-	mostFolded  = 128 << 10        // bytes of the words of a run that are looked through
-	readAtOnce  = 100              // runs whose words are kept in one transaction
-	readingTime = 2 * time.Second  // for runs that nobody has looked through
-	findingTime = 20 * time.Second // for all of it
+	usualHits     = 20
+	excerptSize   = 160              // characters
+	mostIndexed   = 128 << 10        // bytes of the words of a run that are looked through
+	indexedAtOnce = 100              // runs whose words are kept in one transaction
+	indexingTime  = 2 * time.Second  // for runs that nobody has looked through
+	findingTime   = 20 * time.Second // for all of it
 )
 
 // Find looks for words in titles, and in all that was asked and answered, of whoever asks.
@@ -139,7 +139,7 @@ func parsePlace(text string) (inTitles bool, after journal.Cursor, err error) {
 	return text[:1] == "t", after, err
 }
 
-// findHits are those in titles or elsewhere that come after a place, so many at most.
+// findHits gives the hits in titles or elsewhere that come after a place, at most so many.
 func (s *Service) findHits(
 	ctx context.Context, owner journal.Owner, q Query, terms []string, titles bool, after journal.Cursor, most int,
 ) ([]Hit, error) {
@@ -200,12 +200,12 @@ func (s *Service) withExcerpts(ctx context.Context, owner journal.Owner, all []H
 	return shown, nil
 }
 
-// indexUnread keeps the words of sessions and runs that nobody has looked through yet, the latest first, and says
-// whether there are more of them than there was time for, or they can't be kept.
+// indexUnread indexes the words of sessions and runs that are not indexed yet, the latest first. behind says that some
+// are left: there was no time for them, or the store can't keep them.
 func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind bool, err error) {
-	until := time.Now().Add(readingTime)
+	until := time.Now().Add(indexingTime)
 	for {
-		unread, err := s.config.Store.Unread(ctx, owner, readAtOnce)
+		unread, err := s.config.Store.Unread(ctx, owner, indexedAtOnce)
 		if err != nil || len(unread) == 0 {
 			return false, err
 		}
@@ -218,7 +218,7 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 			if err != nil {
 				return false, err
 			}
-			words = words[:min(len(words), mostFolded)]
+			words = words[:min(len(words), mostIndexed)]
 			all = append(all, journal.Wording{Found: f, Words: search.Folded(words)})
 		}
 		err = s.config.Store.KeepWords(ctx, owner, all)
@@ -227,7 +227,7 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 				return true, nil
 			}
 		}
-		if err != nil || len(unread) < readAtOnce {
+		if err != nil || len(unread) < indexedAtOnce {
 			return false, err
 		}
 		if time.Now().After(until) {
@@ -236,7 +236,7 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 	}
 }
 
-// wordsOf is what a session or a run that has ended is found by. What can't be read is found by its title.
+// wordsOf gives the words by which a session or an ended run is found. What can't be read is found by its title.
 func (s *Service) wordsOf(ctx context.Context, owner journal.Owner, f journal.Found) (string, error) {
 	a := s.byName[f.Assistant]
 	switch {

@@ -114,8 +114,8 @@ func (s *Service) Waiting(ctx context.Context, owner journal.Owner, limit int) (
 	return all[:min(len(all), limit)], nil
 }
 
-// Count adds to runs what their models took, as far as there is time: those that are left have none.
-func (s *Service) Count(ctx context.Context, rows []Row, within time.Duration) error {
+// AddUsage adds to runs what their models took, as far as there is time: those that are left have none.
+func (s *Service) AddUsage(ctx context.Context, rows []Row, within time.Duration) error {
 	limited, cut := context.WithTimeout(ctx, within)
 	defer cut()
 	for i := range rows {

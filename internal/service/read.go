@@ -281,7 +281,7 @@ func (s *Service) explainSteps(ctx context.Context, owner journal.Owner, id stri
 // sentAway is what a run sent away, by its receipts.
 func (s *Service) sentAway(name string, recs []journal.Record) []assistant.Left {
 	all := []assistant.Left{}
-	readLeft := assistant.ToModel
+	readLeft := assistant.SentToModels
 	if a := s.byName[name]; a != nil && a.Left != nil {
 		readLeft = a.Left
 	}

@@ -75,13 +75,13 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	if used := s.usagesByReceipt(row.Assistant, recs[record:record+1]); len(used) > 0 {
 		r.Used = &used[0].Usage
 	}
-	var shown assistant.Exchanged
-	if a.Exchanged != nil {
-		if shown, err = a.Exchanged(ctx, v, c); err != nil {
+	var shown assistant.ShownEffect
+	if a.ShowEffect != nil {
+		if shown, err = a.ShowEffect(ctx, v, c); err != nil {
 			if ctx.Err() != nil {
 				return r, ctx.Err()
 			}
-			shown, r.Lost = assistant.Exchanged{}, true
+			shown, r.Lost = assistant.ShownEffect{}, true
 		}
 	}
 	if shown.Sent == nil {

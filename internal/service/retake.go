@@ -116,8 +116,8 @@ func (s *Service) checkReplace(ctx context.Context, owner journal.Owner, a *assi
 	return nil
 }
 
-// stopReplaced stops the run that another one is about to replace, if it stands. It comes last: whatever keeps the
-// other from beginning leaves it as it is.
+// stopReplaced stops the run that another one is about to replace, if it has not ended and nobody drives it. It is
+// called last, so that a new run that can't begin stops nothing.
 func (s *Service) stopReplaced(ctx context.Context, owner journal.Owner, id string) error {
 	if id == "" {
 		return nil
@@ -132,5 +132,5 @@ func (s *Service) stopReplaced(ctx context.Context, owner journal.Owner, id stri
 	return s.Cancel(context.WithoutCancel(ctx), owner, id, "another run takes its place")
 }
 
-// ErrActed is why no other run may take the place of one.
+// ErrActed says that a run can't be replaced, since it has acted.
 var ErrActed = errors.New("it has acted, so no other run can take its place")

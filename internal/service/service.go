@@ -114,7 +114,7 @@ func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) 
 	if s.config.Setting != nil {
 		// folders are of whoever set them
 		isSaid := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" }
-		if err := a.Options.Settle(into, s.config.Setting, isSaid); err != nil {
+		if err := a.Options.FillFromSettings(into, s.config.Setting, isSaid); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) 
 			Why:  wrongOptions.With(strings.Replace(err.Error(), "arguments ", "the options ", 1)),
 			Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
 	}
-	if err := a.Options.Find(into, remote.Folder); err != nil {
+	if err := a.Options.FindFolders(into, remote.Folder); err != nil {
 		return nil, err
 	}
 	return reflect.ValueOf(into).Elem().Interface(), nil
@@ -166,8 +166,8 @@ type Submitted struct {
 }
 
 // Submit begins a run as Start does, and waits for nothing: without room here the run is recorded, for any process that
-// has room. If ctx is cancelled before the run is recorded, there is none; after that it goes on. A run that was begun
-// under the same key before is what it gives, whatever else is asked for, and whoever drives it.
+// has room. If ctx is cancelled before the run is recorded, there is none; after that it continues. A run that was
+// begun under the same key before is what it gives, whatever else is asked for, and whoever drives it.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if begun, err := s.findSubmitted(ctx, owner, r); !errors.Is(err, journal.ErrNotFound) {
 		return begun, err

@@ -45,9 +45,9 @@ const (
 )
 
 const (
-	around    = 3        // lines that are shown before and behind those of a place
-	mostShown = 120      // lines of one place
-	mostRead  = 64 << 20 // bytes of a file that is read for a place
+	linesBeside = 3        // lines that are shown before and behind those of a place
+	mostShown   = 120      // lines of one place
+	mostRead    = 64 << 20 // bytes of a file that is read for a place
 )
 
 // checkSource compares a place with its file now. If the file has changed, or the place has no lines in a file, the
@@ -105,7 +105,7 @@ func linesAround(lines []string, first, start, end int) (shown []Line) {
 		return nil
 	}
 	end = max(start, end)
-	for n := max(first, start-around); n <= min(first+len(lines)-1, end+around, start+mostShown); n++ {
+	for n := max(first, start-linesBeside); n <= min(first+len(lines)-1, end+linesBeside, start+mostShown); n++ {
 		shown = append(shown, Line{n, strings.TrimSuffix(lines[n-first], "\r"), start <= n && n <= end})
 	}
 	return shown

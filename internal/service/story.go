@@ -50,8 +50,8 @@ func Reasons() []bt.Reason {
 // mostAsked is how many characters of what a person said a story tells.
 const mostAsked = 400
 
-// addStory tells a run, line by line. A line lasts as long as the effect whose receipt its step took in; what came in
-// without a line makes the one longer that was told when it was asked for.
+// addStory adds the lines of the story of a run. A line lasts as long as the effect whose receipt its step folded. A
+// receipt without a line of its own prolongs the line that was the last when its effect was requested.
 func (x *Explanation) addStory(words run.Vocabulary) {
 	asked := x.Run.Title
 	if x.Shown != nil {
@@ -143,7 +143,7 @@ func (s *Service) addNextMessage(ctx context.Context, owner journal.Owner, x *Ex
 	return nil
 }
 
-// sumByPlace has each place once to which something was sent, in order.
+// sumByPlace adds up what was sent to each place, in order.
 func sumByPlace(left []assistant.Left) []Sent {
 	all, places := []Sent{}, map[[2]string]int{}
 	for _, l := range left {

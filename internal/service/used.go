@@ -89,7 +89,7 @@ func (s *Service) Costs(
 	return c, nil
 }
 
-// mostEnded is of how many ended runs it is remembered what they took.
+// mostEnded is how many ended runs the usageCache remembers.
 const mostEnded = 4096
 
 // usageCache remembers the usage of ended runs, so that asking again for the costs of a long session gets further.
@@ -168,7 +168,7 @@ func usages(used []Used) (all []assistant.Usage) {
 	return all
 }
 
-// sumByModel has each model once.
+// sumByModel adds up the usage of each model.
 func sumByModel(used []assistant.Usage) (all []assistant.Usage) {
 	for _, u := range used {
 		at := slices.IndexFunc(all, func(one assistant.Usage) bool { return one.Model == u.Model })

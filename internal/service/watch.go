@@ -48,8 +48,8 @@ type ResultHTML struct {
 	Footer string `json:"footer"`
 }
 
-// Mark adds answer and footer as HTML. Buttons with the numbers of the sources replace the citations.
-func (r *Result) Mark() {
+// AddHTML adds answer and footer as HTML. Buttons with the numbers of the sources replace the citations.
+func (r *Result) AddHTML() {
 	var cited []render.Citation
 	for _, c := range r.Citations {
 		cited = append(cited, render.Citation{Text: c.Text, Number: c.Number, Unread: !c.Read})

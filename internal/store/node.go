@@ -48,7 +48,7 @@ func (db *DB) Nodes(ctx context.Context, now time.Time) ([]node.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return node.Living(all, now, func(holder string) error { return db.Leave(ctx, holder) })
+	return node.RemoveGone(all, now, func(holder string) error { return db.Leave(ctx, holder) })
 }
 
 // TakeDuty implements node.Registry.

@@ -307,8 +307,8 @@ var nodeTests = map[string]func(*suite){
 		a, b := nodeOf("a", 0, 0), nodeOf("b", 0, time.Minute)
 		s.ok(s.db.Keep(s.ctx, a))
 		s.ok(s.db.Keep(s.ctx, b))
-		s.nodes(node.Kept, a, b)
-		s.nodes(node.Kept+time.Second, b)
+		s.nodes(node.NodeRetention, a, b)
+		s.nodes(node.NodeRetention+time.Second, b)
 		s.nodes(0, b)
 	},
 	"DutyIsTakenOnceEachTimeThatItIsDue": func(s *suite) {

@@ -97,7 +97,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: offers, Form: AgentResponse{},
-		Show: show, Exchanged: exchanged,
+		Show: show, ShowEffect: exchanged,
 		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys()}
 }
 

@@ -160,9 +160,9 @@ func asking(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 }
 
 // exchanged tells what the model was sent to read a message, and the calls that change tasks.
-func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.Exchanged, err error) {
+func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.ShownEffect, err error) {
 	if name, arguments, gave, ok := agent.ShownCall(c); ok {
-		x = assistant.Exchanged{To: name, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: name,
+		x = assistant.ShownEffect{To: name, Sent: []assistant.Part{{Kind: assistant.PartCall, Name: name,
 			Text: arguments}}}
 		if gave != "" {
 			x.Got = []assistant.Part{{Kind: assistant.PartResult, Name: name, Text: gave}}
@@ -171,7 +171,7 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	}
 	if r, is := c.Value.(WordsReceipt); is && c.Err == nil {
 		p, _ := c.Asked.(WordsPayload)
-		return p.prompt().Exchanged(r.Model, worded(), r.Sent, assistant.AnsweredJSON(r.Sentences)...), nil
+		return p.prompt().ShowEffect(r.Model, worded(), r.Sent, assistant.AnswerPartsJSON(r.Sentences)...), nil
 	}
 	if c.Kind != EffectIntent {
 		return x, nil
@@ -183,9 +183,9 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	r, answered := c.Value.(IntentReceipt)
 	var got []assistant.Part
 	if answered && c.Err == nil {
-		got = assistant.AnsweredJSON(r.Heard)
+		got = assistant.AnswerPartsJSON(r.Heard)
 	}
-	return q.Exchanged(r.Model, heard(), r.Sent, got...), nil
+	return q.ShowEffect(r.Model, heard(), r.Sent, got...), nil
 }
 
 // situation is what a model is told beside the messages. Titles stand in it as data.

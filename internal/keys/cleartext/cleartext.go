@@ -45,7 +45,7 @@ type guard struct {
 
 // RoundTrip refuses with an *Error, or asks next.
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
-	if secret(req) && !private(req.URL, g.trusted) {
+	if mayHoldSecret(req) && !isPrivate(req.URL, g.trusted) {
 		if req.Body != nil {
 			_ = req.Body.Close() // as every transport does
 		}
@@ -61,8 +61,8 @@ func (g guard) CloseIdleConnections() {
 	}
 }
 
-// private says whether nobody on the way can read what is sent to u.
-func private(u *url.URL, trusted []string) bool {
+// isPrivate says whether nobody on the way can read what is sent to u.
+func isPrivate(u *url.URL, trusted []string) bool {
 	return u.Scheme != "http" || Local(u) || slices.ContainsFunc(trusted, func(host string) bool {
 		return strings.EqualFold(host, u.Host) || strings.EqualFold(strings.Trim(host, "[]"), u.Hostname())
 	})
@@ -77,20 +77,20 @@ func Local(u *url.URL) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// secret says whether a request may hold one.
-func secret(req *http.Request) bool {
+// mayHoldSecret says whether a request may hold one.
+func mayHoldSecret(req *http.Request) bool {
 	if req.URL.User != nil {
 		return true
 	}
 	for name := range req.Header {
-		if !slices.Contains(harmless, http.CanonicalHeaderKey(name)) {
+		if !slices.Contains(harmlessHeaders, http.CanonicalHeaderKey(name)) {
 			return true
 		}
 	}
 	return false
 }
 
-// harmless are the headers that programs of ours send and that hold no secret.
-var harmless = []string{"Accept", "Accept-Encoding", "Accept-Language", "Anthropic-Version", "Cache-Control",
+// harmlessHeaders are the headers that programs of ours send and that hold no secret.
+var harmlessHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "Anthropic-Version", "Cache-Control",
 	"Connection", "Content-Length", "Content-Type", "Last-Event-Id",
 	"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", "Traceparent", "Tracestate", "User-Agent"}

@@ -144,7 +144,7 @@ func (p *docxParts) unpack(name string) ([]byte, error) {
 		return nil, refuse(Encrypted, "it is protected with a password; save it without one")
 	}
 	// #nosec G115 -- beyond the bound it is refused below
-	if err := files.Room(name, min(int64(f.UncompressedSize64), p.bytesLeft), 0); err != nil {
+	if err := files.CheckMemory(name, min(int64(f.UncompressedSize64), p.bytesLeft), 0); err != nil {
 		return nil, openError(err)
 	}
 	in, err := f.Open()

@@ -60,7 +60,7 @@ func (r *Reader) acquirePDFium(ctx context.Context, name string, size int64) (fu
 	if r.pdfium == nil {
 		memory = startMemory
 	}
-	if err := files.Room(name, size, memory); err != nil {
+	if err := files.CheckMemory(name, size, memory); err != nil {
 		release()
 		return nil, openError(err)
 	}

@@ -10,8 +10,8 @@ import (
 // differ. It is a run.Clock. The zero Clock is the time of this machine.
 type Clock struct{ ahead atomic.Int64 } // of this machine's, in nanoseconds
 
-// tolerated is a difference that no lease depends on. Less is not corrected: time that jumps is worse.
-const tolerated = 500 * time.Millisecond
+// toleratedOffset is a difference that no lease depends on. Less is not corrected: time that jumps is worse.
+const toleratedOffset = 500 * time.Millisecond
 
 // Now implements run.Clock.
 func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
@@ -34,7 +34,7 @@ func (c *Clock) Set(
 	took := time.Since(asked)
 	ahead := there.Sub(asked.Add(took / 2))
 	off := ahead - time.Duration(c.ahead.Load())
-	if off.Abs() <= max(tolerated, took) {
+	if off.Abs() <= max(toleratedOffset, took) {
 		return 0, nil
 	}
 	c.ahead.Store(int64(ahead))

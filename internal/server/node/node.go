@@ -1,14 +1,14 @@
-// Package node is what a process that serves does beside answering: it says that it lives, takes up runs that nobody
-// drives, and does what is due from time to time.
+// Package node is what a server process does beside answering: it registers itself, resumes runs that nobody drives,
+// and does duties periodically.
 //
 // Guarantees:
 //   - The journal is the queue: a run that waits, and one whose process is gone, is found by the row it has, at the
 //     latest a second after its lease ran out, or its process was seen to be gone, by every node that has room. Its
 //     lease decides which of them drives it, its fence that no other does.
-//   - Runs are taken up in turns between their owners, as journal.Store.Stranded lists them.
+//   - Runs are resumed in turns between their owners, as journal.Store.Stranded lists them.
 //   - A duty is begun by one node each time that it is due. A node that dies in the middle of it leaves it for the next
 //     time.
-//   - A run that a node can't go on with stays for others; this one tries it again after a pause that grows.
+//   - A run that a node can't resume stays for others; this node tries it again after a pause that grows.
 //   - Nothing is kept in memory that another node would miss.
 package node
 
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Node is a process that serves.
+// Node is a server process.
 type Node struct {
 	Holder    string    `json:"holder,omitempty" hidden:"true"` // its name in leases
 	Name      string    `json:"name"`                           // for people
@@ -30,11 +30,11 @@ type Node struct {
 	Runs      int       `json:"runs" doc:"That it drives, of all users."` // as leases tell; set by the registry
 }
 
-// gone is how long a node that dies keeps looking alive.
-const gone = 5 * beat
+// lifeTime is how long a node that dies keeps looking alive.
+const lifeTime = 5 * beat
 
 // Lives says whether n was seen lately. One that was seen long after now was seen by a clock that was wrong.
-func (n Node) Lives(now time.Time) bool { return now.Sub(n.SeenAt).Abs() < gone }
+func (n Node) Lives(now time.Time) bool { return now.Sub(n.SeenAt).Abs() < lifeTime }
 
 // Registry is where nodes are known and duties are shared out. Implementations are safe for concurrent use, from
 // several processes. Times are kept to the millisecond, in UTC.
@@ -54,13 +54,13 @@ type Registry interface {
 	TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (bool, error)
 }
 
-// Kept is how long a node that was not seen stays in the registry.
-const Kept = 24 * time.Hour
+// NodeRetention is how long a node that was not seen stays in the registry.
+const NodeRetention = 24 * time.Hour
 
-// Living are those of all nodes that were seen within Kept; the others leave.
-func Living(all []Node, now time.Time, leave func(holder string) error) (living []Node, err error) {
+// RemoveGone are those of all nodes that were seen within Kept; the others leave.
+func RemoveGone(all []Node, now time.Time, leave func(holder string) error) (living []Node, err error) {
 	for _, n := range all {
-		if !n.SeenAt.Add(Kept).Before(now) {
+		if !n.SeenAt.Add(NodeRetention).Before(now) {
 			living = append(living, n)
 		} else if err := leave(n.Holder); err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func Living(all []Node, now time.Time, leave func(holder string) error) (living 
 // LatestDue is when a duty is due at the latest that is due again after every: so far may clocks be apart.
 func LatestDue(now time.Time, every time.Duration) time.Time { return now.Add(every + time.Minute) }
 
-// Duty is what some node does from time to time.
+// Duty is what one of the nodes does periodically.
 type Duty struct {
 	Name  string
 	Every time.Duration

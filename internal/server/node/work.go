@@ -11,15 +11,15 @@ import (
 	"sibyl/internal/run"
 )
 
-// How often a node says that it lives, looks for runs, and asks if duties are due.
+// How often a node registers itself, looks for stranded runs, and checks whether duties are due.
 const (
-	beat    = 3 * time.Second
-	look    = time.Second
-	dutyAsk = 15 * time.Second
+	beat         = 3 * time.Second
+	lookInterval = time.Second
+	dutyInterval = 15 * time.Second
 )
 
-// mostAtOnce bounds how many runs a node without a bound takes up at a look.
-const mostAtOnce = 64
+// mostResumedAtOnce bounds how many runs a node without a bound resumes in one look.
+const mostResumedAtOnce = 64
 
 // Config is what a node works with.
 type Config struct {
@@ -32,39 +32,39 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Work works until ctx is done. Then it looks for nothing any more, and says that it drains; the runs that it took up
-// go on. Leave ends that. It fails only if the node can't be made known at the beginning.
+// Work works until ctx is done. Then it resumes no more runs, and registers that it drains; the runs that it resumed
+// keep running. Registry.Leave ends that. It fails only if the node can't be registered at the beginning.
 func Work(ctx context.Context, c Config) error {
-	w := &worker{Config: c, avoided: map[journal.Key]avoided{}}
+	w := &worker{Config: c, avoided: map[journal.Key]avoidance{}}
 	w.Self.Most, w.Self.StartedAt = max(c.Engine.MostRuns, 0), c.Clock.Now()
-	if err := w.present(ctx); err != nil {
+	if err := w.register(ctx); err != nil {
 		return err
 	}
 	var all sync.WaitGroup
-	all.Go(func() { w.each(ctx, beat, nil, func() { w.try(ctx, "saying that it lives", w.present(ctx)) }) })
-	all.Go(func() { w.each(ctx, look, c.Engine.Vacancy(), func() { w.look(ctx) }) })
+	all.Go(func() { w.repeat(ctx, beat, nil, func() { w.logError(ctx, "saying that it lives", w.register(ctx)) }) })
+	all.Go(func() { w.repeat(ctx, lookInterval, c.Engine.Vacancy(), func() { w.resumeStranded(ctx) }) })
 	for _, d := range c.Duties {
-		all.Go(func() { w.each(ctx, dutyAsk, nil, func() { w.do(ctx, d) }) })
+		all.Go(func() { w.repeat(ctx, dutyInterval, nil, func() { w.doDuty(ctx, d) }) })
 	}
 	all.Wait()
-	w.taking.Wait()
+	w.resuming.Wait()
 	w.Self.Draining = true
 	last, cut := context.WithTimeout(context.WithoutCancel(ctx), beat)
 	defer cut()
-	w.try(last, "saying that it drains", w.present(last))
+	w.logError(last, "saying that it drains", w.register(last))
 	return nil
 }
 
-// worker is a node at work. Only the goroutine that looks touches what is avoided, under mu with those that take up.
+// worker is a node at work. mu guards avoided: the goroutine that looks for runs and those that resume them use it.
 type worker struct {
 	Config
-	taking  sync.WaitGroup
-	mu      sync.Mutex
-	avoided map[journal.Key]avoided
+	resuming sync.WaitGroup
+	mu       sync.Mutex
+	avoided  map[journal.Key]avoidance
 }
 
-// avoided is a run that could not be gone on with here.
-type avoided struct {
+// avoidance is how long a run that could not be resumed here is not tried again.
+type avoidance struct {
 	until time.Time
 	pause time.Duration
 }
@@ -72,8 +72,8 @@ type avoided struct {
 // The pauses after which a run is tried again.
 const firstPause, longestPause = 15 * time.Second, 10 * time.Minute
 
-// each does something at once, then again and again, and when it is woken, until ctx is done.
-func (w *worker) each(ctx context.Context, every time.Duration, woken <-chan struct{}, do func()) {
+// repeat calls do at once, after each interval, and when it is woken, until ctx is done.
+func (w *worker) repeat(ctx context.Context, every time.Duration, woken <-chan struct{}, do func()) {
 	for ctx.Err() == nil {
 		do()
 		next, stop := w.Clock.After(every)
@@ -86,15 +86,15 @@ func (w *worker) each(ctx context.Context, every time.Duration, woken <-chan str
 	}
 }
 
-// try logs what went wrong with something that is tried again, unless ctx was to end it.
-func (w *worker) try(ctx context.Context, what string, err error) {
+// logError logs the error of something that is tried again, unless ctx is done.
+func (w *worker) logError(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		w.Log.Warn(what, "err", err)
 	}
 }
 
-// present says how this node stands, and sets its clock by the database's.
-func (w *worker) present(ctx context.Context) error {
+// register sets the clock by that of the database, and updates this node in the registry.
+func (w *worker) register(ctx context.Context) error {
 	ctx, cut := context.WithTimeout(ctx, 2*beat)
 	defer cut()
 	off, err := w.Clock.Set(ctx, w.Registry.Now)
@@ -109,22 +109,22 @@ func (w *worker) present(ctx context.Context) error {
 	return w.Registry.Keep(ctx, w.Self)
 }
 
-// look takes up runs that nobody drives, as far as there is room.
-func (w *worker) look(ctx context.Context) {
+// resumeStranded resumes runs that nobody drives, as far as there is room.
+func (w *worker) resumeStranded(ctx context.Context) {
 	room := w.Engine.Room()
 	if room == 0 {
 		return
 	}
 	if room < 0 {
-		room = mostAtOnce
+		room = mostResumedAtOnce
 	}
 	ctx, cut := context.WithTimeout(ctx, beat)
 	defer cut()
 	now := w.Clock.Now()
-	w.try(ctx, "looking for nodes that are gone", w.bury(ctx, now))
-	stranded, err := w.Store.Stranded(ctx, w.Engine.When(), room+w.forget(now))
+	w.logError(ctx, "looking for nodes that are gone", w.removeDeadNodes(ctx, now))
+	stranded, err := w.Store.Stranded(ctx, w.Engine.When(), room+w.pruneAvoided(now))
 	if err != nil {
-		w.try(ctx, "looking for runs", err)
+		w.logError(ctx, "looking for runs", err)
 		return
 	}
 	for _, r := range stranded {
@@ -132,16 +132,16 @@ func (w *worker) look(ctx context.Context) {
 		if room == 0 {
 			return
 		}
-		if w.avoids(k, now) {
+		if w.isAvoided(k, now) {
 			continue
 		}
 		room--
-		w.taking.Go(func() { w.takeUp(context.WithoutCancel(ctx), k) })
+		w.resuming.Go(func() { w.resumeRun(context.WithoutCancel(ctx), k) })
 	}
 }
 
-// bury takes nodes out whose processes are known to be gone, so that nobody waits for their leases to run out.
-func (w *worker) bury(ctx context.Context, now time.Time) error {
+// removeDeadNodes removes nodes whose processes are known to be gone, so that nobody waits for their leases to expire.
+func (w *worker) removeDeadNodes(ctx context.Context, now time.Time) error {
 	if w.Engine.Dead == nil {
 		return nil
 	}
@@ -154,9 +154,8 @@ func (w *worker) bury(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// takeUp goes on with a run, unless another node is faster. The run outlives ctx only in that nothing of it is
-// cancelled.
-func (w *worker) takeUp(ctx context.Context, k journal.Key) {
+// resumeRun resumes a run, unless another node is faster. One that can't be resumed here is avoided for a while.
+func (w *worker) resumeRun(ctx context.Context, k journal.Key) {
 	_, err := w.Engine.TakeUp(ctx, k)
 	switch {
 	case err == nil:
@@ -177,17 +176,17 @@ func (w *worker) avoid(k journal.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	pause := min(max(2*w.avoided[k].pause, firstPause), longestPause)
-	w.avoided[k] = avoided{w.Clock.Now().Add(pause), pause}
+	w.avoided[k] = avoidance{w.Clock.Now().Add(pause), pause}
 }
 
-func (w *worker) avoids(k journal.Key, now time.Time) bool {
+func (w *worker) isAvoided(k journal.Key, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.avoided[k].until.After(now)
 }
 
-// forget drops what was not tried again for long, and says how many runs are avoided.
-func (w *worker) forget(now time.Time) int {
+// pruneAvoided drops runs that were not tried again for long, and says how many are left.
+func (w *worker) pruneAvoided(now time.Time) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for k, a := range w.avoided {
@@ -198,11 +197,11 @@ func (w *worker) forget(now time.Time) int {
 	return len(w.avoided)
 }
 
-// do does a duty if it is due and nobody else does it.
-func (w *worker) do(ctx context.Context, d Duty) {
+// doDuty does a duty if it is due and no other node has begun it.
+func (w *worker) doDuty(ctx context.Context, d Duty) {
 	mine, err := w.Registry.TakeDuty(ctx, d.Name, w.Clock.Now(), d.Every)
 	if err == nil && mine {
 		err = d.Do(ctx)
 	}
-	w.try(ctx, "duty "+d.Name, err)
+	w.logError(ctx, "duty "+d.Name, err)
 }

@@ -32,22 +32,22 @@ func (t *Telemetry) HTTP(next http.Handler) http.Handler {
 			if !done && answer.Written == 0 { // of a handler that panicked
 				answer.Code = http.StatusInternalServerError
 			}
-			t.answered(span, r, answer, w.Header())
+			t.recordAnswer(span, r, answer, w.Header())
 		}()
 		answer.CaptureMetrics(w, func(w http.ResponseWriter) { next.ServeHTTP(w, r) })
 		done = true
 	})
 }
 
-// answered tells of a request that has been answered.
-func (t *Telemetry) answered(span trace.Span, r *http.Request, a httpsnoop.Metrics, header http.Header) {
+// recordAnswer counts and traces a request that has been answered.
+func (t *Telemetry) recordAnswer(span trace.Span, r *http.Request, a httpsnoop.Metrics, header http.Header) {
 	method, route, status := methodOf(r), routeOf(r), strconv.Itoa(a.Code)
 	t.metrics.requests.WithLabelValues(method, route, status).Inc()
 	if !strings.HasPrefix(header.Get("Content-Type"), "text/event-stream") {
 		t.metrics.requestTime.WithLabelValues(route).Observe(a.Duration.Seconds())
 	}
 	if a.Code >= 500 {
-		fail(span, status)
+		markFailed(span, status)
 	}
 	span.SetName(method + " " + route)
 	span.SetAttributes(semconv.HTTPRequestMethodKey.String(method), semconv.HTTPRoute(route),

@@ -12,17 +12,17 @@ import (
 // is of. redact, if it is not nil, takes secrets out of each line, which stays JSON. Each line is one Write.
 func Logger(w io.Writer, level slog.Leveler, redact func([]byte) []byte) *slog.Logger {
 	if redact != nil {
-		w = redacting{w, redact}
+		w = redactingWriter{w, redact}
 	}
-	return slog.New(naming{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})})
+	return slog.New(withID{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})})
 }
 
-type redacting struct {
+type redactingWriter struct {
 	io.Writer
 	redact func([]byte) []byte
 }
 
-func (r redacting) Write(line []byte) (int, error) {
+func (r redactingWriter) Write(line []byte) (int, error) {
 	if _, err := r.Writer.Write(r.redact(line)); err != nil {
 		return 0, err
 	}
@@ -51,16 +51,16 @@ const (
 	runID     = "run_id"
 )
 
-// naming adds to a line what its context is of.
-type naming struct{ slog.Handler }
+// withID adds to a line the ids of the request, run and trace of its context.
+type withID struct{ slog.Handler }
 
 // Handle implements slog.Handler. What the line names already is not named twice.
-func (n naming) Handle(ctx context.Context, r slog.Record) error {
+func (n withID) Handle(ctx context.Context, r slog.Record) error {
 	var of []slog.Attr
-	if id, ok := ctx.Value(requestKey{}).(string); ok && !names(r, requestID) {
+	if id, ok := ctx.Value(requestKey{}).(string); ok && !hasAttr(r, requestID) {
 		of = append(of, slog.String(requestID, id))
 	}
-	if id, ok := ctx.Value(runKey{}).(string); ok && !names(r, runID) {
+	if id, ok := ctx.Value(runKey{}).(string); ok && !hasAttr(r, runID) {
 		of = append(of, slog.String(runID, id))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
@@ -75,12 +75,12 @@ func (n naming) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (n naming) WithAttrs(attrs []slog.Attr) slog.Handler { return naming{n.Handler.WithAttrs(attrs)} }
+func (n withID) WithAttrs(attrs []slog.Attr) slog.Handler { return withID{n.Handler.WithAttrs(attrs)} }
 
 // WithGroup implements slog.Handler.
-func (n naming) WithGroup(name string) slog.Handler { return naming{n.Handler.WithGroup(name)} }
+func (n withID) WithGroup(name string) slog.Handler { return withID{n.Handler.WithGroup(name)} }
 
-func names(r slog.Record, key string) (is bool) {
+func hasAttr(r slog.Record, key string) (is bool) {
 	r.Attrs(func(a slog.Attr) bool {
 		is = a.Key == key
 		return !is

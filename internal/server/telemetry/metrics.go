@@ -113,17 +113,17 @@ func (n *modelNames) label(name string) string {
 		return other
 	}
 	n.known[name] = true
-	return word(name)
+	return labelValue(name)
 }
 
-// waiting reads the runs that wait, when metrics are read.
-type waiting struct{ *Telemetry }
+// waitingCollector reads the runs that wait, when metrics are read.
+type waitingCollector struct{ *Telemetry }
 
 // Describe implements prometheus.Collector. It names nothing, since what can't be read is left out.
-func (w waiting) Describe(chan<- *prometheus.Desc) {}
+func (w waitingCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (w waiting) Collect(metrics chan<- prometheus.Metric) {
+func (w waitingCollector) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
 	runs, err := w.config.Waiting(ctx)

@@ -29,36 +29,36 @@ type observed struct {
 func (o *observed) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	began := time.Now()
 	ctx, span := o.telemetry.tracer.Start(ctx, "chat "+o.name, trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(o.asked(req, emit != nil)...))
+		trace.WithAttributes(o.requestAttributes(req, emit != nil)...))
 	defer span.End()
 	var first time.Duration // to the first text
-	hear := emit
+	timedEmit := emit
 	if emit != nil {
-		hear = func(d model.Delta) error {
+		timedEmit = func(d model.Delta) error {
 			if d.Text != "" && first == 0 {
 				first = max(time.Since(began), 1)
 			}
 			return emit(d)
 		}
 	}
-	resp, err := o.Model.Chat(ctx, req, hear)
-	o.count(time.Since(began), first, resp, err)
+	resp, err := o.Model.Chat(ctx, req, timedEmit)
+	o.countRequest(time.Since(began), first, resp, err)
 	if span.IsRecording() {
-		span.SetAttributes(answered(resp, first)...)
+		span.SetAttributes(responseAttributes(resp, first)...)
 	}
 	if err != nil {
-		fail(span, string(model.KindOf(err)))
-		o.log(ctx, err)
+		markFailed(span, string(model.KindOf(err)))
+		o.logFailure(ctx, err)
 	}
 	return resp, err
 }
 
-// count counts what a request has cost, whether it was answered or not. A model has series of its own only once it has
-// answered, since a request may name one that there is not.
-func (o *observed) count(took, first time.Duration, resp model.Response, err error) {
+// countRequest counts a request, whether it succeeded or not. A model has series of its own only once it has answered,
+// since a request may name a model that does not exist.
+func (o *observed) countRequest(took, first time.Duration, resp model.Response, err error) {
 	m := &o.telemetry.metrics
 	if err != nil {
-		m.modelErrors.WithLabelValues(word(o.provider), string(model.KindOf(err))).Inc()
+		m.modelErrors.WithLabelValues(labelValue(o.provider), string(model.KindOf(err))).Inc()
 	}
 	if err != nil && first == 0 && resp.Usage == (model.Usage{}) {
 		return
@@ -77,8 +77,8 @@ func (o *observed) count(took, first time.Duration, resp model.Response, err err
 	}
 }
 
-// log tells of a request that failed, without the provider's words, which may quote those of the person.
-func (o *observed) log(ctx context.Context, err error) {
+// logFailure tells of a request that failed, without the provider's words, which may quote those of the person.
+func (o *observed) logFailure(ctx context.Context, err error) {
 	kind := model.KindOf(err)
 	if kind == model.Cancelled {
 		return
@@ -91,8 +91,8 @@ func (o *observed) log(ctx context.Context, err error) {
 	o.telemetry.log.WarnContext(ctx, "a model did not answer", "model", o.ID(), "kind", string(kind), "status", status)
 }
 
-// asked are the attributes of a request.
-func (o *observed) asked(req model.Request, stream bool) []attribute.KeyValue {
+// requestAttributes are the attributes of a request.
+func (o *observed) requestAttributes(req model.Request, stream bool) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{semconv.GenAIOperationNameChat, providerName(o.provider),
 		semconv.GenAIRequestModel(o.name), semconv.GenAIRequestStream(stream)}
 	if req.MaxOutputTokens > 0 {
@@ -104,8 +104,8 @@ func (o *observed) asked(req model.Request, stream bool) []attribute.KeyValue {
 	return attrs
 }
 
-// answered are the attributes of what came, which is less where the request failed.
-func answered(resp model.Response, first time.Duration) (attrs []attribute.KeyValue) {
+// responseAttributes are the attributes of what came, which is less where the request failed.
+func responseAttributes(resp model.Response, first time.Duration) (attrs []attribute.KeyValue) {
 	if _, name := model.SplitID(resp.Model); name != "" {
 		attrs = append(attrs, semconv.GenAIResponseModel(name))
 	}

@@ -36,12 +36,12 @@ func (o observer) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 	ctx, span := o.tracer.Start(WithRun(ctx, d.Run), "invoke_agent "+d.Assistant, options...)
 	o.log.InfoContext(ctx, what, "assistant", d.Assistant, "session", d.Session)
 	return ctx, func(s run.Stand) {
-		reason := word(s.Reason)
+		reason := labelValue(s.Reason)
 		o.metrics.driven.WithLabelValues(d.Assistant).Dec()
 		o.metrics.parted.WithLabelValues(d.Assistant, s.Status, reason).Inc()
 		span.SetAttributes(attribute.String("sibyl.run.status", s.Status), attribute.String("sibyl.run.reason", reason))
 		if s.Status == string(journal.Failed) || s.Status == run.StandsLost {
-			fail(span, reason)
+			markFailed(span, reason)
 		}
 		span.End()
 		o.log.InfoContext(ctx, "a run is no longer driven here", "assistant", d.Assistant, "status", s.Status,
@@ -59,7 +59,7 @@ func (o observer) Perform(ctx context.Context, e run.Performed) (context.Context
 		case done.Suspended:
 			result = "suspended"
 		case done.Fault != "":
-			result = word(done.Fault)
+			result = labelValue(done.Fault)
 		case done.Found:
 			result = "found"
 		}
@@ -67,7 +67,7 @@ func (o observer) Perform(ctx context.Context, e run.Performed) (context.Context
 		o.metrics.effectTime.WithLabelValues(e.Kind).Observe(done.Took.Seconds())
 		span.SetAttributes(attribute.String("sibyl.effect.result", result))
 		if done.Fault != "" {
-			fail(span, word(done.Fault))
+			markFailed(span, labelValue(done.Fault))
 		}
 		span.End()
 	}
@@ -75,13 +75,13 @@ func (o observer) Perform(ctx context.Context, e run.Performed) (context.Context
 
 // Commit implements run.Observer.
 func (o observer) Commit(_ context.Context, took time.Duration, err error) {
-	o.metrics.commits.WithLabelValues(committed(err)).Inc()
+	o.metrics.commits.WithLabelValues(commitResult(err)).Inc()
 	o.metrics.commitTime.Observe(took.Seconds())
 }
 
-// committed says what became of a write: that a rule refused it, or another process was first, is no trouble of the
+// commitResult says what became of a write: that a rule refused it, or another process was first, is no trouble of the
 // journal.
-func committed(err error) string {
+func commitResult(err error) string {
 	switch {
 	case err == nil:
 		return "ok"

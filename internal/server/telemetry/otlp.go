@@ -36,7 +36,7 @@ func newExporter(c Config, log *slog.Logger, taken prometheus.Counter) (*exporte
 		next = http.DefaultTransport.(*http.Transport).Clone()
 	}
 	client := &http.Client{
-		Transport: sender{cleartext.Transport(next, c.PlainHTTP), c.Redact},
+		Transport: redactingTransport{cleartext.Transport(next, c.PlainHTTP), c.Redact},
 		// What Header holds goes nowhere else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -66,15 +66,15 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	return nil
 }
 
-// sender takes secrets out of what it sends.
-type sender struct {
+// redactingTransport removes secrets from what it sends.
+type redactingTransport struct {
 	http.RoundTripper
 	redact func([]byte) []byte
 }
 
 // RoundTrip implements http.RoundTripper. An error is one after which the exporter tries again, unless nothing was to
 // be sent at all.
-func (s sender) RoundTrip(req *http.Request) (*http.Response, error) {
+func (s redactingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if s.redact != nil {
 		body, err := io.ReadAll(req.Body)
 		_ = req.Body.Close()
@@ -88,14 +88,14 @@ func (s sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := s.RoundTripper.RoundTrip(req)
 	if _, refused := errors.AsType[*cleartext.Error](err); err != nil && !refused {
-		err = passing{err}
+		err = temporaryError{err}
 	}
 	return resp, err
 }
 
-// passing is an error of a collector that may be there later.
-type passing struct{ error }
+// temporaryError is an error after which the collector may work again later.
+type temporaryError struct{ error }
 
-func (p passing) Temporary() bool { return true }
+func (p temporaryError) Temporary() bool { return true }
 
-func (p passing) Unwrap() error { return p.error }
+func (p temporaryError) Unwrap() error { return p.error }

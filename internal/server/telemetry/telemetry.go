@@ -95,7 +95,7 @@ func New(c Config) (*Telemetry, error) {
 	}
 	t.metrics = newMetrics(t.registry, c.Build)
 	if c.Waiting != nil {
-		t.registry.MustRegister(waiting{t})
+		t.registry.MustRegister(waitingCollector{t})
 	}
 	if c.Endpoint == "" {
 		return t, nil
@@ -105,9 +105,9 @@ func New(c Config) (*Telemetry, error) {
 		return nil, err
 	}
 	t.traces = sdktrace.NewTracerProvider(
-		sdktrace.WithSpanProcessor(tally{t.metrics.spans}),
+		sdktrace.WithSpanProcessor(spanCounter{t.metrics.spans}),
 		sdktrace.WithBatcher(t.export, sdktrace.WithExportTimeout(exportTime)),
-		sdktrace.WithSampler(sdktrace.ParentBased(linked{sdktrace.TraceIDRatioBased(c.Ratio)})),
+		sdktrace.WithSampler(sdktrace.ParentBased(linkSampler{sdktrace.TraceIDRatioBased(c.Ratio)})),
 		sdktrace.WithResource(resource.NewWithAttributes(semconv.SchemaURL, semconv.ServiceName("sibyl"),
 			semconv.ServiceVersion(c.Build), semconv.ServiceInstanceID(c.Instance))))
 	t.tracer = t.traces.Tracer("sibyl", trace.WithInstrumentationVersion(c.Build),
@@ -115,10 +115,10 @@ func New(c Config) (*Telemetry, error) {
 	return t, nil
 }
 
-// linked samples what is linked to another trace as that one is, and all else as Sampler says.
-type linked struct{ sdktrace.Sampler }
+// linkSampler samples what is linked to another trace as that one is, and all else as Sampler says.
+type linkSampler struct{ sdktrace.Sampler }
 
-func (l linked) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+func (l linkSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
 	switch {
 	case len(p.Links) == 0:
 		return l.Sampler.ShouldSample(p)
@@ -128,20 +128,20 @@ func (l linked) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRes
 	return sdktrace.NeverSample().ShouldSample(p)
 }
 
-// tally counts the spans that end.
-type tally struct{ ended prometheus.Counter }
+// spanCounter counts the spans that end.
+type spanCounter struct{ ended prometheus.Counter }
 
-func (t tally) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (t spanCounter) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 
-func (t tally) OnEnd(s sdktrace.ReadOnlySpan) {
+func (t spanCounter) OnEnd(s sdktrace.ReadOnlySpan) {
 	if s.SpanContext().IsSampled() {
 		t.ended.Inc()
 	}
 }
 
-func (t tally) Shutdown(context.Context) error { return nil }
+func (t spanCounter) Shutdown(context.Context) error { return nil }
 
-func (t tally) ForceFlush(context.Context) error { return nil }
+func (t spanCounter) ForceFlush(context.Context) error { return nil }
 
 // Close exports what is left, for some seconds at most or until ctx is done. The error says that something was lost.
 func (t *Telemetry) Close(ctx context.Context) error {
@@ -151,7 +151,7 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	err := t.traces.Shutdown(ctx)
-	_ = t.export.Shutdown(ctx) // which withdraws an export that goes on after the time is up
+	_ = t.export.Shutdown(ctx) // which withdraws an export that is still running when the time is up
 	if err == nil && t.export.failing.Load() {
 		err = errors.New("the last spans could not be exported")
 	}
@@ -166,8 +166,8 @@ func (t *Telemetry) Handler() http.Handler {
 // Lag counts how long after a record was written its event reached a watcher.
 func (t *Telemetry) Lag(behind time.Duration) { t.metrics.lag.Observe(behind.Seconds()) }
 
-// fail marks a span as failed, by a word for why.
-func fail(span trace.Span, kind string) {
+// markFailed marks a span as failed, by a word for why.
+func markFailed(span trace.Span, kind string) {
 	span.SetAttributes(semconv.ErrorTypeKey.String(kind))
 	span.SetStatus(codes.Error, kind)
 }
@@ -175,13 +175,13 @@ func fail(span trace.Span, kind string) {
 // other stands for what is no word of the program.
 const other = "other"
 
-// word is a text that looks like a word of the program, or other.
-func word(text string) string {
-	isSign := func(r rune) bool {
+// labelValue is a text that looks like a word of the program, or other.
+func labelValue(text string) string {
+	isForeign := func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
 			strings.ContainsRune("_.-:/@+", r))
 	}
-	if len(text) > 64 || strings.ContainsFunc(text, isSign) {
+	if len(text) > 64 || strings.ContainsFunc(text, isForeign) {
 		return other
 	}
 	return text

@@ -12,7 +12,7 @@ import (
 const (
 	longestName = 64
 	alphabet    = "abcdefghijklmnopqrstuvwxyz0123456789"
-	named       = alphabet + "._-"
+	nameChars   = alphabet + "._-"
 )
 
 // invalidError is an ErrInvalid that says what would be valid, and repeats nothing that was given: it may be a secret
@@ -25,7 +25,7 @@ func (e invalidError) Unwrap() error { return ErrInvalid }
 // CheckName says whether a user can have this name: ErrInvalid. No name looks like a secret, since that would be taken
 // out of texts.
 func CheckName(name string) error {
-	if name == "" || len(name) > longestName || strings.Trim(name, named) != "" ||
+	if name == "" || len(name) > longestName || strings.Trim(name, nameChars) != "" ||
 		!strings.Contains(alphabet, name[:1]) {
 		return invalidError(fmt.Sprintf("a user's name has 1 to %d characters of a-z, 0-9, dot, dash and underscore, "+
 			"and begins with a letter or digit", longestName))
@@ -55,7 +55,7 @@ func NewToken(t Token) (Token, error) {
 	if err := CheckName(t.User); err != nil {
 		return Token{}, err
 	}
-	if t.ID == "" || len(t.ID) > longestName || strings.Trim(t.ID, named) != "" {
+	if t.ID == "" || len(t.ID) > longestName || strings.Trim(t.ID, nameChars) != "" {
 		return Token{}, invalidError(
 			fmt.Sprintf("a token's id has 1 to %d characters of a-z, 0-9, dot, dash and underscore", longestName))
 	}

@@ -14,9 +14,9 @@ const (
 	MinExpiry = time.Minute
 	MaxExpiry = 3650 * day // ten years
 
-	signInLasts = 5 * time.Minute
-	cookieLasts = 30 * day
-	kept        = 30 * day // after its end
+	signInLasts    = 5 * time.Minute
+	cookieLasts    = 30 * day
+	tokenRetention = 30 * day // after its end
 
 	day = 24 * time.Hour
 )
@@ -102,7 +102,7 @@ func (s *Service) Any(ctx context.Context) (bool, error) {
 // Check returns the live bearer or cookie of a secret, and ErrUnknown for anything else. It asks the store once, and
 // not at all for a text that has not the form of a secret.
 func (s *Service) Check(ctx context.Context, secret string) (Token, error) {
-	return s.find(ctx, secret, Bearer, Cookie)
+	return s.findToken(ctx, secret, Bearer, Cookie)
 }
 
 // Invite returns a sign-in token of the user's scope with its secret, which SignIn takes once, within five minutes.
@@ -130,37 +130,37 @@ func (s *Service) Welcome(ctx context.Context, name string, scope Scope) (Token,
 // SignIn uses up the secret of a sign-in token and returns a cookie of its scope that lasts for 30 days, with the
 // cookie's secret. ErrUnknown for whatever is no live sign-in token.
 func (s *Service) SignIn(ctx context.Context, once string) (Token, string, error) {
-	used, err := s.end(ctx, once, SignIn)
+	used, err := s.endToken(ctx, once, SignIn)
 	if err != nil {
 		return Token{}, "", err
 	}
 	t, secret, err := s.issue(ctx, User{Name: used.User, Scope: used.Scope}, Cookie, cookieLasts, s.store.AddToken)
-	return t, secret, orUnknown(err) // the user may have been revoked in between
+	return t, secret, asUnknown(err) // the user may have been revoked in between
 }
 
 // SignOut ends the cookie of a secret. ErrUnknown for whatever is no live cookie.
 func (s *Service) SignOut(ctx context.Context, secret string) error {
-	_, err := s.end(ctx, secret, Cookie)
+	_, err := s.endToken(ctx, secret, Cookie)
 	return err
 }
 
 // Forget removes the tokens that had ended for more than 30 days at that time, so that what is kept does not grow
 // without end.
 func (s *Service) Forget(ctx context.Context, at time.Time) error {
-	return s.store.ForgetTokens(ctx, at.Add(-kept))
+	return s.store.ForgetTokens(ctx, at.Add(-tokenRetention))
 }
 
-// end ends the live token of a secret and a kind, once. A guess costs a look-up, and keeps nobody from writing.
-func (s *Service) end(ctx context.Context, secret string, kind Kind) (Token, error) {
-	if _, err := s.find(ctx, secret, kind); err != nil {
+// endToken ends the live token of a secret and a kind, once. It looks the token up first, so that a guess never writes.
+func (s *Service) endToken(ctx context.Context, secret string, kind Kind) (Token, error) {
+	if _, err := s.findToken(ctx, secret, kind); err != nil {
 		return Token{}, err
 	}
 	t, err := s.store.EndToken(ctx, HashOf(secret), kind, s.now())
-	return t, orUnknown(err)
+	return t, asUnknown(err)
 }
 
-// find returns the live token of a secret, if it is of one of the kinds.
-func (s *Service) find(ctx context.Context, secret string, kinds ...Kind) (Token, error) {
+// findToken returns the live token of a secret, if it is of one of the kinds.
+func (s *Service) findToken(ctx context.Context, secret string, kinds ...Kind) (Token, error) {
 	if len(secret) != len(Prefix)+secretChars || !strings.HasPrefix(secret, Prefix) { // nothing else is looked for
 		return Token{}, ErrUnknown
 	}
@@ -169,13 +169,13 @@ func (s *Service) find(ctx context.Context, secret string, kinds ...Kind) (Token
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Token{}, orUnknown(err)
+		return Token{}, asUnknown(err)
 	}
 	return t, nil
 }
 
-// orUnknown makes one error of all reasons why a secret opens nothing.
-func orUnknown(err error) error {
+// asUnknown makes ErrUnknown of each reason why a secret is not valid.
+func asUnknown(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return ErrUnknown
 	}

@@ -76,9 +76,9 @@ type Assistant struct {
 	Left func(c *run.CompletionRecord) []Left
 	// Used says what a model took for an effect; false: none did. Nil: as UsedBy reads it.
 	Used func(c *run.CompletionRecord) (Usage, bool)
-	// Exchanged tells what an effect sent and what came back, of what v holds; it performs nothing. Nil, or a zero
-	// Exchanged: payload and result of the receipt say it.
-	Exchanged func(ctx context.Context, v *run.View, c *run.CompletionRecord) (Exchanged, error)
+	// ShowEffect shows what an effect sent and what came back, as far as v holds it; it performs nothing. Nil, or a zero
+	// ShownEffect: the payload and the result of the receipt are shown.
+	ShowEffect func(ctx context.Context, v *run.View, c *run.CompletionRecord) (ShownEffect, error)
 	// Audit gives what else an audit says of a run, of its records as run.Read gives them and its steps.
 	Audit func(bodies []any, steps []run.TraceStep) Findings
 	// Texts gives the texts of a folder that stand in place of a run's own in a replay.
@@ -98,14 +98,14 @@ type Request struct {
 	// another run of the session has gone on since the words were said: they are no answer to what that one said
 	Late bool `json:"-"`
 
-	OverLimit bool `json:"-"` // the person knows that the day has cost what it may, and goes on
+	OverLimit bool `json:"-"` // the person knows that the day has cost what it may, and agrees
 
 	// what is submitted again under the same key is the same run, for good; "": it is another one
 	Key      string        `json:"-"`
 	Patience time.Duration `json:"-"` // with a run that holds what this one wants to claim; 0: half a minute
 }
 
-// Asks is an Env of a run that asks models.
+// Asks is implemented by the Env of a run that asks models.
 type Asks interface {
 	// Models are those that it may ask, as provider:model.
 	Models() []string
@@ -282,8 +282,8 @@ type Place struct {
 	Cited      bool
 }
 
-// Exchanged is an effect as people read it: what was sent to a model or a tool, part by part, and what came back.
-type Exchanged struct {
+// ShownEffect is an effect as it is shown to people: what was sent to a model or a tool, in parts, and what came back.
+type ShownEffect struct {
 	To      string // the model that answered, or the tool
 	Sent    []Part
 	Got     []Part

@@ -49,8 +49,7 @@ const (
 // Reasons are the sentences that say why a model was sent something, and what is wrong with a request to any assistant.
 func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback, NoModel} }
 
-// UsedBy reads from a receipt which model answered, as “model” or “by”, and how many tokens it took. Those of rules are
-// none.
+// UsedBy reads from a receipt which model answered, as “model” or “by”, and how many tokens it took; false for rules.
 func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 	var r struct {
 		Model string `json:"model"`
@@ -74,9 +73,9 @@ func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 // isModel says that an id is that of a model: rules are none.
 func isModel(id string) bool { return strings.Contains(id, ":") && !strings.HasPrefix(id, "offline:") }
 
-// ToModel reads from a receipt which models were sent something: the one that answered, as provider:model in “model” or
-// “by”, and those in “tries” before it. Rules are no model, and one that was not reached was sent nothing.
-func ToModel(c *run.CompletionRecord) (all []Left) {
+// SentToModels reads from a receipt which models were sent something: the one that answered, as provider:model in
+// “model” or “by”, and those in “tries” before it. Rules are no model, and one that was not reached was sent nothing.
+func SentToModels(c *run.CompletionRecord) (all []Left) {
 	var r struct {
 		Model string `json:"model"`
 		By    string `json:"by"`

@@ -40,10 +40,10 @@ func appendPart(parts []Part, kind PartKind, name, text string) []Part {
 	return append(parts, Part{Kind: kind, Name: name, Text: text})
 }
 
-// Exchanged tells the request with what came back. schema is the form that was asked for, zero for none, and kept what
-// the receipt has of the request: one that was kept before there was anything is believed to be the same.
-func (p *Prompt) Exchanged(to string, schema model.Schema, kept model.Sent, got ...Part) Exchanged {
-	x := Exchanged{To: to, Got: got, Changed: kept.Hash != "" && kept.Hash != p.Request.Digest().Hash}
+// ShowEffect shows the request and what came back. schema is the form that was asked for, zero for none. kept is what
+// the receipt has of the request; an old receipt without a hash counts as the same request.
+func (p *Prompt) ShowEffect(to string, schema model.Schema, kept model.Sent, got ...Part) ShownEffect {
+	x := ShownEffect{To: to, Got: got, Changed: kept.Hash != "" && kept.Hash != p.Request.Digest().Hash}
 	x.Sent = append(x.Sent, p.system...)
 	if schema.Name != "" {
 		x.Sent = appendPart(x.Sent, PartSegment, "form", schema.Instruction())
@@ -52,11 +52,11 @@ func (p *Prompt) Exchanged(to string, schema model.Schema, kept model.Sent, got 
 	return x
 }
 
-// Answered is what a model said, as a part; none if it said nothing.
-func Answered(text string) []Part { return appendPart(nil, PartModel, "", text) }
+// AnswerParts is the text of a model as a part; none if it is empty.
+func AnswerParts(text string) []Part { return appendPart(nil, PartModel, "", text) }
 
-// AnsweredJSON is a value that a model gave, as people read it.
-func AnsweredJSON(value any) []Part {
+// AnswerPartsJSON is a value of a model as a part, indented for people.
+func AnswerPartsJSON(value any) []Part {
 	b := &bytes.Buffer{}
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)

@@ -26,7 +26,7 @@ func TestPromptIsToldAsItIsSent(t *testing.T) {
 		t.Errorf("the request is %+v", q.Request)
 	}
 	form := model.Schema{Name: "answer", JSON: json.RawMessage(`{}`)}
-	x := q.Exchanged("a:b", form, q.Request.Digest(), assistant.Answered("Ada.")...)
+	x := q.ShowEffect("a:b", form, q.Request.Digest(), assistant.AnswerParts("Ada.")...)
 	want := []assistant.Part{{Kind: "segment", Name: "base", Text: "Be brief."}, {Kind: "segment", Name: "language",
 		Text: "Write in English."}, {Kind: "segment", Name: "form", Text: form.Instruction()},
 		{Kind: "person", Text: "Who"}, {Kind: "segment", Name: "open", Text: "?"}}
@@ -34,10 +34,10 @@ func TestPromptIsToldAsItIsSent(t *testing.T) {
 		t.Errorf("told as %+v (-want +got):\n%s", x, diff)
 	}
 	other := model.Request{System: "Be terse."}
-	if x := q.Exchanged("", model.Schema{}, other.Digest()); !x.Changed {
+	if x := q.ShowEffect("", model.Schema{}, other.Digest()); !x.Changed {
 		t.Error("another request counts as the one that was sent")
 	}
-	if x := q.Exchanged("", model.Schema{}, model.Sent{}); x.Changed {
+	if x := q.ShowEffect("", model.Schema{}, model.Sent{}); x.Changed {
 		t.Error("where a receipt does not say what was sent, it counts as another")
 	}
 }
@@ -82,7 +82,7 @@ func TestModelThatWasNotReachedWasSentNothing(t *testing.T) {
 		"an unreached one": {tried(``), &bt.Fault{Kind: "server", Unsent: true}, []string{"c:d"}},
 	} {
 		var got []string
-		for _, l := range assistant.ToModel(&run.CompletionRecord{Result: json.RawMessage(c.result), Err: c.err}) {
+		for _, l := range assistant.SentToModels(&run.CompletionRecord{Result: json.RawMessage(c.result), Err: c.err}) {
 			got = append(got, l.To)
 		}
 		if !slices.Equal(got, c.want) {

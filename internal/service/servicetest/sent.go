@@ -28,7 +28,7 @@ func ToldAsSent(t testing.TB, s *service.Service, owner journal.Owner, runs []jo
 			if len(r.Sent) == 0 || r.Sent[0].Kind != assistant.PartSegment {
 				continue
 			}
-			at := slices.IndexFunc(left, func(req model.Request) bool { return isWhole(req, r.Sent) })
+			at := slices.IndexFunc(left, func(req model.Request) bool { return isMadeOf(req, r.Sent) })
 			if at < 0 {
 				t.Errorf("%s tells a request that was not sent:\n%v", r.Kind, r.Sent)
 				continue
@@ -40,13 +40,13 @@ func ToldAsSent(t testing.TB, s *service.Service, owner journal.Owner, runs []jo
 		}
 	}
 	for _, req := range left {
-		t.Errorf("a request is told by no receipt: %s\n%.2000s", req.Purpose, whole(req))
+		t.Errorf("a request is told by no receipt: %s\n%.2000s", req.Purpose, requestText(req))
 	}
 }
 
-// isWhole says that a request is made of these parts, with nothing but blanks between them.
-func isWhole(req model.Request, parts []service.Part) bool {
-	text := whole(req)
+// isMadeOf says that a request is made of these parts, with nothing but blanks between them.
+func isMadeOf(req model.Request, parts []service.Part) bool {
+	text := requestText(req)
 	for _, p := range parts {
 		before, after, found := strings.Cut(text, p.Text)
 		if !found || strings.TrimSpace(before) != "" {
@@ -57,7 +57,7 @@ func isWhole(req model.Request, parts []service.Part) bool {
 	return strings.TrimSpace(text) == ""
 }
 
-func whole(req model.Request) string {
+func requestText(req model.Request) string {
 	text := req.System
 	for _, m := range req.Messages {
 		text += "\n" + m.Text

@@ -91,7 +91,7 @@ func historyPath(args HistoryArgs) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if why := files.SecretPath(at); why != "" {
+	if why := files.SecretPathReason(at); why != "" {
 		return "", tool.Errorf(tool.Denied, secretHint, "%s is closed: %s", at, why)
 	}
 	lines := args.Start > 0 || args.End > 0
@@ -225,7 +225,7 @@ var statuses = map[byte]string{'A': "added", 'C': "added", 'D': "deleted", 'R': 
 // hold secrets, and names that can't be shown, are left out and counted.
 func (h *history) addChangedFile(status string, names []string) {
 	for _, name := range names {
-		if why := files.SecretPath(name); why != "" || !isShowable(name) || name != path.Clean(name) ||
+		if why := files.SecretPathReason(name); why != "" || !isShowable(name) || name != path.Clean(name) ||
 			strings.HasPrefix(name, `"`) {
 			h.secret[name] = true
 			return

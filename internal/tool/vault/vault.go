@@ -153,7 +153,7 @@ func newWriteTool[A any](v *Vault, spec tool.Spec, plan func(key string, args A)
 		if err != nil {
 			return tool.Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 		}
-		res, done, err := v.writes.Found(ctx, c)
+		res, done, err := v.writes.FindResult(ctx, c)
 		return res, done, toolError(err)
 	})
 }
