@@ -65,8 +65,6 @@ type Turn struct {
 	Metadata Metadata `json:"metadata"`
 }
 
-// mostPast bounds how many earlier messages a model is shown with their responses, and pastRead how many rows are read
-// to find them.
 const (
 	// mostPast bounds how many earlier messages a model is shown with their responses, and mostRowsRead how many rows
 	// are read to find them.
