@@ -241,7 +241,7 @@ func (c *connection) close() {
 
 // describeWish says what would be done with words that are plainly meant for the list; "" for all others.
 func describeWish(words string) string {
-	language, wanted := understand.Wish(words)
+	language, wanted := understand.ReadWish(words)
 	var all []string
 	for _, one := range wanted {
 		all = append(all, describeAct(language, Act{Intent: one.Intent, Entities: one.Entities}))
