@@ -43,8 +43,8 @@ type Report struct {
 	Changed  bool      `json:"changed"` // something was written or removed
 }
 
-// repair is a repair in progress.
-type repair struct {
+// repairJob is a repair in progress.
+type repairJob struct {
 	*lockedSession
 	Report
 }
@@ -60,7 +60,7 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	}
 	defer unlock()
 	m, before, err := s.load(root, id)
-	r := &repair{lockedSession: &lockedSession{Session: &m, store: s, root: root}}
+	r := &repairJob{lockedSession: &lockedSession{Session: &m, store: s, root: root}}
 	damaged, isDamaged := errors.AsType[*Damaged](err)
 	if isDamaged {
 		err = r.replaceMetadata(id, damaged)
@@ -95,13 +95,13 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	return r.Report, nil
 }
 
-func (r *repair) report(mend Mend, file, format string, args ...any) {
+func (r *repairJob) report(mend Mend, file, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{mend, file, fmt.Sprintf(format, args...)})
 	r.Changed = r.Changed || mend != Missing && mend != Left
 }
 
 // replaceMetadata keeps a damaged metadata.json aside and starts with an empty session.
-func (r *repair) replaceMetadata(id string, damaged *Damaged) error {
+func (r *repairJob) replaceMetadata(id string, damaged *Damaged) error {
 	at, _, _ := parseID(id)
 	*r.Session = Session{}
 	r.Defaults()
@@ -125,7 +125,7 @@ func (r *repair) replaceMetadata(id string, damaged *Damaged) error {
 }
 
 // removeTemporary removes temporary files that are too old to be in use.
-func (r *repair) removeTemporary(folder string) error {
+func (r *repairJob) removeTemporary(folder string) error {
 	infos, err := files.List(r.root, r.in(folder))
 	for _, info := range infos {
 		name := info.Name()
@@ -143,7 +143,7 @@ func (r *repair) removeTemporary(folder string) error {
 
 // adoptFiles makes entries of the files that metadata.json does not name. A file that can't be one stays, and the
 // reason is reported.
-func (r *repair) adoptFiles(folder string) error {
+func (r *repairJob) adoptFiles(folder string) error {
 	adopt := map[string]func(info fs.FileInfo, sequence int, rest string) (what, left string){
 		audioFolder: r.adoptAudio, transcriptFolder: r.adoptTranscript, responseFolder: r.adoptResponse}[folder]
 	if adopt == nil {
@@ -168,7 +168,7 @@ func (r *repair) adoptFiles(folder string) error {
 	return err
 }
 
-func (r *repair) adoptAudio(info fs.FileInfo, sequence int, rest string) (what, left string) {
+func (r *repairJob) adoptAudio(info fs.FileInfo, sequence int, rest string) (what, left string) {
 	sum, err := hashFile(r.root, r.in(audioFolder, info.Name()))
 	switch {
 	case !strings.HasPrefix(rest, "audio."):
@@ -187,7 +187,7 @@ func (r *repair) adoptAudio(info fs.FileInfo, sequence int, rest string) (what, 
 }
 
 // adoptTranscript gives a text to the entry of its sequence. Without an entry it becomes one: words that were typed in.
-func (r *repair) adoptTranscript(info fs.FileInfo, sequence int, rest string) (what, left string) {
+func (r *repairJob) adoptTranscript(info fs.FileInfo, sequence int, rest string) (what, left string) {
 	text, err := readText(r.root, r.in(transcriptFolder, info.Name()))
 	e := r.Entry(sequence)
 	switch {
@@ -210,7 +210,7 @@ func (r *repair) adoptTranscript(info fs.FileInfo, sequence int, rest string) (w
 }
 
 // adoptResponse makes an answer of a file whose name gives its sequence and oracle.
-func (r *repair) adoptResponse(info fs.FileInfo, sequence int, rest string) (what, left string) {
+func (r *repairJob) adoptResponse(info fs.FileInfo, sequence int, rest string) (what, left string) {
 	slug, isText := strings.CutSuffix(rest, ".txt")
 	switch {
 	case sequence == 0 || !isText || slug == "" || !utf8.ValidString(slug):
@@ -224,7 +224,7 @@ func (r *repair) adoptResponse(info fs.FileInfo, sequence int, rest string) (wha
 }
 
 // reportMissing reports the files that entries name and that do not exist.
-func (r *repair) reportMissing() (failed error) {
+func (r *repairJob) reportMissing() (failed error) {
 	check := func(folder, name, whose string, sequence int) {
 		if name == "" {
 			return
