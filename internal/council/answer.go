@@ -49,7 +49,6 @@ func askOracle() bt.Leaf {
 		plan, collect, failed)
 }
 
-// answerAsOracle asks the model of the run.
 func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error) {
 	if err := p.notDeleted(ctx); err != nil {
 		return nil, err

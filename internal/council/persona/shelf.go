@@ -92,7 +92,6 @@ func (s *Shelf) List(ctx context.Context) (Listing, error) {
 	return s.refresh(ctx)
 }
 
-// refresh reads the folder.
 func (s *Shelf) refresh(ctx context.Context) (l Listing, err error) {
 	now := s.config.Now()
 	if s.config.Dir == "" {

@@ -11,7 +11,6 @@ import (
 // ErrNotFound says that there is no such session, entry or answer.
 var ErrNotFound = errors.New("not found")
 
-// errNoSession says that there is no session of an id.
 func errNoSession(id string) error {
 	return fmt.Errorf("session “%s”: %w", shortened(id), ErrNotFound)
 }

@@ -64,7 +64,6 @@ func (h *lockedSession) listFiles(folder string) ([]fs.FileInfo, error) {
 	return infos, ignoreMissing(err)
 }
 
-// isListed says whether metadata.json names a file.
 func (h *lockedSession) isListed(folder, name string) bool {
 	if folder == responseFolder {
 		return slices.ContainsFunc(h.Answers, func(e LlmEntry) bool { return e.File == name })

@@ -43,7 +43,6 @@ type Report struct {
 	Changed  bool      `json:"changed"` // something was written or removed
 }
 
-// repairJob is a repair in progress.
 type repairJob struct {
 	*lockedSession
 	Report

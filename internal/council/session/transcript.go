@@ -34,7 +34,6 @@ func errNoEntry(id string, sequence int) error {
 	return fmt.Errorf("session %s has no entry %d: %w", id, sequence, ErrNotFound)
 }
 
-// errTyped says that an entry was typed and has no audio.
 func errTyped(id string, sequence int) error {
 	return fmt.Errorf("entry %d of session %s was typed and has no audio: %w", sequence, id, ErrNotFound)
 }

@@ -119,7 +119,6 @@ func extension(name string) string {
 	return end
 }
 
-// hasTextName says whether the file's name has the ending of a text.
 func (u *upload) hasTextName() bool {
 	return slices.Contains([]string{"txt", "md", "markdown", "text"}, extension(u.label))
 }
