@@ -255,8 +255,8 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got council.Opened
-	if h.get(question{path: at, token: adasReader}, &got); got.State != session.Interrupted || got.Mended != nil {
-		t.Errorf("for a reader it is %s, %v", got.State, got.Mended)
+	if h.get(question{path: at, token: adasReader}, &got); got.State != session.Interrupted || got.Fixed != nil {
+		t.Errorf("for a reader it is %s, %v", got.State, got.Fixed)
 	}
 	if now, err := folder.Get(t.Context(), s.ID); err != nil || now.State != session.Transcribing {
 		t.Errorf("in the folder it is %s, %v", now.State, err)
@@ -266,8 +266,8 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
 		}
 	}
-	if h.get(question{path: at}, &got); got.State != session.Interrupted || len(got.Mended) != 1 ||
-		got.Mended[0].Code != "mended.interrupted" {
-		t.Errorf("for a writer it is %s, %v", got.State, got.Mended)
+	if h.get(question{path: at}, &got); got.State != session.Interrupted || len(got.Fixed) != 1 ||
+		got.Fixed[0].Code != "mended.interrupted" {
+		t.Errorf("for a writer it is %s, %v", got.State, got.Fixed)
 	}
 }

@@ -191,7 +191,7 @@ func (s *Server) answerAdded(
 ) {
 	ctx := context.WithoutCancel(r.Context()) // it is transcribed even if the client does not wait
 	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: added.Entry, Same: added.Same,
-		Mended: o.Mended}
+		Mended: o.Fixed}
 	if added.Entry.Status == session.Pending {
 		begun, err := s.beginTranscription(ctx, o.ID, false, "")
 		if err == nil {

@@ -78,7 +78,7 @@ func (c *command) onNamed(do func(ctx context.Context, s sitting, args []string)
 
 func (s *sitting) openSession(ctx context.Context, name string) (err error) {
 	s.Opened, err = s.desk.Open(ctx, name)
-	for _, line := range s.Mended {
+	for _, line := range s.Fixed {
 		s.note("%s", line.Text)
 	}
 	return err
@@ -241,7 +241,7 @@ func (c *command) councilRepair() *cobra.Command {
 						return s == ""
 					}), ": ")))
 				}
-				for _, line := range one.Mended {
+				for _, line := range one.Fixed {
 					fmt.Fprintln(c.Out, printable(one.Session+": "+line.Text))
 				}
 			}

@@ -49,8 +49,7 @@ func askOracle() bt.Leaf {
 		plan, collect, failed)
 }
 
-// reply asks the model of the run.
-func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
+func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error) {
 	if err := p.notDeleted(ctx); err != nil {
 		return nil, err
 	}
@@ -58,11 +57,11 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, agent.ModelFault(err)
 	}
-	q, err := p.replying(ctx)
+	q, err := p.oracleRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := m.Chat(ctx, q.Request, streamed(job))
+	resp, err := m.Chat(ctx, q.Request, emitPieces(job))
 	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage,
 		Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Digest()}
 	switch {
@@ -77,8 +76,8 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	return r, nil
 }
 
-// streamed passes the text of an answer on as it arrives.
-func streamed(job run.Job) func(model.Delta) error {
+// emitPieces passes the text of an answer on as it arrives.
+func emitPieces(job run.Job) func(model.Delta) error {
 	return func(d model.Delta) error {
 		piece := run.Piece{Text: d.Text, Retract: d.Retract}
 		if d.Wait != nil {
@@ -132,13 +131,13 @@ func keepAnswer() bt.Leaf {
 		collect, failed)
 }
 
-// keep writes an answer into the folder.
-func (p *performing) keep(ctx context.Context, job run.Job, asked KeepPayload) (any, error) {
-	r, err := p.response(asked)
+// saveAnswer writes an answer into the folder.
+func (p *performer) saveAnswer(ctx context.Context, job run.Job, asked KeepPayload) (any, error) {
+	r, err := p.responseEntry(asked)
 	if err != nil {
 		return nil, err
 	}
-	return inFolder(p, func(s *session.Store) (any, error) {
+	return withFolder(p, func(s *session.Store) (any, error) {
 		e, err := s.SaveResponse(ctx, p.given.Session, r)
 		if err != nil {
 			return nil, err
@@ -147,14 +146,14 @@ func (p *performing) keep(ctx context.Context, job run.Job, asked KeepPayload) (
 	})
 }
 
-// kept tells whether an answer was written before a crash.
-func (p *performing) kept(ctx context.Context, job run.Job) (any, bool, error) {
+// findSavedAnswer says whether an answer was saved before a crash.
+func (p *performer) findSavedAnswer(ctx context.Context, job run.Job) (any, bool, error) {
 	asked, err := run.AskedOf[KeepPayload](job)
 	if err != nil {
 		return nil, false, err
 	}
 	was := false
-	e, err := inFolder(p, func(s *session.Store) (e session.LlmEntry, err error) {
+	e, err := withFolder(p, func(s *session.Store) (e session.LlmEntry, err error) {
 		e, was, err = s.FindResponse(ctx, p.given.Session, operation(p.view, asked))
 		return e, err
 	})
@@ -164,13 +163,13 @@ func (p *performing) kept(ctx context.Context, job run.Job) (any, bool, error) {
 // operation names the writing of an answer: it is the same after a crash, and for another try.
 func operation(v *run.View, p KeepPayload) string { return fmt.Sprintf("%s/%d", v.ID, p.Reply) }
 
-// response is an answer as the folder keeps it.
-func (p *performing) response(k KeepPayload) (r session.Response, err error) {
+// responseEntry is an answer as the folder keeps it.
+func (p *performer) responseEntry(k KeepPayload) (r session.Response, err error) {
 	c, err := p.view.Receipt(k.Reply)
 	if err != nil {
 		return r, err
 	}
-	text, by, err := textOf(c)
+	text, by, err := textAndModel(c)
 	if err != nil {
 		return r, err
 	}
@@ -189,8 +188,8 @@ func (p *performing) response(k KeepPayload) (r session.Response, err error) {
 	return r, nil
 }
 
-// textOf is what an oracle or a chair has said, and by which model.
-func textOf(c *run.CompletionRecord) (text, by string, err error) {
+// textAndModel is what an oracle or a chair said, and by which model.
+func textAndModel(c *run.CompletionRecord) (text, by string, err error) {
 	switch r := c.Value.(type) {
 	case ReplyReceipt:
 		return r.Text, r.Model, nil

@@ -22,32 +22,32 @@ type Composed struct {
 	Room int `json:"room,omitempty"` // tokens that the context was cut to; 0: it is whole
 }
 
-// matter is what a model is asked about the context and answers.
-type matter struct {
+// modelTask is what a model is asked to do with the context and with answers.
+type modelTask struct {
 	purpose, about string // of the request, and the text that tells of it
 	schema         model.Schema
 	answers        []Answer
 }
 
-// matterOf is what an effect asks a model; none if it asks none in this way.
-func (p *performing) matterOf(ctx context.Context, asked any) (m matter, asks bool, err error) {
+// modelTaskOf is the task that an effect gives a model; asks is false if it gives none of this kind.
+func (p *performer) modelTaskOf(ctx context.Context, asked any) (m modelTask, asks bool, err error) {
 	switch a := asked.(type) {
 	case ChairPayload:
-		m, asks = matter{purpose: EffectChair, about: textChair, schema: model.Schema{Name: "merged",
-			JSON: schema.Answer[merging]()}}, true
-		m.answers, err = p.answers(a.Answers)
+		m, asks = modelTask{purpose: EffectChair, about: textChair, schema: model.Schema{Name: "merged",
+			JSON: schema.Answer[chairReply]()}}, true
+		m.answers, err = p.readAnswers(a.Answers)
 	case NamePayload:
-		m, asks = matter{purpose: EffectName, about: textName, schema: model.Schema{Name: "name",
-			JSON: schema.Answer[naming]()}}, true
+		m, asks = modelTask{purpose: EffectName, about: textName, schema: model.Schema{Name: "name",
+			JSON: schema.Answer[nameReply]()}}, true
 	}
 	return m, asks, err
 }
 
-// asking is a request about answers: what a model is told of it, the context, and the answers. Nothing that anybody
-// said reads as the heading of an answer, or as the header of an entry. room says how many tokens the context may have
-// beside so many, 0 for all that it has.
-func (p *performing) asking(
-	ctx context.Context, m matter, room func(ctx context.Context, beside int) (int, error),
+// requestFor builds the request of a task: its prompt, the context, and the answers. Nothing in them reads as the
+// heading of an answer, or as the header of an entry. room returns how many tokens the context may have beside so many
+// others; 0: all.
+func (p *performer) requestFor(
+	ctx context.Context, m modelTask, room func(ctx context.Context, beside int) (int, error),
 ) (*assistant.Prompt, Composed, error) {
 	told, err := p.view.Text(ctx, m.about)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *performing) asking(
 	if c.Room, err = room(ctx, beside); err != nil {
 		return nil, c, err
 	}
-	said, err := p.contextIn(ctx, c.Room)
+	said, err := p.contextWithin(ctx, c.Room)
 	if err != nil {
 		return nil, c, err
 	}
@@ -91,8 +91,10 @@ var headings = regexp.MustCompile(`(?m)^([\s\p{Z}\p{Cf}]*)(===)`)
 // plainHeadings puts a backslash before each line that would read as the heading of an answer.
 func plainHeadings(text string) string { return headings.ReplaceAllString(text, `$1\$2`) }
 
-// structured asks the model of the run about a matter, and reads its answer into a value.
-func (p *performing) structured(ctx context.Context, m matter, into any) (c Composed, resp model.Response, err error) {
+// askStructured asks the run's model to do a task, and decodes its reply into a value.
+func (p *performer) askStructured(
+	ctx context.Context, m modelTask, into any,
+) (c Composed, resp model.Response, err error) {
 	if err := p.notDeleted(ctx); err != nil {
 		return c, resp, err
 	}
@@ -100,7 +102,7 @@ func (p *performing) structured(ctx context.Context, m matter, into any) (c Comp
 	if err != nil {
 		return c, resp, agent.ModelFault(err)
 	}
-	q, c, err := p.asking(ctx, m, p.roomBeside)
+	q, c, err := p.requestFor(ctx, m, p.contextRoom)
 	if err != nil {
 		return c, resp, err
 	}
@@ -110,8 +112,8 @@ func (p *performing) structured(ctx context.Context, m matter, into any) (c Comp
 	return c, resp, err
 }
 
-// replying is what an oracle's model is sent: its prompt.
-func (p *performing) replying(ctx context.Context) (*assistant.Prompt, error) {
+// oracleRequest is the request for an oracle's answer: its prompt.
+func (p *performer) oracleRequest(ctx context.Context) (*assistant.Prompt, error) {
 	var oracle persona.Persona
 	content, err := p.view.Text(ctx, textOracle)
 	if err == nil {

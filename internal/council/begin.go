@@ -33,7 +33,7 @@ type Options struct {
 	Name    bool     `json:"name,omitempty" flag:"-" doc:"a model is to name the session; nothing is asked"`
 	Again   bool     `json:"again,omitempty" flag:"-" doc:"of a transcription: also recordings that have failed"`
 
-	member *membership // of an oracle of a sitting
+	member *memberStart // of an oracle of a sitting
 }
 
 // MostOracles is how many can be asked at once.
@@ -47,7 +47,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true,
 		Options: schema.Of[Options](),
-		Events:  Events(), Reasons: whys(), Show: show, Lines: lines, Early: early, ShowEffect: exchanged,
+		Events:  Events(), Reasons: whys(), Show: shownOutcome, Lines: lines, Early: earlyAnswer, ShowEffect: showEffect,
 		Offers: wishes().Offers,
 		Begin: d.specFrom(func(o Options) specMaker {
 			if o.Name {
@@ -116,8 +116,8 @@ func runTitle(s session.Session, what string) string {
 // mostTitle bounds what lists show of a run.
 const mostTitle = 72
 
-// asked is what a run of oracles is made of.
-type asked struct {
+// gathered is what a run of oracles is made of.
+type gathered struct {
 	oracles []persona.Persona
 	chair   persona.Persona
 	entries []prompt.Entry
@@ -143,13 +143,13 @@ func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, 
 	}
 	spec := run.Spec{Title: runTitle(s, strings.Join(names, ", "))}
 	if len(a.oracles) == 1 {
-		spec.Texts, err = texts(a.oracles[0], a.context.Text)
+		spec.Texts, err = oracleTexts(a.oracles[0], a.context.Text)
 		given.Snapshot.PromptHash = promptHash(spec.Texts)
 		spec.Given, spec.Env = given, a.env
 		return spec, err
 	}
 	given.Kind, given.Sitting = KindSitting, run.NewID(d.Now())
-	if spec.Texts, err = a.shared(); err != nil {
+	if spec.Texts, err = a.sharedTexts(); err != nil {
 		return spec, err
 	}
 	if given.Chaired {
@@ -160,7 +160,7 @@ func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, 
 		spec.Texts = append(spec.Texts, prompt)
 	}
 	for _, one := range a.oracles {
-		kept, err := asText(textOracle+"."+one.ID, one)
+		kept, err := jsonText(textOracle+"."+one.ID, one)
 		if err != nil {
 			return spec, err
 		}
@@ -171,8 +171,8 @@ func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, 
 }
 
 // gather finds oracles, model and context, and refuses requests that can't be carried out.
-func (d Deps) gather(ctx context.Context, folder *session.Store, o Options, s session.Session) (a asked, err error) {
-	said, err := d.said(ctx, folder, s)
+func (d Deps) gather(ctx context.Context, folder *session.Store, o Options, s session.Session) (a gathered, err error) {
+	said, err := d.readContent(ctx, folder, s)
 	if err != nil {
 		return a, err
 	}
@@ -189,7 +189,7 @@ func (d Deps) gather(ctx context.Context, folder *session.Store, o Options, s se
 		a.history = *o.History
 	}
 	a.env = Env{Model: id, Name: s.Name, Language: spoken, Left: said.left, Doubted: said.doubted}
-	a.context = prompt.Assemble(said.heard(), prompt.Options{Language: a.env.Language, History: a.history,
+	a.context = prompt.Assemble(said.entriesWithWords(), prompt.Options{Language: a.env.Language, History: a.history,
 		Budget: d.contextTokens(ctx, id, a.oracles)})
 	if a.context.Transcripts == 0 {
 		return a, d.whyNothingToAsk(s, said)
@@ -295,7 +295,7 @@ func (d Deps) chooseModel(ctx context.Context, o Options) (id string, err error)
 }
 
 // needsModel is the error that oracles need a model. It names two ways to continue.
-func (a *asked) needsModel(s session.Session) error {
+func (a *gathered) needsModel(s session.Session) error {
 	var names []string
 	for _, one := range a.oracles {
 		names = append(names, one.Slug)
@@ -341,7 +341,7 @@ func requestTokens(window int) int {
 }
 
 // whyNothingToAsk is the error of a session that has nothing to ask about yet.
-func (d Deps) whyNothingToAsk(s session.Session, said saidSoFar) error {
+func (d Deps) whyNothingToAsk(s session.Session, said sessionContent) error {
 	switch {
 	case said.waiting > 0:
 		how := fmt.Sprintf("‘sibyl council transcribe %s’", s.ID)
@@ -381,7 +381,7 @@ func (d Deps) memberSpec(_ context.Context, _ *session.Store, o Options, s sessi
 	spec := run.Spec{Title: runTitle(s, m.oracle.Name), Env: Env{Model: o.Model, Name: s.Name, Language: m.language,
 		Sitting: m.sitting}}
 	var err error
-	if spec.Texts, err = texts(m.oracle, m.context); err != nil {
+	if spec.Texts, err = oracleTexts(m.oracle, m.context); err != nil {
 		return spec, err
 	}
 	snapshot := m.snapshot
@@ -417,7 +417,7 @@ func (d Deps) namingSpec(ctx context.Context, folder *session.Store, o Options, 
 		return run.Spec{}, refuse(namingNeedsModel.With(),
 			"without one, sessions are named by their first words, or by you", nil)
 	}
-	said, err := d.said(ctx, folder, s)
+	said, err := d.readContent(ctx, folder, s)
 	if err != nil {
 		return run.Spec{}, err
 	}

@@ -53,8 +53,8 @@ type ChairReceipt struct {
 	Composed
 }
 
-// merging is what a model is asked for: beside each name it quotes the words that it goes by.
-type merging struct {
+// chairReply is what the chair's model replies. For each name it quotes the words that it relies on.
+type chairReply struct {
 	Sentences  []credited `json:"sentences" min:"1" max:"60"`
 	Agree      []point    `json:"agree" max:"8"`
 	Differ     []point    `json:"differ" max:"8"`
@@ -97,7 +97,7 @@ func callChair() bt.Leaf {
 	}
 	const doc = "Says that the chair merges the answers. FAILURE where fewer than two oracles have answered."
 	return bt.Func("CallChair", doc, func(i in, o *out) error {
-		if len(spoken(i.Heard)) < 2 {
+		if len(answersGiven(i.Heard)) < 2 {
 			o.Events = []bt.Typed{Skipped{partChair, tooFew.With()}}
 			return errors.New(tooFew.With().Text)
 		}
@@ -117,7 +117,7 @@ func chairLeaf() bt.Leaf {
 	}
 	plan := func(i in) (bt.Request, error) {
 		return bt.Request{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair,
-			spoken(i.Heard)}}, nil
+			answersGiven(i.Heard)}}, nil
 	}
 	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
 		o.Reply = ref
@@ -132,29 +132,30 @@ func chairLeaf() bt.Leaf {
 	return bt.One("Preside", doc, plan, collect, failed)
 }
 
-func (p *performing) chair(ctx context.Context, _ run.Job, asked ChairPayload) (any, error) {
-	m, _, err := p.matterOf(ctx, asked)
+func (p *performer) mergeAnswers(ctx context.Context, _ run.Job, asked ChairPayload) (any, error) {
+	m, _, err := p.modelTaskOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	var said merging
-	c, resp, err := p.structured(ctx, m, &said)
+	var said chairReply
+	c, resp, err := p.askStructured(ctx, m, &said)
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
 	if err != nil {
 		return r, err
 	}
-	r.Sentences, r.Agree, r.Differ = attributed(said.Sentences, m.answers), attributed(uncredited(said.Agree),
-		m.answers), attributed(uncredited(said.Differ), m.answers)
+	r.Sentences = attributeSentences(said.Sentences, m.answers)
+	r.Agree = attributeSentences(uncredited(said.Agree), m.answers)
+	r.Differ = attributeSentences(uncredited(said.Differ), m.answers)
 	for _, one := range said.Overlooked {
-		r.Overlooked = append(r.Overlooked, attributed([]credited{{point: point{Text: one}}}, nil)...)
+		r.Overlooked = append(r.Overlooked, attributeSentences([]credited{{point: point{Text: one}}}, nil)...)
 	}
-	r.Unused = unused(m.answers, r.Sentences)
+	r.Unused = unusedOracles(m.answers, r.Sentences)
 	r.Text = r.markdown(wordsOf(p.env.Language))
 	return r, nil
 }
 
-// unused are the oracles who are named for no sentence.
-func unused(answers []Answer, all []Sentence) (names []string) {
+// unusedOracles are the oracles who are named for no sentence.
+func unusedOracles(answers []Answer, all []Sentence) (names []string) {
 	for _, a := range answers {
 		name := a.Oracle.Name
 		if !slices.ContainsFunc(all, func(s Sentence) bool {
@@ -166,9 +167,8 @@ func unused(answers []Answer, all []Sentence) (names []string) {
 	return names
 }
 
-// attributed are sentences with the names of those who have answered, by whether their answers hold the words that are
-// quoted.
-func attributed(given []credited, answers []Answer) (all []Sentence) {
+// attributeSentences names the authors of sentences: as proven those whose answers contain the words quoted for them.
+func attributeSentences(given []credited, answers []Answer) (all []Sentence) {
 	for _, one := range given {
 		s := Sentence{Text: plainLine(one.Text)}
 		if session.Blank(s.Text) {
@@ -179,7 +179,7 @@ func attributed(given []credited, answers []Answer) (all []Sentence) {
 			for _, by := range one.By {
 				if strings.EqualFold(strings.TrimSpace(by.Oracle), a.Oracle.Name) {
 					named = true
-					proven = proven || holds(a.Text, by.Words)
+					proven = proven || containsWords(a.Text, by.Words)
 				}
 			}
 			switch {
@@ -198,18 +198,18 @@ func attributed(given []credited, answers []Answer) (all []Sentence) {
 // fewestQuoted is how many words prove something: fewer are in many an answer by chance.
 const fewestQuoted = 3
 
-// holds tells whether an answer has these very words, one after the other. Case, punctuation and Markdown between them
-// don't count.
-func holds(answer, words string) bool {
-	wanted := bare(words)
-	if strings.Count(wanted, " ") < fewestQuoted-1 && wanted != bare(answer) || wanted == "" {
+// containsWords says whether an answer contains these words, one after the other. Case, punctuation and Markdown
+// between them don't count.
+func containsWords(answer, words string) bool {
+	wanted := wordsOnly(words)
+	if strings.Count(wanted, " ") < fewestQuoted-1 && wanted != wordsOnly(answer) || wanted == "" {
 		return false
 	}
-	return strings.Contains(" "+bare(answer)+" ", " "+wanted+" ")
+	return strings.Contains(" "+wordsOnly(answer)+" ", " "+wanted+" ")
 }
 
-// bare is a text as its words alone, in lower case with a space between them.
-func bare(s string) string {
+// wordsOnly is a text as its words alone, in lower case with a space between them.
+func wordsOnly(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r)
 	}), " ")

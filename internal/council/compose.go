@@ -12,21 +12,22 @@ import (
 
 // composer makes an outcome of receipts.
 type composer struct {
-	performing
+	performer
 	answers map[int64]*Answer               // by the records of their replies
-	kept    map[int64]*run.CompletionRecord // by the same: how they were written
+	saves   map[int64]*run.CompletionRecord // by the same: how they were written
 }
 
-// compose reads the receipts: those that the tree has taken in, and those that came when the run was stopped.
-func (c *composer) compose(o *Outcome, e run.Ending) {
+// addReceipts puts the receipts into the outcome: those that the tree has folded, and those that came when the run was
+// stopped.
+func (c *composer) addReceipts(o *Outcome, e run.Ending) {
 	for seq, done := range c.view.Receipts() {
-		c.receipt(o, seq, done)
+		c.addReceipt(o, seq, done)
 	}
 	for n := range e.Under {
-		c.receipt(o, unrecorded, &e.Under[n])
+		c.addReceipt(o, unrecorded, &e.Under[n])
 	}
 	for seq, a := range c.answers {
-		c.place(o, a, c.kept[seq])
+		c.setFile(o, a, c.saves[seq])
 	}
 	order := func(s Seat) int { return slices.Index(c.given.Oracles, s) }
 	slices.SortStableFunc(o.Answers, func(a, b Answer) int { return cmp.Compare(order(a.Oracle), order(b.Oracle)) })
@@ -39,17 +40,17 @@ func (c *composer) compose(o *Outcome, e run.Ending) {
 // unrecorded stands for the record of a receipt that has none of its own: it came when the run was stopped.
 const unrecorded = -1
 
-// receipt takes in what came of an effect, by its record.
-func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
+// addReceipt puts what an effect gave into the outcome. seq is its record, or unrecorded.
+func (c *composer) addReceipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 	switch r := done.Value.(type) {
 	case ReplyReceipt:
 		if done.Err == nil || r.Text != "" {
-			o.Answer = c.answer(seq, Answer{Oracle: c.seat(), Text: r.Text, Model: r.Model, Usage: r.Usage,
+			o.Answer = c.newAnswer(seq, Answer{Oracle: c.firstOracle(), Text: r.Text, Model: r.Model, Usage: r.Usage,
 				CutOff: r.Finish == string(model.FinishLength) || done.Err != nil})
 		}
 	case ChairReceipt:
 		if done.Err == nil {
-			o.Chair, o.Merged = c.answer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model,
+			o.Chair, o.Merged = c.newAnswer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model,
 				Usage: r.Usage}), &r.Merged
 		}
 	case NextReceipt:
@@ -69,9 +70,9 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 	}
 	switch asked := done.Asked.(type) {
 	case KeepPayload:
-		c.kept[asked.Reply] = done
+		c.saves[asked.Reply] = done
 	case MemberPayload:
-		o.member(seq, asked, done)
+		o.addMember(seq, asked, done)
 	case ChairPayload:
 		if done.Err != nil {
 			o.Skipped = append(o.Skipped, Skipped{partChair, done.Err.Why()})
@@ -79,19 +80,19 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 	}
 }
 
-// answer is one of this very run.
-func (c *composer) answer(seq int64, a Answer) *Answer {
+// newAnswer completes an answer that was given in this run.
+func (c *composer) newAnswer(seq int64, a Answer) *Answer {
 	a.Run, a.Snapshot = c.view.ID, c.given.Snapshot
 	a.Snapshot.Model = cmp.Or(a.Model, a.Snapshot.Model)
 	if seq != unrecorded {
-		a.At = c.at(seq)
+		a.At = c.recordedAt(seq)
 		c.answers[seq] = &a
 	}
 	return &a
 }
 
-// member takes in how an oracle of a sitting has answered.
-func (o *Outcome) member(seq int64, asked MemberPayload, done *run.CompletionRecord) {
+// addMember adds the answer of an oracle of a sitting, or why it gave none.
+func (o *Outcome) addMember(seq int64, asked MemberPayload, done *run.CompletionRecord) {
 	r, _ := done.Value.(MemberReceipt)
 	switch {
 	case done.Err == nil && r.Answer != nil:
@@ -105,8 +106,8 @@ func (o *Outcome) member(seq int64, asked MemberPayload, done *run.CompletionRec
 	o.Silent = append(o.Silent, Silent{asked.Oracle, r.Run, r.Failed, r.Coded})
 }
 
-// place says where an answer lies, or that it has to be written yet.
-func (c *composer) place(o *Outcome, a *Answer, done *run.CompletionRecord) {
+// setFile says in which file an answer is, or that it is still to be saved.
+func (c *composer) setFile(o *Outcome, a *Answer, done *run.CompletionRecord) {
 	if done == nil {
 		return // it was stopped before
 	}
@@ -119,18 +120,18 @@ func (c *composer) place(o *Outcome, a *Answer, done *run.CompletionRecord) {
 		a.Unsaved = done.Err.Reason
 	}
 	if p, ok := done.Asked.(KeepPayload); ok {
-		if r, err := c.response(p); err == nil {
+		if r, err := c.responseEntry(p); err == nil {
 			o.Unsaved = &Unsaved{c.given.Session, r.LlmEntry, r.Slug, r.Text}
 		}
 	}
 }
 
-// seat is the oracle of an answer.
-func (c *composer) seat() Seat {
+// firstOracle is the oracle of an answer.
+func (c *composer) firstOracle() Seat {
 	if len(c.given.Oracles) == 0 {
 		return Seat{}
 	}
 	return c.given.Oracles[0]
 }
 
-func (c *composer) at(seq int64) time.Time { return c.view.Records()[seq].At.UTC() }
+func (c *composer) recordedAt(seq int64) time.Time { return c.view.Records()[seq].At.UTC() }

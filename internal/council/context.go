@@ -52,8 +52,8 @@ func (d Deps) JournalSession(ctx context.Context, owner journal.Owner, id string
 	}
 }
 
-// saidSoFar is what a session holds, as a context takes it in.
-type saidSoFar struct {
+// sessionContent is what a session holds, for a context.
+type sessionContent struct {
 	entries []prompt.Entry
 	left    []string // what it lacks, in words
 	doubted []string // what of it may not have been said, in words
@@ -61,15 +61,15 @@ type saidSoFar struct {
 	failed  int      // that could not be transcribed
 }
 
-// heard are the entries in which somebody speaks.
-func (said *saidSoFar) heard() []prompt.Entry {
+// entriesWithWords are the entries in which somebody speaks.
+func (said *sessionContent) entriesWithWords() []prompt.Entry {
 	return slices.DeleteFunc(slices.Clone(said.entries), func(e prompt.Entry) bool {
 		return !e.Missing && strings.TrimSpace(e.Text) == ""
 	})
 }
 
 // language is what is spoken in a session.
-func (said *saidSoFar) language(s session.Session) string {
+func (said *sessionContent) language(s session.Session) string {
 	var texts []string
 	for _, e := range said.entries {
 		if e.Oracle == "" {
@@ -79,9 +79,11 @@ func (said *saidSoFar) language(s session.Session) string {
 	return prompt.Language(s.Language, texts)
 }
 
-// said reads what a session holds, without the secrets in it: they leave neither with a prompt nor with an export. A
-// file that is missing or can't be read is named, and keeps the others from nothing.
-func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session) (all saidSoFar, err error) {
+// readContent reads what a session holds, without secrets: they leave neither with a prompt nor with an export. A file
+// that is missing or can't be read is named, and the others are read.
+func (d Deps) readContent(
+	ctx context.Context, folder *session.Store, s session.Session,
+) (all sessionContent, err error) {
 	for _, e := range s.Audio {
 		switch e.Status {
 		case session.Pending:
@@ -93,8 +95,8 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 			if ctx.Err() != nil {
 				return all, ctx.Err()
 			}
-			all.lacks(fmt.Sprintf("transcript %d", e.Sequence), e.Transcript, err)
-			if kinds := doubts(e); len(kinds) > 0 {
+			all.noteUnreadable(fmt.Sprintf("transcript %d", e.Sequence), e.Transcript, err)
+			if kinds := flagKinds(e); len(kinds) > 0 {
 				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may contain words nobody said (%s)",
 					e.Sequence, strings.Join(kinds, ", ")))
 			}
@@ -107,7 +109,7 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 		if ctx.Err() != nil {
 			return all, ctx.Err()
 		}
-		all.lacks(fmt.Sprintf("answer %d", e.Sequence), e.File, err)
+		all.noteUnreadable(fmt.Sprintf("answer %d", e.Sequence), e.File, err)
 		all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, Oracle: e.OracleName,
 			At: e.CreatedAt, Text: redact.Text(text), Missing: err != nil})
 	}
@@ -120,8 +122,8 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 	return all, nil
 }
 
-// doubts are the kinds of flags of a transcript.
-func doubts(e session.AudioEntry) (kinds []string) {
+// flagKinds are the kinds of flags of a transcript.
+func flagKinds(e session.AudioEntry) (kinds []string) {
 	for _, f := range e.Flags {
 		if !slices.Contains(kinds, f.Kind) {
 			kinds = append(kinds, f.Kind)
@@ -130,8 +132,8 @@ func doubts(e session.AudioEntry) (kinds []string) {
 	return kinds
 }
 
-// lacks notes that the file of something could not be read, if so.
-func (said *saidSoFar) lacks(what, file string, err error) {
+// noteUnreadable notes that a file could not be read, if err says so.
+func (said *sessionContent) noteUnreadable(what, file string, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, fs.ErrNotExist):
@@ -153,8 +155,8 @@ func cutInWords(c prompt.Context) string {
 	return strings.Join(all, ", ")
 }
 
-// roomBeside is how many tokens of the context have room in the model's window beside so many; 0: all of them.
-func (p *performing) roomBeside(ctx context.Context, tokens int) (int, error) {
+// contextRoom is how many tokens of the context fit into the model's window beside so many others; 0: all of them.
+func (p *performer) contextRoom(ctx context.Context, tokens int) (int, error) {
 	content, err := p.view.Text(ctx, textContext)
 	if err != nil {
 		return 0, err
@@ -166,9 +168,8 @@ func (p *performing) roomBeside(ctx context.Context, tokens int) (int, error) {
 	return max(room, 1), nil
 }
 
-// contextIn is the context of the run within so many tokens: what has no room is left out, and it is assembled anew. 0:
-// the text as it is.
-func (p *performing) contextIn(ctx context.Context, room int) (c prompt.Context, err error) {
+// contextWithin is the context of the run within so many tokens, assembled anew; 0: the text as it is.
+func (p *performer) contextWithin(ctx context.Context, room int) (c prompt.Context, err error) {
 	if room == 0 {
 		content, err := p.view.Text(ctx, textContext)
 		return prompt.Context{Text: string(content)}, err
@@ -182,7 +183,7 @@ func (p *performing) contextIn(ctx context.Context, room int) (c prompt.Context,
 }
 
 // snapshot is how the context was made.
-func (a *asked) snapshot() session.ContextSnapshot {
+func (a *gathered) snapshot() session.ContextSnapshot {
 	tokens := a.context.Tokens
 	return session.ContextSnapshot{Transcripts: a.context.Transcripts, Responses: a.context.Responses,
 		IncludeHistory: a.history, TokensEstimate: &tokens,
@@ -191,19 +192,19 @@ func (a *asked) snapshot() session.ContextSnapshot {
 
 func seatOf(p persona.Persona) Seat { return Seat{p.ID, p.Name, p.Slug} }
 
-// texts are what the run of one oracle keeps: the very prompt, and whose it is.
-func texts(p persona.Persona, context string) ([]run.Text, error) {
-	oracle, err := asText(textOracle, p)
+// oracleTexts are what the run of one oracle keeps: the very prompt, and whose it is.
+func oracleTexts(p persona.Persona, context string) ([]run.Text, error) {
+	oracle, err := jsonText(textOracle, p)
 	return []run.Text{oracle, {Name: textPrompt, Content: []byte(prompt.Compose(p, context))}}, err
 }
 
-// shared are what all oracles of a sitting have in common.
-func (a *asked) shared() ([]run.Text, error) {
-	entries, err := asText(textEntries, a.entries)
+// sharedTexts are what all oracles of a sitting have in common.
+func (a *gathered) sharedTexts() ([]run.Text, error) {
+	entries, err := jsonText(textEntries, a.entries)
 	return []run.Text{entries, {Name: textContext, Content: []byte(a.context.Text)}}, err
 }
 
-func asText(name string, v any) (run.Text, error) {
+func jsonText(name string, v any) (run.Text, error) {
 	content, err := json.Marshal(v)
 	return run.Text{Name: name, Content: content}, err
 }

@@ -88,8 +88,8 @@ func effects() map[string]run.EffectType {
 	}
 }
 
-// performing is what the effects of one run are performed with.
-type performing struct {
+// performer performs the effects of one run.
+type performer struct {
 	Deps
 	view  *run.View
 	env   Env
@@ -97,24 +97,24 @@ type performing struct {
 }
 
 func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-	p := &performing{Deps: d, view: v}
-	if err := p.read(); err != nil {
+	p := &performer{Deps: d, view: v}
+	if err := p.readStart(); err != nil {
 		return nil, nil, err
 	}
 	return map[string]run.Performer{
-		EffectReply:      {Do: p.reply},
-		EffectMember:     {Do: agent.Performing(p.member), Withdraw: p.withdraw},
-		EffectChair:      {Do: agent.Performing(p.chair)},
-		EffectKeep:       {Do: agent.Performing(p.keep), Found: p.kept},
-		EffectName:       {Do: agent.Performing(p.name)},
-		EffectNext:       {Do: agent.Performing(p.next)},
+		EffectReply:      {Do: p.answerAsOracle},
+		EffectMember:     {Do: agent.Performing(p.askMember), Withdraw: p.stopMember},
+		EffectChair:      {Do: agent.Performing(p.mergeAnswers)},
+		EffectKeep:       {Do: agent.Performing(p.saveAnswer), Found: p.findSavedAnswer},
+		EffectName:       {Do: agent.Performing(p.nameSession)},
+		EffectNext:       {Do: agent.Performing(p.findNextRecording)},
 		EffectTranscribe: {Do: agent.Performing(p.transcribe)},
-		EffectSettle:     {Do: agent.Performing(p.settle)},
+		EffectSettle:     {Do: agent.Performing(p.settleState)},
 	}, nil, nil
 }
 
-// inFolder does something with the sessions of the run's owner. What goes wrong there is a fault of the folder.
-func inFolder[T any](p *performing, do func(s *session.Store) (T, error)) (done T, err error) {
+// withFolder runs do with the sessions of the run's owner. Errors become faults of the folder.
+func withFolder[T any](p *performer, do func(s *session.Store) (T, error)) (done T, err error) {
 	s, err := p.Sessions(p.view.Owner)
 	if err == nil {
 		done, err = do(s)
@@ -129,7 +129,7 @@ func inFolder[T any](p *performing, do func(s *session.Store) (T, error)) (done 
 const wasDeleted = "the session was deleted"
 
 // notDeleted is a fault if the session of the run is no longer there: then nothing of it goes to a model.
-func (p *performing) notDeleted(ctx context.Context) error {
+func (p *performer) notDeleted(ctx context.Context) error {
 	s, err := p.Sessions(p.view.Owner)
 	if err == nil {
 		_, err = s.Get(ctx, p.given.Session)

@@ -14,8 +14,7 @@ import (
 	"sibyl/internal/run"
 )
 
-// Desk is where a person's acts begin that are no runs: the sessions of one owner, with what is known of the runs about
-// them.
+// Desk is what a person can do with the sessions of one owner without a run.
 type Desk struct {
 	*session.Store
 	deps  Deps
@@ -45,11 +44,10 @@ func (e *AmbiguousError) Error() string {
 	return told
 }
 
-// Opened is a session as it stands. Mended says what was put right: an answer that could not be written before, a
-// transcription that has ended short.
+// Opened is a session in its current state. Fixed says what was fixed: an unsaved answer, an interrupted transcription.
 type Opened struct {
 	session.Session
-	Mended []bt.Why `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
+	Fixed []bt.Why `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
 }
 
 // List gives the sessions, the latest first, and those that can't be read. Their states are as they stand; nothing is
@@ -57,7 +55,7 @@ type Opened struct {
 func (d *Desk) List(ctx context.Context) (all []session.Session, skipped []session.Skipped, err error) {
 	all, skipped, err = d.Store.List(ctx)
 	for i := 0; i < len(all) && err == nil; i++ {
-		all[i], err = d.asItStands(ctx, all[i])
+		all[i], err = d.withCurrentState(ctx, all[i])
 	}
 	return all, skipped, err
 }
@@ -68,20 +66,20 @@ func (d *Desk) Get(ctx context.Context, id string) (session.Session, error) {
 	if err != nil {
 		return found, err
 	}
-	return d.asItStands(ctx, found)
+	return d.withCurrentState(ctx, found)
 }
 
-// asItStands is a session whose transcription, if it has died, has ended as Open would end it.
-func (d *Desk) asItStands(ctx context.Context, s session.Session) (session.Session, error) {
-	died, err := d.died(ctx, s)
+// withCurrentState is the session with the state that Open would give it, if its transcription died.
+func (d *Desk) withCurrentState(ctx context.Context, s session.Session) (session.Session, error) {
+	died, err := d.transcriptionDied(ctx, s)
 	if died {
 		s.State = s.Ended()
 	}
 	return s, err
 }
 
-// died tells whether a session is said to be transcribed, and nobody drives a run that does it any more.
-func (d *Desk) died(ctx context.Context, s session.Session) (bool, error) {
+// transcriptionDied says whether the session's state is Transcribing, and nobody drives a run that does it.
+func (d *Desk) transcriptionDied(ctx context.Context, s session.Session) (bool, error) {
 	if s.State != session.Transcribing {
 		return false, nil
 	}
@@ -111,11 +109,11 @@ const mostRemoved = 8
 // Open finds a session by its id, the beginning of one, or a part of its name; "" is the latest, if that can be read.
 // What a crash, a stop or a full disk has left is put right first.
 func (d *Desk) Open(ctx context.Context, query string) (o Opened, err error) {
-	found, err := d.find(ctx, query)
+	found, err := d.findSession(ctx, query)
 	if err != nil {
 		return o, err
 	}
-	return d.mend(ctx, found)
+	return d.fixLeftovers(ctx, found)
 }
 
 // OpenID opens the session of this very id, as Open does.
@@ -124,10 +122,10 @@ func (d *Desk) OpenID(ctx context.Context, id string) (o Opened, err error) {
 	if err != nil {
 		return o, err
 	}
-	return d.mend(ctx, found)
+	return d.fixLeftovers(ctx, found)
 }
 
-func (d *Desk) find(ctx context.Context, query string) (none session.Session, err error) {
+func (d *Desk) findSession(ctx context.Context, query string) (none session.Session, err error) {
 	if query == "" {
 		return d.latest(ctx)
 	}
@@ -168,20 +166,20 @@ func (d *Desk) latest(ctx context.Context) (none session.Session, err error) {
 	return all[0], nil
 }
 
-// mend puts right what the runs about a session have left.
-func (d *Desk) mend(ctx context.Context, s session.Session) (o Opened, err error) {
+// fixLeftovers ends a transcription that died, and saves answers that could not be saved before.
+func (d *Desk) fixLeftovers(ctx context.Context, s session.Session) (o Opened, err error) {
 	o.Session = s
-	died, err := d.died(ctx, s)
+	died, err := d.transcriptionDied(ctx, s)
 	if died && err == nil {
 		_, err = d.EndTranscribing(ctx, s.ID)
-		o.Mended = append(o.Mended, wasInterrupted.With())
+		o.Fixed = append(o.Fixed, wasInterrupted.With())
 	}
 	if err != nil {
 		return o, err
 	}
-	lines, err := d.saveAll(ctx, s.ID)
-	o.Mended = append(o.Mended, lines...)
-	if err == nil && len(o.Mended) > 0 {
+	lines, err := d.saveUnsaved(ctx, s.ID)
+	o.Fixed = append(o.Fixed, lines...)
+	if err == nil && len(o.Fixed) > 0 {
 		o.Session, err = d.Store.Get(ctx, s.ID)
 	}
 	return o, err
@@ -190,9 +188,9 @@ func (d *Desk) mend(ctx context.Context, s session.Session) (o Opened, err error
 // mostRuns is how many rows of runs are read at once.
 const mostRuns = 100
 
-// saveAll writes the answers that could not be written before, and says of each what became of it. It asks the rows of
-// all runs about a session: a pending row would be void as soon as another run begins.
-func (d *Desk) saveAll(ctx context.Context, id string) (lines []bt.Why, err error) {
+// saveUnsaved saves the answers that could not be saved before, and says what became of each. It reads the rows of all
+// runs about the session: a pending row would be void as soon as another run begins.
+func (d *Desk) saveUnsaved(ctx context.Context, id string) (lines []bt.Why, err error) {
 	f := journal.Filter{Limit: mostRuns, Summaries: true}
 	if f.Session, err = d.deps.JournalSession(ctx, d.owner, id); err != nil {
 		return nil, err
@@ -207,7 +205,7 @@ func (d *Desk) saveAll(ctx context.Context, id string) (lines []bt.Why, err erro
 			if row.Status == journal.Running || json.Unmarshal(row.Summary, &t) != nil || !t.Unsaved {
 				continue
 			}
-			saved, err := d.saveLate(ctx, row.ID)
+			saved, err := d.saveUnsavedOf(ctx, row.ID)
 			switch {
 			case err != nil: // it stays where it is
 				lines = append(lines, stillUnsaved.With(row.ID, err))
@@ -222,9 +220,8 @@ func (d *Desk) saveAll(ctx context.Context, id string) (lines []bt.Why, err erro
 	}
 }
 
-// saveLate writes the answer of a run that could not be written before, and says as which file; "" if it lies there
-// already.
-func (d *Desk) saveLate(ctx context.Context, id string) (file string, err error) {
+// saveUnsavedOf saves the answer of a run that could not be saved before; file is "" if it was saved already.
+func (d *Desk) saveUnsavedOf(ctx context.Context, id string) (file string, err error) {
 	end, err := run.ReadEnd(ctx, d.deps.Store, d.owner, id)
 	if err != nil {
 		return "", err
@@ -242,24 +239,24 @@ func (d *Desk) saveLate(ctx context.Context, id string) (file string, err error)
 	return e.File, err
 }
 
-// Repaired is what was found in one session, and put right.
+// Repaired is what was found and fixed in one session.
 type Repaired struct {
 	Session string `json:"session_id"`
 	session.Report
-	Mended []bt.Why `json:"mended,omitempty"`
+	Fixed []bt.Why `json:"mended,omitempty"`
 }
 
 // Repair checks sessions against their folders, all where none is named, and puts right what can be. One that can't be
 // repaired keeps no other from it; then there is what was done, and an error.
 func (d *Desk) Repair(ctx context.Context, queries []string) (all []Repaired, err error) {
-	ids, err := d.toRepair(ctx, queries)
+	ids, err := d.idsToRepair(ctx, queries)
 	if err != nil {
 		return nil, err
 	}
 	all = []Repaired{}
 	var failed []error
 	for _, id := range ids {
-		one, err := d.repair(ctx, id)
+		one, err := d.repairOne(ctx, id)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", id, err))
 		}
@@ -273,20 +270,20 @@ func (d *Desk) Repair(ctx context.Context, queries []string) (all []Repaired, er
 	return all, errors.Join(failed...)
 }
 
-func (d *Desk) repair(ctx context.Context, id string) (r Repaired, err error) {
+func (d *Desk) repairOne(ctx context.Context, id string) (r Repaired, err error) {
 	r.Session = id
 	if r.Report, err = d.Store.Repair(ctx, id); err != nil {
 		return r, err
 	}
 	o, err := d.OpenID(ctx, id)
-	r.Mended = o.Mended
-	r.Changed = r.Changed || len(o.Mended) > 0
+	r.Fixed = o.Fixed
+	r.Changed = r.Changed || len(o.Fixed) > 0
 	return r, err
 }
 
-// toRepair gives the ids of sessions. One whose metadata can't be read has no name any more, and is found by its id
+// idsToRepair gives the ids of the sessions. One whose metadata can't be read has no name, and is found by its id
 // alone.
-func (d *Desk) toRepair(ctx context.Context, queries []string) (ids []string, err error) {
+func (d *Desk) idsToRepair(ctx context.Context, queries []string) (ids []string, err error) {
 	sessions, skipped, err := d.Store.List(ctx)
 	if err != nil {
 		return nil, err
@@ -297,7 +294,7 @@ func (d *Desk) toRepair(ctx context.Context, queries []string) (ids []string, er
 			ids = append(ids, query)
 			continue
 		}
-		s, err := d.find(ctx, query)
+		s, err := d.findSession(ctx, query)
 		if err != nil {
 			return nil, err
 		}

@@ -8,15 +8,15 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// exchanged tells what an oracle's model was sent, or one that presides or names, and what it said. What asks no model
-// is told by its record.
-func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.ShownEffect, err error) {
-	p := &performing{view: v}
-	if err := p.read(); err != nil {
+// showEffect shows the request to a model (an oracle's, the chair's, or one that names) and its reply. Other effects
+// are shown by their records.
+func showEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (x assistant.ShownEffect, err error) {
+	p := &performer{view: v}
+	if err := p.readStart(); err != nil {
 		return x, err
 	}
 	if _, reply := c.Asked.(ReplyPayload); reply {
-		return p.exchangedReply(ctx, c)
+		return p.showReply(ctx, c)
 	}
 	var kept Composed
 	var by string
@@ -27,14 +27,14 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	case NameReceipt:
 		kept, by, got = r.Composed, r.Model, assistant.AnswerParts(r.Name)
 	}
-	m, asks, err := p.matterOf(ctx, c.Asked)
+	m, asks, err := p.modelTaskOf(ctx, c.Asked)
 	if err != nil {
 		return x, err
 	}
 	if !asks {
 		return assistant.ShownEffect{To: by}, nil
 	}
-	q, _, err := p.asking(ctx, m, func(context.Context, int) (int, error) { return kept.Room, nil })
+	q, _, err := p.requestFor(ctx, m, func(context.Context, int) (int, error) { return kept.Room, nil })
 	if err != nil {
 		return x, err
 	}
@@ -45,8 +45,8 @@ func exchanged(ctx context.Context, v *run.View, c *run.CompletionRecord) (x ass
 	return x, nil
 }
 
-func (p *performing) exchangedReply(ctx context.Context, c *run.CompletionRecord) (assistant.ShownEffect, error) {
-	q, err := p.replying(ctx)
+func (p *performer) showReply(ctx context.Context, c *run.CompletionRecord) (assistant.ShownEffect, error) {
+	q, err := p.oracleRequest(ctx)
 	if err != nil {
 		return assistant.ShownEffect{}, err
 	}

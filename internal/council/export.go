@@ -28,7 +28,7 @@ func (d *Desk) Export(ctx context.Context, id string) (x Export, err error) {
 	if x.Session, err = d.Store.Get(ctx, id); err != nil {
 		return x, err
 	}
-	said, err := d.deps.said(ctx, d.Store, x.Session)
+	said, err := d.deps.readContent(ctx, d.Store, x.Session)
 	if err != nil {
 		return x, err
 	}
@@ -81,7 +81,7 @@ func (x *Export) body(e prompt.Entry) string {
 		return "*its file is missing*"
 	}
 	if text := strings.TrimSpace(e.Text); text != "" {
-		return below(text)
+		return demoteHeadings(text)
 	}
 	if slices.ContainsFunc(x.Session.Audio, func(a session.AudioEntry) bool { return a.ID() == e.ID && a.Silent }) {
 		return "*silence*"

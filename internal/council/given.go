@@ -76,8 +76,8 @@ const (
 	textName    = "name"    // … and of naming
 )
 
-// read takes in what the run was begun with.
-func (p *performing) read() error {
+// readStart takes in what the run was begun with.
+func (p *performer) readStart() error {
 	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
 }
 

@@ -24,7 +24,7 @@ func inHouse(t *testing.T, test func(h *house)) {
 // open opens the session, and gives what was put right.
 func (p *process) open() (lines []string) {
 	p.Helper()
-	for _, one := range must(p.desk().Open(p.Context(), p.id))(p).Mended {
+	for _, one := range must(p.desk().Open(p.Context(), p.id))(p).Fixed {
 		lines = append(lines, one.Text)
 	}
 	return lines

@@ -20,8 +20,8 @@ type NameReceipt struct {
 	Composed
 }
 
-// naming is what a model is asked for.
-type naming struct {
+// nameReply is what a model is asked for.
+type nameReply struct {
 	Name string `json:"name" min:"1" max:"80"`
 }
 
@@ -38,18 +38,18 @@ func nameLeaf() bt.Leaf {
 		plan, collect, nil)
 }
 
-func (p *performing) name(ctx context.Context, job run.Job, asked NamePayload) (any, error) {
-	m, _, err := p.matterOf(ctx, asked)
+func (p *performer) nameSession(ctx context.Context, job run.Job, asked NamePayload) (any, error) {
+	m, _, err := p.modelTaskOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
 	var r NameReceipt
-	c, resp, err := p.structured(ctx, m, &r)
+	c, resp, err := p.askStructured(ctx, m, &r)
 	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
 	if err != nil {
 		return r, err
 	}
-	now, err := inFolder(p, func(s *session.Store) (session.Session, error) {
+	now, err := withFolder(p, func(s *session.Store) (session.Session, error) {
 		return s.Rename(ctx, p.given.Session, r.Name, resp.Model)
 	})
 	r.Name = now.Name

@@ -98,13 +98,13 @@ type Unsaved struct {
 
 // outcome is what comes of an ended tree.
 func outcome(v *run.View, e run.Ending) run.Outcome {
-	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{},
-		kept: map[int64]*run.CompletionRecord{}}
-	_ = c.read() // a run that did not begin as it should has nothing to show
+	c := composer{performer: performer{view: v}, answers: map[int64]*Answer{},
+		saves: map[int64]*run.CompletionRecord{}}
+	_ = c.readStart() // a run that did not begin as it should has nothing to show
 	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model,
 		Language: c.env.Language,
 		Cut:      c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, Sat: Sat{Oracles: c.given.Oracles}}
-	c.compose(&o, e)
+	c.addReceipts(&o, e)
 	r := run.Outcome{Status: journal.Done, Reason: reasons[c.given.Kind]}
 	switch {
 	case e.Cancelled:
@@ -149,8 +149,8 @@ func (s *Sat) ByOracles() []Answer {
 	return s.Answers
 }
 
-// show reads an outcome for people.
-func show(outcome json.RawMessage) (s assistant.Shown, err error) {
+// shownOutcome reads an outcome for people.
+func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 	o, err := readOutcome(outcome)
 	if err != nil {
 		return s, err
@@ -161,7 +161,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Warnings = append(s.Warnings, "not everything fits in the model's context window: "+o.Cut)
 	}
 	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
-	for _, a := range o.all() {
+	for _, a := range o.allAnswers() {
 		if a.Unsaved != "" {
 			s.Warnings = append(s.Warnings,
 				fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl "+
@@ -175,7 +175,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		}
 	}
 	for _, a := range o.Answers {
-		s.Beside = append(s.Beside, a.used())
+		s.Beside = append(s.Beside, a.usage())
 	}
 	for _, one := range o.Silent {
 		s.Warnings = append(s.Warnings, one.Oracle.Name+" gave no answer: "+one.Reason)
@@ -187,9 +187,9 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	for _, one := range o.Skipped {
 		s.Warnings = append(s.Warnings, one.String())
 	}
-	s.Partial = o.partial()
+	s.Partial = o.isPartial()
 	if len(o.Silent) > 0 && o.Failure == nil {
-		s.Warnings = append(s.Warnings, "answers so far are kept; "+o.again())
+		s.Warnings = append(s.Warnings, "answers so far are kept; "+o.retryHint())
 	}
 	if o.Failure != nil {
 		s.Failure = &assistant.Failure{Kind: o.Failure.Kind, Message: o.Failure.Message, Hint: o.hint()}
@@ -201,14 +201,14 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	return s, nil
 }
 
-// partial tells whether something that was asked for is missing, beside what there is.
-func (o *Outcome) partial() bool {
+// isPartial says whether something that was asked for is missing.
+func (o *Outcome) isPartial() bool {
 	lacks := func(a Answer) bool { return a.CutOff || a.Unsaved != "" }
-	return len(o.Silent)+len(o.Failed)+len(o.Skipped) > 0 || slices.ContainsFunc(o.all(), lacks)
+	return len(o.Silent)+len(o.Failed)+len(o.Skipped) > 0 || slices.ContainsFunc(o.allAnswers(), lacks)
 }
 
-// again says how to ask those again who gave no answer.
-func (o *Outcome) again() string {
+// retryHint says how to ask the oracles again that gave no answer.
+func (o *Outcome) retryHint() string {
 	var names []string
 	for _, one := range o.Silent {
 		names = append(names, one.Oracle.Slug)
@@ -234,11 +234,11 @@ func (o *Outcome) hint() string {
 	case o.Kind == KindNaming:
 		return "the session keeps its name; try again, or name it by hand"
 	}
-	return "the session is unchanged; " + o.again()
+	return "the session is unchanged; " + o.retryHint()
 }
 
-// all are the answers of the outcome, of whatever kind.
-func (o *Outcome) all() (all []Answer) {
+// allAnswers are the answers of the outcome, of whatever kind.
+func (o *Outcome) allAnswers() (all []Answer) {
 	all = slices.Clone(o.ByOracles())
 	if o.Chair != nil {
 		all = append(all, *o.Chair)
@@ -273,7 +273,7 @@ func (o *Outcome) footer() string {
 		all = append(all, "no answer: "+o.Failure.Message)
 	}
 	var files []string
-	for _, a := range o.all() {
+	for _, a := range o.allAnswers() {
 		if a.File != "" {
 			files = append(files, a.File)
 		}

@@ -29,35 +29,35 @@ func (o *Outcome) Markdown() string {
 	switch {
 	case o.Failure != nil: // the failure is told by itself
 	case o.Kind == KindTranscription && len(o.Recordings)+len(o.Failed) == 0:
-		b.WriteString(o.idle())
+		b.WriteString(o.whyNothingTranscribed())
 	case o.Kind == KindNaming:
 		b.WriteString(Named{o.Name}.String() + "\n")
 	}
 	return b.String()
 }
 
-// early is the answer of an oracle of a sitting, which is whole before those of the others are.
-func early(c *run.CompletionRecord) *assistant.Early {
+// earlyAnswer is the answer of an oracle of a sitting, which is complete before those of the others.
+func earlyAnswer(c *run.CompletionRecord) *assistant.Early {
 	var r MemberReceipt
 	if c.Kind != EffectMember || json.Unmarshal(c.Result, &r) != nil || r.Answer == nil {
 		return nil
 	}
-	return &assistant.Early{Markdown: r.Answer.Markdown(), Used: r.Answer.used()}
+	return &assistant.Early{Markdown: r.Answer.Markdown(), Used: r.Answer.usage()}
 }
 
-// used is what its model took for an answer.
-func (a Answer) used() assistant.Usage {
+// usage is what the model used for an answer.
+func (a Answer) usage() assistant.Usage {
 	return assistant.Usage{Model: a.Model, Input: a.Usage.InputTokens, Cached: a.Usage.CachedTokens,
 		Output: a.Usage.OutputTokens}
 }
 
 // Markdown is an answer under its oracle's name.
 func (a Answer) Markdown() string {
-	return fmt.Sprintf("## %s\n\n%s\n", a.Oracle.Name, below(strings.TrimSpace(a.Text)))
+	return fmt.Sprintf("## %s\n\n%s\n", a.Oracle.Name, demoteHeadings(strings.TrimSpace(a.Text)))
 }
 
-// idle says why a transcription had nothing to do.
-func (o *Outcome) idle() string {
+// whyNothingTranscribed says why a transcription had nothing to do.
+func (o *Outcome) whyNothingTranscribed() string {
 	if o.Before == 0 {
 		return "there are no recordings to transcribe\n"
 	}
@@ -65,9 +65,9 @@ func (o *Outcome) idle() string {
 		"tries again\n", text.Count(o.Before, "recording"), o.Session)
 }
 
-// below makes headings of a text such that stand below those that oracles and entries have, and ends its code block, so
-// that nothing in it reads as the heading of another's words and none of those is hidden.
-func below(said string) string {
+// demoteHeadings puts the headings of a text below those of oracles and entries, and closes its code block. So nothing
+// in it reads as a heading of somebody else's words, and it hides none of those.
+func demoteHeadings(said string) string {
 	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(said), "\n")
 	var fence markdown.Fence
 	inText := false // a line of = or - here would make the one before it a heading

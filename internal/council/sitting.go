@@ -93,7 +93,7 @@ func hearOracles() bt.Leaf {
 			o.Heard = append(o.Heard, h)
 			o.Events = append(o.Events, OracleHeard{Oracle: h.Seat.Name, Run: h.Run, Failed: h.Failed, Coded: h.Coded})
 		}
-		if len(spoken(o.Heard)) == 0 {
+		if len(answersGiven(o.Heard)) == 0 {
 			return errors.New("no oracle has answered")
 		}
 		return nil
@@ -102,8 +102,8 @@ func hearOracles() bt.Leaf {
 	return bt.Task("HearOracles", doc, plan, collect)
 }
 
-// spoken are the answers of all who have answered.
-func spoken(heard []Heard) (all []Spoken) {
+// answersGiven are the answers of all who have answered.
+func answersGiven(heard []Heard) (all []Spoken) {
 	for _, h := range heard {
 		if h.Ref != 0 {
 			all = append(all, Spoken{h.Seat.Name, h.Ref})
@@ -124,12 +124,12 @@ func answerAt(v *run.View, ref int64) (Answer, error) {
 	return *r.Answer, nil
 }
 
-// member has one oracle answer by a run of its own.
-func (p *performing) member(ctx context.Context, job run.Job, asked MemberPayload) (any, error) {
+// askMember has one oracle answer by a run of its own.
+func (p *performer) askMember(ctx context.Context, job run.Job, asked MemberPayload) (any, error) {
 	if err := p.notDeleted(ctx); err != nil {
 		return nil, err
 	}
-	m, err := p.membership(ctx, asked)
+	m, err := p.memberStartOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +152,8 @@ func (p *performing) member(ctx context.Context, job run.Job, asked MemberPayloa
 	return r, nil
 }
 
-// withdraw asks the run of an oracle to stop whose answer nobody waits for any more.
-func (p *performing) withdraw(ctx context.Context, job run.Job) error {
+// stopMember asks the run of an oracle to stop, since nobody waits for its answer any more.
+func (p *performer) stopMember(ctx context.Context, job run.Job) error {
 	asked, err := run.AskedOf[MemberPayload](job)
 	if err != nil {
 		return err
@@ -161,8 +161,8 @@ func (p *performing) withdraw(ctx context.Context, job run.Job) error {
 	return p.Withdraw(ctx, p.view.Owner, asked.Run)
 }
 
-// membership is what the run of one oracle begins with, as the sitting has it.
-type membership struct {
+// memberStart is what the run of one oracle of a sitting begins with.
+type memberStart struct {
 	sitting  string
 	oracle   persona.Persona
 	context  string
@@ -170,8 +170,8 @@ type membership struct {
 	language string
 }
 
-func (p *performing) membership(ctx context.Context, asked MemberPayload) (*membership, error) {
-	m := &membership{sitting: p.view.ID, snapshot: p.given.Snapshot, language: p.env.Language}
+func (p *performer) memberStartOf(ctx context.Context, asked MemberPayload) (*memberStart, error) {
+	m := &memberStart{sitting: p.view.ID, snapshot: p.given.Snapshot, language: p.env.Language}
 	oracle, err := p.view.Text(ctx, textOracle+"."+asked.Oracle.ID)
 	if err == nil {
 		err = json.Unmarshal(oracle, &m.oracle)
@@ -184,8 +184,8 @@ func (p *performing) membership(ctx context.Context, asked MemberPayload) (*memb
 	return m, err
 }
 
-// answers reads the answers of records.
-func (p *performing) answers(of []Spoken) (all []Answer, err error) {
+// readAnswers reads the answers of records.
+func (p *performer) readAnswers(of []Spoken) (all []Answer, err error) {
 	for _, s := range of {
 		a, err := answerAt(p.view, s.Ref)
 		if err != nil {

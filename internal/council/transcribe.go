@@ -51,8 +51,8 @@ func nextRecording() bt.Leaf {
 	return bt.One("NextRecording", doc, plan, collect, nil)
 }
 
-func (p *performing) next(ctx context.Context, _ run.Job, asked NextPayload) (any, error) {
-	return inFolder(p, func(s *session.Store) (any, error) {
+func (p *performer) findNextRecording(ctx context.Context, _ run.Job, asked NextPayload) (any, error) {
+	return withFolder(p, func(s *session.Store) (any, error) {
 		look := s.Get
 		if asked.Again {
 			look = s.Retry
@@ -118,16 +118,16 @@ func transcribeLeaf() bt.Leaf {
 }
 
 // transcribe writes down a recording. One that was before a crash is not again.
-func (p *performing) transcribe(ctx context.Context, job run.Job, asked TranscribePayload) (any, error) {
+func (p *performer) transcribe(ctx context.Context, job run.Job, asked TranscribePayload) (any, error) {
 	file := ""
-	before, err := inFolder(p, func(s *session.Store) (r *TranscriptReceipt, err error) {
+	before, err := withFolder(p, func(s *session.Store) (r *TranscriptReceipt, err error) {
 		now, err := s.Get(ctx, p.given.Session)
 		if e := now.Entry(asked.Sequence); e != nil && e.Status != session.Pending {
 			text := ""
 			if e.Status == session.Success {
 				text, _ = s.TranscriptOf(ctx, p.given.Session, *e) // for the count of its words
 			}
-			return receiptOf(*e, text), err
+			return transcriptReceipt(*e, text), err
 		}
 		if err == nil && now.State == session.Interrupted { // this run goes on after that
 			_, err = s.BeginTranscribing(ctx, p.given.Session)
@@ -159,15 +159,15 @@ func (p *performing) transcribe(ctx context.Context, job run.Job, asked Transcri
 	return p.keepTranscript(ctx, t, err)
 }
 
-// keepTranscript keeps a transcript, or why there is none. That this can't be noted keeps no other recording from being
-// tried.
-func (p *performing) keepTranscript(ctx context.Context, t session.Transcript, failed error) (any, error) {
-	return inFolder(p, func(s *session.Store) (any, error) {
-		why := notHeard(failed)
+// keepTranscript saves a transcript, or why there is none. If that reason can't be saved, the other recordings are
+// still tried.
+func (p *performer) keepTranscript(ctx context.Context, t session.Transcript, failed error) (any, error) {
+	return withFolder(p, func(s *session.Store) (any, error) {
+		why := whyUntranscribed(failed)
 		if failed == nil {
 			e, err := s.SaveTranscript(ctx, p.given.Session, t)
 			if err == nil {
-				return receiptOf(e, t.Text), nil
+				return transcriptReceipt(e, t.Text), nil
 			}
 			why = unwrittenDown.With()
 			why.Text += ": " + err.Error()
@@ -177,8 +177,8 @@ func (p *performing) keepTranscript(ctx context.Context, t session.Transcript, f
 	})
 }
 
-// notHeard says why there is no transcript: by its kind where a model failed, and else in the words of what did.
-func notHeard(err error) bt.Why {
+// whyUntranscribed says why there is no transcript: by its kind if a model failed, otherwise in the words of the error.
+func whyUntranscribed(err error) bt.Why {
 	switch failed, is := errors.AsType[*model.Error](err); {
 	case err == nil:
 		return bt.Why{}
@@ -188,10 +188,10 @@ func notHeard(err error) bt.Why {
 	return bt.Because(err.Error())
 }
 
-func receiptOf(e session.AudioEntry, text string) *TranscriptReceipt {
+func transcriptReceipt(e session.AudioEntry, text string) *TranscriptReceipt {
 	return &TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript,
 		Words: len(strings.Fields(text)),
-		By:    e.By, Flags: doubts(e), Failed: e.Error, Coded: bt.Coded{Code: e.Code}}
+		By:    e.By, Flags: flagKinds(e), Failed: e.Error, Coded: bt.Coded{Code: e.Code}}
 }
 
 // SettlePayload asks that the session's state is what its recordings are.
@@ -211,8 +211,8 @@ func settleLeaf() bt.Leaf {
 	return bt.One("Settle", "Sets the session's state by how its recordings stand.", plan, collect, nil)
 }
 
-func (p *performing) settle(ctx context.Context, _ run.Job, _ SettlePayload) (any, error) {
-	return inFolder(p, func(s *session.Store) (any, error) {
+func (p *performer) settleState(ctx context.Context, _ run.Job, _ SettlePayload) (any, error) {
+	return withFolder(p, func(s *session.Store) (any, error) {
 		now, err := s.EndTranscribing(ctx, p.given.Session)
 		return SettleReceipt{now.State}, err
 	})

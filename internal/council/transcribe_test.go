@@ -191,7 +191,7 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
 	held(t, "the second recording", hanging)
 	opened := must(p.desk().Open(t.Context(), h.id))(t)
-	same(t, "state while it goes on", []any{opened.State, opened.Mended}, []any{session.Transcribing, []bt.Why(nil)})
+	same(t, "state while it goes on", []any{opened.State, opened.Fixed}, []any{session.Transcribing, []bt.Why(nil)})
 	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	same(t, "recordings of the outcome", len(o.Recordings), 1)
 	contains(t, res.Failure.Hint, "transcripts and recordings are kept", "sibyl council transcribe "+h.id)
 	opened = must(p.desk().Open(t.Context(), ""))(t)
-	same(t, "state", []any{opened.State, len(opened.Mended)}, []any{session.Interrupted, 1})
+	same(t, "state", []any{opened.State, len(opened.Fixed)}, []any{session.Interrupted, 1})
 	h.hears = hears
 	p.transcribe(false)
 	same(t, "transcribed", h.heard, []string{"001_audio.ogg", "002_audio.ogg", "002_audio.ogg"})

@@ -19,7 +19,7 @@ func (s *Service) List(ctx context.Context, owner string, q Query) (Page, error)
 		return Page{}, err
 	}
 	if strings.TrimSpace(q.Words) != "" {
-		return s.match(ctx, owner, q)
+		return s.listMatches(ctx, owner, q)
 	}
 	more := q.Filter
 	if q.Limit > 0 {
@@ -61,13 +61,13 @@ func (q Query) check() error {
 	return nil
 }
 
-// match lists the tasks that have one of the words.
-func (s *Service) match(ctx context.Context, owner string, q Query) (Page, error) {
+// listMatches lists the tasks that have one of the words.
+func (s *Service) listMatches(ctx context.Context, owner string, q Query) (Page, error) {
 	all, err := s.store.Tasks(ctx, owner, Filter{Status: q.Status, IDs: q.IDs})
 	if err != nil {
 		return Page{}, err
 	}
-	found := matching(all, q.Words)
+	found := matchingTasks(all, q.Words)
 	p := Page{Tasks: found, Total: len(found)}
 	if q.Limit > 0 && len(found) > q.Limit {
 		p.Tasks = found[:q.Limit:q.Limit]
@@ -75,9 +75,9 @@ func (s *Service) match(ctx context.Context, owner string, q Query) (Page, error
 	return p, nil
 }
 
-// matching returns the tasks that have one of the words in title or description, the best match first, ties as they
-// stand in all.
-func matching(all []Task, words string) []Task {
+// matchingTasks returns the tasks that have one of the words in title or description, the best match first, ties as
+// they stand in all.
+func matchingTasks(all []Task, words string) []Task {
 	var lexicon search.Lexicon
 	entries := make([]search.Entry, len(all))
 	for i, t := range all {

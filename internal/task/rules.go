@@ -29,7 +29,7 @@ func CheckOwner(owner string) error {
 
 func checkName(field, name string) error {
 	switch {
-	case !plain(name):
+	case !isOneLine(name):
 		return &Invalid{field, "must be valid UTF-8 without control characters"}
 	case utf8.RuneCountInString(name) > longestName:
 		return tooLong(field, name, longestName)
@@ -68,8 +68,8 @@ func checkID(id int64) error {
 	return nil
 }
 
-// Repeats says that c, which was made under the key of a, is what a asks for: of the same action and task. Else it is
-// an *Invalid of the field "idempotency_key".
+// Repeats checks that the change c, which was made under the key of a, is the one that a asks for: of the same action
+// and task. Otherwise it is an *Invalid of the field "idempotency_key".
 func (a Act) Repeats(c Change) error {
 	if a.Action != c.Action || a.Action != Add && a.Task != c.Task {
 		return errKeyUsed()
@@ -77,9 +77,9 @@ func (a Act) Repeats(c Change) error {
 	return nil
 }
 
-// Step makes the change that a asks for of a task as it is, nil if there is none. version is the last that the task
-// had, 0 for Add. What comes back is as it is kept, but for its ID and, for Add, the task's: those the Store gives.
-// ErrNotFound unless a fits the task that there is.
+// Step computes the change that a makes to a task; now is nil if there is none, and version is the task's last one, 0
+// for Add. The change is as it will be stored, but without the ids that the Store assigns: its own and, for Add, the
+// task's. ErrNotFound if there is no task that a could change.
 func (a Act) Step(now *Task, version int64) (Change, error) {
 	if now == nil && a.Action != Add && a.Action != Undo {
 		return Change{}, ErrNotFound
@@ -91,12 +91,12 @@ func (a Act) Step(now *Task, version int64) (Change, error) {
 	c := Change{Task: a.Task, Action: a.Action, Actor: a.Actor, Before: now.clone(), Undoes: a.Undoes, At: Millis(a.At)}
 	switch {
 	case next == nil:
-	case alike(now, next):
+	case sameContent(now, next):
 		c.After = now.clone()
 	default:
 		c.After = next.clone()
 		c.After.ID, c.After.Version = a.Task, version+1
-		err = c.After.settle()
+		err = c.After.normalize()
 	}
 	return c, err
 }
@@ -124,27 +124,26 @@ func (t *Task) clone() *Task {
 	return &own
 }
 
-// alike says that two tasks are the same to people: their versions may differ.
-func alike(a, b *Task) bool {
+// sameContent says that two tasks are the same apart from their versions.
+func sameContent(a, b *Task) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Title == b.Title && a.Status == b.Status && equal(a.Description, b.Description, func(a, b string) bool {
-		return a == b
-	}) &&
+	return a.Title == b.Title && a.Status == b.Status &&
+		equalPointers(a.Description, b.Description, func(a, b string) bool { return a == b }) &&
 		Millis(a.CreatedAt).Equal(Millis(b.CreatedAt)) &&
-		equal(a.CompletedAt, b.CompletedAt, func(a, b time.Time) bool { return Millis(a).Equal(Millis(b)) })
+		equalPointers(a.CompletedAt, b.CompletedAt, func(a, b time.Time) bool { return Millis(a).Equal(Millis(b)) })
 }
 
-func equal[T any](a, b *T, same func(a, b T) bool) bool {
+func equalPointers[T any](a, b *T, same func(a, b T) bool) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	return same(*a, *b)
 }
 
-// settle makes t what is kept of it, and says whether it keeps the rules.
-func (t *Task) settle() error {
+// normalize brings t into the form that is stored, and checks that it keeps the rules.
+func (t *Task) normalize() error {
 	t.CreatedAt = Millis(t.CreatedAt)
 	if t.CompletedAt != nil {
 		t.CompletedAt = new(Millis(*t.CompletedAt))
@@ -206,10 +205,10 @@ func cleanDescription(description *string) (*string, error) {
 	return &text, nil
 }
 
-// breaksLine says that a character does not belong into a line.
+// breaksLine says that a character is not allowed in a line.
 func breaksLine(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }
 
-func plain(text string) bool {
+func isOneLine(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, breaksLine)
 }
 

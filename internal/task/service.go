@@ -41,9 +41,8 @@ type Service struct {
 // New makes a Service. now is the time of changes.
 func New(store Store, now func() time.Time) *Service { return &Service{store, now} }
 
-// Add adds a pending task. again says that the key was used up by this very change before, which is returned; so it
-// does for all use cases. Under a key that another change used up, or with the same key and another title, it is an
-// *Invalid.
+// Add adds a pending task. again says that this very change was made before under the key; then it is returned. All use
+// cases do so. If another change used the key, or the title is another one, it is an *Invalid.
 func (s *Service) Add(ctx context.Context, by By, title string, description *string) (t Task, again bool, err error) {
 	if title, err = cleanTitle(title); err != nil {
 		return Task{}, false, err
@@ -65,18 +64,18 @@ func (s *Service) Update(ctx context.Context, by By, id, version int64, e Edit) 
 	if e, err = e.clean(); err != nil {
 		return Task{}, false, err
 	}
-	c, again, err := s.apply(ctx, by, Act{Action: Update, Task: id}, version, e.on)
+	c, again, err := s.apply(ctx, by, Act{Action: Update, Task: id}, version, e.applyTo)
 	if err != nil {
 		return Task{}, false, err
 	}
 	return *c.After, again, nil
 }
 
-// Complete completes a task, and keeps the first completion time: already says that it was completed before by another
-// call. A version of 0 is any; else ErrConflict if the task's is another. ErrNotFound.
+// Complete completes a task, and keeps the first completion time. already says that another call had completed it. A
+// version of 0 is any; else ErrConflict if the task's is another. ErrNotFound.
 func (s *Service) Complete(ctx context.Context, by By, id, version int64) (t Task, already bool, err error) {
 	completed := Completed
-	c, again, err := s.apply(ctx, by, Act{Action: Complete, Task: id}, version, Edit{Status: &completed}.on)
+	c, again, err := s.apply(ctx, by, Act{Action: Complete, Task: id}, version, Edit{Status: &completed}.applyTo)
 	if err != nil {
 		return Task{}, false, err
 	}
@@ -104,14 +103,14 @@ func (s *Service) Made(ctx context.Context, by By) (bool, error) {
 	return err == nil, err
 }
 
-// apply makes a change. do gives what a task is to be at a time.
+// apply makes a change. do returns the task as it is to be, or nil to remove it.
 func (s *Service) apply(
 	ctx context.Context, by By, a Act, version int64, do func(now *Task, at time.Time) *Task,
 ) (c Change, again bool, err error) {
 	if version < 0 {
 		return Change{}, false, &Invalid{"version", "must be 1 or more; 0 is any"}
 	}
-	a.Key, a.Actor, a.At = by.Key, by.actor(), Millis(s.now())
+	a.Key, a.Actor, a.At = by.Key, by.cleanActor(), Millis(s.now())
 	a.Change = func(now *Task) (*Task, error) {
 		if version != 0 && now.Version != version {
 			return nil, ErrConflict
@@ -119,15 +118,14 @@ func (s *Service) apply(
 		return do(now, a.At), nil
 	}
 	c, again, err = s.store.Apply(ctx, by.Owner, a)
-	if err == nil && again && !alike(do(c.Before.clone(), c.At), c.After) {
+	if err == nil && again && !sameContent(do(c.Before.clone(), c.At), c.After) {
 		err = errKeyUsed()
 	}
 	return c, again, err
 }
 
-// actor is who makes a change, as it is kept. Strangers choose the names of their programs, and are not refused for
-// them.
-func (by By) actor() string {
+// cleanActor is the actor as it is stored. Clients choose their names, so a bad one is cleaned and not refused.
+func (by By) cleanActor() string {
 	name := strings.Map(func(r rune) rune {
 		if breaksLine(r) {
 			return -1
@@ -168,8 +166,8 @@ func (e Edit) clean() (Edit, error) {
 	return e, nil
 }
 
-// on makes the edit at a time.
-func (e Edit) on(t *Task, at time.Time) *Task {
+// applyTo changes t as the edit says.
+func (e Edit) applyTo(t *Task, at time.Time) *Task {
 	if e.Title != nil {
 		t.Title = *e.Title
 	}

@@ -34,7 +34,7 @@ type Act struct {
 	By           string                   `json:"by,omitempty"` // the model that proposed it; "": the rules read it
 	Targets      []Item                   `json:"targets,omitempty"`
 	// the changes that an undo takes back, the latest first
-	Takes []Changed `json:"takes,omitempty"`
+	Undoes []Changed `json:"takes,omitempty"`
 	// the pending row by which the person said yes to exactly this
 	Row    string `json:"row,omitempty"`
 	Chosen bool   `json:"chosen,omitempty"` // the person was asked, and said that this is meant
@@ -45,7 +45,7 @@ type Act struct {
 // unclear is the intent of words that answer a question, and can't be followed.
 const unclear understand.Intent = "unclear"
 
-// result is the act as the requirement has it.
+// result is the act as docs/requirements.md (requirement 3) describes it.
 func (a *Act) result() IntentResult {
 	r := IntentResult{IntentType: string(a.Intent), Confidence: a.Confidence, Entities: map[string]any{},
 		Reasoning: a.Reasoning, By: a.By}
@@ -76,9 +76,8 @@ func (a *Act) hasValue() bool {
 	return a.Intent == understand.Update && (e.Title != "" || e.HasDescription || e.Status != "")
 }
 
-// names says that the act speaks of a task in other words than “it”. Until it is known which task that is, “it” means
-// none.
-func (a *Act) names() bool {
+// namesTaskAnew says that the act names a task other than by “it”. Until that task is known, “it” means none.
+func (a *Act) namesTaskAnew() bool {
 	switch a.Intent {
 	case understand.Create, understand.Update, understand.Complete, understand.Delete:
 		r := a.Entities.Reference
@@ -87,19 +86,19 @@ func (a *Act) names() bool {
 	return false
 }
 
-// tools are the tools that perform intents.
-func tools() map[understand.Intent]string {
+// toolsByIntent maps each intent to the tool that performs it.
+func toolsByIntent() map[understand.Intent]string {
 	return map[understand.Intent]string{understand.Create: "add_task", understand.List: "list_tasks",
 		understand.Update:   "update_task",
 		understand.Complete: "complete_task", understand.Delete: "delete_task", understand.Undo: "undo_task"}
 }
 
 // toolOf is the tool that performs an intent; "" for one that none performs.
-func toolOf(i understand.Intent) string { return tools()[i] }
+func toolOf(i understand.Intent) string { return toolsByIntent()[i] }
 
-// changeOf is the intent that a tool performed; "" for one that changes no tasks.
-func changeOf(tool string) understand.Intent {
-	for i, name := range tools() {
+// writeIntentOf is the intent that a tool performs; "" for a tool that changes no tasks, and for an undo.
+func writeIntentOf(tool string) understand.Intent {
+	for i, name := range toolsByIntent() {
 		if name == tool && i != understand.List && i != understand.Undo {
 			return i
 		}
@@ -107,15 +106,15 @@ func changeOf(tool string) understand.Intent {
 	return ""
 }
 
-// Question is what the person is asked. It is kept as a pending row, and the next message of the conversation uses it
-// up.
+// Question is a question to the person. It is kept as a pending row, which the next message of the conversation
+// consumes.
 type Question struct {
-	Kind    string   `json:"kind"`
-	Text    Remark   `json:"text"`
-	Act     Act      `json:"act"` // what waits for the answer
-	Options []Option `json:"options,omitempty"`
-	Rest    []Act    `json:"rest,omitempty"`  // what else of the message waits
-	Again   bool     `json:"again,omitempty"` // it was asked before, and the answer was unclear
+	Kind      string   `json:"kind"`
+	Text      Remark   `json:"text"`
+	Act       Act      `json:"act"` // what waits for the answer
+	Options   []Option `json:"options,omitempty"`
+	OtherActs []Act    `json:"rest,omitempty"`  // what else of the message waits
+	Repeated  bool     `json:"again,omitempty"` // it was asked before, and the answer was unclear
 }
 
 // Option is one of the things that can be chosen, and what is done then.
@@ -124,13 +123,13 @@ type Option struct {
 	Act   Act    `json:"act"`
 }
 
-// Open is a question that a conversation was left with. Row is the id of its pending row. Lapsed says that it can't be
-// answered any more: it waited too long, or the message was sent before it was seen.
+// Open is the question that a conversation was left with. Row is the id of its pending row. Lapsed says that it can't
+// be answered any more: it waited too long, or the message was sent before it was seen.
 type Open struct {
 	Row    string `json:"row"`
 	Lapsed bool   `json:"lapsed,omitempty"`
 	Question
 }
 
-// waits says that there is a question that may be answered.
-func (o *Open) waits() bool { return o.Row != "" && !o.Lapsed }
+// answerable says that there is a question, and that it has not lapsed.
+func (o *Open) answerable() bool { return o.Row != "" && !o.Lapsed }

@@ -36,7 +36,7 @@ func plainAnswer() bt.Leaf {
 			o.Acts = []Act{{Intent: intent, Confidence: 1, Reasoning: "nothing but a " +
 				map[understand.Intent]string{understand.Confirm: "yes", understand.Decline: "no"}[intent]}}
 			o.Language = i.Metadata.AgentContext.Language
-			o.Events = intentsRead(o.Acts)
+			o.Events = intentEvents(o.Acts)
 			return nil
 		})
 }
@@ -54,25 +54,25 @@ func takeAnswer() bt.Leaf {
 	const doc = "Puts what an answer stands for in its place, and bounds what is done at once. What is unclear is " +
 		"asked once more; what lapses is told."
 	return bt.Func("TakeAnswer", doc, func(i in, o *out) error {
-		took := taken{acts: o.Acts, answered: true}
+		reading := answerReading{acts: o.Acts, answered: true}
 		if i.Open.Row != "" {
-			took = i.Open.take(o.Acts)
+			reading = i.Open.readAnswer(o.Acts)
 		}
-		if !took.answered && !took.other && i.Open.waits() && refuses(i.Words) {
-			took = i.Open.take([]Act{{Intent: understand.Decline}})
+		if !reading.answered && !reading.otherWish && i.Open.answerable() && beginsWithNo(i.Words) {
+			reading = i.Open.readAnswer([]Act{{Intent: understand.Decline}})
 		}
-		o.Acts = took.acts
-		if took.left {
+		o.Acts = reading.acts
+		if reading.declined {
 			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayLeft})
 		}
 		switch {
-		case took.answered:
-		case i.Open.waits() && !i.Open.Again && !took.other:
+		case reading.answered:
+		case i.Open.answerable() && !i.Open.Repeated && !reading.otherWish:
 			again := i.Open.Question
-			again.Again = true
+			again.Repeated = true
 			o.Questions = append(slices.Clip(o.Questions), again)
 		default:
-			o.Remarks = append(slices.Clip(o.Remarks), i.Open.lapse())
+			o.Remarks = append(slices.Clip(o.Remarks), i.Open.lapsedRemark())
 		}
 		if len(o.Acts) > mostActs {
 			o.Acts = o.Acts[:mostActs]
@@ -82,47 +82,48 @@ func takeAnswer() bt.Leaf {
 	})
 }
 
-// refuses says that a message begins with a plain no, whatever else it says.
-func refuses(words string) bool {
+// beginsWithNo says that a message begins with a plain no, whatever else it says.
+func beginsWithNo(words string) bool {
 	first := strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune(",.;:!–—", r) })
 	return len(first) > 0 && understand.Consent(first[0], "") == understand.No
 }
 
-// taken is what a message comes to, as the answer to a question.
-type taken struct {
-	acts     []Act
-	left     bool // what was asked about is not to be done
-	answered bool
-	other    bool // it wants something else
+// answerReading is what a message means as the answer to a question.
+type answerReading struct {
+	acts      []Act
+	declined  bool // what was asked about is not to be done
+	answered  bool
+	otherWish bool // it wants something else
 }
 
-// take goes through what was read as what may be the answer to the question.
-func (o *Open) take(read []Act) (t taken) {
+// readAnswer sorts the acts that were read: an answer to the question becomes the acts that it stands for, and other
+// wishes stay.
+func (o *Open) readAnswer(read []Act) (t answerReading) {
 	for _, a := range read {
-		if o.Lapsed && answers(a.Intent) {
+		if o.Lapsed && isAnswer(a.Intent) {
 			continue
 		}
 		if !o.Lapsed {
-			if meant, is := o.answered(a); is {
+			if meant, is := o.actsFor(a); is {
 				for _, m := range meant { // a model may tell it as the answer and as a wish
 					if !slices.ContainsFunc(t.acts, m.sameAs) {
 						t.acts = append(t.acts, m)
 					}
 				}
 				t.answered = true
-				t.left = t.left || a.Intent == understand.Decline
+				t.declined = t.declined || a.Intent == understand.Decline
 				continue
 			}
 		}
-		if a.Intent == unclear || answers(a.Intent) {
+		if a.Intent == unclear || isAnswer(a.Intent) {
 			continue
 		}
-		t.other = t.other || toolOf(a.Intent) != ""
+		t.otherWish = t.otherWish || toolOf(a.Intent) != ""
 		t.acts = append(t.acts, a)
 	}
 	if t.answered { // what else was said to it needs no reply
 		t.acts = slices.DeleteFunc(t.acts, func(a Act) bool { return a.Reply != "" })
-		t.acts = append(t.acts, o.Rest...)
+		t.acts = append(t.acts, o.OtherActs...)
 	}
 	return t
 }
@@ -132,14 +133,14 @@ func (a *Act) sameAs(b Act) bool {
 	return a.Intent == b.Intent && reflect.DeepEqual(a.Entities, b.Entities) && reflect.DeepEqual(a.Targets, b.Targets)
 }
 
-// answers says that an intent is one of answers.
-func answers(i understand.Intent) bool {
+// isAnswer says that an intent only makes sense as the answer to a question.
+func isAnswer(i understand.Intent) bool {
 	return slices.Contains([]understand.Intent{understand.Confirm, understand.Decline, understand.Choose,
 		understand.Value, unclear}, i)
 }
 
-// lapse says that the question can't be answered any more, and what it was about.
-func (o *Open) lapse() Remark {
+// lapsedRemark says that the question can't be answered any more, and what it was about.
+func (o *Open) lapsedRemark() Remark {
 	r := Remark{What: sayLapsed, Text: string(o.Act.Intent), Items: o.Act.Targets}
 	if len(r.Items) == 0 {
 		r.What = sayLapsedAll
@@ -147,8 +148,9 @@ func (o *Open) lapse() Remark {
 	return r
 }
 
-// answered is what an answer to the question means. is is false for what is none, and for one that can't be followed.
-func (o *Open) answered(a Act) (meant []Act, is bool) {
+// actsFor gives the acts that an answer to the question stands for. isAnswer is false if a is no answer to it, or one
+// that can't be followed.
+func (o *Open) actsFor(a Act) (acts []Act, isAnswer bool) {
 	act := o.Act
 	switch {
 	case a.Intent == understand.Decline:
@@ -161,10 +163,10 @@ func (o *Open) answered(a Act) (meant []Act, is bool) {
 		return []Act{act}, true
 	case a.Intent == understand.Confirm && o.Kind == understand.KindChoose && len(o.Options) == 1:
 		return []Act{o.Options[0].Act}, true
-	case o.chooses(a):
-		meant = o.chosen(a.Entities.Reference)
-		return meant, len(meant) > 0
-	case o.values(a):
+	case o.isChoice(a):
+		acts = o.chosenActs(a.Entities.Reference)
+		return acts, len(acts) > 0
+	case o.isValue(a):
 		act.Chosen = act.Chosen || o.Kind == understand.KindConfirm
 		if act.Agreed = a.By == ""; a.Entities.Title != "" {
 			act.Entities.Title = a.Entities.Title
@@ -177,17 +179,17 @@ func (o *Open) answered(a Act) (meant []Act, is bool) {
 	return nil, false
 }
 
-// chooses says that an act is a choice among the options. They are the last that was numbered, so that a position alone
-// means one of them.
-func (o *Open) chooses(a Act) bool {
+// isChoice says that an act is a choice among the options. The options are the list that was numbered last, so a
+// position alone means one of them.
+func (o *Open) isChoice(a Act) bool {
 	r := a.Entities.Reference
 	return o.Kind == understand.KindChoose && (a.Intent == understand.Choose || a.By != "" &&
 		a.Intent == o.Act.Intent && r != nil && len(r.Positions) > 0)
 }
 
-// values says that an act is the text that was asked for: also where a model tells it as the wish that it completes,
-// and other words than those of a task that is to be added or changed if the person agrees.
-func (o *Open) values(a Act) bool {
+// isValue says that an act is the text that was asked for. A model may also report it as the wish that it completes.
+// Other words for a task that is to be added or changed on a yes count as well.
+func (o *Open) isValue(a Act) bool {
 	switch {
 	case a.Entities.Title == "" && !a.Entities.HasDescription, o.Kind == understand.KindChoose:
 		return false
@@ -199,9 +201,9 @@ func (o *Open) values(a Act) bool {
 		(r == nil || r.It || a.Intent == understand.Create)
 }
 
-// chosen are the acts of the options that a reference names; those of one intent on tasks become one.
-func (o *Open) chosen(r *understand.Reference) (acts []Act) {
-	for _, n := range pick(r, o.labels()) {
+// chosenActs gives the acts of the options that a reference names. Acts of one intent on several tasks become one.
+func (o *Open) chosenActs(r *understand.Reference) (acts []Act) {
+	for _, n := range pickOptions(r, o.optionLabels()) {
 		a := o.Options[n].Act
 		a.Chosen = true
 		if k := len(acts) - 1; k >= 0 && acts[k].Intent == a.Intent && len(a.Targets) > 0 {
@@ -213,9 +215,9 @@ func (o *Open) chosen(r *understand.Reference) (acts []Act) {
 	return acts
 }
 
-// pick are the options, from 0, that a reference names; none if it names one that is not there, or does not tell them
-// apart.
-func pick(r *understand.Reference, labels []string) (picked []int) {
+// pickOptions gives the indexes (from 0) of the options that a reference names. It gives none if one of them does not
+// exist, or if the reference fits several.
+func pickOptions(r *understand.Reference, labels []string) (picked []int) {
 	if r == nil {
 		return nil
 	}

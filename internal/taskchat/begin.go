@@ -65,11 +65,11 @@ type Turn struct {
 	Metadata Metadata `json:"metadata"`
 }
 
-// keptPast bounds how many earlier messages a model is shown with their responses, and pastRead how many rows are read
-// to find them.
 const (
-	keptPast = 25
-	pastRead = 2 * keptPast
+	// mostPast bounds how many earlier messages a model is shown with their responses, and mostRowsRead how many rows
+	// are read to find them.
+	mostPast     = 25
+	mostRowsRead = 2 * mostPast
 )
 
 // New makes the assistant.
@@ -86,9 +86,9 @@ func New(d Deps) (*run.Assistant, error) {
 			c := &connection{open: func(ctx context.Context) (*tool.Set, func(), error) {
 				return d.Tools(ctx, string(v.Owner), "chat: "+v.ID)
 			}}
-			call := &agent.Caller{View: v, Connect: c.tools, Of: theCall, Timeout: callTimeout}
-			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.intent},
-				EffectWords: {Do: d.words}}, c.close, nil
+			call := &agent.Caller{View: v, Connect: c.tools, Of: decodeCall, Timeout: callTimeout}
+			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.readIntents},
+				EffectWords: {Do: d.translate}}, c.close, nil
 		}}, nil
 }
 
@@ -96,8 +96,8 @@ func New(d Deps) (*run.Assistant, error) {
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: offers, Form: AgentResponse{},
-		Show: show, ShowEffect: exchanged,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: describeWish, Form: AgentResponse{},
+		Show: shownOutcome, ShowEffect: showEffect,
 		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys()}
 }
 
@@ -120,34 +120,36 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	}
 	spec := run.Spec{Title: text.Brief(words, mostTitle), Texts: []run.Text{{Name: promptText, Content: prompt}}}
 	if b.Session != "" {
-		if env.Past, spec.Consume, err = d.remember(ctx, b, &given); err != nil {
+		if env.Past, spec.Consume, err = d.readConversation(ctx, b, &given); err != nil {
 			return run.Spec{}, err
 		}
-		spec.Claims = []string{claim(b.Session)}
+		spec.Claims = []string{claimKey(b.Session)}
 	}
 	spec.Given, spec.Env = given, env
 	return spec, nil
 }
 
-// claim is what one run of a conversation holds at a time.
-func claim(session string) string { return "conversation " + session }
+// claimKey is the claim that at most one running run of a conversation holds.
+func claimKey(session string) string { return "conversation " + session }
 
-// remember takes in what the conversation knows: its metadata, and the question it was left with. It gives its last
-// runs, oldest first, and the row that the last one has left for whoever goes on from it.
-func (d Deps) remember(ctx context.Context, b assistant.Request, given *Given) (past, consume []string, err error) {
+// readConversation puts into given what the conversation remembers: its metadata, and the question it was left with.
+// past are its last runs, oldest first; consume is the pending row of the latest one.
+func (d Deps) readConversation(
+	ctx context.Context, b assistant.Request, given *Given,
+) (past, consume []string, err error) {
 	runs, err := d.Store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Assistant: Name, Summaries: true,
-		Limit: pastRead})
+		Limit: mostRowsRead})
 	if err != nil {
 		return nil, nil, err
 	}
 	for n, r := range runs {
 		switch {
 		case r.Status == journal.Running:
-			return nil, nil, &journal.ClaimedError{Key: claim(b.Session), Run: r.ID}
-		case len(r.Summary) == 0 || len(past) == keptPast: // it was ended without being folded
+			return nil, nil, &journal.ClaimedError{Key: claimKey(b.Session), Run: r.ID}
+		case len(r.Summary) == 0 || len(past) == mostPast: // it was ended without being folded
 			continue
 		}
-		turn, err := turnOf(r)
+		turn, err := decodeTurn(r)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -155,7 +157,7 @@ func (d Deps) remember(ctx context.Context, b assistant.Request, given *Given) (
 		case past == nil:
 			given.Metadata = turn.Metadata
 		case len(past) == 1 && b.Late:
-			given.Metadata.unseen(turn.Metadata)
+			given.Metadata.forgetUnseen(turn.Metadata)
 		}
 		if n == 0 {
 			consume = []string{r.ID}
@@ -166,18 +168,18 @@ func (d Deps) remember(ctx context.Context, b assistant.Request, given *Given) (
 		past = append(past, r.ID)
 	}
 	if b.Late && len(past) == 1 {
-		given.Metadata.unseen(newMetadata())
+		given.Metadata.forgetUnseen(newMetadata())
 	}
 	if len(consume) > 0 {
-		given.Open, err = d.left(ctx, b, consume[0])
+		given.Open, err = d.openQuestion(ctx, b, consume[0])
 	}
 	slices.Reverse(past)
 	return past, consume, err
 }
 
-// left is the question that a run has left. It has lapsed if it waited too long, or if the message was sent before it
-// was seen.
-func (d Deps) left(ctx context.Context, b assistant.Request, id string) (o Open, err error) {
+// openQuestion reads the question that a run left. It has lapsed if it waited too long, or if the message was sent
+// before it was seen.
+func (d Deps) openQuestion(ctx context.Context, b assistant.Request, id string) (o Open, err error) {
 	rows, err := d.Store.Pending(ctx, b.Owner, b.Session, d.Now())
 	if err != nil {
 		return o, err
@@ -186,7 +188,7 @@ func (d Deps) left(ctx context.Context, b assistant.Request, id string) (o Open,
 		if row.ID != id || row.Kind == kindTurn {
 			continue
 		}
-		var l leaving
+		var l pendingData
 		if err := json.Unmarshal(row.Data, &l); err != nil {
 			return o, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
 		}
@@ -197,8 +199,7 @@ func (d Deps) left(ctx context.Context, b assistant.Request, id string) (o Open,
 	return o, nil
 }
 
-// turnOf reads the summary of an ended run.
-func turnOf(r journal.Run) (turn Turn, err error) {
+func decodeTurn(r journal.Run) (turn Turn, err error) {
 	if err = json.Unmarshal(r.Summary, &turn); err == nil {
 		err = turn.Metadata.Validate()
 	}
@@ -208,8 +209,8 @@ func turnOf(r journal.Run) (turn Turn, err error) {
 	return turn, nil
 }
 
-// connection is made when the first call wants it. A driver performs one call at a time where one of them writes, and
-// reads may be at once.
+// connection to the task tools: it is opened by the first call. Calls that only read may run at the same time; a driver
+// performs writes one at a time.
 type connection struct {
 	open func(ctx context.Context) (*tool.Set, func(), error)
 	mu   sync.Mutex
@@ -238,12 +239,12 @@ func (c *connection) close() {
 	}
 }
 
-// offers says what would be done with words that plainly are for the list.
-func offers(words string) string {
-	language, wanted := understand.Wish(words)
+// describeWish says what would be done with words that are plainly meant for the list; "" for all others.
+func describeWish(words string) string {
+	language, wanted := understand.ReadWish(words)
 	var all []string
 	for _, one := range wanted {
-		all = append(all, describe(language, Act{Intent: one.Intent, Entities: one.Entities}))
+		all = append(all, describeAct(language, Act{Intent: one.Intent, Entities: one.Entities}))
 	}
 	if len(all) == 0 {
 		return ""

@@ -27,8 +27,8 @@ type CallPayload struct {
 	Digest  string          `json:"digest,omitempty"`
 }
 
-// callOf is a call that only reads.
-func callOf(name string, args any) bt.Request {
+// readingCall requests a call of a tool that changes nothing.
+func readingCall(name string, args any) bt.Request {
 	raw, _ := json.Marshal(args) // texts and numbers
 	return bt.Request{Kind: EffectCall, Label: name, Payload: CallPayload{Tool: name, Args: raw}}
 }
@@ -41,13 +41,13 @@ type changeArgs struct {
 	Status      string  `json:"status,omitempty"`
 }
 
-// calls are those that an act comes to: one for each task.
-func (a *Act) calls() (all []bt.Request, err error) {
+// toolCalls are the calls that perform the act: one for each of its tasks.
+func (a *Act) toolCalls() (all []bt.Request, err error) {
 	targets := a.Targets
 	if a.Intent == understand.Create {
 		targets = []Item{{Title: a.Entities.Title}}
 	}
-	for _, c := range a.Takes {
+	for _, c := range a.Undoes {
 		targets = append(targets, Item{ID: c.ID, Version: c.Version})
 	}
 	for _, t := range targets {
@@ -76,11 +76,11 @@ func (a *Act) calls() (all []bt.Request, err error) {
 	return all, nil
 }
 
-// selected tells of the calls that an act comes to.
-func (a *Act) selected() (events []bt.Typed) {
-	calls, _ := a.calls() // which were planned
+// selectionEvents are the events that report the calls of the act.
+func (a *Act) selectionEvents() (events []bt.Typed) {
+	calls, _ := a.toolCalls() // which were planned
 	if a.Intent == understand.List {
-		calls = a.listing(nil)
+		calls = a.listCalls(nil)
 	}
 	var others []Scored
 	for _, other := range a.Alternatives {
@@ -113,7 +113,7 @@ func callTool() bt.Leaf {
 			if n < len(i.Act.Targets) {
 				was = i.Act.Targets[n]
 			}
-			r, did := changedBy(c, was)
+			r, did := writeRemark(c, was)
 			if !did {
 				others = append(others, r)
 				continue
@@ -127,34 +127,34 @@ func callTool() bt.Leaf {
 			}
 		}
 		if i.Act.Intent != understand.Undo {
-			o.Metadata.changed(changes)
+			o.Metadata.rememberChange(changes)
 		} else if kept := o.Metadata.AgentContext.Changes; len(changes) == len(done) && len(kept) > 0 {
 			o.Metadata.AgentContext.Changes = kept[:len(kept)-1]
 		}
-		if i.Act.rings() && len(changes) > 0 {
+		if i.Act.wantsAlarm() && len(changes) > 0 {
 			told = append(told, Remark{What: sayNoRing})
 		}
-		o.Remarks = slices.Concat(o.Remarks, together(told), others)
+		o.Remarks = slices.Concat(o.Remarks, mergeAlike(told), others)
 		o.Told += len(done)
-		o.Events = i.Act.selected()
+		o.Events = i.Act.selectionEvents()
 		return nil
 	}
-	plan := func(i actIn) ([]bt.Request, error) { return i.Act.calls() }
+	plan := func(i actIn) ([]bt.Request, error) { return i.Act.toolCalls() }
 	return bt.Task("CallTool", "Calls the tool of an act, for each of its tasks, with the versions that were seen.",
 		plan, collect)
 }
 
-// changedBy tells what a call did to a task. did is false if it did nothing, or nobody knows.
-func changedBy(c bt.Completion, was Item) (told Remark, did bool) {
+// writeRemark says what a call did to a task. did is false if it did nothing, or nobody knows.
+func writeRemark(c bt.Completion, was Item) (told Remark, did bool) {
 	r, err := bt.ResultOf[agent.CallReceipt](c)
 	switch {
 	case c.Err != nil || err != nil:
 		return Remark{What: sayUnsureDone, Title: was.Title}, false
 	case r.Error != nil:
-		return *refusal(r.Tool, r.Error, was), false
+		return *refusalRemark(r.Tool, r.Error, was), false
 	}
 	if r.Tool == toolOf(understand.Undo) {
-		return undoneBy(r)
+		return undoRemark(r)
 	}
 	var data struct {
 		Item
@@ -166,11 +166,12 @@ func changedBy(c bt.Completion, was Item) (told Remark, did bool) {
 	if data.Title == "" { // a deletion need not tell what it was
 		data.Item = was
 	}
-	return Remark{What: whatOf(r.Tool, was, data.Item, data.Already), Title: was.Title, Items: []Item{data.Item}}, true
+	what := writeRemarkKey(r.Tool, was, data.Item, data.Already)
+	return Remark{What: what, Title: was.Title, Items: []Item{data.Item}}, true
 }
 
-// undoneBy tells what an undo made of a task.
-func undoneBy(r agent.CallReceipt) (told Remark, did bool) {
+// undoRemark says what an undo did to a task. did is false if it did nothing, or nobody knows.
+func undoRemark(r agent.CallReceipt) (told Remark, did bool) {
 	var data struct{ Before, After *Item }
 	switch err := decodeData(r, &data); {
 	case err != nil, data.Before == nil && data.After == nil:
@@ -188,8 +189,8 @@ func undoneBy(r agent.CallReceipt) (told Remark, did bool) {
 	return told, true
 }
 
-// whatOf is what to say of a call that was carried out.
-func whatOf(name string, was, now Item, already bool) string {
+// writeRemarkKey is the kind of the remark about a call that succeeded.
+func writeRemarkKey(name string, was, now Item, already bool) string {
 	switch {
 	case name == toolOf(understand.Create):
 		return sayAdded
@@ -209,9 +210,9 @@ func whatOf(name string, was, now Item, already bool) string {
 	return sayUpdated
 }
 
-// refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it
-// did.
-func refusal(name string, e *tool.Error, was Item) *Remark {
+// refusalRemark says why a tool did nothing. Of a write that failed for any other reason, nobody knows whether it was
+// done.
+func refusalRemark(name string, e *tool.Error, was Item) *Remark {
 	if name == toolOf(understand.Undo) && (e.Kind == tool.NotFound || e.Kind == tool.Conflict) {
 		return &Remark{What: sayCantUndo}
 	}
@@ -231,36 +232,37 @@ func refusal(name string, e *tool.Error, was Item) *Remark {
 	return &Remark{What: sayNotNow}
 }
 
-// timed finds words that tell of a time, in the languages that are read without a model. What it takes for one too
-// often costs a sentence.
-var timed = regexp.MustCompile(
+// timeWords matches words that speak of a time, in the languages that are read without a model. A false match costs
+// only one needless sentence.
+var timeWords = regexp.MustCompile(
 	`(?i)[0-9]|(?:^|[^\pL])(at|in|on|by|before|after|until|when|once|tomorrow|today|tonight|next|every|noon|midnight|um|am|bis|vor|nach|wenn|` +
 		`heute|morgen|abend|nächste[nrs]?|jeden|às|em|no|na|até|antes|depois|quando|hoje|amanhã|próxim[ao]|cada)(?:[^\pL]|$)`)
 
-// rings says that the person asked to be reminded at a time, which nothing here does.
-func (a *Act) rings() bool {
-	return a.Intent == understand.Create && a.Entities.Reminder && (a.By != "" || timed.MatchString(a.Entities.Title))
+// wantsAlarm says that the person asked to be reminded at a time, which no tool can do.
+func (a *Act) wantsAlarm() bool {
+	return a.Intent == understand.Create && a.Entities.Reminder && (a.By != "" || timeWords.MatchString(a.Entities.Title))
 }
 
-// listing is the call of a list that a person wants. ids are those of the tasks that they named by their places.
-func (a *Act) listing(ids []int64) []bt.Request {
+// listCalls is the call for a list that a person wants. ids are the tasks that they named by position; nil: they named
+// none.
+func (a *Act) listCalls(ids []int64) []bt.Request {
 	args := listArgs{Status: a.Entities.Status, IDs: ids}
 	if r := a.Entities.Reference; r != nil && ids == nil {
 		args.Query = r.Title
 	}
-	return []bt.Request{callOf("list_tasks", args)}
+	return []bt.Request{readingCall("list_tasks", args)}
 }
 
-// places are the tasks that a list is wanted of, where it names them by position or as “it”, with their positions in
-// the last list; 0: in none.
-func (a *Act) places(m *Metadata) (ids []int64, at []int) {
+// tasksByPlace gives the tasks to list, where the act names them by position or as “it”. at are their positions in the
+// last list; 0: the task is not in it.
+func (a *Act) tasksByPlace(m *Metadata) (ids []int64, at []int) {
 	r := a.Entities.Reference
 	if r == nil || len(r.Positions) == 0 && !r.It {
 		return nil, nil
 	}
 	ids, _ = a.knownIDs(m)
 	for _, id := range ids {
-		at = append(at, slices.Index(m.listed(), id)+1)
+		at = append(at, slices.Index(m.listedIDs(), id)+1)
 	}
 	return ids, at
 }
@@ -278,16 +280,16 @@ func listTasks() bt.Leaf {
 		Events   []bt.Typed `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		ids, _ := i.Act.places(&i.Metadata)
-		return i.Act.listing(ids), nil
+		ids, _ := i.Act.tasksByPlace(&i.Metadata)
+		return i.Act.listCalls(ids), nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
-		o.Events = i.Act.selected()
+		o.Events = i.Act.selectionEvents()
 		p, err := listedPage(done[0])
 		if err != nil {
 			return err
 		}
-		if one := i.Act.detailed(&i.Metadata, p.Tasks); one != nil {
+		if one := i.Act.detailsRemark(&i.Metadata, p.Tasks); one != nil {
 			o.Remarks = append(slices.Clip(o.Remarks), *one)
 			if len(one.Items) == 1 {
 				o.Metadata.AgentContext.LastTask = one.Items[0].ID
@@ -297,9 +299,9 @@ func listTasks() bt.Leaf {
 		if i.Act.Entities.Reminder {
 			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayNoDates})
 		}
-		shown := i.Act.shown(&p)
+		shown := i.Act.listRemark(&p)
 		o.Remarks, o.Shown, o.Lists = append(slices.Clip(o.Remarks), shown), p.Tasks, o.Lists+1
-		o.Metadata.showWithin(p.Tasks, p.Total > len(p.Tasks))
+		o.Metadata.rememberListWithin(p.Tasks, p.Total > len(p.Tasks))
 		if len(p.Tasks) == 1 {
 			o.Metadata.AgentContext.LastTask = p.Tasks[0].ID
 		}
@@ -310,10 +312,10 @@ func listTasks() bt.Leaf {
 			"descriptions.", plan, collect)
 }
 
-// detailed tells of tasks that are named by their places, which no new list replaces; nil: of none.
-func (a *Act) detailed(m *Metadata, found []Item) *Remark {
+// detailsRemark shows tasks that were named by position, without a new list; nil if none were.
+func (a *Act) detailsRemark(m *Metadata, found []Item) *Remark {
 	r := a.Entities.Reference
-	ids, at := a.places(m)
+	ids, at := a.tasksByPlace(m)
 	switch {
 	case ids == nil && r != nil && len(r.Positions) > 0 && len(m.TaskReferences) > 0:
 		return &Remark{What: sayNoPosition, N: len(m.TaskReferences)}
@@ -330,9 +332,8 @@ func (a *Act) detailed(m *Metadata, found []Item) *Remark {
 	return &told
 }
 
-// shown is what is said of a list. A search gives what has one of the words; those with all of them are meant, if there
-// are some.
-func (a *Act) shown(p *page) Remark {
+// listRemark shows a list. A search finds tasks with any of the words; if some have all of them, only those are shown.
+func (a *Act) listRemark(p *page) Remark {
 	shown := Remark{What: sayList, Details: a.Details}
 	if r := a.Entities.Reference; r != nil && r.Title != "" {
 		shown.Title, shown.Details = r.Title, true
@@ -344,7 +345,7 @@ func (a *Act) shown(p *page) Remark {
 	case len(p.Tasks) == 0 && shown.Title != "":
 		shown.What = sayNoneFound
 	case len(p.Tasks) == 0:
-		shown.What = noneOf(a.Entities.Status)
+		shown.What = noTasksKey(a.Entities.Status)
 	}
 	shown.Items, shown.N = p.Tasks, p.Total
 	return shown
@@ -353,8 +354,7 @@ func (a *Act) shown(p *page) Remark {
 // callTimeout bounds one call of a tool.
 const callTimeout = 15 * time.Second
 
-// theCall reads the call that an effect asks for.
-func theCall(_ *run.View, job run.Job) (name, args string, call tool.Call, err error) {
+func decodeCall(_ *run.View, job run.Job) (name, args string, call tool.Call, err error) {
 	p, err := run.AskedOf[CallPayload](job)
 	call.Version = p.Version
 	if p.Row != "" {

@@ -41,9 +41,9 @@ func lookUp() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		sought := i.Act.searchArgs(&i.Metadata)
-		all := []bt.Request{callOf("list_tasks", sought)}
+		all := []bt.Request{readingCall("list_tasks", sought)}
 		if sought.Query != "" {
-			all = append(all, callOf("list_tasks", listArgs{Status: i.Act.statusOfTargets(), Limit: mostOptions}))
+			all = append(all, readingCall("list_tasks", listArgs{Status: i.Act.statusOfTargets(), Limit: mostOptions}))
 		}
 		return all, nil
 	}
@@ -110,7 +110,7 @@ func (a *Act) knownIDs(m *Metadata) (ids []int64, known bool) {
 		return nil, false
 	case r.All && r.Title == "" && a.statusOfTargets() == "" || r.All && r.Title == "" && a.Intent != understand.Delete &&
 		len(m.TaskReferences) > 0:
-		ids = m.shown()
+		ids = m.wholeList()
 		return ids, len(ids) > 0
 	case len(r.Positions) > 0:
 		for _, p := range r.Positions {
@@ -157,7 +157,7 @@ func resolveLeaf() bt.Leaf {
 		if r.say != nil {
 			o.Remarks = append(slices.Clip(o.Remarks), *r.say)
 		}
-		added := asked{Questions: o.Questions}
+		added := askingOut{Questions: o.Questions}
 		if r.ask != nil {
 			added.ask(*r.ask)
 		}
@@ -245,13 +245,13 @@ func (f *candidates) resolve(unclear bool) resolution {
 	case r != nil && r.Title != "":
 		return f.matchTitle(r)
 	case r != nil && r.All && len(f.found) == 0:
-		return remarkOnly(whyNone, Remark{What: noneOf(f.statusOfTargets())})
+		return remarkOnly(whyNone, Remark{What: noTasksKey(f.statusOfTargets())})
 	case r != nil && r.All && !unclear:
 		return f.withoutExcepted(f.found)
 	case r != nil && len(r.Positions) > 0 && len(f.m.TaskReferences) > 0:
 		return remarkOnly(whyNoPosition, Remark{What: sayNoPosition, N: len(f.m.TaskReferences)})
 	case len(f.found) == 0:
-		return remarkOnly(whyNoTask, Remark{What: noneOf(cmp.Or(f.statusOfTargets(), pending))})
+		return remarkOnly(whyNoTask, Remark{What: noTasksKey(cmp.Or(f.statusOfTargets(), pending))})
 	}
 	return resolution{why: whyUnsaid.With(), ask: f.questionWhich(Remark{What: sayWhich}, f.found)}
 }
@@ -326,7 +326,7 @@ func (f *candidates) withoutExcepted(all []Item) resolution {
 	}
 	left := slices.DeleteFunc(slices.Clone(all), func(t Item) bool { return slices.Contains(out, t.ID) })
 	if len(left) == 0 {
-		return remarkOnly(whyNoneLeft, Remark{What: noneOf(f.statusOfTargets())})
+		return remarkOnly(whyNoneLeft, Remark{What: noTasksKey(f.statusOfTargets())})
 	}
 	return resolution{targets: f.notYetDone(left), why: whyAllBut.With()}
 }

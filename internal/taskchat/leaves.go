@@ -10,7 +10,7 @@ import (
 	"sibyl/internal/taskchat/understand"
 )
 
-// Given is what a run begins with: one message, and what its conversation knows.
+// Given is what a run begins with: one message, and what its conversation remembers.
 type Given struct {
 	Words    string   `port:"words"`
 	Metadata Metadata `port:"metadata"`
@@ -20,22 +20,22 @@ type Given struct {
 	Zone     int      `port:"zone"`  // of the times that the person is told, in seconds east of UTC
 }
 
-// wanted is what the response is made of.
-type wanted struct {
-	Language  string         `port:"language,optional"`
-	Remarks   []Remark       `port:"remarks,optional"`
-	Questions []Question     `port:"questions,optional"`
-	Shown     []Item         `port:"shown,optional"`
-	Lists     int            `port:"lists,optional"` // how many were shown
-	Metadata  Metadata       `port:"metadata,optional"`
-	Told      int            `port:"told,optional"` // of how many writes the remarks tell
-	Intents   []IntentResult `port:"intents,optional"`
-	Worded    []Worded       `port:"worded,optional"`
+// treeResult is what the tree leaves, of which the response is composed.
+type treeResult struct {
+	Language   string         `port:"language,optional"`
+	Remarks    []Remark       `port:"remarks,optional"`
+	Questions  []Question     `port:"questions,optional"`
+	Shown      []Item         `port:"shown,optional"`
+	ListsShown int            `port:"lists,optional"` // how many were shown
+	Metadata   Metadata       `port:"metadata,optional"`
+	Reported   int            `port:"told,optional"` // of how many writes the remarks tell
+	Intents    []IntentResult `port:"intents,optional"`
+	Worded     []Worded       `port:"worded,optional"`
 }
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, wanted](plainAnswer(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(),
+	return bt.Declare[Given, treeResult](plainAnswer(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(),
 		confident(), said(), askWhich(), lookUp(), resolveLeaf(),
 		has(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
 }
@@ -55,28 +55,28 @@ func understandLeaf() bt.Leaf {
 		Events   []bt.Typed `port:",events"`
 	}
 	return bt.Func("Understand", "Reads what a message asks for, by rules.", func(i in, o *out) error {
-		r := understand.Read(i.Words, i.Metadata.context(i.Open))
+		r := understand.Read(i.Words, i.Metadata.rulesContext(i.Open))
 		o.Language = r.Language
 		for _, one := range r.Results {
 			o.Acts = append(o.Acts, Act{Intent: one.Intent, Confidence: one.Confidence, Alternatives: one.Alternatives,
 				Entities: one.Entities, Reasoning: one.Reasoning})
 		}
-		o.Events = intentsRead(o.Acts)
+		o.Events = intentEvents(o.Acts)
 		return nil
 	})
 }
 
-func intentsRead(acts []Act) (events []bt.Typed) {
+func intentEvents(acts []Act) (events []bt.Typed) {
 	for _, a := range acts {
 		events = append(events, IntentRead{a.result()})
 	}
 	return events
 }
 
-// context is what the rules of understanding know of the conversation.
-func (m *Metadata) context(o Open) understand.Context {
-	c := understand.Context{Language: m.AgentContext.Language, Previous: changeOf(m.LastToolUsed)}
-	if o.waits() {
+// rulesContext is what the rules of package understand need of the conversation.
+func (m *Metadata) rulesContext(o Open) understand.Context {
+	c := understand.Context{Language: m.AgentContext.Language, Previous: writeIntentOf(m.LastToolUsed)}
+	if o.answerable() {
 		c.Open = &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}
 	}
 	return c
@@ -100,7 +100,7 @@ func nextAct() bt.Leaf {
 		}
 		o.Act, o.Left, o.Done = i.Acts[0], i.Acts[1:], false
 		o.Intents = append(slices.Clip(o.Intents), o.Act.result())
-		if o.Act.names() {
+		if o.Act.namesTaskAnew() {
 			o.Metadata.AgentContext.LastTask = 0
 		}
 		return nil
@@ -159,23 +159,23 @@ func has() bt.Leaf {
 	})
 }
 
-// actIn is what a leaf about one act reads.
+// actIn is the input of a leaf that handles one act.
 type actIn struct {
 	Act Act `port:"act"`
 }
 
-// asked is what a leaf that asks adds.
-type asked struct {
+// askingOut is the output of a leaf that asks the person.
+type askingOut struct {
 	Questions []Question `port:"questions"`
 	Events    []bt.Typed `port:",events"`
 }
 
-func (o *asked) ask(q Question) {
+func (o *askingOut) ask(q Question) {
 	o.Questions = append(slices.Clip(o.Questions), q)
-	o.Events = append(o.Events, Asked{Kind: q.Kind, Intent: string(q.Act.Intent), Options: q.labels()})
+	o.Events = append(o.Events, Asked{Kind: q.Kind, Intent: string(q.Act.Intent), Options: q.optionLabels()})
 }
 
-func (q *Question) labels() (labels []string) {
+func (q *Question) optionLabels() (labels []string) {
 	for _, o := range q.Options {
 		labels = append(labels, o.Label)
 	}
@@ -183,7 +183,7 @@ func (q *Question) labels() (labels []string) {
 }
 
 func askValueLeaf() bt.Leaf {
-	return bt.Func("AskValue", "Asks what a task is to be called.", func(i actIn, o *asked) error {
+	return bt.Func("AskValue", "Asks what a task is to be called.", func(i actIn, o *askingOut) error {
 		text := Remark{What: sayNoTitle}
 		if len(i.Act.Targets) > 0 {
 			text = Remark{What: sayNoValue, Items: i.Act.Targets}
@@ -194,10 +194,10 @@ func askValueLeaf() bt.Leaf {
 }
 
 func askConfirmation() bt.Leaf {
-	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i actIn, o *asked) error {
+	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i actIn, o *askingOut) error {
 		o.ask(Question{Kind: understand.KindConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets},
 			Act: i.Act})
-		o.Events = append(i.Act.selected(), o.Events...)
+		o.Events = append(i.Act.selectionEvents(), o.Events...)
 		return nil
 	})
 }
@@ -209,12 +209,12 @@ func askWhich() bt.Leaf {
 	}
 	const doc = "Asks what was meant, with the likeliest wish first. FAILURE if there is nothing to choose, or a " +
 		"deletion alone, which is asked about later."
-	return bt.Func("AskWhich", doc, func(i in, o *asked) error {
+	return bt.Func("AskWhich", doc, func(i in, o *askingOut) error {
 		q := Question{Kind: understand.KindChoose, Text: Remark{What: sayUnsure}, Act: i.Act}
 		add := func(a Act) {
 			a.Chosen, a.Agreed, a.Alternatives = true, true, nil
-			label := describe(i.Language, a)
-			if label != "" && !slices.Contains(q.labels(), label) {
+			label := describeAct(i.Language, a)
+			if label != "" && !slices.Contains(q.optionLabels(), label) {
 				q.Options = append(q.Options, Option{label, a})
 			}
 		}
@@ -258,8 +258,8 @@ func lastChange() bt.Leaf {
 				o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayNothingToUndo})
 				return errors.New("nothing was changed in this conversation")
 			}
-			o.Act.Takes = slices.Clone(all[len(all)-1])
-			slices.Reverse(o.Act.Takes)
+			o.Act.Undoes = slices.Clone(all[len(all)-1])
+			slices.Reverse(o.Act.Undoes)
 			return nil
 		})
 }
@@ -278,7 +278,7 @@ func say() bt.Leaf {
 				r.What = sayFine
 			case i.Act.Intent == understand.Help:
 				r.What = sayHelp
-			case answers(i.Act.Intent):
+			case isAnswer(i.Act.Intent):
 				r.What = sayNothingOpen
 			}
 			o.Remarks = append(slices.Clip(o.Remarks), r)

@@ -48,8 +48,8 @@ type Changed struct {
 // keptChanges is how many of its changes a conversation can undo.
 const keptChanges = 5
 
-// changed remembers what was done together.
-func (m *Metadata) changed(tasks []Changed) {
+// rememberChange adds the tasks that one act changed to the changes that can be undone.
+func (m *Metadata) rememberChange(tasks []Changed) {
 	if len(tasks) == 0 {
 		return
 	}
@@ -78,30 +78,30 @@ func (m *Metadata) Validate() error {
 	return nil
 }
 
-// newMetadata is that of a conversation that begins.
+// newMetadata is the metadata of a new conversation.
 func newMetadata() Metadata {
 	return Metadata{AgentContext: AgentContext{ApplicationDomain: Domain, ConfidenceHistory: []float64{}}}
 }
 
-// show remembers a list as the one that positions refer to. It replaces the one before, also if it is empty.
-func (m *Metadata) show(tasks []Item, unlisted bool, at time.Time) {
-	m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted = positions(tasks), &at, unlisted
-	m.AgentContext.Shown = labels(tasks)
+// rememberList makes a list the one that positions refer to, even if it is empty.
+func (m *Metadata) rememberList(tasks []Item, unlisted bool, at time.Time) {
+	m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted = idsByPosition(tasks), &at, unlisted
+	m.AgentContext.Shown = itemLabels(tasks)
 }
 
-// showWithin is for what follows in the message that shows a list. The person may mean that list or the one they have
-// seen before: where the two differ, no position means anything.
-func (m *Metadata) showWithin(tasks []Item, unlisted bool) {
-	shown := positions(tasks)
+// rememberListWithin is rememberList for the rest of the message that shows the list. The person may mean this list or
+// the one before: where the two differ, positions mean nothing.
+func (m *Metadata) rememberListWithin(tasks []Item, unlisted bool) {
+	shown := idsByPosition(tasks)
 	if len(m.TaskReferences) > 0 && !maps.Equal(m.TaskReferences, shown) {
 		shown = nil
 	}
 	m.TaskReferences, m.AgentContext.Unlisted = shown, unlisted
 }
 
-// unseen forgets what the last message has changed in what positions and “it” mean: who spoke before it was answered
-// can't have meant that.
-func (m *Metadata) unseen(before Metadata) {
+// forgetUnseen drops the meanings of positions and “it” that changed with the last message. The person wrote before
+// they saw its answer, and can't have meant those.
+func (m *Metadata) forgetUnseen(before Metadata) {
 	if !maps.Equal(m.TaskReferences, before.TaskReferences) {
 		m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted, m.AgentContext.Shown = nil, nil, false, nil
 	}
@@ -113,7 +113,7 @@ func (m *Metadata) unseen(before Metadata) {
 	}
 }
 
-func positions(tasks []Item) map[string]int64 {
+func idsByPosition(tasks []Item) map[string]int64 {
 	at := make(map[string]int64, len(tasks))
 	for i, t := range tasks {
 		at[strconv.Itoa(i+1)] = t.ID
@@ -130,25 +130,24 @@ func (m *Metadata) idAtPosition(position int) (id int64, ok bool) {
 	return id, ok
 }
 
-// shown are the tasks of the last list, in order; none if it had more than were shown, since nobody knows whether these
-// are meant by “all”.
-func (m *Metadata) shown() (ids []int64) {
+// wholeList is listedIDs, or none if the list had more tasks than were shown: then nobody knows which tasks “all”
+// means.
+func (m *Metadata) wholeList() (ids []int64) {
 	if m.AgentContext.Unlisted {
 		return nil
 	}
-	return m.listed()
+	return m.listedIDs()
 }
 
-// listed are the tasks of the last list, in order.
-func (m *Metadata) listed() (ids []int64) {
+// listedIDs are the tasks of the last list, in order.
+func (m *Metadata) listedIDs() (ids []int64) {
 	for i := 1; i <= len(m.TaskReferences); i++ {
 		ids = append(ids, m.TaskReferences[strconv.Itoa(i)])
 	}
 	return ids
 }
 
-// sure remembers how confident an intent was.
-func (m *Metadata) sure(confidence float64) {
+func (m *Metadata) rememberConfidence(confidence float64) {
 	all := append(slices.Clip(m.AgentContext.ConfidenceHistory), confidence)
 	m.AgentContext.ConfidenceHistory = all[max(len(all)-keptConfidences, 0):]
 }

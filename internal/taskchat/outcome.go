@@ -18,15 +18,15 @@ import (
 	"sibyl/internal/tool"
 )
 
-// openFor is how long a question waits for its answer.
-const openFor = 30 * time.Minute
+// questionLifetime is how long a question waits for its answer.
+const questionLifetime = 30 * time.Minute
 
 // reasonStopped is why a cancelled run ended; for all others it is the status of the response.
 const reasonStopped = "cancelled"
 
 // outcome composes the response of the receipts and of what the tree left.
 func outcome(v *run.View, e run.Ending) run.Outcome {
-	var w wanted
+	var w treeResult
 	e.Tree.Read(e.State, &w)
 	var given Given
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
@@ -35,10 +35,10 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		ToolCalls: []ToolCall{}}
 	m := given.Metadata
 	calls := c.doneCalls(e.Under)
-	c.tellCalls(&r, &m, w, calls)
+	c.addCalls(&r, &m, w, calls)
 	for _, one := range w.Intents {
 		if toolOf(understand.Intent(one.IntentType)) != "" {
-			m.sure(one.Confidence)
+			m.rememberConfidence(one.Confidence)
 		}
 	}
 	m.AgentContext.Language = cmp.Or(w.Language, m.AgentContext.Language)
@@ -48,7 +48,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	switch {
 	case e.Cancelled:
 		out.Status, r.Status = journal.Cancelled, StatusError
-		remarks = slices.Concat(remarks, untold(calls, w.Told), []Remark{{What: sayStopped}})
+		remarks = slices.Concat(remarks, unreportedWrites(calls, w.Reported), []Remark{{What: sayStopped}})
 	case e.Status != bt.Success:
 		out.Status, r.Status = journal.Failed, StatusError
 		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayNotNow})
@@ -59,7 +59,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 			r.Status = StatusConfirmation
 		}
 		m.AgentContext.ClarificationCount++
-	case failed(remarks):
+	case onlyFailures(remarks):
 		out.Status, r.Status = journal.Failed, StatusError
 	}
 	if !given.Model && slices.ContainsFunc(remarks, func(r Remark) bool {
@@ -71,15 +71,15 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	if !asks {
 		w.Questions = nil
 	}
-	r.Response = c.answer(remarks, w.Questions)
-	var next leaving
+	r.Response = c.responseText(remarks, w.Questions)
+	var next pendingData
 	if asks {
 		q := w.Questions[0]
 		for _, other := range w.Questions[1:] {
-			q.Rest = append(q.Rest, other.Act)
+			q.OtherActs = append(q.OtherActs, other.Act)
 		}
-		r.Clarification = c.clarify(q)
-		next = leaving{Question: &q, Until: c.lastAt().Add(openFor)}
+		r.Clarification = c.clarification(q)
+		next = pendingData{Question: &q, Until: c.lastRecordAt().Add(questionLifetime)}
 	}
 	out.Pending = []journal.Pending{next.row(v.ID)}
 	r.Intents, r.Metadata = w.Intents, m
@@ -92,10 +92,10 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	return out
 }
 
-// leaving is what a run leaves to the next one of its conversation, as a pending row that carries its id. The next one
-// uses it up, so it goes on from this run and from no other: of two at once, or of one that has read what was before
-// this run, one begins and the other reads anew.
-type leaving struct {
+// pendingData is what a run leaves to the next run of its conversation, in a pending row with the run's id. The next
+// run consumes the row. So of two runs that begin at once, or of one that did not see this run, only one begins, and
+// the other reads the conversation again.
+type pendingData struct {
 	Question *Question `json:"question,omitempty"` // to the person
 	Until    time.Time `json:"until,omitzero"`     // the question is open
 }
@@ -103,7 +103,7 @@ type leaving struct {
 // kindTurn is the kind of a row without a question.
 const kindTurn = "turn"
 
-func (l leaving) row(id string) journal.Pending {
+func (l pendingData) row(id string) journal.Pending {
 	p := journal.Pending{ID: id, Kind: kindTurn}
 	if l.Question != nil {
 		p.Kind = l.Question.Kind
@@ -112,13 +112,13 @@ func (l leaving) row(id string) journal.Pending {
 	return p
 }
 
-// failed says whether nothing that was wanted could be done.
-func failed(remarks []Remark) bool {
+// onlyFailures says that something could not be done, and that nothing was.
+func onlyFailures(remarks []Remark) bool {
 	wrong := false
 	for _, r := range remarks {
 		switch {
-		case r.aside():
-		case !r.wrong():
+		case r.isAside():
+		case !r.isFailure():
 			return false
 		default:
 			wrong = true
@@ -130,13 +130,13 @@ func failed(remarks []Remark) bool {
 // mostKept bounds what a conversation keeps of a response, in bytes.
 const mostKept = 64 << 10
 
-// composer puts into words what a run has done.
+// composer turns the remarks and receipts of a run into text.
 type composer struct {
-	view     *run.View
-	language string
-	zone     *time.Location
-	worded   []Worded
-	heard    func(text string, keep []string) // takes in each sentence; nil: nobody does
+	view       *run.View
+	language   string
+	zone       *time.Location
+	worded     []Worded
+	onSentence func(text string, keep []string) // takes in each sentence; nil: nobody does
 }
 
 // doneCall is a call with its receipt, and when that was recorded.
@@ -146,8 +146,8 @@ type doneCall struct {
 	at time.Time
 }
 
-// lastAt is the time of the last record.
-func (c *composer) lastAt() time.Time {
+// lastRecordAt is the time of the last record.
+func (c *composer) lastRecordAt() time.Time {
 	records := c.view.Records()
 	return records[len(records)-1].At
 }
@@ -164,13 +164,14 @@ func (c *composer) doneCalls(under []run.CompletionRecord) (all []doneCall) {
 		add(done, records[seq].At)
 	}
 	for n := range under {
-		add(&under[n], c.lastAt())
+		add(&under[n], c.lastRecordAt())
 	}
 	return all
 }
 
-// untold is what the writes did of which no remark tells yet, as the run was stopped before all of their act had ended.
-func untold(all []doneCall, told int) (remarks []Remark) {
+// unreportedWrites are remarks on the writes that no remark reports yet, because the run was stopped in the middle of
+// their act. reported is how many are.
+func unreportedWrites(all []doneCall, told int) (remarks []Remark) {
 	for _, one := range all {
 		if !one.Once {
 			continue
@@ -178,7 +179,7 @@ func untold(all []doneCall, told int) (remarks []Remark) {
 		if told--; told >= 0 || one.Err != nil && one.Err.Kind == run.KindCancelled { // which was not performed
 			continue
 		}
-		if r, did := changedBy(bt.Completion{Result: one.Result, Value: one.Value, Err: one.Err}, Item{}); did ||
+		if r, did := writeRemark(bt.Completion{Result: one.Result, Value: one.Value, Err: one.Err}, Item{}); did ||
 			r.What == sayUnsureDone {
 			remarks = append(remarks, r)
 		}
@@ -186,8 +187,8 @@ func untold(all []doneCall, told int) (remarks []Remark) {
 	return remarks
 }
 
-// tellCalls tells of the calls by their receipts.
-func (c *composer) tellCalls(r *AgentResponse, m *Metadata, w wanted, all []doneCall) {
+// addCalls adds the calls to the response, and what they change in the metadata.
+func (c *composer) addCalls(r *AgentResponse, m *Metadata, w treeResult, all []doneCall) {
 	for _, done := range all {
 		p := done.CallPayload
 		at := done.at.Add(-time.Duration(done.TookMS) * time.Millisecond)
@@ -195,27 +196,27 @@ func (c *composer) tellCalls(r *AgentResponse, m *Metadata, w wanted, all []done
 		receipt, _ := done.Value.(agent.CallReceipt)
 		switch {
 		case done.Err != nil && done.Err.Kind == run.KindCancelled:
-			call.Error = c.remark(Remark{What: sayStopped})
+			call.Error = c.remarkText(Remark{What: sayStopped})
 		case done.Err != nil:
-			call.Error = c.remark(Remark{What: sayUnsureDone})
+			call.Error = c.remarkText(Remark{What: sayUnsureDone})
 		case receipt.Error != nil:
-			call.Error = c.remark(*refusal(p.Tool, receipt.Error, Item{}))
+			call.Error = c.remarkText(*refusalRemark(p.Tool, receipt.Error, Item{}))
 		case receipt.Result != nil:
 			call.Result = receipt.Result.Data
 		}
 		r.ToolCalls = append(r.ToolCalls, call)
 		if done.Once {
-			r.wrote(call, done.Err, receipt.Error)
+			r.countWrite(call, done.Err, receipt.Error)
 		}
 		m.LastToolUsed, m.LastToolParameters = p.Tool, p.Args
-		if p.Tool == toolOf(understand.List) && w.Lists > 0 {
-			m.show(w.Shown, w.Metadata.AgentContext.Unlisted, at)
+		if p.Tool == toolOf(understand.List) && w.ListsShown > 0 {
+			m.rememberList(w.Shown, w.Metadata.AgentContext.Unlisted, at)
 		}
 	}
 }
 
-// wrote counts a call that was to change something.
-func (r *AgentResponse) wrote(call ToolCall, lost *bt.Fault, refused *tool.Error) {
+// countWrite counts a call that was to change something.
+func (r *AgentResponse) countWrite(call ToolCall, lost *bt.Fault, refused *tool.Error) {
 	if r.Writes == nil {
 		r.Writes = &agent.Writes{}
 	}
@@ -225,7 +226,7 @@ func (r *AgentResponse) wrote(call ToolCall, lost *bt.Fault, refused *tool.Error
 		fate = agent.WriteRefused
 	case lost != nil, call.Error == "" && call.Result == nil:
 		fate = agent.WriteUnsure
-	case refused != nil && refusal(call.ToolName, refused, Item{}).What == sayUnsureDone:
+	case refused != nil && refusalRemark(call.ToolName, refused, Item{}).What == sayUnsureDone:
 		fate = agent.WriteUnsure
 	case refused != nil:
 		fate = agent.WriteFailed
@@ -233,7 +234,7 @@ func (r *AgentResponse) wrote(call ToolCall, lost *bt.Fault, refused *tool.Error
 	r.Writes.Add(call.ToolName, call.target(), fate, call.Error)
 }
 
-// target is what a call was to change, as people read it.
+// target names what a call was to change.
 func (c *ToolCall) target() string {
 	var args struct {
 		Title  string `json:"title"`
@@ -245,7 +246,7 @@ func (c *ToolCall) target() string {
 	return cmp.Or(args.Title, fmt.Sprintf("task %d", args.TaskID))
 }
 
-func (c *composer) trace(w wanted, fault *bt.Fault) string {
+func (c *composer) trace(w treeResult, fault *bt.Fault) string {
 	var all []string
 	for _, one := range w.Intents {
 		all = append(all, IntentRead{one}.String())
@@ -262,8 +263,8 @@ func (c *composer) trace(w wanted, fault *bt.Fault) string {
 	return strings.Join(all, "; ")
 }
 
-// show reads a response for people.
-func show(outcome json.RawMessage) (s assistant.Shown, err error) {
+// shownOutcome is an outcome as people see it.
+func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 	var r AgentResponse
 	if err = json.Unmarshal(outcome, &r); err != nil {
 		return s, err

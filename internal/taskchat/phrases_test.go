@@ -35,14 +35,14 @@ func remarks(t *testing.T) (all []string) {
 func TestEveryLanguageSaysAllThatCanBeSaid(t *testing.T) {
 	names := remarks(t)
 	places := regexp.MustCompile(`\{.*?\}`)
-	for code, p := range table() {
+	for code, p := range phrasesByLanguage() {
 		for _, name := range names {
 			if len(p[name]) == 0 && name != sayDetails && name != sayReply {
 				t.Errorf("%s: %q has no words", code, name)
 			}
 		}
 		for name, forms := range p {
-			if !slices.Contains(names, name) && table()["en"][name] == nil {
+			if !slices.Contains(names, name) && phrasesByLanguage()["en"][name] == nil {
 				t.Errorf("%s: nothing says %q", code, name)
 			}
 			for _, form := range forms {
@@ -54,7 +54,7 @@ func TestEveryLanguageSaysAllThatCanBeSaid(t *testing.T) {
 			}
 		}
 	}
-	if languages := slices.Sorted(maps.Keys(table())); !slices.Equal(languages, []string{"de", "en", "pt"}) {
+	if languages := slices.Sorted(maps.Keys(phrasesByLanguage())); !slices.Equal(languages, []string{"de", "en", "pt"}) {
 		t.Errorf("languages: %v", languages)
 	}
 }

@@ -82,8 +82,8 @@ const (
 	sayMore          = "more"
 )
 
-// noneOf says that there are no tasks of a status; "": none at all.
-func noneOf(status string) string {
+// noTasksKey is the kind of the remark that there are no tasks of a status; "": none at all.
+func noTasksKey(status string) string {
 	switch status {
 	case pending:
 		return sayNonePending
@@ -93,13 +93,13 @@ func noneOf(status string) string {
 	return sayNoTasks
 }
 
-// aside says that it tells neither of something done nor of something that could not be.
-func (r *Remark) aside() bool {
+// isAside says that the remark reports neither something done nor something that could not be done.
+func (r *Remark) isAside() bool {
 	return slices.Contains([]string{sayGarbled, sayUnheard, sayLapsed, sayLapsedAll, sayNoRing, sayNoDates}, r.What)
 }
 
-// wrong says that it tells of something that could not be done.
-func (r *Remark) wrong() bool {
+// isFailure says that the remark reports something that could not be done.
+func (r *Remark) isFailure() bool {
 	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks,
 		sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound, sayNothingToUndo, sayCantUndo},
 		r.What)
@@ -108,11 +108,11 @@ func (r *Remark) wrong() bool {
 //go:embed phrases.txt
 var phrasesText string
 
-// phrases are what a language says, by key. Of two forms the first is for one task.
+// phrases are the sentences of a language, by kind of remark. Of two forms the first is for one task.
 type phrases map[string][]string
 
-// table are the phrases by language, as phrases.txt has them.
-var table = sync.OnceValue(func() map[string]phrases {
+// phrasesByLanguage parses phrases.txt.
+var phrasesByLanguage = sync.OnceValue(func() map[string]phrases {
 	all, key := map[string]phrases{}, ""
 	for line := range strings.Lines(phrasesText) {
 		language, text, said := strings.Cut(strings.TrimSpace(line), ": ")
@@ -130,14 +130,14 @@ var table = sync.OnceValue(func() map[string]phrases {
 })
 
 func phrasesOf(language string) phrases {
-	if p := table()[language]; p != nil {
+	if p := phrasesByLanguage()[language]; p != nil {
 		return p
 	}
-	return table()["en"]
+	return phrasesByLanguage()["en"]
 }
 
-// together puts what was done alike to several tasks into one remark, where it was first done.
-func together(all []Remark) (fewer []Remark) {
+// mergeAlike merges the remarks of one kind about several tasks into one, at the place of the first.
+func mergeAlike(all []Remark) (fewer []Remark) {
 	for _, r := range all {
 		first := slices.IndexFunc(fewer, func(f Remark) bool { return f.What == r.What })
 		if first >= 0 && slices.Contains([]string{sayAdded, sayUpdated, saySame, sayReopened, sayCompleted, sayDeleted,
@@ -150,27 +150,27 @@ func together(all []Remark) (fewer []Remark) {
 	return fewer
 }
 
-// answer is the text of a response: what is to be told, replies last, and the question.
-func (c *composer) answer(remarks []Remark, questions []Question) string {
+// responseText is the text of a response: first what happened, then replies, last the question.
+func (c *composer) responseText(remarks []Remark, questions []Question) string {
 	var told, replies []Remark
 	for _, r := range remarks {
 		switch {
 		case r.What == sayReply:
 			replies = append(replies, r)
-		case r.lapsedTo(questions): // it is asked once more
+		case r.isAskedAgain(questions): // it is asked once more
 		default:
 			told = append(told, r)
 		}
 	}
-	text := join(c.compose(told), c.compose(replies))
+	text := joinLines(c.remarkLines(told), c.remarkLines(replies))
 	if len(questions) > 0 {
-		text = join(text, c.question(questions[0]))
+		text = joinLines(text, c.questionText(questions[0]))
 	}
 	return text
 }
 
-// lapsedTo says that a question lapsed, and that the same is asked now.
-func (r *Remark) lapsedTo(questions []Question) bool {
+// isAskedAgain says that a question lapsed, and that the same is asked now.
+func (r *Remark) isAskedAgain(questions []Question) bool {
 	if r.What != sayLapsed && r.What != sayLapsedAll || len(questions) == 0 ||
 		r.Text != string(questions[0].Act.Intent) {
 		return false
@@ -178,28 +178,29 @@ func (r *Remark) lapsedTo(questions []Question) bool {
 	return slices.EqualFunc(r.Items, questions[0].Act.Targets, func(a, b Item) bool { return a.ID == b.ID })
 }
 
-// compose puts remarks one below the other.
-func (c *composer) compose(all []Remark) string {
+// remarkLines joins the texts of remarks, one to a line, without repetitions.
+func (c *composer) remarkLines(all []Remark) string {
 	var lines []string
-	for _, r := range together(all) {
-		if line := c.remark(r); !slices.Contains(lines, line) {
+	for _, r := range mergeAlike(all) {
+		if line := c.remarkText(r); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-func join(first, second string) string {
+func joinLines(first, second string) string {
 	if first == "" || second == "" {
 		return first + second
 	}
 	return first + "\n" + second
 }
 
-// said is a sentence in the person's language. Where that has no templates, it is English unless a model has worded it.
-func (c *composer) said(text string, keep []string) string {
-	if c.heard != nil {
-		c.heard(text, keep)
+// translated is a sentence in the person's language, if a model has translated it; otherwise the sentence itself.
+// onSentence is called with each sentence.
+func (c *composer) translated(text string, keep []string) string {
+	if c.onSentence != nil {
+		c.onSentence(text, keep)
 	}
 	for _, w := range c.worded {
 		if w.Text == text {
@@ -209,14 +210,13 @@ func (c *composer) said(text string, keep []string) string {
 	return text
 }
 
-// remark puts one into words.
-func (c *composer) remark(r Remark) string {
+func (c *composer) remarkText(r Remark) string {
 	p := phrasesOf(c.language)
 	switch r.What {
 	case sayReply:
 		return r.Text
 	case sayDetails:
-		return c.list(p, r)
+		return c.taskLines(p, r)
 	}
 	if words := p["failed "+r.Text]; r.What == sayUnheard && words != nil {
 		r.Text = words[0]
@@ -226,16 +226,16 @@ func (c *composer) remark(r Remark) string {
 	if len(forms) > 1 && (len(r.Items) > 1 || len(r.Items) == 0 && r.N > 1) {
 		form = forms[1]
 	}
-	text := c.said(c.fill(p, form, r), c.kept(&r))
+	text := c.translated(c.fillForm(p, form, r), c.keptWords(&r))
 	if r.What == sayList {
-		return text + "\n" + c.list(p, r)
+		return text + "\n" + c.taskLines(p, r)
 	}
 	return text
 }
 
-// kept is what a sentence has to keep letter by letter: titles, and the word yes where the language has none that is
-// read as one.
-func (c *composer) kept(r *Remark) []string {
+// keptWords are the words that a translation must keep letter by letter: titles, and “yes” where the language has no
+// word that is read as a yes.
+func (c *composer) keptWords(r *Remark) []string {
 	if r.What == sayList {
 		return nil
 	}
@@ -249,7 +249,8 @@ func (c *composer) kept(r *Remark) []string {
 	return all
 }
 
-func (c *composer) fill(p phrases, form string, r Remark) string {
+// fillForm puts the values of a remark into a sentence with placeholders.
+func (c *composer) fillForm(p phrases, form string, r Remark) string {
 	var quoted []string
 	for _, t := range r.Items {
 		quoted = append(quoted, quote(t.Title))
@@ -272,8 +273,8 @@ func (c *composer) fill(p phrases, form string, r Remark) string {
 
 func quote(title string) string { return "'" + title + "'" }
 
-// list numbers tasks as positions refer to them.
-func (c *composer) list(p phrases, r Remark) string {
+// taskLines lists the tasks of a remark, with the positions by which the person can refer to them.
+func (c *composer) taskLines(p phrases, r Remark) string {
 	var lines []string
 	for n, t := range r.Items {
 		at := n + 1
@@ -289,68 +290,67 @@ func (c *composer) list(p phrases, r Remark) string {
 		case r.Details && t.Description != nil:
 			lines = append(lines, "   "+strings.ReplaceAll(*t.Description, "\n", "\n   "))
 		case r.What == sayDetails:
-			lines = append(lines, "   "+c.said(p[sayBare][0], nil))
+			lines = append(lines, "   "+c.translated(p[sayBare][0], nil))
 		}
 	}
 	if more := r.N - len(r.Items); more > 0 {
-		lines = append(lines, c.said(c.fill(p, p[sayMore][0], Remark{N: more}), nil))
+		lines = append(lines, c.translated(c.fillForm(p, p[sayMore][0], Remark{N: more}), nil))
 	}
 	return strings.Join(lines, "\n")
 }
 
-func labels(items []Item) (all []string) {
+func itemLabels(items []Item) (all []string) {
 	for _, t := range items {
 		all = append(all, optionLabel(t))
 	}
 	return all
 }
 
-func numbered(all []string) (lines []string) {
+func numberedLines(all []string) (lines []string) {
 	for i, text := range all {
 		lines = append(lines, strconv.Itoa(i+1)+". "+text)
 	}
 	return lines
 }
 
-// clarify is the question as a response carries it.
-func (c *composer) clarify(q Question) *Clarification {
-	f := &Clarification{Question: c.remark(q.Text), Options: c.options(q), Kind: q.Kind, Intent: string(q.Act.Intent),
-		Tasks: q.Act.Targets}
+func (c *composer) clarification(q Question) *Clarification {
+	f := &Clarification{Question: c.remarkText(q.Text), Options: c.optionTexts(q), Kind: q.Kind,
+		Intent: string(q.Act.Intent), Tasks: q.Act.Targets}
 	for _, o := range q.Options {
 		f.OptionTasks = append(f.OptionTasks, slices.Concat([]Item{}, o.Act.Targets))
 	}
 	return f
 }
 
-// options are the labels that can be chosen. One that is no title is a sentence.
-func (c *composer) options(q Question) []string {
+// optionTexts are the labels of the options, translated where they are sentences and not titles.
+func (c *composer) optionTexts(q Question) []string {
 	all := []string{}
 	for _, o := range q.Options {
 		text := o.Label
 		if q.Text.What == sayUnsure {
-			text = c.said(text, o.Act.kept())
+			text = c.translated(text, o.Act.taskTitles())
 		}
 		all = append(all, text)
 	}
 	return all
 }
 
-// kept are the titles in the description of an act.
-func (a *Act) kept() []string {
+// taskTitles are the titles in the description of an act.
+func (a *Act) taskTitles() []string {
 	if a.Intent == understand.Create {
 		return []string{a.Entities.Title}
 	}
 	return titles(a.Targets)
 }
 
-// question is the question with its options, for the text of a response.
-func (c *composer) question(q Question) string {
-	return join(c.remark(q.Text), strings.Join(numbered(c.options(q)), "\n"))
+// questionText is the question with its numbered options.
+func (c *composer) questionText(q Question) string {
+	return joinLines(c.remarkText(q.Text), strings.Join(numberedLines(c.optionTexts(q)), "\n"))
 }
 
-// describe is what an act would do, for a person who is to choose; "" for one that does nothing, or for a task that is
-// not known.
-func describe(language string, a Act) string {
+// describeAct says what an act would do, for a person who has to choose; "" if it would do nothing, or its task is not
+// known.
+func describeAct(language string, a Act) string {
 	p := phrasesOf(language)
 	do := "do " + string(a.Intent)
 	if a.Intent == understand.Update && a.Entities.Title != "" {
@@ -358,7 +358,7 @@ func describe(language string, a Act) string {
 	}
 	form := strings.Join(p[do], "")
 	var what []string
-	for _, title := range a.kept() {
+	for _, title := range a.taskTitles() {
 		if title != "" {
 			what = append(what, quote(title))
 		}

@@ -31,9 +31,9 @@ func said() bt.Leaf {
 				texts = append(texts, *t.Description)
 			}
 		}
-		own := wordsOf(strings.Join(texts, "\n"), i.Language)
-		for _, w := range wordsOf(i.Act.Entities.Title+"\n"+i.Act.Entities.Description, i.Language) {
-			if !slices.ContainsFunc(own, func(o string) bool { return alike(w, o) }) {
+		own := contentStems(strings.Join(texts, "\n"), i.Language)
+		for _, w := range contentStems(i.Act.Entities.Title+"\n"+i.Act.Entities.Description, i.Language) {
+			if !slices.ContainsFunc(own, func(o string) bool { return sameWord(w, o) }) {
 				return false, fmt.Sprintf("the person did not say “%s”", w)
 			}
 		}
@@ -44,8 +44,8 @@ func said() bt.Leaf {
 // shortWord is up to how many characters a word only holds others together in most languages.
 const shortWord = 2
 
-// wordsOf are the stems of the words of a text that carry meaning.
-func wordsOf(words, language string) (stems []string) {
+// contentStems are the stems of the words of a text that carry meaning.
+func contentStems(words, language string) (stems []string) {
 	for _, w := range search.Words(words) {
 		// Also a number of one digit, and the pairs of characters of a language without spaces; the last of those
 		// stands in its pair.
@@ -56,10 +56,9 @@ func wordsOf(words, language string) (stems []string) {
 	return stems
 }
 
-// alike says that two stems are of one word: that they are the same, that they begin alike for more than three fifths
-// of the shorter one, as inflected forms do, or that one ends with the other, as “an-rufen” does. Numbers have to be
-// the same.
-func alike(a, b string) bool {
+// sameWord says that two stems belong to one word. Either they are equal, or more than three fifths of the shorter one
+// begin alike (inflected forms), or one ends with the other (“an-rufen”). Numbers have to be equal.
+func sameWord(a, b string) bool {
 	short, long := []rune(a), []rune(b)
 	if len(short) > len(long) {
 		a, b, short, long = b, a, long, short

@@ -32,7 +32,7 @@ const (
 // mostReply is how many characters of an answer a story tells.
 const mostReply = 200
 
-func wishes() map[understand.Intent]bt.Reason {
+func wishReasons() map[understand.Intent]bt.Reason {
 	return map[understand.Intent]bt.Reason{
 		understand.Create: wishCreate, understand.List: wishList, understand.Update: wishUpdate,
 		understand.Complete: wishComplete,
@@ -44,7 +44,7 @@ func wishes() map[understand.Intent]bt.Reason {
 
 func stories() []bt.Reason {
 	all := []bt.Reason{storyWanted, storyTask, storyNoTask, storyQuestion, storyUnheard, storyReply}
-	for _, wish := range wishes() {
+	for _, wish := range wishReasons() {
 		all = append(all, wish)
 	}
 	return all
@@ -52,7 +52,7 @@ func stories() []bt.Reason {
 
 // Story implements bt.Narrated. Talk is answered, and no more is to be told of it.
 func (e IntentRead) Story() bt.Why {
-	wish := wishes()[understand.Intent(e.IntentType)]
+	wish := wishReasons()[understand.Intent(e.IntentType)]
 	if wish == "" {
 		return bt.Why{}
 	}

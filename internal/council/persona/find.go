@@ -34,7 +34,7 @@ func (e *FindError) Unwrap() error { return e.Kind }
 // that is the beginning of one oracle's alone. Case and accents do not matter. The errors are *FindError, and those of
 // List.
 func (s *Shelf) Find(ctx context.Context, name string) (Persona, error) {
-	now, err := s.list(ctx)
+	now, err := s.refresh(ctx)
 	if err != nil {
 		return Persona{}, err
 	}
@@ -55,7 +55,7 @@ func (l Listing) find(asked string) (Persona, error) {
 		slug = key
 	}
 	if key == "" {
-		return Persona{}, l.unknown(asked, key)
+		return Persona{}, l.unknownError(asked, key)
 	}
 	for _, is := range []func(p Persona) bool{
 		func(p Persona) bool { return p.ID == key },
@@ -73,14 +73,14 @@ func (l Listing) find(asked string) (Persona, error) {
 			return found[0], nil
 		case len(found) > 1:
 			return Persona{}, &FindError{Kind: ErrAmbiguous, Candidates: found,
-				text: fmt.Sprintf("“%s” may be several oracles: %s", oneLine(asked), named(found, true))}
+				text: fmt.Sprintf("“%s” may be several oracles: %s", oneLine(asked), listNames(found, true))}
 		}
 	}
-	return Persona{}, l.unknown(asked, key)
+	return Persona{}, l.unknownError(asked, key)
 }
 
-// unknown is the error for a name that none has. It names all oracles, those first that begin most alike.
-func (l Listing) unknown(asked, key string) error {
+// unknownError is the error for a name that no oracle has. It lists all oracles, those first that begin most alike.
+func (l Listing) unknownError(asked, key string) error {
 	near := slices.Clone(l.Oracles)
 	alike := func(p Persona) (n int) {
 		for name := fold(p.Name); n < min(len(name), len(key)) && name[n] == key[n]; n++ {
@@ -94,15 +94,15 @@ func (l Listing) unknown(asked, key string) error {
 		e.text = "there are no oracles yet: each Markdown file in the folder of oracles is one; ‘sibyl council " +
 			"oracle new NAME’ creates one"
 	case key == "":
-		e.text = "no oracle is given; available: " + named(near, false)
+		e.text = "no oracle is given; available: " + listNames(near, false)
 	default:
-		e.text = fmt.Sprintf("no oracle is called “%s”; available: %s", oneLine(asked), named(near, false))
+		e.text = fmt.Sprintf("no oracle is called “%s”; available: %s", oneLine(asked), listNames(near, false))
 	}
 	return e
 }
 
-// named lists oracles for an error, with what tells them apart if that is wanted.
-func named(all []Persona, apart bool) string {
+// listNames lists oracles for an error; apart adds file and id, which tell them apart.
+func listNames(all []Persona, apart bool) string {
 	var words []string
 	for _, p := range all[:min(len(all), maxCandidates)] {
 		if apart {

@@ -68,7 +68,7 @@ func load(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "", plain(err)
+		return "", readError(err)
 	case info.IsDir():
 		return "", errors.New("it is a folder; only files at the top level are oracles")
 	case !info.Mode().IsRegular():
@@ -76,18 +76,18 @@ func load(path string) (string, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", plain(err)
+		return "", readError(err)
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
-		return "", plain(err)
+		return "", readError(err)
 	}
 	return decode(data)
 }
 
-// plain says in words for people what the file system refused.
-func plain(err error) error {
+// readError says in words for people why a file can't be read.
+func readError(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return errors.New("it does not exist: it was removed, or is a dangling link")

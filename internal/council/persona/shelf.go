@@ -65,9 +65,9 @@ func (l Listing) clone() Listing {
 type Shelf struct {
 	config Config
 
-	mu      sync.Mutex
-	looked  time.Time // when listing was true; zero: never
-	listing Listing
+	mu       sync.Mutex
+	listedAt time.Time // when listing was true; zero: never
+	listing  Listing
 }
 
 // New gives the shelf of a folder. Nothing is read before it is asked.
@@ -83,30 +83,29 @@ func New(c Config) *Shelf {
 // ctx.Err.
 func (s *Shelf) List(ctx context.Context) (Listing, error) {
 	s.mu.Lock()
-	age := s.config.Now().Sub(s.looked)
-	known, isTrue := s.listing.clone(), !s.looked.IsZero() && age >= 0 && age < s.config.TTL
+	age := s.config.Now().Sub(s.listedAt)
+	known, isTrue := s.listing.clone(), !s.listedAt.IsZero() && age >= 0 && age < s.config.TTL
 	s.mu.Unlock()
 	if isTrue {
 		return known, ctx.Err()
 	}
-	return s.list(ctx)
+	return s.refresh(ctx)
 }
 
-// list reads the folder.
-func (s *Shelf) list(ctx context.Context) (l Listing, err error) {
+func (s *Shelf) refresh(ctx context.Context) (l Listing, err error) {
 	now := s.config.Now()
 	if s.config.Dir == "" {
 		l, err = builtIn()
 	} else {
-		l, err = s.folder(ctx)
+		l, err = s.readFolder(ctx)
 	}
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return Listing{}, err
 	}
-	arrange(&l)
+	sortAndWarn(&l)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listing, s.looked = l.clone(), now
+	s.listing, s.listedAt = l.clone(), now
 	return l, nil
 }
 
@@ -135,8 +134,8 @@ func builtIn() (l Listing, err error) {
 	return l, nil
 }
 
-// folder lists those of a person's folder.
-func (s *Shelf) folder(ctx context.Context) (l Listing, err error) {
+// readFolder lists those of a person's folder.
+func (s *Shelf) readFolder(ctx context.Context) (l Listing, err error) {
 	dir, err := filepath.Abs(s.config.Dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -169,7 +168,7 @@ func (s *Shelf) folder(ctx context.Context) (l Listing, err error) {
 			return l, err
 		}
 		name := filepath.Join(dir, entry.Name())
-		p, err := s.open(name)
+		p, err := s.readOracle(name)
 		switch {
 		case err != nil:
 			l.Skipped = append(l.Skipped, Skipped{File: name, Reason: err.Error()})
@@ -181,10 +180,10 @@ func (s *Shelf) folder(ctx context.Context) (l Listing, err error) {
 	return l, nil
 }
 
-func (s *Shelf) open(name string) (Persona, error) {
+func (s *Shelf) readOracle(name string) (Persona, error) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return Persona{}, plain(err)
+		return Persona{}, readError(err)
 	}
 	text, err := load(real)
 	if err != nil {
@@ -193,8 +192,8 @@ func (s *Shelf) open(name string) (Persona, error) {
 	return parse(text, real, name, s.config.Placeholder)
 }
 
-// arrange orders a listing, and warns of names that two oracles have.
-func arrange(l *Listing) {
+// sortAndWarn orders a listing, and warns of names that two oracles have.
+func sortAndWarn(l *Listing) {
 	slices.SortFunc(l.Oracles, func(a, b Persona) int {
 		return cmp.Or(cmp.Compare(fold(a.Name), fold(b.Name)), cmp.Compare(a.File, b.File))
 	})
@@ -224,7 +223,7 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a " +
 			"folder of your own to create new ones there")
 	}
-	if err := usable(name); err != nil {
+	if err := checkName(name); err != nil {
 		return "", err
 	}
 	dir, err := filepath.Abs(s.config.Dir)
@@ -234,7 +233,7 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 	if err != nil {
 		return "", folderError(s.config.Dir, err)
 	}
-	l, err := s.list(ctx)
+	l, err := s.refresh(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -252,12 +251,12 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 	if err := writeNew(file, s.draft(oneLine(name), language)); err != nil {
 		return file, err
 	}
-	_, err = s.list(ctx) // the next one has it
+	_, err = s.refresh(ctx) // the next one has it
 	return file, err
 }
 
-// usable says why a name cannot be a title.
-func usable(name string) error {
+// checkName says why a name can't be a title.
+func checkName(name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case !utf8.ValidString(name) || strings.ContainsAny(name, "\r\n\x00"):
 		return errors.New("the name of an oracle is one line of text")

@@ -74,7 +74,7 @@ func FuzzTitle(f *testing.F) {
 			strings.Contains(slug, "--") {
 			t.Errorf("%q gives the slug %q", got, slug)
 		}
-		if written := heading(got, DefaultPlaceholder); usable(got) == nil && (title("# "+written) != got ||
+		if written := heading(got, DefaultPlaceholder); checkName(got) == nil && (title("# "+written) != got ||
 			strings.Contains(written, commentOpens)) {
 			t.Errorf("%q is written as %q and read as %q", got, written, title("# "+written))
 		}

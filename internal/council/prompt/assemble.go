@@ -56,10 +56,10 @@ func Assemble(entries []Entry, o Options) Context {
 	}
 	c.Transcripts, c.Responses = c.TranscriptsOf, c.ResponsesOf
 	if o.Budget > 0 {
-		c.fit(blocks, o.Budget, w)
+		c.cutToBudget(blocks, o.Budget, w)
 	}
 	var parts []string
-	if note := c.note(w); note != "" {
+	if note := c.cutNote(w); note != "" {
 		parts = append(parts, note)
 	}
 	for _, b := range blocks {
@@ -98,14 +98,14 @@ func headerOf(e Entry, w words) string {
 	return fmt.Sprintf("[%s: %s - %s]", w.Oracle, headerName(e.Oracle), at)
 }
 
-// fit leaves blocks out until the rest has at most so many tokens.
-func (c *Context) fit(blocks []*block, budget int, w words) {
+// cutToBudget leaves blocks out until the rest has at most so many tokens.
+func (c *Context) cutToBudget(blocks []*block, budget int, w words) {
 	size, left := 0, 0
 	for _, b := range blocks {
 		size, left = size+b.size, left+1
 	}
 	over := func() bool {
-		note := utf8.RuneCountInString(c.note(w))
+		note := utf8.RuneCountInString(c.cutNote(w))
 		gaps := max(0, left-1)
 		if note > 0 && left > 0 {
 			gaps++
@@ -130,8 +130,8 @@ func (c *Context) fit(blocks []*block, budget int, w words) {
 	leaveOut(false, &c.Transcripts)
 	if newest != nil && over() {
 		c.Shortened = newest.ID
-		room := agent.CharsPerToken*budget - utf8.RuneCountInString(c.note(w)+gap+newest.header+"\n")
-		kept := end(newest.body, max(room, leastKept))
+		room := agent.CharsPerToken*budget - utf8.RuneCountInString(c.cutNote(w)+gap+newest.header+"\n")
+		kept := tailWithin(newest.body, max(room, leastKept))
 		if kept == newest.body {
 			c.Shortened = ""
 		}
@@ -139,9 +139,9 @@ func (c *Context) fit(blocks []*block, budget int, w words) {
 	}
 }
 
-// end is the last part of a text that is at most so long once it is escaped, from the beginning of a word on where one
-// is near.
-func end(text string, most int) string {
+// tailWithin is the last part of a text that has at most so many characters once it is escaped. It begins with a word,
+// if one begins near.
+func tailWithin(text string, most int) string {
 	runes := []rune(text)
 	for keep := min(most, len(runes)); ; {
 		tail := runes[len(runes)-keep:]
@@ -159,8 +159,8 @@ func end(text string, most int) string {
 	}
 }
 
-// note is the line that says what was left out; "" if nothing was.
-func (c *Context) note(w words) string {
+// cutNote is the line that says what was left out; "" if nothing was.
+func (c *Context) cutNote(w words) string {
 	var counts, said []string
 	left := 0
 	count := func(is, of int, nouns [2]string) {

@@ -28,7 +28,7 @@ type Added struct {
 // with every other error. A session that somebody is adding to is not held up while content arrives; who cancels ctx
 // has to end a content that blocks, too.
 func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Reader) (added Added, err error) {
-	root, err := s.find(id)
+	root, err := s.rootWith(id)
 	if err != nil {
 		return Added{}, err
 	}
@@ -36,7 +36,7 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 	defer u.discard()
 	text, isText, err := "", false, u.receive(ctx, content)
 	if err == nil {
-		text, isText, err = u.text(ctx)
+		text, isText, err = u.readAsText(ctx)
 	}
 	if err == nil && isText {
 		err = s.checkText(u.String(), text)
@@ -47,20 +47,20 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 		return Added{}, err
 	}
 	if err != nil {
-		return Added{}, doingIn(id, "adding "+u.String(), err)
+		return Added{}, errorWhile(id, "adding "+u.String(), err)
 	}
-	_, err = s.change(ctx, id, "adding "+u.String(), func(h *held) (bool, error) {
-		same, err := h.same(u, isText)
+	_, err = s.change(ctx, id, "adding "+u.String(), func(h *lockedSession) (bool, error) {
+		same, err := h.entryWithContent(u, isText)
 		switch {
 		case err != nil:
 			return false, err
 		case same != nil:
 			added = Added{Entry: *same, Same: same.Sequence}
-			return false, u.restore(h, *same)
+			return false, u.restoreAudio(h, *same)
 		case isText:
 			added.Entry, err = h.addText(text, u.label)
 		default:
-			added.Entry, err = u.add(h)
+			added.Entry, err = u.addEntry(h)
 		}
 		return true, err
 	})
@@ -73,7 +73,7 @@ func (s *Store) AddText(ctx context.Context, id, text string) (e AudioEntry, err
 	if err := s.checkText("the text", text); err != nil {
 		return e, err
 	}
-	_, err = s.change(ctx, id, "adding words", func(h *held) (bool, error) {
+	_, err = s.change(ctx, id, "adding words", func(h *lockedSession) (bool, error) {
 		e, err = h.addText(text, "")
 		return true, err
 	})
@@ -100,34 +100,35 @@ func Blank(text string) bool {
 }
 
 // addText makes an entry of a text, or of the file of it that a crash left.
-func (h *held) addText(text, original string) (AudioEntry, error) {
+func (h *lockedSession) addText(text, original string) (AudioEntry, error) {
 	e := AudioEntry{
 		ReceivedAt: h.store.now(), Size: int64(len(text)), Status: Success, Checksum: files.Hash([]byte(text)),
 		Original: original,
 	}
-	recordings, err := h.list(audioFolder)
+	recordings, err := h.listFiles(audioFolder)
 	if err != nil {
 		return e, err
 	}
-	e.Transcript, e.Sequence, err = h.place(transcriptFolder, e.Checksum, e.Size, func(sequence int, rest string) bool {
-		isOf := func(info fs.FileInfo) bool { n, _, _ := numberOf(info.Name()); return n == sequence }
+	e.Transcript, e.Sequence, err = h.findOrNumber(transcriptFolder, e.Checksum, e.Size, func(sequence int,
+		rest string) bool {
+		isOf := func(info fs.FileInfo) bool { n, _, _ := splitSequence(info.Name()); return n == sequence }
 		return strings.HasPrefix(rest, "audio.") && h.Entry(sequence) == nil && !slices.ContainsFunc(recordings, isOf)
 	})
 	if err == nil && e.Transcript == "" {
 		e.Transcript = fmt.Sprintf("%03d_audio.txt", e.Sequence)
-		err = h.write(transcriptFolder, e.Transcript, text)
+		err = h.writeText(transcriptFolder, e.Transcript, text)
 	}
 	if err != nil {
 		return e, err
 	}
 	h.Audio = append(h.Audio, e)
-	h.taken()
+	h.markAdded()
 	h.nameFrom(text)
 	return e, nil
 }
 
-// same finds the entry that has the content of an upload; nil if there is none.
-func (h *held) same(u *upload, isText bool) (*AudioEntry, error) {
+// entryWithContent finds the entry that has the content of an upload; nil if there is none.
+func (h *lockedSession) entryWithContent(u *upload, isText bool) (*AudioEntry, error) {
 	for i := range h.Audio {
 		e := &h.Audio[i]
 		if isText != (e.File == "") {

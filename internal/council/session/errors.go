@@ -11,8 +11,9 @@ import (
 // ErrNotFound says that there is no such session, entry or answer.
 var ErrNotFound = errors.New("not found")
 
-// notFound says that there is no session of an id.
-func notFound(id string) error { return fmt.Errorf("session “%s”: %w", short(id), ErrNotFound) }
+func errNoSession(id string) error {
+	return fmt.Errorf("session “%s”: %w", shortened(id), ErrNotFound)
+}
 
 // Kind says what is wrong with what was handed in.
 type Kind string
@@ -45,11 +46,11 @@ func (e *Invalid) Unwrap() error { return e.Err }
 
 // tooLarge is an *Invalid of what is over a bound of so many bytes.
 func tooLarge(what string, most int64) error {
-	return &Invalid{Kind: TooLarge, What: what, Problem: "is larger than " + size(most)}
+	return &Invalid{Kind: TooLarge, What: what, Problem: "is larger than " + sizeInWords(most)}
 }
 
-// size is a bound in words.
-func size(bytes int64) string {
+// sizeInWords is a bound in words.
+func sizeInWords(bytes int64) string {
 	for _, unit := range []struct {
 		name string
 		log  uint
@@ -86,5 +87,5 @@ func label(name string) string {
 	return text.Brief(name[strings.LastIndexAny(name, `/\`)+1:], longestLabel)
 }
 
-// short is a text from outside as a message shows it.
-func short(s string) string { return text.Brief(s, longestShown) }
+// shortened is a text from outside as a message shows it.
+func shortened(s string) string { return text.Brief(s, longestShown) }

@@ -15,13 +15,13 @@ import (
 	"sibyl/internal/files"
 )
 
-// write writes a text into a folder of the session. A file that was not there goes again if metadata.json can't be
+// writeText writes a text into a folder of the session. A file that was not there goes again if metadata.json can't be
 // written.
-func (h *held) write(folder, name, text string) error {
+func (h *lockedSession) writeText(folder, name, text string) error {
 	if err := makeSub(h.root, h.ID, folder); err != nil {
 		return err
 	}
-	if err := h.store.at("write " + folder); err != nil {
+	if err := h.store.reachStep("write " + folder); err != nil {
 		return err
 	}
 	mode := fs.FileMode(0) // that of the file in its place
@@ -31,18 +31,18 @@ func (h *held) write(folder, name, text string) error {
 	if err := files.Write(h.root, h.in(folder, name), []byte(text), mode); err != nil {
 		return err
 	}
-	return h.store.at("wrote " + folder)
+	return h.store.reachStep("wrote " + folder)
 }
 
-// rename gives a file in audio/ its name, which no other file has.
-func (h *held) rename(from, name string) error {
+// moveAudio gives an upload its name in audio/, which no other file has.
+func (h *lockedSession) moveAudio(from, name string) error {
 	to := h.in(audioFolder, name)
-	if err := h.store.at("name upload"); err != nil {
+	if err := h.store.reachStep("name upload"); err != nil {
 		return err
 	}
 	if _, err := h.root.Lstat(to); err == nil {
 		return fmt.Errorf("%s was created by another program at the same time", to)
-	} else if ifThere(err) != nil {
+	} else if ignoreMissing(err) != nil {
 		return err
 	}
 	if err := h.root.Rename(from, to); err != nil {
@@ -52,20 +52,19 @@ func (h *held) rename(from, name string) error {
 	if err := syncFolder(h.root, h.in(audioFolder)); err != nil {
 		return err
 	}
-	return h.store.at("named upload")
+	return h.store.reachStep("named upload")
 }
 
-// list gives the files of a folder of the session, by name. Those that are being written have names with a dot, and are
-// left out.
-func (h *held) list(folder string) ([]fs.FileInfo, error) {
+// listFiles gives the files of a folder of the session, by name. Those that are being written have names with a dot,
+// and are left out.
+func (h *lockedSession) listFiles(folder string) ([]fs.FileInfo, error) {
 	infos, err := files.List(h.root, h.in(folder))
 	infos = slices.DeleteFunc(infos, func(info fs.FileInfo) bool { return strings.HasPrefix(info.Name(), ".") })
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
-	return infos, ifThere(err)
+	return infos, ignoreMissing(err)
 }
 
-// known says whether metadata.json tells of a file.
-func (h *held) known(folder, name string) bool {
+func (h *lockedSession) isListed(folder, name string) bool {
 	if folder == responseFolder {
 		return slices.ContainsFunc(h.Answers, func(e LlmEntry) bool { return e.File == name })
 	}
@@ -74,10 +73,10 @@ func (h *held) known(folder, name string) bool {
 	})
 }
 
-// place says where a content is to lie: as the file that has it already, if metadata.json does not tell of that, for a
-// crash came between, and fits says that it can be what is looked for. Else the name is empty, and the sequence is the
-// first after those of entries, or of answers, and of their files.
-func (h *held) place(
+// findOrNumber finds the file that a crash left with this content: metadata.json does not name it, and fits accepts it.
+// If there is none, name is empty, and next is the first free sequence: after those of all entries, or answers, and of
+// their files.
+func (h *lockedSession) findOrNumber(
 	folder, checksum string, bytes int64, fits func(sequence int, rest string) bool,
 ) (name string, next int, err error) {
 	folders := []string{audioFolder, transcriptFolder}
@@ -91,14 +90,14 @@ func (h *held) place(
 		}
 	}
 	for _, in := range folders {
-		infos, err := h.list(in)
+		infos, err := h.listFiles(in)
 		if err != nil {
 			return "", 0, err
 		}
 		for _, info := range infos {
-			sequence, rest, ok := numberOf(info.Name())
+			sequence, rest, ok := splitSequence(info.Name())
 			next = max(next, sequence)
-			if in != folder || !ok || info.Size() != bytes || h.known(folder, info.Name()) || !fits(sequence, rest) {
+			if in != folder || !ok || info.Size() != bytes || h.isListed(folder, info.Name()) || !fits(sequence, rest) {
 				continue
 			}
 			if sum, err := hashFile(h.root, h.in(folder, info.Name())); err != nil || sum == checksum {
@@ -114,7 +113,7 @@ func (h *held) place(
 func checkFile(name string) error {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || len(name) > 255 ||
 		!filepath.IsLocal(name) {
-		return &Invalid{Kind: Form, What: "the file name “" + short(name) + "”",
+		return &Invalid{Kind: Form, What: "the file name “" + shortened(name) + "”",
 			Problem: "is not that of a file in the session's folder"}
 	}
 	return nil

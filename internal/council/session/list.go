@@ -58,10 +58,10 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 		case strings.HasPrefix(name, "."):
 		case info.Mode()&fs.ModeSymlink != 0:
 			skipped = append(skipped,
-				Skipped{ID: short(name), Reason: "it is a symbolic link, and links are not followed"})
+				Skipped{ID: shortened(name), Reason: "it is a symbolic link, and links are not followed"})
 		case info.IsDir() && !isID:
 			skipped = append(skipped,
-				Skipped{ID: short(name),
+				Skipped{ID: shortened(name),
 					Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
 		case info.IsDir():
 			m, _, err := s.load(root, name)
@@ -96,14 +96,14 @@ func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	}
 	found := slices.DeleteFunc(slices.Clone(all), func(m Session) bool { return !strings.HasPrefix(m.ID, query) })
 	if len(found) == 0 {
-		found = slices.DeleteFunc(all, func(m Session) bool { return !named(m.Name, query) })
+		found = slices.DeleteFunc(all, func(m Session) bool { return !nameContains(m.Name, query) })
 	}
 	return found, nil
 }
 
-// named says whether a name has a part, whatever the case, the accents and what is between words. A part without words,
-// such as an emoji, is looked for as it is.
-func named(name, part string) bool {
+// nameContains says whether a name contains a part, whatever the case, the accents and what separates words. A part
+// without words, such as an emoji, is compared as it is.
+func nameContains(name, part string) bool {
 	if words := search.Words(part); len(words) > 0 {
 		name, part = strings.Join(search.Words(name), " "), strings.Join(words, " ")
 	}

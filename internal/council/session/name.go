@@ -52,14 +52,14 @@ func CheckLanguage(language string) error {
 	first, rest, _ := strings.Cut(language, "-")
 	isFirst := (len(first) == 2 || len(first) == 3) && strings.Trim(first, letters) == ""
 	if language != "" && (!isFirst || len(language) > 20 || strings.Trim(rest, letters+"0123456789-") != "") {
-		return &Invalid{Kind: Form, What: "the language “" + short(language) + "”",
+		return &Invalid{Kind: Form, What: "the language “" + shortened(language) + "”",
 			Problem: "is none; it would look like pt, en or de"}
 	}
 	return nil
 }
 
-// rank orders who names a session: a person over a model over the first words.
-func rank(by string) int {
+// namerRank orders those who name a session: a person over a model over the first words.
+func namerRank(by string) int {
 	switch by {
 	case "":
 		return 0
@@ -71,8 +71,8 @@ func rank(by string) int {
 	return 2
 }
 
-// Rename names a session. By is ByPerson, ByWords, or a model as "provider:model". A name stays that somebody of a
-// higher rank gave: a person over a model over the first words; then the session comes back as it is.
+// Rename names a session. by is ByPerson, ByWords, or a model as "provider:model". If somebody of a higher rank gave
+// the name (a person over a model over the first words), it stays.
 func (s *Store) Rename(ctx context.Context, id, name, by string) (Session, error) {
 	name, err := cleanName(name)
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Store) Rename(ctx context.Context, id, name, by string) (Session, error
 	if by == "" {
 		return Session{}, &Invalid{Kind: Form, What: "who names the session", Problem: "is missing"}
 	}
-	return s.change(ctx, id, "renaming it", func(h *held) (bool, error) {
-		if rank(by) < rank(h.NamedBy) {
+	return s.change(ctx, id, "renaming it", func(h *lockedSession) (bool, error) {
+		if namerRank(by) < namerRank(h.NamedBy) {
 			return false, nil
 		}
 		h.Name, h.NamedBy = name, by
@@ -104,7 +104,7 @@ func (s *Store) Set(ctx context.Context, id string, set Settings) (Session, erro
 			return Session{}, err
 		}
 	}
-	return s.change(ctx, id, "changing its settings", func(h *held) (bool, error) {
+	return s.change(ctx, id, "changing its settings", func(h *lockedSession) (bool, error) {
 		if set.Language != nil {
 			h.Language = *set.Language
 		}

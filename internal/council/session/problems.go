@@ -19,14 +19,14 @@ func (s *Store) Check(ctx context.Context, id string, oracle func(id string) boo
 	if err != nil {
 		return nil, err
 	}
-	root, err := s.find(id)
+	root, err := s.rootWith(id)
 	if err != nil {
 		return nil, err
 	}
 	var broken error
 	found := m.problems(func(file string) bool {
 		info, err := root.Lstat(path.Join(id, file))
-		broken = errors.Join(broken, ifThere(err))
+		broken = errors.Join(broken, ignoreMissing(err))
 		return err == nil && info.Mode().IsRegular()
 	}, oracle)
 	return found, broken
@@ -49,8 +49,8 @@ func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 		wrong(err != nil, "%s: %v", where, err)
 		wrong(err == nil && !exists(path.Join(folder, name)), "%s: %s is missing", where, path.Join(folder, name))
 	}
-	wrong(s.misnamed, "session_id is “%s” in the file, and the folder is called %s", short(s.namedID), s.ID)
-	wrong(!s.State.known(), "state “%s” is not known", short(string(s.State)))
+	wrong(s.misnamed, "session_id is “%s” in the file, and the folder is called %s", shortened(s.namedID), s.ID)
+	wrong(!s.State.isKnown(), "state “%s” is not known", shortened(string(s.State)))
 	seen := map[int]bool{}
 	for i, e := range s.Audio {
 		where := fmt.Sprintf("audio_entries[%d]", i)
@@ -60,7 +60,7 @@ func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 		wrong(e.Size < 0 || e.Seconds != nil && *e.Seconds < 0,
 			"%s: file_size_bytes or duration_seconds is less than nothing", where)
 		wrong(!waits && e.Status != Success, "%s.transcription_status “%s” is not known", where,
-			short(string(e.Status)))
+			shortened(string(e.Status)))
 		wrong(waits && e.File == "", "%s has neither audio nor a transcript", where)
 		if e.Status == Success {
 			file(where+".transcript_filename", transcriptFolder, e.Transcript)
@@ -78,15 +78,15 @@ func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 		}
 		byOracle := e.Kind == "" || e.OracleID != "" // not every comparison is an oracle's
 		hasForm := utf8.RuneCountInString(e.OracleID) == oracleIDLength
-		_, rest, numbered := numberOf(e.File)
+		_, rest, numbered := splitSequence(e.File)
 		sequence(where, e.Sequence, seen)
 		wrong(e.CreatedAt.IsZero(), "%s.created_at is missing", where)
 		wrong(strings.TrimSpace(e.OracleName) == "", "%s.oracle_name is empty", where)
-		wrong(byOracle && !hasForm, "%s.oracle_id “%s” has not %d characters", where, short(e.OracleID), oracleIDLength)
+		wrong(byOracle && !hasForm, "%s.oracle_id “%s” has not %d characters", where, shortened(e.OracleID), oracleIDLength)
 		wrong(byOracle && hasForm && oracle != nil && !oracle(e.OracleID),
-			"%s.oracle_id %s is that of no oracle that there is", where, short(e.OracleID))
+			"%s.oracle_id %s is that of no oracle that there is", where, shortened(e.OracleID))
 		wrong(!numbered || !strings.HasSuffix(rest, ".txt") || rest == ".txt",
-			"%s.response_filename “%s” does not look like 001_cetico.txt", where, short(e.File))
+			"%s.response_filename “%s” does not look like 001_cetico.txt", where, shortened(e.File))
 		file(where+".response_filename", responseFolder, e.File)
 		wrong(c.Transcripts < 0 || c.Responses < 0 || tokens < 0, "%s.context_snapshot: a count is less than 0", where)
 	}

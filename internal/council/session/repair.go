@@ -27,8 +27,8 @@ const (
 	Left      Mend = "left"      // Repair can't tell what it is
 )
 
-// leftover is how old a temporary file is that nobody can be writing any more.
-const leftover = time.Hour
+// temporaryAge is how old a temporary file is that nobody can be writing any more.
+const temporaryAge = time.Hour
 
 // Finding is one thing in a folder that is not as metadata.json has it.
 type Finding struct {
@@ -43,45 +43,44 @@ type Report struct {
 	Changed  bool      `json:"changed"` // something was written or removed
 }
 
-// repairing is a repair in progress.
-type repairing struct {
-	*held
+type repairJob struct {
+	*lockedSession
 	Report
 }
 
-// Repair rebuilds a session from its folder: files that metadata.json does not tell of are taken in, those that are
-// missing are named, temporary files older than an hour go, and a metadata.json that can't be read is kept aside and
-// made anew. A state that is not known and a session_id that is not the folder's are corrected. A healthy session stays
-// as it is, to the byte.
+// Repair rebuilds a session from its folder. Files that metadata.json does not name become entries, missing ones are
+// reported, temporary files older than an hour are removed, and a metadata.json that can't be read is kept aside and
+// made anew. An unknown state and a session_id that is not the folder's are corrected. A healthy session stays as it
+// is, to the byte.
 func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
-	root, unlock, err := s.hold(ctx, id, "repairing it")
+	root, unlock, err := s.lockSession(ctx, id, "repairing it")
 	if err != nil {
 		return Report{}, err
 	}
 	defer unlock()
 	m, before, err := s.load(root, id)
-	r := &repairing{held: &held{Session: &m, store: s, root: root}}
+	r := &repairJob{lockedSession: &lockedSession{Session: &m, store: s, root: root}}
 	damaged, isDamaged := errors.AsType[*Damaged](err)
 	if isDamaged {
-		err = r.begin(id, damaged)
+		err = r.replaceMetadata(id, damaged)
 	}
 	for _, folder := range []string{".", audioFolder, transcriptFolder, responseFolder} {
 		if err == nil {
-			err = errors.Join(ctx.Err(), r.sweep(folder), r.takeIn(folder))
+			err = errors.Join(ctx.Err(), r.removeTemporary(folder), r.adoptFiles(folder))
 		}
 	}
 	if err == nil {
-		err = r.missing()
+		err = r.reportMissing()
 	}
-	if was := m.State; err == nil && (isDamaged || !was.known()) {
-		m.State = m.fitting()
-		if !was.known() {
-			r.found(Corrected, metadataFile, "the state was “%s”, which is not known; it is %s",
-				short(string(was)), m.State)
+	if was := m.State; err == nil && (isDamaged || !was.isKnown()) {
+		m.State = m.stateByContents()
+		if !was.isKnown() {
+			r.report(Corrected, metadataFile, "the state was “%s”, which is not known; it is %s",
+				shortened(string(was)), m.State)
 		}
 	}
 	if m.misnamed {
-		r.found(Corrected, metadataFile, "session_id was “%s”, which is not the name of the folder", short(m.namedID))
+		r.report(Corrected, metadataFile, "session_id was “%s”, which is not the name of the folder", shortened(m.namedID))
 	}
 	written := func(f Finding) bool { return f.Mend == TakenIn || f.Mend == Rebuilt || f.Mend == Corrected }
 	if err == nil && slices.ContainsFunc(r.Findings, written) {
@@ -90,29 +89,29 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 		err = r.save(before)
 	}
 	if err != nil {
-		return Report{}, doingIn(id, "repairing it", err)
+		return Report{}, errorWhile(id, "repairing it", err)
 	}
 	return r.Report, nil
 }
 
-func (r *repairing) found(mend Mend, file, format string, args ...any) {
+func (r *repairJob) report(mend Mend, file, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{mend, file, fmt.Sprintf(format, args...)})
 	r.Changed = r.Changed || mend != Missing && mend != Left
 }
 
-// begin keeps a damaged metadata.json aside and begins another.
-func (r *repairing) begin(id string, damaged *Damaged) error {
+// replaceMetadata keeps a damaged metadata.json aside and starts with an empty session.
+func (r *repairJob) replaceMetadata(id string, damaged *Damaged) error {
 	at, _, _ := parseID(id)
 	*r.Session = Session{}
 	r.Defaults()
 	r.ID, r.State, r.CreatedAt = id, Collecting, at
 	if _, err := r.root.Lstat(r.in(metadataFile)); errors.Is(err, fs.ErrNotExist) {
-		r.found(Rebuilt, metadataFile, "it was missing, and is made anew from the files")
+		r.report(Rebuilt, metadataFile, "it was missing, and is made anew from the files")
 		return nil
 	}
-	aside, err := unused(r.root, r.ID, "metadata.damaged.json", "metadata.damaged_%02d.json")
+	aside, err := freeName(r.root, r.ID, "metadata.damaged.json", "metadata.damaged_%02d.json")
 	if err == nil {
-		err = r.store.at("keep aside")
+		err = r.store.reachStep("keep aside")
 	}
 	if err == nil {
 		err = r.root.Rename(r.in(metadataFile), r.in(aside))
@@ -120,54 +119,55 @@ func (r *repairing) begin(id string, damaged *Damaged) error {
 	if err != nil {
 		return err
 	}
-	r.found(Rebuilt, metadataFile, "it %s; it is kept as %s, and made anew from the files", damaged.Reason, aside)
+	r.report(Rebuilt, metadataFile, "it %s; it is kept as %s, and made anew from the files", damaged.Reason, aside)
 	return syncFolder(r.root, r.ID)
 }
 
-// sweep removes temporary files that are too old to be somebody's.
-func (r *repairing) sweep(folder string) error {
+// removeTemporary removes temporary files that are too old to be in use.
+func (r *repairJob) removeTemporary(folder string) error {
 	infos, err := files.List(r.root, r.in(folder))
 	for _, info := range infos {
 		name := info.Name()
-		old := r.store.c.Now().Sub(info.ModTime()) > leftover
+		old := r.store.c.Now().Sub(info.ModTime()) > temporaryAge
 		if !old || !strings.HasPrefix(name, ".") || !strings.HasSuffix(name, tempSuffix) || !info.Mode().IsRegular() {
 			continue
 		}
-		if err := ifThere(r.root.Remove(r.in(folder, name))); err != nil {
+		if err := ignoreMissing(r.root.Remove(r.in(folder, name))); err != nil {
 			return err
 		}
-		r.found(Removed, path.Join(folder, name), "it was left by a write that a crash cut short")
+		r.report(Removed, path.Join(folder, name), "it was left by a write that a crash cut short")
 	}
-	return ifThere(err)
+	return ignoreMissing(err)
 }
 
-// takeIn takes in the files of a folder that metadata.json does not tell of. What can't be is left, and why is said.
-func (r *repairing) takeIn(folder string) error {
-	take := map[string]func(info fs.FileInfo, sequence int, rest string) (what, left string){
-		audioFolder: r.audio, transcriptFolder: r.transcript, responseFolder: r.response}[folder]
-	if take == nil {
+// adoptFiles makes entries of the files that metadata.json does not name. A file that can't be one stays, and the
+// reason is reported.
+func (r *repairJob) adoptFiles(folder string) error {
+	adopt := map[string]func(info fs.FileInfo, sequence int, rest string) (what, left string){
+		audioFolder: r.adoptAudio, transcriptFolder: r.adoptTranscript, responseFolder: r.adoptResponse}[folder]
+	if adopt == nil {
 		return nil
 	}
-	infos, err := r.list(folder)
+	infos, err := r.listFiles(folder)
 	for _, info := range infos {
-		if r.known(folder, info.Name()) {
+		if r.isListed(folder, info.Name()) {
 			continue
 		}
 		what, left := "", "it is no file"
 		if info.Mode().IsRegular() {
-			sequence, rest, _ := numberOf(info.Name())
-			what, left = take(info, sequence, rest)
+			sequence, rest, _ := splitSequence(info.Name())
+			what, left = adopt(info, sequence, rest)
 		}
 		if file := path.Join(folder, info.Name()); left != "" {
-			r.found(Left, file, "%s", left)
+			r.report(Left, file, "%s", left)
 		} else {
-			r.found(TakenIn, file, "it is %s", what)
+			r.report(TakenIn, file, "it is %s", what)
 		}
 	}
 	return err
 }
 
-func (r *repairing) audio(info fs.FileInfo, sequence int, rest string) (what, left string) {
+func (r *repairJob) adoptAudio(info fs.FileInfo, sequence int, rest string) (what, left string) {
 	sum, err := hashFile(r.root, r.in(audioFolder, info.Name()))
 	switch {
 	case !strings.HasPrefix(rest, "audio."):
@@ -179,14 +179,14 @@ func (r *repairing) audio(info fs.FileInfo, sequence int, rest string) (what, le
 	case err != nil:
 		return "", "it can't be read"
 	}
-	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: kept(info.ModTime()), File: info.Name(),
+	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: storedTime(info.ModTime()), File: info.Name(),
 		Size: info.Size(), Status: Pending, Checksum: sum})
-	r.taken()
+	r.markAdded()
 	return fmt.Sprintf("entry %d, and waits to be transcribed", sequence), ""
 }
 
-// transcript gives a text to the entry of its sequence. Without an entry it is words that were typed in.
-func (r *repairing) transcript(info fs.FileInfo, sequence int, rest string) (what, left string) {
+// adoptTranscript gives a text to the entry of its sequence. Without an entry it becomes one: words that were typed in.
+func (r *repairJob) adoptTranscript(info fs.FileInfo, sequence int, rest string) (what, left string) {
 	text, err := readText(r.root, r.in(transcriptFolder, info.Name()))
 	e := r.Entry(sequence)
 	switch {
@@ -195,21 +195,21 @@ func (r *repairing) transcript(info fs.FileInfo, sequence int, rest string) (wha
 	case err != nil:
 		return "", "it can't be read as a text"
 	case e != nil && e.Transcript != "":
-		return "", fmt.Sprintf("entry %d has a transcript, %s", sequence, short(e.Transcript))
+		return "", fmt.Sprintf("entry %d has a transcript, %s", sequence, shortened(e.Transcript))
 	}
 	r.nameFrom(text)
 	if e != nil {
 		e.Transcript, e.Status, e.Error, e.Code = info.Name(), Success, "", ""
 		return fmt.Sprintf("the transcript of entry %d", sequence), ""
 	}
-	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: kept(info.ModTime()), Size: info.Size(),
+	r.Audio = append(r.Audio, AudioEntry{Sequence: sequence, ReceivedAt: storedTime(info.ModTime()), Size: info.Size(),
 		Status: Success, Transcript: info.Name(), Checksum: files.Hash([]byte(text))})
-	r.taken()
+	r.markAdded()
 	return fmt.Sprintf("entry %d: words without audio", sequence), ""
 }
 
-// response takes in an answer whose name tells its sequence and oracle.
-func (r *repairing) response(info fs.FileInfo, sequence int, rest string) (what, left string) {
+// adoptResponse makes an answer of a file whose name gives its sequence and oracle.
+func (r *repairJob) adoptResponse(info fs.FileInfo, sequence int, rest string) (what, left string) {
 	slug, isText := strings.CutSuffix(rest, ".txt")
 	switch {
 	case sequence == 0 || !isText || slug == "" || !utf8.ValidString(slug):
@@ -217,43 +217,43 @@ func (r *repairing) response(info fs.FileInfo, sequence int, rest string) (what,
 	case r.Response(sequence) != nil:
 		return "", fmt.Sprintf("there is another answer %d", sequence)
 	}
-	r.Answers = append(r.Answers, LlmEntry{Sequence: sequence, CreatedAt: kept(info.ModTime()), OracleName: slug,
+	r.Answers = append(r.Answers, LlmEntry{Sequence: sequence, CreatedAt: storedTime(info.ModTime()), OracleName: slug,
 		File: info.Name()})
-	return fmt.Sprintf("answer %d, of “%s”; what it was told is not known", sequence, short(slug)), ""
+	return fmt.Sprintf("answer %d, of “%s”; what it was told is not known", sequence, shortened(slug)), ""
 }
 
-// missing names the files that entries tell of and that are not there.
-func (r *repairing) missing() (failed error) {
-	look := func(folder, name, whose string, sequence int) {
+// reportMissing reports the files that entries name and that do not exist.
+func (r *repairJob) reportMissing() (failed error) {
+	check := func(folder, name, whose string, sequence int) {
 		if name == "" {
 			return
 		}
 		if err := checkFile(name); err != nil {
-			r.found(Missing, folder, "%s %d: %v", whose, sequence, err)
+			r.report(Missing, folder, "%s %d: %v", whose, sequence, err)
 			return
 		}
 		_, err := r.root.Lstat(r.in(folder, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			r.found(Missing, path.Join(folder, name), "%s %d tells of it", whose, sequence)
+			r.report(Missing, path.Join(folder, name), "%s %d tells of it", whose, sequence)
 		}
-		failed = errors.Join(failed, ifThere(err))
+		failed = errors.Join(failed, ignoreMissing(err))
 	}
 	for _, e := range r.Audio {
-		look(audioFolder, e.File, "entry", e.Sequence)
-		look(transcriptFolder, e.Transcript, "entry", e.Sequence)
+		check(audioFolder, e.File, "entry", e.Sequence)
+		check(transcriptFolder, e.Transcript, "entry", e.Sequence)
 	}
 	for _, e := range r.Answers {
-		look(responseFolder, e.File, "answer", e.Sequence)
+		check(responseFolder, e.File, "answer", e.Sequence)
 	}
 	return failed
 }
 
-// fitting is the state of a session that holds what this one does.
-func (s *Session) fitting() State {
+// stateByContents is the state that fits the entries and answers.
+func (s *Session) stateByContents() State {
 	switch {
-	case s.has(Pending) || !s.has(Success) && len(s.Answers) == 0:
+	case s.hasStatus(Pending) || !s.hasStatus(Success) && len(s.Answers) == 0:
 		return Collecting
-	case !s.has(Failure) && len(s.Answers) > 0 && len(s.beside(s.Answers[len(s.Answers)-1].Context)) == 0:
+	case !s.hasStatus(Failure) && len(s.Answers) > 0 && len(s.entriesOutside(s.Answers[len(s.Answers)-1].Context)) == 0:
 		return Ready
 	}
 	return s.Ended()

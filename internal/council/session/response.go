@@ -57,15 +57,15 @@ func (r *Response) check() error {
 	return nil
 }
 
-// SaveResponse keeps an answer: {seq}_{slug}.txt, and an entry. It does so once for each Operation, which "" is none
-// of: again it gives the entry that is there.
+// SaveResponse writes an answer as {seq}_{slug}.txt and adds an entry, once for each Operation: called again, it
+// returns that entry. "" is no operation.
 func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved LlmEntry, err error) {
 	r.Text = strings.ReplaceAll(strings.ToValidUTF8(r.Text, "\ufffd"), "\x00", "")
 	if err := r.check(); err != nil {
 		return saved, err
 	}
-	_, err = s.change(ctx, id, "keeping an answer", func(h *held) (bool, error) {
-		if i := h.byOperation(r.Operation); i >= 0 {
+	_, err = s.change(ctx, id, "keeping an answer", func(h *lockedSession) (bool, error) {
+		if i := h.answerIndex(r.Operation); i >= 0 {
 			saved = h.Answers[i]
 			return false, nil
 		}
@@ -74,7 +74,7 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 			e.CreatedAt = s.now()
 		}
 		e.CreatedAt = e.CreatedAt.UTC()
-		if e.File, e.Sequence, err = h.placeResponse(slugOf(r.Slug), r.Text); err != nil {
+		if e.File, e.Sequence, err = h.writeResponse(slugOf(r.Slug), r.Text); err != nil {
 			return false, err
 		}
 		if known := h.Response(e.Sequence); known != nil {
@@ -83,8 +83,8 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 		} else {
 			h.Answers = append(h.Answers, e)
 		}
-		if s.holdsAll(ctx, h, e.Context) {
-			h.answered()
+		if s.coversAll(ctx, h, e.Context) {
+			h.markAnswered()
 		}
 		saved = e
 		return true, nil
@@ -92,17 +92,17 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 	return saved, err
 }
 
-// holdsAll tells whether the context of an answer held all that was said in a session: what was said while it was made
-// is not in it, nor what had no room. A transcript in which nothing was heard is in none.
-func (s *Store) holdsAll(ctx context.Context, h *held, c ContextSnapshot) bool {
-	return !slices.ContainsFunc(h.beside(c), func(e AudioEntry) bool {
+// coversAll says whether the context of an answer held all that was said. It lacks what was said meanwhile, and what
+// had no room. A transcript without words need not be in it.
+func (s *Store) coversAll(ctx context.Context, h *lockedSession, c ContextSnapshot) bool {
+	return !slices.ContainsFunc(h.entriesOutside(c), func(e AudioEntry) bool {
 		heard, err := s.TranscriptOf(ctx, h.ID, e)
 		return err != nil || !Blank(heard)
 	})
 }
 
-// beside are the entries with a transcript that a context does not have.
-func (s *Session) beside(c ContextSnapshot) (all []AudioEntry) {
+// entriesOutside are the entries with a transcript that a context does not have.
+func (s *Session) entriesOutside(c ContextSnapshot) (all []AudioEntry) {
 	for _, e := range s.Audio {
 		if e.Status == Success && !slices.Contains(c.Entries, e.ID()) {
 			all = append(all, e)
@@ -111,31 +111,31 @@ func (s *Session) beside(c ContextSnapshot) (all []AudioEntry) {
 	return all
 }
 
-// byOperation is the place of the answer of an operation; -1 if there is none.
-func (s *Session) byOperation(operation string) int {
+// answerIndex is the index of the answer of an operation; -1 if there is none.
+func (s *Session) answerIndex(operation string) int {
 	if operation == "" {
 		return -1
 	}
 	return slices.IndexFunc(s.Answers, func(e LlmEntry) bool { return e.Operation == operation })
 }
 
-// placeResponse writes an answer, or finds it where a crash left it. Repair may have taken that in since.
-func (h *held) placeResponse(slug, text string) (name string, sequence int, err error) {
+// writeResponse writes an answer, or finds the file that a crash left, also where Repair has made an entry of it.
+func (h *lockedSession) writeResponse(slug, text string) (name string, sequence int, err error) {
 	for _, e := range h.Answers {
-		if _, rest, _ := numberOf(e.File); rest != slug+".txt" || e.OracleID+e.Kind+e.Operation != "" {
+		if _, rest, _ := splitSequence(e.File); rest != slug+".txt" || e.OracleID+e.Kind+e.Operation != "" {
 			continue
 		}
 		if kept, err := readText(h.root, h.in(responseFolder, e.File)); err == nil && kept == text {
 			return e.File, e.Sequence, nil
 		}
 	}
-	name, sequence, err = h.place(responseFolder, files.Hash([]byte(text)), int64(len(text)),
+	name, sequence, err = h.findOrNumber(responseFolder, files.Hash([]byte(text)), int64(len(text)),
 		func(sequence int, rest string) bool {
 			return rest == slug+".txt" && h.Response(sequence) == nil
 		})
 	if err == nil && name == "" {
 		name = fmt.Sprintf("%03d_%s.txt", sequence, slug)
-		err = h.write(responseFolder, name, text)
+		err = h.writeText(responseFolder, name, text)
 	}
 	return name, sequence, err
 }
@@ -146,7 +146,7 @@ func (s *Store) FindResponse(ctx context.Context, id, operation string) (LlmEntr
 	if err != nil {
 		return LlmEntry{}, false, err
 	}
-	if i := m.byOperation(operation); i >= 0 {
+	if i := m.answerIndex(operation); i >= 0 {
 		return m.Answers[i], true, nil
 	}
 	return LlmEntry{}, false, nil
@@ -167,5 +167,5 @@ func (s *Store) ResponseText(ctx context.Context, id string, sequence int) (stri
 
 // ResponseOf is ResponseText of an answer that was read with its session, as TranscriptOf is of an entry.
 func (s *Store) ResponseOf(ctx context.Context, id string, e LlmEntry) (string, error) {
-	return s.textIn(ctx, id, responseFolder, e.File)
+	return s.readTextOf(ctx, id, responseFolder, e.File)
 }

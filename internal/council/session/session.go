@@ -169,8 +169,8 @@ func (s *Session) Response(sequence int) *LlmEntry {
 	return nil
 }
 
-// has says whether an entry has this status.
-func (s *Session) has(status Status) bool {
+// hasStatus says whether an entry has this status.
+func (s *Session) hasStatus(status Status) bool {
 	return slices.ContainsFunc(s.Audio, func(e AudioEntry) bool { return e.Status == status })
 }
 
@@ -200,9 +200,9 @@ func parseNumber(digits string, least, most int) (n int, ok bool) {
 	return n, err == nil
 }
 
-// numberOf reads the sequence that the name of a file begins with, and gives the rest: 1 and "audio.ogg" of
+// splitSequence reads the sequence that the name of a file begins with, and gives the rest: 1 and "audio.ogg" of
 // "001_audio.ogg".
-func numberOf(name string) (sequence int, rest string, ok bool) {
+func splitSequence(name string) (sequence int, rest string, ok bool) {
 	digits, rest, found := strings.Cut(name, "_")
 	if sequence, ok = parseNumber(digits, 3, 6); !found || !ok || sequence == 0 {
 		return 0, rest, false

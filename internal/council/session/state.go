@@ -15,7 +15,7 @@ const (
 	Failed       State = "ERROR"        // some of it could not be transcribed
 )
 
-func (s State) known() bool {
+func (s State) isKnown() bool {
 	switch s {
 	case Collecting, Transcribing, Transcribed, Ready, Interrupted, Failed:
 		return true
@@ -23,23 +23,23 @@ func (s State) known() bool {
 	return false
 }
 
-// taken moves a session in which something was added.
-func (s *Session) taken() {
+// markAdded sets the state after something was added.
+func (s *Session) markAdded() {
 	if s.State != Transcribing {
 		s.State = Collecting
 	}
 }
 
-// waitAgain moves a session in which something waits to be transcribed once more.
-func (s *Session) waitAgain() {
+// markWaiting sets the state after a recording waits to be transcribed once more.
+func (s *Session) markWaiting() {
 	if s.State != Interrupted {
-		s.taken()
+		s.markAdded()
 	}
 }
 
-// answered moves a session of which an answer holds all that was said.
-func (s *Session) answered() {
-	if s.State != Transcribing && s.State != Failed && !s.has(Pending) {
+// markAnswered sets the state after an answer whose context held all that was said.
+func (s *Session) markAnswered() {
+	if s.State != Transcribing && s.State != Failed && !s.hasStatus(Pending) {
 		s.State = Ready
 	}
 }
@@ -47,9 +47,9 @@ func (s *Session) answered() {
 // Ended is the state in which the transcribing of a session ends, by how its recordings stand.
 func (s *Session) Ended() State {
 	switch {
-	case s.has(Pending):
+	case s.hasStatus(Pending):
 		return Interrupted
-	case s.has(Failure):
+	case s.hasStatus(Failure):
 		return Failed
 	}
 	return Transcribed
@@ -57,7 +57,7 @@ func (s *Session) Ended() State {
 
 // BeginTranscribing says that a run transcribes the session from now on.
 func (s *Store) BeginTranscribing(ctx context.Context, id string) (Session, error) {
-	return s.change(ctx, id, "beginning to transcribe", func(h *held) (bool, error) {
+	return s.change(ctx, id, "beginning to transcribe", func(h *lockedSession) (bool, error) {
 		was := h.State
 		h.State = Transcribing
 		return was != Transcribing, nil
@@ -66,7 +66,7 @@ func (s *Store) BeginTranscribing(ctx context.Context, id string) (Session, erro
 
 // EndTranscribing says that no run transcribes the session any more. One that none has transcribed stays as it is.
 func (s *Store) EndTranscribing(ctx context.Context, id string) (Session, error) {
-	return s.change(ctx, id, "ending to transcribe", func(h *held) (bool, error) {
+	return s.change(ctx, id, "ending to transcribe", func(h *lockedSession) (bool, error) {
 		was := h.State
 		if was == Transcribing || was == Interrupted {
 			h.State = h.Ended()

@@ -22,7 +22,7 @@ func TestEveryStateBecomesWhatItMust(t *testing.T) {
 	s, id := begun(t)
 	for row := range strings.Lines(strings.TrimSpace(moves)) {
 		cells := strings.Fields(row)
-		for i, move := range []func(m *Session){(*Session).taken, (*Session).waitAgain, (*Session).answered} {
+		for i, move := range []func(m *Session){(*Session).markAdded, (*Session).markWaiting, (*Session).markAnswered} {
 			m := Session{State: State(cells[0])}
 			move(&m)
 			same(t, cells[0], m.State, State(cells[i+1]))

@@ -104,11 +104,11 @@ func (s *Store) Close() error {
 func (s *Store) Path(id string) string { return filepath.Join(s.folder, id) }
 
 // now is the time as it is kept: in UTC, to the millisecond.
-func (s *Store) now() time.Time { return kept(s.c.Now()) }
+func (s *Store) now() time.Time { return storedTime(s.c.Now()) }
 
-func kept(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
+func storedTime(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
 
-func (s *Store) at(name string) error {
+func (s *Store) reachStep(name string) error {
 	if s.step == nil {
 		return nil
 	}
@@ -138,22 +138,22 @@ func (s *Store) open(create bool) (*os.Root, error) {
 	return root, nil
 }
 
-// find gives the folder in which a session lies. ErrNotFound if id is no id, or names no folder; a symbolic link is
-// none.
-func (s *Store) find(id string) (*os.Root, error) {
+// rootWith gives the folder that contains the session. ErrNotFound if id is no id, or names no folder; a symbolic link
+// is none.
+func (s *Store) rootWith(id string) (*os.Root, error) {
 	if _, _, ok := parseID(id); !ok {
-		return nil, notFound(id)
+		return nil, errNoSession(id)
 	}
 	root, err := s.open(false)
 	if err != nil {
 		return nil, err
 	}
 	if root == nil {
-		return nil, notFound(id)
+		return nil, errNoSession(id)
 	}
 	info, err := root.Lstat(id)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return nil, notFound(id)
+		return nil, errNoSession(id)
 	}
 	return root, err
 }
@@ -161,7 +161,7 @@ func (s *Store) find(id string) (*os.Root, error) {
 // load reads a session.
 func (s *Store) load(root *os.Root, id string) (m Session, content []byte, err error) {
 	var f files.File
-	if err = s.at("read " + metadataFile); err == nil {
+	if err = s.reachStep("read " + metadataFile); err == nil {
 		err = files.NoLinks(root, path.Join(id, metadataFile))
 	}
 	if err == nil {
@@ -176,7 +176,7 @@ func (s *Store) load(root *os.Root, id string) (m Session, content []byte, err e
 	case err != nil:
 		return m, nil, fmt.Errorf("read session %s: %w", id, err)
 	case f.Cut:
-		return m, nil, &Damaged{ID: id, Reason: "is larger than " + size(maxMetadata)}
+		return m, nil, &Damaged{ID: id, Reason: "is larger than " + sizeInWords(maxMetadata)}
 	}
 	if err := jsonobject.Decode(f.Content, &m); err != nil {
 		return m, nil, &Damaged{ID: id, Reason: err.Error(), Err: err}
@@ -192,7 +192,7 @@ func (s *Store) Get(ctx context.Context, id string) (Session, error) {
 	if err := ctx.Err(); err != nil {
 		return Session{}, err
 	}
-	root, err := s.find(id)
+	root, err := s.rootWith(id)
 	if err != nil {
 		return Session{}, err
 	}
@@ -220,7 +220,7 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	}
 	m.ID = m.CreatedAt.Format(stamp)
 	for n := 2; ; n++ {
-		made, err := s.make(root, &m)
+		made, err := s.makeFolder(root, &m)
 		switch {
 		case err != nil:
 			return Session{}, fmt.Errorf("make session %s: %w", m.ID, err)
@@ -233,9 +233,9 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	}
 }
 
-// make puts the folder of a session together under another name, so that it is there with its metadata or not at all.
-// made is false if the id is taken: no folder is renamed to one that holds something.
-func (s *Store) make(root *os.Root, m *Session) (made bool, err error) {
+// makeFolder puts the folder of a session together under another name, so that it is there with its metadata or not at
+// all. made is false if the id is taken: no folder is renamed to one that holds something.
+func (s *Store) makeFolder(root *os.Root, m *Session) (made bool, err error) {
 	taken := func() bool {
 		_, err := root.Lstat(m.ID)
 		return !errors.Is(err, fs.ErrNotExist)
@@ -258,13 +258,13 @@ func (s *Store) make(root *os.Root, m *Session) (made bool, err error) {
 			return false, err
 		}
 	}
-	if err := s.at("write " + metadataFile); err != nil {
+	if err := s.reachStep("write " + metadataFile); err != nil {
 		return false, err
 	}
 	if err := files.Write(root, path.Join(folder, metadataFile), content, 0o600); err != nil {
 		return false, err
 	}
-	if err := s.at("name the session"); err != nil {
+	if err := s.reachStep("name the session"); err != nil {
 		return false, err
 	}
 	if err := root.Rename(folder, m.ID); err != nil {
@@ -276,12 +276,12 @@ func (s *Store) make(root *os.Root, m *Session) (made bool, err error) {
 	return true, syncFolder(root, ".")
 }
 
-// hold waits until nobody else changes a session that is there. Doing is what for, in words.
-func (s *Store) hold(ctx context.Context, id, doing string) (root *os.Root, unlock func(), err error) {
+// lockSession waits until nobody else changes the session. doing says in words what for.
+func (s *Store) lockSession(ctx context.Context, id, doing string) (root *os.Root, unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if root, err = s.find(id); err != nil {
+	if root, err = s.rootWith(id); err != nil {
 		return nil, nil, err
 	}
 	if err = files.MakeFolder(root, lockFolder, 0o700); err == nil {
@@ -291,17 +291,17 @@ func (s *Store) hold(ctx context.Context, id, doing string) (root *os.Root, unlo
 		err = fmt.Errorf("waited %s for another program that is changing it; try again later: %w", s.c.LockWait, err)
 	}
 	if err != nil {
-		return nil, nil, doingIn(id, doing, err)
+		return nil, nil, errorWhile(id, doing, err)
 	}
-	if _, err = s.find(id); err != nil { // it was deleted meanwhile
+	if _, err = s.rootWith(id); err != nil { // it was deleted meanwhile
 		unlock()
 		return nil, nil, err
 	}
 	return root, unlock, nil
 }
 
-// doingIn says of an error what was done where.
-func doingIn(id, doing string, err error) error {
+// errorWhile adds to an error what was being done in which session.
+func errorWhile(id, doing string, err error) error {
 	if err == nil || errors.Is(err, ErrNotFound) {
 		return err
 	}
@@ -311,9 +311,9 @@ func doingIn(id, doing string, err error) error {
 // change changes a session: it reads it under its lock, has do change it, and writes it if do says that it has changed.
 // Doing is what for, in words.
 func (s *Store) change(
-	ctx context.Context, id, doing string, do func(h *held) (changed bool, err error),
+	ctx context.Context, id, doing string, do func(h *lockedSession) (changed bool, err error),
 ) (m Session, err error) {
-	root, unlock, err := s.hold(ctx, id, doing)
+	root, unlock, err := s.lockSession(ctx, id, doing)
 	if err != nil {
 		return m, err
 	}
@@ -322,21 +322,21 @@ func (s *Store) change(
 	if err != nil {
 		return Session{}, err
 	}
-	h := &held{Session: &m, store: s, root: root}
+	h := &lockedSession{Session: &m, store: s, root: root}
 	changed, err := do(h)
 	if err != nil {
-		err = errors.Join(err, h.takeBack())
+		err = errors.Join(err, h.removeMade())
 	} else if changed {
 		err = h.save(before)
 	}
 	if err != nil {
-		return Session{}, doingIn(id, doing, err)
+		return Session{}, errorWhile(id, doing, err)
 	}
 	return m, nil
 }
 
-// held is a session whose lock is held, as it was read under it.
-type held struct {
+// lockedSession is a session as it was read under its lock, which is held.
+type lockedSession struct {
 	*Session
 	store *Store
 	root  *os.Root
@@ -344,10 +344,12 @@ type held struct {
 }
 
 // in is the name of a file of the session, as the root has it.
-func (h *held) in(parts ...string) string { return path.Join(append([]string{h.ID}, parts...)...) }
+func (h *lockedSession) in(parts ...string) string {
+	return path.Join(append([]string{h.ID}, parts...)...)
+}
 
 // save writes metadata.json. On an error the files of the session are as they were.
-func (h *held) save(before []byte) error {
+func (h *lockedSession) save(before []byte) error {
 	content, err := jsonobject.Encode(h.Session)
 	mode := fs.FileMode(0) // that of the file in its place
 	if before == nil {
@@ -359,34 +361,34 @@ func (h *held) save(before []byte) error {
 		return nil
 	case len(content) > maxMetadata:
 		full := fmt.Sprintf("is full: its %s would be larger than %s; begin another one",
-			metadataFile, size(maxMetadata))
+			metadataFile, sizeInWords(maxMetadata))
 		err = &Invalid{Kind: TooLarge, What: "the session", Problem: full}
 	default:
-		if err = h.store.at("write " + metadataFile); err == nil {
+		if err = h.store.reachStep("write " + metadataFile); err == nil {
 			err = files.Write(h.root, h.in(metadataFile), content, mode)
 		}
 	}
 	if err == nil {
-		return h.store.at("wrote " + metadataFile)
+		return h.store.reachStep("wrote " + metadataFile)
 	}
 	if f, readErr := files.Read(h.root, h.in(metadataFile), maxMetadata); readErr == nil &&
 		bytes.Equal(f.Content, content) {
 		return fmt.Errorf("it is written, but may not survive a power failure: %w", err)
 	}
-	return errors.Join(err, h.takeBack())
+	return errors.Join(err, h.removeMade())
 }
 
-// takeBack removes the files that were made.
-func (h *held) takeBack() (err error) {
+// removeMade removes the files that this change made.
+func (h *lockedSession) removeMade() (err error) {
 	for _, name := range slices.Backward(h.made) {
-		err = errors.Join(err, ifThere(h.root.Remove(name)))
+		err = errors.Join(err, ignoreMissing(h.root.Remove(name)))
 	}
 	h.made = nil
 	return err
 }
 
-// ifThere forgives that a file is missing.
-func ifThere(err error) error {
+// ignoreMissing is err, or nil if it says that a file does not exist.
+func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

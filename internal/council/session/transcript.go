@@ -29,13 +29,12 @@ type Transcript struct {
 	Times    []Time  `json:"times,omitempty"` // when its parts are said, in order; none: not known
 }
 
-// noEntry says that a session has no entry of a sequence.
-func noEntry(id string, sequence int) error {
+// errNoEntry says that a session has no entry of a sequence.
+func errNoEntry(id string, sequence int) error {
 	return fmt.Errorf("session %s has no entry %d: %w", id, sequence, ErrNotFound)
 }
 
-// typed says that an entry was never spoken.
-func typed(id string, sequence int) error {
+func errTyped(id string, sequence int) error {
 	return fmt.Errorf("entry %d of session %s was typed and has no audio: %w", sequence, id, ErrNotFound)
 }
 
@@ -46,15 +45,15 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 	if len(t.Text) > maxStored {
 		return saved, tooLarge("the transcript", maxStored)
 	}
-	_, err = s.change(ctx, id, fmt.Sprintf("keeping transcript %d", t.Sequence), func(h *held) (bool, error) {
+	_, err = s.change(ctx, id, fmt.Sprintf("keeping transcript %d", t.Sequence), func(h *lockedSession) (bool, error) {
 		e := h.Entry(t.Sequence)
 		if e == nil {
-			return false, noEntry(id, t.Sequence)
+			return false, errNoEntry(id, t.Sequence)
 		}
 		if saved = *e; e.Status == Success {
 			return false, nil
 		}
-		if err := h.placeTranscript(e, t.Text); err != nil {
+		if err := h.writeTranscript(e, t.Text); err != nil {
 			return false, err
 		}
 		e.Status, e.Error, e.Code = Success, "", ""
@@ -70,15 +69,15 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 	return saved, err
 }
 
-// placeTranscript writes the transcript of an entry. What a crash left of it is replaced; the transcript of another
-// entry is not.
-func (h *held) placeTranscript(e *AudioEntry, text string) error {
+// writeTranscript writes the transcript of an entry. It replaces what a crash left of it, never the transcript of
+// another entry.
+func (h *lockedSession) writeTranscript(e *AudioEntry, text string) error {
 	name := fmt.Sprintf("%03d_audio.txt", e.Sequence)
-	for n := 2; h.known(transcriptFolder, name) && e.Transcript != name; n++ {
+	for n := 2; h.isListed(transcriptFolder, name) && e.Transcript != name; n++ {
 		name = fmt.Sprintf("%03d_audio_%02d.txt", e.Sequence, n)
 	}
 	e.Transcript = name
-	return h.write(transcriptFolder, name, text)
+	return h.writeText(transcriptFolder, name, text)
 }
 
 // FailTranscript says why an entry could not be transcribed: FAILED, or SUCCESS with the transcript that it had before
@@ -88,10 +87,10 @@ func (s *Store) FailTranscript(
 	ctx context.Context, id string, sequence int, why bt.Why,
 ) (failed AudioEntry, err error) {
 	reason := text.Brief(why.Text, longestReason)
-	_, err = s.change(ctx, id, fmt.Sprintf("giving up transcript %d", sequence), func(h *held) (bool, error) {
+	_, err = s.change(ctx, id, fmt.Sprintf("giving up transcript %d", sequence), func(h *lockedSession) (bool, error) {
 		e := h.Entry(sequence)
 		if e == nil {
-			return false, noEntry(id, sequence)
+			return false, errNoEntry(id, sequence)
 		}
 		if e.Status == Success || e.Status == Failure && e.Error == reason {
 			failed = *e
@@ -112,35 +111,35 @@ func (s *Store) FailTranscript(
 
 // Retry makes FAILED entries PENDING again. Where there are none nothing changes.
 func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
-	return s.change(ctx, id, "trying again", func(h *held) (changed bool, err error) {
+	return s.change(ctx, id, "trying again", func(h *lockedSession) (changed bool, err error) {
 		for i := range h.Audio {
 			if e := &h.Audio[i]; e.Status == Failure {
 				e.Status, e.Error, e.Code, changed = Pending, "", "", true
 			}
 		}
 		if changed {
-			h.waitAgain()
+			h.markWaiting()
 		}
 		return changed, nil
 	})
 }
 
-// Anew makes a recording PENDING that has its transcript, which stays until there is another. attempts is how often it
-// had been transcribed when that was asked for: after another one nothing changes, so that the same request sent twice
-// is done once.
+// Anew makes a transcribed recording PENDING again; its transcript stays until there is another. attempts is how often
+// it had been transcribed when this was requested: if it has been transcribed since, nothing changes, so that a request
+// sent twice is done once.
 func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Session, error) {
-	return s.change(ctx, id, fmt.Sprintf("transcribing %d anew", sequence), func(h *held) (bool, error) {
+	return s.change(ctx, id, fmt.Sprintf("transcribing %d anew", sequence), func(h *lockedSession) (bool, error) {
 		e := h.Entry(sequence)
 		switch {
 		case e == nil:
-			return false, noEntry(id, sequence)
+			return false, errNoEntry(id, sequence)
 		case e.File == "":
-			return false, typed(id, sequence)
+			return false, errTyped(id, sequence)
 		case e.Status != Success || e.Attempts != attempts:
 			return false, nil
 		}
 		e.Status, e.Error, e.Code = Pending, "", ""
-		h.waitAgain()
+		h.markWaiting()
 		return true, nil
 	})
 }
@@ -156,19 +155,19 @@ func readText(root *os.Root, name string) (string, error) {
 	case err != nil:
 		return "", err
 	case f.Cut:
-		return "", fmt.Errorf("%s is larger than %s", name, size(maxStored))
+		return "", fmt.Errorf("%s is larger than %s", name, sizeInWords(maxStored))
 	case !utf8.Valid(f.Content) || bytes.IndexByte(f.Content, 0) >= 0:
 		return "", fmt.Errorf("%s is not UTF-8 text", name)
 	}
 	return string(f.Content), nil
 }
 
-// textIn reads a file of a session.
-func (s *Store) textIn(ctx context.Context, id, folder, file string) (string, error) {
+// readTextOf reads a file of a session.
+func (s *Store) readTextOf(ctx context.Context, id, folder, file string) (string, error) {
 	if err := cmp.Or(ctx.Err(), checkFile(file)); err != nil {
 		return "", err
 	}
-	root, err := s.find(id)
+	root, err := s.rootWith(id)
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +187,7 @@ func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string
 	}
 	e := m.Entry(sequence)
 	if e == nil {
-		return "", noEntry(id, sequence)
+		return "", errNoEntry(id, sequence)
 	}
 	if e.Transcript == "" {
 		return "", fmt.Errorf("entry %d of session %s is not transcribed: %w", sequence, id, ErrNotFound)
@@ -199,7 +198,7 @@ func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string
 // TranscriptOf is Transcript of an entry that was read with its session: to read all of a session, metadata.json is not
 // read for each.
 func (s *Store) TranscriptOf(ctx context.Context, id string, e AudioEntry) (string, error) {
-	return s.textIn(ctx, id, transcriptFolder, e.Transcript)
+	return s.readTextOf(ctx, id, transcriptFolder, e.Transcript)
 }
 
 // OpenAudio opens the audio of an entry for reading. ErrNotFound if it has none; fs.ErrNotExist if its file is gone.
@@ -211,11 +210,11 @@ func (s *Store) OpenAudio(ctx context.Context, id string, sequence int) (f *os.F
 	found := m.Entry(sequence)
 	switch {
 	case found == nil:
-		return nil, e, noEntry(id, sequence)
+		return nil, e, errNoEntry(id, sequence)
 	case found.File == "":
-		return nil, e, typed(id, sequence)
+		return nil, e, errTyped(id, sequence)
 	}
-	root, err := s.find(id)
+	root, err := s.rootWith(id)
 	if err = cmp.Or(err, checkFile(found.File)); err != nil {
 		return nil, e, err
 	}

@@ -15,31 +15,31 @@ import (
 // Delete moves a session to the trash, whole, and says where it lies: an absolute path. Nothing is removed; moved back,
 // it is there again. A damaged session can be deleted as well.
 func (s *Store) Delete(ctx context.Context, id string) (where string, err error) {
-	root, unlock, err := s.hold(ctx, id, "deleting it")
+	root, unlock, err := s.lockSession(ctx, id, "deleting it")
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
 	if err := files.MakeFolder(root, trashFolder, 0o700); err != nil {
-		return "", doingIn(id, "deleting it", err)
+		return "", errorWhile(id, "deleting it", err)
 	}
-	name, err := unused(root, trashFolder, id, id+".%d")
+	name, err := freeName(root, trashFolder, id, id+".%d")
 	if err != nil {
-		return "", doingIn(id, "deleting it", err)
+		return "", errorWhile(id, "deleting it", err)
 	}
 	target := path.Join(trashFolder, name)
-	if err := s.at("move to trash"); err != nil {
+	if err := s.reachStep("move to trash"); err != nil {
 		return "", err
 	}
 	if err := root.Rename(id, target); err != nil {
-		return "", doingIn(id, "deleting it", err)
+		return "", errorWhile(id, "deleting it", err)
 	}
 	where = filepath.Join(s.folder, filepath.FromSlash(target))
-	return where, errors.Join(s.at("moved to trash"), syncFolder(root, trashFolder), syncFolder(root, "."))
+	return where, errors.Join(s.reachStep("moved to trash"), syncFolder(root, trashFolder), syncFolder(root, "."))
 }
 
-// unused is a name that nothing in a folder has: the first, or the next with a number from 2 on.
-func unused(root *os.Root, folder, first, next string) (string, error) {
+// freeName is a name that does not exist in the folder: first, or next with a number from 2 on.
+func freeName(root *os.Root, folder, first, next string) (string, error) {
 	name := first
 	for n := 2; ; n++ {
 		if _, err := root.Lstat(path.Join(folder, name)); errors.Is(err, fs.ErrNotExist) {

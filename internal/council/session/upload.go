@@ -46,7 +46,7 @@ func (u *upload) String() string {
 	if u.label == "" {
 		return "the audio"
 	}
-	return "“" + short(u.label) + "”"
+	return "“" + shortened(u.label) + "”"
 }
 
 func (u *upload) discard() {
@@ -62,13 +62,13 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	}
 	most := u.store.c.MaxAudio
 	if err := makeSub(u.root, u.session, audioFolder); errors.Is(err, fs.ErrNotExist) {
-		return notFound(u.session)
+		return errNoSession(u.session)
 	} else if err != nil {
 		return err
 	}
 	u.at = u.store.now()
 	name := path.Join(u.session, audioFolder, tempPrefix+rand.Text()+tempSuffix)
-	if err := u.store.at("make upload"); err != nil {
+	if err := u.store.reachStep("make upload"); err != nil {
 		return err
 	}
 	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -77,7 +77,7 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	}
 	u.temp = name
 	sum := sha256.New()
-	u.size, err = io.Copy(io.MultiWriter(sum, f), source{ctx, io.LimitReader(content, most+1)})
+	u.size, err = io.Copy(io.MultiWriter(sum, f), contentReader{ctx, io.LimitReader(content, most+1)})
 	switch {
 	case err != nil:
 	case u.size > most:
@@ -85,7 +85,7 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	case u.size == 0:
 		err = &Invalid{Kind: Empty, What: u.String(), Problem: "is empty"}
 	default:
-		if err = u.store.at("sync upload"); err == nil {
+		if err = u.store.reachStep("sync upload"); err == nil {
 			err = f.Sync()
 		}
 	}
@@ -93,13 +93,13 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	return errors.Join(err, f.Close())
 }
 
-// source tells the errors of where content comes from from those of the disk, and ends with a context.
-type source struct {
+// contentReader marks the errors of the source, so that they differ from those of the disk, and stops when ctx ends.
+type contentReader struct {
 	ctx  context.Context
 	from io.Reader
 }
 
-func (s source) Read(p []byte) (int, error) {
+func (s contentReader) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -110,8 +110,8 @@ func (s source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ending is what comes after the last dot of a name, in lower case, if that could be an ending.
-func ending(name string) string {
+// extension is what comes after the last dot of a name, in lower case, if that could be an ending.
+func extension(name string) string {
 	end := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	if len(end) > 8 || strings.Trim(end, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return ""
@@ -119,14 +119,13 @@ func ending(name string) string {
 	return end
 }
 
-// saysText says whether the name is that of a text.
-func (u *upload) saysText() bool {
-	return slices.Contains([]string{"txt", "md", "markdown", "text"}, ending(u.label))
+func (u *upload) hasTextName() bool {
+	return slices.Contains([]string{"txt", "md", "markdown", "text"}, extension(u.label))
 }
 
-// text gives the content if the name and the content say that it is a text, or the text of a PDF or DOCX.
-func (u *upload) text(ctx context.Context) (text string, isText bool, err error) {
-	if !u.saysText() {
+// readAsText gives the content if name and content say that it is a text, or the text of a PDF or DOCX.
+func (u *upload) readAsText(ctx context.Context) (text string, isText bool, err error) {
+	if !u.hasTextName() {
 		return u.documentText(ctx)
 	}
 	f, err := files.Read(u.root, u.temp, u.store.c.MaxText)
@@ -139,7 +138,7 @@ func (u *upload) text(ctx context.Context) (text string, isText bool, err error)
 	}
 	text, err = document.DecodeText(u.label, content)
 	switch {
-	case err != nil || !utf8.Valid(content) && !marked(content) && (u.store.c.Probe == nil || u.probe(ctx) == nil):
+	case err != nil || !utf8.Valid(content) && !hasUTF16Mark(content) && (u.store.c.Probe == nil || u.probe(ctx) == nil):
 		return "", false, nil //nolint:nilerr // it is no text, or audio
 	case f.Cut:
 		return "", true, &Invalid{Kind: TooLarge, What: u.String(),
@@ -149,17 +148,17 @@ func (u *upload) text(ctx context.Context) (text string, isText bool, err error)
 	return text, true, nil
 }
 
-// marked says that a text begins with the mark of UTF-16.
-func marked(content []byte) bool {
+// hasUTF16Mark says that a text begins with the mark of UTF-16.
+func hasUTF16Mark(content []byte) bool {
 	return bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
 }
 
-// beginning is how much of a file tells whether it is a document.
-const beginning = 1 << 10
+// headBytes is how much of a file is read to see whether it is a document.
+const headBytes = 1 << 10
 
 // documentText is the text of a PDF or DOCX. The same text is the same content, in whatever document it stands.
 func (u *upload) documentText(ctx context.Context) (text string, isText bool, err error) {
-	head, err := files.Read(u.root, u.temp, beginning)
+	head, err := files.Read(u.root, u.temp, headBytes)
 	if err != nil || u.store.c.Read == nil || !document.IsPDFOrDOCX(u.label) && !document.MayBePDFOrDOCX(head.Content) {
 		return "", false, err
 	}
@@ -186,7 +185,7 @@ func (u *upload) documentText(ctx context.Context) (text string, isText bool, er
 // probe finds out what the content is.
 func (u *upload) probe(ctx context.Context) error {
 	const neither = "can't be added: it is neither audio nor text in a .txt or .md file, nor a PDF or DOCX"
-	if u.store.c.Probe == nil && u.saysText() {
+	if u.store.c.Probe == nil && u.hasTextName() {
 		return &Invalid{Kind: NotAudio, What: u.String(), Problem: neither}
 	}
 	if u.store.c.Probe != nil {
@@ -199,40 +198,40 @@ func (u *upload) probe(ctx context.Context) error {
 		}
 		u.facts = facts
 	}
-	u.facts.Ending = cmp.Or(ending("."+u.facts.Ending), ending(u.label), "bin")
-	return u.store.at("probed upload")
+	u.facts.Ending = cmp.Or(extension("."+u.facts.Ending), extension(u.label), "bin")
+	return u.store.reachStep("probed upload")
 }
 
-// add makes an entry of the upload, or of the file of it that a crash left after it had its name.
-func (u *upload) add(h *held) (AudioEntry, error) {
+// addEntry makes an entry of the upload, or of the file that a crash left under its final name.
+func (u *upload) addEntry(h *lockedSession) (AudioEntry, error) {
 	e := AudioEntry{
 		ReceivedAt: u.at, Size: u.size, Seconds: u.facts.Seconds, Status: Pending, Checksum: u.checksum,
 		Original: u.label, Silent: u.facts.Silent,
 	}
 	var err error
-	e.File, e.Sequence, err = h.place(audioFolder, u.checksum, u.size, func(sequence int, rest string) bool {
+	e.File, e.Sequence, err = h.findOrNumber(audioFolder, u.checksum, u.size, func(sequence int, rest string) bool {
 		return strings.HasPrefix(rest, "audio.") && h.Entry(sequence) == nil
 	})
 	if err == nil && e.File == "" {
 		e.File = fmt.Sprintf("%03d_audio.%s", e.Sequence, u.facts.Ending)
-		err = h.rename(u.temp, e.File)
+		err = h.moveAudio(u.temp, e.File)
 	}
 	if err != nil {
 		return e, err
 	}
 	h.Audio = append(h.Audio, e)
-	h.taken()
+	h.markAdded()
 	return e, nil
 }
 
-// restore gives an entry its audio back, if that is gone.
-func (u *upload) restore(h *held, e AudioEntry) error {
+// restoreAudio gives an entry its audio back, if the file is gone.
+func (u *upload) restoreAudio(h *lockedSession, e AudioEntry) error {
 	var err error
 	if e.File != "" && checkFile(e.File) == nil {
 		_, err = h.root.Lstat(h.in(audioFolder, e.File))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return h.rename(u.temp, e.File)
+		return h.moveAudio(u.temp, e.File)
 	}
 	return err
 }

@@ -71,8 +71,7 @@ type Assistant struct {
 	Passages func(ctx context.Context, v *run.View) ([]Passage, error)
 	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
 	Effect func(c *run.CompletionRecord) any
-	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel
-	// tells.
+	// Left says what an effect sent out of this program; nil: nothing but requests to models, which SentToModels has.
 	Left func(c *run.CompletionRecord) []Left
 	// Used says what a model took for an effect; false: none did. Nil: as UsedBy reads it.
 	Used func(c *run.CompletionRecord) (Usage, bool)

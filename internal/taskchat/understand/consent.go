@@ -99,8 +99,9 @@ var consentKinds = sync.OnceValue(func() map[string][]consent {
 	return kinds
 })
 
-// meaning is the kind of an entry in a language, which may be unknown (""); "" if it is a yes in other languages alone.
-func meaning(words, language string) string {
+// consentKind is the kind of an entry in a language, which may be unknown (""); "" if it means yes only in other
+// languages.
+func consentKind(words, language string) string {
 	all := consentKinds()[words]
 	for _, c := range all { // what holds for some languages stands before what holds for each
 		if len(c.languages) == 0 || slices.Contains(c.languages, language) {
@@ -129,13 +130,13 @@ func Consent(words, language string) Answer {
 	said := map[string]bool{}
 	for left := consentWords(clean(words)); len(left) > 0; {
 		n := min(longestConsent, len(left))
-		for n > 0 && meaning(strings.Join(left[:n], " "), language) == "" {
+		for n > 0 && consentKind(strings.Join(left[:n], " "), language) == "" {
 			n--
 		}
 		if n == 0 {
 			return Unclear
 		}
-		said[meaning(strings.Join(left[:n], " "), language)] = true
+		said[consentKind(strings.Join(left[:n], " "), language)] = true
 		left = left[n:]
 	}
 	switch yes := said["yes"] || said["assent"]; {

@@ -11,21 +11,21 @@ import (
 type form struct {
 	intent Intent
 	says   string
-	how    how
+	traits traits
 	re     *regexp.Regexp // what it says in a language
 }
 
-// how says what more a form means.
-type how uint8
+// traits say what else a form means.
+type traits uint8
 
 const (
-	several  how = 1 << iota // its title holds several
-	commas                   // its title holds several if there are commas
-	reminder                 // the person wants to be reminded
-	reopens                  // it opens a task again
-	clears                   // it removes a description
-	places                   // it names tasks by position or as "it", or is no such form
-	loose                    // it is about tasks only where those are what is talked about
+	several  traits = 1 << iota // its title holds several
+	commas                      // its title holds several if there are commas
+	reminder                    // the person wants to be reminded
+	reopens                     // it opens a task again
+	clears                      // it removes a description
+	places                      // it names tasks by position or as "it", or is no such form
+	loose                       // it is about tasks only where those are what is talked about
 )
 
 // forms are all that is understood; the first that fits a clause reads it. A language that lacks one of its words has
@@ -37,38 +37,38 @@ func forms() []form {
 		{intent: List, says: `(?:SHOW )?(?:MINE )*TASKS ABOUT REF`},
 		{intent: List, says: `SHOW(?: HOLD)* TASKS(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`},
 		{intent: List, says: `SHOW(?: HOLD)* (?:OPENKEY|DONEKEY|ALLKEY)(?: HOLD| TASKS| OPENKEY| DONEKEY| ALLKEY|,)*`,
-			how: loose},
+			traits: loose},
 		{intent: List, says: `(?:MINE )*(?:OPENKEY |DONEKEY )?TASKS(?: OPENKEY| DONEKEY)?`},
-		{intent: List, says: `FIND REF`, how: loose},
-		{intent: List, says: `(?:LOOK|ASK) NOTE OF REF`, how: places | loose},
-		{intent: List, says: `LOOK REF`, how: places | loose},
-		{intent: Update, says: `(?:ADD|PUT) NOTE OF REF: ?WORDS`, how: places},
+		{intent: List, says: `FIND REF`, traits: loose},
+		{intent: List, says: `(?:LOOK|ASK) NOTE OF REF`, traits: places | loose},
+		{intent: List, says: `LOOK REF`, traits: places | loose},
+		{intent: Update, says: `(?:ADD|PUT) NOTE OF REF: ?WORDS`, traits: places},
 		{intent: Chat, says: `ADD TITLE OF TASK \d+`},
-		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? MANY(?: ONTO)?:? TITLE`, how: several | loose},
-		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONTO)?: ?TITLE`, how: commas | loose},
-		{intent: Create, says: `ADD(?:(?: ONE| NEW)? TASK(?: ?CALLED)?)? TITLE,? WITH NOTE:? WORDS`, how: loose},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONE| NEW)? MANY(?: ONTO)?:? TITLE`, traits: several | loose},
+		{intent: Create, says: `(?:ADD|MAKE|PUT)(?: ONTO)?: ?TITLE`, traits: commas | loose},
+		{intent: Create, says: `ADD(?:(?: ONE| NEW)? TASK(?: ?CALLED)?)? TITLE,? WITH NOTE:? WORDS`, traits: loose},
 		{intent: Create, says: `(?:ADD|PUT)(?: ONE| NEW)? TASK(?: ONTO)?(?: ?CALLED)? TITLE(?: ONTO)?`},
 		{intent: Create, says: `(?:MAKE(?: ONE| NEW)?|NEW) TASK ?CALLED TITLE`},
 		{intent: Create, says: `(?:ONE |NEW )?TASK TOADD:? TITLE`},
 		{intent: Create, says: `(?:(?:ADD|MAKE|PUT)(?: ONE| NEW)?|NEW) TASK(?: ONTO)?`},
-		{intent: Create, says: `REMIND TITLE`, how: reminder},
+		{intent: Create, says: `REMIND TITLE`, traits: reminder},
 		{intent: Create, says: `(?:ADD|PUT) TITLE ONTO`},
-		{intent: Create, says: `TITLE TOADD`, how: loose},
-		{intent: Create, says: `ADD TITLE`, how: loose},
+		{intent: Create, says: `TITLE TOADD`, traits: loose},
+		{intent: Create, says: `ADD TITLE`, traits: loose},
 		{intent: Update, says: `RENAME REF TO TITLE OVER`},
 		{intent: Update, says: `RENAME REF OVER`},
 		{intent: Update, says: `(?:CHANGE|SET) NOTE OF REF TO:? WORDS`},
 		{intent: Update, says: `(?:CHANGE|SET) REF(?:'s)? NOTE TO:? WORDS`},
-		{intent: Update, says: `DELETE NOTE OF REF`, how: clears},
+		{intent: Update, says: `DELETE NOTE OF REF`, traits: clears},
 		{intent: Update, says: `CHANGE NAMEOF REF TO:? TITLE`},
 		{intent: Update, says: `RENAME REF TO:? TITLE`},
-		{intent: Update, says: `REOPEN REF`, how: reopens},
-		{intent: Update, says: `(?:MARK|CHANGE) REF(?: AS| TO)? UNDONE`, how: reopens},
+		{intent: Update, says: `REOPEN REF`, traits: reopens},
+		{intent: Update, says: `(?:MARK|CHANGE) REF(?: AS| TO)? UNDONE`, traits: reopens},
 		{intent: Complete, says: `(?:MARK|CHANGE) REF(?: AS| TO)? DONE`},
 		{intent: Update, says: `(?:CHANGE|SET) REF ?TO:? TITLE`},
 		{intent: Update, says: `(?:CHANGE|RENAME)(?: REF)?`},
 		{intent: Complete, says: `CHECK REF OFF`},
-		{intent: Complete, says: `CHECK REF`, how: places},
+		{intent: Complete, says: `CHECK REF`, traits: places},
 		{intent: Complete, says: `HAVE REF DONE`},
 		{intent: Complete, says: `REF TOCOMPLETE`},
 		{intent: Complete, says: `COMPLETE(?::? REF)?`},
@@ -76,7 +76,7 @@ func forms() []form {
 		{intent: Delete, says: `DELETE(?: REF)?`},
 		{intent: Delete, says: `REF TODELETE`},
 		{intent: Complete, says: `REF ?BE DONE`},
-		{intent: Complete, says: `REF DONE`, how: places},
+		{intent: Complete, says: `REF DONE`, traits: places},
 	}
 }
 
@@ -134,9 +134,9 @@ var grammars = sync.OnceValue(func() (all []*grammar) {
 	return all
 })
 
-// bare is a clause without politeness around it. asks says that it was a request in the form of a question, or a
+// stripPoliteness removes politeness around a clause. asks says that it is a request in the form of a question, or a
 // command.
-func (g *grammar) bare(s string) (rest string, asks bool) {
+func (g *grammar) stripPoliteness(s string) (rest string, asks bool) {
 	asks = !strings.HasSuffix(strings.TrimRight(s, " !"), "?")
 	for next := s; ; s = next {
 		next = strings.TrimRight(strings.TrimSpace(next), ".!? ")
@@ -149,9 +149,9 @@ func (g *grammar) bare(s string) (rest string, asks bool) {
 	}
 }
 
-// command reads a clause; nil if it is no known form.
-func (g *grammar) command(clause string) []Result {
-	s, asks := g.bare(clause)
+// readClause reads a clause; nil if it is no known form.
+func (g *grammar) readClause(clause string) []Result {
+	s, asks := g.stripPoliteness(clause)
 	for _, f := range g.forms {
 		m := f.re.FindStringSubmatch(s)
 		if m == nil || !asks && f.intent != List && f.intent != Help {
@@ -173,8 +173,8 @@ func (g *grammar) command(clause string) []Result {
 
 // entities are what was said in a form; nil if it can't be meant so.
 func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
-	e := &Entities{Title: unquoted(said["title"]), Reminder: f.how&reminder != 0}
-	if words := unquoted(said["words"]); words != "" || f.how&clears != 0 {
+	e := &Entities{Title: unquoted(said["title"]), Reminder: f.traits&reminder != 0}
+	if words := unquoted(said["words"]); words != "" || f.traits&clears != 0 {
 		e.Description, e.HasDescription = words, true
 	}
 	named := g.extra.ReplaceAllString(said["ref"], "")
@@ -189,7 +189,7 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 	}
 	placed, title := e.Reference != nil && e.Reference.Title == "", Refer(said["title"])
 	switch {
-	case f.how&places != 0 && !placed, said["title"] != "" && (title == nil || e.Title == ""),
+	case f.traits&places != 0 && !placed, said["title"] != "" && (title == nil || e.Title == ""),
 		g.wrong.MatchString(e.Title):
 		return nil
 	case f.intent == Create && title != nil && title.Title == "":
@@ -197,35 +197,35 @@ func (g *grammar) entities(f form, s string, said map[string]string) *Entities {
 	case f.intent == Update && !placed && quotes.FindString(said["title"]) == "" && g.to.MatchString(e.Title):
 		return nil // "rename call to Bob to …": which "to" is it?
 	case f.intent == List && named == "":
-		e.Status = g.status(s)
-	case f.how&reopens != 0:
+		e.Status = g.listStatus(s)
+	case f.traits&reopens != 0:
 		e.Status = "pending"
 	case f.intent != Update && placed && e.Reference.All:
-		e.Status = g.status(named)
+		e.Status = g.listStatus(named)
 	}
 	return e
 }
 
-// between stands between several titles.
-var between = regexp.MustCompile(`(?i)\s*[,;]\s+(?:(?:and|und|e)\s+)?|\s+(?:and|und|e)\s+`)
+// titleSeparators stands between several titles.
+var titleSeparators = regexp.MustCompile(`(?i)\s*[,;]\s+(?:(?:and|und|e)\s+)?|\s+(?:and|und|e)\s+`)
 
 // results are those of a form: one, or for several titles one each.
 func (f form) results(e Entities) (all []Result) {
 	titles := []string{e.Title}
-	if f.how&several != 0 || f.how&commas != 0 && strings.ContainsAny(e.Title, ",;") {
-		titles = between.Split(e.Title, -1)
+	if f.traits&several != 0 || f.traits&commas != 0 && strings.ContainsAny(e.Title, ",;") {
+		titles = titleSeparators.Split(e.Title, -1)
 	}
 	for _, title := range titles {
 		if e.Title = unquoted(title); e.Title != "" || title == "" && len(titles) == 1 {
 			all = append(all, Result{Intent: f.intent, Confidence: sure, Entities: e, Reasoning: "a form of a command",
-				Loose: f.how&loose != 0})
+				Loose: f.traits&loose != 0})
 		}
 	}
 	return all
 }
 
-// status is the one that a list is wanted of: "pending", "completed" or "" for both.
-func (g *grammar) status(s string) string {
+// listStatus is the status of a wanted list: "pending", "completed" or "" for both.
+func (g *grammar) listStatus(s string) string {
 	if open := g.open.MatchString(s); open != g.done.MatchString(s) {
 		return map[bool]string{true: "pending", false: "completed"}[open]
 	}

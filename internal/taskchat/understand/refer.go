@@ -65,7 +65,7 @@ type references struct {
 	numerals                                                     []*regexp.Regexp
 }
 
-var referring = sync.OnceValue(func() *references {
+var referencePatterns = sync.OnceValue(func() *references {
 	r := &references{it: whole(pronoun),
 		both:  part(`both|beide[nrs]?|ambas|ambos|as duas|os dois|les deux|las dos|los dos`),
 		joint: lenient(`(?:,? (?:and then|and|und dann|und|sowie|e depois|e|et|y|as well as) |\s*[,&+]\s*)`)}
@@ -125,7 +125,7 @@ func Refer(words string) *Reference {
 	if s == "" || len(s) > maxBytes {
 		return nil
 	}
-	is := referring()
+	is := referencePatterns()
 	r := &Reference{Words: s, Positions: positions(s), It: is.it.MatchString(s)}
 	quoted, all, label := is.quoted.FindStringSubmatch(s), is.all.FindStringSubmatch(s), is.label.FindStringSubmatch(s)
 	switch {
@@ -147,17 +147,17 @@ func Refer(words string) *Reference {
 
 // positions are those that words name; nil if they are not wholly positions.
 func positions(s string) (all []int) {
-	is := referring()
+	is := referencePatterns()
 	for _, one := range is.joint.Split(s, mostPositions) {
 		from, to := 0, 0
 		if m := is.group.FindStringSubmatch(one); m != nil && m[1] != "" {
-			from, to = 1, number(m[1])
+			from, to = 1, positionOf(m[1])
 		} else if m != nil {
-			from, to = -number(m[2]), -1
+			from, to = -positionOf(m[2]), -1
 		} else if m := is.span.FindStringSubmatch(one); m != nil {
-			from, to = number(m[1]), number(m[2])
+			from, to = positionOf(m[1]), positionOf(m[2])
 		} else if m := is.one.FindStringSubmatch(one); m != nil {
-			from = number(m[1] + m[2] + m[3])
+			from = positionOf(m[1] + m[2] + m[3])
 			to = from
 		}
 		if from == 0 || to < from || to-from >= mostPositions {
@@ -170,12 +170,12 @@ func positions(s string) (all []int) {
 	return all
 }
 
-// number is that of digits or a numeral; 0 for anything else.
-func number(s string) int {
+// positionOf is the position that digits or a numeral name; 0 for anything else.
+func positionOf(s string) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n
 	}
-	for i, n := range referring().numerals {
+	for i, n := range referencePatterns().numerals {
 		if n.MatchString(s) {
 			return numerals[i].at
 		}

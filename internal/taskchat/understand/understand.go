@@ -106,27 +106,27 @@ const (
 // Read says what words are for, and what they name.
 func Read(words string, c Context) Reading {
 	if len(words) > maxBytes {
-		return Reading{cmp.Or(c.Language, "en"), one(Chat, Entities{}, "longer than what is read")}
+		return Reading{cmp.Or(c.Language, "en"), oneResult(Chat, Entities{}, "longer than what is read")}
 	}
 	words = clean(words)
-	code, commands := read(words, c)
-	if answer := c.answer(words, commands); answer != nil {
-		return Reading{cmp.Or(c.Language, spoken(words, "")), answer}
+	code, commands := readCommands(words, c)
+	if answer := c.readAnswer(words, commands); answer != nil {
+		return Reading{cmp.Or(c.Language, guessLanguage(words, "")), answer}
 	} else if commands != nil {
 		return Reading{code, commands}
 	}
-	return Reading{spoken(words, c.Language), one(Chat, Entities{}, "no known form")}
+	return Reading{guessLanguage(words, c.Language), oneResult(Chat, Entities{}, "no known form")}
 }
 
-// spoken is the language of a text. A few words tell little: then that of the conversation is meant, or one of the
+// guessLanguage is the language of a text. A few words don't tell: then it is that of the conversation, or of the
 // forms.
-func spoken(words, before string) string {
+func guessLanguage(words, before string) string {
 	code, blanks := language.Of(words), strings.Count(words, " ")
 	if blanks > 4 || blanks > 1 && before == "" {
 		return cmp.Or(code, before, "en")
 	}
 	for _, g := range grammars() {
-		if rest, _ := g.bare(words); before == "" && (rest == "" || g.code == code) {
+		if rest, _ := g.stripPoliteness(words); before == "" && (rest == "" || g.code == code) {
 			return g.code
 		}
 	}
@@ -139,7 +139,7 @@ func clean(words string) string {
 	return strings.TrimSpace(strings.NewReplacer("’", "'", "\u200d", "", "\r", "").Replace(words))
 }
 
-func one(i Intent, e Entities, why string) []Result {
+func oneResult(i Intent, e Entities, why string) []Result {
 	confidence := sure
 	if i == Chat {
 		confidence = unread
@@ -147,22 +147,22 @@ func one(i Intent, e Entities, why string) []Result {
 	return []Result{{Intent: i, Confidence: confidence, Entities: e, Reasoning: why}}
 }
 
-// answer reads an answer to what was asked, and a yes or no to nothing; nil if the words are none. commands is what the
-// words are else.
-func (c *Context) answer(words string, commands []Result) []Result {
+// readAnswer reads an answer to what was asked, and a yes or no to nothing; nil if the words are none. commands is what
+// the words are else.
+func (c *Context) readAnswer(words string, commands []Result) []Result {
 	switch Consent(words, c.Language) {
 	case Yes:
-		return one(Confirm, Entities{}, "nothing but a yes")
+		return oneResult(Confirm, Entities{}, "nothing but a yes")
 	case No:
-		return one(Decline, Entities{}, "nothing but a no")
+		return oneResult(Decline, Entities{}, "nothing but a no")
 	}
-	if c.Open == nil || slices.ContainsFunc(commands, certain) {
+	if c.Open == nil || slices.ContainsFunc(commands, isCertain) {
 		return nil
 	}
 	refused := denial.FindString(words)
 	rest := words[len(refused):]
 	for _, g := range grammars() {
-		rest, _ = g.bare(rest)
+		rest, _ = g.stripPoliteness(rest)
 	}
 	ref := Refer(rest)
 	place := ref != nil && ref.Title == ""
@@ -171,16 +171,16 @@ func (c *Context) answer(words string, commands []Result) []Result {
 		if words == "" {
 			return nil
 		}
-		return one(Value, Entities{Title: unquoted(words)}, "what was asked for")
+		return oneResult(Value, Entities{Title: unquoted(words)}, "what was asked for")
 	case KindChoose:
 		if place || commands == nil && ref != nil && !strings.HasSuffix(words, "?") {
-			return one(Choose, Entities{Reference: ref}, "one of the options")
+			return oneResult(Choose, Entities{Reference: ref}, "one of the options")
 		}
 	case KindConfirm:
 		if place && refused != "" && c.Open.Intent != "" && !ref.It {
-			return one(c.Open.Intent, Entities{Reference: ref}, "another one than was asked about")
+			return oneResult(c.Open.Intent, Entities{Reference: ref}, "another one than was asked about")
 		} else if strings.ContainsAny(refused, ",.!") && commands == nil {
-			return one(Decline, Entities{}, "a no, and more behind it")
+			return oneResult(Decline, Entities{}, "a no, and more behind it")
 		}
 	}
 	return nil
@@ -190,18 +190,18 @@ func (c *Context) answer(words string, commands []Result) []Result {
 var denial = regexp.MustCompile(
 	`(?i)^(?:no|nope|nein|não|nao|non|nee)(?:[ ,.!]|$)[,.!]* *(?:(?:i meant?|i want|ich meine?|ich meinte|sondern|quero|quis dizer|je veux dire|digo)\b,? *)?`)
 
-// certain says that a command is one also where any words may be an answer: it names no task by words that may as well
-// be a title.
-func certain(r Result) bool {
+// isCertain says that a command can't be the answer to a question: it does not name a task by words that could be a
+// title.
+func isCertain(r Result) bool {
 	ref, changes := r.Entities.Reference, []Intent{Update, Complete, Delete}
 	return !slices.Contains(changes, r.Intent) || ref != nil &&
 		(ref.Title == "" || r.Entities != Entities{Reference: ref})
 }
 
-// Wish reads words that were said elsewhere, and gives new tasks, or one list, that are asked for by name; no results
-// if they say anything else.
-func Wish(words string) (language string, wanted []Result) {
-	language, wanted = read(clean(words[:min(len(words), maxBytes)]), Context{})
+// ReadWish reads words that were said elsewhere. It gives new tasks, or one list, that are named; none if the words say
+// anything else.
+func ReadWish(words string) (language string, wanted []Result) {
+	language, wanted = readCommands(clean(words[:min(len(words), maxBytes)]), Context{})
 	for _, one := range wanted {
 		isNew := one.Intent == Create && one.Entities.Title != ""
 		if one.Loose || !isNew && (one.Intent != List || len(wanted) > 1) {

@@ -26,7 +26,7 @@ func TestWordsSaidElsewhereAreAWishOnlyWhereTheyNameTheListOrAReminder(t *testin
 		"hi":                                            nil,
 		"":                                              nil,
 	} {
-		_, got := Wish(words)
+		_, got := ReadWish(words)
 		if len(got) != len(want) {
 			t.Errorf("%q: %+v", words, got)
 			continue
