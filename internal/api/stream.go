@@ -175,7 +175,7 @@ func (t *stream) handle(a arrival) (over bool) {
 	who := About{h.Run, h.Session, h.Assistant}
 	switch {
 	case h.Text != "":
-		t.drafts.put(who, h.Op, h.Draft)
+		t.drafts.queueDraft(who, h.Op, h.Draft)
 		return false
 	case h.Retract:
 		if t.drafts.drop(who, h.Op) {
@@ -301,8 +301,8 @@ func (d *drafts) unsent(run string) (all []*drafted) {
 	return all
 }
 
-// put has a draft sent in place of what is not sent yet of its operation.
-func (d *drafts) put(who About, op uint64, text []byte) {
+// queueDraft has a draft sent in place of what is not sent yet of its operation.
+func (d *drafts) queueDraft(who About, op uint64, text []byte) {
 	i := slices.IndexFunc(d.all, func(one *drafted) bool { return one.op == op && one.Run == who.Run })
 	if i < 0 {
 		i = len(d.all)

@@ -37,7 +37,7 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 	patient := a.Config
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
-	d := council.Deps{Store: a.Store, Sessions: sessions.of, Prompts: prompts, Now: a.Clock.Now,
+	d := council.Deps{Store: a.Store, Sessions: sessions.get, Prompts: prompts, Now: a.Clock.Now,
 		Oracles:  a.Oracles(),
 		Choose:   models.Choose,
 		Describe: a.Describe,

@@ -29,7 +29,7 @@ func (a *App) openInquiry() (*assistant.Assistant, error) {
 	inquiries := perOwner[record.Folder]{open: func(owner journal.Owner) (*record.Folder, error) {
 		return record.Open(a.Config.InquiriesOf(string(owner), owner == Owner))
 	}}
-	d := inquiry.Deps{Store: a.Store, Files: inquiries.of, Choose: a.Models.Choose, Prompts: prompts,
+	d := inquiry.Deps{Store: a.Store, Files: inquiries.get, Choose: a.Models.Choose, Prompts: prompts,
 		Embeddings: inquiry.Embeddings{By: a.Config.Inquiry.Embeddings, Away: a.Config.EmbeddingsAway()},
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.openChain(ctx, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)
@@ -73,8 +73,8 @@ func Sources(ctx context.Context, by *document.Reader, path string) (func(name s
 	}, nil
 }
 
-// sources are Sources by the reader of the program.
-func (a *App) sources(ctx context.Context, path string) (func(name string) (record.Source, error), error) {
+// documentSource are Sources by the reader of the program.
+func (a *App) documentSource(ctx context.Context, path string) (func(name string) (record.Source, error), error) {
 	return Sources(ctx, a.Documents, path)
 }
 

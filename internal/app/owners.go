@@ -17,7 +17,7 @@ type perOwner[T any] struct {
 // mostOwners bounds for how many owners something stays open.
 const mostOwners = 256
 
-func (p *perOwner[T]) of(owner journal.Owner) (*T, error) {
+func (p *perOwner[T]) get(owner journal.Owner) (*T, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if one := p.all[owner]; one != nil {

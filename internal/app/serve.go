@@ -60,7 +60,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	c.NewHTTP = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
 		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools,
 			Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo,
-				Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.sources,
+				Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.documentSource,
 			Documents: a.Documents, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits: api.Limits{
 				Runs:     cfg.Limits.Runs,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,12 +229,8 @@ func (c *command) nameSessionElsewhere(ctx context.Context, a *app.App, err erro
 	if found != nil {
 		return found
 	}
-	place := last.Place
-	if place == "" {
-		place = "no folder"
-	}
 	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ continues it",
-		err, last.Title, place, last.ID)
+		err, last.Title, cmp.Or(last.Place, "no folder"), last.ID)
 }
 
 // questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person

@@ -154,7 +154,6 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 // Commands is the tree of commands as Main runs it, for manual pages and completions. It is not made to be run.
 func Commands() *cobra.Command {
 	root := new(command).root()
-	root.InitDefaultHelpCmd()
 	withCompletion(root)
 	return root
 }

@@ -125,7 +125,7 @@ func (t *talker) assistants() []conversation.Assistant {
 		{Name: council.Name, Title: "Council", Command: "/council"},
 		{Name: inquiry.Name, Title: "Inquiry", Command: "/investigate"},
 	}
-	for _, a := range t.c.others() {
+	for _, a := range t.c.extraAssistants() {
 		all = append(all, conversation.Assistant{Name: a.Name, Title: strings.ToUpper(a.Name[:1]) + a.Name[1:],
 			Command: "/" + a.Name})
 	}

@@ -16,8 +16,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// others are the assistants of this build that have no command of their own making.
-func (c *command) others() []*assistant.Assistant {
+// extraAssistants are the assistants of this build that have no command of their own making.
+func (c *command) extraAssistants() []*assistant.Assistant {
 	if c.Also == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (c *command) others() []*assistant.Assistant {
 
 // otherAssistants are their commands: each is asked by its name, with the flags of its options.
 func (c *command) otherAssistants() (all []*cobra.Command) {
-	for _, a := range c.others() {
+	for _, a := range c.extraAssistants() {
 		all = append(all, c.assistantCommand(a))
 	}
 	return all

@@ -47,7 +47,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true,
 		Options: schema.Of[Options](),
-		Events:  Events(), Reasons: whys(), Show: shownOutcome, Lines: lines, Early: earlyAnswer, ShowEffect: showEffect,
+		Events:  Events(), Reasons: whys(), Show: shownOutcome, Lines: eventLines, Early: earlyAnswer, ShowEffect: showEffect,
 		Offers: wishes().Offers,
 		Begin: d.specFrom(func(o Options) specMaker {
 			if o.Name {
@@ -439,7 +439,7 @@ func (d Deps) namingSpec(ctx context.Context, folder *session.Store, o Options, 
 // namingTokens bounds what a model reads to name a session.
 const namingTokens = 4000
 
-func lines(_ *run.StartRecord, event bt.Typed) []string {
+func eventLines(_ *run.StartRecord, event bt.Typed) []string {
 	if heard, ok := event.(OracleHeard); ok && heard.Failed == "" {
 		return nil // the answer itself has a line
 	}

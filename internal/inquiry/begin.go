@@ -181,7 +181,7 @@ func (d Deps) readPrompts(kind string) (texts []run.Text, witness string, err er
 func eventLines(_ *run.StartRecord, event bt.Typed) []string {
 	switch e := event.(type) {
 	case WitnessOpened:
-		return e.lines()
+		return e.eventLines()
 	case QuestionPut:
 		return []string{e.String()}
 	case AnswerHeard:

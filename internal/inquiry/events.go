@@ -33,9 +33,9 @@ type WitnessOpened struct {
 // EventType implements bt.Typed.
 func (WitnessOpened) EventType() string { return "witness.opened" }
 
-func (e WitnessOpened) String() string { return strings.Join(e.lines(), "; ") }
+func (e WitnessOpened) String() string { return strings.Join(e.eventLines(), "; ") }
 
-func (e WitnessOpened) lines() []string {
+func (e WitnessOpened) eventLines() []string {
 	s := []string{"the witness is " + e.Name}
 	if e.Documents > 0 {
 		s[0] += fmt.Sprintf(": %s, %s", text.Count(e.Documents, "document"), text.Count(e.Chunks, "passage"))

@@ -118,7 +118,7 @@ func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 		m.askOverLimit(over, l)
 		return nil
 	}
-	m.giveBack(l.asTyped, l.Material)
+	m.restoreInput(l.asTyped, l.Material)
 	if l.stopping {
 		return m.say("stopped before it began")
 	}
@@ -134,7 +134,7 @@ func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 // askOverLimit asks whether a question is to begin although the day has cost what it may.
 func (m *model) askOverLimit(over *service.LimitError, l *live) {
 	giveUp := func(m *model) tea.Cmd {
-		m.giveBack(l.asTyped, l.Material)
+		m.restoreInput(l.asTyped, l.Material)
 		return m.say("not asked")
 	}
 	m.asking = append(m.asking, question{words: l.asTyped, title: over.Error() + ". Go on?", enterMeansNo: true,
@@ -174,11 +174,11 @@ func (m *model) dropMissing() {
 	m.missing = nil
 	m.setPrompt()
 	m.setInput("")
-	m.giveBack(was.typed, was.asked.Material)
+	m.restoreInput(was.typed, was.asked.Material)
 }
 
-// giveBack puts what was typed and pasted where it was, as it led to nothing: none of it is lost.
-func (m *model) giveBack(typed, pasted string) {
+// restoreInput puts what was typed and pasted where it was, as it led to nothing: none of it is lost.
+func (m *model) restoreInput(typed, pasted string) {
 	if m.input.Value() == "" {
 		m.setInput(typed)
 	}

@@ -136,9 +136,9 @@ func (h *lockedSession) entryWithContent(u *upload, isText bool) (*AudioEntry, e
 		}
 		sum := e.Checksum
 		// written by hand
-		if info, err := h.root.Lstat(h.in(audioFolder, e.File)); sum == "" && checkFile(e.File) == nil && err == nil &&
+		if info, err := h.root.Lstat(h.fileName(audioFolder, e.File)); sum == "" && checkFile(e.File) == nil && err == nil &&
 			info.Size() == u.size {
-			if sum, err = hashFile(h.root, h.in(audioFolder, e.File)); err != nil {
+			if sum, err = hashFile(h.root, h.fileName(audioFolder, e.File)); err != nil {
 				return nil, err
 			}
 		}

@@ -25,10 +25,10 @@ func (h *lockedSession) writeText(folder, name, text string) error {
 		return err
 	}
 	mode := fs.FileMode(0) // that of the file in its place
-	if _, err := h.root.Lstat(h.in(folder, name)); errors.Is(err, fs.ErrNotExist) {
-		h.made, mode = append(h.made, h.in(folder, name)), 0o600
+	if _, err := h.root.Lstat(h.fileName(folder, name)); errors.Is(err, fs.ErrNotExist) {
+		h.made, mode = append(h.made, h.fileName(folder, name)), 0o600
 	}
-	if err := files.Write(h.root, h.in(folder, name), []byte(text), mode); err != nil {
+	if err := files.Write(h.root, h.fileName(folder, name), []byte(text), mode); err != nil {
 		return err
 	}
 	return h.store.reachStep("wrote " + folder)
@@ -36,7 +36,7 @@ func (h *lockedSession) writeText(folder, name, text string) error {
 
 // moveAudio gives an upload its name in audio/, which no other file has.
 func (h *lockedSession) moveAudio(from, name string) error {
-	to := h.in(audioFolder, name)
+	to := h.fileName(audioFolder, name)
 	if err := h.store.reachStep("name upload"); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (h *lockedSession) moveAudio(from, name string) error {
 		return err
 	}
 	h.made = append(h.made, to)
-	if err := syncFolder(h.root, h.in(audioFolder)); err != nil {
+	if err := syncFolder(h.root, h.fileName(audioFolder)); err != nil {
 		return err
 	}
 	return h.store.reachStep("named upload")
@@ -58,7 +58,7 @@ func (h *lockedSession) moveAudio(from, name string) error {
 // listFiles gives the files of a folder of the session, by name. Those that are being written have names with a dot,
 // and are left out.
 func (h *lockedSession) listFiles(folder string) ([]fs.FileInfo, error) {
-	infos, err := files.List(h.root, h.in(folder))
+	infos, err := files.List(h.root, h.fileName(folder))
 	infos = slices.DeleteFunc(infos, func(info fs.FileInfo) bool { return strings.HasPrefix(info.Name(), ".") })
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
 	return infos, ignoreMissing(err)
@@ -100,7 +100,7 @@ func (h *lockedSession) findOrNumber(
 			if in != folder || !ok || info.Size() != bytes || h.isListed(folder, info.Name()) || !fits(sequence, rest) {
 				continue
 			}
-			if sum, err := hashFile(h.root, h.in(folder, info.Name())); err != nil || sum == checksum {
+			if sum, err := hashFile(h.root, h.fileName(folder, info.Name())); err != nil || sum == checksum {
 				return info.Name(), sequence, err
 			}
 		}

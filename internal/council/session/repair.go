@@ -105,7 +105,7 @@ func (r *repairJob) replaceMetadata(id string, damaged *Damaged) error {
 	*r.Session = Session{}
 	r.Defaults()
 	r.ID, r.State, r.CreatedAt = id, Collecting, at
-	if _, err := r.root.Lstat(r.in(metadataFile)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := r.root.Lstat(r.fileName(metadataFile)); errors.Is(err, fs.ErrNotExist) {
 		r.report(Rebuilt, metadataFile, "it was missing, and is made anew from the files")
 		return nil
 	}
@@ -114,7 +114,7 @@ func (r *repairJob) replaceMetadata(id string, damaged *Damaged) error {
 		err = r.store.reachStep("keep aside")
 	}
 	if err == nil {
-		err = r.root.Rename(r.in(metadataFile), r.in(aside))
+		err = r.root.Rename(r.fileName(metadataFile), r.fileName(aside))
 	}
 	if err != nil {
 		return err
@@ -125,14 +125,14 @@ func (r *repairJob) replaceMetadata(id string, damaged *Damaged) error {
 
 // removeTemporary removes temporary files that are too old to be in use.
 func (r *repairJob) removeTemporary(folder string) error {
-	infos, err := files.List(r.root, r.in(folder))
+	infos, err := files.List(r.root, r.fileName(folder))
 	for _, info := range infos {
 		name := info.Name()
 		old := r.store.c.Now().Sub(info.ModTime()) > temporaryAge
 		if !old || !strings.HasPrefix(name, ".") || !strings.HasSuffix(name, tempSuffix) || !info.Mode().IsRegular() {
 			continue
 		}
-		if err := ignoreMissing(r.root.Remove(r.in(folder, name))); err != nil {
+		if err := ignoreMissing(r.root.Remove(r.fileName(folder, name))); err != nil {
 			return err
 		}
 		r.report(Removed, path.Join(folder, name), "it was left by a write that a crash cut short")
@@ -168,7 +168,7 @@ func (r *repairJob) adoptFiles(folder string) error {
 }
 
 func (r *repairJob) adoptAudio(info fs.FileInfo, sequence int, rest string) (what, left string) {
-	sum, err := hashFile(r.root, r.in(audioFolder, info.Name()))
+	sum, err := hashFile(r.root, r.fileName(audioFolder, info.Name()))
 	switch {
 	case !strings.HasPrefix(rest, "audio."):
 		return "", "its name does not look like 001_audio.ogg; ‘sibyl council add’ adds a recording"
@@ -187,7 +187,7 @@ func (r *repairJob) adoptAudio(info fs.FileInfo, sequence int, rest string) (wha
 
 // adoptTranscript gives a text to the entry of its sequence. Without an entry it becomes one: words that were typed in.
 func (r *repairJob) adoptTranscript(info fs.FileInfo, sequence int, rest string) (what, left string) {
-	text, err := readText(r.root, r.in(transcriptFolder, info.Name()))
+	text, err := readText(r.root, r.fileName(transcriptFolder, info.Name()))
 	e := r.Entry(sequence)
 	switch {
 	case !strings.HasPrefix(rest, "audio") || !strings.HasSuffix(rest, ".txt"):
@@ -232,7 +232,7 @@ func (r *repairJob) reportMissing() (failed error) {
 			r.report(Missing, folder, "%s %d: %v", whose, sequence, err)
 			return
 		}
-		_, err := r.root.Lstat(r.in(folder, name))
+		_, err := r.root.Lstat(r.fileName(folder, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			r.report(Missing, path.Join(folder, name), "%s %d tells of it", whose, sequence)
 		}

@@ -125,7 +125,7 @@ func (h *lockedSession) writeResponse(slug, text string) (name string, sequence 
 		if _, rest, _ := splitSequence(e.File); rest != slug+".txt" || e.OracleID+e.Kind+e.Operation != "" {
 			continue
 		}
-		if kept, err := readText(h.root, h.in(responseFolder, e.File)); err == nil && kept == text {
+		if kept, err := readText(h.root, h.fileName(responseFolder, e.File)); err == nil && kept == text {
 			return e.File, e.Sequence, nil
 		}
 	}

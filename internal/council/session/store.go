@@ -343,8 +343,8 @@ type lockedSession struct {
 	made  []string // files that go again if metadata.json can't be written
 }
 
-// in is the name of a file of the session, as the root has it.
-func (h *lockedSession) in(parts ...string) string {
+// fileName is the name of a file of the session, as the root has it.
+func (h *lockedSession) fileName(parts ...string) string {
 	return path.Join(append([]string{h.ID}, parts...)...)
 }
 
@@ -365,13 +365,13 @@ func (h *lockedSession) save(before []byte) error {
 		err = &Invalid{Kind: TooLarge, What: "the session", Problem: full}
 	default:
 		if err = h.store.reachStep("write " + metadataFile); err == nil {
-			err = files.Write(h.root, h.in(metadataFile), content, mode)
+			err = files.Write(h.root, h.fileName(metadataFile), content, mode)
 		}
 	}
 	if err == nil {
 		return h.store.reachStep("wrote " + metadataFile)
 	}
-	if f, readErr := files.Read(h.root, h.in(metadataFile), maxMetadata); readErr == nil &&
+	if f, readErr := files.Read(h.root, h.fileName(metadataFile), maxMetadata); readErr == nil &&
 		bytes.Equal(f.Content, content) {
 		return fmt.Errorf("it is written, but may not survive a power failure: %w", err)
 	}

@@ -228,7 +228,7 @@ func (u *upload) addEntry(h *lockedSession) (AudioEntry, error) {
 func (u *upload) restoreAudio(h *lockedSession, e AudioEntry) error {
 	var err error
 	if e.File != "" && checkFile(e.File) == nil {
-		_, err = h.root.Lstat(h.in(audioFolder, e.File))
+		_, err = h.root.Lstat(h.fileName(audioFolder, e.File))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return h.moveAudio(u.temp, e.File)

@@ -55,7 +55,7 @@ func open(ctx context.Context, o Options) (s *Server, err error) {
 		root = short
 	}
 	sweep(ctx, root)
-	if err = s.settle(ctx, root); err == nil {
+	if err = s.makeFolder(ctx, root); err == nil {
 		err = s.initialize(ctx)
 	}
 	if err == nil {
@@ -68,8 +68,8 @@ func open(ctx context.Context, o Options) (s *Server, err error) {
 	return s, nil
 }
 
-// settle makes the server's folder, which has its name only when it is locked.
-func (s *Server) settle(ctx context.Context, root string) (err error) {
+// makeFolder makes the server's folder, which has its name only when it is locked.
+func (s *Server) makeFolder(ctx context.Context, root string) (err error) {
 	if s.folder, err = os.MkdirTemp(root, "new-"+prefix); err != nil {
 		return err
 	}
