@@ -113,7 +113,11 @@ func (f *form) fields(t reflect.Type) {
 	for _, field := range reflect.VisibleFields(t) {
 		tag := field.Tag.Get("json")
 		if field.IsExported() && !field.Anonymous && tag != "-" && len(field.Index) == 1 {
-			lines = append(lines, fmt.Sprintf("\t%s %s %s\n", field.Name, f.of(field.Type), tag))
+			name, options, _ := strings.Cut(tag, ",")
+			if name == "" {
+				name = field.Name
+			}
+			lines = append(lines, fmt.Sprintf("\t%s %s %s\n", name, f.of(field.Type), options))
 		}
 	}
 	fmt.Fprintf(&f.text, "type %s\n%s", t, strings.Join(lines, ""))

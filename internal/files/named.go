@@ -25,7 +25,7 @@ func OpenNamed(name string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadNamed reads what Named opens, whole. What has more bytes than limit is TooLarge, and an empty pipe is NoFile.
+// ReadNamed reads what OpenNamed opens, whole. What has more bytes than limit is TooLarge, and an empty pipe is NoFile.
 func ReadNamed(name string, limit int64) ([]byte, error) {
 	f, err := OpenNamed(name)
 	if err != nil {

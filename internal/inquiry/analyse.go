@@ -29,14 +29,11 @@ type AnalyseReceipt struct {
 	model.Sent
 }
 
-// leastComplete is the lowest completeness at which the detective may be satisfied.
-const leastComplete = 80
-
 func (r *AnalyseReceipt) judged() bool { return r.By != "" && r.By != model.OfflineRules }
 
 // satisfied says whether the detective needs no further answer, even if gaps are open.
 func (r *AnalyseReceipt) satisfied() bool {
-	return r.judged() && !r.FollowUp && r.Analysis.Completeness >= leastComplete
+	return r.judged() && !r.FollowUp && r.Analysis.Completeness >= record.LeastComplete
 }
 
 // analysisSchema is the schema of a model's analysis.

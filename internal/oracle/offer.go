@@ -211,6 +211,8 @@ func widen() bt.Leaf {
 			told := i.Instead
 			if len(added)+len(uncalled) > 0 {
 				told = searchHint(len(added) > 0, uncalled)
+			}
+			if len(added) > 0 {
 				o.Events = append(o.Events, ToolsAdded{added})
 			}
 			if told == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// leastComplete is the lowest completeness at which the detective may be satisfied.
-const leastComplete = 80
+// LeastComplete is the lowest completeness at which the detective may be satisfied.
+const LeastComplete = 80
 
 // Rule is a rule that a session can break.
 type Rule string
@@ -183,8 +183,8 @@ func (v *validation) checkSatisfied() {
 	path, a := fmt.Sprintf("qaPairs[%d].gapAnalysis", last), v.s.Pairs[last].GapAnalysis
 	v.require(!a.RequiresFollowUp, path+".requiresFollowUp", "it is true for the last pair of a completed session")
 	if v.s.EndReason == Satisfied {
-		v.require(valueOrZero(a.CompletenessScore) >= leastComplete, path+".completenessScore",
-			"it is less than %d, from which a detective is satisfied", leastComplete)
+		v.require(valueOrZero(a.CompletenessScore) >= LeastComplete, path+".completenessScore",
+			"it is less than %d, from which a detective is satisfied", LeastComplete)
 	}
 }
 
