@@ -66,10 +66,12 @@ func (c *command) setHelp(root *cobra.Command) {
 	topic, _, _ := root.Find([]string{"help"})
 	topic.Run, topic.RunE = nil, func(_ *cobra.Command, args []string) error {
 		cmd, unknown, err := root.Find(args)
-		if err != nil || len(unknown) == 0 {
-			return cmp.Or(err, cmd.Help())
+		if err != nil || len(unknown) > 0 {
+			return cmp.Or(err, groupRun(cmd, unknown))
 		}
-		return groupRun(cmd, unknown)
+		cmd.InitDefaultHelpFlag()
+		cmd.InitDefaultVersionFlag()
+		return cmd.Help()
 	}
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd != root {
