@@ -13,7 +13,7 @@ import (
 	"sibyl/internal/keys/cleartext"
 )
 
-// address takes a web address. Its errors do not repeat it, since it may hold a password.
+// address parses a web address. Its errors do not repeat it, since it may hold a password.
 func (v value) address() (*url.URL, error) {
 	text, err := v.line()
 	u, urlErr := url.Parse(text)
@@ -28,7 +28,7 @@ func (v value) address() (*url.URL, error) {
 	return u, nil
 }
 
-// url takes an address without credentials; the tag login says where those belong.
+// url parses an address without credentials; the tag login says where those belong.
 func (v value) url() (string, error) {
 	u, err := v.address()
 	if err != nil {
@@ -40,7 +40,7 @@ func (v value) url() (string, error) {
 	return u.String(), nil
 }
 
-// searxng takes the address of a search server. User and password, which may stand in the environment, are left out.
+// searxng parses the address of a search server, without user and password, which the environment may hold.
 func (v value) searxng() (string, error) {
 	u, err := v.address()
 	if err != nil {
@@ -54,8 +54,7 @@ func (v value) searxng() (string, error) {
 	return u.String(), nil
 }
 
-// whisper takes the address of a server that is sent what people say: it has to be on this machine, or encrypted on its
-// way.
+// whisper parses the address of a transcription server, which gets audio: it must be local or encrypted.
 func (v value) whisper() (string, error) {
 	address, err := v.url()
 	if err == nil && strings.HasPrefix(address, "http:") && !isLoopback(address) {
@@ -65,8 +64,8 @@ func (v value) whisper() (string, error) {
 	return address, err
 }
 
-// ollama takes an address in the forms that Ollama itself takes in OLLAMA_HOST: host, host:port, :port, or a web
-// address. One that means "all interfaces" to a server means this machine to us.
+// ollama parses the forms of OLLAMA_HOST: host, host:port, :port, or a web address. A server's "all interfaces" becomes
+// this machine.
 func (v value) ollama() (string, error) {
 	wrong := errors.New("must be a host, host:port or web address, such as 127.0.0.1:11434")
 	text, err := v.line()
@@ -104,7 +103,7 @@ func (v value) ollama() (string, error) {
 	return u.String(), nil
 }
 
-// isLoopback says whether an address leads to this machine, by what is written and not by what a resolver says.
+// isLoopback reports whether an address, as written and not resolved, leads to this machine.
 func isLoopback(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && cleartext.Local(u)
@@ -130,7 +129,7 @@ func (v value) host() (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// hostWithPort takes the name or address of a host, with a port or without.
+// hostWithPort parses the name or address of a host, with or without a port.
 func (v value) hostWithPort() (string, error) {
 	text, err := v.line()
 	u, urlErr := url.Parse("http://" + text)
@@ -140,7 +139,7 @@ func (v value) hostWithPort() (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// prefix takes an address, or a range of them.
+// prefix parses an address or a range of addresses.
 func (v value) prefix() (netip.Prefix, error) {
 	text := v.word()
 	if ip, err := netip.ParseAddr(text); err == nil {

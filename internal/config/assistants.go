@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Council is how the Council is set up (requirement 2, Configuration).
+// Council holds the settings of the Council (requirement 2, Configuration).
 type Council struct {
 	// the folder of sessions; "": sessions in the folder for data
 	Sessions string `name:"sessions" env:"SIBYL_SESSIONS" as:"path"`
 	Oracles  string `name:"oracles" env:"ORACLES_DIR" as:"path"` // the folder of oracles; "": those that are built in
-	// what stands for the context in an oracle's file
+	// the text that the context replaces in an oracle's file
 	Placeholder string `name:"placeholder" env:"ORACLE_PLACEHOLDER" default:"{{CONTEXT}}"`
-	// for how many seconds the list of oracles is taken for what it was
+	// how many seconds the list of oracles is cached
 	CacheTTL int `name:"cache_ttl" env:"ORACLE_CACHE_TTL" min:"0" max:"86400" default:"10"`
 	// how many seconds an oracle's answer may take to begin, and be silent; 0: not set
 	Timeout int `name:"timeout" env:"LLM_TIMEOUT_SECONDS" min:"0" max:"3600"`
 }
 
-// OracleTimeouts are the waits for models that answer as oracles. A value that is set wins; else those of local models
-// stay as they are, and a hosted one has the 30 s of requirement 2.
+// OracleTimeouts returns the timeouts of models that answer as oracles: the set value, else the usual one for local
+// models and 30 s for hosted ones (requirement 2).
 func (c Config) OracleTimeouts() Timeouts {
 	t := c.Timeouts
 	t.Start, t.Silence = 30*time.Second, 30*time.Second
@@ -29,29 +29,28 @@ func (c Config) OracleTimeouts() Timeouts {
 	return t
 }
 
-// Inquiry is how the Inquiry is set up (requirement 4, Configuration).
+// Inquiry holds the settings of the Inquiry (requirement 4, Configuration).
 type Inquiry struct {
 	// the folder of the sessions' files; "": inquiries/sessions in the folder for data
 	Sessions string `name:"sessions" env:"SIBYL_INQUIRIES" as:"path"`
-	// how many questions are put where nobody says
+	// how many questions are asked by default
 	Limit   int    `name:"limit" env:"SIBYL_INQUIRY_LIMIT" min:"5" max:"20" default:"10"`
 	Witness string `name:"witness" env:"SIBYL_WITNESS" as:"whole model"` // where nobody names one; "" for none
 	// finds passages of documents by their meaning; "": words alone are searched
 	Embeddings string `name:"embeddings" env:"SIBYL_INQUIRY_EMBEDDINGS" as:"whole model"`
 }
 
-// SessionsOf is the folder of the sessions of the Council that belong to an owner: of the person at this machine the
-// set one itself.
+// SessionsOf returns an owner's folder of Council sessions; the person at this machine gets the set one itself.
 func (c Config) SessionsOf(owner string, person bool) string {
 	return c.folderOf(c.Council.Sessions, "sessions", owner, person)
 }
 
-// InquiriesOf is the folder of the inquiries of an owner: of the person at this machine the set one itself.
+// InquiriesOf returns an owner's folder of inquiries; the person at this machine gets the set one itself.
 func (c Config) InquiriesOf(owner string, person bool) string {
 	return c.folderOf(c.Inquiry.Sessions, filepath.Join("inquiries", "sessions"), owner, person)
 }
 
-// folderOf is the folder of an owner for what lies in the set folder, or else in the usual one of the data folder.
+// folderOf returns an owner's folder below the set folder, or else below the usual one in the data folder.
 func (c Config) folderOf(set, usual, owner string, person bool) string {
 	switch {
 	case set == "" && person:

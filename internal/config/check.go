@@ -16,8 +16,8 @@ const (
 	RuleUnchecked = "unchecked" // the file can't be read, so that nothing can be said
 )
 
-// Checked is what a check of the settings found. No key is in it. Its Configuration has the default in place of what is
-// no value at all.
+// Checked is the result of checking the settings. It holds no key; invalid values in Configuration are replaced by
+// defaults.
 type Checked struct {
 	File          string        `json:"file"` // "" where there is none
 	OK            bool          `json:"ok"`
@@ -25,7 +25,7 @@ type Checked struct {
 	Configuration Configuration `json:"configuration"`
 }
 
-// Rule is a rule of the requirement, by its name there.
+// Rule is a rule of the requirement and its outcome, under the requirement's name for it.
 type Rule struct {
 	Name       string      `json:"name"`
 	Says       string      `json:"says"`
@@ -34,7 +34,7 @@ type Rule struct {
 	Violations []Violation `json:"violations,omitempty"`
 }
 
-// Violation is one thing that breaks a rule.
+// Violation is one breach of a rule.
 type Violation struct {
 	Setting string `json:"setting,omitempty"` // sections and name, with dots between
 	Where   string `json:"where,omitempty"`   // file:line, or the variable
@@ -42,10 +42,9 @@ type Violation struct {
 	Fix     string `json:"fix"`
 }
 
-// Check holds the settings against the rules of the Inquiry's configuration, and finds all that is wrong at once. The
-// rules hold for what the file and the variables name: what nobody names is left to the program, which takes a local
-// model or the offline rules. Keys that are not in the environment are read by read, to see how long they are. The
-// error is of opts alone.
+// Check checks the settings against the rules of the Inquiry's configuration and reports all breaches at once. It
+// checks only what the file and the variables name; the program chooses the rest. read gets the keys that are not in
+// the environment, to check their length. The error concerns opts alone.
 func Check(opts Options, read func(c Config, name string) (Secret, error)) (Checked, error) {
 	path, content, err := readSettingsFile(opts)
 	if path == "" && err != nil {
@@ -100,7 +99,7 @@ func unreadable(path string, err error) Checked {
 	return out
 }
 
-// checker is a check at work.
+// checker holds the state of a check.
 type checker struct {
 	source
 	Configuration
@@ -109,7 +108,7 @@ type checker struct {
 	broken map[string]bool
 }
 
-// rule is a rule as it is checked.
+// rule is a rule with its check.
 type rule struct {
 	name, says string
 	settings   []string // a problem of loading one of them, or of something below it, breaks the rule
@@ -124,7 +123,7 @@ const (
 	mostCloudWait, mostLocalWait = 120 * time.Second, 360 * time.Second
 )
 
-// rules are those of the requirement. The first takes the problems of loading that no other takes.
+// rules returns the rules of the requirement. The first gets the loading problems that no other rule claims.
 func (k *checker) rules() []rule {
 	const correct = "correct it, or remove it with ‘sibyl config set --unset NAME’"
 	found := func(what any) func() (string, []Violation) {
@@ -160,7 +159,7 @@ func (k *checker) rules() []rule {
 	}
 }
 
-// ruleOf is the rule that a problem of loading breaks.
+// ruleOf returns the index of the rule that a loading problem breaks.
 func ruleOf(p *Problem, rules []rule) int {
 	of := slices.IndexFunc(rules, func(r rule) bool {
 		return slices.ContainsFunc(r.settings, func(s string) bool {
@@ -185,7 +184,7 @@ func (r rule) apply(problems []*Problem) Rule {
 	return out
 }
 
-// namedDetectives are the detectives that the file or a variable names.
+// namedDetectives returns the detectives that the file or a variable names.
 func (k *checker) namedDetectives() []ProviderCredential {
 	return slices.DeleteFunc(slices.Clone(k.Detectives), func(d ProviderCredential) bool { return d.where == "" })
 }
@@ -336,7 +335,7 @@ func (k *checker) fallbackOrder() (string, []Violation) {
 	return strings.Join(k.ProviderFallbackOrder, ", "), wrong
 }
 
-// timeoutRule makes the rule for time-outs: until an answer begins, and for more of it. Unset ones are not checked.
+// timeoutRule makes the rule for timeouts until an answer begins and between its parts. Unset ones are not checked.
 func (k *checker) timeoutRule(name string, most time.Duration, paths ...string) rule {
 	says := fmt.Sprintf("%s, if set, are whole seconds from %d to %d", strings.Join(paths, " and "),
 		int(leastWait.Seconds()), int(most.Seconds()))

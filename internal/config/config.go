@@ -20,8 +20,7 @@ import (
 	"sibyl/internal/redact"
 )
 
-// Config is what a person has set. Folders are absolute paths; they need not exist. The tags are explained in
-// settings.go.
+// Config holds a person's settings. Folders are absolute paths; they need not exist. settings.go explains the tags.
 type Config struct {
 	File string // the configuration file that was read; "" where there is none
 	// "provider:model", or a provider alone; "" leaves the choice to the program
@@ -57,8 +56,8 @@ type Config struct {
 	Providers     map[string]Provider `name:"providers"` // endpoints of models, by name
 	MCP           MCP                 `name:"mcp"`
 
-	// StoredProblem says why not all names of stored keys could be learnt. The settings hold without those, so this is
-	// for showing and not the end.
+	// StoredProblem says why not all names of stored keys could be read. The settings are valid without them, so it is
+	// only shown.
 	StoredProblem error
 }
 
@@ -77,17 +76,16 @@ type Bert struct {
 	Timeout time.Duration `name:"timeout" min:"1s" max:"1m" default:"5s"` // of one classification
 }
 
-// Fallback says which models are asked after one has failed.
+// Fallback configures which models are asked after one has failed.
 type Fallback struct {
 	// Models are asked in this order.
 	Models []string `name:"models" as:"whole model" like:"[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"`
-	// how long a model that failed is passed over
+	// how long a failed model is skipped
 	CoolDown     time.Duration `name:"cool_down" min:"1s" max:"1h" default:"1m"`
 	LocalToCloud bool          `name:"local_to_cloud"` // what a local model was to answer may go to one that is not
 }
 
-// Timeouts are how long to wait: for a model until its answer begins, and for more of it after that. Web is for a whole
-// request.
+// Timeouts limit the wait for a model's answer to begin and for more of it. Web limits a whole request.
 type Timeouts struct {
 	Start        time.Duration `name:"start" min:"10s" max:"1h" default:"2m"`
 	Silence      time.Duration `name:"silence" min:"10s" max:"1h" default:"1m"`
@@ -96,7 +94,7 @@ type Timeouts struct {
 	Web          time.Duration `name:"web" min:"1s" max:"2m" default:"20s"`
 }
 
-// Of is how long the start of an answer is waited for, and how long it may be silent.
+// Of returns how long to wait for an answer to begin, and how long it may be silent.
 func (t Timeouts) Of(p Provider) (start, silence time.Duration) {
 	if p.Local || p.Kind == KindOllama { // which may have to load the model first
 		return t.LocalStart, t.LocalSilence
@@ -104,18 +102,17 @@ func (t Timeouts) Of(p Provider) (start, silence time.Duration) {
 	return t.Start, t.Silence
 }
 
-// Options say where to load from.
+// Options say where to load the settings from.
 type Options struct {
 	Path    string   // a file that must exist; "" is the one SIBYL_CONFIG names, or the usual one if it exists
 	Environ []string // as "NAME=value"; nil is the process's own
 	Home    string   // the person's home folder; "" is what the environment says
 
-	// Stored tells the names under which the key store holds a key, on an error those that it could learn. nil tells
-	// of none.
+	// Stored lists the names of the keys in the key store; on an error, those that it could read. nil lists none.
 	Stored func(KeyPlaces) ([]string, error)
 }
 
-// Load returns the settings. On an error the Config is not to be used.
+// Load returns the settings. After an error the Config must not be used.
 func Load(opts Options) (Config, error) {
 	cfg, _, err := load(opts)
 	return cfg, err
@@ -142,8 +139,8 @@ func load(opts Options) (Config, source, error) {
 	return combine(file, opts.places(), opts.Stored)
 }
 
-// combine lays the environment over a file that was checked. On an error it gives what it has: what is wrong is left as
-// it is by default.
+// combine applies the environment to a checked file. On an error it returns what it has, with defaults for the wrong
+// settings.
 func combine(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
 	cfg := defaults()
 	cfg.File = file.path
@@ -152,7 +149,7 @@ func combine(file configFile, where places, stored func(KeyPlaces) ([]string, er
 	return cfg, src, err
 }
 
-// finish fills in what depends on other settings, and checks what only makes sense together.
+// finish fills in settings that depend on others, and checks combinations.
 func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) error {
 	if c.DataDir == "" {
 		var err error
@@ -169,8 +166,8 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 		c.Server.checkTLS(), s.finishTelemetry(&c.Telemetry), s.checkTranscription(c.Transcription))
 }
 
-// Redactor makes a redactor that knows every secret of these settings, and the further ones given: the keys that
-// commands printed and the store gave.
+// Redactor makes a redactor that knows every secret of these settings and the further ones, such as keys from commands
+// or the store.
 func (c Config) Redactor(further ...Secret) *redact.Redactor {
 	further = slices.AppendSeq(slices.Clone(further), maps.Values(c.Ollama.EnvHeaders))
 	further = slices.AppendSeq(further, maps.Values(c.Telemetry.Headers))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Configuration is what the settings come to for the Inquiry (requirement 4, Configuration).
+// Configuration is the Inquiry's view of the settings (requirement 4, Configuration).
 type Configuration struct {
 	Detectives []ProviderCredential `json:"detectives"`
 	Witness    WitnessEndpoint      `json:"witness"`
@@ -16,7 +16,7 @@ type Configuration struct {
 	DefaultIterationLimit int             `json:"defaultIterationLimit"`
 }
 
-// ProviderCredential is a provider that may be the detective. Its key is in no JSON.
+// ProviderCredential is a provider that may be the detective. JSON never includes its key.
 type ProviderCredential struct {
 	Provider  string `json:"provider"`
 	APIKey    Secret `json:"-"`
@@ -31,13 +31,13 @@ type ProviderCredential struct {
 	taken  bool // the program takes it by itself where no model is set
 }
 
-// WitnessEndpoint is where the witness answers that is asked where nobody names another.
+// WitnessEndpoint is the endpoint of the default witness.
 type WitnessEndpoint struct {
 	BaseURL string `json:"baseUrl"`
 	Model   string `json:"model,omitempty"`
 }
 
-// TimeoutSettings are the waits for models, in seconds: for the beginning of an answer, and for more of it.
+// TimeoutSettings are the timeouts of models in seconds: until an answer begins, and between its parts.
 type TimeoutSettings struct {
 	CloudTimeout float64 `json:"cloudTimeout"`
 	CloudSilence float64 `json:"cloudSilence"`
@@ -45,10 +45,10 @@ type TimeoutSettings struct {
 	LocalSilence float64 `json:"localSilence"`
 }
 
-// keyReader reads the key of a provider that is not in the environment.
+// keyReader reads a provider's key that is not in the environment.
 type keyReader func(c Config, name string) (Secret, error)
 
-// configuration says what the settings come to. Keys are read by read.
+// configuration returns the Inquiry's view of the settings, with keys from read.
 func (s source) configuration(c Config, read keyReader) Configuration {
 	t := c.Timeouts
 	out := Configuration{
@@ -72,7 +72,7 @@ func (s source) configuration(c Config, read keyReader) Configuration {
 	return out
 }
 
-// detectives lists the providers that are named, and those whose key is there, sorted.
+// detectives lists, sorted, the named providers and those that have a key.
 func (s source) detectives(c Config, read keyReader) []ProviderCredential {
 	where := map[string]string{} // what names each
 	for name := range c.Providers {

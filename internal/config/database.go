@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Database is where everything is kept: a PostgreSQL database, or an SQLite file.
+// Database says where everything is stored: in a PostgreSQL database or an SQLite file.
 type Database struct {
 	Postgres Secret // the address of a database, postgres://user:password@host:port/name; the zero Secret for none
 	File     string // of SQLite; "" for the one in the data folder
 }
 
-// ParseDatabase reads an address of PostgreSQL, or sqlite: and the path of a file. Its errors do not repeat it: it may
-// hold a password.
+// ParseDatabase parses a PostgreSQL address, or sqlite: and a path. Its errors do not repeat it: it may hold a
+// password.
 func ParseDatabase(text string) (Database, error) {
 	text = strings.TrimSpace(text)
 	scheme, rest, _ := strings.Cut(text, ":")
@@ -51,7 +51,7 @@ func (d Database) Where() string {
 	return ""
 }
 
-// password is the part of the address that nobody is to see.
+// password returns the password in the address.
 func (d Database) password() string {
 	u, err := url.Parse(d.Postgres.Reveal())
 	if err != nil {
@@ -77,8 +77,8 @@ func (v value) database() (Database, error) {
 	return d, err
 }
 
-// databaseOfOthers takes the variable that other programs use too: an address of another kind of database is not meant
-// for us.
+// databaseOfOthers reads DATABASE_URL, which other programs share, and ignores the addresses of other kinds of
+// databases.
 func (s source) databaseOfOthers(c *Config) (err error) {
 	const variable = "DATABASE_URL"
 	text := s.places.get(variable)

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// editSetting is a file in which a setting has another value, or is taken out where value is nil, with the sections
-// that are empty then. Only the lines of the setting are touched, so that comments, blank lines and the order stay.
+// editSetting returns the file with the setting changed, or removed with emptied sections if value is nil. It edits
+// only the lines of the setting: comments, blank lines and order remain.
 func editSetting(content []byte, path string, value *yaml.Node) ([]byte, error) {
 	old, err := parseTree(content)
 	if err != nil {
@@ -45,7 +45,7 @@ func editSetting(content []byte, path string, value *yaml.Node) ([]byte, error) 
 	return text, nil
 }
 
-// parseTree is what a file says: a section without entries where it says nothing.
+// parseTree parses a file; an empty one gives an empty section.
 func parseTree(content []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
@@ -57,8 +57,8 @@ func parseTree(content []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// putValue gives a setting below a section a value, or takes it out where value is nil, with the sections that are
-// empty then. It says whether it can stand there or, of one to take out, whether it did.
+// putValue sets a setting below a section, or removes it, with emptied sections, if value is nil. It reports whether
+// the setting could be placed or was removed.
 func putValue(section *yaml.Node, names []string, value *yaml.Node) bool {
 	k := indexOfKey(section, names[0])
 	if section.Kind != yaml.MappingNode || k < 0 && value == nil {
@@ -86,7 +86,7 @@ func putValue(section *yaml.Node, names []string, value *yaml.Node) bool {
 	return true
 }
 
-// indexOfKey is where a name stands in a section, -1 for nowhere.
+// indexOfKey returns the index of a name in a section, or -1.
 func indexOfKey(section *yaml.Node, name string) int {
 	for i := 0; i+1 < len(section.Content); i += 2 {
 		if section.Content[i].Value == name {
@@ -96,7 +96,7 @@ func indexOfKey(section *yaml.Node, name string) int {
 	return -1
 }
 
-// isBlock says whether a node is a section with its settings on lines of their own.
+// isBlock reports whether a node is a section with its settings on separate lines.
 func isBlock(node *yaml.Node) bool {
 	return node.Kind == yaml.MappingNode && node.Style&yaml.FlowStyle == 0 && len(node.Content) > 0
 }
@@ -107,8 +107,8 @@ type editor struct {
 	step  int // of indentation
 }
 
-// edit makes the lines of an old section, which end before limit, say what the fresh one does, where the two differ in
-// the named setting alone.
+// edit changes the lines of an old section, which ends before limit, to match the fresh one, which differs only in the
+// named setting.
 func (e *editor) edit(old, fresh *yaml.Node, names []string, limit int) {
 	k, now := indexOfKey(old, names[0]), indexOfKey(fresh, names[0])
 	if k < 0 {
@@ -138,7 +138,7 @@ func (e *editor) edit(old, fresh *yaml.Node, names []string, limit int) {
 	}
 }
 
-// end is behind the last line before limit that is neither blank nor a comment, and behind start.
+// end returns the index after the last line before limit that is neither blank nor a comment, but at least start.
 func (e *editor) end(start, limit int) int {
 	for limit > start {
 		line := strings.TrimSpace(e.lines[limit-1])
@@ -150,7 +150,7 @@ func (e *editor) end(start, limit int) int {
 	return limit
 }
 
-// replace writes an entry in the place of an old one. Comments in that one stand above it, or behind it as they did.
+// replace writes an entry over an old one, whose comments remain above or behind it.
 func (e *editor) replace(start, end int, key, old *yaml.Node, entry []*yaml.Node) {
 	comment := strings.TrimSpace(key.LineComment + " " + old.LineComment)
 	for _, node := range entry {
@@ -166,7 +166,7 @@ func (e *editor) replace(start, end int, key, old *yaml.Node, entry []*yaml.Node
 	e.lines = slices.Replace(e.lines, start, end, append(within, text...)...)
 }
 
-// encoded are the lines of an entry.
+// encoded returns the lines of an entry.
 func (e *editor) encoded(entry []*yaml.Node, indent int) []string {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)

@@ -20,15 +20,15 @@ import (
 
 const maxFileBytes = 1 << 20
 
-// configFile is a configuration file whose names were checked.
+// configFile is a configuration file with checked names.
 type configFile struct {
 	path   string                // "" where there is none
 	values map[string]*yaml.Node // of the settings in it that are not null, by path
 	lines  map[string]int        // of the settings and sections
 }
 
-// readSettingsFile finds the configuration file and reads it. One that was named must be there; the usual one need not,
-// and has no content then, and no path where that can't be told.
+// readSettingsFile finds and reads the configuration file. A named file must exist; without the usual one the content
+// is empty, and so is the path if it is unknown.
 func readSettingsFile(opts Options) (path string, content []byte, err error) {
 	path, namedBy, err := opts.places().findFile(opts.Path)
 	if err != nil || path == "" {
@@ -44,7 +44,7 @@ func readSettingsFile(opts Options) (path string, content []byte, err error) {
 	return path, content, err
 }
 
-// findFile returns where the configuration file lies, and who names it: "" for the usual one.
+// findFile returns the path of the configuration file and what names it: "" for the usual one.
 func (p places) findFile(path string) (found, namedBy string, err error) {
 	namedBy = "the option"
 	if path == "" {
@@ -62,7 +62,7 @@ func (p places) findFile(path string) (found, namedBy string, err error) {
 	return found, "", nil
 }
 
-// contentOf reads a file that may be one of settings; it is not nil where there is one.
+// contentOf reads a possible settings file; the result is nil only if there is none.
 func contentOf(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFileBytes) {
@@ -95,7 +95,7 @@ func parse(path string, content []byte) (configFile, error) {
 	return w.file, errors.Join(w.problems...)
 }
 
-// names are all settings by their paths. The name of a provider or an MCP server is a star.
+// names maps paths to settings. A star replaces the name of a provider or an MCP server.
 type names map[string]setting
 
 var knownNames = sync.OnceValue(func() names {
@@ -117,7 +117,7 @@ func (n names) isSection(path string) bool {
 	return false
 }
 
-// patternOf is a path with a star for the name of a provider or server, which is returned too, "" for none.
+// patternOf returns the path with a star for the name of a provider or server, and that name, "" for none.
 func patternOf(path string) (pattern, name string) {
 	for _, section := range []string{providersSection, mcpSection} {
 		if rest, ok := strings.CutPrefix(path, section); ok {
@@ -200,7 +200,7 @@ func (w *walker) entry(name, content *yaml.Node, path string) {
 	}
 }
 
-// form is what a setting is in YAML, and what it takes in words.
+// form returns a setting's kind in YAML, and a description of what it takes.
 func (s setting) form() (kind yaml.Kind, takes string) {
 	switch like := s.tag.Get("like"); {
 	case strings.HasPrefix(like, "["):
@@ -211,13 +211,13 @@ func (s setting) form() (kind yaml.Kind, takes string) {
 	return yaml.ScalarNode, "one value"
 }
 
-// isSwitch says whether on or off stands where a section could.
+// isSwitch reports whether a section's place holds on or off.
 func isSwitch(content *yaml.Node) bool {
 	return content.Kind == yaml.ScalarNode && slices.Contains([]string{"on", "off", "true", "false"},
 		strings.ToLower(content.Value))
 }
 
-// unknownSetting says why there is no setting of this name, and proposes one that there is.
+// unknownSetting explains why no setting has this name, and proposes an existing one.
 func (n names) unknownSetting(path string) string {
 	if looksLikeKey(lastName(path)) {
 		return path + ": keys don't belong in this file: name an environment variable with key_env, " +
@@ -243,7 +243,7 @@ func (n names) unknownSetting(path string) string {
 		cmp.Or(name, "<name>"), 1))
 }
 
-// wrongProviderName says why a provider can't have a name; "" if it may.
+// wrongProviderName says why a provider can't have a name; "" if it can.
 func wrongProviderName(name string) string {
 	switch {
 	case name == offlineName || name == ollamaName:
@@ -254,7 +254,7 @@ func wrongProviderName(name string) string {
 	return ""
 }
 
-// wrongServerName wants a name that can stand before those of tools, with __ in between.
+// wrongServerName says why an MCP server can't have a name, which must be able to prefix a tool's name with __.
 func wrongServerName(name string) string {
 	const longest = 20
 	if !isProviderName(name) || len(name) > longest || strings.Contains(name, "__") {
@@ -264,7 +264,7 @@ func wrongServerName(name string) string {
 	return ""
 }
 
-// nearest is the first of the names with the least distance; "" where none is near.
+// nearest returns the first name with the least distance; "" if none is near.
 func nearest(names []string, distance func(string) int) string {
 	best, least := "", 3
 	for _, name := range names {
@@ -275,7 +275,7 @@ func nearest(names []string, distance func(string) int) string {
 	return best
 }
 
-// DidYouMean proposes the nearest of the known names, in words, else lists them all.
+// DidYouMean proposes the nearest known name in words, or else lists them all.
 func DidYouMean(name string, known []string) string {
 	best := nearest(known, func(k string) int { return editDistance(name, k) })
 	if best == "" {
@@ -308,7 +308,7 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// looksLikeKey says whether a name that is no setting is one that people give to keys.
+// looksLikeKey reports whether an unknown setting's name is one that people give to keys.
 func looksLikeKey(name string) bool {
 	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 	for _, ending := range []string{"key", "token", "secret", "password"} {
