@@ -26,8 +26,8 @@ import (
 // ollamaName is the built-in provider for the Ollama server of the settings.
 const ollamaName = "ollama"
 
-// catalog lists the providers: the vendors whose names are built in, the person's other endpoints, a local Ollama if it
-// answers, and the offline rules, which need nothing.
+// catalog lists the providers: the built-in vendors, the person's other endpoints, a local Ollama if it answers, and
+// the offline rules, which need nothing.
 func catalog(cfg config.Config, keys *secrets) model.Catalog {
 	var c model.Catalog
 	for _, v := range []struct{ name, missing string }{
@@ -60,7 +60,7 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 		Describe: func(context.Context, string) (model.Info, error) { return model.Info{NoPictures: true}, nil }})
 }
 
-// client is what every adapter of a provider can do.
+// client is the interface of a provider's adapters.
 type client interface {
 	model.Model
 	model.Describer
@@ -68,12 +68,11 @@ type client interface {
 	Connections() *http.Client
 }
 
-// mostModels bounds how many models are remembered at once: those who ask from elsewhere may name any. One that was
-// forgotten is learnt anew.
+// mostModels limits the cached models, since remote users may name any. A dropped one is opened again.
 const mostModels = 64
 
-// provider stands an adapter behind an endpoint. All that is asked of one model goes over one client, which remembers
-// what it learnt; all models share their connections.
+// provider puts an adapter behind an endpoint. All requests to one model share a client, which caches what it learns;
+// all models share connections.
 func provider(name string, p config.Provider, cfg config.Config, keys *secrets) model.Provider {
 	start, silence := cfg.Timeouts.Of(p)
 	key := func(ctx context.Context) (string, error) { return keys.key(ctx, name) }
@@ -142,8 +141,8 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 	return made
 }
 
-// Tools opens the tools of a run's surroundings: the web unless it is off, code and vault where they are named, and
-// those of the MCP servers that answer. The func closes the folders.
+// Tools opens the tools of a run: the web unless it is off, code and vault if they are named, and those of the MCP
+// servers that answer. The func closes the folders.
 func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), error) {
 	all := a.servers.tools(ctx)
 	var closers []func() error
@@ -180,7 +179,7 @@ func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), err
 	return set, closeAll, nil
 }
 
-// newWeb is what searches the web and opens pages, for all runs.
+// newWeb creates the client for web search and pages, for all runs.
 func newWeb(cfg config.Config, keys *secrets) *web.Web {
 	w := cfg.Web
 	return web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: cfg.Timeouts.Web, Allow: w.Allow,

@@ -52,10 +52,10 @@ type Options struct {
 	// Also are assistants beside those of the house. The store is nil where they are only described.
 	Also func(store journal.Store) ([]*assistant.Assistant, error)
 
-	// Documents reads documents for the whole program; nil: a new one does. Close closes it.
+	// Documents reads documents for the whole program; nil: Open creates a reader. Close closes it.
 	Documents *document.Reader
 
-	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
+	// Store wraps the engine's journal; nil wraps nothing. Tests use it to break the journal.
 	Store func(journal.Store) journal.Store
 	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by
 	// it.
@@ -97,10 +97,10 @@ type App struct {
 	expiry    expiry
 }
 
-// ErrJournal says that the journal could not be opened.
+// ErrJournal reports that the journal could not be opened.
 var ErrJournal = errors.New("the journal can't be used")
 
-// Open readies everything. What it opened before an error, it closes.
+// Open prepares everything. On an error it closes what it has opened.
 func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	a, err := Prepare(cfg)
 	if err != nil {
@@ -134,7 +134,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	return a, nil
 }
 
-// openAssistants readies the use cases of the assistants.
+// openAssistants prepares the use cases of the assistants.
 func (a *App) openAssistants() (err error) {
 	a.servers.log = cmp.Or(a.log, a.servers.log)
 	main := oracle.Describe(a.Oracle, a.Surroundings())
@@ -180,7 +180,7 @@ func (a *App) openAssistants() (err error) {
 	return err
 }
 
-// Surroundings are what the beginning of a question needs.
+// Surroundings returns what a question needs to begin.
 func (a *App) Surroundings() oracle.Surroundings {
 	return oracle.Surroundings{
 		Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
@@ -190,13 +190,13 @@ func (a *App) Surroundings() oracle.Surroundings {
 	}
 }
 
-// tree reads the tree of an assistant.
+// tree returns the tree of an assistant.
 func (a *App) tree(name string) (file string, text []byte, err error) {
 	t, err := a.Trees.Get(name)
 	return t.File, t.Text, err
 }
 
-// Prepare readies what needs no journal: trees, prompts, models.
+// Prepare prepares what needs no journal: trees, prompts, models.
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
 	a := &App{Config: cfg, Documents: NewDocuments(), Models: catalog(cfg, keys), secrets: keys,
@@ -231,12 +231,12 @@ func Prepare(cfg config.Config) (*App, error) {
 	return a, err
 }
 
-// model opens the model of a run, with retries and those that answer where it does not.
+// model opens the model of a run, with retries and fallbacks.
 func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
 	return a.openChain(ctx, a.Models, env, false)
 }
 
-// openChain opens a model of a catalog; whatever is as in a model.ChainPolicy.
+// openChain opens a model of a catalog; whatever has the meaning it has in a model.ChainPolicy.
 func (a *App) openChain(ctx context.Context, models model.Catalog, env oracle.Env, whatever bool) (model.Model, error) {
 	a.LearnKeys(ctx, env) // a run that is resumed may read a file before it asks the model
 	first, err := a.openModel(models, env.Model)
@@ -265,13 +265,13 @@ func (a *App) openModel(models model.Catalog, id string) (model.Model, error) {
 	return model.Retry(m, model.RetryPolicy{}), nil
 }
 
-// Describe says what is known of a model, asking its provider at most once; zero fields are not known.
+// Describe returns what is known of a model, asking its provider at most once; zero fields are unknown.
 func (a *App) Describe(ctx context.Context, id string) model.Info {
 	info, _ := a.Models.Describe(ctx, id) // a provider that does not tell answers all the same, or says why it does not
 	return info
 }
 
-// ReportTool says whether a model is to report on itself by calling a tool. The id may name a provider alone.
+// ReportTool reports whether a model should report on itself by calling a tool. The id may name a provider alone.
 func (a *App) ReportTool(id string) bool {
 	name, _ := model.SplitID(id)
 	if name == ollamaName {
@@ -280,8 +280,8 @@ func (a *App) ReportTool(id string) bool {
 	return a.Config.Providers[name].Report == config.ReportTool
 }
 
-// LearnKeys fetches the keys that a run may use, so that they are redacted from then on. That there is none is for the
-// first request to say.
+// LearnKeys fetches the keys that a run may use, so that they are redacted from then on. A missing one is reported by
+// the first request.
 func (a *App) LearnKeys(ctx context.Context, env oracle.Env) {
 	names := []string{a.Config.Web.Engine}
 	for _, id := range append([]string{env.Model}, env.Fallback...) {
@@ -293,7 +293,7 @@ func (a *App) LearnKeys(ctx context.Context, env oracle.Env) {
 	}
 }
 
-// Redact takes known secrets, and what looks like one, out of a text that is kept.
+// Redact removes known secrets, and what looks like one, from a text that is kept.
 func (a *App) Redact(text string) string { return string(a.secrets.bytes([]byte(text))) }
 
 // Close frees what Open holds.

@@ -12,8 +12,7 @@ import (
 	"sibyl/internal/oracle"
 )
 
-// ClassifierProgram computes a classifier. It is a program of its own, so that sibyl is neither downloaded nor built
-// with what computes it.
+// ClassifierProgram runs the classifier. It is a separate program, so that sibyl needs none of its dependencies.
 const ClassifierProgram = "sibyl-bert"
 
 // verdicts are what the classifier chooses from: the names as a fine-tuned model has them for labels, the sentences as
@@ -28,8 +27,7 @@ func verdicts() []bert.Label {
 	}
 }
 
-// classifier is the person's BERT model in a child process that is started when it is first asked; nil where none is
-// set.
+// classifier returns the person's BERT model in a child process that starts on first use; nil if none is set.
 func classifier(cfg config.Bert) *bert.Classifier {
 	if cfg.Model == "" {
 		return nil
@@ -39,7 +37,7 @@ func classifier(cfg config.Bert) *bert.Classifier {
 			"beside sibyl or on the PATH"})
 }
 
-// classifierProgram is the path of the program: beside this one, else as the shell would find it; else its bare name.
+// classifierProgram returns the program's path: beside this one, else as the shell would find it; else its bare name.
 func classifierProgram() string {
 	beside := filepath.Join(filepath.Dir(ownProgram()), ClassifierProgram+filepath.Ext(ownProgram()))
 	if path, err := exec.LookPath(beside); err == nil {
@@ -51,7 +49,7 @@ func classifierProgram() string {
 	return ClassifierProgram
 }
 
-// ownProgram is the path of this program as it was called, so that a link to it starts what it names.
+// ownProgram returns this program's path as it was called, so that links resolve beside themselves.
 func ownProgram() string {
 	if name := os.Args[0]; strings.ContainsRune(name, filepath.Separator) {
 		if path, err := filepath.Abs(name); err == nil {
@@ -67,7 +65,7 @@ func ownProgram() string {
 	return path
 }
 
-// classify scores what a reply calls for.
+// classify scores the verdicts on a reply.
 func (a *App) classify(ctx context.Context, text string) ([]oracle.Score, error) {
 	scores, err := a.bert.Classify(ctx, text, verdicts())
 	if err != nil {
@@ -80,7 +78,7 @@ func (a *App) classify(ctx context.Context, text string) ([]oracle.Score, error)
 	return all, nil
 }
 
-// CheckClassifier loads the classifier and asks it something. ok is false where none is set.
+// CheckClassifier loads the classifier and tests it. ok is false if none is set.
 func (a *App) CheckClassifier(ctx context.Context) (info bert.Info, ok bool, err error) {
 	if a.bert == nil {
 		return info, false, nil

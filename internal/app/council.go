@@ -22,7 +22,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// openCouncil readies the Council: its assistants, and the desk of a person's acts.
+// openCouncil prepares the Council: its assistants, and the desk for a person's actions.
 func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 	prompts, err := fs.Sub(a.texts, "council")
 	if err != nil {
@@ -60,8 +60,8 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 	return []*assistant.Assistant{main, council.DescribeTranscription(main, d), council.DescribeMember(main, d)}, nil
 }
 
-// OraclesDir is the folder of the oracles: the one that is set, or prompts/oracles in the working folder where that
-// exists; "": the built-in ones serve.
+// OraclesDir returns the folder of the oracles: the set one, or prompts/oracles in the working folder if it exists; ""
+// means the built-in ones.
 func (a *App) OraclesDir() string {
 	if set := a.Config.Council.Oracles; set != "" {
 		return set
@@ -73,14 +73,14 @@ func (a *App) OraclesDir() string {
 	return usual
 }
 
-// Oracles are those of the settings, which are listed anew.
+// Oracles returns the oracles of the settings, listed afresh.
 func (a *App) Oracles() *persona.Shelf {
 	cfg := a.Config.Council
 	return persona.New(persona.Config{Dir: a.OraclesDir(), Placeholder: cfg.Placeholder,
 		TTL: time.Duration(cfg.CacheTTL) * time.Second})
 }
 
-// withinSitting has one oracle of a sitting answer by a run of its own.
+// withinSitting asks one oracle of a sitting in a separate run.
 func (a *App) withinSitting(
 	ctx context.Context, owner journal.Owner, id string, o council.Options,
 ) (json.RawMessage, error) {
@@ -88,7 +88,7 @@ func (a *App) withinSitting(
 	return r.Outcome, err
 }
 
-// transcribing writes down recordings.
+// transcribing transcribes recordings.
 func transcribing(
 	by func() *scribe.Scribe,
 ) func(context.Context, string, string, council.Transcribing) (session.Transcript, error) {

@@ -16,7 +16,7 @@ import (
 	"sibyl/internal/task"
 )
 
-// Database is where everything is kept.
+// Database stores everything.
 type Database interface {
 	journal.Store
 	user.Store
@@ -27,10 +27,10 @@ type Database interface {
 	HasRoom() error
 }
 
-// DatabaseFile is the SQLite file of a data folder.
+// DatabaseFile returns the path of the SQLite file in a data folder.
 func DatabaseFile(dataDir string) string { return filepath.Join(dataDir, "sibyl.db") }
 
-// DatabaseName names the database of these settings for people, without a password.
+// DatabaseName returns a name for people of these settings' database, without a password.
 func DatabaseName(cfg config.Config) string {
 	if where := cfg.Database.Where(); where != "" {
 		return where
@@ -38,7 +38,7 @@ func DatabaseName(cfg config.Config) string {
 	return DatabaseFile(cfg.DataDir)
 }
 
-// OpenDatabase opens the database of these settings, and makes what is missing.
+// OpenDatabase opens the database of these settings, and creates what is missing.
 func OpenDatabase(ctx context.Context, cfg config.Config) (db Database, err error) {
 	if dsn := cfg.Database.Postgres.Reveal(); dsn != "" {
 		db, err = store.OpenServer(ctx, dsn)
@@ -54,8 +54,7 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (db Database, err erro
 // Copied is how many rows of a table were copied.
 type Copied = store.Copied
 
-// CopyDatabase copies all of one database into another, which is empty. What keeps it from that is a
-// service.UsageError.
+// CopyDatabase copies a whole database into an empty one. It returns a service.UsageError if that is impossible.
 func CopyDatabase(ctx context.Context, from, to Database) ([]Copied, error) {
 	now, err := from.Now(ctx)
 	if err != nil {
@@ -68,8 +67,8 @@ func CopyDatabase(ctx context.Context, from, to Database) ([]Copied, error) {
 	return all, err
 }
 
-// OpenToRead opens the database of these settings for reading, where it is a file of this machine that is there:
-// nothing is made or brought up to date, and no server is asked.
+// OpenToRead opens the database of these settings for reading if it is an existing file on this machine. It creates and
+// migrates nothing, and contacts no server.
 func OpenToRead(ctx context.Context, cfg config.Config) (Database, error) {
 	if cfg.Database.Postgres.Reveal() != "" {
 		return nil, fmt.Errorf("%w: it is on a server", ErrJournal)

@@ -8,8 +8,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// Embedder is the model of that id, asked again after what may pass. One that can't be opened says why when it is
-// asked: whoever searches by meaning can do without.
+// Embedder returns the model of that id, with retries. One that can't be opened fails only when it is used, since
+// searches can do without it.
 func (a *App) Embedder(id string) model.Embedder {
 	e := embedder{id: id}
 	m, err := a.Models.Open(id)
@@ -30,7 +30,7 @@ type embedder struct {
 	problem error // why there is none
 }
 
-// embedPatience bounds the waits for a provider that has too much to do: there is another way to search.
+// embedPatience limits the wait for an overloaded provider: there is another way to search.
 const embedPatience = 30 * time.Second
 
 // Embed implements model.Embedder.

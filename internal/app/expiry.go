@@ -19,14 +19,14 @@ const (
 	mostBetween = 6 * time.Hour
 )
 
-// expiry says what may be removed by its age. A clock that leaps for a while erases nothing: what it makes old is
-// marked, and the mark is void once the clock is right again.
+// expiry decides what may be removed by age. A temporary clock jump erases nothing: it only causes marks, which are
+// void once the clock is right again.
 type expiry struct {
 	mu   sync.Mutex
 	last time.Time // when this process looked, which tells the time that it ran since
 }
 
-// marks are what is kept of the looks at a data folder.
+// marks record the looks at a data folder.
 type marks struct {
 	Settled time.Time     `json:"settled,omitzero"` // what was too old then may go
 	Marked  time.Time     `json:"marked"`           // what was too old then is marked
@@ -34,7 +34,7 @@ type marks struct {
 	Looked  time.Time     `json:"looked"`
 }
 
-// MarksFile is where a data folder keeps what its processes have marked.
+// MarksFile returns the file in a data folder for the marks of its processes.
 func MarksFile(dataDir string) string { return filepath.Join(dataDir, "retention.json") }
 
 // Settled is the time by which retention and expiries may go now: whatever was too old at that time, and still is, was
@@ -65,8 +65,7 @@ func (a *App) Settled() (time.Time, error) {
 	return m.Settled, files.Replace(file, raw, 0o600)
 }
 
-// mark counts the time that ran since the last look, and marks what is too old now once what was marked before has
-// settled.
+// mark adds the running time since the last look, and marks what is too old once the previous mark has settled.
 func (m *marks) mark(now time.Time, ran time.Duration) {
 	if now.Before(m.Settled) {
 		m.Settled = time.Time{}

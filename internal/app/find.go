@@ -12,7 +12,7 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-// foundApart is what is found beside sessions and runs.
+// foundApart returns the searches beside those of sessions and runs.
 func (a *App) foundApart() []service.Apart {
 	return []service.Apart{{Assistant: taskchat.Name, Find: a.findTasks},
 		{Assistant: council.Name, Find: a.findCouncil}}
@@ -38,8 +38,8 @@ func (a *App) findTasks(
 	return hits, err
 }
 
-// findCouncil reads the files of sessions: they are the truth. Places in a session are found beside its title, as it
-// can be long.
+// findCouncil searches the files of sessions, which are authoritative. It also finds places in a session, which can be
+// long.
 func (a *App) findCouncil(
 	ctx context.Context, owner journal.Owner, has func(string) bool, titles bool,
 ) (hits []service.Hit, err error) {

@@ -24,11 +24,11 @@ type presence struct {
 	leave  func()
 }
 
-// keptLocks is how long the files of processes that are gone tell of them: far longer than a lease lasts.
+// keptLocks is how long lock files of ended processes are kept: far longer than a lease lasts.
 const keptLocks = 24 * time.Hour
 
-// newPresence makes this process known in a data folder. Where that can't be, nobody is known to be gone, and leases
-// are waited for.
+// newPresence registers this process in a data folder. If it can't, no process is known to have ended, and leases must
+// expire.
 func newPresence(data string) *presence {
 	p := &presence{place: machineID(), leave: func() {}}
 	name := fmt.Sprintf("%d-%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36))
@@ -55,7 +55,7 @@ func (p *presence) lockFile(path, name string) (err error) {
 	return err
 }
 
-// sweep removes the files of processes that are gone for long.
+// sweep removes the files of processes that ended long ago.
 func (p *presence) sweep() {
 	all, _ := fs.ReadDir(p.folder.FS(), ".") // what can't be listed is swept another time
 	for _, one := range all {
@@ -69,14 +69,14 @@ func (p *presence) sweep() {
 	}
 }
 
-// Close says that this process is gone.
+// Close reports that this process has ended.
 func (p *presence) Close() {
 	if p.leave(); p.folder != nil {
 		_ = p.folder.Close() // nothing was written
 	}
 }
 
-// unknown is a place that can't be told apart from others.
+// unknown is a place that can't be distinguished from others.
 const unknown = "unknown"
 
 // machineID names the machine, since it was booted: locks are held by its processes alone, in whichever container.
@@ -92,8 +92,8 @@ func machineID() string {
 	return strings.ReplaceAll(host, "/", "-") + "-" + hex.EncodeToString(sum[:8])
 }
 
-// isGone says that the process of a holder worked on this data folder on this machine, and has ended. Of others nothing
-// is known; their leases are waited for.
+// isGone reports whether a holder's process used this data folder on this machine and has ended. Others are unknown:
+// their leases must expire.
 func (p *presence) isGone(holder string) bool {
 	where, name, ok := strings.Cut(holder, "/")
 	if !ok || p.folder == nil || !sameMachine(where, p.place) || !filepath.IsLocal(name) {
@@ -103,7 +103,7 @@ func (p *presence) isGone(holder string) bool {
 	return err == nil && !held
 }
 
-// sameMachine compares places without the names of hosts, of which each container has its own.
+// sameMachine compares places without host names, since each container has its own.
 func sameMachine(a, b string) bool {
 	boot := func(place string) string { return place[strings.LastIndexByte(place, '-')+1:] }
 	return boot(a) == boot(b) && boot(a) != unknown

@@ -20,7 +20,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// openInquiry readies the Inquiry: its assistant, and the desk where what was inquired is read.
+// openInquiry prepares the Inquiry: its assistant, and the desk for reading inquiries.
 func (a *App) openInquiry() (*assistant.Assistant, error) {
 	prompts, err := fs.Sub(a.texts, "inquiry")
 	if err != nil {
@@ -43,7 +43,7 @@ func (a *App) openInquiry() (*assistant.Assistant, error) {
 	return inquiry.Describe(made, d), nil
 }
 
-// NewDocuments makes what reads documents. What makes PDFs fast lies beside the other caches of the person.
+// NewDocuments creates a reader of documents. Its PDF cache is in the person's cache folder.
 func NewDocuments() *document.Reader {
 	caches, err := os.UserCacheDir()
 	if err != nil {
@@ -52,7 +52,7 @@ func NewDocuments() *document.Reader {
 	return document.NewReader(filepath.Join(caches, "sibyl", "pdfium"))
 }
 
-// Sources reads the documents of a folder, or a file, for whoever checks what was cited of them.
+// Sources reads the documents of a folder, or a file, to check citations of them.
 func Sources(ctx context.Context, by *document.Reader, path string) (func(name string) (record.Source, error), error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -73,15 +73,15 @@ func Sources(ctx context.Context, by *document.Reader, path string) (func(name s
 	}, nil
 }
 
-// documentSource are Sources by the reader of the program.
+// documentSource calls Sources with the program's reader.
 func (a *App) documentSource(ctx context.Context, path string) (func(name string) (record.Source, error), error) {
 	return Sources(ctx, a.Documents, path)
 }
 
-// mostUnread is how many files an error names that could not be read.
+// mostUnread limits how many unreadable files an error names.
 const mostUnread = 5
 
-// readDocuments reads the documents of a witness: those that were handed over, or those of a folder.
+// readDocuments reads the documents of a witness: the attached ones, or those of a folder.
 func (a *App) readDocuments(ctx context.Context, w inquiry.Called) ([]document.Document, []*document.Error, error) {
 	if w.Name == "" {
 		docs, failed := document.FromMaterial(w.Handed)
@@ -94,7 +94,7 @@ func (a *App) readDocuments(ctx context.Context, w inquiry.Called) ([]document.D
 	return a.Documents.ReadAll(ctx, path)
 }
 
-// openWitness calls a witness: documents are read, and a model is opened.
+// openWitness opens a witness: it reads documents or opens a model.
 func (a *App) openWitness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 	if w.Kind == "model" {
 		m, err := a.model(ctx, oracle.Env{Model: w.Name})

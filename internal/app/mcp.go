@@ -6,10 +6,10 @@ import (
 	"sibyl/internal/mcp"
 )
 
-// mcpSecret names what the questions and sessions of MCP are signed with.
+// mcpSecret names the key that signs MCP's questions and sessions.
 const mcpSecret = "mcp"
 
-// MCP readies the tools of the task list, of the assistants, and of reading inquiries.
+// MCP creates the server with the tools of the task list, the assistants, and for reading inquiries.
 func (a *App) MCP(ctx context.Context, build string, all mcp.Assistants) (*mcp.Server, error) {
 	key, err := a.Database.Secret(ctx, mcpSecret)
 	if err != nil {

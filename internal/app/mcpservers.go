@@ -27,7 +27,7 @@ const (
 	serverPatience = 10 * time.Second
 )
 
-// serverPause is how long a server that can't be opened is left in peace.
+// serverPause is the delay before a failed server is retried.
 const serverPause = time.Minute
 
 // servers are the MCP servers of others, opened once for all runs of this process, when the first of them asks for
@@ -45,7 +45,7 @@ type servers struct {
 	all    map[string]*serverState
 }
 
-// serverState is how it stands with a server. Either session or err is set once it was opened.
+// serverState is the state of a server. Either session or err is set once it was opened.
 type serverState struct {
 	session *mcpclient.Session
 	err     error
@@ -62,7 +62,7 @@ func newServers(names []string, open func(ctx context.Context, name string) (*mc
 	return s
 }
 
-// tools gives the tools that can be had. It waits for servers that are opened for the first time, within bounds.
+// tools returns the available tools. It waits, within bounds, for servers that are opened for the first time.
 func (s *servers) tools(ctx context.Context) (all []tool.Tool) {
 	if len(s.names) == 0 {
 		return nil
@@ -85,8 +85,8 @@ func (s *servers) tools(ctx context.Context) (all []tool.Tool) {
 	return all
 }
 
-// startOpening opens what is not open and may be tried. It gives what tells the end of those that are opened for the
-// first time.
+// startOpening opens the servers that are closed and may be tried. It returns channels that close when those opened for
+// the first time are done.
 func (s *servers) startOpening() (first []chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,8 +126,8 @@ func (s *servers) openOne(name string, one *serverState) {
 	}
 }
 
-// openingReason says why a server can't be used without its words and ours of it, which are for who runs it: ‘sibyl mcp
-// servers’ has them.
+// openingReason says why a server can't be used, without the detailed texts, which ‘sibyl mcp servers’ shows to its
+// operator.
 func openingReason(err error) bt.Reason {
 	switch kind := tool.AsError(err).Kind; {
 	case errors.Is(err, mcpclient.ErrChanged):
@@ -140,7 +140,7 @@ func openingReason(err error) bt.Reason {
 	return oracle.ServerUnusable
 }
 
-// leftOut says of each server that has no tools for now why that is so, in words for everybody who asks.
+// leftOut says, in words for every user, why servers have no tools for now.
 func (s *servers) leftOut() (all []bt.Why) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *servers) leftOut() (all []bt.Why) {
 	return all
 }
 
-// close ends all servers. No run uses them any more.
+// close ends all servers. No run may use them afterwards.
 func (s *servers) close() {
 	s.end()
 	s.mu.Lock()
@@ -170,12 +170,12 @@ func (s *servers) close() {
 	s.under.Wait()
 }
 
-// pins are what is trusted of the servers.
+// pins returns what is trusted of the servers.
 func (a *App) pins() mcpclient.Pins {
 	return mcpclient.Pins{Folder: a.Config.MCP.Trusted, Now: time.Now}
 }
 
-// openServer connects to a server of the settings. admit decides on what it lists.
+// openServer connects to a server of the settings. admit decides on its listing.
 func (a *App) openServer(
 	ctx context.Context, name string, admit func(context.Context, mcpclient.Listing) error,
 ) (*mcpclient.Session, error) {
@@ -206,7 +206,7 @@ func (a *App) transport(name string, one config.MCPServer) (mcp.Transport, error
 		Folder: one.Folder}), nil
 }
 
-// MCPServer tells of a server of the settings.
+// MCPServer describes a server of the settings.
 type MCPServer struct {
 	Name    string    `json:"name"`
 	State   string    `json:"state"`           // "ready", "changed", "unavailable"
@@ -218,7 +218,7 @@ type MCPServer struct {
 	Changes string    `json:"changes,omitempty"`
 }
 
-// MCPTool tells of a tool of a server.
+// MCPTool describes a tool of a server.
 type MCPTool struct {
 	Name    string `json:"name"` // as the server spells it
 	Does    string `json:"does"` // to the world, as the server says
@@ -232,7 +232,7 @@ const (
 	ServerUnavailable = "unavailable"
 )
 
-// MCPServers asks all servers of the settings what they list. One that is used for the first time is trusted by that.
+// MCPServers requests the listings of all servers in the settings. A server's first use makes it trusted.
 func (a *App) MCPServers(ctx context.Context) []MCPServer {
 	names := slices.Sorted(maps.Keys(a.Config.MCP.Servers))
 	all := make([]MCPServer, len(names))
@@ -282,11 +282,11 @@ func (a *App) mcpServer(ctx context.Context, name string) MCPServer {
 	return told
 }
 
-// ErrNoServer says that the settings name no such server.
+// ErrNoServer reports that the settings name no such server.
 var ErrNoServer = errors.New("the settings name no such MCP server")
 
-// TrustMCPServer accepts what a server lists, if it has the hash, or whatever it is where hash is empty. It gives what
-// has changed since it was trusted; "": nothing has, or it never was.
+// TrustMCPServer accepts a server's listing if it has this hash, or any if hash is empty. It returns the changes since
+// it was trusted; "" if there are none, or it never was.
 func (a *App) TrustMCPServer(ctx context.Context, name, hash string) (changes string, err error) {
 	settings, known := a.Config.MCP.Servers[name]
 	switch {

@@ -6,7 +6,7 @@ import (
 	"sibyl/internal/journal"
 )
 
-// perOwner opens something of an owner once, and keeps it for some of them.
+// perOwner opens something once per owner, and caches it for some owners.
 type perOwner[T any] struct {
 	open func(owner journal.Owner) (*T, error)
 
@@ -14,7 +14,7 @@ type perOwner[T any] struct {
 	all map[journal.Owner]*T
 }
 
-// mostOwners bounds for how many owners something stays open.
+// mostOwners limits for how many owners something remains open.
 const mostOwners = 256
 
 func (p *perOwner[T]) get(owner journal.Owner) (*T, error) {

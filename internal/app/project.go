@@ -2,5 +2,5 @@ package app
 
 import "sibyl/internal/tool/code"
 
-// IsProject says whether a folder is one of code, so that code is likely where a person stands in it.
+// IsProject reports whether a folder contains code, so that a person working in it likely asks about code.
 func IsProject(dir string) bool { return code.IsProject(dir) }

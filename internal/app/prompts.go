@@ -12,8 +12,7 @@ import (
 	"sibyl/prompts"
 )
 
-// checkedPrompts are the prompts as their files are by now, with what a check of each says, and what is wrong with
-// their folder as a whole.
+// checkedPrompts returns the prompts as now in their files, each with its problems, and the problem of their folder.
 func (a *App) checkedPrompts() (checked []api.PromptInForce, folder string, err error) {
 	names, err := prompts.Names()
 	if err != nil {
@@ -54,7 +53,7 @@ func (a *App) checkedPrompts() (checked []api.PromptInForce, folder string, err 
 	return checked, folder, nil
 }
 
-// oraclePrompts are the Oracle's prompts as their files are by now.
+// oraclePrompts returns the Oracle's prompts as now in their files.
 func (a *App) oraclePrompts() (*prompt.Set, error) {
 	if a.Config.Prompts == "" {
 		return a.Prompts, nil
@@ -62,8 +61,7 @@ func (a *App) oraclePrompts() (*prompt.Set, error) {
 	return prompt.Load(a.texts)
 }
 
-// oraclesProblems are what the Oracle finds wrong with its prompts, by their files; what is wrong with all of them
-// stands at the first.
+// oraclesProblems returns the Oracle's problems with its prompts by file; the first file also gets those of all.
 func oraclesProblems(texts fs.FS) map[string][]string {
 	found := map[string][]string{}
 	_, err := prompt.Load(texts)

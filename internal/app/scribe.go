@@ -15,7 +15,7 @@ import (
 	"sibyl/internal/model/speech"
 )
 
-// newScribe stands what the settings say behind what writes down recordings.
+// newScribe creates the scribe of the settings, which transcribes recordings.
 func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	set := cfg.Transcription
 	c := scribe.Config{Language: set.Language, Audio: audio.FindTools()}
@@ -42,8 +42,8 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	return scribe.New(c)
 }
 
-// Transcription says who writes down recordings, as "openai:whisper-1"; else what would. The error is why what is set
-// can't: a model without its key, a program that is not there. Nothing is sent.
+// Transcription returns the transcriber, as "openai:whisper-1", or else what is missing. The error says why the set one
+// can't be used: no key, or no program. It sends nothing.
 func (a *App) Transcription() (by, missing string, err error) {
 	set := a.Config.Transcription
 	s := newScribe(a.Config, a.secrets)
@@ -58,7 +58,7 @@ func (a *App) Transcription() (by, missing string, err error) {
 	return s.By, s.Missing(), nil
 }
 
-// hostedModel is the model of the settings, or why it can't be used.
+// hostedModel returns the model of the settings, or why it can't be used.
 func hostedModel(cfg config.Config, keys *secrets) (t model.Transcriber, problem string) {
 	patient := cfg
 	here, elsewhere := cfg.Transcription.Limit(true), cfg.Transcription.Limit(false)
@@ -75,7 +75,7 @@ func hostedModel(cfg config.Config, keys *secrets) (t model.Transcriber, problem
 	return t, ""
 }
 
-// probe tells a session what an upload is.
+// probe returns a function that inspects an upload for a session.
 func probe(tools audio.Tools) func(ctx context.Context, file string) (session.Facts, error) {
 	return func(ctx context.Context, file string) (session.Facts, error) {
 		i, err := tools.Probe(ctx, file)
@@ -83,8 +83,8 @@ func probe(tools audio.Tools) func(ctx context.Context, file string) (session.Fa
 	}
 }
 
-// Recorders are the programs of this machine that record, the best first.
+// Recorders returns this machine's recording programs, the best first.
 func (a *App) Recorders() []audio.Recorder { return audio.FindTools().Recorders() }
 
-// Recordings is the folder in which recordings lie until a session has taken them in.
+// Recordings returns the folder that holds recordings until a session has imported them.
 func (a *App) Recordings() string { return filepath.Join(a.Config.DataDir, "recordings") }

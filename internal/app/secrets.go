@@ -30,10 +30,9 @@ func newSecrets(cfg config.Config) *secrets {
 	return s
 }
 
-// bytes redacts.
 func (s *secrets) bytes(b []byte) []byte { return s.redactor.Load().Bytes(b) }
 
-// key gives the key of a provider or search engine. From the moment it is known, it is redacted.
+// key returns the key of a provider or search engine, and redacts it from then on.
 func (s *secrets) key(ctx context.Context, name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ const mostBody = 1 << 20
 // mostTexts has room for the pictures of a question as well, in base64.
 const mostTexts = mostBody + oracle.MaxPictures*oracle.MaxPicture/3*4
 
-// Serve answers over HTTP and works as a node until ctx is done. listening is told the address.
+// Serve serves HTTP and works as a node until ctx is done. It calls listening with the address.
 func (a *App) Serve(ctx context.Context, build string, listening func(address string)) error {
 	cfg := a.Config.Server
 	var answers *api.Server
@@ -88,7 +88,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	return server.Run(ctx, c)
 }
 
-// certificate reads the server's own; nil if it has none.
+// certificate reads the server's certificate; nil if it has none.
 func certificate(cfg config.Server) (*tls.Certificate, error) {
 	if cfg.TLSCert == "" {
 		return nil, nil
@@ -100,10 +100,10 @@ func certificate(cfg config.Server) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// readyTime bounds how long it is waited for whether a server takes requests.
+// readyTime limits the wait for a server to accept requests.
 const readyTime = 3 * time.Second
 
-// Ready says whether the server of these settings, on this machine, takes requests.
+// Ready returns nil if the server of these settings, on this machine, accepts requests.
 func Ready(ctx context.Context, cfg config.Server) error {
 	pair, err := certificate(cfg)
 	if err != nil {
@@ -118,7 +118,7 @@ func Ready(ctx context.Context, cfg config.Server) error {
 	return server.Ready(ctx, cfg.Listen, own)
 }
 
-// openTelemetry readies what shows others what this process does, if it serves.
+// openTelemetry prepares logs, metrics and traces, if this process serves.
 func (a *App) openTelemetry() (err error) {
 	opt := a.options
 	a.log = opt.Log
@@ -133,10 +133,10 @@ func (a *App) openTelemetry() (err error) {
 	return err
 }
 
-// mostWaiting bounds how many waiting runs are counted.
+// mostWaiting limits how many waiting runs are counted.
 const mostWaiting = 1000
 
-// waitingRuns tells of the runs that wait for a process.
+// waitingRuns counts the runs that wait for a process.
 func (a *App) waitingRuns(ctx context.Context) (w telemetry.Waiting, err error) {
 	now := a.Clock.Now()
 	all, err := a.Store.Stranded(ctx, a.Engine.When(), mostWaiting)
@@ -147,7 +147,7 @@ func (a *App) waitingRuns(ctx context.Context) (w telemetry.Waiting, err error) 
 	return w, err
 }
 
-// prices are those of the settings, or the public ones.
+// prices returns those of the settings, or the public ones.
 func (a *App) prices() *service.Prices {
 	set := a.Config.Prices.OrPublic()
 	return &service.Prices{Currency: set.Currency, Limit: set.Limit, Of: func(model string, input, cached,
@@ -157,7 +157,7 @@ func (a *App) prices() *service.Prices {
 	}}
 }
 
-// operation tells those who operate the server how it works.
+// operation returns what operators of the server may see.
 func (a *App) operation() *api.Operation {
 	return &api.Operation{Nodes: func(ctx context.Context) ([]node.Node, time.Time, error) {
 		now := a.Clock.Now()
@@ -166,7 +166,7 @@ func (a *App) operation() *api.Operation {
 	}, Trees: a.checkedTrees, Prompts: a.checkedPrompts}
 }
 
-// checkedTrees are the trees in force, as they are now, with what a check of each says.
+// checkedTrees returns the trees now in force, each with its problems.
 func (a *App) checkedTrees() ([]api.TreeInForce, error) {
 	all, err := a.Trees.All()
 	checked := make([]api.TreeInForce, 0, len(all))
@@ -191,7 +191,7 @@ func (a *App) checkedTrees() ([]api.TreeInForce, error) {
 	return checked, err
 }
 
-// flushTime bounds how long the last traces may take.
+// flushTime limits the time for sending the last traces.
 const flushTime = 3 * time.Second
 
 func (a *App) closeTelemetry() error {
@@ -203,7 +203,7 @@ func (a *App) closeTelemetry() error {
 	return a.telemetry.Close(ctx)
 }
 
-// SignInAddress is where a browser uses up a one-time secret: at a node that lives, or "" if there is none.
+// SignInAddress returns the address for a browser to use a one-time secret at a live node, or "" if there is none.
 func (a *App) SignInAddress(ctx context.Context, once string) (string, error) {
 	live, err := a.liveNodes(ctx)
 	if err != nil || len(live) == 0 {
@@ -212,8 +212,8 @@ func (a *App) SignInAddress(ctx context.Context, once string) (string, error) {
 	return api.SignInAddress(live[0], once), nil
 }
 
-// OwnersAddress is where a browser signs in, once, as the owner of the command line's sessions: at a server that
-// listens at an address, or else at a node that lives on this machine; "" if there is none.
+// OwnersAddress returns a one-time sign-in address for the owner of the command line's sessions: at the server that
+// listens at an address, else at a live node on this machine; "" if there is none.
 func (a *App) OwnersAddress(ctx context.Context, listening string) (string, error) {
 	if listening == "" {
 		live, err := a.liveNodes(ctx)
@@ -235,7 +235,7 @@ func (a *App) OwnersAddress(ctx context.Context, listening string) (string, erro
 	return api.SignInAddress(reachable(listening), secret), err
 }
 
-// liveNodes are the addresses of the nodes that live and take requests.
+// liveNodes returns the addresses of the live nodes that accept requests.
 func (a *App) liveNodes(ctx context.Context) (addresses []string, err error) {
 	now := a.Clock.Now()
 	nodes, err := a.Database.Nodes(ctx, now)
@@ -247,7 +247,7 @@ func (a *App) liveNodes(ctx context.Context) (addresses []string, err error) {
 	return addresses, err
 }
 
-// reachable is an address that leads to a server of this machine, also where that listens to all of its addresses.
+// reachable returns an address that reaches a server of this machine, even if it listens on all addresses.
 func reachable(address string) string {
 	for _, all := range []string{"://[::]:", "://0.0.0.0:"} {
 		address = strings.Replace(address, all, "://127.0.0.1:", 1)
@@ -262,10 +262,10 @@ func nodeName(set string) string {
 	return set
 }
 
-// retireAtOnce bounds how many sessions of an owner one round of retention removes.
+// retireAtOnce limits how many sessions of an owner one round of retention removes.
 const retireAtOnce = 200
 
-// duties are what some node does from time to time.
+// duties returns the periodic duties of nodes.
 func (a *App) duties() []node.Duty {
 	return []node.Duty{
 		{Name: "retention", Every: time.Hour, Do: func(ctx context.Context) error {

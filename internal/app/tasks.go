@@ -13,8 +13,8 @@ import (
 	"sibyl/prompts"
 )
 
-// tasksDeps is what the task assistant needs. It reaches tasks through an MCP server of this process, over the messages
-// that others send too.
+// tasksDeps returns the dependencies of the task assistant. It uses tasks through an MCP server in this process, with
+// the same messages as other clients.
 func (a *App) tasksDeps() (d taskchat.Deps, err error) {
 	key := make([]byte, mcp.MinKey) // of questions that are asked and answered within one call
 	if _, err := rand.Read(key); err != nil {
@@ -43,7 +43,7 @@ func (a *App) tasksDeps() (d taskchat.Deps, err error) {
 		}}, nil
 }
 
-// tasksPrompt is what models are told by the task assistant, as its file is by now.
+// tasksPrompt returns the task assistant's prompt as now in its file.
 func (a *App) tasksPrompt() ([]byte, error) {
 	text, wrong := prompts.Read(a.texts, "tasks/intent.md")
 	return []byte(text), wrong

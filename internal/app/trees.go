@@ -15,7 +15,7 @@ import (
 	"sibyl/trees"
 )
 
-// kind is what trees of an assistant are made of.
+// kind describes the trees of an assistant.
 type kind struct {
 	assistant string
 	trees     []string
@@ -31,8 +31,7 @@ func kinds() []kind {
 	}
 }
 
-// LoadTree loads a tree for the assistant that its file is named after; one of another name for the assistant that it
-// fits best.
+// LoadTree loads a tree for the assistant that its file is named after, or else for the best-fitting one.
 func (a *App) LoadTree(t trees.Tree) (best *bt.Tree, err error) {
 	name := strings.TrimSuffix(filepath.Base(t.File), ".xml")
 	fewest := -1
@@ -56,7 +55,7 @@ func (a *App) LoadTree(t trees.Tree) (best *bt.Tree, err error) {
 	return best, err
 }
 
-// Leaves are the leaves of an assistant.
+// Leaves returns the leaves of an assistant.
 func (a *App) Leaves(assistant string) (*bt.Leaves, error) {
 	var names []string
 	for _, k := range kinds() {

@@ -21,32 +21,30 @@ const (
 	replacedBytes = 256 << 20
 )
 
-// shelf keeps what writes to notes replace.
+// shelf returns the shelf, which keeps what writes to notes replaced.
 func (a *App) shelf() *files.Shelf {
 	return &files.Shelf{Folder: filepath.Join(a.Config.DataDir, "replaced"), MaxAge: replacedAge,
 		MaxBytes: replacedBytes, Now: time.Now}
 }
 
-// ExpireWrites removes what is kept of writes and was kept for longer than it has to be at that time, as Settled gives
-// it.
+// ExpireWrites removes replaced notes that have outlived their retention at that time, as returned by Settled.
 func (a *App) ExpireWrites(ctx context.Context, at time.Time) error { return a.shelf().Expire(ctx, at) }
 
-// ErrNoWrite says that no write can be undone, or none of that id.
+// ErrNoWrite reports that no write, or none of that id, can be undone.
 var ErrNoWrite = errors.New("there is no write to undo")
 
-// Writes lists the writes of an owner to notes of which it is kept what they replaced, the last one first.
+// Writes lists an owner's writes to notes whose replaced text is kept, the latest first.
 func (a *App) Writes(ctx context.Context, owner journal.Owner) ([]files.Replaced, error) {
 	return a.shelf().List(ctx, string(owner))
 }
 
-// LastWrite is the last write of an owner that is not taken back yet; ErrNoWrite without one.
+// LastWrite returns an owner's last write that is not undone; ErrNoWrite if there is none.
 func (a *App) LastWrite(ctx context.Context, owner journal.Owner) (files.Replaced, error) {
 	return a.writeOf(ctx, owner, "")
 }
 
-// Undo takes a write of an owner back, the last one that is not taken back yet where id is empty; the beginning of an
-// id is enough. Done is false where it was undone before. A note that was changed since is left as it is, with a
-// *files.UndoError.
+// Undo reverts an owner's write, by the beginning of its id; an empty id means the last one not undone. done is false
+// if it was undone before. A note that has changed since remains, with a *files.UndoError.
 func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error) {
 	if w, err = a.writeOf(ctx, owner, id); err != nil {
 		return w, false, err
@@ -59,8 +57,8 @@ func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files
 	return w, done, errors.Join(err, v.Close())
 }
 
-// Written gives what a write of an owner replaced, and the note as it is now; files.ErrNotKept where the first is kept
-// no longer. Secrets are taken out of both.
+// Written returns what an owner's write replaced, and the note now, both redacted; files.ErrNotKept if the former is
+// gone.
 func (a *App) Written(ctx context.Context, owner journal.Owner, id string) (before, now []byte, err error) {
 	w, err := a.writeOf(ctx, owner, id)
 	if err != nil {
@@ -82,7 +80,7 @@ func (a *App) Written(ctx context.Context, owner journal.Owner, id string) (befo
 	return a.secrets.bytes(before), a.secrets.bytes(now), errors.Join(err, folder.Close())
 }
 
-// writeOf finds a write of an owner that can be taken back.
+// writeOf returns an owner's write that can be undone.
 func (a *App) writeOf(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, err error) {
 	all, err := a.Writes(ctx, owner)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// places knows where things lie: the environment and the folders it names.
+// places holds the environment and the folders it names.
 type places struct {
 	variables map[string]string
 	home      string // "" if unknown
 }
 
-// places are those of the options.
+// places returns the places of these options.
 func (o Options) places() places {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
@@ -30,10 +30,10 @@ func (o Options) places() places {
 	return p
 }
 
-// get returns a variable; "" if it is not set.
+// get returns a variable; "" if it is unset.
 func (p places) get(name string) string { return p.variables[name] }
 
-// configDir returns the folder for configuration, or "" where that cannot be told.
+// configDir returns the folder for configuration, or "" if it is unknown.
 func (p places) configDir() string {
 	xdg, windows := p.get("XDG_CONFIG_HOME"), p.get("APPDATA")
 	switch {
@@ -49,8 +49,7 @@ func (p places) configDir() string {
 	return filepath.Join(p.home, ".config", "sibyl")
 }
 
-// dataDir returns the folder for data after the XDG base directory specification, which counts a relative path as
-// none.
+// dataDir returns the data folder by the XDG base directory specification, which ignores relative paths.
 func (p places) dataDir() (string, error) {
 	if xdg := p.get("XDG_DATA_HOME"); filepath.IsAbs(xdg) {
 		return filepath.Join(xdg, "sibyl"), nil
@@ -61,7 +60,7 @@ func (p places) dataDir() (string, error) {
 	return filepath.Join(p.home, ".local", "share", "sibyl"), nil
 }
 
-// absolute makes a path absolute: ~ is the home folder, a relative path starts from base.
+// absolute makes a path absolute: ~ is the home folder, and relative paths start at base.
 func (p places) absolute(path, base string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", errors.New("holds a NUL character")

@@ -11,20 +11,20 @@ import (
 	"sync"
 )
 
-// Price is what a million tokens of a model cost.
+// Price is the cost of a million tokens of a model.
 type Price struct {
 	Input  float64 // that were not cached
 	Cached float64 // of the input that the provider had cached
 	Output float64
 }
 
-// Of is what so many tokens cost; those that were cached are some of the input.
+// Of returns the cost of these tokens; cached ones are part of the input.
 func (p Price) Of(input, cached, output int) float64 {
 	cached = min(cached, input)
 	return (float64(input-cached)*p.Input + float64(cached)*p.Cached + float64(output)*p.Output) / 1e6
 }
 
-// Prices are what models cost.
+// Prices are the costs of models.
 type Prices struct {
 	// Models are by provider:model, in which * stands for anything.
 	Models   map[string]Price `name:"prices" as:"prices" like:"{\"openai:gpt-*\": {input: 2, cached: 0.5, output: 8}}"`
@@ -34,7 +34,7 @@ type Prices struct {
 	Public string  // the date of the public prices that they are; "": the person has set them
 }
 
-// Find is the price of a model: that of the longest name that fits it.
+// Find returns the price of a model: that of the longest matching name.
 func (p Prices) Find(model string) (Price, bool) {
 	names := slices.DeleteFunc(sortedNames(p.Models), func(name string) bool { return !matchesName(name, model) })
 	if len(names) == 0 {
@@ -43,13 +43,13 @@ func (p Prices) Find(model string) (Price, bool) {
 	return p.Models[slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(len(a), len(b)) })], true
 }
 
-// matchesName says whether a name with stars stands for a model.
+// matchesName reports whether a name with stars matches a model.
 func matchesName(name, model string) bool {
 	pattern := "^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + ")$"
 	return regexp.MustCompile(pattern).MatchString(model)
 }
 
-// prices takes names of models with their prices.
+// prices parses names of models with their prices.
 func (v value) prices() (map[string]Price, error) {
 	var all map[string]map[string]any
 	if err := v.decode(&all); err != nil {
@@ -70,7 +70,7 @@ func (v value) prices() (map[string]Price, error) {
 	return prices, nil
 }
 
-// priceOf reads a price. Where cached is left out, it costs what other input does.
+// priceOf parses a price. Cached input costs as much as other input if cached is missing.
 func priceOf(fields map[string]any) (p Price, err error) {
 	at := map[string]*float64{"input": &p.Input, "cached": &p.Cached, "output": &p.Output}
 	for _, name := range sortedNames(fields) {
@@ -101,7 +101,7 @@ func priceOf(fields map[string]any) (p Price, err error) {
 	return p, nil
 }
 
-// showPrices are prices as the file has them.
+// showPrices returns prices in the file's form.
 func showPrices(prices map[string]Price) any {
 	if len(prices) == 0 {
 		return nil
@@ -132,8 +132,7 @@ var publicPrices = sync.OnceValue(func() Prices {
 	return p
 })
 
-// OrPublic are the prices of the settings or, where they have none, the public ones that this build knows. They are no
-// promise of a bill.
+// OrPublic returns the set prices or, without any, the public ones of this build. They do not guarantee a bill.
 func (p Prices) OrPublic() Prices {
 	if len(p.Models) > 0 {
 		return p

@@ -2,20 +2,20 @@ package config
 
 import "strings"
 
-// Problem is what is wrong with one setting.
+// Problem is an error in one setting.
 type Problem struct {
 	Setting string // sections and name, with dots between; "" for the file as a whole
 	Where   string // file:line, or the variable
 	text    string
 }
 
-// Error says where it is and what is wrong.
+// Error returns the place and the problem.
 func (p *Problem) Error() string { return p.text }
 
-// Says is what is wrong, without the place in the file.
+// Says returns the problem without its place in the file.
 func (p *Problem) Says() string { return strings.TrimPrefix(p.text, p.Where+": ") }
 
-// problem is an error of a setting of the file or of a variable. What is said goes on behind its name.
+// problem returns an error about a setting of the file or a variable. says follows its name.
 func (s source) problem(path, says string) *Problem {
 	where := s.origins[path]
 	if where == "" || where == s.line(path) {
@@ -24,7 +24,7 @@ func (s source) problem(path, says string) *Problem {
 	return &Problem{Setting: path, Where: where, text: where + says}
 }
 
-// problemsOf takes a joined error apart. One that is of no setting has none.
+// problemsOf splits a joined error into problems. Errors that concern no setting give none.
 func problemsOf(err error) (all []*Problem) {
 	switch e := err.(type) { //nolint:errorlint // it is taken apart here
 	case nil:

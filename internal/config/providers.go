@@ -58,7 +58,7 @@ func vendors() []vendor {
 	}
 }
 
-// vendorOf finds the vendor of that name. The zero vendor stands for none, and has no name.
+// vendorOf returns the vendor of that name, or the zero vendor, which has no name.
 func vendorOf(name string) vendor {
 	for _, v := range vendors() {
 		if v.name == name {
@@ -68,8 +68,7 @@ func vendorOf(name string) vendor {
 	return vendor{}
 }
 
-// variable names the environment variable of a setting of this vendor, such as OPENAI_BASE_URL; "" for no vendor, or a
-// setting without one.
+// variable returns the environment variable of a vendor's setting, such as OPENAI_BASE_URL; "" if there is none.
 func (v vendor) variable(of string) string {
 	if v.name == "" || of == "" {
 		return ""
@@ -77,7 +76,7 @@ func (v vendor) variable(of string) string {
 	return strings.ToUpper(v.name) + "_" + of
 }
 
-// keyVariable names the variable that holds the vendor's key, or would.
+// keyVariable returns the variable for the vendor's key.
 func (v vendor) keyVariable(where places) string {
 	own := v.variable("API_KEY")
 	if where.get(own) == "" && where.get(v.altKey) != "" {
@@ -86,7 +85,7 @@ func (v vendor) keyVariable(where places) string {
 	return own
 }
 
-// finishProviders adds the vendors whose key is there, and fills in what each provider leaves open.
+// finishProviders adds the vendors that have a key, and fills in what providers leave open.
 func (s source) finishProviders(c *Config, kept []string) error {
 	for _, v := range vendors() {
 		if _, named := c.Providers[v.name]; !named && (s.places.get(v.keyVariable(s.places)) != "" ||
@@ -107,7 +106,7 @@ func (s source) finishProviders(c *Config, kept []string) error {
 	return errors.Join(problems...)
 }
 
-// finishProvider fills in what a provider leaves open, and says what is wrong with which of its settings.
+// finishProvider fills in what a provider leaves open, and returns the setting at fault and its problem.
 func (s source) finishProvider(name string, p Provider) (finished Provider, at, wrong string) {
 	at = providersSection + name
 	named := vendorOf(name)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Server is how ‘sibyl serve’ serves.
+// Server holds the settings of ‘sibyl serve’.
 type Server struct {
 	Listen string `name:"listen" env:"SIBYL_LISTEN" as:"listen" default:"127.0.0.1:7333"` // host:port
 	// of this node, for people; "" for the host's
@@ -21,7 +21,7 @@ type Server struct {
 	// whose word on who asks is believed
 	Proxies  []netip.Prefix `name:"proxies" as:"addresses" like:"[127.0.0.1, 10.0.0.0/8]"`
 	MostRuns int            `name:"most_runs" env:"SIBYL_MOST_RUNS" min:"1" max:"1000" default:"16"` // driven at once
-	// how long runs may go on when it stops
+	// how long runs may continue when the server stops
 	Grace time.Duration `name:"grace" min:"0s" max:"10m" default:"20s"`
 
 	// Folders are those that questions may name; “ada/notes” is ada's alone, and notes to her.
@@ -29,14 +29,14 @@ type Server struct {
 	Limits  Limits            `name:"limits"`
 }
 
-// Limits are what one user may ask of a node.
+// Limits bound what one user may ask of a node.
 type Limits struct {
 	Runs     int `name:"runs" min:"1" max:"1000" default:"8"`                     // going on at once
 	Requests int `name:"requests" min:"1" max:"100000" default:"600"`             // a minute
 	Bytes    int `name:"bytes" min:"1048576" max:"1073741824" default:"67108864"` // sent in a minute
 }
 
-// FoldersOf are the folders that a user may name, with their paths.
+// FoldersOf returns the folders that a user may name, with their paths.
 func (s Server) FoldersOf(user string) map[string]string {
 	all := map[string]string{}
 	for name, path := range s.Folders {
@@ -51,14 +51,14 @@ func (s Server) FoldersOf(user string) map[string]string {
 	return all
 }
 
-// Loopback says whether it listens to this machine alone.
+// Loopback reports whether the server listens only to this machine.
 func (s Server) Loopback() bool {
 	host, _, err := net.SplitHostPort(s.Listen)
 	ip, ipErr := netip.ParseAddr(host)
 	return err == nil && (host == "localhost" || ipErr == nil && ip.IsLoopback())
 }
 
-// Check says what can't be served with.
+// Check returns an error if these settings can't be served with.
 func (s Server) Check() error {
 	const mostRuns = 1000
 	if _, err := (value{Node: textOf(s.Listen)}).listen(); err != nil {

@@ -17,7 +17,7 @@ import (
 	"sibyl/internal/redact"
 )
 
-// Change is what Set or Unset did.
+// Change is the effect of Set or Unset.
 type Change struct {
 	File       string
 	Line       int     // where the setting stands; 0 for one that was taken out
@@ -25,10 +25,9 @@ type Change struct {
 	Left       []error // what was wrong with the file before, and still is
 }
 
-// Set writes one setting into the file, which is made where there is none. A list takes its entries as several words,
-// or as one of the form [a, b]; names and values are one word of the form {a: b}. Comments and the order stay. The
-// whole is checked before it is written: on an error the file is as it was, and the error says what is wrong and
-// repeats no secret.
+// Set writes one setting into the file, creating it if needed. A list takes several words, or one of the form [a, b];
+// names and values take one word of the form {a: b}. Comments and order remain. The result is checked before writing:
+// an error leaves the file unchanged and repeats no secret.
 func Set(opts Options, name string, words []string) (Change, error) {
 	value, err := valueOf(name, words)
 	if err != nil {
@@ -40,8 +39,7 @@ func Set(opts Options, name string, words []string) (Change, error) {
 // Text is a setting that takes one text, with that text.
 type Text struct{ Name, Value string }
 
-// SetTexts is Set for several settings that take one text each: all are written at once, or none. The Change is that of
-// the first.
+// SetTexts sets several settings of one text each: all of them or none. The Change is that of the first.
 func SetTexts(opts Options, all []Text) (Change, error) {
 	if len(all) == 0 {
 		return Change{}, errors.New("no setting is named")
@@ -59,13 +57,13 @@ func SetTexts(opts Options, all []Text) (Change, error) {
 	return change(opts, names, values...)
 }
 
-// Unset takes a setting or a section out of the file, with the sections that are empty then. Comments above it stay.
-// What the file does not name is an error.
+// Unset removes a setting or section from the file, with emptied sections. Comments above it remain. Unsetting what the
+// file does not name is an error.
 func Unset(opts Options, name string) (Change, error) {
 	return change(opts, []string{name}, nil)
 }
 
-// valueOf is the value of a setting as the file is to hold it.
+// valueOf returns a setting's value as YAML for the file.
 func valueOf(name string, words []string) (*yaml.Node, error) {
 	set, err := settable(name)
 	if err != nil {
@@ -80,7 +78,7 @@ func valueOf(name string, words []string) (*yaml.Node, error) {
 	return settingNode(name, set, words)
 }
 
-// settable finds a setting by its name.
+// settable returns the setting of a name.
 func settable(name string) (setting, error) {
 	known := knownNames()
 	pattern, _ := patternOf(name)
@@ -97,7 +95,7 @@ func settable(name string) (setting, error) {
 	return set, errors.New(redact.New().String(known.unknownSetting(name)))
 }
 
-// settingNode writes the words for a setting in YAML.
+// settingNode converts the words for a setting to YAML.
 func settingNode(name string, set setting, words []string) (*yaml.Node, error) {
 	form, _ := set.form()
 	like := set.tag.Get("like")
@@ -130,7 +128,7 @@ func settingNode(name string, set setting, words []string) (*yaml.Node, error) {
 	return all, nil
 }
 
-// change gives the named settings of the file their values, or takes out those with nil, and checks the whole.
+// change sets the named settings of the file, or removes those with a nil value, and checks the result.
 func change(opts Options, names []string, values ...*yaml.Node) (Change, error) {
 	path, content, err := Content(opts)
 	if err != nil {
@@ -159,7 +157,7 @@ func change(opts Options, names []string, values ...*yaml.Node) (Change, error) 
 	return out, err
 }
 
-// Content returns the settings file that Load would read and what is in it: nothing where there is no such file.
+// Content returns the settings file that Load would read, and its content: nil if the file does not exist.
 func Content(opts Options) (path string, content []byte, err error) {
 	if path, err = Path(opts); err != nil {
 		return "", nil, err
@@ -170,9 +168,8 @@ func Content(opts Options) (path string, content []byte, err error) {
 	return path, content, err
 }
 
-// Rewrite puts a text in the place of what Content gave, if the text holds. On an error the file is as it was, and the
-// error says what is wrong, with the lines of the text, and repeats no secret. It returns what was wrong before, and
-// still is.
+// Rewrite replaces the content that Content returned, if the new text is valid. An error leaves the file unchanged,
+// names the wrong lines of the text, and repeats no secret. It returns the earlier problems that remain.
 func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 	path, err := Path(opts)
 	if err != nil {
@@ -184,8 +181,7 @@ func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 	return rewrite(opts, path, content, text, nil)
 }
 
-// rewrite writes a text in the place of a content, if nothing is wrong with it but what was wrong before, and nothing
-// with the named settings.
+// rewrite replaces a content with a text that has no new problems, and none with the named settings.
 func rewrite(opts Options, path string, content, text []byte, names []string) (left []error, err error) {
 	before, _ := examine(path, content, opts) // one that can't be read has nothing that may stay wrong
 	after, err := examine(path, text, opts)
@@ -208,15 +204,14 @@ func rewrite(opts Options, path string, content, text []byte, names []string) (l
 	return left, nil
 }
 
-// examined is what a file and the variables say, and all that is wrong with the file, for itself and together with the
-// variables.
+// examined holds what a file and the variables say, and all problems of the file, alone and with the variables.
 type examined struct {
 	cfg      Config
 	source   source
 	problems []*Problem
 }
 
-// examine looks at a file. Its error is of one that can't be read.
+// examine parses and checks a file. It returns an error if the file can't be read.
 func examine(path string, content []byte, opts Options) (e examined, err error) {
 	file, err := parse(path, content)
 	if err != nil && file.path != path {
@@ -237,8 +232,8 @@ func examine(path string, content []byte, opts Options) (e examined, err error) 
 	return e, nil
 }
 
-// newProblems fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was
-// wrong before.
+// newProblems returns an error for problems that a change caused or that concern the named settings, and the earlier
+// problems that remain.
 func newProblems(before, after []*Problem, names []string) (left []error, err error) {
 	var made []error
 	for _, p := range after {

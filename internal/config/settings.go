@@ -24,7 +24,7 @@ import (
 //	login    where the user and password of an address belong
 //	like     an example of the list, or of the names and values, that it takes; left out: it takes one value
 
-// setting is one thing that can be set.
+// setting describes one setting.
 type setting struct {
 	path  string // in the file, sections and name with dots between, below those of its section
 	index []int  // of its field in the struct of its section
@@ -32,7 +32,7 @@ type setting struct {
 	kind  kind
 }
 
-// section is what can be set in the Config itself, or in each struct of a map of it: a Provider, or an MCPServer.
+// section holds the settings of the Config, or of each struct in one of its maps: a Provider, or an MCPServer.
 type section struct {
 	prefix   string // before the names in the map, such as "providers."; "" for the Config
 	index    []int  // of the map in the Config
@@ -40,7 +40,7 @@ type section struct {
 	settings []setting
 }
 
-// sections lists all that can be set: first the Config itself, then what is set by names.
+// sections lists all settings: first those of the Config itself, then those under names.
 var sections = sync.OnceValue(func() []section {
 	all := []section{{of: reflect.TypeFor[Config]()}}
 	for i := 0; i < len(all); i++ {
@@ -49,7 +49,7 @@ var sections = sync.OnceValue(func() []section {
 	return all
 })
 
-// collect lists the settings of a struct and of those in it, and returns the maps of structs.
+// collect adds the settings of a struct and of nested ones, and returns the maps of structs.
 func (s *section) collect(of reflect.Type, prefix string, index []int) (maps []section) {
 	for i := range of.NumField() {
 		field := of.Field(i)
@@ -70,7 +70,7 @@ func (s *section) collect(of reflect.Type, prefix string, index []int) (maps []s
 	return maps
 }
 
-// pattern is the path of a setting with a star for the name of a provider or server.
+// pattern returns the path of a setting with a star for the name of a provider or server.
 func (s section) pattern(one setting) string {
 	if s.index == nil {
 		return one.path
@@ -78,7 +78,7 @@ func (s section) pattern(one setting) string {
 	return s.prefix + "*." + one.path
 }
 
-// choices are all that a setting may be, where that is a few words.
+// choices returns the possible values of a setting, if they are a few words.
 func (s setting) choices() []string {
 	switch enum := s.tag.Get("enum"); {
 	case enum != "":
@@ -91,7 +91,7 @@ func (s setting) choices() []string {
 	return nil
 }
 
-// defaults are the settings where nobody has set anything.
+// defaults returns the settings before anybody has set anything.
 func defaults() Config {
 	var c Config
 	into := reflect.ValueOf(&c).Elem()
@@ -114,7 +114,7 @@ func defaults() Config {
 	return c
 }
 
-// read puts a value into the field of a struct.
+// read stores a value in the field of a struct.
 func (s setting) read(v value, into reflect.Value) error {
 	v.tag = s.tag
 	field := into.FieldByIndex(s.index)
@@ -126,14 +126,14 @@ func (s setting) read(v value, into reflect.Value) error {
 	return nil
 }
 
-// source is what the file and the environment say together.
+// source combines the file and the environment.
 type source struct {
 	configFile
 	places  places
 	origins map[string]string // where each setting that somebody wrote stands: file:line, or the variable
 }
 
-// apply puts what is set into c, and leaves as it is what is wrong.
+// apply stores the set values in c, and skips wrong ones.
 func (s source) apply(c *Config) error {
 	var problems []error
 	whole := reflect.ValueOf(c).Elem()
@@ -152,7 +152,7 @@ func (s source) apply(c *Config) error {
 	return errors.Join(problems...)
 }
 
-// names are those of a section in the file, and the vendors of which a variable is set; sorted.
+// names returns, sorted, the names in a section of the file and the vendors that have a variable set.
 func (s source) names(of section) (names []string) {
 	for path := range s.lines {
 		if name, ok := strings.CutPrefix(path, of.prefix); ok && !strings.Contains(name, ".") {
@@ -170,7 +170,7 @@ func (s source) names(of section) (names []string) {
 	return slices.Compact(names)
 }
 
-// fill puts into a struct what is set below a prefix.
+// fill stores the settings below a prefix in a struct.
 func (s source) fill(
 	into reflect.Value, of section, prefix string, variable func(env string) string,
 ) (problems []error) {
@@ -194,12 +194,12 @@ func (s source) fill(
 	return problems
 }
 
-// at names a setting or section of the file in an error.
+// at names a setting or section with its line, for errors.
 func (f configFile) at(path string) string { return f.line(path) + ": " + path }
 
 func (f configFile) line(path string) string { return fmt.Sprintf("%s:%d", f.path, f.lines[path]) }
 
-// Hint is what may be typed for a setting.
+// Hint describes the possible input for a setting.
 type Hint struct {
 	Name    string   // sections and name with dots between
 	Choices []string // all that it may be, where that is a few words
@@ -208,7 +208,7 @@ type Hint struct {
 	List    bool     // it takes several values
 }
 
-// Hints lists what may be typed for each setting, those of providers and MCP servers for each name that is given.
+// Hints lists the hints for all settings, with those of providers and MCP servers for each given name.
 func Hints(providers, servers []string) (all []Hint) {
 	names := map[string][]string{"": {""}, "providers.": providers, mcpSection: servers}
 	for _, section := range sections() {

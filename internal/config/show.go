@@ -11,18 +11,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Line is one setting in force. Its Value is as the file takes it: a text, number, yes or no, list, or names and
-// values; nil where nothing is set. No secret is in it.
+// Line is one setting in force. Its Value has the file's form: a text, number, yes or no, list, or names and values;
+// nil if nothing is set. It holds no secret.
 type Line struct {
 	Path  string `json:"path"` // sections and name with dots between
 	Value any    `json:"value"`
 	From  string `json:"from"` // file:line, the variable, or "default"
 }
 
-// Lines are settings in force, those of a section together.
+// Lines are the settings in force, grouped by section.
 type Lines []Line
 
-// Explain loads the settings as Load does, and says of each what it is and where it comes from.
+// Explain loads the settings like Load, and returns each one's value and origin.
 func Explain(opts Options) (Config, Lines, error) {
 	cfg, src, err := load(opts)
 	if err != nil {
@@ -56,7 +56,7 @@ func Explain(opts Options) (Config, Lines, error) {
 	return cfg, lines, nil
 }
 
-// fileValue is what a setting is in a struct, as the file would have it; nil where it is not set.
+// fileValue returns a setting's value in the file's form; nil if it is unset.
 func (s setting) fileValue(src source, in reflect.Value) any {
 	held := in.FieldByIndex(s.index).Interface()
 	if s.kind.show != nil && s.kind.of == reflect.TypeOf(held) || s.tag.Get("as") == "variable" {
@@ -65,7 +65,7 @@ func (s setting) fileValue(src source, in reflect.Value) any {
 	return asFileValue(held)
 }
 
-// YAML writes the settings as a configuration file, each with where it comes from as its comment.
+// YAML formats the settings as a configuration file, with their origins as comments.
 func (l Lines) YAML() ([]byte, error) {
 	var out bytes.Buffer
 	open := "" // the section at hand, with a dot behind each name
@@ -95,7 +95,7 @@ func (l Lines) YAML() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Text is what is set at a path, as the file would have it in one word; "" for nothing.
+// Text returns the value at a path as one word in the file's form; "" for nothing.
 func (c Config) Text(path string) string {
 	all := sections()[0].settings
 	at := slices.IndexFunc(all, func(s setting) bool { return s.path == path })

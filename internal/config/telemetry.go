@@ -34,8 +34,8 @@ func (t Telemetry) Header() map[string]string {
 	return out
 }
 
-// finishTelemetry reads the headers for the collector, in the form that OpenTelemetry has for them: name=value, with
-// commas between, and what is no letter, digit or mark of a value written as %XX. The error does not repeat them.
+// finishTelemetry parses the collector's headers in OpenTelemetry's form: name=value, separated by commas, with special
+// characters as %XX. The error does not repeat them.
 func (s source) finishTelemetry(t *Telemetry) error {
 	text := strings.TrimSpace(s.places.get(otlpHeaders))
 	if text == "" {

@@ -26,7 +26,7 @@ type Transcription struct {
 	Timeout time.Duration `name:"timeout" min:"10s" max:"6h"` // of one file or part of it; 0: the usual, as Limit says
 }
 
-// Limit is how long one file or part of it may take, on this machine or elsewhere.
+// Limit returns the timeout for one file or part, on this machine or elsewhere.
 func (t Transcription) Limit(local bool) time.Duration {
 	switch {
 	case t.Timeout != 0:
@@ -37,8 +37,8 @@ func (t Transcription) Limit(local bool) time.Duration {
 	return 10 * time.Minute
 }
 
-// transcriber takes a command for a file. A path of the program, and an argument that begins with ~/, are made
-// absolute, since no shell does.
+// transcriber parses a command for a file. It makes the program's path and arguments that begin with ~/ absolute, since
+// no shell does.
 func (v value) transcriber() ([]string, error) {
 	command, err := v.command()
 	if err != nil {
@@ -59,7 +59,7 @@ func (v value) transcriber() ([]string, error) {
 	return command, nil
 }
 
-// withoutCredentials is a command as it may be shown.
+// withoutCredentials returns a command without its secrets.
 func withoutCredentials(command []string) (shown []string) {
 	const hidden = "…"
 	secret := false // what comes next
@@ -78,7 +78,7 @@ func withoutCredentials(command []string) (shown []string) {
 	return shown
 }
 
-// checkTranscription refuses several at once.
+// checkTranscription rejects more than one transcriber.
 func (s source) checkTranscription(t Transcription) error {
 	var set []string
 	for path, is := range map[string]bool{transcriptionModel: t.Model != "", "transcription.server": t.Server != "",

@@ -14,7 +14,7 @@ import (
 	"sibyl/internal/redact"
 )
 
-// Tuning is how the models of a provider are asked. What is not set is left to the provider.
+// Tuning configures requests to a provider's models. The provider decides what is unset.
 type Tuning struct {
 	Think string `name:"think" enum:"on,off,low,medium,high"`
 	// tokens of an answer at most; 0 for not set
@@ -38,7 +38,7 @@ const (
 	ReportTool    = "tool"    // by calling a tool
 )
 
-// Header returns the headers to send. The error names a variable that is not set, and its header.
+// Header returns the headers to send. The error names an unset variable and its header.
 func (t Tuning) Header() (map[string]string, error) {
 	out := maps.Clone(t.Headers)
 	for name, text := range t.Headers {
@@ -73,7 +73,7 @@ func (s source) finishHeaders(t *Tuning) {
 	}
 }
 
-// noSecret refuses what looks like a key, in itself or by its name.
+// noSecret rejects what looks like a key, by its text or its name.
 func noSecret(named any) error {
 	text, err := json.Marshal(named)
 	if err == nil && redact.New().String(string(text)) != string(text) {
@@ -83,7 +83,7 @@ func noSecret(named any) error {
 	return err
 }
 
-// body takes names and values of any form that JSON has. Dates are texts there.
+// body parses names and values of any JSON form. Dates become texts.
 func (v value) body() (fields map[string]any, err error) {
 	undate(v.Node)
 	if err := v.decode(&fields); err != nil {

@@ -21,19 +21,19 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Assistants are those that can be asked.
+// Assistants configures the assistants that can be asked.
 type Assistants struct {
 	Service *service.Service
 	// the options that hold where a call says nothing, by the assistant's name; else the settings do
 	Base    map[string]any
 	Folders func(owner string) map[string]string // that a call may name, with their paths; nil: none
-	// Begin stands before each run that begins, and may refuse it by a *Fault. nil: nothing does.
+	// Begin wraps the start of each run and may refuse it with a *Fault; nil: nothing does.
 	Begin   func(ctx context.Context, owner journal.Owner, do func() error) error
 	Stays   bool          // a run goes on when nobody waits for it any more; else it ends
 	Waiting time.Duration // how long a run that nobody drives is waited for; 0: 10 s
 }
 
-// answerData is the data of an assistant that answers.
+// answerData is the result data of an assistant that answers.
 type answerData struct {
 	Run      string   `json:"run_id"`
 	Session  string   `json:"session_id"`
@@ -43,7 +43,7 @@ type answerData struct {
 	Warnings []string `json:"warnings"`
 }
 
-// begunData is the data of an assistant whose answer is not waited for.
+// begunData is the result data of an assistant whose answer is not awaited.
 type begunData struct {
 	ID  string `json:"id"`
 	Run string `json:"run_id"`
@@ -55,7 +55,7 @@ const (
 	overLimitArgument = "over_limit" // the user has agreed that the day costs more than models.limit
 )
 
-// assistantsWithTools are the assistants that have a tool.
+// assistantsWithTools returns the assistants that have a tool.
 func (s *Server) assistantsWithTools() (all []*assistant.Assistant) {
 	if s.config.Assistants == nil {
 		return nil
@@ -68,7 +68,7 @@ func (s *Server) assistantsWithTools() (all []*assistant.Assistant) {
 	return all
 }
 
-// assistantTool is the tool that asks an assistant: its words, and what its options declare.
+// assistantTool returns the tool that asks an assistant: its words and its declared options.
 func (s *Server) assistantTool(a *assistant.Assistant) offer {
 	told := func(f *schema.Field) bool {
 		return f.Tag.Get("tool") != "-" && (s.config.Assistants.Folders != nil || f.Tag.Get("names") != "folder")
@@ -97,7 +97,7 @@ func (s *Server) assistantTool(a *assistant.Assistant) offer {
 	return o
 }
 
-// request is what a call asks of an assistant.
+// request builds the service request of a call to an assistant.
 func (s *Server) request(a *assistant.Assistant, c call, known []string) (r service.Request, err error) {
 	given := map[string]json.RawMessage{}
 	if raw := c.req.Params.Arguments; len(raw) > 0 && json.Unmarshal(raw, &given) != nil {
@@ -135,7 +135,7 @@ func (s *Server) request(a *assistant.Assistant, c call, known []string) (r serv
 	return r, err
 }
 
-// folder is the path of a folder that a field names; a *Fault says which there are.
+// folder returns the path of a folder that a field names; a *Fault lists the existing ones.
 func (a *Assistants) folder(owner, field, name string) (string, error) {
 	var all map[string]string
 	if a.Folders != nil {
@@ -149,7 +149,7 @@ func (a *Assistants) folder(owner, field, name string) (string, error) {
 		Details: map[string]any{"field": field, "folders": names}}
 }
 
-// ask begins a run, and waits for its end if the assistant's tool does.
+// ask begins a run, and waits for its end if the assistant's tool is to wait.
 func (s *Server) ask(
 	ctx context.Context, a *assistant.Assistant, c call, r service.Request,
 ) (*sdk.CallToolResult, error) {
@@ -188,7 +188,7 @@ func (s *Server) ask(
 // longestID bounds the ids of sessions, in bytes.
 const longestID = 64
 
-// maybeID says that a text may be an id, or is empty: the store would complain about others in its own words.
+// maybeID reports whether a text is empty or a possible id: the store would reject others in its own words.
 func maybeID(id string) bool {
 	return len(id) <= longestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
@@ -221,7 +221,7 @@ func (w *runWait) waitForEnd(ctx context.Context) error {
 	return err
 }
 
-// sendProgress sends a line of progress to a client that wants such.
+// sendProgress sends a line of progress to a client that asked for progress.
 func (w *runWait) sendProgress(ctx context.Context, line string) {
 	token := w.req.Params.GetProgressToken()
 	if token == nil || line == "" {
@@ -233,7 +233,7 @@ func (w *runWait) sendProgress(ctx context.Context, line string) {
 		Progress: float64(w.told), Message: line})
 }
 
-// withdraw is the end of a wait that nobody wants any more.
+// withdraw ends a wait after its client has withdrawn the call.
 func (w *runWait) withdraw(ctx context.Context) error {
 	if w.s.config.Assistants.Stays {
 		return w.unanswered("The request was withdrawn. The run goes on; its answer will be in its session.")
@@ -249,7 +249,7 @@ func (w *runWait) unanswered(text string) *Fault {
 	return &Fault{Code: Unavailable, Text: text, Details: map[string]any{"run_id": w.run}}
 }
 
-// answer is what came of the run.
+// answer returns the run's result.
 func (w *runWait) answer(ctx context.Context, session string) (*sdk.CallToolResult, error) {
 	res, err := w.s.config.Assistants.Service.Result(ctx, w.owner, w.run)
 	if errors.Is(err, journal.ErrNotFound) {
@@ -277,7 +277,7 @@ func (w *runWait) answer(ctx context.Context, session string) (*sdk.CallToolResu
 	return successResult(data, text)
 }
 
-// failedAnswer tells why there is no answer. A message of the assistant is for people, and its hint for those at this
+// failedAnswer explains why there is no answer. The assistant's message is for people, its hint for those at this
 // machine.
 func (w *runWait) failedAnswer(shown assistant.Shown) *Fault {
 	f := w.unanswered(fmt.Sprintf("There is no answer: %s.", strings.TrimPrefix(shown.Failure.Message, "no answer: ")))

@@ -42,7 +42,7 @@ const (
 	whyForeign   = "not_of_this_call" // the answer belongs to no question that was asked for this call
 )
 
-// unconfirmedFault is the fault of a deletion that nobody said yes to.
+// unconfirmedFault returns the fault of an unconfirmed deletion.
 func unconfirmedFault(why string) *Fault {
 	text := map[string]string{
 		whyCannotAsk: "Deleting wants a yes of the person, and this client can't ask for it. Delete with a client " +
@@ -59,8 +59,7 @@ func unconfirmedFault(why string) *Fault {
 	return &Fault{Code: ConfirmationRequired, Text: text, Details: map[string]any{"reason": why}}
 }
 
-// deleteTask deletes a task once its person said yes. It has no effect before that, so it may be called any number of
-// times.
+// deleteTask deletes a task after its person has confirmed. It has no effect before that, so it may be repeated.
 func (s *Server) deleteTask(ctx context.Context, c call, in oneTask) (t task.Task, text string, err error) {
 	t, err = s.config.Tasks.Task(ctx, c.by.Owner, in.ID)
 	if errors.Is(err, task.ErrNotFound) && c.by.Key != "" {
@@ -87,7 +86,7 @@ func (s *Server) deleteTask(ctx context.Context, c call, in oneTask) (t task.Tas
 	return was, resultText("deleted", was, again), err
 }
 
-// questionResult is a result that is a question to the person, in place of what was wanted.
+// questionResult is a result that asks the person a question first.
 type questionResult struct{ *sdk.CallToolResult }
 
 func (questionResult) Error() string { return "the person is asked" }
@@ -119,13 +118,13 @@ func (s *Server) checkConfirmed(ctx context.Context, c call, t task.Task, subjec
 	return checkAnswer(answer)
 }
 
-// canAsk says that a client can ask its person to fill in a form.
+// canAsk reports whether a client can ask its person to fill in a form.
 func canAsk(req *sdk.CallToolRequest) bool {
 	caps := req.ClientCapabilities()
 	return caps != nil && caps.Elicitation != nil && (caps.Elicitation.Form != nil || caps.Elicitation.URL == nil)
 }
 
-// elicitation is the question whether a task is to be deleted.
+// elicitation returns the question whether to delete a task.
 func elicitation(t task.Task, subject string) *sdk.ElicitParams {
 	return &sdk.ElicitParams{
 		Meta:    sdk.Meta{MetaConfirms: subject},
@@ -137,7 +136,7 @@ func elicitation(t task.Task, subject string) *sdk.ElicitParams {
 	}
 }
 
-// checkAnswer is nil for a yes, else an error that says what was answered. A form with its box unticked is no yes.
+// checkAnswer returns nil for a yes, else an error with the answer. A form with its box unticked is no yes.
 func checkAnswer(answer *sdk.ElicitResult) error {
 	switch {
 	case answer == nil:
@@ -152,18 +151,18 @@ func checkAnswer(answer *sdk.ElicitResult) error {
 	return nil
 }
 
-// confirmationState is what a client hands back with the answer: until when a yes holds and for which version, signed
-// with whose and what call it is.
+// confirmationState returns what a client sends back with its answer: expiry and version of a yes, signed with the
+// owner and the call.
 func (s *Server) confirmationState(owner, subject string, version int64, until time.Time) string {
 	open := binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli()))
 	open = binary.BigEndian.AppendUint64(open, uint64(version))
 	return base64.RawURLEncoding.EncodeToString(append(open, s.sign("confirmation", string(open), owner, subject)...))
 }
 
-// openBytes is the part of a state that is not its signature.
+// openBytes is the length of the unsigned part of a state.
 const openBytes = 16
 
-// checkState says why the state of a call does not stand for a question that was asked for it and is still good.
+// checkState returns an error unless the call's state belongs to a valid question about this call.
 func (s *Server) checkState(c call, version int64) error {
 	raw, err := base64.RawURLEncoding.DecodeString(c.req.Params.RequestState)
 	if err != nil || len(raw) != openBytes+sha256.Size {
@@ -185,8 +184,7 @@ func (s *Server) checkState(c call, version int64) error {
 	return nil
 }
 
-// sign is the HMAC of some texts, which no other texts have. purpose keeps what is signed here from passing for
-// something else.
+// sign returns an HMAC that is unique to these texts. purpose prevents one kind of signature from passing as another.
 func (s *Server) sign(purpose string, texts ...string) []byte {
 	return sign(s.config.Key, purpose, texts...)
 }

@@ -22,7 +22,7 @@ import (
 	"sibyl/internal/server/user"
 )
 
-// HTTPConfig is what an HTTP is made of.
+// HTTPConfig configures an HTTP.
 type HTTPConfig struct {
 	// Server makes a server for an owner, whose sessions get their ids from sessionID. It is called once for many
 	// requests.
@@ -45,13 +45,13 @@ type HTTP struct {
 	calls   calls
 }
 
-// HTTP gives the server over HTTP.
+// HTTP returns the server over HTTP.
 func (s *Server) HTTP() *HTTP {
 	return NewHTTP(HTTPConfig{Key: s.config.Key,
 		Server: func(owner string, sessionID func() string) *sdk.Server { return s.server(owner, "", sessionID) }})
 }
 
-// NewHTTP readies an HTTP.
+// NewHTTP creates an HTTP.
 func NewHTTP(c HTTPConfig) *HTTP {
 	c.Sessions, c.Idle = cmp.Or(c.Sessions, 32), cmp.Or(c.Idle, 30*time.Minute)
 	h := &HTTP{config: c, servers: map[string]*sdk.Server{},
@@ -73,7 +73,7 @@ func NewHTTP(c HTTPConfig) *HTTP {
 
 type tokenKey struct{}
 
-// tokenOf hands on who asks, as it was found out before.
+// tokenOf returns the token that was already verified.
 func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 	who, ok := ctx.Value(tokenKey{}).(user.Token)
 	if !ok {
@@ -87,10 +87,10 @@ func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, e
 	return &auth.TokenInfo{UserID: who.User, Scopes: scopes, Expiration: time.Now().Add(time.Hour)}, nil
 }
 
-// mostServers is how many owners' servers are kept that nobody has a session with.
+// mostServers limits the cached servers of owners without sessions.
 const mostServers = 1024
 
-// serverOf is the server of an owner.
+// serverOf returns an owner's server.
 func (h *HTTP) serverOf(owner string) *sdk.Server {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,7 +120,7 @@ func sessionsOf(s *sdk.Server) (n int) {
 	return n
 }
 
-// tag is the part of a session's id by which its owner is known.
+// tag returns the part of a session's id that identifies its owner.
 func (h *HTTP) tag(owner, fresh string) string {
 	return hex.EncodeToString(sign(h.config.Key, "session", owner, fresh)[:16])
 }
@@ -131,7 +131,7 @@ const (
 	sessionHeader = "Mcp-Session-Id"
 )
 
-// Serve answers a request of somebody, whose body is in memory. Methods are POST and DELETE.
+// Serve answers a user's request, whose body is in memory. Methods are POST and DELETE.
 func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -169,7 +169,7 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 	}
 }
 
-// isAnswer says that a message is the answer to a question of this server.
+// isAnswer reports whether a message answers a question of this server.
 func isAnswer(body []byte) bool {
 	var m struct {
 		Method *string
@@ -178,7 +178,7 @@ func isAnswer(body []byte) bool {
 	return json.Unmarshal(body, &m) == nil && m.Method == nil && m.Result != nil
 }
 
-// Close ends all sessions. No request is served any more.
+// Close ends all sessions. No request may be served afterwards.
 func (h *HTTP) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -205,13 +205,13 @@ func withdrawOnDone(ctx context.Context) sdk.Middleware {
 	}
 }
 
-// calls are those that are under way, by the ids of their sessions.
+// calls are the active calls, by the ids of their sessions.
 type calls struct {
 	mu sync.Mutex
 	of map[string]map[*context.CancelFunc]bool
 }
 
-// trackCalls lets the calls of a session be withdrawn together.
+// trackCalls tracks the calls of a session so that they can be withdrawn together.
 func (c *calls) trackCalls(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		ctx, cancel := context.WithCancel(ctx)

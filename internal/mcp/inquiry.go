@@ -48,7 +48,7 @@ type inquiryPair struct {
 	NotFound bool   `json:"not_in_documents,omitempty"`
 }
 
-// readInquiry tells how an inquiry stands.
+// readInquiry returns the state of an inquiry.
 func (s *Server) readInquiry(ctx context.Context, c call, in inquiryAsked) (data inquiryRead, text string, err error) {
 	desk, owner := s.config.Inquiry, journal.Owner(c.by.Owner)
 	var row journal.Run
@@ -93,7 +93,7 @@ func inquiryData(one record.Session) inquiryRead {
 	return d
 }
 
-// inquiryText says the same to a person.
+// inquiryText returns the same in words for a person.
 func inquiryText(d inquiryRead) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s: %s", d.Hypothesis, d.Verdict)

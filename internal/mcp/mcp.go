@@ -43,7 +43,7 @@ type Tasks interface {
 	UndoChange(ctx context.Context, by task.By, id int64) (task.Change, error)
 }
 
-// Config is what a Server is made of.
+// Config configures a Server.
 type Config struct {
 	Tasks      Tasks         // nil: no tool of tasks is offered
 	Undo       bool          // undo_task is offered too
@@ -66,7 +66,7 @@ type Server struct {
 	byName map[string]offer
 }
 
-// New checks the configuration.
+// New creates a Server after checking its configuration.
 func New(c Config) (*Server, error) {
 	if len(c.Key) < MinKey {
 		return nil, fmt.Errorf("an MCP server wants a key of at least %d bytes", MinKey)
@@ -93,14 +93,14 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// For gives a server of the SDK that acts for one owner, to be connected to any of its transports. actor says in the
-// history of tasks by which way a change came; empty: “mcp: ” and the name that the client gives itself.
+// For returns an SDK server that acts for one owner, for any SDK transport. actor is recorded in the history of tasks;
+// empty means “mcp: ” and the client's own name.
 func (s *Server) For(owner, actor string) *sdk.Server { return s.server(owner, actor, nil) }
 
-// listsLast is for how long a client may keep a list of tools.
+// listsLast is how long a client may cache a list of tools.
 const listsLast = 5 * time.Minute
 
-// server makes a server of the SDK. sessionID names the sessions that it begins over HTTP.
+// server creates an SDK server. sessionID names the sessions that it begins over HTTP.
 func (s *Server) server(owner, actor string, sessionID func() string) *sdk.Server {
 	made := sdk.NewServer(&sdk.Implementation{Name: "sibyl", Title: "Sibyl", Version: s.config.Build},
 		&sdk.ServerOptions{
@@ -118,7 +118,7 @@ func (s *Server) server(owner, actor string, sessionID func() string) *sdk.Serve
 	return made
 }
 
-// instructions tell a model what there is.
+// instructions describe the offered tools to a model.
 func (s *Server) instructions() string {
 	text := ""
 	if s.config.Tasks != nil {

@@ -33,7 +33,7 @@ const (
 // mostKey bounds an idempotency key, in bytes.
 const mostKey = 200
 
-// offer is a tool with what carries out its calls.
+// offer is a tool and the function that performs its calls.
 type offer struct {
 	spec     *sdk.Tool
 	database bool // an error that is not known comes from the database
@@ -49,8 +49,8 @@ type call struct {
 	req     *sdk.CallToolRequest
 }
 
-// newOffer makes a tool of a function, whose arguments and result are described by their types. text says the result to
-// a person.
+// newOffer makes a tool of a function; its types describe arguments and result. text is the result in words for a
+// person.
 func newOffer[In, Out any](
 	s tool.Spec, do func(ctx context.Context, c call, in In) (data Out, text string, err error),
 ) offer {
@@ -70,7 +70,7 @@ func newOffer[In, Out any](
 	return o
 }
 
-// described is a tool that nothing carries out yet; data is the JSON Schema of what a success has.
+// described returns a tool without a handler; data is the JSON Schema of a success.
 func described(s tool.Spec, arguments any, data json.RawMessage) offer {
 	hints := s.MCPHints()
 	return offer{spec: &sdk.Tool{Name: s.Name, Title: s.Title, Description: s.Description, InputSchema: arguments,
@@ -83,10 +83,10 @@ func described(s tool.Spec, arguments any, data json.RawMessage) offer {
 	}}
 }
 
-// reads says that a token that may only read allows it.
+// reads reports whether a read-only token may call the tool.
 func (o offer) reads() bool { return o.spec != nil && o.spec.Annotations.ReadOnlyHint && !o.begins }
 
-// handler carries out the calls of a tool.
+// handler returns the function that performs the calls of a tool.
 func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (res *sdk.CallToolResult, err error) {
 		defer func() {
@@ -118,7 +118,7 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 	}
 }
 
-// read checks what a request says.
+// read parses and checks a request.
 func (s *Server) read(o offer, owner, actor string, req *sdk.CallToolRequest) (c call, err error) {
 	c = call{by: task.By{Owner: owner, Actor: actor}, req: req}
 	if actor == "" {
@@ -146,7 +146,7 @@ func (s *Server) read(o offer, owner, actor string, req *sdk.CallToolRequest) (c
 	return c, nil
 }
 
-// checkKeyUsed is task.ErrNotFound unless the key of a call was used up.
+// checkKeyUsed returns task.ErrNotFound unless the key of a call has been used.
 func (s *Server) checkKeyUsed(ctx context.Context, c call) error {
 	was, err := s.config.Tasks.Made(ctx, c.by)
 	if err == nil && !was {
@@ -158,7 +158,7 @@ func (s *Server) checkKeyUsed(ctx context.Context, c call) error {
 // mostActor bounds the name that a client gives itself, in bytes.
 const mostActor = 80
 
-// actorOf is the actor of a change that a client makes.
+// actorOf returns the actor for changes that a client makes.
 func actorOf(req *sdk.CallToolRequest) string {
 	name := ""
 	if c := req.ClientInfo(); c != nil {
@@ -170,17 +170,16 @@ func actorOf(req *sdk.CallToolRequest) string {
 	return "mcp: " + tool.Clip(name, mostActor)
 }
 
-// readsOnly says that the token of a request may only read. Without a token the way in has settled that.
+// readsOnly reports whether a request's token may only read. Without a token, the transport has decided that.
 func readsOnly(req sdk.Request) bool {
 	extra := req.GetExtra()
 	return extra != nil && extra.TokenInfo != nil && !slices.Contains(extra.TokenInfo.Scopes, string(user.Write))
 }
 
-// absent are the features that are not advertised. The SDK would answer for them all the same.
+// absent lists the features that are not advertised, though the SDK would answer for them.
 const absent = "prompts resources completion logging"
 
-// guard shows a token that may only read what reads, and refuses it the rest. A tool that is not there is refused
-// without its name.
+// guard limits a read-only token to tools that read. An unknown tool is refused without repeating its name.
 func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if feature, _, ok := strings.Cut(method, "/"); ok && slices.Contains(strings.Fields(absent), feature) {

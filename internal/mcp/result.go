@@ -44,16 +44,16 @@ type Fault struct {
 
 func (f *Fault) Error() string { return string(f.Code) + ": " + f.Text }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// invalid says what is wrong with a field.
+// invalid returns the fault of an invalid field.
 func invalid(field, problem string) *Fault {
 	return &Fault{Code: Validation, Text: field + " " + problem + ".", Details: map[string]any{"field": field,
 		"problem": problem}}
 }
 
-// unknownArgument says which arguments there are.
+// unknownArgument returns a fault that lists the known arguments.
 func unknownArgument(known []string) *Fault {
 	f := invalid("arguments", "have a name that this tool does not know; it knows "+strings.Join(known, ", "))
 	f.Details["known"] = known
@@ -69,7 +69,7 @@ type outcome struct {
 	Details map[string]any `json:"details,omitempty"`
 }
 
-// successResult is the result of a call that was carried out; text says the same to a person.
+// successResult returns the result of a successful call; text is the same in words for a person.
 func successResult(data any, text string) (*sdk.CallToolResult, error) {
 	encoded, err := json.Marshal(outcome{Success: true, Data: data})
 	if err != nil {
@@ -79,7 +79,7 @@ func successResult(data any, text string) (*sdk.CallToolResult, error) {
 		Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 }
 
-// faultResult is the result of a call that was not.
+// faultResult returns the result of a failed call.
 func faultResult(f *Fault) *sdk.CallToolResult {
 	details := map[string]any{}
 	maps.Copy(details, f.Details)
@@ -94,7 +94,7 @@ func faultResult(f *Fault) *sdk.CallToolResult {
 		Content: []sdk.Content{&sdk.TextContent{Text: f.Text + " (" + string(f.Code) + ")"}}}
 }
 
-// faultOf says what an error of the core means for who called. What is not known tells nothing of its cause.
+// faultOf converts an error of the core to a fault for the caller. An unknown error reveals nothing of its cause.
 func faultOf(err error, database bool) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
@@ -124,7 +124,7 @@ func faultOf(err error, database bool) *Fault {
 	return &Fault{Code: Internal, Text: "Something went wrong in the server. Its log says more.", Err: err}
 }
 
-// codeOf is the code of what an error means.
+// codeOf returns the code for a type of problem.
 func codeOf(t problem.Type) Code {
 	switch {
 	case t.Kept != problem.Nothing:

@@ -47,7 +47,7 @@ type lines struct {
 	changed    chan struct{}       // has something in it when these may have changed
 }
 
-// line is one of the client's, or the end of them.
+// line is one line from the client, or the end of its input.
 type line struct {
 	text []byte
 	err  error
@@ -65,7 +65,7 @@ func (l *lines) Close() error {
 	return nil
 }
 
-// read hands on what the client writes. A line that is too long has no text.
+// read forwards the client's lines. A line that is too long has no text.
 func (l *lines) read(in io.Reader) {
 	r := bufio.NewReader(in)
 	for {
@@ -112,7 +112,7 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// message is the message of a line; nil if it is none, which its client is told.
+// message parses a line; it returns nil after reporting an invalid one to the client.
 func (l *lines) message(text []byte) (jsonrpc.Message, error) {
 	switch first := bytes.TrimLeft(text, " \t"); {
 	case text == nil:
@@ -137,12 +137,12 @@ func (l *lines) message(text []byte) (jsonrpc.Message, error) {
 	return m, nil
 }
 
-// refuse answers a line that is no message.
+// refuse answers an invalid line with an error.
 func (l *lines) refuse(code int, why string) error {
 	return l.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, why))
 }
 
-// waitUntilAnswered waits until nothing is under way that can still be answered, and gives the reason of the end.
+// waitUntilAnswered waits until all calls that can be answered are, and returns the reason of the end.
 func (l *lines) waitUntilAnswered(ctx context.Context, end error) error {
 	for {
 		l.mu.Lock()

@@ -13,10 +13,10 @@ import (
 	"sibyl/internal/tool"
 )
 
-// deleteName is the tool whose calls a person confirms.
+// deleteName is the tool whose calls a person must confirm.
 const deleteName = "delete_task"
 
-// taskTools are the tools of the task list.
+// taskTools returns the tools of the task list.
 func (s *Server) taskTools() []offer {
 	all := []offer{
 		newOffer(tool.Spec{Name: "add_task", Title: "Add a task", Effect: tool.Once,
@@ -54,7 +54,7 @@ func (s *Server) add(ctx context.Context, c call, in added) (task.Task, string, 
 	return t, resultText("added", t, again), err
 }
 
-// resultText is a change as people read it.
+// resultText describes a change in words for people.
 func resultText(done string, t task.Task, again bool) string {
 	if again {
 		return "This was done before: " + done + " " + taskName(t) + "."
@@ -71,7 +71,7 @@ type listing struct {
 	IDs    []int64 `json:"task_ids,omitempty" min:"1" max:"200"`
 }
 
-// page is the data of a list.
+// page is the result data of a list.
 type page struct {
 	Tasks []task.Task `json:"tasks"`
 	Total int         `json:"total"`
@@ -112,7 +112,7 @@ func (s *Server) update(ctx context.Context, c call, in changed) (task.Task, str
 	return t, resultText("changed", t, again), err
 }
 
-// completed is the data of complete_task.
+// completed is the result data of complete_task.
 type completed struct {
 	task.Task
 	Already bool `json:"already_completed"`
@@ -134,8 +134,8 @@ type undone struct {
 	After  *task.Task `json:"after"`
 }
 
-// undo takes back the last change if it left the task at the version that the caller saw: of a deleted task, the
-// version that was deleted.
+// undo reverts the last change if the task is still at the version that the caller saw; for a deleted task, at the
+// deleted version.
 func (s *Server) undo(ctx context.Context, c call, in oneTask) (data undone, text string, err error) {
 	made := false
 	if c.by.Key != "" {
@@ -160,12 +160,12 @@ func (s *Server) undo(ctx context.Context, c call, in oneTask) (data undone, tex
 	return undone{change.Before, change.After}, "Undone: " + taskName(*cmp.Or(change.After, change.Before)) + ".", nil
 }
 
-// taskName is a task as people read of it, in one line.
+// taskName describes a task in one line.
 func taskName(t task.Task) string {
 	return fmt.Sprintf("task %d, “%s”", t.ID, text.OneLine(t.Title))
 }
 
-// listText is a list as people read it, with the ids that a model needs.
+// listText describes a list for people, with the ids that a model needs.
 func listText(p task.Page) string {
 	if len(p.Tasks) == 0 {
 		return "There are no such tasks."
