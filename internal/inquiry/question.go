@@ -180,7 +180,7 @@ func (k *questioner) newQuestion(ctx context.Context) (any, error) {
 	}
 	r := &k.receipt
 	for {
-		said, value, err := k.modelReply(ctx, m)
+		said, value, err := k.reply(ctx, m)
 		if err != nil {
 			return *r, suspendedBy(ctx, err)
 		}
@@ -199,8 +199,8 @@ func (k *questioner) newQuestion(ctx context.Context) (any, error) {
 	}
 }
 
-// modelReply asks the model for a question, and repeats the request if the reply is unusable.
-func (k *questioner) modelReply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
+// reply asks the model for a question, and repeats the request if the reply is unusable.
+func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
 	for range mostGarbled {
 		var resp model.Response
 		said = modelQuestion{}

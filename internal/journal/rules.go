@@ -59,7 +59,7 @@ func NewBeginning(b Beginning) (Beginning, error) {
 	if len(b.Claims) > 0 && b.Claims[0] == "" {
 		return Beginning{}, fmt.Errorf("run %q claims a key without a name: %w", b.Run.ID, ErrInvalid)
 	}
-	return b, errors.Join(checkPlain("a pending row to be consumed", b.Consume...), checkPlain("a claimed key", b.Claims...))
+	return b, errors.Join(wantPlain("a pending row to be consumed", b.Consume...), wantPlain("a claimed key", b.Claims...))
 }
 
 func newSession(s Session) (Session, error) {
@@ -70,7 +70,7 @@ func newSession(s Session) (Session, error) {
 		return Session{}, fmt.Errorf("session %q without an owner: %w", s.ID, ErrInvalid)
 	}
 	s.CreatedAt, s.UpdatedAt, s.Runs = Millis(s.CreatedAt), Millis(s.UpdatedAt), 0
-	return s, errors.Join(CheckTitle(s.Title), checkPlain("the id, owner, assistant or place of a session", s.ID,
+	return s, errors.Join(CheckTitle(s.Title), wantPlain("the id, owner, assistant or place of a session", s.ID,
 		string(s.Owner), s.Assistant, s.Place))
 }
 
@@ -95,7 +95,7 @@ func newRun(r Run, recs []Record) (Run, error) {
 	case r.Status != Running && r.Status != "":
 		return Run{}, fmt.Errorf("run %q begins as %q instead of %q: %w", r.ID, r.Status, Running, ErrInvalid)
 	}
-	err := cmp.Or(checkPlain("the id, session, owner, assistant, title, lease holder or replaced run of a run",
+	err := cmp.Or(wantPlain("the id, session, owner, assistant, title, lease holder or replaced run of a run",
 		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder, r.Replaces), checkConsecutive(recs, 0))
 	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
@@ -146,11 +146,11 @@ func (e End) check() error {
 		if slices.ContainsFunc(e.Pending[:i], func(other Pending) bool { return other.ID == p.ID }) {
 			return fmt.Errorf("pending row %q is left twice by one end: %w", p.ID, ErrInvalid)
 		}
-		if err := checkPlain("the id or kind of a pending row", p.ID, p.Kind); err != nil {
+		if err := wantPlain("the id or kind of a pending row", p.ID, p.Kind); err != nil {
 			return err
 		}
 	}
-	return checkPlain("the end's reason", e.Reason)
+	return wantPlain("the end's reason", e.Reason)
 }
 
 // Left returns the pending rows that this end of r leaves, as they are stored. It looks at the ID, Session and Owner of
@@ -189,7 +189,7 @@ func checkConsecutive(recs []Record, next int64) error {
 			return fmt.Errorf("record %d has %d bytes of data, at most %d are kept: %w",
 				rec.Seq, len(rec.Data), MaxData, ErrInvalid)
 		}
-		if err := checkPlain("the kind of a record", rec.Kind); err != nil {
+		if err := wantPlain("the kind of a record", rec.Kind); err != nil {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func CheckHolder(holder string) error {
 	if holder == "" {
 		return fmt.Errorf("a lease for a holder without a name: %w", ErrInvalid)
 	}
-	return checkPlain("the holder of a lease", holder)
+	return wantPlain("the holder of a lease", holder)
 }
 
 // AllowAcquire says whether holder may take the lease of r at now: nil, ErrInvalid, ErrEnded or ErrLeased. It looks at

@@ -19,10 +19,10 @@ func Clean(text string) string {
 }
 
 // CheckTitle checks the title of a session.
-func CheckTitle(title string) error { return checkPlain("the title of a session", title) }
+func CheckTitle(title string) error { return wantPlain("the title of a session", title) }
 
-// checkPlain checks texts that are kept as text.
-func checkPlain[T ~string](what string, texts ...T) error {
+// wantPlain checks texts that are kept as text.
+func wantPlain[T ~string](what string, texts ...T) error {
 	for _, text := range texts {
 		if !Plain(string(text)) {
 			return fmt.Errorf("%s is %q: text must be valid UTF-8 without the character NUL: %w",

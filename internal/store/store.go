@@ -92,14 +92,14 @@ func (db *DB) isClosed() bool {
 }
 
 func (db *DB) write(ctx context.Context, do func(*tx) error) error {
-	return db.whileOpen(ctx, db.runWrite, do)
+	return db.ifOpen(ctx, db.runWrite, do)
 }
 
 func (db *DB) read(ctx context.Context, do func(*tx) error) error {
-	return db.whileOpen(ctx, db.runRead, do)
+	return db.ifOpen(ctx, db.runRead, do)
 }
 
-func (db *DB) whileOpen(ctx context.Context, call func(context.Context, func(*tx) error) error, do func(*tx) error) error {
+func (db *DB) ifOpen(ctx context.Context, call func(context.Context, func(*tx) error) error, do func(*tx) error) error {
 	db.use.RLock()
 	defer db.use.RUnlock()
 	switch {

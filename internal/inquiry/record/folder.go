@@ -49,11 +49,11 @@ type Invalid struct {
 }
 
 func (e *Invalid) Error() string {
-	return fmt.Sprintf("session %s breaks %d of its rules; %s", short(e.ID), len(e.Violations), listViolations(e.Violations))
+	return fmt.Sprintf("session %s breaks %d of its rules; %s", short(e.ID), len(e.Violations), describe(e.Violations))
 }
 
-// listViolations puts the first violations into words.
-func listViolations(violations []Violation) string {
+// describe puts the first violations into words.
+func describe(violations []Violation) string {
 	const most = 5
 	var words []string
 	for _, v := range violations[:min(len(violations), most)] {

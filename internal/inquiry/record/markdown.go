@@ -17,8 +17,8 @@ import (
 var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(templateFuncs()).Funcs(template.FuncMap{"line": inlineText, "quoted": blockQuote,
-		"summary": inertQuote}).Parse(markdownText))
+	return template.Must(template.New("").Funcs(templateFuncs()).Funcs(template.FuncMap{"line": inlineText,
+		"quoted": blockQuote, "summary": inertQuote}).Parse(markdownText))
 })
 
 // Markdown renders a session as Markdown, in the order and words of its page. Texts from outside are escaped, except

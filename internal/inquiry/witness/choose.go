@@ -35,9 +35,9 @@ type quotation struct {
 	Words   string `json:"words"`
 }
 
-// chooseQuotes has a model choose quotations from the likeliest passages. If none answers, it tries the next ones, with
+// pickQuotes has a model choose quotations from the likeliest passages. If none answers, it tries the next ones, with
 // words to search for from the model. The answer gets what the requests cost, even if one failed.
-func (w *documentWitness) chooseQuotes(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
+func (w *documentWitness) pickQuotes(ctx context.Context, told, code string, order []int, a *Answer) ([]quote, error) {
 	given := map[int]bool{}
 	room := mostGiven
 	for round := 0; round < mostRounds; {

@@ -120,7 +120,7 @@ func (w *documentWitness) Answer(ctx context.Context, question, code string, ear
 		order = fuse(len(w.chunks), order, near)
 	}
 	if w.Model != nil {
-		quotes, err := w.chooseQuotes(ctx, told, code, order, &a)
+		quotes, err := w.pickQuotes(ctx, told, code, order, &a)
 		if err == nil {
 			return w.cite(quotes, code, a), nil
 		}
