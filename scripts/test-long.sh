@@ -12,7 +12,7 @@ sh scripts/mcp.sh
 # A test says itself what it waited for too long; how fast the machine is makes no difference.
 export GOFLAGS="${GOFLAGS-} -vet=off -timeout=60m"
 atonce=$((1 + $(getconf _NPROCESSORS_ONLN)))
-# What -short makes shorter or leaves out. Every call and every write, for some hours, is ‘make long’.
+# What -short makes shorter or leaves out. SIBYL_LONG=1 has every call and every write, for some hours.
 go test -run 'Killed|Whatever|Machine' ./cmd/sibyl
 go test -run 'Scripts/first_minutes' ./cmd/sibyl
 go test -p "$atonce" -run 'Crash|Killed|Attack|NoNote|Any|EverySignal|FindTheirFiles|FirstPassage' \
