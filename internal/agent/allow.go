@@ -198,7 +198,7 @@ func RunAllowed() bt.Leaf {
 		made := callsOutput{Ledger: o.Ledger.Clone(), Transcript: o.Transcript}
 		if len(made.Transcript) == 0 {
 			made.Transcript = []Entry{{}}
-			made.Ledger.Rounds = append(made.Ledger.Rounds, Round{})
+			made.Ledger.Turns = append(made.Ledger.Turns, TurnFact{})
 			for _, c := range of.Reply.Calls {
 				o.Used = append(o.Used, c.Digest)
 			}

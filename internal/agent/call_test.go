@@ -35,7 +35,7 @@ func TestCallsStandAsTheyWereProposedHoweverTheyEnd(t *testing.T) {
 	inOrder, reversed := set(t, runTools), set(t, runTools)
 	inOrder.turn(false, calls...)
 	reversed.turn(true, calls...)
-	same(t, "rounds", reversed.Ledger.Rounds, inOrder.Ledger.Rounds)
+	same(t, "rounds", reversed.Ledger.Turns, inOrder.Ledger.Turns)
 	same(t, "sources", reversed.Ledger.Sources, inOrder.Ledger.Sources)
 	same(t, "records of the results", reversed.Transcript[0].Tools,
 		[]agent.ToolEntry{{Ref: 4}, {Refused: "it is not offered for this question"}, {Ref: 3}, {Ref: 2}})
@@ -49,7 +49,7 @@ func TestWriteBesideTextFromStrangersHasItsReceipt(t *testing.T) {
 		reads("a"))
 	same(t, "records of the results", b.Transcript[0].Tools, []agent.ToolEntry{{Ref: 2}, {Ref: 3}, {Ref: 4}})
 	same(t, "labels", b.Ledger.Labels, agent.LabelledAs(agent.Stranger, true))
-	same(t, "it wrote", b.Ledger.LastRound().Wrote, true)
+	same(t, "it wrote", b.Ledger.LastTurn().Wrote, true)
 	_, asked := b.propose(write)
 	same(t, "requests of the next turn", len(asked), 0)
 	same(t, "why not", b.Transcript[1].Tools[0].Refused,

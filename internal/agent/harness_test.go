@@ -40,7 +40,7 @@ type bench struct {
 // set makes a bench whose turns go through this node.
 func set(t *testing.T, node string) *bench {
 	t.Helper()
-	reg, err := bt.NewLeaves(agent.Admit(), agent.RunAllowed(), agent.RunTools(), agent.GoesRound())
+	reg, err := bt.NewLeaves(agent.Admit(), agent.RunAllowed(), agent.RunTools(), agent.IsLooping())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,6 @@ func LabelledAs(i Integrity, isPrivate bool) Labels {
 	return Labels(i)
 }
 
-// Integrity is the integrity part of labels.
 func (l Labels) Integrity() Integrity { return Integrity(strings.TrimSuffix(string(l), private)) }
 
 // IsPrivate says whether only the owner may see the text.

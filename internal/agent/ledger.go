@@ -23,11 +23,11 @@ type Ledger struct {
 
 	Addresses []string `json:"addresses,omitempty"` // that a search engine returned, as Address names them
 
-	Rounds   []Round  `json:"rounds,omitempty"` // the latest
-	Known    []string `json:"known,omitempty"`  // digests of what tools have brought
-	Strikes  int      `json:"strikes,omitempty"`
-	StruckAt int      `json:"struck_at,omitempty"`
-	Taken    []string `json:"taken,omitempty"` // tools that were taken away for good
+	Turns    []TurnFact `json:"rounds,omitempty"` // the latest
+	Known    []string   `json:"known,omitempty"`  // digests of what tools have brought
+	Strikes  int        `json:"strikes,omitempty"`
+	StruckAt int        `json:"struck_at,omitempty"`
+	Taken    []string   `json:"taken,omitempty"` // tools that were taken away for good
 
 	Tokens    int      `json:"tokens,omitempty"`    // spent so far
 	Warned    []string `json:"warned,omitempty"`    // kinds of budget that the user was warned about
@@ -69,7 +69,7 @@ func (l *Ledger) Calls() (n int) {
 
 // HasWritten says whether a write was done, according to its receipt.
 func (l *Ledger) HasWritten() bool {
-	return slices.ContainsFunc(l.Rounds, func(r Round) bool { return r.Wrote })
+	return slices.ContainsFunc(l.Turns, func(r TurnFact) bool { return r.Wrote })
 }
 
 // Offerable are the tools that may still be offered.
@@ -79,7 +79,7 @@ func (l *Ledger) Offerable(tools []ToolFact) []ToolFact {
 
 // Clone is a copy to which a leaf may append. Its slices share their elements, which must not be changed.
 func (l Ledger) Clone() Ledger {
-	l.Sources, l.Rounds, l.Opened, l.Taken = slices.Clip(l.Sources), slices.Clip(l.Rounds), slices.Clip(l.Opened),
+	l.Sources, l.Turns, l.Opened, l.Taken = slices.Clip(l.Sources), slices.Clip(l.Turns), slices.Clip(l.Opened),
 		slices.Clip(l.Taken)
 	l.Addresses = slices.Clip(l.Addresses)
 	l.Notices, l.Known, l.Warned = slices.Clip(l.Notices), slices.Clip(l.Known), slices.Clip(l.Warned)
@@ -89,13 +89,13 @@ func (l Ledger) Clone() Ledger {
 // cloneCounts is Clone for a leaf that counts calls: sources and rounds are copied, so they may be changed.
 func (l Ledger) cloneCounts() Ledger {
 	l = l.Clone()
-	l.Sources, l.Rounds = slices.Clone(l.Sources), slices.Clone(l.Rounds)
+	l.Sources, l.Turns = slices.Clone(l.Sources), slices.Clone(l.Turns)
 	return l
 }
 
 // EnterReply enters a reply: its costs, the round that it opens, and a model that answered in another's place.
 func (l *Ledger) EnterReply(r Reply) {
-	l.openRound()
+	l.openTurn()
 	l.Tokens += r.Tokens
 	l.History, l.Prompt = r.History, r.Prompt
 	l.noticeTruncated(r)
@@ -186,7 +186,7 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 		l.NoticeOnce(NoticeSearchedInPart, Warning, nil, bt.Because(r.Result.Remark))
 	}
 	if t.Once {
-		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
+		l.Turns[len(l.Turns)-1].Wrote, m.Novel = true, true
 		l.Writes.countCall(t, r.Arguments, l.Turn, WriteDone, "")
 		if strings.Contains(r.Arguments, redact.Mark) {
 			target := changeOf(t, r.Arguments, l.Turn).target

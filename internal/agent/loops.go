@@ -12,15 +12,15 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Round is one turn of the model as the loop detectors see it.
-type Round struct {
+// TurnFact is what the loop detectors know of one turn of the model.
+type TurnFact struct {
 	Turn  int    `json:"turn"`
 	Calls []Made `json:"calls,omitempty"` // distinct, as they were proposed
-	Novel bool   `json:"novel,omitempty"` // a call brought something new
+	Novel bool   `json:"novel,omitempty"` // a result had something new
 	Wrote bool   `json:"wrote,omitempty"` // a write was done, so the same call may now give another result
 }
 
-// Made is one call of a round. Key identifies the tool and its arguments, without volatile ones.
+// Made is one call of a turn. Key identifies the tool and its arguments, with all numbers masked; see callKey.
 type Made struct {
 	Tool  string `json:"tool"`
 	Key   string `json:"key"`
@@ -28,21 +28,21 @@ type Made struct {
 	Error string `json:"error,omitempty"` // digest of the masked error; "": none
 }
 
-// Bounds of what is kept for the detectors.
+// How much the detectors remember.
 const (
-	keptRounds = 200
-	keptKnown  = 600
+	turnsForLoops = 200
+	keptKnown     = 600
 )
 
-// openRound begins the next turn and its round.
-func (l *Ledger) openRound() {
+// openTurn begins the next turn.
+func (l *Ledger) openTurn() {
 	l.Turn++
-	l.Rounds = append(l.Rounds[max(0, len(l.Rounds)+1-keptRounds):len(l.Rounds):len(l.Rounds)], Round{Turn: l.Turn})
+	l.Turns = append(l.Turns[max(0, len(l.Turns)+1-turnsForLoops):len(l.Turns):len(l.Turns)], TurnFact{Turn: l.Turn})
 }
 
-// enterMade enters a call into the last round. Calls with the same key become one.
+// enterMade enters a call into the last turn. Calls with the same key become one.
 func (l *Ledger) enterMade(m Made) {
-	r := &l.Rounds[len(l.Rounds)-1]
+	r := &l.Turns[len(l.Turns)-1]
 	r.Calls = slices.Clone(r.Calls) // shared with the ledger that this one was cloned from
 	if i := slices.IndexFunc(r.Calls, func(o Made) bool { return o.Key == m.Key }); i >= 0 {
 		r.Calls[i].Novel = r.Calls[i].Novel || m.Novel
@@ -55,11 +55,11 @@ func (l *Ledger) enterMade(m Made) {
 	r.Novel = r.Novel || m.Novel
 }
 
-// sortCalls sorts the calls of the last round as the reply proposes them. Concurrent calls are entered in the order in
+// sortCalls sorts the calls of the last turn as the reply proposes them. Concurrent calls are entered in the order in
 // which they are done.
 func (l *Ledger) sortCalls(proposed []CallFact) {
 	proposedAt := func(m Made) int { return slices.IndexFunc(proposed, func(c CallFact) bool { return c.Key == m.Key }) }
-	slices.SortFunc(l.Rounds[len(l.Rounds)-1].Calls, func(a, b Made) int { return proposedAt(a) - proposedAt(b) })
+	slices.SortFunc(l.Turns[len(l.Turns)-1].Calls, func(a, b Made) int { return proposedAt(a) - proposedAt(b) })
 }
 
 // learnResult notes a result, and says whether it holds something new: a place that was not found or opened before, or,
@@ -115,17 +115,16 @@ func maskClock(text string) string {
 		})
 }
 
-// volatileNames are arguments that do not say what a call is for.
-var volatileNames = map[string]bool{"request_id": true, "requestid": true, "nonce": true, "timestamp": true, "ts": true,
-	"time": true, "now": true,
-	"date": true, "seed": true, "uuid": true, "trace_id": true, "attempt": true, "retry": true, "try": true,
-	"counter": true, "id": true, "cache_bust": true}
+// ignoredArguments are names of arguments by which two calls with the same purpose often differ. A call repeats another
+// only if it also brought nothing new, so an id or date that does matter is ignored without harm.
+var ignoredArguments = []string{"request_id", "requestid", "nonce", "timestamp", "ts", "time", "now", "date", "seed",
+	"uuid", "trace_id", "attempt", "retry", "try", "counter", "id", "cache_bust"}
 
-// callKey identifies a tool and its arguments, without volatile ones, and regardless of order, space, case and numbers.
-// Two calls with one key are a repetition only if the later one brought nothing new.
+// callKey identifies a tool and its arguments, regardless of ignoredArguments, order, space, case and numbers. Two
+// calls with one key are a repetition only if the later one brought nothing new.
 func callKey(name, arguments string) string {
 	if args, err := decodeArguments(arguments); err == nil {
-		dropVolatile(args)
+		dropIgnored(args)
 		if sorted, err := json.Marshal(args); err == nil {
 			arguments = string(sorted)
 		}
@@ -133,19 +132,19 @@ func callKey(name, arguments string) string {
 	return Digest(name, " ", maskAll(arguments))
 }
 
-// dropVolatile removes volatile arguments at every depth.
-func dropVolatile(v any) {
+// dropIgnored removes the ignored arguments at every depth.
+func dropIgnored(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for n, of := range v {
-			if volatileNames[strings.ToLower(n)] {
+			if slices.Contains(ignoredArguments, strings.ToLower(n)) {
 				delete(v, n)
 			}
-			dropVolatile(of)
+			dropIgnored(of)
 		}
 	case []any:
 		for _, of := range v {
-			dropVolatile(of)
+			dropIgnored(of)
 		}
 	}
 }
@@ -155,15 +154,15 @@ func maskAll(text string) string {
 	return volatile().numbers.ReplaceAllString(maskClock(strings.ToLower(strings.Join(strings.Fields(text), " "))), "#")
 }
 
-// GoesRound is the leaf that detects that a run repeats itself. The first pattern that matches counts.
-func GoesRound() bt.Leaf {
+// IsLooping is the leaf GoesRound, which detects that a run repeats itself. The first pattern that matches counts.
+func IsLooping() bt.Leaf {
 	type in struct {
 		SameReason int `port:"same_reason,optional" doc:"how often in a row the model has given the same reason"`
 		Reasons    int `port:"reasons" default:"4" doc:"the same reason so often, without anything new"`
 		Calls      int `port:"calls" default:"3" doc:"the same call so often since it last brought something new; volatile arguments are masked"`
 		Errors     int `port:"errors" default:"3" doc:"so many turns whose calls all end with the same error"`
 		Longest    int `port:"longest" default:"4" doc:"turns of a cycle of calls at most"`
-		Rounds     int `port:"rounds" default:"2" doc:"how often a cycle is gone through, 2 at least"`
+		Repeats    int `port:"rounds" default:"2" doc:"how often a cycle is gone through, 2 at least"`
 		Idle       int `port:"idle" default:"5" doc:"so many turns in a row without anything new"`
 		Forgive    int `port:"forgive" default:"3" doc:"so many turns with something new in a row undo the strikes before them"`
 	}
@@ -178,13 +177,13 @@ func GoesRound() bt.Leaf {
 			l := &o.Ledger
 			var pattern bt.Reason
 			switch {
-			case i.Reasons > 0 && i.SameReason >= i.Reasons && !l.LastRound().Novel:
+			case i.Reasons > 0 && i.SameReason >= i.Reasons && !l.LastTurn().Novel:
 				pattern = sameReason
 			case i.Calls > 0 && l.repeatsCall(i.Calls):
 				pattern = sameCall
 			case i.Errors > 0 && l.countSameError() >= i.Errors:
 				pattern = sameError
-			case i.Rounds > 1 && l.hasCycle(i.Longest, i.Rounds):
+			case i.Repeats > 1 && l.hasCycle(i.Longest, i.Repeats):
 				pattern = cycleOfCalls
 			case i.Idle > 0 && l.countIdle() >= i.Idle:
 				pattern = nothingNew
@@ -192,7 +191,7 @@ func GoesRound() bt.Leaf {
 				return fmt.Errorf("nothing repeats")
 			}
 			if l.Strikes > 0 && l.StruckAt == l.Turn {
-				return fmt.Errorf("the fallback has turned the model another way in this turn")
+				return fmt.Errorf("the model was already told in this turn")
 			}
 			o.Ledger = o.Ledger.Clone()
 			o.Ledger.strike(pattern.With(), i.Forgive)
@@ -202,7 +201,7 @@ func GoesRound() bt.Leaf {
 		})
 }
 
-// strike counts one more loop, and tells the user.
+// strike counts one more loop and tells the user. If the run had recovered since the last, it counts from 1.
 func (l *Ledger) strike(pattern bt.Why, forgive int) {
 	if l.hasRecovered(forgive) {
 		l.Strikes = 0
@@ -218,22 +217,22 @@ func (l *Ledger) strike(pattern bt.Why, forgive int) {
 
 // repeatsCall says whether a call of the last turn was made at least so often since it last brought something new.
 func (l *Ledger) repeatsCall(atLeast int) bool {
-	last := l.LastRound()
+	last := l.LastTurn()
 	return slices.ContainsFunc(last.Calls, func(c Made) bool { return l.countStale(c.Key) >= atLeast })
 }
 
 // countSameError counts the turns in a row whose calls all ended with the same error, skipping turns without calls.
 func (l *Ledger) countSameError() (n int) {
 	var last Made
-	for r := len(l.Rounds) - 1; r >= 0; r-- {
-		calls := l.Rounds[r].Calls
+	for r := len(l.Turns) - 1; r >= 0; r-- {
+		calls := l.Turns[r].Calls
 		if len(calls) == 0 {
 			continue
 		}
 		if n == 0 {
 			last = calls[0]
 		}
-		if last.Error == "" || l.Rounds[r].Novel || slices.ContainsFunc(calls, func(c Made) bool {
+		if last.Error == "" || l.Turns[r].Novel || slices.ContainsFunc(calls, func(c Made) bool {
 			return c.Error != last.Error
 		}) {
 			break
@@ -255,25 +254,25 @@ func (l *Ledger) hasCycle(longest, rounds int) bool {
 
 // countIdle counts the turns in a row that brought nothing new.
 func (l *Ledger) countIdle() (n int) {
-	for r := len(l.Rounds) - 1; r >= 0 && !l.Rounds[r].Novel; r-- {
+	for r := len(l.Turns) - 1; r >= 0 && !l.Turns[r].Novel; r-- {
 		n++
 	}
 	return n
 }
 
-// LastRound is the last round; the zero Round before the first turn.
-func (l *Ledger) LastRound() Round {
-	if len(l.Rounds) == 0 {
-		return Round{}
+// LastTurn is the last turn; the zero TurnFact before the first.
+func (l *Ledger) LastTurn() TurnFact {
+	if len(l.Turns) == 0 {
+		return TurnFact{}
 	}
-	return l.Rounds[len(l.Rounds)-1]
+	return l.Turns[len(l.Turns)-1]
 }
 
 // countStale counts the turns with a call since it last brought something new, that turn included; 0 if the last such
 // turn brought something. It counts back to the last write at most, since that may have changed the result.
 func (l *Ledger) countStale(key string) (n int) {
-	for i := len(l.Rounds) - 1; i >= 0; i-- {
-		r := l.Rounds[i]
+	for i := len(l.Turns) - 1; i >= 0; i-- {
+		r := l.Turns[i]
 		at := slices.IndexFunc(r.Calls, func(c Made) bool { return c.Key == key })
 		switch {
 		case r.Wrote && at < 0:
@@ -292,17 +291,17 @@ func (l *Ledger) countStale(key string) (n int) {
 
 // hasCycleOf says whether the last turns repeat a cycle of length turns, rounds times.
 func (l *Ledger) hasCycleOf(length, rounds int) bool {
-	n := len(l.Rounds)
+	n := len(l.Turns)
 	if n < length*rounds {
 		return false
 	}
 	for i := n - length; i < n; i++ {
-		r := l.Rounds[i]
+		r := l.Turns[i]
 		if len(r.Calls) == 0 {
 			return false
 		}
 		for back := range rounds {
-			earlier := l.Rounds[i-back*length]
+			earlier := l.Turns[i-back*length]
 			same := slices.EqualFunc(r.Calls, earlier.Calls, func(x, y Made) bool { return x.Key == y.Key })
 			if !same || earlier.Wrote || earlier.Novel && back < rounds-1 {
 				return false
@@ -312,7 +311,8 @@ func (l *Ledger) hasCycleOf(length, rounds int) bool {
 	return true
 }
 
-// EnterNudge enters a first strike, for the fallback's hint. Existing strikes stay, unless the run has recovered.
+// EnterNudge counts the fallback's hint as a first strike. If there are strikes since the run last recovered, it does
+// nothing.
 func (l *Ledger) EnterNudge(forgive int) {
 	if l.Strikes == 0 || l.hasRecovered(forgive) {
 		l.strike(sameReason.With(), forgive)
@@ -322,7 +322,7 @@ func (l *Ledger) EnterNudge(forgive int) {
 // hasRecovered says whether, since the last strike, so many turns in a row brought something new.
 func (l *Ledger) hasRecovered(turns int) bool {
 	row := 0
-	for _, r := range l.Rounds {
+	for _, r := range l.Turns {
 		if r.Turn <= l.StruckAt {
 			continue
 		}
@@ -336,7 +336,8 @@ func (l *Ledger) hasRecovered(turns int) bool {
 	return false
 }
 
-func TakeAway() bt.Leaf {
+// WithdrawTool is the leaf TakeAway. It withdraws the offered tool whose calls most often brought nothing new lately.
+func WithdrawTool() bt.Leaf {
 	type none struct{}
 	type out struct {
 		Offered []string   `port:"offered"`
@@ -348,7 +349,7 @@ func TakeAway() bt.Leaf {
 		func(_ none, o *out) error {
 			name := o.Ledger.toolInVain(o.Offered)
 			if name == "" {
-				return fmt.Errorf("no tool is behind it")
+				return fmt.Errorf("no tool that is offered brought nothing new")
 			}
 			o.Offered = slices.DeleteFunc(slices.Clone(o.Offered), func(n string) bool { return n == name })
 			o.Ledger = o.Ledger.Clone()
@@ -361,8 +362,8 @@ func TakeAway() bt.Leaf {
 // toolInVain is the offered tool whose calls in the last six turns most often brought nothing new; of two, the later.
 func (l *Ledger) toolInVain(offered []string) string {
 	counts, best := map[string]int{}, ""
-	for r := len(l.Rounds) - 1; r >= 0 && len(l.Rounds)-r <= 6; r-- {
-		for _, c := range l.Rounds[r].Calls {
+	for r := len(l.Turns) - 1; r >= 0 && len(l.Turns)-r <= 6; r-- {
+		for _, c := range l.Turns[r].Calls {
 			if c.Novel || !slices.Contains(offered, c.Tool) {
 				continue
 			}

@@ -268,7 +268,6 @@ func (b *Builder[R]) conversationAt(ctx context.Context, record int64) (*convers
 	return b.converse(ctx, asked, asking)
 }
 
-// payloadAt is the payload of the turn in a record.
 func payloadAt(v *run.View, record int64) (TurnPayload, error) {
 	c, err := v.Receipt(record)
 	if err != nil {

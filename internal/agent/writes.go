@@ -105,7 +105,7 @@ func (w *Writes) noteText(a change) bool {
 	if slices.Contains(w.Texts, a.text) {
 		return true
 	}
-	w.Texts = append(w.Texts[max(0, len(w.Texts)+1-keptRounds):len(w.Texts):len(w.Texts)], a.text)
+	w.Texts = append(w.Texts[max(0, len(w.Texts)+1-turnsForLoops):len(w.Texts):len(w.Texts)], a.text)
 	return false
 }
 

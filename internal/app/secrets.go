@@ -24,7 +24,7 @@ type secrets struct {
 }
 
 func newSecrets(cfg config.Config) *secrets {
-	s := &secrets{cfg: cfg, store: keys.Open(cfg.Keys), keys: map[string]config.Secret{}}
+	s := &secrets{cfg: cfg, store: keys.New(cfg.Keys), keys: map[string]config.Secret{}}
 	s.learnt = s.store.KnownKeys()
 	s.redactor.Store(cfg.Redactor(s.learnt...))
 	return s

@@ -15,7 +15,7 @@ func (c *command) configCheck() *cobra.Command {
 		Short: "Check the settings against the rules of the Inquiry, and list every problem", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := config.Check(c.options(), func(cfg config.Config, name string) (config.Secret, error) {
-				return cfg.Key(cmd.Context(), name, keys.Open(cfg.Keys))
+				return cfg.Key(cmd.Context(), name, keys.New(cfg.Keys))
 			})
 			if err != nil {
 				return withCode(ExitUsage, err)

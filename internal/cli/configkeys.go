@@ -58,7 +58,7 @@ func (c *command) configSetKey() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			place, err := keys.Open(cfg.Keys).Set(cmd.Context(), name, key)
+			place, err := keys.New(cfg.Keys).Set(cmd.Context(), name, key)
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (c *command) configDeleteKey() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name, store := args[0], keys.Open(cfg.Keys)
+			name, store := args[0], keys.New(cfg.Keys)
 			where, err := store.Where()
 			if _, stored := where[name]; !stored && err == nil {
 				err = config.CheckName(name, cfg.KeyNames()) // a name that only the store knows is good enough
@@ -186,7 +186,7 @@ func (c *command) configKeys() *cobra.Command {
 		Short: "List which keys exist and where each comes from, without showing them",
 		Args:  cobra.NoArgs,
 		RunE: c.onSettings(func(_ context.Context, cfg config.Config, _ []string) error {
-			where, err := keys.Open(cfg.Keys).Where()
+			where, err := keys.New(cfg.Keys).Where()
 			if err != nil {
 				c.code = ExitFailed // settings has said why
 			}

@@ -402,7 +402,7 @@ func (s *setup) finish(ctx context.Context) error {
 		}
 	}
 	if s.keyOf != "" {
-		place, err := keys.Open(s.cfg.Keys).Set(ctx, s.keyOf, s.key)
+		place, err := keys.New(s.cfg.Keys).Set(ctx, s.keyOf, s.key)
 		if err != nil {
 			return err
 		}

@@ -270,6 +270,7 @@ func (d *Desk) Repair(ctx context.Context, queries []string) (all []Repaired, er
 	return all, errors.Join(failed...)
 }
 
+// repairOne repairs the files of a session, and then what opening it fixes, such as work that a crash cut short.
 func (d *Desk) repairOne(ctx context.Context, id string) (r Repaired, err error) {
 	r.Session = id
 	if r.Report, err = d.Store.Repair(ctx, id); err != nil {

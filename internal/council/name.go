@@ -12,7 +12,6 @@ import (
 // NamePayload asks a model for a name of the session.
 type NamePayload struct{}
 
-// NameReceipt is what the session is called.
 type NameReceipt struct {
 	Name  string      `json:"name"`
 	Model string      `json:"model"`

@@ -57,7 +57,6 @@ func trailEvent(err *bt.Fault) record.EventKind {
 	return record.ErrorEvent
 }
 
-// withFailure adds a fault to the trail.
 func withFailure(trail []Trail, ref int64, err *bt.Fault) []Trail {
 	return append(slices.Clip(trail), newTrail(ref, trailEvent(err), err.Why()))
 }

@@ -233,10 +233,11 @@ func (k *questioner) wording(question string) string {
 	return question
 }
 
-// fillReceipt enters the accepted question into the receipt.
-func (k *questioner) fillReceipt(said modelQuestion, words string) {
+// fillReceipt enters the question, as it is put, into the receipt, with the open gaps that it names. If it confronts
+// the witness with a finding, its gap is the finding.
+func (k *questioner) fillReceipt(said modelQuestion, text string) {
 	r := &k.receipt
-	r.Text = words
+	r.Text = text
 	r.Aspect = said.Aspect
 	if k.finding != nil {
 		r.Confronts = k.finding.ID

@@ -11,8 +11,7 @@
 //     after the `now` the caller gives, and a released lease is free at once. A run may be released to rest: until then
 //     Stranded leaves it out.
 //   - A process that resumes a run is counted in its row before it reads a record, until it settles or releases the
-//     run. A run that was resumed MaxTries times in vain is set aside: Stranded leaves it out, Acquire and Append do
-//     not.
+//     run. A run that MaxTries processes did not settle is set aside: only Stranded leaves it out.
 //   - Every query names its owner, alone or in a Key; only Stranded and Census look at all of them. What belongs to
 //     another owner does not exist: ErrNotFound, or it is left out.
 //   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning
@@ -151,7 +150,7 @@ type Run struct {
 
 	LeaseHolder string    `json:"lease_holder,omitempty" hidden:"true"`
 	LeaseUntil  time.Time `json:"lease_until,omitzero" hidden:"true"` // without a holder: until when it rests
-	// how often it was resumed in vain since it last settled; set by the store
+	// how many processes tried to resume it since one last settled it; set by the store
 	Tries int `json:"tries,omitempty" hidden:"true"`
 }
 
@@ -252,7 +251,7 @@ type Stand string
 // The states of a Running run; it has one of these at any time.
 const (
 	IsDriven   Stand = "driven"    // under a lease
-	IsSetAside Stand = "set_aside" // resumed in vain too often
+	IsSetAside Stand = "set_aside" // too many processes ended before they had read it
 	IsResting  Stand = "resting"   // released to rest
 	IsStranded Stand = "waiting"   // to be resumed by a process with room
 )

@@ -96,7 +96,7 @@ func newRun(r Run, recs []Record) (Run, error) {
 		return Run{}, fmt.Errorf("run %q begins as %q instead of %q: %w", r.ID, r.Status, Running, ErrInvalid)
 	}
 	err := cmp.Or(wantPlain("the id, session, owner, assistant, title, lease holder or replaced run of a run",
-		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder, r.Replaces), checkConsecutive(recs, 0))
+		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder, r.Replaces), checkBatch(recs, 0))
 	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}
@@ -122,7 +122,7 @@ func CheckAppend(recs []Record, end *End) error {
 			return err
 		}
 	}
-	return checkConsecutive(recs, recs[0].Seq)
+	return checkBatch(recs, recs[0].Seq)
 }
 
 func (e End) check() error {
@@ -176,7 +176,9 @@ func (p Pending) Open(now time.Time) bool {
 // Consumed is the error of a beginning that consumes the pending row id, which is not open in its session.
 func Consumed(id string) error { return fmt.Errorf("pending row %q: %w", id, ErrConsumed) }
 
-func checkConsecutive(recs []Record, next int64) error {
+// checkBatch checks records to be appended from number next on: their numbers, sizes and kinds, and how many the run
+// has then.
+func checkBatch(recs []Record, next int64) error {
 	if most := next + int64(len(recs)); most > MaxRecords {
 		return fmt.Errorf("a run of %d records, at most %d are kept: %w", most, MaxRecords, ErrInvalid)
 	}
@@ -231,11 +233,11 @@ func (r Run) AllowAcquire(holder string, now time.Time) error {
 	return nil
 }
 
-// MaxTries is how often a run is resumed in vain before it is set aside.
+// MaxTries is how many processes in a row may end before they have read a run; then it is set aside.
 const MaxTries = 3
 
-// SetAside says whether r is Running and was resumed in vain so often that only a person may resume it. It looks at the
-// Status and Tries of r.
+// SetAside says whether r is Running and MaxTries processes ended reading it, so that only a person may resume it. It
+// looks at the Status and Tries of r.
 func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries }
 
 // Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.

@@ -56,8 +56,8 @@ type Store struct {
 	file   sealedFile
 }
 
-// Open makes the store of these places. It reads and connects to nothing.
-func Open(at config.KeyPlaces) *Store {
+// New makes the store of these places. It reads nothing and connects to nothing.
+func New(at config.KeyPlaces) *Store {
 	s := &Store{places: at, wait: autoWait, file: sealedFile{at.File, at.Identity, at.IdentityNamed}}
 	if at.Use == config.KeysKeyring {
 		s.wait = forcedWait
@@ -70,7 +70,7 @@ func Open(at config.KeyPlaces) *Store {
 
 // Names lists the names that have a key in the store of these places, sorted; for config.Options.Stored.
 func Names(at config.KeyPlaces) ([]string, error) {
-	where, err := Open(at).Where()
+	where, err := New(at).Where()
 	return slices.Sorted(maps.Keys(where)), err
 }
 

@@ -42,14 +42,14 @@ func places(t *testing.T, use string) config.KeyPlaces {
 
 // headless opens a store on a machine without a keyring.
 func headless(at config.KeyPlaces) *Store {
-	s := Open(at)
+	s := New(at)
 	s.ring = nil
 	return s
 }
 
 // desktop opens a store on a machine with that keyring.
 func desktop(at config.KeyPlaces, r ring) *Store {
-	s := Open(at)
+	s := New(at)
 	s.ring = r
 	return s
 }
@@ -272,7 +272,7 @@ func TestKeysOfTheFileAreLearntWithoutTheKeyring(t *testing.T) {
 		t.Errorf("learnt %d keys", len(got))
 	}
 	at.Use = config.KeysKeyring
-	if got := Open(at).KnownKeys(); len(got) != 0 {
+	if got := New(at).KnownKeys(); len(got) != 0 {
 		t.Errorf("with the keyring alone: learnt %d keys", len(got))
 	}
 }

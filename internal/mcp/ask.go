@@ -202,7 +202,8 @@ type runWait struct {
 	told  int
 }
 
-// waitForEnd waits until the run has ended, and reports progress. It does not wait for a run that nobody drives.
+// waitForEnd waits until the run has ended, and reports progress. It does not wait for a run that nobody drives. If the
+// client withdraws the call, it stops the run, unless Stays is set.
 func (w *runWait) waitForEnd(ctx context.Context) error {
 	w.sendProgress(ctx, "run "+w.run)
 	of := w.s.config.Assistants

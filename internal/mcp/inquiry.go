@@ -48,7 +48,6 @@ type inquiryPair struct {
 	NotFound bool   `json:"not_in_documents,omitempty"`
 }
 
-// readInquiry returns the state of an inquiry.
 func (s *Server) readInquiry(ctx context.Context, c call, in inquiryAsked) (data inquiryRead, text string, err error) {
 	desk, owner := s.config.Inquiry, journal.Owner(c.by.Owner)
 	var row journal.Run

@@ -96,7 +96,6 @@ func (a *Answer) citations() (all []citation) {
 	return all
 }
 
-// citedPlace is a place that the answer cites.
 type citedPlace struct {
 	tool.Ref                // as its citations name it
 	citations []citation    // all of it

@@ -48,7 +48,7 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
 		Events: Events(), Reasons: allReasons(), Show: showAnswer, Lines: eventLines, Places: shownPlaces,
-		Passages: shownPassages, Effect: effectDetail, Left: leftMachine,
+		Passages: shownPassages, Effect: effectDetail, Left: sentOut,
 		Audit: signalFindings, ShowEffect: showEffect,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))

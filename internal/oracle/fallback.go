@@ -344,8 +344,8 @@ func (d *doubtfulReply) hasUnofferedSource(l runHistory) bool {
 
 // lastTurnWasNovel says whether the turn before this reply brought something new.
 func lastTurnWasNovel(l *agent.Ledger) bool {
-	n := len(l.Rounds)
-	return n > 1 && l.Rounds[n-2].Novel
+	n := len(l.Turns)
+	return n > 1 && l.Turns[n-2].Novel
 }
 
 func (d *doubtfulReply) decideWhenStuck(l runHistory, enough, asks bool) (Verdict, bt.Why) {

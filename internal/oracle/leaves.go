@@ -48,8 +48,8 @@ func Leaves() (*bt.Leaves, bt.Options, error) {
 		agent.Budget(), agent.HistoryIsLong(), takeNotes(),
 		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(),
 		agent.Hint(), hintOnce(), signalIs(), accept(),
-		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), widen(), offerCapability(), agent.GoesRound(),
-		agent.TakeAway())
+		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), offerNextSource(), offerCapability(), agent.IsLooping(),
+		agent.WithdrawTool())
 }
 
 func classifyLeaf() bt.Leaf {

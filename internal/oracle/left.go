@@ -10,11 +10,12 @@ import (
 	"sibyl/internal/tool"
 )
 
-// denied adds to the rule that a call was denied: at once, after its host name was resolved, or at a redirect.
+// denied extends the rule's sentence: the call was denied at once, after its host name was resolved, or at a redirect.
 const denied bt.Reason = "left.denied: {why}; denied, possibly in transit"
 
-// leftMachine says what an effect, according to its record, sent out of the machine: to a model, or with a call.
-func leftMachine(c *run.CompletionRecord) []assistant.Left {
+// sentOut says what an effect, according to its record, sent out of the machine: to a model, or with a call. Calls that
+// were denied count, since a part may have been sent.
+func sentOut(c *run.CompletionRecord) []assistant.Left {
 	switch c.Kind {
 	case agent.EffectTurn, agent.EffectNotes:
 		var p agent.TurnPayload

@@ -178,7 +178,9 @@ func joinNames(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func widen() bt.Leaf {
+// offerNextSource offers the tools of the next source (or of all that are left), or else points to offered sources that
+// were not searched yet. It tells the model in a hint.
+func offerNextSource() bt.Leaf {
 	type in struct {
 		Class   classify.Classification `port:"class"`
 		Tools   []agent.ToolFact        `port:"tools"`

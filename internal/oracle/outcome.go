@@ -365,7 +365,6 @@ func (a *Answer) setAccepted(v *run.View, w treeResult) journal.Status {
 	return journal.Done
 }
 
-// replyAt is the reply in a record; empty if there is none.
 func replyAt(v *run.View, record int64) (t agent.TurnReceipt[Heard]) {
 	if c, err := v.Receipt(record); err == nil {
 		t, _ = c.Value.(agent.TurnReceipt[Heard]) // the fold has read this receipt before

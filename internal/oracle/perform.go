@@ -57,7 +57,6 @@ func (e Env) Models() []string { return append([]string{e.Model}, e.Fallback...)
 // smallWindow is a window, in tokens, that is too small for the full instructions for signals.
 const smallWindow = 10_000
 
-// signalForm is the form in which the model is told to report.
 func (e Env) signalForm() string {
 	switch {
 	case e.ReportTool:

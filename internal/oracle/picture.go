@@ -42,7 +42,6 @@ func pictureType(content []byte) string {
 	return kind
 }
 
-// picturePart is a picture as a part of a material.
 func picturePart(name string, content []byte) (document.Part, error) {
 	switch kind := pictureType(content); {
 	case !slices.Contains(model.PictureTypes(), kind):

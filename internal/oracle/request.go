@@ -32,7 +32,6 @@ type Situation struct {
 	Material []document.Part // that was handed over
 }
 
-// Step is an earlier call and its receipt.
 type Step = agent.Step
 
 // requestData is what the requests of a run are built from, beside its records.

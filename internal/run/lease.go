@@ -26,9 +26,9 @@ func (e *Engine) unmarkDriven(k journal.Key) {
 	e.mu.Unlock()
 }
 
-// takeOver gives this process the right to drive a run, and calls drive. If drive fails, it frees the run again, to
-// rest until the time that drive returns.
-func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() (rest time.Time, err error)) error {
+// driveUnderLease acquires the lease of a run and calls drive. If drive fails, it releases the run, which then rests
+// until the time that drive returned.
+func (e *Engine) driveUnderLease(ctx context.Context, k journal.Key, drive func() (rest time.Time, err error)) error {
 	if err := e.markDriven(k); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ const leaseGrace = 2 * time.Second
 // ones, so a later end was set by a wrong clock.
 func (e *Engine) When() journal.When {
 	now := e.Clock.Now()
-	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(setAsideRest + leaseGrace)}
+	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(fruitlessRest + leaseGrace)}
 }
 
 // addLive makes a driver known to the engine, which renews its lease from then on.

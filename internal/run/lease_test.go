@@ -89,7 +89,7 @@ func TestBeginningThatTakesLongerThanItsLeaseIsNone(t *testing.T) {
 			t.Errorf("starting gives %v after %v", err, time.Since(began))
 		}
 		began = time.Now()
-		if _, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: id}); !errors.Is(err,
+		if _, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id}); !errors.Is(err,
 			context.DeadlineExceeded) || time.Since(began) != lease {
 			t.Errorf("taking up gives %v after %v", err, time.Since(began))
 		}
@@ -284,7 +284,7 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 			}
 			stranded, err := store.Stranded(t.Context(), e.When(), 5)
 			same(t, "stranded", fmt.Sprint(len(stranded), err), "1 <nil>")
-			live, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: id})
+			live, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -300,7 +300,7 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 			time.Now().Add(lease+time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.engine(store, "right").TakeUp(t.Context(), journal.Key{Owner: ada, Run: id})
+		_, err := w.engine(store, "right").ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id})
 		if !errors.Is(err, journal.ErrLeased) {
 			t.Errorf("a lease of a clock that is a second ahead is taken with %v", err)
 		}

@@ -290,7 +290,7 @@ func TestRunThatWaitsIsSeenByItsWatchersWhereverItIsTakenUp(t *testing.T) {
 			pass(time.Second)
 			release()
 			wait(t, first)
-			live, err = engines[taker].TakeUp(t.Context(), k)
+			live, err = engines[taker].ResumeFound(t.Context(), k)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -226,7 +226,7 @@ func TestRunThatWaitedForRoomIsNotTakenUp(t *testing.T) {
 		wait(t, first)
 		same(t, "commits with that of the run that waits", eye.commits, 4)
 		eye.heard()
-		second, err := one.TakeUp(t.Context(), k)
+		second, err := one.ResumeFound(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 	"sibyl/internal/journal"
 )
 
-// performMode is how an effect is performed.
 type performMode uint8
 
 const (

@@ -24,7 +24,7 @@ func poisoned(t *testing.T, w *world, store journal.Store, times int) journal.Ke
 	t.Helper()
 	k := journal.Key{Owner: ada, Run: crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)}
 	for i := range times {
-		if _, err := w.engine(perishing(store), fmt.Sprint("perishes ", i)).TakeUp(t.Context(), k); !errors.Is(err,
+		if _, err := w.engine(perishing(store), fmt.Sprint("perishes ", i)).ResumeFound(t.Context(), k); !errors.Is(err,
 			journaltest.ErrDead) {
 			t.Fatalf("take-up %d: %v", i+1, err)
 		}
@@ -45,7 +45,7 @@ func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
 		looks := 0
 		untouched := before(store, func(context.Context) error { looks++; return nil }, "Records")
 		for name, take := range map[string]func(*run.Engine) (*run.Live, error){
-			"taken up by itself": func(e *run.Engine) (*run.Live, error) { return e.TakeUp(t.Context(), k) },
+			"taken up by itself": func(e *run.Engine) (*run.Live, error) { return e.ResumeFound(t.Context(), k) },
 			"resumed":            func(e *run.Engine) (*run.Live, error) { return e.Resume(t.Context(), ada, k.Run) },
 			"resumed at once": func(e *run.Engine) (*run.Live, error) {
 				return e.Resume(t.Context(), ada, k.Run, run.AtOnce)
@@ -99,7 +99,7 @@ func TestTakeUpThatSettlesIsCountedAnew(t *testing.T) {
 		store := newStore(t)
 		k := poisoned(t, w, store, 2)
 		release := w.holds("a", false)
-		live, err := w.engine(store, "careful").TakeUp(t.Context(), k)
+		live, err := w.engine(store, "careful").ResumeFound(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestBuildsThatCanNotFoldARunDoNotSetItAside(t *testing.T) {
 		store := newStore(t)
 		id := crash(t, w, store, oldTree, 3, false)
 		for range 2 * journal.MaxTries {
-			if _, err := w.engine(store, "next", nextBuild).TakeUp(t.Context(),
+			if _, err := w.engine(store, "next", nextBuild).ResumeFound(t.Context(),
 				journal.Key{Owner: ada, Run: id}); !errors.Is(err, run.ErrIncompatible) {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func lethal(role, folder string) int {
 		s.ID = lethalRun
 		live, err = e.Start(ctx, s)
 	case "take up":
-		live, err = e.TakeUp(ctx, k)
+		live, err = e.ResumeFound(ctx, k)
 	case "resume":
 		live, err = e.Resume(ctx, ada, k.Run)
 	case "force":

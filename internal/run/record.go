@@ -156,7 +156,6 @@ func Receipts(recs []journal.Record) iter.Seq2[int64, *CompletionRecord] {
 	}
 }
 
-// receiptsIn returns the receipts that a record holds.
 func receiptsIn(r journal.Record) (all []*CompletionRecord) {
 	body, err := Read(r)
 	if err != nil {

@@ -15,10 +15,9 @@ import (
 type ResumeOption int
 
 const (
-	Forced ResumeOption = iota // resumes a run that is set aside, too
-	AtOnce                     // does not wait for room: ErrNoRoom if there is none
-	// a process found the run by itself: if it was resumed in vain too often, it rests, and the error is ErrSetAside
-	Unasked
+	Forced  ResumeOption = iota // resumes a run that is set aside, too
+	AtOnce                      // does not wait for room: ErrNoRoom if there is none
+	Unasked                     // for a process that found the run by itself: ErrResting after too many fruitless resumes
 )
 
 // Resume resumes a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as
@@ -28,19 +27,21 @@ func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how
 	if err := e.enter(ctx, owner, !slices.Contains(how, AtOnce)); err != nil {
 		return nil, err
 	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, how, e.exit)
+	return e.resumeNow(ctx, journal.Key{Owner: owner, Run: id}, how, e.exit)
 }
 
-// resume resumes a run that has room. It calls exit when the run is driven no longer, or after an error.
-func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, exit func()) (live *Live, err error) {
-	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
-		d, err := e.settle(ctx, k, func(r journal.Run) error { return checkTries(r, slices.Contains(how, Forced)) })
+// resumeNow resumes a run without waiting for room. It calls exit once this process no longer drives it, or on an error.
+func (e *Engine) resumeNow(
+	ctx context.Context, k journal.Key, how []ResumeOption, exit func(),
+) (live *Live, err error) {
+	err = e.driveUnderLease(ctx, k, func() (rest time.Time, err error) {
+		d, err := e.readAndFold(ctx, k, func(r journal.Run) error { return checkTries(r, slices.Contains(how, Forced)) })
 		if err != nil {
 			return rest, err
 		}
-		if slices.Contains(how, Unasked) && d.vainResumes() >= mostVainResumes {
-			return e.Clock.Now().Add(setAsideRest), fmt.Errorf("run %s was taken up %d times and came no further: %w",
-				d.ID, mostVainResumes, ErrSetAside)
+		if slices.Contains(how, Unasked) && d.fruitlessResumes() >= mostFruitless {
+			return e.Clock.Now().Add(fruitlessRest), fmt.Errorf("run %s was resumed %d times without progress: %w",
+				d.ID, mostFruitless, ErrResting)
 		}
 		d.exit = exit
 		live, err = d.openAndDrive(ctx, true)
@@ -52,9 +53,9 @@ func (e *Engine) resume(ctx context.Context, k journal.Key, how []ResumeOption, 
 	return live, err
 }
 
-// settle folds the records of a run whose lease this process has, notes in the store that reading them was survived,
-// and returns the driver. mayRead may forbid the reading. ErrIncompatible if this build can't continue the run.
-func (e *Engine) settle(ctx context.Context, k journal.Key, mayRead func(journal.Run) error) (*driver, error) {
+// readAndFold reads and folds the records of a run under this process's lease, then settles the run in the store, and
+// returns its driver. mayRead may forbid the reading. ErrIncompatible if this build can't continue the run.
+func (e *Engine) readAndFold(ctx context.Context, k journal.Key, mayRead func(journal.Run) error) (*driver, error) {
 	r, err := e.Store.Run(ctx, k.Owner, k.Run)
 	if err == nil {
 		err = mayRead(r)
@@ -74,7 +75,7 @@ func (e *Engine) settle(ctx context.Context, k journal.Key, mayRead func(journal
 	return d, e.Store.Settle(ctx, k.Owner, k.Run, e.Holder)
 }
 
-// checkTries returns ErrSetAside for a run that too many processes tried to resume: they may have died of it.
+// checkTries returns ErrSetAside, unless forced, if too many processes tried to resume a run: they may have died of it.
 func checkTries(r journal.Run, force bool) error {
 	if r.Tries <= journal.MaxTries || force {
 		return nil
@@ -106,7 +107,7 @@ func (e *Engine) checkFoldable(ctx context.Context, owner journal.Owner, id stri
 	return nil
 }
 
-// errUnsettled says that a process tried to resume a run, and has not settled.
+// errUnsettled says that a process tried to resume a run and has not settled it.
 var errUnsettled = errors.New(
 	"it is being resumed, or the program that tried ended before it had read the run's records; try again later")
 
@@ -114,15 +115,16 @@ var errUnsettled = errors.New(
 var (
 	ErrNoRoom   = errors.New("this process drives as many runs as it may")
 	ErrSetAside = errors.New("the run is set aside")
+	ErrResting  = errors.New("the run rests")
 )
 
 // How long a run rests, so that no process resumes it unasked. A suspended run rests longer each time it is suspended
-// without progress; after mostVainResumes resumes without progress a run rests for setAsideRest.
+// without progress; after mostFruitless resumes without progress a run rests for fruitlessRest.
 const (
-	firstRest       = time.Minute
-	longestRest     = time.Hour
-	mostVainResumes = 5
-	setAsideRest    = 24 * time.Hour
+	firstRest     = time.Minute
+	longestRest   = time.Hour
+	mostFruitless = 5
+	fruitlessRest = 24 * time.Hour
 )
 
 // Submit records a run and drives it, as Start does, if this process has room; otherwise the run waits for any process
@@ -153,14 +155,13 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error)
 	return live.key(), live, nil
 }
 
-// TakeUp resumes a run that a process has found by itself, if there is room.
-func (e *Engine) TakeUp(ctx context.Context, k journal.Key) (*Live, error) {
+// ResumeFound resumes a run that a process has found by itself, if there is room: with AtOnce and Unasked.
+func (e *Engine) ResumeFound(ctx context.Context, k journal.Key) (*Live, error) {
 	return e.Resume(ctx, k.Owner, k.Run, AtOnce, Unasked)
 }
 
-// restIfBroken lets a run rest that can't continue here, since the same trouble, such as an end that the journal
-// refuses, would come again at once. If the journal is away or locked, the run does not rest: the journal may be back
-// for the next process.
+// restIfBroken lets a run rest if it can't continue here, since the same trouble, such as an end that the journal
+// refuses, would come again at once. If only the journal is away or locked, the run does not rest.
 func (d *driver) restIfBroken(ctx context.Context) {
 	if d.err == nil || errors.Is(d.err, ErrLeft) || lossReason(d.err) != LostBroken {
 		return
@@ -183,8 +184,8 @@ func (e *Engine) Vacancy() <-chan struct{} { return e.room.vacancy }
 // Room returns how many more runs this process may drive; less than 0: any number.
 func (e *Engine) Room() int { return e.room.freeRoom() }
 
-// vainResumes counts the resumes at the end of the journal, after which the run made no progress.
-func (d *driver) vainResumes() (n int) {
+// fruitlessResumes counts the resumes at the end of the journal: none of them brought progress.
+func (d *driver) fruitlessResumes() (n int) {
 	for _, r := range slices.Backward(d.view.Records()) {
 		if r.Kind != KindResume {
 			break
@@ -220,11 +221,11 @@ func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason str
 	}
 	k := journal.Key{Owner: owner, Run: id}
 	var live *Live
-	err := e.takeOver(ctx, k, func() (_ time.Time, err error) {
+	err := e.driveUnderLease(ctx, k, func() (_ time.Time, err error) {
 		if err := e.appendCancel(ctx, k, reason); err != nil {
 			return time.Time{}, err
 		}
-		d, err := e.settle(ctx, k, func(r journal.Run) error {
+		d, err := e.readAndFold(ctx, k, func(r journal.Run) error {
 			if r.Tries > 1 { // this try is counted, too
 				return errReaderDied
 			}

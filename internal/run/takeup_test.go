@@ -29,7 +29,7 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 		}
 		row := statusOf(t, store, k.Run)
 		same(t, "who holds it", row.LeaseHolder, "")
-		if _, err := one.TakeUp(t.Context(), k); !errors.Is(err, run.ErrNoRoom) {
+		if _, err := one.ResumeFound(t.Context(), k); !errors.Is(err, run.ErrNoRoom) {
 			t.Errorf("taking it up without room gives %v", err)
 		}
 		if _, err := one.Resume(t.Context(), k.Owner, k.Run, run.AtOnce); !errors.Is(err, run.ErrNoRoom) {
@@ -39,7 +39,7 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 		if err != nil || len(stranded) != 1 || stranded[0].ID != k.Run {
 			t.Errorf("waiting are %v, %v", stranded, err)
 		}
-		taken, err := w.engine(store, "two").TakeUp(t.Context(), k)
+		taken, err := w.engine(store, "two").ResumeFound(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
 			if !waits(row) {
 				t.Fatal("nobody takes it up after its rest")
 			}
-			again, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID})
+			again, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestRunThatProcessesLeaveInOrderIsNeverSetAside(t *testing.T) {
 			stopsShort(t, live, run.ErrLeft)
 			at = w.engine(store, fmt.Sprint("restarted ", n))
 			var err error
-			if live, err = at.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID}); err != nil {
+			if live, err = at.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID}); err != nil {
 				t.Fatalf("take-up %d: %v", n+1, err)
 			}
 		}
@@ -187,14 +187,14 @@ func TestRunThatIsTakenUpInVainAgainAndAgainIsSetAside(t *testing.T) {
 		body := `<Do what="r:a" got="{got}"/>`
 		k := journal.Key{Owner: ada, Run: crash(t, w, store, body, 2, false)} // the second write would be the receipt
 		for i := range 5 {
-			live, err := w.engine(&journaltest.Mortal{Store: store, At: 2}, "dies too").TakeUp(t.Context(), k)
+			live, err := w.engine(&journaltest.Mortal{Store: store, At: 2}, "dies too").ResumeFound(t.Context(), k)
 			if err != nil {
 				t.Fatalf("take-up %d: %v", i+1, err)
 			}
 			stopsShort(t, live, journaltest.ErrDead)
 			pass(lease)
 		}
-		if _, err := w.engine(store, "careful").TakeUp(t.Context(), k); !errors.Is(err, run.ErrSetAside) {
+		if _, err := w.engine(store, "careful").ResumeFound(t.Context(), k); !errors.Is(err, run.ErrResting) {
 			t.Fatalf("the sixth take-up gives %v", err)
 		}
 		row := statusOf(t, store, k.Run)
@@ -228,7 +228,7 @@ func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
 				if row = statusOf(t, store, live.ID); !waits(row) {
 					t.Errorf("%v: after a minute it is left out", cause)
 				}
-				again, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID})
+				again, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -128,7 +128,7 @@ func (e *Engine) resumeWithin(ctx context.Context, k journal.Key, row journal.Ru
 	if err != nil {
 		return nil, err
 	}
-	return e.resume(lifeWithin(ctx), k, nil, exit)
+	return e.resumeNow(lifeWithin(ctx), k, nil, exit)
 }
 
 // enterWithin counts one more active run, without taking room.

@@ -26,7 +26,7 @@ var orders = map[string]func(t *testing.T, w *world, store journal.Store, child 
 	"the parent first": func(*testing.T, *world, journal.Store, string) {},
 	"the child first, by another process": func(t *testing.T, w *world, store journal.Store, child string) {
 		t.Helper()
-		if _, err := w.parents(store, "third", writing).TakeUp(t.Context(),
+		if _, err := w.parents(store, "third", writing).ResumeFound(t.Context(),
 			journal.Key{Owner: ada, Run: child}); err != nil &&
 			!errors.Is(err, journal.ErrNotFound) && !errors.Is(err, journal.ErrEnded) {
 			t.Errorf("taking up the child: %v", err)

@@ -175,7 +175,6 @@ func (f *file) prepare(ctx context.Context, l *link, text string) (_ *sql.Stmt, 
 	return prepared, err
 }
 
-// tx makes a tx that uses this connection.
 func (f *file) tx(ctx context.Context, l *link) *tx {
 	deliver := func(t *tx, all []statement) error {
 		for _, s := range all {

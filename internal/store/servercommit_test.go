@@ -302,7 +302,7 @@ func TestCommitUnderWayIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	settled := make(chan error)
-	go func() { settled <- db.server.settleCommit(under, errCut) }()
+	go func() { settled <- db.server.askIfCommitted(under, errCut) }()
 	select {
 	case err := <-settled:
 		t.Fatalf("it was not waited for: %v", err)
@@ -323,11 +323,11 @@ func TestNumberThatAnotherTransactionHasIsNoProof(t *testing.T) {
 	xid := one[string](t, db.DB, `SELECT xmin::text FROM session`)
 	lost := &tx{ctx: t.Context(), proof: proof{xid: xid, query: `SELECT FROM record WHERE key = -1`}}
 	var f *failure
-	if err := db.server.settleCommit(lost, errCut); !errors.As(err, &f) || !f.unsure {
+	if err := db.server.askIfCommitted(lost, errCut); !errors.As(err, &f) || !f.unsure {
 		t.Errorf("error is %v, want one that says that it is not known", err)
 	}
 	lost.proof.xid = "4000000000"
-	if err := db.server.settleCommit(lost, errCut); !isLost(err) {
+	if err := db.server.askIfCommitted(lost, errCut); !isLost(err) {
 		t.Errorf("error is %v, want one that says that the server does not know the transaction", err)
 	}
 }
@@ -364,7 +364,7 @@ func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
 		lost.proof.xid = one[string](t, db.DB, `SELECT xmin::text FROM record ORDER BY key DESC LIMIT 1`)
 		lost.proof.args[1] = lost.proof.xid
 		var f *failure
-		err = db.server.settleCommit(lost, errCut)
+		err = db.server.askIfCommitted(lost, errCut)
 		if unsure := errors.As(err, &f) && f.unsure; written != (err == nil) || !written && !unsure {
 			t.Errorf("of %s: %v", kind, err)
 		}

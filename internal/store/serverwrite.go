@@ -114,13 +114,14 @@ func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	}
 	if err != nil {
 		conn.Release() // for who asks now needs one
-		return s.settleCommit(t, err)
+		return s.askIfCommitted(t, err)
 	}
 	return nil
 }
 
-// settleCommit finds out whether a transaction was committed, after an error of its commit.
-func (s *server) settleCommit(t *tx, cause error) error {
+// askIfCommitted asks, after an error of a commit, whether it was done: nil if it was. It asks until s.patience is
+// over; if the answer stays open, the failure is unsure.
+func (s *server) askIfCommitted(t *tx, cause error) error {
 	if isRefusal(cause) {
 		return &failure{err: cause}
 	}
@@ -149,7 +150,7 @@ func (s *server) settleCommit(t *tx, cause error) error {
 	}
 }
 
-// How a transaction stands, as the server names it.
+// The states of a transaction, as the server names them.
 const (
 	inProgress = "in progress"
 	committed  = "committed"

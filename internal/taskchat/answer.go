@@ -96,8 +96,8 @@ type answerReading struct {
 	otherWish bool // it wants something else
 }
 
-// readAnswer sorts the acts that were read: an answer to the question becomes the acts that it stands for, and other
-// wishes stay.
+// readAnswer sorts the acts that were read. An answer to the question becomes the acts that it stands for, and brings
+// back OtherActs. Wishes with work to do stay; unclear ones, and remarks beside an answer, are dropped.
 func (o *Open) readAnswer(read []Act) (t answerReading) {
 	for _, a := range read {
 		if o.Lapsed && isAnswer(a.Intent) {

@@ -24,13 +24,13 @@ const (
 	Removed   Mend = "removed"   // a temporary file that nobody writes any more
 	Rebuilt   Mend = "rebuilt"   // metadata.json was kept aside, and made anew
 	Corrected Mend = "corrected" // a value of metadata.json that can't be
-	Left      Mend = "left"      // Repair can't tell what it is
+	Kept      Mend = "left"      // a file that stays as it is, since Repair can't tell what it is
 )
 
 // temporaryAge is how old a temporary file is that nobody can be writing any more.
 const temporaryAge = time.Hour
 
-// Finding is one thing in a folder that is not as metadata.json has it.
+// Finding is one thing in a folder that differs from metadata.json.
 type Finding struct {
 	Mend Mend   `json:"mend" doc:"What was done about it, in a word."`
 	File string `json:"file,omitempty"` // in the session's folder
@@ -96,7 +96,7 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 
 func (r *repairJob) report(mend Mend, file, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{mend, file, fmt.Sprintf(format, args...)})
-	r.Changed = r.Changed || mend != Missing && mend != Left
+	r.Changed = r.Changed || mend != Missing && mend != Kept
 }
 
 // replaceMetadata keeps a damaged metadata.json aside and starts with an empty session.
@@ -143,7 +143,7 @@ func (r *repairJob) removeTemporary(folder string) error {
 // adoptFiles makes entries of the files that metadata.json does not name. A file that can't be one stays, and the
 // reason is reported.
 func (r *repairJob) adoptFiles(folder string) error {
-	adopt := map[string]func(info fs.FileInfo, sequence int, rest string) (what, left string){
+	adopt := map[string]func(info fs.FileInfo, sequence int, rest string) (entry, whyNot string){
 		audioFolder: r.adoptAudio, transcriptFolder: r.adoptTranscript, responseFolder: r.adoptResponse}[folder]
 	if adopt == nil {
 		return nil
@@ -153,21 +153,22 @@ func (r *repairJob) adoptFiles(folder string) error {
 		if r.isListed(folder, info.Name()) {
 			continue
 		}
-		what, left := "", "it is no file"
+		entry, whyNot := "", "it is no file"
 		if info.Mode().IsRegular() {
 			sequence, rest, _ := splitSequence(info.Name())
-			what, left = adopt(info, sequence, rest)
+			entry, whyNot = adopt(info, sequence, rest)
 		}
-		if file := path.Join(folder, info.Name()); left != "" {
-			r.report(Left, file, "%s", left)
+		if file := path.Join(folder, info.Name()); whyNot != "" {
+			r.report(Kept, file, "%s", whyNot)
 		} else {
-			r.report(TakenIn, file, "it is %s", what)
+			r.report(TakenIn, file, "it is %s", entry)
 		}
 	}
 	return err
 }
 
-func (r *repairJob) adoptAudio(info fs.FileInfo, sequence int, rest string) (what, left string) {
+// adoptAudio makes an entry of a recording, and says which; or it says why not.
+func (r *repairJob) adoptAudio(info fs.FileInfo, sequence int, rest string) (entry, whyNot string) {
 	sum, err := hashFile(r.root, r.fileName(audioFolder, info.Name()))
 	switch {
 	case !strings.HasPrefix(rest, "audio."):
@@ -186,7 +187,7 @@ func (r *repairJob) adoptAudio(info fs.FileInfo, sequence int, rest string) (wha
 }
 
 // adoptTranscript gives a text to the entry of its sequence. Without an entry it becomes one: words that were typed in.
-func (r *repairJob) adoptTranscript(info fs.FileInfo, sequence int, rest string) (what, left string) {
+func (r *repairJob) adoptTranscript(info fs.FileInfo, sequence int, rest string) (entry, whyNot string) {
 	text, err := readText(r.root, r.fileName(transcriptFolder, info.Name()))
 	e := r.Entry(sequence)
 	switch {
@@ -209,7 +210,7 @@ func (r *repairJob) adoptTranscript(info fs.FileInfo, sequence int, rest string)
 }
 
 // adoptResponse makes an answer of a file whose name gives its sequence and oracle.
-func (r *repairJob) adoptResponse(info fs.FileInfo, sequence int, rest string) (what, left string) {
+func (r *repairJob) adoptResponse(info fs.FileInfo, sequence int, rest string) (entry, whyNot string) {
 	slug, isText := strings.CutSuffix(rest, ".txt")
 	switch {
 	case sequence == 0 || !isText || slug == "" || !utf8.ValidString(slug):
@@ -222,7 +223,6 @@ func (r *repairJob) adoptResponse(info fs.FileInfo, sequence int, rest string) (
 	return fmt.Sprintf("answer %d, of “%s”; what it was told is not known", sequence, shortened(slug)), ""
 }
 
-// reportMissing reports the files that entries name and that do not exist.
 func (r *repairJob) reportMissing() (failed error) {
 	check := func(folder, name, whose string, sequence int) {
 		if name == "" {

@@ -116,7 +116,6 @@ func (m *Mortal) Records(ctx context.Context, o journal.Owner, id string, from i
 	return living(m, func() ([]journal.Record, error) { return m.Store.Records(ctx, o, id, from) })
 }
 
-// Standing is for the living.
 func (m *Mortal) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
 	return living(m, func() ([]journal.Standing, error) { return m.Store.Standing(ctx, runs) })
 }
@@ -126,7 +125,6 @@ func (m *Mortal) Renew(ctx context.Context, holder string, runs []journal.Key, u
 	return m.unlessDead(func() error { return m.Store.Renew(ctx, holder, runs, until) })
 }
 
-// Acquire is for the living.
 func (m *Mortal) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {
 	return m.unlessDead(func() error { return m.Store.Acquire(ctx, o, id, holder, now, until) })
 }

@@ -149,13 +149,13 @@ func (t *turn) updateUsage(later usage) {
 	}
 }
 
-// beginBlock adds a block.
+// beginBlock begins a block of the answer, the 1024th at most.
 func (t *turn) beginBlock(e *event) error {
 	if len(t.blocks) == maxBlocks {
 		return t.Fail(model.Garbled, "the answer has more than 1024 blocks", nil)
 	}
 	b := &block{piece: e.Block, index: e.Index}
-	b.Signature = ""
+	b.Signature = "" // extendBlock adds it
 	t.blocks = append(t.blocks, b)
 	if err := t.CountBytes(len(b.ID) + len(b.Name) + len(b.Input) + len(b.Data)); err != nil {
 		return err

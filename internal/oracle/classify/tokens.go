@@ -25,7 +25,6 @@ const (
 	question
 )
 
-// kind is what a token is.
 type kind int
 
 const (
@@ -57,7 +56,7 @@ func parseText(raw string) *parsedText {
 	t.addLines()
 	if len(t.tokens) == 1 && t.tokens[0].kind == quoted { // nothing of their own is left
 		t.raw, t.tokens = strings.Trim(t.raw, "> \t\"“”„«»"), nil
-		t.addChunks(t.raw)
+		t.addTokens(t.raw)
 	}
 	start := 0
 	for i, tok := range t.tokens {
@@ -135,7 +134,7 @@ var markedSpan = sync.OnceValue(func() *regexp.Regexp {
 func (t *parsedText) addLine(line string) {
 	end := 0
 	for _, at := range markedSpan().FindAllStringIndex(line, -1) {
-		t.addChunks(line[end:at[0]])
+		t.addTokens(line[end:at[0]])
 		tok := token{kind: quoted, raw: strings.Trim(line[at[0]:at[1]], "`\"“”„«»"), seen: "#quoted"}
 		if line[at[0]] == '`' {
 			tok.kind, tok.seen = name, "#`"
@@ -143,11 +142,12 @@ func (t *parsedText) addLine(line string) {
 		t.tokens = append(t.tokens, tok)
 		end = at[1]
 	}
-	t.addChunks(line[end:])
+	t.addTokens(line[end:])
 }
 
-// addChunks adds the tokens between spaces: names, told by their shape, and words.
-func (t *parsedText) addChunks(line string) {
+// addTokens adds what is between spaces as words, or as names if its shape says so, and sets the marks that punctuation
+// makes.
+func (t *parsedText) addTokens(line string) {
 	for chunk := range strings.FieldsSeq(line) {
 		core := strings.TrimRight(strings.TrimLeft(chunk, "([{<>|*~¿¡\"'‘"), ")]}>|*~\"'’.,:;!?…")
 		_, tail, _ := strings.Cut(chunk, core)

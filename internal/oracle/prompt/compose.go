@@ -182,7 +182,6 @@ func (s Situation) Large() bool {
 	return s.Noted || overWindow || s.HistoryTokens > largeHistory
 }
 
-// conditions lists the conditions that hold.
 func (s Situation) conditions() []string {
 	holding := []string{always, signalsAre + cmp.Or(s.Signals, SignalsFull)}
 	for _, queryType := range queryTypes() {

@@ -112,7 +112,6 @@ func askedBy(c *run.CompletionRecord, seq int64) Asked {
 	return Asked{run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, c.Payload, seq}
 }
 
-// requestsOf are the requests of a recorded step.
 func (r *recording) requestsOf(s *step) (all []Asked) {
 	for _, a := range s.Start {
 		known := r.asked[a.Op]

@@ -48,8 +48,8 @@ func (r *replayer) treeEnded() bool { return r.fold.Ending().Status != bt.Runnin
 
 func (r *replayer) atFirstDifference() bool { return !r.pastFirst && len(r.result.Differences) > 0 }
 
-// nextStep returns the next step: the next recorded one, or one for a timer of the tree before that. nil: there is
-// none.
+// nextStep returns the next recorded step, or one for a timer of the tree before that. A completion becomes that of the
+// new tree's request. nil: none is left, the request of a completion is unknown, or there were too many timers.
 func (r *replayer) nextStep() *step {
 	var was *step
 	if r.next < len(r.steps) {
@@ -69,7 +69,7 @@ func (r *replayer) nextStep() *step {
 	next := *was
 	if done, ok := was.body.(*run.CompletionRecord); ok {
 		asked, ok := r.answers[done.Op]
-		if !ok { // the request of the recorded run is not known
+		if !ok {
 			return nil
 		}
 		answer := *done

@@ -156,7 +156,7 @@ func (w *worker) removeDeadNodes(ctx context.Context, now time.Time) error {
 
 // resumeRun resumes a run, unless another node is faster. One that can't be resumed here is avoided for a while.
 func (w *worker) resumeRun(ctx context.Context, k journal.Key) {
-	_, err := w.Engine.TakeUp(ctx, k)
+	_, err := w.Engine.ResumeFound(ctx, k)
 	switch {
 	case err == nil:
 		w.mu.Lock()
@@ -164,8 +164,8 @@ func (w *worker) resumeRun(ctx context.Context, k journal.Key) {
 		w.mu.Unlock()
 	case errors.Is(err, run.ErrNoRoom), errors.Is(err, run.ErrDraining), errors.Is(err, journal.ErrLeased),
 		errors.Is(err, journal.ErrEnded), errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrNotFound):
-	case errors.Is(err, run.ErrSetAside):
-		w.Log.Warn("run set aside", "run_id", k.Run, "err", err)
+	case errors.Is(err, run.ErrSetAside), errors.Is(err, run.ErrResting):
+		w.Log.Warn("a run is not resumed", "run_id", k.Run, "err", err)
 	default:
 		w.avoid(k)
 		w.Log.Warn("a run can't be gone on with here", "run_id", k.Run, "err", err)

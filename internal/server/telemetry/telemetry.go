@@ -128,7 +128,6 @@ func (l linkSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.Sampli
 	return sdktrace.NeverSample().ShouldSample(p)
 }
 
-// spanCounter counts the spans that end.
 type spanCounter struct{ ended prometheus.Counter }
 
 func (t spanCounter) OnStart(context.Context, sdktrace.ReadWriteSpan) {}

@@ -115,9 +115,10 @@ func (s *Service) Invite(ctx context.Context, name string) (Token, string, error
 	return s.issue(ctx, u, SignIn, signInLasts, s.store.AddToken)
 }
 
-// Welcome is Invite for a user who need not be there: one that is not is added, with a scope and no bearer. ErrInvalid.
-func (s *Service) Welcome(ctx context.Context, name string, scope Scope) (Token, string, error) {
-	t, secret, err := s.Invite(ctx, name)
+// Welcome invites a user. One that does not exist is added first, with this scope and without a bearer token. The error
+// is ErrInvalid for a name or scope that can't be.
+func (s *Service) Welcome(ctx context.Context, name string, scope Scope) (t Token, secret string, err error) {
+	t, secret, err = s.Invite(ctx, name)
 	if !errors.Is(err, ErrNotFound) {
 		return t, secret, err
 	}

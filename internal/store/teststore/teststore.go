@@ -63,9 +63,9 @@ func Empty(tb testing.TB) Store {
 	var err error
 	switch name := os.Getenv(Env); name {
 	case "", "sqlite":
-		db, err = store.OpenFile(tb.Context(), file(tb), store.Unsynced())
+		db, err = store.OpenFile(tb.Context(), newDatabaseFile(tb), store.Unsynced())
 	case "postgres":
-		db, err = store.OpenServer(tb.Context(), place(tb))
+		db, err = store.OpenServer(tb.Context(), takeDatabase(tb))
 	default:
 		err = fmt.Errorf("%s is %q, which is neither sqlite nor postgres", Env, name)
 	}
@@ -98,8 +98,8 @@ var blank = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// file is the path of an empty database of the test's own.
-func file(tb testing.TB) string {
+// newDatabaseFile returns the path of an empty database of the test's own.
+func newDatabaseFile(tb testing.TB) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "sibyl.db")
 	content, err := blank()
@@ -112,18 +112,18 @@ func file(tb testing.TB) string {
 	return path
 }
 
-// places are databases of the process that no test uses. To empty one costs less than to make one.
-type places struct {
+// databasePool has the databases of the process that no test uses. Emptying one costs less than creating one.
+type databasePool struct {
 	mu   sync.Mutex
-	free []string // their addresses
+	free []string // addresses
 }
 
-var shared = sync.OnceValue(func() *places { return &places{} })
+var pool = sync.OnceValue(func() *databasePool { return &databasePool{} })
 
-// place is the address of a database with nothing in it that no other test uses meanwhile.
-func place(tb testing.TB) (dsn string) {
+// takeDatabase returns the address of an empty database of the pool, which is the test's until it ends.
+func takeDatabase(tb testing.TB) (dsn string) {
 	tb.Helper()
-	p := shared()
+	p := pool()
 	p.mu.Lock()
 	if n := len(p.free); n > 0 {
 		dsn, p.free = p.free[n-1], p.free[:n-1]
@@ -131,9 +131,9 @@ func place(tb testing.TB) (dsn string) {
 	p.mu.Unlock()
 	var err error
 	if dsn == "" {
-		dsn, err = made(tb.Context())
+		dsn, err = createDatabase(tb.Context())
 	} else {
-		err = empty(tb.Context(), dsn)
+		err = emptyDatabase(tb.Context(), dsn)
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -146,7 +146,7 @@ func place(tb testing.TB) (dsn string) {
 	return dsn
 }
 
-func made(ctx context.Context) (dsn string, err error) {
+func createDatabase(ctx context.Context) (dsn string, err error) {
 	server, err := pgtest.Shared(ctx)
 	if err != nil {
 		return "", err
@@ -155,8 +155,8 @@ func made(ctx context.Context) (dsn string, err error) {
 	return server.DSN(name), err
 }
 
-// empty removes all rows. To delete few costs less than to truncate their tables.
-func empty(ctx context.Context, dsn string) error {
+// emptyDatabase deletes all rows. For few rows, that costs less than truncating their tables.
+func emptyDatabase(ctx context.Context, dsn string) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return err
