@@ -216,7 +216,7 @@ func (s *setup) chooseModel(ctx context.Context) error {
 		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s",
 			len(ids), ids[0]))
 	case s.yes:
-		s.tellLocal(ctx)
+		s.suggestPull(ctx)
 		return nil
 	}
 	return s.askModel(ctx)

@@ -57,7 +57,7 @@ func (c *command) sessionDocument(do func(ctx context.Context, d document) error
 		export := func(format string) (string, error) { return e.Export(format, encodeJSON) }
 		d := document{value: e, markdown: e.Markdown(), export: export}
 		if e.Assistant == oracle.ShadowName {
-			d.beside = "this session has a shadow run: ‘sibyl shadow report’ compares its answer, " +
+			d.note = "this session has a shadow run: ‘sibyl shadow report’ compares its answer, " +
 				"‘sibyl session audit " + e.ID + "’ shows all of it"
 		}
 		return do(ctx, d)
