@@ -232,6 +232,7 @@ func checkTrees(_ context.Context, a *app.App) finding {
 	return works(strings.Join(names, ", "))
 }
 
+// checkJournal opens the journal and checks that it can be written and has room.
 func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 	a, err := c.open(ctx, prepared.Config)
 	if err != nil {

@@ -23,7 +23,7 @@ type screen struct {
 	colour bool
 	still  bool // the terminal can't move its cursor: nothing is redrawn
 
-	mu     sync.Mutex
+	mu     sync.Mutex     // held by the callers of begin, paint, draw, clearStatusLine and dropText
 	stream *render.Stream // of the provisional text; nil: there is none
 	stable []string       // lines of the text that won't change
 	drawn  []string       // lines of the text that are on the terminal

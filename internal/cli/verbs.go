@@ -222,7 +222,7 @@ func (c *command) writeNew(file, text string) error {
 
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
-// listLine is a line of a list of sessions, runs or hits; what is a column of the caller's.
+// listLine is a line of a list of sessions, runs or hits; what fills the column before the title.
 func listLine(id string, at time.Time, what, title string) string {
 	return fmt.Sprintf("%s  %-16s  %s  %s", id, moment(at), what, printable(title))
 }
